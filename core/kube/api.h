@@ -1,0 +1,120 @@
+// A typed client for the parts of the Kubernetes API that gpuward uses. One method is one request (lists
+// page); retries for what is safe to repeat are inside, bounded by a deadline. Works over any http::Client,
+// so that the simulator can run it without a network. Any thread.
+//
+// Errors (ErrorKind): kConflict = read again and redo; kGone = list again; kBlocked = a PodDisruptionBudget
+// says not now; kRefused = it never will (more than one budget); kOverloaded = the server's own 429 (priority
+// and fairness), whole client backs off; kForbidden = RBAC, the message names verb and resource.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/http/client.h"
+#include "core/kube/config.h"
+#include "core/kube/objects.h"
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+
+namespace gpuward::kube {
+
+struct ApiOptions {
+  std::string server;  // ClusterConfig::server
+  std::string user_agent = "gpuward";
+  std::chrono::milliseconds request_timeout{10'000};
+  std::chrono::milliseconds retry_deadline{30'000};  // for one call with its retries
+};
+
+// What is to become of a node's metadata and spec, in one merge-patch that carries the resourceVersion of the
+// node it was decided on: all of it or (kConflict) nothing.
+struct NodeChange {
+  Labels set_labels, set_annotations;
+  std::vector<std::string> remove_labels, remove_annotations;
+  std::optional<bool> unschedulable;
+  std::vector<Taint> set_taints;     // replaces a taint with the same key and effect
+  std::vector<Taint> remove_taints;  // by key and effect
+};
+
+struct Eviction {
+  std::string ns, pod;
+  std::string uid;  // precondition: another pod of that name is not touched
+  std::optional<int> grace_period_seconds;
+};
+
+struct WatchEvent {
+  enum class Type : std::uint8_t { kAdded, kModified, kDeleted, kBookmark };
+  Type type = Type::kAdded;
+  std::string json;  // the object
+  std::string resource_version;
+};
+
+class Api {
+ public:
+  // `http`, `credentials` and `clock` must outlive the Api.
+  Api(ApiOptions options, http::Client& http, Credentials& credentials, Clock& clock);
+  ~Api();
+  Api(const Api&) = delete;
+  Api& operator=(const Api&) = delete;
+
+  // --- Nodes
+  [[nodiscard]] Result<Node> get_node(std::string_view name);
+  [[nodiscard]] Result<std::vector<Node>> list_nodes(std::string_view label_selector = {});
+  // PATCH with metadata.resourceVersion and metadata.uid of `seen`; the node as it is afterwards.
+  [[nodiscard]] Result<Node> change_node(const Node& seen, const NodeChange& change);
+  // A strategic-merge patch of one condition, by type.
+  [[nodiscard]] Status set_node_condition(std::string_view node, const NodeCondition& condition);
+
+  // --- Pods
+  [[nodiscard]] Result<std::vector<Pod>> list_pods_on(std::string_view node);
+  [[nodiscard]] Result<Pod> get_pod(std::string_view ns, std::string_view name);
+  // kNotFound: gone already. kConflict: another pod of that name.
+  [[nodiscard]] Status evict(const Eviction& eviction);
+  [[nodiscard]] Status delete_pod(const Eviction& deletion);
+
+  // --- Leases
+  [[nodiscard]] Result<Lease> get_lease(std::string_view ns, std::string_view name);
+  [[nodiscard]] Result<Lease> create_lease(const Lease& lease);
+  [[nodiscard]] Result<Lease> update_lease(const Lease& lease);  // PUT guarded by its resourceVersion
+
+  // --- Events: best effort by contract of the caller; a failure must not fail an action.
+  [[nodiscard]] Status create_event(const NodeEvent& event);
+
+  // --- Custom resources
+  [[nodiscard]] Result<CustomObject> get_custom(const ResourceType& type, std::string_view name);
+  [[nodiscard]] Result<std::vector<CustomObject>> list_custom(const ResourceType& type,
+                                                              std::string_view label_selector = {});
+  [[nodiscard]] Result<CustomObject> create_custom(const ResourceType& type, std::string_view json);
+  // Merge-patches; put metadata.resourceVersion into `json` for compare-and-set.
+  [[nodiscard]] Result<CustomObject> patch_custom(const ResourceType& type, std::string_view name,
+                                                  std::string_view json);
+  [[nodiscard]] Result<CustomObject> patch_custom_status(const ResourceType& type, std::string_view name,
+                                                         std::string_view json);
+  [[nodiscard]] Status delete_custom(const ResourceType& type, std::string_view name,
+                                     std::string_view uid_precondition = {});
+
+  // --- Lists with their resourceVersion, and watches from it. `collection` is a path such as
+  // "/api/v1/nodes" or "/apis/gpuward.dev/v1alpha1/remediations".
+  struct Listing {
+    std::vector<std::string> items;  // JSON texts
+    std::string resource_version;
+  };
+  [[nodiscard]] Result<Listing> list(std::string_view collection, std::string_view label_selector = {});
+  // Blocks until the watch ends: a value when the server closed it in good order (watch again from the last
+  // resource version seen), kGone (list again), kCancelled, or a transport's error.
+  [[nodiscard]] Status watch(std::string_view collection, std::string_view resource_version,
+                             std::stop_token stop, const std::function<void(const WatchEvent&)>& on_event);
+
+  // GET /readyz of the API server.
+  [[nodiscard]] Status ready();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gpuward::kube

@@ -1,0 +1,62 @@
+// Where the Kubernetes API is and who we are there: the pod's service account, or a kubeconfig with its
+// contexts, client certificates, tokens and exec plugins. Facts: client-go rest/config.go,
+// tools/clientcmd, plugin/pkg/client/auth/exec.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/http/client.h"
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+
+namespace gpuward::kube {
+
+struct ExecPlugin {
+  std::string command;
+  std::vector<std::string> args;
+  std::map<std::string, std::string> env;
+  std::string api_version;  // client.authentication.k8s.io/v1 or /v1beta1
+  std::string install_hint;
+  bool provide_cluster_info = false;
+};
+
+struct ClusterConfig {
+  std::string server;  // "https://10.0.0.1:443", no trailing slash
+  std::string default_namespace = "default";
+  http::ClientTls tls;
+  // At most one of these says who we are; all empty: the client certificate, or anonymous.
+  std::string token;
+  std::filesystem::path token_file;  // read again every 30 s and after a 401; a failed read keeps the old one
+  std::string username, password;
+  std::optional<ExecPlugin> exec;
+};
+
+// Inside a pod: KUBERNETES_SERVICE_HOST and _PORT, and the service account's folder. kNotFound where this
+// is not a pod; kInvalid for a pod without token or CA (fail closed).
+[[nodiscard]] Result<ClusterConfig> load_in_cluster(
+    const std::filesystem::path& service_account = "/var/run/secrets/kubernetes.io/serviceaccount");
+
+// `path` empty: $KUBECONFIG (colon-separated, first one to set a key wins), else ~/.kube/config.
+// `context` empty: current-context. Errors name the file, line and field.
+[[nodiscard]] Result<ClusterConfig> load_kubeconfig(const std::string& path, const std::string& context);
+
+// The Authorization header to send now. Thread-safe; a token's renewal is done once for all who wait.
+class Credentials {
+ public:
+  virtual ~Credentials() = default;
+  // "" where requests go without the header.
+  [[nodiscard]] virtual Result<std::string> authorization() = 0;
+  // After a 401: what was obtained before is not to be used again.
+  virtual void reject(const std::string& authorization) = 0;
+};
+
+[[nodiscard]] std::unique_ptr<Credentials> make_credentials(const ClusterConfig& config, Clock& clock);
+
+}  // namespace gpuward::kube

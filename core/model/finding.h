@@ -1,0 +1,43 @@
+// What was seen on a node, and what follows from it. A finding latches: it stays until what clears it
+// has happened. Made by checks and the kernel log, published by the exporter.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/model/severity.h"
+
+namespace gpuward {
+
+// What makes a finding go away. `kAge` = a time without a repeat (its row says how long).
+enum class ClearedBy : std::uint8_t { kReboot, kGpuReset, kDiagnostics, kOperator, kAge };
+
+// "reboot", "gpu_reset", "diagnostics", "operator", "age".
+[[nodiscard]] constexpr std::string_view to_string(ClearedBy cleared_by) {
+  constexpr std::string_view kNames[] = {"reboot", "gpu_reset", "diagnostics", "operator", "age"};
+  return kNames[static_cast<std::size_t>(cleared_by)];
+}
+
+// Who can have said so. Anybody with write access to /dev/kmsg can write a line that looks like the
+// driver's: such a finding may taint and cordon, never drain, reset, reboot or terminate.
+enum class Evidence : std::uint8_t { kKernel, kUserSpace };
+
+using WallTime = std::chrono::system_clock::time_point;
+
+struct Finding {
+  std::string check;       // "xid", "sxid", "amd_ras", ...
+  std::string code;        // "79", "149", "20034"; empty where the check has none
+  std::string pci_bus_id;  // `0000:4e:00`; empty for the node as a whole
+  Severity severity = Severity::kNone;
+  ClearedBy cleared_by = ClearedBy::kReboot;
+  Evidence evidence = Evidence::kKernel;
+  std::string line;  // what was seen, valid UTF-8, at most 1 KiB
+  std::string why;   // why it is this severe
+  WallTime first_seen;
+  WallTime last_seen;
+  std::uint64_t count = 0;  // times seen
+};
+
+}  // namespace gpuward

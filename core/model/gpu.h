@@ -1,0 +1,23 @@
+// One GPU as gpuward knows it, whatever the vendor. Filled by the inventory (exporter/gpu).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/model/pci_address.h"
+
+namespace gpuward {
+
+enum class Vendor : std::uint8_t { kNvidia, kAmd };
+
+struct Gpu {
+  int index = 0;     // the driver's own number, 0 and up
+  std::string uuid;  // "GPU-…" as NVML prints it; empty where it is not known
+  PciAddress pci;
+  std::string serial;  // empty where the board has none
+  std::string name;    // "NVIDIA H200"
+  Vendor vendor = Vendor::kNvidia;
+};
+
+}  // namespace gpuward

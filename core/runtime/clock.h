@@ -1,0 +1,42 @@
+// Time as a seam: everything that waits or stamps gets a Clock, so that tests own time.
+// SystemClock is the only place that asks the operating system; FakeClock is in tests/fakes.
+#pragma once
+
+#include <chrono>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+namespace gpuward {
+
+class Clock {
+ public:
+  using Wall = std::chrono::system_clock::time_point;
+  using Steady = std::chrono::steady_clock::time_point;
+
+  virtual ~Clock() = default;
+
+  // Any thread. For stamps that people and other machines read; may jump.
+  [[nodiscard]] virtual Wall wall() const = 0;
+  // Any thread. For deadlines and durations; never jumps.
+  [[nodiscard]] virtual Steady steady() const = 0;
+  // Blocks the calling thread until `deadline` or until `stop` is requested; false if stopped.
+  virtual bool sleep_until(Steady deadline, std::stop_token stop) = 0;
+
+  bool sleep_for(std::chrono::milliseconds duration, std::stop_token stop) {
+    return sleep_until(steady() + duration, std::move(stop));
+  }
+};
+
+class SystemClock final : public Clock {
+ public:
+  [[nodiscard]] Wall wall() const override;
+  [[nodiscard]] Steady steady() const override;
+  bool sleep_until(Steady deadline, std::stop_token stop) override;
+};
+
+// `2026-11-21T08:04:56Z`; with milliseconds `2026-11-21T08:04:56.123Z`.
+[[nodiscard]] std::string to_rfc3339(Clock::Wall time);
+[[nodiscard]] std::string to_rfc3339_ms(Clock::Wall time);
+
+}  // namespace gpuward

@@ -1,0 +1,94 @@
+// What each code means and what is to be done, from the tables in core/xid/data (compiled in), with a
+// severity profile and the operator's overrides on top. Pure and immutable once built; share it by
+// shared_ptr<const Catalogue>.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/finding.h"
+#include "core/model/result.h"
+#include "core/model/severity.h"
+#include "core/xid/event.h"
+
+namespace gpuward::xid {
+
+enum class Profile : std::uint8_t {
+  kDefault,  // our recommendation, a reason in each row
+  kSeed,     // exactly the table of the health check suite that gpuward replaces
+};
+
+// One row, as compiled from the data files. Text lives as long as the program.
+struct Row {
+  std::uint32_t code = 0;
+  std::string_view mnemonic;
+  std::string_view description;  // in our words
+  std::string_view action;       // NVIDIA's immediate action: "RESTART_BM", "RESET_GPU", "IGNORE", ...
+  Severity default_severity = Severity::kMonitor;
+  Severity seed_severity = Severity::kMonitor;
+  ClearedBy cleared_by = ClearedBy::kReboot;
+  std::string_view why;          // why this severity
+  std::string_view cleared_why;  // why that clears it
+  bool application_error = false;
+  Fatality fatality = Fatality::kUnknown;  // SXid rows only
+};
+
+[[nodiscard]] std::span<const Row> xid_rows();
+[[nodiscard]] std::span<const Row> sxid_rows();
+
+// What an event amounts to.
+struct Verdict {
+  Severity severity = Severity::kMonitor;
+  std::string action;  // "RESTART_BM"
+  ClearedBy cleared_by = ClearedBy::kReboot;
+  std::string why;
+  bool known = true;      // false: a code in no table; counted, monitor, never an action
+  bool clears = false;    // a recovery (Xid 154 to None, 162): recorded, but lowers nothing by itself
+  std::string source;     // "table", "override", "driver" (Xid 154), "decode" (NVLink5, Xid 74)
+};
+
+struct Override {
+  std::optional<Severity> severity;
+  std::optional<std::string> action;
+  std::optional<ClearedBy> cleared_by;
+};
+
+struct CatalogueOptions {
+  Profile profile = Profile::kDefault;
+  std::map<std::uint32_t, Override> xid;   // by code
+  std::map<std::uint32_t, Override> sxid;  // by code
+  Severity nvlink_default = Severity::kReset;     // Xid 74 where its registers do not decide (seed: NVLINK_DEFAULT)
+  Severity nvlink5_default = Severity::kMonitor;  // 144-150 where no rule matches (seed: NVLINK5_DEFAULT)
+  std::uint32_t driver_branch = 575;              // chooses the NVLink5 rule set: below 575 or from 575 on
+};
+
+// One line of `gpuward_xid_policy_info`.
+struct PolicyLine {
+  std::uint32_t code = 0;
+  Severity severity = Severity::kMonitor;
+  std::string action;
+  std::string source;
+};
+
+class Catalogue {
+ public:
+  explicit Catalogue(CatalogueOptions options = {});
+
+  // Any thread. The severity, action and clearing rule for one event.
+  [[nodiscard]] Verdict judge(const Event& event) const;
+  // The policy in force for each Xid of the table, ascending by code.
+  [[nodiscard]] std::vector<PolicyLine> xid_policy() const;
+  // The row of a code; nullptr where the table has none.
+  [[nodiscard]] static const Row* find_xid(std::uint32_t code);
+  [[nodiscard]] static const Row* find_sxid(std::uint32_t code);
+
+ private:
+  CatalogueOptions options_;
+};
+
+}  // namespace gpuward::xid

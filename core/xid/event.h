@@ -1,0 +1,52 @@
+// What one kernel-log record says about a GPU or an NVSwitch. Made by the parser, judged by the
+// catalogue, counted and latched by the exporter. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/pci_address.h"
+
+namespace gpuward::xid {
+
+enum class Kind : std::uint8_t {
+  kXid,       // `NVRM: Xid (...)`, and every shape of "fallen off the bus" as code 79
+  kSxid,      // `nvidia-nvswitchN: SXid (...)`
+  kRmInit,    // RmInitAdapter failed
+  kPeermem,   // nvidia-peermem: invalid context
+  kAmdRas,    // amdgpu: RAS, ACA, hardware errors
+  kAmdReset,  // amdgpu: GPU reset begin, method, succeeded, failed, VRAM lost
+  kAmdHang,   // amdgpu: ring timeout, fence wait loop
+  kAer,       // PCIe Advanced Error Reporting
+  kEdac,      // memory controller
+  kMce,       // machine check
+};
+
+// "xid", "sxid", "rm_init", "peermem", "amd_ras", "amd_reset", "amd_hang", "aer", "edac", "mce".
+[[nodiscard]] std::string_view to_string(Kind kind);
+
+enum class Fatality : std::uint8_t { kUnknown, kCorrectable, kNonFatal, kFatal };
+
+struct Event {
+  Kind kind = Kind::kXid;
+  // Xid and SXid numbers. For the other kinds 0, and `label` says which ("UE", "begin", "fatal").
+  std::uint32_t code = 0;
+  std::string label;
+  std::optional<PciAddress> pci;  // absent where the line names none, or a poster has redacted it
+  std::optional<std::int64_t> pid;
+  std::optional<std::string> process;  // the kernel's comm of the process: untrusted text
+  std::optional<std::uint32_t> gpu_instance;      // MIG `GPU-I:05`
+  std::optional<std::uint32_t> compute_instance;  // MIG `GPU-CI:00`
+  std::optional<std::int32_t> link;               // NVLink or switch port; -1 where the driver prints -1
+  Fatality fatality = Fatality::kUnknown;
+  std::string unit;                            // NVLink5 unit (`RLW_RXPIPE`); SXid text after the number
+  std::vector<std::uint32_t> registers;        // NVLink5: intrinfo, error status, ...; Xid 74: seven words
+  std::optional<std::uint32_t> recovery_to;    // Xid 154: the value changed to (0 None .. 5)
+  std::optional<std::uint32_t> caused_by_xid;  // Xid 45: `caused by previous Xid N`
+  std::string switch_name;                     // SXid: "nvidia-nvswitch3"
+};
+
+}  // namespace gpuward::xid

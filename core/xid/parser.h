@@ -1,0 +1,29 @@
+// Reads kernel-log records. parse_record() is pure and knows one record; RecordJoiner puts the lines of
+// a text log together again where the kernel broke one record into several. Hot path: no allocation for
+// a line that is not ours.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/xid/event.h"
+
+namespace gpuward::xid {
+
+// One record, with or without the prefixes of /dev/kmsg, dmesg, syslog, journald. Embedded newlines may
+// be real or escaped as \x0a. nullopt: not an event (also for continuation and detail lines). Any bytes
+// are accepted. Thread-safe.
+[[nodiscard]] std::optional<Event> parse_record(std::string_view record);
+
+// The message of a record, without prefixes: what is shown as evidence.
+[[nodiscard]] std::string_view strip_prefixes(std::string_view record);
+
+// A GPU's bus-to-UUID line (`NVRM: GPU at PCI:0000:4e:00: GPU-…`).
+struct UuidLine {
+  PciAddress pci;
+  std::string uuid;
+};
+[[nodiscard]] std::optional<UuidLine> parse_uuid_line(std::string_view record);
+
+}  // namespace gpuward::xid
