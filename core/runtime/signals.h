@@ -1,0 +1,26 @@
+// SIGTERM, SIGINT and SIGHUP as plain calls on one thread (signalfd), SIGPIPE ignored. Made once, first
+// thing in main(), before any thread starts, so that every thread inherits the mask.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+
+namespace gpuward {
+
+class Signals {
+ public:
+  Signals();   // blocks the signals for this thread and those it starts
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  // Blocks until SIGTERM or SIGINT (returns its number); on_hangup is called for each SIGHUP meanwhile.
+  // on_tick is called about once a second (may be empty). `stop` ends it too (returns 0).
+  int wait(const std::function<void()>& on_hangup, const std::function<void()>& on_tick = {},
+           std::stop_token stop = {});
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace gpuward

@@ -1,0 +1,26 @@
+// Small facts about text that both programs need: UTF-8 that is valid, numbers that are whole, words.
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gpuward {
+
+// Invalid bytes become U+FFFD; control characters other than tab become spaces; at most max_bytes, cut at
+// a character's border.
+[[nodiscard]] std::string to_valid_utf8(std::string_view text, std::size_t max_bytes = 4096);
+
+// The whole of `text` as a decimal integer of type T; nullopt where it is anything else or out of range.
+template <typename T>
+[[nodiscard]] std::optional<T> parse_integer(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+[[nodiscard]] std::string_view trim(std::string_view text);
+
+}  // namespace gpuward

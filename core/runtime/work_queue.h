@@ -1,0 +1,43 @@
+// Keys of things to look at again, each handed to one worker at a time, however often it was added
+// meanwhile (the contract of client-go's workqueue). Drives the remediator's reconcile loop.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+
+#include "core/runtime/clock.h"
+
+namespace gpuward {
+
+class WorkQueue {
+ public:
+  // `clock` must outlive the queue.
+  WorkQueue(Clock& clock, std::size_t capacity);
+
+  // Any thread. False where the queue is full (the key is then not remembered). A key that a worker holds is
+  // handed out again after done().
+  [[nodiscard]] bool add(const std::string& key);
+  [[nodiscard]] bool add_after(const std::string& key, std::chrono::milliseconds delay);
+  // Blocks a worker until a key is due; nullopt after a stop.
+  [[nodiscard]] std::optional<std::string> take(std::stop_token stop);
+  // The worker that took `key` has finished with it.
+  void done(const std::string& key);
+  [[nodiscard]] std::size_t size() const;  // waiting, delayed ones included
+
+ private:
+  Clock& clock_;
+  std::size_t capacity_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::map<std::string, Clock::Steady> due_;
+  std::set<std::string> held_;
+};
+
+}  // namespace gpuward
