@@ -45,6 +45,9 @@ class YamlMap {
   // Each entry of this mapping as (key, value-as-mapping-or-scalar), in file order; marks them known.
   [[nodiscard]] std::vector<std::pair<std::string, YamlMap>> entries() const;
   [[nodiscard]] std::string scalar() const;  // for an entry that is a scalar; empty otherwise
+  // For files that others define and extend (kubeconfig): finish() does not report this mapping's unread keys,
+  // nor those below unread ones. Wrong types and duplicates stay errors.
+  void ignore_unknown() const;
   // Reports `message` at this mapping's line, or at the line of `key` in it.
   void reject(std::string_view key, const std::string& message) const;
 
