@@ -1,0 +1,40 @@
+// Reads the two output pipes of a child (and feeds its stdin) on one thread until all are closed.
+// Used by Process only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace gpuward::support {
+
+class ChildOutput {
+ public:
+  // Owns the descriptors: ours of the child's stdin, stdout, stderr.
+  ChildOutput(std::array<int, 3> descriptors, std::string input, std::size_t max_bytes);
+  ~ChildOutput();  // stops reading, even if somebody still holds a pipe open
+  ChildOutput(const ChildOutput&) = delete;
+  ChildOutput& operator=(const ChildOutput&) = delete;
+
+  [[nodiscard]] std::string text(std::size_t stream) const;  // 1: stdout, 2: stderr
+  // Until both streams are at their end, or a second has passed (a grandchild may hold them).
+  void wait_for_end() const;
+
+ private:
+  void run(const std::stop_token& stop);
+  void feed_input();
+  void read_from(std::size_t stream);
+  void close_stream(std::size_t stream);
+
+  std::array<int, 3> descriptors_;
+  std::string input_;
+  std::size_t max_bytes_;
+  mutable std::mutex mutex_;
+  std::array<std::string, 3> text_;
+  bool ended_ = false;
+  std::jthread thread_;
+};
+
+}  // namespace gpuward::support

@@ -1,0 +1,72 @@
+// A real Kubernetes API on loopback: etcd and kube-apiserver with TLS, tokens and RBAC, in a folder
+// of its own, ready in 5-10 s. Used by the contract tests and the e2e test: start one a test
+// program (SetUpTestSuite) and keep it. Without controllers: a pod bound to a node stays
+// Terminating until the test deletes it with grace 0, and the status of a PodDisruptionBudget is
+// what the test writes there.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/http/client.h"
+#include "core/model/result.h"
+#include "tests/support/process.h"
+
+namespace gpuward::support {
+
+// A bearer token and who it is; RBAC grants it nothing until a binding does.
+struct TokenUser {
+  std::string token, user;
+  std::vector<std::string> groups = {};
+};
+
+struct ControlPlaneOptions {
+  std::vector<TokenUser> users = {};  // beside the admin
+  bool controller_manager = false;
+  std::vector<std::string> apiserver_flags = {};  // appended; e.g. "--max-requests-inflight=2"
+  std::chrono::milliseconds start_limit = std::chrono::seconds(90);
+};
+
+class ControlPlane {
+ public:
+  // Why none can be started on this machine; empty where one can. For GPUWARD_REQUIRE.
+  [[nodiscard]] static std::string why_unavailable();
+  // Returns once /readyz is ok and namespace `default` is there; an error carries the end of the
+  // log.
+  [[nodiscard]] static Result<std::unique_ptr<ControlPlane>> start(
+      ControlPlaneOptions options = {});
+
+  ControlPlane(const ControlPlane&) = delete;
+  ControlPlane& operator=(const ControlPlane&) = delete;
+  ~ControlPlane();
+
+  [[nodiscard]] const std::string& url() const;  // https://127.0.0.1:PORT
+  [[nodiscard]] const std::string& ca_pem() const;
+  [[nodiscard]] const std::filesystem::path& ca_file() const;
+  [[nodiscard]] const std::string& admin_token() const;
+  [[nodiscard]] const std::filesystem::path& kubeconfig() const;  // of the admin
+  // Writes a kubeconfig for any token and returns its path.
+  [[nodiscard]] std::filesystem::path kubeconfig_for(const std::string& token) const;
+
+  // kubectl as the admin; an exit code other than 0 is a value.
+  [[nodiscard]] Result<Process::Outcome> kubectl(std::vector<std::string> arguments,
+                                                 std::string input = {}) const;
+  // `kubectl apply -f` of a file, and of YAML text.
+  [[nodiscard]] Status apply(const std::filesystem::path& file) const;
+  [[nodiscard]] Status apply_text(const std::string& yaml) const;
+  // One request as the admin, without kubectl: path from "/api/...". Content type is that of a JSON
+  // object, or of a merge-patch where the method is PATCH.
+  [[nodiscard]] Result<http::ClientResponse> request(const std::string& method,
+                                                     const std::string& path,
+                                                     const std::string& body = {}) const;
+
+ private:
+  class Impl;
+  explicit ControlPlane(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gpuward::support

@@ -1,0 +1,47 @@
+// One HTTP request in one line, for tests: a transport's error fails loudly by its text as the body
+// and status 0.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/http/client.h"
+
+namespace gpuward::support {
+
+using HeaderList = std::vector<std::pair<std::string, std::string>>;
+
+[[nodiscard]] inline http::ClientResponse http_send(http::ClientRequest request,
+                                                    http::ClientTls tls = {}) {
+  http::CurlClient client(std::move(tls));
+  auto response = client.send(request);
+  if (response) return *std::move(response);
+  http::ClientResponse failed;
+  failed.body = response.error().message;
+  return failed;
+}
+
+[[nodiscard]] inline http::ClientResponse http_get(const std::string& url,
+                                                   HeaderList headers = {}) {
+  http::ClientRequest request;
+  request.url = url;
+  request.headers = std::move(headers);
+  request.timeout = std::chrono::seconds(10);
+  return http_send(std::move(request));
+}
+
+[[nodiscard]] inline http::ClientResponse http_post(const std::string& url, std::string body,
+                                                    HeaderList headers = {
+                                                        {"Content-Type", "application/json"}}) {
+  http::ClientRequest request;
+  request.method = "POST";
+  request.url = url;
+  request.body = std::move(body);
+  request.headers = std::move(headers);
+  request.timeout = std::chrono::seconds(10);
+  return http_send(std::move(request));
+}
+
+}  // namespace gpuward::support

@@ -1,0 +1,68 @@
+// A child process of a test: started with its own process group, its output kept in memory
+// (capped), ended by its pid when the object goes. Used by every test that runs a real program.
+//
+// The child gets SIGKILL when the thread that spawned it ends (PR_SET_PDEATHSIG), so that an
+// aborted test leaves nothing behind: spawn from a thread that outlives the child.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/result.h"
+
+namespace gpuward::support {
+
+struct ProcessOptions {
+  std::vector<std::string> argv = {};            // argv[0] is looked up on PATH
+  std::map<std::string, std::string> env = {};   // added to ours
+  std::filesystem::path working_directory = {};  // empty: ours
+  std::string input = {};                    // written to the child's stdin, which is then closed
+  std::size_t max_output_bytes = 8U << 20U;  // of each stream; the rest is read and dropped
+};
+
+class Process {
+ public:
+  // kNotFound where the program cannot be run.
+  [[nodiscard]] static Result<std::unique_ptr<Process>> spawn(ProcessOptions options);
+  // Spawns, waits for the end and returns; kTimeout (and killed) after `limit`.
+  struct Outcome {
+    int exit_code = 0;  // 128 + signal for a child that was killed
+    std::string output, error_output;
+  };
+  [[nodiscard]] static Result<Outcome> run(
+      ProcessOptions options, std::chrono::milliseconds limit = std::chrono::seconds(60));
+
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process();  // SIGKILL to the group, then reaps
+
+  [[nodiscard]] pid_t pid() const;
+  [[nodiscard]] bool running() const;
+  void signal(int number) const;  // to the child alone
+  // The exit code (128 + signal for a killed one); nullopt while it runs after `limit`. Repeatable.
+  [[nodiscard]] std::optional<int> wait_exit(std::chrono::milliseconds limit) const;
+  // SIGTERM, then SIGKILL after `grace`; the exit code.
+  int stop(std::chrono::milliseconds grace = std::chrono::seconds(5));
+  // What has come out so far; complete once wait_exit() has answered.
+  [[nodiscard]] std::string output() const;        // stdout
+  [[nodiscard]] std::string error_output() const;  // stderr
+
+ private:
+  class Impl;
+  explicit Process(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// Where a program is: `name` itself if it has a slash, else the first match on PATH; empty if
+// nowhere.
+[[nodiscard]] std::filesystem::path find_program(const std::string& name);
+
+}  // namespace gpuward::support
