@@ -1,4 +1,5 @@
-// How long to wait before trying again: exponential with full jitter, one pure class for the whole of gpuward.
+// How long to wait before trying again: exponential with full jitter, one pure class for the whole
+// of gpuward.
 #pragma once
 
 #include <chrono>
@@ -16,7 +17,8 @@ struct BackoffPolicy {
 class Backoff {
  public:
   explicit Backoff(BackoffPolicy policy, std::uint64_t seed = 0);  // 0: seeded from the system
-  // The next wait: between half and the whole of the current step; each call doubles the step up to longest.
+  // The next wait: between half and the whole of the current step; each call doubles the step up to
+  // longest.
   [[nodiscard]] std::chrono::milliseconds next();
   void reset();
 

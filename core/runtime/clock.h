@@ -3,8 +3,10 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace gpuward {
@@ -38,5 +40,10 @@ class SystemClock final : public Clock {
 // `2026-11-21T08:04:56Z`; with milliseconds `2026-11-21T08:04:56.123Z`.
 [[nodiscard]] std::string to_rfc3339(Clock::Wall time);
 [[nodiscard]] std::string to_rfc3339_ms(Clock::Wall time);
+
+// `2026-11-21T08:04:56Z`, `2026-11-21T10:04:56.123456789+02:00`: up to nine digits of a fraction;
+// nullopt for anything else. What no Wall can hold (Alertmanager writes 0001-01-01T00:00:00Z for
+// "not ended") comes as Wall::min() or Wall::max().
+[[nodiscard]] std::optional<Clock::Wall> parse_rfc3339(std::string_view text);
 
 }  // namespace gpuward

@@ -1,5 +1,6 @@
-// Tells when a file's content may have changed, a mounted ConfigMap's symlink swap included: it compares
-// device, inode, size and mtime of what the path leads to. Polled, so that it works on every filesystem.
+// Tells when a file's content may have changed, a mounted ConfigMap's symlink swap included: it
+// compares device, inode, size and mtime of what the path leads to. Polled, so that it works on
+// every filesystem.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@ namespace gpuward {
 class FileWatch {
  public:
   explicit FileWatch(std::filesystem::path path);  // takes the first look
-  // True when the file differs from the last look. A file that is gone counts as unchanged until it is back.
+  // True when the file differs from the last look. A file that is gone counts as unchanged until it
+  // is back.
   [[nodiscard]] bool changed();
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 

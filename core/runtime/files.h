@@ -11,10 +11,11 @@
 namespace gpuward {
 
 // kNotFound, kTooLarge, kForbidden, kUnavailable; the message names the path.
-[[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes = 1U << 20U);
+[[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path,
+                                            std::size_t max_bytes = 1U << 20U);
 
 // Temporary file in the same folder, fsync, rename, fsync of the folder. Mode as given.
-[[nodiscard]] Status write_file_atomically(const std::filesystem::path& path, std::string_view content,
-                                           unsigned mode = 0644);
+[[nodiscard]] Status write_file_atomically(const std::filesystem::path& path,
+                                           std::string_view content, unsigned mode = 0644);
 
 }  // namespace gpuward

@@ -1,6 +1,6 @@
-// Logs are events with fields, one line each on stderr: logfmt or JSON, always escaped, never forged by
-// what is logged. `error` means that somebody must look. The audit trail does not go through here.
-// spdlog is included in log.cpp only.
+// Logs are events with fields, one line each on stderr: logfmt or JSON, always escaped, never
+// forged by what is logged. `error` means that somebody must look. The audit trail does not go
+// through here. spdlog is included in log.cpp only.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace gpuward {
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarn, kError };
 enum class LogFormat : std::uint8_t { kLogfmt, kJson };
 
-[[nodiscard]] Result<LogLevel> parse_log_level(std::string_view text);    // debug, info, warn, error
+[[nodiscard]] Result<LogLevel> parse_log_level(std::string_view text);  // debug, info, warn, error
 [[nodiscard]] Result<LogFormat> parse_log_format(std::string_view text);  // logfmt, json
 
 class Log {
@@ -30,10 +30,18 @@ class Log {
   Log& operator=(const Log&) = delete;
 
   // Any thread. `message` is constant text; what varies goes into fields.
-  void debug(std::string_view message, Fields fields = {}) { write(LogLevel::kDebug, message, fields); }
-  void info(std::string_view message, Fields fields = {}) { write(LogLevel::kInfo, message, fields); }
-  void warn(std::string_view message, Fields fields = {}) { write(LogLevel::kWarn, message, fields); }
-  void error(std::string_view message, Fields fields = {}) { write(LogLevel::kError, message, fields); }
+  void debug(std::string_view message, Fields fields = {}) {
+    write(LogLevel::kDebug, message, fields);
+  }
+  void info(std::string_view message, Fields fields = {}) {
+    write(LogLevel::kInfo, message, fields);
+  }
+  void warn(std::string_view message, Fields fields = {}) {
+    write(LogLevel::kWarn, message, fields);
+  }
+  void error(std::string_view message, Fields fields = {}) {
+    write(LogLevel::kError, message, fields);
+  }
 
   void set_level(LogLevel level);  // any thread
 

@@ -1,5 +1,7 @@
-// SIGTERM, SIGINT and SIGHUP as plain calls on one thread (signalfd), SIGPIPE ignored. Made once, first
-// thing in main(), before any thread starts, so that every thread inherits the mask.
+// SIGTERM, SIGINT and SIGHUP as plain calls on one thread (signalfd), SIGPIPE ignored. Made once,
+// first thing in main(), before any thread starts, so that every thread inherits the mask. A child
+// process inherits it too: whoever spawns one sets an empty mask for it
+// (posix_spawnattr_setsigmask).
 #pragma once
 
 #include <functional>
@@ -10,12 +12,13 @@ namespace gpuward {
 class Signals {
  public:
   Signals();   // blocks the signals for this thread and those it starts
-  ~Signals();
+  ~Signals();  // they stay blocked: a second SIGTERM must not cut an orderly stop short
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  // Blocks until SIGTERM or SIGINT (returns its number); on_hangup is called for each SIGHUP meanwhile.
-  // on_tick is called about once a second (may be empty). `stop` ends it too (returns 0).
+  // Blocks until SIGTERM or SIGINT (returns its number); on_hangup is called for each SIGHUP
+  // meanwhile. on_tick is called about once a second (may be empty). `stop` ends it too (returns
+  // 0).
   int wait(const std::function<void()>& on_hangup, const std::function<void()>& on_tick = {},
            std::stop_token stop = {});
 

@@ -1,18 +1,26 @@
-// Small facts about text that both programs need: UTF-8 that is valid, numbers that are whole, words.
+// Small facts about text that both programs need: UTF-8 that is valid, numbers that are whole,
+// words.
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace gpuward {
 
-// Invalid bytes become U+FFFD; control characters other than tab become spaces; at most max_bytes, cut at
-// a character's border.
+// The length in bytes of the UTF-8 character that `text` starts with; 0 where it is empty or starts
+// with a byte that is no character (overlong forms, surrogates and values above U+10FFFF included).
+[[nodiscard]] std::size_t utf8_character_length(std::string_view text);
+[[nodiscard]] bool is_valid_utf8(std::string_view text);
+
+// Invalid bytes become U+FFFD; control characters other than tab become spaces; at most max_bytes,
+// cut at a character's border.
 [[nodiscard]] std::string to_valid_utf8(std::string_view text, std::size_t max_bytes = 4096);
 
-// The whole of `text` as a decimal integer of type T; nullopt where it is anything else or out of range.
+// The whole of `text` as a decimal integer of type T; nullopt where it is anything else or out of
+// range.
 template <typename T>
 [[nodiscard]] std::optional<T> parse_integer(std::string_view text) {
   T value{};
@@ -21,6 +29,7 @@ template <typename T>
   return value;
 }
 
+// Without the blanks, tabs and line ends around it.
 [[nodiscard]] std::string_view trim(std::string_view text);
 
 }  // namespace gpuward

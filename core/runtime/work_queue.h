@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -11,6 +10,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "core/runtime/clock.h"
 
@@ -21,23 +21,29 @@ class WorkQueue {
   // `clock` must outlive the queue.
   WorkQueue(Clock& clock, std::size_t capacity);
 
-  // Any thread. False where the queue is full (the key is then not remembered). A key that a worker holds is
-  // handed out again after done().
+  // Any thread. False where the queue is full (the key is then not remembered; one that waits
+  // already is, and keeps the earlier of its times). A key that a worker holds is handed out again
+  // after done().
   [[nodiscard]] bool add(const std::string& key);
   [[nodiscard]] bool add_after(const std::string& key, std::chrono::milliseconds delay);
-  // Blocks a worker until a key is due; nullopt after a stop.
+  // Blocks a worker until a key is due, the longest due first; nullopt after a stop.
   [[nodiscard]] std::optional<std::string> take(std::stop_token stop);
   // The worker that took `key` has finished with it.
   void done(const std::string& key);
   [[nodiscard]] std::size_t size() const;  // waiting, delayed ones included
 
  private:
+  bool add_at(const std::string& key, Clock::Steady due);
+  // The key to hand out at `now`, or the time to look again.
+  std::optional<std::string> take_due(Clock::Steady now, Clock::Steady& look_again);
+  void wake_waiters();
+
   Clock& clock_;
   std::size_t capacity_;
   mutable std::mutex mutex_;
-  std::condition_variable_any wake_;
   std::map<std::string, Clock::Steady> due_;
   std::set<std::string> held_;
+  std::vector<std::stop_source> waiters_;  // of workers asleep on the clock; a stop wakes one
 };
 
 }  // namespace gpuward

@@ -1,0 +1,16 @@
+// Base64 as RFC 4648 section 4 has it, for kubeconfig's *-data fields and basic authentication.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gpuward {
+
+// With padding, on one line.
+[[nodiscard]] std::string encode_base64(std::string_view bytes);
+
+// Padding is required; line ends are skipped, as kubectl does; nullopt for anything else.
+[[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);
+
+}  // namespace gpuward

@@ -1,0 +1,90 @@
+#include "core/runtime/text.h"
+
+#include <array>
+#include <cstdint>
+
+namespace gpuward {
+namespace {
+
+// Unicode 15, table 3-7: the ranges of the first two bytes; all further bytes are 80..bf.
+struct Form {
+  std::uint8_t first_low, first_high, second_low, second_high;
+  std::size_t length;
+};
+constexpr std::array<Form, 8> kForms{{
+    {0xc2, 0xdf, 0x80, 0xbf, 2},
+    {0xe0, 0xe0, 0xa0, 0xbf, 3},
+    {0xe1, 0xec, 0x80, 0xbf, 3},
+    {0xed, 0xed, 0x80, 0x9f, 3},
+    {0xee, 0xef, 0x80, 0xbf, 3},
+    {0xf0, 0xf0, 0x90, 0xbf, 4},
+    {0xf1, 0xf3, 0x80, 0xbf, 4},
+    {0xf4, 0xf4, 0x80, 0x8f, 4},
+}};
+
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+
+std::uint8_t byte_at(std::string_view text, std::size_t index) {
+  return static_cast<std::uint8_t>(text[index]);
+}
+
+bool fits(const Form& form, std::string_view text) {
+  const std::uint8_t first = byte_at(text, 0);
+  if (first < form.first_low || first > form.first_high || text.size() < form.length) return false;
+  const std::uint8_t second = byte_at(text, 1);
+  if (second < form.second_low || second > form.second_high) return false;
+  for (std::size_t i = 2; i < form.length; ++i) {
+    if ((byte_at(text, i) & 0xc0U) != 0x80U) return false;
+  }
+  return true;
+}
+
+// C0, DEL and C1, tab excepted.
+bool is_control(std::string_view character) {
+  const std::uint8_t first = byte_at(character, 0);
+  if (character.size() == 1) return (first < 0x20 && first != '\t') || first == 0x7f;
+  return first == 0xc2 && byte_at(character, 1) < 0xa0;
+}
+
+}  // namespace
+
+std::size_t utf8_character_length(std::string_view text) {
+  if (text.empty()) return 0;
+  if (byte_at(text, 0) < 0x80) return 1;
+  for (const Form& form : kForms) {
+    if (fits(form, text)) return form.length;
+  }
+  return 0;
+}
+
+bool is_valid_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_character_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string to_valid_utf8(std::string_view text, std::size_t max_bytes) {
+  std::string valid;
+  valid.reserve(std::min(text.size(), max_bytes));
+  while (!text.empty()) {
+    const std::size_t length = utf8_character_length(text);
+    std::string_view character = length == 0 ? kReplacement : text.substr(0, length);
+    if (length != 0 && is_control(character)) character = " ";
+    if (valid.size() + character.size() > max_bytes) break;
+    valid += character;
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return valid;
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n\v\f";
+  const auto first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+}  // namespace gpuward

@@ -1,0 +1,60 @@
+// The tree behind YamlFile and YamlMap: what stands in the file, where, and what has been asked of
+// it. Inside core/runtime only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuward {
+
+struct YamlNode;
+struct YamlDocument;
+
+enum class YamlKind : std::uint8_t { kAbsent, kNull, kScalar, kList, kMap };
+
+struct YamlEntry {
+  std::string key;
+  int line = 0;
+  std::shared_ptr<YamlNode> value;
+  bool known = false;  // somebody has asked for it
+};
+
+struct YamlNode {
+  YamlKind kind = YamlKind::kAbsent;
+  int line = 0;
+  std::string path;    // `rules[2].name`; empty for the root
+  std::string text;    // of a scalar
+  bool plain = false;  // a scalar without quotes
+  std::vector<YamlEntry> entries;
+  std::vector<std::shared_ptr<YamlNode>> items;
+  YamlDocument* document = nullptr;
+
+  std::vector<std::string> asked;  // keys that readers know, for "did you mean"
+  bool must_be_read = false;       // handed out by entries(): somebody has to look at its value
+  bool was_read = false;
+  bool broken = false;  // a fault has been reported: say nothing more about what is inside
+};
+
+struct YamlFault {
+  int line = 0;
+  std::string text;
+};
+
+struct YamlDocument {
+  std::string name;
+  std::shared_ptr<YamlNode> root;
+  std::vector<YamlFault> faults;
+
+  // `name:line: field: message`; quiet inside a node that is broken already.
+  void report(const YamlNode& at, int line, std::string_view key, std::string_view message);
+};
+
+[[nodiscard]] std::string join_yaml_path(std::string_view parent, std::string_view key);
+
+// Keys and values under `node` that nobody has asked for.
+void report_unread(const YamlNode& node, YamlDocument& document);
+
+}  // namespace gpuward
