@@ -1,5 +1,5 @@
-// What was seen on a node, and what follows from it. A finding latches: it stays until what clears it
-// has happened. Made by checks and the kernel log, published by the exporter.
+// What was seen on a node, and what follows from it. A finding latches: it stays until what clears
+// it has happened. Made by checks and the kernel log, published by the exporter.
 #pragma once
 
 #include <chrono>

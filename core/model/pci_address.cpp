@@ -45,7 +45,8 @@ std::optional<PciAddress> parse_pci_address(std::string_view text) {
   const auto device = parse_hex(text.substr(last + 1), 2, 2);
   text = text.substr(0, last);
   const auto middle = text.rfind(':');
-  const auto bus = parse_hex(middle == std::string_view::npos ? text : text.substr(middle + 1), 2, 2);
+  const auto bus =
+      parse_hex(middle == std::string_view::npos ? text : text.substr(middle + 1), 2, 2);
   if (!device || !bus) return std::nullopt;
   address.device = static_cast<std::uint8_t>(*device);
   address.bus = static_cast<std::uint8_t>(*bus);

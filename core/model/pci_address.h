@@ -1,5 +1,6 @@
-// Where a GPU or an NVSwitch sits on the PCI bus. The kernel log, NVML and sysfs write the same address
-// in different ways (`4E:00.0`, `00000000:4E:00.0`, `0000:4e:00`): this is the one way inside gpuward.
+// Where a GPU or an NVSwitch sits on the PCI bus. The kernel log, NVML and sysfs write the same
+// address in different ways (`4E:00.0`, `00000000:4E:00.0`, `0000:4e:00`): this is the one way
+// inside gpuward.
 #pragma once
 
 #include <compare>
@@ -29,8 +30,9 @@ struct PciAddress {
   friend auto operator<=>(const PciAddress&, const PciAddress&) = default;
 };
 
-// Reads `[domain:]bus:device[.function]` in hexadecimal, domain of 4 to 8 digits (0 where it is left
-// out); nullopt for anything else. Device numbers above 0x1f are kept: virtual GPUs print them.
+// Reads `[domain:]bus:device[.function]` in hexadecimal, domain of 4 to 8 digits (0 where it is
+// left out); nullopt for anything else. Device numbers above 0x1f are kept: virtual GPUs print
+// them.
 [[nodiscard]] std::optional<PciAddress> parse_pci_address(std::string_view text);
 
 }  // namespace gpuward

@@ -1,5 +1,6 @@
 // The answer of anything that can fail: a value, or an Error that says what was attempted, on what,
-// and what to do about it. Code branches on `kind` only; the message is for people. Used everywhere.
+// and what to do about it. Code branches on `kind` only; the message is for people. Used
+// everywhere.
 #pragma once
 
 #include <chrono>
@@ -18,14 +19,14 @@ enum class ErrorKind : std::uint8_t {
   kAlreadyExists,    // HTTP 409 with reason AlreadyExists
   kConflict,         // HTTP 409: the object has changed since it was read; read again
   kGone,             // HTTP 410: the resource version is too old; list again
-  kBlocked,          // refused for now by somebody's policy (a PodDisruptionBudget); not an overload
-  kRefused,          // refused for good until somebody changes it (two PodDisruptionBudgets on a pod)
-  kTooLarge,         // over a cap of ours or HTTP 413
-  kOverloaded,       // HTTP 429 of the server itself, a full queue of ours: back off the whole client
-  kUnavailable,      // connection refused, HTTP 5xx: try again later
-  kTimeout,          // our own deadline has passed; the other side may have acted
-  kCancelled,        // we were told to stop
-  kInternal,         // a broken program or a broken peer
+  kBlocked,      // refused for now by somebody's policy (a PodDisruptionBudget); not an overload
+  kRefused,      // refused for good until somebody changes it (two PodDisruptionBudgets on a pod)
+  kTooLarge,     // over a cap of ours or HTTP 413
+  kOverloaded,   // HTTP 429 of the server itself, a full queue of ours: back off the whole client
+  kUnavailable,  // connection refused, HTTP 5xx: try again later
+  kTimeout,      // our own deadline has passed; the other side may have acted
+  kCancelled,    // we were told to stop
+  kInternal,     // a broken program or a broken peer
 };
 
 struct Error {
@@ -44,7 +45,8 @@ using Status = Result<void>;
 }
 
 // Puts what was attempted in front of an error, once a border. The kind stays.
-[[nodiscard]] inline std::unexpected<Error> with_context(const std::string& attempted, Error error) {
+[[nodiscard]] inline std::unexpected<Error> with_context(const std::string& attempted,
+                                                         Error error) {
   error.message = attempted + ": " + error.message;
   return std::unexpected(std::move(error));
 }

@@ -20,7 +20,9 @@ constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c
 
 }  // namespace
 
-std::string_view to_string(Severity severity) { return kNames[static_cast<std::size_t>(severity)].first; }
+std::string_view to_string(Severity severity) {
+  return kNames[static_cast<std::size_t>(severity)].first;
+}
 
 std::optional<Severity> parse_severity(std::string_view text) {
   for (const auto& [name, severity] : kNames) {

@@ -1,5 +1,5 @@
-// How bad a finding is, as an order: combined by max, compared by <. Used by both programs, in metrics
-// (0..4), alert labels and the Remediation resource (lower-case names).
+// How bad a finding is, as an order: combined by max, compared by <. Used by both programs, in
+// metrics (0..4), alert labels and the Remediation resource (lower-case names).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,13 @@
 
 namespace gpuward {
 
-enum class Severity : std::uint8_t { kNone = 0, kMonitor = 1, kReset = 2, kReboot = 3, kIsolate = 4 };
+enum class Severity : std::uint8_t {
+  kNone = 0,
+  kMonitor = 1,
+  kReset = 2,
+  kReboot = 3,
+  kIsolate = 4
+};
 
 // "none", "monitor", "reset", "reboot", "isolate".
 [[nodiscard]] std::string_view to_string(Severity severity);

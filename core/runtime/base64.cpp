@@ -48,7 +48,7 @@ std::optional<std::string> decode_base64(std::string_view text) {
   std::size_t digits = 0;
   std::size_t padding = 0;
   for (const char c : text) {
-    if (c == '\r' || c == '\n') continue;
+    if (c == '\r' || c == '\n' || c == ' ' || c == '\t') continue;
     if (c == '=') {
       if (digits + ++padding > 4) return std::nullopt;
       continue;

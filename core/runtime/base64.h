@@ -10,7 +10,8 @@ namespace gpuward {
 // With padding, on one line.
 [[nodiscard]] std::string encode_base64(std::string_view bytes);
 
-// Padding is required; line ends are skipped, as kubectl does; nullopt for anything else.
+// Padding is required; white space between the characters is skipped (YAML folds long lines);
+// nullopt for anything else.
 [[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);
 
 }  // namespace gpuward

@@ -176,6 +176,8 @@ std::string YamlMap::scalar() const {
   return node_->text;
 }
 
+void YamlMap::ignore_unknown() const { node_->ignores_unknown = true; }
+
 void YamlMap::reject(std::string_view key, const std::string& message) const {
   report(key, message);
 }

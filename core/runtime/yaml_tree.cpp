@@ -40,6 +40,7 @@ std::string unknown_key_message(std::string_view key, const std::vector<std::str
 void report_unread_entry(const YamlNode& node, const YamlEntry& entry, YamlDocument& document) {
   const YamlNode& value = *entry.value;
   if (!entry.known) {
+    if (node.ignores_unknown) return;
     document.report(node, entry.line, entry.key, unknown_key_message(entry.key, node.asked));
   } else if (value.must_be_read && !value.was_read && value.kind == YamlKind::kList) {
     document.report(node, entry.line, entry.key, "a list is not understood here");

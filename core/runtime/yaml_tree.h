@@ -33,6 +33,7 @@ struct YamlNode {
   YamlDocument* document = nullptr;
 
   std::vector<std::string> asked;  // keys that readers know, for "did you mean"
+  bool ignores_unknown = false;    // others define and extend this mapping
   bool must_be_read = false;       // handed out by entries(): somebody has to look at its value
   bool was_read = false;
   bool broken = false;  // a fault has been reported: say nothing more about what is inside
