@@ -1,15 +1,21 @@
-// A typed client for the parts of the Kubernetes API that gpuward uses. One method is one request (lists
-// page); retries for what is safe to repeat are inside, bounded by a deadline. Works over any http::Client,
-// so that the simulator can run it without a network. Any thread.
+// A typed client for the parts of the Kubernetes API that gpuward uses. One method is one request
+// (lists page); retries for what is safe to repeat are inside, bounded by a deadline. Works over
+// any http::Client, so that the simulator can run it without a network. Any thread.
 //
-// Errors (ErrorKind): kConflict = read again and redo; kGone = list again; kBlocked = a PodDisruptionBudget
-// says not now; kRefused = it never will (more than one budget); kOverloaded = the server's own 429 (priority
-// and fairness), whole client backs off; kForbidden = RBAC, the message names verb and resource.
+// Errors (ErrorKind): kConflict = read again and redo; kGone = list again; kBlocked = a
+// PodDisruptionBudget says not now; kRefused = it never will (more than one budget); kOverloaded =
+// the server's own 429 (priority and fairness), the whole Api backs off; kForbidden = RBAC, the
+// message names verb and resource.
+//
+// Leases are renewed through an Api of their own: an overload that slows down the work must not
+// cost the leadership.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -28,10 +34,13 @@ struct ApiOptions {
   std::string user_agent = "gpuward";
   std::chrono::milliseconds request_timeout{10'000};
   std::chrono::milliseconds retry_deadline{30'000};  // for one call with its retries
+  int page_size = 500;                               // of lists
+  std::uint64_t jitter_seed = 0;                     // 0: seeded from the system
+  std::stop_token stop;                              // ends waits between tries (kCancelled)
 };
 
-// What is to become of a node's metadata and spec, in one merge-patch that carries the resourceVersion of the
-// node it was decided on: all of it or (kConflict) nothing.
+// What is to become of a node's metadata and spec, in one merge-patch that carries the
+// resourceVersion of the node it was decided on: all of it or (kConflict) nothing.
 struct NodeChange {
   Labels set_labels, set_annotations;
   std::vector<std::string> remove_labels, remove_annotations;
@@ -44,6 +53,7 @@ struct Eviction {
   std::string ns, pod;
   std::string uid;  // precondition: another pod of that name is not touched
   std::optional<int> grace_period_seconds;
+  bool dry_run = false;  // the server decides and answers, nothing is changed
 };
 
 struct WatchEvent {
@@ -65,6 +75,8 @@ class Api {
   [[nodiscard]] Result<Node> get_node(std::string_view name);
   [[nodiscard]] Result<std::vector<Node>> list_nodes(std::string_view label_selector = {});
   // PATCH with metadata.resourceVersion and metadata.uid of `seen`; the node as it is afterwards.
+  // One attempt: kConflict is the caller's (see update_node.h). A change that changes nothing is
+  // not sent.
   [[nodiscard]] Result<Node> change_node(const Node& seen, const NodeChange& change);
   // A strategic-merge patch of one condition, by type.
   [[nodiscard]] Status set_node_condition(std::string_view node, const NodeCondition& condition);
@@ -79,7 +91,8 @@ class Api {
   // --- Leases
   [[nodiscard]] Result<Lease> get_lease(std::string_view ns, std::string_view name);
   [[nodiscard]] Result<Lease> create_lease(const Lease& lease);
-  [[nodiscard]] Result<Lease> update_lease(const Lease& lease);  // PUT guarded by its resourceVersion
+  [[nodiscard]] Result<Lease> update_lease(
+      const Lease& lease);  // PUT guarded by its resourceVersion
 
   // --- Events: best effort by contract of the caller; a failure must not fail an action.
   [[nodiscard]] Status create_event(const NodeEvent& event);
@@ -92,7 +105,8 @@ class Api {
   // Merge-patches; put metadata.resourceVersion into `json` for compare-and-set.
   [[nodiscard]] Result<CustomObject> patch_custom(const ResourceType& type, std::string_view name,
                                                   std::string_view json);
-  [[nodiscard]] Result<CustomObject> patch_custom_status(const ResourceType& type, std::string_view name,
+  [[nodiscard]] Result<CustomObject> patch_custom_status(const ResourceType& type,
+                                                         std::string_view name,
                                                          std::string_view json);
   [[nodiscard]] Status delete_custom(const ResourceType& type, std::string_view name,
                                      std::string_view uid_precondition = {});
@@ -103,11 +117,13 @@ class Api {
     std::vector<std::string> items;  // JSON texts
     std::string resource_version;
   };
-  [[nodiscard]] Result<Listing> list(std::string_view collection, std::string_view label_selector = {});
-  // Blocks until the watch ends: a value when the server closed it in good order (watch again from the last
-  // resource version seen), kGone (list again), kCancelled, or a transport's error.
+  [[nodiscard]] Result<Listing> list(std::string_view collection,
+                                     std::string_view label_selector = {});
+  // Blocks until the watch ends: a value when the server closed it in good order (watch again from
+  // the last resource version seen), kGone (list again), kCancelled, or a transport's error.
   [[nodiscard]] Status watch(std::string_view collection, std::string_view resource_version,
-                             std::stop_token stop, const std::function<void(const WatchEvent&)>& on_event);
+                             std::stop_token stop,
+                             const std::function<void(const WatchEvent&)>& on_event);
 
   // GET /readyz of the API server.
   [[nodiscard]] Status ready();

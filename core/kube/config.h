@@ -1,5 +1,5 @@
-// Where the Kubernetes API is and who we are there: the pod's service account, or a kubeconfig with its
-// contexts, client certificates, tokens and exec plugins. Facts: client-go rest/config.go,
+// Where the Kubernetes API is and who we are there: the pod's service account, or a kubeconfig with
+// its contexts, client certificates, tokens and exec plugins. Facts: client-go rest/config.go,
 // tools/clientcmd, plugin/pkg/client/auth/exec.
 #pragma once
 
@@ -33,21 +33,30 @@ struct ClusterConfig {
   http::ClientTls tls;
   // At most one of these says who we are; all empty: the client certificate, or anonymous.
   std::string token;
-  std::filesystem::path token_file;  // read again every 30 s and after a 401; a failed read keeps the old one
+  std::filesystem::path token_file;  // wins over token; read again every 30 s and after a 401; a
+                                     // failed read keeps the old one
   std::string username, password;
   std::optional<ExecPlugin> exec;
 };
 
-// Inside a pod: KUBERNETES_SERVICE_HOST and _PORT, and the service account's folder. kNotFound where this
-// is not a pod; kInvalid for a pod without token or CA (fail closed).
+// Inside a pod: KUBERNETES_SERVICE_HOST and _PORT, and the service account's folder. kNotFound
+// where this is not a pod; kInvalid for a pod without token or CA (fail closed).
 [[nodiscard]] Result<ClusterConfig> load_in_cluster(
     const std::filesystem::path& service_account = "/var/run/secrets/kubernetes.io/serviceaccount");
 
 // `path` empty: $KUBECONFIG (colon-separated, first one to set a key wins), else ~/.kube/config.
 // `context` empty: current-context. Errors name the file, line and field.
-[[nodiscard]] Result<ClusterConfig> load_kubeconfig(const std::string& path, const std::string& context);
+[[nodiscard]] Result<ClusterConfig> load_kubeconfig(const std::string& path,
+                                                    const std::string& context);
 
-// The Authorization header to send now. Thread-safe; a token's renewal is done once for all who wait.
+// The client's own certificate and key, PEM. Both empty: none.
+struct ClientCertificate {
+  std::string certificate_pem, key_pem;
+  bool operator==(const ClientCertificate&) const = default;
+};
+
+// The Authorization header to send now. Thread-safe; a token's renewal is done once for all who
+// wait.
 class Credentials {
  public:
   virtual ~Credentials() = default;
@@ -55,8 +64,18 @@ class Credentials {
   [[nodiscard]] virtual Result<std::string> authorization() = 0;
   // After a 401: what was obtained before is not to be used again.
   virtual void reject(const std::string& authorization) = 0;
+  // Where an exec plugin hands out certificates, the one to show now.
+  [[nodiscard]] virtual Result<ClientCertificate> client_certificate() {
+    return ClientCertificate{};
+  }
 };
 
-[[nodiscard]] std::unique_ptr<Credentials> make_credentials(const ClusterConfig& config, Clock& clock);
+[[nodiscard]] std::unique_ptr<Credentials> make_credentials(const ClusterConfig& config,
+                                                            Clock& clock);
+
+// The real client for `config`: shows the certificate that `credentials` hold at the time, so that
+// a renewed one is used from the next request on. `credentials` must outlive it.
+[[nodiscard]] std::unique_ptr<http::Client> make_http_client(const ClusterConfig& config,
+                                                             Credentials& credentials);
 
 }  // namespace gpuward::kube

@@ -1,5 +1,5 @@
-// A local, always fresh copy of a collection: list, then watch with bookmarks, list again on 410, back-off
-// 800 ms to 30 s with jitter. The remediator's reconcile loop is driven by it.
+// A local, always fresh copy of a collection: list, then watch with bookmarks, list again on 410,
+// back-off 800 ms to 30 s with jitter. The remediator's reconcile loop is driven by it.
 #pragma once
 
 #include <functional>
@@ -12,13 +12,17 @@ namespace gpuward::kube {
 
 // Called on the informer's thread, in order; must be quick.
 struct InformerHandlers {
-  std::function<void(const std::string& json)> on_upsert;
+  std::function<void(const std::string& json)> on_upsert;  // kube::parse_* reads it
+  // "name", or "namespace/name". An object re-created under its name is deleted first, with or
+  // without an event.
   std::function<void(const std::string& name)> on_delete;
   std::function<void()> on_synced;  // after each complete list
 };
 
-// Runs until `stop`; returns then. Never gives up on errors: they go to `on_error` (may be empty).
-void run_informer(Api& api, Clock& clock, const std::string& collection, const InformerHandlers& handlers,
+// Runs until `stop`; returns then (a list under way ends first, unless ApiOptions::stop ends it).
+// Never gives up on errors: they go to `on_error` (may be empty).
+void run_informer(Api& api, Clock& clock, const std::string& collection,
+                  const InformerHandlers& handlers,
                   const std::function<void(const Error&)>& on_error, std::stop_token stop);
 
 }  // namespace gpuward::kube

@@ -1,5 +1,5 @@
-// The few Kubernetes objects gpuward works with, with the few fields it needs. Fields that we do not model
-// are never written: changes go as patches. Plain values; JSON does not appear here.
+// The few Kubernetes objects gpuward works with, with the few fields it needs. Fields that we do
+// not model are never written: changes go as patches. Plain values; JSON does not appear here.
 #pragma once
 
 #include <chrono>

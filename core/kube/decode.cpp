@@ -1,0 +1,123 @@
+#include "core/kube/decode.h"
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "core/runtime/clock.h"
+
+namespace gpuward::kube {
+namespace {
+
+bool bool_at(const Json& object, std::string_view key) {
+  const Json& value = member_at(object, key);
+  return value.is_boolean() && value.get<bool>();
+}
+
+int int_at(const Json& object, std::string_view key) {
+  const Json& value = member_at(object, key);
+  if (!value.is_number_integer()) return 0;
+  const auto wide = value.get<std::int64_t>();
+  return wide < 0 || wide > std::numeric_limits<int>::max() ? 0 : static_cast<int>(wide);
+}
+
+Labels labels_at(const Json& meta, std::string_view key) {
+  Labels labels;
+  const Json& object = member_at(meta, key);
+  if (!object.is_object()) return labels;
+  for (const auto& [name, value] : object.items()) {
+    if (value.is_string()) labels.emplace(name, value.get<std::string>());
+  }
+  return labels;
+}
+
+Taint decode_taint(const Json& taint) {
+  return {string_at(taint, "key"), string_at(taint, "value"), string_at(taint, "effect"),
+          dump_json(taint)};
+}
+
+NodeCondition decode_condition(const Json& condition) {
+  return {string_at(condition, "type"), string_at(condition, "status"),
+          string_at(condition, "reason"), string_at(condition, "message")};
+}
+
+OwnerReference decode_owner(const Json& owner) {
+  return {string_at(owner, "apiVersion"), string_at(owner, "kind"), string_at(owner, "name"),
+          string_at(owner, "uid"), bool_at(owner, "controller")};
+}
+
+template <typename T>
+std::vector<T> decode_all(const Json& list, T (*decode)(const Json&)) {
+  std::vector<T> values;
+  if (!list.is_array()) return values;
+  values.reserve(list.size());
+  for (const Json& item : list) values.push_back(decode(item));
+  return values;
+}
+
+}  // namespace
+
+Result<ObjectMeta> decode_meta(const Json& object) {
+  const Json& meta = member_at(object, "metadata");
+  ObjectMeta decoded;
+  decoded.name = string_at(meta, "name");
+  if (decoded.name.empty())
+    return fail(ErrorKind::kInternal, "the API server sent an object without metadata.name");
+  decoded.ns = string_at(meta, "namespace");
+  decoded.uid = string_at(meta, "uid");
+  decoded.resource_version = string_at(meta, "resourceVersion");
+  decoded.labels = labels_at(meta, "labels");
+  decoded.annotations = labels_at(meta, "annotations");
+  decoded.created = parse_rfc3339(string_at(meta, "creationTimestamp"));
+  decoded.deleting = member_at(meta, "deletionTimestamp").is_string();
+  return decoded;
+}
+
+Result<Node> decode_node(const Json& object) {
+  auto meta = decode_meta(object);
+  if (!meta) return std::unexpected(std::move(meta.error()));
+  const Json& spec = member_at(object, "spec");
+  const Json& status = member_at(object, "status");
+  Node node;
+  node.meta = std::move(*meta);
+  node.unschedulable = bool_at(spec, "unschedulable");
+  node.taints = decode_all(member_at(spec, "taints"), decode_taint);
+  node.provider_id = string_at(spec, "providerID");
+  node.boot_id = string_at(member_at(status, "nodeInfo"), "bootID");
+  node.conditions = decode_all(member_at(status, "conditions"), decode_condition);
+  return node;
+}
+
+Result<Pod> decode_pod(const Json& object) {
+  auto meta = decode_meta(object);
+  if (!meta) return std::unexpected(std::move(meta.error()));
+  Pod pod;
+  pod.meta = std::move(*meta);
+  pod.node_name = string_at(member_at(object, "spec"), "nodeName");
+  pod.phase = string_at(member_at(object, "status"), "phase");
+  pod.owners =
+      decode_all(member_at(member_at(object, "metadata"), "ownerReferences"), decode_owner);
+  return pod;
+}
+
+Result<Lease> decode_lease(const Json& object) {
+  auto meta = decode_meta(object);
+  if (!meta) return std::unexpected(std::move(meta.error()));
+  const Json& spec = member_at(object, "spec");
+  Lease lease;
+  lease.meta = std::move(*meta);
+  lease.holder = string_at(spec, "holderIdentity");
+  lease.duration_seconds = int_at(spec, "leaseDurationSeconds");
+  lease.acquire_time = string_at(spec, "acquireTime");
+  lease.renew_time = string_at(spec, "renewTime");
+  lease.transitions = int_at(spec, "leaseTransitions");
+  return lease;
+}
+
+Result<CustomObject> decode_custom(const Json& object, std::string text) {
+  auto meta = decode_meta(object);
+  if (!meta) return std::unexpected(std::move(meta.error()));
+  return CustomObject{std::move(*meta), std::move(text)};
+}
+
+}  // namespace gpuward::kube

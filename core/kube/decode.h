@@ -1,0 +1,21 @@
+// Kubernetes JSON to the few fields we keep. Inside core/kube only; others use parse.h. Tolerant
+// about what is absent or of another type (a field we do not need must not cost us the object),
+// strict about the name.
+#pragma once
+
+#include <string>
+
+#include "core/kube/objects.h"
+#include "core/model/result.h"
+#include "core/runtime/json.h"
+
+namespace gpuward::kube {
+
+// kInternal where the object has no metadata.name: such an answer is of a broken peer.
+[[nodiscard]] Result<ObjectMeta> decode_meta(const Json& object);
+[[nodiscard]] Result<Node> decode_node(const Json& object);
+[[nodiscard]] Result<Pod> decode_pod(const Json& object);
+[[nodiscard]] Result<Lease> decode_lease(const Json& object);
+[[nodiscard]] Result<CustomObject> decode_custom(const Json& object, std::string text);
+
+}  // namespace gpuward::kube

@@ -1,0 +1,68 @@
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "core/kube/api.h"
+#include "core/kube/impl.h"
+#include "core/kube/names.h"
+#include "core/runtime/text.h"
+
+namespace gpuward::kube {
+namespace {
+
+constexpr std::size_t kLongestNodePart = 253 - 17;  // of the event's name: ".<16 hex>" follows
+constexpr std::size_t kLongestMessage = 1024;
+
+std::string hex16(std::uint64_t value) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+// `<node>.<16 hex>`, as kubectl and the kubelet name them; new for every call, the same for its
+// repeats.
+std::string name_of(const NodeEvent& event, WallTime now) {
+  std::string node = event.node.substr(0, kLongestNodePart);
+  while (!node.empty() && (node.back() == '.' || node.back() == '-')) node.pop_back();
+  std::uint64_t mixed = static_cast<std::uint64_t>(now.time_since_epoch().count());
+  for (const char c : event.reason + event.message)
+    mixed = (mixed ^ static_cast<std::uint8_t>(c)) * 0x100000001B3U;
+  return node + "." + hex16(mixed);
+}
+
+// A Node lies in no namespace: its events belong into `default`, and `kubectl describe node` finds
+// them by UID.
+std::string body_of(const NodeEvent& event, WallTime now) {
+  const std::string stamp = to_rfc3339(now);
+  return dump_json(
+      {{"apiVersion", "v1"},
+       {"kind", "Event"},
+       {"metadata", {{"name", name_of(event, now)}, {"namespace", "default"}}},
+       {"involvedObject",
+        {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", event.node}, {"uid", event.node_uid}}},
+       {"type", event.warning ? "Warning" : "Normal"},
+       {"reason", event.reason},
+       {"message", to_valid_utf8(event.message, kLongestMessage)},
+       {"source", {{"component", event.component}}},
+       {"reportingComponent", event.component},
+       {"firstTimestamp", stamp},
+       {"lastTimestamp", stamp},
+       {"count", 1}});
+}
+
+}  // namespace
+
+Status Api::create_event(const NodeEvent& event) {
+  if (auto valid = validate_node_name(event.node); !valid) return valid;
+  Call call;
+  call.method = "POST";
+  call.target = "/api/v1/namespaces/default/events";
+  call.body = body_of(event, impl_->clock.wall());
+  const auto answer = impl_->transport.send(call);
+  // A repeat after a lost answer: the event is there.
+  if (!answer && answer.error().kind != ErrorKind::kAlreadyExists)
+    return std::unexpected(answer.error());
+  return {};
+}
+
+}  // namespace gpuward::kube

@@ -1,0 +1,87 @@
+#include "core/kube/exec_plugin.h"
+
+#include <utility>
+
+#include "core/kube/child.h"
+#include "core/runtime/base64.h"
+#include "core/runtime/files.h"
+#include "core/runtime/json.h"
+#include "core/runtime/text.h"
+
+namespace gpuward::kube {
+namespace {
+
+constexpr std::size_t kLargestAnswer = 1U << 20U;
+
+Json cluster_info(const ClusterConfig& config) {
+  Json cluster = {{"server", config.server}};
+  if (!config.tls.server_name.empty()) cluster["tls-server-name"] = config.tls.server_name;
+  if (config.tls.skip_verify) cluster["insecure-skip-tls-verify"] = true;
+  std::string ca = config.tls.ca_pem;
+  if (ca.empty() && !config.tls.ca_file.empty()) ca = read_file(config.tls.ca_file).value_or("");
+  if (!ca.empty()) cluster["certificate-authority-data"] = encode_base64(ca);
+  return cluster;
+}
+
+std::unexpected<Error> broken(const ExecPlugin& plugin, const std::string& what) {
+  return fail(ErrorKind::kUnauthenticated, "exec plugin " + plugin.command + ": " + what);
+}
+
+}  // namespace
+
+std::string exec_info(const ClusterConfig& config, const ExecPlugin& plugin) {
+  Json spec = {{"interactive", false}};
+  if (plugin.provide_cluster_info) spec["cluster"] = cluster_info(config);
+  return dump_json(
+      {{"apiVersion", plugin.api_version}, {"kind", "ExecCredential"}, {"spec", spec}});
+}
+
+Result<ExecCredential> read_exec_credential(std::string_view output, const ExecPlugin& plugin) {
+  const auto answer = parse_json(output);
+  if (!answer) return broken(plugin, "its answer is not JSON");
+  if (string_at(*answer, "kind") != "ExecCredential" ||
+      string_at(*answer, "apiVersion") != plugin.api_version) {
+    return broken(plugin, "its answer is no ExecCredential of " + plugin.api_version);
+  }
+  const Json& status = member_at(*answer, "status");
+  ExecCredential credential;
+  credential.token = string_at(status, "token");
+  credential.certificate = {string_at(status, "clientCertificateData"),
+                            string_at(status, "clientKeyData")};
+  if (credential.certificate.certificate_pem.empty() != credential.certificate.key_pem.empty()) {
+    return broken(plugin,
+                  "clientCertificateData and clientKeyData belong together; one is missing");
+  }
+  if (credential.token.empty() && credential.certificate.certificate_pem.empty()) {
+    return broken(plugin, "its answer holds neither a token nor a certificate");
+  }
+  if (credential.token.find_first_of("\r\n") != std::string::npos)
+    return broken(plugin, "its token has line ends in it");
+  if (const std::string expires = string_at(status, "expirationTimestamp"); !expires.empty()) {
+    credential.expires = parse_rfc3339(expires);
+    if (!credential.expires) return broken(plugin, "its expirationTimestamp is not RFC 3339");
+  }
+  return credential;
+}
+
+Result<ExecCredential> run_exec_plugin(const ClusterConfig& config, const ExecPlugin& plugin,
+                                       Clock& clock) {
+  ChildCommand command;
+  command.program = plugin.command;
+  command.arguments = plugin.args;
+  command.environment = plugin.env;
+  command.environment["KUBERNETES_EXEC_INFO"] = exec_info(config, plugin);
+  command.max_output_bytes = kLargestAnswer;
+  command.timeout = kExecTimeout;
+  const auto output = run_child(command, clock);
+  if (!output) {
+    Error error = output.error();
+    if (error.kind == ErrorKind::kNotFound && !plugin.install_hint.empty()) {
+      error.message += "; " + to_valid_utf8(plugin.install_hint, 512);
+    }
+    return with_context("exec plugin", std::move(error));
+  }
+  return read_exec_credential(*output, plugin);
+}
+
+}  // namespace gpuward::kube

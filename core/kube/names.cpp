@@ -1,0 +1,77 @@
+#include "core/kube/names.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/runtime/text.h"
+
+namespace gpuward::kube {
+namespace {
+
+constexpr std::size_t kLongestName = 253;
+constexpr std::size_t kLongestLabel = 63;
+
+bool is_lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+bool is_unreserved(char c) {
+  return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' || c == '_' ||
+         c == '~';
+}
+
+bool is_label(std::string_view label) {
+  if (label.empty() || label.size() > kLongestLabel) return false;
+  if (!is_lower_or_digit(label.front()) || !is_lower_or_digit(label.back())) return false;
+  for (const char c : label) {
+    if (!is_lower_or_digit(c) && c != '-') return false;
+  }
+  return true;
+}
+
+std::unexpected<Error> refuse(std::string_view name, const std::string& why) {
+  return fail(ErrorKind::kInvalid, "\"" + to_valid_utf8(name, 64) + "\" is not a name: " + why);
+}
+
+}  // namespace
+
+Status validate_node_name(std::string_view name) {
+  if (name.empty()) return refuse(name, "it is empty");
+  if (name.size() > kLongestName) return refuse(name, "longer than 253 characters");
+  std::string_view rest = name;
+  while (true) {
+    const std::size_t dot = rest.find('.');
+    if (!is_label(rest.substr(0, dot))) {
+      return refuse(name,
+                    "each part between dots needs 1 to 63 of a-z, 0-9 and inner '-' (RFC 1123)");
+    }
+    if (dot == std::string_view::npos) return {};
+    rest.remove_prefix(dot + 1);
+  }
+}
+
+Status validate_segment(std::string_view name) {
+  if (name.empty()) return refuse(name, "it is empty");
+  if (name.size() > kLongestName) return refuse(name, "longer than 253 bytes");
+  if (name == "." || name == "..") return refuse(name, "it is a dot segment");
+  if (name.find_first_of("/%") != std::string_view::npos)
+    return refuse(name, "'/' and '%' are not allowed");
+  return {};
+}
+
+std::string percent_encode(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string encoded;
+  encoded.reserve(text.size());
+  for (const char c : text) {
+    if (is_unreserved(c)) {
+      encoded += c;
+      continue;
+    }
+    const auto byte = static_cast<std::uint8_t>(c);
+    encoded += '%';
+    encoded += kHex[byte >> 4U];
+    encoded += kHex[byte & 0x0FU];
+  }
+  return encoded;
+}
+
+}  // namespace gpuward::kube

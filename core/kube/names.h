@@ -1,0 +1,25 @@
+// Names of Kubernetes objects before they reach a URL: what strangers send (an alert's `node`
+// label) is checked here, and whatever goes into a path or a query is percent-encoded. Used by
+// core/kube and the webhook.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/model/result.h"
+
+namespace gpuward::kube {
+
+// An RFC 1123 subdomain: dot-separated labels of [a-z0-9-], each 1 to 63 long and starting and
+// ending with a letter or digit; at most 253 in all. kInvalid says what is wrong, without repeating
+// more than 64 bytes of it.
+[[nodiscard]] Status validate_node_name(std::string_view name);
+
+// One segment of a path: not empty, neither "." nor "..", without '/' and '%', at most 253 bytes.
+// Empty names would reach the collection instead of the object, and dots another object.
+[[nodiscard]] Status validate_segment(std::string_view name);
+
+// Everything but unreserved characters (RFC 3986) as %XX.
+[[nodiscard]] std::string percent_encode(std::string_view text);
+
+}  // namespace gpuward::kube

@@ -1,0 +1,15 @@
+// JSON texts of the API server, such as an informer hands out, to objects. Used by the remediator.
+#pragma once
+
+#include <string_view>
+
+#include "core/kube/objects.h"
+#include "core/model/result.h"
+
+namespace gpuward::kube {
+
+[[nodiscard]] Result<Node> parse_node(std::string_view json);
+[[nodiscard]] Result<Pod> parse_pod(std::string_view json);
+[[nodiscard]] Result<CustomObject> parse_custom(std::string_view json);
+
+}  // namespace gpuward::kube

@@ -1,0 +1,20 @@
+// Where objects live below the API server's root. Every name in a path went through
+// validate_segment and percent-encoding here. Inside core/kube only.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/kube/objects.h"
+#include "core/model/result.h"
+
+namespace gpuward::kube {
+
+[[nodiscard]] Result<std::string> node_path(std::string_view name);
+[[nodiscard]] Result<std::string> pod_path(std::string_view ns, std::string_view name);
+[[nodiscard]] Result<std::string> lease_collection(std::string_view ns);
+[[nodiscard]] Result<std::string> lease_path(std::string_view ns, std::string_view name);
+[[nodiscard]] Result<std::string> custom_collection(const ResourceType& type);
+[[nodiscard]] Result<std::string> custom_path(const ResourceType& type, std::string_view name);
+
+}  // namespace gpuward::kube

@@ -1,0 +1,85 @@
+#include <string>
+#include <utility>
+
+#include "core/kube/api.h"
+#include "core/kube/decode.h"
+#include "core/kube/impl.h"
+#include "core/kube/names.h"
+#include "core/kube/pager.h"
+#include "core/kube/paths.h"
+
+namespace gpuward::kube {
+namespace {
+
+// The server itself tries for 10 s and more against conflicts on the budget.
+constexpr std::chrono::milliseconds kEvictionPatience{30'000};
+
+Json delete_options(const Eviction& eviction) {
+  Json options = Json::object();
+  if (eviction.grace_period_seconds) options["gracePeriodSeconds"] = *eviction.grace_period_seconds;
+  if (!eviction.uid.empty()) options["preconditions"] = {{"uid", eviction.uid}};
+  if (eviction.dry_run) options["dryRun"] = Json::array({"All"});
+  return options;
+}
+
+// Without a UID a second try could hit the pod that has replaced the first one.
+Repeat repeat_of(const Eviction& eviction) {
+  return eviction.uid.empty() ? Repeat::kIfNotTaken : Repeat::kAlways;
+}
+
+Status send(Transport& transport, const Call& call) {
+  const auto answer = transport.send(call);
+  if (!answer) return std::unexpected(answer.error());
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Pod>> Api::list_pods_on(std::string_view node) {
+  if (auto valid = validate_node_name(node); !valid)
+    return std::unexpected(std::move(valid.error()));
+  const ListQuery query{
+      "/api/v1/pods", {}, "spec.nodeName=" + std::string(node), impl_->options.page_size};
+  return list_all<Pod>(impl_->transport, query, decode_pod);
+}
+
+Result<Pod> Api::get_pod(std::string_view ns, std::string_view name) {
+  auto path = pod_path(ns, name);
+  if (!path) return std::unexpected(std::move(path.error()));
+  Call call;
+  call.target = std::move(*path);
+  const auto answer = impl_->transport.send(call);
+  if (!answer) return std::unexpected(answer.error());
+  return decode_pod(answer->json);
+}
+
+Status Api::evict(const Eviction& eviction) {
+  const auto path = pod_path(eviction.ns, eviction.pod);
+  if (!path) return std::unexpected(path.error());
+  Call call;
+  call.method = "POST";
+  call.target = *path + "/eviction";
+  call.body = dump_json({{"apiVersion", "policy/v1"},
+                         {"kind", "Eviction"},
+                         {"metadata", {{"name", eviction.pod}, {"namespace", eviction.ns}}},
+                         {"deleteOptions", delete_options(eviction)}});
+  call.repeat = repeat_of(eviction);
+  call.patience = kEvictionPatience;
+  return send(impl_->transport, call);
+}
+
+Status Api::delete_pod(const Eviction& deletion) {
+  auto path = pod_path(deletion.ns, deletion.pod);
+  if (!path) return std::unexpected(std::move(path.error()));
+  Json options = delete_options(deletion);
+  options["apiVersion"] = "v1";
+  options["kind"] = "DeleteOptions";
+  Call call;
+  call.method = "DELETE";
+  call.target = std::move(*path);
+  call.body = dump_json(options);
+  call.repeat = repeat_of(deletion);
+  return send(impl_->transport, call);
+}
+
+}  // namespace gpuward::kube

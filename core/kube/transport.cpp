@@ -1,0 +1,185 @@
+#include "core/kube/transport.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/kube/errors.h"
+
+namespace gpuward::kube {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr BackoffPolicy kBetweenTries{milliseconds(100), milliseconds(10'000), 2.0};
+constexpr milliseconds kLongestPause{30'000};  // however long a Retry-After asks for
+constexpr milliseconds kDefaultPause{1'000};   // for a 429 that asks for nothing
+
+bool worth_repeating(const Error& error, Repeat repeat) {
+  switch (error.kind) {
+    case ErrorKind::kOverloaded:
+      return true;
+    case ErrorKind::kUnavailable:
+    case ErrorKind::kTimeout:
+      return repeat == Repeat::kAlways;
+    case ErrorKind::kInvalid:
+    case ErrorKind::kUnauthenticated:
+    case ErrorKind::kForbidden:
+    case ErrorKind::kNotFound:
+    case ErrorKind::kAlreadyExists:
+    case ErrorKind::kConflict:
+    case ErrorKind::kGone:
+    case ErrorKind::kBlocked:
+    case ErrorKind::kRefused:
+    case ErrorKind::kTooLarge:
+    case ErrorKind::kCancelled:
+    case ErrorKind::kInternal:
+      return false;
+  }
+  return false;
+}
+
+bool is_success(int status) { return status >= 200 && status < 300; }
+
+Result<Answer> read_answer(const Call& call, http::ClientResponse answer) {
+  if (call.answers == Answers::kText && is_success(answer.status))
+    return Answer{Json(), std::move(answer.body)};
+  JsonLimits limits;
+  limits.max_bytes = call.max_response_bytes;
+  auto json = parse_json(answer.body, limits);
+  if (!is_success(answer.status)) return std::unexpected(classify(answer, json ? *json : Json()));
+  if (!json)
+    return with_context("the answer is not JSON",
+                        Error{ErrorKind::kInternal, json.error().message, {}});
+  if (auto failure = failure_in(answer, *json)) return std::unexpected(std::move(*failure));
+  return Answer{std::move(*json), std::move(answer.body)};
+}
+
+std::string path_of(std::string_view target) {
+  return std::string(target.substr(0, target.find('?')));
+}
+
+}  // namespace
+
+Transport::Transport(const ApiOptions& options, http::Client& http, Credentials& credentials,
+                     Clock& clock)
+    : options_(options), http_(http), credentials_(credentials), clock_(clock) {}
+
+std::uint64_t Transport::next_seed() {
+  return options_.jitter_seed == 0 ? 0 : options_.jitter_seed + seeds_taken_.fetch_add(1);
+}
+
+Result<Answer> Transport::send(const Call& call) {
+  const auto deadline = clock_.steady() + std::max(options_.retry_deadline, call.patience);
+  auto answer = send_until(call, deadline);
+  if (!answer)
+    return with_context(call.method + " " + path_of(call.target), std::move(answer.error()));
+  return answer;
+}
+
+Result<Answer> Transport::send_until(const Call& call, Deadline deadline) {
+  auto authorization = credentials_.authorization();
+  if (!authorization) return std::unexpected(std::move(authorization.error()));
+  std::optional<Backoff> backoff;
+  bool renewed = false;
+  while (true) {
+    if (auto turn = wait_for_pause(deadline); !turn)
+      return std::unexpected(std::move(turn.error()));
+    auto answer = attempt(call, *authorization, deadline);
+    if (answer) return answer;
+    const Error& error = answer.error();
+    if (error.kind == ErrorKind::kUnauthenticated && !renewed) {
+      renewed = true;  // nothing was done: once with a new token, whatever the call is
+      if (auto other = renewed_authorization(*authorization); !other.empty()) {
+        *authorization = std::move(other);
+        continue;
+      }
+    }
+    if (!worth_repeating(error, call.repeat)) return answer;
+    if (error.kind == ErrorKind::kOverloaded) pause(error.retry_after);
+    if (!backoff) backoff.emplace(kBetweenTries, next_seed());
+    const milliseconds wait = std::max(backoff->next(), std::min(error.retry_after, kLongestPause));
+    if (clock_.steady() + wait >= deadline) return answer;
+    if (!clock_.sleep_for(wait, options_.stop))
+      return fail(ErrorKind::kCancelled, "stopped after: " + error.message);
+  }
+}
+
+Result<Answer> Transport::attempt(const Call& call, const std::string& authorization,
+                                  Deadline deadline) {
+  const auto left = std::chrono::duration_cast<milliseconds>(deadline - clock_.steady());
+  http::ClientRequest request = request_for(call, authorization);
+  request.timeout =
+      std::clamp(left, milliseconds(1), std::max(options_.request_timeout, call.patience));
+  auto answer = http_.send(request);
+  if (!answer) return std::unexpected(std::move(answer.error()));
+  return read_answer(call, std::move(*answer));
+}
+
+std::string Transport::renewed_authorization(const std::string& rejected) {
+  credentials_.reject(rejected);
+  auto other = credentials_.authorization();
+  return other && *other != rejected ? std::move(*other) : std::string();
+}
+
+Status Transport::wait_for_pause(Deadline deadline) {
+  Deadline until;
+  {
+    const std::lock_guard lock(mutex_);
+    until = paused_until_;
+  }
+  if (clock_.steady() >= until) return {};
+  if (until >= deadline) {
+    return fail(ErrorKind::kOverloaded,
+                "not sent: the API server has asked for a pause that outlasts the deadline");
+  }
+  if (!clock_.sleep_until(until, options_.stop))
+    return fail(ErrorKind::kCancelled, "stopped while the API server pauses us");
+  return {};
+}
+
+void Transport::pause(milliseconds duration) {
+  const milliseconds asked =
+      duration.count() > 0 ? std::min(duration, kLongestPause) : kDefaultPause;
+  const std::lock_guard lock(mutex_);
+  paused_until_ = std::max(paused_until_, clock_.steady() + asked);
+}
+
+http::ClientRequest Transport::request_for(const Call& call,
+                                           const std::string& authorization) const {
+  http::ClientRequest request;
+  request.method = call.method;
+  request.url = options_.server + call.target;
+  request.headers = {{"Accept", "application/json"}, {"User-Agent", options_.user_agent}};
+  if (!call.body.empty()) request.headers.emplace_back("Content-Type", call.content_type);
+  if (!authorization.empty()) request.headers.emplace_back("Authorization", authorization);
+  request.body = call.body;
+  request.max_response_bytes = call.max_response_bytes;
+  return request;
+}
+
+Status Transport::stream(const std::string& target, milliseconds idle, std::stop_token stop,
+                         const std::function<bool(std::string_view)>& on_bytes) {
+  Call call;
+  call.target = target;
+  const auto open = [&](const std::string& authorization) -> Status {
+    http::ClientRequest request = request_for(call, authorization);
+    request.timeout = options_.request_timeout;
+    auto answer = http_.stream(request, idle, stop, on_bytes);
+    if (!answer) return std::unexpected(std::move(answer.error()));
+    if (is_success(answer->status)) return {};
+    const auto json = parse_json(answer->body);
+    return std::unexpected(classify(*answer, json ? *json : Json()));
+  };
+  const auto authorization = credentials_.authorization();
+  if (!authorization) return with_context("watch " + path_of(target), authorization.error());
+  auto done = open(*authorization);
+  if (!done && done.error().kind == ErrorKind::kUnauthenticated) {
+    if (const auto other = renewed_authorization(*authorization); !other.empty())
+      done = open(other);
+  }
+  if (!done) return with_context("watch " + path_of(target), std::move(done.error()));
+  return {};
+}
+
+}  // namespace gpuward::kube
