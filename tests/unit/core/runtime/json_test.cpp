@@ -1,0 +1,142 @@
+#include "core/runtime/json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace gpuward {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Error refusal_of(std::string_view text, const JsonLimits& limits = {}) {
+  auto parsed = parse_json(text, limits);
+  return parsed ? Error{ErrorKind::kInternal, "accepted", {}} : parsed.error();
+}
+
+TEST(ParseJson, ReadsEveryKindOfValue) {
+  const auto parsed = parse_json(R"({"a":[1,-2,2.5,true,null,"x"],"b":{"c":{}}})");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(dump_json(*parsed), R"({"a":[1,-2,2.5,true,null,"x"],"b":{"c":{}}})");
+}
+
+TEST(ParseJson, ReadsScalarsAtTheTop) {
+  EXPECT_EQ(*parse_json(" 7 "), Json(7));
+  EXPECT_EQ(*parse_json("\"x\""), Json("x"));
+}
+
+TEST(ParseJson, KeepsTheWholeRangeOf64Bits) {
+  EXPECT_EQ(parse_json("18446744073709551615")->get<std::uint64_t>(),
+            std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(parse_json("-9223372036854775808")->get<std::int64_t>(),
+            std::numeric_limits<std::int64_t>::min());
+}
+
+TEST(ParseJson, RefusesIntegersBeyond64BitsInsteadOfRoundingThem) {
+  EXPECT_EQ(refusal_of("18446744073709551616").kind, ErrorKind::kInvalid);
+  EXPECT_EQ(refusal_of("-9223372036854775809").kind, ErrorKind::kInvalid);
+  EXPECT_THAT(refusal_of(R"({"count": 99999999999999999999})").message, HasSubstr("64 bits"));
+}
+
+TEST(ParseJson, RefusesNumbersThatNoDoubleHolds) {
+  EXPECT_THAT(refusal_of("[1e999]").message, HasSubstr("number out of range"));
+}
+
+TEST(ParseJson, RefusesAKeyThatStandsTwice) {
+  const Error error = refusal_of(R"({"node":"a","node":"b"})");
+  EXPECT_EQ(error.kind, ErrorKind::kInvalid);
+  EXPECT_THAT(error.message, HasSubstr("twice"));
+  EXPECT_THAT(error.message, HasSubstr("byte 18"));
+}
+
+TEST(ParseJson, AllowsTheSameKeyInDifferentObjects) {
+  EXPECT_TRUE(parse_json(R"([{"a":{"a":1}},{"a":2}])"));
+}
+
+TEST(ParseJson, SaysAtWhichByteTheTextIsBroken) {
+  EXPECT_THAT(refusal_of(R"({"a":1,})").message, HasSubstr("byte 8"));
+  EXPECT_THAT(refusal_of("").message, HasSubstr("byte 1"));
+}
+
+TEST(ParseJson, RefusesWhatStandsBehindTheValue) {
+  for (const std::string_view text : {"{}x", "{}{}", "1 2", "[],"}) {
+    EXPECT_EQ(refusal_of(text).kind, ErrorKind::kInvalid) << text;
+  }
+}
+
+TEST(ParseJson, SeesWhatStandsBehindANulByte) {
+  using namespace std::string_view_literals;
+  EXPECT_THAT(refusal_of("{}\0garbage"sv).message, HasSubstr("byte 3: a NUL byte"));
+  EXPECT_EQ(refusal_of("\"a\0b\""sv).kind, ErrorKind::kInvalid);
+}
+
+TEST(ParseJson, RefusesWhatIsNotUtf8) {
+  for (const std::string_view text : {"\"\xff\"", "\"\xc0\xaf\"", "\"\xed\xa0\x80\"",
+                                      "\"\xf4\x90\x80\x80\"", R"("\ud800")", "{\"\xc3\x28\":1}"}) {
+    EXPECT_EQ(refusal_of(text).kind, ErrorKind::kInvalid) << text;
+  }
+}
+
+TEST(ParseJson, RefusesCommentsAndOtherDialects) {
+  for (const std::string_view text :
+       {"{/*x*/}", "{a:1}", "{'a':1}", "[NaN]", "[01]", "[+1]", "[.5]", "[0x10]"}) {
+    EXPECT_EQ(refusal_of(text).kind, ErrorKind::kInvalid) << text;
+  }
+}
+
+TEST(ParseJson, NeverQuotesTheInputInAnError) {
+  EXPECT_THAT(refusal_of(R"({"token": "s3cret"x})").message, Not(HasSubstr("s3cret")));
+  EXPECT_THAT(refusal_of("{\"token\": \"s3cret\xff\"}").message, Not(HasSubstr("s3cret")));
+  EXPECT_THAT(refusal_of(R"({"s3cret": 1, "s3cret": 2})").message, Not(HasSubstr("s3cret")));
+}
+
+TEST(ParseJson, StopsAtTheDepthCap) {
+  EXPECT_TRUE(parse_json("[[[1]]]", {.max_depth = 3}));
+  EXPECT_EQ(refusal_of("[[[[1]]]]", {.max_depth = 3}).kind, ErrorKind::kTooLarge);
+  EXPECT_EQ(refusal_of(R"({"a":{"a":{"a":{}}}})", {.max_depth = 3}).kind, ErrorKind::kTooLarge);
+}
+
+TEST(ParseJson, SurvivesAMillionOpenBrackets) {
+  EXPECT_EQ(refusal_of(std::string(1'000'000, '[')).kind, ErrorKind::kTooLarge);
+  EXPECT_EQ(refusal_of(std::string(1'000'000, '['), {.max_depth = 2'000'000}).kind,
+            ErrorKind::kInvalid);
+}
+
+TEST(ParseJson, StopsAtTheCountCap) {
+  EXPECT_TRUE(parse_json("[1,2,3]", {.max_values = 4}));
+  EXPECT_EQ(refusal_of("[1,2,3,4]", {.max_values = 4}).kind, ErrorKind::kTooLarge);
+  EXPECT_EQ(refusal_of("[[],[],[],[]]", {.max_values = 4}).kind, ErrorKind::kTooLarge);
+}
+
+TEST(ParseJson, StopsAtTheSizeCapBeforeReading) {
+  EXPECT_TRUE(parse_json("[1]", {.max_bytes = 3}));
+  EXPECT_EQ(refusal_of("[1] ", {.max_bytes = 3}).kind, ErrorKind::kTooLarge);
+}
+
+TEST(DumpJson, ReplacesInvalidUtf8InsteadOfThrowing) {
+  EXPECT_EQ(dump_json(Json{{"a", "x\xff"}}), "{\"a\":\"x\xef\xbf\xbd\"}");
+}
+
+TEST(DumpJson, WritesOneLineWithSortedKeys) {
+  EXPECT_EQ(dump_json(Json{{"b", "x\ny"}, {"a", 1}}), R"({"a":1,"b":"x\ny"})");
+}
+
+TEST(JsonReaders, AnswerTheFallbackWhereTheTypeIsAnother) {
+  const Json object = *parse_json(R"({"name":"a","count":3})");
+  EXPECT_EQ(string_at(object, "name"), "a");
+  EXPECT_EQ(string_at(object, "count", "none"), "none");
+  EXPECT_EQ(string_at(object, "absent", "none"), "none");
+  EXPECT_EQ(string_at(Json("text"), "name", "none"), "none");
+}
+
+TEST(JsonReaders, AnswerNullForAMemberThatIsNotThere) {
+  const Json object = *parse_json(R"({"a":{"b":1}})");
+  EXPECT_EQ(member_at(member_at(object, "a"), "b"), Json(1));
+  EXPECT_TRUE(member_at(member_at(object, "x"), "y").is_null());
+  EXPECT_TRUE(member_at(Json(7), "x").is_null());
+}
+
+}  // namespace
+}  // namespace gpuward

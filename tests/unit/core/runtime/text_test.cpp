@@ -1,0 +1,63 @@
+#include "core/runtime/text.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace gpuward {
+namespace {
+
+using namespace std::string_view_literals;
+
+TEST(ToValidUtf8, LeavesValidTextAlone) {
+  EXPECT_EQ(to_valid_utf8("GPU 0\t\u00e9 \u20ac \U0001F525"), "GPU 0\t\u00e9 \u20ac \U0001F525");
+}
+
+TEST(ToValidUtf8, ReplacesEveryByteThatIsNoCharacter) {
+  EXPECT_EQ(to_valid_utf8("a\xff\xfe z"), "a\uFFFD\uFFFD z");
+  EXPECT_EQ(to_valid_utf8("\xc0\xaf"), "\uFFFD\uFFFD");            // overlong
+  EXPECT_EQ(to_valid_utf8("\xed\xa0\x80"), "\uFFFD\uFFFD\uFFFD");  // surrogate
+  EXPECT_EQ(to_valid_utf8("\xe2\x82"), "\uFFFD\uFFFD");            // cut short
+}
+
+TEST(ToValidUtf8, TurnsControlsIntoSpacesSoThatNoLineIsForged) {
+  EXPECT_EQ(to_valid_utf8("a\nb\rc\x1b[31m\x7f\0z"sv), "a b c [31m  z");
+  EXPECT_EQ(to_valid_utf8("a\u0085b"), "a b");  // NEL, a line end to some readers
+}
+
+TEST(ToValidUtf8, CutsAtTheBorderOfACharacter) {
+  EXPECT_EQ(to_valid_utf8("ab\u20ac", 4), "ab");
+  EXPECT_EQ(to_valid_utf8("ab\u20ac", 5), "ab\u20ac");
+  EXPECT_EQ(to_valid_utf8("\xff", 2), "");
+}
+
+TEST(Utf8, IsValidUpToTheLastCodePointOnly) {
+  EXPECT_TRUE(is_valid_utf8("\xf4\x8f\xbf\xbf"));
+  EXPECT_FALSE(is_valid_utf8("\xf4\x90\x80\x80"));
+  EXPECT_FALSE(is_valid_utf8("\x80"));
+  EXPECT_TRUE(is_valid_utf8(""));
+}
+
+TEST(ParseInteger, TakesTheWholeTextOrNothing) {
+  EXPECT_EQ(parse_integer<int>("42"), 42);
+  EXPECT_EQ(parse_integer<int>("-42"), -42);
+  for (const std::string_view text : {"", " 42", "42 ", "4x", "+4", "0x10", "4.0"}) {
+    EXPECT_EQ(parse_integer<int>(text), std::nullopt) << text;
+  }
+}
+
+TEST(ParseInteger, RefusesWhatDoesNotFit) {
+  EXPECT_EQ(parse_integer<std::uint8_t>("255"), 255);
+  EXPECT_EQ(parse_integer<std::uint8_t>("256"), std::nullopt);
+  EXPECT_EQ(parse_integer<unsigned>("-1"), std::nullopt);
+}
+
+TEST(Trim, RemovesBlanksAndLineEndsAround) {
+  EXPECT_EQ(trim(" \t token \r\n"), "token");
+  EXPECT_EQ(trim("a b"), "a b");
+  EXPECT_EQ(trim(" \n "), "");
+  EXPECT_EQ(trim(""), "");
+}
+
+}  // namespace
+}  // namespace gpuward
