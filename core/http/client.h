@@ -1,6 +1,7 @@
-// Requests that leave the process, each with a deadline and a cap on the answer. Used by core/kube, the
-// clouds and the notifiers. Client is the seam (tests put a fake API server behind it without a network);
-// CurlClient is the real one. curl is included in client.cpp only. Redirects are never followed.
+// Requests that leave the process, each with a deadline and a cap on the answer. Used by core/kube,
+// the clouds and the notifiers. Client is the seam (tests put a fake API server behind it without a
+// network); CurlClient is the real one. curl is included in client.cpp only. Redirects are never
+// followed.
 #pragma once
 
 #include <chrono>
@@ -39,14 +40,15 @@ class Client {
  public:
   virtual ~Client() = default;
 
-  // Any thread. Any HTTP status is a value; an error is a transport's: kUnavailable (no connection, broken
-  // answer), kTimeout, kTooLarge, kInvalid (not a URL). The message names method and host, never a header.
+  // Any thread. Any HTTP status is a value; an error is a transport's: kUnavailable (no connection,
+  // broken answer), kTimeout, kTooLarge, kInvalid (not a URL). The message names method and host,
+  // never a header.
   [[nodiscard]] virtual Result<ClientResponse> send(const ClientRequest& request) = 0;
 
-  // Any thread; blocks while the answer lasts. on_bytes gets pieces of a 2xx body as they come and ends the
-  // stream by returning false (a value comes back). Where the status is not 2xx the body is collected in the
-  // response instead. `idle` without a byte is kTimeout; a stop is kCancelled within 100 ms.
-  // `request.timeout` bounds connecting and the answer's header only.
+  // Any thread; blocks while the answer lasts. on_bytes gets pieces of a 2xx body as they come and
+  // ends the stream by returning false (a value comes back). Where the status is not 2xx the body
+  // is collected in the response instead. `idle` without a byte is kTimeout; a stop is kCancelled
+  // within 100 ms. `request.timeout` bounds connecting and the answer's header only.
   [[nodiscard]] virtual Result<ClientResponse> stream(
       const ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,
       const std::function<bool(std::string_view)>& on_bytes) = 0;

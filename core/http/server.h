@@ -1,6 +1,6 @@
-// An HTTP/1.1 server on civetweb: TLS and mTLS, IPv6, bearer and basic authentication in constant time,
-// limits on header, body, time and connections, never a redirect. Used by both programs and by the fake
-// API server of the tests. civetweb is included in server.cpp only.
+// An HTTP/1.1 server on civetweb: TLS and mTLS, IPv6, bearer and basic authentication in constant
+// time, limits on header, body, time and connections, never a redirect. Used by both programs and
+// by the fake API server of the tests. civetweb is included in server*.cpp only.
 #pragma once
 
 #include <chrono>
@@ -20,23 +20,25 @@ namespace gpuward::http {
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
 struct Request {
-  std::string method;   // upper case
-  std::string path;     // percent-decoded, dot segments resolved, never empty
-  std::string query;    // as sent, without '?'
-  Headers headers;      // names as sent
-  std::string body;     // whole, within Limits::max_body_bytes
-  std::string peer;     // "127.0.0.1", "::1"
-  std::string subject;  // user of basic authentication or subject of the client certificate; may be empty
+  std::string method;  // upper case
+  std::string path;    // percent-decoded, dot segments resolved, never empty
+  std::string query;   // as sent, without '?'
+  Headers headers;     // names as sent
+  std::string body;    // whole, within Limits::max_body_bytes
+  std::string peer;    // "127.0.0.1", "::1"
+  std::string
+      subject;  // user of basic authentication or subject of the client certificate; may be empty
 
   // The first header of that name, whatever its case; empty where there is none.
   [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
-// Bytes to the client, for answers that last (a watch). write() is false once the client is gone or the
-// server stops; the handler must then return.
+// Bytes to the client, for answers that last (a watch). write() is false once the client is gone or
+// the server stops; the handler must then return.
 class BodyWriter {
  public:
   virtual ~BodyWriter() = default;
+  // write("") sends nothing and only asks: a handler that waits for news asks every 50 ms or so.
   virtual bool write(std::string_view bytes) = 0;
 };
 
@@ -61,8 +63,9 @@ enum class Access : std::uint8_t { kOpen, kAuthenticated };
 enum class Match : std::uint8_t { kExact, kPrefix };
 
 struct Route {
-  std::string path;                  // "/metrics"
-  std::vector<std::string> methods;  // {"GET"}: HEAD comes with GET, anything else gets 405 and Allow
+  std::string path;  // "/metrics"
+  std::vector<std::string>
+      methods;  // {"GET"}: HEAD comes with GET, anything else gets 405 and Allow
   Handler handler;
   Access access = Access::kOpen;
   Match match = Match::kExact;
@@ -75,32 +78,41 @@ struct ServerTls {
 };
 
 struct ServerAuth {
-  // Files that hold one token a line (two for a rotation); read again when they change. Empty: no bearer.
+  // Files that hold one token a line (two for a rotation); read again when they change. Empty: no
+  // bearer.
   std::vector<std::string> bearer_token_files;
-  // Lines of `user:password-hash` as crypt(3) writes them (bcrypt, yescrypt, sha512). Empty: no basic.
+  // Lines of `user:password-hash` as crypt(3) writes them (bcrypt, yescrypt, sha512). Empty: no
+  // basic.
   std::string basic_users_file;
 };
 
 struct Limits {
   std::size_t max_body_bytes = 1U << 20U;
   std::size_t max_header_bytes = 16U << 10U;
-  std::size_t max_connections = 64;      // threads of the server; further ones wait in a short queue
-  std::chrono::milliseconds read_timeout{5'000};     // for the whole request, headers and body
+  std::size_t max_connections = 64;  // threads of the server; further ones wait in a short queue
+  std::chrono::milliseconds read_timeout{5'000};  // for the whole request, headers and body
   std::chrono::milliseconds keep_alive_timeout{30'000};
+  std::chrono::milliseconds write_timeout{
+      10'000};  // for the whole answer; for each piece of a stream
 };
 
 struct ServerOptions {
   // ":10980", "127.0.0.1:0", "[::1]:10980". Port 0 picks a free one (see ports()).
   std::vector<std::string> listen_addresses;
   ServerTls tls;    // plain HTTP where certificate_file is empty
-  ServerAuth auth;  // routes with Access::kAuthenticated ask for any one of these; none set: all refused
+  ServerAuth auth;  // routes with Access::kAuthenticated ask for any one of these. None set: a
+                    // client certificate (mTLS) suffices; without client_ca_file all are refused
   Limits limits;
+  // Called on a thread of the server, rarely: a token file or a certificate that was changed into
+  // something unusable (what was read before stays in force), an exception of a handler. Never
+  // holds a secret.
+  std::function<void(const std::string&)> on_problem;
 };
 
 class Server {
  public:
-  // Binds, listens and serves. kInvalid for options that cannot work (says which), kUnavailable where the
-  // address is taken.
+  // Binds, listens and serves. kInvalid for options that cannot work (says which), kUnavailable
+  // where the address is taken.
   [[nodiscard]] static Result<std::unique_ptr<Server>> start(const ServerOptions& options,
                                                              std::vector<Route> routes);
   Server(const Server&) = delete;

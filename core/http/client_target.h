@@ -1,0 +1,25 @@
+// Where a request of the client goes: its URL taken apart once, so that errors can name the host
+// without the path, the query or a password. Used by the client.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/model/result.h"
+
+namespace gpuward::http {
+
+struct ClientTarget {
+  std::string host;  // as in the URL, IPv6 in brackets
+  std::string port;  // never empty
+  bool is_tls = false;
+  std::string
+      host_field;  // for the Host header: host, and the port where it is not the scheme's own
+};
+
+// kInvalid for anything but http and https.
+[[nodiscard]] Result<ClientTarget> parse_target(const std::string& url);
+// The same URL with another host.
+[[nodiscard]] Result<std::string> with_host(const std::string& url, const std::string& host);
+
+}  // namespace gpuward::http

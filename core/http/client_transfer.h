@@ -1,0 +1,41 @@
+// One transfer of the client: a curl handle with the loop that drives it. A handle keeps its
+// connections for the next transfer. Used by client.cpp, which keeps the idle ones.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "core/http/client.h"
+
+namespace gpuward::http {
+
+// What differs between send() and stream().
+struct StreamOptions {
+  std::chrono::milliseconds idle;
+  std::stop_token stop;
+  const std::function<bool(std::string_view)>& on_bytes;
+};
+
+class Transfer {
+ public:
+  explicit Transfer(const ClientTls& tls);
+  ~Transfer();
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+
+  // One at a time. `stream` null: collect the body.
+  [[nodiscard]] Result<ClientResponse> run(const ClientRequest& request,
+                                           const StreamOptions* stream);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gpuward::http

@@ -1,0 +1,89 @@
+// The open connections of a server and the one thread that watches them: it cuts whoever is slower
+// than the limits allow, makes room when every worker is held by an idle client, and ends all of
+// them at a stop. Used by the server; knows sockets, not HTTP.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "core/http/server.h"
+
+namespace gpuward::http {
+
+class Connections;
+
+// One connection. The phase is set by the connection's own thread, read by the watching one.
+class Connection {
+ public:
+  enum class Phase : std::uint8_t {
+    kIdle,  // between two requests: cut after the keep-alive timeout, or when its worker is needed
+    kReading,    // a request is coming in: cut after the read timeout
+    kAnswering,  // a handler works on it: not cut
+    kWriting,    // the answer goes out: cut after the write timeout
+    kStreaming,  // an answer that lasts: each piece has the write timeout
+  };
+  using Steady = std::chrono::steady_clock::time_point;
+
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  // The watching thread has cut it: what the peer sent is incomplete.
+  [[nodiscard]] bool was_cut() const { return was_cut_.load(); }
+
+  void enter(Phase phase, std::chrono::milliseconds allowed);
+  // A request's header is here: the body has what is left of the read timeout.
+  void begin_request(std::chrono::milliseconds read_timeout);
+
+ private:
+  friend class Connections;
+  int descriptor_ = -1;
+  std::atomic<Phase> phase_{Phase::kReading};
+  std::atomic<Steady> deadline_;
+  std::atomic<bool> was_cut_{false};
+  std::atomic<std::uint32_t> requests_{0};
+  // Of the watching thread alone: what it saw when the connection fell idle.
+  std::uint32_t seen_requests_ = 0;
+  std::uint64_t seen_bytes_ = 0;
+};
+
+class Connections {
+ public:
+  explicit Connections(const Limits& limits);  // starts the watching thread
+  ~Connections();
+  Connections(const Connections&) = delete;
+  Connections& operator=(const Connections&) = delete;
+
+  // Any thread. A connection that comes after stop() is shut at once. `descriptor` may be -1: such
+  // a connection is counted but cannot be cut.
+  [[nodiscard]] Connection* open(int descriptor);
+  void close(Connection* connection);  // before its descriptor is closed
+
+  [[nodiscard]] bool is_stopping() const { return stopping_.load(); }
+  // Shuts every connection but those whose handler works, waits up to `grace` for these, then shuts
+  // them too.
+  void stop(std::chrono::milliseconds grace);
+
+ private:
+  using Steady = Connection::Steady;
+
+  void watch(const std::stop_token& stop);
+  [[nodiscard]] Steady look_at_all(Steady now);
+  void notice_trickle(Connection& connection, Steady now);
+  void make_room(Steady now);
+  [[nodiscard]] bool has_working() const;
+
+  const Limits limits_;
+  std::atomic<bool> stopping_{false};
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::list<Connection> open_;  // oldest first; guarded by mutex_
+  bool look_now_ = false;       // guarded by mutex_
+  std::jthread watcher_;
+};
+
+}  // namespace gpuward::http

@@ -1,0 +1,46 @@
+#include "core/http/headers.h"
+
+#include <algorithm>
+
+#include "core/http/client.h"
+#include "core/http/server.h"
+
+namespace gpuward::http {
+namespace {
+
+char lower(char letter) {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + ('a' - 'A')) : letter;
+}
+
+}  // namespace
+
+bool same_name(std::string_view left, std::string_view right) {
+  return std::ranges::equal(left, right, {}, lower, lower);
+}
+
+const std::string* find_header(const HeaderList& headers, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      headers, [name](const auto& header) { return same_name(header.first, name); });
+  return found == headers.end() ? nullptr : &found->second;
+}
+
+std::size_t count_headers(const HeaderList& headers, std::string_view name) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      headers, [name](const auto& header) { return same_name(header.first, name); }));
+}
+
+bool is_field_text(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
+}
+
+std::string_view Request::header(std::string_view name) const {
+  const std::string* value = find_header(headers, name);
+  return value == nullptr ? std::string_view{} : *value;
+}
+
+std::string_view ClientResponse::header(std::string_view name) const {
+  const std::string* value = find_header(headers, name);
+  return value == nullptr ? std::string_view{} : *value;
+}
+
+}  // namespace gpuward::http

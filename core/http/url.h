@@ -1,0 +1,35 @@
+// Percent-encoding, queries and paths of URLs. Used by the server, by core/kube to build URLs out
+// of names that strangers chose, and by the fake API server to read them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/model/result.h"
+
+namespace gpuward::http {
+
+// Everything but A-Z a-z 0-9 - . _ ~ becomes %XX, '/' included: what comes out is one segment of a
+// path or one name or value of a query. "." and ".." are encoded too, so that no segment climbs.
+[[nodiscard]] std::string encode_path_segment(std::string_view text);
+[[nodiscard]] std::string encode_query_value(std::string_view text);
+
+// kInvalid for a '%' without two hexadecimal digits and for %00.
+[[nodiscard]] Result<std::string> decode_percent(std::string_view text);
+
+// The path of a request line: decoded, dot segments resolved, beginning with '/'. kInvalid for a
+// broken escape, a control character, or a path that does not begin with '/'.
+[[nodiscard]] Result<std::string> normalise_path(std::string_view raw);
+
+using Query = std::vector<std::pair<std::string, std::string>>;
+
+// `a=1&b=x%20y&c` in order; '+' is a space; a broken escape stays as it is written.
+[[nodiscard]] Query parse_query(std::string_view text);
+// The first value of that name; empty where there is none.
+[[nodiscard]] std::string query_value(const Query& query, std::string_view name);
+// `a=1&b=x%20y`, encoded; without '?'.
+[[nodiscard]] std::string build_query(const Query& query);
+
+}  // namespace gpuward::http
