@@ -1,0 +1,84 @@
+// The routing: orders reach the remediator at once, problems of the monitoring reach people only.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/runtime/files.h"
+#include "tests/alerts/alert_rules.h"
+#include "tests/alerts/command.h"
+#include "tests/support/require.h"
+
+namespace gpuward::alerts {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string config_file() { return alerts_folder() / "alertmanager.yaml"; }
+
+// The receivers that an alert with these labels reaches, as amtool prints them.
+std::string receivers_of(std::vector<std::string> labels) {
+  std::vector<std::string> argv{"amtool", "config", "routes", "test",
+                                "--config.file=" + config_file()};
+  argv.insert(argv.end(), labels.begin(), labels.end());
+  auto outcome = support::Process::run({.argv = std::move(argv)});
+  return outcome ? outcome->output.substr(0, outcome->output.find('\n')) : outcome.error().message;
+}
+
+std::string receivers_of(const AlertRule& rule, const std::string& node) {
+  std::vector<std::string> labels{"alertname=" + rule.name, "node=" + node};
+  for (const auto& [label, value] : rule.labels) labels.push_back(label + "=" + value);
+  return receivers_of(std::move(labels));
+}
+
+TEST(AlertmanagerConfig, PassesAmtool) {
+  GPUWARD_REQUIRE(support::why_no_program("amtool"));
+  const Said said = run({"amtool", "check-config", config_file()});
+  EXPECT_EQ(said.exit_code, 0) << said.text;
+}
+
+TEST(AlertmanagerConfig, SendsEveryLevelOfNodeSeverityToTheRemediator) {
+  GPUWARD_REQUIRE(support::why_no_program("amtool"));
+  EXPECT_EQ(receivers_of({"remediation=isolate", "severity=critical", "node=a"}),
+            "gpuward-remediator,pager");
+  EXPECT_EQ(receivers_of({"remediation=reboot", "severity=critical", "node=a"}),
+            "gpuward-remediator,pager");
+  EXPECT_EQ(receivers_of({"remediation=reset", "severity=warning", "node=a"}),
+            "gpuward-remediator,pager");
+  EXPECT_EQ(receivers_of({"remediation=monitor", "severity=info", "node=a"}), "gpuward-remediator");
+}
+
+TEST(AlertmanagerConfig, SendsNothingElseToTheRemediator) {
+  GPUWARD_REQUIRE(support::why_no_program("amtool"));
+  for (const AlertRule& rule : load_alert_rules()) {
+    const bool is_order = !rule.label("remediation").empty();
+    EXPECT_EQ(receivers_of(rule, "gpu-1").starts_with("gpuward-remediator"), is_order) << rule.name;
+  }
+  EXPECT_EQ(receivers_of({"alertname=GpuExporterDown", "severity=warning", "node=a"}), "pager");
+  EXPECT_EQ(receivers_of({"remediation=paint", "severity=info", "node=a"}), "nobody");
+}
+
+TEST(AlertmanagerConfig, NeverOrdersAnythingForANodeWithoutAName) {
+  GPUWARD_REQUIRE(support::why_no_program("amtool"));
+  EXPECT_EQ(receivers_of({"remediation=reboot", "severity=critical"}), "pager");
+}
+
+TEST(AlertmanagerConfig, IsTunedForSpeedAndGroupsByNode) {
+  const std::string config = *read_file(config_file());
+  const std::string orders =
+      config.substr(config.find("remediation=~\"isolate|reboot|reset\"', 'node"), 200);
+  EXPECT_THAT(orders, HasSubstr("group_wait: 0s"));
+  EXPECT_THAT(orders, HasSubstr("continue: true"));
+  EXPECT_THAT(config, HasSubstr("\n  group_by: [node]\n"));
+}
+
+TEST(AlertmanagerConfig, AuthenticatesByAFileAndFollowsNoRedirect) {
+  const std::string config = *read_file(config_file());
+  EXPECT_THAT(config, HasSubstr("type: Bearer"));
+  EXPECT_THAT(config, HasSubstr("credentials_file: "));
+  EXPECT_THAT(config, Not(HasSubstr("credentials: ")));
+  EXPECT_THAT(config, HasSubstr("follow_redirects: false"));
+  EXPECT_THAT(config, HasSubstr("send_resolved: true"));
+}
+
+}  // namespace
+}  // namespace gpuward::alerts

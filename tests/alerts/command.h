@@ -1,0 +1,24 @@
+// One run of promtool or amtool, whose exit code and words a test looks at.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/process.h"
+
+namespace gpuward::alerts {
+
+// Standard output and error together; exit code -1 where the program could not be run in time.
+struct Said {
+  int exit_code = -1;
+  std::string text;
+};
+
+[[nodiscard]] inline Said run(std::vector<std::string> argv) {
+  auto outcome = support::Process::run({.argv = std::move(argv)});
+  if (!outcome) return {-1, outcome.error().message};
+  return {outcome->exit_code, outcome->output + outcome->error_output};
+}
+
+}  // namespace gpuward::alerts

@@ -1,0 +1,93 @@
+// The rules: valid, tested, and by the conventions that the remediator and people rely on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <regex>
+
+#include "core/runtime/files.h"
+#include "tests/alerts/alert_rules.h"
+#include "tests/alerts/command.h"
+#include "tests/support/require.h"
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::alerts {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::Contains;
+using ::testing::Key;
+using ::testing::Not;
+
+TEST(AlertRules, PassPromtoolsCheckAndLint) {
+  GPUWARD_REQUIRE(support::why_no_program("promtool"));
+  const Said said = run({"promtool", "check", "rules", "--lint=all", "--lint-fatal",
+                         alerts_folder() / "gpuward.rules.yaml"});
+  EXPECT_EQ(said.exit_code, 0) << said.text;
+}
+
+TEST(AlertRules, PassTheirUnitTests) {
+  GPUWARD_REQUIRE(support::why_no_program("promtool"));
+  const Said said = run({"promtool", "test", "rules", alerts_folder() / "gpuward.rules.test.yaml"});
+  EXPECT_EQ(said.exit_code, 0) << said.text;
+}
+
+// Guards the guard: a threshold that slips must be noticed by the unit tests.
+TEST(AlertRules, FailTheirUnitTestsWhenAThresholdSlips) {
+  GPUWARD_REQUIRE(support::why_no_program("promtool"));
+  const support::TempDir folder;
+  const std::string rules = *read_file(alerts_folder() / "gpuward.rules.yaml");
+  folder.write("gpuward.rules.yaml", std::regex_replace(rules, std::regex(">= 4\n"), ">= 3\n"));
+  folder.write("tests.yaml", *read_file(alerts_folder() / "gpuward.rules.test.yaml"));
+  EXPECT_EQ(run({"promtool", "test", "rules", folder / "tests.yaml"}).exit_code, 1);
+}
+
+TEST(AlertRules, EachHasAFiringTest) {
+  const std::string tests = *read_file(alerts_folder() / "gpuward.rules.test.yaml");
+  for (const AlertRule& rule : load_alert_rules()) {
+    // The block form is the one with expected alerts; the quiet form stands on one line in braces.
+    EXPECT_THAT(tests, ::testing::HasSubstr("- alertname: " + rule.name + "\n"));
+  }
+}
+
+TEST(AlertRules, SayHowLongTheyWaitAndHowLoudTheyAre) {
+  for (const AlertRule& rule : load_alert_rules()) {
+    EXPECT_TRUE(std::regex_match(rule.name, std::regex("Gpu[A-Za-z]+"))) << rule.name;
+    EXPECT_NE(rule.wait, "") << rule.name << " has no `for`";
+    EXPECT_THAT(rule.label("severity"), AnyOf("critical", "warning", "info")) << rule.name;
+    EXPECT_NE(rule.annotations.at("summary"), "") << rule.name;
+    EXPECT_NE(rule.annotations.at("description"), "") << rule.name;
+  }
+}
+
+// A value in a label makes a new alert of each change, and a new order of each new alert.
+TEST(AlertRules, KeepValuesOutOfLabels) {
+  for (const AlertRule& rule : load_alert_rules()) {
+    for (const auto& [label, value] : rule.labels) {
+      EXPECT_THAT(value, Not(::testing::HasSubstr("{{"))) << rule.name << " label " << label;
+    }
+  }
+}
+
+TEST(AlertRules, GiveEachLevelOfNodeSeverityOneRemediation) {
+  std::map<std::string, std::string> expression_of;
+  for (const AlertRule& rule : load_alert_rules()) {
+    if (rule.group == "gpuward-node") expression_of[rule.label("remediation")] = rule.expr;
+  }
+  using ::testing::EndsWith;
+  using ::testing::Pair;
+  EXPECT_THAT(
+      expression_of,
+      ::testing::ElementsAre(Pair("isolate", EndsWith(">= 4")), Pair("monitor", EndsWith(">= 1")),
+                             Pair("reboot", EndsWith(">= 3")), Pair("reset", EndsWith(">= 2"))));
+}
+
+TEST(AlertRules, NeverCallAProblemOfTheMonitoringABrokenNode) {
+  for (const AlertRule& rule : load_alert_rules()) {
+    if (rule.group == "gpuward-node") continue;
+    EXPECT_THAT(rule.labels, Not(Contains(Key("remediation")))) << rule.name;
+  }
+}
+
+}  // namespace
+}  // namespace gpuward::alerts
