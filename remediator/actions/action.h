@@ -1,0 +1,48 @@
+// What an action is: something done to a node for a Remediation. The plan is pure (what would have
+// to change on the node as it was read); carrying it out is one guarded patch. One file an action,
+// all in all.cpp.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "core/kube/objects.h"
+#include "remediator/policy/remediation.h"
+
+namespace gpuward::remediator {
+
+struct ActionOrder {
+  const Remediation& remediation;
+  std::vector<Step> steps;  // what is to be on the node
+  std::string why;          // for the people who look at the node
+  WallTime now;
+};
+
+struct NodePlan {
+  kube::NodeChange change;
+  bool pre_existing_cordon = false;
+};
+
+struct Action {
+  std::string_view name;  // in metrics and the audit trail
+  // nullopt where the node is as it should be. Must not do I/O.
+  std::optional<NodePlan> (*plan)(const ActionOrder& order, const kube::Node& node);
+};
+
+// Puts taint, cordon and the mark on the node: all of it in one patch, or nothing.
+[[nodiscard]] std::optional<NodePlan> plan_quarantine(const ActionOrder& order,
+                                                      const kube::Node& node);
+// Takes what is ours off the node again, a foreign cordon excepted.
+[[nodiscard]] std::optional<NodePlan> plan_release(const ActionOrder& order,
+                                                   const kube::Node& node);
+
+[[nodiscard]] std::span<const Action> all_actions();
+// The action of that name, which must be in the table.
+[[nodiscard]] const Action& action(std::string_view name);
+
+}  // namespace gpuward::remediator

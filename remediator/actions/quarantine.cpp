@@ -1,0 +1,68 @@
+// Taint, cordon and mark in one patch. The taint's identity is (key, effect): a rise in severity
+// replaces its value. A cordon that was there before is written down as somebody else's, in the
+// same patch.
+#include <algorithm>
+
+#include "core/runtime/clock.h"
+#include "remediator/actions/action.h"
+#include "remediator/safety/node_mark.h"
+
+namespace gpuward::remediator {
+namespace {
+
+bool wants(const ActionOrder& order, Step step) {
+  return std::find(order.steps.begin(), order.steps.end(), step) != order.steps.end();
+}
+
+// Whether the cordon that the node has now is not ours.
+bool has_foreign_cordon(const ActionOrder& order, const kube::Node& node,
+                        const std::optional<NodeMark>& mark) {
+  if (mark && mark->cordon) return mark->pre_existing_cordon;
+  const RemediationStatus& status = order.remediation.status;
+  if (status.has_done(Step::kCordon))
+    return status.pre_existing_cordon.value_or(node.unschedulable);
+  return node.unschedulable;
+}
+
+NodeMark mark_for(const ActionOrder& order, const kube::Node& node) {
+  const auto present = mark_on(node);
+  const bool is_ours = present && present->name == order.remediation.name;
+  NodeMark mark;
+  mark.name = order.remediation.name;
+  mark.why = order.why;
+  mark.severity = order.remediation.severity;
+  mark.taint = wants(order, Step::kTaint) || (is_ours && present->taint);
+  mark.cordon = wants(order, Step::kCordon) || (is_ours && present->cordon);
+  mark.pre_existing_cordon = has_foreign_cordon(order, node, present);
+  mark.since = is_ours ? present->since : to_rfc3339(order.now);
+  return mark;
+}
+
+bool is_marked(const kube::Node& node, const NodeMark& wanted) {
+  const auto mark = mark_on(node);
+  return mark && mark->name == wanted.name && mark->severity == wanted.severity &&
+         mark->taint == wanted.taint && mark->cordon == wanted.cordon;
+}
+
+}  // namespace
+
+std::optional<NodePlan> plan_quarantine(const ActionOrder& order, const kube::Node& node) {
+  const NodeMark mark = mark_for(order, node);
+  const std::string value(to_string(order.remediation.severity));
+  const bool taint_stands = !mark.taint || our_taint_on(node) == value;
+  const bool cordon_stands = !mark.cordon || node.unschedulable;
+  if (taint_stands && cordon_stands && is_marked(node, mark)) return std::nullopt;
+  NodePlan plan;
+  plan.pre_existing_cordon = mark.pre_existing_cordon;
+  plan.change.set_annotations[std::string(kAnnotation)] = to_annotation(mark);
+  if (!taint_stands) {
+    plan.change.set_taints.push_back({.key = std::string(kTaintKey),
+                                      .value = value,
+                                      .effect = std::string(kTaintEffect),
+                                      .raw = {}});
+  }
+  if (!cordon_stands) plan.change.unschedulable = true;
+  return plan;
+}
+
+}  // namespace gpuward::remediator

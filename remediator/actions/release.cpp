@@ -1,0 +1,30 @@
+// Taint, mark and, only where it is provably ours, the cordon come off in one patch.
+#include "remediator/actions/action.h"
+#include "remediator/safety/node_mark.h"
+
+namespace gpuward::remediator {
+
+std::optional<NodePlan> plan_release(const ActionOrder& order, const kube::Node& node) {
+  const auto mark = mark_on(node);
+  // Another Remediation's mark is another Remediation's business.
+  if (mark && mark->name != order.remediation.name) return std::nullopt;
+  const bool tainted = our_taint_on(node).has_value();
+  if (!mark && !tainted) return std::nullopt;
+  NodePlan plan;
+  if (tainted) {
+    plan.change.remove_taints.push_back({.key = std::string(kTaintKey),
+                                         .value = {},
+                                         .effect = std::string(kTaintEffect),
+                                         .raw = {}});
+  }
+  if (mark) {
+    plan.pre_existing_cordon = mark->pre_existing_cordon;
+    plan.change.remove_annotations.emplace_back(kAnnotation);
+    if (mark->cordon && !mark->pre_existing_cordon && node.unschedulable) {
+      plan.change.unschedulable = false;
+    }
+  }
+  return plan;
+}
+
+}  // namespace gpuward::remediator

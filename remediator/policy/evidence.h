@@ -1,0 +1,43 @@
+// How what a source says about a node changes what is remembered of it. Pure: an Alertmanager
+// repeats itself, its peers say the same again and in another order; none of that may change
+// anything.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "core/model/severity.h"
+#include "remediator/policy/remediation.h"
+
+namespace gpuward::remediator {
+
+// One alert that names a node and a remediation. `node` has passed kube::validate_node_name.
+struct Order {
+  std::string node;
+  Severity severity = Severity::kNone;
+  std::string alertname;
+  std::string fingerprint;
+  bool firing = true;
+  WallTime starts_at;
+  WallTime ends_at;  // of a resolved one
+};
+
+enum class Change : std::uint8_t {
+  kNone,  // known already: nothing is written
+  kSome,  // the Remediation has changed: it must be written
+};
+
+// Evidence a Remediation keeps at most; the oldest that ended give way.
+inline constexpr std::size_t kMaxEvidence = 64;
+
+// Folds `order` into `remediation`: new alerts are added, a resolved one gets its end, severity
+// rises and never falls. A repeat changes nothing, whatever its times.
+Change fold(Remediation& remediation, const Order& order, WallTime now);
+
+// Whether a firing `order` is only a late repeat of an alert that one of the `closed` Remediations
+// has seen end: same fingerprint, not started anew. An alert that really fires again has a new
+// start.
+[[nodiscard]] bool is_late_repeat(const Order& order, std::span<const Remediation> closed);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,50 @@
+#include "remediator/policy/remediation.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::array<std::string_view, 7> kPhases = {
+    "Pending", "Observed", "Quarantined", "Paused", "Released", "Ended", "Superseded"};
+
+}  // namespace
+
+std::string_view to_string(Phase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
+
+std::optional<Phase> parse_phase(std::string_view text) {
+  const auto found = std::find(kPhases.begin(), kPhases.end(), text);
+  if (found == kPhases.end()) return std::nullopt;
+  return static_cast<Phase>(found - kPhases.begin());
+}
+
+bool is_open(Phase phase) { return phase <= Phase::kPaused; }
+
+const StepRecord* RemediationStatus::find(Step step) const {
+  const auto found =
+      std::find_if(steps.begin(), steps.end(), [&](const StepRecord& s) { return s.step == step; });
+  return found == steps.end() ? nullptr : &*found;
+}
+
+bool RemediationStatus::has_done(Step step) const {
+  const StepRecord* record = find(step);
+  return record != nullptr && record->result == StepResult::kDone;
+}
+
+bool Remediation::any_firing() const {
+  return std::any_of(alerts.begin(), alerts.end(),
+                     [](const AlertEvidence& a) { return a.firing(); });
+}
+
+std::optional<WallTime> Remediation::ended_at() const {
+  std::optional<WallTime> last;
+  for (const AlertEvidence& alert : alerts) {
+    if (!alert.ended_at) return std::nullopt;
+    last = std::max(last.value_or(*alert.ended_at), *alert.ended_at);
+  }
+  return last;
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,88 @@
+// What gpuward remembers about one bad node: the Remediation resource as plain values. One is open
+// per node UID. The spec holds evidence (written by the sources), the status what was decided and
+// done (written by the workflow). JSON is in workflow/remediation_json.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/severity.h"
+#include "remediator/policy/step.h"
+
+namespace gpuward::remediator {
+
+using WallTime = std::chrono::system_clock::time_point;
+
+enum class Phase : std::uint8_t {
+  kPending,      // recorded, not yet decided
+  kObserved,     // decided: record only
+  kQuarantined,  // taint, or taint and cordon, are on the node
+  kPaused,       // a human undid something of ours: hands off
+  kReleased,     // closed: what was ours is off the node again
+  kEnded,        // closed: the alerts ended before anything was done
+  kSuperseded,   // closed: the node is gone or is another one by now
+};
+
+[[nodiscard]] std::string_view to_string(Phase phase);  // "Pending", ...
+[[nodiscard]] std::optional<Phase> parse_phase(std::string_view text);
+[[nodiscard]] bool is_open(Phase phase);
+
+// One alert about the node. Identity is the fingerprint; nothing here changes when it is merely
+// repeated.
+struct AlertEvidence {
+  std::string alertname;
+  std::string fingerprint;
+  Severity severity = Severity::kNone;
+  WallTime starts_at;
+  WallTime first_received;
+  std::optional<WallTime> ended_at;  // absent while it fires
+
+  [[nodiscard]] bool firing() const { return !ended_at.has_value(); }
+  friend bool operator==(const AlertEvidence&, const AlertEvidence&) = default;
+};
+
+struct StepRecord {
+  Step step = Step::kTaint;
+  StepResult result = StepResult::kIntended;
+  std::optional<WallTime> intent_at, finished_at;
+  int attempts = 0;
+  std::string message;
+
+  friend bool operator==(const StepRecord&, const StepRecord&) = default;
+};
+
+struct RemediationStatus {
+  Phase phase = Phase::kPending;
+  Mode mode = Mode::kObserve;        // at the last decision
+  std::string rule;                  // which line of the policy decided
+  std::string message;               // why it stands where it stands, for people
+  std::vector<std::string> reasons;  // the whole chain, evidence first
+  std::vector<StepRecord> steps;
+  std::optional<bool> pre_existing_cordon;  // the node was cordoned by somebody else before us
+  std::optional<WallTime> closed_at;
+
+  [[nodiscard]] const StepRecord* find(Step step) const;
+  [[nodiscard]] bool has_done(Step step) const;
+  friend bool operator==(const RemediationStatus&, const RemediationStatus&) = default;
+};
+
+struct Remediation {
+  std::string name, uid, resource_version;
+  std::optional<WallTime> created;
+  std::string node, node_uid;
+  std::string boot_id, instance_id;     // of the node when the Remediation was opened
+  Severity severity = Severity::kNone;  // the worst so far
+  std::vector<AlertEvidence> alerts;
+  RemediationStatus status;
+
+  [[nodiscard]] bool open() const { return is_open(status.phase); }
+  [[nodiscard]] bool any_firing() const;
+  // When the last of the alerts ended; nullopt while any fires or where there is none.
+  [[nodiscard]] std::optional<WallTime> ended_at() const;
+};
+
+}  // namespace gpuward::remediator

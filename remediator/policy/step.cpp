@@ -1,0 +1,46 @@
+#include "remediator/policy/step.h"
+
+#include <array>
+#include <cstddef>
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::array<std::string_view, 3> kSteps = {"taint", "cordon", "return-to-service"};
+constexpr std::array<std::string_view, 3> kResults = {"intended", "done", "failed"};
+constexpr std::array<std::string_view, 4> kModes = {"observe", "taint", "cordon", "full"};
+
+template <typename Enum, std::size_t N>
+std::optional<Enum> find(const std::array<std::string_view, N>& names, std::string_view text) {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (names[i] == text) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view to_string(Step step) { return kSteps[static_cast<std::size_t>(step)]; }
+std::optional<Step> parse_step(std::string_view text) { return find<Step>(kSteps, text); }
+
+std::string_view to_string(StepResult result) { return kResults[static_cast<std::size_t>(result)]; }
+std::optional<StepResult> parse_step_result(std::string_view text) {
+  return find<StepResult>(kResults, text);
+}
+
+std::string_view to_string(Mode mode) { return kModes[static_cast<std::size_t>(mode)]; }
+std::optional<Mode> parse_mode(std::string_view text) { return find<Mode>(kModes, text); }
+
+bool allows(Mode mode, Step step) {
+  switch (step) {
+    case Step::kTaint:
+      return mode >= Mode::kTaint;
+    case Step::kCordon:
+      return mode >= Mode::kCordon;
+    case Step::kReturn:
+      return mode >= Mode::kTaint;
+  }
+  return false;
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,43 @@
+// Positive evidence that a node is well again. A resolved alert or a vanished series is none: only
+// a fresh report of the exporter on that very node, in the boot that runs now, counts.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/kube/objects.h"
+#include "core/model/result.h"
+#include "core/model/severity.h"
+
+namespace gpuward::remediator {
+
+struct HealthReport {
+  std::chrono::system_clock::time_point measured_at;
+  Severity severity = Severity::kNone;         // worst of all evidence on the node
+  Severity kernel_severity = Severity::kNone;  // of what the kernel itself has said
+  std::string boot_id;                         // the boot that the report is about
+};
+
+// Where reports come from (sources/prometheus_reports). Any thread.
+class HealthReports {
+ public:
+  virtual ~HealthReports() = default;
+  // kNotFound where nothing is known of the node, kInvalid where two exporters speak for it and
+  // differ.
+  [[nodiscard]] virtual Result<HealthReport> latest(std::string_view node) = 0;
+};
+
+struct HealthDemand {
+  std::chrono::system_clock::time_point after;  // when the last alert ended
+  std::chrono::milliseconds max_age{0};
+  std::chrono::system_clock::time_point now;
+};
+
+// Why the report is not enough to put `node` back into service; nullopt where it is.
+[[nodiscard]] std::optional<std::string> objection_to(const HealthReport& report,
+                                                      const kube::Node& node,
+                                                      const HealthDemand& demand);
+
+}  // namespace gpuward::remediator

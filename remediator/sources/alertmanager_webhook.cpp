@@ -1,0 +1,138 @@
+#include "remediator/sources/alertmanager_webhook.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <utility>
+
+#include "core/runtime/json.h"
+#include "core/runtime/text.h"
+#include "remediator/sources/orders.h"
+
+namespace gpuward::remediator {
+
+struct AlertmanagerWebhook::Answer {
+  WebhookOutcome outcome;
+  std::string body;
+};
+
+namespace {
+
+// Alertmanager logs the whole body of an answer: few problems are named, the rest is counted.
+constexpr std::size_t kNamedProblems = 5;
+
+bool is_json(std::string_view content_type) {
+  std::string type(trim(content_type.substr(0, content_type.find(';'))));
+  std::transform(type.begin(), type.end(), type.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return type == "application/json";
+}
+
+std::string error_body(std::string_view message) {
+  return dump_json({{"error", to_valid_utf8(message, 512)}}) + "\n";
+}
+
+std::string success_body(const WebhookOutcome& outcome, const std::vector<BadAlert>& rejected) {
+  Json body = {{"accepted", outcome.accepted},
+               {"duplicate", outcome.duplicate},
+               {"ignored", outcome.ignored},
+               {"rejected", outcome.rejected}};
+  Json problems = Json::array();
+  for (std::size_t i = 0; i < std::min(rejected.size(), kNamedProblems); ++i) {
+    problems.push_back("alerts[" + std::to_string(rejected[i].index) + "]: " + rejected[i].what);
+  }
+  if (!problems.empty()) body["problems"] = std::move(problems);
+  return dump_json(body) + "\n";
+}
+
+// Counts the requests under way; over the limit it says so and is not counted.
+class Slot {
+ public:
+  Slot(std::atomic<std::size_t>& count, std::size_t limit)
+      : count_(count), free_(count.fetch_add(1) < limit) {}
+  ~Slot() { count_.fetch_sub(1); }
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+  [[nodiscard]] bool is_free() const { return free_; }
+
+ private:
+  std::atomic<std::size_t>& count_;
+  bool free_;
+};
+
+}  // namespace
+
+AlertmanagerWebhook::AlertmanagerWebhook(WebhookOptions options, Intake& intake,
+                                         FiringAlerts* firing, WebhookObserver& observer,
+                                         Clock& clock)
+    : options_(options), intake_(intake), firing_(firing), observer_(observer), clock_(clock) {}
+
+http::Response AlertmanagerWebhook::handle(const http::Request& request) {
+  const Clock::Steady begin = clock_.steady();
+  Answer result = answer(request);
+  result.outcome.took = clock_.steady() - begin;
+  observer_.on_notification(result.outcome);
+  return http::Response::json(result.outcome.status, std::move(result.body));
+}
+
+AlertmanagerWebhook::Answer AlertmanagerWebhook::answer(const http::Request& request) {
+  const auto refuse = [](int status, std::string_view failure, std::string_view message) {
+    Answer refusal;
+    refusal.outcome.status = status;
+    refusal.outcome.failure = failure;
+    refusal.body = error_body(message);
+    return refusal;
+  };
+  if (closed_) return refuse(503, "shutting_down", "shutting down; try again");
+  const Slot slot(in_flight_, options_.max_in_flight);
+  if (!slot.is_free())
+    return refuse(503, "overloaded", "too many notifications at once; try again");
+  if (!is_json(request.header("Content-Type"))) {
+    return refuse(415, "media_type", "Content-Type must be application/json");
+  }
+  const Clock::Steady deadline = clock_.steady() + options_.answer_within;
+  const auto notification = decode_notification(request.body, options_.limits);
+  if (!notification) return refuse(400, "bad_request", notification.error().message);
+  return deliver(*notification, deadline);
+}
+
+AlertmanagerWebhook::Answer AlertmanagerWebhook::deliver(const Notification& notification,
+                                                         Clock::Steady deadline) {
+  Answer result;
+  result.outcome.truncated = notification.truncated_alerts > 0;
+  const auto unavailable = [&result](std::string_view failure, const Error& error) {
+    result.outcome.status = 503;
+    result.outcome.failure = failure;
+    result.body = error_body(error.message);
+    return result;
+  };
+  const auto alerts = all_alerts(notification, deadline);
+  if (!alerts) return unavailable("alertmanager_api", alerts.error());
+  const Orders orders = to_orders(*alerts);
+  const auto counts = intake_.take(orders.orders, deadline);
+  if (!counts) return unavailable("not_durable", counts.error());
+  result.outcome.status = 200;
+  result.outcome.accepted = counts->accepted;
+  result.outcome.duplicate = counts->duplicate;
+  result.outcome.ignored = counts->ignored + orders.ignored;
+  result.outcome.rejected = orders.rejected.size();
+  result.body = success_body(result.outcome, orders.rejected);
+  return result;
+}
+
+// The alerts of the notification, first; then those that it was cut short of, where they can be
+// had.
+Result<std::vector<Alert>> AlertmanagerWebhook::all_alerts(const Notification& notification,
+                                                           Clock::Steady deadline) {
+  std::vector<Alert> alerts = notification.alerts;
+  if (notification.truncated_alerts == 0 || firing_ == nullptr) return alerts;
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock_.steady()) / 2;
+  auto rest = firing_->read(std::max(left, std::chrono::milliseconds(1)));
+  if (!rest) return std::unexpected(rest.error());
+  alerts.insert(alerts.end(), std::make_move_iterator(rest->begin()),
+                std::make_move_iterator(rest->end()));
+  return alerts;
+}
+
+}  // namespace gpuward::remediator

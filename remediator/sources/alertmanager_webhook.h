@@ -1,0 +1,53 @@
+// POST /api/v1/alerts: the webhook of an Alertmanager. Answers 200 only when what was ordered is in
+// the API server, 503 when that did not happen in time (Alertmanager retries it within seconds; a
+// 429 it would not), 4xx for what can never succeed. Never a redirect: Alertmanager would count
+// that as delivered.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+
+#include "core/http/server.h"
+#include "core/runtime/clock.h"
+#include "remediator/sources/alertmanager_api.h"
+#include "remediator/sources/intake.h"
+#include "remediator/sources/webhook_observer.h"
+
+namespace gpuward::remediator {
+
+struct WebhookOptions {
+  PayloadLimits limits;
+  std::chrono::milliseconds answer_within{900};  // the durable part's share of a second
+  std::size_t max_in_flight = 32;                // further ones get 503 at once
+};
+
+class AlertmanagerWebhook {
+ public:
+  // What is passed in must outlive the webhook; `firing` is null where no Alertmanager URL is
+  // configured.
+  AlertmanagerWebhook(WebhookOptions options, Intake& intake, FiringAlerts* firing,
+                      WebhookObserver& observer, Clock& clock);
+
+  // Any thread, several at once.
+  [[nodiscard]] http::Response handle(const http::Request& request);
+  // From now on every answer is 503: the process is about to end.
+  void close() { closed_ = true; }
+
+ private:
+  struct Answer;
+  [[nodiscard]] Answer answer(const http::Request& request);
+  [[nodiscard]] Answer deliver(const Notification& notification, Clock::Steady deadline);
+  [[nodiscard]] Result<std::vector<Alert>> all_alerts(const Notification& notification,
+                                                      Clock::Steady deadline);
+
+  WebhookOptions options_;
+  Intake& intake_;
+  FiringAlerts* firing_;
+  WebhookObserver& observer_;
+  Clock& clock_;
+  std::atomic<std::size_t> in_flight_{0};
+  std::atomic<bool> closed_{false};
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,28 @@
+// Where sources hand over their orders. Made durable by the workflow (workflow/remediation_intake).
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "remediator/policy/evidence.h"
+
+namespace gpuward::remediator {
+
+struct IntakeCounts {
+  std::size_t accepted = 0;   // new, and durable now
+  std::size_t duplicate = 0;  // known already: nothing was written
+  std::size_t ignored = 0;    // no such node, older than the node, late repeats
+};
+
+class Intake {
+ public:
+  virtual ~Intake() = default;
+  // Any thread; several at once. A value means that all of `orders` is in the API server. An error
+  // (kUnavailable, kOverloaded, kTimeout) means that some may not be: the sender must come again.
+  [[nodiscard]] virtual Result<IntakeCounts> take(std::span<const Order> orders,
+                                                  Clock::Steady deadline) = 0;
+};
+
+}  // namespace gpuward::remediator

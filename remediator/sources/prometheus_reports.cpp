@@ -1,0 +1,129 @@
+#include "remediator/sources/prometheus_reports.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "core/kube/names.h"
+#include "core/runtime/json.h"
+
+namespace gpuward::remediator {
+namespace {
+
+// Each part of the answer says in the label `what` which part it is: an instant query drops the
+// metric's name where timestamp() is applied, and gives no sample's own time otherwise.
+std::string part(const std::string& expression, std::string_view what) {
+  return "label_replace(" + expression + ",\"what\",\"" + std::string(what) + "\",\"\",\"\")";
+}
+
+struct Parts {
+  std::optional<double> measured_at, severity, kernel_severity;
+  std::optional<std::string> boot_id;
+};
+
+Result<double> sample_value(const Json& sample) {
+  const Json& pair = member_at(sample, "value");
+  double value = 0;
+  if (pair.is_array() && pair.size() == 2 && pair[1].is_string()) {
+    const auto& text = pair[1].get_ref<const std::string&>();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(value))
+      return value;
+  }
+  return fail(ErrorKind::kInternal, "Prometheus answered with a sample that is no number");
+}
+
+Status add_sample(const Json& sample, Parts& parts) {
+  const Json& labels = member_at(sample, "metric");
+  const std::string what = string_at(labels, "what");
+  const auto value = sample_value(sample);
+  if (!value) return std::unexpected(value.error());
+  if (what == "measured_at") {
+    parts.measured_at = std::min(parts.measured_at.value_or(*value), *value);
+  } else if (what == "severity") {
+    parts.severity = std::max(parts.severity.value_or(*value), *value);
+  } else if (what == "kernel_severity") {
+    parts.kernel_severity = std::max(parts.kernel_severity.value_or(*value), *value);
+  } else if (what == "boot") {
+    std::string boot_id = string_at(labels, "boot_id");
+    if (parts.boot_id && *parts.boot_id != boot_id) {
+      return fail(ErrorKind::kInvalid, "two boots of the node report at once");
+    }
+    parts.boot_id = std::move(boot_id);
+  }
+  return {};
+}
+
+Result<Severity> to_severity(double value) {
+  if (value < 0 || value > 4 || value != std::floor(value)) {
+    return fail(ErrorKind::kInvalid, "the node's severity is not one of 0 to 4");
+  }
+  return static_cast<Severity>(value);
+}
+
+Result<HealthReport> to_report(const Parts& parts) {
+  if (!parts.measured_at || !parts.severity || !parts.boot_id || parts.boot_id->empty()) {
+    return fail(ErrorKind::kNotFound, "Prometheus knows no report of the node");
+  }
+  const auto severity = to_severity(*parts.severity);
+  if (!severity) return std::unexpected(severity.error());
+  const auto kernel = to_severity(parts.kernel_severity.value_or(*parts.severity));
+  if (!kernel) return std::unexpected(kernel.error());
+  HealthReport report;
+  const auto since_epoch = std::chrono::duration<double>(*parts.measured_at);
+  report.measured_at = std::chrono::system_clock::time_point(
+      std::chrono::duration_cast<std::chrono::system_clock::duration>(since_epoch));
+  report.severity = *severity;
+  report.kernel_severity = *kernel;
+  report.boot_id = *parts.boot_id;
+  return report;
+}
+
+}  // namespace
+
+std::string report_query(std::string_view node) {
+  const std::string selector = "{node=\"" + std::string(node) + "\"}";
+  return part("timestamp(gpuward_node_severity" + selector + ")", "measured_at") + " or " +
+         part("gpuward_node_severity" + selector, "severity") + " or " +
+         part("gpuward_node_kernel_severity" + selector, "kernel_severity") + " or " +
+         part("gpuward_boot_info" + selector, "boot");
+}
+
+Result<HealthReport> decode_report(std::string_view body) {
+  const auto root = parse_json(body, {.max_bytes = 1U << 20U, .max_depth = 12});
+  if (!root) return std::unexpected(root.error());
+  const Json& samples = member_at(member_at(*root, "data"), "result");
+  if (string_at(*root, "status") != "success" || !samples.is_array()) {
+    return fail(ErrorKind::kInternal, "Prometheus answered with something that is no result");
+  }
+  Parts parts;
+  for (const Json& sample : samples) {
+    if (auto status = add_sample(sample, parts); !status) return std::unexpected(status.error());
+  }
+  return to_report(parts);
+}
+
+PrometheusReports::PrometheusReports(std::string url, http::Client& http,
+                                     std::chrono::milliseconds timeout)
+    : url_(std::move(url)), http_(http), timeout_(timeout) {
+  while (url_.ends_with('/')) url_.pop_back();
+}
+
+Result<HealthReport> PrometheusReports::latest(std::string_view node) {
+  if (auto status = kube::validate_node_name(node); !status) return std::unexpected(status.error());
+  http::ClientRequest request;
+  request.url = url_ + "/api/v1/query?query=" + kube::percent_encode(report_query(node));
+  request.timeout = timeout_;
+  request.max_response_bytes = 1U << 20U;
+  const auto response = http_.send(request);
+  if (!response) return with_context("asking Prometheus for the node's report", response.error());
+  if (response->status != 200) {
+    return fail(ErrorKind::kUnavailable, "asking Prometheus for the node's report: it answered " +
+                                             std::to_string(response->status));
+  }
+  return decode_report(response->body);
+}
+
+}  // namespace gpuward::remediator

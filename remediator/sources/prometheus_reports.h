@@ -1,0 +1,33 @@
+// Health reports read from Prometheus: what the exporter of a node measured, when, and in which
+// boot. One query a report. Used before anything of ours is taken off a node.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "core/http/client.h"
+#include "remediator/safety/health_report.h"
+
+namespace gpuward::remediator {
+
+class PrometheusReports final : public HealthReports {
+ public:
+  // `url` is Prometheus' base (`http://prometheus:9090`); `http` must outlive this.
+  PrometheusReports(std::string url, http::Client& http,
+                    std::chrono::milliseconds timeout = std::chrono::seconds(5));
+  [[nodiscard]] Result<HealthReport> latest(std::string_view node) override;
+
+ private:
+  std::string url_;
+  http::Client& http_;
+  std::chrono::milliseconds timeout_;
+};
+
+// The PromQL for one node; `node` must have passed kube::validate_node_name.
+[[nodiscard]] std::string report_query(std::string_view node);
+
+// The answer of /api/v1/query to it. The worst severity and the oldest measurement count.
+[[nodiscard]] Result<HealthReport> decode_report(std::string_view body);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,126 @@
+#include "remediator/workflow/cluster_view.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "remediator/workflow/remediation_name.h"
+
+namespace gpuward::remediator {
+namespace {
+
+void erase_entry(std::multimap<std::string, std::string>& index, const std::string& key,
+                 const std::string& value) {
+  auto [it, end] = index.equal_range(key);
+  for (; it != end; ++it) {
+    if (it->second == value) {
+      index.erase(it);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void ClusterView::put_node(NodeIdentity node) {
+  const std::lock_guard lock(mutex_);
+  std::string name = node.name;
+  nodes_.insert_or_assign(std::move(name), std::move(node));
+}
+
+void ClusterView::remove_node(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  nodes_.erase(name);
+}
+
+void ClusterView::put_remediation(Remediation remediation) {
+  const std::lock_guard lock(mutex_);
+  const auto known = remediations_.find(remediation.name);
+  if (known == remediations_.end()) {
+    by_uid_.emplace(remediation.node_uid, remediation.name);
+    by_node_.emplace(remediation.node, remediation.name);
+  }
+  std::string name = remediation.name;
+  remediations_.insert_or_assign(std::move(name), std::move(remediation));
+}
+
+void ClusterView::remove_remediation(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  const auto known = remediations_.find(name);
+  if (known == remediations_.end()) return;
+  erase_entry(by_uid_, known->second.node_uid, name);
+  erase_entry(by_node_, known->second.node, name);
+  remediations_.erase(known);
+}
+
+void ClusterView::set_nodes_synced() {
+  const std::lock_guard lock(mutex_);
+  nodes_synced_ = true;
+}
+
+void ClusterView::set_remediations_synced() {
+  const std::lock_guard lock(mutex_);
+  remediations_synced_ = true;
+}
+
+bool ClusterView::synced() const {
+  const std::lock_guard lock(mutex_);
+  return nodes_synced_ && remediations_synced_;
+}
+
+std::optional<NodeIdentity> ClusterView::node(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = nodes_.find(name);
+  return found == nodes_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<Remediation> ClusterView::remediations_of(const std::string& node_uid) const {
+  std::vector<Remediation> result;
+  {
+    const std::lock_guard lock(mutex_);
+    auto [it, end] = by_uid_.equal_range(node_uid);
+    for (; it != end; ++it) result.push_back(remediations_.at(it->second));
+  }
+  std::sort(result.begin(), result.end(), [](const Remediation& a, const Remediation& b) {
+    return count_in(a.name) < count_in(b.name);
+  });
+  return result;
+}
+
+bool ClusterView::has(const std::string& name, const std::string& resource_version) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = remediations_.find(name);
+  return found != remediations_.end() && found->second.resource_version == resource_version;
+}
+
+std::vector<std::string> ClusterView::open_for(const std::string& node_name) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  auto [it, end] = by_node_.equal_range(node_name);
+  for (; it != end; ++it) {
+    if (remediations_.at(it->second).open()) names.push_back(it->second);
+  }
+  return names;
+}
+
+std::vector<std::string> ClusterView::nodes_with_open() const {
+  const std::lock_guard lock(mutex_);
+  std::set<std::string> names;
+  for (const auto& [name, remediation] : remediations_) {
+    if (remediation.open()) names.insert(remediation.node);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::vector<ClusterView::Count> ClusterView::count_remediations() const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::pair<Phase, Severity>, std::size_t> counts;
+  for (const auto& [name, remediation] : remediations_) {
+    ++counts[{remediation.status.phase, remediation.severity}];
+  }
+  std::vector<Count> result;
+  for (const auto& [key, number] : counts) result.push_back({key.first, key.second, number});
+  return result;
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,60 @@
+// What the informers have last seen: the identity of every node and all Remediations. Lets the
+// webhook answer repeats without a request, and refuse node names that do not exist before they
+// reach a URL. May lag behind: whoever writes does so with compare-and-set and reads again where
+// the view was old.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "remediator/policy/remediation.h"
+
+namespace gpuward::remediator {
+
+struct NodeIdentity {
+  std::string name, uid, boot_id, instance_id;
+  std::optional<WallTime> created;
+};
+
+// Any thread.
+class ClusterView {
+ public:
+  void put_node(NodeIdentity node);
+  void remove_node(const std::string& name);
+  void put_remediation(Remediation remediation);
+  void remove_remediation(const std::string& name);
+  void set_nodes_synced();
+  void set_remediations_synced();
+
+  // Both informers have had a complete list.
+  [[nodiscard]] bool synced() const;
+  [[nodiscard]] std::optional<NodeIdentity> node(const std::string& name) const;
+  // Those of one node UID, oldest first.
+  [[nodiscard]] std::vector<Remediation> remediations_of(const std::string& node_uid) const;
+  // Whether the Remediation of that name is known in exactly this version.
+  [[nodiscard]] bool has(const std::string& name, const std::string& resource_version) const;
+  // Names of the open ones for nodes of that name (more than one after a node was made anew).
+  [[nodiscard]] std::vector<std::string> open_for(const std::string& node_name) const;
+  // The names of all nodes with an open Remediation.
+  [[nodiscard]] std::vector<std::string> nodes_with_open() const;
+
+  struct Count {
+    Phase phase = Phase::kPending;
+    Severity severity = Severity::kNone;
+    std::size_t number = 0;
+  };
+  [[nodiscard]] std::vector<Count> count_remediations() const;
+
+ private:
+  mutable std::mutex mutex_;
+  bool nodes_synced_ = false, remediations_synced_ = false;
+  std::map<std::string, NodeIdentity> nodes_;
+  std::map<std::string, Remediation> remediations_;
+  std::multimap<std::string, std::string> by_uid_;   // node UID -> name of a Remediation
+  std::multimap<std::string, std::string> by_node_;  // node name -> name of a Remediation
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,142 @@
+#include "remediator/workflow/controller.h"
+
+#include <exception>
+#include <functional>
+#include <utility>
+
+#include "core/kube/informer.h"
+#include "core/kube/parse.h"
+#include "remediator/workflow/remediation_json.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Conflicts are everyday on a Node and gone at the next read; a dead API server is given time.
+constexpr BackoffPolicy kRetry{
+    .first = milliseconds(20), .longest = milliseconds(30'000), .factor = 2};
+// After an answer that will be the same until somebody changes RBAC or the object.
+constexpr milliseconds kPermanentWait{300'000};
+
+NodeIdentity identity_of(const kube::Node& node) {
+  return {.name = node.meta.name,
+          .uid = node.meta.uid,
+          .boot_id = node.boot_id,
+          .instance_id = node.provider_id,
+          .created = node.meta.created};
+}
+
+}  // namespace
+
+Controller::Controller(ControllerOptions options, ControllerParts parts)
+    : options_(options), parts_(parts) {
+  // The one fence of each thread: an exception is a broken program, and it says so and ends as one.
+  const auto start = [this](void (Controller::*run)(const std::stop_token&)) {
+    threads_.emplace_back([this, run](const std::stop_token& stop) {
+      try {
+        (this->*run)(stop);
+      } catch (const std::exception& error) {
+        parts_.log.error("a thread of the workflow has failed", {{"error", error.what()}});
+        std::terminate();
+      }
+    });
+  };
+  start(&Controller::follow_nodes);
+  start(&Controller::follow_remediations);
+  start(&Controller::resync);
+  for (std::size_t i = 0; i < options_.workers; ++i) start(&Controller::work);
+}
+
+Controller::~Controller() { request_stop(); }
+
+void Controller::request_stop() {
+  for (std::jthread& thread : threads_) thread.request_stop();
+}
+
+void Controller::look_at_all() {
+  for (const std::string& node : parts_.view.nodes_with_open()) (void)parts_.queue.add(node);
+}
+
+void Controller::work(const std::stop_token& stop) {
+  while (const auto node = parts_.queue.take(stop)) {
+    // Nothing is decided on half a view: a node that merely has not been listed yet is not gone.
+    if (parts_.view.synced()) {
+      reconcile(*node);
+    } else {
+      (void)parts_.queue.add_after(*node, milliseconds(100));
+    }
+    parts_.queue.done(*node);
+  }
+}
+
+void Controller::reconcile(const std::string& node) {
+  const auto result = parts_.reconciler.reconcile(node);
+  if (result) {
+    {
+      const std::lock_guard lock(mutex_);
+      backoffs_.erase(node);
+    }
+    if (*result) (void)parts_.queue.add_after(node, **result);
+    return;
+  }
+  const Error& error = result.error();
+  if (error.kind != ErrorKind::kConflict) parts_.observer.on_error(node, error);
+  (void)parts_.queue.add_after(node, wait_after(node, error.kind));
+}
+
+milliseconds Controller::wait_after(const std::string& node, ErrorKind kind) {
+  if (kind == ErrorKind::kForbidden || kind == ErrorKind::kInvalid) return kPermanentWait;
+  const std::lock_guard lock(mutex_);
+  return backoffs_.try_emplace(node, kRetry, 0).first->second.next();
+}
+
+void Controller::resync(const std::stop_token& stop) {
+  while (parts_.clock.sleep_for(options_.resync_every, stop)) look_at_all();
+}
+
+void Controller::follow_nodes(const std::stop_token& stop) {
+  kube::InformerHandlers handlers;
+  const auto wake = [this](const std::string& name) {
+    if (!parts_.view.open_for(name).empty()) (void)parts_.queue.add(name);
+  };
+  handlers.on_upsert = [this, wake](const std::string& json) {
+    const auto node = kube::parse_node(json);
+    if (!node) {
+      parts_.log.error("a node could not be read", {{"error", node.error().message}});
+      return;
+    }
+    parts_.view.put_node(identity_of(*node));
+    wake(node->meta.name);
+  };
+  handlers.on_delete = [this, wake](const std::string& name) {
+    parts_.view.remove_node(name);
+    wake(name);
+  };
+  handlers.on_synced = [this] { parts_.view.set_nodes_synced(); };
+  const auto on_error = [this](const Error& error) { parts_.observer.on_error({}, error); };
+  kube::run_informer(parts_.api, parts_.clock, "/api/v1/nodes", handlers, on_error, stop);
+}
+
+void Controller::follow_remediations(const std::stop_token& stop) {
+  kube::InformerHandlers handlers;
+  handlers.on_upsert = [this](const std::string& json) {
+    auto remediation = parse_remediation(json);
+    if (!remediation) {
+      parts_.log.error("a remediation could not be read", {{"error", remediation.error().message}});
+      return;
+    }
+    // What this process wrote itself it knows already.
+    if (parts_.view.has(remediation->name, remediation->resource_version)) return;
+    const std::string node = remediation->node;
+    const bool open = remediation->open();
+    parts_.view.put_remediation(std::move(*remediation));
+    if (open) (void)parts_.queue.add(node);
+  };
+  handlers.on_delete = [this](const std::string& name) { parts_.view.remove_remediation(name); };
+  handlers.on_synced = [this] { parts_.view.set_remediations_synced(); };
+  const auto on_error = [this](const Error& error) { parts_.observer.on_error({}, error); };
+  kube::run_informer(parts_.api, parts_.clock, remediation_collection(), handlers, on_error, stop);
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,69 @@
+// The threads of the workflow: two informers that keep the ClusterView fresh, a few workers that
+// reconcile the nodes in the queue, and a slow round over all open Remediations in case an event
+// was lost.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "core/runtime/backoff.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "core/runtime/work_queue.h"
+#include "remediator/workflow/cluster_view.h"
+#include "remediator/workflow/observer.h"
+#include "remediator/workflow/reconciler.h"
+
+namespace gpuward::remediator {
+
+struct ControllerOptions {
+  std::size_t workers = 4;
+  std::chrono::milliseconds resync_every{60'000};
+};
+
+// All must outlive the controller.
+struct ControllerParts {
+  kube::Api& api;
+  ClusterView& view;
+  WorkQueue& queue;
+  Reconciler& reconciler;
+  WorkflowObserver& observer;
+  Log& log;
+  Clock& clock;
+};
+
+class Controller {
+ public:
+  // Starts the threads; the destructor stops and joins them.
+  Controller(ControllerOptions options, ControllerParts parts);
+  ~Controller();
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  // Any thread. Looks at every node with an open Remediation: the policy has changed.
+  void look_at_all();
+  void request_stop();
+
+ private:
+  void work(const std::stop_token& stop);
+  void reconcile(const std::string& node);
+  [[nodiscard]] std::chrono::milliseconds wait_after(const std::string& node, ErrorKind kind);
+  void resync(const std::stop_token& stop);
+  void follow_nodes(const std::stop_token& stop);
+  void follow_remediations(const std::stop_token& stop);
+
+  ControllerOptions options_;
+  ControllerParts parts_;
+  std::mutex mutex_;
+  std::map<std::string, Backoff> backoffs_;  // of nodes whose last reconcile failed
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace gpuward::remediator

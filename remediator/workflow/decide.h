@@ -1,0 +1,49 @@
+// The decision about one Remediation: pure, so that tests and the simulator can run it without a
+// cluster. What it says is carried out by workflow/reconciler.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/kube/objects.h"
+#include "remediator/policy/policy.h"
+#include "remediator/policy/remediation.h"
+#include "remediator/safety/health_report.h"
+
+namespace gpuward::remediator {
+
+enum class Verdict : std::uint8_t {
+  kRecord,      // nothing on the node, only the status
+  kQuarantine,  // taint, or taint and cordon, are to be on the node
+  kHold,        // what stands stays, nothing more is done
+  kPause,       // a human has undone something: hands off
+  kAskReport,   // a health report is needed to decide; decide again with it
+  kRelease,     // what is ours is to come off the node
+  kClose,       // nothing of ours is on the node and nothing is to be done
+};
+
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+
+struct World {
+  const Remediation& remediation;
+  const kube::Node* node = nullptr;            // null: no node of that name
+  std::optional<Result<HealthReport>> report;  // asked for after kAskReport
+};
+
+struct Decision {
+  Verdict verdict = Verdict::kHold;
+  Phase phase = Phase::kPending;  // once it is carried out
+  std::string rule;               // the line of the policy, or the guard, that decided
+  std::string message;
+  std::vector<std::string> reasons;
+  std::vector<Step> steps;  // of kQuarantine: the whole goal, done ones included
+  std::optional<std::chrono::milliseconds> look_again;
+};
+
+[[nodiscard]] Decision decide(const Policy& policy, const World& world, WallTime now);
+
+}  // namespace gpuward::remediator

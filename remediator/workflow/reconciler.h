@@ -1,0 +1,58 @@
+// Carries out decide(): reads the Remediation and its Node afresh, decides, writes the intent into
+// the status, acts with one guarded patch, writes the result. Any step may be cut off; the next run
+// goes on from there.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "core/kube/api.h"
+#include "core/runtime/clock.h"
+#include "remediator/actions/action.h"
+#include "remediator/actions/announcer.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/safety/health_report.h"
+#include "remediator/workflow/cluster_view.h"
+#include "remediator/workflow/observer.h"
+#include "remediator/workflow/remediation_store.h"
+
+namespace gpuward::remediator {
+
+// All must outlive the reconciler; `reports` is null where no Prometheus is configured.
+struct ReconcilerParts {
+  kube::Api& api;
+  RemediationStore& store;
+  ClusterView& view;
+  CurrentPolicy& policy;
+  HealthReports* reports;
+  Announcer& announcer;
+  WorkflowObserver& observer;
+  Clock& clock;
+};
+
+class Reconciler {
+ public:
+  explicit Reconciler(ReconcilerParts parts) : parts_(parts) {}
+
+  // When to look at the node again (nullopt: when something changes), or why it must be tried
+  // again. One call a node at a time; several nodes at once.
+  [[nodiscard]] Result<std::optional<std::chrono::milliseconds>> reconcile(const std::string& node);
+
+ private:
+  struct Case;  // one Remediation with all that was read for it
+  [[nodiscard]] Result<std::optional<std::chrono::milliseconds>> reconcile_one(
+      const std::string& name);
+  [[nodiscard]] Result<HealthReport> report_of(const std::string& node);
+  [[nodiscard]] Status carry_out(Case& now);
+  [[nodiscard]] Status act(Case& now);
+  [[nodiscard]] Status record_intent(Case& now, const NodePlan& plan);
+  [[nodiscard]] Status record_failure(Case& now, const Error& error);
+  [[nodiscard]] Status write(Case& now, const RemediationStatus& next);
+  void audit(const Case& now, AuditMoment moment, const std::string& error = {});
+  void announce(const Case& now, Phase before);
+
+  ReconcilerParts parts_;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,158 @@
+#include "remediator/workflow/remediation_intake.h"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "remediator/workflow/remediation_name.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::size_t kMaxWaiting = 20'000;  // nodes in the queue
+constexpr std::size_t kParallelNodes = 8;
+constexpr int kMaxTries = 6;
+
+struct Folded {
+  Remediation remediation;
+  IntakeCounts counts;
+  bool is_new = false;
+  bool changed = false;
+};
+
+Remediation open_new(const NodeIdentity& node, std::span<const Remediation> closed) {
+  int last = 0;
+  for (const Remediation& remediation : closed) last = std::max(last, count_in(remediation.name));
+  Remediation fresh;
+  fresh.name = remediation_name(node.name, node.uid, last + 1);
+  fresh.node = node.name;
+  fresh.node_uid = node.uid;
+  fresh.boot_id = node.boot_id;
+  fresh.instance_id = node.instance_id;
+  return fresh;
+}
+
+bool is_older_than_node(const Order& order, const NodeIdentity& node) {
+  return order.firing && node.created && order.starts_at < *node.created;
+}
+
+// What `orders` make of what is known of the node. Pure.
+Folded fold_all(const NodeIdentity& node, std::vector<Remediation> known,
+                std::span<const Order> orders, WallTime now) {
+  Folded result;
+  const auto open = std::find_if(known.begin(), known.end(), std::mem_fn(&Remediation::open));
+  const bool has_open = open != known.end();
+  result.is_new = !has_open;
+  result.remediation = has_open ? *open : open_new(node, known);
+  for (const Order& order : orders) {
+    const bool opens = order.firing && !is_late_repeat(order, known);
+    const bool is_moot = !has_open && !result.changed && !opens;
+    if (is_moot || is_older_than_node(order, node)) {
+      ++result.counts.ignored;
+    } else if (fold(result.remediation, order, now) == Change::kSome) {
+      ++result.counts.accepted;
+      result.changed = true;
+    } else {
+      ++result.counts.duplicate;
+    }
+  }
+  return result;
+}
+
+void add(IntakeCounts& sum, const IntakeCounts& more) {
+  sum.accepted += more.accepted;
+  sum.duplicate += more.duplicate;
+  sum.ignored += more.ignored;
+}
+
+std::vector<std::vector<Order>> group_by_node(std::span<const Order> orders) {
+  std::map<std::string, std::vector<Order>> by_node;
+  for (const Order& order : orders) by_node[order.node].push_back(order);
+  std::vector<std::vector<Order>> groups;
+  for (auto& [node, group] : by_node) groups.push_back(std::move(group));
+  return groups;
+}
+
+// Calls work(i) for each i below `count`, on this thread and a few more.
+void for_each_in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 1; i < std::min(count, kParallelNodes); ++i) threads.emplace_back(run);
+  run();
+}
+
+}  // namespace
+
+RemediationIntake::RemediationIntake(ClusterView& view, RemediationStore& store, WorkQueue& queue,
+                                     Clock& clock)
+    : view_(view), store_(store), queue_(queue), clock_(clock) {}
+
+Result<IntakeCounts> RemediationIntake::take(std::span<const Order> orders,
+                                             Clock::Steady deadline) {
+  if (!view_.synced()) {
+    return fail(ErrorKind::kUnavailable, "the cluster's state has not been read yet; try again");
+  }
+  if (queue_.size() >= kMaxWaiting) {
+    return fail(ErrorKind::kOverloaded, "too many nodes are waiting; try again");
+  }
+  const auto groups = group_by_node(orders);
+  std::vector<Result<IntakeCounts>> results(groups.size());
+  for_each_in_parallel(groups.size(),
+                       [&](std::size_t i) { results[i] = take_node(groups[i], deadline); });
+  IntakeCounts sum;
+  for (const auto& result : results) {
+    if (!result) return std::unexpected(result.error());
+    add(sum, *result);
+  }
+  return sum;
+}
+
+Result<IntakeCounts> RemediationIntake::take_node(std::span<const Order> orders,
+                                                  Clock::Steady deadline) {
+  const std::string& name = orders.front().node;
+  const auto node = view_.node(name);
+  if (!node) return IntakeCounts{.ignored = orders.size()};
+  std::timed_mutex& mutex = node_locks_[std::hash<std::string>{}(name) % node_locks_.size()];
+  const std::unique_lock lock(mutex,
+                              std::max(deadline - clock_.steady(), Clock::Steady::duration(0)));
+  if (!lock.owns_lock())
+    return fail(ErrorKind::kTimeout, "the node was busy for too long; try again");
+  return write_until_settled(*node, orders, deadline);
+}
+
+Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& node,
+                                                            std::span<const Order> orders,
+                                                            Clock::Steady deadline) {
+  std::vector<Remediation> known = view_.remediations_of(node.uid);
+  for (int attempt = 0; attempt < kMaxTries; ++attempt) {
+    const Folded folded = fold_all(node, std::move(known), orders, clock_.wall());
+    if (!folded.changed) return folded.counts;
+    if (clock_.steady() >= deadline) break;
+    auto written = folded.is_new ? store_.create(folded.remediation)
+                                 : store_.write_evidence(folded.remediation);
+    if (written) {
+      view_.put_remediation(std::move(*written));
+      // A full queue loses nothing: the node is queued again when the informer sees the change.
+      (void)queue_.add(node.name);
+      return folded.counts;
+    }
+    const ErrorKind kind = written.error().kind;
+    const bool view_was_old = kind == ErrorKind::kAlreadyExists || kind == ErrorKind::kConflict ||
+                              kind == ErrorKind::kNotFound;
+    if (!view_was_old) return with_context("recording the alert", written.error());
+    auto listed = store_.list_for(node.uid);
+    if (!listed) return with_context("recording the alert", listed.error());
+    known = std::move(*listed);
+  }
+  return fail(ErrorKind::kTimeout, "the alert could not be recorded in time; try again");
+}
+
+}  // namespace gpuward::remediator

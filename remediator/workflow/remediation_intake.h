@@ -1,0 +1,42 @@
+// Makes orders durable: finds the node's open Remediation or opens one, folds the orders in and
+// writes what is new, with compare-and-set. A repeat costs no request at all. Used by the sources
+// through Intake.
+#pragma once
+
+#include <array>
+#include <mutex>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/work_queue.h"
+#include "remediator/sources/intake.h"
+#include "remediator/workflow/cluster_view.h"
+#include "remediator/workflow/remediation_store.h"
+
+namespace gpuward::remediator {
+
+class RemediationIntake final : public Intake {
+ public:
+  // All must outlive the intake. Nodes whose Remediation has changed are put into `queue`.
+  RemediationIntake(ClusterView& view, RemediationStore& store, WorkQueue& queue, Clock& clock);
+
+  // kUnavailable before the first complete view of the cluster, kOverloaded where too much waits
+  // already.
+  [[nodiscard]] Result<IntakeCounts> take(std::span<const Order> orders,
+                                          Clock::Steady deadline) override;
+
+ private:
+  [[nodiscard]] Result<IntakeCounts> take_node(std::span<const Order> orders,
+                                               Clock::Steady deadline);
+  [[nodiscard]] Result<IntakeCounts> write_until_settled(const NodeIdentity& node,
+                                                         std::span<const Order> orders,
+                                                         Clock::Steady deadline);
+
+  ClusterView& view_;
+  RemediationStore& store_;
+  WorkQueue& queue_;
+  Clock& clock_;
+  // One writer a node in this process; other replicas meet at the API server.
+  std::array<std::timed_mutex, 64> node_locks_;
+};
+
+}  // namespace gpuward::remediator

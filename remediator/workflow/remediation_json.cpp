@@ -1,0 +1,188 @@
+#include "remediator/workflow/remediation_json.h"
+
+#include <algorithm>
+
+#include "core/kube/parse.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/json.h"
+#include "remediator/workflow/remediation_name.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::string_view kApiVersion = "gpuward.dev/v1alpha1";
+
+std::optional<WallTime> time_at(const Json& object, std::string_view key) {
+  const Json& value = member_at(object, key);
+  if (!value.is_string()) return std::nullopt;
+  return parse_rfc3339(value.get_ref<const std::string&>());
+}
+
+std::optional<bool> flag_at(const Json& object, std::string_view key) {
+  const Json& value = member_at(object, key);
+  if (!value.is_boolean()) return std::nullopt;
+  return value.get<bool>();
+}
+
+Json time_or_null(const std::optional<WallTime>& time) {
+  return time ? Json(to_rfc3339_ms(*time)) : Json(nullptr);
+}
+
+AlertEvidence decode_evidence(const Json& json) {
+  AlertEvidence alert;
+  alert.alertname = string_at(json, "alertname");
+  alert.fingerprint = string_at(json, "fingerprint");
+  alert.severity = parse_severity(string_at(json, "severity")).value_or(Severity::kNone);
+  alert.starts_at = time_at(json, "startsAt").value_or(WallTime());
+  alert.first_received = time_at(json, "firstReceived").value_or(WallTime());
+  alert.ended_at = time_at(json, "endedAt");
+  return alert;
+}
+
+Json encode_evidence(const AlertEvidence& alert) {
+  Json json = {{"alertname", alert.alertname},
+               {"fingerprint", alert.fingerprint},
+               {"severity", std::string(to_string(alert.severity))},
+               {"startsAt", to_rfc3339_ms(alert.starts_at)},
+               {"firstReceived", to_rfc3339_ms(alert.first_received)}};
+  if (alert.ended_at) json["endedAt"] = to_rfc3339_ms(*alert.ended_at);
+  return json;
+}
+
+std::optional<StepRecord> decode_step(const Json& json) {
+  const auto step = parse_step(string_at(json, "name"));
+  if (!step) return std::nullopt;
+  StepRecord record;
+  record.step = *step;
+  record.result = parse_step_result(string_at(json, "result")).value_or(StepResult::kIntended);
+  record.intent_at = time_at(json, "intentAt");
+  record.finished_at = time_at(json, "finishedAt");
+  const Json& attempts = member_at(json, "attempts");
+  if (attempts.is_number_integer()) record.attempts = attempts.get<int>();
+  record.message = string_at(json, "message");
+  return record;
+}
+
+Json encode_step(const StepRecord& record) {
+  Json json = {{"name", std::string(to_string(record.step))},
+               {"result", std::string(to_string(record.result))},
+               {"attempts", record.attempts},
+               {"message", record.message}};
+  if (record.intent_at) json["intentAt"] = to_rfc3339_ms(*record.intent_at);
+  if (record.finished_at) json["finishedAt"] = to_rfc3339_ms(*record.finished_at);
+  return json;
+}
+
+Json encode_evidence_list(const std::vector<AlertEvidence>& alerts) {
+  Json list = Json::array();
+  for (const AlertEvidence& alert : alerts) list.push_back(encode_evidence(alert));
+  return list;
+}
+
+RemediationStatus decode_status(const Json& json) {
+  RemediationStatus status;
+  status.phase = parse_phase(string_at(json, "phase")).value_or(Phase::kPending);
+  status.mode = parse_mode(string_at(json, "mode")).value_or(Mode::kObserve);
+  status.rule = string_at(json, "rule");
+  status.message = string_at(json, "message");
+  status.pre_existing_cordon = flag_at(json, "preExistingCordon");
+  status.closed_at = time_at(json, "closedAt");
+  const Json& reasons = member_at(json, "reasons");
+  for (std::size_t i = 0; reasons.is_array() && i < reasons.size(); ++i) {
+    if (reasons[i].is_string()) status.reasons.push_back(reasons[i].get<std::string>());
+  }
+  const Json& steps = member_at(json, "steps");
+  for (std::size_t i = 0; steps.is_array() && i < steps.size(); ++i) {
+    if (auto step = decode_step(steps[i])) status.steps.push_back(std::move(*step));
+  }
+  return status;
+}
+
+Json encode_status(const RemediationStatus& status) {
+  Json steps = Json::array();
+  for (const StepRecord& record : status.steps) steps.push_back(encode_step(record));
+  return {{"phase", std::string(to_string(status.phase))},
+          {"mode", std::string(to_string(status.mode))},
+          {"rule", status.rule},
+          {"message", status.message},
+          {"reasons", status.reasons},
+          {"steps", std::move(steps)},
+          {"preExistingCordon",
+           status.pre_existing_cordon ? Json(*status.pre_existing_cordon) : Json(nullptr)},
+          {"closedAt", time_or_null(status.closed_at)}};
+}
+
+Result<Remediation> decode(const kube::ObjectMeta& meta, const Json& root) {
+  Remediation remediation;
+  remediation.name = meta.name;
+  remediation.uid = meta.uid;
+  remediation.resource_version = meta.resource_version;
+  remediation.created = meta.created;
+  const Json& spec = member_at(root, "spec");
+  remediation.node = string_at(spec, "nodeName");
+  remediation.node_uid = string_at(spec, "nodeUID");
+  if (remediation.node.empty() || remediation.node_uid.empty()) {
+    return fail(ErrorKind::kInvalid, "remediation " + meta.name + ": spec names no node");
+  }
+  remediation.boot_id = string_at(spec, "bootID");
+  remediation.instance_id = string_at(spec, "instanceID");
+  remediation.severity = parse_severity(string_at(spec, "severity")).value_or(Severity::kNone);
+  const Json& alerts = member_at(spec, "alerts");
+  for (std::size_t i = 0; alerts.is_array() && i < alerts.size(); ++i) {
+    remediation.alerts.push_back(decode_evidence(alerts[i]));
+  }
+  remediation.status = decode_status(member_at(root, "status"));
+  return remediation;
+}
+
+}  // namespace
+
+const kube::ResourceType& remediation_type() {
+  static const kube::ResourceType type{"gpuward.dev", "v1alpha1", "remediations", ""};
+  return type;
+}
+
+std::string remediation_collection() { return "/apis/gpuward.dev/v1alpha1/remediations"; }
+
+Result<Remediation> to_remediation(const kube::CustomObject& object) {
+  const auto root = parse_json(object.json);
+  if (!root) return with_context("remediation " + object.meta.name, root.error());
+  return decode(object.meta, *root);
+}
+
+Result<Remediation> parse_remediation(std::string_view json) {
+  const auto object = kube::parse_custom(json);
+  if (!object) return std::unexpected(object.error());
+  return to_remediation(*object);
+}
+
+std::string create_body(const Remediation& remediation) {
+  return dump_json({{"apiVersion", std::string(kApiVersion)},
+                    {"kind", "Remediation"},
+                    {"metadata",
+                     {{"name", remediation.name},
+                      {"labels",
+                       {{std::string(kNodeLabel), to_label_value(remediation.node)},
+                        {std::string(kNodeUidLabel), to_label_value(remediation.node_uid)}}}}},
+                    {"spec",
+                     {{"nodeName", remediation.node},
+                      {"nodeUID", remediation.node_uid},
+                      {"bootID", remediation.boot_id},
+                      {"instanceID", remediation.instance_id},
+                      {"severity", std::string(to_string(remediation.severity))},
+                      {"alerts", encode_evidence_list(remediation.alerts)}}}});
+}
+
+std::string evidence_patch(const Remediation& remediation) {
+  return dump_json({{"metadata", {{"resourceVersion", remediation.resource_version}}},
+                    {"spec",
+                     {{"severity", std::string(to_string(remediation.severity))},
+                      {"alerts", encode_evidence_list(remediation.alerts)}}}});
+}
+
+std::string status_patch(const Remediation& remediation) {
+  return dump_json({{"metadata", {{"resourceVersion", remediation.resource_version}}},
+                    {"status", encode_status(remediation.status)}});
+}
+
+}  // namespace gpuward::remediator

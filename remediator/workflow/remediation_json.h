@@ -1,0 +1,32 @@
+// The Remediation resource as JSON: what is read from the API server, and the bodies that are
+// written. Tolerant when reading (a human may have edited it), exact when writing.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/kube/objects.h"
+#include "core/model/result.h"
+#include "remediator/policy/remediation.h"
+
+namespace gpuward::remediator {
+
+inline constexpr std::string_view kNodeLabel = "gpuward.dev/node";
+inline constexpr std::string_view kNodeUidLabel = "gpuward.dev/node-uid";
+
+[[nodiscard]] const kube::ResourceType& remediation_type();
+[[nodiscard]] std::string remediation_collection();  // the path for lists and watches
+
+// kInvalid where it names no node.
+[[nodiscard]] Result<Remediation> parse_remediation(std::string_view json);
+// The same from an object that the client has read already.
+[[nodiscard]] Result<Remediation> to_remediation(const kube::CustomObject& object);
+
+// The body that creates it; the status is not part of it (the API server drops it there).
+[[nodiscard]] std::string create_body(const Remediation& remediation);
+// Merge-patches guarded by remediation.resource_version: severity and evidence, and the whole
+// status.
+[[nodiscard]] std::string evidence_patch(const Remediation& remediation);
+[[nodiscard]] std::string status_patch(const Remediation& remediation);
+
+}  // namespace gpuward::remediator

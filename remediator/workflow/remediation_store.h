@@ -1,0 +1,29 @@
+// Remediations in the API server, as values. The only place that reads and writes them.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "remediator/policy/remediation.h"
+
+namespace gpuward::remediator {
+
+// Any thread. Errors are those of kube::Api: kConflict = read again and redo.
+class RemediationStore {
+ public:
+  explicit RemediationStore(kube::Api& api) : api_(api) {}
+
+  [[nodiscard]] Result<Remediation> read(std::string_view name);
+  // All of one node UID, closed ones included, oldest first.
+  [[nodiscard]] Result<std::vector<Remediation>> list_for(std::string_view node_uid);
+  [[nodiscard]] Result<Remediation> create(const Remediation& remediation);
+  // Compare-and-set on remediation.resource_version; the value as it is afterwards.
+  [[nodiscard]] Result<Remediation> write_evidence(const Remediation& remediation);
+  [[nodiscard]] Result<Remediation> write_status(const Remediation& remediation);
+
+ private:
+  kube::Api& api_;
+};
+
+}  // namespace gpuward::remediator
