@@ -1,6 +1,6 @@
-// What each code means and what is to be done, from the tables in core/xid/data (compiled in), with a
-// severity profile and the operator's overrides on top. Pure and immutable once built; share it by
-// shared_ptr<const Catalogue>.
+// What each code means and what is to be done, from the tables in core/xid/data (compiled in), with
+// a severity profile and the operator's overrides on top. Pure and immutable once built; share it
+// by shared_ptr<const Catalogue>.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +28,16 @@ struct Row {
   std::uint32_t code = 0;
   std::string_view mnemonic;
   std::string_view description;  // in our words
-  std::string_view action;       // NVIDIA's immediate action: "RESTART_BM", "RESET_GPU", "IGNORE", ...
+  std::string_view action;  // NVIDIA's immediate action: "RESTART_BM", "RESET_GPU", "IGNORE", ...
   Severity default_severity = Severity::kMonitor;
   Severity seed_severity = Severity::kMonitor;
   ClearedBy cleared_by = ClearedBy::kReboot;
+  bool application_error = false;
+  Fatality fatality = Fatality::kUnknown;  // SXid rows only: the class that the table gives
+  bool word_decides = false;     // SXid rows only: Fatal or Non-fatal in the line beats the class
+  bool clears = false;           // a recovery, not a fault
   std::string_view why;          // why this severity
   std::string_view cleared_why;  // why that clears it
-  bool application_error = false;
-  Fatality fatality = Fatality::kUnknown;  // SXid rows only
 };
 
 [[nodiscard]] std::span<const Row> xid_rows();
@@ -47,9 +49,13 @@ struct Verdict {
   std::string action;  // "RESTART_BM"
   ClearedBy cleared_by = ClearedBy::kReboot;
   std::string why;
-  bool known = true;      // false: a code in no table; counted, monitor, never an action
-  bool clears = false;    // a recovery (Xid 154 to None, 162): recorded, but lowers nothing by itself
-  std::string source;     // "table", "override", "driver" (Xid 154), "decode" (NVLink5, Xid 74)
+  bool known = true;    // false: a code in no table; counted, monitor, never an action
+  bool clears = false;  // a recovery (Xid 154 to None, 162): recorded, but lowers nothing by itself
+  std::string
+      source;  // "table", "seed", "override", "driver" (Xid 154), "decode" (NVLink5, Xid 74)
+  // The row that decided: for an SXid whose number has moved, the row that its text means. nullptr
+  // for a code in no table and for the kinds without numbers.
+  const Row* row = nullptr;
 };
 
 struct Override {
@@ -62,9 +68,11 @@ struct CatalogueOptions {
   Profile profile = Profile::kDefault;
   std::map<std::uint32_t, Override> xid;   // by code
   std::map<std::uint32_t, Override> sxid;  // by code
-  Severity nvlink_default = Severity::kReset;     // Xid 74 where its registers do not decide (seed: NVLINK_DEFAULT)
-  Severity nvlink5_default = Severity::kMonitor;  // 144-150 where no rule matches (seed: NVLINK5_DEFAULT)
-  std::uint32_t driver_branch = 575;              // chooses the NVLink5 rule set: below 575 or from 575 on
+  Severity nvlink_default =
+      Severity::kReset;  // Xid 74 where its registers do not decide (seed: NVLINK_DEFAULT)
+  Severity nvlink5_default =
+      Severity::kMonitor;             // 144-150 where no rule matches (seed: NVLINK5_DEFAULT)
+  std::uint32_t driver_branch = 575;  // chooses the NVLink5 rule set: below 575 or from 575 on
 };
 
 // One line of `gpuward_xid_policy_info`.
@@ -79,15 +87,20 @@ class Catalogue {
  public:
   explicit Catalogue(CatalogueOptions options = {});
 
-  // Any thread. The severity, action and clearing rule for one event.
-  [[nodiscard]] Verdict judge(const Event& event) const;
-  // The policy in force for each Xid of the table, ascending by code.
+  // Any thread. The severity, action and clearing rule for one event. `gpu_name` ("NVIDIA
+  // A100-SXM4-80GB") matters to the seed profile alone; empty where the inventory has no name.
+  [[nodiscard]] Verdict judge(const Event& event, std::string_view gpu_name = {}) const;
+  // The policy in force for each Xid of the table and of the overrides, ascending by code.
   [[nodiscard]] std::vector<PolicyLine> xid_policy() const;
   // The row of a code; nullptr where the table has none.
   [[nodiscard]] static const Row* find_xid(std::uint32_t code);
   [[nodiscard]] static const Row* find_sxid(std::uint32_t code);
 
  private:
+  [[nodiscard]] Verdict from_row(const Row* row) const;
+  [[nodiscard]] Verdict judge_xid(const Event& event, std::string_view gpu_name) const;
+  [[nodiscard]] Verdict judge_sxid(const Event& event) const;
+
   CatalogueOptions options_;
 };
 

@@ -34,19 +34,23 @@ struct Event {
   Kind kind = Kind::kXid;
   // Xid and SXid numbers. For the other kinds 0, and `label` says which ("UE", "begin", "fatal").
   std::uint32_t code = 0;
+  // Also "fallen_off" on an Xid 79 that came without an Xid record: the same fault often writes
+  // both.
   std::string label;
   std::optional<PciAddress> pci;  // absent where the line names none, or a poster has redacted it
   std::optional<std::int64_t> pid;
-  std::optional<std::string> process;  // the kernel's comm of the process: untrusted text
-  std::optional<std::uint32_t> gpu_instance;      // MIG `GPU-I:05`
+  std::optional<std::string> process;         // the kernel's comm of the process: untrusted text
+  std::optional<std::uint32_t> gpu_instance;  // MIG `GPU-I:05`
   std::optional<std::uint32_t> compute_instance;  // MIG `GPU-CI:00`
-  std::optional<std::int32_t> link;               // NVLink or switch port; -1 where the driver prints -1
+  std::optional<std::int32_t> link;  // NVLink or switch port; -1 where the driver prints -1
   Fatality fatality = Fatality::kUnknown;
-  std::string unit;                            // NVLink5 unit (`RLW_RXPIPE`); SXid text after the number
-  std::vector<std::uint32_t> registers;        // NVLink5: intrinfo, error status, ...; Xid 74: seven words
+  std::string unit;  // NVLink5 unit (`RLW_RXPIPE`); SXid text after the number
+  std::vector<std::uint32_t>
+      registers;  // NVLink5: intrinfo, error status, ...; Xid 74: seven words
   std::optional<std::uint32_t> recovery_to;    // Xid 154: the value changed to (0 None .. 5)
   std::optional<std::uint32_t> caused_by_xid;  // Xid 45: `caused by previous Xid N`
   std::string switch_name;                     // SXid: "nvidia-nvswitch3"
+  std::uint64_t count = 1;                     // errors that the line speaks of (EDAC, AMD RAS)
 };
 
 }  // namespace gpuward::xid

@@ -1,6 +1,6 @@
-// Reads kernel-log records. parse_record() is pure and knows one record; RecordJoiner puts the lines of
-// a text log together again where the kernel broke one record into several. Hot path: no allocation for
-// a line that is not ours.
+// Reads kernel-log records. parse_record() is pure and knows one record; RecordJoiner puts the
+// lines of a text log together again where the kernel broke one record into several. Hot path: no
+// allocation for a line that is not ours.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace gpuward::xid {
 
-// One record, with or without the prefixes of /dev/kmsg, dmesg, syslog, journald. Embedded newlines may
-// be real or escaped as \x0a. nullopt: not an event (also for continuation and detail lines). Any bytes
-// are accepted. Thread-safe.
+// One record, with or without the prefixes of /dev/kmsg, dmesg, syslog, journald. Embedded newlines
+// may be real or escaped as \x0a. nullopt: not an event (also for continuation and detail lines).
+// Any bytes are accepted. Thread-safe.
 [[nodiscard]] std::optional<Event> parse_record(std::string_view record);
 
 // The message of a record, without prefixes: what is shown as evidence.

@@ -1,0 +1,217 @@
+#include "core/xid/catalogue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/xid/nvlink5.h"
+#include "core/xid/tables.h"
+#include "core/xid/xid74.h"
+
+namespace gpuward::xid {
+namespace {
+
+constexpr std::uint32_t kNvlinkError = 74;
+constexpr std::uint32_t kRowRemapFailure = 64;
+constexpr std::uint32_t kUncontained = 95;
+constexpr std::uint32_t kRecoveryAction = 154;
+// What a faulty driver adds to the counters of a memory block at every query.
+constexpr std::uint64_t kAmdCounterFault = 1'048'560;
+
+const Row* find_row(std::span<const Row> rows, std::uint32_t code) {
+  const auto row = std::ranges::lower_bound(rows, code, {}, &Row::code);
+  return row != rows.end() && row->code == code ? &*row : nullptr;
+}
+
+Verdict unknown_code() {
+  return {.severity = Severity::kMonitor,
+          .action = "UNKNOWN",
+          .cleared_by = ClearedBy::kAge,
+          .why = "A number in no table: counted and watched, never acted on",
+          .known = false,
+          .source = "table"};
+}
+
+void decode_nvlink5(const Event& event, const CatalogueOptions& options, Verdict& verdict) {
+  if (const auto* rule = find_nvlink5_rule(event, options.driver_branch)) {
+    verdict.severity = rule->severity;
+    verdict.action = rule->action;
+    verdict.why = "The sub-code of " + std::string{rule->unit} + " asks for " + verdict.action;
+    verdict.source = "decode";
+    return;
+  }
+  switch (event.fatality) {
+    case Fatality::kFatal:
+      verdict.severity = std::max(Severity::kReset, options.nvlink5_default);
+      verdict.why = "The driver says that the error is fatal, and no rule knows the sub-code";
+      verdict.source = "decode";
+      return;
+    case Fatality::kNonFatal:
+    case Fatality::kCorrectable:
+      verdict.severity = options.nvlink5_default;
+      return;
+    case Fatality::kUnknown:
+      verdict.severity = std::max(verdict.severity, options.nvlink5_default);
+      return;
+  }
+}
+
+void decode_xid74(const Event& event, const CatalogueOptions& options, Verdict& verdict) {
+  const auto reading = read_xid74(event.registers, options.nvlink_default);
+  if (!reading.decided) return;
+  verdict.severity = reading.severity;
+  verdict.action = reading.action;
+  verdict.why = reading.why;
+  verdict.source = "decode";
+}
+
+void read_advice(const Event& event, Profile profile, Verdict& verdict) {
+  for (const auto& advice : recovery_actions()) {
+    if (event.recovery_to != advice.value) continue;
+    verdict.severity = profile == Profile::kSeed ? advice.seed_severity : advice.severity;
+    verdict.action = advice.action;
+    verdict.cleared_by = advice.cleared_by;
+    verdict.why = advice.why;
+    verdict.clears = advice.clears;
+    verdict.source = "driver";
+  }
+}
+
+// The seed takes the A100 out of its table: no row remapping failure and no uncontained error
+// without MIG is mended by a reset there.
+void refine_seed(const Event& event, std::string_view gpu_name, Verdict& verdict) {
+  if (!gpu_name.contains("A100")) return;
+  const bool mig = event.gpu_instance.has_value();
+  if (event.code == kRowRemapFailure || (event.code == kUncontained && !mig))
+    verdict.severity = Severity::kReboot;
+}
+
+// The row that the number and the text of an SXid mean together.
+const Row* find_meant(const Event& event) {
+  for (const auto& moved : moved_sxids()) {
+    if (moved.printed == event.code && event.unit.starts_with(moved.text))
+      return Catalogue::find_sxid(moved.means);
+  }
+  return Catalogue::find_sxid(event.code);
+}
+
+// Fatal or Non-fatal in the line is what this switch did; the table's class is what switches do
+// mostly.
+void read_word(const Event& event, Verdict& verdict) {
+  switch (event.fatality) {
+    case Fatality::kFatal:
+      verdict.severity = std::max(verdict.severity, Severity::kReset);
+      return;
+    case Fatality::kNonFatal:
+    case Fatality::kCorrectable:
+      verdict.severity = std::min(verdict.severity, Severity::kMonitor);
+      return;
+    case Fatality::kUnknown:
+      return;
+  }
+}
+
+Verdict judge_other(const Event& event) {
+  const bool counter_fault =
+      event.kind == Kind::kAmdRas && event.label == "UE" && event.count % kAmdCounterFault == 0;
+  const std::string_view label = counter_fault ? "UE_counter_fault" : std::string_view{event.label};
+  for (const auto& rule : other_rules()) {
+    if (rule.kind != event.kind || (rule.label != "*" && rule.label != label)) continue;
+    return {.severity = rule.severity,
+            .action = std::string{rule.action},
+            .cleared_by = rule.cleared_by,
+            .why = std::string{rule.why},
+            .clears = rule.clears,
+            .source = "table"};
+  }
+  return unknown_code();
+}
+
+void apply(const std::map<std::uint32_t, Override>& overrides, std::uint32_t code,
+           Verdict& verdict) {
+  const auto found = overrides.find(code);
+  if (found == overrides.end()) return;
+  const auto& [severity, action, cleared_by] = found->second;
+  if (severity) verdict.severity = *severity;
+  if (action) verdict.action = *action;
+  if (cleared_by) verdict.cleared_by = *cleared_by;
+  verdict.known = true;
+  verdict.source = "override";
+}
+
+}  // namespace
+
+Catalogue::Catalogue(CatalogueOptions options) : options_(std::move(options)) {}
+
+const Row* Catalogue::find_xid(std::uint32_t code) { return find_row(xid_rows(), code); }
+
+const Row* Catalogue::find_sxid(std::uint32_t code) { return find_row(sxid_rows(), code); }
+
+Verdict Catalogue::from_row(const Row* row) const {
+  if (row == nullptr) return unknown_code();
+  const bool seed = options_.profile == Profile::kSeed;
+  return {.severity = seed ? row->seed_severity : row->default_severity,
+          .action = std::string{row->action},
+          .cleared_by = row->cleared_by,
+          .why = std::string{row->why},
+          .clears = row->clears,
+          .source = seed ? "seed" : "table",
+          .row = row};
+}
+
+Verdict Catalogue::judge_xid(const Event& event, std::string_view gpu_name) const {
+  const bool seed = options_.profile == Profile::kSeed;
+  auto verdict = from_row(find_xid(event.code));
+  if (event.code == kNvlinkError) verdict.severity = options_.nvlink_default;
+  if (seed && is_nvlink5(event.code)) verdict.severity = options_.nvlink5_default;
+  if (seed) refine_seed(event, gpu_name, verdict);
+  if (!seed && is_nvlink5(event.code)) decode_nvlink5(event, options_, verdict);
+  if (!seed && event.code == kNvlinkError) decode_xid74(event, options_, verdict);
+  if (event.code == kRecoveryAction) read_advice(event, options_.profile, verdict);
+  apply(options_.xid, event.code, verdict);
+  return verdict;
+}
+
+Verdict Catalogue::judge_sxid(const Event& event) const {
+  const auto* row = find_meant(event);
+  auto verdict = from_row(row);
+  const bool word_decides = row != nullptr && row->word_decides;
+  if (word_decides && options_.profile != Profile::kSeed) read_word(event, verdict);
+  apply(options_.sxid, event.code, verdict);
+  return verdict;
+}
+
+Verdict Catalogue::judge(const Event& event, std::string_view gpu_name) const {
+  switch (event.kind) {
+    case Kind::kXid:
+      return judge_xid(event, gpu_name);
+    case Kind::kSxid:
+      return judge_sxid(event);
+    case Kind::kRmInit:
+    case Kind::kPeermem:
+    case Kind::kAmdRas:
+    case Kind::kAmdReset:
+    case Kind::kAmdHang:
+    case Kind::kAer:
+    case Kind::kEdac:
+    case Kind::kMce:
+      break;
+  }
+  return judge_other(event);
+}
+
+std::vector<PolicyLine> Catalogue::xid_policy() const {
+  std::map<std::uint32_t, PolicyLine> lines;
+  const auto add = [&](std::uint32_t code) {
+    Event event;
+    event.code = code;
+    const auto verdict = judge_xid(event, {});
+    lines[code] = {code, verdict.severity, verdict.action, verdict.source};
+  };
+  for (const auto& row : xid_rows()) add(row.code);
+  for (const auto& [code, changed] : options_.xid) add(code);
+  std::vector<PolicyLine> policy;
+  for (auto& [code, line] : lines) policy.push_back(std::move(line));
+  return policy;
+}
+
+}  // namespace gpuward::xid

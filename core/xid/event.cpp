@@ -1,0 +1,31 @@
+#include "core/xid/event.h"
+
+namespace gpuward::xid {
+
+std::string_view to_string(Kind kind) {
+  switch (kind) {
+    case Kind::kXid:
+      return "xid";
+    case Kind::kSxid:
+      return "sxid";
+    case Kind::kRmInit:
+      return "rm_init";
+    case Kind::kPeermem:
+      return "peermem";
+    case Kind::kAmdRas:
+      return "amd_ras";
+    case Kind::kAmdReset:
+      return "amd_reset";
+    case Kind::kAmdHang:
+      return "amd_hang";
+    case Kind::kAer:
+      return "aer";
+    case Kind::kEdac:
+      return "edac";
+    case Kind::kMce:
+      return "mce";
+  }
+  return "xid";
+}
+
+}  // namespace gpuward::xid

@@ -1,0 +1,41 @@
+#include "core/xid/joiner.h"
+
+#include "core/xid/parser.h"
+#include "core/xid/scanner.h"
+
+namespace gpuward::xid {
+namespace {
+
+constexpr std::string_view kHead = "NVRM: The NVIDIA GPU ";
+constexpr std::string_view kTail = "NVRM: fallen off the bus";
+constexpr std::size_t kMaxHead = 128;
+// The record has three lines, on older drivers four; the others come from other processors.
+constexpr std::uint64_t kMaxDistance = 8;
+
+}  // namespace
+
+bool RecordJoiner::begins(std::string_view message) {
+  return message.starts_with(kHead) && !message.contains("fallen off the bus");
+}
+
+bool RecordJoiner::completes(std::string_view message) {
+  return !head_.empty() && line_ - head_line_ <= kMaxDistance && message.starts_with(kTail);
+}
+
+RecordJoiner::Record RecordJoiner::push(std::string_view line) {
+  ++line_;
+  // The kernel repeats `NVRM:` on each part, so that a line without it is neither head nor tail.
+  if (head_.empty() && !line.contains(kHead)) return {line, line_};
+  const auto message = strip_prefixes(line);
+  if (begins(message)) {
+    head_ = message.substr(0, kMaxHead);
+    head_line_ = line_;
+    return {line, line_};
+  }
+  if (!completes(message)) return {line, line_};
+  joined_ = head_ + "\n" + std::string{message.substr(0, kMaxHead)};
+  head_.clear();
+  return {joined_, head_line_};
+}
+
+}  // namespace gpuward::xid

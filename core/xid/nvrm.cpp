@@ -1,0 +1,166 @@
+#include "core/xid/nvrm.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/xid/parser.h"
+#include "core/xid/scanner.h"
+#include "core/xid/xid_detail.h"
+
+namespace gpuward::xid {
+namespace {
+
+constexpr std::uint32_t kFallenOffTheBus = 79;
+constexpr std::size_t kMaxRmCode = 32;  // `0x22:0x56:894`
+constexpr std::string_view kUnknown = "<unknown>";
+
+// Drivers before 2010 print bus and slot alone, as `0009:00`.
+std::optional<PciAddress> parse_old_address(std::string_view text) {
+  if (text.size() != 7 || !text.starts_with("00") || text[4] != ':') return std::nullopt;
+  return parse_pci_address(text.substr(2));
+}
+
+// An address that somebody blotted out before posting the log: `PCI:...`, `PCI:xxxx:xx:00`.
+bool is_redacted(std::string_view text) {
+  const auto fits = [](char c) {
+    return std::string_view{"0123456789abcdefABCDEF:.xX*?#"}.contains(c);
+  };
+  return std::ranges::all_of(text, fits) && text.find_first_of(".xX*?#") != std::string_view::npos;
+}
+
+bool take_instance(Scanner& attribute, std::string_view name,
+                   std::optional<std::uint32_t>& instance) {
+  if (!attribute.take(name)) return true;
+  instance = attribute.take_number<std::uint32_t>();
+  return instance.has_value();
+}
+
+// `PCI:0000:4e:00 GPU-I:05 GPU-CI:00`: what stands in the parentheses of an Xid.
+bool read_attribute(std::string_view text, Event& event) {
+  Scanner attribute{text};
+  const bool named = attribute.take("PCI:");
+  const auto address = attribute.take_until(' ');
+  event.pci = parse_pci_address(address);
+  if (!event.pci) event.pci = parse_old_address(address);
+  if (!event.pci && !(named && is_redacted(address))) return false;
+  return take_instance(attribute, " GPU-I:", event.gpu_instance) &&
+         take_instance(attribute, " GPU-CI:", event.compute_instance) && attribute.at_end();
+}
+
+void read_pid(Scanner& text, Event& event) {
+  if (!text.take("pid=")) return;
+  Scanner value{text.take_until(',')};
+  event.pid = value.take_number<std::int64_t>();
+  text.take(",");
+  text.skip_spaces();
+}
+
+// The name is the program's own choice and may hold anything; it ends at the first comma and space.
+void read_name(Scanner& text, Event& event) {
+  if (!text.take("name=")) return;
+  const auto name = text.take_until(", ");
+  if (!name.empty() && name != kUnknown) event.process = std::string{name};
+  text.take(", ");
+  text.skip_spaces();
+}
+
+// `(PCI:0000:4e:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.` The number
+// counts only here, behind the parenthesis: what follows holds text that a program has chosen.
+std::optional<Event> parse_xid(Scanner text) {
+  constexpr std::size_t kMaxAttribute = 64;
+  constexpr std::size_t kMaxDigits = 5;
+  Event event;
+  const auto attribute = Scanner{text.rest().substr(0, kMaxAttribute)}.take_until(')');
+  if (!read_attribute(attribute, event)) return std::nullopt;
+  text.skip(attribute.size());
+  if (!text.take("): ")) return std::nullopt;
+  Scanner digits{text.take_while(is_digit)};
+  const auto code =
+      digits.rest().size() <= kMaxDigits ? digits.take_number<std::uint32_t>() : std::nullopt;
+  if (!code) return std::nullopt;
+  event.code = *code;
+  const bool more = text.take(",");
+  text.skip_spaces();
+  if (!more && !text.at_end()) return std::nullopt;
+  read_pid(text, event);
+  read_name(text, event);
+  read_xid_detail(text.rest(), event);
+  return event;
+}
+
+Event fallen_off(const PciAddress& pci) {
+  Event event;
+  event.code = kFallenOffTheBus;
+  event.label = "fallen_off";
+  event.pci = pci;
+  return event;
+}
+
+// `RmInitAdapter failed! (0x22:0x56:894)`
+std::optional<Event> parse_rm_init(Scanner text, std::optional<PciAddress> pci) {
+  if (!text.take("RmInitAdapter failed! (")) return std::nullopt;
+  const auto code = text.take_while(
+      [](char c) { return std::string_view{"0123456789abcdefABCDEFx:"}.contains(c); });
+  if (code.empty() || code.size() > kMaxRmCode || !text.sees(")")) return std::nullopt;
+  Event event;
+  event.kind = Kind::kRmInit;
+  event.label = std::string{code};
+  event.pci = pci;
+  return event;
+}
+
+// Behind `GPU at `: `PCI:0000:01:00: GPU-<uuid>` or, from old drivers, `0000:01:00.0 has fallen off
+// the bus.`
+std::optional<Event> parse_old_fallen_off(Scanner text) {
+  text.take("PCI:");
+  const auto word = text.take_until(' ');
+  const auto pci = parse_pci_address(word.ends_with(':') ? word.substr(0, word.size() - 1) : word);
+  if (!pci || !text.take(" has fallen off the bus")) return std::nullopt;
+  return fallen_off(*pci);
+}
+
+// Behind `GPU `: `0000:29:00.0: GPU has fallen off the bus.` or `0000:29:00.0: RmInitAdapter
+// failed! (…)`.
+std::optional<Event> parse_gpu(Scanner text) {
+  const auto pci = parse_pci_address(text.take_until(": "));
+  if (!pci || !text.take(": ")) return std::nullopt;
+  if (text.sees("GPU has fallen off the bus")) return fallen_off(*pci);
+  return parse_rm_init(text, pci);
+}
+
+// At probe time, one record of three lines: `The NVIDIA GPU 0000:b3:00.0` / `NVRM: (PCI ID:
+// 10de:26b5) installed in this system has` / `NVRM: fallen off the bus and is not responding to
+// commands.`
+std::optional<Event> parse_probe(Scanner text) {
+  const auto address =
+      text.take_while([](char c) { return is_digit(c) || is_letter(c) || c == ':' || c == '.'; });
+  const auto pci = parse_pci_address(address);
+  if (!pci || text.rest().find("fallen off the bus") == std::string_view::npos) return std::nullopt;
+  return fallen_off(*pci);
+}
+
+}  // namespace
+
+std::optional<Event> parse_nvrm(std::string_view message) {
+  Scanner text{message};
+  if (!text.take("NVRM: ")) return std::nullopt;
+  if (text.take("Xid (")) return parse_xid(text);
+  if (text.take("GPU at ")) return parse_old_fallen_off(text);
+  if (text.take("GPU ")) return parse_gpu(text);
+  if (text.take("The NVIDIA GPU ")) return parse_probe(text);
+  return parse_rm_init(text, std::nullopt);
+}
+
+std::optional<UuidLine> parse_uuid_line(std::string_view record) {
+  constexpr std::size_t kUuidSize = 40;  // GPU- and 36 of hexadecimal digits and hyphens
+  Scanner text{strip_prefixes(record)};
+  if (!text.take("NVRM: GPU at ")) return std::nullopt;
+  text.take("PCI:");
+  const auto pci = parse_pci_address(text.take_until(": "));
+  if (!pci || !text.take(": ") || !text.sees("GPU-")) return std::nullopt;
+  const auto uuid = text.take_while([](char c) { return is_digit(c) || is_letter(c) || c == '-'; });
+  if (uuid.size() != kUuidSize) return std::nullopt;
+  return UuidLine{*pci, std::string{uuid}};
+}
+
+}  // namespace gpuward::xid

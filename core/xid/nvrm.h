@@ -1,0 +1,14 @@
+// The messages of NVIDIA's GPU driver, which begin with `NVRM: `. Private to core/xid.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "core/xid/event.h"
+
+namespace gpuward::xid {
+
+// `message` without prefixes. Xids, a GPU that has fallen off the bus, a GPU that did not start.
+[[nodiscard]] std::optional<Event> parse_nvrm(std::string_view message);
+
+}  // namespace gpuward::xid

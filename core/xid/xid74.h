@@ -1,0 +1,22 @@
+// Reads the seven registers of Xid 74 by data/xid74.csv. Private to core/xid.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "core/model/severity.h"
+
+namespace gpuward::xid {
+
+struct Xid74Reading {
+  bool decided = false;  // false: no bit is set, or one that no table knows
+  Severity severity = Severity::kMonitor;
+  std::string_view action;
+  std::string_view why;
+};
+
+// The worst of the bits that are set. `undecided` is the severity of a bit whose row says
+// `default`.
+[[nodiscard]] Xid74Reading read_xid74(std::span<const std::uint32_t> registers, Severity undecided);
+
+}  // namespace gpuward::xid

@@ -1,0 +1,15 @@
+// `gpuward-exporter parse-log`: kernel-log lines in, one JSON object out for each event that
+// gpuward would count. For people with a log at hand, and for tests of what a line is taken for.
+#pragma once
+
+#include <iosfwd>
+
+#include "core/xid/catalogue.h"
+
+namespace gpuward::exporter {
+
+// Reads `in` to its end. Lines may hold any bytes; of one longer than 64 KiB the beginning is read.
+// Returns the exit code of the program: 0, or 1 where `out` takes no more.
+int run_parse_log(std::istream& in, std::ostream& out, const xid::Catalogue& catalogue);
+
+}  // namespace gpuward::exporter
