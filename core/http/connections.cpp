@@ -37,20 +37,35 @@ void Connection::begin_request(milliseconds read_timeout) {
   requests_.fetch_add(1);
 }
 
+bool Connection::is_overdue() const {
+  return phase_.load() == Phase::kReading && deadline_.load() <= steady_clock::now();
+}
+
 Connections::Connections(const Limits& limits)
     : limits_(limits), watcher_([this](const std::stop_token& stop) { watch(stop); }) {}
 
 Connections::~Connections() = default;
 
-Connection* Connections::open(int descriptor) {
+void Connections::watch_listeners(std::vector<ListeningSocket> listeners) {
+  const std::lock_guard lock(mutex_);
+  listeners_ = std::move(listeners);
+}
+
+Connection* Connections::open() {
   const std::lock_guard lock(mutex_);
   Connection& connection = open_.emplace_back();
-  connection.descriptor_ = descriptor;
   connection.enter(Connection::Phase::kReading, limits_.read_timeout);
-  if (is_stopping()) shut(connection, SHUT_RDWR);
-  look_now_ = look_now_ || open_.size() >= limits_.max_connections;
+  look_now_ = look_now_ || open_.size() == 1 || open_.size() >= limits_.max_connections;
   wake_.notify_all();
   return &connection;
+}
+
+void Connections::learn_socket(Connection& connection, const Endpoint& peer) {
+  const std::lock_guard lock(mutex_);
+  for (const AcceptedSocket& socket : find_accepted_sockets(listeners_)) {
+    if (socket.peer == peer) connection.descriptor_.store(socket.descriptor);
+  }
+  if (is_stopping()) shut(connection, SHUT_RDWR);
 }
 
 void Connections::close(Connection* connection) {
@@ -68,10 +83,12 @@ void Connections::stop(milliseconds grace) {
         phase == Connection::Phase::kAnswering || phase == Connection::Phase::kWriting;
     if (!has_handler) shut(connection, SHUT_RDWR);
   }
+  shut_silent(SHUT_RDWR);
   // A handler that returns tells nobody, so this looks again every few milliseconds.
   const auto end = steady_clock::now() + grace;
   while (has_working() && steady_clock::now() < end) wake_.wait_for(lock, milliseconds(5));
   for (const Connection& connection : open_) shut(connection, SHUT_RDWR);
+  shut_silent(SHUT_RDWR);
 }
 
 bool Connections::has_working() const {
@@ -102,7 +119,7 @@ Connections::Steady Connections::look_at_all(Steady now) {
   auto next = now + tick;
   for (Connection& connection : open_) {
     const auto phase = connection.phase_.load();
-    if (phase == Connection::Phase::kAnswering) continue;
+    if (phase == Connection::Phase::kAnswering || connection.descriptor() < 0) continue;
     if (phase == Connection::Phase::kIdle) notice_trickle(connection, now);
     const auto deadline = connection.deadline_.load();
     if (deadline > now) {
@@ -112,15 +129,43 @@ Connections::Steady Connections::look_at_all(Steady now) {
       shut(connection, phase == Connection::Phase::kReading ? SHUT_RD : SHUT_RDWR);
     }
   }
+  cut_silent(now);
   if (open_.size() >= limits_.max_connections) make_room(now);
   return next;
+}
+
+// Accepted sockets that no request has come from yet, TLS handshakes and the queue included.
+std::vector<AcceptedSocket> Connections::find_silent() const {
+  std::vector<AcceptedSocket> sockets = find_accepted_sockets(listeners_);
+  std::erase_if(sockets, [this](const AcceptedSocket& socket) {
+    return std::ranges::any_of(open_, [&](const Connection& connection) {
+      return connection.descriptor() == socket.descriptor;
+    });
+  });
+  return sockets;
+}
+
+// civetweb's own timeout starts anew with each byte, so these are cut from here.
+void Connections::cut_silent(Steady now) {
+  std::map<AcceptedSocket, Steady> still_silent;
+  for (const AcceptedSocket& socket : find_silent()) {
+    const auto known = silent_since_.find(socket);
+    const auto since = known == silent_since_.end() ? now : known->second;
+    still_silent.emplace(socket, since);
+    if (now - since >= limits_.read_timeout) shut_accepted_socket(socket, SHUT_RD);
+  }
+  silent_since_ = std::move(still_silent);
+}
+
+void Connections::shut_silent(int how) {
+  for (const AcceptedSocket& socket : find_silent()) shut_accepted_socket(socket, how);
 }
 
 // civetweb gives a second request on a connection the whole keep-alive timeout. Bytes that have
 // come without a request having begun mean that one is trickling in.
 void Connections::notice_trickle(Connection& connection, Steady now) {
   const std::uint32_t requests = connection.requests_.load();
-  const std::uint64_t bytes = bytes_received(connection.descriptor_);
+  const std::uint64_t bytes = bytes_received(connection.descriptor());
   if (connection.seen_requests_ != requests) {
     connection.seen_requests_ = requests;
     connection.seen_bytes_ = bytes;

@@ -9,11 +9,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <mutex>
 #include <stop_token>
 #include <thread>
+#include <vector>
 
 #include "core/http/server.h"
+#include "core/http/socket_table.h"
 
 namespace gpuward::http {
 
@@ -31,9 +34,12 @@ class Connection {
   };
   using Steady = std::chrono::steady_clock::time_point;
 
-  [[nodiscard]] int descriptor() const { return descriptor_; }
+  // -1 until its first request is here: civetweb tells nothing about a connection before.
+  [[nodiscard]] int descriptor() const { return descriptor_.load(); }
   // The watching thread has cut it: what the peer sent is incomplete.
   [[nodiscard]] bool was_cut() const { return was_cut_.load(); }
+  // It should have sent a whole request by now.
+  [[nodiscard]] bool is_overdue() const;
 
   void enter(Phase phase, std::chrono::milliseconds allowed);
   // A request's header is here: the body has what is left of the read timeout.
@@ -41,7 +47,7 @@ class Connection {
 
  private:
   friend class Connections;
-  int descriptor_ = -1;
+  std::atomic<int> descriptor_{-1};
   std::atomic<Phase> phase_{Phase::kReading};
   std::atomic<Steady> deadline_;
   std::atomic<bool> was_cut_{false};
@@ -58,9 +64,13 @@ class Connections {
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
-  // Any thread. A connection that comes after stop() is shut at once. `descriptor` may be -1: such
-  // a connection is counted but cannot be cut.
-  [[nodiscard]] Connection* open(int descriptor);
+  // Once, before the first request: by these the sockets of silent clients are found.
+  void watch_listeners(std::vector<ListeningSocket> listeners);
+
+  // Any thread.
+  [[nodiscard]] Connection* open();
+  // The first time a connection's peer is known. A connection that comes after stop() is shut.
+  void learn_socket(Connection& connection, const Endpoint& peer);
   void close(Connection* connection);  // before its descriptor is closed
 
   [[nodiscard]] bool is_stopping() const { return stopping_.load(); }
@@ -73,6 +83,9 @@ class Connections {
 
   void watch(const std::stop_token& stop);
   [[nodiscard]] Steady look_at_all(Steady now);
+  void cut_silent(Steady now);
+  void shut_silent(int how);
+  [[nodiscard]] std::vector<AcceptedSocket> find_silent() const;
   void notice_trickle(Connection& connection, Steady now);
   void make_room(Steady now);
   [[nodiscard]] bool has_working() const;
@@ -81,8 +94,10 @@ class Connections {
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::list<Connection> open_;  // oldest first; guarded by mutex_
-  bool look_now_ = false;       // guarded by mutex_
+  std::list<Connection> open_;                     // oldest first; guarded by mutex_
+  bool look_now_ = false;                          // guarded by mutex_
+  std::vector<ListeningSocket> listeners_;         // guarded by mutex_
+  std::map<AcceptedSocket, Steady> silent_since_;  // guarded by mutex_
   std::jthread watcher_;
 };
 

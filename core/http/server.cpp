@@ -75,11 +75,11 @@ class Server::Impl {
     std::vector<const char*> flat;
     for (const std::string& text : *settings) flat.push_back(text.c_str());
     flat.push_back(nullptr);
-    const std::vector<int> before = find_listening_sockets();
+    const std::vector<ListeningSocket> before = find_listening_sockets();
     const mg_callbacks callbacks = make_callbacks();
     native_ = mg_start(&callbacks, this, flat.data());
     if (native_ == nullptr) return start_failure();
-    learn_ports(before);
+    learn_sockets(before);
     return {};
   }
 
@@ -106,11 +106,7 @@ class Server::Impl {
   }
 
   static int on_open(const mg_connection* native, void** data) {
-    const mg_request_info& info = *mg_get_request_info(native);
-    const int descriptor =
-        find_accepted_socket(info.remote_addr, static_cast<std::uint16_t>(info.remote_port),
-                             static_cast<std::uint16_t>(info.server_port));
-    *data = self_of(native).connections_.open(descriptor);
+    *data = self_of(native).connections_.open();
     return 0;
   }
 
@@ -120,13 +116,25 @@ class Server::Impl {
     }
   }
 
+  // Before the first request civetweb does not say whose connection it is.
+  static void learn_socket(const mg_connection* native, Connection& connection) {
+    if (connection.descriptor() >= 0) return;
+    const mg_request_info& info = *mg_get_request_info(native);
+    const std::string_view address = info.remote_addr;
+    const auto port = static_cast<std::uint16_t>(info.remote_port);
+    self_of(native).connections_.learn_socket(
+        connection, {std::string(address.substr(0, address.find('%'))), port});
+  }
+
   static int on_request(mg_connection* native) {
+    learn_socket(native, *connection_of(native));
     serve_request(self_of(native).context_, native, *connection_of(native));
     return 1;  // handled: civetweb looks for no file and redirects nowhere
   }
 
   static int on_unparsed(mg_connection* native, int status, const char* /*message*/) {
     if (Connection* connection = connection_of(native)) {
+      learn_socket(native, *connection);
       refuse_request(self_of(native).context_, native, *connection, status);
     }
     return 0;  // handled
@@ -156,16 +164,17 @@ class Server::Impl {
     return fail(is_taken ? ErrorKind::kUnavailable : ErrorKind::kInvalid, std::move(message));
   }
 
-  void learn_ports(const std::vector<int>& before) {
+  void learn_sockets(const std::vector<ListeningSocket>& before) {
     std::vector<mg_server_port> found(options_.listen_addresses.size());
     const int count = mg_get_server_ports(native_, static_cast<int>(found.size()), found.data());
     for (int i = 0; i < count; ++i) ports_.push_back(found[static_cast<std::size_t>(i)].port);
-    for (const int listener : find_listening_sockets()) {
-      const bool is_new = !std::ranges::binary_search(before, listener);
-      if (is_new && std::ranges::count(ports_, local_port_of(listener)) > 0) {
-        listeners_.push_back(listener);
-      }
-    }
+    std::vector<ListeningSocket> ours = find_listening_sockets();
+    std::erase_if(ours, [&](const ListeningSocket& listener) {
+      return std::ranges::count(before, listener.descriptor, &ListeningSocket::descriptor) > 0 ||
+             std::ranges::count(ports_, listener.local.port) == 0;
+    });
+    for (const ListeningSocket& listener : ours) listeners_.push_back(listener.descriptor);
+    connections_.watch_listeners(std::move(ours));
   }
 
   const ServerOptions options_;

@@ -140,7 +140,7 @@ class Exchange {
 // civetweb says 400 for all it cannot parse, a header over its buffer and one that was cut
 // included.
 int status_of_unparsed(const Limits& limits, const Connection& connection, int status) {
-  if (connection.was_cut()) return 408;
+  if (connection.was_cut() || connection.is_overdue()) return 408;
   const bool was_too_long =
       status == 400 && bytes_received(connection.descriptor()) >= limits.max_header_bytes;
   return was_too_long || status == 413 ? 431 : status;

@@ -2,26 +2,24 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "core/runtime/text.h"
 
 namespace gpuward::http {
 namespace {
-
-struct Endpoint {
-  std::string address;
-  std::uint16_t port = 0;
-};
 
 Endpoint read_endpoint(const sockaddr_storage& storage) {
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -58,48 +56,58 @@ int get_local(int descriptor, sockaddr* address, socklen_t* size) {
   return getsockname(descriptor, address, size);
 }
 
-template <typename Visit>  // bool(int): true ends the walk
+template <typename Visit>  // void(int)
 void visit_descriptors(const Visit& visit) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), closedir);
   if (!folder) return;
   while (const dirent* entry = readdir(folder.get())) {
-    const auto descriptor = parse_integer<int>(entry->d_name);
-    if (descriptor && visit(*descriptor)) return;
+    if (const auto descriptor = parse_integer<int>(entry->d_name)) visit(*descriptor);
   }
+}
+
+bool listens(int descriptor) {
+  int answer = 0;
+  socklen_t size = sizeof answer;
+  return getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &answer, &size) == 0 && answer != 0;
+}
+
+bool accepts_for(const ListeningSocket& listener, const Endpoint& local) {
+  const std::string& address = listener.local.address;
+  const bool is_everywhere = address == "0.0.0.0" || address == "::";
+  return listener.local.port == local.port && (is_everywhere || address == local.address);
 }
 
 }  // namespace
 
-int find_accepted_socket(std::string_view peer, std::uint16_t peer_port, std::uint16_t local_port) {
-  const std::string_view address = peer.substr(0, peer.find('%'));  // without an IPv6 zone
-  int found = -1;
+std::vector<ListeningSocket> find_listening_sockets() {
+  std::vector<ListeningSocket> found;
   visit_descriptors([&](int descriptor) {
-    const auto remote = endpoint_of(descriptor, get_peer);
-    if (!remote || remote->port != peer_port || remote->address != address) return false;
-    if (local_port_of(descriptor) != local_port) return false;
-    found = descriptor;
-    return true;
+    if (!listens(descriptor)) return;
+    auto local = endpoint_of(descriptor, get_local);
+    if (local && local->port != 0) found.push_back({descriptor, std::move(*local)});
   });
   return found;
 }
 
-std::vector<int> find_listening_sockets() {
-  std::vector<int> found;
+std::vector<AcceptedSocket> find_accepted_sockets(const std::vector<ListeningSocket>& listeners) {
+  std::vector<AcceptedSocket> found;
   visit_descriptors([&](int descriptor) {
-    int listens = 0;
-    socklen_t size = sizeof listens;
-    const bool answered =
-        getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens != 0;
-    if (answered && local_port_of(descriptor) != 0) found.push_back(descriptor);
-    return false;
+    auto peer = endpoint_of(descriptor, get_peer);
+    if (!peer || peer->port == 0) return;
+    const auto local = endpoint_of(descriptor, get_local);
+    const bool is_ours = local && std::ranges::any_of(listeners, [&](const auto& listener) {
+                           return accepts_for(listener, *local);
+                         });
+    if (is_ours) found.push_back({descriptor, std::move(*peer)});
   });
-  std::ranges::sort(found);
   return found;
 }
 
-std::uint16_t local_port_of(int descriptor) {
-  const auto local = endpoint_of(descriptor, get_local);
-  return local ? local->port : std::uint16_t{0};
+void shut_accepted_socket(const AcceptedSocket& socket, int how) {
+  const int copy = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return;
+  if (endpoint_of(copy, get_peer) == socket.peer) shutdown(copy, how);
+  close(copy);
 }
 
 std::uint64_t bytes_received(int descriptor) {

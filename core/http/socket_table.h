@@ -3,23 +3,40 @@
 // only.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace gpuward::http {
 
-// The connection of that peer that was accepted on `local_port`; -1 where there is none. `peer` is
-// a numeric address, as getnameinfo writes it.
-[[nodiscard]] int find_accepted_socket(std::string_view peer, std::uint16_t peer_port,
-                                       std::uint16_t local_port);
+struct Endpoint {
+  std::string address;  // numeric
+  std::uint16_t port = 0;
+  auto operator<=>(const Endpoint&) const = default;
+};
 
-// All TCP sockets that listen, in ascending order.
-[[nodiscard]] std::vector<int> find_listening_sockets();
+struct ListeningSocket {
+  int descriptor = -1;
+  Endpoint local;
+};
 
-// 0 where the descriptor is not a bound internet socket.
-[[nodiscard]] std::uint16_t local_port_of(int descriptor);
+struct AcceptedSocket {
+  int descriptor = -1;
+  Endpoint peer;
+  auto operator<=>(const AcceptedSocket&) const = default;
+};
+
+// All TCP sockets of this process that listen.
+[[nodiscard]] std::vector<ListeningSocket> find_listening_sockets();
+
+// The connections that these listeners have accepted.
+[[nodiscard]] std::vector<AcceptedSocket> find_accepted_sockets(
+    const std::vector<ListeningSocket>& listeners);
+
+// shutdown(2) of a socket that belongs to somebody else. Safe against its descriptor being closed
+// and reused meanwhile: works on a duplicate and only if that still has the same peer.
+void shut_accepted_socket(const AcceptedSocket& socket, int how);
 
 // How many bytes the peer has sent so far, as the kernel counts them; 0 where it cannot tell.
 [[nodiscard]] std::uint64_t bytes_received(int descriptor);
