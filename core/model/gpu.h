@@ -1,4 +1,5 @@
-// One GPU as gpuward knows it, whatever the vendor. Filled by the inventory (exporter/gpu).
+// One GPU as gpuward knows it, whatever the vendor. Filled by the inventory (exporter/gpu); metrics
+// and findings take their labels from it.
 #pragma once
 
 #include <cstdint>

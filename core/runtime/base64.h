@@ -1,4 +1,5 @@
-// Base64 as RFC 4648 section 4 has it, for kubeconfig's *-data fields and basic authentication.
+// Base64 as RFC 4648 section 4 has it, of any bytes. Used for kubeconfig's *-data fields and for
+// basic authentication.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// Whole files, safely: reads with a cap, writes that a crash cannot halve.
+// Whole files, safely: reads with a cap, writes that a crash cannot halve. Used for configuration,
+// tokens and certificates, and for the exporter's state.
 #pragma once
 
 #include <cstddef>

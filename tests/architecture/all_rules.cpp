@@ -1,0 +1,26 @@
+#include "tests/architecture/rules.h"
+
+namespace gpuward::architecture {
+namespace {
+
+constexpr Rule kRules[] = {
+    {"imports point one way", imports_point_one_way},
+    {"folders form no cycle", folders_form_no_cycle},
+    {"own includes are rooted", own_includes_are_rooted},
+    {"libraries have one door", libraries_have_one_door},
+    {"JSON stays out of seams", json_stays_out_of_seams},
+    {"time comes from the clock", time_comes_from_the_clock},
+    {"decisions are pure", decisions_are_pure},
+    {"threads have owners", threads_have_owners},
+    {"plug-ins stand in their table", plug_ins_stand_in_their_table},
+    {"names say something", names_say_something},
+    {"headers say what they are for", headers_say_what_they_are_for},
+    {"nothing is left to do", nothing_is_left_to_do},
+    {"texts name no machine or registry", texts_name_no_machine_or_registry},
+};
+
+}  // namespace
+
+std::span<const Rule> all_rules() { return kRules; }
+
+}  // namespace gpuward::architecture

@@ -1,0 +1,242 @@
+// Each rule on small made-up trees: it bites where it should, and nowhere else.
+#include "tests/architecture/rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::architecture {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+using Files = std::vector<std::pair<std::string, std::string>>;
+
+// The places that break `check` in a tree of these files, as `path:line`.
+std::vector<std::string> broken(Violations (*check)(const SourceTree&), const Files& files) {
+  const support::TempDir folder;
+  for (const auto& [path, text] : files) {
+    std::filesystem::create_directories((folder / path).parent_path());
+    folder.write(path, text);
+  }
+  std::vector<std::string> places;
+  for (const Violation& violation : check(read_source_tree(folder.path()))) {
+    places.push_back(violation.path + ":" + std::to_string(violation.line));
+  }
+  return places;
+}
+
+std::string including(std::string_view path) { return "#include \"" + std::string(path) + "\"\n"; }
+
+TEST(ImportsPointOneWay, FromTheLaterToTheEarlier) {
+  EXPECT_THAT(broken(imports_point_one_way,
+                     {{"core/kube/a.cpp", including("core/http/client.h")},
+                      {"core/http/a.cpp", including("core/runtime/log.h")},
+                      {"exporter/publish/a.cpp", including("exporter/checks/all.h")},
+                      {"exporter/main.cpp", including("exporter/publish/a.h")},
+                      {"remediator/page/a.cpp", including("remediator/workflow/a.h")},
+                      {"exporter/gpu/a.cpp", including("exporter/gpu/nvidia/a.h")}}),
+              IsEmpty());
+}
+
+TEST(ImportsPointOneWay, AndNeverBack) {
+  for (const auto& [path, target] : std::vector<std::pair<std::string, std::string>>{
+           {"core/model/a.cpp", "core/xid/parser.h"},
+           {"core/xid/a.cpp", "core/runtime/json.h"},
+           {"core/runtime/a.cpp", "core/http/client.h"},
+           {"core/http/a.cpp", "core/kube/api.h"},
+           {"core/metrics/a.cpp", "core/http/server.h"},
+           {"core/kube/a.cpp", "exporter/gpu/inventory.h"},
+           {"exporter/gpu/a.cpp", "exporter/host/sysfs.h"},
+           {"exporter/checks/a.cpp", "exporter/publish/a.h"},
+           {"exporter/publish/a.cpp", "exporter/flags.h"},
+           {"remediator/policy/a.cpp", "remediator/safety/a.h"},
+           {"remediator/actions/a.cpp", "remediator/workflow/a.h"},
+           {"remediator/sources/a.cpp", "remediator/actions/a.h"},
+           {"exporter/gpu/nvidia/a.cpp", "exporter/gpu/inventory.h"}}) {
+    EXPECT_THAT(broken(imports_point_one_way, {{path, "\n" + including(target)}}),
+                ElementsAre(path + ":2"))
+        << target;
+  }
+}
+
+TEST(ImportsPointOneWay, NeverBetweenProgramsNorIntoTests) {
+  EXPECT_THAT(
+      broken(imports_point_one_way,
+             {{"exporter/main.cpp", including("remediator/policy/a.h")},
+              {"remediator/main.cpp", including("exporter/gpu/a.h")},
+              {"remediator/page/a.cpp", including("tests/fakes/fake_clock.h")}}),
+      ElementsAre("exporter/main.cpp:1", "remediator/main.cpp:1", "remediator/page/a.cpp:1"));
+}
+
+TEST(ImportsPointOneWay, AsksForAPlaceForEveryNewFolder) {
+  EXPECT_THAT(
+      broken(imports_point_one_way, {{"exporter/novelty/a.cpp", ""}, {"core/novelty/a.h", ""}}),
+      ElementsAre("core/novelty/a.h:0", "exporter/novelty/a.cpp:0"));
+}
+
+TEST(FoldersFormNoCycle, EvenThroughAThird) {
+  EXPECT_THAT(broken(folders_form_no_cycle, {{"core/a/x.h", including("core/b/x.h")},
+                                             {"core/b/x.h", including("core/c/x.h")},
+                                             {"core/c/x.h", including("core/a/y.h")},
+                                             {"core/d/x.h", including("core/a/x.h")}}),
+              ElementsAre("core/a:0", "core/b:0", "core/c:0"));
+}
+
+TEST(OwnIncludesAreRooted, AndLeadToAFile) {
+  EXPECT_THAT(broken(own_includes_are_rooted,
+                     {{"core/a/x.h", ""},
+                      {"core/a/good.cpp", including("core/a/x.h") + including("t.inc")},
+                      {"core/a/short.cpp", including("x.h")},
+                      {"core/a/up.cpp", including("../a/x.h")},
+                      {"core/a/angled.cpp", "#include <core/a/x.h>\n"}}),
+              ElementsAre("core/a/angled.cpp:1", "core/a/short.cpp:1", "core/a/up.cpp:1"));
+}
+
+TEST(LibrariesHaveOneDoor, AndNoOther) {
+  EXPECT_THAT(broken(libraries_have_one_door,
+                     {{"core/runtime/json.h", "#include <nlohmann/json.hpp>\n"},
+                      {"core/runtime/yaml.cpp", "#include <yaml-cpp/parser.h>\n"},
+                      {"core/runtime/log.cpp", "#include <spdlog/logger.h>\n"},
+                      {"core/http/server_civetweb.cpp", "#include <civetweb.h>\n"},
+                      {"core/http/client.cpp", "#include <curl/curl.h>\n"},
+                      {"core/metrics/exposition.cpp", "#include <prometheus/registry.h>\n"},
+                      {"exporter/flags.cpp", "#include <CLI/CLI.hpp>\n"},
+                      {"bench/scrape.cpp", "#include <prometheus/exposer.h>\n"},
+                      {"tests/unit/a_test.cpp", "#include <gtest/gtest.h>\n"}}),
+              IsEmpty());
+  for (const std::string library :
+       {"nlohmann/json.hpp", "yaml-cpp/yaml.h", "spdlog/spdlog.h", "civetweb.h", "curl/curl.h",
+        "prometheus/registry.h", "CLI/CLI.hpp", "zlib.h", "fmt/format.h", "gtest/gtest_prod.h"}) {
+    EXPECT_THAT(broken(libraries_have_one_door,
+                       {{"remediator/policy/a.cpp", "#include <" + library + ">\n"}}),
+                ElementsAre("remediator/policy/a.cpp:1"));
+  }
+}
+
+TEST(JsonStaysOutOfSeams, ButMayStandInAHeaderOfTheFolderItself) {
+  EXPECT_THAT(
+      broken(json_stays_out_of_seams, {{"core/kube/api.h", including("core/runtime/json.h")},
+                                       {"core/kube/decode.h", including("core/runtime/json.h")},
+                                       {"core/kube/decode.cpp", including("core/kube/decode.h")},
+                                       {"remediator/main.cpp", including("core/kube/api.h")}}),
+      ElementsAre("core/kube/api.h:1"));
+}
+
+TEST(TimeComesFromTheClock, AndFromNowhereElse) {
+  const std::string now = "auto t = std::chrono::steady_clock::now();\n";
+  EXPECT_THAT(broken(time_comes_from_the_clock,
+                     {{"core/runtime/clock.cpp", now},
+                      {"tests/unit/a_test.cpp", now},
+                      {"core/http/a.cpp", "// never steady_clock::now()\n"},
+                      {"core/http/b.cpp", "\n" + now},
+                      {"remediator/policy/a.cpp",
+                       "using std::chrono::system_clock;\nauto t = system_clock :: now();\n"}}),
+              ElementsAre("core/http/b.cpp:2", "remediator/policy/a.cpp:2"));
+}
+
+TEST(DecisionsArePure, InPolicyAndSafety) {
+  EXPECT_THAT(
+      broken(decisions_are_pure, {{"remediator/policy/a.cpp", including("core/kube/api.h")},
+                                  {"remediator/safety/a.cpp", "#include <fstream>\n"},
+                                  {"remediator/safety/b.h", "bool may(Clock& clock);\n"},
+                                  {"remediator/safety/c.h", "bool may(Clock::Wall now);\n"},
+                                  {"remediator/workflow/a.cpp", including("core/kube/api.h")}}),
+      ElementsAre("remediator/policy/a.cpp:1", "remediator/safety/a.cpp:1",
+                  "remediator/safety/b.h:1"));
+}
+
+TEST(ThreadsHaveOwners, AndWaitOnTheClock) {
+  EXPECT_THAT(broken(threads_have_owners,
+                     {{"core/a.cpp", "worker.detach();\n"},
+                      {"core/b.cpp", "std::this_thread::sleep_for(1s);\n"},
+                      {"core/c.cpp", "std::thread worker(run);\n"},
+                      {"core/d.cpp", "std::jthread worker(run); clock.sleep_for(1s, stop);\n"},
+                      {"core/e.cpp", "auto cores = std::thread::hardware_concurrency();\n"},
+                      {"tests/f_test.cpp", "::usleep(1000);\n"}}),
+              ElementsAre("core/a.cpp:1", "core/b.cpp:1", "core/c.cpp:1", "tests/f_test.cpp:1"));
+}
+
+TEST(PlugInsStandInTheirTable, OrAreReported) {
+  EXPECT_THAT(broken(plug_ins_stand_in_their_table,
+                     {{"exporter/checks/all.cpp", including("exporter/checks/ecc_check.h")},
+                      {"exporter/checks/ecc_check.cpp", ""},
+                      {"exporter/checks/lost_check.cpp", ""},
+                      {"exporter/checks/check_runner.cpp", ""}}),
+              ElementsAre("exporter/checks/lost_check.cpp:0"));
+}
+
+TEST(PlugInsStandInTheirTable, WhichASecondOneNeeds) {
+  EXPECT_THAT(broken(plug_ins_stand_in_their_table, {{"remediator/actions/cordon_action.cpp", ""}}),
+              IsEmpty());
+  EXPECT_THAT(broken(plug_ins_stand_in_their_table, {{"remediator/actions/cordon_action.cpp", ""},
+                                                     {"remediator/actions/drain_action.cpp", ""}}),
+              ElementsAre("remediator/actions/cordon_action.cpp:0",
+                          "remediator/actions/drain_action.cpp:0"));
+}
+
+TEST(NamesSaySomething, OfFilesAndOfFolders) {
+  EXPECT_THAT(broken(names_say_something, {{"core/string_util.h", ""},
+                                           {"core/common/a.h", ""},
+                                           {"core/helpers.cpp", ""},
+                                           {"core/node_manager.cpp", ""},
+                                           {"core/misc.txt", ""},
+                                           {"core/utilization.h", ""},
+                                           {"core/uncommon.h", ""},
+                                           {"tests/kube-controller-manager/main.go", ""}}),
+              ElementsAre("core/common/a.h:0", "core/helpers.cpp:0", "core/misc.txt:0",
+                          "core/node_manager.cpp:0", "core/string_util.h:0"));
+}
+
+TEST(HeadersSayWhatTheyAreFor, InTheirFirstLines) {
+  EXPECT_THAT(broken(headers_say_what_they_are_for,
+                     {{"core/good.h", "// One.\n// Two.\n#pragma once\n"},
+                      {"core/after.h", "#pragma once\n\n// One.\n// Two.\nint x;\n"},
+                      {"core/mute.h", "#pragma once\nint x;  // One.\n// Two.\n"},
+                      {"core/short.h", "// One.\n#pragma once\n\n#include <string>\n// Two\n"},
+                      {"core/twice.h", "// One.\n// Two.\nint x;\n"}}),
+              ElementsAre("core/mute.h:1", "core/short.h:1", "core/twice.h:0"));
+}
+
+TEST(NothingIsLeftToDo, InTheSources) {
+  const std::string mark = std::string("TO") + "DO";
+  EXPECT_THAT(broken(nothing_is_left_to_do, {{"core/a.cpp", "\n// " + mark + ": later\n"},
+                                             {"core/b.cpp", "int to_do;\n"}}),
+              ElementsAre("core/a.cpp:2"));
+}
+
+TEST(TextsNameNoMachineOrRegistry, ButMayHaveSuchFoldersOfTheirOwn) {
+  const std::string machine = std::string("/wo") + "rk/main";
+  const std::string home = std::string("/ro") + "ot/.cache";
+  const std::string registry = std::string("https://deb.debian") + ".org/debian";
+  EXPECT_THAT(broken(texts_name_no_machine_or_registry,
+                     {{"dev", "x\ncd " + machine + "\n"},
+                      {"README.md", "`" + home + "`\n"},
+                      {"docs/a.md", registry + "\n"},
+                      {"docs/b.md", "$HOME" + machine + " src" + machine + "\n"}}),
+              ElementsAre("README.md:1", "dev:2", "docs/a.md:1"));
+}
+
+TEST(SourceTreeReading, LeavesBuildFoldersAndBinariesOut) {
+  const std::string machine = std::string("/wo") + "rk/main";
+  EXPECT_THAT(
+      broken(texts_name_no_machine_or_registry,
+             {{"build/debug/x.txt", machine}, {"data.bin", machine + std::string(1, '\0')}}),
+      IsEmpty());
+}
+
+TEST(BlankCommentsAndLiterals, LeavesTheCodeInItsPlace) {
+  EXPECT_EQ(blank_comments_and_literals("a; // b\nc /* d\ne */ f \"g\\\"h\" 'i' 1'000"),
+            "a;     \nc     \n     f            1'000");
+  EXPECT_THAT(blank_comments_and_literals("x R\"(detach() \" )\" y"), HasSubstr("y"));
+  EXPECT_THAT(blank_comments_and_literals("R\"j(\")\")j\" y"), HasSubstr("y"));
+}
+
+}  // namespace
+}  // namespace gpuward::architecture
