@@ -99,7 +99,7 @@ AlertmanagerWebhook::Answer AlertmanagerWebhook::answer(const http::Request& req
 AlertmanagerWebhook::Answer AlertmanagerWebhook::deliver(const Notification& notification,
                                                          Clock::Steady deadline) {
   Answer result;
-  result.outcome.truncated = notification.truncated_alerts > 0;
+  result.outcome.truncated = notification.truncated_alerts;
   const auto unavailable = [&result](std::string_view failure, const Error& error) {
     result.outcome.status = 503;
     result.outcome.failure = failure;

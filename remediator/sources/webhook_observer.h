@@ -13,7 +13,7 @@ struct WebhookOutcome {
   int status = 0;
   std::string_view failure;  // constant word for a metric's label; empty for a 200
   std::size_t accepted = 0, duplicate = 0, ignored = 0, rejected = 0;
-  bool truncated = false;
+  std::uint64_t truncated = 0;  // alerts that the notification was cut short of
   std::chrono::nanoseconds took{0};
 };
 

@@ -1,0 +1,34 @@
+#include "remediator/cluster.h"
+
+#include <utility>
+
+namespace gpuward::remediator {
+
+Result<std::unique_ptr<Cluster>> Cluster::connect(const Flags& flags, Clock& clock) {
+  auto config = flags.in_cluster ? kube::load_in_cluster()
+                                 : kube::load_kubeconfig(flags.kubeconfig, flags.context);
+  if (!config) {
+    std::string advice = config.error().message;
+    if (flags.in_cluster) advice += " (outside of a pod give --kubeconfig)";
+    return fail(ErrorKind::kInvalid, std::move(advice));
+  }
+  return std::unique_ptr<Cluster>(new Cluster(std::move(*config), clock));
+}
+
+Cluster::Cluster(kube::ClusterConfig config, Clock& clock)
+    : config_(std::move(config)),
+      clock_(clock),
+      credentials_(kube::make_credentials(config_, clock_)),
+      http_(kube::make_http_client(config_, *credentials_)) {}
+
+std::unique_ptr<kube::Api> Cluster::make_api(Deadlines deadlines, std::stop_token stop) {
+  kube::ApiOptions options;
+  options.server = config_.server;
+  options.user_agent = "gpuward-remediator/" GPUWARD_VERSION;
+  options.request_timeout = deadlines.request;
+  options.retry_deadline = deadlines.with_retries;
+  options.stop = std::move(stop);
+  return std::make_unique<kube::Api>(std::move(options), *http_, *credentials_, clock_);
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,71 @@
+#include "remediator/explain.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/kube/names.h"
+#include "remediator/cluster.h"
+#include "remediator/workflow/remediation_json.h"
+#include "remediator/workflow/remediation_name.h"
+
+namespace gpuward::remediator {
+namespace {
+
+std::string time_or_dash(const std::optional<WallTime>& time) {
+  return time ? to_rfc3339(*time) : "-";
+}
+
+std::string explain_alert(const AlertEvidence& alert) {
+  return "  alert " + alert.alertname + " (" + alert.fingerprint + "), severity " +
+         std::string(to_string(alert.severity)) + ", since " + to_rfc3339(alert.starts_at) +
+         (alert.firing() ? ", firing" : ", ended " + time_or_dash(alert.ended_at)) + "\n";
+}
+
+std::string explain_step(const StepRecord& step) {
+  return "  step " + std::string(to_string(step.step)) + ": " +
+         std::string(to_string(step.result)) + ", intended " + time_or_dash(step.intent_at) +
+         ", finished " + time_or_dash(step.finished_at) + ", attempts " +
+         std::to_string(step.attempts) + "\n";
+}
+
+std::string explain_one(const Remediation& remediation) {
+  const RemediationStatus& status = remediation.status;
+  std::string text = remediation.name + ": " + std::string(to_string(status.phase)) +
+                     ", severity " + std::string(to_string(remediation.severity)) + ", mode " +
+                     std::string(to_string(status.mode)) + "\n";
+  for (const AlertEvidence& alert : remediation.alerts) text += explain_alert(alert);
+  if (!status.rule.empty()) text += "  rule " + status.rule + "\n";
+  for (const std::string& reason : status.reasons) text += "  because " + reason + "\n";
+  for (const StepRecord& step : status.steps) text += explain_step(step);
+  return text;
+}
+
+}  // namespace
+
+std::string explain(const std::string& node, std::span<const Remediation> remediations) {
+  if (remediations.empty()) return "Nothing is known against node " + node + ".\n";
+  std::string text;
+  for (const Remediation& remediation : remediations) text += explain_one(remediation);
+  return text;
+}
+
+Result<std::string> explain_node(const Flags& flags, Clock& clock) {
+  if (auto valid = kube::validate_node_name(flags.explain_node); !valid) {
+    return std::unexpected(valid.error());
+  }
+  const auto cluster = Cluster::connect(flags, clock);
+  if (!cluster) return std::unexpected(cluster.error());
+  const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
+  const std::string selector = std::string(kNodeLabel) + "=" + to_label_value(flags.explain_node);
+  const auto objects = api->list_custom(remediation_type(), selector);
+  if (!objects) return with_context("reading remediations", objects.error());
+  std::vector<Remediation> remediations;
+  for (const kube::CustomObject& object : *objects) {
+    if (auto remediation = to_remediation(object)) remediations.push_back(std::move(*remediation));
+  }
+  std::sort(remediations.begin(), remediations.end(),
+            [](const Remediation& a, const Remediation& b) { return a.created > b.created; });
+  return explain(flags.explain_node, remediations);
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,99 @@
+#include "remediator/flags.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr int kWrongUsage = 2;
+
+// What must be looked at after CLI11 has read it.
+struct Words {
+  std::string level = "info";
+  std::string format = "logfmt";
+  std::string mode;
+  bool check_config = false;
+};
+
+void add_web_flags(CLI::App& app, Flags& flags) {
+  app.add_option("--web.listen-address", flags.listen_addresses,
+                 "Address of the webhook, may be repeated: `:10981`, `127.0.0.1:10981`")
+      ->capture_default_str();
+  app.add_option("--web.telemetry-address", flags.telemetry_addresses,
+                 "Address of /metrics, /healthz and /readyz, may be repeated")
+      ->capture_default_str();
+  app.add_option("--web.config.file", flags.web.config_file,
+                 "YAML file with TLS and credentials of the webhook");
+  app.add_option("--web.bearer-token-file", flags.web.bearer_token_files,
+                 "File with the tokens that may call the webhook, one a line; may be repeated");
+  app.add_flag("--web.insecure", flags.web.insecure, "Let everybody call the webhook");
+}
+
+void add_flags(CLI::App& app, Flags& flags, Words& words) {
+  add_web_flags(app, flags);
+  app.add_option("--config.file", flags.config_file, "YAML file with the policy");
+  app.add_option("--mode", words.mode,
+                 "observe, taint, cordon or full; wins over the policy file (default: observe)");
+  app.add_option("--kubeconfig", flags.kubeconfig,
+                 "kubeconfig file; default: the pod's own account");
+  app.add_option("--context", flags.context, "Context of the kubeconfig");
+  app.add_option("--prometheus.url", flags.prometheus_url,
+                 "Prometheus to read health reports from before a node is returned to service");
+  app.add_option("--alertmanager.url", flags.alertmanager_url,
+                 "Alertmanager to read the alerts from that a notification was cut short of");
+  app.add_option("--audit.path", flags.audit_path, "File of the audit trail; default: stdout");
+  app.add_option("--log.level", words.level, "debug, info, warn or error")->capture_default_str();
+  app.add_option("--log.format", words.format, "logfmt or json")->capture_default_str();
+  app.add_flag("--check-config", words.check_config,
+               "Read all configuration files, say what is wrong, and exit");
+}
+
+// Why the words are wrong; empty where they are not.
+std::string interpret(const Words& words, Flags& flags) {
+  const auto level = parse_log_level(words.level);
+  if (!level) return "--log.level: " + level.error().message;
+  const auto format = parse_log_format(words.format);
+  if (!format) return "--log.format: " + format.error().message;
+  if (!words.mode.empty()) {
+    flags.mode = parse_mode(words.mode);
+    if (!flags.mode) return "--mode: must be one of observe, taint, cordon, full";
+  }
+  for (const std::string* url : {&flags.prometheus_url, &flags.alertmanager_url}) {
+    if (!url->empty() && !url->starts_with("http://") && !url->starts_with("https://")) {
+      return "--prometheus.url and --alertmanager.url must begin with http:// or https://";
+    }
+  }
+  flags.log_level = *level;
+  flags.log_format = *format;
+  flags.in_cluster = flags.kubeconfig.empty() && flags.context.empty();
+  return {};
+}
+
+}  // namespace
+
+std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
+  Flags flags;
+  Words words;
+  CLI::App app("Takes nodes with broken GPUs out of service, as Alertmanager's alerts ask for.",
+               "gpuward-remediator");
+  add_flags(app, flags, words);
+  app.set_version_flag("--version", "gpuward-remediator " GPUWARD_VERSION);
+  CLI::App* explain = app.add_subcommand("explain", "Say what is known and decided about a node");
+  explain->add_option("node", flags.explain_node, "Name of the node")->required();
+  explain->fallthrough();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kWrongUsage;
+  }
+  if (const std::string wrong = interpret(words, flags); !wrong.empty()) {
+    std::cerr << "gpuward-remediator: " << wrong << "\n";
+    return kWrongUsage;
+  }
+  if (words.check_config) flags.command = Command::kCheckConfig;
+  if (explain->parsed()) flags.command = Command::kExplain;
+  return flags;
+}
+
+}  // namespace gpuward::remediator

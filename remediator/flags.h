@@ -1,0 +1,39 @@
+// The command line of gpuward-remediator. CLI11 is included in flags.cpp only.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/runtime/log.h"
+#include "remediator/policy/step.h"
+#include "remediator/web_config.h"
+
+namespace gpuward::remediator {
+
+enum class Command : std::uint8_t { kServe, kCheckConfig, kExplain };
+
+struct Flags {
+  Command command = Command::kServe;
+  std::vector<std::string> listen_addresses{":10981"};     // the webhook
+  std::vector<std::string> telemetry_addresses{":10982"};  // metrics and health
+  WebFlags web;
+  std::filesystem::path config_file;  // the policy
+  std::optional<Mode> mode;           // wins over the policy file's
+  std::string kubeconfig, context;
+  bool in_cluster = true;  // neither --kubeconfig nor --context was given
+  std::string prometheus_url, alertmanager_url;
+  std::filesystem::path audit_path;  // empty: stdout
+  std::string explain_node;
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kLogfmt;
+};
+
+// The flags, or the exit code where the command line asks for nothing more (--help, --version: 0)
+// or is wrong (2, said on stderr).
+[[nodiscard]] std::variant<Flags, int> parse_flags(int argc, const char* const* argv);
+
+}  // namespace gpuward::remediator

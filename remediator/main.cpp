@@ -1,0 +1,95 @@
+// gpuward-remediator: takes nodes with broken GPUs out of service, as Alertmanager's alerts ask
+// for.
+#include <cstdlib>
+#include <iostream>
+#include <thread>
+#include <variant>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "core/runtime/signals.h"
+#include "remediator/explain.h"
+#include "remediator/flags.h"
+#include "remediator/remediator.h"
+
+namespace {
+
+using gpuward::ErrorKind;
+using gpuward::remediator::Command;
+using gpuward::remediator::Flags;
+using gpuward::remediator::Remediator;
+
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+constexpr std::chrono::milliseconds kStopWithin{800};
+
+int complain(const gpuward::Error& error) {
+  std::cerr << "gpuward-remediator: " << error.message << "\n";
+  return error.kind == ErrorKind::kInvalid || error.kind == ErrorKind::kNotFound ? kWrongUsage
+                                                                                 : kFailed;
+}
+
+// Ends the process where an orderly stop would wait for a request to a dead API server. Nothing is
+// lost by it: what must be remembered is in the API server before it is acted on.
+std::jthread end_soon_in_any_case(gpuward::Clock& clock) {
+  return std::jthread([&clock](const std::stop_token& stop) {
+    if (clock.sleep_for(kStopWithin, stop)) std::_Exit(0);
+  });
+}
+
+int serve(const Flags& flags) {
+  gpuward::Signals signals;
+  gpuward::SystemClock clock;
+  gpuward::Log log(flags.log_level, flags.log_format);
+  auto remediator = Remediator::start(flags, clock, log);
+  if (!remediator) return complain(remediator.error());
+  for (const int port : (*remediator)->webhook_ports()) {
+    log.info("Webhook is served", {{"version", GPUWARD_VERSION}, {"port", std::to_string(port)}});
+  }
+  for (const int port : (*remediator)->telemetry_ports()) {
+    log.info("Telemetry is served", {{"port", std::to_string(port)}});
+  }
+  const int signal = signals.wait([&] { (*remediator)->reload(); }, [&] { (*remediator)->tick(); });
+  log.info("Stopping", {{"signal", std::to_string(signal)}});
+  const std::jthread guard = end_soon_in_any_case(clock);
+  (*remediator)->request_stop();
+  remediator->reset();
+  return 0;
+}
+
+int check_config(const Flags& flags) {
+  const auto web = gpuward::remediator::load_web_config(flags.web);
+  if (!web) return complain(web.error());
+  const auto policy = gpuward::remediator::load_policy(flags);
+  if (!policy) return complain(policy.error());
+  std::cout << "The configuration is good. Mode: " << to_string(policy->mode) << "\n";
+  return 0;
+}
+
+int explain(const Flags& flags) {
+  gpuward::SystemClock clock;
+  const auto text = gpuward::remediator::explain_node(flags, clock);
+  if (!text) return complain(text.error());
+  std::cout << *text;
+  return 0;
+}
+
+int run(const Flags& flags) {
+  switch (flags.command) {
+    case Command::kServe:
+      return serve(flags);
+    case Command::kCheckConfig:
+      return check_config(flags);
+    case Command::kExplain:
+      return explain(flags);
+  }
+  return kFailed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto flags = gpuward::remediator::parse_flags(argc, argv);
+  if (const int* exit_code = std::get_if<int>(&flags)) return *exit_code;
+  return run(std::get<Flags>(flags));
+}

@@ -1,0 +1,70 @@
+#include "remediator/page/counters.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "remediator/actions/action.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::array<std::string_view, 15> kErrorKinds = {
+    "invalid", "unauthenticated", "forbidden", "not_found", "already_exists", "conflict",
+    "gone",    "blocked",         "refused",   "too_large", "overloaded",     "unavailable",
+    "timeout", "cancelled",       "internal"};
+
+}  // namespace
+
+Counters::Counters(Clock& clock) : clock_(clock) {
+  // Present at 0 from the start, so that increase() sees the first one.
+  for (const std::string_view reason : {"bad_request", "media_type", "overloaded", "not_durable",
+                                        "alertmanager_api", "shutting_down"}) {
+    values_.notifications_failed[std::string(reason)] = 0;
+  }
+  for (const std::string_view outcome : {"accepted", "duplicate", "ignored", "rejected"}) {
+    values_.alerts[std::string(outcome)] = 0;
+  }
+  for (const Action& action : all_actions()) {
+    values_.actions[std::string(action.name)] = 0;
+    values_.action_failures[std::string(action.name)] = 0;
+  }
+}
+
+void Counters::count(const WebhookOutcome& outcome) {
+  const double seconds = std::chrono::duration<double>(outcome.took).count();
+  const std::lock_guard lock(mutex_);
+  ++values_.notifications;
+  if (!outcome.failure.empty()) ++values_.notifications_failed[std::string(outcome.failure)];
+  values_.alerts["accepted"] += outcome.accepted;
+  values_.alerts["duplicate"] += outcome.duplicate;
+  values_.alerts["ignored"] += outcome.ignored;
+  values_.alerts["rejected"] += outcome.rejected;
+  values_.truncated_alerts += outcome.truncated;
+  values_.webhook_seconds += seconds;
+  values_.webhook_slowest_seconds = std::max(values_.webhook_slowest_seconds, seconds);
+  values_.last_notification = clock_.wall();
+}
+
+void Counters::count(const AuditRecord& record) {
+  const std::lock_guard lock(mutex_);
+  if (record.moment == AuditMoment::kDecided) {
+    ++values_.decisions[std::string(to_string(record.decision.verdict))];
+  }
+  if (record.action.empty()) return;
+  const std::string action(record.action);
+  if (record.moment == AuditMoment::kDone) ++values_.actions[action];
+  if (record.moment == AuditMoment::kFailed) ++values_.action_failures[action];
+}
+
+void Counters::count(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  ++values_.errors[std::string(kErrorKinds[static_cast<std::size_t>(error.kind)])];
+}
+
+CounterValues Counters::values() const {
+  const std::lock_guard lock(mutex_);
+  return values_;
+}
+
+}  // namespace gpuward::remediator

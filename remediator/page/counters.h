@@ -1,0 +1,46 @@
+// What the remediator counts about itself; page/metrics renders it. Filled through the observers of
+// webhook and workflow.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "core/runtime/clock.h"
+#include "remediator/sources/webhook_observer.h"
+#include "remediator/workflow/observer.h"
+
+namespace gpuward::remediator {
+
+struct CounterValues {
+  std::uint64_t notifications = 0;
+  std::uint64_t truncated_alerts = 0;
+  double webhook_seconds = 0;
+  double webhook_slowest_seconds = 0;
+  std::map<std::string, std::uint64_t> notifications_failed;  // by reason
+  std::map<std::string, std::uint64_t> alerts;                // by outcome
+  std::map<std::string, std::uint64_t> actions;               // by action: carried out
+  std::map<std::string, std::uint64_t> action_failures;       // by action
+  std::map<std::string, std::uint64_t> decisions;             // by verdict
+  std::map<std::string, std::uint64_t> errors;                // by kind
+  std::optional<Clock::Wall> last_notification;
+};
+
+// Any thread.
+class Counters {
+ public:
+  explicit Counters(Clock& clock);
+  void count(const WebhookOutcome& outcome);
+  void count(const AuditRecord& record);
+  void count(const Error& error);
+  [[nodiscard]] CounterValues values() const;
+
+ private:
+  Clock& clock_;
+  mutable std::mutex mutex_;
+  CounterValues values_;
+};
+
+}  // namespace gpuward::remediator

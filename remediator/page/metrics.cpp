@@ -1,0 +1,126 @@
+#include "remediator/page/metrics.h"
+
+#include <string>
+#include <utility>
+
+#include "core/metrics/process.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using metrics::counter;
+using metrics::Family;
+using metrics::gauge;
+using metrics::Sample;
+using metrics::Type;
+
+const std::string kPrefix = "gpuward_remediator_";
+
+Family by_label(std::string name, std::string help, const std::string& label,
+                const std::map<std::string, std::uint64_t>& values) {
+  Family family{std::move(name), std::move(help), Type::kCounter, {}};
+  for (const auto& [key, value] : values) {
+    family.samples.push_back({{{label, key}}, static_cast<double>(value)});
+  }
+  return family;
+}
+
+double seconds_of(Clock::Wall time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
+Family remediations(const Standing& standing) {
+  Family family{kPrefix + "remediations",
+                "Remediations in the API server, closed ones included",
+                Type::kGauge,
+                {}};
+  for (const ClusterView::Count& count : standing.remediations) {
+    family.samples.push_back({{{"phase", std::string(to_string(count.phase))},
+                               {"severity", std::string(to_string(count.severity))}},
+                              static_cast<double>(count.number)});
+  }
+  return family;
+}
+
+Family mode_info(Mode mode) {
+  return {kPrefix + "mode_info",
+          "How far the remediator may go",
+          Type::kGauge,
+          {Sample{{{"mode", std::string(to_string(mode))}}, 1}}};
+}
+
+void append_webhook(std::vector<Family>& families, const CounterValues& values) {
+  families.push_back(counter(kPrefix + "notifications_total",
+                             "Notifications that reached the webhook",
+                             static_cast<double>(values.notifications)));
+  families.push_back(by_label(kPrefix + "notifications_failed_total",
+                              "Notifications that were not answered with 200", "reason",
+                              values.notifications_failed));
+  families.push_back(by_label(kPrefix + "alerts_total",
+                              "Alerts in notifications, by what became of them", "outcome",
+                              values.alerts));
+  families.push_back(counter(kPrefix + "truncated_alerts_total",
+                             "Alerts that max_alerts of the Alertmanager has cut off",
+                             static_cast<double>(values.truncated_alerts)));
+  families.push_back(counter(kPrefix + "webhook_seconds_total",
+                             "Time spent on answers; divide by notifications_total",
+                             values.webhook_seconds));
+  families.push_back(gauge(kPrefix + "webhook_slowest_seconds",
+                           "The slowest answer since the start", values.webhook_slowest_seconds));
+  if (values.last_notification) {
+    families.push_back(gauge(kPrefix + "last_notification_timestamp_seconds",
+                             "When the webhook was last called",
+                             seconds_of(*values.last_notification)));
+  }
+}
+
+void append_workflow(std::vector<Family>& families, const CounterValues& values) {
+  families.push_back(by_label(kPrefix + "decisions_total", "Decisions that changed a Remediation",
+                              "verdict", values.decisions));
+  families.push_back(by_label(kPrefix + "actions_total", "Actions carried out on nodes", "action",
+                              values.actions));
+  families.push_back(by_label(kPrefix + "action_failures_total",
+                              "Actions that failed; they are tried again", "action",
+                              values.action_failures));
+  families.push_back(by_label(kPrefix + "errors_total",
+                              "Failed reads, writes and watches of the API server", "kind",
+                              values.errors));
+}
+
+void append_standing(std::vector<Family>& families, const Standing& standing) {
+  families.push_back(remediations(standing));
+  families.push_back(mode_info(standing.mode));
+  families.push_back(gauge(kPrefix + "queue_length", "Nodes waiting to be looked at",
+                           static_cast<double>(standing.queue_length)));
+  families.push_back(gauge(kPrefix + "ready",
+                           "Whether the cluster is in view and the API server answers",
+                           standing.ready ? 1 : 0));
+  families.push_back(counter(kPrefix + "events_lost_total",
+                             "Kubernetes Events that could not be written",
+                             static_cast<double>(standing.events_lost)));
+  families.push_back(counter(kPrefix + "audit_lines_lost_total",
+                             "Audit lines that could not be written",
+                             static_cast<double>(standing.audit_lines_lost)));
+  families.push_back(gauge("gpuward_config_last_reload_successful",
+                           "Whether the policy file was good when it was last read",
+                           standing.last_reload_good ? 1 : 0));
+  if (standing.last_good_reload) {
+    families.push_back(gauge("gpuward_config_last_reload_success_timestamp_seconds",
+                             "When the policy in force was read",
+                             seconds_of(*standing.last_good_reload)));
+  }
+}
+
+}  // namespace
+
+std::vector<Family> to_families(const CounterValues& counters, const Standing& standing) {
+  std::vector<Family> families;
+  append_webhook(families, counters);
+  append_workflow(families, counters);
+  append_standing(families, standing);
+  families.push_back(metrics::build_info());
+  metrics::append_process(families);
+  return families;
+}
+
+}  // namespace gpuward::remediator

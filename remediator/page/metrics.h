@@ -1,0 +1,31 @@
+// The remediator's own metrics as families, from what it has counted and what stands in the
+// cluster. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/metrics/family.h"
+#include "core/runtime/clock.h"
+#include "remediator/page/counters.h"
+#include "remediator/policy/step.h"
+#include "remediator/workflow/cluster_view.h"
+
+namespace gpuward::remediator {
+
+// What is true at the moment of a scrape.
+struct Standing {
+  std::vector<ClusterView::Count> remediations;
+  std::size_t queue_length = 0;
+  std::uint64_t events_lost = 0, audit_lines_lost = 0;
+  bool ready = false;
+  bool last_reload_good = true;
+  std::optional<Clock::Wall> last_good_reload;
+  Mode mode = Mode::kObserve;
+};
+
+[[nodiscard]] std::vector<metrics::Family> to_families(const CounterValues& counters,
+                                                       const Standing& standing);
+
+}  // namespace gpuward::remediator

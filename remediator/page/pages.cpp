@@ -1,0 +1,51 @@
+#include "remediator/page/pages.h"
+
+#include <utility>
+
+#include "core/metrics/exposition.h"
+#include "core/metrics/text_format.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::string_view kLanding =
+    "<!doctype html><title>gpuward-remediator</title><h1>gpuward-remediator " GPUWARD_VERSION
+    "</h1><ul><li><a href=\"/metrics\">/metrics</a><li><a href=\"/healthz\">/healthz</a>"
+    "<li><a href=\"/readyz\">/readyz</a></ul>\n";
+
+http::Response serve_metrics(const PageSources& sources, const http::Request& request) {
+  const auto families = sources.families();
+  const auto exposition = metrics::render(families);
+  const auto choice = exposition.choose(request.header("Accept-Encoding"));
+  http::Response response;
+  response.content_type = std::string(metrics::kContentType);
+  response.headers.emplace_back("Vary", "Accept-Encoding");
+  if (choice.is_packed) response.headers.emplace_back("Content-Encoding", "gzip");
+  response.body = choice.body;
+  return response;
+}
+
+http::Response serve_readiness(const PageSources& sources) {
+  const auto objection = sources.objection();
+  if (objection) return http::Response::text(503, "not ready: " + *objection + "\n");
+  return http::Response::text(200, "ready\n");
+}
+
+}  // namespace
+
+std::vector<http::Route> telemetry_routes(PageSources sources) {
+  const auto metrics_page = [sources](const http::Request& request) {
+    return serve_metrics(sources, request);
+  };
+  const auto readiness = [sources](const http::Request&) { return serve_readiness(sources); };
+  const auto health = [](const http::Request&) { return http::Response::text(200, "ok\n"); };
+  const auto landing = [](const http::Request&) {
+    return http::Response::text(200, std::string(kLanding), "text/html; charset=utf-8");
+  };
+  return {{.path = "/metrics", .methods = {"GET"}, .handler = metrics_page},
+          {.path = "/healthz", .methods = {"GET"}, .handler = health},
+          {.path = "/readyz", .methods = {"GET"}, .handler = readiness},
+          {.path = "/", .methods = {"GET"}, .handler = landing}};
+}
+
+}  // namespace gpuward::remediator

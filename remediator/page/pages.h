@@ -1,0 +1,22 @@
+// The telemetry listener: /metrics (plain and gzip), /healthz, /readyz and a landing page. Apart
+// from the webhook's listener, so that slow clients there starve nobody here.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/http/server.h"
+#include "core/metrics/family.h"
+
+namespace gpuward::remediator {
+
+struct PageSources {
+  std::function<std::vector<metrics::Family>()> families;  // any thread
+  std::function<std::optional<std::string>()> objection;   // why not ready
+};
+
+[[nodiscard]] std::vector<http::Route> telemetry_routes(PageSources sources);
+
+}  // namespace gpuward::remediator

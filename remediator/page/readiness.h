@@ -1,0 +1,37 @@
+// Whether the remediator could do its work now: the cluster is in view and the API server answers.
+// Asked for by /readyz; the API server itself is asked on a thread of its own, so that a page never
+// waits for it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "core/kube/api.h"
+#include "core/runtime/clock.h"
+#include "remediator/workflow/cluster_view.h"
+
+namespace gpuward::remediator {
+
+class Readiness {
+ public:
+  // All must outlive this. `api` should have a short deadline.
+  Readiness(kube::Api& api, const ClusterView& view, Clock& clock,
+            std::chrono::milliseconds every = std::chrono::seconds(3));
+  // Any thread; nullopt where it is ready, else why not.
+  [[nodiscard]] std::optional<std::string> objection() const;
+  void request_stop() { thread_.request_stop(); }
+
+ private:
+  kube::Api& api_;
+  const ClusterView& view_;
+  Clock& clock_;
+  std::chrono::milliseconds every_;
+  std::atomic<bool> answers_{false};
+  std::jthread thread_;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,178 @@
+#include "remediator/remediator.h"
+
+#include <utility>
+
+#include "remediator/page/metrics.h"
+#include "remediator/page/pages.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::size_t kQueueCapacity = 50'000;
+constexpr std::size_t kMaxBody = 16U << 20U;
+// A webhook answers within a second, and may need two requests for it.
+constexpr Deadlines kIntakeDeadlines{milliseconds(400), milliseconds(400)};
+constexpr Deadlines kWorkDeadlines{seconds(10), seconds(20)};
+constexpr Deadlines kEventDeadlines{seconds(5), seconds(5)};
+constexpr Deadlines kProbeDeadlines{seconds(2), seconds(2)};
+
+void say_what_is_on(const Policy& policy, Log& log) {
+  log.info("Policy in force", {{"mode", std::string(to_string(policy.mode))}});
+  if (policy.mode == Mode::kFull) {
+    log.warn("Mode full does what cordon does: drain and beyond are not part of this version");
+  }
+}
+
+}  // namespace
+
+Result<Policy> load_policy(const Flags& flags) {
+  Policy policy;
+  if (!flags.config_file.empty()) {
+    const auto file = YamlFile::load(flags.config_file);
+    if (!file) return std::unexpected(file.error());
+    auto read = read_policy(*file);
+    if (!read) return read;
+    policy = std::move(*read);
+  }
+  if (flags.mode) policy.mode = *flags.mode;
+  return policy;
+}
+
+Result<std::unique_ptr<Remediator>> Remediator::start(const Flags& flags, Clock& clock, Log& log) {
+  auto web = load_web_config(flags.web);
+  if (!web) return std::unexpected(web.error());
+  auto policy = load_policy(flags);
+  if (!policy) return std::unexpected(policy.error());
+  auto audit = AuditTrail::open(flags.audit_path);
+  if (!audit) return std::unexpected(audit.error());
+  auto cluster = Cluster::connect(flags, clock);
+  if (!cluster) return std::unexpected(cluster.error());
+  std::unique_ptr<Remediator> remediator(new Remediator(
+      flags, std::move(*policy), std::move(*audit), std::move(*cluster), clock, log));
+  remediator->assemble();
+  if (auto serving = remediator->serve(*web); !serving) return std::unexpected(serving.error());
+  return remediator;
+}
+
+Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> audit,
+                       std::unique_ptr<Cluster> cluster, Clock& clock, Log& log)
+    : flags_(std::move(flags)),
+      clock_(clock),
+      log_(log),
+      policy_(std::move(policy)),
+      last_good_reload_(clock.wall()),
+      counters_(clock),
+      audit_(std::move(audit)),
+      witness_(counters_, *audit_, log),
+      cluster_(std::move(cluster)),
+      work_api_(cluster_->make_api(kWorkDeadlines, stop_.get_token())),
+      intake_api_(cluster_->make_api(kIntakeDeadlines, stop_.get_token())),
+      event_api_(cluster_->make_api(kEventDeadlines, stop_.get_token())),
+      probe_api_(cluster_->make_api(kProbeDeadlines, stop_.get_token())),
+      work_store_(*work_api_),
+      intake_store_(*intake_api_),
+      queue_(clock, kQueueCapacity) {
+  if (!flags_.config_file.empty()) policy_watch_.emplace(flags_.config_file);
+}
+
+void Remediator::assemble() {
+  say_what_is_on(*policy_.get(), log_);
+  if (!flags_.prometheus_url.empty()) {
+    reports_ = std::make_unique<PrometheusReports>(flags_.prometheus_url, plain_http_);
+  }
+  if (!flags_.alertmanager_url.empty()) {
+    alertmanager_ = std::make_unique<AlertmanagerApi>(flags_.alertmanager_url, plain_http_);
+  }
+  announcer_ = std::make_unique<EventAnnouncer>(*event_api_);
+  reconciler_ = std::make_unique<Reconciler>(ReconcilerParts{.api = *work_api_,
+                                                             .store = work_store_,
+                                                             .view = view_,
+                                                             .policy = policy_,
+                                                             .reports = reports_.get(),
+                                                             .announcer = *announcer_,
+                                                             .observer = witness_,
+                                                             .clock = clock_});
+  intake_ = std::make_unique<RemediationIntake>(view_, intake_store_, queue_, clock_);
+  webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{}, *intake_, alertmanager_.get(),
+                                                   witness_, clock_);
+  controller_ =
+      std::make_unique<Controller>(ControllerOptions{}, ControllerParts{.api = *work_api_,
+                                                                        .view = view_,
+                                                                        .queue = queue_,
+                                                                        .reconciler = *reconciler_,
+                                                                        .observer = witness_,
+                                                                        .log = log_,
+                                                                        .clock = clock_});
+  readiness_ = std::make_unique<Readiness>(*probe_api_, view_, clock_);
+}
+
+Status Remediator::serve(const WebConfig& web) {
+  const auto on_problem = [this](const std::string& problem) {
+    log_.error("The web server has a problem", {{"problem", problem}});
+  };
+  http::ServerOptions telemetry;
+  telemetry.listen_addresses = flags_.telemetry_addresses;
+  telemetry.on_problem = on_problem;
+  auto pages = http::Server::start(
+      telemetry, telemetry_routes({.families = [this] { return families(); },
+                                   .objection = [this] { return readiness_->objection(); }}));
+  if (!pages) return with_context("--web.telemetry-address", pages.error());
+  telemetry_ = std::move(*pages);
+  http::ServerOptions webhook;
+  webhook.listen_addresses = flags_.listen_addresses;
+  webhook.tls = web.tls;
+  webhook.auth = web.auth;
+  webhook.limits.max_body_bytes = kMaxBody;
+  webhook.on_problem = on_problem;
+  auto server = http::Server::start(
+      webhook,
+      {{.path = "/api/v1/alerts",
+        .methods = {"POST"},
+        .handler = [this](const http::Request& request) { return webhook_->handle(request); },
+        .access = web.access}});
+  if (!server) return with_context("--web.listen-address", server.error());
+  webhook_server_ = std::move(*server);
+  return {};
+}
+
+std::vector<metrics::Family> Remediator::families() const {
+  return to_families(counters_.values(), {.remediations = view_.count_remediations(),
+                                          .queue_length = queue_.size(),
+                                          .events_lost = announcer_->lost(),
+                                          .audit_lines_lost = audit_->lost(),
+                                          .ready = !readiness_->objection(),
+                                          .last_reload_good = last_reload_good_,
+                                          .last_good_reload = last_good_reload_.load(),
+                                          .mode = policy_.get()->mode});
+}
+
+void Remediator::reload() {
+  auto policy = load_policy(flags_);
+  if (!policy) {
+    log_.error("The new policy is wrong: the old one stays in force",
+               {{"error", policy.error().message}});
+    last_reload_good_ = false;
+    return;
+  }
+  say_what_is_on(*policy, log_);
+  policy_.set(std::move(*policy));
+  last_reload_good_ = true;
+  last_good_reload_ = clock_.wall();
+  controller_->look_at_all();
+}
+
+void Remediator::tick() {
+  if (policy_watch_ && policy_watch_->changed()) reload();
+}
+
+void Remediator::request_stop() {
+  webhook_->close();
+  stop_.request_stop();
+  controller_->request_stop();
+  readiness_->request_stop();
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,92 @@
+// The whole remediator, put together: webhook -> intake -> Remediations -> controller -> nodes,
+// with metrics and audit at the side. Made by main(); all threads end with it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "core/http/client.h"
+#include "core/http/server.h"
+#include "core/metrics/family.h"
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/file_watch.h"
+#include "core/runtime/log.h"
+#include "core/runtime/work_queue.h"
+#include "remediator/actions/announcer.h"
+#include "remediator/cluster.h"
+#include "remediator/flags.h"
+#include "remediator/page/audit.h"
+#include "remediator/page/counters.h"
+#include "remediator/page/readiness.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/sources/alertmanager_api.h"
+#include "remediator/sources/alertmanager_webhook.h"
+#include "remediator/sources/prometheus_reports.h"
+#include "remediator/witness.h"
+#include "remediator/workflow/controller.h"
+#include "remediator/workflow/reconciler.h"
+#include "remediator/workflow/remediation_intake.h"
+
+namespace gpuward::remediator {
+
+// The policy that the flags ask for: the file, and --mode on top.
+[[nodiscard]] Result<Policy> load_policy(const Flags& flags);
+
+class Remediator {
+ public:
+  // kInvalid for a configuration that cannot work; kUnavailable where an address is taken. A dead
+  // API server is no reason not to start: the webhook then answers 503. Clock and log must outlive
+  // it.
+  [[nodiscard]] static Result<std::unique_ptr<Remediator>> start(const Flags& flags, Clock& clock,
+                                                                 Log& log);
+  // Main thread. Reads the policy again; a wrong one is said and the old one kept.
+  void reload();
+  // Main thread, once a second.
+  void tick();
+  // Main thread. The webhook answers 503 from now on, and all threads are told to end.
+  void request_stop();
+
+  [[nodiscard]] const std::vector<int>& webhook_ports() const { return webhook_server_->ports(); }
+  [[nodiscard]] const std::vector<int>& telemetry_ports() const { return telemetry_->ports(); }
+
+ private:
+  Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> audit,
+             std::unique_ptr<Cluster> cluster, Clock& clock, Log& log);
+  void assemble();
+  [[nodiscard]] Status serve(const WebConfig& web);
+  [[nodiscard]] std::vector<metrics::Family> families() const;
+
+  Flags flags_;
+  Clock& clock_;
+  Log& log_;
+  std::stop_source stop_;
+  CurrentPolicy policy_;
+  std::optional<FileWatch> policy_watch_;
+  std::atomic<bool> last_reload_good_{true};
+  std::atomic<Clock::Wall> last_good_reload_;
+  Counters counters_;
+  std::unique_ptr<AuditTrail> audit_;
+  Witness witness_;
+  std::unique_ptr<Cluster> cluster_;
+  // Each user has a client with the deadlines that it needs.
+  std::unique_ptr<kube::Api> work_api_, intake_api_, event_api_, probe_api_;
+  RemediationStore work_store_, intake_store_;
+  ClusterView view_;
+  WorkQueue queue_;
+  http::CurlClient plain_http_;  // to Prometheus and Alertmanager
+  std::unique_ptr<PrometheusReports> reports_;
+  std::unique_ptr<AlertmanagerApi> alertmanager_;
+  std::unique_ptr<EventAnnouncer> announcer_;
+  std::unique_ptr<Reconciler> reconciler_;
+  std::unique_ptr<RemediationIntake> intake_;
+  std::unique_ptr<AlertmanagerWebhook> webhook_;
+  std::unique_ptr<Controller> controller_;
+  std::unique_ptr<Readiness> readiness_;
+  std::unique_ptr<http::Server> telemetry_, webhook_server_;
+};
+
+}  // namespace gpuward::remediator

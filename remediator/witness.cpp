@@ -1,0 +1,33 @@
+#include "remediator/witness.h"
+
+#include <string>
+
+namespace gpuward::remediator {
+
+void Witness::on_notification(const WebhookOutcome& outcome) {
+  counters_.count(outcome);
+  if (outcome.truncated > 0) {
+    log_.warn("A notification was cut short: raise max_alerts of the receiver",
+              {{"missing", std::to_string(outcome.truncated)}});
+  }
+  if (outcome.failure.empty()) return;
+  log_.warn("A notification was refused",
+            {{"status", std::to_string(outcome.status)}, {"reason", std::string(outcome.failure)}});
+}
+
+void Witness::on_audit(const AuditRecord& record) {
+  counters_.count(record);
+  audit_.write(record);
+  if (record.moment != AuditMoment::kDone) return;
+  log_.info("Node changed", {{"node", record.remediation.node},
+                             {"action", std::string(record.action)},
+                             {"remediation", record.remediation.name},
+                             {"why", record.decision.message}});
+}
+
+void Witness::on_error(const std::string& node, const Error& error) {
+  counters_.count(error);
+  log_.warn("Something will be tried again", {{"node", node}, {"error", error.message}});
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,27 @@
+// Hears of everything that happens and passes it on: counted, written into the audit trail, logged.
+#pragma once
+
+#include "core/runtime/log.h"
+#include "remediator/page/audit.h"
+#include "remediator/page/counters.h"
+#include "remediator/sources/webhook_observer.h"
+#include "remediator/workflow/observer.h"
+
+namespace gpuward::remediator {
+
+class Witness final : public WebhookObserver, public WorkflowObserver {
+ public:
+  Witness(Counters& counters, AuditTrail& audit, Log& log)
+      : counters_(counters), audit_(audit), log_(log) {}
+
+  void on_notification(const WebhookOutcome& outcome) override;
+  void on_audit(const AuditRecord& record) override;
+  void on_error(const std::string& node, const Error& error) override;
+
+ private:
+  Counters& counters_;
+  AuditTrail& audit_;
+  Log& log_;
+};
+
+}  // namespace gpuward::remediator
