@@ -1,0 +1,257 @@
+#include "tests/fakes/fake_kube.h"
+
+#include <optional>
+#include <utility>
+
+#include "core/http/url.h"
+#include "tests/fakes/kube/deleting.h"
+#include "tests/fakes/kube/discovery.h"
+#include "tests/fakes/kube/reading.h"
+#include "tests/fakes/kube/responses.h"
+#include "tests/fakes/kube/table.h"
+#include "tests/fakes/kube/writing.h"
+
+namespace gpuward::fakes {
+namespace {
+
+using http::query_value;
+
+constexpr JsonLimits kBodyLimits{.max_bytes = 3U << 20U, .max_depth = 100};
+
+bool wants_watch(const Target& target, const http::Query& query) {
+  const std::string watch = query_value(query, "watch");
+  return target.legacy_watch || watch == "true" || watch == "1";
+}
+
+// The verb as RBAC names it.
+std::string verb_of(const http::Request& request, const Target& target) {
+  if (request.method == "POST") return "create";
+  if (request.method == "PUT") return "update";
+  if (request.method == "PATCH") return "patch";
+  if (request.method == "DELETE") return target.name.empty() ? "deletecollection" : "delete";
+  if (wants_watch(target, http::parse_query(request.query))) return "watch";
+  return target.name.empty() ? "list" : "get";
+}
+
+Persist persist_of(const http::Query& query) {
+  return query_value(query, "dryRun") == "All" ? Persist::kDryRun : Persist::kYes;
+}
+
+std::string media_type_of(const http::Request& request) {
+  const std::string_view header = request.header("Content-Type");
+  return std::string(header.substr(0, header.find(';')));
+}
+
+Outcome<Json> body_of(const http::Request& request) {
+  auto body = parse_json(request.body, kBodyLimits);
+  if (!body) return bad_request("the request body is not JSON: " + body.error().message);
+  return *std::move(body);
+}
+
+Outcome<Json> delete_options_of(const http::Request& request, const http::Query& query) {
+  Json options = nullptr;
+  if (!request.body.empty()) {
+    auto body = body_of(request);
+    if (!body) return body;
+    options = *std::move(body);
+  }
+  const std::string grace = query_value(query, "gracePeriodSeconds");
+  if (!grace.empty()) options["gracePeriodSeconds"] = std::atoi(grace.c_str());
+  return options;
+}
+
+http::Response written(const Outcome<Written>& outcome) {
+  if (!outcome) return failure_response(outcome.error());
+  return json_response(outcome->code, *outcome->object);
+}
+
+}  // namespace
+
+FakeKube::FakeKube(Clock& clock, FakeKubeOptions options)
+    : options_(options), world_(clock, options.history_window) {
+  world_.pod_end = options.pod_end;
+  for (const char* name : {"default", "kube-system", "kube-public", "kube-node-lease"}) {
+    create("/api/v1/namespaces", {{"metadata", {{"name", name}}}});
+  }
+}
+
+FakeKube::~FakeKube() { close(); }
+
+http::Response FakeKube::handle(const http::Request& request) {
+  LoggedRequest logged{request.method,
+                       request.path,
+                       request.query,
+                       media_type_of(request),
+                       std::string(request.header("User-Agent")),
+                       request.body};
+  http::Response response;
+  if (const auto fault = faults_.meet(request.method, request.path)) {
+    response = answer_with(*fault, request);
+  } else {
+    response = answer(request);
+  }
+  logged.status = response.status;
+  log_.add(std::move(logged));
+  return response;
+}
+
+http::Response FakeKube::answer_with(const Fault& fault, const http::Request& request) {
+  if (fault.delay.count() > 0) world_.clock.sleep_for(fault.delay, {});
+  if (const auto failure = failure_of(fault, request.path)) {
+    return injected_response(fault, *failure);
+  }
+  if (fault.kind == FaultKind::kUnavailable) {
+    return http::Response::text(503, "no server is available to handle this request\n");
+  }
+  if (fault.kind == FaultKind::kDropBefore) return dropped_response();
+  http::Response response = answer(request);
+  if (fault.kind == FaultKind::kDropAfter) return dropped_response();
+  if (response.stream) return with_broken_stream(fault, std::move(response));
+  return response;
+}
+
+http::Response FakeKube::answer(const http::Request& request) {
+  const auto user = access_.authenticate(request.header("Authorization"));
+  if (!user) return failure_response(user.error());
+  if (request.path == "/readyz" || request.path == "/healthz" || request.path == "/livez") {
+    return http::Response::text(200, "ok");
+  }
+  if (const auto found = discover(world_.registry, request.path)) return json_response(200, *found);
+  const auto target = parse_target(world_.registry, request.path);
+  if (!target) return failure_response(target.error());
+  const std::string verb = verb_of(request, *target);
+  if (auto check = access_.authorize(*user, verb, *target); !check) {
+    return failure_response(check.error());
+  }
+  return serve(*target, verb, request);
+}
+
+http::Response FakeKube::serve(const Target& target, const std::string& verb,
+                               const http::Request& request) {
+  const http::Query query = http::parse_query(request.query);
+  const Clock::Wall now = world_.clock.wall();
+  if (verb == "watch") return serve_watch(target, request);
+  if (verb == "list") {
+    const auto list = list_objects(world_, target, query);
+    return list ? list_response(*target.resource, *list, request, now)
+                : failure_response(list.error());
+  }
+  if (verb == "get") {
+    const Object object = world_.store.find(target.id());
+    if (!object) return failure_response(not_found(target.resource->about(), target.name).error());
+    return object_response(*target.resource, *object, request, now);
+  }
+  if (verb == "delete") {
+    const auto options = delete_options_of(request, query);
+    if (!options) return failure_response(options.error());
+    const bool dry = !member_at(*options, "dryRun").empty();
+    const auto answer =
+        delete_object(world_, target, *options, dry ? Persist::kDryRun : persist_of(query));
+    return answer ? json_response(200, *answer) : failure_response(answer.error());
+  }
+  auto body = body_of(request);
+  if (!body) return failure_response(body.error());
+  if (verb == "create" && target.subresource == "eviction") {
+    const auto answer = evict_pod(world_, target, *body, persist_of(query));
+    return answer ? json_response(201, *answer) : failure_response(answer.error());
+  }
+  if (verb == "create" && target.name.empty()) {
+    return written(create_object(world_, target, *std::move(body), persist_of(query)));
+  }
+  if (verb == "update" && !target.name.empty()) {
+    return written(replace_object(world_, target, *std::move(body), persist_of(query)));
+  }
+  if (verb == "patch" && !target.name.empty()) {
+    return written(patch_object(world_, target, media_type_of(request), *body, persist_of(query)));
+  }
+  return failure_response(method_not_allowed().error());
+}
+
+http::Response FakeKube::serve_watch(const Target& target, const http::Request& request) {
+  auto plan = plan_watch(target, http::parse_query(request.query));
+  if (!plan) return failure_response(plan.error());
+  plan->bookmark_interval = options_.bookmark_interval;
+  if (wants_table(request)) {
+    plan->render = [resource = target.resource, this](const Json& object) {
+      return to_table(*resource, {object}, nullptr, world_.clock.wall());
+    };
+  }
+  http::Response response;
+  response.content_type = "application/json";
+  response.stream = [this, plan = *std::move(plan)](http::BodyWriter& writer) {
+    run_watch(world_, plan, writer);
+  };
+  return response;
+}
+
+std::vector<LoggedRequest> FakeKube::requests(std::string_view method,
+                                              std::string_view path_prefix) const {
+  std::vector<LoggedRequest> found = log_.all();
+  std::erase_if(found, [&](const LoggedRequest& request) {
+    return request.method != method || !request.path.starts_with(path_prefix);
+  });
+  return found;
+}
+
+Json FakeKube::call(const std::string& method, const std::string& path, const Json& body,
+                    std::string_view content_type) {
+  http::Request request;
+  request.method = method;
+  const auto mark = path.find('?');
+  request.path = path.substr(0, mark);
+  if (mark != std::string::npos) request.query = path.substr(mark + 1);
+  request.headers = {{"Content-Type", std::string(content_type)}};
+  if (!body.is_null()) request.body = dump_json(body);
+  const auto target = parse_target(world_.registry, request.path);
+  const http::Response response = target ? serve(*target, verb_of(request, *target), request)
+                                         : failure_response(target.error());
+  if (response.status >= 300) {
+    throw std::runtime_error(method + " " + path + ": " + (response.body ? *response.body : ""));
+  }
+  return parse_json(*response.body, kBodyLimits).value();
+}
+
+Json FakeKube::get(const std::string& path) { return call("GET", path, nullptr, ""); }
+
+Json FakeKube::create(const std::string& path, const Json& object) {
+  Json complete = object;
+  const auto target = parse_target(world_.registry, path);
+  if (target && !complete.contains("kind")) {
+    complete["kind"] = target->resource->kind;
+    complete["apiVersion"] = target->resource->api_version();
+  }
+  return call("POST", path, complete, "application/json");
+}
+
+Json FakeKube::patch(const std::string& path, const Json& merge_patch) {
+  return call("PATCH", path, merge_patch, "application/merge-patch+json");
+}
+
+Json FakeKube::patch_status(const std::string& path, const Json& merge_patch) {
+  return call("PATCH", path + "/status", merge_patch, "application/merge-patch+json");
+}
+
+void FakeKube::remove(const std::string& path) {
+  (void)call("DELETE", path, {{"gracePeriodSeconds", 0}}, "application/json");
+}
+
+bool FakeKube::has(const std::string& path) {
+  const auto target = parse_target(world_.registry, path);
+  return target && world_.store.find(target->id()) != nullptr;
+}
+
+std::size_t FakeKube::end_terminating_pods() {
+  std::size_t ended = 0;
+  for (const Object& pod : world_.store.list("/pods", "").objects) {
+    const Json& metadata = member_at(*pod, "metadata");
+    if (!metadata.contains("deletionTimestamp") || !member_at(metadata, "finalizers").empty())
+      continue;
+    const std::lock_guard lock(world_.writing);
+    (void)world_.store.erase(
+        {"/pods", string_at(metadata, "namespace"), string_at(metadata, "name")});
+    ++ended;
+  }
+  return ended;
+}
+
+}  // namespace gpuward::fakes

@@ -1,0 +1,87 @@
+// A Kubernetes API in memory, as one function from request to response: nodes, pods with eviction
+// and graceful deletion, namespaces, configmaps, disruption budgets, leases, events, workloads, and
+// whatever CustomResourceDefinitions define; patches, conflicts, lists in pages, watches, Tables,
+// faults on purpose. It passes the same contract tests as a real kube-apiserver. Behind
+// FakeApiServer it has a port; InProcessClient calls it without one.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/http/server.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/json.h"
+#include "tests/fakes/kube/access.h"
+#include "tests/fakes/kube/faults.h"
+#include "tests/fakes/kube/request_log.h"
+#include "tests/fakes/kube/world.h"
+
+namespace gpuward::fakes {
+
+struct FakeKubeOptions {
+  std::size_t history_window = 10'000;  // changes that a watch may start behind
+  std::chrono::milliseconds bookmark_interval{1'000};
+  PodEnd pod_end = PodEnd::kKubelet;
+};
+
+class FakeKube {
+ public:
+  // `clock` must outlive it: stamps, grace periods and the length of watches come from there.
+  explicit FakeKube(Clock& clock, FakeKubeOptions options = {});
+  ~FakeKube();
+  FakeKube(const FakeKube&) = delete;
+  FakeKube& operator=(const FakeKube&) = delete;
+
+  // Any thread, several at once. Status 0 means: cut the connection without an answer. A watch is a
+  // response with a stream, which must not outlive the FakeKube.
+  [[nodiscard]] http::Response handle(const http::Request& request);
+
+  // --- Shortcuts for tests, past access rules, faults and the log. Paths as in URLs, query
+  // included. A failure throws std::runtime_error: it is the test that is broken.
+  Json get(const std::string& path);
+  Json create(const std::string& path, const Json& object);  // path of the collection
+  Json patch(const std::string& path, const Json& merge_patch);
+  Json patch_status(const std::string& path, const Json& merge_patch);  // path of the object
+  void remove(const std::string& path);  // with grace 0, as a kubelet does
+  [[nodiscard]] bool has(const std::string& path);
+  // Ends all pods that are Terminating, as their kubelets would; how many they were.
+  std::size_t end_terminating_pods();
+
+  // --- What goes wrong.
+  std::size_t add_fault(const Fault& fault) { return faults_.add(fault); }
+  [[nodiscard]] std::size_t fault_hits(std::size_t number) const { return faults_.hits(number); }
+  void clear_faults() { faults_.clear(); }
+  [[nodiscard]] FaultPlan& faults() { return faults_; }
+  [[nodiscard]] Access& access() { return access_; }
+  // Watches and pages that began before now get 410.
+  void forget_history() { world_.store.forget_history(); }
+  // Ends all watches and refuses new ones; before the server that carries them goes.
+  void close() { world_.store.close(); }
+
+  [[nodiscard]] std::vector<LoggedRequest> requests() const { return log_.all(); }
+  // Of those, the ones with that method whose path begins so.
+  [[nodiscard]] std::vector<LoggedRequest> requests(std::string_view method,
+                                                    std::string_view path_prefix) const;
+  void clear_requests() { log_.clear(); }
+  [[nodiscard]] Revision revision() const { return world_.store.revision(); }
+
+ private:
+  http::Response answer(const http::Request& request);
+  http::Response answer_with(const Fault& fault, const http::Request& request);
+  http::Response serve(const Target& target, const std::string& verb, const http::Request& request);
+  http::Response serve_watch(const Target& target, const http::Request& request);
+  Json call(const std::string& method, const std::string& path, const Json& body,
+            std::string_view content_type);
+
+  FakeKubeOptions options_;
+  World world_;
+  Access access_;
+  FaultPlan faults_;
+  RequestLog log_;
+};
+
+}  // namespace gpuward::fakes

@@ -1,0 +1,42 @@
+// Who may do what in the fake: bearer tokens, and a list of what is denied to whom.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/fakes/kube/failure.h"
+#include "tests/fakes/kube/target.h"
+
+namespace gpuward::fakes {
+
+// Empty fields match anything. `resource` is "nodes", "nodes/status", "pods/eviction".
+struct Denial {
+  std::string user, verb, resource;
+};
+
+class Access {
+ public:
+  // No token at all: everybody is the user "anonymous-admin" and may do everything that is not
+  // denied.
+  void allow_token(const std::string& token, const std::string& user);
+  void revoke_token(const std::string& token);
+  void deny(const Denial& denial);
+  void clear_denials();
+
+  // 401, or who it is.
+  [[nodiscard]] Outcome<std::string> authenticate(std::string_view authorization) const;
+  // 403 in the words of RBAC. `verb` is get, list, watch, create, update, patch or delete.
+  [[nodiscard]] Check authorize(const std::string& user, const std::string& verb,
+                                const Target& target) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string, std::less<>> users_;
+  bool asks_for_tokens_ = false;
+  std::vector<Denial> denials_;
+};
+
+}  // namespace gpuward::fakes

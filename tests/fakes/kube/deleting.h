@@ -1,0 +1,28 @@
+// Deleting objects and evicting pods: grace periods, preconditions, finalizers, disruption budgets.
+#pragma once
+
+#include "core/runtime/json.h"
+#include "tests/fakes/kube/failure.h"
+#include "tests/fakes/kube/target.h"
+#include "tests/fakes/kube/world.h"
+#include "tests/fakes/kube/writing.h"
+
+namespace gpuward::fakes {
+
+// `options` is a DeleteOptions, null where the request had no body. The answer is the object, or a
+// Status for the kinds where the real one answers so.
+[[nodiscard]] Outcome<Json> delete_object(World& world, const Target& target, const Json& options,
+                                          Persist persist);
+
+// POST .../pods/NAME/eviction; the answer is a Status.
+[[nodiscard]] Outcome<Json> evict_pod(World& world, const Target& target, const Json& eviction,
+                                      Persist persist);
+
+// With world.writing held: what a DELETE does once its preconditions hold. The object as it is
+// then.
+[[nodiscard]] Object end_object(World& world, const Target& target, const Object& before,
+                                const Json& options, Persist persist);
+[[nodiscard]] Check check_delete_preconditions(const Target& target, const Json& before,
+                                               const Json& options);
+
+}  // namespace gpuward::fakes

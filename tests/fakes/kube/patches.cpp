@@ -1,0 +1,146 @@
+#include "tests/fakes/kube/patches.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpuward::fakes {
+namespace {
+
+using NamedKey = std::pair<std::string_view, std::string_view>;
+
+// patchStrategy=merge fields of kubernetes/api core/v1 and policy/v1 types.go: list, merge key.
+constexpr std::array<NamedKey, 14> kMergedLists{{{"conditions", "type"},
+                                                 {"addresses", "type"},
+                                                 {"containers", "name"},
+                                                 {"initContainers", "name"},
+                                                 {"ephemeralContainers", "name"},
+                                                 {"volumes", "name"},
+                                                 {"env", "name"},
+                                                 {"ports", "containerPort"},
+                                                 {"volumeMounts", "mountPath"},
+                                                 {"ownerReferences", "uid"},
+                                                 {"imagePullSecrets", "name"},
+                                                 {"hostAliases", "ip"},
+                                                 {"podIPs", "ip"},
+                                                 {"topologySpreadConstraints", "topologyKey"}}};
+constexpr std::array<std::string_view, 2> kMergedSets{"finalizers", "podCIDRs"};
+
+std::string_view merge_key_of(std::string_view list) {
+  const auto found = std::ranges::find(kMergedLists, list, &NamedKey::first);
+  return found == kMergedLists.end() ? std::string_view{} : found->second;
+}
+
+bool is_directive(std::string_view key) { return key.starts_with("$"); }
+
+Json without_directives(const Json& patch) { return apply_strategic_patch(Json::object(), patch); }
+
+Json merge_list(Json target, const Json& patch, std::string_view key) {
+  if (!target.is_array()) target = Json::array();
+  const bool replaces = std::ranges::any_of(
+      patch, [](const Json& item) { return string_at(item, "$patch") == "replace"; });
+  if (replaces) target = Json::array();
+  for (const Json& item : patch) {
+    if (string_at(item, "$patch") == "replace") continue;
+    const auto same = std::ranges::find_if(target, [&](const Json& candidate) {
+      return member_at(candidate, key) == member_at(item, key);
+    });
+    if (string_at(item, "$patch") == "delete") {
+      if (same != target.end()) target.erase(same);
+    } else if (same != target.end()) {
+      *same = apply_strategic_patch(*same, item);
+    } else {
+      target.push_back(without_directives(item));
+    }
+  }
+  return target;
+}
+
+Json merge_set(Json target, const Json& patch) {
+  if (!target.is_array()) target = Json::array();
+  for (const Json& item : patch) {
+    if (std::ranges::find(target, item) == target.end()) target.push_back(item);
+  }
+  return target;
+}
+
+// "$deleteFromPrimitiveList/finalizers": what to take out of that list. The other directives about
+// order change nothing that a client may rely on.
+void apply_directive(Json& target, std::string_view directive, const Json& value) {
+  constexpr std::string_view kDelete = "$deleteFromPrimitiveList/";
+  if (directive.starts_with(kDelete)) {
+    const std::string list(directive.substr(kDelete.size()));
+    if (!target.contains(list)) return;
+    Json kept = Json::array();
+    for (const Json& item : target[list]) {
+      if (std::ranges::find(value, item) == value.end()) kept.push_back(item);
+    }
+    target[list] = std::move(kept);
+  }
+  if (directive == "$retainKeys") {
+    for (auto at = target.begin(); at != target.end();) {
+      at = std::ranges::find(value, Json(at.key())) == value.end() ? target.erase(at)
+                                                                   : std::next(at);
+    }
+  }
+}
+
+void merge_member(Json& target, const std::string& key, const Json& value) {
+  if (value.is_null()) {
+    target.erase(key);
+  } else if (value.is_array() && !merge_key_of(key).empty()) {
+    target[key] = merge_list(std::move(target[key]), value, merge_key_of(key));
+  } else if (value.is_array() && std::ranges::find(kMergedSets, key) != kMergedSets.end()) {
+    target[key] = merge_set(std::move(target[key]), value);
+  } else if (value.is_object()) {
+    target[key] = apply_strategic_patch(std::move(target[key]), value);
+  } else {
+    target[key] = value;
+  }
+}
+
+// The one place where the JSON library's exceptions about JSON Patch end.
+Outcome<Json> apply_json_patch(const Json& target, const Json& patch) {
+  if (!patch.is_array()) {
+    return bad_request("json: cannot unmarshal object into Go value of type jsonpatch.Patch");
+  }
+  try {
+    return target.patch(patch);
+  } catch (const Json::exception&) {
+    return std::unexpected(Failure{422, "Invalid",
+                                   "the server rejected our request due to an error in our request",
+                                   Json::object()});
+  }
+}
+
+}  // namespace
+
+Json apply_strategic_patch(Json target, const Json& patch) {
+  if (string_at(patch, "$patch") == "delete") return Json::object();
+  if (!target.is_object() || string_at(patch, "$patch") == "replace") target = Json::object();
+  for (const auto& [key, value] : patch.items()) {
+    if (is_directive(key)) {
+      apply_directive(target, key, value);
+    } else {
+      merge_member(target, key, value);
+    }
+  }
+  return target;
+}
+
+Outcome<Json> apply_patch(std::string_view content_type, const Json& target, const Json& patch) {
+  if (content_type == kJsonPatch) return apply_json_patch(target, patch);
+  if (!patch.is_object()) {
+    return bad_request(
+        "error decoding patch: json: cannot unmarshal array into Go value of type "
+        "map[string]interface {}");
+  }
+  if (content_type == kStrategicPatch) return apply_strategic_patch(target, patch);
+  Json merged = target;
+  merged.merge_patch(patch);
+  return merged;
+}
+
+}  // namespace gpuward::fakes

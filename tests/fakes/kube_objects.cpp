@@ -1,0 +1,63 @@
+#include "tests/fakes/kube_objects.h"
+
+namespace gpuward::fakes {
+
+Json ready_node(const std::string& name) {
+  const std::string stamp = "2026-01-01T00:00:00Z";
+  Json node = {{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", name}}}};
+  node["metadata"]["labels"] = {{"kubernetes.io/hostname", name},
+                                {"nvidia.com/gpu.present", "true"}};
+  node["spec"]["providerID"] = "aws:///eu-west-1a/i-" + name;
+  node["status"]["nodeInfo"] = {{"bootID", "boot-" + name},
+                                {"machineID", ""},
+                                {"systemUUID", ""},
+                                {"kernelVersion", "6.1.0"},
+                                {"osImage", "Debian GNU/Linux 12"},
+                                {"containerRuntimeVersion", "containerd://1.7"},
+                                {"kubeletVersion", "v1.34.4"},
+                                {"kubeProxyVersion", ""},
+                                {"operatingSystem", "linux"},
+                                {"architecture", "amd64"}};
+  node["status"]["conditions"] = Json::array({{{"type", "Ready"},
+                                               {"status", "True"},
+                                               {"reason", "KubeletReady"},
+                                               {"message", "kubelet is posting ready status"},
+                                               {"lastHeartbeatTime", stamp},
+                                               {"lastTransitionTime", stamp}}});
+  return node;
+}
+
+Json pod(const std::string& name, const std::string& node,
+         const std::map<std::string, std::string>& labels) {
+  Json object = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", {{"name", name}}}};
+  if (!labels.empty()) object["metadata"]["labels"] = labels;
+  object["spec"]["containers"] =
+      Json::array({{{"name", "main"}, {"image", "registry.example/work:1"}}});
+  if (!node.empty()) object["spec"]["nodeName"] = node;
+  return object;
+}
+
+Json running_status() {
+  Json status;
+  status["status"] = {{"phase", "Running"},
+                      {"conditions", Json::array({{{"type", "Ready"}, {"status", "True"}}})}};
+  return status;
+}
+
+Json budget(const std::string& name, const std::map<std::string, std::string>& labels) {
+  Json object = {
+      {"apiVersion", "policy/v1"}, {"kind", "PodDisruptionBudget"}, {"metadata", {{"name", name}}}};
+  object["spec"] = {{"minAvailable", 1}, {"selector", {{"matchLabels", labels}}}};
+  return object;
+}
+
+Json budget_status(int disruptions_allowed, int healthy, int desired) {
+  return {{"status",
+           {{"disruptionsAllowed", disruptions_allowed},
+            {"currentHealthy", healthy},
+            {"desiredHealthy", desired},
+            {"expectedPods", healthy},
+            {"observedGeneration", 1}}}};
+}
+
+}  // namespace gpuward::fakes

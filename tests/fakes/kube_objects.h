@@ -1,0 +1,28 @@
+// Builders of the objects that tests put into the fake; the same bodies are good for a real API
+// server.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/runtime/json.h"
+
+namespace gpuward::fakes {
+
+// Ready, with a boot id of its own ("boot-NAME") and a provider id.
+[[nodiscard]] Json ready_node(const std::string& name);
+
+// One container; `node` empty: not scheduled. Its phase is Pending until running_status() is
+// patched in, as the API gives it to every new pod.
+[[nodiscard]] Json pod(const std::string& name, const std::string& node,
+                       const std::map<std::string, std::string>& labels = {});
+// For patch_status(): what a kubelet reports of a pod that runs well.
+[[nodiscard]] Json running_status();
+
+// A PodDisruptionBudget for those labels.
+[[nodiscard]] Json budget(const std::string& name,
+                          const std::map<std::string, std::string>& labels);
+// For patch_status(): what the disruption controller would write.
+[[nodiscard]] Json budget_status(int disruptions_allowed, int healthy = 1, int desired = 1);
+
+}  // namespace gpuward::fakes
