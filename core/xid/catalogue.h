@@ -46,9 +46,9 @@ struct Row {
 // What an event amounts to.
 struct Verdict {
   Severity severity = Severity::kMonitor;
-  std::string action;  // "RESTART_BM"
+  std::string action{};  // "RESTART_BM"
   ClearedBy cleared_by = ClearedBy::kReboot;
-  std::string why;
+  std::string why{};
   bool known = true;    // false: a code in no table; counted, monitor, never an action
   bool clears = false;  // a recovery (Xid 154 to None, 162): recorded, but lowers nothing by itself
   std::string
@@ -59,15 +59,15 @@ struct Verdict {
 };
 
 struct Override {
-  std::optional<Severity> severity;
-  std::optional<std::string> action;
-  std::optional<ClearedBy> cleared_by;
+  std::optional<Severity> severity{};
+  std::optional<std::string> action{};
+  std::optional<ClearedBy> cleared_by{};
 };
 
 struct CatalogueOptions {
   Profile profile = Profile::kDefault;
-  std::map<std::uint32_t, Override> xid;   // by code
-  std::map<std::uint32_t, Override> sxid;  // by code
+  std::map<std::uint32_t, Override> xid{};   // by code
+  std::map<std::uint32_t, Override> sxid{};  // by code
   Severity nvlink_default =
       Severity::kReset;  // Xid 74 where its registers do not decide (seed: NVLINK_DEFAULT)
   Severity nvlink5_default =

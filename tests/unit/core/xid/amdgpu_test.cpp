@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include "core/xid/parser.h"
+
+namespace gpuward::xid {
+namespace {
+
+struct Case {
+  const char* line;
+  Kind kind;
+  const char* label;
+};
+
+class AmdLine : public testing::TestWithParam<Case> {};
+
+TEST_P(AmdLine, IsRecognised) {
+  const auto event = parse_record(GetParam().line);
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->kind, GetParam().kind);
+  EXPECT_EQ(event->label, GetParam().label);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Every, AmdLine,
+    testing::Values(
+        Case{"amdgpu 0000:68:00.0: {1}uncorrectable hardware error(ERREVENT_ATHUB_INTERRUPT) "
+             "detected!",
+             Kind::kAmdRas, "UE"},
+        Case{"amdgpu 0000:9e:00.0: {1}[Hardware Error]: Accelerator Check Architecture events "
+             "logged",
+             Kind::kAmdRas, "ACA"},
+        Case{"amdgpu 0000:0b:00.0: 7 correctable hardware errors detected in umc block",
+             Kind::kAmdRas, "CE"},
+        Case{"amdgpu 0000:0b:00.0: amdgpu: {3}socket: 4, die: 0, 1 new uncorrectable hardware "
+             "errors detected in umc block",
+             Kind::kAmdRas, "UE"},
+        Case{"amdgpu 0000:0b:00.0: amdgpu: 2 new deferred hardware errors detected in umc block",
+             Kind::kAmdRas, "DE"},
+        Case{"amdgpu: qcm fence wait loop timeout expired", Kind::kAmdHang, "fence_timeout"},
+        Case{"amdgpu 0000:28:00.0: ring gfx_0.0.0 timeout, signaled seq=57638, emitted seq=57641",
+             Kind::kAmdHang, "ring_timeout"},
+        Case{"[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx_0.0.0 timeout, signaled seq=1, "
+             "emitted seq=2",
+             Kind::kAmdHang, "ring_timeout"},
+        Case{"amdgpu 0000:03:00.0: amdgpu: GPU reset begin!", Kind::kAmdReset, "begin"},
+        Case{"amdgpu 0000:28:00.0: GPU reset begin!. Source:  1", Kind::kAmdReset, "begin"},
+        Case{"amdgpu 0000:08:00.0: amdgpu: Starting gfx_0.0.0 ring reset", Kind::kAmdReset,
+             "begin"},
+        Case{"amdgpu 0000:03:00.0: amdgpu: MODE2 reset", Kind::kAmdReset, "method"},
+        Case{"amdgpu 0000:03:00.0: amdgpu: GPU reset succeeded, trying to resume", Kind::kAmdReset,
+             "succeeded"},
+        Case{"amdgpu 0000:2b:00.0: amdgpu: GPU reset(1) succeeded!", Kind::kAmdReset, "succeeded"},
+        Case{"amdgpu 0000:28:00.0: Ring gfx_0.0.0 reset failed", Kind::kAmdReset, "failed"},
+        Case{"amdgpu 0000:03:00.0: amdgpu: GPU reset(1) failed", Kind::kAmdReset, "failed"},
+        Case{"amdgpu 0000:03:00.0: amdgpu: GPU reset end with ret = -110", Kind::kAmdReset,
+             "failed"},
+        Case{"amdgpu 0000:28:00.0: VRAM is lost due to GPU reset!", Kind::kAmdReset, "vram_lost"}));
+
+TEST(AmdLineAddress, IsTakenWhereItStands) {
+  EXPECT_EQ(parse_record("amdgpu 0000:03:00.0: amdgpu: GPU reset begin!")->pci->full(),
+            "0000:03:00.0");
+  EXPECT_FALSE(parse_record("amdgpu: qcm fence wait loop timeout expired")->pci);
+}
+
+TEST(AmdLineCount, SaysHowManyErrors) {
+  EXPECT_EQ(parse_record(
+                "amdgpu 0000:0b:00.0: 1048560 uncorrectable hardware errors detected in umc block")
+                ->count,
+            1048560U);
+}
+
+TEST(AmdLine, OfAnotherMeaningIsNone) {
+  for (const auto* line :
+       {"amdgpu 0000:03:00.0: amdgpu: RAS: optional ras ta ucode is not available",
+        "amdgpu 0000:9e:00.0: {1}[Hardware Error]: aca entry[00].STATUS=0x98000800003e0000",
+        "amdgpu 0000:0b:00.0: 0 uncorrectable hardware errors detected in umc block",
+        "amdgpu 0000:0b:00.0: 9 uncorrectable hardware errors detected in total in umc block",
+        "amdgpu 0000:03:00.0: amdgpu: GPU reset end with ret = 0", "amdgpu: Topology: Add CPU node",
+        "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* Process information: process ring x timeout "
+        "pid 7",
+        "amdgpu nonsense: GPU reset begin!", "[drm:amdgpu"}) {
+    EXPECT_FALSE(parse_record(line)) << line;
+  }
+}
+
+}  // namespace
+}  // namespace gpuward::xid

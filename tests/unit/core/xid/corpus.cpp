@@ -1,0 +1,46 @@
+#include "tests/unit/core/xid/corpus.h"
+
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "core/xid/generator/csv.h"
+
+namespace gpuward::xid::test {
+namespace {
+
+std::string read_file(const std::string& name) {
+  const std::string path = std::string{GPUWARD_SOURCE_DIR} + "/tests/testdata/kernel_log/" + name;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error("cannot read " + path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> read_lines(const std::string& name) {
+  std::istringstream in(read_file(name));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+std::vector<LabelledLine> load_corpus() {
+  const auto lines = read_lines("corpus.txt");
+  xid_generator::Errors errors;
+  const auto labels =
+      xid_generator::read_csv("corpus_labels.csv", read_file("corpus_labels.csv"), errors);
+  if (!errors.empty()) throw std::runtime_error(errors.front());
+  std::vector<LabelledLine> corpus;
+  for (std::size_t i = 1; i < labels.rows.size(); ++i) {
+    const auto& field = labels.rows[i].fields;
+    const auto number = static_cast<std::size_t>(std::stoul(field.at(0)));
+    corpus.push_back({number, lines.at(number - 1), field.at(1), field.at(2), field.at(3),
+                      field.at(4), field.at(5), field.at(7), field.at(8)});
+  }
+  return corpus;
+}
+
+}  // namespace gpuward::xid::test

@@ -1,0 +1,68 @@
+#include <gtest/gtest.h>
+
+#include "core/xid/parser.h"
+
+namespace gpuward::xid {
+namespace {
+
+constexpr const char* kMessage = "NVRM: Xid (PCI:0000:4e:00): 79, GPU has fallen off the bus.";
+
+class Prefix : public testing::TestWithParam<const char*> {};
+
+TEST_P(Prefix, IsTakenOff) {
+  EXPECT_EQ(strip_prefixes(GetParam() + std::string{kMessage}), kMessage);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfEveryLog, Prefix,
+    testing::Values(
+        "", "6,1234,98765,-;", "4,1234,98765,-,caller=T1946;", "14,1234,98765,c;", "<4>",
+        "<4>[   12.345678] ", "[12.3] ", "[123] ", "[   12.345678] ", "[  +0.000844] ",
+        "[  130.456250] [ T1946] ", "[  130.456250][ C12] ", "[538441.0] [1235733.4] ",
+        "[Wed Jun  7 10:50:55 2023] ", "2024-06-06T10:26:53,958539+08:00 ", "2024-06-06 10:26:53 ",
+        "kernel: ", "Nov 18 17:26:39 archlinux kernel: ", "jan. 29 20:50:17 gpu-node kernel: ",
+        "May  7 06:45:12 gpu-node kernel: [21584690.529877] ",
+        "2024-06-06T10:26:53.958539+08:00 kernel: ",
+        "2024-06-06T10:26:53+0000 nvidia-node7 kernel: ",
+        "Wed 2024-06-05 10:26:53 UTC gpu-node kernel: ", "[    0.000000] gpu-node kernel: ",
+        "<4>1 2024-06-06T10:26:53Z gpu-node kernel - - - ", "kern  :warn  : [   12.345678] ",
+        "kern: warning: ", "192.168.11.119: kern: warning: [2026-04-22T21:30:51.526447914Z]: ",
+        "   ", "6,1234,98765,-;6,12,34,-;"));
+
+TEST(StripPrefixes, LeavesOffTheDevicePropertiesOfAKernelRecord) {
+  EXPECT_EQ(
+      strip_prefixes(
+          "6,1,2,-;pcieport 0000:00:01.1: AER: x\n SUBSYSTEM=pci\n DEVICE=+pci:0000:00:01.1\n"),
+      "pcieport 0000:00:01.1: AER: x");
+}
+
+TEST(StripPrefixes, LeavesOffTheLineEnd) {
+  EXPECT_EQ(strip_prefixes("[1.0] usb 1-1: new\r\n"), "usb 1-1: new");
+}
+
+TEST(StripPrefixes, KeepsAMessageThatBeginsWithABracket) {
+  EXPECT_EQ(strip_prefixes("[1.0] [drm:nv_drm_load [nvidia_drm]] *ERROR* x"),
+            "[drm:nv_drm_load [nvidia_drm]] *ERROR* x");
+  EXPECT_EQ(strip_prefixes("[Hardware Error]: x"), "[Hardware Error]: x");
+}
+
+TEST(StripPrefixes, KeepsTheTagOfAnotherProgram) {
+  const std::string line =
+      "Nov 18 17:26:39 host nvidia-vgpu-mgr[18]: kernel: NVRM: Xid (PCI:0000:4e:00): 79, x";
+  EXPECT_EQ(strip_prefixes(line), line);
+}
+
+TEST(StripPrefixes, EndsOnAnyNumberOfPrefixes) {
+  std::string line;
+  for (int i = 0; i < 1000; ++i) line += "[1.0] ";
+  EXPECT_FALSE(parse_record(line + kMessage));
+}
+
+TEST(StripPrefixes, TakesAnEmptyRecord) {
+  EXPECT_EQ(strip_prefixes(""), "");
+  EXPECT_EQ(strip_prefixes("\n"), "");
+  EXPECT_EQ(strip_prefixes("6,1,2,-;"), "");
+}
+
+}  // namespace
+}  // namespace gpuward::xid
