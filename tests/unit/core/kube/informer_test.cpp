@@ -1,0 +1,124 @@
+#include "core/kube/informer.h"
+
+#include "tests/unit/core/kube/api_fixture.h"
+
+namespace gpuward::kube {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Runs until the script's end, which the informer meets as kInternal.
+class InformerTest : public ApiTest {
+ protected:
+  void run() {
+    InformerHandlers handlers;
+    handlers.on_upsert = [&](const std::string& json) {
+      const auto object = parse_json(json);
+      seen.push_back("+" + string_at(member_at(*object, "metadata"), "name") + "@" +
+                     string_at(member_at(*object, "metadata"), "resourceVersion"));
+    };
+    handlers.on_delete = [&](const std::string& name) { seen.push_back("-" + name); };
+    handlers.on_synced = [&] { seen.emplace_back("synced"); };
+    run_informer(
+        api, clock, "/api/v1/nodes", handlers, [&](const Error& error) { take(error); },
+        stop.get_token());
+  }
+  void take(const Error& error) {
+    errors.push_back(error.kind);
+    if (error.message.find("the script has ended") != std::string::npos) stop.request_stop();
+  }
+
+  static std::string object(const std::string& name, const std::string& version,
+                            const std::string& uid = "u") {
+    return R"({"metadata":{"name":")" + name + R"(","uid":")" + uid + R"(","resourceVersion":")" +
+           version + R"("}})";
+  }
+  static http::ClientResponse listing(const std::string& items, const std::string& version = "10") {
+    return answer(
+        200, R"({"metadata":{"resourceVersion":")" + version + R"("},"items":[)" + items + "]}");
+  }
+  static std::string event(const std::string& type, const std::string& object) {
+    return R"({"type":")" + type + R"(","object":)" + object + "}\n";
+  }
+  [[nodiscard]] std::string watched_version(std::size_t request) const {
+    const std::string& target = url(request);
+    const auto begin = target.find("resourceVersion=") + 16;
+    return target.substr(begin, target.find('&', begin) - begin);
+  }
+
+  std::stop_source stop;
+  std::vector<std::string> seen;
+  std::vector<ErrorKind> errors;
+};
+
+TEST_F(InformerTest, ListsThenWatches) {
+  client.then(listing(object("a", "1")));
+  client.then(answer(200, event("MODIFIED", object("a", "11")) + event("ADDED", object("b", "12")) +
+                              event("DELETED", object("a", "13"))));
+  run();
+  EXPECT_THAT(seen, ElementsAre("+a@1", "synced", "+a@11", "+b@12", "-a"));
+  EXPECT_EQ(watched_version(1), "10");
+}
+
+TEST_F(InformerTest, WatchesOnFromTheLastVersionSeenBookmarksIncluded) {
+  client.then(listing(""));
+  client.then(answer(200, event("ADDED", object("a", "11")) + event("BOOKMARK", object("", "40"))));
+  run();
+  EXPECT_EQ(watched_version(2), "40");
+}
+
+TEST_F(InformerTest, AfterALostConnectionItDoesNotListAgain) {
+  client.then(listing(""));
+  client.then_fail(ErrorKind::kUnavailable);
+  client.then(answer(200, event("ADDED", object("a", "11"))));
+  run();
+  EXPECT_THAT(seen, ElementsAre("synced", "+a@11"));
+  EXPECT_EQ(watched_version(2), "10");
+  EXPECT_EQ(errors.front(), ErrorKind::kUnavailable);
+}
+
+TEST_F(InformerTest, ListsAgainAfterA410AndTellsWhatHasGoneMeanwhile) {
+  client.then(listing(object("a", "1") + "," + object("b", "2")));
+  client.then(answer(200, event("ERROR", R"({"kind":"Status","code":410,"reason":"Expired"})")));
+  client.then(listing(object("b", "20"), "30"));
+  client.then(answer(200, event("ADDED", object("c", "31"))));
+  run();
+  EXPECT_THAT(seen, ElementsAre("+a@1", "+b@2", "synced", "+b@20", "-a", "synced", "+c@31"));
+  EXPECT_EQ(watched_version(3), "30");
+}
+
+TEST_F(InformerTest, AnObjectReCreatedUnderItsNameWasDeletedFirst) {
+  client.then(listing(object("a", "1", "old")));
+  client.then(answer(200, event("MODIFIED", object("a", "11", "new"))));
+  client.then(failure(410, "Expired"));
+  client.then(listing(object("a", "30", "newer"), "30"));
+  run();
+  EXPECT_THAT(seen, ElementsAre("+a@1", "synced", "-a", "+a@11", "-a", "+a@30", "synced"));
+}
+
+TEST_F(InformerTest, OneBrokenObjectDoesNotCostTheOthers) {
+  client.then(listing(R"({"metadata":{}},)" + object("a", "1")));
+  run();
+  EXPECT_THAT(seen, ElementsAre("+a@1", "synced"));
+  EXPECT_EQ(errors.front(), ErrorKind::kInternal);
+}
+
+TEST_F(InformerTest, AWatchThatEndsAtOnceWithoutAnEventIsNoHotLoop) {
+  client.then(listing(""));
+  for (int i = 0; i < 10; ++i) client.then(answer(200, ""));
+  const auto began = clock.steady();
+  run();
+  EXPECT_GE(clock.steady() - began, std::chrono::seconds(60));
+}
+
+TEST_F(InformerTest, NamesOfNamespacedObjectsSayWhere) {
+  client.then(listing(""));
+  client.then(answer(
+      200,
+      event("DELETED", R"({"metadata":{"name":"p","namespace":"ns","resourceVersion":"3"}})")));
+  run();
+  EXPECT_THAT(seen, ElementsAre("synced", "-ns/p"));
+}
+
+}  // namespace
+}  // namespace gpuward::kube
