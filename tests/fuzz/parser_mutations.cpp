@@ -1,0 +1,110 @@
+// Feeds the reader the real lines and then changed ones, always the same for a seed:
+//   parser_mutations CORPUS ROUNDS [SEED]      replay, then that many mutations
+//   parser_mutations CORPUS --write FOLDER     one file a line, as libFuzzer wants its first inputs
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/fuzz/parser_target.h"
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Lines read_lines(const char* path) {
+  std::ifstream in(path, std::ios::binary);
+  Lines lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+class Mutator {
+ public:
+  Mutator(const Lines& lines, std::uint64_t seed) : lines_(lines), random_(seed) {}
+
+  std::string next() {
+    std::string text = pick_line();
+    for (auto changes = below(6); changes > 0; --changes) change(text);
+    return text;
+  }
+
+ private:
+  std::size_t below(std::size_t limit) {
+    return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random_);
+  }
+  const std::string& pick_line() { return lines_[below(lines_.size())]; }
+  char any_byte() { return static_cast<char>(below(256)); }
+
+  void change(std::string& text) {
+    const auto at = below(text.size() + 1);
+    switch (below(7)) {
+      case 0:
+        text.insert(at, 1, any_byte());
+        return;
+      case 1:
+        text.erase(at, below(8) + 1);
+        return;
+      case 2:
+        text.resize(at);
+        return;
+      case 3:
+        text.insert(at, pick_line());
+        return;
+      case 4:
+        text.insert(at, "\n");
+        return;
+      case 5:
+        text.insert(at, text.substr(below(text.size() + 1), below(40)));
+        return;
+      default:
+        if (at < text.size()) text[at] = any_byte();
+    }
+  }
+
+  const Lines& lines_;
+  std::mt19937_64 random_;
+};
+
+void write_seeds(const Lines& lines, const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::ofstream(folder / ("line_" + std::to_string(i + 1)), std::ios::binary) << lines[i];
+  }
+}
+
+std::uint64_t number(const char* text, std::uint64_t fallback) {
+  std::uint64_t value = fallback;
+  const std::string_view view{text};
+  std::from_chars(view.data(), view.data() + view.size(), value);
+  return value;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::fputs("usage: parser_mutations CORPUS ROUNDS [SEED] | CORPUS --write FOLDER\n", stderr);
+    return 2;
+  }
+  const auto lines = read_lines(argv[1]);
+  if (lines.empty()) {
+    std::fprintf(stderr, "%s: no lines\n", argv[1]);
+    return 1;
+  }
+  if (std::string_view{argv[2]} == "--write" && argc > 3) {
+    write_seeds(lines, argv[3]);
+    return 0;
+  }
+  for (const auto& line : lines) gpuward::fuzz::check_parser(line);
+  const auto rounds = number(argv[2], 0);
+  Mutator mutator(lines, argc > 3 ? number(argv[3], 1) : 1);
+  for (std::uint64_t i = 0; i < rounds; ++i) gpuward::fuzz::check_parser(mutator.next());
+  std::printf("%zu lines and %llu mutations\n", lines.size(),
+              static_cast<unsigned long long>(rounds));
+  return 0;
+}
