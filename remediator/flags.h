@@ -1,4 +1,5 @@
-// The command line of gpuward-remediator. CLI11 is included in flags.cpp only.
+// The command line of gpuward-remediator, read once by main(). CLI11 is included in flags.cpp
+// only.
 #pragma once
 
 #include <cstdint>

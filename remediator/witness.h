@@ -1,4 +1,5 @@
 // Hears of everything that happens and passes it on: counted, written into the audit trail, logged.
+// Made by the composition root, so that the parts know nothing of each other.
 #pragma once
 
 #include "core/runtime/log.h"

@@ -34,13 +34,6 @@ struct Action {
   std::optional<NodePlan> (*plan)(const ActionOrder& order, const kube::Node& node);
 };
 
-// Puts taint, cordon and the mark on the node: all of it in one patch, or nothing.
-[[nodiscard]] std::optional<NodePlan> plan_quarantine(const ActionOrder& order,
-                                                      const kube::Node& node);
-// Takes what is ours off the node again, a foreign cordon excepted.
-[[nodiscard]] std::optional<NodePlan> plan_release(const ActionOrder& order,
-                                                   const kube::Node& node);
-
 [[nodiscard]] std::span<const Action> all_actions();
 // The action of that name, which must be in the table.
 [[nodiscard]] const Action& action(std::string_view name);

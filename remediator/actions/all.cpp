@@ -3,6 +3,8 @@
 #include <cstdlib>
 
 #include "remediator/actions/action.h"
+#include "remediator/actions/quarantine_action.h"
+#include "remediator/actions/release_action.h"
 
 namespace gpuward::remediator {
 namespace {

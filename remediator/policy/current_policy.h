@@ -1,4 +1,5 @@
-// The policy in force, replaced as a whole when its file changes. Any thread.
+// The policy in force, replaced as a whole when its file changes. Any thread; read once for each
+// decision, so that a decision sees one policy from begin to end.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// Humans win: what somebody undid by hand stays undone.
+// Humans win: what somebody undid by hand stays undone for this Remediation. Asked before every
+// decision that would put something on the node.
 #pragma once
 
 #include <optional>

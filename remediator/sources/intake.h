@@ -1,4 +1,5 @@
-// Where sources hand over their orders. Made durable by the workflow (workflow/remediation_intake).
+// Where sources hand over their orders. The workflow makes them durable
+// (workflow/remediation_intake); tests put a list behind it.
 #pragma once
 
 #include <cstddef>

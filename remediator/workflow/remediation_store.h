@@ -1,4 +1,5 @@
-// Remediations in the API server, as values. The only place that reads and writes them.
+// Remediations in the API server, as values. The only place that reads and writes them; used by
+// intake and reconciler.
 #pragma once
 
 #include <string_view>

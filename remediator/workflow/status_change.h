@@ -1,4 +1,5 @@
-// How a Remediation's status follows from a decision and from how its action went. Pure.
+// How a Remediation's status follows from a decision and from how its action went. Pure; used by
+// the reconciler.
 #pragma once
 
 #include <string>

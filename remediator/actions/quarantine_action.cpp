@@ -1,10 +1,8 @@
-// Taint, cordon and mark in one patch. The taint's identity is (key, effect): a rise in severity
-// replaces its value. A cordon that was there before is written down as somebody else's, in the
-// same patch.
+#include "remediator/actions/quarantine_action.h"
+
 #include <algorithm>
 
 #include "core/runtime/clock.h"
-#include "remediator/actions/action.h"
 #include "remediator/safety/node_mark.h"
 
 namespace gpuward::remediator {

@@ -1,5 +1,5 @@
-// Taint, mark and, only where it is provably ours, the cordon come off in one patch.
-#include "remediator/actions/action.h"
+#include "remediator/actions/release_action.h"
+
 #include "remediator/safety/node_mark.h"
 
 namespace gpuward::remediator {
