@@ -6,11 +6,11 @@ namespace gpuward::http {
 namespace {
 
 ErrorKind kind_of(int code) {
-  switch (code) {  // an int: curl has a hundred codes, all but these are a connection's
+  switch (
+      code) {  // an int: curl has a hundred codes, all but these are a connection's or the peer's
     case CURLE_OPERATION_TIMEDOUT:
       return ErrorKind::kTimeout;
     case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CACERT_BADFILE:
       return ErrorKind::kInvalid;

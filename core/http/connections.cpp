@@ -115,8 +115,10 @@ void Connections::watch(const std::stop_token& stop) {
 Connections::Steady Connections::look_at_all(Steady now) {
   // Deadlines move without a word to this thread, so it never sleeps longer than a fraction of the
   // shortest.
-  const auto tick = std::clamp(limits_.read_timeout / 4, milliseconds(20), milliseconds(1'000));
-  auto next = now + tick;
+  const auto shortest = std::min(limits_.read_timeout, limits_.write_timeout);
+  const bool is_full = open_.size() >= limits_.max_connections;
+  const auto longest_tick = is_full ? kIdleGrace : milliseconds(1'000);
+  auto next = now + std::clamp(shortest / 4, milliseconds(20), longest_tick);
   for (Connection& connection : open_) {
     const auto phase = connection.phase_.load();
     if (phase == Connection::Phase::kAnswering || connection.descriptor() < 0) continue;
@@ -130,7 +132,7 @@ Connections::Steady Connections::look_at_all(Steady now) {
     }
   }
   cut_silent(now);
-  if (open_.size() >= limits_.max_connections) make_room(now);
+  if (is_full) make_room(now);
   return next;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/http/client.h"
 #include "core/http/server.h"
+#include "core/runtime/text.h"
 
 namespace gpuward::http {
 namespace {
@@ -27,6 +28,15 @@ const std::string* find_header(const HeaderList& headers, std::string_view name)
 std::size_t count_headers(const HeaderList& headers, std::string_view name) {
   return static_cast<std::size_t>(std::ranges::count_if(
       headers, [name](const auto& header) { return same_name(header.first, name); }));
+}
+
+bool has_word(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::string_view item = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(item.size() + 1, list.size()));
+    if (same_name(trim(item), word)) return true;
+  }
+  return false;
 }
 
 bool is_field_text(std::string_view text) {

@@ -18,6 +18,9 @@ using HeaderList = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] const std::string* find_header(const HeaderList& headers, std::string_view name);
 [[nodiscard]] std::size_t count_headers(const HeaderList& headers, std::string_view name);
 
+// A list like "TE, keep-alive" names the word, whatever its case.
+[[nodiscard]] bool has_word(std::string_view list, std::string_view word);
+
 // Nothing in it that could end the field and begin another one.
 [[nodiscard]] bool is_field_text(std::string_view text);
 

@@ -97,8 +97,8 @@ class Exchange {
 
   void send(const Response& response) {
     const bool is_old = head_.version == "1.0";
-    must_close_ = must_close_ || !is_body_read_ || context_.connections.is_stopping() ||
-                  (is_old && response.stream);
+    must_close_ = must_close_ || !is_body_read_ || !head_.wants_keep_alive ||
+                  context_.connections.is_stopping() || (is_old && response.stream);
     const std::string head = render_head(
         response, must_close_ ? Persistence::kClose : Persistence::kKeepAlive, head_.version);
     const bool has_body = may_have_body(response.status) && head_.request.method != "HEAD";

@@ -36,6 +36,12 @@ std::string peer_of(const mg_request_info& info) {
   return std::string(peer);
 }
 
+// As civetweb decides it: with a Connection field only an explicit keep-alive counts.
+bool wants_keep_alive(const ReceivedHead& head) {
+  const std::string* connection = find_header(head.request.headers, "Connection");
+  return connection == nullptr ? head.version == "1.1" : has_word(*connection, "keep-alive");
+}
+
 std::size_t size_of_head(const mg_request_info& info) {
   std::size_t size = text_of(info.request_uri).size() + text_of(info.query_string).size() + 16;
   for (int i = 0; i < info.num_headers; ++i) {
@@ -67,6 +73,7 @@ ReceivedHead receive_head(mg_connection* native, const Limits& limits) {
     has_bad_field = has_bad_field || has_space_before_colon(header);
     head.request.headers.emplace_back(header.name, header.value);
   }
+  head.wants_keep_alive = wants_keep_alive(head);
   if (size_of_head(info) > limits.max_header_bytes || info.num_headers >= MG_MAX_HEADERS) {
     head.framing = refuse(431, "the header is too large");
     return head;

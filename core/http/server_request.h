@@ -15,6 +15,7 @@ namespace gpuward::http {
 struct ReceivedHead {
   Request request;  // without body
   std::string version;
+  bool wants_keep_alive = false;
   Framing framing;  // its status is not 0 where the head alone is enough to refuse
 };
 

@@ -1,0 +1,55 @@
+// A TCP client that sends exactly the bytes it is told, at the pace it is told: what no decent HTTP
+// client does. Used by the tests of the server.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace gpuward::http {
+
+struct RawResponse {
+  int status = 0;  // 0: none came before the connection ended or the time was up
+  std::string head;
+  std::string body;
+
+  [[nodiscard]] bool has(std::string_view text) const {
+    return head.find(text) != std::string::npos;
+  }
+};
+
+class RawSocket {
+ public:
+  using Milliseconds = std::chrono::milliseconds;
+
+  explicit RawSocket(int port, const std::string& address = "127.0.0.1");
+  ~RawSocket();
+  RawSocket(const RawSocket&) = delete;
+  RawSocket& operator=(const RawSocket&) = delete;
+
+  bool send(std::string_view bytes);
+  // Up to the end of a response with Content-Length; until_close for others.
+  RawResponse read_response(Milliseconds limit = Milliseconds(5'000), bool has_body = true);
+  // All that comes until the other side closes or the time is up.
+  std::string read_all(Milliseconds limit = Milliseconds(5'000));
+  // Until `text` has come; false if the other side closed or the time is up.
+  bool read_until(std::string_view text, Milliseconds limit = Milliseconds(5'000));
+  // The other side closes within the time.
+  bool is_closed_within(Milliseconds limit);
+  void close();
+  // Nothing is sent any more, answers are still read.
+  void finish_sending();
+  void set_small_receive_buffer();
+
+ private:
+  bool receive_some(Milliseconds limit);
+
+  int descriptor_ = -1;
+  std::string received_;
+  bool is_ended_ = false;
+};
+
+// One connection, one request, one answer.
+[[nodiscard]] RawResponse raw_exchange(int port, std::string_view request);
+
+}  // namespace gpuward::http
