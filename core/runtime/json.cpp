@@ -155,12 +155,13 @@ Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
     return fail(ErrorKind::kInvalid,
                 "JSON refused at byte " + std::to_string(nul + 1) + ": a NUL byte");
   }
-  const char* read_up_to = text.data();
+  const char* const begin = text.data();
+  const char* read_up_to = begin;
   StrictBuilder builder(limits);
-  const bool parsed = Json::sax_parse(Cursor(text.data(), &read_up_to),
-                                      Cursor(text.data() + text.size(), &read_up_to), &builder);
+  const bool parsed = Json::sax_parse(Cursor(begin, &read_up_to),
+                                      Cursor(begin + text.size(), &read_up_to), &builder);
   if (!parsed)
-    return std::unexpected(builder.error_at(static_cast<std::size_t>(read_up_to - text.data())));
+    return std::unexpected(builder.error_at(static_cast<std::size_t>(read_up_to - begin)));
   return builder.take();
 }
 

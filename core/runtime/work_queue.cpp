@@ -68,7 +68,7 @@ std::size_t WorkQueue::size() const {
 }
 
 void WorkQueue::wake_waiters() {
-  for (std::stop_source& waiter : waiters_) waiter.request_stop();
+  for (const std::stop_source& waiter : waiters_) waiter.request_stop();
 }
 
 }  // namespace gpuward
