@@ -1,0 +1,117 @@
+#include "core/metrics/process.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "core/runtime/text.h"
+
+namespace gpuward::metrics {
+namespace {
+
+// Files of /proc have no size, so they are read to their end.
+std::string read_whole(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The fields of /proc/self/stat after the command, which may hold blanks and brackets; the first is
+// field 3 of proc(5).
+std::vector<std::uint64_t> stat_fields(const std::filesystem::path& path) {
+  const std::string text = read_whole(path);
+  std::istringstream rest(text.substr(std::min(text.rfind(')') + 1, text.size())));
+  std::vector<std::uint64_t> fields;
+  for (std::string word; rest >> word;) {
+    fields.push_back(parse_integer<std::uint64_t>(word).value_or(0));
+  }
+  return fields;
+}
+
+std::optional<double> boot_time_seconds(const std::filesystem::path& path) {
+  std::istringstream lines(read_whole(path));
+  for (std::string word; lines >> word;) {
+    std::uint64_t seconds = 0;
+    if (word == "btime" && lines >> seconds) return static_cast<double>(seconds);
+  }
+  return std::nullopt;
+}
+
+void append_stat(std::vector<Family>& families, const std::filesystem::path& proc) {
+  // Field numbers of proc(5), minus the three before the first that stat_fields() returns.
+  constexpr std::size_t kUserTicks = 11, kSystemTicks = 12, kThreads = 17, kStart = 19,
+                        kVirtual = 20, kResident = 21;
+  const std::vector<std::uint64_t> stat = stat_fields(proc / "self/stat");
+  if (stat.size() <= kResident) return;
+  const auto at = [&](std::size_t field) { return static_cast<double>(stat[field]); };
+  const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
+  const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
+  families.push_back(counter("process_cpu_seconds_total",
+                             "User and system CPU time spent, in seconds.",
+                             (at(kUserTicks) + at(kSystemTicks)) / ticks));
+  families.push_back(
+      gauge("process_resident_memory_bytes", "Resident memory.", at(kResident) * page));
+  families.push_back(gauge("process_virtual_memory_bytes", "Virtual memory.", at(kVirtual)));
+  families.push_back(gauge("process_threads", "Threads of the process.", at(kThreads)));
+  if (const auto boot = boot_time_seconds(proc / "stat")) {
+    families.push_back(gauge("process_start_time_seconds",
+                             "Start of the process, in seconds since 1970.",
+                             *boot + at(kStart) / ticks));
+  }
+}
+
+void append_descriptors(std::vector<Family>& families, const std::filesystem::path& proc) {
+  std::error_code error;
+  const std::filesystem::directory_iterator open(proc / "self/fd", error);
+  if (!error) {
+    families.push_back(gauge("process_open_fds", "Open file descriptors.",
+                             static_cast<double>(std::distance(begin(open), end(open)))));
+  }
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    families.push_back(gauge("process_max_fds", "Most file descriptors that may be open.",
+                             static_cast<double>(limit.rlim_cur)));
+  }
+}
+
+constexpr std::string_view compiler() {
+#if defined(__clang__)
+  return "clang " __clang_version__;
+#else
+  return "gcc " __VERSION__;
+#endif
+}
+
+}  // namespace
+
+Family gauge(std::string name, std::string help, double value) {
+  return {std::move(name), std::move(help), Type::kGauge, {{{}, value}}};
+}
+
+Family counter(std::string name, std::string help, double value) {
+  return {std::move(name), std::move(help), Type::kCounter, {{{}, value}}};
+}
+
+void append_process(std::vector<Family>& families, const std::filesystem::path& proc) {
+  append_stat(families, proc);
+  append_descriptors(families, proc);
+}
+
+Family build_info() {
+  Family family{"gpuward_build_info",
+                "Version of gpuward, and the compiler that built it.",
+                Type::kGauge,
+                {}};
+  family.samples.push_back(
+      {{{"version", GPUWARD_VERSION}, {"compiler", std::string(compiler())}}, 1});
+  return family;
+}
+
+}  // namespace gpuward::metrics

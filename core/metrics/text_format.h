@@ -1,0 +1,22 @@
+// Families as Prometheus text (format 0.0.4). prometheus-cpp's serializer does the writing; what it
+// does not check (HELP with newlines, label values that are not UTF-8) is made safe first.
+// prometheus-cpp is included in text_format.cpp only.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/metrics/family.h"
+
+namespace gpuward::metrics {
+
+// Prometheus 3 refuses a scrape whose Content-Type it does not know.
+inline constexpr std::string_view kContentType = "text/plain; version=0.0.4; charset=utf-8";
+
+// Appends the text of one family. Label values are cut at 1 KiB.
+void append_text(const Family& family, std::string& out);
+
+[[nodiscard]] std::string to_text(std::span<const Family> families);
+
+}  // namespace gpuward::metrics

@@ -1,0 +1,136 @@
+#include "exporter/exporter.h"
+
+#include <utility>
+
+#include "exporter/gpu/simulated_inventory.h"
+#include "exporter/kernel_log/kmsg_reader.h"
+#include "exporter/kernel_log/open_source.h"
+#include "exporter/publish/web.h"
+#include "exporter/web_config.h"
+
+namespace gpuward::exporter {
+namespace {
+
+std::unique_ptr<Inventory> make_inventory(const Flags& flags) {
+  if (flags.gpu_simulate_file.empty()) return std::make_unique<NoInventory>();
+  return std::make_unique<SimulatedInventory>(flags.gpu_simulate_file);
+}
+
+Result<Settings> settings_of(const Flags& flags) {
+  auto settings = load_settings(flags.config_file);
+  if (settings && !flags.kernel_log_path.empty()) settings->kernel_log_path = flags.kernel_log_path;
+  return settings;
+}
+
+State load_state(const StateFile& file, Log& log, bool& was_set_aside) {
+  auto state = file.load();
+  if (state) return *std::move(state);
+  was_set_aside = state.error().kind == ErrorKind::kInvalid;
+  log.error("The saved state is lost: counting begins anew", {{"error", state.error().message}});
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Exporter>> Exporter::start(const Flags& flags, Clock& clock, Log& log) {
+  auto settings = settings_of(flags);
+  if (!settings) return std::unexpected(settings.error());
+  if (auto gpus = make_inventory(flags)->list(); !gpus) return std::unexpected(gpus.error());
+  if (settings->log_level) log.set_level(*settings->log_level);
+  const StateFile file(flags.state_path);
+  bool was_set_aside = false;
+  State state = load_state(file, log, was_set_aside);
+  std::unique_ptr<Exporter> exporter(
+      new Exporter(flags, *std::move(settings), std::move(state), clock, log));
+  exporter->store_.update_health(
+      [&](Health& health) { health.was_state_set_aside = was_set_aside; });
+  if (auto serving = exporter->serve(flags); !serving) return std::unexpected(serving.error());
+  return exporter;
+}
+
+Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& clock, Log& log)
+    : clock_(clock),
+      log_(log),
+      config_file_(flags.config_file),
+      policy_(std::move(settings)),
+      inventory_(make_inventory(flags)),
+      store_(std::move(state)) {
+  for (const auto& path : {flags.config_file, flags.gpu_simulate_file}) {
+    if (!path.empty()) watches_.emplace_back(path);
+  }
+}
+
+Status Exporter::serve(const Flags& flags) {
+  const auto web = load_web_config(flags.web_config_file);
+  if (!web) return std::unexpected(web.error());
+  const std::string boot_id = read_boot_id();
+  store_.enter_boot(boot_id, clock_.wall());
+  store_.update_health([&](Health& health) { health.last_good_reload = clock_.wall(); });
+  load_gpus();
+  publisher_ =
+      std::make_unique<Publisher>(store_, clock_, [this] { return policy_.get()->catalogue; });
+  http::ServerOptions options;
+  options.listen_addresses = flags.listen_addresses;
+  options.tls = web->tls;
+  options.auth = web->auth;
+  auto server = http::Server::start(options, web_routes(*publisher_, store_, web->access()));
+  if (!server) return std::unexpected(server.error());
+  server_ = *std::move(server);
+  // Only now: a start that fails must not have moved the position on.
+  saver_ = std::make_unique<StateSaver>(store_, StateFile(flags.state_path), clock_, log_);
+  watcher_ =
+      std::make_unique<KernelLogWatcher>(open_kernel_log(policy_.get()->settings.kernel_log_path,
+                                                         boot_id, store_.state().position, clock_),
+                                         store_, policy_, clock_, log_);
+  return {};
+}
+
+void Exporter::load_gpus() {
+  auto gpus = inventory_->list();
+  if (!gpus) {
+    log_.error("The GPU inventory cannot be read: the old one is kept",
+               {{"error", gpus.error().message}});
+    store_.update_health([&](Health& health) { health.inventory_fault = gpus.error().message; });
+    return;
+  }
+  log_.info("GPU inventory",
+            {{"source", inventory_->describe()}, {"gpus", std::to_string(gpus->size())}});
+  store_.set_gpus(*std::move(gpus));
+  store_.update_health([](Health& health) { health.inventory_fault.reset(); });
+}
+
+void Exporter::reload() {
+  load_gpus();
+  auto settings = load_settings(config_file_);
+  if (!settings) {
+    log_.error("The new configuration is wrong: the old one stays in force",
+               {{"error", settings.error().message}});
+    store_.update_health([](Health& health) { health.was_last_reload_good = false; });
+    return;
+  }
+  settings->kernel_log_path = policy_.get()->settings.kernel_log_path;  // needs a restart
+  if (settings->log_level) log_.set_level(*settings->log_level);
+  policy_.set(*std::move(settings));
+  store_.update_health([&](Health& health) {
+    health.was_last_reload_good = true;
+    health.last_good_reload = clock_.wall();
+  });
+  store_.touch();
+  log_.info("The configuration has been read again", {{"file", config_file_.string()}});
+}
+
+void Exporter::tick() {
+  bool has_changed = false;
+  for (FileWatch& watch : watches_) has_changed |= watch.changed();
+  if (has_changed) reload();
+  store_.expire(clock_.wall(), policy_.get()->settings.findings_age);
+}
+
+Status check_configuration(const Flags& flags) {
+  if (auto settings = settings_of(flags); !settings) return std::unexpected(settings.error());
+  if (auto web = load_web_config(flags.web_config_file); !web) return std::unexpected(web.error());
+  if (auto gpus = make_inventory(flags)->list(); !gpus) return std::unexpected(gpus.error());
+  return {};
+}
+
+}  // namespace gpuward::exporter

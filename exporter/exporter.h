@@ -1,0 +1,62 @@
+// The whole exporter, put together: kernel log -> store -> publisher -> pages, with the state saver
+// at the side. Made by main(); all threads end with it, within a second.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/http/server.h"
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/file_watch.h"
+#include "core/runtime/log.h"
+#include "exporter/flags.h"
+#include "exporter/gpu/inventory.h"
+#include "exporter/kernel_log_watcher.h"
+#include "exporter/publish/publisher.h"
+#include "exporter/settings.h"
+#include "exporter/store/state_saver.h"
+#include "exporter/store/store.h"
+
+namespace gpuward::exporter {
+
+class Exporter {
+ public:
+  // kInvalid for a configuration that cannot work; kUnavailable where an address is taken. Clock
+  // and log must outlive it.
+  [[nodiscard]] static Result<std::unique_ptr<Exporter>> start(const Flags& flags, Clock& clock,
+                                                               Log& log);
+
+  // Main thread. Reads configuration and inventory again; what is wrong is said and the old one
+  // kept.
+  void reload();
+  // Main thread, once a second: files that have changed, findings that have aged.
+  void tick();
+
+  [[nodiscard]] const std::vector<int>& ports() const { return server_->ports(); }
+
+ private:
+  Exporter(const Flags& flags, Settings settings, State state, Clock& clock, Log& log);
+  [[nodiscard]] Status serve(const Flags& flags);
+  void load_gpus();
+
+  Clock& clock_;
+  Log& log_;
+  std::filesystem::path config_file_;
+  std::vector<FileWatch> watches_;
+  CurrentPolicy policy_;
+  std::unique_ptr<Inventory> inventory_;
+  // In this order, so that the last state is saved after the last record has been read, and nobody
+  // asks a publisher that is gone.
+  Store store_;
+  std::unique_ptr<StateSaver> saver_;
+  std::unique_ptr<KernelLogWatcher> watcher_;
+  std::unique_ptr<Publisher> publisher_;
+  std::unique_ptr<http::Server> server_;
+};
+
+// Every file that the flags name, read as start() would: for --check-config.
+[[nodiscard]] Status check_configuration(const Flags& flags);
+
+}  // namespace gpuward::exporter

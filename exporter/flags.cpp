@@ -1,0 +1,63 @@
+#include "exporter/flags.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr int kWrongUsage = 2;
+
+void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& format) {
+  app.add_option("--web.listen-address", flags.listen_addresses,
+                 "Address to serve on, may be repeated: `:10980`, `127.0.0.1:10980`, `[::1]:10980`")
+      ->capture_default_str();
+  app.add_option("--web.config.file", flags.web_config_file, "YAML file with TLS and credentials");
+  app.add_option("--config.file", flags.config_file, "YAML file with severities and the rest");
+  app.add_option("--kernel-log.path", flags.kernel_log_path,
+                 "Kernel log: /dev/kmsg (default), or any file or FIFO");
+  app.add_option("--gpu.simulate", flags.gpu_simulate_file, "Take the GPUs from this YAML file");
+  app.add_option("--state.path", flags.state_path, "Folder of what must survive a restart")
+      ->capture_default_str();
+  app.add_option("--log.level", level, "debug, info, warn or error")->capture_default_str();
+  app.add_option("--log.format", format, "logfmt or json")->capture_default_str();
+}
+
+}  // namespace
+
+std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
+  Flags flags;
+  std::string level = "info";
+  std::string format = "logfmt";
+  bool check_config = false;
+  CLI::App app(
+      "Says what the kernel log and the driver know about this node's GPUs, as Prometheus metrics.",
+      "gpuward-exporter");
+  add_flags(app, flags, level, format);
+  app.add_flag("--check-config", check_config,
+               "Read all configuration files, say what is wrong, and exit");
+  app.set_version_flag("--version", "gpuward-exporter " GPUWARD_VERSION);
+  const CLI::App* parse_log = app.add_subcommand(
+      "parse-log", "Read kernel-log lines on stdin, print a JSON object for each event");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kWrongUsage;
+  }
+  const auto log_level = parse_log_level(level);
+  const auto log_format = parse_log_format(format);
+  if (!log_level || !log_format) {
+    std::cerr << "gpuward-exporter: "
+              << (log_level ? "--log.format: " + log_format.error().message
+                            : "--log.level: " + log_level.error().message)
+              << "\n";
+    return kWrongUsage;
+  }
+  flags.log_level = *log_level;
+  flags.log_format = *log_format;
+  if (check_config) flags.command = Command::kCheckConfig;
+  if (parse_log->parsed()) flags.command = Command::kParseLog;
+  return flags;
+}
+
+}  // namespace gpuward::exporter

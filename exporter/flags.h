@@ -1,0 +1,32 @@
+// The command line of gpuward-exporter. CLI11 is included in flags.cpp only.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/runtime/log.h"
+
+namespace gpuward::exporter {
+
+enum class Command : std::uint8_t { kServe, kParseLog, kCheckConfig };
+
+struct Flags {
+  Command command = Command::kServe;
+  std::vector<std::string> listen_addresses{":10980"};
+  std::filesystem::path web_config_file;
+  std::filesystem::path config_file;
+  std::string kernel_log_path;  // empty: as the configuration says
+  std::filesystem::path gpu_simulate_file;
+  std::filesystem::path state_path{"/var/lib/gpuward"};
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kLogfmt;
+};
+
+// The flags, or the exit code where the command line asks for nothing more (--help, --version: 0)
+// or is wrong (2, said on stderr).
+[[nodiscard]] std::variant<Flags, int> parse_flags(int argc, const char* const* argv);
+
+}  // namespace gpuward::exporter

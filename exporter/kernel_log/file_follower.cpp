@@ -1,0 +1,156 @@
+#include "exporter/kernel_log/file_follower.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "exporter/kernel_log/file_identity.h"
+#include "exporter/kernel_log/kmsg_record.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::size_t kBufferBytes = 64U << 10U;
+constexpr std::uint64_t kBytesPerRead = 256U << 10U;
+// How often a file is looked at: poll(2) does not wait for a regular file to grow.
+constexpr std::chrono::milliseconds kLookInterval{100};
+constexpr int kLooksBeforeLeaving = 5;
+
+Error describe(const std::string& attempted, int number) {
+  const bool forbidden = number == EACCES || number == EPERM;
+  return {forbidden ? ErrorKind::kForbidden : ErrorKind::kUnavailable,
+          attempted + ": " + std::generic_category().message(number),
+          {}};
+}
+
+// A log of /dev/kmsg records written into a file keeps their priorities.
+bool says_user_space(std::string_view line) {
+  if (line.empty() || line.front() < '0' || line.front() > '9') return false;
+  const auto record = parse_kmsg_record(line);
+  return record && record->is_from_user_space();
+}
+
+}  // namespace
+
+FileFollower::FileFollower(std::filesystem::path path, LogPosition start)
+    : path_(std::filesystem::absolute(path)), buffer_(kBufferBytes) {
+  if (start.path == path_.string()) position_ = std::move(start);
+  position_.path = path_.string();
+}
+
+Status FileFollower::open() {
+  // O_NONBLOCK: opening a FIFO must not wait for a writer.
+  Descriptor file(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!file.is_open()) return std::unexpected(describe("opening " + path_.string(), errno));
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) {
+    return std::unexpected(describe("reading " + path_.string(), errno));
+  }
+  if (S_ISDIR(status.st_mode)) {
+    return fail(ErrorKind::kInvalid, path_.string() + " is a folder, not a log");
+  }
+  is_fifo_ = S_ISFIFO(status.st_mode);
+  if (is_fifo_) {
+    // Being a writer too, we never see the end that readers see between two writers.
+    file_ = Descriptor(::open(path_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+    if (!file_.is_open()) return std::unexpected(describe("opening " + path_.string(), errno));
+    return {};
+  }
+  const bool resume = std::exchange(is_first_open_, false) && position_.offset != 0;
+  if (!resume || continues_at(file, position_)) return adopt(std::move(file), resume);
+  Descriptor rotated = find_continuation(path_, position_);
+  return rotated.is_open() ? adopt(std::move(rotated), true) : adopt(std::move(file), false);
+}
+
+Status FileFollower::adopt(Descriptor file, bool resume) {
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) {
+    return std::unexpected(describe("reading " + path_.string(), errno));
+  }
+  file_ = std::move(file);
+  lines_.clear();
+  if (!resume) position_.offset = 0;
+  position_.inode = status.st_ino;
+  if (::lseek(file_.get(), static_cast<off_t>(position_.offset), SEEK_SET) < 0) {
+    return std::unexpected(describe("seeking in " + path_.string(), errno));
+  }
+  remember_place();
+  return {};
+}
+
+void FileFollower::remember_place() {
+  if (!is_fifo_) position_.fingerprint = fingerprint_before(file_, position_.offset).value_or(0);
+}
+
+void FileFollower::restart_if_rewritten() {
+  if (is_fifo_ || continues_at(file_, position_)) return;
+  position_.offset = 0;
+  lines_.clear();
+  ::lseek(file_.get(), 0, SEEK_SET);
+  remember_place();
+}
+
+bool FileFollower::is_replaced() const {
+  struct stat named{};
+  return !is_fifo_ && ::stat(path_.c_str(), &named) == 0 && named.st_ino != position_.inode;
+}
+
+Result<ReadReport> FileFollower::read(const Sink& sink, std::chrono::milliseconds wait,
+                                      const std::stop_token& stop) {
+  if (!file_.is_open()) {
+    if (auto opened = open(); !opened) return std::unexpected(opened.error());
+  }
+  restart_if_rewritten();
+  auto report = drain(sink, stop);
+  if (!report) {
+    file_.reset();
+  } else if (report->bytes != 0) {
+    idle_looks_since_replaced_ = 0;
+  } else if (is_fifo_) {
+    if (waiter_.wait(file_.get(), wait, stop)) report = drain(sink, stop);
+  } else {
+    leave_if_replaced(sink, *report);
+    if (file_.is_open()) waiter_.wait(-1, std::min(wait, kLookInterval), stop);
+  }
+  return report;
+}
+
+void FileFollower::leave_if_replaced(const Sink& sink, ReadReport& report) {
+  if (!is_replaced()) return;
+  // The writer may hold the old file for a moment after the new one has appeared.
+  if (++idle_looks_since_replaced_ < kLooksBeforeLeaving) return;
+  lines_.finish(
+      [&](std::string_view line, std::size_t bytes) { hand_out(line, bytes, sink, report); });
+  idle_looks_since_replaced_ = 0;
+  file_.reset();  // the next call opens the new one
+}
+
+Result<ReadReport> FileFollower::drain(const Sink& sink, const std::stop_token& stop) {
+  ReadReport report;
+  while (report.bytes < kBytesPerRead && !stop.stop_requested()) {
+    const ssize_t got = ::read(file_.get(), buffer_.data(), buffer_.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0 || (got < 0 && errno == EAGAIN)) break;
+    if (got < 0) return std::unexpected(describe("reading " + path_.string(), errno));
+    report.bytes += static_cast<std::uint64_t>(got);
+    lines_.feed(
+        {buffer_.data(), static_cast<std::size_t>(got)},
+        [&](std::string_view line, std::size_t bytes) { hand_out(line, bytes, sink, report); });
+  }
+  if (report.bytes != 0) remember_place();
+  return report;
+}
+
+void FileFollower::hand_out(std::string_view line, std::size_t bytes, const Sink& sink,
+                            ReadReport& report) {
+  position_.offset += bytes;
+  ++report.records;
+  sink({joiner_.push(line).text, says_user_space(line), std::nullopt});
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,49 @@
+// A log as a file or a FIFO (--kernel-log.path). A file is read from its start, or on from the
+// saved position when it is still the same one; rotation by rename and truncation are followed. A
+// FIFO stays open whether or not somebody writes.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/xid/joiner.h"
+#include "exporter/kernel_log/descriptor.h"
+#include "exporter/kernel_log/line_splitter.h"
+#include "exporter/kernel_log/source.h"
+
+namespace gpuward::exporter {
+
+class FileFollower final : public KernelLogSource {
+ public:
+  // `start` is the position of the run before, if any.
+  FileFollower(std::filesystem::path path, LogPosition start);
+
+  [[nodiscard]] Result<ReadReport> read(const Sink& sink, std::chrono::milliseconds wait,
+                                        const std::stop_token& stop) override;
+  [[nodiscard]] const LogPosition& position() const override { return position_; }
+
+ private:
+  [[nodiscard]] Status open();
+  [[nodiscard]] Status adopt(Descriptor file, bool resume);
+  void restart_if_rewritten();
+  // True when another file has taken the name: this one will not grow any more.
+  [[nodiscard]] bool is_replaced() const;
+  void leave_if_replaced(const Sink& sink, ReadReport& report);
+  [[nodiscard]] Result<ReadReport> drain(const Sink& sink, const std::stop_token& stop);
+  void hand_out(std::string_view line, std::size_t bytes, const Sink& sink, ReadReport& report);
+  void remember_place();
+
+  std::filesystem::path path_;
+  LogPosition position_;
+  Descriptor file_;
+  bool is_fifo_ = false;
+  bool is_first_open_ = true;
+  int idle_looks_since_replaced_ = 0;
+  std::vector<char> buffer_;
+  LineSplitter lines_;
+  xid::RecordJoiner joiner_;
+  ReadWaiter waiter_;
+};
+
+}  // namespace gpuward::exporter

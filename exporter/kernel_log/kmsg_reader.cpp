@@ -1,0 +1,151 @@
+#include "exporter/kernel_log/kmsg_reader.h"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+namespace gpuward::exporter {
+namespace {
+
+// The kernel's own limit for one record with its header and continuation lines is 2 KiB (8 KiB
+// before 6.x with CONFIG_PRINTK_CALLER and long dictionaries): smaller buffers get EINVAL.
+constexpr std::size_t kBufferBytes = 16U << 10U;
+constexpr std::uint64_t kRecordsPerRead = 512;
+constexpr std::size_t kMostPieceBytes = 64U << 10U;
+
+std::string describe_errno(int number) { return std::generic_category().message(number); }
+
+// The record's clock counts from boot and not while the machine sleeps, as CLOCK_MONOTONIC does.
+std::chrono::microseconds since_boot_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::duration_cast<std::chrono::microseconds>(
+                                                std::chrono::nanoseconds(now.tv_nsec));
+}
+
+}  // namespace
+
+Status KmsgFile::open() {
+  descriptor_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (descriptor_.is_open()) return {};
+  const int number = errno;
+  return fail(number == EACCES || number == EPERM ? ErrorKind::kForbidden : ErrorKind::kUnavailable,
+              "opening " + path_ + ": " + describe_errno(number) +
+                  " (reading the kernel log takes root or CAP_SYSLOG)");
+}
+
+long KmsgFile::read(char* buffer, std::size_t size) {
+  const ssize_t got = ::read(descriptor_.get(), buffer, size);
+  return got >= 0 ? got : -errno;
+}
+
+bool KmsgFile::wait(std::chrono::milliseconds wait, const std::stop_token& stop) {
+  return waiter_.wait(descriptor_.get(), wait, stop);
+}
+
+KmsgReader::KmsgReader(std::unique_ptr<KmsgDevice> device, const Clock& clock, std::string boot_id,
+                       LogPosition start)
+    : device_(std::move(device)), clock_(clock), buffer_(kBufferBytes) {
+  // Without a boot id the position cannot be trusted: counting twice is worse than a late start is
+  // bad, but both are better than skipping, so everything is read again.
+  if (!boot_id.empty() && start.boot_id == boot_id) position_.sequence = start.sequence;
+  position_.boot_id = std::move(boot_id);
+}
+
+Result<ReadReport> KmsgReader::read(const Sink& sink, std::chrono::milliseconds wait,
+                                    const std::stop_token& stop) {
+  if (!is_open_) {
+    if (auto opened = device_->open(); !opened) return std::unexpected(opened.error());
+    is_open_ = true;
+  }
+  auto report = drain(sink, stop);
+  if (report && report->records == 0 && report->gaps == 0 && device_->wait(wait, stop)) {
+    report = drain(sink, stop);
+  }
+  if (!report) {
+    device_->close();
+    is_open_ = false;
+  }
+  return report;
+}
+
+Result<ReadReport> KmsgReader::drain(const Sink& sink, const std::stop_token& stop) {
+  ReadReport report;
+  while (report.records < kRecordsPerRead && !stop.stop_requested()) {
+    const long got = device_->read(buffer_.data(), buffer_.size());
+    if (got == -EINTR) continue;
+    // Overwritten before it was read: the next read gives the oldest that is left, and its sequence
+    // number tells how many are gone.
+    if (got == -EPIPE) {
+      if (!is_hole_counted_) ++report.gaps;
+      is_hole_counted_ = true;
+      continue;
+    }
+    if (got == -EAGAIN) break;
+    if (got == -EINVAL && buffer_.size() < (1U << 20U)) {
+      buffer_.resize(buffer_.size() * 2);
+      continue;
+    }
+    if (got < 0) {
+      return fail(ErrorKind::kUnavailable,
+                  "reading the kernel log: " + describe_errno(static_cast<int>(-got)));
+    }
+    if (got == 0) break;
+    const std::string_view raw(buffer_.data(), static_cast<std::size_t>(got));
+    report.bytes += raw.size();
+    if (const auto record = parse_kmsg_record(raw)) take(*record, sink, report);
+  }
+  flush(sink);
+  return report;
+}
+
+void KmsgReader::take(const KmsgRecord& record, const Sink& sink, ReadReport& report) {
+  if (position_.sequence && record.sequence <= *position_.sequence) return;
+  // A first start cannot know what was before its first record; any later hole is a loss.
+  if (position_.sequence && record.sequence > *position_.sequence + 1) {
+    if (!is_hole_counted_) ++report.gaps;
+    report.lost_records += record.sequence - *position_.sequence - 1;
+  }
+  is_hole_counted_ = false;
+  position_.sequence = record.sequence;
+  ++report.records;
+  const bool continues = record.flag == '+' && !pieces_.text.empty() &&
+                         pieces_.is_from_user_space == record.is_from_user_space();
+  if (continues && pieces_.text.size() + record.text.size() <= kMostPieceBytes) {
+    pieces_.text += record.text;
+    return;
+  }
+  flush(sink);
+  if (record.flag == 'c') {
+    pieces_ = {std::string(record.text), record.is_from_user_space(), record.since_boot};
+    return;
+  }
+  hand_out(sink, record.text, record.is_from_user_space(), record.since_boot);
+}
+
+void KmsgReader::flush(const Sink& sink) {
+  if (pieces_.text.empty()) return;
+  hand_out(sink, pieces_.text, pieces_.is_from_user_space, pieces_.since_boot);
+  pieces_.text.clear();
+}
+
+void KmsgReader::hand_out(const Sink& sink, std::string_view text, bool is_from_user_space,
+                          std::chrono::microseconds since_boot) const {
+  const auto age = since_boot_now() - since_boot;
+  sink({text, is_from_user_space,
+        clock_.wall() - std::chrono::duration_cast<Clock::Wall::duration>(age)});
+}
+
+std::string read_boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot_id;
+  std::getline(file, boot_id);
+  return boot_id;
+}
+
+}  // namespace gpuward::exporter

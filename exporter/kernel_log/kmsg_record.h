@@ -1,0 +1,28 @@
+// One record as /dev/kmsg gives it: `prio,sequence,microseconds,flags[,more];text`, then lines of
+// ` KEY=value` (Documentation/ABI/testing/dev-kmsg of Linux). Pure; used by KmsgReader.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace gpuward::exporter {
+
+struct KmsgRecord {
+  unsigned priority = 0;  // syslog facility * 8 + level
+  std::uint64_t sequence = 0;
+  std::chrono::microseconds since_boot{0};
+  char flag = '-';        // 'c' and '+': a piece of a line
+  std::string_view text;  // of the first line; points into the record
+
+  // The kernel stamps what comes in through /dev/kmsg with facility `user` or what the writer asks
+  // for, and never with facility 0, its own.
+  [[nodiscard]] bool is_from_user_space() const { return priority > 7; }
+};
+
+// nullopt for what is no such record. Unknown fields before the semicolon are skipped, as the ABI
+// asks.
+[[nodiscard]] std::optional<KmsgRecord> parse_kmsg_record(std::string_view raw);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,19 @@
+// Chooses how a kernel log is read from what its path leads to: a character device is /dev/kmsg (or
+// a bind mount of it), all else is a file or a FIFO.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/runtime/clock.h"
+#include "exporter/kernel_log/source.h"
+
+namespace gpuward::exporter {
+
+// Opens nothing yet: the first read() does, and says what is wrong. `clock` must outlive it.
+[[nodiscard]] std::unique_ptr<KernelLogSource> open_kernel_log(const std::string& path,
+                                                               const std::string& boot_id,
+                                                               const LogPosition& start,
+                                                               const Clock& clock);
+
+}  // namespace gpuward::exporter

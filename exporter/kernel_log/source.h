@@ -1,0 +1,60 @@
+// Where kernel-log records come from: /dev/kmsg, a file, a FIFO. Read by the watcher's thread, in
+// batches; after each batch position() says where to go on, so that counts and position are kept
+// together and a restart counts nothing twice and loses nothing.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "core/model/result.h"
+
+namespace gpuward::exporter {
+
+// How far a source has been read. Only the fields of its kind are set.
+struct LogPosition {
+  std::string path;                       // what was read; another path starts from its beginning
+  std::string boot_id;                    // kmsg: sequence numbers start anew at each boot
+  std::optional<std::uint64_t> sequence;  // kmsg: of the last record handed out
+  std::uint64_t inode = 0;                // file: which one it was, whatever its name is now
+  std::uint64_t offset = 0;               // file: of the first byte not handed out
+  std::uint64_t fingerprint = 0;  // file: hash of the bytes just before that (file_identity.h)
+  bool operator==(const LogPosition&) const = default;
+};
+
+struct LogRecord {
+  std::string_view text;  // valid during the call
+  // Whether somebody other than the kernel has written it (kmsg priority above 7).
+  bool is_from_user_space = false;
+  // When the kernel logged it; absent where the source does not say.
+  std::optional<std::chrono::system_clock::time_point> time;
+};
+
+// What one read() has met, beside the records.
+struct ReadReport {
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t gaps = 0;          // times that something was missing
+  std::uint64_t lost_records = 0;  // records missing, as far as sequence numbers tell
+};
+
+class KernelLogSource {
+ public:
+  using Sink = std::function<void(const LogRecord&)>;
+
+  virtual ~KernelLogSource() = default;
+
+  // Watcher's thread. Waits until there is something to read, `wait` has passed or `stop` is
+  // requested, then hands out what is there, at most a few hundred records. An error means that the
+  // source cannot be read now; a later call opens it again.
+  [[nodiscard]] virtual Result<ReadReport> read(const Sink& sink, std::chrono::milliseconds wait,
+                                                const std::stop_token& stop) = 0;
+  // Watcher's thread, after read(): everything before it has been handed out.
+  [[nodiscard]] virtual const LogPosition& position() const = 0;
+};
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,78 @@
+// gpuward-exporter: says what the kernel log and the driver know about this node's GPUs.
+#include <malloc.h>
+
+#include <iostream>
+#include <variant>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "core/runtime/signals.h"
+#include "exporter/exporter.h"
+#include "exporter/flags.h"
+#include "exporter/kernel_log/parse_log.h"
+
+namespace {
+
+using gpuward::ErrorKind;
+using gpuward::exporter::Command;
+using gpuward::exporter::Exporter;
+using gpuward::exporter::Flags;
+
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+// One arena for all threads, and memory given back early: a DaemonSet pays for every MiB on every
+// node.
+void keep_memory_small() {
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_TRIM_THRESHOLD, 64 << 10);
+  mallopt(M_MMAP_THRESHOLD, 64 << 10);
+}
+
+int complain(const gpuward::Error& error) {
+  std::cerr << "gpuward-exporter: " << error.message << "\n";
+  return error.kind == ErrorKind::kInvalid || error.kind == ErrorKind::kNotFound ? kWrongUsage
+                                                                                 : kFailed;
+}
+
+int serve(const Flags& flags) {
+  gpuward::Signals signals;
+  gpuward::SystemClock clock;
+  gpuward::Log log(flags.log_level, flags.log_format);
+  auto exporter = Exporter::start(flags, clock, log);
+  if (!exporter) return complain(exporter.error());
+  for (const int port : (*exporter)->ports()) {
+    log.info("Serving", {{"version", GPUWARD_VERSION}, {"port", std::to_string(port)}});
+  }
+  const int signal = signals.wait([&] { (*exporter)->reload(); }, [&] { (*exporter)->tick(); });
+  log.info("Stopping", {{"signal", std::to_string(signal)}});
+  return 0;
+}
+
+int check_config(const Flags& flags) {
+  const auto status = gpuward::exporter::check_configuration(flags);
+  if (!status) return complain(status.error());
+  std::cout << "The configuration is good.\n";
+  return 0;
+}
+
+int run(const Flags& flags) {
+  switch (flags.command) {
+    case Command::kServe:
+      return serve(flags);
+    case Command::kParseLog:
+      return gpuward::exporter::run_parse_log(std::cin, std::cout, gpuward::xid::Catalogue());
+    case Command::kCheckConfig:
+      return check_config(flags);
+  }
+  return kFailed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  keep_memory_small();
+  const auto flags = gpuward::exporter::parse_flags(argc, argv);
+  if (const int* exit_code = std::get_if<int>(&flags)) return *exit_code;
+  return run(std::get<Flags>(flags));
+}

@@ -1,0 +1,25 @@
+#include "exporter/publish/gpu_labels.h"
+
+namespace gpuward::exporter {
+
+GpuLabels::GpuLabels(const Snapshot& snapshot) {
+  for (const auto& [bus_id, uuid] : snapshot.state.uuids) by_bus_id_[bus_id].uuid = uuid;
+  for (const Gpu& gpu : snapshot.gpus) {
+    Names& names = by_bus_id_[gpu.pci.bus_id()];
+    names.index = std::to_string(gpu.index);
+    if (!gpu.uuid.empty()) names.uuid = gpu.uuid;
+  }
+}
+
+Labels GpuLabels::of(const std::string& bus_id) const {
+  const auto found = by_bus_id_.find(bus_id);
+  const Names names = found == by_bus_id_.end() ? Names{} : found->second;
+  return {{"gpu", names.index}, {"uuid", names.uuid}, {"pci_bus_id", bus_id}};
+}
+
+std::string GpuLabels::index(const std::string& bus_id) const {
+  const auto found = by_bus_id_.find(bus_id);
+  return found == by_bus_id_.end() ? std::string() : found->second.index;
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,52 @@
+#include "exporter/publish/publisher.h"
+
+#include <utility>
+
+#include "core/metrics/process.h"
+#include "exporter/publish/families.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::chrono::milliseconds kRefreshInterval{1'000};
+// A burst of events shares one rendering.
+constexpr std::chrono::milliseconds kShortestPause{50};
+
+}  // namespace
+
+Publisher::Publisher(Store& store, Clock& clock, CurrentCatalogue catalogue)
+    : store_(store), clock_(clock), catalogue_(std::move(catalogue)) {
+  render();
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+Publisher::~Publisher() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+metrics::Exposition Publisher::for_scrape() {
+  was_scraped_.store(true, std::memory_order_relaxed);
+  return current_.get();
+}
+
+void Publisher::run(const std::stop_token& stop) {
+  std::uint64_t rendered = 0;
+  while (!stop.stop_requested()) {
+    const std::uint64_t version = store_.wait_for_change(rendered, kRefreshInterval, stop);
+    const bool was_scraped = was_scraped_.exchange(false, std::memory_order_relaxed);
+    if (version == rendered && !was_scraped) continue;
+    rendered = version;
+    render();
+    clock_.sleep_for(kShortestPause, stop);
+  }
+}
+
+void Publisher::render() {
+  std::vector<metrics::Family> families = exporter_families(store_.snapshot(), *catalogue_());
+  families.push_back(metrics::build_info());
+  metrics::append_process(families);
+  current_.set(metrics::render(families));
+}
+
+}  // namespace gpuward::exporter

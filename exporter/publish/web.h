@@ -1,0 +1,23 @@
+// The exporter's pages: /metrics, /healthz, /readyz and the landing page. Metrics and landing page
+// ask for the credentials of --web.config.file where it names any; health stays open for the
+// kubelet.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/http/server.h"
+#include "exporter/publish/publisher.h"
+#include "exporter/store/store.h"
+
+namespace gpuward::exporter {
+
+// What /readyz says: 200 and "ready", or 503 and a line for each thing that is not as it should be.
+[[nodiscard]] http::Response readiness(const Health& health);
+
+// `publisher` and `store` must outlive the server. `access` is that of /metrics and of the landing
+// page.
+[[nodiscard]] std::vector<http::Route> web_routes(Publisher& publisher, const Store& store,
+                                                  http::Access access);
+
+}  // namespace gpuward::exporter

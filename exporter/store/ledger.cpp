@@ -1,0 +1,137 @@
+#include "exporter/store/ledger.h"
+
+#include <algorithm>
+
+#include "core/runtime/text.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::size_t kMostTextBytes = 1024;
+constexpr std::size_t kMostLabelBytes = 128;
+// A line may speak of many errors (EDAC); no line may make a counter wrap.
+constexpr std::uint64_t kMostErrorsPerLine = 1'000'000;
+
+// The driver says a lost GPU in up to four ways within milliseconds; xid_notes: one event.
+constexpr std::uint32_t kFallenOffTheBus = 79;
+constexpr std::chrono::seconds kBurst{5};
+
+CounterKey key_of(const xid::Event& event) {
+  // Where there is a number it says it all: `fallen_off` beside 79 is the same fault.
+  const std::string label =
+      event.code == 0 ? to_valid_utf8(event.label, kMostLabelBytes) : std::string();
+  return {event.kind, event.code, label, event.pci ? event.pci->bus_id() : std::string(),
+          to_valid_utf8(event.switch_name, kMostLabelBytes)};
+}
+
+std::string code_text(const CounterKey& key) {
+  return key.code != 0 ? std::to_string(key.code) : key.label;
+}
+
+bool is_repeat_within_burst(const CounterKey& key, const Counter& counter, WallTime seen) {
+  if (key.kind != xid::Kind::kXid || key.code != kFallenOffTheBus || counter.count == 0)
+    return false;
+  const auto apart = seen > counter.last_seen ? seen - counter.last_seen : counter.last_seen - seen;
+  return apart < kBurst;
+}
+
+}  // namespace
+
+void Ledger::set_gpus(const std::vector<Gpu>& gpus) {
+  known_gpus_.clear();
+  for (const Gpu& gpu : gpus) known_gpus_.insert(gpu.pci.bus_id());
+}
+
+void Ledger::observe(const Observation& observation) {
+  const CounterKey key = key_of(observation.event);
+  const bool is_new_event = count(observation, key);
+  // What means nothing for the GPU (a recovery, a follow-up of another Xid) is counted and not
+  // latched.
+  if (observation.verdict.severity != Severity::kNone) latch(observation, key, is_new_event);
+}
+
+bool Ledger::may_add(std::size_t size, std::size_t limit, const Observation& observation,
+                     const CounterKey& key) const {
+  if (observation.evidence == Evidence::kUserSpace) return size < limit / 4;
+  return size < limit || (observation.verdict.known && known_gpus_.contains(key.pci_bus_id));
+}
+
+bool Ledger::count(const Observation& observation, const CounterKey& key) {
+  auto found = state_.counters.find(key);
+  if (found == state_.counters.end()) {
+    if (!may_add(state_.counters.size(), limits_.counters, observation, key)) {
+      ++state_.dropped_events;
+      return false;
+    }
+    found = state_.counters.emplace(key, Counter{}).first;
+  }
+  Counter& counter = found->second;
+  const bool is_new_event = !is_repeat_within_burst(key, counter, observation.seen);
+  if (is_new_event) counter.count += std::min(observation.event.count, kMostErrorsPerLine);
+  counter.last_seen = std::max(counter.last_seen, observation.seen);
+  return is_new_event;
+}
+
+void Ledger::latch(const Observation& observation, const CounterKey& key, bool is_new_event) {
+  const FindingKey finding_key{std::string(xid::to_string(key.kind)), code_text(key),
+                               key.pci_bus_id, observation.evidence};
+  auto found = state_.findings.find(finding_key);
+  if (found == state_.findings.end()) {
+    if (!may_add(state_.findings.size(), limits_.findings, observation, key)) {
+      ++state_.dropped_events;
+      return;
+    }
+    Finding fresh;
+    fresh.check = finding_key.check;
+    fresh.code = finding_key.code;
+    fresh.pci_bus_id = finding_key.pci_bus_id;
+    fresh.evidence = finding_key.evidence;
+    fresh.first_seen = fresh.last_seen = observation.seen;
+    found = state_.findings.emplace(finding_key, std::move(fresh)).first;
+    is_new_event = true;
+  }
+  Finding& finding = found->second;
+  if (is_new_event) ++finding.count;
+  finding.first_seen = std::min(finding.first_seen, observation.seen);
+  finding.last_seen = std::max(finding.last_seen, observation.seen);
+  state_.findings_updated = std::max(state_.findings_updated, observation.seen);
+  if (observation.verdict.severity < finding.severity) return;
+  // The worst verdict stays, with the line that it came from.
+  finding.severity = observation.verdict.severity;
+  finding.cleared_by = observation.verdict.cleared_by;
+  finding.line = to_valid_utf8(observation.line, kMostTextBytes);
+  finding.why = to_valid_utf8(observation.verdict.why, kMostTextBytes);
+}
+
+bool Ledger::learn_uuid(const xid::UuidLine& line) {
+  const std::string bus_id = line.pci.bus_id();
+  const auto known = state_.uuids.find(bus_id);
+  if (known != state_.uuids.end() ? known->second == line.uuid
+                                  : state_.uuids.size() >= limits_.uuids) {
+    return false;
+  }
+  state_.uuids[bus_id] = to_valid_utf8(line.uuid, kMostLabelBytes);
+  return true;
+}
+
+void Ledger::enter_boot(const std::string& boot_id, WallTime now) {
+  if (boot_id.empty() || boot_id == state_.boot_id) return;
+  const auto cleared = std::erase_if(state_.findings, [](const auto& entry) {
+    const ClearedBy by = entry.second.cleared_by;
+    return by == ClearedBy::kReboot || by == ClearedBy::kGpuReset;
+  });
+  if (cleared != 0) state_.findings_updated = now;
+  state_.uuids.clear();  // boards may have been swapped
+  state_.boot_id = boot_id;
+}
+
+bool Ledger::expire(WallTime now, std::chrono::milliseconds age) {
+  const auto gone = std::erase_if(state_.findings, [&](const auto& entry) {
+    const Finding& finding = entry.second;
+    return finding.cleared_by == ClearedBy::kAge && now - finding.last_seen >= age;
+  });
+  if (gone != 0) state_.findings_updated = now;
+  return gone != 0;
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,66 @@
+// The rules of the store, pure: what an event does to counters and findings, what a new boot and
+// the passing of time clear. Time comes in as a parameter. Wrapped by Store, which adds the lock.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/model/gpu.h"
+#include "core/xid/catalogue.h"
+#include "core/xid/parser.h"
+#include "exporter/store/state.h"
+
+namespace gpuward::exporter {
+
+// One judged event of the kernel log.
+struct Observation {
+  xid::Event event;
+  xid::Verdict verdict;
+  std::string line;
+  WallTime seen;
+  Evidence evidence = Evidence::kKernel;
+};
+
+struct LedgerLimits {
+  // Distinct series. User space gets a quarter of each, so that a forger cannot crowd out the
+  // kernel; known codes on GPUs of the inventory are always taken.
+  std::size_t counters = 4096;
+  std::size_t findings = 1024;
+  std::size_t uuids = 256;
+};
+
+class Ledger {
+ public:
+  explicit Ledger(State state, LedgerLimits limits = {})
+      : state_(std::move(state)), limits_(limits) {}
+
+  [[nodiscard]] const State& state() const { return state_; }
+
+  void set_gpus(const std::vector<Gpu>& gpus);
+  void set_position(const LogPosition& position) { state_.position = position; }
+
+  // Counts it and latches what follows from it. Nothing ever lowers a finding here.
+  void observe(const Observation& observation);
+  // True when that address was not known by this UUID.
+  bool learn_uuid(const xid::UuidLine& line);
+  // A boot resets every GPU: what a reboot or a GPU reset clears is gone, all else stays. The same
+  // boot id, or none, changes nothing.
+  void enter_boot(const std::string& boot_id, WallTime now);
+  // Drops findings that age clears and that have not come again for `age`; true if there were any.
+  bool expire(WallTime now, std::chrono::milliseconds age);
+
+ private:
+  [[nodiscard]] bool count(const Observation& observation, const CounterKey& key);
+  void latch(const Observation& observation, const CounterKey& key, bool is_new_event);
+  [[nodiscard]] bool may_add(std::size_t size, std::size_t limit, const Observation& observation,
+                             const CounterKey& key) const;
+
+  State state_;
+  LedgerLimits limits_;
+  std::set<std::string> known_gpus_;  // bus ids of the inventory
+};
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,61 @@
+// What the exporter remembers over restarts: counters, latched findings, and how far the kernel log
+// has been read. One value, kept as a whole in one file, so that a crash can never separate a count
+// from the position that goes with it.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "core/model/finding.h"
+#include "core/xid/event.h"
+#include "exporter/kernel_log/source.h"
+
+namespace gpuward {
+
+// "kernel", "user_space".
+[[nodiscard]] constexpr std::string_view to_string(Evidence evidence) {
+  return evidence == Evidence::kKernel ? "kernel" : "user_space";
+}
+
+}  // namespace gpuward
+
+namespace gpuward::exporter {
+
+struct CounterKey {
+  xid::Kind kind = xid::Kind::kXid;
+  std::uint32_t code = 0;
+  std::string label;
+  std::string pci_bus_id;   // empty where the line names no device
+  std::string switch_name;  // SXids only
+  auto operator<=>(const CounterKey&) const = default;
+};
+
+struct Counter {
+  std::uint64_t count = 0;
+  WallTime last_seen;
+};
+
+// A line of user space and one of the kernel are two findings: the first may not borrow the
+// standing of the second.
+struct FindingKey {
+  std::string check;
+  std::string code;
+  std::string pci_bus_id;
+  Evidence evidence = Evidence::kKernel;
+  auto operator<=>(const FindingKey&) const = default;
+};
+
+struct State {
+  std::string boot_id;
+  LogPosition position;
+  std::map<CounterKey, Counter> counters;  // never fall, not even over a reboot
+  std::map<FindingKey, Finding> findings;
+  std::map<std::string, std::string> uuids;  // by bus id, as the kernel log has named them
+  std::uint64_t dropped_events = 0;          // not counted because a cap was reached
+  WallTime findings_updated;                 // when a finding last came, changed or went
+};
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,214 @@
+#include "exporter/store/state_file.h"
+
+#include <array>
+#include <chrono>
+#include <limits>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "core/model/pci_address.h"
+#include "core/runtime/files.h"
+#include "core/runtime/json.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::size_t kMostBytes = 32U << 20U;
+
+// ---- writing
+
+std::int64_t to_ms(WallTime time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
+
+Json position_json(const LogPosition& position) {
+  Json json = {{"path", position.path},
+               {"boot_id", position.boot_id},
+               {"inode", position.inode},
+               {"offset", position.offset},
+               {"fingerprint", position.fingerprint}};
+  if (position.sequence) json["sequence"] = *position.sequence;
+  return json;
+}
+
+Json counter_json(const CounterKey& key, const Counter& counter) {
+  return {{"kind", std::string(xid::to_string(key.kind))},
+          {"code", key.code},
+          {"label", key.label},
+          {"pci_bus_id", key.pci_bus_id},
+          {"switch", key.switch_name},
+          {"count", counter.count},
+          {"last_seen_ms", to_ms(counter.last_seen)}};
+}
+
+Json finding_json(const Finding& finding) {
+  return {{"check", finding.check},
+          {"code", finding.code},
+          {"pci_bus_id", finding.pci_bus_id},
+          {"severity", std::string(to_string(finding.severity))},
+          {"cleared_by", std::string(to_string(finding.cleared_by))},
+          {"evidence", std::string(to_string(finding.evidence))},
+          {"line", finding.line},
+          {"why", finding.why},
+          {"first_seen_ms", to_ms(finding.first_seen)},
+          {"last_seen_ms", to_ms(finding.last_seen)},
+          {"count", finding.count}};
+}
+
+// ---- reading: every wrong field makes the whole file wrong
+
+// Reads members of one object; the first that is not as it must be is remembered for the message.
+class Fields {
+ public:
+  Fields(const Json& object, std::string& fault) : object_(object), fault_(fault) {}
+
+  [[nodiscard]] std::string text(const char* key) const {
+    const Json& value = member_at(object_, key);
+    if (!value.is_string()) return reject(key), std::string();
+    return value.get<std::string>();
+  }
+  [[nodiscard]] std::uint64_t count(const char* key) const {
+    const Json& value = member_at(object_, key);
+    if (!value.is_number_unsigned()) return reject(key), 0;
+    return value.get<std::uint64_t>();
+  }
+  [[nodiscard]] WallTime time(const char* key) const {
+    const Json& value = member_at(object_, key);
+    if (!value.is_number_integer()) return reject(key), WallTime{};
+    return WallTime(std::chrono::milliseconds(value.get<std::int64_t>()));
+  }
+  // The enumerator that writes itself as this text, of those from the first to `last`.
+  template <typename Enum>
+  [[nodiscard]] Enum name(const char* key, Enum last) const {
+    const std::string text_value = text(key);
+    for (int i = 0; i <= static_cast<int>(last); ++i) {
+      if (to_string(static_cast<Enum>(i)) == text_value) return static_cast<Enum>(i);
+    }
+    return reject(key), Enum{};
+  }
+  void reject(const char* key) const {
+    if (fault_.empty()) fault_ = std::string(key) + " is missing or wrong";
+  }
+
+ private:
+  const Json& object_;
+  std::string& fault_;
+};
+
+LogPosition read_position(const Json& json, std::string& fault) {
+  const Fields fields(json, fault);
+  LogPosition position;
+  position.path = fields.text("path");
+  position.boot_id = fields.text("boot_id");
+  position.inode = fields.count("inode");
+  position.offset = fields.count("offset");
+  position.fingerprint = fields.count("fingerprint");
+  if (!member_at(json, "sequence").is_null()) position.sequence = fields.count("sequence");
+  return position;
+}
+
+void read_counter(const Json& json, State& state, std::string& fault) {
+  const Fields fields(json, fault);
+  CounterKey key;
+  key.kind = fields.name("kind", xid::Kind::kMce);
+  const std::uint64_t code = fields.count("code");
+  if (code > std::numeric_limits<std::uint32_t>::max()) fields.reject("code");
+  key.code = static_cast<std::uint32_t>(code);
+  key.label = fields.text("label");
+  key.pci_bus_id = fields.text("pci_bus_id");
+  key.switch_name = fields.text("switch");
+  state.counters[key] = {fields.count("count"), fields.time("last_seen_ms")};
+}
+
+void read_finding(const Json& json, State& state, std::string& fault) {
+  const Fields fields(json, fault);
+  Finding finding;
+  finding.check = fields.text("check");
+  finding.code = fields.text("code");
+  finding.pci_bus_id = fields.text("pci_bus_id");
+  finding.severity = fields.name("severity", Severity::kIsolate);
+  finding.cleared_by = fields.name("cleared_by", ClearedBy::kAge);
+  finding.evidence = fields.name("evidence", Evidence::kUserSpace);
+  finding.line = fields.text("line");
+  finding.why = fields.text("why");
+  finding.first_seen = fields.time("first_seen_ms");
+  finding.last_seen = fields.time("last_seen_ms");
+  finding.count = fields.count("count");
+  FindingKey key{finding.check, finding.code, finding.pci_bus_id, finding.evidence};
+  state.findings[std::move(key)] = std::move(finding);
+}
+
+}  // namespace
+
+std::string to_state_json(const State& state) {
+  Json counters = Json::array();
+  for (const auto& [key, counter] : state.counters) counters.push_back(counter_json(key, counter));
+  Json findings = Json::array();
+  for (const auto& [key, finding] : state.findings) findings.push_back(finding_json(finding));
+  const Json json = {{"schema_version", kSchemaVersion},
+                     {"boot_id", state.boot_id},
+                     {"position", position_json(state.position)},
+                     {"counters", std::move(counters)},
+                     {"findings", std::move(findings)},
+                     {"uuids", state.uuids},
+                     {"dropped_events", state.dropped_events},
+                     {"findings_updated_ms", to_ms(state.findings_updated)}};
+  return dump_json(json);
+}
+
+Result<State> parse_state_json(std::string_view text) {
+  const auto json =
+      parse_json(text, {.max_bytes = kMostBytes, .max_depth = 8, .max_values = 1'000'000});
+  if (!json) return std::unexpected(json.error());
+  const Json& version = member_at(*json, "schema_version");
+  if (version != kSchemaVersion) {
+    return fail(ErrorKind::kInvalid, "schema_version is " + dump_json(version) +
+                                         ", this program writes " + std::to_string(kSchemaVersion));
+  }
+  std::string fault;
+  const Fields fields(*json, fault);
+  State state;
+  state.boot_id = fields.text("boot_id");
+  state.dropped_events = fields.count("dropped_events");
+  state.findings_updated = fields.time("findings_updated_ms");
+  state.position = read_position(member_at(*json, "position"), fault);
+  for (const Json& item : member_at(*json, "counters")) read_counter(item, state, fault);
+  for (const Json& item : member_at(*json, "findings")) read_finding(item, state, fault);
+  for (const auto& [bus_id, uuid] : member_at(*json, "uuids").items()) {
+    if (!uuid.is_string()) fields.reject("uuids");
+    if (uuid.is_string()) state.uuids[bus_id] = uuid.get<std::string>();
+  }
+  if (!fault.empty()) return fail(ErrorKind::kInvalid, fault);
+  return state;
+}
+
+StateFile::StateFile(std::filesystem::path folder) : path_(std::move(folder) / "state.json") {}
+
+Result<State> StateFile::load() const {
+  auto text = read_file(path_, kMostBytes);
+  if (!text && text.error().kind == ErrorKind::kNotFound) return State{};
+  if (!text && text.error().kind != ErrorKind::kTooLarge) return std::unexpected(text.error());
+  auto state = text ? parse_state_json(*text) : Result<State>(std::unexpected(text.error()));
+  if (state) return state;
+  std::filesystem::path aside = path_;
+  aside += ".broken";
+  std::error_code error;
+  std::filesystem::rename(path_, aside, error);
+  return fail(ErrorKind::kInvalid, path_.string() + ": " + state.error().message +
+                                       (error ? "; it could not be set aside: " + error.message()
+                                              : "; set aside as " + aside.string()));
+}
+
+Status StateFile::save(std::string_view text) const {
+  std::error_code error;
+  std::filesystem::create_directories(path_.parent_path(), error);
+  if (error) {
+    return fail(ErrorKind::kUnavailable,
+                "making the state folder " + path_.parent_path().string() + ": " + error.message());
+  }
+  return write_file_atomically(path_, text, 0640);
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,33 @@
+// The State as a JSON file in the state folder (--state.path), written as a whole and atomically.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "core/model/result.h"
+#include "exporter/store/state.h"
+
+namespace gpuward::exporter {
+
+[[nodiscard]] std::string to_state_json(const State& state);
+// kInvalid for anything that is not wholly a state of this schema version.
+[[nodiscard]] Result<State> parse_state_json(std::string_view text);
+
+class StateFile {
+ public:
+  explicit StateFile(std::filesystem::path folder);
+
+  // The state of the run before; an empty one where there is none. kInvalid: the file was broken
+  // and has been set aside as `state.json.broken`, start with an empty state. Other kinds: it
+  // cannot be read.
+  [[nodiscard]] Result<State> load() const;
+  // `text` as to_state_json() makes it. Makes the folder where it is missing.
+  [[nodiscard]] Status save(std::string_view text) const;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace gpuward::exporter

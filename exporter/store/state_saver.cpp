@@ -1,0 +1,53 @@
+#include "exporter/store/state_saver.h"
+
+#include <utility>
+
+namespace gpuward::exporter {
+namespace {
+
+// After a change: as long as a burst of events may share one write.
+constexpr std::chrono::milliseconds kShortestPause{100};
+// Without one: the position alone moves on with every line of the log.
+constexpr std::chrono::milliseconds kPositionInterval{5'000};
+
+}  // namespace
+
+StateSaver::StateSaver(Store& store, StateFile file, Clock& clock, Log& log)
+    : store_(store), file_(std::move(file)), clock_(clock), log_(log) {
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+StateSaver::~StateSaver() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+void StateSaver::run(const std::stop_token& stop) {
+  std::uint64_t seen = 0;
+  while (!stop.stop_requested()) {
+    seen = store_.wait_for_change(seen, kPositionInterval, stop);
+    save();
+    clock_.sleep_for(kShortestPause, stop);
+  }
+  save();
+}
+
+void StateSaver::save() {
+  std::string text = to_state_json(store_.state());
+  if (text == saved_) return;
+  const Status status = file_.save(text);
+  if (status) saved_ = std::move(text);
+  const bool was_good = !store_.health().state_fault;
+  store_.update_health([&](Health& health) {
+    health.state_fault.reset();
+    if (!status) health.state_fault = status.error().message;
+  });
+  if (!status && was_good) {
+    log_.error(
+        "The state cannot be saved: a restart now would count again what is still in the kernel "
+        "log",
+        {{"error", status.error().message}});
+  }
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,36 @@
+// Keeps the state file up to date on a thread of its own, so that a slow or dead disk delays
+// neither the kernel log nor a scrape. Counts and position are saved together: what a crash loses
+// of the file is read again from the kernel log, and nothing is counted twice.
+#pragma once
+
+#include <thread>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "exporter/store/state_file.h"
+#include "exporter/store/store.h"
+
+namespace gpuward::exporter {
+
+class StateSaver {
+ public:
+  // All must outlive it.
+  StateSaver(Store& store, StateFile file, Clock& clock, Log& log);
+  // Saves a last time, then ends the thread.
+  ~StateSaver();
+  StateSaver(const StateSaver&) = delete;
+  StateSaver& operator=(const StateSaver&) = delete;
+
+ private:
+  void run(const std::stop_token& stop);
+  void save();
+
+  Store& store_;
+  StateFile file_;
+  Clock& clock_;
+  Log& log_;
+  std::string saved_;  // what the file holds, as far as we know
+  std::jthread thread_;
+};
+
+}  // namespace gpuward::exporter

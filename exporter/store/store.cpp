@@ -1,0 +1,96 @@
+#include "exporter/store/store.h"
+
+#include <utility>
+
+namespace gpuward::exporter {
+namespace {
+
+void add(LogNumbers& sum, const LogNumbers& more) {
+  sum.lines += more.lines;
+  sum.bytes += more.bytes;
+  sum.gaps += more.gaps;
+  sum.lost_records += more.lost_records;
+  sum.user_space_lines += more.user_space_lines;
+  sum.parse_time += more.parse_time;
+}
+
+}  // namespace
+
+void Store::bump() {
+  ++version_;
+  changed_.notify_all();
+}
+
+void Store::apply(const LogBatch& batch) {
+  const std::lock_guard lock(mutex_);
+  bool is_change = !batch.observations.empty();
+  for (const Observation& observation : batch.observations) ledger_.observe(observation);
+  for (const xid::UuidLine& line : batch.uuids) is_change |= ledger_.learn_uuid(line);
+  ledger_.set_position(batch.position);
+  add(log_, batch.numbers);
+  if (is_change) bump();
+}
+
+void Store::enter_boot(const std::string& boot_id, WallTime now) {
+  const std::lock_guard lock(mutex_);
+  ledger_.enter_boot(boot_id, now);
+  bump();
+}
+
+void Store::expire(WallTime now, std::chrono::milliseconds age) {
+  const std::lock_guard lock(mutex_);
+  if (ledger_.expire(now, age)) bump();
+}
+
+void Store::set_gpus(std::vector<Gpu> gpus) {
+  const std::lock_guard lock(mutex_);
+  ledger_.set_gpus(gpus);
+  gpus_ = std::move(gpus);
+  bump();
+}
+
+void Store::update_health(const std::function<void(Health&)>& update) {
+  const std::lock_guard lock(mutex_);
+  const Health before = health_;
+  update(health_);
+  if (health_ != before) bump();
+}
+
+void Store::touch() {
+  const std::lock_guard lock(mutex_);
+  bump();
+}
+
+Snapshot Store::snapshot() const {
+  const std::lock_guard lock(mutex_);
+  return {ledger_.state(), gpus_, log_, health_};
+}
+
+Health Store::health() const {
+  const std::lock_guard lock(mutex_);
+  return health_;
+}
+
+State Store::state() const {
+  const std::lock_guard lock(mutex_);
+  return ledger_.state();
+}
+
+std::vector<Gpu> Store::gpus() const {
+  const std::lock_guard lock(mutex_);
+  return gpus_;
+}
+
+std::uint64_t Store::version() const {
+  const std::lock_guard lock(mutex_);
+  return version_;
+}
+
+std::uint64_t Store::wait_for_change(std::uint64_t seen, std::chrono::milliseconds limit,
+                                     const std::stop_token& stop) const {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, stop, limit, [&] { return version_ != seen; });
+  return version_;
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,76 @@
+#include "core/metrics/text_format.h"
+
+#include <gtest/gtest.h>
+
+#include "core/runtime/text.h"
+#include "tests/support/process.h"
+#include "tests/support/require.h"
+
+namespace gpuward::metrics {
+namespace {
+
+Family one_sample(std::string name, std::string help, std::string label_value) {
+  return {
+      std::move(name), std::move(help), Type::kGauge, {{{{"line", std::move(label_value)}}, 1}}};
+}
+
+TEST(TextFormat, WritesHelpTypeAndSamplesInTheOrderGiven) {
+  const Family family{"gpuward_xid_errors_total",
+                      "Errors.",
+                      Type::kCounter,
+                      {{{{"gpu", "0"}, {"xid", "79"}}, 3}, {{{"gpu", "1"}, {"xid", "13"}}, 0}}};
+
+  const std::string text = to_text({{family}});
+
+  EXPECT_EQ(text,
+            "# HELP gpuward_xid_errors_total Errors.\n"
+            "# TYPE gpuward_xid_errors_total counter\n"
+            "gpuward_xid_errors_total{gpu=\"0\",xid=\"79\"} 3\n"
+            "gpuward_xid_errors_total{gpu=\"1\",xid=\"13\"} 0\n");
+}
+
+TEST(TextFormat, LeavesOutAFamilyWithoutSamples) {
+  EXPECT_EQ(to_text({{Family{"gpuward_empty", "Nothing.", Type::kGauge, {}}}}), "");
+}
+
+TEST(TextFormat, KeepsANewlineInHelpFromBreakingTheScrape) {
+  const std::string text = to_text({{one_sample("gpuward_a", "first\nsecond 1", "x")}});
+
+  EXPECT_EQ(text.find("\nsecond"), std::string::npos) << text;
+}
+
+TEST(TextFormat, MakesLabelValuesValidUtf8AndEscapesThem) {
+  const std::string text =
+      to_text({{one_sample("gpuward_a", "A.", "bad \xff byte, \"quoted\" \\ and\nline")}});
+
+  EXPECT_TRUE(is_valid_utf8(text)) << text;
+  EXPECT_NE(text.find(R"(\"quoted\" \\ and)"), std::string::npos) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;
+}
+
+TEST(TextFormat, CutsEndlessLabelValues) {
+  const std::string text = to_text({{one_sample("gpuward_a", "A.", std::string(100'000, 'x'))}});
+
+  EXPECT_LT(text.size(), 2'000U);
+}
+
+TEST(TextFormat, KeepsMillisecondsOfTimestamps) {
+  const Family family{"gpuward_t_seconds", "T.", Type::kGauge, {{{}, 1795249476.125}}};
+
+  EXPECT_NE(to_text({{family}}).find("gpuward_t_seconds 1795249476.125\n"), std::string::npos);
+}
+
+TEST(TextFormat, IsReadByPromtoolWhateverTheValues) {
+  GPUWARD_REQUIRE(support::why_no_program("promtool"));
+  std::vector<Family> families = {one_sample("gpuward_a_info", "What\nis \\ it.", "\xff\xfe\n\"")};
+  families.push_back({"gpuward_other_errors_total", "B.", Type::kCounter, {{{}, 1e15}}});
+
+  const auto outcome =
+      support::Process::run({.argv = {"promtool", "check", "metrics"}, .input = to_text(families)});
+
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
+  EXPECT_EQ(outcome->exit_code, 0) << outcome->output << outcome->error_output;
+}
+
+}  // namespace
+}  // namespace gpuward::metrics

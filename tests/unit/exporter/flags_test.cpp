@@ -1,0 +1,65 @@
+#include "exporter/flags.h"
+
+#include <gtest/gtest.h>
+
+namespace gpuward::exporter {
+namespace {
+
+std::variant<Flags, int> parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "gpuward-exporter");
+  return parse_flags(static_cast<int>(arguments.size()), arguments.data());
+}
+
+Flags parsed(const std::vector<const char*>& arguments) {
+  const auto flags = parse(arguments);
+  EXPECT_TRUE(std::holds_alternative<Flags>(flags));
+  return std::holds_alternative<Flags>(flags) ? std::get<Flags>(flags) : Flags{};
+}
+
+TEST(Flags, WorkWithoutAny) {
+  const Flags flags = parsed({});
+
+  EXPECT_EQ(flags.command, Command::kServe);
+  EXPECT_EQ(flags.listen_addresses, std::vector<std::string>{":10980"});
+  EXPECT_EQ(flags.state_path, "/var/lib/gpuward");
+}
+
+TEST(Flags, TakeSeveralAddresses) {
+  const Flags flags =
+      parsed({"--web.listen-address=127.0.0.1:0", "--web.listen-address", "[::1]:10980"});
+
+  EXPECT_EQ(flags.listen_addresses, (std::vector<std::string>{"127.0.0.1:0", "[::1]:10980"}));
+}
+
+TEST(Flags, AreAllRead) {
+  const Flags flags =
+      parsed({"--web.config.file=w", "--config.file=c", "--kernel-log.path=k", "--gpu.simulate=g",
+              "--state.path=s", "--log.level=debug", "--log.format=json", "--check-config"});
+
+  EXPECT_EQ(flags.web_config_file, "w");
+  EXPECT_EQ(flags.config_file, "c");
+  EXPECT_EQ(flags.kernel_log_path, "k");
+  EXPECT_EQ(flags.gpu_simulate_file, "g");
+  EXPECT_EQ(flags.state_path, "s");
+  EXPECT_EQ(flags.log_level, LogLevel::kDebug);
+  EXPECT_EQ(flags.log_format, LogFormat::kJson);
+  EXPECT_EQ(flags.command, Command::kCheckConfig);
+}
+
+TEST(Flags, KnowTheSubcommand) { EXPECT_EQ(parsed({"parse-log"}).command, Command::kParseLog); }
+
+TEST(Flags, EndWithZeroAfterHelpAndVersion) {
+  EXPECT_EQ(std::get<int>(parse({"--help"})), 0);
+  EXPECT_EQ(std::get<int>(parse({"--version"})), 0);
+}
+
+TEST(Flags, EndWithTwoWhereTheyAreWrong) {
+  for (const char* argument : {"--unknown", "--log.level=loud", "--log.format=xml", "stray"}) {
+    const auto flags = parse({argument});
+    ASSERT_TRUE(std::holds_alternative<int>(flags)) << argument;
+    EXPECT_EQ(std::get<int>(flags), 2) << argument;
+  }
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

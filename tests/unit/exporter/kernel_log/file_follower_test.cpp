@@ -1,0 +1,227 @@
+#include "exporter/kernel_log/file_follower.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class FileFollowerTest : public testing::Test {
+ protected:
+  std::filesystem::path log() const { return folder / "log"; }
+  void append(const std::string& text) const {
+    std::ofstream(log(), std::ios::app | std::ios::binary) << text;
+  }
+  // Until nothing new comes; a file is looked at, so that an empty read is an answer.
+  void read(FileFollower& follower) {
+    for (int idle = 0; idle < 1;) {
+      const auto report = follower.read(
+          [&](const LogRecord& record) {
+            texts.emplace_back(record.text);
+            from_user_space.push_back(record.is_from_user_space);
+          },
+          0ms, {});
+      ASSERT_TRUE(report.has_value()) << report.error().message;
+      idle += report->bytes == 0 ? 1 : 0;
+    }
+  }
+  void read_until(FileFollower& follower, std::size_t records) {
+    EXPECT_TRUE(support::wait_until(
+        [&] {
+          read(follower);
+          return texts.size() >= records;
+        },
+        10s, std::to_string(records) + " records"));
+  }
+
+  support::TempDir folder;
+  std::vector<std::string> texts;
+  std::vector<bool> from_user_space;
+};
+
+TEST_F(FileFollowerTest, ReadsAFileFromItsStart) {
+  append("one\ntwo\n");
+  FileFollower follower(log(), {});
+
+  read(follower);
+
+  EXPECT_THAT(texts, ElementsAre("one", "two"));
+}
+
+TEST_F(FileFollowerTest, FollowsAFileThatGrowsAndWaitsForTheEndOfALine) {
+  append("one\ntw");
+  FileFollower follower(log(), {});
+  read(follower);
+  EXPECT_THAT(texts, ElementsAre("one"));
+
+  append("o\n");
+  read(follower);
+
+  EXPECT_THAT(texts, ElementsAre("one", "two"));
+}
+
+TEST_F(FileFollowerTest, GoesOnWhereTheRunBeforeStopped) {
+  append("one\ntwo\nhal");
+  LogPosition saved;
+  {
+    FileFollower follower(log(), {});
+    read(follower);
+    saved = follower.position();
+  }
+  append("f\nthree\n");
+  texts.clear();
+
+  FileFollower again(log(), saved);
+  read(again);
+
+  EXPECT_THAT(texts, ElementsAre("half", "three"));
+}
+
+TEST_F(FileFollowerTest, StartsAgainWhereTheFileWasWrittenAnew) {
+  append("old one\nold two\n");
+  LogPosition saved;
+  {
+    FileFollower follower(log(), {});
+    read(follower);
+    saved = follower.position();
+  }
+  std::ofstream(log(), std::ios::trunc) << "new one, longer\nnew two, longer\n";
+  texts.clear();
+
+  FileFollower again(log(), saved);
+  read(again);
+
+  EXPECT_THAT(texts, ElementsAre("new one, longer", "new two, longer"));
+}
+
+TEST_F(FileFollowerTest, ReadsTheRestOfAFileThatWasRotatedBetweenTwoRuns) {
+  append("one\ntwo\n");
+  LogPosition saved;
+  {
+    FileFollower follower(log(), {});
+    read(follower);
+    saved = follower.position();
+  }
+  append("three\n");
+  std::filesystem::rename(log(), folder / "log.1");
+  append("four\n");
+  texts.clear();
+
+  FileFollower again(log(), saved);
+  read_until(again, 2);
+
+  EXPECT_THAT(texts, ElementsAre("three", "four"));
+}
+
+TEST_F(FileFollowerTest, FollowsARotationWhileItRuns) {
+  append("one\n");
+  FileFollower follower(log(), {});
+  read(follower);
+
+  std::filesystem::rename(log(), folder / "log.1");
+  append("two\n");
+  std::ofstream(folder / "log.1", std::ios::app) << "late\n";
+  read_until(follower, 3);
+
+  EXPECT_THAT(texts, ElementsAre("one", "late", "two"));
+}
+
+TEST_F(FileFollowerTest, FollowsATruncationWhileItRuns) {
+  append("one\ntwo\nthree\n");
+  FileFollower follower(log(), {});
+  read(follower);
+  texts.clear();
+
+  std::ofstream(log(), std::ios::trunc) << "four\n";
+  read(follower);
+
+  EXPECT_THAT(texts, ElementsAre("four"));
+}
+
+TEST_F(FileFollowerTest, IgnoresThePositionOfAnotherPath) {
+  append("one\n");
+  LogPosition saved;
+  saved.path = "/somewhere/else";
+  saved.offset = 4;
+
+  FileFollower follower(log(), saved);
+  read(follower);
+
+  EXPECT_THAT(texts, ElementsAre("one"));
+}
+
+TEST_F(FileFollowerTest, SaysThatTheFileIsMissingAndFindsItLater) {
+  FileFollower follower(log(), {});
+  const auto report = follower.read([](const LogRecord&) {}, 0ms, {});
+  ASSERT_FALSE(report.has_value());
+  EXPECT_NE(report.error().message.find(log().string()), std::string::npos);
+
+  append("one\n");
+  read(follower);
+
+  EXPECT_THAT(texts, ElementsAre("one"));
+}
+
+TEST_F(FileFollowerTest, RefusesAFolder) {
+  FileFollower follower(folder.path(), {});
+
+  EXPECT_FALSE(follower.read([](const LogRecord&) {}, 0ms, {}).has_value());
+}
+
+TEST_F(FileFollowerTest, MarksKmsgRecordsOfUserSpaceInAFile) {
+  append("6,1,1,-;kernel\n12,2,2,-;user\nplain\n");
+  FileFollower follower(log(), {});
+
+  read(follower);
+
+  EXPECT_THAT(from_user_space, ElementsAre(false, true, false));
+}
+
+TEST_F(FileFollowerTest, OpensAFifoWithoutAWriterAndSurvivesItsWriters) {
+  ASSERT_EQ(::mkfifo(log().c_str(), 0600), 0);
+  FileFollower follower(log(), {});
+  read(follower);
+  EXPECT_THAT(texts, IsEmpty());
+
+  for (const char* line : {"one\n", "two\n"}) {
+    const int writer = ::open(log().c_str(), O_WRONLY);
+    ASSERT_GE(writer, 0);
+    ASSERT_EQ(::write(writer, line, 4), 4);
+    ::close(writer);
+    read(follower);
+  }
+
+  EXPECT_THAT(texts, ElementsAre("one", "two"));
+}
+
+TEST_F(FileFollowerTest, StopsWaitingAtOnceWhenAsked) {
+  ASSERT_EQ(::mkfifo(log().c_str(), 0600), 0);
+  FileFollower follower(log(), {});
+  const auto start = std::chrono::steady_clock::now();
+  {
+    std::jthread reader([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        EXPECT_TRUE(follower.read([](const LogRecord&) {}, 60s, stop).has_value());
+      }
+    });
+  }
+
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

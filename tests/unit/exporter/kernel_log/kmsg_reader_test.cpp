@@ -1,0 +1,258 @@
+#include "exporter/kernel_log/kmsg_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+
+#include "tests/fakes/fake_clock.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Answers as the script says; EAGAIN at its end.
+struct Script {
+  struct Answer {
+    std::string record;
+    int error = 0;
+  };
+  std::deque<Answer> answers;
+  std::size_t smallest_buffer = 0;  // EINVAL below it
+  int opened = 0;
+  bool may_open = true;
+
+  void say(unsigned priority, std::uint64_t sequence, const std::string& text, char flag = '-') {
+    answers.push_back({std::to_string(priority) + "," + std::to_string(sequence) + ",1000," + flag +
+                           ";" + text + "\n",
+                       0});
+  }
+  void fail(int error) { answers.push_back({"", error}); }
+};
+
+class ScriptedKmsg final : public KmsgDevice {
+ public:
+  explicit ScriptedKmsg(Script& script) : script_(script) {}
+  Status open() override {
+    if (!script_.may_open) return gpuward::fail(ErrorKind::kForbidden, "opening /dev/kmsg: no");
+    ++script_.opened;
+    return {};
+  }
+  void close() override {}
+  long read(char* buffer, std::size_t size) override {
+    if (script_.answers.empty()) return -EAGAIN;
+    if (size < script_.smallest_buffer) return -EINVAL;
+    const Script::Answer answer = script_.answers.front();
+    script_.answers.pop_front();
+    if (answer.error != 0) return -answer.error;
+    std::memcpy(buffer, answer.record.data(), answer.record.size());
+    return static_cast<long>(answer.record.size());
+  }
+  bool wait(std::chrono::milliseconds, const std::stop_token&) override { return false; }
+
+ private:
+  Script& script_;
+};
+
+class KmsgReaderTest : public testing::Test {
+ protected:
+  ReadReport read(KmsgReader& reader) {
+    const auto report = reader.read(
+        [&](const LogRecord& record) {
+          texts.emplace_back(record.text);
+          from_user_space.push_back(record.is_from_user_space);
+        },
+        0ms, {});
+    EXPECT_TRUE(report.has_value());
+    return report.value_or(ReadReport{});
+  }
+  KmsgReader make(LogPosition start = {}, std::string boot_id = "boot-1") {
+    return {std::make_unique<ScriptedKmsg>(script), clock, std::move(boot_id), std::move(start)};
+  }
+
+  Script script;
+  fakes::FakeClock clock;
+  std::vector<std::string> texts;
+  std::vector<bool> from_user_space;
+};
+
+LogPosition at(std::string boot_id, std::uint64_t sequence) {
+  LogPosition position;
+  position.boot_id = std::move(boot_id);
+  position.sequence = sequence;
+  return position;
+}
+
+TEST_F(KmsgReaderTest, HandsOutAllRecordsOfAFirstStart) {
+  script.say(6, 10, "a");
+  script.say(6, 11, "b");
+  KmsgReader reader = make();
+
+  const ReadReport report = read(reader);
+
+  EXPECT_THAT(texts, ElementsAre("a", "b"));
+  EXPECT_EQ(report.records, 2U);
+  EXPECT_EQ(report.gaps, 0U) << "what was before the first record of a first start is not a loss";
+  EXPECT_EQ(reader.position().sequence, 11U);
+}
+
+TEST_F(KmsgReaderTest, GoesOnAfterTheSavedSequenceOfTheSameBoot) {
+  script.say(6, 10, "a");
+  script.say(6, 11, "b");
+  script.say(6, 12, "c");
+  KmsgReader reader = make(at("boot-1", 11));
+
+  EXPECT_EQ(read(reader).records, 1U);
+
+  EXPECT_THAT(texts, ElementsAre("c"));
+}
+
+TEST_F(KmsgReaderTest, StartsFromTheOldestRecordAfterAReboot) {
+  script.say(6, 1, "a");
+  script.say(6, 2, "b");
+  KmsgReader reader = make(at("boot-0", 500));
+
+  read(reader);
+
+  EXPECT_THAT(texts, ElementsAre("a", "b"));
+  EXPECT_EQ(reader.position().boot_id, "boot-1");
+}
+
+TEST_F(KmsgReaderTest, CountsASequenceGapAndTheRecordsLost) {
+  script.say(6, 1, "a");
+  script.say(6, 5, "b");
+  KmsgReader reader = make();
+
+  const ReadReport report = read(reader);
+
+  EXPECT_EQ(report.gaps, 1U);
+  EXPECT_EQ(report.lost_records, 3U);
+  EXPECT_THAT(texts, ElementsAre("a", "b"));
+}
+
+TEST_F(KmsgReaderTest, SurvivesBeingOverwrittenAndCountsItOnce) {
+  script.say(6, 1, "a");
+  script.fail(EPIPE);
+  script.say(6, 101, "b");
+  KmsgReader reader = make();
+
+  const ReadReport report = read(reader);
+
+  EXPECT_THAT(texts, ElementsAre("a", "b"));
+  EXPECT_EQ(report.gaps, 1U);
+  EXPECT_EQ(report.lost_records, 99U);
+}
+
+TEST_F(KmsgReaderTest, CountsWhatWasOverwrittenBetweenTwoRuns) {
+  script.say(6, 50, "b");
+  KmsgReader reader = make(at("boot-1", 40));
+
+  EXPECT_EQ(read(reader).lost_records, 9U);
+}
+
+TEST_F(KmsgReaderTest, TakesALargerBufferWhereTheRecordDoesNotFit) {
+  script.smallest_buffer = 40'000;
+  script.say(6, 1, "long");
+  KmsgReader reader = make();
+
+  read(reader);
+
+  EXPECT_THAT(texts, ElementsAre("long"));
+}
+
+TEST_F(KmsgReaderTest, GoesOnAfterAnInterruptedRead) {
+  script.fail(EINTR);
+  script.say(6, 1, "a");
+  KmsgReader reader = make();
+
+  read(reader);
+
+  EXPECT_THAT(texts, ElementsAre("a"));
+}
+
+TEST_F(KmsgReaderTest, JoinsThePiecesOfALine) {
+  script.say(6, 1, "NVRM: Xid (PCI:0000:4e:00): ", 'c');
+  script.say(6, 2, "79, text", '+');
+  script.say(6, 3, "other");
+  KmsgReader reader = make();
+
+  read(reader);
+
+  EXPECT_THAT(texts, ElementsAre("NVRM: Xid (PCI:0000:4e:00): 79, text", "other"));
+}
+
+TEST_F(KmsgReaderTest, DoesNotJoinUserSpaceTextToALineOfTheKernel) {
+  script.say(4, 1, "NVRM: ", 'c');
+  script.say(12, 2, "Xid (PCI:0000:4e:00): 79", '+');
+  KmsgReader reader = make();
+
+  read(reader);
+
+  EXPECT_THAT(texts, ElementsAre("NVRM: ", "Xid (PCI:0000:4e:00): 79"));
+  EXPECT_THAT(from_user_space, ElementsAre(false, true));
+}
+
+TEST_F(KmsgReaderTest, MarksLinesOfUserSpace) {
+  script.say(4, 1, "kernel");
+  script.say(12, 2, "user");
+  KmsgReader reader = make();
+
+  read(reader);
+
+  EXPECT_THAT(from_user_space, ElementsAre(false, true));
+}
+
+TEST_F(KmsgReaderTest, OpensTheDeviceAgainAfterAFailure) {
+  script.fail(EIO);
+  KmsgReader reader = make();
+  EXPECT_FALSE(reader.read([](const LogRecord&) {}, 0ms, {}).has_value());
+
+  script.say(6, 1, "a");
+  read(reader);
+
+  EXPECT_THAT(texts, ElementsAre("a"));
+  EXPECT_EQ(script.opened, 2);
+}
+
+TEST_F(KmsgReaderTest, SaysWhyTheDeviceCannotBeOpened) {
+  script.may_open = false;
+  KmsgReader reader = make();
+
+  const auto report = reader.read([](const LogRecord&) {}, 0ms, {});
+
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error().kind, ErrorKind::kForbidden);
+  EXPECT_THAT(texts, IsEmpty());
+}
+
+TEST_F(KmsgReaderTest, StampsRecordsWithTheTimeOfTheKernelAndNotOfReading) {
+  script.say(6, 1, "a");
+  KmsgReader reader = make();
+  std::optional<Clock::Wall> time;
+
+  ASSERT_TRUE(
+      reader.read([&](const LogRecord& record) { time = record.time; }, 0ms, {}).has_value());
+
+  // Logged a millisecond after boot, and this machine has run for longer.
+  ASSERT_TRUE(time.has_value());
+  EXPECT_LT(*time, clock.wall());
+}
+
+TEST_F(KmsgReaderTest, LeavesABatchAtSomePointSoThatItIsStored) {
+  for (std::uint64_t i = 1; i <= 2000; ++i) script.say(6, i, "line");
+  KmsgReader reader = make();
+
+  const ReadReport report = read(reader);
+
+  EXPECT_LT(report.records, 2000U);
+  EXPECT_EQ(reader.position().sequence, report.records);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

@@ -1,0 +1,83 @@
+#include "exporter/publish/publisher.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "exporter/publish/web.h"
+#include "tests/support/wait.h"
+#include "tests/unit/exporter/store/observations.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class PublisherTest : public testing::Test {
+ protected:
+  std::string text() { return *publisher.for_scrape().text; }
+  void apply(const Observation& observation) {
+    LogBatch batch;
+    batch.observations = {observation};
+    store.apply(batch);
+  }
+
+  SystemClock clock;
+  Store store{State{}};
+  std::shared_ptr<const xid::Catalogue> catalogue = std::make_shared<const xid::Catalogue>();
+  Publisher publisher{store, clock, [this] { return catalogue; }};
+};
+
+TEST_F(PublisherTest, HasAnAnswerFromTheStart) {
+  const std::string out = text();
+
+  EXPECT_THAT(out, HasSubstr("gpuward_node_severity 0\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_build_info{version=\"" GPUWARD_VERSION "\""));
+  EXPECT_THAT(out, HasSubstr("process_resident_memory_bytes "));
+}
+
+TEST_F(PublisherTest, RendersAChangeWithoutBeingScraped) {
+  apply(observe_xid({.code = 79}));
+
+  EXPECT_TRUE(support::wait_until(
+      [&] { return text().find("gpuward_node_severity 3\n") != std::string::npos; }, 10s,
+      "severity 3"));
+}
+
+TEST_F(PublisherTest, GivesTheSameBytesToAllScrapesBetweenTwoChanges) {
+  EXPECT_TRUE(support::wait_until(
+      [&] { return publisher.for_scrape().text == publisher.for_scrape().text; }, 10s,
+      "shared bytes"));
+}
+
+TEST_F(PublisherTest, RefreshesWhatHasNoChangeOfItsOwnAfterAScrape) {
+  LogBatch ordinary;
+  ordinary.numbers.lines = 5;
+  store.apply(ordinary);
+
+  EXPECT_TRUE(support::wait_until(
+      [&] { return text().find("gpuward_kernel_log_lines_total 5\n") != std::string::npos; }, 10s,
+      "the lines"));
+}
+
+TEST(Readiness, IsGoodWhereNothingIsWrong) {
+  Health health;
+  health.kernel_log_fault.reset();
+
+  EXPECT_EQ(readiness(health).status, 200);
+}
+
+TEST(Readiness, SaysWhatIsDegraded) {
+  Health health;
+  health.kernel_log_fault = "opening /dev/kmsg: no";
+  health.inventory_fault = "gpus.yaml:1: broken";
+
+  const http::Response response = readiness(health);
+
+  EXPECT_EQ(response.status, 503);
+  EXPECT_THAT(*response.body, HasSubstr("opening /dev/kmsg: no"));
+  EXPECT_THAT(*response.body, HasSubstr("gpus.yaml:1: broken"));
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

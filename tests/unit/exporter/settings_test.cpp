@@ -1,0 +1,104 @@
+#include "exporter/settings.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using namespace std::chrono_literals;
+
+Result<Settings> load(const std::string& yaml) {
+  const support::TempDir folder;
+  return load_settings(folder.write("config.yaml", yaml));
+}
+
+TEST(Settings, AreTheDefaultsWithoutAFile) {
+  const auto settings = load_settings({});
+
+  ASSERT_TRUE(settings.has_value());
+  EXPECT_EQ(settings->user_space_lines, UserSpaceLines::kMark);
+  EXPECT_EQ(settings->findings_age, 24h);
+  EXPECT_EQ(settings->kernel_log_path, "/dev/kmsg");
+}
+
+TEST(Settings, AreAllReadFromAFile) {
+  const auto settings = load(
+      "profile: seed\n"
+      "xid:\n"
+      "  \"79\": {severity: isolate, action: CONTACT_SUPPORT, cleared_by: operator}\n"
+      "  13: {severity: NONE}\n"
+      "sxid:\n"
+      "  \"12028\": {severity: reset}\n"
+      "nvlink_default: reboot\n"
+      "nvlink5_default: reset\n"
+      "driver_branch: 550\n"
+      "kernel_log: {path: /var/log/kern.log, user_space_lines: refuse}\n"
+      "findings: {age: 2h}\n"
+      "log: {level: debug}\n");
+
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  EXPECT_EQ(settings->catalogue.profile, xid::Profile::kSeed);
+  EXPECT_EQ(settings->catalogue.xid.at(79).severity, Severity::kIsolate);
+  EXPECT_EQ(settings->catalogue.xid.at(79).action, "CONTACT_SUPPORT");
+  EXPECT_EQ(settings->catalogue.xid.at(79).cleared_by, ClearedBy::kOperator);
+  EXPECT_EQ(settings->catalogue.xid.at(13).severity, Severity::kNone);
+  EXPECT_EQ(settings->catalogue.sxid.at(12028).severity, Severity::kReset);
+  EXPECT_EQ(settings->catalogue.nvlink_default, Severity::kReboot);
+  EXPECT_EQ(settings->catalogue.nvlink5_default, Severity::kReset);
+  EXPECT_EQ(settings->catalogue.driver_branch, 550U);
+  EXPECT_EQ(settings->kernel_log_path, "/var/log/kern.log");
+  EXPECT_EQ(settings->user_space_lines, UserSpaceLines::kRefuse);
+  EXPECT_EQ(settings->findings_age, 2h);
+  EXPECT_EQ(settings->log_level, LogLevel::kDebug);
+}
+
+struct Fault {
+  const char* yaml;
+  const char* says;
+};
+
+class SettingsFault : public testing::TestWithParam<Fault> {};
+
+TEST_P(SettingsFault, IsSaidWithFileAndLine) {
+  const auto settings = load(GetParam().yaml);
+
+  ASSERT_FALSE(settings.has_value());
+  EXPECT_EQ(settings.error().kind, ErrorKind::kInvalid);
+  EXPECT_NE(settings.error().message.find(GetParam().says), std::string::npos)
+      << settings.error().message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, SettingsFault,
+    testing::Values(Fault{"profile: seeed\n", "config.yaml:1"},
+                    Fault{"# a\nxid:\n  \"79\": {severity: bad}\n", "config.yaml:3"},
+                    Fault{"xid:\n  \"79\": {cleared_by: magic}\n", "config.yaml:2"},
+                    Fault{"xid:\n  \"seven\": {severity: reset}\n", "config.yaml:2"},
+                    Fault{"xid:\n  \"79\": reset\n", "config.yaml:2"},
+                    Fault{"xid:\n  \"79\": {}\n  \"079\": {}\n", "config.yaml:3"},
+                    Fault{"xid:\n  \"79\": {action: \"\"}\n", "config.yaml:2"},
+                    Fault{"kernel_log: {user_space_lines: maybe}\n", "config.yaml:1"},
+                    Fault{"kernel_log: {path: \"\"}\n", "config.yaml:1"},
+                    Fault{"findings: {age: 1s}\n", "config.yaml:1"},
+                    Fault{"driver_branch: 575.12\n", "config.yaml:1"},
+                    Fault{"log: {level: loud}\n", "config.yaml:1"},
+                    Fault{"unknown: 1\n", "unknown"}, Fault{"a: [\n", "config.yaml:"}));
+
+TEST(CurrentPolicy, IsReplacedAsAWhole) {
+  CurrentPolicy current({});
+  const auto before = current.get();
+  Settings changed;
+  changed.catalogue.xid[13].severity = Severity::kIsolate;
+
+  current.set(changed);
+
+  xid::Event event;
+  event.code = 13;
+  EXPECT_EQ(before->catalogue->judge(event).severity, Severity::kMonitor);
+  EXPECT_EQ(current.get()->catalogue->judge(event).severity, Severity::kIsolate);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

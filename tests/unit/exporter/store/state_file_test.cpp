@@ -1,0 +1,97 @@
+#include "exporter/store/state_file.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "exporter/store/ledger.h"
+#include "tests/support/temp_dir.h"
+#include "tests/unit/exporter/store/observations.h"
+
+namespace gpuward::exporter {
+namespace {
+
+State full_state() {
+  Ledger ledger({});
+  ledger.enter_boot("boot-1", at_second(0));
+  ledger.observe(observe_xid({.code = 79, .second = 5}));
+  ledger.observe(observe_xid(
+      {.code = 64, .cleared_by = ClearedBy::kOperator, .evidence = Evidence::kUserSpace}));
+  Observation sxid = observe_xid({.code = 12028, .severity = Severity::kMonitor});
+  sxid.event.kind = xid::Kind::kSxid;
+  sxid.event.switch_name = "nvidia-nvswitch3";
+  ledger.observe(sxid);
+  (void)ledger.learn_uuid({*parse_pci_address("4e:00"), "GPU-a"});
+  LogPosition position;
+  position.path = "/dev/kmsg";
+  position.boot_id = "boot-1";
+  position.sequence = 18446744073709551615ULL;
+  position.offset = 7;
+  position.fingerprint = 18446744073709551614ULL;
+  ledger.set_position(position);
+  return ledger.state();
+}
+
+TEST(StateFile, GivesBackAllThatWasSaved) {
+  const support::TempDir folder;
+  const StateFile file(folder / "made");
+  const State state = full_state();
+
+  ASSERT_TRUE(file.save(to_state_json(state)).has_value());
+  const auto loaded = file.load();
+
+  ASSERT_TRUE(loaded.has_value()) << loaded.error().message;
+  EXPECT_EQ(to_state_json(*loaded), to_state_json(state));
+  EXPECT_EQ(loaded->position, state.position);
+  EXPECT_EQ(loaded->counters.size(), 3U);
+  EXPECT_EQ(loaded->findings.size(), 3U);
+}
+
+TEST(StateFile, IsEmptyWhereThereIsNone) {
+  const support::TempDir folder;
+
+  const auto loaded = StateFile(folder.path()).load();
+
+  ASSERT_TRUE(loaded.has_value());
+  EXPECT_TRUE(loaded->counters.empty());
+}
+
+class BrokenStateFile : public testing::TestWithParam<const char*> {};
+
+TEST_P(BrokenStateFile, IsSetAsideAndSaid) {
+  const support::TempDir folder;
+  folder.write("state.json", GetParam());
+  const StateFile file(folder.path());
+
+  const auto loaded = file.load();
+
+  ASSERT_FALSE(loaded.has_value());
+  EXPECT_EQ(loaded.error().kind, ErrorKind::kInvalid);
+  EXPECT_FALSE(std::filesystem::exists(folder / "state.json"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "state.json.broken"));
+  EXPECT_TRUE(file.load().has_value()) << "the next start has a clean slate";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Contents, BrokenStateFile,
+    testing::Values(
+        "", "{", "[]", "null", "{}", R"({"schema_version": 2})", R"({"schema_version": 1})",
+        R"({"schema_version":1,"boot_id":5,"position":{},"counters":[],"findings":[],"uuids":{},)"
+        R"("dropped_events":0,"findings_updated_ms":0})",
+        R"({"schema_version":1,"boot_id":"b","position":{"path":"","boot_id":"","inode":0,)"
+        R"("offset":-1,"fingerprint":0},"counters":[7],"findings":"x","uuids":[],)"
+        R"("dropped_events":0,"findings_updated_ms":0})"));
+
+TEST(StateFile, SaysWhereItCouldNotSave) {
+  const support::TempDir folder;
+  folder.write("file", "x");
+  const StateFile file(folder / "file");
+
+  const Status status = file.save("{}");
+
+  ASSERT_FALSE(status.has_value());
+  EXPECT_NE(status.error().message.find("file"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

@@ -1,0 +1,87 @@
+#include "exporter/store/store.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/unit/exporter/store/observations.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using namespace std::chrono_literals;
+
+LogBatch batch_of(std::vector<Observation> observations, std::uint64_t sequence) {
+  LogBatch batch;
+  batch.observations = std::move(observations);
+  batch.position.sequence = sequence;
+  batch.numbers.lines = 10;
+  return batch;
+}
+
+TEST(Store, TakesCountsAndPositionOfABatchTogether) {
+  Store store({});
+
+  store.apply(batch_of({observe_xid({.code = 79})}, 42));
+
+  const State state = store.state();
+  EXPECT_EQ(state.counters.size(), 1U);
+  EXPECT_EQ(state.position.sequence, 42U);
+  EXPECT_EQ(store.snapshot().log.lines, 10U);
+}
+
+TEST(Store, ChangesItsVersionForEventsAndNotForOrdinaryLines) {
+  Store store({});
+  const std::uint64_t before = store.version();
+
+  store.apply(batch_of({}, 1));
+  EXPECT_EQ(store.version(), before);
+
+  store.apply(batch_of({observe_xid({})}, 2));
+  EXPECT_NE(store.version(), before);
+}
+
+TEST(Store, ChangesItsVersionOnlyWhereHealthHasChanged) {
+  Store store({});
+  store.update_health([](Health& health) { health.kernel_log_fault = "no"; });
+  const std::uint64_t before = store.version();
+
+  store.update_health([](Health& health) { health.kernel_log_fault = "no"; });
+
+  EXPECT_EQ(store.version(), before);
+}
+
+TEST(Store, WakesWhoWaitsForAChange) {
+  Store store({});
+  const std::uint64_t seen = store.version();
+  std::uint64_t woken = seen;
+  std::jthread waiter([&] { woken = store.wait_for_change(seen, 60s, {}); });
+
+  store.touch();
+  waiter.join();
+
+  EXPECT_NE(woken, seen);
+}
+
+TEST(Store, EndsAWaitOnAStop) {
+  Store store({});
+  const auto start = std::chrono::steady_clock::now();
+  {
+    std::jthread waiter(
+        [&](const std::stop_token& stop) { store.wait_for_change(store.version(), 60s, stop); });
+  }
+
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 30s);
+}
+
+TEST(Store, DropsAgedFindings) {
+  Store store({});
+  store.apply(batch_of({observe_xid({.code = 13, .cleared_by = ClearedBy::kAge})}, 1));
+
+  store.expire(at_second(7200), 1h);
+
+  EXPECT_TRUE(store.state().findings.empty());
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
