@@ -1,0 +1,90 @@
+// A rule on a metric that nobody serves never fires: every metric in the rules is on a real
+// exporter's page, or in the list of what others serve.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/alerts/alert_rules.h"
+#include "tests/support/http_get.h"
+#include "tests/support/ports.h"
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::alerts {
+namespace {
+
+using std::chrono::seconds;
+
+// Served by Alertmanager itself (0.25 to 0.34).
+constexpr const char* kOfOthers[] = {"alertmanager_notifications_failed_total"};
+
+// An exporter that has seen a fatal Xid, one that is in no table, and nothing else.
+class ExporterWithFindings {
+ public:
+  ExporterWithFindings() : port_(support::free_port()) {
+    folder_.write(
+        "kernel.log",
+        "NVRM: Xid (PCI:0000:4e:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the "
+        "bus.\nNVRM: Xid (PCI:0000:4e:00): 999, pid=1, name=x, New in this driver\n");
+    folder_.write("gpus.yaml", "gpus: [{pci: \"0000:4e:00.0\", uuid: GPU-1}]\n");
+    auto process = support::Process::spawn(
+        {.argv = {GPUWARD_BIN_DIR "/gpuward-exporter", "--web.listen-address=" + address(),
+                  "--kernel-log.path=" + (folder_ / "kernel.log").string(),
+                  "--gpu.simulate=" + (folder_ / "gpus.yaml").string(),
+                  "--state.path=" + (folder_ / "state").string()}});
+    if (process) process_ = *std::move(process);
+  }
+
+  [[nodiscard]] std::string page() const {
+    return support::http_get("http://" + address() + "/metrics").body;
+  }
+
+ private:
+  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  support::TempDir folder_;
+  int port_;
+  std::unique_ptr<support::Process> process_;
+};
+
+TEST(RuleMetrics, AreFoundInTheRules) {
+  EXPECT_THAT(metrics_in_rules(),
+              ::testing::IsSupersetOf({"gpuward_node_severity", "gpuward_finding",
+                                       "gpuward_xid_errors_total", "gpuward_kernel_log_up"}));
+}
+
+TEST(RuleMetrics, AreServedByTheExporterOrByOneThatWeName) {
+  const ExporterWithFindings exporter;
+  ASSERT_TRUE(support::wait_until(
+      [&] { return exporter.page().find("gpuward_node_severity 3") != std::string::npos; },
+      seconds(30), "the exporter has judged the kernel log"))
+      << exporter.page();
+  const std::string page = exporter.page();
+  for (const std::string& metric : metrics_in_rules()) {
+    if (std::ranges::find(kOfOthers, metric) != std::end(kOfOthers)) continue;
+    EXPECT_THAT(page, ::testing::ContainsRegex("\n" + metric + "[ {]"));
+  }
+}
+
+// Labels that expressions join and select on.
+TEST(RuleMetrics, HaveTheLabelsThatTheRulesJoinOn) {
+  const ExporterWithFindings exporter;
+  ASSERT_TRUE(support::wait_until(
+      [&] { return exporter.page().find("gpuward_node_severity 3") != std::string::npos; },
+      seconds(30), "the exporter has judged the kernel log"));
+  const std::string page = exporter.page();
+  using ::testing::ContainsRegex;
+  EXPECT_THAT(page,
+              ContainsRegex("gpuward_xid_policy_info[{][^\n]*xid=\"79\"[^\n]*severity=\"reboot\""));
+  EXPECT_THAT(page,
+              ContainsRegex("gpuward_xid_policy_info[{][^\n]*xid=\"999\"[^\n]*source=\"unknown\""));
+  EXPECT_THAT(
+      page,
+      ContainsRegex("gpuward_finding_first_seen_timestamp_seconds[{]check=\"xid\",code=\"999\""));
+  EXPECT_THAT(
+      page, ContainsRegex("gpuward_finding[{][^\n]*severity=\"reboot\"[^\n]*evidence=\"[a-z_]+\""));
+}
+
+}  // namespace
+}  // namespace gpuward::alerts

@@ -1,0 +1,74 @@
+// `./dev demo` as people see it: the story, and an end that leaves nothing behind.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/e2e/stack.h"
+#include "tests/support/process.h"
+#include "tests/support/require.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::e2e {
+namespace {
+
+using std::chrono::seconds;
+using support::wait_until;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+std::string demo() { return std::string(GPUWARD_BIN_DIR) + "/gpuward-demo"; }
+
+bool has(const support::Process& process, const char* text) {
+  return process.output().find(text) != std::string::npos;
+}
+
+TEST(Demo, TellsHowAFaultBecomesACordonAndLeaves) {
+  GPUWARD_REQUIRE(why_no_stack());
+  const auto run = support::Process::run({.argv = {demo(), "--exit-after-story"}}, seconds(200));
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(run->exit_code, 0) << run->output << run->error_output;
+  for (const char* step :
+       {"fault        NVRM: Xid (PCI:0000:4e:00): 79", "metric       ", "alert        ",
+        "remediation  ", "cordon       gpu-node-1 is tainted and cordoned",
+        "gpuward.dev/remediation=reboot:NoSchedule", "get nodes,remediations"}) {
+    EXPECT_THAT(run->output, HasSubstr(step));
+  }
+  EXPECT_THAT(run->output, ContainsRegex("gpu-node-1 +Ready,SchedulingDisabled"));
+  EXPECT_THAT(run->output, ContainsRegex("gpu-node-2 +Ready +<none>"));
+  EXPECT_THAT(run->output, ContainsRegex("From the line to the cordoned node: [0-9.]+ s"));
+}
+
+TEST(Demo, EndsCleanlyOnCtrlCWhileItStays) {
+  GPUWARD_REQUIRE(why_no_stack());
+  const auto process = support::Process::spawn({.argv = {demo()}});
+  ASSERT_TRUE(process) << process.error().message;
+  ASSERT_TRUE(wait_until([&] { return has(**process, "Ctrl-C ends it all"); }, seconds(200),
+                         "the end of the story"))
+      << (*process)->output() << (*process)->error_output();
+  (*process)->signal(SIGINT);
+  EXPECT_EQ((*process)->wait_exit(seconds(10)), 0)
+      << (*process)->output() << (*process)->error_output();
+  EXPECT_TRUE(has(**process, "Everything stopped within"));
+}
+
+TEST(Demo, EndsCleanlyOnCtrlCWhileItStarts) {
+  GPUWARD_REQUIRE(why_no_stack());
+  const auto process = support::Process::spawn({.argv = {demo()}});
+  ASSERT_TRUE(process) << process.error().message;
+  ASSERT_TRUE(wait_until([&] { return has(**process, "Starting on loopback"); }, seconds(30),
+                         "the first line"));
+  (*process)->signal(SIGINT);
+  EXPECT_EQ((*process)->wait_exit(seconds(10)), 0)
+      << (*process)->output() << (*process)->error_output();
+}
+
+TEST(Demo, RefusesArgumentsThatItDoesNotKnow) {
+  const auto run = support::Process::run({.argv = {demo(), "--fast"}});
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(run->exit_code, 2);
+  EXPECT_THAT(run->error_output, HasSubstr("usage: gpuward-demo"));
+}
+
+}  // namespace
+}  // namespace gpuward::e2e

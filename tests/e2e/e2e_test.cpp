@@ -1,0 +1,252 @@
+// The whole road with every part real: kernel log, gpuward-exporter, Prometheus, two Alertmanagers,
+// gpuward-remediator with its own RBAC, kube-apiserver. One Stack for all tests; each looks at
+// another node.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "core/runtime/files.h"
+#include "core/runtime/json.h"
+#include "tests/e2e/part_config.h"
+#include "tests/e2e/scenario.h"
+#include "tests/e2e/scene.h"
+#include "tests/support/http_get.h"
+#include "tests/support/require.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::e2e {
+namespace {
+
+using std::chrono::seconds;
+using support::wait_until;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Key;
+using ::testing::Not;
+using ::testing::Pair;
+
+class Road : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    GPUWARD_REQUIRE(Scene::why_impossible());
+    if (scene_) return;
+    auto scene = Scene::set();
+    ASSERT_TRUE(scene) << scene.error().message;
+    scene_ = *std::move(scene);
+  }
+  static void TearDownTestSuite() { scene_.reset(); }
+  void TearDown() override {
+    if (HasFailure() && scene_) std::cout << scene_->stack().logs();
+  }
+
+  // Waits until the Remediation of the broken node says that all is done.
+  static RemediationView settled_remediation() {
+    EXPECT_TRUE(wait_until(
+        [] {
+          const auto all = scene_->watch().remediations_of(kBroken);
+          return all.size() == 1 && all[0].phase == "Quarantined";
+        },
+        seconds(30), "one Remediation of the broken node, in phase Quarantined"));
+    const auto all = scene_->watch().remediations_of(kBroken);
+    return all.empty() ? RemediationView{} : all[0];
+  }
+
+  static std::unique_ptr<Scene> scene_;
+};
+
+std::unique_ptr<Scene> Road::scene_;
+
+TEST_F(Road, StartsFromANodeThatIsInService) {
+  EXPECT_FALSE(scene_->before(kBroken).cordoned);
+  EXPECT_EQ(scene_->before(kBroken).taint, "");
+}
+
+TEST_F(Road, EndsInATaintACordonAndWhatKubectlShowsOfThem) {
+  settled_remediation();
+  EXPECT_THAT(scene_->kubectl({"get", "node", kBroken}), HasSubstr("SchedulingDisabled"));
+  EXPECT_EQ(scene_->kubectl({"get", "node", kBroken, "-o",
+                             "jsonpath={range .spec.taints[?(@.key==\"gpuward.dev/remediation\")]}"
+                             "{.key}={.value}:{.effect};{end}"}),
+            "gpuward.dev/remediation=reboot:NoSchedule;");
+  const std::string remediations = scene_->kubectl({"get", "rem"});
+  EXPECT_THAT(remediations, HasSubstr(kBroken));
+  EXPECT_THAT(remediations, HasSubstr("reboot"));
+  EXPECT_THAT(remediations, HasSubstr("Quarantined"));
+  EXPECT_TRUE(wait_until([] { return !scene_->watch().events_about(kBroken).empty(); }, seconds(15),
+                         "an Event about the node"));
+  EXPECT_THAT(scene_->kubectl({"get", "events", "--field-selector",
+                               "involvedObject.name=" + std::string(kBroken)}),
+              HasSubstr("GpuwardQuarantined"));
+}
+
+TEST_F(Road, KeepsWhatOthersHavePutOnTheNode) {
+  const auto node = scene_->watch().node(kBroken);
+  ASSERT_TRUE(node);
+  for (const std::string& key : scene_->before(kBroken).other_taints) {
+    // The scheduler's own mark of a cordon comes and goes with it.
+    EXPECT_THAT(node->other_taints, Contains(key));
+  }
+  EXPECT_THAT(node->annotation, HasSubstr(settled_remediation().name));
+}
+
+TEST_F(Road, ShowsMetricAndAlertOfTheFault) {
+  const Watch watch = scene_->watch();
+  EXPECT_TRUE(watch.exporter_serves(kBroken, kFallenOffTheBusMetric));
+  EXPECT_TRUE(watch.exporter_serves(kBroken, "gpuward_node_severity 3"));
+  EXPECT_EQ(watch.alert_state("GpuNodeNeedsReboot", kBroken), "firing");
+  EXPECT_EQ(watch.alert_state("GpuNodeNeedsIsolation", kBroken), "");
+  // increase() sees the first event, because the counter was there at 0.
+  EXPECT_TRUE(wait_until(
+      [&] {
+        return watch.query("increase(gpuward_xid_errors_total{xid=\"79\",node=\"" +
+                           std::string(kBroken) + "\",gpu=\"3\"}[5m]) > bool 0") == 1.0;
+      },
+      seconds(30), "increase() above 0 for the first Xid 79"));
+}
+
+TEST_F(Road, TakesNoLongerThanTheConfiguredIntervalsAndAMoment) {
+  const auto intervals = configured_intervals();
+  ASSERT_TRUE(intervals) << intervals.error().message;
+  const auto& passage = scene_->passage();
+  const Json report = {{"line_to_metric_ms", passage.metric.count()},
+                       {"line_to_alert_ms", passage.alert.count()},
+                       {"line_to_remediation_ms", passage.remediation.count()},
+                       {"line_to_cordon_ms", passage.cordon.count()},
+                       {"configured_ms", intervals->sum().count()}};
+  const auto file = std::filesystem::path(GPUWARD_BIN_DIR).parent_path() / "line_to_cordon.json";
+  EXPECT_TRUE(write_file_atomically(file, dump_json(report) + "\n"));
+  std::cout << "from line to cordon: " << passage.cordon.count() << " ms (metric "
+            << passage.metric.count() << ", alert " << passage.alert.count() << ", Remediation "
+            << passage.remediation.count() << "); configured: scrape " << intervals->scrape.count()
+            << " + evaluation " << intervals->evaluation.count() << " + for "
+            << intervals->wait.count() << " + group_wait " << intervals->group_wait.count() << " = "
+            << intervals->sum().count() << " ms\n";
+  // What is ours beside the intervals: reading, judging, recording, patching, on a machine that is
+  // busy.
+  EXPECT_LT(passage.cordon, intervals->sum() + seconds(10));
+}
+
+TEST_F(Road, WritesAnAuditLineForWhatItDid) {
+  settled_remediation();
+  const auto audit = read_file(scene_->stack().audit_file());
+  ASSERT_TRUE(audit) << audit.error().message;
+  EXPECT_THAT(*audit, HasSubstr(kBroken));
+  EXPECT_THAT(*audit, HasSubstr("GpuNodeNeedsReboot"));
+}
+
+// The same alert as Alertmanager would send it from another group, with another start.
+std::string repeated_notification(const std::string& alertmanager_url) {
+  const auto answer =
+      support::http_get(alertmanager_url + "/api/v2/alerts?filter=alertname%3DGpuNodeNeedsReboot");
+  Json alerts = parse_json(answer.body).value_or(Json::array());
+  for (Json& alert : alerts) {
+    alert["status"] = "firing";
+    alert["endsAt"] = "0001-01-01T00:00:00Z";
+  }
+  return dump_json({{"version", "4"},
+                    {"groupKey", "another group of another Alertmanager"},
+                    {"truncatedAlerts", 0},
+                    {"status", "firing"},
+                    {"receiver", "gpuward-remediator"},
+                    {"groupLabels", Json::object()},
+                    {"commonLabels", Json::object()},
+                    {"commonAnnotations", Json::object()},
+                    {"externalURL", "http://another"},
+                    {"alerts", std::move(alerts)}});
+}
+
+TEST_F(Road, ChangesNothingForARepeatOrForASecondAlertmanager) {
+  const Stack& stack = scene_->stack();
+  // Both have delivered before the versions are taken.
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(wait_until(
+        [&] {
+          const auto page = support::http_get(stack.alertmanager_url(i) + "/metrics").body;
+          return page.find("alertmanager_notifications_total{integration=\"webhook\"} 0") ==
+                     std::string::npos &&
+                 page.find("alertmanager_notifications_failed_total{integration=\"webhook\"} 0") !=
+                     std::string::npos;
+        },
+        seconds(60), "Alertmanager " + std::to_string(i + 1) + " has delivered without a failure"));
+  }
+  const RemediationView before = settled_remediation();
+  const std::string node_before = scene_->node_version(kBroken);
+
+  const auto answer = support::http_post(
+      stack.webhook_url(), repeated_notification(stack.alertmanager_url(1)),
+      {{"Content-Type", "application/json"}, {"Authorization", "Bearer " + stack.webhook_token()}});
+
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  const Json counts = parse_json(answer.body).value_or(Json());
+  EXPECT_EQ(member_at(counts, "accepted"), 0) << answer.body;
+  EXPECT_EQ(member_at(counts, "duplicate"), 1) << answer.body;
+  EXPECT_EQ(settled_remediation().resource_version, before.resource_version);
+  EXPECT_EQ(scene_->node_version(kBroken), node_before);
+}
+
+TEST_F(Road, ChangesNothingWhenTheRemediatorIsRestarted) {
+  const RemediationView before = settled_remediation();
+  const std::string node_before = scene_->node_version(kBroken);
+  const auto restarted = scene_->stack().restart_remediator();
+  ASSERT_TRUE(restarted) << restarted.error().message;
+  // It has read what there is once it answers as ready; another look a scrape later must see the
+  // same.
+  EXPECT_TRUE(
+      wait_until([] { return scene_->watch().query("up{job=\"gpuward-remediator\"}") == 1.0; },
+                 seconds(30), "Prometheus sees the remediator again"));
+  EXPECT_EQ(settled_remediation().resource_version, before.resource_version);
+  EXPECT_EQ(scene_->node_version(kBroken), node_before);
+}
+
+TEST_F(Road, CountsNothingTwiceWhenTheExporterIsRestarted) {
+  const auto restarted = scene_->stack().restart_exporter(kBroken);
+  ASSERT_TRUE(restarted) << restarted.error().message;
+  EXPECT_TRUE(scene_->watch().exporter_serves(kBroken, kFallenOffTheBusMetric));
+  EXPECT_TRUE(scene_->watch().exporter_serves(kBroken, "gpuward_node_severity 3"));
+}
+
+TEST_F(Road, CordonsNothingForAnApplicationsXid) {
+  EXPECT_TRUE(scene_->watch().exporter_serves(kHarmless, "gpuward_node_severity 1"));
+  // It goes as far as a monitor can: alert and record. Only then is "not cordoned" worth something.
+  EXPECT_TRUE(wait_until(
+      [] {
+        const auto all = scene_->watch().remediations_of(kHarmless);
+        return all.size() == 1 && all[0].severity == "monitor" && all[0].phase == "Observed";
+      },
+      seconds(150), "a Remediation of severity monitor, observed"));
+  EXPECT_THAT(scene_->watch().alerts_of(kHarmless),
+              ElementsAre(Pair("GpuNodeNeedsAttention", "firing")));
+  EXPECT_THAT(scene_->kubectl({"get", "node", kHarmless}), Not(HasSubstr("SchedulingDisabled")));
+  EXPECT_EQ(scene_->node_version(kHarmless), scene_->before(kHarmless).resource_version);
+}
+
+TEST_F(Road, NeverTakesADeadExporterForABrokenNode) {
+  EXPECT_TRUE(
+      wait_until([] { return scene_->watch().alert_state("GpuExporterDown", kSilent) == "firing"; },
+                 seconds(150), "GpuExporterDown fires"));
+  // Alertmanager has it for people by now.
+  EXPECT_TRUE(wait_until(
+      [] {
+        return support::http_get(scene_->stack().alertmanager_url() +
+                                 "/api/v2/alerts?receiver=pager")
+                   .body.find("GpuExporterDown") != std::string::npos;
+      },
+      seconds(30), "Alertmanager routes GpuExporterDown to people"));
+  EXPECT_THAT(scene_->watch().alerts_of(kSilent), ElementsAre(Key("GpuExporterDown")));
+  EXPECT_THAT(scene_->watch().remediations_of(kSilent), IsEmpty());
+  EXPECT_EQ(scene_->node_version(kSilent), scene_->before(kSilent).resource_version);
+}
+
+TEST_F(Road, HidesTheLowerAlertsOfANodeBehindItsWorst) {
+  const auto inhibited =
+      support::http_get(scene_->stack().alertmanager_url() +
+                        "/api/v2/alerts?inhibited=true&active=false&silenced=false");
+  EXPECT_THAT(inhibited.body, HasSubstr("GpuNodeNeedsReset"));
+  EXPECT_THAT(inhibited.body, Not(HasSubstr("GpuNodeNeedsReboot\"")));
+}
+
+}  // namespace
+}  // namespace gpuward::e2e

@@ -1,0 +1,61 @@
+#include "core/runtime/clock.h"
+#include "core/runtime/files.h"
+#include "tests/e2e/cluster.h"
+#include "tests/e2e/manifest_json.h"
+#include "tests/fakes/fake_api_server.h"
+#include "tests/fakes/kube_objects.h"
+#include "tests/support/http_get.h"
+#include "tests/support/kubernetes_parts.h"
+
+namespace gpuward::e2e {
+namespace {
+
+constexpr const char* kDefinitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+class FakeCluster final : public Cluster {
+ public:
+  explicit FakeCluster(const std::filesystem::path& folder) : kubeconfig_(folder / "kubeconfig") {}
+
+  [[nodiscard]] Status start() {
+    auto server = fakes::FakeApiServer::start(clock_);
+    if (!server) return std::unexpected(server.error());
+    server_ = *std::move(server);
+    const auto crd =
+        manifest_as_json(std::filesystem::path(GPUWARD_SOURCE_DIR) / "manifests/crd.yaml");
+    if (!crd) return std::unexpected(crd.error());
+    server_->kube().create(kDefinitions, *crd);
+    return write_file_atomically(kubeconfig_, support::kubeconfig_text(url(), {}, "demo"), 0600);
+  }
+
+  [[nodiscard]] std::string url() const override { return server_->url(); }
+  [[nodiscard]] std::filesystem::path kubeconfig() const override { return kubeconfig_; }
+  // The fake lets everybody in: what the remediator may do is checked against a real API server.
+  [[nodiscard]] std::filesystem::path remediator_kubeconfig() const override { return kubeconfig_; }
+
+  [[nodiscard]] Result<std::string> get(const std::string& path) const override {
+    const auto response = support::http_get(url() + path);
+    if (response.status == 200) return response.body;
+    return fail(ErrorKind::kUnavailable,
+                "GET " + path + " gave HTTP " + std::to_string(response.status));
+  }
+
+  [[nodiscard]] Status add_gpu_node(const std::string& name) override {
+    server_->kube().create("/api/v1/nodes", fakes::ready_node(name));
+    return {};
+  }
+
+ private:
+  SystemClock clock_;
+  std::filesystem::path kubeconfig_;
+  std::unique_ptr<fakes::FakeApiServer> server_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Cluster>> start_fake_cluster(const std::filesystem::path& folder) {
+  auto cluster = std::make_unique<FakeCluster>(folder);
+  if (auto status = cluster->start(); !status) return std::unexpected(status.error());
+  return std::unique_ptr<Cluster>(std::move(cluster));
+}
+
+}  // namespace gpuward::e2e

@@ -1,0 +1,32 @@
+// The machine that the e2e test and the demo pretend to have: eight GPUs, one at the address of the
+// fault.
+#pragma once
+
+#include <string>
+
+namespace gpuward::e2e {
+
+inline constexpr const char* kFallenOffTheBus =
+    "NVRM: Xid (PCI:0000:4e:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.";
+// What the exporter serves once it has read that line, once.
+inline constexpr const char* kFallenOffTheBusMetric =
+    "gpuward_xid_errors_total{gpu=\"3\",uuid=\"GPU-00000000-0000-0000-0000-000000000003\","
+    "pci_bus_id=\"0000:4e:00\",xid=\"79\"} 1";
+// An application's own fault: a monitor, never more.
+inline constexpr const char* kApplicationFault =
+    "NVRM: Xid (PCI:0000:4e:00): 13, pid=4711, name=python3, Graphics Exception: ESR "
+    "0x505730=0x101";
+
+[[nodiscard]] inline std::string eight_gpus_yaml() {
+  const char* const buses[] = {"19", "3b", "4c", "4e", "9b", "bb", "cb", "db"};
+  std::string text = "gpus:\n";
+  for (int i = 0; i < 8; ++i) {
+    const std::string digit = std::to_string(i);
+    text += "  - {index: " + digit + ", uuid: GPU-00000000-0000-0000-0000-00000000000" + digit +
+            ", pci: \"0000:" + buses[i] + ":00.0\", serial: \"165000000000" + digit +
+            "\", name: NVIDIA H200}\n";
+  }
+  return text;
+}
+
+}  // namespace gpuward::e2e

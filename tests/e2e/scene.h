@@ -1,0 +1,56 @@
+// What the e2e test looks at: a Stack against a real control plane with three nodes, each with a
+// fate of its own, and one fault that has gone all the way.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/model/result.h"
+#include "tests/e2e/cluster.h"
+#include "tests/e2e/kernel_log.h"
+#include "tests/e2e/passage.h"
+#include "tests/e2e/stack.h"
+#include "tests/e2e/watch.h"
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::e2e {
+
+inline constexpr const char* kBroken = "gpu-broken";      // its GPU falls off the bus
+inline constexpr const char* kHarmless = "gpu-harmless";  // an application of its own fails
+inline constexpr const char* kSilent = "gpu-silent";      // its exporter dies
+
+class Scene {
+ public:
+  // Why it cannot be set on this machine; empty where it can.
+  [[nodiscard]] static std::string why_impossible();
+  // Returns once the broken node is cordoned; what befell the other two still ripens then.
+  [[nodiscard]] static Result<std::unique_ptr<Scene>> set();
+
+  // What kubectl prints, to either stream.
+  [[nodiscard]] std::string kubectl(std::vector<std::string> arguments) const;
+  [[nodiscard]] Watch watch() const { return {*stack_, *cluster_}; }
+  [[nodiscard]] Stack& stack() { return *stack_; }
+  [[nodiscard]] const Passage& passage() const { return passage_; }
+  // A node before anything happened to it.
+  [[nodiscard]] const NodeView& before(const std::string& node) const { return before_.at(node); }
+  [[nodiscard]] std::string node_version(const std::string& node) const;
+
+ private:
+  Scene() = default;
+  [[nodiscard]] Status build();
+  [[nodiscard]] Status open_logs();
+  [[nodiscard]] Status start_stack();
+  [[nodiscard]] Status let_it_happen();
+
+  // Ended in reverse order.
+  support::TempDir folder_;
+  std::map<std::string, KernelLog> logs_;
+  std::unique_ptr<Cluster> cluster_;
+  std::unique_ptr<Stack> stack_;
+  std::map<std::string, NodeView> before_;
+  Passage passage_;
+};
+
+}  // namespace gpuward::e2e

@@ -1,0 +1,85 @@
+// The whole road on loopback, each part a real program: gpuward-exporter for each node, Prometheus,
+// Alertmanager, gpuward-remediator in mode cordon. Used by the e2e test and by the demo, which
+// differ in the cluster, the kernel logs and in what they watch.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/model/result.h"
+#include "tests/e2e/cluster.h"
+#include "tests/e2e/kernel_log.h"
+#include "tests/support/process.h"
+
+namespace gpuward::e2e {
+
+struct StackNode {
+  std::string name;
+  const KernelLog* log = nullptr;  // outlives the Stack
+};
+
+struct StackOptions {
+  const Cluster* cluster = nullptr;  // outlives the Stack, as does the folder
+  std::filesystem::path folder;
+  std::vector<StackNode> nodes;
+  int alertmanagers = 1;      // more: each tells the remediator of each alert
+  std::stop_token stop = {};  // ends waiting with kCancelled
+};
+
+// Why a Stack cannot run on this machine; empty where it can.
+[[nodiscard]] std::string why_no_stack();
+
+class Stack {
+ public:
+  // Returns once Prometheus has scraped every exporter and found every Alertmanager. Spawns from
+  // the calling thread, which must outlive the Stack. Errors carry the end of the log of the part
+  // that failed.
+  [[nodiscard]] static Result<std::unique_ptr<Stack>> start(const StackOptions& options);
+
+  Stack(const Stack&) = delete;
+  Stack& operator=(const Stack&) = delete;
+  ~Stack();  // stop()
+
+  [[nodiscard]] std::string exporter_url(const std::string& node) const;
+  [[nodiscard]] std::string prometheus_url() const;
+  [[nodiscard]] std::string alertmanager_url(int which = 0) const;
+  [[nodiscard]] std::string webhook_url() const;
+  [[nodiscard]] std::string telemetry_url() const;  // the remediator's
+  [[nodiscard]] const std::string& webhook_token() const { return token_; }
+  [[nodiscard]] const std::stop_token& stop_token() const { return options_.stop; }
+  [[nodiscard]] std::filesystem::path audit_file() const { return options_.folder / "audit.jsonl"; }
+
+  void stop_exporter(const std::string& node);
+  [[nodiscard]] Status restart_exporter(const std::string& node);
+  [[nodiscard]] Status restart_remediator();
+  // Ends every part, orders first, so that nobody acts on another's disappearance. Names of the
+  // parts that did not end within a few seconds, or not with exit code 0.
+  std::vector<std::string> stop();
+  // The end of every part's log, for the message of a failed test.
+  [[nodiscard]] std::string logs() const;
+
+ private:
+  explicit Stack(const StackOptions& options);
+  [[nodiscard]] Status start_all();
+  [[nodiscard]] Status start_exporter(const StackNode& node);
+  [[nodiscard]] Status start_remediator();
+  [[nodiscard]] Status start_alertmanager(int which);
+  [[nodiscard]] Status start_prometheus();
+  [[nodiscard]] Status wait_until_watching() const;
+  [[nodiscard]] Status start_part(const std::string& name, std::vector<std::string> argv,
+                                  const std::string& ready_url);
+  [[nodiscard]] std::string address(const std::string& part) const;
+
+  StackOptions options_;
+  std::string token_;
+  std::map<std::string, int> ports_;  // by part
+  std::map<std::string, std::unique_ptr<support::Process>> parts_;
+};
+
+}  // namespace gpuward::e2e
