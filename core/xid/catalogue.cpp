@@ -31,10 +31,36 @@ Verdict unknown_code() {
           .source = "table"};
 }
 
+// What was read to be harmless is over without a repeat, whatever the rest of its row waits for.
+ClearedBy cleared_by_decoded(Severity severity, ClearedBy row) {
+  return severity <= Severity::kMonitor ? ClearedBy::kAge : row;
+}
+
+// The least that clears a finding of this severity: no finding may go away by less than the action
+// that it asks for.
+ClearedBy at_least(Severity severity, ClearedBy cleared_by) {
+  const bool by_age = cleared_by == ClearedBy::kAge;
+  const bool by_reset = by_age || cleared_by == ClearedBy::kGpuReset;
+  const bool by_reboot = by_reset || cleared_by == ClearedBy::kReboot;
+  switch (severity) {
+    case Severity::kNone:
+    case Severity::kMonitor:
+      return cleared_by;
+    case Severity::kReset:
+      return by_age ? ClearedBy::kGpuReset : cleared_by;
+    case Severity::kReboot:
+      return by_reset ? ClearedBy::kReboot : cleared_by;
+    case Severity::kIsolate:
+      return by_reboot ? ClearedBy::kOperator : cleared_by;
+  }
+  return cleared_by;
+}
+
 void decode_nvlink5(const Event& event, const CatalogueOptions& options, Verdict& verdict) {
   if (const auto* rule = find_nvlink5_rule(event, options.driver_branch)) {
     verdict.severity = rule->severity;
     verdict.action = rule->action;
+    verdict.cleared_by = cleared_by_decoded(rule->severity, verdict.cleared_by);
     verdict.why = "The sub-code of " + std::string{rule->unit} + " asks for " + verdict.action;
     verdict.source = "decode";
     return;
@@ -59,6 +85,7 @@ void decode_xid74(const Event& event, const CatalogueOptions& options, Verdict& 
   const auto reading = read_xid74(event.registers, options.nvlink_default);
   if (!reading.decided) return;
   verdict.severity = reading.severity;
+  verdict.cleared_by = cleared_by_decoded(reading.severity, verdict.cleared_by);
   verdict.action = reading.action;
   verdict.why = reading.why;
   verdict.source = "decode";
@@ -104,6 +131,7 @@ void read_word(const Event& event, Verdict& verdict) {
     case Fatality::kNonFatal:
     case Fatality::kCorrectable:
       verdict.severity = std::min(verdict.severity, Severity::kMonitor);
+      verdict.cleared_by = ClearedBy::kAge;
       return;
     case Fatality::kUnknown:
       return;
@@ -126,14 +154,18 @@ Verdict judge_other(const Event& event) {
   return unknown_code();
 }
 
-void apply(const std::map<std::uint32_t, Override>& overrides, std::uint32_t code,
-           Verdict& verdict) {
+// The last word on a verdict: the operator's, and then what its severity asks for.
+void conclude(const std::map<std::uint32_t, Override>& overrides, std::uint32_t code,
+              Verdict& verdict) {
   const auto found = overrides.find(code);
-  if (found == overrides.end()) return;
+  if (found == overrides.end()) {
+    verdict.cleared_by = at_least(verdict.severity, verdict.cleared_by);
+    return;
+  }
   const auto& [severity, action, cleared_by] = found->second;
   if (severity) verdict.severity = *severity;
   if (action) verdict.action = *action;
-  if (cleared_by) verdict.cleared_by = *cleared_by;
+  verdict.cleared_by = cleared_by.value_or(at_least(verdict.severity, verdict.cleared_by));
   verdict.known = true;
   verdict.source = "override";
 }
@@ -167,7 +199,7 @@ Verdict Catalogue::judge_xid(const Event& event, std::string_view gpu_name) cons
   if (!seed && is_nvlink5(event.code)) decode_nvlink5(event, options_, verdict);
   if (!seed && event.code == kNvlinkError) decode_xid74(event, options_, verdict);
   if (event.code == kRecoveryAction) read_advice(event, options_.profile, verdict);
-  apply(options_.xid, event.code, verdict);
+  conclude(options_.xid, event.code, verdict);
   return verdict;
 }
 
@@ -176,7 +208,7 @@ Verdict Catalogue::judge_sxid(const Event& event) const {
   auto verdict = from_row(row);
   const bool word_decides = row != nullptr && row->word_decides;
   if (word_decides && options_.profile != Profile::kSeed) read_word(event, verdict);
-  apply(options_.sxid, event.code, verdict);
+  conclude(options_.sxid, event.code, verdict);
   return verdict;
 }
 

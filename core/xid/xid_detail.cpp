@@ -22,12 +22,18 @@ void read_registers(Scanner text, Event& event) {
   }
 }
 
+// What stands behind the last `mark`; nothing where there is none. The last, because a program
+// whose name holds a comma can put words of its choice in front of the driver's.
+Scanner behind_last(std::string_view mark, std::string_view text) {
+  const auto at = text.rfind(mark);
+  return Scanner{at == std::string_view::npos ? std::string_view{} : text.substr(at + mark.size())};
+}
+
 // `NVLink: fatal error detected on link 14(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)`
-void read_nvlink(Scanner text, Event& event) {
-  text.take_until("on link ");
-  if (!text.take("on link ")) return;
-  event.link = text.take_number<std::int32_t>();
-  if (text.take("(")) read_registers(text, event);
+void read_nvlink(std::string_view text, Event& event) {
+  Scanner link = behind_last("on link ", text);
+  event.link = link.take_number<std::int32_t>();
+  if (event.link && link.take("(")) read_registers(link, event);
 }
 
 std::string_view take_word(Scanner& text) {
@@ -41,14 +47,20 @@ bool read_fatality(std::string_view word, Event& event) {
   return event.fatality != Fatality::kUnknown;
 }
 
+// The driver's text has no comma before its parenthesis: what stands before one is a program's
+// name.
+std::string_view without_name(std::string_view text) {
+  const auto comma = text.substr(0, text.rfind('(')).rfind(", ");
+  return comma == std::string_view::npos ? text : text.substr(comma + 2);
+}
+
 // `NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6 0x00000000 …)`; the unit is what stands
 // before the class, and is one word but for `MSE Degraded`.
-void read_nvlink5(Scanner text, Event& event) {
-  const auto whole = text.rest();
+void read_nvlink5(std::string_view whole, Event& event) {
+  Scanner text{whole};
   std::size_t unit_size = 0;
-  while (!text.at_end() && !read_fatality(take_word(text), event)) {
+  while (!text.at_end() && unit_size <= kMaxUnit && !read_fatality(take_word(text), event)) {
     unit_size = whole.size() - text.rest().size();
-    if (unit_size > kMaxUnit) return;
   }
   if (event.fatality == Fatality::kUnknown) {
     Scanner first{whole};
@@ -56,11 +68,10 @@ void read_nvlink5(Scanner text, Event& event) {
     return;
   }
   event.unit = std::string{whole.substr(0, unit_size)};
-  text.take_until("Link ");
-  if (!text.take("Link ")) return;
-  event.link = text.take_number<std::int32_t>();
-  text.skip_spaces();
-  if (text.take("(")) read_registers(text, event);
+  Scanner link = behind_last("Link ", text.rest());
+  event.link = link.take_number<std::int32_t>();
+  link.skip_spaces();
+  if (event.link && link.take("(")) read_registers(link, event);
 }
 
 // `GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)`: only where it leads
@@ -81,10 +92,8 @@ void read_recovery(Scanner text, Event& event) {
 }
 
 // `Ch 00000001 caused by previous Xid 149`
-void read_cause(Scanner text, Event& event) {
-  constexpr std::string_view kCause = "caused by previous Xid ";
-  text.take_until(kCause);
-  if (text.take(kCause)) event.caused_by_xid = text.take_number<std::uint32_t>();
+void read_cause(std::string_view text, Event& event) {
+  event.caused_by_xid = behind_last("caused by previous Xid ", text).take_number<std::uint32_t>();
 }
 
 }  // namespace
@@ -95,11 +104,11 @@ void read_xid_detail(std::string_view text, Event& event) {
   constexpr std::uint32_t kNvlink5First = 144;
   constexpr std::uint32_t kNvlink5Last = 150;
   constexpr std::uint32_t kRecoveryAction = 154;
-  const Scanner detail{text};
-  if (event.code == kPreemptiveRemoval) read_cause(detail, event);
-  if (event.code == kNvlink) read_nvlink(detail, event);
-  if (event.code >= kNvlink5First && event.code <= kNvlink5Last) read_nvlink5(detail, event);
-  if (event.code == kRecoveryAction) read_recovery(detail, event);
+  if (event.code == kPreemptiveRemoval) read_cause(text, event);
+  if (event.code == kNvlink) read_nvlink(text, event);
+  if (event.code >= kNvlink5First && event.code <= kNvlink5Last)
+    read_nvlink5(without_name(text), event);
+  if (event.code == kRecoveryAction) read_recovery(Scanner{text}, event);
 }
 
 }  // namespace gpuward::xid

@@ -69,6 +69,7 @@ TEST(SeedProfile, RebootsAnA100) {
   const auto catalogue = seed();
   EXPECT_EQ(catalogue.judge(xid(64), "NVIDIA A100-SXM4-80GB").severity, Severity::kReboot);
   EXPECT_EQ(catalogue.judge(xid(95), "NVIDIA A100-SXM4-80GB").severity, Severity::kReboot);
+  EXPECT_EQ(catalogue.judge(xid(95), "NVIDIA A100-SXM4-80GB").cleared_by, ClearedBy::kReboot);
   EXPECT_EQ(catalogue.judge(xid(64), "NVIDIA H100").severity, Severity::kReset);
 }
 

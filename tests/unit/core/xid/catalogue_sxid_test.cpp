@@ -35,6 +35,9 @@ TEST(SxidVerdict, TrustsTheWordInTheLine) {
             Severity::kReset);
   EXPECT_EQ(judged("24007, Non-fatal, Link 28 sourcetrack timeout error (First)").severity,
             Severity::kMonitor);
+  EXPECT_EQ(judged("24007, Non-fatal, Link 28 sourcetrack timeout error (First)").cleared_by,
+            ClearedBy::kAge);
+  EXPECT_EQ(judged("19049, Fatal, Link 1 NCISOC ECC Limit Error").cleared_by, ClearedBy::kGpuReset);
   EXPECT_EQ(judged("19049, Fatal, Link 1 NCISOC ECC Limit Error").severity, Severity::kReset);
   EXPECT_EQ(judged("12020, Non-fatal, Link 1 egress sequence ID error").severity,
             Severity::kMonitor);

@@ -145,6 +145,19 @@ TEST(Override, LeavesTheRest) {
   EXPECT_EQ(catalogue.judge(xid(48)).severity, Severity::kReset);
 }
 
+TEST(Override, OfTheSeverityAloneIsClearedByNoLessThanItsAction) {
+  CatalogueOptions options;
+  options.xid[13] = {.severity = Severity::kReset};
+  options.xid[48] = {.severity = Severity::kReboot};
+  options.xid[119] = {.severity = Severity::kIsolate};
+  options.xid[79] = {.severity = Severity::kMonitor};
+  const Catalogue catalogue{options};
+  EXPECT_EQ(catalogue.judge(xid(13)).cleared_by, ClearedBy::kGpuReset);
+  EXPECT_EQ(catalogue.judge(xid(48)).cleared_by, ClearedBy::kReboot);
+  EXPECT_EQ(catalogue.judge(xid(119)).cleared_by, ClearedBy::kOperator);
+  EXPECT_EQ(catalogue.judge(xid(79)).cleared_by, ClearedBy::kReboot);
+}
+
 TEST(Override, MakesANumberOfNoTableKnown) {
   CatalogueOptions options;
   options.xid[4711] = {.severity = Severity::kReset};

@@ -105,6 +105,28 @@ TEST(Nvlink5, MayHaveNoParenthesis) {
   EXPECT_THAT(event.registers, IsEmpty());
 }
 
+// A program chooses its name, 15 bytes of anything: none may change what the driver says behind it.
+TEST(ProcessName, CannotForgeTheRegistersOfXid74) {
+  const auto event =
+      parsed("74, pid=7, name=, on link 1(0x1, NVLink: fatal error detected on link 14(0x10, 0x0)");
+  EXPECT_EQ(event.link, 14);
+  EXPECT_THAT(event.registers, ElementsAre(0x10, 0));
+}
+
+TEST(ProcessName, CannotForgeTheClassOfAnNvlink5Error) {
+  const auto event = parsed(
+      "145, pid=7, name=, A Nonfatal B, RLW_REMAP Fatal XC1 i0 Link 10 (0x00000082 0x00000040)");
+  EXPECT_EQ(event.unit, "RLW_REMAP");
+  EXPECT_EQ(event.fatality, Fatality::kFatal);
+  EXPECT_THAT(event.registers, ElementsAre(0x82, 0x40));
+}
+
+TEST(ProcessName, CannotForgeTheCauseOfXid45) {
+  EXPECT_EQ(parsed("45, pid=7, name=a, caused by previous Xid 79, Ch 1 caused by previous Xid 149")
+                .caused_by_xid,
+            149U);
+}
+
 TEST(Nvlink5, ReadsABoundedNumberOfRegisters) {
   std::string text = "149, NETIR Fatal XC0 i0 Link 08 (";
   for (int i = 0; i < 1000; ++i) text += "0x1 ";
