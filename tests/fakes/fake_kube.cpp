@@ -33,6 +33,12 @@ std::string verb_of(const http::Request& request, const Target& target) {
   return target.name.empty() ? "list" : "get";
 }
 
+bool knows_subresource(const Target& target) {
+  const std::string& name = target.subresource;
+  return name.empty() || (name == "status" && target.resource->traits.has_status) ||
+         (name == "eviction" && target.resource->plural == "pods");
+}
+
 Persist persist_of(const http::Query& query) {
   return query_value(query, "dryRun") == "All" ? Persist::kDryRun : Persist::kYes;
 }
@@ -119,6 +125,7 @@ http::Response FakeKube::answer(const http::Request& request) {
   if (const auto found = discover(world_.registry, request.path)) return json_response(200, *found);
   const auto target = parse_target(world_.registry, request.path);
   if (!target) return failure_response(target.error());
+  if (!knows_subresource(*target)) return failure_response(no_such_path().error());
   const std::string verb = verb_of(request, *target);
   if (auto check = access_.authorize(*user, verb, *target); !check) {
     return failure_response(check.error());

@@ -65,16 +65,18 @@ Check check_delete_preconditions(const Target& target, const Json& before, const
   const std::string uid = string_at(preconditions, "uid");
   const std::string actual_uid = string_at(metadata_of(before), "uid");
   if (!uid.empty() && uid != actual_uid) {
-    return conflict(
-        target.resource->about(), target.name,
-        "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + actual_uid);
+    return precondition_failed(target.resource->about(), target.name,
+                               "the UID in the precondition (" + uid +
+                                   ") does not match the UID in record (" + actual_uid +
+                                   "). The object might have been deleted and then recreated");
   }
   const std::string version = string_at(preconditions, "resourceVersion");
   const std::string actual = string_at(metadata_of(before), "resourceVersion");
   if (!version.empty() && version != actual) {
-    return conflict(target.resource->about(), target.name,
-                    "Precondition failed: ResourceVersion in precondition: " + version +
-                        ", ResourceVersion in object meta: " + actual);
+    return precondition_failed(target.resource->about(), target.name,
+                               "the ResourceVersion in the precondition (" + version +
+                                   ") does not match the ResourceVersion in record (" + actual +
+                                   "). The object might have been modified");
   }
   return {};
 }
@@ -108,7 +110,7 @@ Outcome<Json> delete_object(World& world, const Target& target, const Json& opti
     return std::unexpected(check.error());
   }
   const Object after = end_object(world, target, before, options, persist);
-  const bool is_gone = !world.store.find(target.id());
+  const bool is_gone = !member_at(*after, "metadata").contains("deletionTimestamp");
   // Pods and unfinished objects come back whole; what is gone is a Status
   // (rest.Store.ReturnDeletedObject).
   if (!is_gone || target.resource->plural == "pods") return *after;

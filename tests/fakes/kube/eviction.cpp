@@ -132,10 +132,12 @@ Outcome<Json> evict_pod(World& world, const Target& target, const Json& eviction
   const std::lock_guard lock(world.writing);
   Object pod = world.store.find(target.id());
   if (!pod) return not_found(target.resource->about(), target.name);
-  if (auto check = check_delete_preconditions(target, *pod, options); !check) {
+  // The real one asks the budgets first, and what it took from them stays taken where the
+  // precondition fails.
+  if (auto check = check_budgets(world, target, *pod, persist); !check) {
     return std::unexpected(check.error());
   }
-  if (auto check = check_budgets(world, target, *pod, persist); !check) {
+  if (auto check = check_delete_preconditions(target, *pod, options); !check) {
     return std::unexpected(check.error());
   }
   if (persist == Persist::kYes) {

@@ -36,6 +36,10 @@ std::unexpected<Failure> no_such_path() {
       Failure{404, "NotFound", "the server could not find the requested resource", Json::object()});
 }
 
+std::unexpected<Failure> no_such_page() {
+  return std::unexpected(Failure{404, "NotFound", "404 page not found\n", nullptr});
+}
+
 std::unexpected<Failure> method_not_allowed() {
   return std::unexpected(Failure{405, "MethodNotAllowed",
                                  "the server does not allow this method on the requested resource",
@@ -55,6 +59,11 @@ std::unexpected<Failure> conflict(const About& about, std::string_view name, std
                                      qualified(about.plural, about.group) + " " + quoted(name) +
                                      ": " + std::string(why),
                                  details_of(about, about.plural, name)});
+}
+
+std::unexpected<Failure> precondition_failed(const About& about, std::string_view name,
+                                             const std::string& why) {
+  return conflict({about.group, about.kind, about.kind}, name, why);
 }
 
 std::unexpected<Failure> modified(const About& about, std::string_view name) {

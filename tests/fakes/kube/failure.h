@@ -35,10 +35,16 @@ struct About {
 [[nodiscard]] std::unexpected<Failure> bad_request(std::string message);
 [[nodiscard]] std::unexpected<Failure> not_found(const About& about, std::string_view name);
 [[nodiscard]] std::unexpected<Failure> no_such_path();
+// A group or version that nobody serves: no Status but "404 page not found" as text.
+[[nodiscard]] std::unexpected<Failure> no_such_page();
 [[nodiscard]] std::unexpected<Failure> method_not_allowed();
 [[nodiscard]] std::unexpected<Failure> already_exists(const About& about, std::string_view name);
 [[nodiscard]] std::unexpected<Failure> conflict(const About& about, std::string_view name,
                                                 std::string_view why);
+// Of a DELETE's preconditions: it speaks of the kind, where other conflicts speak of the plural.
+[[nodiscard]] std::unexpected<Failure> precondition_failed(const About& about,
+                                                           std::string_view name,
+                                                           const std::string& why);
 [[nodiscard]] std::unexpected<Failure> modified(const About& about, std::string_view name);
 [[nodiscard]] std::unexpected<Failure> invalid(const About& about, std::string_view name,
                                                const std::vector<Cause>& causes);

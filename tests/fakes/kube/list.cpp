@@ -108,6 +108,7 @@ Outcome<Json> list_objects(const World& world, const Target& target, const http:
   const auto limit = parse_integer<std::size_t>(query_value(query, "limit")).value_or(0);
   Json items = Json::array();
   Json metadata = {{"resourceVersion", std::to_string(snapshot.revision)}};
+  if (target.resource->custom) metadata["continue"] = "";  // unstructured lists always carry it
   for (std::size_t i = 0; i < snapshot.objects.size(); ++i) {
     const Json& object = *snapshot.objects[i];
     if (!selector->selects(object)) continue;

@@ -37,25 +37,46 @@ bool is_directive(std::string_view key) { return key.starts_with("$"); }
 
 Json without_directives(const Json& patch) { return apply_strategic_patch(Json::object(), patch); }
 
-Json merge_list(Json target, const Json& patch, std::string_view key) {
-  if (!target.is_array()) target = Json::array();
+std::size_t index_of(const Json& list, const Json& item, std::string_view key) {
+  const auto same = std::ranges::find_if(list, [&](const Json& candidate) {
+    return member_at(candidate, key) == member_at(item, key);
+  });
+  return static_cast<std::size_t>(same - list.begin());
+}
+
+// Both in their own order. Of two items at the front, the one that came first on the server goes
+// first; one that is new to the server goes before any other (strategicpatch's mergeSortedSlice).
+Json merged_in_order(const Json& patched, const Json& untouched, const Json& server,
+                     std::string_view key) {
+  Json result = Json::array();
+  std::size_t left = 0, right = 0;
+  while (left < patched.size() || right < untouched.size()) {
+    bool takes_left = right == untouched.size();
+    if (left < patched.size() && right < untouched.size()) {
+      const std::size_t index = index_of(server, patched[left], key);
+      takes_left = index == server.size() || index < index_of(server, untouched[right], key);
+    }
+    result.push_back(takes_left ? patched[left++] : untouched[right++]);
+  }
+  return result;
+}
+
+Json merge_list(const Json& target, const Json& patch, std::string_view key) {
   const bool replaces = std::ranges::any_of(
       patch, [](const Json& item) { return string_at(item, "$patch") == "replace"; });
-  if (replaces) target = Json::array();
+  const Json server = target.is_array() && !replaces ? target : Json::array();
+  Json patched = Json::array();
   for (const Json& item : patch) {
-    if (string_at(item, "$patch") == "replace") continue;
-    const auto same = std::ranges::find_if(target, [&](const Json& candidate) {
-      return member_at(candidate, key) == member_at(item, key);
-    });
-    if (string_at(item, "$patch") == "delete") {
-      if (same != target.end()) target.erase(same);
-    } else if (same != target.end()) {
-      *same = apply_strategic_patch(*same, item);
-    } else {
-      target.push_back(without_directives(item));
-    }
+    if (!string_at(item, "$patch").empty()) continue;
+    const std::size_t index = index_of(server, item, key);
+    patched.push_back(index == server.size() ? without_directives(item)
+                                             : apply_strategic_patch(server[index], item));
   }
-  return target;
+  Json untouched = Json::array();
+  for (const Json& item : server) {
+    if (index_of(patch, item, key) == patch.size()) untouched.push_back(item);
+  }
+  return merged_in_order(patched, untouched, server, key);
 }
 
 Json merge_set(Json target, const Json& patch) {
@@ -91,7 +112,7 @@ void merge_member(Json& target, const std::string& key, const Json& value) {
   if (value.is_null()) {
     target.erase(key);
   } else if (value.is_array() && !merge_key_of(key).empty()) {
-    target[key] = merge_list(std::move(target[key]), value, merge_key_of(key));
+    target[key] = merge_list(target[key], value, merge_key_of(key));
   } else if (value.is_array() && std::ranges::find(kMergedSets, key) != kMergedSets.end()) {
     target[key] = merge_set(std::move(target[key]), value);
   } else if (value.is_object()) {

@@ -1,5 +1,6 @@
 #include "tests/fakes/kube/resource.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace gpuward::fakes {
@@ -87,6 +88,13 @@ ResourcePtr Registry::find(std::string_view group, std::string_view version,
     }
   }
   return nullptr;
+}
+
+bool Registry::serves(std::string_view group, std::string_view version) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(resources_, [&](const ResourcePtr& resource) {
+    return resource->group == group && resource->version == version;
+  });
 }
 
 std::vector<ResourcePtr> Registry::all() const {

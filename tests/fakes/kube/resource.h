@@ -50,6 +50,7 @@ class Registry {
   // Any thread. Null where there is none.
   [[nodiscard]] ResourcePtr find(std::string_view group, std::string_view version,
                                  std::string_view plural) const;
+  [[nodiscard]] bool serves(std::string_view group, std::string_view version) const;
   [[nodiscard]] std::vector<ResourcePtr> all() const;
   // Replaces what an earlier definition of that group and plural has added.
   void define(const std::string& group, const std::string& plural, std::vector<Resource> versions);

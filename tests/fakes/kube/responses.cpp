@@ -51,6 +51,8 @@ http::Response json_response(int status, const Json& body) {
 }
 
 http::Response failure_response(const Failure& failure) {
+  if (failure.message == no_such_page().error().message)
+    return http::Response::text(404, failure.message);
   http::Response response = json_response(failure.code, to_status(failure));
   const Json& seconds = member_at(failure.details, "retryAfterSeconds");
   if (seconds.is_number_integer()) response.headers.emplace_back("Retry-After", dump_json(seconds));

@@ -78,29 +78,41 @@ std::size_t length_of(const std::string& text) {
       std::ranges::count_if(text, [](char letter) { return (letter & 0xC0) != 0x80; }));
 }
 
-void check_size(std::size_t size, const Json& value, std::pair<const Json&, const Json&> bounds,
-                const std::string& path, Causes& causes) {
-  if (bounds.first.is_number() && size < bounds.first.get<std::size_t>()) {
-    causes.push_back(wrong(path, value, "should be at least " + shown(bounds.first) + " long"));
+void check_count(const Json& value, std::pair<const Json&, const Json&> bounds, const char* what,
+                 const std::string& path, Causes& causes) {
+  const std::size_t count = value.size();
+  if (bounds.first.is_number() && count < bounds.first.get<std::size_t>()) {
+    causes.push_back(
+        wrong(path, value, "should have at least " + shown(bounds.first) + " " + what));
   }
-  if (bounds.second.is_number() && size > bounds.second.get<std::size_t>()) {
-    causes.push_back({"FieldValueTooLong",
-                      "Too long: may not be more than " + shown(bounds.second) + " long", path});
+  if (bounds.second.is_number() && count > bounds.second.get<std::size_t>()) {
+    causes.push_back({"FieldValueTooMany",
+                      "Too many: " + std::to_string(count) + ": must have at most " +
+                          shown(bounds.second) + " items",
+                      path});
   }
 }
 
+// The first fault of a string hides the others, as in kube-openapi's validator.
 void check_string(const Json& value, const Json& schema, const std::string& path, Causes& causes) {
   const auto& text = value.get_ref<const std::string&>();
-  check_size(length_of(text), value,
-             {member_at(schema, "minLength"), member_at(schema, "maxLength")}, path, causes);
+  const Json& least = member_at(schema, "minLength");
+  const Json& most = member_at(schema, "maxLength");
   const std::string pattern = string_at(schema, "pattern");
-  if (!pattern.empty() && !std::regex_search(text, std::regex(pattern))) {
+  if (most.is_number() && length_of(text) > most.get<std::size_t>()) {
+    causes.push_back(
+        {"FieldValueTooLong", "Too long: may not be more than " + shown(most) + " bytes", path});
+  } else if (least.is_number() && length_of(text) < least.get<std::size_t>()) {
+    causes.push_back(wrong(path, value, "should be at least " + shown(least) + " chars long"));
+  } else if (!pattern.empty() && !std::regex_search(text, std::regex(pattern))) {
     causes.push_back(wrong(path, value, "should match '" + pattern + "'"));
   }
   static const std::regex kDateTime(
       R"(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d))");
   if (string_at(schema, "format") == "date-time" && !std::regex_match(text, kDateTime)) {
-    causes.push_back(wrong(path, value, "must be of type date-time: " + shown(value)));
+    Cause cause = wrong(path, value, "must be of type date-time: " + shown(value));
+    cause.reason = "FieldValueTypeInvalid";
+    causes.push_back(std::move(cause));
   }
 }
 
@@ -117,14 +129,8 @@ void check_number(const Json& value, const Json& schema, const std::string& path
 }
 
 void check_object(const Json& value, const Json& schema, const std::string& path, Causes& causes) {
-  for (const Json& name : member_at(schema, "required")) {
-    const auto key = name.get<std::string>();
-    const std::string field = path.empty() ? key : path + "." + key;
-    if (!value.contains(key)) causes.push_back({"FieldValueRequired", "Required value", field});
-  }
-  check_size(value.size(), value,
-             {member_at(schema, "minProperties"), member_at(schema, "maxProperties")}, path,
-             causes);
+  check_count(value, {member_at(schema, "minProperties"), member_at(schema, "maxProperties")},
+              "properties", path, causes);
   const Json& properties = member_at(schema, "properties");
   const Json& additional = member_at(schema, "additionalProperties");
   for (const auto& [key, member] : value.items()) {
@@ -134,11 +140,16 @@ void check_object(const Json& value, const Json& schema, const std::string& path
                                 path.empty() ? key : path + "." + key);
     causes.insert(causes.end(), found.begin(), found.end());
   }
+  for (const Json& name : member_at(schema, "required")) {
+    const auto key = name.get<std::string>();
+    const std::string field = path.empty() ? key : path + "." + key;
+    if (!value.contains(key)) causes.push_back({"FieldValueRequired", "Required value", field});
+  }
 }
 
 void check_array(const Json& value, const Json& schema, const std::string& path, Causes& causes) {
-  check_size(value.size(), value, {member_at(schema, "minItems"), member_at(schema, "maxItems")},
-             path, causes);
+  check_count(value, {member_at(schema, "minItems"), member_at(schema, "maxItems")}, "items", path,
+              causes);
   const Json& keys = member_at(schema, "x-kubernetes-list-map-keys");
   std::set<std::string> seen;
   for (std::size_t i = 0; i < value.size(); ++i) {

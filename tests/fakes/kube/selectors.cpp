@@ -103,7 +103,8 @@ std::optional<Requirement> parse_label_term(std::string_view term) {
     return Requirement{Kind::kAbsent, std::string(trim(term.substr(1))), {}};
   }
   if (auto equality = parse_equality(term)) {
-    return is_word(equality->key) ? equality : std::nullopt;
+    const std::string& value = equality->values.front();
+    return is_word(equality->key) && (value.empty() || is_word(value)) ? equality : std::nullopt;
   }
   if (is_word(term)) return Requirement{Kind::kExists, std::string(term), {}};
   return std::nullopt;
@@ -125,6 +126,15 @@ bool selectable(const Resource& resource, std::string_view field) {
       "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
       "status.phase",  "status.podIP",       "spec.hostNetwork",   "status.nominatedNodeName"};
   return std::ranges::find(kPodFields, field) != kPodFields.end();
+}
+
+// Kinds with fields of their own to select by say it in other words than those without.
+std::string why_not_selectable(const Resource& resource, const std::string& field) {
+  constexpr std::array kWithOwnFields{"nodes", "pods", "events", "namespaces", "jobs"};
+  const bool has_own = std::ranges::find(kWithOwnFields, resource.plural) != kWithOwnFields.end();
+  if (has_own || resource.custom) return "field label not supported: " + field;
+  return "\"" + field +
+         "\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"";
 }
 
 bool expression_holds(const Json& expression, const Json& labels) {
@@ -180,7 +190,7 @@ Outcome<std::vector<Requirement>> parse_field_selector(std::string_view text,
                          term + "'");
     }
     if (!selectable(resource, requirement->key)) {
-      return bad_request("field label not supported: " + requirement->key);
+      return bad_request(why_not_selectable(resource, requirement->key));
     }
     requirements.push_back(*std::move(requirement));
   }

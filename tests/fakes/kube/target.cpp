@@ -34,7 +34,7 @@ bool names_namespace_itself(const std::vector<std::string>& rest) {
 Outcome<Target> parse_target(const Registry& registry, std::string_view path) {
   std::vector<std::string> rest = segments_of(path);
   const std::string root = take(rest);
-  if (root != "api" && root != "apis") return no_such_path();
+  if (root != "api" && root != "apis") return no_such_page();
   const std::string group = root == "apis" ? take(rest) : "";
   const std::string version = take(rest);
   Target target;
@@ -51,6 +51,7 @@ Outcome<Target> parse_target(const Registry& registry, std::string_view path) {
   target.name = take(rest);
   target.subresource = take(rest);
   target.resource = registry.find(group, version, plural);
+  if (!target.resource && !registry.serves(group, version)) return no_such_page();
   if (!target.resource || !rest.empty()) return no_such_path();
   if (!target.resource->traits.namespaced && !target.ns.empty()) return no_such_path();
   if (target.resource->traits.namespaced && target.ns.empty() && !target.name.empty()) {

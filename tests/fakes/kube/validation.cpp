@@ -99,8 +99,10 @@ void check_metadata(const Json& metadata, Causes& causes) {
 
 void check_taint(const Json& taint, const std::string& field, Causes& causes) {
   const std::string key = string_at(taint, "key");
-  if (key.empty()) causes.push_back(required(field + ".key"));
-  if (!key.empty()) check_key(key, field + ".key", causes);
+  if (key.empty()) {
+    causes.push_back(invalid_value(field + ".key", key, "name part must be non-empty"));
+  }
+  check_key(key, field + ".key", causes);
   check_label_value(string_at(taint, "value"), field + ".value", causes);
   const std::string effect = string_at(taint, "effect");
   constexpr std::array kEffects{"NoSchedule", "PreferNoSchedule", "NoExecute"};
@@ -114,6 +116,12 @@ void check_taint(const Json& taint, const std::string& field, Causes& causes) {
   }
 }
 
+std::string as_go_prints(const Json& taint) {
+  const auto field = [&taint](const char* key) { return dump_json(string_at(taint, key)); };
+  return "{\"Key\":" + field("key") + ",\"Value\":" + field("value") +
+         ",\"Effect\":" + field("effect") + ",\"TimeAdded\":null}";
+}
+
 void check_node(const Json& node, Causes& causes) {
   std::set<std::pair<std::string, std::string>> seen;
   const Json& taints = member_at(member_at(node, "spec"), "taints");
@@ -122,7 +130,7 @@ void check_node(const Json& node, Causes& causes) {
     check_taint(taints[i], field, causes);
     if (seen.emplace(string_at(taints[i], "key"), string_at(taints[i], "effect")).second) continue;
     causes.push_back({"FieldValueDuplicate",
-                      "Duplicate value: " + dump_json(taints[i]) +
+                      "Duplicate value: " + as_go_prints(taints[i]) +
                           ": taints must be unique by key and effect pair",
                       field});
   }

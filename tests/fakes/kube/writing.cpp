@@ -2,14 +2,18 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/fakes/kube/definitions.h"
+#include "tests/fakes/kube/normal_form.h"
 #include "tests/fakes/kube/patches.h"
 #include "tests/fakes/kube/schema.h"
 #include "tests/fakes/kube/validation.h"
 
 namespace gpuward::fakes {
 namespace {
+
+enum class Verb { kPut, kPatch };
 
 const Json& metadata_of(const Json& object) { return member_at(object, "metadata"); }
 
@@ -31,6 +35,12 @@ Check adopt_type(const Resource& resource, Json& object) {
                        ")");
   }
   if (!kind.empty() && kind != resource.kind) {
+    if (resource.custom) {
+      return invalid(
+          {resource.group, resource.plural, kind}, meta_text(object, "name"),
+          {{"FieldValueInvalid", "Invalid value: " + dump_json(kind) + ": must be " + resource.kind,
+            "kind"}});
+    }
     return bad_request(kind + " in version \"" + resource.version + "\" cannot be handled as a " +
                        resource.kind);
   }
@@ -86,6 +96,7 @@ void prepare_kind_for_create(World& world, const Resource& resource, Json& objec
                         {"disruptionsAllowed", 0},
                         {"expectedPods", 0}};
   }
+  if (resource.plural == "nodes") taint_unready_node(object);
   if (resource.plural == "namespaces") object["status"] = {{"phase", "Active"}};
   if (resource.plural == "customresourcedefinitions") establish(object, world.now());
 }
@@ -106,6 +117,7 @@ void prepare_for_create(World& world, const Resource& resource, Json& object) {
     prune(object, resource.schema);
     fill_defaults(object, resource.schema);
   }
+  write_normally(resource, object);
 }
 
 void announce_definition(World& world, const Resource& resource, const Json& object) {
@@ -187,10 +199,12 @@ void bump_generation(const Resource& resource, const Json& before, Json& object)
       generation.is_number_integer() ? generation.get<std::int64_t>() + 1 : 1;
 }
 
-Check check_preconditions(const Target& target, const Json& before, const Json& object) {
+// A PUT takes the uid in its body for a precondition (409); a PATCH that changes it is an invalid
+// change.
+Check check_preconditions(const Target& target, const Json& before, const Json& object, Verb verb) {
   const About about = target.resource->about();
   const std::string uid = meta_text(object, "uid");
-  if (!uid.empty() && uid != meta_text(before, "uid")) {
+  if (verb == Verb::kPut && !uid.empty() && uid != meta_text(before, "uid")) {
     return conflict(about, target.name,
                     "Precondition failed: UID in precondition: " + uid +
                         ", UID in object meta: " + meta_text(before, "uid"));
@@ -198,12 +212,25 @@ Check check_preconditions(const Target& target, const Json& before, const Json& 
   const std::string version = meta_text(object, "resourceVersion");
   if (version.empty() || version == "0") {
     if (target.resource->traits.unconditional_update) return {};
-    return invalid(about, target.name,
+    return invalid({about.group, about.plural, about.plural}, target.name,
                    {{"FieldValueInvalid", "Invalid value: 0: must be specified for an update",
                      "metadata.resourceVersion"}});
   }
   if (version != meta_text(before, "resourceVersion")) return modified(about, target.name);
   return {};
+}
+
+Check check_identity(const Target& target, const Json& before, const Json& object) {
+  std::vector<Cause> causes;
+  for (const char* key : {"name", "uid"}) {
+    const std::string value = meta_text(object, key);
+    if (value.empty() || value == meta_text(before, key)) continue;
+    causes.push_back({"FieldValueInvalid",
+                      "Invalid value: " + dump_json(value) + ": field is immutable",
+                      std::string("metadata.") + key});
+  }
+  if (causes.empty()) return {};
+  return invalid(target.resource->about(), target.name, causes);
 }
 
 bool is_finished(const Json& object) {
@@ -212,17 +239,30 @@ bool is_finished(const Json& object) {
          member_at(metadata_of(object), "deletionGracePeriodSeconds") == 0;
 }
 
+// What a PUT answers with 400 is an invalid patch to a PATCH.
+std::unexpected<Failure> as_patch_fault(const Resource& resource, const Failure& failure) {
+  if (failure.code != 400) return std::unexpected(failure);
+  return invalid(resource.about(), "",
+                 {{"FieldValueInvalid", "Invalid value: " + failure.message, "patch"}});
+}
+
 // From what a client proposes to what is stored.
 Outcome<Written> commit(World& world, const Target& target, const Object& before, Json object,
-                        Persist persist) {
+                        Persist persist, Verb verb) {
   const Resource& resource = *target.resource;
-  if (auto check = adopt_type(resource, object); !check) return std::unexpected(check.error());
+  if (auto check = adopt_type(resource, object); !check) {
+    return verb == Verb::kPatch ? as_patch_fault(resource, check.error())
+                                : std::unexpected(check.error());
+  }
   if (meta_text(object, "name") != target.name) {
     return bad_request("the name of the object (" + meta_text(object, "name") +
                        ") does not match the name on the URL (" + target.name + ")");
   }
   if (auto check = adopt_namespace(target, object); !check) return std::unexpected(check.error());
-  if (auto check = check_preconditions(target, *before, object); !check) {
+  if (auto check = check_preconditions(target, *before, object, verb); !check) {
+    return std::unexpected(check.error());
+  }
+  if (auto check = check_identity(target, *before, object); !check) {
     return std::unexpected(check.error());
   }
   keep_server_fields(*before, object);
@@ -231,6 +271,7 @@ Outcome<Written> commit(World& world, const Target& target, const Object& before
     prune(object, resource.schema);
     fill_defaults(object, resource.schema);
   }
+  write_normally(resource, object);
   bump_generation(resource, *before, object);
   if (const auto causes = faults_of_update(resource, *before, object); !causes.empty()) {
     return invalid(resource.about(), target.name, causes);
@@ -264,7 +305,7 @@ Outcome<Written> replace_object(World& world, const Target& target, Json body, P
   if (auto check = check_subresource(target); !check) return std::unexpected(check.error());
   const std::lock_guard lock(world.writing);
   const Object before = world.store.find(target.id());
-  if (before) return commit(world, target, before, std::move(body), persist);
+  if (before) return commit(world, target, before, std::move(body), persist, Verb::kPut);
   if (!target.resource->traits.create_on_update) {
     return not_found(target.resource->about(), target.name);
   }
@@ -289,7 +330,7 @@ Outcome<Written> patch_object(World& world, const Target& target, std::string_vi
   if (!before) return not_found(target.resource->about(), target.name);
   auto patched = apply_patch(content_type, *before, patch);
   if (!patched) return std::unexpected(patched.error());
-  return commit(world, target, before, *std::move(patched), persist);
+  return commit(world, target, before, *std::move(patched), persist, Verb::kPatch);
 }
 
 }  // namespace gpuward::fakes

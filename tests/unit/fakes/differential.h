@@ -1,0 +1,54 @@
+// The same requests to two API servers, and what differs in the answers once uids, revisions and
+// times are made equal. The cases are in differential_cases.cpp.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/http/client.h"
+#include "core/runtime/json.h"
+
+namespace gpuward::fakes {
+
+// How much of a body has to be the same.
+enum class Compare {
+  kAll,      // the whole object
+  kOutcome,  // status code, and of a Status its reason, message and details
+  kCode,     // status code and reason: the words are of a library that the fake does not have
+};
+
+struct Step {
+  // The method AWAIT is a GET until it succeeds: a definition takes a moment on a real server.
+  std::string method, path,
+      body;  // ${uid:NAME}, ${rv:NAME}: of the last object seen under that name
+  std::string content_type;
+  Compare compare = Compare::kAll;
+};
+
+// Sends a request and gives the answer; path begins with '/'.
+using Send = std::function<http::ClientResponse(const Step&)>;
+
+// Runs steps against one server, remembering what ${...} stand for.
+class Player {
+ public:
+  explicit Player(Send send) : send_(std::move(send)) {}
+  // "409 {...}" with uids and the like made equal.
+  [[nodiscard]] std::string play(Step step);
+
+ private:
+  void remember(const Json& object);
+  [[nodiscard]] std::string filled(std::string text) const;
+  Send send_;
+  std::map<std::string, std::string> known_;
+};
+
+struct Case {
+  std::string name;
+  std::vector<Step> steps;
+};
+
+[[nodiscard]] const std::vector<Case>& differential_cases();
+
+}  // namespace gpuward::fakes
