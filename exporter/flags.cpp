@@ -11,6 +11,7 @@ constexpr int kWrongUsage = 2;
 void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& format) {
   app.add_option("--web.listen-address", flags.listen_addresses,
                  "Address to serve on, may be repeated: `:10980`, `127.0.0.1:10980`, `[::1]:10980`")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->capture_default_str();
   app.add_option("--web.config.file", flags.web_config_file, "YAML file with TLS and credentials");
   app.add_option("--config.file", flags.config_file, "YAML file with severities and the rest");
@@ -33,6 +34,8 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   CLI::App app(
       "Says what the kernel log and the driver know about this node's GPUs, as Prometheus metrics.",
       "gpuward-exporter");
+  // A flag given twice: the last one wins, as in an overlay that adds to a manifest's arguments.
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   add_flags(app, flags, level, format);
   app.add_flag("--check-config", check_config,
                "Read all configuration files, say what is wrong, and exit");

@@ -1,4 +1,5 @@
-// The command line of gpuward-exporter. CLI11 is included in flags.cpp only.
+// The command line of gpuward-exporter, read by main(); CLI11 is included in flags.cpp only. Flags
+// say where things are, the configuration file says what they mean.
 #pragma once
 
 #include <cstdint>

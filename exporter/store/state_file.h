@@ -1,4 +1,5 @@
 // The State as a JSON file in the state folder (--state.path), written as a whole and atomically.
+// Read once at the start; written by StateSaver.
 #pragma once
 
 #include <filesystem>

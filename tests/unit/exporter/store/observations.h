@@ -1,4 +1,5 @@
-// Observations for the tests of the store and of what is rendered from it.
+// Observations in one line, for the tests of the store and of what is rendered from it: a spec
+// names only what matters to the test.
 #pragma once
 
 #include <string>

@@ -1,0 +1,175 @@
+// The program and its configuration: good, bad, changed while it runs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/http_get.h"
+#include "tests/support/wait.h"
+#include "tests/unit/exporter/running_exporter.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr const char* kPolicy79 = "gpuward_xid_policy_info{xid=\"79\",severity=\"";
+
+class ExporterConfig : public testing::Test {
+ protected:
+  std::vector<std::string> with_config(const std::string& yaml) {
+    exporter.write("config.yaml", yaml);
+    return {"--config.file=" + exporter.file("config.yaml").string()};
+  }
+  bool shows(const std::string& text) {
+    return support::poll_until([&] { return exporter.metrics().find(text) != std::string::npos; },
+                               10s);
+  }
+  static support::Process::Outcome run(std::vector<std::string> arguments, std::string input = {}) {
+    arguments.insert(arguments.begin(), exporter_binary().string());
+    auto outcome = support::Process::run({.argv = std::move(arguments), .input = std::move(input)});
+    EXPECT_TRUE(outcome.has_value());
+    return outcome.value_or(support::Process::Outcome{});
+  }
+
+  RunningExporter exporter;
+};
+
+TEST_F(ExporterConfig, IsReadAgainOnSighup) {
+  exporter.start(with_config("xid: {\"79\": {severity: isolate}}\n"));
+  EXPECT_TRUE(shows(std::string(kPolicy79) + "isolate\""));
+
+  exporter.write("config.yaml", "xid: {\"79\": {severity: monitor}}\n");
+  exporter.process().signal(SIGHUP);
+
+  EXPECT_TRUE(shows(std::string(kPolicy79) + "monitor\""));
+  exporter.append_log(xid_line(79));
+  EXPECT_TRUE(exporter.has(xid_series(79), "1"));
+  EXPECT_EQ(exporter.value("gpuward_node_severity"), "1") << "the new table judges";
+}
+
+TEST_F(ExporterConfig, IsReadAgainWhenAMountedConfigMapIsSwapped) {
+  exporter.write("one.yaml", "xid: {\"79\": {severity: isolate}}\n");
+  exporter.write("two.yaml", "xid: {\"79\": {severity: reset}}\n");
+  std::filesystem::create_symlink("one.yaml", exporter.file("config.yaml"));
+  exporter.start({"--config.file=" + exporter.file("config.yaml").string()});
+
+  std::filesystem::create_symlink("two.yaml", exporter.file("next"));
+  std::filesystem::rename(exporter.file("next"), exporter.file("config.yaml"));
+
+  EXPECT_TRUE(shows(std::string(kPolicy79) + "reset\""));
+}
+
+TEST_F(ExporterConfig, KeepsTheOldOneWhereTheNewOneIsBadAndSaysSoInAMetric) {
+  exporter.start(with_config("xid: {\"79\": {severity: isolate}}\n"));
+  EXPECT_EQ(exporter.value("gpuward_config_last_reload_successful"), "1");
+
+  exporter.write("config.yaml", "xid:\n  \"79\": {severity: awful}\n");
+  exporter.process().signal(SIGHUP);
+
+  EXPECT_TRUE(exporter.has("gpuward_config_last_reload_successful", "0"));
+  EXPECT_TRUE(shows(std::string(kPolicy79) + "isolate\""));
+  EXPECT_THAT(exporter.process().error_output(), HasSubstr("config.yaml:2"));
+
+  exporter.write("config.yaml", "{}\n");
+  exporter.process().signal(SIGHUP);
+
+  EXPECT_TRUE(exporter.has("gpuward_config_last_reload_successful", "1"));
+}
+
+TEST_F(ExporterConfig, FollowsTheInventoryFile) {
+  exporter.start();
+
+  exporter.write("gpus.yaml", "gpus:\n  - {index: 5, uuid: GPU-new, pci: \"0000:aa:00.0\"}\n");
+
+  EXPECT_TRUE(exporter.has(
+      "gpuward_gpu_severity{gpu=\"5\",uuid=\"GPU-new\",pci_bus_id=\"0000:aa:00\"}", "0"));
+  exporter.write("gpus.yaml", "gpus: [\n");
+  EXPECT_TRUE(exporter.has("gpuward_inventory_up", "0"));
+  EXPECT_EQ(exporter.get("/readyz").status, 503);
+  EXPECT_EQ(exporter.value("gpuward_node_severity"), "0");
+}
+
+TEST_F(ExporterConfig, EndsWithTwoAndFileAndLineWhereItIsBadAtTheStart) {
+  exporter.write("config.yaml", "profile: default\nbad: 1\n");
+
+  const auto outcome = run({"--config.file=" + exporter.file("config.yaml").string()});
+
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.error_output, HasSubstr("config.yaml:2"));
+}
+
+TEST_F(ExporterConfig, IsCheckedWithoutBeingUsed) {
+  exporter.write("good.yaml", "profile: seed\n");
+  exporter.write("bad.yaml", "gpus: [\n");
+
+  EXPECT_EQ(
+      run({"--check-config", "--config.file=" + exporter.file("good.yaml").string()}).exit_code, 0);
+  EXPECT_EQ(
+      run({"--check-config", "--config.file=" + exporter.file("bad.yaml").string()}).exit_code, 2);
+  EXPECT_EQ(
+      run({"--check-config", "--gpu.simulate=" + exporter.file("bad.yaml").string()}).exit_code, 2);
+  EXPECT_EQ(
+      run({"--check-config", "--web.config.file=" + exporter.file("bad.yaml").string()}).exit_code,
+      2);
+  EXPECT_EQ(run({"--check-config", "--config.file=/nowhere.yaml"}).exit_code, 2);
+}
+
+TEST_F(ExporterConfig, RefusesUnknownFlagsAndTakenAddresses) {
+  exporter.start();
+
+  EXPECT_EQ(run({"--no-such-flag"}).exit_code, 2);
+  const auto taken = run({"--web.listen-address=127.0.0.1:" + std::to_string(exporter.port()),
+                          "--kernel-log.path=" + exporter.log().string(),
+                          "--state.path=" + exporter.file("other").string()});
+  EXPECT_EQ(taken.exit_code, 1);
+  EXPECT_THAT(taken.error_output, HasSubstr(std::to_string(exporter.port())));
+}
+
+TEST_F(ExporterConfig, AsksForCredentialsWhereTheWebConfigurationNamesAny) {
+  exporter.write("token", "a-long-secret-token-of-a-test\n");
+  exporter.write("web.yaml",
+                 "auth: {bearer_token_files: [" + exporter.file("token").string() + "]}\n");
+  exporter.start({"--web.config.file=" + exporter.file("web.yaml").string()});
+
+  EXPECT_EQ(exporter.get("/metrics").status, 401);
+  EXPECT_EQ(exporter.get("/").status, 401);
+  EXPECT_EQ(exporter.get("/healthz").status, 200) << "the kubelet has no token";
+  EXPECT_EQ(
+      support::http_get(exporter.url("/metrics"), {{"Authorization", "Bearer a-long-secret-token-of-a-test"}})
+          .status,
+      200);
+}
+
+TEST_F(ExporterConfig, RefusesForgedLinesWhereToldTo) {
+  exporter.start(with_config("kernel_log: {user_space_lines: refuse}\n"));
+
+  exporter.append_log("12,1,1,-;" + xid_line(79));
+  exporter.append_log("4,2,2,-;" + xid_line(13));
+
+  EXPECT_TRUE(exporter.has(xid_series(13), "1"));
+  EXPECT_EQ(exporter.value(xid_series(79)), "0");
+  EXPECT_TRUE(exporter.has("gpuward_kernel_log_user_space_lines_total", "1"));
+}
+
+TEST_F(ExporterConfig, TellsEventsOfALogOnStdin) {
+  const auto outcome = run({"parse-log"}, "noise\n" + xid_line(79) + "\n");
+
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("\"line\":2"));
+  EXPECT_THAT(outcome.output, HasSubstr("\"code\":79"));
+  EXPECT_THAT(outcome.output, HasSubstr("\"severity\":\"reboot\""));
+}
+
+TEST_F(ExporterConfig, SaysItsVersion) {
+  const auto outcome = run({"--version"});
+
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output, HasSubstr(GPUWARD_VERSION));
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

@@ -1,0 +1,205 @@
+// What a node sees of the program: events in, metrics out, restarts, reloads, stops.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <thread>
+
+#include "core/runtime/files.h"
+#include "tests/support/require.h"
+#include "tests/support/wait.h"
+#include "tests/unit/exporter/running_exporter.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class ExporterProcess : public testing::Test {
+ protected:
+  RunningExporter exporter;
+};
+
+TEST_F(ExporterProcess, TurnsALineOfTheLogIntoACountAFindingAndASeverity) {
+  exporter.start();
+  EXPECT_EQ(exporter.value(xid_series(79)), "0") << "there before the first one, for increase()";
+
+  exporter.append_log(xid_line(79));
+
+  EXPECT_TRUE(exporter.has(xid_series(79), "1"));
+  EXPECT_EQ(exporter.value("gpuward_node_severity"), "3");
+  EXPECT_EQ(exporter.value("gpuward_node_kernel_severity"), "3");
+  EXPECT_EQ(
+      exporter.value("gpuward_gpu_severity{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:00\"}"),
+      "3");
+}
+
+TEST_F(ExporterProcess, CountsTheThreeLineFormAndTheXidOfALostGpuOnce) {
+  exporter.start();
+
+  exporter.append_log("NVRM: The NVIDIA GPU 0000:4e:00.0");
+  exporter.append_log("NVRM: (PCI ID: 10de:2335) installed in this system has");
+  exporter.append_log("NVRM: fallen off the bus and is not responding to commands.");
+  exporter.append_log(xid_line(79));
+  exporter.append_log(xid_line(13));
+
+  EXPECT_TRUE(exporter.has(xid_series(13), "1"));
+  EXPECT_EQ(exporter.value(xid_series(79)), "1");
+}
+
+TEST_F(ExporterProcess, ReadsAFifoWhoeverWritesIntoIt) {
+  ASSERT_EQ(::mkfifo(exporter.file("fifo").c_str(), 0600), 0);
+  exporter.use_log(exporter.file("fifo").string());
+  exporter.start();
+
+  for (const char* count : {"1", "2"}) {
+    std::ofstream(exporter.file("fifo")) << xid_line(13) << "\n";
+    EXPECT_TRUE(exporter.has(xid_series(13), count));
+  }
+}
+
+TEST_F(ExporterProcess, KeepsCountersAndFindingsOverARestartAndCountsNothingTwice) {
+  exporter.start();
+  exporter.append_log(xid_line(48));
+  ASSERT_TRUE(exporter.has(xid_series(48), "1"));
+  exporter.process().stop();
+
+  exporter.append_log(xid_line(13));  // while nobody reads
+  exporter.start();
+
+  EXPECT_TRUE(exporter.has(xid_series(13), "1"));
+  EXPECT_EQ(exporter.value(xid_series(48)), "1");
+  EXPECT_EQ(exporter.value("gpuward_node_severity"), "2");
+}
+
+TEST_F(ExporterProcess, LosesAndDoublesNothingWhenItIsKilledInTheMiddle) {
+  constexpr int kLines = 3000;
+  exporter.start();
+  std::jthread writer([&] {
+    for (int i = 0; i < kLines; ++i) {
+      exporter.append_log(xid_line(13));
+      exporter.append_log("an ordinary line");
+    }
+  });
+
+  for (int kill = 0; kill < 3; ++kill) {
+    const std::string before = exporter.value(xid_series(13));
+    (void)support::poll_until([&] { return exporter.value(xid_series(13)) != before; }, 2s);
+    exporter.process().signal(SIGKILL);
+    ASSERT_TRUE(exporter.process().wait_exit(10s).has_value());
+    exporter.start();
+  }
+  writer.join();
+
+  EXPECT_TRUE(exporter.has(xid_series(13), std::to_string(kLines)))
+      << exporter.value(xid_series(13));
+}
+
+TEST_F(ExporterProcess, ForgetsAfterARebootWhatARebootClearsButNeverACount) {
+  exporter.start();
+  exporter.append_log(xid_line(79));
+  exporter.append_log(xid_line(64));
+  ASSERT_TRUE(exporter.has(xid_series(64), "1"));
+  exporter.process().stop();
+  std::string state = *read_file(exporter.file("state/state.json"));
+  const auto boot_id = exporter.file("state/state.json");
+  std::string text = state;
+  for (auto at = text.find("\"boot_id\":\""); at != std::string::npos;
+       at = text.find("\"boot_id\":\"", at + 1)) {
+    if (text[at + 11] != '"') text[at + 11] = 'x';
+  }
+  std::ofstream(boot_id) << text;
+
+  exporter.start();
+
+  EXPECT_EQ(exporter.value(xid_series(79)), "1");
+  const std::string metrics = exporter.metrics();
+  EXPECT_EQ(metrics.find("gpuward_finding{check=\"xid\",code=\"79\""), std::string::npos);
+  EXPECT_THAT(metrics, HasSubstr("gpuward_finding{check=\"xid\",code=\"64\""));
+}
+
+TEST_F(ExporterProcess, SetsABrokenStateAsideSaysSoAndGoesOn) {
+  std::filesystem::create_directory(exporter.file("state"));
+  exporter.write("state/state.json", "{\"schema_version\": 1, half a");
+
+  exporter.start();
+
+  EXPECT_EQ(exporter.value("gpuward_state_set_aside"), "1");
+  EXPECT_TRUE(std::filesystem::exists(exporter.file("state/state.json.broken")));
+  EXPECT_THAT(exporter.process().error_output(), HasSubstr("level=error"));
+}
+
+TEST_F(ExporterProcess, ServesWithoutAStateFolderItCanWrite) {
+  exporter.write("file", "");
+
+  exporter.start({"--state.path=" + exporter.file("file").string()});
+  exporter.append_log(xid_line(13));
+
+  EXPECT_TRUE(exporter.has(xid_series(13), "1"));
+  EXPECT_TRUE(exporter.has("gpuward_state_last_save_successful", "0"));
+}
+
+TEST_F(ExporterProcess, SaysThatTheLogIsMissingStaysAliveAndBlamesNoGpu) {
+  std::filesystem::remove(exporter.log());
+  exporter.start();
+
+  EXPECT_EQ(exporter.get("/healthz").status, 200);
+  EXPECT_TRUE(support::wait_until(
+      [&] { return exporter.get("/readyz").body.find("kernel.log") != std::string::npos; }, 10s,
+      "the reason on /readyz"));
+  EXPECT_EQ(exporter.get("/readyz").status, 503);
+  EXPECT_EQ(exporter.value("gpuward_kernel_log_up"), "0");
+  EXPECT_EQ(exporter.value("gpuward_node_severity"), "0");
+
+  exporter.append_log(xid_line(13));
+
+  EXPECT_TRUE(exporter.has("gpuward_kernel_log_up", "1"));
+  EXPECT_TRUE(exporter.has(xid_series(13), "1"));
+  EXPECT_EQ(exporter.get("/readyz").status, 200);
+}
+
+TEST_F(ExporterProcess, StopsWithinASecondOfSigterm) {
+  exporter.start();
+  exporter.append_log(xid_line(13));
+  ASSERT_TRUE(exporter.has(xid_series(13), "1"));
+
+  const auto start = std::chrono::steady_clock::now();
+  exporter.process().signal(SIGTERM);
+  const auto code = exporter.process().wait_exit(10s);
+
+  EXPECT_EQ(code, 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 1s);
+}
+
+TEST_F(ExporterProcess, MarksLinesThatUserSpaceWritesIntoTheRealKernelLog) {
+  std::ofstream kmsg("/dev/kmsg");
+  if (!kmsg) GTEST_SKIP() << "/dev/kmsg cannot be written here: no root, or a container without it";
+  exporter.use_log("/dev/kmsg");
+  exporter.start();
+  // An address of this test's own: others may write into the same log.
+  char pci[16];
+  std::snprintf(pci, sizeof pci, "%04x:4e:00",
+                static_cast<unsigned>(exporter.process().pid()) & 0xffffU);
+
+  // The kernel shows a line without its end only when the next one comes.
+  kmsg << xid_line(13, pci) << "\n" << std::flush;
+
+  const std::string finding =
+      std::string("gpuward_finding{check=\"xid\",code=\"13\",pci_bus_id=\"") + pci +
+      "\",gpu=\"\",severity=\"monitor\",evidence=\"user_space\",cleared_by=\"age\"}";
+  EXPECT_TRUE(exporter.has(finding, "1")) << exporter.metrics();
+  exporter.process().stop();
+  exporter.start();
+  EXPECT_TRUE(exporter.has("gpuward_kernel_log_up", "1"));
+  EXPECT_EQ(
+      exporter.value(std::string("gpuward_xid_errors_total{gpu=\"\",uuid=\"\",pci_bus_id=\"") +
+                     pci + "\",xid=\"13\"}"),
+      "1")
+      << "the ring buffer is read again after a restart, and not counted again";
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

@@ -1,0 +1,55 @@
+// The real gpuward-exporter as a child process, on a free port of loopback with a folder of its
+// own. Used by the process tests: what they see is what a node would see.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/http/client.h"
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::exporter {
+
+class RunningExporter {
+ public:
+  RunningExporter();
+
+  // Files in the exporter's folder. The log is there and empty; there are eight GPUs, the first at
+  // 0000:4e:00.
+  [[nodiscard]] std::filesystem::path file(const std::string& name) const { return folder_ / name; }
+  [[nodiscard]] std::filesystem::path log() const { return file("kernel.log"); }
+  void write(const std::string& name, const std::string& content) const;
+  void append_log(const std::string& line) const;  // with a line end
+
+  // Starts it and waits until it serves. `more` follows the usual flags.
+  void start(const std::vector<std::string>& more = {});
+  // Flags that make it read another log than the file.
+  void use_log(std::string path) { log_path_ = std::move(path); }
+
+  [[nodiscard]] support::Process& process() { return *process_; }
+  [[nodiscard]] int port() const { return port_; }
+  [[nodiscard]] std::string url(const std::string& path) const;
+
+  [[nodiscard]] http::ClientResponse get(const std::string& path) const;
+  [[nodiscard]] std::string metrics() const { return get("/metrics").body; }
+  // The value of the series that is written exactly so; empty where there is none.
+  [[nodiscard]] std::string value(const std::string& series) const;
+  // Whether the series has that value within ten seconds.
+  [[nodiscard]] bool has(const std::string& series, const std::string& value) const;
+
+ private:
+  support::TempDir folder_;
+  std::string log_path_;
+  std::unique_ptr<support::Process> process_;
+  int port_ = 0;
+};
+
+// The series of an Xid on the first GPU.
+[[nodiscard]] std::string xid_series(int code);
+[[nodiscard]] std::string xid_line(int code, const std::string& pci = "0000:4e:00");
+[[nodiscard]] std::filesystem::path exporter_binary();
+
+}  // namespace gpuward::exporter
