@@ -15,11 +15,13 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-// `text` without its zone: everything up to the seconds.
+// Everything up to the seconds. Counted in seconds: in nanoseconds the days at the ends of time
+// overflow.
 std::string date_and_time(Clock::Wall time) {
-  const auto day = floor<std::chrono::days>(time);
+  const auto second = floor<seconds>(time);
+  const auto day = floor<std::chrono::days>(second);
   const std::chrono::year_month_day date{day};
-  const std::chrono::hh_mm_ss clock{floor<seconds>(time - day)};
+  const std::chrono::hh_mm_ss clock{second - day};
   std::array<char, 40> text{};
   const int length = std::snprintf(
       text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
@@ -114,7 +116,7 @@ bool SystemClock::sleep_until(Steady deadline, std::stop_token stop) {
 std::string to_rfc3339(Clock::Wall time) { return date_and_time(time) + 'Z'; }
 
 std::string to_rfc3339_ms(Clock::Wall time) {
-  const auto part = floor<milliseconds>(time - floor<seconds>(time)).count();
+  const auto part = (floor<milliseconds>(time) - floor<seconds>(time)).count();
   std::array<char, 8> text{};
   std::snprintf(text.data(), text.size(), ".%03d", static_cast<int>(part));
   return date_and_time(time) + text.data() + 'Z';

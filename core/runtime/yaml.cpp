@@ -6,6 +6,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -199,16 +200,18 @@ YamlMap YamlFile::root() const { return YamlMap(document_->root); }
 Status YamlFile::finish() const {
   YamlDocument unread{document_->name, nullptr, {}};
   report_unread(*document_->root, unread);
-  std::vector<YamlFault> faults = document_->faults;
-  faults.insert(faults.end(), unread.faults.begin(), unread.faults.end());
-  if (faults.empty()) return {};
-  std::ranges::stable_sort(faults, {}, &YamlFault::line);
+  std::multimap<int, std::string> by_line;
+  for (const auto& fault : document_->faults) by_line.emplace(fault.line, fault.text);
+  for (const auto& fault : unread.faults) by_line.emplace(fault.line, fault.text);
+  if (by_line.empty()) return {};
   std::string message;
-  for (std::size_t i = 0; i < std::min(faults.size(), kMaxFaultsShown); ++i) {
-    message += (i == 0 ? "" : "\n") + faults[i].text;
-  }
-  if (faults.size() > kMaxFaultsShown) {
-    message += "\nand " + std::to_string(faults.size() - kMaxFaultsShown) + " more";
+  std::size_t shown = 0;
+  for (const auto& [line, text] : by_line) {
+    if (shown++ == kMaxFaultsShown) {
+      message += "\nand " + std::to_string(by_line.size() - kMaxFaultsShown) + " more";
+      break;
+    }
+    message += (message.empty() ? "" : "\n") + text;
   }
   return fail(ErrorKind::kInvalid, message);
 }

@@ -73,6 +73,8 @@ TEST(Rfc3339, ReadsTheZeroTimeOfAlertmanagerAsTheBeginningOfTime) {
 TEST(Rfc3339, WritesTheEndsOfTimeWithoutTrouble) {
   EXPECT_EQ(to_rfc3339(Clock::Wall::min()), "1677-09-21T00:12:43Z");
   EXPECT_EQ(to_rfc3339(Clock::Wall::max()), "2262-04-11T23:47:16Z");
+  EXPECT_EQ(to_rfc3339_ms(Clock::Wall::min()), "1677-09-21T00:12:43.145Z");
+  EXPECT_EQ(to_rfc3339_ms(Clock::Wall::max()), "2262-04-11T23:47:16.854Z");
 }
 
 TEST(Rfc3339, KnowsLeapYears) {
