@@ -16,6 +16,8 @@ namespace {
 
 using http::query_value;
 
+constexpr std::string_view kAccessReviews =
+    "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 constexpr JsonLimits kBodyLimits{.max_bytes = 3U << 20U, .max_depth = 100};
 
 bool wants_watch(const Target& target, const http::Query& query) {
@@ -49,6 +51,9 @@ std::string media_type_of(const http::Request& request) {
 }
 
 Outcome<Json> body_of(const http::Request& request) {
+  if (media_type_of(request) == "application/vnd.kubernetes.protobuf") {
+    return unsupported_media_type("application/json");
+  }
   auto body = parse_json(request.body, kBodyLimits);
   if (!body) return bad_request("the request body is not JSON: " + body.error().message);
   return *std::move(body);
@@ -119,12 +124,8 @@ http::Response FakeKube::answer_with(const Fault& fault, const http::Request& re
 http::Response FakeKube::answer(const http::Request& request) {
   const auto user = access_.authenticate(request.header("Authorization"));
   if (!user) return failure_response(user.error());
-  if (request.path == "/readyz" || request.path == "/healthz" || request.path == "/livez") {
-    return http::Response::text(200, "ok");
-  }
-  if (const auto found = discover(world_.registry, request.path)) return json_response(200, *found);
   const auto target = parse_target(world_.registry, request.path);
-  if (!target) return failure_response(target.error());
+  if (!target) return answer_without_target(*user, request, target.error());
   if (!knows_subresource(*target)) return failure_response(no_such_path().error());
   const std::string verb = verb_of(request, *target);
   if (auto check = access_.authorize(*user, verb, *target); !check) {
@@ -133,43 +134,69 @@ http::Response FakeKube::answer(const http::Request& request) {
   return serve(*target, verb, request);
 }
 
+http::Response FakeKube::answer_without_target(const std::string& user,
+                                               const http::Request& request,
+                                               const Failure& failure) {
+  if (request.path == "/readyz" || request.path == "/healthz" || request.path == "/livez") {
+    return http::Response::text(200, "ok");
+  }
+  if (request.path == kAccessReviews && request.method == "POST") {
+    auto review = body_of(request);
+    if (!review) return failure_response(review.error());
+    return json_response(201, access_.review(user, *std::move(review)));
+  }
+  const auto found = discover(world_.registry, request.path);
+  return found ? json_response(200, *found) : failure_response(failure);
+}
+
 http::Response FakeKube::serve(const Target& target, const std::string& verb,
                                const http::Request& request) {
-  const http::Query query = http::parse_query(request.query);
-  const Clock::Wall now = world_.clock.wall();
   if (verb == "watch") return serve_watch(target, request);
-  if (verb == "list") {
-    const auto list = list_objects(world_, target, query);
-    return list ? list_response(*target.resource, *list, request, now)
-                : failure_response(list.error());
-  }
-  if (verb == "get") {
-    const Object object = world_.store.find(target.id());
-    if (!object) return failure_response(not_found(target.resource->about(), target.name).error());
-    return object_response(*target.resource, *object, request, now);
-  }
-  if (verb == "delete") {
-    const auto options = delete_options_of(request, query);
-    if (!options) return failure_response(options.error());
-    const bool dry = !member_at(*options, "dryRun").empty();
-    const auto answer =
-        delete_object(world_, target, *options, dry ? Persist::kDryRun : persist_of(query));
-    return answer ? json_response(200, *answer) : failure_response(answer.error());
-  }
+  if (verb == "list") return serve_list(target, request);
+  if (verb == "get") return serve_get(target, request);
+  if (verb == "delete") return serve_delete(target, request);
+  return serve_write(target, verb, request);
+}
+
+http::Response FakeKube::serve_list(const Target& target, const http::Request& request) {
+  const auto list = list_objects(world_, target, http::parse_query(request.query));
+  if (!list) return failure_response(list.error());
+  return list_response(*target.resource, *list, request, world_.clock.wall());
+}
+
+http::Response FakeKube::serve_get(const Target& target, const http::Request& request) {
+  const Object object = world_.store.find(target.id());
+  if (!object) return failure_response(not_found(target.resource->about(), target.name).error());
+  return object_response(*target.resource, *object, request, world_.clock.wall());
+}
+
+http::Response FakeKube::serve_delete(const Target& target, const http::Request& request) {
+  const http::Query query = http::parse_query(request.query);
+  const auto options = delete_options_of(request, query);
+  if (!options) return failure_response(options.error());
+  const bool dry = !member_at(*options, "dryRun").empty();
+  const auto gone =
+      delete_object(world_, target, *options, dry ? Persist::kDryRun : persist_of(query));
+  return gone ? json_response(200, *gone) : failure_response(gone.error());
+}
+
+http::Response FakeKube::serve_write(const Target& target, const std::string& verb,
+                                     const http::Request& request) {
   auto body = body_of(request);
   if (!body) return failure_response(body.error());
+  const Persist persist = persist_of(http::parse_query(request.query));
   if (verb == "create" && target.subresource == "eviction") {
-    const auto answer = evict_pod(world_, target, *body, persist_of(query));
-    return answer ? json_response(201, *answer) : failure_response(answer.error());
+    const auto evicted = evict_pod(world_, target, *body, persist);
+    return evicted ? json_response(201, *evicted) : failure_response(evicted.error());
   }
   if (verb == "create" && target.name.empty()) {
-    return written(create_object(world_, target, *std::move(body), persist_of(query)));
+    return written(create_object(world_, target, *std::move(body), persist));
   }
   if (verb == "update" && !target.name.empty()) {
-    return written(replace_object(world_, target, *std::move(body), persist_of(query)));
+    return written(replace_object(world_, target, *std::move(body), persist));
   }
   if (verb == "patch" && !target.name.empty()) {
-    return written(patch_object(world_, target, media_type_of(request), *body, persist_of(query)));
+    return written(patch_object(world_, target, media_type_of(request), *body, persist));
   }
   return failure_response(method_not_allowed().error());
 }

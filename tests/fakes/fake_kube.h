@@ -73,6 +73,13 @@ class FakeKube {
   http::Response answer(const http::Request& request);
   http::Response answer_with(const Fault& fault, const http::Request& request);
   http::Response serve(const Target& target, const std::string& verb, const http::Request& request);
+  http::Response answer_without_target(const std::string& user, const http::Request& request,
+                                       const Failure& failure);
+  http::Response serve_list(const Target& target, const http::Request& request);
+  http::Response serve_get(const Target& target, const http::Request& request);
+  http::Response serve_delete(const Target& target, const http::Request& request);
+  http::Response serve_write(const Target& target, const std::string& verb,
+                             const http::Request& request);
   http::Response serve_watch(const Target& target, const http::Request& request);
   Json call(const std::string& method, const std::string& path, const Json& body,
             std::string_view content_type);

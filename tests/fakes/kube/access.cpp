@@ -46,18 +46,29 @@ Outcome<std::string> Access::authenticate(std::string_view authorization) const 
   return found->second;
 }
 
+bool Access::is_denied(const std::string& user, const std::string& verb,
+                       const std::string& resource) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(denials_, [&](const Denial& denial) {
+    return fits(denial.user, user) && fits(denial.verb, verb) && fits(denial.resource, resource);
+  });
+}
+
+Json Access::review(const std::string& user, Json question) const {
+  const Json& asked = member_at(member_at(question, "spec"), "resourceAttributes");
+  const std::string subresource = string_at(asked, "subresource");
+  const std::string resource =
+      string_at(asked, "resource") + (subresource.empty() ? "" : "/" + subresource);
+  question["status"] = {{"allowed", !is_denied(user, string_at(asked, "verb"), resource)}};
+  return question;
+}
+
 Check Access::authorize(const std::string& user, const std::string& verb,
                         const Target& target) const {
   const Resource& resource = *target.resource;
   const std::string name =
       target.subresource.empty() ? resource.plural : resource.plural + "/" + target.subresource;
-  {
-    const std::lock_guard lock(mutex_);
-    const bool denied = std::ranges::any_of(denials_, [&](const Denial& denial) {
-      return fits(denial.user, user) && fits(denial.verb, verb) && fits(denial.resource, name);
-    });
-    if (!denied) return {};
-  }
+  if (!is_denied(user, verb, name)) return {};
   const std::string qualified =
       resource.group.empty() ? resource.plural : resource.plural + "." + resource.group;
   const std::string subject =

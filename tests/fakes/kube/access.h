@@ -31,8 +31,12 @@ class Access {
   // 403 in the words of RBAC. `verb` is get, list, watch, create, update, patch or delete.
   [[nodiscard]] Check authorize(const std::string& user, const std::string& verb,
                                 const Target& target) const;
+  // A SelfSubjectAccessReview with its answer.
+  [[nodiscard]] Json review(const std::string& user, Json question) const;
 
  private:
+  [[nodiscard]] bool is_denied(const std::string& user, const std::string& verb,
+                               const std::string& resource) const;
   mutable std::mutex mutex_;
   std::map<std::string, std::string, std::less<>> users_;
   bool asks_for_tokens_ = false;

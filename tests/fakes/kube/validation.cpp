@@ -15,13 +15,16 @@ namespace {
 using Causes = std::vector<Cause>;
 
 // Regular expressions and texts of apimachinery/pkg/util/validation.
-constexpr const char* kSubdomain =
-    R"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)";
-constexpr const char* kLabelValue = R"((([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?)";
-constexpr const char* kQualifiedName = R"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])";
+bool is_subdomain(const std::string& text) {
+  static const std::regex kPattern(
+      R"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)");
+  return std::regex_match(text, kPattern);
+}
 
-bool matches(const std::string& text, const char* pattern) {
-  return std::regex_match(text, std::regex(pattern));
+// A label's value, or where it may not be empty the name part of a key.
+bool is_label_value(const std::string& text) {
+  static const std::regex kPattern(R"((([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?)");
+  return std::regex_match(text, kPattern);
 }
 
 Cause invalid_value(const std::string& field, const std::string& value, const std::string& why) {
@@ -36,7 +39,7 @@ void check_name(const std::string& name, const std::string& field, Causes& cause
   if (name.size() > 253) {
     causes.push_back(invalid_value(field, name, "must be no more than 253 characters"));
   }
-  if (matches(name, kSubdomain)) return;
+  if (is_subdomain(name)) return;
   causes.push_back(invalid_value(
       field, name,
       "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
@@ -48,8 +51,8 @@ void check_name(const std::string& name, const std::string& field, Causes& cause
 bool is_qualified_name(const std::string& key) {
   const auto slash = key.find('/');
   const std::string name = slash == std::string::npos ? key : key.substr(slash + 1);
-  if (name.size() > 63 || !matches(name, kQualifiedName)) return false;
-  return slash == std::string::npos || matches(key.substr(0, slash), kSubdomain);
+  if (name.empty() || name.size() > 63 || !is_label_value(name)) return false;
+  return slash == std::string::npos || is_subdomain(key.substr(0, slash));
 }
 
 void check_key(const std::string& key, const std::string& field, Causes& causes) {
@@ -66,7 +69,7 @@ void check_label_value(const std::string& value, const std::string& field, Cause
     causes.push_back({"FieldValueTooLong", "Too long: may not be more than 63 bytes", field});
     return;
   }
-  if (matches(value, kLabelValue)) return;
+  if (is_label_value(value)) return;
   causes.push_back(invalid_value(
       field, value,
       "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
