@@ -1,4 +1,5 @@
-// What curl's failures mean to us. Used by the client.
+// What curl's failures mean to us: which of them are a deadline, an unreachable server, a wrong
+// certificate. Used by the client.
 #pragma once
 
 #include <string>

@@ -10,6 +10,7 @@
 #include "core/http/client_error.h"
 #include "core/http/client_target.h"
 #include "core/http/headers.h"
+#include "core/runtime/clock.h"
 #include "core/runtime/text.h"
 
 namespace gpuward::http {
@@ -115,7 +116,7 @@ class Transfer::Impl {
     has_header_ = false;
     was_ended_ = false;
     error_text_.fill('\0');
-    deadline_ = steady_clock::now() + request.timeout;
+    deadline_ = SystemClock().steady() + request.timeout;
     curl_easy_reset(easy_.get());
   }
 
@@ -220,7 +221,7 @@ class Transfer::Impl {
       int running = 0;
       if (curl_multi_perform(multi_.get(), &running) != CURLM_OK) return CURLE_FAILED_INIT;
       if (running == 0) return finished_code();
-      const auto left = std::chrono::ceil<milliseconds>(deadline_ - steady_clock::now());
+      const auto left = std::chrono::ceil<milliseconds>(deadline_ - SystemClock().steady());
       if (stop_token().stop_requested()) {
         error_ = {ErrorKind::kCancelled, "stopped", {}};
       } else if (left <= milliseconds(0)) {
@@ -293,7 +294,7 @@ class Transfer::Impl {
     if (line.empty()) {  // the end of a header: of a 100 or of the answer
       read_status();
       has_header_ = response_.status >= 200;
-      if (has_header_ && stream_ != nullptr) deadline_ = steady_clock::now() + stream_->idle;
+      if (has_header_ && stream_ != nullptr) deadline_ = SystemClock().steady() + stream_->idle;
     } else if (line.starts_with("HTTP/")) {
       response_.headers.clear();
     } else if (const auto colon = line.find(':'); colon != std::string_view::npos) {
@@ -303,7 +304,7 @@ class Transfer::Impl {
   }
 
   bool take_body(std::string_view bytes) {
-    if (stream_ != nullptr) deadline_ = steady_clock::now() + stream_->idle;
+    if (stream_ != nullptr) deadline_ = SystemClock().steady() + stream_->idle;
     if (stream_ != nullptr && response_.status >= 200 && response_.status < 300) {
       was_ended_ = !stream_->on_bytes(bytes);
       return !was_ended_;

@@ -6,12 +6,12 @@
 #include <algorithm>
 
 #include "core/http/socket_table.h"
+#include "core/runtime/clock.h"
 
 namespace gpuward::http {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 // A client that has just been answered may be about to ask again.
 constexpr milliseconds kIdleGrace{100};
@@ -23,12 +23,12 @@ void shut(const Connection& connection, int how) {
 }  // namespace
 
 void Connection::enter(Phase phase, milliseconds allowed) {
-  deadline_.store(steady_clock::now() + allowed);
+  deadline_.store(SystemClock().steady() + allowed);
   phase_.store(phase);
 }
 
 void Connection::begin_request(milliseconds read_timeout) {
-  const auto full = steady_clock::now() + read_timeout;
+  const auto full = SystemClock().steady() + read_timeout;
   // A request that was seen coming in (the first one, or one that trickled) has used up some of its
   // time.
   const bool seen_coming = phase_.load() == Phase::kReading;
@@ -38,7 +38,7 @@ void Connection::begin_request(milliseconds read_timeout) {
 }
 
 bool Connection::is_overdue() const {
-  return phase_.load() == Phase::kReading && deadline_.load() <= steady_clock::now();
+  return phase_.load() == Phase::kReading && deadline_.load() <= SystemClock().steady();
 }
 
 Connections::Connections(const Limits& limits)
@@ -85,8 +85,8 @@ void Connections::stop(milliseconds grace) {
   }
   shut_silent(SHUT_RDWR);
   // A handler that returns tells nobody, so this looks again every few milliseconds.
-  const auto end = steady_clock::now() + grace;
-  while (has_working() && steady_clock::now() < end) wake_.wait_for(lock, milliseconds(5));
+  const auto end = SystemClock().steady() + grace;
+  while (has_working() && SystemClock().steady() < end) wake_.wait_for(lock, milliseconds(5));
   for (const Connection& connection : open_) shut(connection, SHUT_RDWR);
   shut_silent(SHUT_RDWR);
 }
@@ -106,7 +106,7 @@ void Connections::watch(const std::stop_token& stop) {
       wake_.wait(lock, stop, [this] { return !open_.empty(); });
       continue;
     }
-    const auto next = look_at_all(steady_clock::now());
+    const auto next = look_at_all(SystemClock().steady());
     look_now_ = false;
     wake_.wait_until(lock, stop, next, [this] { return look_now_; });
   }

@@ -8,6 +8,8 @@
 #include <array>
 #include <chrono>
 
+#include "core/runtime/clock.h"
+
 namespace gpuward::http {
 namespace {
 
@@ -17,7 +19,7 @@ constexpr std::chrono::milliseconds kLingerTime{500};
 
 bool wait_until_readable(int descriptor, std::chrono::steady_clock::time_point end) {
   const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+      std::chrono::duration_cast<std::chrono::milliseconds>(end - SystemClock().steady());
   if (left.count() <= 0) return false;
   pollfd watched{descriptor, POLLIN, 0};
   return poll(&watched, 1, static_cast<int>(left.count())) > 0;
@@ -54,7 +56,7 @@ void linger(mg_connection* native, Connection& connection) {
   if (descriptor < 0 || connection.was_cut()) return;
   if (mg_get_request_info(native)->is_ssl == 0) shutdown(descriptor, SHUT_WR);
   connection.enter(Connection::Phase::kReading, kLingerTime);
-  const auto end = std::chrono::steady_clock::now() + kLingerTime;
+  const auto end = SystemClock().steady() + kLingerTime;
   std::array<char, kPiece> piece;
   for (std::size_t forgotten = 0; forgotten < kMaxForgotten;) {
     if (!wait_until_readable(descriptor, end)) return;

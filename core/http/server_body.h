@@ -1,4 +1,5 @@
-// The body of a request, read whole within the limits. Used by the exchange only.
+// The body of a request, read whole within the limits on its size and its time. Used by the
+// exchange only.
 #pragma once
 
 #include <string>

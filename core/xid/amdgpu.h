@@ -1,4 +1,5 @@
-// The messages of AMD's GPU driver. Private to core/xid.
+// The messages of AMD's GPU driver: which are events, and of what kind. Private to core/xid, used
+// by the parser.
 #pragma once
 
 #include <optional>

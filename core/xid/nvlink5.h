@@ -1,4 +1,5 @@
-// Decodes the sub-code of Xid 144-150 by the rules in data/nvlink5.csv. Private to core/xid.
+// Decodes the sub-code of Xid 144-150 by the rules in data/nvlink5.csv. Private to core/xid, used
+// by the catalogue.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The messages of NVIDIA's GPU driver, which begin with `NVRM: `. Private to core/xid.
+// The messages of NVIDIA's GPU driver, which begin with `NVRM: `. Private to core/xid, used by the
+// parser.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// The messages of NVIDIA's NVSwitch driver. Private to core/xid.
+// The messages of NVIDIA's NVSwitch driver: SXids, their continuations left out. Private to
+// core/xid, used by the parser.
 #pragma once
 
 #include <optional>

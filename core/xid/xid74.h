@@ -1,4 +1,5 @@
-// Reads the seven registers of Xid 74 by data/xid74.csv. Private to core/xid.
+// Reads the seven registers of Xid 74 by data/xid74.csv. Private to core/xid, used by the
+// catalogue.
 #pragma once
 
 #include <span>

@@ -200,8 +200,10 @@ TEST(HeadersSayWhatTheyAreFor, InTheirFirstLines) {
                       {"core/after.h", "#pragma once\n\n// One.\n// Two.\nint x;\n"},
                       {"core/mute.h", "#pragma once\nint x;  // One.\n// Two.\n"},
                       {"core/short.h", "// One.\n#pragma once\n\n#include <string>\n// Two\n"},
-                      {"core/twice.h", "// One.\n// Two.\nint x;\n"}}),
-              ElementsAre("core/mute.h:1", "core/short.h:1", "core/twice.h:0"));
+                      {"core/twice.h", "// One.\n// Two.\nint x;\n"},
+                      {"tests/short.h", "// One.\n#pragma once\n"},
+                      {"tests/mute.h", "#pragma once\n"}}),
+              ElementsAre("core/mute.h:1", "core/short.h:1", "core/twice.h:0", "tests/mute.h:1"));
 }
 
 TEST(NothingIsLeftToDo, InTheSources) {

@@ -93,9 +93,9 @@ Violations headers_say_what_they_are_for(const SourceTree& tree) {
     if (!file.is_header()) continue;
     if (file.text.find("#pragma once") == std::string::npos)
       found.push_back({file.path, 0, "no #pragma once"});
-    if (opening_comment_lines(file.text) < 2) {
-      found.push_back(
-          {file.path, 1, "opens without two to six lines on what it is for and who uses it"});
+    const std::size_t wanted = file.is_product() ? 2 : 1;
+    if (opening_comment_lines(file.text) < wanted) {
+      found.push_back({file.path, 1, "opens without saying what it is for and who uses it"});
     }
   }
   return found;

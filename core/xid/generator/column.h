@@ -1,4 +1,5 @@
-// What a column of a data file may hold, and how it is written as C++. Used by the generator only.
+// What a column of a data file may hold, and how it is written as C++. Used by the generator of
+// the catalogue only, at build time.
 #pragma once
 
 #include <cstdint>
