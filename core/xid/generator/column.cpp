@@ -49,9 +49,11 @@ Cpp one_of(Words words, std::string_view value) {
 
 Cpp number(std::string_view digits, int base) {
   std::uint32_t parsed = 0;
-  const auto* last = digits.data() + digits.size();
-  const auto [end, error] = std::from_chars(digits.data(), last, parsed, base);
-  if (error != std::errc{} || end != last) return std::unexpected("not a number of 32 bits");
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), parsed, base);
+  if (error != std::errc{} || end != digits.data() + digits.size()) {
+    return std::unexpected("not a number of 32 bits");
+  }
   return std::to_string(parsed) + "U";
 }
 

@@ -12,7 +12,7 @@ namespace {
 using gpuward::xid_generator::Errors;
 
 std::string read_file(const std::filesystem::path& path, Errors& errors) {
-  std::ifstream in(path, std::ios::binary);
+  const std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
   if (!in) errors.push_back(path.string() + ": cannot be read");
