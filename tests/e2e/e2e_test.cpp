@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
+#include <regex>
 
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
+#include "tests/alerts/alert_rules.h"
 #include "tests/e2e/part_config.h"
 #include "tests/e2e/scenario.h"
 #include "tests/e2e/scene.h"
@@ -129,12 +132,46 @@ TEST_F(Road, TakesNoLongerThanTheConfiguredIntervalsAndAMoment) {
   EXPECT_LT(passage.cordon, intervals->sum() + seconds(10));
 }
 
+TEST_F(Road, LetsTheRemediatorDoNoMoreThanItsManifestSays) {
+  const auto may = [](const char* verb, const char* resource) {
+    const std::string said = scene_->kubectl(
+        {"auth", "can-i", verb, resource, "--as=system:serviceaccount:gpuward:gpuward-remediator"});
+    return std::regex_search(said, std::regex("(^|\n)yes\n"));
+  };
+  EXPECT_TRUE(may("patch", "nodes"));
+  for (const char* verb : {"delete", "update", "create"}) EXPECT_FALSE(may(verb, "nodes")) << verb;
+  EXPECT_FALSE(may("get", "secrets"));
+  EXPECT_FALSE(may("delete", "pods"));
+}
+
+TEST_F(Road, ServesTheMetricsOfTheRemediatorThatTheRulesAskFor) {
+  const std::string page =
+      "\n" + support::http_get(scene_->stack().telemetry_url() + "/metrics").body;
+  int asked = 0;
+  for (const std::string& metric : alerts::metrics_in_rules()) {
+    if (!metric.starts_with("gpuward_remediator_")) continue;
+    ++asked;
+    EXPECT_THAT(page, ::testing::ContainsRegex("\n" + metric + "[ {]"));
+  }
+  EXPECT_GT(asked, 0);
+}
+
 TEST_F(Road, WritesAnAuditLineForWhatItDid) {
   settled_remediation();
   const auto audit = read_file(scene_->stack().audit_file());
   ASSERT_TRUE(audit) << audit.error().message;
   EXPECT_THAT(*audit, HasSubstr(kBroken));
   EXPECT_THAT(*audit, HasSubstr("GpuNodeNeedsReboot"));
+}
+
+bool has_delivered(const std::string& alertmanager_url) {
+  const std::string page = support::http_get(alertmanager_url + "/metrics").body;
+  const auto counts = [&](const std::string& metric, const std::string& number) {
+    return std::regex_search(
+        page, std::regex("\n" + metric + "[{]integration=\"webhook\"[}] " + number + "\n"));
+  };
+  return counts("alertmanager_notifications_total", "[1-9][0-9]*") &&
+         counts("alertmanager_notifications_failed_total", "0");
 }
 
 // The same alert as Alertmanager would send it from another group, with another start.
@@ -162,15 +199,9 @@ TEST_F(Road, ChangesNothingForARepeatOrForASecondAlertmanager) {
   const Stack& stack = scene_->stack();
   // Both have delivered before the versions are taken.
   for (int i = 0; i < 2; ++i) {
-    EXPECT_TRUE(wait_until(
-        [&] {
-          const auto page = support::http_get(stack.alertmanager_url(i) + "/metrics").body;
-          return page.find("alertmanager_notifications_total{integration=\"webhook\"} 0") ==
-                     std::string::npos &&
-                 page.find("alertmanager_notifications_failed_total{integration=\"webhook\"} 0") !=
-                     std::string::npos;
-        },
-        seconds(60), "Alertmanager " + std::to_string(i + 1) + " has delivered without a failure"));
+    EXPECT_TRUE(
+        wait_until([&] { return has_delivered(stack.alertmanager_url(i)); }, seconds(60),
+                   "Alertmanager " + std::to_string(i + 1) + " has delivered without a failure"));
   }
   const RemediationView before = settled_remediation();
   const std::string node_before = scene_->node_version(kBroken);
@@ -190,13 +221,17 @@ TEST_F(Road, ChangesNothingForARepeatOrForASecondAlertmanager) {
 TEST_F(Road, ChangesNothingWhenTheRemediatorIsRestarted) {
   const RemediationView before = settled_remediation();
   const std::string node_before = scene_->node_version(kBroken);
+  const auto started_at = [] {
+    return scene_->watch()
+        .query("process_start_time_seconds{job=\"gpuward-remediator\"}")
+        .value_or(0);
+  };
+  const double first_start = started_at();
   const auto restarted = scene_->stack().restart_remediator();
   ASSERT_TRUE(restarted) << restarted.error().message;
-  // It has read what there is once it answers as ready; another look a scrape later must see the
-  // same.
-  EXPECT_TRUE(
-      wait_until([] { return scene_->watch().query("up{job=\"gpuward-remediator\"}") == 1.0; },
-                 seconds(30), "Prometheus sees the remediator again"));
+  // It was ready before it was scraped: by then it has read what there is and looked at each node.
+  EXPECT_TRUE(wait_until([&] { return started_at() > first_start && first_start > 0; }, seconds(30),
+                         "Prometheus has scraped the restarted remediator"));
   EXPECT_EQ(settled_remediation().resource_version, before.resource_version);
   EXPECT_EQ(scene_->node_version(kBroken), node_before);
 }
@@ -204,6 +239,11 @@ TEST_F(Road, ChangesNothingWhenTheRemediatorIsRestarted) {
 TEST_F(Road, CountsNothingTwiceWhenTheExporterIsRestarted) {
   const auto restarted = scene_->stack().restart_exporter(kBroken);
   ASSERT_TRUE(restarted) << restarted.error().message;
+  // A later line has been read, so whatever would be read again has been by then.
+  ASSERT_TRUE(scene_->write(kBroken, kApplicationFault));
+  EXPECT_TRUE(
+      wait_until([] { return scene_->watch().exporter_serves(kBroken, kApplicationFaultMetric); },
+                 seconds(15), "the restarted exporter reads on"));
   EXPECT_TRUE(scene_->watch().exporter_serves(kBroken, kFallenOffTheBusMetric));
   EXPECT_TRUE(scene_->watch().exporter_serves(kBroken, "gpuward_node_severity 3"));
 }

@@ -16,6 +16,9 @@ inline constexpr const char* kFallenOffTheBusMetric =
 inline constexpr const char* kApplicationFault =
     "NVRM: Xid (PCI:0000:4e:00): 13, pid=4711, name=python3, Graphics Exception: ESR "
     "0x505730=0x101";
+inline constexpr const char* kApplicationFaultMetric =
+    "gpuward_xid_errors_total{gpu=\"3\",uuid=\"GPU-00000000-0000-0000-0000-000000000003\","
+    "pci_bus_id=\"0000:4e:00\",xid=\"13\"} 1";
 
 [[nodiscard]] inline std::string eight_gpus_yaml() {
   const char* const buses[] = {"19", "3b", "4c", "4e", "9b", "bb", "cb", "db"};

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model/result.h"
@@ -32,6 +33,10 @@ class Scene {
   [[nodiscard]] std::string kubectl(std::vector<std::string> arguments) const;
   [[nodiscard]] Watch watch() const { return {*stack_, *cluster_}; }
   [[nodiscard]] Stack& stack() { return *stack_; }
+  // One more line in the kernel log of a node.
+  [[nodiscard]] Status write(const std::string& node, std::string_view line) const {
+    return logs_.at(node).write(line);
+  }
   [[nodiscard]] const Passage& passage() const { return passage_; }
   // A node before anything happened to it.
   [[nodiscard]] const NodeView& before(const std::string& node) const { return before_.at(node); }
