@@ -1,6 +1,6 @@
 // Requests that leave the process, each with a deadline and a cap on the answer. Used by core/kube,
 // the clouds and the notifiers. Client is the seam (tests put a fake API server behind it without a
-// network); CurlClient is the real one. curl is included in client.cpp only. Redirects are never
+// network); CurlClient is the real one. curl is included in client*.cpp only. Redirects are never
 // followed.
 #pragma once
 
@@ -63,7 +63,10 @@ struct ClientTls {
   bool skip_verify = false;
 };
 
-// Keeps connections alive and shares them between threads; one idle handle a thread at most.
+// Keeps connections alive and shares them between threads, eight idle ones at most. The program
+// must ignore SIGPIPE, as Signals does: OpenSSL writes to connections that the other side has
+// closed. Proxies are taken from the environment as curl and Go do, but never for this machine
+// itself.
 class CurlClient final : public Client {
  public:
   explicit CurlClient(ClientTls tls = {});

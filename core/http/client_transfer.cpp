@@ -10,17 +10,14 @@
 #include "core/http/client_error.h"
 #include "core/http/client_target.h"
 #include "core/http/headers.h"
-#include "core/runtime/clock.h"
 #include "core/runtime/text.h"
 
 namespace gpuward::http {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 constexpr milliseconds kLongestConnect{10'000};
-constexpr std::size_t kMaxHeaderBytes = 256U << 10U;
 
 struct EasyDeleter {
   void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
@@ -89,14 +86,17 @@ class Transfer::Impl {
     if (auto status = check_headers(request); !status) return std::unexpected(status.error());
     const auto target = parse_target(request.url);
     if (!target) return std::unexpected(target.error());
-    begin(request, stream);
+    curl_easy_reset(easy_.get());
+    error_text_.fill('\0');
     HeaderFields fields = render_fields(request);
     if (auto status = set_target(request, *target, fields); !status) {
       return naming(request, *target, status.error());
     }
+    ClientAnswer answer(request, stream);
     set_request(request, fields);
-    const int code = drive();
-    auto outcome = conclude(code);
+    set_answer(answer);
+    const int code = drive(answer);
+    auto outcome = conclude(code, answer);
     if (!outcome) return naming(request, *target, outcome.error());
     return outcome;
   }
@@ -105,19 +105,6 @@ class Transfer::Impl {
   static std::unexpected<Error> naming(const ClientRequest& request, const ClientTarget& target,
                                        Error error) {
     return with_context(request.method + " " + target.host_field, std::move(error));
-  }
-
-  void begin(const ClientRequest& request, const StreamOptions* stream) {
-    request_ = &request;
-    stream_ = stream;
-    response_ = {};
-    error_.reset();
-    header_bytes_ = 0;
-    has_header_ = false;
-    was_ended_ = false;
-    error_text_.fill('\0');
-    deadline_ = SystemClock().steady() + request.timeout;
-    curl_easy_reset(easy_.get());
   }
 
   template <typename Value>
@@ -171,10 +158,25 @@ class Transfer::Impl {
     const auto connect = std::clamp(request.timeout, milliseconds(1), kLongestConnect);
     set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(connect.count()));
     set(CURLOPT_ERRORBUFFER, error_text_.data());
-    set(CURLOPT_WRITEFUNCTION, &on_body);
-    set(CURLOPT_WRITEDATA, static_cast<void*>(this));
-    set(CURLOPT_HEADERFUNCTION, &on_header);
-    set(CURLOPT_HEADERDATA, static_cast<void*>(this));
+  }
+
+  void set_answer(ClientAnswer& answer) {
+    set(CURLOPT_HEADERFUNCTION, &on_bytes<&ClientAnswer::take_header>);
+    set(CURLOPT_HEADERDATA, static_cast<void*>(&answer));
+    set(CURLOPT_WRITEFUNCTION, &on_bytes<&ClientAnswer::take_body>);
+    set(CURLOPT_WRITEDATA, static_cast<void*>(&answer));
+  }
+
+  // Runs inside curl_multi_perform; what it throws must not cross curl.
+  template <bool (ClientAnswer::*kTake)(std::string_view)>
+  static std::size_t on_bytes(char* bytes, std::size_t size, std::size_t count, void* answer) {
+    auto* const taker = static_cast<ClientAnswer*>(answer);
+    try {
+      return (taker->*kTake)({bytes, size * count}) ? size * count : 0;
+    } catch (...) {
+      taker->fail_with({ErrorKind::kInternal, "an exception in a callback", {}});
+      return 0;
+    }
   }
 
   void set_blob(CURLoption option, const std::string& text) {
@@ -199,45 +201,29 @@ class Transfer::Impl {
     set(CURLOPT_SSL_VERIFYHOST, tls_.skip_verify ? 0L : 2L);
   }
 
-  // A CURLcode; our own reasons to end stand in error_.
-  int drive() {
+  // A CURLcode; our own reasons to end stand in the answer.
+  int drive(ClientAnswer& answer) {
     curl_multi_add_handle(multi_.get(), easy_.get());
     int code = CURLE_OK;
     {
       // wakeup is the one call of a multi handle that is allowed from another thread.
-      const std::stop_callback wake(stop_token(), [this] { curl_multi_wakeup(multi_.get()); });
-      code = loop();
+      const std::stop_callback wake(answer.stop_token(),
+                                    [this] { curl_multi_wakeup(multi_.get()); });
+      code = loop(answer);
     }
     curl_multi_remove_handle(multi_.get(), easy_.get());
     return code;
   }
 
-  [[nodiscard]] std::stop_token stop_token() const {
-    return stream_ != nullptr ? stream_->stop : std::stop_token{};
-  }
-
-  int loop() {
+  int loop(ClientAnswer& answer) {
     for (;;) {
       int running = 0;
       if (curl_multi_perform(multi_.get(), &running) != CURLM_OK) return CURLE_FAILED_INIT;
       if (running == 0) return finished_code();
-      const auto left = std::chrono::ceil<milliseconds>(deadline_ - SystemClock().steady());
-      if (stop_token().stop_requested()) {
-        error_ = {ErrorKind::kCancelled, "stopped", {}};
-      } else if (left <= milliseconds(0)) {
-        error_ = {ErrorKind::kTimeout, timeout_text(), {}};
-      }
-      if (error_) return CURLE_ABORTED_BY_CALLBACK;
-      const auto wait = std::min(left, milliseconds(1'000));
+      const auto wait = std::min(answer.time_left(), milliseconds(1'000));
+      if (answer.error()) return CURLE_ABORTED_BY_CALLBACK;
       curl_multi_poll(multi_.get(), nullptr, 0, static_cast<int>(wait.count()), nullptr);
     }
-  }
-
-  [[nodiscard]] std::string timeout_text() const {
-    if (stream_ != nullptr && has_header_) {
-      return "nothing came for " + std::to_string(stream_->idle.count()) + " ms";
-    }
-    return "no answer within " + std::to_string(request_->timeout.count()) + " ms";
   }
 
   int finished_code() {
@@ -248,73 +234,12 @@ class Transfer::Impl {
     return CURLE_RECV_ERROR;
   }
 
-  Result<ClientResponse> conclude(int code) {
-    if (error_) return std::unexpected(*error_);
-    if (code != CURLE_OK && !was_ended_) {
+  Result<ClientResponse> conclude(int code, ClientAnswer& answer) {
+    if (answer.error()) return std::unexpected(*answer.error());
+    if (code != CURLE_OK && !answer.was_ended_by_caller()) {
       return std::unexpected(error_of_curl(code, to_valid_utf8(error_text_.data(), 400)));
     }
-    read_status();
-    return std::move(response_);
-  }
-
-  void read_status() {
-    long status = 0;
-    curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
-    response_.status = static_cast<int>(status);
-  }
-
-  // Both callbacks run inside curl_multi_perform; what they throw must not cross curl.
-  static std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* self) {
-    try {
-      return static_cast<Impl*>(self)->take_header({bytes, size * count}) ? size * count : 0;
-    } catch (...) {
-      static_cast<Impl*>(self)->error_ = {ErrorKind::kInternal, "an exception in a callback", {}};
-      return 0;
-    }
-  }
-
-  static std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* self) {
-    try {
-      return static_cast<Impl*>(self)->take_body({bytes, size * count}) ? size * count : 0;
-    } catch (...) {
-      static_cast<Impl*>(self)->error_ = {ErrorKind::kInternal, "an exception in a callback", {}};
-      return 0;
-    }
-  }
-
-  bool refuse_size(const std::string& what) {
-    error_ = {ErrorKind::kTooLarge, what, {}};
-    return false;
-  }
-
-  bool take_header(std::string_view line) {
-    header_bytes_ += line.size();
-    if (header_bytes_ > kMaxHeaderBytes) return refuse_size("the answer's header is too large");
-    line = trim(line);
-    if (line.empty()) {  // the end of a header: of a 100 or of the answer
-      read_status();
-      has_header_ = response_.status >= 200;
-      if (has_header_ && stream_ != nullptr) deadline_ = SystemClock().steady() + stream_->idle;
-    } else if (line.starts_with("HTTP/")) {
-      response_.headers.clear();
-    } else if (const auto colon = line.find(':'); colon != std::string_view::npos) {
-      response_.headers.emplace_back(line.substr(0, colon), trim(line.substr(colon + 1)));
-    }
-    return true;
-  }
-
-  bool take_body(std::string_view bytes) {
-    if (stream_ != nullptr) deadline_ = SystemClock().steady() + stream_->idle;
-    if (stream_ != nullptr && response_.status >= 200 && response_.status < 300) {
-      was_ended_ = !stream_->on_bytes(bytes);
-      return !was_ended_;
-    }
-    if (response_.body.size() + bytes.size() > request_->max_response_bytes) {
-      return refuse_size("the answer is larger than " +
-                         std::to_string(request_->max_response_bytes) + " bytes");
-    }
-    response_.body.append(bytes);
-    return true;
+    return answer.take();
   }
 
   const ClientTls& tls_;
@@ -323,16 +248,6 @@ class Transfer::Impl {
   std::unique_ptr<CURL, EasyDeleter> easy_{curl_easy_init()};
   HeaderFields connect_to_;
   std::array<char, CURL_ERROR_SIZE> error_text_{};
-
-  // Of the transfer that runs.
-  const ClientRequest* request_ = nullptr;
-  const StreamOptions* stream_ = nullptr;
-  ClientResponse response_;
-  std::optional<Error> error_;
-  std::size_t header_bytes_ = 0;
-  bool has_header_ = false;
-  bool was_ended_ = false;
-  steady_clock::time_point deadline_;
 };
 
 Transfer::Transfer(const ClientTls& tls) : impl_(std::make_unique<Impl>(tls)) {}

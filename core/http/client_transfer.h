@@ -2,25 +2,12 @@
 // connections for the next transfer. Used by client.cpp, which keeps the idle ones.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <functional>
 #include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
 
 #include "core/http/client.h"
+#include "core/http/client_answer.h"
 
 namespace gpuward::http {
-
-// What differs between send() and stream().
-struct StreamOptions {
-  std::chrono::milliseconds idle;
-  std::stop_token stop;
-  const std::function<bool(std::string_view)>& on_bytes;
-};
 
 class Transfer {
  public:

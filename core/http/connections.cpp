@@ -87,6 +87,9 @@ void Connections::stop(milliseconds grace) {
   // A handler that returns tells nobody, so this looks again every few milliseconds.
   const auto end = SystemClock().steady() + grace;
   while (has_working() && SystemClock().steady() < end) wake_.wait_for(lock, milliseconds(5));
+  // The listeners before the rest, so that nobody is accepted after it. This also wakes civetweb's
+  // own thread, which looks at its stop flag every two seconds or when something happens.
+  for (const ListeningSocket& listener : listeners_) shutdown(listener.descriptor, SHUT_RDWR);
   for (const Connection& connection : open_) shut(connection, SHUT_RDWR);
   shut_silent(SHUT_RDWR);
 }

@@ -34,8 +34,10 @@ void add_allowed(const Route& route, std::string& allow) {
 
 }  // namespace
 
-Router::Router(std::vector<Route> routes) : routes_(std::move(routes)) {
-  std::ranges::stable_sort(routes_, is_better);
+Router::Router(std::vector<Route> routes) {
+  for (Route& route : routes) {
+    routes_.insert(std::ranges::upper_bound(routes_, route, is_better), std::move(route));
+  }
 }
 
 RouteChoice Router::choose(std::string_view method, std::string_view path) const {

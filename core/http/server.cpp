@@ -1,7 +1,6 @@
 #include "core/http/server.h"
 
 #include <civetweb.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <thread>
@@ -9,7 +8,6 @@
 
 #include "core/http/authenticator.h"
 #include "core/http/connections.h"
-#include "core/http/listen_address.h"
 #include "core/http/router.h"
 #include "core/http/server_exchange.h"
 #include "core/http/server_settings.h"
@@ -62,8 +60,6 @@ class Server::Impl {
   ~Impl() {
     if (native_ == nullptr) return;
     connections_.stop(kStopGrace);
-    // civetweb looks at its stop flag every two seconds, or when something happens on its sockets.
-    for (const int listener : listeners_) shutdown(listener, SHUT_RDWR);
     mg_stop(native_);
   }
   Impl(const Impl&) = delete;
@@ -156,12 +152,10 @@ class Server::Impl {
   }
 
   Status start_failure() const {
-    const bool is_taken = start_log_.find("bind") != std::string::npos ||
-                          start_log_.find("socket") != std::string::npos;
     std::string message = "HTTP server cannot listen on";
     for (const std::string& address : options_.listen_addresses) message += " " + address;
     message += ": " + (start_log_.empty() ? std::string("civetweb does not start") : start_log_);
-    return fail(is_taken ? ErrorKind::kUnavailable : ErrorKind::kInvalid, std::move(message));
+    return fail(ErrorKind::kUnavailable, std::move(message));
   }
 
   void learn_sockets(const std::vector<ListeningSocket>& before) {
@@ -173,7 +167,6 @@ class Server::Impl {
       return std::ranges::count(before, listener.descriptor, &ListeningSocket::descriptor) > 0 ||
              std::ranges::count(ports_, listener.local.port) == 0;
     });
-    for (const ListeningSocket& listener : ours) listeners_.push_back(listener.descriptor);
     connections_.watch_listeners(std::move(ours));
   }
 
@@ -187,7 +180,6 @@ class Server::Impl {
   mg_context* native_ = nullptr;
   std::string start_log_;
   std::vector<int> ports_;
-  std::vector<int> listeners_;
 };
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
