@@ -37,10 +37,13 @@ Status check_options(const ServerOptions& options) {
 }
 
 // Debian's own build of civetweb accepts a TLS port and dies on the first handshake; this bit
-// tells.
-Status check_library(const ServerOptions& options) {
-  static const unsigned kFeatures = mg_init_library(MG_FEATURES_TLS);
-  if (options.tls.certificate_file.empty() || (kFeatures & MG_FEATURES_TLS) != 0) return {};
+// tells. OpenSSL is set up only for those who use it: it costs a megabyte.
+Status prepare_library(const ServerOptions& options) {
+  static const unsigned kPlain = mg_init_library(0);
+  static_cast<void>(kPlain);
+  if (options.tls.certificate_file.empty()) return {};
+  static const unsigned kTls = mg_init_library(MG_FEATURES_TLS);
+  if ((kTls & MG_FEATURES_TLS) != 0) return {};
   return fail(ErrorKind::kInvalid, "TLS: this civetweb was built without it; run `./dev deps`");
 }
 
@@ -185,7 +188,7 @@ class Server::Impl {
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
                                               std::vector<Route> routes) {
   if (auto status = check_options(options); !status) return std::unexpected(status.error());
-  if (auto status = check_library(options); !status) return std::unexpected(status.error());
+  if (auto status = prepare_library(options); !status) return std::unexpected(status.error());
   auto authenticator = Authenticator::create(options);
   if (!authenticator) return std::unexpected(authenticator.error());
   std::unique_ptr<TlsContext> tls;
