@@ -78,6 +78,9 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
   if (!flags_.config_file.empty()) policy_watch_.emplace(flags_.config_file);
 }
 
+// Waits between tries end here, so that a start that fails is over at once.
+Remediator::~Remediator() { request_stop(); }
+
 void Remediator::assemble() {
   say_what_is_on(*policy_.get(), log_);
   if (!flags_.prometheus_url.empty()) {
@@ -169,10 +172,10 @@ void Remediator::tick() {
 }
 
 void Remediator::request_stop() {
-  webhook_->close();
   stop_.request_stop();
-  controller_->request_stop();
-  readiness_->request_stop();
+  if (webhook_) webhook_->close();
+  if (controller_) controller_->request_stop();
+  if (readiness_) readiness_->request_stop();
 }
 
 }  // namespace gpuward::remediator

@@ -43,6 +43,10 @@ class Remediator {
   // it.
   [[nodiscard]] static Result<std::unique_ptr<Remediator>> start(const Flags& flags, Clock& clock,
                                                                  Log& log);
+  ~Remediator();
+  Remediator(const Remediator&) = delete;
+  Remediator& operator=(const Remediator&) = delete;
+
   // Main thread. Reads the policy again; a wrong one is said and the old one kept.
   void reload();
   // Main thread, once a second.

@@ -1,0 +1,142 @@
+#include "remediator/policy/evidence.h"
+
+#include <gmock/gmock.h>
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using ::testing::SizeIs;
+
+const WallTime kStart = WallTime(std::chrono::hours(500'000));
+
+Order firing(Severity severity = Severity::kReboot, std::string fingerprint = "aa") {
+  return {.node = "gpu-01",
+          .severity = severity,
+          .alertname = "GpuNodeBad",
+          .fingerprint = std::move(fingerprint),
+          .firing = true,
+          .starts_at = kStart,
+          .ends_at = {}};
+}
+
+Order resolved(WallTime ends_at) {
+  Order order = firing();
+  order.firing = false;
+  order.ends_at = ends_at;
+  return order;
+}
+
+TEST(Evidence, TakesANewAlertAndItsSeverity) {
+  Remediation remediation;
+
+  EXPECT_EQ(fold(remediation, firing(), kStart + minutes(1)), Change::kSome);
+
+  ASSERT_THAT(remediation.alerts, SizeIs(1));
+  EXPECT_EQ(remediation.severity, Severity::kReboot);
+  EXPECT_EQ(remediation.alerts[0].starts_at, kStart);
+  EXPECT_EQ(remediation.alerts[0].first_received, kStart + minutes(1));
+}
+
+TEST(Evidence, DoesNotChangeByARepeatWithOtherTimes) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+  Order repeat = firing();
+  repeat.starts_at += minutes(3);  // another Alertmanager of the cluster
+
+  EXPECT_EQ(fold(remediation, repeat, kStart + minutes(9)), Change::kNone);
+
+  EXPECT_EQ(remediation.alerts[0].starts_at, kStart);
+}
+
+TEST(Evidence, RaisesSeverityAndNeverLowersIt) {
+  Remediation remediation;
+  fold(remediation, firing(Severity::kReset, "aa"), kStart);
+
+  EXPECT_EQ(fold(remediation, firing(Severity::kIsolate, "bb"), kStart), Change::kSome);
+  EXPECT_EQ(fold(remediation, firing(Severity::kMonitor, "cc"), kStart), Change::kSome);
+
+  EXPECT_EQ(remediation.severity, Severity::kIsolate);
+}
+
+TEST(Evidence, RecordsTheEndOfAnAlertOnce) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+
+  EXPECT_EQ(fold(remediation, resolved(kStart + minutes(5)), kStart + minutes(6)), Change::kSome);
+  EXPECT_EQ(fold(remediation, resolved(kStart + minutes(8)), kStart + minutes(9)), Change::kNone);
+
+  EXPECT_FALSE(remediation.any_firing());
+  EXPECT_EQ(remediation.ended_at(), kStart + minutes(5));
+}
+
+TEST(Evidence, DoesNotBelieveAnEndInTheFutureOrBeforeTheStart) {
+  for (const WallTime wrong : {kStart - minutes(5), kStart + minutes(50)}) {
+    Remediation remediation;
+    fold(remediation, firing(), kStart);
+
+    fold(remediation, resolved(wrong), kStart + minutes(7));
+
+    EXPECT_EQ(remediation.ended_at(), kStart + minutes(7));
+  }
+}
+
+TEST(Evidence, IgnoresTheEndOfAnAlertNeverHeardOf) {
+  Remediation remediation;
+
+  EXPECT_EQ(fold(remediation, resolved(kStart), kStart), Change::kNone);
+
+  EXPECT_THAT(remediation.alerts, SizeIs(0));
+}
+
+TEST(Evidence, TakesAnAlertThatFiresAgain) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+  fold(remediation, resolved(kStart + minutes(5)), kStart + minutes(6));
+  Order again = firing();
+  again.starts_at = kStart + minutes(20);
+
+  EXPECT_EQ(fold(remediation, again, kStart + minutes(21)), Change::kSome);
+
+  EXPECT_TRUE(remediation.any_firing());
+  EXPECT_EQ(remediation.alerts[0].starts_at, kStart + minutes(20));
+}
+
+TEST(Evidence, KeepsABoundedNumberAndDropsTheOldestThatEnded) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+  fold(remediation, resolved(kStart + minutes(1)), kStart + minutes(2));
+  for (std::size_t i = 1; i <= kMaxEvidence; ++i) {
+    fold(remediation, firing(Severity::kReset, "f" + std::to_string(i)), kStart + minutes(3));
+  }
+
+  EXPECT_THAT(remediation.alerts, SizeIs(kMaxEvidence));
+  EXPECT_EQ(remediation.alerts[0].fingerprint, "f1");
+}
+
+TEST(Evidence, ChangesNothingWhereAllThatIsKeptFires) {
+  Remediation remediation;
+  for (std::size_t i = 0; i < kMaxEvidence; ++i) {
+    fold(remediation, firing(Severity::kReset, "f" + std::to_string(i)), kStart);
+  }
+
+  EXPECT_EQ(fold(remediation, firing(Severity::kReset, "more"), kStart), Change::kNone);
+  EXPECT_EQ(fold(remediation, firing(Severity::kReboot, "worse"), kStart), Change::kSome);
+  EXPECT_EQ(remediation.severity, Severity::kReboot);
+}
+
+TEST(Evidence, KnowsALateRepeatOfAnAlertThatEnded) {
+  Remediation closed;
+  fold(closed, firing(), kStart);
+  fold(closed, resolved(kStart + minutes(5)), kStart + minutes(6));
+  Order anew = firing();
+  anew.starts_at = kStart + minutes(10);
+  const std::vector<Remediation> all = {closed};
+
+  EXPECT_TRUE(is_late_repeat(firing(), all));
+  EXPECT_FALSE(is_late_repeat(anew, all));
+  EXPECT_FALSE(is_late_repeat(firing(Severity::kReboot, "other"), all));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

@@ -1,0 +1,109 @@
+#include "remediator/policy/policy.h"
+
+#include <gmock/gmock.h>
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Result<Policy> parse(const std::string& yaml) {
+  const auto file = YamlFile::parse(yaml, "policy.yaml");
+  if (!file) return std::unexpected(file.error());
+  return read_policy(*file);
+}
+
+kube::Node node_with(kube::Labels labels) {
+  kube::Node node;
+  node.meta.name = "gpu-01";
+  node.meta.labels = std::move(labels);
+  return node;
+}
+
+TEST(Policy, ObservesByDefault) {
+  const auto policy = parse("");
+
+  ASSERT_TRUE(policy);
+  EXPECT_EQ(policy->mode, Mode::kObserve);
+  EXPECT_THAT(steps_for(*policy, Severity::kIsolate), IsEmpty());
+  EXPECT_FALSE(policy->return_to_service.enabled);
+}
+
+TEST(Policy, ReadsEveryKey) {
+  const auto policy = parse(
+      "mode: cordon\n"
+      "severities:\n  isolate: [taint, cordon]\n  reset: [taint]\n  monitor: []\n"
+      "excluded:\n  nodes: [gpu-09]\n  labels: [team=research]\n  control_plane: false\n"
+      "return_to_service:\n  enabled: true\n  max_report_age: 2m\n");
+
+  ASSERT_TRUE(policy) << policy.error().message;
+  EXPECT_THAT(steps_for(*policy, Severity::kReset), ElementsAre(Step::kTaint));
+  EXPECT_THAT(steps_for(*policy, Severity::kIsolate), ElementsAre(Step::kTaint, Step::kCordon));
+  EXPECT_TRUE(policy->excluded.nodes.contains("gpu-09"));
+  EXPECT_FALSE(policy->excluded.control_plane);
+  EXPECT_EQ(policy->return_to_service.max_report_age, std::chrono::minutes(2));
+}
+
+TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
+  struct Row {
+    const char* yaml;
+    const char* says;
+  };
+  const Row rows[] = {
+      {"mode: ful\n", "policy.yaml:1: mode"},
+      {"moode: full\n", "moode"},
+      {"severities:\n  reboot: [taint, drain]\n", "policy.yaml:2: severities.reboot"},
+      {"severities:\n  reboot: [taint, taint]\n", "twice"},
+      {"severities:\n  monitor: [taint]\n", "monitor is recorded only"},
+      {"severities:\n  fatal: [taint]\n", "fatal"},
+      {"severities:\n  reboot: [return-to-service]\n", "reboot"},
+      {"excluded:\n  labels: [\"=x\"]\n", "policy.yaml:2"},
+      {"return_to_service:\n  max_report_age: 0s\n", "max_report_age"},
+      {"mode: observe\nmode: full\n", "policy.yaml"},
+      {"- a\n", "policy.yaml"},
+  };
+  for (const Row& row : rows) {
+    const auto policy = parse(row.yaml);
+    ASSERT_FALSE(policy) << row.yaml;
+    EXPECT_EQ(policy.error().kind, ErrorKind::kInvalid);
+    EXPECT_THAT(policy.error().message, HasSubstr(row.says)) << row.yaml;
+  }
+}
+
+TEST(Policy, ModeLimitsTheSteps) {
+  Policy policy;
+  policy.mode = Mode::kTaint;
+  EXPECT_THAT(steps_for(policy, Severity::kReboot), ElementsAre(Step::kTaint));
+  policy.mode = Mode::kFull;
+  EXPECT_THAT(steps_for(policy, Severity::kReboot), ElementsAre(Step::kTaint, Step::kCordon));
+  EXPECT_THAT(steps_for(policy, Severity::kMonitor), IsEmpty());
+}
+
+TEST(Policy, KeepsItsHandsOffExcludedNodes) {
+  Policy policy;
+  policy.excluded.nodes = {"gpu-02"};
+  policy.excluded.labels = {"team=research", "do-not-touch"};
+  kube::Node named = node_with({});
+  named.meta.name = "gpu-02";
+
+  EXPECT_TRUE(exclusion_of(policy, named));
+  EXPECT_TRUE(exclusion_of(policy, node_with({{"team", "research"}})));
+  EXPECT_TRUE(exclusion_of(policy, node_with({{"do-not-touch", ""}})));
+  EXPECT_TRUE(exclusion_of(policy, node_with({{"gpuward.dev/managed", "false"}})));
+  EXPECT_TRUE(exclusion_of(policy, node_with({{"node-role.kubernetes.io/control-plane", ""}})));
+  EXPECT_TRUE(exclusion_of(policy, node_with({{"node-role.kubernetes.io/master", ""}})));
+  EXPECT_FALSE(exclusion_of(policy, node_with({{"team", "serving"}})));
+  EXPECT_FALSE(exclusion_of(policy, node_with({{"gpuward.dev/managed", "true"}})));
+}
+
+TEST(Policy, TakesControlPlaneNodesOnlyWhereToldTo) {
+  Policy policy;
+  policy.excluded.control_plane = false;
+
+  EXPECT_FALSE(exclusion_of(policy, node_with({{"node-role.kubernetes.io/control-plane", ""}})));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

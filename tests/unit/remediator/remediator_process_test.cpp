@@ -1,0 +1,320 @@
+// The real binary against the fake API server over a socket: what an Alertmanager and a kubelet
+// would see.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <regex>
+#include <stdexcept>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/files.h"
+#include "core/runtime/json.h"
+#include "tests/fakes/fake_api_server.h"
+#include "tests/fakes/kube_objects.h"
+#include "tests/support/http_get.h"
+#include "tests/support/ports.h"
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
+#include "tests/unit/remediator/workflow/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::seconds;
+using support::http_get;
+using support::http_post;
+using support::wait_until;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kBinary = GPUWARD_BIN_DIR "/gpuward-remediator";
+constexpr seconds kSoon{20};
+
+class RemediatorProcess : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto started = fakes::FakeApiServer::start(clock_);
+    ASSERT_TRUE(started) << started.error().message;
+    server_ = std::move(*started);
+    server_->kube().create(kDefinitions, remediation_definition());
+    server_->kube().create("/api/v1/nodes", fakes::ready_node("gpu-01"));
+    write("kubeconfig",
+          "apiVersion: v1\nkind: Config\ncurrent-context: fake\n"
+          "clusters: [{name: fake, cluster: {server: \"" +
+              server_->url() +
+              "\"}}]\n"
+              "users: [{name: me, user: {}}]\n"
+              "contexts: [{name: fake, context: {cluster: fake, user: me}}]\n");
+    write("token", "old-token-0123456789\nsesame-open-0123456789\n");
+  }
+
+  std::string path(const std::string& name) { return (folder_.path() / name).string(); }
+  void write(const std::string& name, const std::string& text) {
+    ASSERT_TRUE(write_file_atomically(path(name), text));
+  }
+
+  std::unique_ptr<support::Process> spawn(std::vector<std::string> flags) {
+    std::vector<std::string> argv = {kBinary, "--web.listen-address=127.0.0.1:0",
+                                     "--web.telemetry-address=127.0.0.1:0",
+                                     "--kubeconfig=" + path("kubeconfig"), "--log.format=json"};
+    argv.insert(argv.end(), flags.begin(), flags.end());
+    auto process = support::Process::spawn({.argv = std::move(argv)});
+    EXPECT_TRUE(process);
+    return process ? std::move(*process) : nullptr;
+  }
+
+  void start(std::vector<std::string> flags = {"--mode=cordon"}) {
+    flags.push_back("--web.bearer-token-file=" + path("token"));
+    process_ = spawn(std::move(flags));
+    const bool serves = support::poll_until(
+        [&] { return !process_->running() || port_in("Telemetry is served") != 0; }, kSoon);
+    if (!serves || !process_->running()) throw std::runtime_error(process_->error_output());
+  }
+  void start_ready(std::vector<std::string> flags = {"--mode=cordon"}) {
+    start(std::move(flags));
+    ASSERT_TRUE(
+        wait_until([&] { return http_get(telemetry("/readyz")).status == 200; }, kSoon, "ready"));
+  }
+
+  int port_in(const std::string& message) {
+    const std::string log = process_->error_output();
+    std::smatch match;
+    const std::regex line("[^\n]*" + message + "[^\n]*");
+    if (!std::regex_search(log, match, line)) return 0;
+    const std::string found = match.str();
+    const std::regex port("\"port\":\"?([0-9]+)");
+    return std::regex_search(found, match, port) ? std::stoi(match[1].str()) : 0;
+  }
+  std::string telemetry(const std::string& target) {
+    return "http://127.0.0.1:" + std::to_string(port_in("Telemetry is served")) + target;
+  }
+  std::string webhook() {
+    return "http://127.0.0.1:" + std::to_string(port_in("Webhook is served")) + "/api/v1/alerts";
+  }
+  static support::HeaderList credentials(const std::string& token = "sesame-open-0123456789") {
+    return {{"Content-Type", "application/json"}, {"Authorization", "Bearer " + token}};
+  }
+  std::string alert(const std::string& severity = "reboot", const std::string& node = "gpu-01") {
+    const Json labels = {{"alertname", "Bad"}, {"node", node}, {"remediation", severity}};
+    const Json one = {{"status", "firing"},
+                      {"labels", labels},
+                      {"annotations", Json::object()},
+                      {"startsAt", to_rfc3339_ms(clock_.wall())},
+                      {"endsAt", "0001-01-01T00:00:00Z"},
+                      {"fingerprint", "ab12"}};
+    return dump_json({{"version", "4"}, {"alerts", Json::array({one})}});
+  }
+  bool is_cordoned() {
+    return server_->kube().get("/api/v1/nodes/gpu-01")["spec"].value("unschedulable", false);
+  }
+
+  SystemClock clock_;
+  support::TempDir folder_;
+  std::unique_ptr<fakes::FakeApiServer> server_;
+  std::unique_ptr<support::Process> process_;
+};
+
+TEST_F(RemediatorProcess, TurnsAnAlertIntoATaintedAndCordonedNode) {
+  start_ready();
+
+  const auto response = http_post(webhook(), alert(), credentials());
+
+  EXPECT_EQ(response.status, 200) << response.body;
+  EXPECT_THAT(response.body, HasSubstr("\"accepted\":1"));
+  ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, kSoon, "cordon"));
+  const Json node = server_->kube().get("/api/v1/nodes/gpu-01");
+  EXPECT_EQ(node["spec"]["taints"][0]["key"], "gpuward.dev/remediation");
+  EXPECT_EQ(node["spec"]["taints"][0]["value"], "reboot");
+  ASSERT_TRUE(wait_until(
+      [&] { return process_->output().find("\"moment\":\"done\"") != std::string::npos; }, kSoon,
+      "audit line"));
+  EXPECT_THAT(process_->output(), HasSubstr("\"fingerprint\":\"ab12\""));
+  ASSERT_TRUE(wait_until(
+      [&] { return !server_->kube().get("/api/v1/namespaces/default/events")["items"].empty(); },
+      kSoon, "event"));
+  const std::string metrics = http_get(telemetry("/metrics")).body;
+  EXPECT_THAT(metrics, HasSubstr("gpuward_remediator_actions_total{action=\"quarantine\"} 1"));
+  EXPECT_THAT(metrics, HasSubstr("gpuward_remediator_alerts_total{outcome=\"accepted\"} 1"));
+  EXPECT_THAT(metrics, HasSubstr("gpuward_remediator_mode_info{mode=\"cordon\"} 1"));
+  EXPECT_THAT(metrics, HasSubstr("gpuward_build_info"));
+}
+
+TEST_F(RemediatorProcess, ObservesOnlyByDefault) {
+  start_ready({});
+
+  EXPECT_EQ(http_post(webhook(), alert(), credentials()).status, 200);
+
+  ASSERT_TRUE(wait_until(
+      [&] { return process_->output().find("\"phase\":\"Observed\"") != std::string::npos; }, kSoon,
+      "audit line"));
+  EXPECT_FALSE(is_cordoned());
+  EXPECT_TRUE(server_->kube().requests("PATCH", "/api/v1/nodes/").empty());
+}
+
+TEST_F(RemediatorProcess, TakesOnlyWhoShowsAToken) {
+  start_ready();
+
+  EXPECT_EQ(http_post(webhook(), alert()).status, 401);
+  EXPECT_EQ(http_post(webhook(), alert(), credentials("sesame-0123456789")).status, 401);
+  EXPECT_EQ(http_post(webhook(), alert(), credentials("old-token-0123456789")).status, 200);
+  EXPECT_THAT(process_->error_output(), Not(HasSubstr("sesame")));
+}
+
+TEST_F(RemediatorProcess, AnswersWhatCannotBeRightWithTheRightCode) {
+  start_ready();
+
+  EXPECT_EQ(http_post(webhook(), "{", credentials()).status, 400);
+  EXPECT_EQ(http_post(webhook(), R"({"version":"3","alerts":[]})", credentials()).status, 400);
+  EXPECT_EQ(http_post(webhook(), std::string((16U << 20U) + 1, ' '), credentials()).status, 413);
+  support::HeaderList text = {{"Content-Type", "text/plain"},
+                              {"Authorization", "Bearer sesame-open-0123456789"}};
+  EXPECT_EQ(http_post(webhook(), alert(), text).status, 415);
+  EXPECT_EQ(http_get(webhook(), credentials()).status, 405);
+  EXPECT_EQ(http_post(webhook() + "/", alert(), credentials()).status, 404);
+  EXPECT_EQ(http_get(telemetry("/healthz")).status, 200);
+}
+
+TEST_F(RemediatorProcess, Answers503WithinASecondWhileTheApiServerIsDown) {
+  start_ready();
+  server_->kube().add_fault(
+      {.kind = fakes::FaultKind::kDelay, .method = "POST", .times = -1, .delay = seconds(5)});
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(http_post(webhook(), alert(), credentials()).status, 503);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1500));
+  server_.reset();
+
+  EXPECT_EQ(http_post(webhook(), alert(), credentials()).status, 503);
+
+  EXPECT_TRUE(
+      wait_until([&] { return http_get(telemetry("/readyz")).status == 503; }, kSoon, "not ready"));
+  EXPECT_EQ(http_get(telemetry("/healthz")).status, 200);
+}
+
+TEST_F(RemediatorProcess, EndsWithinASecondOfSigterm) {
+  start_ready();
+  const auto begin = std::chrono::steady_clock::now();
+
+  process_->signal(SIGTERM);
+
+  EXPECT_EQ(process_->wait_exit(kSoon), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1500));
+}
+
+TEST_F(RemediatorProcess, EndsThoughARequestHangs) {
+  start_ready();
+  ASSERT_EQ(http_post(webhook(), alert(), credentials()).status, 200);
+  const auto delay = server_->kube().add_fault(
+      {.kind = fakes::FaultKind::kDelay, .path = ".*/readyz", .times = -1, .delay = seconds(8)});
+  ASSERT_TRUE(wait_until([&] { return server_->kube().fault_hits(delay) > 0; }, kSoon, "a hang"));
+  const auto begin = std::chrono::steady_clock::now();
+
+  process_->signal(SIGTERM);
+
+  EXPECT_EQ(process_->wait_exit(kSoon), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(2000));
+}
+
+TEST_F(RemediatorProcess, GoesOnWhereAKilledOneStopped) {
+  start_ready({"--mode=observe"});
+  ASSERT_EQ(http_post(webhook(), alert(), credentials()).status, 200);
+  process_->signal(SIGKILL);
+  ASSERT_TRUE(process_->wait_exit(kSoon));
+
+  start_ready({"--mode=cordon"});
+
+  EXPECT_TRUE(wait_until([&] { return is_cordoned(); }, kSoon, "cordon"));
+}
+
+TEST_F(RemediatorProcess, TakesANewPolicyAndKeepsTheOldOneWhereTheNewIsWrong) {
+  write("policy.yaml", "mode: observe\n");
+  start_ready({"--config.file=" + path("policy.yaml")});
+  ASSERT_EQ(http_post(webhook(), alert(), credentials()).status, 200);
+
+  write("policy.yaml", "mode: cordoon\n");
+  process_->signal(SIGHUP);
+  ASSERT_TRUE(wait_until(
+      [&] {
+        const std::string text = http_get(telemetry("/metrics")).body;
+        return text.find("gpuward_config_last_reload_successful 0") != std::string::npos;
+      },
+      kSoon, "the failed reload in the metrics"));
+  EXPECT_FALSE(is_cordoned());
+  EXPECT_THAT(process_->error_output(), HasSubstr("policy.yaml:1: mode"));
+
+  write("policy.yaml", "mode: cordon\n");  // no signal: the file itself is watched
+  EXPECT_TRUE(wait_until([&] { return is_cordoned(); }, kSoon, "cordon"));
+}
+
+TEST_F(RemediatorProcess, DoesNotStartOpenToEverybodyByAccident) {
+  auto process = spawn({});
+  EXPECT_EQ(process->wait_exit(kSoon), 2);
+  EXPECT_THAT(process->error_output(), HasSubstr("--web.insecure"));
+}
+
+TEST_F(RemediatorProcess, StartsOpenWhereThatIsWanted) {
+  process_ = spawn({"--web.insecure"});
+  ASSERT_TRUE(wait_until([&] { return port_in("Telemetry is served") != 0; }, kSoon, "ports"));
+  ASSERT_TRUE(
+      wait_until([&] { return http_get(telemetry("/readyz")).status == 200; }, kSoon, "ready"));
+  EXPECT_EQ(http_post(webhook(), alert()).status, 200);
+}
+
+TEST_F(RemediatorProcess, EndsWith2AndAClearWordOnWrongInput) {
+  write("policy.yaml", "mode: observe\nsteps: []\n");
+  struct Row {
+    std::vector<std::string> flags;
+    const char* says;
+  };
+  const Row rows[] = {
+      {{"--mode=everything"}, "--mode"},
+      {{"--no-such-flag"}, "no-such-flag"},
+      {{"--web.insecure", "--config.file=" + path("policy.yaml")}, "policy.yaml:2"},
+      {{"--web.insecure", "--config.file=" + path("missing.yaml")}, "missing.yaml"},
+      {{"--web.bearer-token-file=" + path("no-token")}, "no-token"},
+      {{"--web.insecure", "--audit.path=/nonexistent/audit"}, "--audit.path"},
+      {{"--web.insecure", "--prometheus.url=prometheus:9090"}, "--prometheus.url"},
+      {{"--web.insecure", "--check-config", "--config.file=" + path("policy.yaml")}, "steps"},
+  };
+  for (const Row& row : rows) {
+    auto process = spawn(row.flags);
+    EXPECT_EQ(process->wait_exit(kSoon), 2) << row.flags[0];
+    EXPECT_THAT(process->error_output(), HasSubstr(row.says));
+  }
+}
+
+TEST_F(RemediatorProcess, WritesTheAuditTrailToAFile) {
+  start_ready({"--mode=cordon", "--audit.path=" + path("audit.jsonl")});
+  ASSERT_EQ(http_post(webhook(), alert(), credentials()).status, 200);
+
+  ASSERT_TRUE(wait_until(
+      [&] {
+        return read_file(path("audit.jsonl"))->find("\"moment\":\"done\"") != std::string::npos;
+      },
+      kSoon, "audit"));
+  EXPECT_EQ(process_->output(), "");
+}
+
+TEST_F(RemediatorProcess, ExplainsANode) {
+  start_ready();
+  ASSERT_EQ(http_post(webhook(), alert(), credentials()).status, 200);
+  ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, kSoon, "cordon"));
+  ASSERT_TRUE(wait_until(
+      [&] { return process_->output().find("\"moment\":\"done\"") != std::string::npos; }, kSoon,
+      "result"));
+
+  const auto outcome = support::Process::run(
+      {.argv = {kBinary, "explain", "gpu-01", "--kubeconfig=" + path("kubeconfig")}});
+
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->exit_code, 0) << outcome->error_output;
+  EXPECT_THAT(outcome->output, HasSubstr("alert Bad (ab12), severity reboot"));
+  EXPECT_THAT(outcome->output, HasSubstr("rule severities.reboot"));
+  EXPECT_THAT(outcome->output, HasSubstr("step cordon: done"));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

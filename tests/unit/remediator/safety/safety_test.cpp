@@ -1,0 +1,166 @@
+#include <gmock/gmock.h>
+
+#include "remediator/safety/health_report.h"
+#include "remediator/safety/human_override.h"
+#include "remediator/safety/node_mark.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+const WallTime kNow = WallTime(std::chrono::hours(500'000));
+
+kube::Node plain_node() {
+  kube::Node node;
+  node.meta.name = "gpu-01";
+  node.meta.uid = "uid-1";
+  node.boot_id = "boot-1";
+  return node;
+}
+
+kube::Node quarantined_node(const std::string& remediation) {
+  kube::Node node = plain_node();
+  NodeMark mark;
+  mark.name = remediation;
+  mark.severity = Severity::kReboot;
+  mark.taint = mark.cordon = true;
+  node.meta.annotations[std::string(kAnnotation)] = to_annotation(mark);
+  node.taints.push_back({std::string(kTaintKey), "reboot", std::string(kTaintEffect), ""});
+  node.unschedulable = true;
+  return node;
+}
+
+Remediation done_remediation() {
+  Remediation remediation;
+  remediation.name = "rem-1";
+  for (const Step step : {Step::kTaint, Step::kCordon}) {
+    StepRecord record;
+    record.step = step;
+    record.result = StepResult::kDone;
+    remediation.status.steps.push_back(record);
+  }
+  return remediation;
+}
+
+TEST(NodeMark, SurvivesTheWayToTheNodeAndBack) {
+  NodeMark mark;
+  mark.name = "rem-1";
+  mark.why = "severity reboot: \"x\"\n";
+  mark.severity = Severity::kIsolate;
+  mark.cordon = true;
+  mark.pre_existing_cordon = true;
+  mark.since = "2026-11-21T08:04:56Z";
+  kube::Node node = plain_node();
+  node.meta.annotations[std::string(kAnnotation)] = to_annotation(mark);
+
+  const auto read = mark_on(node);
+
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->name, "rem-1");
+  EXPECT_EQ(read->why, mark.why);
+  EXPECT_EQ(read->severity, Severity::kIsolate);
+  EXPECT_TRUE(read->cordon);
+  EXPECT_FALSE(read->taint);
+  EXPECT_TRUE(read->pre_existing_cordon);
+  EXPECT_EQ(read->since, mark.since);
+}
+
+TEST(NodeMark, IsNotReadFromWhatSomebodyElseWrote) {
+  for (const char* text :
+       {"", "{", "[]", R"({"name":"rem-1"})", R"({"name":"rem-1","owner":"somebody"})",
+        R"({"owner":"gpuward-remediator"})"}) {
+    kube::Node node = plain_node();
+    node.meta.annotations[std::string(kAnnotation)] = text;
+    EXPECT_FALSE(mark_on(node)) << text;
+  }
+}
+
+TEST(NodeMark, TakesOnlyTheTaintOfOurKeyAndEffectForOurs) {
+  kube::Node node = plain_node();
+  node.taints.push_back({std::string(kTaintKey), "x", "NoExecute", ""});
+  EXPECT_FALSE(our_taint_on(node));
+  node.taints.push_back({std::string(kTaintKey), "reset", "NoSchedule", ""});
+  EXPECT_EQ(our_taint_on(node), "reset");
+}
+
+TEST(HumanOverride, SeesNothingWhereAllStands) {
+  EXPECT_FALSE(human_override(done_remediation(), quarantined_node("rem-1")));
+  EXPECT_FALSE(human_override(Remediation{}, plain_node()));
+}
+
+TEST(HumanOverride, SeesARemovedTaint) {
+  kube::Node node = quarantined_node("rem-1");
+  node.taints.clear();
+  EXPECT_THAT(human_override(done_remediation(), node).value_or(""), HasSubstr("taint"));
+}
+
+TEST(HumanOverride, SeesAnUncordon) {
+  kube::Node node = quarantined_node("rem-1");
+  node.unschedulable = false;
+  EXPECT_THAT(human_override(done_remediation(), node).value_or(""), HasSubstr("uncordoned"));
+}
+
+TEST(HumanOverride, TrustsTheMarkWhereACrashKeptTheResultFromBeingRecorded) {
+  Remediation unrecorded;
+  unrecorded.name = "rem-1";
+  kube::Node node = quarantined_node("rem-1");
+  node.taints.clear();
+  EXPECT_TRUE(human_override(unrecorded, node));
+}
+
+TEST(HumanOverride, DoesNotTakeOurOwnReturnForAHumans) {
+  Remediation remediation = done_remediation();
+  StepRecord back;
+  back.step = Step::kReturn;
+  remediation.status.steps.push_back(back);
+  EXPECT_FALSE(human_override(remediation, plain_node()));
+}
+
+HealthReport good_report() {
+  return {.measured_at = kNow - seconds(10),
+          .severity = Severity::kNone,
+          .kernel_severity = Severity::kNone,
+          .boot_id = "boot-1"};
+}
+
+const HealthDemand kDemand{.after = kNow - seconds(60), .max_age = seconds(30), .now = kNow};
+
+TEST(HealthReport, IsEnoughWhereItIsFreshOfThisBootAndGood) {
+  EXPECT_FALSE(objection_to(good_report(), plain_node(), kDemand));
+  HealthReport monitor = good_report();
+  monitor.severity = Severity::kMonitor;
+  EXPECT_FALSE(objection_to(monitor, plain_node(), kDemand));
+}
+
+TEST(HealthReport, IsNotEnoughWhereItSaysNothingOfTheNodeNow) {
+  HealthReport other_boot = good_report();
+  other_boot.boot_id = "boot-0";
+  HealthReport before_the_end = good_report();
+  before_the_end.measured_at = kDemand.after;
+  HealthReport future = good_report();
+  future.measured_at = kNow + seconds(31);
+  HealthReport bad = good_report();
+  bad.severity = Severity::kReset;
+  for (const HealthReport& report : {other_boot, before_the_end, future, bad}) {
+    EXPECT_TRUE(objection_to(report, plain_node(), kDemand));
+  }
+}
+
+TEST(HealthReport, IsNotEnoughWhereItIsTooOld) {
+  HealthReport old = good_report();
+  old.measured_at = kNow - seconds(31);
+  EXPECT_THAT(objection_to(old, plain_node(), kDemand).value_or(""), HasSubstr("too old"));
+}
+
+TEST(HealthReport, IsNotEnoughForANodeWithoutABoot) {
+  kube::Node node = plain_node();
+  node.boot_id.clear();
+  HealthReport report = good_report();
+  report.boot_id.clear();
+  EXPECT_TRUE(objection_to(report, node, kDemand));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

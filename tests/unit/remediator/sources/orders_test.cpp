@@ -1,0 +1,75 @@
+#include "remediator/sources/orders.h"
+
+#include <gmock/gmock.h>
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+Alert alert(std::map<std::string, std::string> labels) {
+  Alert made;
+  made.labels = std::move(labels);
+  made.fingerprint = "ab";
+  return made;
+}
+
+Orders orders_of(std::map<std::string, std::string> labels) {
+  const std::vector<Alert> alerts = {alert(std::move(labels))};
+  return to_orders(alerts);
+}
+
+TEST(Orders, TakeNodeSeverityAndName) {
+  const Orders orders =
+      orders_of({{"node", "gpu-01"}, {"remediation", "reset"}, {"alertname", "A"}});
+
+  ASSERT_THAT(orders.orders, SizeIs(1));
+  EXPECT_EQ(orders.orders[0].node, "gpu-01");
+  EXPECT_EQ(orders.orders[0].severity, Severity::kReset);
+  EXPECT_EQ(orders.orders[0].alertname, "A");
+}
+
+TEST(Orders, IgnoreAlertsThatAskForNothing) {
+  const Orders orders = orders_of({{"alertname", "Watchdog"}});
+
+  EXPECT_THAT(orders.orders, IsEmpty());
+  EXPECT_THAT(orders.rejected, IsEmpty());
+  EXPECT_EQ(orders.ignored, 1U);
+}
+
+TEST(Orders, RejectUnknownRemediations) {
+  for (const char* word : {"none", "REBOOT", "pass", "terminate", "reboot "}) {
+    const Orders orders = orders_of({{"node", "gpu-01"}, {"remediation", word}});
+    ASSERT_THAT(orders.rejected, SizeIs(1)) << word;
+    EXPECT_THAT(orders.rejected[0].what, HasSubstr("label remediation"));
+  }
+}
+
+TEST(Orders, RejectNodeNamesThatMustNotReachAUrl) {
+  for (const std::string& name :
+       {std::string(), std::string("../../pods"), std::string("a%2fb"), std::string("a/b"),
+        std::string("GPU-01"), std::string("gpu 01"), std::string("gpu-01\n"), std::string("."),
+        std::string("n\xc3\xb6"), std::string("a?b=c"), std::string("-a"), std::string(300, 'a'),
+        std::string("a\0b", 3)}) {
+    const Orders orders = orders_of({{"node", name}, {"remediation", "reboot"}});
+    EXPECT_THAT(orders.orders, IsEmpty()) << name;
+    ASSERT_THAT(orders.rejected, SizeIs(1));
+    EXPECT_THAT(orders.rejected[0].what, HasSubstr("label node"));
+  }
+}
+
+TEST(Orders, DoNotLoseGoodAlertsBesideABadOne) {
+  const std::vector<Alert> alerts = {alert({{"remediation", "reboot"}}),
+                                     alert({{"node", "gpu-01"}, {"remediation", "reboot"}})};
+
+  const Orders orders = to_orders(alerts);
+
+  ASSERT_THAT(orders.orders, SizeIs(1));
+  ASSERT_THAT(orders.rejected, SizeIs(1));
+  EXPECT_EQ(orders.rejected[0].index, 0U);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

@@ -1,0 +1,152 @@
+#include "remediator/sources/prometheus_reports.h"
+
+#include <gmock/gmock.h>
+
+#include "remediator/sources/alertmanager_api.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class CannedClient final : public http::Client {
+ public:
+  Result<http::ClientResponse> send(const http::ClientRequest& request) override {
+    requests.push_back(request);
+    return answer;
+  }
+  Result<http::ClientResponse> stream(const http::ClientRequest&, std::chrono::milliseconds,
+                                      std::stop_token,
+                                      const std::function<bool(std::string_view)>&) override {
+    return fail(ErrorKind::kInternal, "not used");
+  }
+  void say(int status, std::string body) {
+    http::ClientResponse response;
+    response.status = status;
+    response.body = std::move(body);
+    answer = std::move(response);
+  }
+  std::vector<http::ClientRequest> requests;
+  Result<http::ClientResponse> answer = fail(ErrorKind::kUnavailable, "down");
+};
+
+std::string sample(const std::string& labels, const std::string& value) {
+  return R"({"metric":{)" + labels + R"(},"value":[1763712300.1,")" + value + R"("]})";
+}
+
+std::string result_of(const std::vector<std::string>& samples) {
+  std::string list;
+  for (const std::string& text : samples) list += (list.empty() ? "" : ",") + text;
+  return R"({"status":"success","data":{"resultType":"vector","result":[)" + list + "]}}";
+}
+
+const std::string kTime = sample(R"("what":"measured_at","node":"gpu-01")", "1763712298.5");
+const std::string kSeverity = sample(R"("what":"severity","node":"gpu-01")", "1");
+const std::string kKernel = sample(R"("what":"kernel_severity","node":"gpu-01")", "0");
+const std::string kBoot = sample(R"("what":"boot","boot_id":"boot-1")", "1");
+
+TEST(PrometheusReports, ReadSeverityTimeAndBootFromOneAnswer) {
+  const auto report = decode_report(result_of({kTime, kSeverity, kKernel, kBoot}));
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->severity, Severity::kMonitor);
+  EXPECT_EQ(report->kernel_severity, Severity::kNone);
+  EXPECT_EQ(report->boot_id, "boot-1");
+  EXPECT_EQ(
+      std::chrono::duration_cast<std::chrono::milliseconds>(report->measured_at.time_since_epoch())
+          .count(),
+      1763712298500);
+}
+
+TEST(PrometheusReports, TakeTheWorstSeverityAndTheOldestTimeOfTwoExporters) {
+  const auto report = decode_report(
+      result_of({kTime, kSeverity, kBoot, sample(R"("what":"severity","pod":"b")", "4"),
+                 sample(R"("what":"measured_at","pod":"b")", "1763712000")}));
+
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->severity, Severity::kIsolate);
+  EXPECT_EQ(std::chrono::system_clock::to_time_t(report->measured_at), 1763712000);
+}
+
+TEST(PrometheusReports, RefuseTwoBootsAtOnce) {
+  const auto report = decode_report(
+      result_of({kTime, kSeverity, kBoot, sample(R"("what":"boot","boot_id":"boot-2")", "1")}));
+
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().kind, ErrorKind::kInvalid);
+}
+
+TEST(PrometheusReports, AreNoneWhereAnyPartIsMissing) {
+  for (const auto& samples : std::vector<std::vector<std::string>>{
+           {}, {kSeverity, kBoot}, {kTime, kBoot}, {kTime, kSeverity}}) {
+    const auto report = decode_report(result_of(samples));
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().kind, ErrorKind::kNotFound);
+  }
+}
+
+TEST(PrometheusReports, RefuseBrokenAnswers) {
+  for (const std::string& body :
+       {std::string(), std::string("{}"), std::string(R"({"status":"error"})"),
+        result_of({kTime, kBoot, sample(R"("what":"severity")", "NaN")}),
+        result_of({kTime, kBoot, sample(R"("what":"severity")", "1.5")}),
+        result_of({kTime, kBoot, sample(R"("what":"severity")", "9")}),
+        result_of({kTime, kBoot, R"({"metric":{"what":"severity"},"value":[1]})"})}) {
+    EXPECT_FALSE(decode_report(body)) << body;
+  }
+}
+
+TEST(PrometheusReports, AskOnceForTheNode) {
+  CannedClient client;
+  client.say(200, result_of({kTime, kSeverity, kKernel, kBoot}));
+  PrometheusReports reports("http://prometheus:9090/", client);
+
+  ASSERT_TRUE(reports.latest("gpu-01"));
+
+  ASSERT_THAT(client.requests, SizeIs(1));
+  EXPECT_THAT(client.requests[0].url,
+              ::testing::StartsWith("http://prometheus:9090/api/v1/query?query=label_replace"));
+  EXPECT_THAT(client.requests[0].url, HasSubstr("node%3D%22gpu-01%22"));
+}
+
+TEST(PrometheusReports, NeverAskForANameThatIsNone) {
+  CannedClient client;
+  PrometheusReports reports("http://prometheus:9090", client);
+
+  EXPECT_FALSE(reports.latest("a\"} or vector(0"));
+  EXPECT_THAT(client.requests, SizeIs(0));
+}
+
+TEST(PrometheusReports, AreUnavailableWherePrometheusIs) {
+  CannedClient client;
+  PrometheusReports reports("http://prometheus:9090", client);
+  EXPECT_EQ(reports.latest("gpu-01").error().kind, ErrorKind::kUnavailable);
+  client.say(302, "");
+  EXPECT_EQ(reports.latest("gpu-01").error().kind, ErrorKind::kUnavailable);
+}
+
+TEST(AlertmanagerApi, AsksForFiringAlertsThatNobodyHasSilenced) {
+  CannedClient client;
+  client.say(200, "[]");
+  AlertmanagerApi api("http://alertmanager:9093/", client);
+
+  EXPECT_TRUE(api.read(std::chrono::milliseconds(250)));
+
+  EXPECT_EQ(client.requests[0].url,
+            "http://alertmanager:9093/api/v2/alerts?active=true&silenced=false&inhibited=false");
+  EXPECT_EQ(client.requests[0].timeout, std::chrono::milliseconds(250));
+}
+
+TEST(AlertmanagerApi, FailsOnAnythingButAList) {
+  CannedClient client;
+  AlertmanagerApi api("http://alertmanager:9093", client);
+  EXPECT_FALSE(api.read(std::chrono::milliseconds(1)));
+  client.say(500, "[]");
+  EXPECT_FALSE(api.read(std::chrono::milliseconds(1)));
+  client.say(200, "{}");
+  EXPECT_FALSE(api.read(std::chrono::milliseconds(1)));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

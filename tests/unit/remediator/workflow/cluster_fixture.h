@@ -1,0 +1,219 @@
+// A cluster in memory with the Remediation resource defined, and the workflow's parts around it on
+// one thread. Base of the tests of workflow/.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/kube/parse.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/safety/node_mark.h"
+#include "remediator/workflow/reconciler.h"
+#include "remediator/workflow/remediation_intake.h"
+#include "remediator/workflow/remediation_json.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_kube.h"
+#include "tests/fakes/in_process_client.h"
+#include "tests/fakes/kube_objects.h"
+
+namespace gpuward::remediator {
+
+class NoCredentials final : public kube::Credentials {
+ public:
+  Result<std::string> authorization() override { return std::string(); }
+  void reject(const std::string&) override {}
+};
+
+class RecordingAnnouncer final : public Announcer {
+ public:
+  void announce(kube::NodeEvent event) override { events.push_back(std::move(event)); }
+  std::vector<kube::NodeEvent> events;
+};
+
+class RecordingWitness final : public WorkflowObserver {
+ public:
+  void on_audit(const AuditRecord& record) override {
+    moments.push_back(record.moment);
+    verdicts.push_back(record.decision.verdict);
+  }
+  void on_error(const std::string&, const Error& error) override { errors.push_back(error); }
+  std::vector<AuditMoment> moments;
+  std::vector<Verdict> verdicts;
+  std::vector<Error> errors;
+};
+
+class FixedReports final : public HealthReports {
+ public:
+  Result<HealthReport> latest(std::string_view) override { return answer; }
+  Result<HealthReport> answer = fail(ErrorKind::kNotFound, "nothing known");
+};
+
+// The CRD as shipped, cut to what the fake needs.
+inline Json remediation_definition() {
+  Json version = {{"name", "v1alpha1"}, {"served", true}, {"storage", true}};
+  version["subresources"]["status"] = Json::object();
+  version["schema"]["openAPIV3Schema"] = {{"type", "object"},
+                                          {"x-kubernetes-preserve-unknown-fields", true}};
+  Json definition = {{"apiVersion", "apiextensions.k8s.io/v1"},
+                     {"kind", "CustomResourceDefinition"},
+                     {"metadata", {{"name", "remediations.gpuward.dev"}}}};
+  definition["spec"] = {{"group", "gpuward.dev"},
+                        {"scope", "Cluster"},
+                        {"names",
+                         {{"kind", "Remediation"},
+                          {"listKind", "RemediationList"},
+                          {"plural", "remediations"},
+                          {"singular", "remediation"}}},
+                        {"versions", Json::array({version})}};
+  return definition;
+}
+
+inline kube::ApiOptions one_try() {
+  kube::ApiOptions options;
+  options.server = "http://fake";
+  options.retry_deadline = std::chrono::milliseconds(0);
+  return options;
+}
+
+inline constexpr const char* kDefinitions =
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+// One process of the remediator: what it keeps in memory dies with it.
+struct Replica {
+  Replica(kube::Api& api, Clock& clock, CurrentPolicy& policy, HealthReports* reports)
+      : store(api),
+        queue(clock, 1000),
+        intake(view, store, queue, clock),
+        reconciler({.api = api,
+                    .store = store,
+                    .view = view,
+                    .policy = policy,
+                    .reports = reports,
+                    .announcer = announcer,
+                    .observer = witness,
+                    .clock = clock}) {
+    view.set_nodes_synced();
+    view.set_remediations_synced();
+  }
+  RemediationStore store;
+  ClusterView view;
+  WorkQueue queue;
+  RecordingAnnouncer announcer;
+  RecordingWitness witness;
+  RemediationIntake intake;
+  Reconciler reconciler;
+};
+
+class ClusterTest : public ::testing::Test {
+ protected:
+  ClusterTest() : policy_(Policy{}) {
+    kube_.create(kDefinitions, remediation_definition());
+    Policy policy;
+    policy.mode = Mode::kCordon;
+    policy_.set(policy);
+    add_node("gpu-01");
+    restart();
+    kube_.clear_requests();
+  }
+
+  // A fresh process: everything that only memory held is gone.
+  void restart() {
+    replica_ = std::make_unique<Replica>(api_, clock_, policy_, &reports_);
+    catch_up(*replica_);
+  }
+
+  // What the informers would have told by now.
+  void catch_up(Replica& replica) {
+    const auto nodes = api_.list_nodes();
+    for (const auto& node : *nodes) {
+      replica.view.put_node({.name = node.meta.name,
+                             .uid = node.meta.uid,
+                             .boot_id = node.boot_id,
+                             .instance_id = node.provider_id,
+                             .created = node.meta.created});
+    }
+    const auto objects = api_.list_custom(remediation_type());
+    for (const auto& object : *objects) {
+      replica.view.put_remediation(*to_remediation(object));
+    }
+  }
+
+  void add_node(const std::string& name) {
+    kube_.create("/api/v1/nodes", fakes::ready_node(name));
+    if (replica_) catch_up(*replica_);
+  }
+
+  void set_policy(Mode mode, bool returns = false) {
+    Policy policy;
+    policy.mode = mode;
+    policy.return_to_service.enabled = returns;
+    policy_.set(policy);
+  }
+
+  Order order(Severity severity = Severity::kReboot, bool firing = true) {
+    return {.node = "gpu-01",
+            .severity = severity,
+            .alertname = "GpuNodeBad",
+            .fingerprint = "ab",
+            .firing = firing,
+            .starts_at = clock_.wall(),
+            .ends_at = clock_.wall()};
+  }
+
+  Result<IntakeCounts> take(const std::vector<Order>& orders) {
+    return replica_->intake.take(orders, clock_.steady() + std::chrono::seconds(1));
+  }
+
+  // As the controller's worker does: again after a failure, at most `tries` times.
+  bool reconcile(int tries = 10, const std::string& node = "gpu-01") {
+    for (int i = 0; i < tries; ++i) {
+      look_again_ = replica_->reconciler.reconcile(node);
+      if (look_again_) return true;
+    }
+    return false;
+  }
+
+  kube::Node node(const std::string& name = "gpu-01") { return *api_.get_node(name); }
+  std::vector<Remediation> remediations() {
+    std::vector<Remediation> all;
+    const auto objects = api_.list_custom(remediation_type());
+    for (const auto& object : *objects) {
+      all.push_back(*to_remediation(object));
+    }
+    return all;
+  }
+  Remediation remediation() {
+    const auto all = remediations();
+    EXPECT_EQ(all.size(), 1U);
+    return all.empty() ? Remediation{} : all[0];
+  }
+  std::size_t writes() {
+    std::size_t count = 0;
+    for (const auto& request : kube_.requests()) count += request.method != "GET" ? 1 : 0;
+    return count;
+  }
+  std::size_t node_writes() { return kube_.requests("PATCH", "/api/v1/nodes/").size(); }
+  void expect_quarantined(const std::string& value = "reboot") {
+    EXPECT_EQ(our_taint_on(node()), value);
+    EXPECT_TRUE(node().unschedulable);
+    EXPECT_TRUE(mark_on(node()));
+    EXPECT_EQ(remediation().status.phase, Phase::kQuarantined);
+    EXPECT_TRUE(remediation().status.has_done(Step::kTaint));
+    EXPECT_TRUE(remediation().status.has_done(Step::kCordon));
+  }
+
+  fakes::FakeClock clock_{fakes::FakeClock::Mode::kAutoAdvance};
+  fakes::FakeKube kube_{clock_};
+  fakes::InProcessClient http_{kube_};
+  NoCredentials credentials_;
+  kube::Api api_{one_try(), http_, credentials_, clock_};
+  CurrentPolicy policy_;
+  FixedReports reports_;
+  std::unique_ptr<Replica> replica_;
+  Result<std::optional<std::chrono::milliseconds>> look_again_;
+};
+
+}  // namespace gpuward::remediator
