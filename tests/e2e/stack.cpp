@@ -91,6 +91,9 @@ Status Stack::start_all() {
       !status) {
     return status;
   }
+  if (auto status = write_file_atomically(scenario_file(), eight_gpus_yaml()); !status) {
+    return status;
+  }
   for (const StackNode& node : options_.nodes) {
     if (auto status = start_exporter(node); !status) return status;
   }
@@ -103,19 +106,18 @@ Status Stack::start_all() {
 }
 
 Status Stack::start_exporter(const StackNode& node) {
-  const auto scenario = options_.folder / "eight-gpus.yaml";
-  if (auto status = write_file_atomically(scenario, eight_gpus_yaml()); !status) return status;
   const auto state = options_.folder / ("state-" + node.name);
   const bool is_first_start = !std::filesystem::exists(state);
   if (node.log->is_device() && is_first_start) {
     if (auto status = remember_end_of_device(state); !status) return status;
   }
   const std::string part = exporter_part(node.name);
-  return start_part(part,
-                    {program("gpuward-exporter"), "--web.listen-address=" + address(part),
-                     "--kernel-log.path=" + node.log->path().string(),
-                     "--gpu.simulate=" + scenario.string(), "--state.path=" + state.string()},
-                    exporter_url(node.name) + "/readyz");
+  return start_part(
+      part,
+      {program("gpuward-exporter"), "--web.listen-address=" + address(part),
+       "--kernel-log.path=" + node.log->path().string(),
+       "--gpu.simulate=" + scenario_file().string(), "--state.path=" + state.string()},
+      exporter_url(node.name) + "/readyz");
 }
 
 Status Stack::start_remediator() {

@@ -75,6 +75,9 @@ class Stack {
   [[nodiscard]] Status start_part(const std::string& name, std::vector<std::string> argv,
                                   const std::string& ready_url);
   [[nodiscard]] std::string address(const std::string& part) const;
+  [[nodiscard]] std::filesystem::path scenario_file() const {
+    return options_.folder / "eight-gpus.yaml";
+  }
 
   StackOptions options_;
   std::string token_;
