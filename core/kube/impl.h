@@ -1,4 +1,5 @@
-// What the methods of Api share; each group of methods is a file of its own. Inside core/kube only.
+// What the methods of Api share; each group of methods (nodes, pods, leases, ...) is a file of its
+// own. Inside core/kube only.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,5 @@
-// JSON texts of the API server, such as an informer hands out, to objects. Used by the remediator.
+// JSON texts of the API server, such as an informer hands out or a CustomObject holds, to objects.
+// Used by the remediator. Any thread.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,5 @@
-// MicroTime, what the fields of a Lease hold. Used by whoever writes a Lease.
+// Times as Kubernetes writes them: MicroTime is what the fields of a Lease hold.
+// Used by whoever writes a Lease. RFC 3339 without a fraction is core/runtime/clock.h.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The bytes of a watch taken apart: lines, then events. Inside core/kube only; one thread.
+// The bytes of a watch taken apart: pieces to lines, lines to events.
+// Inside core/kube only; one thread.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // An Api over a scripted client and a clock that jumps, with credentials that a test can renew.
+// Used by the unit tests of core/kube.
 #pragma once
 
 #include <gmock/gmock.h>

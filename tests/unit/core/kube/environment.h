@@ -1,4 +1,5 @@
-// Sets an environment variable for the time of a test.
+// Sets an environment variable for the time of a test and puts back what was there.
+// Used by the unit tests of core/kube, on the test's only thread.
 #pragma once
 
 #include <stdlib.h>
