@@ -1,0 +1,138 @@
+// The real binary against a real kube-apiserver, under the RBAC and with the CRD that are shipped:
+// what the fake cannot prove.
+#include <gmock/gmock.h>
+
+#include <regex>
+#include <stdexcept>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/json.h"
+#include "tests/fakes/kube_objects.h"
+#include "tests/support/control_plane.h"
+#include "tests/support/http_get.h"
+#include "tests/support/process.h"
+#include "tests/support/require.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::seconds;
+using support::wait_until;
+using ::testing::HasSubstr;
+
+constexpr const char* kToken = "remediator-token-0123456789";
+
+class RemediatorOnControlPlane : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+    support::ControlPlaneOptions options;
+    options.users.push_back({kToken,
+                             "system:serviceaccount:gpuward:gpuward-remediator",
+                             {"system:serviceaccounts", "system:serviceaccounts:gpuward"}});
+    auto plane = support::ControlPlane::start(std::move(options));
+    ASSERT_TRUE(plane) << plane.error().message;
+    plane_ = std::move(*plane);
+    for (const char* file : {"crd.yaml", "remediator-rbac.yaml"}) {
+      const auto applied = plane_->apply(std::string(GPUWARD_SOURCE_DIR "/manifests/") + file);
+      ASSERT_TRUE(applied) << applied.error().message;
+    }
+    const auto node = plane_->apply_text(dump_json(fakes::ready_node("gpu-01")));
+    ASSERT_TRUE(node) << node.error().message;
+    ASSERT_THAT(kubectl({"wait", "--for=condition=Established", "--timeout=30s",
+                         "crd/remediations.gpuward.dev"}),
+                HasSubstr("condition met"));
+  }
+
+  std::string kubectl(std::vector<std::string> arguments) {
+    const auto outcome = plane_->kubectl(std::move(arguments));
+    return outcome ? outcome->output + outcome->error_output : outcome.error().message;
+  }
+
+  void start() {
+    auto process = support::Process::spawn(
+        {.argv = {GPUWARD_BIN_DIR "/gpuward-remediator", "--web.listen-address=127.0.0.1:0",
+                  "--web.telemetry-address=127.0.0.1:0", "--web.insecure", "--mode=cordon",
+                  "--kubeconfig=" + plane_->kubeconfig_for(kToken).string(), "--log.format=json"}});
+    ASSERT_TRUE(process);
+    process_ = std::move(*process);
+  }
+  int port() {
+    const std::string log = process_->error_output();
+    std::smatch match;
+    const std::regex line("Webhook is served[^\n]*\"port\":\"?([0-9]+)");
+    return std::regex_search(log, match, line) ? std::stoi(match[1].str()) : 0;
+  }
+  int post(bool firing) {
+    SystemClock clock;
+    const std::string now = to_rfc3339_ms(clock.wall());
+    const Json one = {
+        {"status", firing ? "firing" : "resolved"},
+        {"labels", {{"alertname", "Bad"}, {"node", "gpu-01"}, {"remediation", "reboot"}}},
+        {"startsAt", now},
+        {"endsAt", now},
+        {"fingerprint", "ab12"}};
+    return support::http_post("http://127.0.0.1:" + std::to_string(port()) + "/api/v1/alerts",
+                              dump_json({{"version", "4"}, {"alerts", Json::array({one})}}))
+        .status;
+  }
+
+  std::unique_ptr<support::ControlPlane> plane_;
+  std::unique_ptr<support::Process> process_;
+};
+
+TEST_F(RemediatorOnControlPlane, QuarantinesANodeUnderItsOwnRbacAndKubectlShowsIt) {
+  start();
+  ASSERT_TRUE(wait_until([&] { return port() != 0 && post(true) == 200; }, seconds(30), "a 200"));
+
+  ASSERT_TRUE(wait_until(
+      [&] {
+        return kubectl({"get", "node", "gpu-01"}).find("SchedulingDisabled") != std::string::npos;
+      },
+      seconds(30), "cordon"))
+      << process_->error_output();
+  ASSERT_TRUE(
+      wait_until([&] { return kubectl({"get", "rem"}).find("Quarantined") != std::string::npos; },
+                 seconds(30), "phase"))
+      << process_->error_output();
+  const std::string table = kubectl({"get", "rem"});
+  for (const char* column : {"NODE", "SEVERITY", "PHASE", "MODE", "AGE", "REASON"}) {
+    EXPECT_THAT(table, HasSubstr(column));
+  }
+  EXPECT_THAT(table, HasSubstr("gpu-01"));
+  EXPECT_THAT(table, HasSubstr("severity reboot: taint, cordon"));
+  EXPECT_THAT(kubectl({"get", "node", "gpu-01", "-o", "jsonpath={.spec.taints}"}),
+              HasSubstr("\"gpuward.dev/remediation\""));
+  EXPECT_TRUE(wait_until(
+      [&] {
+        return kubectl({"describe", "node", "gpu-01"}).find("GpuwardQuarantined") !=
+               std::string::npos;
+      },
+      seconds(30), "event"));
+  EXPECT_EQ(post(false), 200);
+  EXPECT_TRUE(wait_until(
+      [&] { return kubectl({"get", "rem"}).find("returns no nodes") != std::string::npos; },
+      seconds(30), "the alert's end"));
+  EXPECT_THAT(kubectl({"get", "node", "gpu-01"}), HasSubstr("SchedulingDisabled"));
+  EXPECT_THAT(process_->error_output(), ::testing::Not(HasSubstr("forbidden")));
+}
+
+TEST_F(RemediatorOnControlPlane, RefusesRemediationsThatTheSchemaDoesNotKnow) {
+  const auto apply = [&](const std::string& spec) {
+    return plane_
+        ->apply_text(
+            "apiVersion: gpuward.dev/v1alpha1\nkind: Remediation\n"
+            "metadata: {name: by-hand}\nspec: " +
+            spec + "\n")
+        .has_value();
+  };
+  EXPECT_FALSE(apply("{nodeName: gpu-01, nodeUID: u}"));
+  EXPECT_FALSE(apply("{nodeName: gpu-01, nodeUID: u, severity: fatal}"));
+  EXPECT_FALSE(apply("{nodeName: gpu-01, nodeUID: u, severity: reset, alerts: [{alertname: A}]}"));
+  EXPECT_TRUE(apply("{nodeName: gpu-01, nodeUID: u, severity: reset}"));
+  EXPECT_FALSE(apply("{nodeName: gpu-02, nodeUID: u, severity: reset}"));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
