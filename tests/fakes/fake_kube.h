@@ -70,6 +70,7 @@ class FakeKube {
   [[nodiscard]] Revision revision() const { return world_.store.revision(); }
 
  private:
+  http::Response answer_safely(const http::Request& request);
   http::Response answer(const http::Request& request);
   http::Response answer_with(const Fault& fault, const http::Request& request);
   http::Response serve(const Target& target, const std::string& verb, const http::Request& request);

@@ -164,12 +164,19 @@ std::string ControlPlane::why_unavailable() {
   return {};
 }
 
+std::string ControlPlane::why_no_controllers() {
+  if (!find_kubernetes_parts().controller_manager.empty()) return {};
+  return "no kube-controller-manager in the cache: `./dev deps` builds one";
+}
+
 Result<std::unique_ptr<ControlPlane>> ControlPlane::start(ControlPlaneOptions options) {
-  auto impl = std::make_unique<Impl>();
-  if (auto status = impl->start(options); !status) {
-    return with_context("starting a control plane", status.error());
+  // Somebody may take a port between our choice and its use: a second choice then.
+  for (int attempt = 1;; ++attempt) {
+    auto impl = std::make_unique<Impl>();
+    const auto status = impl->start(options);
+    if (status) return std::unique_ptr<ControlPlane>(new ControlPlane(std::move(impl)));
+    if (attempt == 2) return with_context("starting a control plane", status.error());
   }
-  return std::unique_ptr<ControlPlane>(new ControlPlane(std::move(impl)));
 }
 
 ControlPlane::ControlPlane(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -34,6 +34,8 @@ class ControlPlane {
  public:
   // Why none can be started on this machine; empty where one can. For GPUWARD_REQUIRE.
   [[nodiscard]] static std::string why_unavailable();
+  // Likewise for ControlPlaneOptions::controller_manager.
+  [[nodiscard]] static std::string why_no_controllers();
   // Returns once /readyz is ok and namespace `default` is there; an error carries the end of the
   // log.
   [[nodiscard]] static Result<std::unique_ptr<ControlPlane>> start(

@@ -7,6 +7,7 @@
 #include "tests/fakes/kube/definitions.h"
 #include "tests/fakes/kube/normal_form.h"
 #include "tests/fakes/kube/patches.h"
+#include "tests/fakes/kube/preparation.h"
 #include "tests/fakes/kube/schema.h"
 #include "tests/fakes/kube/validation.h"
 
@@ -19,105 +20,6 @@ const Json& metadata_of(const Json& object) { return member_at(object, "metadata
 
 std::string meta_text(const Json& object, std::string_view key) {
   return string_at(metadata_of(object), key);
-}
-
-// The kind in the body must be the one of the URL; a built-in kind may leave it out.
-Check adopt_type(const Resource& resource, Json& object) {
-  if (!object.is_object()) return bad_request("the body of the request is not a JSON object");
-  const std::string version = string_at(object, "apiVersion");
-  const std::string kind = string_at(object, "kind");
-  if (resource.custom && (kind.empty() || version.empty())) {
-    return bad_request("Object 'Kind' is missing in '" + dump_json(object) + "'");
-  }
-  if (!version.empty() && version != resource.api_version()) {
-    return bad_request("the API version in the data (" + version +
-                       ") does not match the expected API version (" + resource.api_version() +
-                       ")");
-  }
-  if (!kind.empty() && kind != resource.kind) {
-    if (resource.custom) {
-      return invalid(
-          {resource.group, resource.plural, kind}, meta_text(object, "name"),
-          {{"FieldValueInvalid", "Invalid value: " + dump_json(kind) + ": must be " + resource.kind,
-            "kind"}});
-    }
-    return bad_request(kind + " in version \"" + resource.version + "\" cannot be handled as a " +
-                       resource.kind);
-  }
-  object["apiVersion"] = resource.api_version();
-  object["kind"] = resource.kind;
-  if (!object.contains("metadata")) object["metadata"] = Json::object();
-  return check_types(resource, object);
-}
-
-Check adopt_namespace(const Target& target, Json& object) {
-  Json& metadata = object["metadata"];
-  if (!target.resource->traits.namespaced) {
-    metadata.erase("namespace");
-    return {};
-  }
-  const std::string ns = string_at(metadata, "namespace");
-  if (!ns.empty() && ns != target.ns) {
-    return bad_request(
-        "the namespace of the provided object does not match the namespace sent on the "
-        "request");
-  }
-  metadata["namespace"] = target.ns;
-  return {};
-}
-
-Check require_namespace(const World& world, const Target& target) {
-  if (!target.resource->traits.namespaced) return {};
-  const Object ns = world.store.find({"/namespaces", "", target.ns});
-  if (!ns) return not_found({"", "namespaces", "Namespace"}, target.ns);
-  if (!metadata_of(*ns).contains("deletionTimestamp")) return {};
-  return std::unexpected(Failure{403,
-                                 "Forbidden",
-                                 target.resource->plural +
-                                     " is forbidden: unable to create new content in namespace " +
-                                     target.ns + " because it is being terminated",
-                                 {{"kind", target.resource->plural},
-                                  {"causes",
-                                   {{{"reason", "NamespaceTerminating"},
-                                     {"message", "namespace " + target.ns + " is being terminated"},
-                                     {"field", "metadata.namespace"}}}}}});
-}
-
-void prepare_kind_for_create(World& world, const Resource& resource, Json& object) {
-  if (resource.plural == "pods") {
-    object["status"] = {{"phase", "Pending"}, {"qosClass", "BestEffort"}};
-    Json& spec = object["spec"];
-    if (!spec.contains("terminationGracePeriodSeconds")) spec["terminationGracePeriodSeconds"] = 30;
-    if (!spec.contains("restartPolicy")) spec["restartPolicy"] = "Always";
-  }
-  if (resource.plural == "poddisruptionbudgets") {
-    object["status"] = {{"currentHealthy", 0},
-                        {"desiredHealthy", 0},
-                        {"disruptionsAllowed", 0},
-                        {"expectedPods", 0}};
-  }
-  if (resource.plural == "nodes") taint_unready_node(object);
-  if (resource.plural == "namespaces") object["status"] = {{"phase", "Active"}};
-  if (resource.plural == "customresourcedefinitions") establish(object, world.now());
-}
-
-void prepare_for_create(World& world, const Resource& resource, Json& object) {
-  Json& metadata = object["metadata"];
-  const std::string prefix = string_at(metadata, "generateName");
-  if (string_at(metadata, "name").empty() && !prefix.empty()) {
-    metadata["name"] = prefix + world.new_suffix();
-  }
-  metadata["uid"] = world.new_uid();
-  metadata["creationTimestamp"] = world.now();
-  metadata.erase("deletionTimestamp");
-  if (resource.traits.has_generation) metadata["generation"] = 1;
-  if (resource.traits.has_status && !resource.traits.keeps_status) object.erase("status");
-  prepare_kind_for_create(world, resource, object);
-  if (resource.custom) {
-    prune(object, resource.schema);
-    fill_defaults(object, resource.schema);
-  }
-  write_normally(resource, object);
 }
 
 void announce_definition(World& world, const Resource& resource, const Json& object) {
@@ -135,7 +37,8 @@ Outcome<Written> create_locked(World& world, const Target& target, Json body, Pe
     return std::unexpected(
         Failure{500, "", "resourceVersion should not be set on objects to be created", nullptr});
   }
-  if (auto check = require_namespace(world, target); !check) return std::unexpected(check.error());
+  if (auto check = require_namespace(world, target, meta_text(body, "name")); !check)
+    return std::unexpected(check.error());
   prepare_for_create(world, resource, body);
   const std::string name = meta_text(body, "name");
   if (const auto causes = faults_of(resource, body); !causes.empty()) {

@@ -213,6 +213,13 @@ std::vector<Case> other_cases() {
             kMaps,
             R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m2","namespace":"other"}})"),
         remove(kMaps + "/m1")}},
+      {"nothing new in a namespace that ends",
+       {post("/api/v1/namespaces",
+             R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ending"}})",
+             Compare::kCode),
+        remove("/api/v1/namespaces/ending", "", Compare::kCode),
+        post("/api/v1/namespaces/ending/configmaps",
+             R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m1"}})")}},
       {"events about nodes live in default",
        {post(
             kEvents,

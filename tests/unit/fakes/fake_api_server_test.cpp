@@ -8,8 +8,11 @@
 #include <thread>
 #include <vector>
 
+#include "core/runtime/files.h"
 #include "tests/fakes/kube_objects.h"
 #include "tests/support/http_get.h"
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
 namespace gpuward::fakes {
@@ -107,6 +110,32 @@ TEST_F(FakeApiServerTest, BreaksTheConnectionWhereTheAnswerIsLost) {
 
   EXPECT_EQ(http_get(server_->url() + "/version").status, 0);
   EXPECT_EQ(http_get(server_->url() + "/version").status, 200);
+}
+
+TEST(FakeApiServerProgram, SaysWhereItIsAndStopsOnSigterm) {
+  const support::TempDir folder;
+  const std::string kubeconfig = (folder / "kubeconfig").string();
+  const auto program =
+      support::Process::spawn({.argv = {GPUWARD_BIN_DIR "/gpuward-fake-apiserver", "--kubeconfig",
+                                        kubeconfig, "--node", "n1"}});
+  ASSERT_TRUE(program) << program.error().message;
+  ASSERT_TRUE(support::wait_until([&] { return (*program)->output().ends_with('\n'); }, seconds(10),
+                                  "it prints its URL"));
+  std::string url = (*program)->output();
+  url.pop_back();
+
+  EXPECT_EQ(http_get(url + "/api/v1/nodes/n1").status, 200);
+  EXPECT_THAT(read_file(kubeconfig).value(), ::testing::HasSubstr(url));
+  EXPECT_EQ((*program)->stop(), 0);
+}
+
+TEST(FakeApiServerProgram, RefusesArgumentsThatItDoesNotKnow) {
+  const auto outcome =
+      support::Process::run({.argv = {GPUWARD_BIN_DIR "/gpuward-fake-apiserver", "--nonsense"}});
+
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->exit_code, 2);
+  EXPECT_THAT(outcome->error_output, ::testing::HasSubstr("--nonsense"));
 }
 
 }  // namespace

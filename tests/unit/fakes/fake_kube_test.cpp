@@ -274,8 +274,9 @@ TEST_F(FakeKubeTest, AnswersBrokenRequestsWithoutBreaking) {
         "/apis/a/b/c/d/e/f/g", "/api/v1/nodes?limit=-1",
         "/api/v1/nodes?watch=true&resourceVersion=x"}) {
     for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
-      for (const char* body :
-           {"", "[]", "null", "{\"metadata\":5}", "{\"metadata\":{\"labels\":[1]}}", "{"}) {
+      for (const char* body : {"", "[]", "null", "{\"metadata\":5}", "{\"metadata\":null}",
+                               "{\"metadata\":{\"name\":\"x\"},\"spec\":5,\"status\":[]}",
+                               "{\"metadata\":{\"labels\":[1]}}", "{"}) {
         const auto answer = send(method, path, body);
         ASSERT_TRUE(answer) << method << " " << path << " " << body;
         EXPECT_NE(answer->status, 0);

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "tests/support/require.h"
+#include "tests/support/wait.h"
 
 namespace gpuward::support {
 namespace {
@@ -41,6 +42,26 @@ TEST(ControlPlane, IsARealApiServerWithTokensRolesAndKubectl) {
   ASSERT_TRUE(refused) << refused.error().message;
   EXPECT_NE(refused->exit_code, 0);
   EXPECT_THAT(refused->error_output, HasSubstr("forbidden"));
+}
+
+TEST(ControlPlane, RunsControllersWhereAsked) {
+  GPUWARD_REQUIRE(ControlPlane::why_unavailable());
+  GPUWARD_REQUIRE(ControlPlane::why_no_controllers());
+  const auto plane = ControlPlane::start({.controller_manager = true});
+  ASSERT_TRUE(plane) << plane.error().message;
+  const std::string budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+  const auto created = (*plane)->request(
+      "POST", budgets,
+      R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b1"},
+          "spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"a"}}}})");
+  ASSERT_TRUE(created) << created.error().message;
+
+  EXPECT_TRUE(wait_until(
+      [&] {
+        const auto budget = (*plane)->request("GET", budgets + "/b1");
+        return budget && budget->body.find("\"observedGeneration\":1") != std::string::npos;
+      },
+      std::chrono::seconds(30), "the disruption controller has seen the budget"));
 }
 
 }  // namespace
