@@ -1,0 +1,128 @@
+#include <gmock/gmock.h>
+
+#include "remediator/actions/quarantine_action.h"
+#include "remediator/actions/release_action.h"
+#include "remediator/safety/node_mark.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class Actions : public ::testing::Test {
+ protected:
+  Actions() {
+    remediation_.name = "rem-1";
+    remediation_.severity = Severity::kReboot;
+    node_.meta.name = "gpu-01";
+  }
+  ActionOrder order(std::vector<Step> steps = {Step::kTaint, Step::kCordon}) {
+    return {.remediation = remediation_, .steps = std::move(steps), .why = "why", .now = {}};
+  }
+  void mark(const std::string& name, bool foreign_cordon) {
+    NodeMark made;
+    made.name = name;
+    made.severity = Severity::kReboot;
+    made.taint = made.cordon = true;
+    made.pre_existing_cordon = foreign_cordon;
+    node_.meta.annotations[std::string(kAnnotation)] = to_annotation(made);
+    node_.taints = {{std::string(kTaintKey), "reboot", std::string(kTaintEffect), ""}};
+    node_.unschedulable = true;
+  }
+
+  Remediation remediation_;
+  kube::Node node_;
+};
+
+TEST_F(Actions, QuarantinePutsEverythingIntoOneChange) {
+  const auto plan = plan_quarantine(order(), node_);
+
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->change.unschedulable, true);
+  ASSERT_THAT(plan->change.set_taints, SizeIs(1));
+  EXPECT_EQ(plan->change.set_taints[0].value, "reboot");
+  EXPECT_THAT(plan->change.set_annotations, SizeIs(1));
+  EXPECT_FALSE(plan->pre_existing_cordon);
+}
+
+TEST_F(Actions, QuarantineChangesNothingWhereAllStands) {
+  mark("rem-1", false);
+  EXPECT_FALSE(plan_quarantine(order(), node_));
+}
+
+TEST_F(Actions, QuarantineWritesAForeignCordonDown) {
+  node_.unschedulable = true;
+
+  const auto plan = plan_quarantine(order(), node_);
+
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->pre_existing_cordon);
+  EXPECT_FALSE(plan->change.unschedulable);
+}
+
+TEST_F(Actions, QuarantineDoesNotTakeOurOwnOldCordonForAForeignOne) {
+  mark("rem-0", false);
+
+  const auto plan = plan_quarantine(order(), node_);
+
+  ASSERT_TRUE(plan);
+  EXPECT_FALSE(plan->pre_existing_cordon);
+}
+
+TEST_F(Actions, QuarantineKeepsAForeignCordonForeignAcrossRemediations) {
+  mark("rem-0", true);
+
+  EXPECT_TRUE(plan_quarantine(order(), node_)->pre_existing_cordon);
+}
+
+TEST_F(Actions, QuarantineCordonsOnlyWhereThatIsAStep) {
+  const auto plan = plan_quarantine(order({Step::kTaint}), node_);
+
+  ASSERT_TRUE(plan);
+  EXPECT_FALSE(plan->change.unschedulable);
+}
+
+TEST_F(Actions, ReleaseTakesOffWhatIsOurs) {
+  mark("rem-1", false);
+
+  const auto plan = plan_release(order(), node_);
+
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->change.unschedulable, false);
+  EXPECT_THAT(plan->change.remove_taints, SizeIs(1));
+  EXPECT_THAT(plan->change.remove_annotations, ElementsAre(std::string(kAnnotation)));
+}
+
+TEST_F(Actions, ReleaseLeavesAForeignCordon) {
+  mark("rem-1", true);
+  EXPECT_FALSE(plan_release(order(), node_)->change.unschedulable);
+}
+
+TEST_F(Actions, ReleaseDoesNotUncordonWhereTheMarkIsGone) {
+  mark("rem-1", false);
+  node_.meta.annotations.clear();
+
+  const auto plan = plan_release(order(), node_);
+
+  ASSERT_TRUE(plan);
+  EXPECT_FALSE(plan->change.unschedulable);
+  EXPECT_THAT(plan->change.remove_taints, SizeIs(1));
+}
+
+TEST_F(Actions, ReleaseLeavesWhatBelongsToAnotherRemediation) {
+  mark("rem-2", false);
+  EXPECT_FALSE(plan_release(order(), node_));
+}
+
+TEST_F(Actions, ReleaseHasNothingToDoOnACleanNode) { EXPECT_FALSE(plan_release(order(), node_)); }
+
+TEST_F(Actions, AllStandInTheTable) {
+  EXPECT_EQ(action("quarantine").plan, &plan_quarantine);
+  EXPECT_EQ(action("release").plan, &plan_release);
+  EXPECT_THAT(all_actions(), SizeIs(2));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

@@ -1,0 +1,170 @@
+#include <gmock/gmock.h>
+
+#include "core/metrics/text_format.h"
+#include "core/runtime/files.h"
+#include "core/runtime/json.h"
+#include "remediator/page/audit.h"
+#include "remediator/page/metrics.h"
+#include "remediator/page/pages.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Remediation some_remediation() {
+  Remediation remediation;
+  remediation.name = "rem-1";
+  remediation.node = "gpu-01";
+  remediation.severity = Severity::kReboot;
+  remediation.alerts.push_back({"Bad\n\"x\"", "ab", Severity::kReboot, {}, {}, std::nullopt});
+  remediation.status.phase = Phase::kQuarantined;
+  return remediation;
+}
+
+Decision some_decision() {
+  Decision decision;
+  decision.verdict = Verdict::kQuarantine;
+  decision.rule = "severities.reboot";
+  decision.message = "severity reboot: taint, cordon";
+  decision.reasons = {"alert Bad fires"};
+  return decision;
+}
+
+TEST(Audit, IsOneJsonLineWithTheEvidence) {
+  const Remediation remediation = some_remediation();
+  const Decision decision = some_decision();
+
+  const std::string line = to_audit_line({.moment = AuditMoment::kDone,
+                                          .at = {},
+                                          .remediation = remediation,
+                                          .decision = decision,
+                                          .action = "quarantine",
+                                          .error = {}});
+
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  const Json json = *parse_json(line);
+  EXPECT_EQ(json["moment"], "done");
+  EXPECT_EQ(json["node"], "gpu-01");
+  EXPECT_EQ(json["action"], "quarantine");
+  EXPECT_EQ(json["rule"], "severities.reboot");
+  EXPECT_EQ(json["reasons"][0], "alert Bad fires");
+  EXPECT_EQ(json["alerts"][0]["fingerprint"], "ab");
+}
+
+TEST(Audit, AppendsToItsFile) {
+  const support::TempDir folder;
+  const auto path = folder.write("audit", "before\n");
+  const auto trail = AuditTrail::open(path);
+  ASSERT_TRUE(trail);
+  const Remediation remediation = some_remediation();
+  const Decision decision = some_decision();
+
+  (*trail)->write({.moment = AuditMoment::kDecided,
+                   .at = {},
+                   .remediation = remediation,
+                   .decision = decision,
+                   .action = {},
+                   .error = {}});
+
+  EXPECT_THAT(*read_file(path), ::testing::StartsWith("before\n{"));
+  EXPECT_EQ((*trail)->lost(), 0U);
+}
+
+TEST(Audit, CountsLinesThatCouldNotBeWritten) {
+  const auto trail = AuditTrail::open("/dev/full");
+  ASSERT_TRUE(trail);
+  const Remediation remediation = some_remediation();
+  const Decision decision = some_decision();
+
+  (*trail)->write({.moment = AuditMoment::kDecided,
+                   .at = {},
+                   .remediation = remediation,
+                   .decision = decision,
+                   .action = {},
+                   .error = {}});
+
+  EXPECT_EQ((*trail)->lost(), 1U);
+}
+
+std::string text_of(const Counters& counters, const Standing& standing) {
+  const auto families = to_families(counters.values(), standing);
+  return metrics::to_text(families);
+}
+
+TEST(Metrics, StartAtZeroSoThatTheFirstFailureIsSeen) {
+  fakes::FakeClock clock;
+  const std::string text = text_of(Counters(clock), {});
+
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_notifications_total 0"));
+  EXPECT_THAT(text,
+              HasSubstr("gpuward_remediator_notifications_failed_total{reason=\"not_durable\"} 0"));
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_action_failures_total{action=\"quarantine\"} 0"));
+  EXPECT_THAT(text, Not(HasSubstr("last_notification_timestamp_seconds")));
+}
+
+TEST(Metrics, CountWhatHappened) {
+  fakes::FakeClock clock;
+  Counters counters(clock);
+  WebhookOutcome outcome;
+  outcome.status = 503;
+  outcome.failure = "not_durable";
+  outcome.rejected = 2;
+  outcome.truncated = 4;
+  counters.count(outcome);
+  counters.count(Error{ErrorKind::kTimeout, "late", {}});
+  const Remediation remediation = some_remediation();
+  const Decision decision = some_decision();
+  counters.count(AuditRecord{.moment = AuditMoment::kFailed,
+                             .at = {},
+                             .remediation = remediation,
+                             .decision = decision,
+                             .action = "quarantine",
+                             .error = "no"});
+
+  const std::string text = text_of(counters, {});
+
+  EXPECT_THAT(text,
+              HasSubstr("gpuward_remediator_notifications_failed_total{reason=\"not_durable\"} 1"));
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_alerts_total{outcome=\"rejected\"} 2"));
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_truncated_alerts_total 4"));
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_errors_total{kind=\"timeout\"} 1"));
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_action_failures_total{action=\"quarantine\"} 1"));
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_last_notification_timestamp_seconds"));
+}
+
+TEST(Metrics, ShowWhatStands) {
+  fakes::FakeClock clock;
+  Standing standing;
+  standing.remediations = {{Phase::kQuarantined, Severity::kReboot, 3}};
+  standing.mode = Mode::kTaint;
+  standing.last_reload_good = false;
+
+  const std::string text = text_of(Counters(clock), standing);
+
+  EXPECT_THAT(
+      text,
+      HasSubstr("gpuward_remediator_remediations{phase=\"Quarantined\",severity=\"reboot\"} 3"));
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_mode_info{mode=\"taint\"} 1"));
+  EXPECT_THAT(text, HasSubstr("gpuward_config_last_reload_successful 0"));
+}
+
+TEST(Pages, SayWhyTheRemediatorIsNotReady) {
+  const auto routes =
+      telemetry_routes({.families = [] { return std::vector<metrics::Family>(); },
+                        .objection = [] { return std::optional<std::string>("no API server"); }});
+  for (const http::Route& route : routes) {
+    const http::Response response = route.handler({});
+    const bool is_readiness = route.path == "/readyz";
+    EXPECT_EQ(response.status, is_readiness ? 503 : 200) << route.path;
+    if (is_readiness) {
+      EXPECT_THAT(*response.body, HasSubstr("no API server"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
