@@ -1,5 +1,5 @@
 // The same requests to two API servers, and what differs in the answers once uids, revisions and
-// times are made equal. The cases are in differential_cases.cpp.
+// times are made equal. The cases are in differential_*_cases.cpp.
 #pragma once
 
 #include <functional>
@@ -49,6 +49,10 @@ struct Case {
   std::vector<Step> steps;
 };
 
-[[nodiscard]] const std::vector<Case>& differential_cases();
+[[nodiscard]] std::vector<Case> node_cases();
+[[nodiscard]] std::vector<Case> list_cases();
+[[nodiscard]] std::vector<Case> object_cases();  // leases, configmaps, events, pods
+[[nodiscard]] std::vector<Case> eviction_cases();
+[[nodiscard]] std::vector<Case> custom_cases();
 
 }  // namespace gpuward::fakes

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <vector>
 
 #include "core/runtime/clock.h"
 #include "tests/fakes/fake_kube.h"
@@ -44,24 +45,24 @@ http::ClientResponse or_failure(Result<http::ClientResponse> response) {
   return failed;
 }
 
-TEST_F(FakeMatchesReal, InEveryAnswerOfTheCases) {
-  GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+// Plays the cases on both and compares answer by answer.
+void compare(const std::vector<Case>& cases, const support::ControlPlane& plane) {
   SystemClock clock;
   FakeKube kube(clock);
   InProcessClient in_process(kube);
   http::ClientTls tls;
-  tls.ca_pem = real_->ca_pem();
+  tls.ca_pem = plane.ca_pem();
   http::CurlClient over_network(tls);
   Player fake([&](const Step& step) {
     return or_failure(in_process.send(request_of(step, "http://fake")));
   });
   Player real([&](const Step& step) {
-    http::ClientRequest request = request_of(step, real_->url());
-    request.headers.emplace_back("Authorization", "Bearer " + real_->admin_token());
+    http::ClientRequest request = request_of(step, plane.url());
+    request.headers.emplace_back("Authorization", "Bearer " + plane.admin_token());
     return or_failure(over_network.send(request));
   });
 
-  for (const Case& one : differential_cases()) {
+  for (const Case& one : cases) {
     for (std::size_t i = 0; i < one.steps.size(); ++i) {
       const Step& step = one.steps[i];
       EXPECT_EQ(fake.play(step), real.play(step))
@@ -69,6 +70,31 @@ TEST_F(FakeMatchesReal, InEveryAnswerOfTheCases) {
           << step.body;
     }
   }
+}
+
+TEST_F(FakeMatchesReal, InWhatItSaysOfNodes) {
+  GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+  compare(node_cases(), *real_);
+}
+
+TEST_F(FakeMatchesReal, InListsAndSelectors) {
+  GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+  compare(list_cases(), *real_);
+}
+
+TEST_F(FakeMatchesReal, InLeasesMapsEventsAndPods) {
+  GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+  compare(object_cases(), *real_);
+}
+
+TEST_F(FakeMatchesReal, InEvictionsAndBudgets) {
+  GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+  compare(eviction_cases(), *real_);
+}
+
+TEST_F(FakeMatchesReal, InCustomResources) {
+  GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+  compare(custom_cases(), *real_);
 }
 
 }  // namespace
