@@ -1,0 +1,252 @@
+// What a scrape of the exporter costs, beside its peers in the same run: a handler that returns a
+// static buffer of the same size, prometheus-cpp's Exposer with the same series,
+// prometheus-node-exporter. The peers take turns in short rounds, and a ratio is the median of the
+// rounds' ratios, so that what else the machine does falls on all of them. Exit code 1 where a
+// promise is broken.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/keep_alive_client.h"
+#include "bench/peer_process.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+using gpuward::bench::KeepAliveClient;
+using gpuward::bench::PeerProcess;
+
+constexpr int kGpus = 8;
+constexpr int kRounds = 40;
+constexpr int kScrapesPerRound = 50;
+constexpr auto kThroughputRound = 150ms;
+constexpr int kThroughputRounds = 8;
+constexpr int kConnections = 4;
+constexpr double kMostOverStatic = 1.3;
+constexpr double kLeastUnderExposer = 6;
+constexpr std::size_t kLeastSeries = 600;
+
+struct Peer {
+  std::string name;
+  bool is_stuck = false;  // has not answered in time: not asked again
+  std::unique_ptr<PeerProcess> process = nullptr;
+  std::unique_ptr<KeepAliveClient> client = nullptr;
+  std::vector<double> all = {};      // microseconds
+  std::vector<double> medians = {};  // of each round
+  std::vector<double> p99s = {};     // of each round
+  std::vector<double> rates = {};    // scrapes a second of each round
+};
+
+double quantile(std::vector<double> values, double q) {
+  std::ranges::sort(values);
+  return values.at(static_cast<std::size_t>(q * static_cast<double>(values.size() - 1)));
+}
+
+double median_ratio(const std::vector<double>& above, const std::vector<double>& below) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < above.size(); ++i) ratios.push_back(above[i] / below[i]);
+  return quantile(ratios, 0.5);
+}
+
+std::size_t count_series(const std::string& text) {
+  std::size_t series = 0;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+    series += text[at] != '#';
+  return series;
+}
+
+// ---- the peers
+
+std::string bus(int gpu) { return "0000:" + std::string(1, "456789ab"[gpu]) + "e:00"; }
+
+// A node with some history: each of eight application errors on each GPU.
+void write_scenario(const std::filesystem::path& folder) {
+  std::ofstream gpus(folder / "gpus.yaml");
+  gpus << "gpus:\n";
+  std::ofstream log(folder / "kernel.log");
+  for (int gpu = 0; gpu < kGpus; ++gpu) {
+    gpus << "  - {uuid: GPU-6f1c2a44-0000-4000-8000-00000000000" << gpu << ", pci: \"" << bus(gpu)
+         << ".0\", name: NVIDIA H200, serial: \"165000000" << gpu << "\"}\n";
+    for (const int code : {13, 31, 43, 45, 63, 68, 92, 94}) {
+      log << "NVRM: Xid (PCI:" << bus(gpu) << "): " << code << ", pid=4711, name=python3, text\n";
+    }
+  }
+}
+
+void connect(Peer& peer, const std::string& encoding) {
+  peer.client = std::make_unique<KeepAliveClient>(peer.process->port(), "/metrics", encoding);
+}
+
+Peer start_gpuward(const std::filesystem::path& folder, const std::string& programs) {
+  write_scenario(folder);
+  Peer peer{.name = "gpuward-exporter"};
+  peer.process = std::make_unique<PeerProcess>(
+      std::vector<std::string>{programs + "/gpuward-exporter", "--web.listen-address=127.0.0.1:0",
+                               "--kernel-log.path=" + (folder / "kernel.log").string(),
+                               "--gpu.simulate=" + (folder / "gpus.yaml").string(),
+                               "--state.path=" + (folder / "state").string()},
+      "port=");
+  connect(peer, "identity");
+  return peer;
+}
+
+// The exporter's text once the whole log is in it.
+std::string settled_text(Peer& gpuward) {
+  const auto deadline = std::chrono::steady_clock::now() + 30s;
+  std::string text;
+  while (count_series(text) < kLeastSeries && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+    gpuward.client->get();
+    text = gpuward.client->body();
+  }
+  return text;
+}
+
+std::optional<Peer> start_node_exporter() {
+  constexpr const char* kProgram = "/usr/bin/prometheus-node-exporter";
+  if (!std::filesystem::exists(kProgram)) return std::nullopt;
+  const int port = gpuward::bench::free_port();
+  Peer peer{.name = "prometheus-node-exporter (its own series)"};
+  peer.process = std::make_unique<PeerProcess>(
+      std::vector<std::string>{kProgram, "--web.listen-address=127.0.0.1:" + std::to_string(port)},
+      "", port);
+  connect(peer, "identity");
+  return peer;
+}
+
+Peer start_peer(const std::string& name, const std::string& program, const std::string& text_file) {
+  Peer peer{.name = name};
+  peer.process =
+      std::make_unique<PeerProcess>(std::vector<std::string>{program, text_file}, "port=");
+  connect(peer, "identity");
+  return peer;
+}
+
+// ---- measuring
+
+void measure_latency(Peer& peer) {
+  if (peer.is_stuck) return;
+  std::vector<double> round;
+  for (int i = 0; i < kScrapesPerRound; ++i) {
+    const auto took = peer.client->get();
+    peer.is_stuck = !took;
+    if (!took) return;
+    round.push_back(std::chrono::duration<double, std::micro>(*took).count());
+  }
+  peer.medians.push_back(quantile(round, 0.5));
+  peer.p99s.push_back(quantile(round, 0.99));
+  peer.all.insert(peer.all.end(), round.begin(), round.end());
+}
+
+void measure_throughput(Peer& peer) {
+  if (peer.is_stuck) return;
+  std::vector<int> counts(kConnections);
+  const auto end = std::chrono::steady_clock::now() + kThroughputRound;
+  {
+    std::vector<std::jthread> scrapers;
+    for (int& count : counts) {
+      scrapers.emplace_back([&peer, &count, end] {
+        KeepAliveClient client(peer.process->port(), "/metrics", "identity");
+        for (; std::chrono::steady_clock::now() < end && client.get(); ++count) {
+        }
+      });
+    }
+  }
+  double sum = 0;
+  for (const int count : counts) sum += count;
+  peer.rates.push_back(sum / std::chrono::duration<double>(kThroughputRound).count());
+}
+
+void measure(std::vector<Peer>& peers) {
+  for (Peer& peer : peers) {
+    for (int i = 0; i < kScrapesPerRound && !peer.is_stuck; ++i)
+      peer.is_stuck = !peer.client->get();
+  }
+  for (int round = 0; round < kRounds; ++round) {
+    for (Peer& peer : peers) measure_latency(peer);
+  }
+  for (int round = 0; round < kThroughputRounds; ++round) {
+    for (Peer& peer : peers) measure_throughput(peer);
+  }
+}
+
+// ---- telling
+
+void print(const std::vector<Peer>& peers) {
+  std::cout << std::fixed << std::setprecision(1);
+  for (const Peer& peer : peers) {
+    if (peer.is_stuck || peer.all.empty() || peer.rates.empty()) {
+      std::cout << "  " << peer.name << ": has not answered a scrape within 5 s on this machine\n";
+      continue;
+    }
+    std::cout << "  " << std::left << std::setw(44) << peer.name << std::right << " p50 "
+              << std::setw(8) << quantile(peer.all, 0.5) << " us   p99 " << std::setw(8)
+              << quantile(peer.all, 0.99) << " us   " << std::setw(8) << quantile(peer.rates, 0.5)
+              << " scrapes/s (" << kConnections << " connections)   " << peer.client->body_bytes()
+              << " bytes\n";
+  }
+}
+
+bool promise(const std::string& what, double value, bool is_kept) {
+  std::cout << "  " << std::left << std::setw(58) << what << std::right << std::setprecision(2)
+            << std::setw(8) << value << (is_kept ? "   kept\n" : "   BROKEN\n");
+  return is_kept;
+}
+
+bool print_ratios(const std::vector<Peer>& peers) {
+  const Peer& gpuward = peers[0];
+  const Peer& fixed = peers[1];
+  const Peer& exposer = peers[2];
+  const double over_static = median_ratio(gpuward.medians, fixed.medians);
+  const double under_exposer = median_ratio(exposer.medians, gpuward.medians);
+  bool good = promise("p50, gpuward / static buffer (at most 1.3)", over_static,
+                      over_static <= kMostOverStatic);
+  good &= promise("p50, Exposer / gpuward (at least 6)", under_exposer,
+                  under_exposer >= kLeastUnderExposer);
+  std::cout << "  p99, gpuward / static buffer " << median_ratio(gpuward.p99s, fixed.p99s)
+            << ", Exposer / gpuward " << median_ratio(exposer.p99s, gpuward.p99s) << "\n"
+            << "  throughput, gpuward / static buffer " << median_ratio(gpuward.rates, fixed.rates)
+            << ", gpuward / Exposer " << median_ratio(gpuward.rates, exposer.rates) << "\n";
+  return good;
+}
+
+}  // namespace
+
+int main() {
+  std::string name = (std::filesystem::temp_directory_path() / "gpuward-bench-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) return 1;
+  const std::filesystem::path folder = name;
+  const std::string programs = GPUWARD_BIN_DIR;
+  bool good = false;
+  {
+    std::vector<Peer> peers;
+    peers.push_back(start_gpuward(folder, programs));
+    const std::string text = settled_text(peers[0]);
+    const std::string text_file = (folder / "metrics.txt").string();
+    std::ofstream(text_file) << text;
+    peers.push_back(start_peer("civetweb, static buffer of the same size",
+                               programs + "/scrape_peer_static", text_file));
+    peers.push_back(start_peer("prometheus-cpp Exposer, same series",
+                               programs + "/scrape_peer_exposer", text_file));
+    if (auto node = start_node_exporter()) peers.push_back(*std::move(node));
+    std::cout << "Scrapes of " << kGpus << " GPUs, " << count_series(text)
+              << " series, loopback, kept connections\n";
+    measure(peers);
+    print(peers);
+    const bool all_answer = !peers[0].is_stuck && !peers[1].is_stuck && !peers[2].is_stuck;
+    good = all_answer && print_ratios(peers) && count_series(text) >= kLeastSeries;
+  }
+  std::filesystem::remove_all(folder);
+  return good ? 0 : 1;
+}
