@@ -67,7 +67,8 @@ PeerProcess::PeerProcess(std::vector<std::string> argv, const std::string& marke
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) give_up(argv[0], "no pipe");
   pid_ = ::fork();
-  if (pid_ == 0) become(argv, pipe[1]);
+  // Nobody reads on once the port is known, and a full pipe would stop a talkative peer.
+  if (pid_ == 0) become(argv, marker.empty() ? ::open("/dev/null", O_WRONLY) : pipe[1]);
   ::close(pipe[1]);
   output_ = pipe[0];
   std::string output;
@@ -78,7 +79,7 @@ PeerProcess::PeerProcess(std::vector<std::string> argv, const std::string& marke
     std::array<char, 4096> bytes{};
     const ssize_t got = ::read(output_, bytes.data(), bytes.size());
     if (got > 0) output.append(bytes.data(), static_cast<std::size_t>(got));
-    if (got == 0) break;
+    if (got == 0 && !marker.empty()) break;
     port_ = marker.empty() ? (accepts(known_port) ? known_port : 0) : port_in(output, marker);
   }
   if (port_ == 0) give_up(argv[0], output);
