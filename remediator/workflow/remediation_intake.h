@@ -35,8 +35,9 @@ class RemediationIntake final : public Intake {
   RemediationStore& store_;
   WorkQueue& queue_;
   Clock& clock_;
-  // One writer a node in this process; other replicas meet at the API server.
-  std::array<std::timed_mutex, 64> node_locks_;
+  // One writer a node in this process; other replicas meet at the API server. Held no longer than a
+  // deadline lasts, and whoever waited past its own deadline writes nothing.
+  std::array<std::mutex, 64> node_locks_;
 };
 
 }  // namespace gpuward::remediator
