@@ -6,6 +6,7 @@
 
 #include "core/runtime/files.h"
 #include "core/runtime/yaml.h"
+#include "tests/places.h"
 
 namespace gpuward::alerts {
 namespace {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tests/architecture/rules.h"
+#include "tests/places.h"
 
 namespace gpuward::architecture {
 

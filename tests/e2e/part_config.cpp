@@ -2,6 +2,7 @@
 
 #include "core/runtime/files.h"
 #include "core/runtime/yaml.h"
+#include "tests/places.h"
 
 namespace gpuward::e2e {
 namespace {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "core/xid/generator/csv.h"
+#include "tests/places.h"
 
 namespace gpuward::xid::test {
 namespace {

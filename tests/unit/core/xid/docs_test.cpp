@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/xid/catalogue.h"
+#include "tests/places.h"
 
 namespace gpuward::xid {
 namespace {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/runtime/json.h"
+#include "tests/places.h"
 
 namespace gpuward::exporter {
 namespace {

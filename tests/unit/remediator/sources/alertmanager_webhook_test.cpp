@@ -8,6 +8,7 @@
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "tests/fakes/fake_clock.h"
+#include "tests/places.h"
 
 namespace gpuward::remediator {
 namespace {
