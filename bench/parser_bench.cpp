@@ -11,7 +11,7 @@
 #include "core/xid/catalogue.h"
 #include "core/xid/joiner.h"
 #include "core/xid/parser.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 
 namespace {
 

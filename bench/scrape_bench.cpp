@@ -20,7 +20,7 @@
 
 #include "bench/keep_alive_client.h"
 #include "bench/peer_process.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 
 namespace {
 

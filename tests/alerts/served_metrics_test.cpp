@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/alerts/alert_rules.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 #include "tests/support/http_get.h"
 #include "tests/support/ports.h"
 #include "tests/support/process.h"

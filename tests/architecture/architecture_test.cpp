@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tests/architecture/rules.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 
 namespace gpuward::architecture {
 

@@ -5,7 +5,7 @@
 #include <csignal>
 
 #include "tests/e2e/stack.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 #include "tests/support/process.h"
 #include "tests/support/require.h"
 #include "tests/support/wait.h"

@@ -14,7 +14,7 @@
 #include "tests/e2e/part_config.h"
 #include "tests/e2e/scenario.h"
 #include "tests/e2e/scene.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 #include "tests/support/http_get.h"
 #include "tests/support/require.h"
 #include "tests/support/wait.h"

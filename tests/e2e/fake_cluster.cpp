@@ -4,7 +4,7 @@
 #include "tests/e2e/manifest_json.h"
 #include "tests/fakes/fake_api_server.h"
 #include "tests/fakes/kube_objects.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 #include "tests/support/http_get.h"
 #include "tests/support/kubernetes_parts.h"
 

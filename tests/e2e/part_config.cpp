@@ -2,7 +2,7 @@
 
 #include "core/runtime/files.h"
 #include "core/runtime/yaml.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 
 namespace gpuward::e2e {
 namespace {

@@ -1,5 +1,5 @@
 #include "tests/e2e/cluster.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 #include "tests/support/control_plane.h"
 #include "tests/support/wait.h"
 

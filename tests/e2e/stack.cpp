@@ -7,7 +7,7 @@
 #include "tests/e2e/part_config.h"
 #include "tests/e2e/scenario.h"
 #include "tests/e2e/watch.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 #include "tests/support/http_get.h"
 #include "tests/support/ports.h"
 #include "tests/support/require.h"

@@ -138,10 +138,10 @@ TEST_F(ExporterConfig, AsksForCredentialsWhereTheWebConfigurationNamesAny) {
   EXPECT_EQ(exporter.get("/metrics").status, 401);
   EXPECT_EQ(exporter.get("/").status, 401);
   EXPECT_EQ(exporter.get("/healthz").status, 200) << "the kubelet has no token";
-  EXPECT_EQ(
-      support::http_get(exporter.url("/metrics"), {{"Authorization", "Bearer a-long-secret-token-of-a-test"}})
-          .status,
-      200);
+  EXPECT_EQ(support::http_get(exporter.url("/metrics"),
+                              {{"Authorization", "Bearer a-long-secret-token-of-a-test"}})
+                .status,
+            200);
 }
 
 TEST_F(ExporterConfig, RefusesForgedLinesWhereToldTo) {

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "core/runtime/text.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 #include "tests/support/http_get.h"
 #include "tests/support/wait.h"
 

@@ -10,7 +10,7 @@
 
 #include "core/runtime/files.h"
 #include "tests/fakes/kube_objects.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 #include "tests/support/http_get.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"

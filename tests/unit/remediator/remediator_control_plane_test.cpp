@@ -8,7 +8,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
 #include "tests/fakes/kube_objects.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 #include "tests/support/control_plane.h"
 #include "tests/support/http_get.h"
 #include "tests/support/process.h"

@@ -13,7 +13,7 @@
 #include "core/runtime/json.h"
 #include "tests/fakes/fake_api_server.h"
 #include "tests/fakes/kube_objects.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 #include "tests/support/http_get.h"
 #include "tests/support/ports.h"
 #include "tests/support/process.h"

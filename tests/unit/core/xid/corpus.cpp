@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "core/xid/generator/csv.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 
 namespace gpuward::xid::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/xid/catalogue.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 
 namespace gpuward::xid {
 namespace {

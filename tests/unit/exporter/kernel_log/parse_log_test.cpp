@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/runtime/json.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 
 namespace gpuward::exporter {
 namespace {

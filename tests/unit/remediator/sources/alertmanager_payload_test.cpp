@@ -5,7 +5,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 
 namespace gpuward::remediator {
 namespace {

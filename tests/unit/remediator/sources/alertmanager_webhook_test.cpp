@@ -8,7 +8,7 @@
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "tests/fakes/fake_clock.h"
-#include "tests/places.h"
+#include "tests/places.inc"
 
 namespace gpuward::remediator {
 namespace {
