@@ -2,11 +2,11 @@
 
 #include <utility>
 
+#include "core/http/web_config.h"
 #include "exporter/gpu/simulated_inventory.h"
 #include "exporter/kernel_log/kmsg_reader.h"
 #include "exporter/kernel_log/open_source.h"
 #include "exporter/publish/web.h"
-#include "exporter/web_config.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -61,7 +61,7 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
 }
 
 Status Exporter::serve(const Flags& flags) {
-  const auto web = load_web_config(flags.web_config_file);
+  const auto web = http::load_web_config(flags.web_config_file);
   if (!web) return std::unexpected(web.error());
   const std::string boot_id = read_boot_id();
   store_.enter_boot(boot_id, clock_.wall());
@@ -73,7 +73,10 @@ Status Exporter::serve(const Flags& flags) {
   options.listen_addresses = flags.listen_addresses;
   options.tls = web->tls;
   options.auth = web->auth;
-  auto server = http::Server::start(options, web_routes(*publisher_, store_, web->access()));
+  // Without credentials the pages are open, as those of every exporter are.
+  const auto access =
+      web->asks_for_credentials() ? http::Access::kAuthenticated : http::Access::kOpen;
+  auto server = http::Server::start(options, web_routes(*publisher_, store_, access));
   if (!server) return std::unexpected(server.error());
   server_ = *std::move(server);
   // Only now: a start that fails must not have moved the position on.
@@ -128,7 +131,8 @@ void Exporter::tick() {
 
 Status check_configuration(const Flags& flags) {
   if (auto settings = settings_of(flags); !settings) return std::unexpected(settings.error());
-  if (auto web = load_web_config(flags.web_config_file); !web) return std::unexpected(web.error());
+  if (auto web = http::load_web_config(flags.web_config_file); !web)
+    return std::unexpected(web.error());
   if (auto gpus = make_inventory(flags)->list(); !gpus) return std::unexpected(gpus.error());
   return {};
 }

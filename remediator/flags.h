@@ -11,7 +11,7 @@
 
 #include "core/runtime/log.h"
 #include "remediator/policy/step.h"
-#include "remediator/web_config.h"
+#include "remediator/webhook_security.h"
 
 namespace gpuward::remediator {
 

@@ -58,7 +58,7 @@ int serve(const Flags& flags) {
 }
 
 int check_config(const Flags& flags) {
-  const auto web = gpuward::remediator::load_web_config(flags.web);
+  const auto web = gpuward::remediator::load_webhook_security(flags.web);
   if (!web) return complain(web.error());
   const auto policy = gpuward::remediator::load_policy(flags);
   if (!policy) return complain(policy.error());

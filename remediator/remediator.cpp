@@ -42,8 +42,8 @@ Result<Policy> load_policy(const Flags& flags) {
 }
 
 Result<std::unique_ptr<Remediator>> Remediator::start(const Flags& flags, Clock& clock, Log& log) {
-  auto web = load_web_config(flags.web);
-  if (!web) return std::unexpected(web.error());
+  auto security = load_webhook_security(flags.web);
+  if (!security) return std::unexpected(security.error());
   auto policy = load_policy(flags);
   if (!policy) return std::unexpected(policy.error());
   auto audit = AuditTrail::open(flags.audit_path);
@@ -53,7 +53,8 @@ Result<std::unique_ptr<Remediator>> Remediator::start(const Flags& flags, Clock&
   std::unique_ptr<Remediator> remediator(new Remediator(
       flags, std::move(*policy), std::move(*audit), std::move(*cluster), clock, log));
   remediator->assemble();
-  if (auto serving = remediator->serve(*web); !serving) return std::unexpected(serving.error());
+  if (auto serving = remediator->serve(*security); !serving)
+    return std::unexpected(serving.error());
   return remediator;
 }
 
@@ -112,7 +113,7 @@ void Remediator::assemble() {
   readiness_ = std::make_unique<Readiness>(*probe_api_, view_, clock_);
 }
 
-Status Remediator::serve(const WebConfig& web) {
+Status Remediator::serve(const WebhookSecurity& security) {
   const auto on_problem = [this](const std::string& problem) {
     log_.error("The web server has a problem", {{"problem", problem}});
   };
@@ -126,8 +127,8 @@ Status Remediator::serve(const WebConfig& web) {
   telemetry_ = std::move(*pages);
   http::ServerOptions webhook;
   webhook.listen_addresses = flags_.listen_addresses;
-  webhook.tls = web.tls;
-  webhook.auth = web.auth;
+  webhook.tls = security.web.tls;
+  webhook.auth = security.web.auth;
   webhook.limits.max_body_bytes = kMaxBody;
   webhook.on_problem = on_problem;
   auto server = http::Server::start(
@@ -135,7 +136,7 @@ Status Remediator::serve(const WebConfig& web) {
       {{.path = "/api/v1/alerts",
         .methods = {"POST"},
         .handler = [this](const http::Request& request) { return webhook_->handle(request); },
-        .access = web.access}});
+        .access = security.access}});
   if (!server) return with_context("--web.listen-address", server.error());
   webhook_server_ = std::move(*server);
   return {};

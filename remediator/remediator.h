@@ -61,7 +61,7 @@ class Remediator {
   Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> audit,
              std::unique_ptr<Cluster> cluster, Clock& clock, Log& log);
   void assemble();
-  [[nodiscard]] Status serve(const WebConfig& web);
+  [[nodiscard]] Status serve(const WebhookSecurity& security);
   [[nodiscard]] std::vector<metrics::Family> families() const;
 
   Flags flags_;

@@ -1,8 +1,8 @@
-#include "exporter/web_config.h"
+#include "core/http/web_config.h"
 
 #include "core/runtime/yaml.h"
 
-namespace gpuward::exporter {
+namespace gpuward::http {
 
 Result<WebConfig> load_web_config(const std::filesystem::path& path) {
   WebConfig config;
@@ -27,4 +27,4 @@ Result<WebConfig> load_web_config(const std::filesystem::path& path) {
   return config;
 }
 
-}  // namespace gpuward::exporter
+}  // namespace gpuward::http
