@@ -1,0 +1,143 @@
+// The query of the health report, run by a real Prometheus that scrapes a page of ours.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <memory>
+
+#include "core/http/server.h"
+#include "remediator/sources/prometheus_reports.h"
+#include "tests/support/http_get.h"
+#include "tests/support/ports.h"
+#include "tests/support/process.h"
+#include "tests/support/require.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kReadyLimit{30};
+constexpr seconds kScrapeLimit{20};
+
+// The page of an exporter as far as the report needs it; it claims to be another node as well.
+std::string page_of(int severity, int kernel_severity) {
+  return "gpuward_node_severity{node=\"gpu-liar\"} " + std::to_string(severity) +
+         "\ngpuward_node_kernel_severity " + std::to_string(kernel_severity) +
+         "\ngpuward_boot_info{boot_id=\"5f0c\"} 1\n";
+}
+
+class PrometheusReportsOfARealServer : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    GPUWARD_REQUIRE(support::why_no_program("prometheus"));
+    start_exporter();
+    start_prometheus();
+  }
+
+  void start_exporter() {
+    http::ServerOptions options;
+    options.listen_addresses = {"127.0.0.1:0"};
+    auto server = http::Server::start(
+        options, {{.path = "/metrics", .methods = {"GET"}, .handler = [this](const http::Request&) {
+                     return http::Response::text(200, page_of(severity_, kernel_severity_),
+                                                 "text/plain; version=0.0.4");
+                   }}});
+    ASSERT_TRUE(server.has_value()) << server.error().message;
+    exporter_ = *std::move(server);
+  }
+
+  void start_prometheus() {
+    const int port = support::free_port();
+    url_ = "http://127.0.0.1:" + std::to_string(port);
+    const auto config = folder_.write("prometheus.yaml",
+                                      "global: {scrape_interval: 1s, scrape_timeout: 1s}\n"
+                                      "scrape_configs:\n"
+                                      "  - job_name: gpuward-exporter\n"
+                                      "    honor_labels: false\n"
+                                      "    static_configs:\n"
+                                      "      - {targets: [\"127.0.0.1:" +
+                                          std::to_string(exporter_->ports().front()) +
+                                          "\"], labels: {node: gpu-01}}\n");
+    auto process = support::Process::spawn(
+        {.argv = {"prometheus", "--config.file=" + config.string(),
+                  "--storage.tsdb.path=" + folder_.path().string() + "/db",
+                  "--web.listen-address=127.0.0.1:" + std::to_string(port)}});
+    ASSERT_TRUE(process.has_value()) << process.error().message;
+    prometheus_ = *std::move(process);
+    ASSERT_TRUE(
+        support::wait_until([this] { return support::http_get(url_ + "/-/ready").status == 200; },
+                            kReadyLimit, "Prometheus is ready"))
+        << prometheus_->error_output();
+  }
+
+  Result<HealthReport> latest(std::string_view node) {
+    return PrometheusReports(url_, client_).latest(node);
+  }
+  Result<HealthReport> first_report() {
+    (void)support::poll_until([this] { return latest("gpu-01").has_value(); }, kScrapeLimit);
+    return latest("gpu-01");
+  }
+
+  support::TempDir folder_;
+  std::atomic<int> severity_{1}, kernel_severity_{0};
+  std::unique_ptr<http::Server> exporter_;
+  std::unique_ptr<support::Process> prometheus_;
+  http::CurlClient client_;
+  std::string url_;
+};
+
+TEST_F(PrometheusReportsOfARealServer, CarrySeverityBootAndTimeOfTheLastScrape) {
+  const auto report = first_report();
+
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(report->severity, Severity::kMonitor);
+  EXPECT_EQ(report->kernel_severity, Severity::kNone);
+  EXPECT_EQ(report->boot_id, "5f0c");
+  const auto age = std::chrono::system_clock::now() - report->measured_at;
+  EXPECT_GE(age, milliseconds(-100));
+  EXPECT_LT(age, seconds(5));
+}
+
+TEST_F(PrometheusReportsOfARealServer, BecomeNewerAndFollowTheSeverity) {
+  const auto before = first_report();
+  ASSERT_TRUE(before.has_value()) << before.error().message;
+
+  severity_ = 4;
+  kernel_severity_ = 3;
+
+  ASSERT_TRUE(support::wait_until(
+      [&] {
+        const auto now = latest("gpu-01");
+        return now && now->severity == Severity::kIsolate &&
+               now->kernel_severity == Severity::kReboot && now->measured_at > before->measured_at;
+      },
+      kScrapeLimit, "the report says isolate"));
+}
+
+TEST_F(PrometheusReportsOfARealServer, VanishWithTheExporter) {
+  ASSERT_TRUE(first_report().has_value());
+
+  exporter_.reset();
+
+  ASSERT_TRUE(support::wait_until(
+      [this] {
+        const auto report = latest("gpu-01");
+        return !report && report.error().kind == ErrorKind::kNotFound;
+      },
+      kScrapeLimit, "a dead exporter has no report"));
+}
+
+TEST_F(PrometheusReportsOfARealServer, BelongToTheTargetWhateverNodeThePageNames) {
+  ASSERT_TRUE(first_report().has_value());
+
+  const auto liar = latest("gpu-liar");
+
+  ASSERT_FALSE(liar.has_value());
+  EXPECT_EQ(liar.error().kind, ErrorKind::kNotFound);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
