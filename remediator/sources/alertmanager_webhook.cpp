@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,7 @@ namespace gpuward::remediator {
 
 struct AlertmanagerWebhook::Answer {
   WebhookOutcome outcome;
+  std::vector<BadAlert> rejected;
   std::string body;
 };
 
@@ -96,6 +98,7 @@ AlertmanagerWebhook::Answer AlertmanagerWebhook::answer(const http::Request& req
   return deliver(*notification, deadline);
 }
 
+// What came is made durable first: that the rest cannot be had must not cost what is at hand.
 AlertmanagerWebhook::Answer AlertmanagerWebhook::deliver(const Notification& notification,
                                                          Clock::Steady deadline) {
   Answer result;
@@ -106,33 +109,41 @@ AlertmanagerWebhook::Answer AlertmanagerWebhook::deliver(const Notification& not
     result.body = error_body(error.message);
     return result;
   };
-  const auto alerts = all_alerts(notification, deadline);
-  if (!alerts) return unavailable("alertmanager_api", alerts.error());
-  const Orders orders = to_orders(*alerts);
-  const auto counts = intake_.take(orders.orders, deadline);
-  if (!counts) return unavailable("not_durable", counts.error());
+  if (auto taken = take(notification.alerts, deadline, result); !taken) {
+    return unavailable("not_durable", taken.error());
+  }
+  const auto cut_off = read_cut_off(notification, deadline);
+  if (!cut_off) return unavailable("alertmanager_api", cut_off.error());
+  if (auto taken = take(*cut_off, deadline, result); !taken) {
+    return unavailable("not_durable", taken.error());
+  }
   result.outcome.status = 200;
-  result.outcome.accepted = counts->accepted;
-  result.outcome.duplicate = counts->duplicate;
-  result.outcome.ignored = counts->ignored + orders.ignored;
-  result.outcome.rejected = orders.rejected.size();
-  result.body = success_body(result.outcome, orders.rejected);
+  result.body = success_body(result.outcome, result.rejected);
   return result;
 }
 
-// The alerts of the notification, first; then those that it was cut short of, where they can be
-// had.
-Result<std::vector<Alert>> AlertmanagerWebhook::all_alerts(const Notification& notification,
-                                                           Clock::Steady deadline) {
-  std::vector<Alert> alerts = notification.alerts;
-  if (notification.truncated_alerts == 0 || firing_ == nullptr) return alerts;
+Status AlertmanagerWebhook::take(std::span<const Alert> alerts, Clock::Steady deadline,
+                                 Answer& answer) {
+  if (alerts.empty()) return {};
+  Orders orders = to_orders(alerts);
+  const auto counts = intake_.take(orders.orders, deadline);
+  if (!counts) return std::unexpected(counts.error());
+  WebhookOutcome& outcome = answer.outcome;
+  outcome.accepted += counts->accepted;
+  outcome.duplicate += counts->duplicate;
+  outcome.ignored += counts->ignored + orders.ignored;
+  outcome.rejected += orders.rejected.size();
+  std::move(orders.rejected.begin(), orders.rejected.end(), std::back_inserter(answer.rejected));
+  return {};
+}
+
+// The alerts that the notification was cut short of, where they can be had.
+Result<std::vector<Alert>> AlertmanagerWebhook::read_cut_off(const Notification& notification,
+                                                             Clock::Steady deadline) {
+  if (notification.truncated_alerts == 0 || firing_ == nullptr) return std::vector<Alert>();
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock_.steady()) / 2;
-  auto rest = firing_->read(std::max(left, std::chrono::milliseconds(1)));
-  if (!rest) return std::unexpected(rest.error());
-  alerts.insert(alerts.end(), std::make_move_iterator(rest->begin()),
-                std::make_move_iterator(rest->end()));
-  return alerts;
+  return firing_->read(std::max(left, std::chrono::milliseconds(1)));
 }
 
 }  // namespace gpuward::remediator

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <span>
+#include <vector>
 
 #include "core/http/server.h"
 #include "core/runtime/clock.h"
@@ -38,8 +40,9 @@ class AlertmanagerWebhook {
   struct Answer;
   [[nodiscard]] Answer answer(const http::Request& request);
   [[nodiscard]] Answer deliver(const Notification& notification, Clock::Steady deadline);
-  [[nodiscard]] Result<std::vector<Alert>> all_alerts(const Notification& notification,
-                                                      Clock::Steady deadline);
+  [[nodiscard]] Status take(std::span<const Alert> alerts, Clock::Steady deadline, Answer& answer);
+  [[nodiscard]] Result<std::vector<Alert>> read_cut_off(const Notification& notification,
+                                                        Clock::Steady deadline);
 
   WebhookOptions options_;
   Intake& intake_;

@@ -19,7 +19,7 @@ using ::testing::SizeIs;
 class RecordingIntake final : public Intake {
  public:
   Result<IntakeCounts> take(std::span<const Order> orders, Clock::Steady deadline) override {
-    taken.assign(orders.begin(), orders.end());
+    taken.insert(taken.end(), orders.begin(), orders.end());
     last_deadline = deadline;
     if (const auto once = std::exchange(during, nullptr)) once();
     if (error) return std::unexpected(*error);
@@ -180,6 +180,16 @@ TEST_F(Webhook, Answers503WhereTheCutOffAlertsCannotBeRead) {
 
   EXPECT_EQ(webhook.handle(request(golden("v0.32.json"))).status, 503);
   EXPECT_EQ(observer_.outcomes[0].failure, "alertmanager_api");
+}
+
+TEST_F(Webhook, RecordsWhatItWasGivenEvenWhereTheCutOffAlertsCannotBeRead) {
+  firing_.answer = fail(ErrorKind::kUnavailable, "down");
+  AlertmanagerWebhook webhook({}, intake_, &firing_, observer_, clock_);
+
+  EXPECT_EQ(webhook.handle(request(golden("v0.32.json"))).status, 503);
+
+  EXPECT_THAT(intake_.taken, SizeIs(1));
+  EXPECT_EQ(observer_.outcomes[0].accepted, 1U);
 }
 
 TEST_F(Webhook, TakesWhatIsThereWhereNoAlertmanagerIsConfigured) {
