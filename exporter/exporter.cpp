@@ -52,6 +52,7 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
     : clock_(clock),
       log_(log),
       config_file_(flags.config_file),
+      clear_requests_(flags.state_path),
       policy_(std::move(settings)),
       inventory_(make_inventory(flags)),
       store_(std::move(state)) {
@@ -79,7 +80,9 @@ Status Exporter::serve(const Flags& flags) {
   auto server = http::Server::start(options, web_routes(*publisher_, store_, access));
   if (!server) return std::unexpected(server.error());
   server_ = *std::move(server);
-  // Only now: a start that fails must not have moved the position on.
+  // Only now: a start that fails must not have moved the position on. Requests come before the
+  // first record, so that they cannot clear what nobody has seen yet.
+  take_clear_requests();
   saver_ = std::make_unique<StateSaver>(store_, StateFile(flags.state_path), clock_, log_);
   watcher_ =
       std::make_unique<KernelLogWatcher>(open_kernel_log(policy_.get()->settings.kernel_log_path,
@@ -126,7 +129,28 @@ void Exporter::tick() {
   bool has_changed = false;
   for (FileWatch& watch : watches_) has_changed |= watch.changed();
   if (has_changed) reload();
+  take_clear_requests();
   store_.expire(clock_.wall(), policy_.get()->settings.findings_age);
+}
+
+void Exporter::take_clear_requests() {
+  ClearRequests::Taken taken = clear_requests_.take();
+  if (!taken.fault.empty() && taken.fault != clear_fault_) {
+    log_.error("A request to clear findings cannot be taken", {{"error", taken.fault}});
+  }
+  clear_fault_ = std::move(taken.fault);
+  for (const ClearRequest& request : taken.requests) {
+    const auto cleared = store_.clear(request, clock_.wall());
+    if (cleared.empty()) log_.warn("A request to clear findings matched none");
+    for (const Finding& finding : cleared) {
+      log_.warn("A finding was cleared on request",
+                {{"check", finding.check},
+                 {"code", finding.code},
+                 {"pci_bus_id", finding.pci_bus_id},
+                 {"severity", std::string(to_string(finding.severity))},
+                 {"evidence", std::string(to_string(finding.evidence))}});
+    }
+  }
 }
 
 Status check_configuration(const Flags& flags) {

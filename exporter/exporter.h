@@ -31,7 +31,8 @@ class Exporter {
   // Main thread. Reads configuration and inventory again; what is wrong is said and the old one
   // kept.
   void reload();
-  // Main thread, once a second: files that have changed, findings that have aged.
+  // Main thread, once a second: files that have changed, findings that have aged or been declared
+  // repaired.
   void tick();
 
   [[nodiscard]] const std::vector<int>& ports() const { return server_->ports(); }
@@ -40,10 +41,13 @@ class Exporter {
   Exporter(const Flags& flags, Settings settings, State state, Clock& clock, Log& log);
   [[nodiscard]] Status serve(const Flags& flags);
   void load_gpus();
+  void take_clear_requests();
 
   Clock& clock_;
   Log& log_;
   std::filesystem::path config_file_;
+  ClearRequests clear_requests_;
+  std::string clear_fault_;  // the last that was said
   std::vector<FileWatch> watches_;
   CurrentPolicy policy_;
   std::unique_ptr<Inventory> inventory_;

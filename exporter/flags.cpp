@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "core/model/pci_address.h"
+
 namespace gpuward::exporter {
 namespace {
 
@@ -24,6 +26,25 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
   app.add_option("--log.format", format, "logfmt or json")->capture_default_str();
 }
 
+// With fallthrough, so that --state.path may stand behind the word.
+CLI::App* add_clear(CLI::App& app, Flags& flags) {
+  CLI::App* clear = app.add_subcommand(
+      "clear", "Declare findings repaired: they go within a second, counters stay");
+  clear->fallthrough();
+  auto* all = clear->add_flag("--all-operator", flags.clear.all_operator,
+                              "All that only diagnostics or an operator clear");
+  clear->add_option("--check", flags.clear.check, "Its check, as gpuward_finding says: `xid`")
+      ->excludes(all);
+  clear->add_option("--code", flags.clear.code, "Its code: `64`")->excludes(all);
+  clear->add_option("--pci", flags.clear.pci_bus_id, "Its device: `0000:4e:00`")
+      ->excludes(all)
+      ->check([](const std::string& text) {
+        return parse_pci_address(text) ? std::string() : text + " is no PCI address";
+      });
+  clear->require_option(1, 3);
+  return clear;
+}
+
 }  // namespace
 
 std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
@@ -42,10 +63,18 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   app.set_version_flag("--version", "gpuward-exporter " GPUWARD_VERSION);
   const CLI::App* parse_log = app.add_subcommand(
       "parse-log", "Read kernel-log lines on stdin, print a JSON object for each event");
+  const CLI::App* clear = add_clear(app, flags);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kWrongUsage;
+  }
+  if (clear->parsed() && !flags.clear.all_operator && flags.clear.check.empty()) {
+    std::cerr << "gpuward-exporter: clear: give --check, or --all-operator\n";
+    return kWrongUsage;
+  }
+  if (const auto pci = parse_pci_address(flags.clear.pci_bus_id)) {
+    flags.clear.pci_bus_id = pci->bus_id();
   }
   const auto log_level = parse_log_level(level);
   const auto log_format = parse_log_format(format);
@@ -60,6 +89,7 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   flags.log_format = *log_format;
   if (check_config) flags.command = Command::kCheckConfig;
   if (parse_log->parsed()) flags.command = Command::kParseLog;
+  if (clear->parsed()) flags.command = Command::kClear;
   return flags;
 }
 

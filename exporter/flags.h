@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "core/runtime/log.h"
+#include "exporter/store/clear_request.h"
 
 namespace gpuward::exporter {
 
-enum class Command : std::uint8_t { kServe, kParseLog, kCheckConfig };
+enum class Command : std::uint8_t { kServe, kParseLog, kCheckConfig, kClear };
 
 struct Flags {
   Command command = Command::kServe;
@@ -22,6 +23,7 @@ struct Flags {
   std::string kernel_log_path;  // empty: as the configuration says
   std::filesystem::path gpu_simulate_file;
   std::filesystem::path state_path{"/var/lib/gpuward"};
+  ClearRequest clear;  // of kClear
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;
 };

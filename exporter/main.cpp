@@ -7,6 +7,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "core/runtime/signals.h"
+#include "exporter/clear.h"
 #include "exporter/exporter.h"
 #include "exporter/flags.h"
 #include "exporter/kernel_log/parse_log.h"
@@ -64,6 +65,10 @@ int run(const Flags& flags) {
       return gpuward::exporter::run_parse_log(std::cin, std::cout, gpuward::xid::Catalogue());
     case Command::kCheckConfig:
       return check_config(flags);
+    case Command::kClear: {
+      gpuward::SystemClock clock;
+      return gpuward::exporter::run_clear(flags.state_path, flags.clear, clock, std::cout);
+    }
   }
   return kFailed;
 }

@@ -134,4 +134,15 @@ bool Ledger::expire(WallTime now, std::chrono::milliseconds age) {
   return gone != 0;
 }
 
+std::vector<Finding> Ledger::clear(const ClearRequest& request, WallTime now) {
+  std::vector<Finding> cleared;
+  std::erase_if(state_.findings, [&](const auto& entry) {
+    const bool is_meant = request.matches(entry.second);
+    if (is_meant) cleared.push_back(entry.second);
+    return is_meant;
+  });
+  if (!cleared.empty()) state_.findings_updated = now;
+  return cleared;
+}
+
 }  // namespace gpuward::exporter

@@ -11,6 +11,7 @@
 #include "core/model/gpu.h"
 #include "core/xid/catalogue.h"
 #include "core/xid/parser.h"
+#include "exporter/store/clear_request.h"
 #include "exporter/store/state.h"
 
 namespace gpuward::exporter {
@@ -51,6 +52,8 @@ class Ledger {
   void enter_boot(const std::string& boot_id, WallTime now);
   // Drops findings that age clears and that have not come again for `age`; true if there were any.
   bool expire(WallTime now, std::chrono::milliseconds age);
+  // Drops what the request matches and returns it. Counters stay.
+  std::vector<Finding> clear(const ClearRequest& request, WallTime now);
 
  private:
   [[nodiscard]] bool count(const Observation& observation, const CounterKey& key);

@@ -184,21 +184,29 @@ Result<State> parse_state_json(std::string_view text) {
   return state;
 }
 
-StateFile::StateFile(std::filesystem::path folder) : path_(std::move(folder) / "state.json") {}
+StateFile::StateFile(const std::filesystem::path& folder) : path_(folder / "state.json") {}
+
+Result<State> StateFile::read() const {
+  const auto text = read_file(path_, kMostBytes);
+  if (!text) return std::unexpected(text.error());
+  auto state = parse_state_json(*text);
+  if (state) return state;
+  return fail(ErrorKind::kInvalid, path_.string() + ": " + state.error().message);
+}
 
 Result<State> StateFile::load() const {
-  auto text = read_file(path_, kMostBytes);
-  if (!text && text.error().kind == ErrorKind::kNotFound) return State{};
-  if (!text && text.error().kind != ErrorKind::kTooLarge) return std::unexpected(text.error());
-  auto state = text ? parse_state_json(*text) : Result<State>(std::unexpected(text.error()));
+  auto state = read();
   if (state) return state;
+  const ErrorKind kind = state.error().kind;
+  if (kind == ErrorKind::kNotFound) return State{};
+  if (kind != ErrorKind::kInvalid && kind != ErrorKind::kTooLarge) return state;
   std::filesystem::path aside = path_;
   aside += ".broken";
   std::error_code error;
   std::filesystem::rename(path_, aside, error);
-  return fail(ErrorKind::kInvalid, path_.string() + ": " + state.error().message +
-                                       (error ? "; it could not be set aside: " + error.message()
-                                              : "; set aside as " + aside.string()));
+  return fail(ErrorKind::kInvalid,
+              state.error().message + (error ? "; it could not be set aside: " + error.message()
+                                             : "; set aside as " + aside.string()));
 }
 
 Status StateFile::save(std::string_view text) const {

@@ -17,12 +17,15 @@ namespace gpuward::exporter {
 
 class StateFile {
  public:
-  explicit StateFile(std::filesystem::path folder);
+  explicit StateFile(const std::filesystem::path& folder);
 
   // The state of the run before; an empty one where there is none. kInvalid: the file was broken
   // and has been set aside as `state.json.broken`, start with an empty state. Other kinds: it
   // cannot be read.
   [[nodiscard]] Result<State> load() const;
+  // The same for those to whom the file does not belong: changes nothing, and a missing file is
+  // kNotFound.
+  [[nodiscard]] Result<State> read() const;
   // `text` as to_state_json() makes it. Makes the folder where it is missing.
   [[nodiscard]] Status save(std::string_view text) const;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }

@@ -42,6 +42,13 @@ void Store::expire(WallTime now, std::chrono::milliseconds age) {
   if (ledger_.expire(now, age)) bump();
 }
 
+std::vector<Finding> Store::clear(const ClearRequest& request, WallTime now) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Finding> cleared = ledger_.clear(request, now);
+  if (!cleared.empty()) bump();
+  return cleared;
+}
+
 void Store::set_gpus(std::vector<Gpu> gpus) {
   const std::lock_guard lock(mutex_);
   ledger_.set_gpus(gpus);

@@ -59,6 +59,7 @@ class Store {
   void apply(const LogBatch& batch);
   void enter_boot(const std::string& boot_id, WallTime now);
   void expire(WallTime now, std::chrono::milliseconds age);
+  std::vector<Finding> clear(const ClearRequest& request, WallTime now);  // what is gone
   void set_gpus(std::vector<Gpu> gpus);
   void update_health(const std::function<void(Health&)>& update);
   void touch();  // something outside that is rendered too has changed (the policy)

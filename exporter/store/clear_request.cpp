@@ -1,0 +1,96 @@
+#include "exporter/store/clear_request.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "core/runtime/files.h"
+#include "core/runtime/json.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::size_t kMostBytes = 4096;
+constexpr std::size_t kMostAtOnce = 100;
+
+Result<ClearRequest> parse_request(std::string_view text) {
+  const auto json = parse_json(text, {.max_bytes = kMostBytes, .max_depth = 2, .max_values = 16});
+  if (!json) return std::unexpected(json.error());
+  ClearRequest request;
+  request.all_operator = member_at(*json, "all_operator") == true;
+  request.check = string_at(*json, "check");
+  request.code = string_at(*json, "code");
+  request.pci_bus_id = string_at(*json, "pci_bus_id");
+  if (request.all_operator || !request.check.empty()) return request;
+  return fail(ErrorKind::kInvalid, "it names neither a check nor all_operator");
+}
+
+// Removed before it is used: a request that came again with each start would clear findings that
+// nobody has seen yet.
+Result<ClearRequest> take_one(const std::filesystem::path& path) {
+  auto text = read_file(path, kMostBytes);
+  std::error_code error;
+  std::filesystem::remove(path, error);
+  if (error) {
+    return fail(ErrorKind::kUnavailable, "removing " + path.string() + ": " + error.message());
+  }
+  if (!text) return std::unexpected(text.error());
+  auto request = parse_request(*text);
+  if (request) return request;
+  return fail(ErrorKind::kInvalid, path.string() + ": " + request.error().message);
+}
+
+}  // namespace
+
+bool ClearRequest::matches(const Finding& finding) const {
+  if (all_operator) {
+    return finding.cleared_by == ClearedBy::kOperator ||
+           finding.cleared_by == ClearedBy::kDiagnostics;
+  }
+  return finding.check == check && finding.code == code && finding.pci_bus_id == pci_bus_id;
+}
+
+Result<std::filesystem::path> ClearRequests::leave(const ClearRequest& request) const {
+  std::error_code error;
+  std::filesystem::create_directory(folder_, error);
+  if (!error) {
+    std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, error);
+  }
+  if (error) {
+    return fail(ErrorKind::kUnavailable, "making " + folder_.string() + ": " + error.message());
+  }
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  auto path = folder_ / (std::to_string(now) + "-" + std::to_string(::getpid()) + ".json");
+  const Json json = {{"all_operator", request.all_operator},
+                     {"check", request.check},
+                     {"code", request.code},
+                     {"pci_bus_id", request.pci_bus_id}};
+  if (auto written = write_file_atomically(path, dump_json(json), 0600); !written) {
+    return std::unexpected(written.error());
+  }
+  return path;
+}
+
+ClearRequests::Taken ClearRequests::take() const {
+  Taken taken;
+  std::error_code error;
+  std::vector<std::filesystem::path> paths;
+  std::filesystem::directory_iterator entry(folder_, error);
+  if (error == std::errc::no_such_file_or_directory) return taken;
+  for (; !error && entry != std::filesystem::directory_iterator() && paths.size() < kMostAtOnce;
+       entry.increment(error)) {
+    // The file that write_file_atomically() renames has another ending until it is whole.
+    if (entry->path().extension() == ".json") paths.push_back(entry->path());
+  }
+  if (error) taken.fault = "reading " + folder_.string() + ": " + error.message();
+  for (const std::filesystem::path& path : paths) {
+    auto request = take_one(path);
+    if (!request) taken.fault = request.error().message;
+    if (request) taken.requests.push_back(*std::move(request));
+  }
+  return taken;
+}
+
+}  // namespace gpuward::exporter

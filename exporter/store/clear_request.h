@@ -1,0 +1,44 @@
+// What an operator declares repaired. `gpuward-exporter clear` leaves the request as a file in the
+// state folder; the exporter takes it within a second, or at its next start. A file and no page of
+// the web server: who may write into that folder is root on this node already.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/finding.h"
+#include "core/model/result.h"
+
+namespace gpuward::exporter {
+
+struct ClearRequest {
+  // All findings that only diagnostics or a person clear; the other fields then mean nothing.
+  bool all_operator = false;
+  // Else that one, whatever clears it otherwise and of either evidence.
+  std::string check, code, pci_bus_id;
+
+  [[nodiscard]] bool matches(const Finding& finding) const;
+};
+
+class ClearRequests {
+ public:
+  explicit ClearRequests(const std::filesystem::path& state_folder)
+      : folder_(state_folder / "clear.d") {}
+
+  // The file that is gone once the request has been taken.
+  [[nodiscard]] Result<std::filesystem::path> leave(const ClearRequest& request) const;
+
+  struct Taken {
+    std::vector<ClearRequest> requests;
+    std::string fault;  // what could not be taken, and why; empty if nothing
+  };
+  // Removes what it returns, each at most once. Cheap where there is nothing.
+  [[nodiscard]] Taken take() const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace gpuward::exporter

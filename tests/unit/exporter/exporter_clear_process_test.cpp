@@ -1,0 +1,166 @@
+// `gpuward-exporter clear` beside a running exporter, before a start, and given nonsense.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "tests/support/wait.h"
+#include "tests/unit/exporter/running_exporter.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class ExporterClear : public testing::Test {
+ protected:
+  support::Process::Outcome clear(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {exporter_binary().string(), "clear",
+                                         "--state.path=" + exporter.file("state").string()});
+    auto outcome = support::Process::run({.argv = std::move(arguments)});
+    EXPECT_TRUE(outcome.has_value());
+    return outcome.value_or(support::Process::Outcome{});
+  }
+  // Latched, and saved where the command looks.
+  void latch(int code, const std::string& pci = "0000:4e:00") {
+    exporter.append_log(xid_line(code, pci));
+    ASSERT_TRUE(support::poll_until(
+        [&] {
+          return clear({"--check=xid", "--code=1"})
+                     .output.find("--code " + std::to_string(code) + " --pci " + pci) !=
+                 std::string::npos;
+        },
+        10s));
+  }
+
+  RunningExporter exporter;
+};
+
+TEST_F(ExporterClear, ClearsAFindingAndKeepsItsCount) {
+  exporter.start();
+  latch(64);
+  ASSERT_TRUE(exporter.has("gpuward_node_severity", "4"));
+
+  const auto outcome = clear({"--check", "xid", "--code", "64", "--pci", "00000000:4E:00.0"});
+
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output << outcome.error_output;
+  EXPECT_THAT(outcome.output, HasSubstr("Cleared."));
+  EXPECT_TRUE(exporter.has("gpuward_node_severity", "0"));
+  EXPECT_EQ(exporter.value(xid_series(64)), "1");
+  EXPECT_THAT(exporter.process().error_output(), HasSubstr("A finding was cleared on request"));
+  struct stat folder{};
+  ASSERT_EQ(::stat(exporter.file("state/clear.d").c_str(), &folder), 0);
+  EXPECT_EQ(folder.st_mode & 0777U, 0700U) << "nobody else may declare anything repaired";
+}
+
+TEST_F(ExporterClear, LeavesEveryOtherFindingAlone) {
+  exporter.start();
+  latch(64);
+  latch(64, "0000:5e:00");
+  latch(79);
+
+  EXPECT_EQ(clear({"--check=xid", "--code=64", "--pci=0000:4e:00"}).exit_code, 0);
+
+  EXPECT_TRUE(exporter.has(
+      "gpuward_gpu_severity{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:00\"}", "3"));
+  EXPECT_EQ(exporter.value("gpuward_node_severity"), "4");
+}
+
+TEST_F(ExporterClear, ClearsAtOnceAllThatOnlyAPersonWouldClear) {
+  exporter.start();
+  latch(64);
+  latch(64, "0000:5e:00");
+  latch(79);
+
+  EXPECT_EQ(clear({"--all-operator"}).exit_code, 0);
+
+  EXPECT_TRUE(exporter.has("gpuward_node_severity", "3")) << "a reboot clears 79";
+}
+
+TEST_F(ExporterClear, LatchesAgainWhenTheFaultIsBack) {
+  exporter.start();
+  latch(64);
+  ASSERT_EQ(clear({"--all-operator"}).exit_code, 0);
+  ASSERT_TRUE(exporter.has("gpuward_node_severity", "0"));
+
+  exporter.append_log(xid_line(64));
+
+  EXPECT_TRUE(exporter.has("gpuward_node_severity", "4"));
+  EXPECT_EQ(exporter.value(xid_series(64)), "2");
+}
+
+TEST_F(ExporterClear, IsTakenByTheNextStartAndOnlyOnce) {
+  exporter.start();
+  latch(64);
+  exporter.process().stop();
+
+  const auto outcome = clear({"--all-operator"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.output, HasSubstr("the next start"));
+  exporter.append_log(xid_line(64, "0000:5e:00"));
+  exporter.start();
+
+  EXPECT_TRUE(
+      exporter.has("gpuward_gpu_severity{gpu=\"1\",uuid=\"GPU-1\",pci_bus_id=\"0000:5e:00\"}", "4"))
+      << "logged in between: nobody has seen it yet";
+  EXPECT_EQ(
+      exporter.value("gpuward_gpu_severity{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:00\"}"),
+      "0");
+  EXPECT_EQ(exporter.value(xid_series(64)), "1");
+}
+
+TEST_F(ExporterClear, StaysClearedOverARestart) {
+  exporter.start();
+  latch(64);
+  ASSERT_EQ(clear({"--all-operator"}).exit_code, 0);
+  exporter.process().stop();
+
+  exporter.start();
+
+  EXPECT_TRUE(exporter.has("gpuward_kernel_log_up", "1"));
+  EXPECT_EQ(exporter.value("gpuward_node_severity"), "0");
+}
+
+TEST_F(ExporterClear, SaysWhatThereIsWhereNothingMatches) {
+  exporter.start();
+  latch(64);
+
+  const auto outcome = clear({"--check=xid", "--code=79", "--pci=0000:4e:00"});
+
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("--check xid --code 64 --pci 0000:4e:00"));
+  EXPECT_EQ(exporter.value("gpuward_node_severity"), "4");
+}
+
+TEST_F(ExporterClear, SaysWhereItLookedWhenThereIsNoState) {
+  const auto outcome = clear({"--all-operator"});
+
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.output, HasSubstr(exporter.file("state/state.json").string()));
+}
+
+TEST_F(ExporterClear, RefusesCommandsThatNameNothingOrTooMuch) {
+  EXPECT_EQ(clear({}).exit_code, 2);
+  EXPECT_EQ(clear({"--code=64"}).exit_code, 2);
+  EXPECT_EQ(clear({"--check=xid", "--pci=here"}).exit_code, 2);
+  EXPECT_EQ(clear({"--all-operator", "--check=xid"}).exit_code, 2);
+}
+
+TEST_F(ExporterClear, SurvivesRequestsThatAreNone) {
+  exporter.start();
+  latch(64);
+  ASSERT_EQ(clear({"--check=xid", "--code=79"}).exit_code, 1);
+  std::filesystem::create_directories(exporter.file("state/clear.d/folder.json/in"));
+  exporter.write("state/clear.d/a.json", "{\"all_operator\": \"yes\"}");
+
+  EXPECT_TRUE(support::poll_until(
+      [&] { return !std::filesystem::exists(exporter.file("state/clear.d/a.json")); }, 10s));
+
+  EXPECT_EQ(exporter.value("gpuward_node_severity"), "4");
+  EXPECT_THAT(exporter.process().error_output(),
+              HasSubstr("A request to clear findings cannot be taken"));
+  EXPECT_TRUE(exporter.process().running());
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
