@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/certificates.h"
 #include "tests/support/http_get.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/running_exporter.h"
@@ -142,6 +143,52 @@ TEST_F(ExporterConfig, AsksForCredentialsWhereTheWebConfigurationNamesAny) {
                               {{"Authorization", "Bearer a-long-secret-token-of-a-test"}})
                 .status,
             200);
+}
+
+TEST_F(ExporterConfig, SpeaksTlsOnlyAndAsksForAClientCertificateWhereToldTo) {
+  const support::CertificateAuthority authority("of the servers");
+  const support::CertificateAuthority clients("of the clients");
+  const auto server = authority.issue_server({"127.0.0.1"});
+  exporter.write("server.pem", server.certificate_pem);
+  exporter.write("server.key", server.key_pem);
+  exporter.write("clients.pem", clients.certificate_pem());
+  exporter.write("web.yaml", "tls: {certificate_file: " + exporter.file("server.pem").string() +
+                                 ", key_file: " + exporter.file("server.key").string() +
+                                 ", client_ca_file: " + exporter.file("clients.pem").string() +
+                                 "}\n");
+  exporter.start({"--web.config.file=" + exporter.file("web.yaml").string()});
+  http::ClientRequest request;
+  request.url = "https://127.0.0.1:" + std::to_string(exporter.port()) + "/metrics";
+  const auto scrape = [&](const support::KeyedCertificate& own, const std::string& ca) {
+    http::ClientTls tls;
+    tls.ca_pem = ca;
+    tls.certificate_pem = own.certificate_pem;
+    tls.key_pem = own.key_pem;
+    return support::http_send(request, tls);
+  };
+  const auto prometheus = clients.issue_client("prometheus");
+
+  const auto good = scrape(prometheus, authority.certificate_pem());
+
+  EXPECT_EQ(good.status, 200) << good.body;
+  EXPECT_THAT(good.body, HasSubstr("\ngpuward_node_severity 0\n"));
+  EXPECT_EQ(scrape({}, authority.certificate_pem()).status, 0) << "no client certificate";
+  EXPECT_EQ(scrape(authority.issue_client("stranger"), authority.certificate_pem()).status, 0);
+  EXPECT_EQ(scrape(prometheus, clients.certificate_pem()).status, 0) << "the server is verified";
+  EXPECT_NE(exporter.get("/metrics").status, 200) << "plain HTTP on the port of TLS";
+}
+
+TEST_F(ExporterConfig, NamesTheFileOfACertificateThatCannotBeRead) {
+  exporter.write("web.yaml",
+                 "tls: {certificate_file: /nowhere/server.pem, key_file: /nowhere/k}\n");
+
+  const auto outcome =
+      run({"--web.listen-address=127.0.0.1:0", "--kernel-log.path=" + exporter.log().string(),
+           "--state.path=" + exporter.file("state").string(),
+           "--web.config.file=" + exporter.file("web.yaml").string()});
+
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.error_output, HasSubstr("/nowhere/"));
 }
 
 TEST_F(ExporterConfig, RefusesForgedLinesWhereToldTo) {
