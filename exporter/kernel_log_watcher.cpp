@@ -92,20 +92,25 @@ Status KernelLogWatcher::read_batch(const std::stop_token& stop) try {
   const std::shared_ptr<const Policy> policy = policy_.get();
   const std::vector<Gpu> gpus = store_.gpus();
   LogBatch batch;
+  std::uint64_t handed_out = 0;
   const auto sink = [&](const LogRecord& record) {
+    ++handed_out;
     const auto start = clock_.steady();
     add_record(record, {*policy, gpus, clock_.wall()}, batch);
     batch.numbers.parse_time += clock_.steady() - start;
   };
   const auto report = source_->read(sink, kLongestWait, stop);
-  if (!report) return std::unexpected(report.error());
-  batch.numbers.lines = report->records;
-  batch.numbers.bytes = report->bytes;
-  batch.numbers.gaps = report->gaps;
-  batch.numbers.lost_records = report->lost_records;
+  if (!report && handed_out == 0) return std::unexpected(report.error());
+  // After a failure too: what was handed out before it will not come again.
+  const ReadReport numbers = report.value_or(ReadReport{.records = handed_out});
+  batch.numbers.lines = numbers.records;
+  batch.numbers.bytes = numbers.bytes;
+  batch.numbers.gaps = numbers.gaps;
+  batch.numbers.lost_records = numbers.lost_records;
   batch.position = source_->position();
   store_.apply(batch);
   log_events(batch, log_);
+  if (!report) return std::unexpected(report.error());
   return {};
 } catch (const std::exception& error) {
   return fail(ErrorKind::kInternal, std::string("reading the kernel log: ") + error.what());

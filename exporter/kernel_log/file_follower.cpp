@@ -61,7 +61,7 @@ Status FileFollower::open() {
     if (!file_.is_open()) return std::unexpected(describe("opening " + path_.string(), errno));
     return {};
   }
-  const bool resume = std::exchange(is_first_open_, false) && position_.offset != 0;
+  const bool resume = std::exchange(may_resume_, false) && position_.offset != 0;
   if (!resume || continues_at(file, position_)) return adopt(std::move(file), resume);
   Descriptor rotated = find_continuation(path_, position_);
   return rotated.is_open() ? adopt(std::move(rotated), true) : adopt(std::move(file), false);
@@ -109,6 +109,7 @@ Result<ReadReport> FileFollower::read(const Sink& sink, std::chrono::millisecond
   auto report = drain(sink, stop);
   if (!report) {
     file_.reset();
+    may_resume_ = true;  // from the start, it would all be counted again
   } else if (report->bytes != 0) {
     idle_looks_since_replaced_ = 0;
   } else if (is_fifo_) {
@@ -136,7 +137,11 @@ Result<ReadReport> FileFollower::drain(const Sink& sink, const std::stop_token& 
     const ssize_t got = ::read(file_.get(), buffer_.data(), buffer_.size());
     if (got < 0 && errno == EINTR) continue;
     if (got == 0 || (got < 0 && errno == EAGAIN)) break;
-    if (got < 0) return std::unexpected(describe("reading " + path_.string(), errno));
+    if (got < 0) {
+      const int number = errno;
+      remember_place();
+      return std::unexpected(describe("reading " + path_.string(), number));
+    }
     report.bytes += static_cast<std::uint64_t>(got);
     lines_.feed(
         {buffer_.data(), static_cast<std::size_t>(got)},

@@ -38,7 +38,7 @@ class FileFollower final : public KernelLogSource {
   LogPosition position_;
   Descriptor file_;
   bool is_fifo_ = false;
-  bool is_first_open_ = true;
+  bool may_resume_ = true;  // at the first opening and after an error, not in the next file
   int idle_looks_since_replaced_ = 0;
   std::vector<char> buffer_;
   LineSplitter lines_;

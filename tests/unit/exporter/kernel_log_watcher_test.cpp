@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <mutex>
+#include <utility>
 
 #include "core/runtime/clock.h"
 #include "tests/support/wait.h"
@@ -87,6 +88,7 @@ class FlakySource final : public KernelLogSource {
       sink({records_.front(), false, std::nullopt});
     }
     position_.sequence = position_.sequence.value_or(0) + report.records;
+    if (std::exchange(breaks_after_records_, false)) return fail(ErrorKind::kUnavailable, "EIO");
     if (report.records == 0) clock_.sleep_for(1ms, stop);
     return report;
   }
@@ -95,6 +97,11 @@ class FlakySource final : public KernelLogSource {
   void set_failing(bool fails) {
     const std::lock_guard lock(mutex_);
     fails_ = fails;
+  }
+  // The next read gives its records and ends in an error.
+  void break_after_records() {
+    const std::lock_guard lock(mutex_);
+    breaks_after_records_ = true;
   }
   void add(std::string record) {
     const std::lock_guard lock(mutex_);
@@ -105,6 +112,7 @@ class FlakySource final : public KernelLogSource {
   SystemClock clock_;
   std::mutex mutex_;
   bool fails_ = false;
+  bool breaks_after_records_ = false;
   std::deque<std::string> records_;
   LogPosition position_;
 };
@@ -154,6 +162,17 @@ TEST_F(WatcherTest, SaysThatTheLogCannotBeReadWithoutBlamingAGpuAndTriesAgain) {
   EXPECT_TRUE(support::wait_until(
       [&] { return !store.health().kernel_log_fault && store.state().counters.size() == 1; }, 10s,
       "the log to be read again"));
+}
+
+TEST_F(WatcherTest, KeepsWhatItReadBeforeTheReadingBroke) {
+  source->add(std::string(kXid79));
+  source->break_after_records();
+  start();
+
+  EXPECT_TRUE(support::wait_until([&] { return !store.health().kernel_log_fault; }, 10s,
+                                  "the log to be read again"));
+  EXPECT_EQ(store.state().counters.size(), 1U);
+  EXPECT_EQ(store.state().position.sequence, 1U);
 }
 
 }  // namespace
