@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -20,6 +21,8 @@ constexpr std::uint64_t kBytesPerRead = 256U << 10U;
 // How often a file is looked at: poll(2) does not wait for a regular file to grow.
 constexpr std::chrono::milliseconds kLookInterval{100};
 constexpr int kLooksBeforeLeaving = 5;
+// More than the few lines that one record is broken into.
+constexpr std::uint64_t kRecallBytes = 4096;
 
 Error describe(const std::string& attempted, int number) {
   const bool forbidden = number == EACCES || number == EPERM;
@@ -79,8 +82,21 @@ Status FileFollower::adopt(Descriptor file, bool resume) {
   if (::lseek(file_.get(), static_cast<off_t>(position_.offset), SEEK_SET) < 0) {
     return std::unexpected(describe("seeking in " + path_.string(), errno));
   }
+  if (resume) recall_open_record();
   remember_place();
   return {};
+}
+
+void FileFollower::recall_open_record() {
+  std::array<char, kRecallBytes> window{};
+  const std::uint64_t size = std::min(position_.offset, kRecallBytes);
+  const ssize_t got =
+      ::pread(file_.get(), window.data(), size, static_cast<off_t>(position_.offset - size));
+  if (got <= 0) return;
+  LineSplitter lines;
+  joiner_ = {};
+  lines.feed({window.data(), static_cast<std::size_t>(got)},
+             [this](std::string_view line, std::size_t) { (void)joiner_.push(line); });
 }
 
 void FileFollower::remember_place() {

@@ -26,6 +26,9 @@ class FileFollower final : public KernelLogSource {
  private:
   [[nodiscard]] Status open();
   [[nodiscard]] Status adopt(Descriptor file, bool resume);
+  // The lines before the position have been handed out, but the last may be the beginning of a
+  // record whose end has not been written yet.
+  void recall_open_record();
   void restart_if_rewritten();
   // True when another file has taken the name: this one will not grow any more.
   [[nodiscard]] bool is_replaced() const;

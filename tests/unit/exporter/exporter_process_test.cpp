@@ -50,6 +50,23 @@ TEST_F(ExporterProcess, CountsTheThreeLineFormAndTheXidOfALostGpuOnce) {
   EXPECT_EQ(exporter.value(xid_series(79)), "1");
 }
 
+TEST_F(ExporterProcess, JoinsARecordThatARestartHasCutInTwo) {
+  exporter.start();
+  exporter.append_log("NVRM: The NVIDIA GPU 0000:4e:00.0");
+  exporter.append_log("NVRM: (PCI ID: 10de:2335) installed in this system has");
+  ASSERT_TRUE(exporter.has("gpuward_kernel_log_lines_total", "2"));
+  exporter.process().stop();
+
+  exporter.append_log("NVRM: fallen off the bus and is not responding to commands.");
+  exporter.start();
+
+  EXPECT_TRUE(exporter.has(xid_series(79), "1"));
+  exporter.process().stop();
+  exporter.start();
+  EXPECT_TRUE(exporter.has("gpuward_kernel_log_up", "1"));
+  EXPECT_EQ(exporter.value(xid_series(79)), "1") << "not joined a second time";
+}
+
 TEST_F(ExporterProcess, ReadsAFifoWhoeverWritesIntoIt) {
   ASSERT_EQ(::mkfifo(exporter.file("fifo").c_str(), 0600), 0);
   exporter.use_log(exporter.file("fifo").string());
