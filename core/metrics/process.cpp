@@ -69,11 +69,10 @@ void append_stat(std::vector<Family>& families, const std::filesystem::path& pro
 
 void append_descriptors(std::vector<Family>& families, const std::filesystem::path& proc) {
   std::error_code error;
-  const std::filesystem::directory_iterator open(proc / "self/fd", error);
-  if (!error) {
-    families.push_back(gauge("process_open_fds", "Open file descriptors.",
-                             static_cast<double>(std::distance(begin(open), end(open)))));
-  }
+  std::filesystem::directory_iterator open(proc / "self/fd", error);
+  double count = 0;
+  for (; !error && open != std::filesystem::directory_iterator(); open.increment(error)) ++count;
+  if (!error) families.push_back(gauge("process_open_fds", "Open file descriptors.", count));
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     families.push_back(gauge("process_max_fds", "Most file descriptors that may be open.",

@@ -1,5 +1,6 @@
 #include "exporter/publish/publisher.h"
 
+#include <exception>
 #include <utility>
 
 #include "core/metrics/process.h"
@@ -42,11 +43,15 @@ void Publisher::run(const std::stop_token& stop) {
   }
 }
 
-void Publisher::render() {
+void Publisher::render() try {
   std::vector<metrics::Family> families = exporter_families(store_.snapshot(), *catalogue_());
   families.push_back(metrics::build_info());
   metrics::append_process(families);
   current_.set(metrics::render(families));
+} catch (const std::exception&) {
+  // Old numbers would pass for new ones. Without an answer the scrape fails, which an alert sees;
+  // the next one has it tried again.
+  current_.set({});
 }
 
 }  // namespace gpuward::exporter

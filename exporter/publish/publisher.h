@@ -26,7 +26,7 @@ class Publisher {
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
 
-  // Any thread: what to answer a scrape with.
+  // Any thread: what to answer a scrape with; without text where it could not be rendered.
   [[nodiscard]] metrics::Exposition for_scrape();
 
  private:

@@ -17,6 +17,7 @@ constexpr std::string_view kLandingPage =
 
 http::Response metrics_page(Publisher& publisher, const http::Request& request) {
   const auto [body, is_packed] = publisher.for_scrape().choose(request.header("Accept-Encoding"));
+  if (!body) return http::Response::text(503, "The metrics could not be rendered.\n");
   http::Response response;
   response.content_type = metrics::kContentType;
   response.headers.emplace_back("Vary", "Accept-Encoding");

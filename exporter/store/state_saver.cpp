@@ -1,5 +1,7 @@
 #include "exporter/store/state_saver.h"
 
+#include <exception>
+#include <string>
 #include <utility>
 
 namespace gpuward::exporter {
@@ -32,11 +34,18 @@ void StateSaver::run(const std::stop_token& stop) {
   save();
 }
 
-void StateSaver::save() {
+Status StateSaver::write_if_changed() try {
   std::string text = to_state_json(store_.state());
-  if (text == saved_) return;
-  const Status status = file_.save(text);
+  if (text == saved_) return {};
+  auto status = file_.save(text);
   if (status) saved_ = std::move(text);
+  return status;
+} catch (const std::exception& error) {
+  return fail(ErrorKind::kInternal, std::string("saving the state: ") + error.what());
+}
+
+void StateSaver::save() {
+  const Status status = write_if_changed();
   const bool was_good = !store_.health().state_fault;
   store_.update_health([&](Health& health) {
     health.state_fault.reset();

@@ -24,6 +24,7 @@ class StateSaver {
  private:
   void run(const std::stop_token& stop);
   void save();
+  [[nodiscard]] Status write_if_changed();
 
   Store& store_;
   StateFile file_;

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <new>
+
 #include "exporter/publish/web.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/store/observations.h"
@@ -58,6 +61,23 @@ TEST_F(PublisherTest, RefreshesWhatHasNoChangeOfItsOwnAfterAScrape) {
   EXPECT_TRUE(support::wait_until(
       [&] { return text().find("gpuward_kernel_log_lines_total 5\n") != std::string::npos; }, 10s,
       "the lines"));
+}
+
+TEST(PublisherFailure, FailsTheScrapeInsteadOfServingOldNumbersAndRecovers) {
+  SystemClock clock;
+  Store store{State{}};
+  std::atomic<bool> is_broken{true};
+  Publisher publisher(store, clock, [&] {
+    if (is_broken) throw std::bad_alloc();
+    return std::make_shared<const xid::Catalogue>();
+  });
+  const auto routes = web_routes(publisher, store, http::Access::kOpen);
+  const auto status = [&] { return routes.front().handler(http::Request{}).status; };
+  EXPECT_EQ(status(), 503);
+
+  is_broken = false;
+
+  EXPECT_TRUE(support::wait_until([&] { return status() == 200; }, 10s, "a good scrape"));
 }
 
 TEST(Readiness, IsGoodWhereNothingIsWrong) {
