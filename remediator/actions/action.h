@@ -25,7 +25,8 @@ struct ActionOrder {
 
 struct NodePlan {
   kube::NodeChange change;
-  bool pre_existing_cordon = false;
+  // Where the plan puts a cordon on the node: whether somebody else had put one there before.
+  std::optional<bool> pre_existing_cordon = {};
 };
 
 struct Action {

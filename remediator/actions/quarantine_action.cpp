@@ -12,13 +12,15 @@ bool wants(const ActionOrder& order, Step step) {
   return std::find(order.steps.begin(), order.steps.end(), step) != order.steps.end();
 }
 
-// Whether the cordon that the node has now is not ours.
+// Whether the cordon that the node has now is not ours. What is recorded as done counts before the
+// mark, which others may write; after a return that was carried out nothing of it counts.
 bool has_foreign_cordon(const ActionOrder& order, const kube::Node& node,
                         const std::optional<NodeMark>& mark) {
-  if (mark && mark->cordon) return mark->pre_existing_cordon;
   const RemediationStatus& status = order.remediation.status;
-  if (status.has_done(Step::kCordon))
-    return status.pre_existing_cordon.value_or(node.unschedulable);
+  const bool was_taken_off = !mark && status.find(Step::kReturn) != nullptr;
+  const bool stands = status.has_done(Step::kCordon) && !was_taken_off;
+  if (stands && status.pre_existing_cordon) return *status.pre_existing_cordon;
+  if (mark && mark->cordon) return mark->pre_existing_cordon;
   return node.unschedulable;
 }
 

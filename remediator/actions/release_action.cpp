@@ -18,9 +18,12 @@ std::optional<NodePlan> plan_release(const ActionOrder& order, const kube::Node&
                                          .raw = {}});
   }
   if (mark) {
-    plan.pre_existing_cordon = mark->pre_existing_cordon;
     plan.change.remove_annotations.emplace_back(kAnnotation);
-    if (mark->cordon && !mark->pre_existing_cordon && node.unschedulable) {
+    // The mark is on the Node, where the node's own agent may write: it cannot make a cordon ours
+    // that the Remediation knows to be foreign.
+    const bool is_foreign =
+        mark->pre_existing_cordon || order.remediation.status.pre_existing_cordon.value_or(false);
+    if (mark->cordon && !is_foreign && node.unschedulable) {
       plan.change.unschedulable = false;
     }
   }

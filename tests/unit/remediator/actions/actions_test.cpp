@@ -44,7 +44,7 @@ TEST_F(Actions, QuarantinePutsEverythingIntoOneChange) {
   ASSERT_THAT(plan->change.set_taints, SizeIs(1));
   EXPECT_EQ(plan->change.set_taints[0].value, "reboot");
   EXPECT_THAT(plan->change.set_annotations, SizeIs(1));
-  EXPECT_FALSE(plan->pre_existing_cordon);
+  EXPECT_EQ(plan->pre_existing_cordon, false);
 }
 
 TEST_F(Actions, QuarantineChangesNothingWhereAllStands) {
@@ -58,7 +58,7 @@ TEST_F(Actions, QuarantineWritesAForeignCordonDown) {
   const auto plan = plan_quarantine(order(), node_);
 
   ASSERT_TRUE(plan);
-  EXPECT_TRUE(plan->pre_existing_cordon);
+  EXPECT_EQ(plan->pre_existing_cordon, true);
   EXPECT_FALSE(plan->change.unschedulable);
 }
 
@@ -68,13 +68,13 @@ TEST_F(Actions, QuarantineDoesNotTakeOurOwnOldCordonForAForeignOne) {
   const auto plan = plan_quarantine(order(), node_);
 
   ASSERT_TRUE(plan);
-  EXPECT_FALSE(plan->pre_existing_cordon);
+  EXPECT_EQ(plan->pre_existing_cordon, false);
 }
 
 TEST_F(Actions, QuarantineKeepsAForeignCordonForeignAcrossRemediations) {
   mark("rem-0", true);
 
-  EXPECT_TRUE(plan_quarantine(order(), node_)->pre_existing_cordon);
+  EXPECT_EQ(plan_quarantine(order(), node_)->pre_existing_cordon, true);
 }
 
 TEST_F(Actions, QuarantineCordonsOnlyWhereThatIsAStep) {
@@ -98,6 +98,28 @@ TEST_F(Actions, ReleaseTakesOffWhatIsOurs) {
 TEST_F(Actions, ReleaseLeavesAForeignCordon) {
   mark("rem-1", true);
   EXPECT_FALSE(plan_release(order(), node_)->change.unschedulable);
+}
+
+TEST_F(Actions, ReleaseBelievesTheRemediationBeforeTheMarkThatTheNodeCanWrite) {
+  mark("rem-1", false);
+  remediation_.status.pre_existing_cordon = true;
+
+  const auto plan = plan_release(order(), node_);
+
+  EXPECT_FALSE(plan->change.unschedulable);
+  EXPECT_FALSE(plan->pre_existing_cordon);
+}
+
+TEST_F(Actions, QuarantineBelievesTheRemediationBeforeTheMarkThatTheNodeCanWrite) {
+  mark("rem-1", false);
+  StepRecord cordon;
+  cordon.step = Step::kCordon;
+  cordon.result = StepResult::kDone;
+  remediation_.status.steps.push_back(cordon);
+  remediation_.status.pre_existing_cordon = true;
+  remediation_.severity = Severity::kIsolate;
+
+  EXPECT_EQ(plan_quarantine(order(), node_)->pre_existing_cordon, true);
 }
 
 TEST_F(Actions, ReleaseDoesNotUncordonWhereTheMarkIsGone) {
