@@ -20,8 +20,11 @@ StepRecord& record_of(RemediationStatus& status, Step step) {
   return added;
 }
 
-void erase_step(RemediationStatus& status, Step step) {
-  std::erase_if(status.steps, [&](const StepRecord& record) { return record.step == step; });
+// A node that is quarantined anew is no longer about to return.
+void forget_return(RemediationStatus& status, const Decision& decision) {
+  if (decision.verdict != Verdict::kQuarantine) return;
+  std::erase_if(status.steps,
+                [](const StepRecord& record) { return record.step == Step::kReturn; });
 }
 
 void say(RemediationStatus& status, const Decision& decision, Mode mode) {
@@ -50,8 +53,7 @@ RemediationStatus with_decision(RemediationStatus status, const Decision& decisi
 RemediationStatus with_intents(RemediationStatus status, const Decision& decision, Mode mode,
                                WallTime now) {
   say(status, decision, mode);
-  // A node that is quarantined anew is no longer about to return.
-  if (decision.verdict == Verdict::kQuarantine) erase_step(status, Step::kReturn);
+  forget_return(status, decision);
   for (const Step step : steps_of(decision)) {
     StepRecord& record = record_of(status, step);
     record.result = StepResult::kIntended;
@@ -65,6 +67,7 @@ RemediationStatus with_intents(RemediationStatus status, const Decision& decisio
 
 RemediationStatus with_results(RemediationStatus status, const Decision& decision, Mode mode,
                                WallTime now) {
+  forget_return(status, decision);
   for (const Step step : steps_of(decision)) {
     StepRecord& record = record_of(status, step);
     if (record.result == StepResult::kDone) continue;
