@@ -85,7 +85,7 @@ Remediator::~Remediator() { request_stop(); }
 void Remediator::assemble() {
   say_what_is_on(*policy_.get(), log_);
   if (!flags_.prometheus_url.empty()) {
-    reports_ = std::make_unique<PrometheusReports>(flags_.prometheus_url, plain_http_);
+    reports_ = std::make_unique<PrometheusReports>(flags_.prometheus_url, plain_http_, clock_);
   }
   if (!flags_.alertmanager_url.empty()) {
     alertmanager_ = std::make_unique<AlertmanagerApi>(flags_.alertmanager_url, plain_http_);

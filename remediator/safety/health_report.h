@@ -18,6 +18,7 @@ struct HealthReport {
   Severity severity = Severity::kNone;         // worst of all evidence on the node
   Severity kernel_severity = Severity::kNone;  // of what the kernel itself has said
   std::string boot_id;                         // the boot that the report is about
+  bool sees_kernel_log = false;  // else it would not know of anything that the kernel says
 };
 
 // Where reports come from (sources/prometheus_reports). Any thread.
@@ -25,7 +26,7 @@ class HealthReports {
  public:
   virtual ~HealthReports() = default;
   // kNotFound where nothing is known of the node, kInvalid where two exporters speak for it and
-  // differ.
+  // differ, kOverloaded where the source has not answered a moment ago and was not asked.
   [[nodiscard]] virtual Result<HealthReport> latest(std::string_view node) = 0;
 };
 

@@ -12,6 +12,8 @@
 namespace gpuward::remediator {
 namespace {
 
+constexpr std::chrono::seconds kQuietAfterFailure{10};
+
 // Each part of the answer says in the label `what` which part it is: an instant query drops the
 // metric's name where timestamp() is applied, and gives no sample's own time otherwise.
 std::string part(const std::string& expression, std::string_view what) {
@@ -19,7 +21,7 @@ std::string part(const std::string& expression, std::string_view what) {
 }
 
 struct Parts {
-  std::optional<double> measured_at, severity, kernel_severity;
+  std::optional<double> measured_at, severity, kernel_severity, kernel_log_up;
   std::optional<std::string> boot_id;
 };
 
@@ -45,7 +47,9 @@ Status add_sample(const Json& sample, Parts& parts) {
   } else if (what == "severity") {
     parts.severity = std::max(parts.severity.value_or(*value), *value);
   } else if (what == "kernel_severity") {
-    parts.kernel_severity = std::max(parts.kernel_severity.value_or(*value), *value);
+    parts.kernel_severity = std::min(parts.kernel_severity.value_or(*value), *value);
+  } else if (what == "kernel_log_up") {
+    parts.kernel_log_up = std::min(parts.kernel_log_up.value_or(*value), *value);
   } else if (what == "boot") {
     std::string boot_id = string_at(labels, "boot_id");
     if (parts.boot_id && *parts.boot_id != boot_id) {
@@ -69,7 +73,8 @@ Result<HealthReport> to_report(const Parts& parts) {
   }
   const auto severity = to_severity(*parts.severity);
   if (!severity) return std::unexpected(severity.error());
-  const auto kernel = to_severity(parts.kernel_severity.value_or(*parts.severity));
+  // Absent is no evidence: it is what allows more, where the whole severity is what forbids.
+  const auto kernel = to_severity(parts.kernel_severity.value_or(0));
   if (!kernel) return std::unexpected(kernel.error());
   HealthReport report;
   const auto since_epoch = std::chrono::duration<double>(*parts.measured_at);
@@ -78,6 +83,7 @@ Result<HealthReport> to_report(const Parts& parts) {
   report.severity = *severity;
   report.kernel_severity = *kernel;
   report.boot_id = *parts.boot_id;
+  report.sees_kernel_log = parts.kernel_log_up.value_or(0) >= 1;
   return report;
 }
 
@@ -88,6 +94,7 @@ std::string report_query(std::string_view node) {
   return part("timestamp(gpuward_node_severity" + selector + ")", "measured_at") + " or " +
          part("gpuward_node_severity" + selector, "severity") + " or " +
          part("gpuward_node_kernel_severity" + selector, "kernel_severity") + " or " +
+         part("gpuward_kernel_log_up" + selector, "kernel_log_up") + " or " +
          part("gpuward_boot_info" + selector, "boot");
 }
 
@@ -105,20 +112,26 @@ Result<HealthReport> decode_report(std::string_view body) {
   return to_report(parts);
 }
 
-PrometheusReports::PrometheusReports(std::string url, http::Client& http,
+PrometheusReports::PrometheusReports(std::string url, http::Client& http, Clock& clock,
                                      std::chrono::milliseconds timeout)
-    : url_(std::move(url)), http_(http), timeout_(timeout) {
+    : url_(std::move(url)), http_(http), clock_(clock), timeout_(timeout) {
   while (url_.ends_with('/')) url_.pop_back();
 }
 
 Result<HealthReport> PrometheusReports::latest(std::string_view node) {
   if (auto status = kube::validate_node_name(node); !status) return std::unexpected(status.error());
+  if (clock_.steady() < quiet_until_.load()) {
+    return fail(ErrorKind::kOverloaded, "Prometheus did not answer a moment ago");
+  }
   http::ClientRequest request;
   request.url = url_ + "/api/v1/query?query=" + kube::percent_encode(report_query(node));
   request.timeout = timeout_;
   request.max_response_bytes = 1U << 20U;
   const auto response = http_.send(request);
-  if (!response) return with_context("asking Prometheus for the node's report", response.error());
+  if (!response) {
+    quiet_until_ = clock_.steady() + kQuietAfterFailure;
+    return with_context("asking Prometheus for the node's report", response.error());
+  }
   if (response->status != 200) {
     return fail(ErrorKind::kUnavailable, "asking Prometheus for the node's report: it answered " +
                                              std::to_string(response->status));

@@ -1,33 +1,41 @@
 // Health reports read from Prometheus: what the exporter of a node measured, when, and in which
-// boot. One query a report. Used before anything of ours is taken off a node.
+// boot. One query a report; a Prometheus that did not answer is left alone for a while, so that the
+// nodes that wait to return never hold up those that must leave. Used before anything of ours is
+// taken off a node.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <string_view>
 
 #include "core/http/client.h"
+#include "core/runtime/clock.h"
 #include "remediator/safety/health_report.h"
 
 namespace gpuward::remediator {
 
 class PrometheusReports final : public HealthReports {
  public:
-  // `url` is Prometheus' base (`http://prometheus:9090`); `http` must outlive this.
-  PrometheusReports(std::string url, http::Client& http,
-                    std::chrono::milliseconds timeout = std::chrono::seconds(5));
+  // `url` is Prometheus' base (`http://prometheus:9090`); `http` and `clock` must
+  // outlive this.
+  PrometheusReports(std::string url, http::Client& http, Clock& clock,
+                    std::chrono::milliseconds timeout = std::chrono::seconds(2));
   [[nodiscard]] Result<HealthReport> latest(std::string_view node) override;
 
  private:
   std::string url_;
   http::Client& http_;
+  Clock& clock_;
   std::chrono::milliseconds timeout_;
+  std::atomic<Clock::Steady> quiet_until_{Clock::Steady::min()};
 };
 
 // The PromQL for one node; `node` must have passed kube::validate_node_name.
 [[nodiscard]] std::string report_query(std::string_view node);
 
-// The answer of /api/v1/query to it. The worst severity and the oldest measurement count.
+// The answer of /api/v1/query to it. The worst severity, the weakest kernel evidence
+// and the oldest measurement count.
 [[nodiscard]] Result<HealthReport> decode_report(std::string_view body);
 
 }  // namespace gpuward::remediator

@@ -30,6 +30,15 @@ bool contains(const std::vector<Step>& steps, Step step) {
   return std::find(steps.begin(), steps.end(), step) != steps.end();
 }
 
+// Only words that stay the same: curl's texts have milliseconds in them, and would make a new
+// status of every look.
+std::string why_no_report(const Error& error) {
+  const bool is_unreachable = error.kind == ErrorKind::kUnavailable ||
+                              error.kind == ErrorKind::kTimeout ||
+                              error.kind == ErrorKind::kOverloaded;
+  return is_unreachable ? "Prometheus does not answer" : error.message;
+}
+
 // One decision in the making: guards first, in order; the first that speaks wins.
 class Decider {
  public:
@@ -179,7 +188,8 @@ class Decider {
   }
 
   std::optional<std::string> objection() const {
-    if (!*world_.report) return "there is no health report: " + world_.report->error().message;
+    if (!*world_.report)
+      return "there is no health report: " + why_no_report(world_.report->error());
     return objection_to(**world_.report, *world_.node,
                         {.after = remediation_.ended_at().value_or(now_),
                          .max_age = policy_.return_to_service.max_report_age,

@@ -87,7 +87,12 @@ Result<HealthReport> Reconciler::report_of(const std::string& node) {
   if (parts_.reports == nullptr) {
     return fail(ErrorKind::kNotFound, "no --prometheus.url is set to read it from");
   }
-  return parts_.reports->latest(node);
+  auto report = parts_.reports->latest(node);
+  // The status says only that there is none; the details are for the log.
+  const bool is_news = !report && report.error().kind != ErrorKind::kNotFound &&
+                       report.error().kind != ErrorKind::kOverloaded;
+  if (is_news) parts_.observer.on_error(node, report.error());
+  return report;
 }
 
 Status Reconciler::carry_out(Case& now) {
@@ -126,7 +131,7 @@ Status Reconciler::act(Case& now) {
 // Written before the node is touched. After a crash or a conflict the same intent stands already.
 Status Reconciler::record_intent(Case& now, const NodePlan& plan) {
   RemediationStatus known = now.remediation.status;
-  known.pre_existing_cordon = plan.pre_existing_cordon;
+  if (plan.pre_existing_cordon) known.pre_existing_cordon = plan.pre_existing_cordon;
   const auto next = with_intents(known, now.decision, now.policy->mode, parts_.clock.wall());
   if (says_the_same(next, now.remediation.status)) return {};
   if (auto status = write(now, next); !status) return status;

@@ -122,7 +122,8 @@ HealthReport good_report() {
   return {.measured_at = kNow - seconds(10),
           .severity = Severity::kNone,
           .kernel_severity = Severity::kNone,
-          .boot_id = "boot-1"};
+          .boot_id = "boot-1",
+          .sees_kernel_log = true};
 }
 
 const HealthDemand kDemand{.after = kNow - seconds(60), .max_age = seconds(30), .now = kNow};
@@ -143,7 +144,9 @@ TEST(HealthReport, IsNotEnoughWhereItSaysNothingOfTheNodeNow) {
   future.measured_at = kNow + seconds(31);
   HealthReport bad = good_report();
   bad.severity = Severity::kReset;
-  for (const HealthReport& report : {other_boot, before_the_end, future, bad}) {
+  HealthReport blind = good_report();
+  blind.sees_kernel_log = false;
+  for (const HealthReport& report : {other_boot, before_the_end, future, bad, blind}) {
     EXPECT_TRUE(objection_to(report, plain_node(), kDemand));
   }
 }

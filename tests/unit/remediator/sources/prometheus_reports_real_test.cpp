@@ -26,7 +26,7 @@ constexpr seconds kScrapeLimit{20};
 std::string page_of(int severity, int kernel_severity) {
   return "gpuward_node_severity{node=\"gpu-liar\"} " + std::to_string(severity) +
          "\ngpuward_node_kernel_severity " + std::to_string(kernel_severity) +
-         "\ngpuward_boot_info{boot_id=\"5f0c\"} 1\n";
+         "\ngpuward_kernel_log_up 1\ngpuward_boot_info{boot_id=\"5f0c\"} 1\n";
 }
 
 class PrometheusReportsOfARealServer : public ::testing::Test {
@@ -74,7 +74,7 @@ class PrometheusReportsOfARealServer : public ::testing::Test {
   }
 
   Result<HealthReport> latest(std::string_view node) {
-    return PrometheusReports(url_, client_).latest(node);
+    return PrometheusReports(url_, client_, clock_).latest(node);
   }
   Result<HealthReport> first_report() {
     (void)support::poll_until([this] { return latest("gpu-01").has_value(); }, kScrapeLimit);
@@ -86,6 +86,7 @@ class PrometheusReportsOfARealServer : public ::testing::Test {
   std::unique_ptr<http::Server> exporter_;
   std::unique_ptr<support::Process> prometheus_;
   http::CurlClient client_;
+  SystemClock clock_;
   std::string url_;
 };
 
@@ -96,6 +97,7 @@ TEST_F(PrometheusReportsOfARealServer, CarrySeverityBootAndTimeOfTheLastScrape) 
   EXPECT_EQ(report->severity, Severity::kMonitor);
   EXPECT_EQ(report->kernel_severity, Severity::kNone);
   EXPECT_EQ(report->boot_id, "5f0c");
+  EXPECT_TRUE(report->sees_kernel_log);
   const auto age = std::chrono::system_clock::now() - report->measured_at;
   EXPECT_GE(age, milliseconds(-100));
   EXPECT_LT(age, seconds(5));

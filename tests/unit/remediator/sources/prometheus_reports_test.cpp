@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "remediator/sources/alertmanager_api.h"
+#include "tests/fakes/fake_clock.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -44,14 +45,16 @@ std::string result_of(const std::vector<std::string>& samples) {
 const std::string kTime = sample(R"("what":"measured_at","node":"gpu-01")", "1763712298.5");
 const std::string kSeverity = sample(R"("what":"severity","node":"gpu-01")", "1");
 const std::string kKernel = sample(R"("what":"kernel_severity","node":"gpu-01")", "0");
+const std::string kLogUp = sample(R"("what":"kernel_log_up","node":"gpu-01")", "1");
 const std::string kBoot = sample(R"("what":"boot","boot_id":"boot-1")", "1");
 
 TEST(PrometheusReports, ReadSeverityTimeAndBootFromOneAnswer) {
-  const auto report = decode_report(result_of({kTime, kSeverity, kKernel, kBoot}));
+  const auto report = decode_report(result_of({kTime, kSeverity, kKernel, kLogUp, kBoot}));
 
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->severity, Severity::kMonitor);
   EXPECT_EQ(report->kernel_severity, Severity::kNone);
+  EXPECT_TRUE(report->sees_kernel_log);
   EXPECT_EQ(report->boot_id, "boot-1");
   EXPECT_EQ(
       std::chrono::duration_cast<std::chrono::milliseconds>(report->measured_at.time_since_epoch())
@@ -99,8 +102,9 @@ TEST(PrometheusReports, RefuseBrokenAnswers) {
 
 TEST(PrometheusReports, AskOnceForTheNode) {
   CannedClient client;
+  fakes::FakeClock clock;
   client.say(200, result_of({kTime, kSeverity, kKernel, kBoot}));
-  PrometheusReports reports("http://prometheus:9090/", client);
+  PrometheusReports reports("http://prometheus:9090/", client, clock);
 
   ASSERT_TRUE(reports.latest("gpu-01"));
 
@@ -112,16 +116,51 @@ TEST(PrometheusReports, AskOnceForTheNode) {
 
 TEST(PrometheusReports, NeverAskForANameThatIsNone) {
   CannedClient client;
-  PrometheusReports reports("http://prometheus:9090", client);
+  fakes::FakeClock clock;
+  PrometheusReports reports("http://prometheus:9090", client, clock);
 
   EXPECT_FALSE(reports.latest("a\"} or vector(0"));
   EXPECT_THAT(client.requests, SizeIs(0));
 }
 
+TEST(PrometheusReports, LeaveAPrometheusAloneThatDidNotAnswer) {
+  CannedClient client;
+  fakes::FakeClock clock;
+  PrometheusReports reports("http://prometheus:9090", client, clock);
+
+  EXPECT_FALSE(reports.latest("gpu-01"));
+  EXPECT_EQ(reports.latest("gpu-02").error().kind, ErrorKind::kOverloaded);
+  EXPECT_THAT(client.requests, SizeIs(1));
+
+  clock.advance(std::chrono::seconds(11));
+  client.say(200, result_of({kTime, kSeverity, kKernel, kBoot}));
+  EXPECT_TRUE(reports.latest("gpu-02"));
+  EXPECT_TRUE(reports.latest("gpu-01"));
+}
+
+TEST(PrometheusReports, CountTheWeakestKernelEvidenceAndNoneWhereItIsAbsent) {
+  const auto absent = decode_report(result_of({kTime, kSeverity, kBoot}));
+  const auto two = decode_report(
+      result_of({kTime, kSeverity, kBoot, sample(R"("what":"kernel_severity","pod":"a")", "4"),
+                 sample(R"("what":"kernel_severity","pod":"b")", "1")}));
+
+  EXPECT_EQ(absent->kernel_severity, Severity::kNone);
+  EXPECT_EQ(two->kernel_severity, Severity::kMonitor);
+}
+
+TEST(PrometheusReports, DoNotSeeTheKernelLogWhereAnyExporterDoesNot) {
+  const std::string down = sample(R"("what":"kernel_log_up","pod":"b")", "0");
+
+  EXPECT_FALSE(decode_report(result_of({kTime, kSeverity, kBoot}))->sees_kernel_log);
+  EXPECT_FALSE(decode_report(result_of({kTime, kSeverity, kBoot, kLogUp, down}))->sees_kernel_log);
+}
+
 TEST(PrometheusReports, AreUnavailableWherePrometheusIs) {
   CannedClient client;
-  PrometheusReports reports("http://prometheus:9090", client);
+  fakes::FakeClock clock;
+  PrometheusReports reports("http://prometheus:9090", client, clock);
   EXPECT_EQ(reports.latest("gpu-01").error().kind, ErrorKind::kUnavailable);
+  clock.advance(std::chrono::seconds(11));
   client.say(302, "");
   EXPECT_EQ(reports.latest("gpu-01").error().kind, ErrorKind::kUnavailable);
 }

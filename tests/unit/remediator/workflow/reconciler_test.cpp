@@ -31,7 +31,8 @@ class ReconcilerTest : public ClusterTest {
     reports_.answer = HealthReport{.measured_at = clock_.wall(),
                                    .severity = Severity::kNone,
                                    .kernel_severity = Severity::kNone,
-                                   .boot_id = "boot-gpu-01"};
+                                   .boot_id = "boot-gpu-01",
+                                   .sees_kernel_log = true};
   }
 };
 
@@ -274,6 +275,22 @@ TEST_F(ReconcilerTest, HoldsANodeWithoutAGoodReportAndLooksAgain) {
   ASSERT_TRUE(reconcile());
   EXPECT_THAT(remediation().status.message, HasSubstr("another boot"));
   EXPECT_EQ(our_taint_on(node()), "reboot");
+}
+
+TEST_F(ReconcilerTest, WritesOneStatusHoweverOftenPrometheusDoesNotAnswer) {
+  set_policy(Mode::kCordon, true);
+  quarantine();
+  resolve();
+  reports_.answer = fail(ErrorKind::kTimeout, "timed out after 2001 milliseconds");
+  ASSERT_TRUE(reconcile());
+  kube_.clear_requests();
+
+  reports_.answer = fail(ErrorKind::kUnavailable, "failed to connect after 3 ms");
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(writes(), 0U);
+  EXPECT_THAT(remediation().status.message, HasSubstr("Prometheus does not answer"));
+  EXPECT_THAT(replica_->witness.errors, SizeIs(2));
 }
 
 TEST_F(ReconcilerTest, DoesNotReturnANodeOfWhichOneAlertStillFires) {
