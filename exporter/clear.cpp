@@ -57,7 +57,7 @@ int run_clear(const std::filesystem::path& state_folder, const ClearRequest& req
     return kFailed;
   }
   if (!print_matches(*state, request, out)) return kFailed;
-  const auto path = ClearRequests(state_folder).leave(request);
+  const auto path = ClearRequests(state_folder).leave(request, clock.wall());
   if (!path) {
     out << path.error().message << "\n";
     return kFailed;

@@ -52,7 +52,8 @@ bool ClearRequest::matches(const Finding& finding) const {
   return finding.check == check && finding.code == code && finding.pci_bus_id == pci_bus_id;
 }
 
-Result<std::filesystem::path> ClearRequests::leave(const ClearRequest& request) const {
+Result<std::filesystem::path> ClearRequests::leave(const ClearRequest& request,
+                                                   WallTime now) const {
   std::error_code error;
   std::filesystem::create_directory(folder_, error);
   if (!error) {
@@ -61,8 +62,8 @@ Result<std::filesystem::path> ClearRequests::leave(const ClearRequest& request) 
   if (error) {
     return fail(ErrorKind::kUnavailable, "making " + folder_.string() + ": " + error.message());
   }
-  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-  auto path = folder_ / (std::to_string(now) + "-" + std::to_string(::getpid()) + ".json");
+  auto path = folder_ / (std::to_string(now.time_since_epoch().count()) + "-" +
+                         std::to_string(::getpid()) + ".json");
   const Json json = {{"all_operator", request.all_operator},
                      {"check", request.check},
                      {"code", request.code},

@@ -27,8 +27,9 @@ class ClearRequests {
   explicit ClearRequests(const std::filesystem::path& state_folder)
       : folder_(state_folder / "clear.d") {}
 
-  // The file that is gone once the request has been taken.
-  [[nodiscard]] Result<std::filesystem::path> leave(const ClearRequest& request) const;
+  // The file that is gone once the request has been taken; `now` and the process make its name.
+  [[nodiscard]] Result<std::filesystem::path> leave(const ClearRequest& request,
+                                                    WallTime now) const;
 
   struct Taken {
     std::vector<ClearRequest> requests;
