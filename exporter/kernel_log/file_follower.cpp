@@ -40,7 +40,7 @@ bool says_user_space(std::string_view line) {
 
 }  // namespace
 
-FileFollower::FileFollower(std::filesystem::path path, LogPosition start)
+FileFollower::FileFollower(const std::filesystem::path& path, LogPosition start)
     : path_(std::filesystem::absolute(path)), buffer_(kBufferBytes) {
   if (start.path == path_.string()) position_ = std::move(start);
   position_.path = path_.string();

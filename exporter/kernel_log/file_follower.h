@@ -17,7 +17,7 @@ namespace gpuward::exporter {
 class FileFollower final : public KernelLogSource {
  public:
   // `start` is the position of the run before, if any.
-  FileFollower(std::filesystem::path path, LogPosition start);
+  FileFollower(const std::filesystem::path& path, LogPosition start);
 
   [[nodiscard]] Result<ReadReport> read(const Sink& sink, std::chrono::milliseconds wait,
                                         const std::stop_token& stop) override;
