@@ -25,7 +25,7 @@ Result<Settings> settings_of(const Flags& flags) {
 State load_state(const StateFile& file, Log& log, bool& was_set_aside) {
   auto state = file.load();
   if (state) return *std::move(state);
-  was_set_aside = state.error().kind == ErrorKind::kInvalid;
+  was_set_aside = true;
   log.error("The saved state is lost: counting begins anew", {{"error", state.error().message}});
   return {};
 }

@@ -47,7 +47,7 @@ void append_self_families(const Snapshot& snapshot, std::vector<Family>& familie
                            flag(!health.state_fault)));
   families.push_back(
       gauge("gpuward_state_set_aside",
-            "Whether the state file was broken at the start, so that counting began anew.",
+            "Whether the state could not be read at the start, so that counting began anew.",
             flag(health.was_state_set_aside)));
   families.push_back(gauge("gpuward_config_last_reload_successful",
                            "Whether the newest configuration is the one in force.",

@@ -197,9 +197,7 @@ Result<State> StateFile::read() const {
 Result<State> StateFile::load() const {
   auto state = read();
   if (state) return state;
-  const ErrorKind kind = state.error().kind;
-  if (kind == ErrorKind::kNotFound) return State{};
-  if (kind != ErrorKind::kInvalid && kind != ErrorKind::kTooLarge) return state;
+  if (state.error().kind == ErrorKind::kNotFound) return State{};
   std::filesystem::path aside = path_;
   aside += ".broken";
   std::error_code error;

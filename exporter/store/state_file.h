@@ -19,9 +19,9 @@ class StateFile {
  public:
   explicit StateFile(const std::filesystem::path& folder);
 
-  // The state of the run before; an empty one where there is none. kInvalid: the file was broken
-  // and has been set aside as `state.json.broken`, start with an empty state. Other kinds: it
-  // cannot be read.
+  // The state of the run before; an empty one where there is none. kInvalid: the file is broken or
+  // cannot be read, and has been set aside as `state.json.broken`, so that the next save does not
+  // write over it. Start with an empty state.
   [[nodiscard]] Result<State> load() const;
   // The same for those to whom the file does not belong: changes nothing, and a missing file is
   // kNotFound.

@@ -82,6 +82,27 @@ INSTANTIATE_TEST_SUITE_P(
         R"("offset":-1,"fingerprint":0},"counters":[7],"findings":"x","uuids":[],)"
         R"("dropped_events":0,"findings_updated_ms":0})"));
 
+TEST(StateFile, IsSetAsideWhereItCannotBeRead) {
+  const support::TempDir folder;
+  std::filesystem::create_symlink("state.json", folder / "state.json");  // ELOOP, for root too
+  const StateFile file(folder.path());
+
+  EXPECT_EQ(file.load().error().kind, ErrorKind::kInvalid);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "state.json.broken"))
+      << "the next save must not write over it";
+}
+
+TEST(StateFile, ReadsForOthersWithoutTouchingAnything) {
+  const support::TempDir folder;
+  const StateFile file(folder.path());
+  EXPECT_EQ(file.read().error().kind, ErrorKind::kNotFound);
+
+  folder.write("state.json", "broken");
+
+  EXPECT_EQ(file.read().error().kind, ErrorKind::kInvalid);
+  EXPECT_TRUE(std::filesystem::exists(folder / "state.json"));
+}
+
 TEST(StateFile, SaysWhereItCouldNotSave) {
   const support::TempDir folder;
   folder.write("file", "x");
