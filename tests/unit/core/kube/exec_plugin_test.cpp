@@ -8,13 +8,14 @@
 
 #include "core/runtime/json.h"
 #include "tests/fakes/fake_clock.h"
+#include "tests/support/environment.h"
 #include "tests/support/wait.h"
-#include "tests/unit/core/kube/environment.h"
 #include "tests/unit/core/kube/plugin_script.h"
 
 namespace gpuward::kube {
 namespace {
 
+using support::Environment;
 using ::testing::HasSubstr;
 
 class ExecPluginTest : public ::testing::Test {

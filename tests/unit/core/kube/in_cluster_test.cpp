@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
 #include "core/kube/config.h"
+#include "tests/support/environment.h"
 #include "tests/support/temp_dir.h"
-#include "tests/unit/core/kube/environment.h"
 
 namespace gpuward::kube {
 namespace {
+
+using support::Environment;
 
 constexpr const char* kCa = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n";
 

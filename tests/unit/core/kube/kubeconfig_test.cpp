@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "core/runtime/base64.h"
+#include "tests/support/environment.h"
 #include "tests/support/temp_dir.h"
-#include "tests/unit/core/kube/environment.h"
 
 namespace gpuward::kube {
 namespace {
 
+using support::Environment;
 using ::testing::HasSubstr;
 
 class KubeconfigTest : public ::testing::Test {

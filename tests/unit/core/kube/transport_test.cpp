@@ -45,6 +45,20 @@ TEST_F(TransportTest, GivesUpAtItsDeadlineWithTheLastError) {
   EXPECT_LE(client.requests.size(), 20U);
 }
 
+TEST_F(TransportTest, ClientsThatFailTogetherDoNotComeBackTogether) {
+  const auto waited_with = [&](std::uint64_t seed) {
+    ApiOptions own = options();
+    own.jitter_seed = seed;
+    Api one(own, client, credentials, clock);
+    for (int i = 0; i < 3; ++i) client.then(failure(503, "ServiceUnavailable"));
+    client.then(answer(200, node_json()));
+    const auto start = clock.steady();
+    EXPECT_TRUE(one.get_node("n1"));
+    return clock.steady() - start;
+  };
+  EXPECT_NE(waited_with(1), waited_with(2));
+}
+
 TEST_F(TransportTest, NeverLetsAnAttemptOutlastTheDeadline) {
   for (int i = 0; i < 100; ++i) client.then(failure(500, "InternalError"));
   (void)api.get_node("n1");

@@ -1,5 +1,5 @@
 // Sets an environment variable for the time of a test and puts back what was there.
-// Used by the unit tests of core/kube, on the test's only thread.
+// Used on the only thread of a test.
 #pragma once
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace gpuward::kube {
+namespace gpuward::support {
 
 class Environment {
  public:
@@ -31,4 +31,4 @@ class Environment {
   std::optional<std::string> before_;
 };
 
-}  // namespace gpuward::kube
+}  // namespace gpuward::support

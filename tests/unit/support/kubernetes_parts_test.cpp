@@ -1,0 +1,54 @@
+// Where the real parts are taken from, and what a missing one means.
+#include "tests/support/kubernetes_parts.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/support/environment.h"
+#include "tests/support/require.h"
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::support {
+namespace {
+
+std::filesystem::path program_in(const TempDir& folder, const std::string& name) {
+  std::filesystem::create_directories((folder / name).parent_path());
+  const auto path = folder.write(name, "#!/bin/sh\n");
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path;
+}
+
+TEST(KubernetesParts, AreTakenFromTheCache) {
+  const TempDir cache;
+  const auto apiserver = program_in(cache, "kubernetes-1.34.4/kube-apiserver");
+  const Environment where("GPUWARD_CACHE", cache.path().string());
+  const Environment none("KUBE_APISERVER", "");
+  EXPECT_EQ(find_kubernetes_parts().apiserver, apiserver);
+}
+
+TEST(KubernetesParts, GiveWayToTheApiServerThatSomebodyNames) {
+  const TempDir cache;
+  program_in(cache, "kubernetes-1.34.4/kube-apiserver");
+  const auto own = program_in(cache, "own/kube-apiserver");
+  const Environment where("GPUWARD_CACHE", cache.path().string());
+  const Environment named("KUBE_APISERVER", own.string());
+  EXPECT_EQ(find_kubernetes_parts().apiserver, own);
+}
+
+TEST(Requirement, IsAFailureOnlyWhereNothingMayBeSkipped) {
+  {
+    const Environment all("GPUWARD_TEST_ALL", "1");
+    EXPECT_TRUE(nothing_may_be_skipped());
+  }
+  const Environment some("GPUWARD_TEST_ALL", "");
+  EXPECT_FALSE(nothing_may_be_skipped());
+}
+
+TEST(Requirement, NamesTheProgramThatIsMissing) {
+  EXPECT_EQ(why_no_program("sh"), "");
+  EXPECT_NE(why_no_program("no-such-program").find("`no-such-program`"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gpuward::support
