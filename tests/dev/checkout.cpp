@@ -1,0 +1,100 @@
+#include "tests/dev/checkout.h"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "core/runtime/files.h"
+#include "tests/places.inc"
+
+namespace gpuward::dev {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string repository_file(const std::string& path) {
+  const auto text = read_file(fs::path(GPUWARD_SOURCE_DIR) / path);
+  EXPECT_TRUE(text) << text.error().message;
+  return text.value_or("");
+}
+
+// What stands in the parentheses of `pattern`.
+std::string found_in(const std::string& path, const std::string& pattern) {
+  const std::string text = repository_file(path);
+  std::smatch found;
+  EXPECT_TRUE(std::regex_search(text, found, std::regex(pattern))) << path << ": " << pattern;
+  return found.size() > 1 ? found[1].str() : "";
+}
+
+constexpr const char* kDpkgQuery = R"(for package; do :; done
+case " $MISSING " in *" $package "*) exit 1 ;; esac
+echo 'install ok installed')";
+
+constexpr const char* kAptGet = R"(echo "apt-get $*" >>"$ASKED"
+[ -n "$UNINSTALLABLE" ] || exit 0
+case " $* " in *" $UNINSTALLABLE "*) exit 100 ;; esac)";
+
+constexpr const char* kCmake = R"(echo "cmake $*" >>"$ASKED"
+[ "$1" = --preset ] || exit 0
+mkdir -p "build/$2" && touch "build/$2/build.ninja")";
+
+// Writes what ctest and a skipped GoogleTest case write.
+constexpr const char* kCtest = R"(echo "ctest $* GPUWARD_TEST_ALL=$GPUWARD_TEST_ALL" >>"$ASKED"
+while [ "$1" != --test-dir ]; do shift; done
+mkdir -p "$2/Testing/Temporary"
+{
+  echo '[ RUN      ] Road.Runs'
+  [ -z "$SKIPPED" ] || printf '/src/road_test.cpp:9: Skipped\n%s\n\n' "$SKIPPED"
+} >"$2/Testing/Temporary/LastTest.log"
+exit "${TESTS_END_WITH:-0}")";
+
+}  // namespace
+
+Checkout::Checkout() {
+  script("dev", repository_file("dev"));
+  fs::create_directories(folder_ / "tests/controlplane");
+  folder_.write("tests/controlplane/go.mod", repository_file("tests/controlplane/go.mod"));
+  for (const auto& [name, body] : std::map<std::string, std::string>{{"dpkg-query", kDpkgQuery},
+                                                                     {"apt-get", kAptGet},
+                                                                     {"cmake", kCmake},
+                                                                     {"ctest", kCtest},
+                                                                     {"sudo", R"(exec "$@")"}}) {
+    script("machine/" + name, "#!/bin/bash\n" + body + "\n");
+  }
+  fill_caches();
+}
+
+void Checkout::fill_caches() const {
+  script("cache/civetweb-" + found_in("dev", "CIVETWEB=(\\S+)") + "/lib/libcivetweb.a", "");
+  const std::string kubernetes =
+      "cache/kubernetes-" +
+      found_in("tests/controlplane/go.mod", "k8s\\.io/kubernetes v([0-9.]+)") + "/";
+  for (const char* name : {"kube-apiserver", "kube-controller-manager", "kubectl"}) {
+    script(kubernetes + name, "");
+  }
+}
+
+void Checkout::script(const std::string& path, const std::string& body) const {
+  fs::create_directories((folder_ / path).parent_path());
+  fs::permissions(folder_.write(path, body), fs::perms::owner_all);
+}
+
+support::Process::Outcome Checkout::dev(std::vector<std::string> arguments,
+                                        std::map<std::string, std::string> env) const {
+  arguments.insert(arguments.begin(), (folder_ / "dev").string());
+  env.insert({{"PATH", (folder_ / "machine").string() + ":/usr/bin:/bin"},
+              {"GPUWARD_CACHE", (folder_ / "cache").string()},
+              {"ASKED", (folder_ / "asked").string()},
+              {"GPUWARD_TEST_ALL", ""},
+              {"MISSING", ""},
+              {"UNINSTALLABLE", ""},
+              {"SKIPPED", ""}});
+  auto outcome = support::Process::run({.argv = std::move(arguments), .env = std::move(env)});
+  if (outcome) return *std::move(outcome);
+  ADD_FAILURE() << outcome.error().message;
+  return {.exit_code = -1, .output = {}, .error_output = {}};
+}
+
+std::string Checkout::asked() const { return read_file(folder_ / "asked").value_or(""); }
+
+}  // namespace gpuward::dev

@@ -1,0 +1,36 @@
+// A folder with `./dev` in it on a machine that is made up: apt, cmake and ctest are scripts that
+// note what they were asked and do as a test tells them. Used by the tests of `./dev`.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::dev {
+
+class Checkout {
+ public:
+  // With the caches that `./dev` fills, so that nothing is downloaded or compiled.
+  Checkout();
+
+  // `./dev` with these arguments. The environment tells the scripts:
+  //   MISSING        packages that are not installed
+  //   UNINSTALLABLE  a package that apt-get cannot install
+  //   SKIPPED        why a test was skipped
+  //   TESTS_END_WITH the exit code of ctest
+  [[nodiscard]] support::Process::Outcome dev(std::vector<std::string> arguments,
+                                              std::map<std::string, std::string> env = {}) const;
+  // What the scripts were asked since the beginning, one request a line.
+  [[nodiscard]] std::string asked() const;
+  // A script in the folder.
+  void script(const std::string& path, const std::string& body) const;
+
+ private:
+  void fill_caches() const;
+  support::TempDir folder_;
+};
+
+}  // namespace gpuward::dev

@@ -1,0 +1,126 @@
+// `./dev`, the one script for people, on a made-up machine.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/runtime/files.h"
+#include "tests/dev/checkout.h"
+#include "tests/places.inc"
+
+namespace gpuward::dev {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kTook = "\n    done in [0-9]+ s\n";
+
+TEST(Dev, NamesItsCommands) {
+  const auto said = Checkout().dev({"help"});
+  EXPECT_EQ(said.exit_code, 0);
+  for (const char* command : {"demo", "test", "test --all", "build", "bench", "lint", "deps"}) {
+    EXPECT_THAT(said.output, HasSubstr("\n  " + std::string(command) + " "));
+  }
+}
+
+TEST(Dev, RefusesACommandThatItDoesNotKnow) { EXPECT_EQ(Checkout().dev({"tset"}).exit_code, 2); }
+
+TEST(Dev, InstallsWhatIsMissingAndSaysHowLongItTook) {
+  const Checkout checkout;
+  const auto said = checkout.dev({"deps"}, {{"MISSING", "etcd-server"}});
+  EXPECT_EQ(said.exit_code, 0) << said.error_output;
+  EXPECT_THAT(said.output, ContainsRegex("==> installing etcd-server" + std::string(kTook)));
+  EXPECT_THAT(checkout.asked(), ContainsRegex("apt-get .*install .* etcd-server\n"));
+}
+
+TEST(Dev, InstallsNothingWhereAllIsThere) {
+  const Checkout checkout;
+  EXPECT_EQ(checkout.dev({"deps", "--all"}).exit_code, 0);
+  EXPECT_EQ(checkout.asked(), "");
+}
+
+TEST(Dev, NamesThePackageThatCannotBeInstalled) {
+  const auto said = Checkout().dev(
+      {"deps"}, {{"MISSING", "g++ etcd-server prometheus"}, {"UNINSTALLABLE", "etcd-server"}});
+  EXPECT_NE(said.exit_code, 0);
+  EXPECT_THAT(said.error_output, HasSubstr("could not install the Debian package 'etcd-server'"));
+  EXPECT_THAT(said.error_output, Not(HasSubstr("'prometheus'")));
+}
+
+TEST(Dev, BuildsAndDoesNotConfigureASecondTime) {
+  const Checkout checkout;
+  const auto first = checkout.dev({"build"});
+  EXPECT_THAT(first.output, ContainsRegex("==> configuring release" + std::string(kTook) +
+                                          "==> building release" + kTook));
+  const auto second = checkout.dev({"build"});
+  EXPECT_THAT(second.output, Not(HasSubstr("configuring")));
+  EXPECT_THAT(checkout.asked(), ContainsRegex("cmake --preset release[ \n]"));
+}
+
+TEST(Dev, SaysWhichTestsItSkippedAndWhy) {
+  const auto said = Checkout().dev({"test"}, {{"SKIPPED", "no etcd on PATH"}});
+  EXPECT_EQ(said.exit_code, 0) << said.error_output;
+  EXPECT_THAT(said.output, HasSubstr("Not run here, and why"));
+  EXPECT_THAT(said.output, HasSubstr("no etcd on PATH"));
+}
+
+TEST(Dev, SaysNothingOfSkippingWhereNothingWasSkipped) {
+  EXPECT_THAT(Checkout().dev({"test"}).output, Not(HasSubstr("Not run here")));
+}
+
+TEST(Dev, SkipsNothingWhereAllIsAskedFor) {
+  const Checkout checkout;
+  const auto said = checkout.dev({"test", "--all"}, {{"SKIPPED", "no etcd on PATH"}});
+  EXPECT_NE(said.exit_code, 0);
+  EXPECT_THAT(said.error_output, HasSubstr("no etcd on PATH"));
+  EXPECT_THAT(checkout.asked(), ContainsRegex("ctest .* GPUWARD_TEST_ALL=1\n"));
+  for (const char* preset : {"release", "asan", "tsan"}) {
+    EXPECT_THAT(checkout.asked(), ContainsRegex("cmake --preset " + std::string(preset) + "[ \n]"));
+  }
+}
+
+TEST(Dev, FailsWhereATestFails) {
+  EXPECT_EQ(Checkout().dev({"test"}, {{"TESTS_END_WITH", "8"}}).exit_code, 8);
+  EXPECT_EQ(Checkout().dev({"test", "--all"}, {{"TESTS_END_WITH", "8"}}).exit_code, 8);
+}
+
+TEST(Dev, PassesWithAllWhereNothingWasSkipped) {
+  EXPECT_EQ(Checkout().dev({"test", "--all"}).exit_code, 0);
+}
+
+TEST(Dev, BuildsBeforeItShowsTheDemo) {
+  const Checkout checkout;
+  checkout.script("build/release/bin/gpuward-demo", "#!/bin/sh\necho the story\n");
+  const auto said = checkout.dev({"demo"});
+  EXPECT_EQ(said.exit_code, 0) << said.error_output;
+  EXPECT_THAT(said.output, ContainsRegex("==> building release(.|\n)*the story\n"));
+}
+
+TEST(Dev, RunsEveryBenchmarkAndFailsWhereOneBreaksItsPromise) {
+  const Checkout checkout;
+  checkout.script("build/release/bin/a_bench", "#!/bin/sh\necho first figures\n");
+  checkout.script("build/release/bin/b_bench", "#!/bin/sh\nexit 1\n");
+  const auto said = checkout.dev({"bench"});
+  EXPECT_THAT(said.output, HasSubstr("first figures"));
+  EXPECT_NE(said.exit_code, 0);
+  EXPECT_THAT(said.error_output, HasSubstr("FAILED: b_bench"));
+}
+
+TEST(Dev, DecidesWithAllItsTestsWhetherAChangeLands) {
+  const auto ci = read_file(std::filesystem::path(GPUWARD_SOURCE_DIR) / ".ci/run");
+  ASSERT_TRUE(ci) << ci.error().message;
+  EXPECT_THAT(*ci, HasSubstr("\nexec ./dev test --all\n"));
+}
+
+TEST(Readme, SaysInItsFirstScreenWhatItIsForWhomAndTheTwoCommands) {
+  const auto readme = read_file(std::filesystem::path(GPUWARD_SOURCE_DIR) / "README.md");
+  ASSERT_TRUE(readme) << readme.error().message;
+  const std::string screen = readme->substr(0, 1800);
+  for (const char* word : {"GPU", "Kubernetes", "for the people", "\n    ./dev demo ",
+                           "\n    ./dev test ", "After `./dev demo` you see"}) {
+    EXPECT_THAT(screen, HasSubstr(word));
+  }
+}
+
+}  // namespace
+}  // namespace gpuward::dev
