@@ -34,6 +34,9 @@ std::string explain_one(const Remediation& remediation) {
                      ", severity " + std::string(to_string(remediation.severity)) + ", mode " +
                      std::string(to_string(status.mode)) + "\n";
   for (const AlertEvidence& alert : remediation.alerts) text += explain_alert(alert);
+  if (status.kernel_severity) {
+    text += "  the kernel itself says " + std::string(to_string(*status.kernel_severity)) + "\n";
+  }
   if (!status.rule.empty()) text += "  rule " + status.rule + "\n";
   for (const std::string& reason : status.reasons) text += "  because " + reason + "\n";
   for (const StepRecord& step : status.steps) text += explain_step(step);

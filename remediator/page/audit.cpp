@@ -42,26 +42,29 @@ Json alerts_of(const Remediation& remediation) {
 std::string to_audit_line(const AuditRecord& record) {
   const Remediation& remediation = record.remediation;
   const RemediationStatus& status = remediation.status;
-  const Json line = {{"time", to_rfc3339_ms(record.at)},
-                     {"moment", std::string(kMoments[static_cast<std::size_t>(record.moment)])},
-                     {"remediation", remediation.name},
-                     {"node", remediation.node},
-                     {"nodeUID", remediation.node_uid},
-                     {"bootID", remediation.boot_id},
-                     {"instanceID", remediation.instance_id},
-                     {"severity", std::string(to_string(remediation.severity))},
-                     {"phase", std::string(to_string(status.phase))},
-                     {"verdict", std::string(to_string(record.decision.verdict))},
-                     {"action", std::string(record.action)},
-                     {"rule", record.decision.rule},
-                     {"mode", std::string(to_string(status.mode))},
-                     {"message", record.decision.message},
-                     {"reasons", record.decision.reasons},
-                     {"steps", steps_of(status)},
-                     {"alerts", alerts_of(remediation)},
-                     {"preExistingCordon",
-                      status.pre_existing_cordon ? Json(*status.pre_existing_cordon) : Json()},
-                     {"error", record.error}};
+  const Json line = {
+      {"time", to_rfc3339_ms(record.at)},
+      {"moment", std::string(kMoments[static_cast<std::size_t>(record.moment)])},
+      {"remediation", remediation.name},
+      {"node", remediation.node},
+      {"nodeUID", remediation.node_uid},
+      {"bootID", remediation.boot_id},
+      {"instanceID", remediation.instance_id},
+      {"severity", std::string(to_string(remediation.severity))},
+      {"phase", std::string(to_string(status.phase))},
+      {"verdict", std::string(to_string(record.decision.verdict))},
+      {"action", std::string(record.action)},
+      {"rule", record.decision.rule},
+      {"mode", std::string(to_string(status.mode))},
+      {"message", record.decision.message},
+      {"reasons", record.decision.reasons},
+      {"steps", steps_of(status)},
+      {"alerts", alerts_of(remediation)},
+      {"preExistingCordon",
+       status.pre_existing_cordon ? Json(*status.pre_existing_cordon) : Json()},
+      {"kernelSeverity",
+       status.kernel_severity ? Json(std::string(to_string(*status.kernel_severity))) : Json()},
+      {"error", record.error}};
   return dump_json(line) + "\n";
 }
 

@@ -63,6 +63,10 @@ struct RemediationStatus {
   std::vector<std::string> reasons;  // the whole chain, evidence first
   std::vector<StepRecord> steps;
   std::optional<bool> pre_existing_cordon;  // the node was cordoned by somebody else before us
+  // The worst that the kernel itself has said of the node in the boot of this Remediation; absent
+  // where that is not known. User space can write into the kernel log too: what rests on such lines
+  // alone must not go beyond a cordon.
+  std::optional<Severity> kernel_severity;
   std::optional<WallTime> closed_at;
 
   [[nodiscard]] const StepRecord* find(Step step) const;

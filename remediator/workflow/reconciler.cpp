@@ -80,6 +80,7 @@ Result<std::optional<milliseconds>> Reconciler::reconcile_one(const std::string&
     now.decision = decide(*now.policy, world, parts_.clock.wall());
   }
   if (auto status = carry_out(now); !status) return std::unexpected(status.error());
+  if (auto status = weigh_evidence(now); !status) return std::unexpected(status.error());
   return now.decision.look_again;
 }
 
@@ -105,6 +106,17 @@ Status Reconciler::carry_out(Case& now) {
   audit(now, AuditMoment::kDecided);
   announce(now, before);
   return {};
+}
+
+// After the act: a node that must leave never waits for Prometheus.
+Status Reconciler::weigh_evidence(Case& now) {
+  const Remediation& remediation = now.remediation;
+  if (parts_.reports == nullptr || !remediation.open() || !remediation.any_firing()) return {};
+  const auto report = report_of(remediation.node);
+  if (!report || report->boot_id != remediation.boot_id) return {};
+  RemediationStatus next = remediation.status;
+  next.kernel_severity = report->kernel_severity;
+  return next == remediation.status ? Status() : write(now, next);
 }
 
 Status Reconciler::act(Case& now) {

@@ -45,6 +45,7 @@ class Reconciler {
       const std::string& name);
   [[nodiscard]] Result<HealthReport> report_of(const std::string& node);
   [[nodiscard]] Status carry_out(Case& now);
+  [[nodiscard]] Status weigh_evidence(Case& now);
   [[nodiscard]] Status act(Case& now);
   [[nodiscard]] Status record_intent(Case& now, const NodePlan& plan);
   [[nodiscard]] Status record_failure(Case& now, const Error& error);

@@ -86,6 +86,7 @@ RemediationStatus decode_status(const Json& json) {
   status.rule = string_at(json, "rule");
   status.message = string_at(json, "message");
   status.pre_existing_cordon = flag_at(json, "preExistingCordon");
+  status.kernel_severity = parse_severity(string_at(json, "kernelSeverity"));
   status.closed_at = time_at(json, "closedAt");
   const Json& reasons = member_at(json, "reasons");
   for (std::size_t i = 0; reasons.is_array() && i < reasons.size(); ++i) {
@@ -109,6 +110,9 @@ Json encode_status(const RemediationStatus& status) {
           {"steps", std::move(steps)},
           {"preExistingCordon",
            status.pre_existing_cordon ? Json(*status.pre_existing_cordon) : Json(nullptr)},
+          {"kernelSeverity", status.kernel_severity
+                                 ? Json(std::string(to_string(*status.kernel_severity)))
+                                 : Json(nullptr)},
           {"closedAt", time_or_null(status.closed_at)}};
 }
 

@@ -5,6 +5,7 @@
 #include <regex>
 #include <stdexcept>
 
+#include "core/http/server.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
 #include "tests/fakes/kube_objects.h"
@@ -51,11 +52,35 @@ class RemediatorOnControlPlane : public ::testing::Test {
     return outcome ? outcome->output + outcome->error_output : outcome.error().message;
   }
 
+  // A Prometheus that knows of the node's boot what the kernel itself has said.
+  void start_prometheus() {
+    const auto sample = [](const char* what, const char* value) {
+      return Json{{"metric", {{"what", what}, {"boot_id", "boot-gpu-01"}}},
+                  {"value", Json::array({0, value})}};
+    };
+    const std::string answer = dump_json(
+        {{"status", "success"},
+         {"data",
+          {{"result", Json::array({sample("measured_at", "1"), sample("severity", "4"),
+                                   sample("kernel_severity", "3"), sample("boot", "1")})}}}});
+    http::ServerOptions options;
+    options.listen_addresses = {"127.0.0.1:0"};
+    auto server = http::Server::start(
+        options, {{.path = "/api/v1/query", .methods = {"GET"}, .handler = [answer](const auto&) {
+                     return http::Response::json(200, answer);
+                   }}});
+    ASSERT_TRUE(server) << server.error().message;
+    prometheus_ = std::move(*server);
+  }
+
   void start() {
+    ASSERT_NO_FATAL_FAILURE(start_prometheus());
     auto process = support::Process::spawn(
-        {.argv = {GPUWARD_BIN_DIR "/gpuward-remediator", "--web.listen-address=127.0.0.1:0",
-                  "--web.telemetry-address=127.0.0.1:0", "--web.insecure", "--mode=cordon",
-                  "--kubeconfig=" + plane_->kubeconfig_for(kToken).string(), "--log.format=json"}});
+        {.argv = {
+             GPUWARD_BIN_DIR "/gpuward-remediator", "--web.listen-address=127.0.0.1:0",
+             "--web.telemetry-address=127.0.0.1:0", "--web.insecure", "--mode=cordon",
+             "--prometheus.url=http://127.0.0.1:" + std::to_string(prometheus_->ports().front()),
+             "--kubeconfig=" + plane_->kubeconfig_for(kToken).string(), "--log.format=json"}});
     ASSERT_TRUE(process);
     process_ = std::move(*process);
   }
@@ -80,6 +105,7 @@ class RemediatorOnControlPlane : public ::testing::Test {
   }
 
   std::unique_ptr<support::ControlPlane> plane_;
+  std::unique_ptr<http::Server> prometheus_;
   std::unique_ptr<support::Process> process_;
 };
 
@@ -111,6 +137,13 @@ TEST_F(RemediatorOnControlPlane, QuarantinesANodeUnderItsOwnRbacAndKubectlShowsI
                std::string::npos;
       },
       seconds(30), "event"));
+  EXPECT_TRUE(wait_until(
+      [&] {
+        return kubectl({"get", "rem", "-o", "jsonpath={.items[*].status.kernelSeverity}"}) ==
+               "reboot";
+      },
+      seconds(30), "what the kernel says, through the schema"))
+      << process_->error_output();
   EXPECT_EQ(post(false), 200);
   EXPECT_TRUE(wait_until(
       [&] { return kubectl({"get", "rem"}).find("returns no nodes") != std::string::npos; },

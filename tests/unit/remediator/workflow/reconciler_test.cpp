@@ -234,6 +234,47 @@ TEST_F(ReconcilerTest, KeepsItsHandsOffANodeThatSomebodyHasTakenOut) {
   EXPECT_THAT(remediation().status.message, HasSubstr("managed=false"));
 }
 
+TEST_F(ReconcilerTest, RecordsWhatTheKernelItselfSaysAfterItHasActed) {
+  report_good();
+  reports_.answer->kernel_severity = Severity::kReboot;
+
+  quarantine();
+
+  expect_quarantined();
+  EXPECT_EQ(remediation().status.kernel_severity, Severity::kReboot);
+  kube_.clear_requests();
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(writes(), 0U);
+}
+
+TEST_F(ReconcilerTest, RecordsThatTheKernelItselfSaysNothing) {
+  report_good();
+
+  quarantine();
+
+  EXPECT_EQ(remediation().status.kernel_severity, Severity::kNone);
+}
+
+TEST_F(ReconcilerTest, DoesNotKnowWhatTheKernelSaysFromAReportOfAnotherBoot) {
+  report_good();
+  reports_.answer->kernel_severity = Severity::kReboot;
+  reports_.answer->boot_id = "another";
+
+  quarantine();
+
+  expect_quarantined();
+  EXPECT_FALSE(remediation().status.kernel_severity);
+}
+
+TEST_F(ReconcilerTest, QuarantinesWhereNothingIsKnownOfTheKernel) {
+  reports_.answer = fail(ErrorKind::kTimeout, "slow");
+
+  quarantine();
+
+  expect_quarantined();
+  EXPECT_FALSE(remediation().status.kernel_severity);
+}
+
 TEST_F(ReconcilerTest, DoesNothingBecauseAnAlertEnded) {
   quarantine();
   resolve();

@@ -32,6 +32,7 @@ Remediation full() {
   remediation.status.steps.push_back(
       {Step::kCordon, StepResult::kDone, kNow, kNow + std::chrono::seconds(1), 2, "text"});
   remediation.status.pre_existing_cordon = true;
+  remediation.status.kernel_severity = Severity::kReset;
   remediation.status.closed_at = kNow;
   return remediation;
 }
