@@ -82,9 +82,10 @@ void append_workflow(std::vector<Family>& families, const CounterValues& values)
   families.push_back(by_label(kPrefix + "action_failures_total",
                               "Actions that failed; they are tried again", "action",
                               values.action_failures));
-  families.push_back(by_label(kPrefix + "errors_total",
-                              "Failed reads, writes and watches of the API server", "kind",
-                              values.errors));
+  families.push_back(
+      by_label(kPrefix + "errors_total",
+               "Failed requests to the API server, and to Prometheus for a health report", "kind",
+               values.errors));
 }
 
 void append_standing(std::vector<Family>& families, const Standing& standing) {

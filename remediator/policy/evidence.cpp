@@ -59,11 +59,12 @@ Change fold(Remediation& remediation, const Order& order, WallTime now) {
   return Change::kSome;
 }
 
-bool is_late_repeat(const Order& order, std::span<const Remediation> closed) {
+bool is_late_repeat(const Order& order, std::span<const Remediation> closed, WallTime now) {
   if (!order.firing) return false;
   for (const Remediation& remediation : closed) {
     for (const AlertEvidence& alert : remediation.alerts) {
-      if (alert.fingerprint == order.fingerprint && !alert.firing() &&
+      const bool has_just_ended = alert.ended_at && now - *alert.ended_at < kLateRepeats;
+      if (has_just_ended && alert.fingerprint == order.fingerprint &&
           order.starts_at <= alert.starts_at) {
         return true;
       }

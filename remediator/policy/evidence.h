@@ -3,6 +3,7 @@
 // anything.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -35,9 +36,13 @@ inline constexpr std::size_t kMaxEvidence = 64;
 // rises and never falls. A repeat changes nothing, whatever its times.
 Change fold(Remediation& remediation, const Order& order, WallTime now);
 
+// How long after an alert's end an Alertmanager's peer may still say that it fires.
+inline constexpr std::chrono::minutes kLateRepeats{5};
+
 // Whether a firing `order` is only a late repeat of an alert that one of the `closed` Remediations
-// has seen end: same fingerprint, not started anew. An alert that really fires again has a new
-// start.
-[[nodiscard]] bool is_late_repeat(const Order& order, std::span<const Remediation> closed);
+// has just seen end: same fingerprint, not started anew. Only just: of two Prometheus servers one
+// may end an alert that the other goes on with, and Alertmanager keeps the start of such an alert.
+[[nodiscard]] bool is_late_repeat(const Order& order, std::span<const Remediation> closed,
+                                  WallTime now);
 
 }  // namespace gpuward::remediator

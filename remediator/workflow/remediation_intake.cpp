@@ -50,7 +50,7 @@ Folded fold_all(const NodeIdentity& node, std::vector<Remediation> known,
   result.is_new = !has_open;
   result.remediation = has_open ? *open : open_new(node, known);
   for (const Order& order : orders) {
-    const bool opens = order.firing && !is_late_repeat(order, known);
+    const bool opens = order.firing && !is_late_repeat(order, known, now);
     const bool is_moot = !has_open && !result.changed && !opens;
     if (is_moot || is_older_than_node(order, node)) {
       ++result.counts.ignored;

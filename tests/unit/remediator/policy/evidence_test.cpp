@@ -133,9 +133,20 @@ TEST(Evidence, KnowsALateRepeatOfAnAlertThatEnded) {
   anew.starts_at = kStart + minutes(10);
   const std::vector<Remediation> all = {closed};
 
-  EXPECT_TRUE(is_late_repeat(firing(), all));
-  EXPECT_FALSE(is_late_repeat(anew, all));
-  EXPECT_FALSE(is_late_repeat(firing(Severity::kReboot, "other"), all));
+  const WallTime now = kStart + minutes(7);
+
+  EXPECT_TRUE(is_late_repeat(firing(), all, now));
+  EXPECT_FALSE(is_late_repeat(anew, all, now));
+  EXPECT_FALSE(is_late_repeat(firing(Severity::kReboot, "other"), all, now));
+}
+
+// One of two Prometheus servers has ended it, the other has not: it keeps its start.
+TEST(Evidence, DoesNotTakeAnAlertThatGoesOnForALateRepeatForEver) {
+  Remediation closed;
+  fold(closed, firing(), kStart);
+  fold(closed, resolved(kStart + minutes(5)), kStart + minutes(6));
+
+  EXPECT_FALSE(is_late_repeat(firing(), {{closed}}, kStart + minutes(11)));
 }
 
 }  // namespace

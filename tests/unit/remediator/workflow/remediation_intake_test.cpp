@@ -138,6 +138,19 @@ TEST_F(IntakeTest, OpensTheNextRemediationAfterOneThatIsClosed) {
   EXPECT_NE(remediations()[0].name, remediations()[1].name);
 }
 
+TEST_F(IntakeTest, OpensOneAgainForAnAlertThatGoesOnAfterItsEnd) {
+  const Order first = order();
+  ASSERT_TRUE(take({first}));
+  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  ASSERT_TRUE(reconcile());
+  ASSERT_FALSE(remediation().open());
+
+  clock_.advance(minutes(15));
+
+  EXPECT_EQ(take({first})->accepted, 1U);
+  EXPECT_THAT(remediations(), SizeIs(2));
+}
+
 TEST_F(IntakeTest, GoesOnWhereItsViewWasOld) {
   ASSERT_TRUE(take({order(Severity::kReset)}));
   const auto name = remediation().name;
