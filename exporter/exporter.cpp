@@ -77,6 +77,9 @@ Status Exporter::serve(const Flags& flags) {
   // Without credentials the pages are open, as those of every exporter are.
   const auto access =
       web->asks_for_credentials() ? http::Access::kAuthenticated : http::Access::kOpen;
+  options.on_problem = [this](const std::string& problem) {
+    log_.error("The web server has a problem", {{"problem", problem}});
+  };
   auto server = http::Server::start(options, web_routes(*publisher_, store_, access));
   if (!server) return std::unexpected(server.error());
   server_ = *std::move(server);

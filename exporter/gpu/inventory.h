@@ -29,7 +29,9 @@ class Inventory {
 class NoInventory final : public Inventory {
  public:
   [[nodiscard]] Result<std::vector<Gpu>> list() override { return std::vector<Gpu>{}; }
-  [[nodiscard]] std::string describe() const override { return "none"; }
+  [[nodiscard]] std::string describe() const override {
+    return "none: the GPU library is not read in this version, Xids are counted by address";
+  }
 };
 
 }  // namespace gpuward::exporter
