@@ -90,7 +90,8 @@ Result<HealthReport> to_report(const Parts& parts) {
 }  // namespace
 
 std::string report_query(std::string_view node) {
-  const std::string selector = "{node=\"" + std::string(node) + "\"}";
+  // As in the alert rules: on the page of any other job the label `node` is its own invention.
+  const std::string selector = "{job=\"gpuward-exporter\",node=\"" + std::string(node) + "\"}";
   return part("timestamp(gpuward_node_severity" + selector + ")", "measured_at") + " or " +
          part("gpuward_node_severity" + selector, "severity") + " or " +
          part("gpuward_node_kernel_severity" + selector, "kernel_severity") + " or " +

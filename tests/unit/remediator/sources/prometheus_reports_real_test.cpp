@@ -25,8 +25,9 @@ constexpr seconds kScrapeLimit{20};
 // The page of an exporter as far as the report needs it; it claims to be another node as well.
 std::string page_of(int severity, int kernel_severity) {
   return "gpuward_node_severity{node=\"gpu-liar\"} " + std::to_string(severity) +
-         "\ngpuward_node_kernel_severity " + std::to_string(kernel_severity) +
-         "\ngpuward_kernel_log_up 1\ngpuward_boot_info{boot_id=\"5f0c\"} 1\n";
+         "\ngpuward_node_kernel_severity{node=\"gpu-liar\"} " + std::to_string(kernel_severity) +
+         "\ngpuward_kernel_log_up{node=\"gpu-liar\"} "
+         "1\ngpuward_boot_info{boot_id=\"5f0c\",node=\"gpu-liar\"} 1\n";
 }
 
 class PrometheusReportsOfARealServer : public ::testing::Test {
@@ -52,15 +53,19 @@ class PrometheusReportsOfARealServer : public ::testing::Test {
   void start_prometheus() {
     const int port = support::free_port();
     url_ = "http://127.0.0.1:" + std::to_string(port);
+    const std::string target = "127.0.0.1:" + std::to_string(exporter_->ports().front());
     const auto config = folder_.write("prometheus.yaml",
                                       "global: {scrape_interval: 1s, scrape_timeout: 1s}\n"
                                       "scrape_configs:\n"
                                       "  - job_name: gpuward-exporter\n"
-                                      "    honor_labels: false\n"
                                       "    static_configs:\n"
-                                      "      - {targets: [\"127.0.0.1:" +
-                                          std::to_string(exporter_->ports().front()) +
-                                          "\"], labels: {node: gpu-01}}\n");
+                                      "      - {targets: [\"" +
+                                          target +
+                                          "\"], labels: {node: gpu-01}}\n"
+                                          "  - job_name: any-other\n"
+                                          "    static_configs:\n"
+                                          "      - {targets: [\"" +
+                                          target + "\"]}\n");
     auto process = support::Process::spawn(
         {.argv = {"prometheus", "--config.file=" + config.string(),
                   "--storage.tsdb.path=" + folder_.path().string() + "/db",
@@ -132,8 +137,15 @@ TEST_F(PrometheusReportsOfARealServer, VanishWithTheExporter) {
       kScrapeLimit, "a dead exporter has no report"));
 }
 
-TEST_F(PrometheusReportsOfARealServer, BelongToTheTargetWhateverNodeThePageNames) {
+TEST_F(PrometheusReportsOfARealServer, BelongToTheExportersTargetWhateverNodeAnyPageNames) {
   ASSERT_TRUE(first_report().has_value());
+  ASSERT_TRUE(support::wait_until(
+      [this] {
+        const std::string query =
+            "/api/v1/query?query=gpuward_boot_info%7Bnode%3D%22gpu-liar%22%7D";
+        return support::http_get(url_ + query).body.find("any-other") != std::string::npos;
+      },
+      kScrapeLimit, "Prometheus has the liar's series"));
 
   const auto liar = latest("gpu-liar");
 
