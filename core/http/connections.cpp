@@ -77,7 +77,7 @@ void Connections::close(Connection* connection) {
 void Connections::stop(milliseconds grace) {
   std::unique_lock lock(mutex_);
   stopping_.store(true);
-  for (Connection& connection : open_) {
+  for (const Connection& connection : open_) {
     const auto phase = connection.phase_.load();
     const bool has_handler =
         phase == Connection::Phase::kAnswering || phase == Connection::Phase::kWriting;

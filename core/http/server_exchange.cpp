@@ -28,7 +28,7 @@ class Exchange {
   void serve() {
     connection_.begin_request(limits().read_timeout);
     head_ = receive_head(native_, limits());
-    Response response = answer();
+    const Response response = answer();
     send(response);
     if (!is_body_read_) linger(native_, connection_);
     connection_.enter(Connection::Phase::kIdle, limits().keep_alive_timeout);

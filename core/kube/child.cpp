@@ -95,32 +95,32 @@ Strings arguments_of(const ChildCommand& command) {
 class SpawnSettings {
  public:
   SpawnSettings(const Pipe& out, const Pipe& err) {
-    posix_spawn_file_actions_init(&files_);
-    posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&files_, out.write.get(), STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files_, err.write.get(), STDERR_FILENO);
-    posix_spawn_file_actions_addclosefrom_np(&files_, STDERR_FILENO + 1);
-    posix_spawnattr_init(&attributes_);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, out.write.get(), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files, err.write.get(), STDERR_FILENO);
+    posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+    posix_spawnattr_init(&attributes);
     sigset_t none;
     sigset_t ours;
     sigemptyset(&none);
     sigemptyset(&ours);
     sigaddset(&ours, SIGPIPE);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &ours);
-    posix_spawnattr_setpgroup(&attributes_, 0);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &ours);
+    posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
   ~SpawnSettings() {
-    posix_spawn_file_actions_destroy(&files_);
-    posix_spawnattr_destroy(&attributes_);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
   }
   SpawnSettings(const SpawnSettings&) = delete;
   SpawnSettings& operator=(const SpawnSettings&) = delete;
 
-  posix_spawn_file_actions_t files_{};
-  posix_spawnattr_t attributes_{};
+  posix_spawn_file_actions_t files{};
+  posix_spawnattr_t attributes{};
 };
 
 class Child {
@@ -212,8 +212,8 @@ Result<std::string> run_child(const ChildCommand& command, Clock& clock) {
   Strings environment = environment_of(command);
   const SpawnSettings settings(*out, *err);
   pid_t pid = -1;
-  const int error = ::posix_spawnp(&pid, command.program.c_str(), &settings.files_,
-                                   &settings.attributes_, arguments.data(), environment.data());
+  const int error = ::posix_spawnp(&pid, command.program.c_str(), &settings.files,
+                                   &settings.attributes, arguments.data(), environment.data());
   if (error != 0) {
     return fail(error == ENOENT ? ErrorKind::kNotFound : ErrorKind::kUnavailable,
                 "cannot start " + command.program + ": " + reason_of(error));

@@ -1,10 +1,10 @@
 #include "exporter/kernel_log/kmsg_reader.h"
 
 #include <fcntl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <ctime>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -49,7 +49,7 @@ bool KmsgFile::wait(std::chrono::milliseconds wait, const std::stop_token& stop)
 }
 
 KmsgReader::KmsgReader(std::unique_ptr<KmsgDevice> device, const Clock& clock, std::string boot_id,
-                       LogPosition start)
+                       const LogPosition& start)
     : device_(std::move(device)), clock_(clock), buffer_(kBufferBytes) {
   // Without a boot id the position cannot be trusted: counting twice is worse than a late start is
   // bad, but both are better than skipping, so everything is read again.

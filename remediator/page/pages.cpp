@@ -33,7 +33,7 @@ http::Response serve_readiness(const PageSources& sources) {
 
 }  // namespace
 
-std::vector<http::Route> telemetry_routes(PageSources sources) {
+std::vector<http::Route> telemetry_routes(const PageSources& sources) {
   const auto metrics_page = [sources](const http::Request& request) {
     return serve_metrics(sources, request);
   };

@@ -17,6 +17,6 @@ struct PageSources {
   std::function<std::optional<std::string>()> objection;   // why not ready
 };
 
-[[nodiscard]] std::vector<http::Route> telemetry_routes(PageSources sources);
+[[nodiscard]] std::vector<http::Route> telemetry_routes(const PageSources& sources);
 
 }  // namespace gpuward::remediator

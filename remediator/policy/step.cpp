@@ -10,9 +10,9 @@ constexpr std::array<std::string_view, 3> kSteps = {"taint", "cordon", "return-t
 constexpr std::array<std::string_view, 3> kResults = {"intended", "done", "failed"};
 constexpr std::array<std::string_view, 4> kModes = {"observe", "taint", "cordon", "full"};
 
-template <typename Enum, std::size_t N>
-std::optional<Enum> find(const std::array<std::string_view, N>& names, std::string_view text) {
-  for (std::size_t i = 0; i < N; ++i) {
+template <typename Enum, std::size_t kCount>
+std::optional<Enum> find(const std::array<std::string_view, kCount>& names, std::string_view text) {
+  for (std::size_t i = 0; i < kCount; ++i) {
     if (names[i] == text) return static_cast<Enum>(i);
   }
   return std::nullopt;

@@ -142,8 +142,8 @@ Result<Remediation> decode(const kube::ObjectMeta& meta, const Json& root) {
 }  // namespace
 
 const kube::ResourceType& remediation_type() {
-  static const kube::ResourceType type{"gpuward.dev", "v1alpha1", "remediations", ""};
-  return type;
+  static const kube::ResourceType kType{"gpuward.dev", "v1alpha1", "remediations", ""};
+  return kType;
 }
 
 std::string remediation_collection() { return "/apis/gpuward.dev/v1alpha1/remediations"; }
