@@ -104,7 +104,10 @@ void Exporter::load_gpus() {
   }
   log_.info("GPU inventory",
             {{"source", inventory_->describe()}, {"gpus", std::to_string(gpus->size())}});
-  store_.set_gpus(*std::move(gpus));
+  for (const std::string& bus_id : store_.set_gpus(*std::move(gpus), clock_.wall())) {
+    log_.warn("Another board is in this slot now: what was known of the old one is gone",
+              {{"pci_bus_id", bus_id}});
+  }
   store_.update_health([](Health& health) { health.inventory_fault.reset(); });
 }
 

@@ -11,18 +11,27 @@
 
 namespace gpuward {
 
-// What makes a finding go away. `kAge` = a time without a repeat (its row says how long).
-enum class ClearedBy : std::uint8_t { kReboot, kGpuReset, kDiagnostics, kOperator, kAge };
+// What makes a finding go away. `kAge` = a time without a repeat (its row says how long); `kCheck`
+// = the check that found it has run again and does not find it any more.
+enum class ClearedBy : std::uint8_t { kReboot, kGpuReset, kDiagnostics, kOperator, kAge, kCheck };
 
-// "reboot", "gpu_reset", "diagnostics", "operator", "age".
+// "reboot", "gpu_reset", "diagnostics", "operator", "age", "check".
 [[nodiscard]] constexpr std::string_view to_string(ClearedBy cleared_by) {
-  constexpr std::string_view kNames[] = {"reboot", "gpu_reset", "diagnostics", "operator", "age"};
+  constexpr std::string_view kNames[] = {"reboot",   "gpu_reset", "diagnostics",
+                                         "operator", "age",       "check"};
   return kNames[static_cast<std::size_t>(cleared_by)];
 }
 
 // Who can have said so. Anybody with write access to /dev/kmsg can write a line that looks like the
-// driver's: such a finding may taint and cordon, never drain, reset, reboot or terminate.
-enum class Evidence : std::uint8_t { kKernel, kUserSpace };
+// driver's: such a finding (kUserSpace) may taint and cordon, never drain, reset, reboot or
+// terminate. kMeasured: a check of ours has asked the driver, sysfs or a test program.
+enum class Evidence : std::uint8_t { kKernel, kUserSpace, kMeasured };
+
+// "kernel", "user_space", "measured".
+[[nodiscard]] constexpr std::string_view to_string(Evidence evidence) {
+  constexpr std::string_view kNames[] = {"kernel", "user_space", "measured"};
+  return kNames[static_cast<std::size_t>(evidence)];
+}
 
 using WallTime = std::chrono::system_clock::time_point;
 
@@ -38,6 +47,12 @@ struct Finding {
   WallTime first_seen;
   WallTime last_seen;
   std::uint64_t count = 0;  // times seen
+  // The boot in which it was first seen; the store fills it in. A finding that a reboot did not
+  // help is told by it.
+  std::string first_boot_id;
+  // Who used the GPU when it was last seen: `namespace/pod`, several with commas; empty if nobody
+  // or not known.
+  std::string workload;
 };
 
 }  // namespace gpuward

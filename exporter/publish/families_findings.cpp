@@ -32,6 +32,7 @@ void append_findings(const Snapshot& snapshot, const GpuLabels& gpus,
               {}};
   std::map<Labels, SeenTimes> times;  // one for both kinds of evidence
   for (const auto& [key, finding] : snapshot.state.findings) {
+    if (finding.severity == Severity::kNone) continue;  // only remembered
     Labels labels = {{"check", key.check},
                      {"code", key.code},
                      {"pci_bus_id", key.pci_bus_id},
@@ -56,7 +57,7 @@ void append_findings(const Snapshot& snapshot, const GpuLabels& gpus,
 double worst(const State& state, bool kernel_only) {
   Severity severity = Severity::kNone;
   for (const auto& [key, finding] : state.findings) {
-    if (kernel_only && key.evidence != Evidence::kKernel) continue;
+    if (kernel_only && key.evidence == Evidence::kUserSpace) continue;
     severity = std::max(severity, finding.severity);
   }
   return static_cast<double>(severity);

@@ -16,6 +16,10 @@ constexpr std::uint64_t kMostErrorsPerLine = 1'000'000;
 constexpr std::uint32_t kFallenOffTheBus = 79;
 constexpr std::chrono::seconds kBurst{5};
 
+// Kernel log and event set tell of one Xid within moments of each other.
+constexpr std::chrono::seconds kMostApart{30};
+constexpr std::size_t kMostUnmatched = 256;
+
 CounterKey key_of(const xid::Event& event) {
   // Where there is a number it says it all: `fallen_off` beside 79 is the same fault.
   const std::string label =
@@ -37,17 +41,67 @@ bool is_repeat_within_burst(const CounterKey& key, const Counter& counter, WallT
 
 }  // namespace
 
-void Ledger::set_gpus(const std::vector<Gpu>& gpus) {
+std::vector<std::string> Ledger::set_gpus(const std::vector<Gpu>& gpus, WallTime now) {
   known_gpus_.clear();
-  for (const Gpu& gpu : gpus) known_gpus_.insert(gpu.pci.bus_id());
+  std::vector<std::string> swapped;
+  for (const Gpu& gpu : gpus) {
+    const std::string bus_id = gpu.pci.bus_id();
+    known_gpus_.insert(bus_id);
+    if (gpu.uuid.empty()) continue;
+    std::string& board = state_.boards[bus_id];
+    if (!board.empty() && board != gpu.uuid) swapped.push_back(bus_id);
+    board = gpu.uuid;
+  }
+  for (const std::string& bus_id : swapped) {
+    // A new UUID makes new series, which begin at 0.
+    std::erase_if(state_.counters,
+                  [&](const auto& entry) { return entry.first.pci_bus_id == bus_id; });
+    const auto gone = std::erase_if(
+        state_.findings, [&](const auto& entry) { return entry.first.pci_bus_id == bus_id; });
+    state_.uuids.erase(bus_id);
+    if (gone != 0) state_.findings_updated = now;
+  }
+  return swapped;
 }
 
 void Ledger::observe(const Observation& observation) {
   const CounterKey key = key_of(observation.event);
-  const bool is_new_event = count(observation, key);
+  const bool is_new_event = !is_told_twice(observation, key) && count(observation, key);
+  if (key.kind == xid::Kind::kAmdReset && key.label == "succeeded") {
+    clear_by_reset(key, observation.seen);
+  }
   // What means nothing for the GPU (a recovery, a follow-up of another Xid) is counted and not
   // latched.
   if (observation.verdict.severity != Severity::kNone) latch(observation, key, is_new_event);
+}
+
+bool Ledger::is_told_twice(const Observation& observation, const CounterKey& key) {
+  if (key.kind != xid::Kind::kXid || observation.evidence != Evidence::kKernel) return false;
+  const auto is_near = [&](WallTime other) {
+    return (other > observation.seen ? other - observation.seen : observation.seen - other) <=
+           kMostApart;
+  };
+  const auto twin = std::ranges::find_if(unmatched_, [&](const Unmatched& other) {
+    return other.key == key && other.is_driver_event != observation.is_driver_event &&
+           is_near(other.seen);
+  });
+  if (twin != unmatched_.end()) {
+    unmatched_.erase(twin);
+    return true;
+  }
+  unmatched_.push_back({key, observation.seen, observation.is_driver_event});
+  if (unmatched_.size() > kMostUnmatched) unmatched_.pop_front();
+  return false;
+}
+
+// The driver has reset the GPU by itself: what waited for that is done.
+void Ledger::clear_by_reset(const CounterKey& key, WallTime seen) {
+  const auto gone = std::erase_if(state_.findings, [&](const auto& entry) {
+    const Finding& finding = entry.second;
+    return finding.cleared_by == ClearedBy::kGpuReset && finding.pci_bus_id == key.pci_bus_id &&
+           finding.last_seen <= seen;
+  });
+  if (gone != 0) state_.findings_updated = std::max(state_.findings_updated, seen);
 }
 
 bool Ledger::may_add(std::size_t size, std::size_t limit, const Observation& observation,
@@ -87,11 +141,13 @@ void Ledger::latch(const Observation& observation, const CounterKey& key, bool i
     fresh.pci_bus_id = finding_key.pci_bus_id;
     fresh.evidence = finding_key.evidence;
     fresh.first_seen = fresh.last_seen = observation.seen;
+    fresh.first_boot_id = state_.boot_id;
     found = state_.findings.emplace(finding_key, std::move(fresh)).first;
     is_new_event = true;
   }
   Finding& finding = found->second;
   if (is_new_event) ++finding.count;
+  if (!observation.workload.empty()) finding.workload = observation.workload;
   finding.first_seen = std::min(finding.first_seen, observation.seen);
   finding.last_seen = std::max(finding.last_seen, observation.seen);
   state_.findings_updated = std::max(state_.findings_updated, observation.seen);
@@ -101,6 +157,65 @@ void Ledger::latch(const Observation& observation, const CounterKey& key, bool i
   finding.cleared_by = observation.verdict.cleared_by;
   finding.line = to_valid_utf8(observation.line, kMostTextBytes);
   finding.why = to_valid_utf8(observation.verdict.why, kMostTextBytes);
+}
+
+void Ledger::apply_check(const CheckResult& result, bool is_diagnostic) {
+  CheckResult kept = result;
+  kept.findings.clear();
+  kept.details = to_valid_utf8(kept.details, kMostTextBytes);
+  state_.checks[result.check] = std::move(kept);
+  const bool could_tell =
+      result.status != CheckStatus::kError && result.status != CheckStatus::kSkip;
+  const bool is_proof = is_diagnostic && result.status == CheckStatus::kPass;
+  std::set<FindingKey> found;
+  for (const Finding& finding : result.findings) {
+    found.insert({result.check, finding.code, finding.pci_bus_id, finding.evidence});
+  }
+  const auto gone = std::erase_if(state_.findings, [&](const auto& entry) {
+    const ClearedBy by = entry.second.cleared_by;
+    if (is_proof && by == ClearedBy::kDiagnostics) return entry.second.last_seen <= result.started;
+    const bool is_looked_at_anew = by == ClearedBy::kCheck || by == ClearedBy::kDiagnostics;
+    return could_tell && is_looked_at_anew && entry.first.check == result.check &&
+           !found.contains(entry.first);
+  });
+  if (gone != 0) state_.findings_updated = std::max(state_.findings_updated, result.started);
+  for (const Finding& finding : result.findings) latch_check(result, finding);
+}
+
+// Unlike a line of the kernel log, a measurement is how things are now: what the next run clears
+// also falls with it.
+void Ledger::latch_check(const CheckResult& result, const Finding& found) {
+  const FindingKey key{result.check, found.code, found.pci_bus_id, found.evidence};
+  const WallTime seen = result.started + result.duration;
+  const auto known = state_.findings.find(key);
+  if (known == state_.findings.end()) {
+    if (state_.findings.size() >= limits_.findings && !known_gpus_.contains(key.pci_bus_id)) {
+      ++state_.dropped_events;
+      return;
+    }
+    Finding fresh = found;
+    fresh.check = result.check;
+    fresh.line = to_valid_utf8(found.line, kMostTextBytes);
+    fresh.why = to_valid_utf8(found.why, kMostTextBytes);
+    fresh.first_seen = fresh.last_seen = seen;
+    fresh.count = 1;
+    fresh.first_boot_id = state_.boot_id;
+    state_.findings.emplace(key, std::move(fresh));
+    state_.findings_updated = std::max(state_.findings_updated, seen);
+    return;
+  }
+  Finding& finding = known->second;
+  ++finding.count;
+  finding.last_seen = std::max(finding.last_seen, seen);
+  if (!found.workload.empty()) finding.workload = found.workload;
+  const bool may_fall = found.cleared_by == ClearedBy::kCheck;
+  if (found.severity < finding.severity && !may_fall) return;
+  if (found.severity != finding.severity)
+    state_.findings_updated = std::max(state_.findings_updated, seen);
+  finding.severity = found.severity;
+  finding.cleared_by = found.cleared_by;
+  finding.line = to_valid_utf8(found.line, kMostTextBytes);
+  finding.why = to_valid_utf8(found.why, kMostTextBytes);
 }
 
 bool Ledger::learn_uuid(const xid::UuidLine& line) {
@@ -120,7 +235,13 @@ void Ledger::enter_boot(const std::string& boot_id, WallTime now) {
     const ClearedBy by = entry.second.cleared_by;
     return by == ClearedBy::kReboot || by == ClearedBy::kGpuReset;
   });
-  if (cleared != 0) state_.findings_updated = now;
+  bool has_changed = cleared != 0;
+  for (auto& [key, finding] : state_.findings) {
+    if (finding.cleared_by != ClearedBy::kCheck || finding.severity == Severity::kNone) continue;
+    finding.severity = Severity::kNone;
+    has_changed = true;
+  }
+  if (has_changed) state_.findings_updated = now;
   state_.uuids.clear();  // boards may have been swapped
   state_.boot_id = boot_id;
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,13 +17,15 @@
 
 namespace gpuward::exporter {
 
-// One judged event of the kernel log.
+// One judged event of the kernel log, or an Xid of the driver's event set.
 struct Observation {
   xid::Event event;
   xid::Verdict verdict;
   std::string line;
   WallTime seen;
   Evidence evidence = Evidence::kKernel;
+  bool is_driver_event = false;  // from the event set: the kernel log mostly has it too
+  std::string workload;          // who used the GPU: `namespace/pod`
 };
 
 struct LedgerLimits {
@@ -40,14 +43,19 @@ class Ledger {
 
   [[nodiscard]] const State& state() const { return state_; }
 
-  void set_gpus(const std::vector<Gpu>& gpus);
+  // Where another board is in a slot now, what was known of the one before goes; its bus ids.
+  std::vector<std::string> set_gpus(const std::vector<Gpu>& gpus, WallTime now);
   void set_position(const LogPosition& position) { state_.position = position; }
 
   // Counts it and latches what follows from it. Nothing ever lowers a finding here.
   void observe(const Observation& observation);
+  // Replaces what the check has found before and its next run clears, and keeps the rest. An error
+  // or a skip takes nothing away. `is_diagnostic`: a pass also takes away what diagnostics clear.
+  void apply_check(const CheckResult& result, bool is_diagnostic);
   // True when that address was not known by this UUID.
   bool learn_uuid(const xid::UuidLine& line);
-  // A boot resets every GPU: what a reboot or a GPU reset clears is gone, all else stays. The same
+  // A boot resets every GPU: what a reboot or a GPU reset clears is gone. What a check clears is
+  // only remembered, at severity none, until the check has looked again. All else stays. The same
   // boot id, or none, changes nothing.
   void enter_boot(const std::string& boot_id, WallTime now);
   // Drops findings that age clears and that have not come again for `age`; true if there were any.
@@ -57,6 +65,9 @@ class Ledger {
 
  private:
   [[nodiscard]] bool count(const Observation& observation, const CounterKey& key);
+  [[nodiscard]] bool is_told_twice(const Observation& observation, const CounterKey& key);
+  void latch_check(const CheckResult& result, const Finding& found);
+  void clear_by_reset(const CounterKey& key, WallTime seen);
   void latch(const Observation& observation, const CounterKey& key, bool is_new_event);
   [[nodiscard]] bool may_add(std::size_t size, std::size_t limit, const Observation& observation,
                              const CounterKey& key) const;
@@ -64,6 +75,13 @@ class Ledger {
   State state_;
   LedgerLimits limits_;
   std::set<std::string> known_gpus_;  // bus ids of the inventory
+  // Xids that one of the two sources, kernel log and event set, has told and the other has not yet.
+  struct Unmatched {
+    CounterKey key;
+    WallTime seen;
+    bool is_driver_event = false;
+  };
+  std::deque<Unmatched> unmatched_;
 };
 
 }  // namespace gpuward::exporter

@@ -9,18 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include "core/model/check_result.h"
 #include "core/model/finding.h"
 #include "core/xid/event.h"
 #include "exporter/kernel_log/source.h"
-
-namespace gpuward {
-
-// "kernel", "user_space".
-[[nodiscard]] constexpr std::string_view to_string(Evidence evidence) {
-  return evidence == Evidence::kKernel ? "kernel" : "user_space";
-}
-
-}  // namespace gpuward
 
 namespace gpuward::exporter {
 
@@ -53,9 +45,12 @@ struct State {
   LogPosition position;
   std::map<CounterKey, Counter> counters;  // never fall, not even over a reboot
   std::map<FindingKey, Finding> findings;
-  std::map<std::string, std::string> uuids;  // by bus id, as the kernel log has named them
-  std::uint64_t dropped_events = 0;          // not counted because a cap was reached
-  WallTime findings_updated;                 // when a finding last came, changed or went
+  std::map<std::string, std::string> uuids;   // by bus id, as the kernel log has named them
+  std::map<std::string, std::string> boards;  // by bus id: the UUID that the driver gave last
+  // The newest result of each check, by name, without its findings: those are above.
+  std::map<std::string, CheckResult> checks;
+  std::uint64_t dropped_events = 0;  // not counted because a cap was reached
+  WallTime findings_updated;         // when a finding last came, changed or went
 };
 
 }  // namespace gpuward::exporter

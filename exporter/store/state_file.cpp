@@ -1,5 +1,6 @@
 #include "exporter/store/state_file.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <limits>
@@ -14,7 +15,8 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::int64_t kSchemaVersion = 2;
+constexpr std::int64_t kOldestSchemaVersion = 1;  // has no boards, no checks, no first_boot_id
 constexpr std::size_t kMostBytes = 32U << 20U;
 
 // ---- writing
@@ -54,7 +56,18 @@ Json finding_json(const Finding& finding) {
           {"why", finding.why},
           {"first_seen_ms", to_ms(finding.first_seen)},
           {"last_seen_ms", to_ms(finding.last_seen)},
-          {"count", finding.count}};
+          {"count", finding.count},
+          {"first_boot_id", finding.first_boot_id},
+          {"workload", finding.workload}};
+}
+
+Json check_json(const CheckResult& result) {
+  return {{"check", result.check},
+          {"status", std::string(to_string(result.status))},
+          {"severity", std::string(to_string(result.severity))},
+          {"details", result.details},
+          {"started_ms", to_ms(result.started)},
+          {"duration_ms", static_cast<std::uint64_t>(result.duration.count())}};
 }
 
 // ---- reading: every wrong field makes the whole file wrong
@@ -88,6 +101,8 @@ class Fields {
     }
     return reject(key), Enum{};
   }
+  // For what an older version has not written.
+  [[nodiscard]] bool has(const char* key) const { return !member_at(object_, key).is_null(); }
   void reject(const char* key) const {
     if (fault_.empty()) fault_ = std::string(key) + " is missing or wrong";
   }
@@ -129,15 +144,42 @@ void read_finding(const Json& json, State& state, std::string& fault) {
   finding.code = fields.text("code");
   finding.pci_bus_id = fields.text("pci_bus_id");
   finding.severity = fields.name("severity", Severity::kIsolate);
-  finding.cleared_by = fields.name("cleared_by", ClearedBy::kAge);
-  finding.evidence = fields.name("evidence", Evidence::kUserSpace);
+  finding.cleared_by = fields.name("cleared_by", ClearedBy::kCheck);
+  finding.evidence = fields.name("evidence", Evidence::kMeasured);
   finding.line = fields.text("line");
   finding.why = fields.text("why");
   finding.first_seen = fields.time("first_seen_ms");
   finding.last_seen = fields.time("last_seen_ms");
   finding.count = fields.count("count");
+  if (fields.has("first_boot_id")) finding.first_boot_id = fields.text("first_boot_id");
+  if (fields.has("workload")) finding.workload = fields.text("workload");
   FindingKey key{finding.check, finding.code, finding.pci_bus_id, finding.evidence};
   state.findings[std::move(key)] = std::move(finding);
+}
+
+void read_check(const Json& json, State& state, std::string& fault) {
+  const Fields fields(json, fault);
+  CheckResult result;
+  result.check = fields.text("check");
+  result.status = fields.name("status", CheckStatus::kError);
+  result.severity = fields.name("severity", Severity::kIsolate);
+  result.details = fields.text("details");
+  result.started = fields.time("started_ms");
+  const std::uint64_t duration = fields.count("duration_ms");
+  constexpr std::uint64_t kMostMs = 1'000'000'000'000;
+  if (duration > kMostMs) fields.reject("duration_ms");
+  result.duration = std::chrono::milliseconds(std::min(duration, kMostMs));
+  std::string name = result.check;
+  state.checks[std::move(name)] = std::move(result);
+}
+
+void read_names(const Json& json, const char* key, std::map<std::string, std::string>& names,
+                std::string& fault) {
+  const Fields fields(json, fault);
+  for (const auto& [bus_id, name] : member_at(json, key).items()) {
+    if (!name.is_string()) fields.reject(key);
+    if (name.is_string()) names[bus_id] = name.get<std::string>();
+  }
 }
 
 }  // namespace
@@ -147,12 +189,16 @@ std::string to_state_json(const State& state) {
   for (const auto& [key, counter] : state.counters) counters.push_back(counter_json(key, counter));
   Json findings = Json::array();
   for (const auto& [key, finding] : state.findings) findings.push_back(finding_json(finding));
+  Json checks = Json::array();
+  for (const auto& [name, result] : state.checks) checks.push_back(check_json(result));
   const Json json = {{"schema_version", kSchemaVersion},
                      {"boot_id", state.boot_id},
                      {"position", position_json(state.position)},
                      {"counters", std::move(counters)},
                      {"findings", std::move(findings)},
                      {"uuids", state.uuids},
+                     {"boards", state.boards},
+                     {"checks", std::move(checks)},
                      {"dropped_events", state.dropped_events},
                      {"findings_updated_ms", to_ms(state.findings_updated)}};
   return dump_json(json);
@@ -163,7 +209,7 @@ Result<State> parse_state_json(std::string_view text) {
       parse_json(text, {.max_bytes = kMostBytes, .max_depth = 8, .max_values = 1'000'000});
   if (!json) return std::unexpected(json.error());
   const Json& version = member_at(*json, "schema_version");
-  if (version != kSchemaVersion) {
+  if (!version.is_number_integer() || version < kOldestSchemaVersion || version > kSchemaVersion) {
     return fail(ErrorKind::kInvalid, "schema_version is " + dump_json(version) +
                                          ", this program writes " + std::to_string(kSchemaVersion));
   }
@@ -176,10 +222,9 @@ Result<State> parse_state_json(std::string_view text) {
   state.position = read_position(member_at(*json, "position"), fault);
   for (const Json& item : member_at(*json, "counters")) read_counter(item, state, fault);
   for (const Json& item : member_at(*json, "findings")) read_finding(item, state, fault);
-  for (const auto& [bus_id, uuid] : member_at(*json, "uuids").items()) {
-    if (!uuid.is_string()) fields.reject("uuids");
-    if (uuid.is_string()) state.uuids[bus_id] = uuid.get<std::string>();
-  }
+  for (const Json& item : member_at(*json, "checks")) read_check(item, state, fault);
+  read_names(*json, "uuids", state.uuids, fault);
+  read_names(*json, "boards", state.boards, fault);
   if (!fault.empty()) return fail(ErrorKind::kInvalid, fault);
   return state;
 }

@@ -49,10 +49,51 @@ std::vector<Finding> Store::clear(const ClearRequest& request, WallTime now) {
   return cleared;
 }
 
-void Store::set_gpus(std::vector<Gpu> gpus) {
+std::vector<std::string> Store::set_gpus(std::vector<Gpu> gpus, WallTime now) {
   const std::lock_guard lock(mutex_);
-  ledger_.set_gpus(gpus);
+  std::vector<std::string> swapped = ledger_.set_gpus(gpus, now);
   gpus_ = std::move(gpus);
+  bump();
+  return swapped;
+}
+
+void Store::set_telemetry(GpuTelemetry telemetry) {
+  const std::lock_guard lock(mutex_);
+  telemetry_ = std::move(telemetry);
+  bump();
+}
+
+void Store::apply_xids(const std::vector<Observation>& xids) {
+  if (xids.empty()) return;
+  const std::lock_guard lock(mutex_);
+  for (const Observation& xid : xids) ledger_.observe(xid);
+  bump();
+}
+
+void Store::apply_check(const CheckResult& result, bool is_diagnostic) {
+  const std::lock_guard lock(mutex_);
+  ledger_.apply_check(result, is_diagnostic);
+  bump();
+}
+
+void Store::set_workloads(Workloads workloads) {
+  const std::lock_guard lock(mutex_);
+  if (workloads_ == workloads) return;
+  workloads_ = std::move(workloads);
+  bump();
+}
+
+void Store::set_instance(InstanceFacts instance) {
+  const std::lock_guard lock(mutex_);
+  if (instance_ == instance) return;
+  instance_ = std::move(instance);
+  bump();
+}
+
+void Store::set_rdma(std::vector<RdmaReading> rdma) {
+  const std::lock_guard lock(mutex_);
+  if (rdma_ == rdma) return;
+  rdma_ = std::move(rdma);
   bump();
 }
 
@@ -70,7 +111,14 @@ void Store::touch() {
 
 Snapshot Store::snapshot() const {
   const std::lock_guard lock(mutex_);
-  return {ledger_.state(), gpus_, log_, health_};
+  return {.state = ledger_.state(),
+          .gpus = gpus_,
+          .log = log_,
+          .health = health_,
+          .telemetry = telemetry_,
+          .workloads = workloads_,
+          .instance = instance_,
+          .rdma = rdma_};
 }
 
 Health Store::health() const {

@@ -14,8 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "core/model/check_result.h"
+#include "exporter/gpu/report/source.h"
+#include "exporter/host/rdma_reading.h"
 #include "exporter/kernel_log/source.h"
 #include "exporter/store/ledger.h"
+#include "exporter/store/workload.h"
 
 namespace gpuward::exporter {
 
@@ -36,11 +40,23 @@ struct Health {
   bool operator==(const Health&) const = default;
 };
 
+// Which machine this is, and what it should have.
+struct InstanceFacts {
+  std::string type;    // "p5.48xlarge"; empty where nobody knows
+  std::string source;  // "imds", "node label", "config"
+  bool has_profile = false;
+  bool operator==(const InstanceFacts&) const = default;
+};
+
 struct Snapshot {
   State state;
   std::vector<Gpu> gpus;
   LogNumbers log;
   Health health;
+  GpuTelemetry telemetry;
+  Workloads workloads;
+  InstanceFacts instance;
+  std::vector<RdmaReading> rdma;
 };
 
 // What one batch of the kernel log amounts to.
@@ -60,7 +76,17 @@ class Store {
   void enter_boot(const std::string& boot_id, WallTime now);
   void expire(WallTime now, std::chrono::milliseconds age);
   std::vector<Finding> clear(const ClearRequest& request, WallTime now);  // what is gone
-  void set_gpus(std::vector<Gpu> gpus);
+  // The bus ids of slots that have another board now: what was known of the old one is gone.
+  std::vector<std::string> set_gpus(std::vector<Gpu> gpus, WallTime now);
+  void set_telemetry(GpuTelemetry telemetry);
+  // Xids of the driver's event set: each counts once, whether or not the kernel log has it too.
+  void apply_xids(const std::vector<Observation>& xids);
+  // The newest result of a check replaces the one before, with the findings that it clears.
+  // `is_diagnostic`: a pass of it takes away what diagnostics clear.
+  void apply_check(const CheckResult& result, bool is_diagnostic);
+  void set_workloads(Workloads workloads);
+  void set_instance(InstanceFacts instance);
+  void set_rdma(std::vector<RdmaReading> rdma);
   void update_health(const std::function<void(Health&)>& update);
   void touch();  // something outside that is rendered too has changed (the policy)
 
@@ -84,6 +110,10 @@ class Store {
   std::vector<Gpu> gpus_;
   LogNumbers log_;
   Health health_;
+  GpuTelemetry telemetry_;
+  Workloads workloads_;
+  InstanceFacts instance_;
+  std::vector<RdmaReading> rdma_;
   std::uint64_t version_ = 1;
 };
 

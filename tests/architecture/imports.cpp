@@ -29,9 +29,9 @@ void append_program(std::string_view program, std::span<const std::string_view> 
 }
 
 std::vector<Layer> make_layers() {
-  constexpr std::array<std::string_view, 6> kExporter{"exporter/gpu",    "exporter/kernel_log",
-                                                      "exporter/host",   "exporter/store",
-                                                      "exporter/checks", "exporter/publish"};
+  constexpr std::array<std::string_view, 7> kExporter{
+      "exporter/gpu",    "exporter/kernel_log", "exporter/host",   "exporter/store",
+      "exporter/checks", "exporter/pods",       "exporter/publish"};
   constexpr std::array<std::string_view, 8> kRemediator{
       "remediator/policy", "remediator/safety",  "remediator/cloud",    "remediator/sources",
       "remediator/notify", "remediator/actions", "remediator/workflow", "remediator/page"};

@@ -189,7 +189,7 @@ TEST(Ledger, AlwaysTakesAKnownCodeOnAGpuOfTheInventory) {
   Ledger ledger({}, {.counters = 2, .findings = 2, .uuids = 2});
   Gpu gpu;
   gpu.pci = *parse_pci_address("0000:4e:00.0");
-  ledger.set_gpus({gpu});
+  (void)ledger.set_gpus({gpu}, WallTime());
   for (std::uint32_t code = 1000; code < 1020; ++code) {
     ledger.observe(observe_xid({.code = code, .pci = "0000:aa:00", .known = false}));
   }

@@ -1,0 +1,36 @@
+// What one run of a check amounts to. Made by the exporter's runner, kept in its store, published
+// as metrics, labels and JSON files.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/finding.h"
+#include "core/model/severity.h"
+
+namespace gpuward {
+
+// `kError`: the check could not tell. It is never a failure, and never takes a finding away.
+// `kSkip`: it does not apply here, or its preconditions are not met.
+enum class CheckStatus : std::uint8_t { kPass, kWarn, kFail, kSkip, kError };
+
+// "pass", "warn", "fail", "skip", "error".
+[[nodiscard]] constexpr std::string_view to_string(CheckStatus status) {
+  constexpr std::string_view kNames[] = {"pass", "warn", "fail", "skip", "error"};
+  return kNames[static_cast<std::size_t>(status)];
+}
+
+struct CheckResult {
+  std::string check;  // "0-nvidia-smi": the number and name of the suite that gpuward replaces
+  CheckStatus status = CheckStatus::kError;
+  Severity severity = Severity::kNone;  // the worst of its findings; none for skip
+  std::string details;                  // for people: valid UTF-8, at most 1 KiB
+  WallTime started;
+  std::chrono::milliseconds duration{0};
+  std::vector<Finding> findings;
+};
+
+}  // namespace gpuward

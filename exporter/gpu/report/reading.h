@@ -1,0 +1,170 @@
+// What a vendor's driver says about its GPUs at one moment: one shape for all vendors. Made in the
+// GPU worker process, sent over its pipe, judged by checks, published as metrics.
+//
+// Every value that a driver may not have is optional: absent means "not supported here" or "could
+// not be read", and becomes an absent series; never a number that stands for nothing.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/gpu.h"
+
+namespace gpuward::exporter {
+
+template <typename T>
+using Maybe = std::optional<T>;
+
+// Errors that a memory counter has seen: by who could repair them, since when (volatile: since the
+// driver was loaded or the GPU reset; aggregate: in the life of the board), and where.
+struct EccCounters {
+  struct Places {
+    Maybe<std::uint64_t> total, sram, dram;
+  };
+  Places corrected_volatile, uncorrected_volatile, corrected_aggregate, uncorrected_aggregate;
+};
+
+// Boards before Ampere.
+struct RetiredPages {
+  Maybe<std::uint64_t> single_bit, double_bit;
+  Maybe<bool> pending;
+};
+
+// Ampere and later. The histogram counts banks by how many spare rows are left.
+struct RemappedRows {
+  Maybe<std::uint64_t> correctable, uncorrectable;
+  Maybe<bool> pending, failure;
+  Maybe<std::uint64_t> banks_max, banks_high, banks_partial, banks_low, banks_none;
+};
+
+struct Thermals {  // degrees Celsius
+  Maybe<double> gpu, memory, hotspot;
+  Maybe<double> margin;  // to the slowdown threshold
+  Maybe<double> slowdown_threshold, shutdown_threshold, memory_threshold;
+};
+
+struct Power {
+  Maybe<double> usage_watts, limit_watts, default_limit_watts;
+  Maybe<double> energy_joules;  // since the driver was loaded
+};
+
+// NVML's clocks event reasons, the bits as NVML has them; and for how long the GPU was held back.
+struct Slowdown {
+  Maybe<std::uint64_t> reasons;
+  Maybe<double> power_violation_seconds, thermal_violation_seconds;
+};
+
+struct Pcie {
+  Maybe<std::uint32_t> generation, generation_max, width, width_max;
+  Maybe<std::uint64_t> replays;
+};
+
+struct Link {  // one NVLink or XGMI link
+  std::uint32_t number = 0;
+  Maybe<bool> active;
+  Maybe<std::uint64_t> replay_errors, recovery_errors, crc_flit_errors, crc_data_errors;
+  Maybe<std::uint64_t> symbol_errors, effective_errors, bit_error_events;  // NVLink 5
+  std::string remote_pci_bus_id;  // empty where the driver does not say
+};
+
+// NVML's fabric info (HGX H100 and later). State: 0 not supported, 1 not started, 2 in progress, 3
+// completed. The health mask is as NVML has it.
+struct Fabric {
+  Maybe<std::uint32_t> state, status, health_mask, health_summary;
+};
+
+struct GpuProcess {
+  std::int64_t pid = 0;
+  Maybe<std::uint64_t> used_bytes;
+};
+
+// AMD: errors by hardware block, since the driver was loaded.
+struct RasBlock {
+  std::string block;  // "umc", "sdma", "gfx", ...
+  Maybe<std::uint64_t> corrected, uncorrected, deferred;
+};
+
+struct MigInstance {
+  std::string uuid;  // "MIG-…"
+  std::uint32_t gpu_instance = 0, compute_instance = 0;
+};
+
+struct GpuReading {
+  Gpu gpu;
+  // The driver says that this GPU cannot be reached any more (NVML_ERROR_GPU_IS_LOST); all else is
+  // then mostly absent.
+  bool is_lost = false;
+  // What the driver answered where it would not say anything of the GPU; empty if it did.
+  std::string fault;
+  std::string vbios_version, part_number;
+  Maybe<std::uint32_t> minor_number;  // of /dev/nvidia<N>
+  Maybe<std::uint32_t> architecture;  // NVML's number: 7 Ampere, 9 Hopper, 10 Blackwell
+  Maybe<bool> ecc_enabled, ecc_pending, persistence_mode, mig_enabled;
+  std::vector<MigInstance> mig_instances;
+  EccCounters ecc;
+  Maybe<std::uint64_t> sram_unc_parity, sram_unc_secded;
+  Maybe<bool> sram_threshold_exceeded;
+  RetiredPages retired;
+  RemappedRows rows;
+  Thermals thermals;
+  Power power;
+  Slowdown slowdown;
+  Pcie pcie;
+  Maybe<double> sm_clock_mhz, memory_clock_mhz;
+  Maybe<double> utilization_ratio, memory_utilization_ratio;  // 0..1
+  Maybe<std::uint64_t> memory_total_bytes, memory_used_bytes, memory_free_bytes;
+  std::vector<Link> links;
+  Fabric fabric;
+  // NVML field 230: 0 none, 1 reset, 2 reboot, 3 drain P2P, 4 drain and reset, 5 IMEX domain.
+  Maybe<std::uint32_t> recovery_action;
+  Maybe<std::vector<GpuProcess>> processes;  // compute
+  std::vector<RasBlock> ras;
+  Maybe<std::uint64_t> bad_pages;  // AMD: retired VRAM pages
+};
+
+// Whether two GPUs can reach each other's memory, from the driver's peer-to-peer matrix.
+struct PeerStatus {
+  std::uint32_t from = 0, to = 0;                                 // indexes
+  Maybe<std::uint32_t> read_status, write_status, nvlink_status;  // 0 is good; NVML's numbers
+  // NVML's common ancestor: 0 internal, 10 single, 20 multiple, 30 host bridge, 40 node, 50 system.
+  Maybe<std::uint32_t> topology;
+};
+
+enum class LibraryState : std::uint8_t {
+  kAbsent,    // no library on this machine: no GPUs of this vendor, not an error
+  kUnusable,  // it is there and does not work: version mismatch, driver not loaded, no permission
+  kReady
+};
+
+struct VendorReport {
+  Vendor vendor = Vendor::kNvidia;
+  LibraryState state = LibraryState::kAbsent;
+  std::string fault;    // for kUnusable: what the library said, in its own words
+  std::string library;  // which one, "libnvidia-ml.so.1" or "amdgpu sysfs"
+  std::string driver_version, library_version;
+  std::vector<GpuReading> gpus;  // ascending by index
+  std::vector<PeerStatus> peers;
+};
+
+struct GpuReport {
+  std::vector<VendorReport> vendors;
+
+  [[nodiscard]] const VendorReport* find(Vendor vendor) const {
+    for (const VendorReport& report : vendors) {
+      if (report.vendor == vendor) return &report;
+    }
+    return nullptr;
+  }
+};
+
+// A critical Xid as the driver's event set has it: no text, only the number.
+struct GpuXid {
+  std::string pci_bus_id;
+  std::uint32_t code = 0;
+  std::chrono::system_clock::time_point seen;
+};
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,51 @@
+// Where the exporter has its GPU readings from: the worker process, or a scenario file. Read by the
+// GpuWatcher on its thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "exporter/gpu/report/reading.h"
+
+namespace gpuward::exporter {
+
+enum class WorkerState : std::uint8_t {
+  kStarting,  // no answer yet
+  kAnswering,
+  kHung,    // it has not answered in time and was killed, or cannot be killed
+  kCrashed  // it ended by itself; it will be started again
+};
+
+// What is known of the GPUs and of whoever asks them. The newest report stays while the worker is
+// hung or down: `read_at` says how old it is.
+struct GpuTelemetry {
+  WorkerState state = WorkerState::kStarting;
+  std::shared_ptr<const GpuReport> report;  // null until the first answer
+  std::chrono::system_clock::time_point read_at;
+  std::chrono::milliseconds read_duration{0};
+  std::string fault;    // hung or crashed: what happened, in a sentence
+  std::string hung_at;  // the last Progress before the hang: "0000:4e:00 temperature"
+  std::uint64_t restarts = 0, hangs = 0;  // since the exporter started
+};
+
+class GpuSource {
+ public:
+  virtual ~GpuSource() = default;
+
+  // The watcher's thread. Blocks until there is something new to tell, `limit` has passed, or a
+  // stop: never longer, whatever the driver does. True where telemetry() or xids() has news.
+  virtual bool wait(std::chrono::milliseconds limit, const std::stop_token& stop) = 0;
+  [[nodiscard]] virtual GpuTelemetry telemetry() const = 0;
+  // Those since the last call.
+  [[nodiscard]] virtual std::vector<GpuXid> take_xids() = 0;
+  // Asks for a reading now instead of at the next interval.
+  virtual void hurry() = 0;
+  // For people: "worker process, libnvidia-ml.so.1", "simulated by /etc/gpus.yaml".
+  [[nodiscard]] virtual std::string describe() const = 0;
+};
+
+}  // namespace gpuward::exporter

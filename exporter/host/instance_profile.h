@@ -1,0 +1,41 @@
+// What a node of this instance type must have, in the form of the suite that gpuward replaces
+// (instance-profiles.conf): `p5.48xlarge|8|32|true|efa`. Pure but for reading the file.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/result.h"
+
+namespace gpuward::exporter {
+
+struct InstanceProfile {
+  std::string type;  // without "ml."
+  unsigned gpus = 0;
+  unsigned efa_devices = 0;
+  bool expects_nvlink = false;
+  std::string fabric_provider = "efa";
+};
+
+class InstanceProfiles {
+ public:
+  // The built-in table (CONTRACTS: p4d.24xlarge to g6.xlarge).
+  [[nodiscard]] static InstanceProfiles built_in();
+  // kInvalid names `name` and the line. An empty text is an empty table.
+  [[nodiscard]] static Result<InstanceProfiles> parse(std::string_view text, std::string name);
+
+  // On top of what is there; the same type replaces.
+  void add(InstanceProfile profile);
+  void add(const InstanceProfiles& more);
+  // nullopt for a type that nobody has described. Strips "ml.".
+  [[nodiscard]] std::optional<InstanceProfile> find(std::string_view type) const;
+  [[nodiscard]] const std::vector<InstanceProfile>& all() const { return profiles_; }
+
+ private:
+  std::vector<InstanceProfile> profiles_;
+};
+
+}  // namespace gpuward::exporter
