@@ -22,6 +22,24 @@ State full_state() {
   sxid.event.switch_name = "nvidia-nvswitch3";
   ledger.observe(sxid);
   (void)ledger.learn_uuid({*parse_pci_address("4e:00"), "GPU-a"});
+  Gpu gpu;
+  gpu.pci = *parse_pci_address("4e:00");
+  gpu.uuid = "GPU-a";
+  (void)ledger.set_gpus({gpu}, at_second(0));
+  CheckResult check;
+  check.check = "1-dcgm-diag-l2";
+  check.status = CheckStatus::kFail;
+  check.severity = Severity::kReset;
+  check.details = "memory";
+  check.started = at_second(1);
+  check.duration = std::chrono::minutes(5);
+  Finding finding;
+  finding.code = "memory";
+  finding.evidence = Evidence::kMeasured;
+  finding.cleared_by = ClearedBy::kCheck;
+  finding.workload = "team/train-0";
+  check.findings.push_back(finding);
+  ledger.apply_check(check, true);
   LogPosition position;
   position.path = "/dev/kmsg";
   position.boot_id = "boot-1";
@@ -44,7 +62,21 @@ TEST(StateFile, GivesBackAllThatWasSaved) {
   EXPECT_EQ(to_state_json(*loaded), to_state_json(state));
   EXPECT_EQ(loaded->position, state.position);
   EXPECT_EQ(loaded->counters.size(), 3U);
-  EXPECT_EQ(loaded->findings.size(), 3U);
+  EXPECT_EQ(loaded->findings.size(), 4U);
+  EXPECT_EQ(loaded->boards.at("0000:4e:00"), "GPU-a");
+  EXPECT_EQ(loaded->checks.at("1-dcgm-diag-l2").duration, std::chrono::minutes(5));
+}
+
+TEST(StateFile, ReadsWhatTheVersionBeforeHasWritten) {
+  const auto loaded = parse_state_json(
+      R"({"schema_version":1,"boot_id":"b","position":{"path":"","boot_id":"","inode":0,"offset":0,)"
+      R"("fingerprint":0},"counters":[],"findings":[{"check":"xid","code":"79","pci_bus_id":"",)"
+      R"("severity":"reboot","cleared_by":"reboot","evidence":"kernel","line":"","why":"",)"
+      R"("first_seen_ms":1,"last_seen_ms":1,"count":1}],"uuids":{},"dropped_events":0,)"
+      R"("findings_updated_ms":0})");
+
+  ASSERT_TRUE(loaded.has_value()) << loaded.error().message;
+  EXPECT_EQ(loaded->findings.size(), 1U);
 }
 
 TEST(StateFile, IsEmptyWhereThereIsNone) {

@@ -1,0 +1,270 @@
+// What checks find, what clears it, and how it stands beside what the kernel log says.
+#include <gtest/gtest.h>
+
+#include "exporter/store/ledger.h"
+#include "tests/unit/exporter/store/observations.h"
+
+namespace gpuward::exporter {
+namespace {
+
+struct FoundSpec {
+  std::string code = "row_remap_pending";
+  Severity severity = Severity::kReset;
+  ClearedBy cleared_by = ClearedBy::kCheck;
+  std::string pci = "0000:4e:00";
+};
+
+Finding found(const FoundSpec& spec) {
+  Finding finding;
+  finding.code = spec.code;
+  finding.pci_bus_id = spec.pci;
+  finding.severity = spec.severity;
+  finding.cleared_by = spec.cleared_by;
+  finding.evidence = Evidence::kMeasured;
+  return finding;
+}
+
+CheckResult result(CheckStatus status, std::vector<Finding> findings = {}, int second = 0) {
+  CheckResult made;
+  made.check = "gpu";
+  made.status = status;
+  made.started = at_second(second);
+  made.findings = std::move(findings);
+  return made;
+}
+
+const Finding* finding_of(const Ledger& ledger, const std::string& code) {
+  const auto at = ledger.state().findings.find({"gpu", code, "0000:4e:00", Evidence::kMeasured});
+  return at == ledger.state().findings.end() ? nullptr : &at->second;
+}
+
+TEST(LedgerChecks, LatchWhatTheyFindWithTheBootInWhichItWasFirstSeen) {
+  Ledger ledger({});
+  ledger.enter_boot("boot-1", at_second(0));
+
+  ledger.apply_check(result(CheckStatus::kFail, {found({})}, 1), false);
+  ledger.apply_check(result(CheckStatus::kFail, {found({})}, 2), false);
+
+  ASSERT_NE(finding_of(ledger, "row_remap_pending"), nullptr);
+  const Finding& finding = *finding_of(ledger, "row_remap_pending");
+  EXPECT_EQ(finding.check, "gpu");
+  EXPECT_EQ(finding.first_boot_id, "boot-1");
+  EXPECT_EQ(finding.first_seen, at_second(1));
+  EXPECT_EQ(finding.last_seen, at_second(2));
+  EXPECT_EQ(finding.count, 2U);
+}
+
+TEST(LedgerChecks, TakeAwayWhatTheNextRunDoesNotFindAnyMore) {
+  Ledger ledger({});
+  ledger.apply_check(result(CheckStatus::kFail, {found({})}, 1), false);
+
+  ledger.apply_check(result(CheckStatus::kPass, {}, 2), false);
+
+  EXPECT_EQ(finding_of(ledger, "row_remap_pending"), nullptr);
+  EXPECT_EQ(ledger.state().findings_updated, at_second(2));
+}
+
+class LedgerChecksThatCannotTell : public testing::TestWithParam<CheckStatus> {};
+
+TEST_P(LedgerChecksThatCannotTell, TakeNothingAway) {
+  Ledger ledger({});
+  ledger.apply_check(result(CheckStatus::kFail, {found({})}, 1), false);
+
+  ledger.apply_check(result(GetParam(), {}, 2), true);
+
+  EXPECT_NE(finding_of(ledger, "row_remap_pending"), nullptr);
+  EXPECT_EQ(ledger.state().checks.at("gpu").status, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Statuses, LedgerChecksThatCannotTell,
+                         testing::Values(CheckStatus::kError, CheckStatus::kSkip));
+
+TEST(LedgerChecks, KeepWhatOnlyAnOperatorClears) {
+  Ledger ledger({});
+  ledger.apply_check(
+      result(CheckStatus::kFail,
+             {found({.severity = Severity::kIsolate, .cleared_by = ClearedBy::kOperator})}),
+      false);
+
+  ledger.apply_check(result(CheckStatus::kPass, {}, 2), true);
+
+  EXPECT_NE(finding_of(ledger, "row_remap_pending"), nullptr);
+}
+
+TEST(LedgerChecks, LetASeverityFallWithTheMeasurement) {
+  Ledger ledger({});
+  ledger.apply_check(result(CheckStatus::kFail, {found({.severity = Severity::kReboot})}), false);
+
+  ledger.apply_check(result(CheckStatus::kWarn, {found({.severity = Severity::kMonitor})}), false);
+
+  EXPECT_EQ(finding_of(ledger, "row_remap_pending")->severity, Severity::kMonitor);
+}
+
+TEST(LedgerChecks, LeaveTheFindingsOfOtherChecksAlone) {
+  Ledger ledger({});
+  ledger.observe(observe_xid({.code = 48}));
+  CheckResult other = result(CheckStatus::kFail, {found({.code = "efa_count"})});
+  other.check = "2-efa-enumeration";
+  ledger.apply_check(other, false);
+
+  ledger.apply_check(result(CheckStatus::kPass), false);
+
+  EXPECT_EQ(ledger.state().findings.size(), 2U);
+}
+
+TEST(LedgerChecks, ThatAreDiagnosticsClearByTheirPassWhatWasThereWhenTheyBegan) {
+  Ledger ledger({});
+  ledger.observe(observe_xid({.code = 48, .cleared_by = ClearedBy::kDiagnostics, .second = 1}));
+  ledger.observe(observe_xid({.code = 95, .cleared_by = ClearedBy::kDiagnostics, .second = 50}));
+  CheckResult pass = result(CheckStatus::kPass, {}, 40);
+  pass.check = "1-dcgm-diag-l2";
+
+  ledger.apply_check(pass, true);
+
+  ASSERT_EQ(ledger.state().findings.size(), 1U);
+  EXPECT_EQ(ledger.state().findings.begin()->first.code, "95");
+}
+
+// K6: the verdict of a long diagnostic was forgotten after one cycle.
+TEST(LedgerChecks, KeepAFailedDiagnosticUntilItsNextRunSupersedesIt) {
+  Ledger ledger({});
+  CheckResult failed =
+      result(CheckStatus::kFail, {found({.cleared_by = ClearedBy::kDiagnostics})}, 1);
+  failed.check = "1-dcgm-diag-l2";
+  ledger.apply_check(failed, true);
+
+  ledger.apply_check(result(CheckStatus::kPass, {}, 2), false);
+  EXPECT_EQ(ledger.state().findings.size(), 1U);
+
+  failed.started = at_second(3);
+  failed.findings.clear();
+  failed.status = CheckStatus::kPass;
+  ledger.apply_check(failed, true);
+  EXPECT_TRUE(ledger.state().findings.empty());
+}
+
+TEST(LedgerChecks, RememberOverARebootWithoutBelieving) {
+  Ledger ledger({});
+  ledger.enter_boot("boot-1", at_second(0));
+  ledger.apply_check(result(CheckStatus::kFail, {found({.severity = Severity::kReboot})}, 1),
+                     false);
+
+  ledger.enter_boot("boot-2", at_second(10));
+
+  ASSERT_NE(finding_of(ledger, "row_remap_pending"), nullptr);
+  EXPECT_EQ(finding_of(ledger, "row_remap_pending")->severity, Severity::kNone);
+  EXPECT_EQ(ledger.state().findings_updated, at_second(10));
+
+  ledger.apply_check(result(CheckStatus::kFail, {found({.severity = Severity::kIsolate})}, 20),
+                     false);
+  EXPECT_EQ(finding_of(ledger, "row_remap_pending")->first_boot_id, "boot-1");
+  EXPECT_EQ(finding_of(ledger, "row_remap_pending")->severity, Severity::kIsolate);
+}
+
+TEST(LedgerEventSet, CountsOneXidOnceWhicheverSourceTellsItFirst) {
+  for (const bool event_set_first : {true, false}) {
+    Ledger ledger({});
+    Observation line = observe_xid({.code = 48, .second = event_set_first ? 2 : 0});
+    Observation event = observe_xid({.code = 48, .second = event_set_first ? 0 : 2});
+    event.is_driver_event = true;
+
+    ledger.observe(event_set_first ? event : line);
+    ledger.observe(event_set_first ? line : event);
+
+    EXPECT_EQ(ledger.state().counters.begin()->second.count, 1U);
+    EXPECT_EQ(ledger.state().findings.size(), 1U);
+    EXPECT_EQ(ledger.state().findings.begin()->second.count, 1U);
+  }
+}
+
+TEST(LedgerEventSet, CountsAsManyAsTheBusierSourceHas) {
+  Ledger ledger({});
+  Observation event = observe_xid({.code = 48});
+  event.is_driver_event = true;
+
+  for (int i = 0; i < 3; ++i) ledger.observe(observe_xid({.code = 48, .second = i}));
+  for (int i = 0; i < 2; ++i) ledger.observe(event);
+
+  EXPECT_EQ(ledger.state().counters.begin()->second.count, 3U);
+}
+
+TEST(LedgerEventSet, CountsAgainWhatComesLongAfter) {
+  Ledger ledger({});
+  Observation event = observe_xid({.code = 48, .second = 300});
+  event.is_driver_event = true;
+
+  ledger.observe(observe_xid({.code = 48, .second = 0}));
+  ledger.observe(event);
+
+  EXPECT_EQ(ledger.state().counters.begin()->second.count, 2U);
+}
+
+TEST(LedgerEventSet, DoesNotLetAForgedLineHideAnXid) {
+  Ledger ledger({});
+  Observation event = observe_xid({.code = 48, .second = 1});
+  event.is_driver_event = true;
+
+  ledger.observe(observe_xid({.code = 48, .second = 0, .evidence = Evidence::kUserSpace}));
+  ledger.observe(event);
+
+  EXPECT_EQ(ledger.state().counters.begin()->second.count, 2U);
+}
+
+Gpu board(const std::string& uuid) {
+  Gpu gpu;
+  gpu.pci = *parse_pci_address("0000:4e:00.0");
+  gpu.uuid = uuid;
+  return gpu;
+}
+
+TEST(LedgerBoards, ForgetTheOldBoardWhenAnotherIsInItsSlot) {
+  Ledger ledger({});
+  (void)ledger.set_gpus({board("GPU-old")}, at_second(0));
+  ledger.observe(observe_xid({.code = 64, .cleared_by = ClearedBy::kOperator, .second = 1}));
+  ledger.observe(observe_xid({.code = 64, .pci = "0000:5e:00", .second = 1}));
+
+  const auto swapped = ledger.set_gpus({board("GPU-new")}, at_second(2));
+
+  EXPECT_EQ(swapped, std::vector<std::string>{"0000:4e:00"});
+  ASSERT_EQ(ledger.state().findings.size(), 1U);
+  EXPECT_EQ(ledger.state().findings.begin()->first.pci_bus_id, "0000:5e:00");
+  EXPECT_EQ(ledger.state().counters.size(), 1U);
+  EXPECT_EQ(ledger.state().findings_updated, at_second(2));
+}
+
+TEST(LedgerBoards, KeepWhatIsKnownWhileTheDriverSaysNoUuid) {
+  Ledger ledger({});
+  (void)ledger.set_gpus({board("GPU-old")}, at_second(0));
+  ledger.observe(observe_xid({.code = 64}));
+
+  EXPECT_TRUE(ledger.set_gpus({board("")}, at_second(2)).empty());
+  EXPECT_TRUE(ledger.set_gpus({}, at_second(3)).empty());
+  EXPECT_TRUE(ledger.set_gpus({board("GPU-old")}, at_second(4)).empty());
+
+  EXPECT_EQ(ledger.state().findings.size(), 1U);
+}
+
+TEST(LedgerAmd, TakesASucceededResetForWhatAGpuResetClears) {
+  Ledger ledger({});
+  Observation hang = observe_xid({.cleared_by = ClearedBy::kGpuReset, .second = 1});
+  hang.event.kind = xid::Kind::kAmdHang;
+  hang.event.code = 0;
+  hang.event.label = "ring_timeout";
+  Observation reset = hang;
+  reset.event.kind = xid::Kind::kAmdReset;
+  reset.event.label = "succeeded";
+  reset.verdict.severity = Severity::kNone;
+  reset.seen = at_second(5);
+  Observation elsewhere = hang;
+  elsewhere.event.pci = parse_pci_address("0000:5e:00");
+
+  ledger.observe(hang);
+  ledger.observe(elsewhere);
+  ledger.observe(reset);
+
+  ASSERT_EQ(ledger.state().findings.size(), 1U);
+  EXPECT_EQ(ledger.state().findings.begin()->first.pci_bus_id, "0000:5e:00");
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
