@@ -1,0 +1,29 @@
+// What the exporter may write to its own node. Filled by the exporter's settings (node: in the YAML
+// file, ENABLE_LABEL and ENABLE_TAINT of the replaced suite).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace gpuward::exporter {
+
+// Whose keys are used: those of the health check suite (labels, taint, annotation), konduktor's
+// taint, AMD's label for each GPU, or none at all.
+enum class NodePreset : std::uint8_t { kAwsSamples, kKonduktor, kAmd, kNone };
+
+// "aws-samples", "konduktor", "amd", "none".
+[[nodiscard]] constexpr std::string_view to_string(NodePreset preset) {
+  constexpr std::string_view kNames[] = {"aws-samples", "konduktor", "amd", "none"};
+  return kNames[static_cast<std::size_t>(preset)];
+}
+
+struct NodeSettings {
+  NodePreset preset = NodePreset::kAwsSamples;
+  bool writes_labels = true;
+  bool writes_taint = true;
+  bool writes_annotation = true;
+  bool writes_condition = true;  // GPUProblem
+  bool operator==(const NodeSettings&) const = default;
+};
+
+}  // namespace gpuward::exporter
