@@ -165,6 +165,7 @@ struct GpuXid {
   std::string pci_bus_id;
   std::uint32_t code = 0;
   std::chrono::system_clock::time_point seen;
+  Maybe<std::uint32_t> gpu_instance, compute_instance;  // MIG, where the driver names one
 };
 
 }  // namespace gpuward::exporter
