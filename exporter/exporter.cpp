@@ -16,8 +16,14 @@ std::unique_ptr<Inventory> make_inventory(const Flags& flags) {
   return std::make_unique<SimulatedInventory>(flags.gpu_simulate_file);
 }
 
+SettingsSources sources_of(const Flags& flags) {
+  return {.file = flags.config_file,
+          .folder = flags.config_folder,
+          .environment = environment_lookup()};
+}
+
 Result<Settings> settings_of(const Flags& flags) {
-  auto settings = load_settings(flags.config_file);
+  auto settings = load_settings(sources_of(flags));
   if (settings && !flags.kernel_log_path.empty()) settings->kernel_log_path = flags.kernel_log_path;
   return settings;
 }
@@ -51,7 +57,7 @@ Result<std::unique_ptr<Exporter>> Exporter::start(const Flags& flags, Clock& clo
 Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& clock, Log& log)
     : clock_(clock),
       log_(log),
-      config_file_(flags.config_file),
+      settings_sources_(sources_of(flags)),
       clear_requests_(flags.state_path),
       policy_(std::move(settings)),
       inventory_(make_inventory(flags)),
@@ -59,6 +65,9 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
   for (const auto& path : {flags.config_file, flags.gpu_simulate_file}) {
     if (!path.empty()) watches_.emplace_back(path);
   }
+  if (flags.config_folder.empty()) return;
+  watches_.emplace_back(flags.config_folder);  // a ConfigMap's swap
+  for (const std::string_view key : seed_keys()) watches_.emplace_back(flags.config_folder / key);
 }
 
 Status Exporter::serve(const Flags& flags) {
@@ -113,7 +122,7 @@ void Exporter::load_gpus() {
 
 void Exporter::reload() {
   load_gpus();
-  auto settings = load_settings(config_file_);
+  auto settings = load_settings(settings_sources_);
   if (!settings) {
     log_.error("The new configuration is wrong: the old one stays in force",
                {{"error", settings.error().message}});
@@ -128,7 +137,9 @@ void Exporter::reload() {
     health.last_good_reload = clock_.wall();
   });
   store_.touch();
-  log_.info("The configuration has been read again", {{"file", config_file_.string()}});
+  log_.info(
+      "The configuration has been read again",
+      {{"file", settings_sources_.file.string()}, {"folder", settings_sources_.folder.string()}});
 }
 
 void Exporter::tick() {

@@ -45,7 +45,7 @@ class Exporter {
 
   Clock& clock_;
   Log& log_;
-  std::filesystem::path config_file_;
+  SettingsSources settings_sources_;
   ClearRequests clear_requests_;
   std::string clear_fault_;  // the last that was said
   std::vector<FileWatch> watches_;

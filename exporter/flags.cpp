@@ -17,6 +17,9 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
       ->capture_default_str();
   app.add_option("--web.config.file", flags.web_config_file, "YAML file with TLS and credentials");
   app.add_option("--config.file", flags.config_file, "YAML file with severities and the rest");
+  app.add_option("--config.directory", flags.config_folder,
+                 "Folder with a file for each setting of the suite that gpuward replaces, as a "
+                 "ConfigMap is mounted: CHECK_INTERVAL, ENABLE_TAINT, instance-profiles.conf, ...");
   app.add_option("--kernel-log.path", flags.kernel_log_path,
                  "Kernel log: /dev/kmsg (default), or any file or FIFO");
   app.add_option("--gpu.simulate", flags.gpu_simulate_file, "Take the GPUs from this YAML file");

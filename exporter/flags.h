@@ -20,7 +20,8 @@ struct Flags {
   std::vector<std::string> listen_addresses{":10980"};
   std::filesystem::path web_config_file;
   std::filesystem::path config_file;
-  std::string kernel_log_path;  // empty: as the configuration says
+  std::filesystem::path config_folder;  // of a mounted ConfigMap with the replaced suite's keys
+  std::string kernel_log_path;          // empty: as the configuration says
   std::filesystem::path gpu_simulate_file;
   std::filesystem::path state_path{"/var/lib/gpuward"};
   ClearRequest clear;  // of kClear

@@ -101,9 +101,110 @@ void read_log(const YamlMap& map, Settings& settings) {
   if (level) settings.log_level = *level;
 }
 
-}  // namespace
+constexpr std::chrono::milliseconds kShortest = std::chrono::seconds(1);
+constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
+constexpr std::int64_t kMostDevices = 1024;
 
-Result<Settings> load_settings(const std::filesystem::path& path) {
+void read_gpu(const YamlMap& map, CheckSettings& checks) {
+  map.read("interval", checks.gpu_interval, kShortest, std::chrono::hours(1));
+  map.read("timeout", checks.gpu_timeout, kShortest, std::chrono::minutes(10));
+  map.read("settling_time", checks.settling_time, std::chrono::milliseconds(0),
+           std::chrono::hours(24));
+}
+
+std::optional<int> check_number(std::string_view text) {
+  const auto number = parse_integer<int>(text);
+  constexpr int kLastCheck = 6;
+  return number && *number >= 0 && *number <= kLastCheck ? number : std::nullopt;
+}
+
+void read_enabled(const YamlMap& map, std::vector<int>& enabled) {
+  if (!map.has("enabled")) return;
+  std::vector<std::string> words;
+  map.read("enabled", words);
+  enabled.clear();
+  for (const std::string& word : words) {
+    const auto number = check_number(word);
+    if (!number) map.reject("enabled", "holds something else than check numbers from 0 to 6");
+    if (number) enabled.push_back(*number);
+  }
+}
+
+void read_timeouts(const YamlMap& table, CheckSettings& checks) {
+  for (const auto& [word, row] : table.entries()) {
+    const auto number = check_number(word);
+    if (!number) {
+      table.reject(word, "is no check number from 0 to 6");
+      continue;
+    }
+    table.read(word, checks.timeouts[*number], kShortest, kLongest);
+  }
+}
+
+void read_paths(const YamlMap& map, CheckSettings& checks) {
+  std::string results = checks.results_dir.string();
+  map.read("results_dir", results);
+  checks.results_dir = results;
+  if (!map.has("tool_dirs")) return;
+  std::vector<std::string> folders;
+  map.read("tool_dirs", folders);
+  checks.tool_dirs.assign(folders.begin(), folders.end());
+}
+
+void read_checks(const YamlMap& map, CheckSettings& checks) {
+  map.read("interval", checks.check_interval, kShortest, kLongest);
+  read_enabled(map, checks.enabled);
+  const YamlMap dcgm = map.map("dcgm_l2");
+  dcgm.read("enabled", checks.is_dcgm_l2_enabled);
+  dcgm.read("interval", checks.dcgm_l2_interval, std::chrono::minutes(1), kLongest);
+  read_timeouts(map.map("timeouts"), checks);
+  read_paths(map, checks);
+  auto pages = static_cast<std::int64_t>(checks.max_retired_pages_sbe);
+  map.read("max_retired_pages_sbe", pages, 0, 1'000'000);
+  checks.max_retired_pages_sbe = static_cast<std::uint64_t>(pages);
+  map.read("efa_min_gbits", checks.efa_min_gbits, 0, 1'000'000);
+  checks.dcgm_bare_fail = read_severity(map, "dcgm_bare_fail").value_or(checks.dcgm_bare_fail);
+}
+
+unsigned read_devices(const YamlMap& map, const char* key) {
+  std::int64_t count = 0;
+  map.read(key, count, 0, kMostDevices);
+  return static_cast<unsigned>(count);
+}
+
+void read_instance(const YamlMap& map, CheckSettings& checks) {
+  map.read("type", checks.instance_type);
+  for (const YamlMap& item : map.maps("profiles")) {
+    InstanceProfile profile;
+    item.require("type", profile.type);
+    profile.gpus = read_devices(item, "gpus");
+    profile.efa_devices = read_devices(item, "efa");
+    item.read("nvlink", profile.expects_nvlink);
+    item.read("provider", profile.fabric_provider);
+    checks.profiles.add(std::move(profile));
+  }
+}
+
+void read_node(const YamlMap& map, NodeSettings& node) {
+  if (map.has("preset")) {
+    std::string text;
+    map.read("preset", text);
+    bool is_known = false;
+    for (const NodePreset preset :
+         {NodePreset::kAwsSamples, NodePreset::kKonduktor, NodePreset::kAmd, NodePreset::kNone}) {
+      if (to_string(preset) != text) continue;
+      node.preset = preset;
+      is_known = true;
+    }
+    if (!is_known) map.reject("preset", "is none of aws-samples, konduktor, amd, none");
+  }
+  map.read("labels", node.writes_labels);
+  map.read("taint", node.writes_taint);
+  map.read("annotation", node.writes_annotation);
+  map.read("condition", node.writes_condition);
+}
+
+Result<Settings> load_file(const std::filesystem::path& path) {
   Settings settings;
   if (path.empty()) return settings;
   auto file = YamlFile::load(path);
@@ -114,7 +215,35 @@ Result<Settings> load_settings(const std::filesystem::path& path) {
   root.map("findings")
       .read("age", settings.findings_age, std::chrono::minutes(1), std::chrono::hours(24 * 365));
   read_log(root.map("log"), settings);
+  read_gpu(root.map("gpu"), settings.checks);
+  read_checks(root.map("checks"), settings.checks);
+  read_instance(root.map("instance"), settings.checks);
+  read_node(root.map("node"), settings.node);
+  std::string socket = settings.kubelet_socket.string();
+  root.map("pods").read("socket", socket);
+  settings.kubelet_socket = socket;
+  const YamlMap metrics = root.map("metrics");
+  metrics.read("dcgm_compat", settings.has_dcgm_names);
+  metrics.read("per_link", settings.has_link_series);
   if (auto status = file->finish(); !status) return std::unexpected(status.error());
+  settings.checks.is_seed_profile = settings.catalogue.profile == xid::Profile::kSeed;
+  return settings;
+}
+
+}  // namespace
+
+Result<Settings> load_settings(const SettingsSources& sources) {
+  auto settings = load_file(sources.file);
+  if (!settings) return settings;
+  if (auto status = apply_seed_keys(sources.environment, "environment", *settings); !status) {
+    return std::unexpected(status.error());
+  }
+  if (sources.folder.empty()) return settings;
+  if (auto status =
+          apply_seed_keys(folder_lookup(sources.folder), sources.folder.string(), *settings);
+      !status) {
+    return std::unexpected(status.error());
+  }
   return settings;
 }
 

@@ -9,6 +9,26 @@
 //   kernel_log: {path: /dev/kmsg, user_space_lines: mark}   # or refuse, or trust (tests only)
 //   findings: {age: 24h}             # without a repeat, for findings that age clears
 //   log: {level: info}
+//   gpu: {interval: 15s, timeout: 20s, settling_time: 15m}
+//   checks:
+//     interval: 300s
+//     enabled: ["0", "2", "3"]       # each cycle
+//     dcgm_l2: {enabled: true, interval: 6h}
+//     timeouts: {"2": 60s}           # by number, where not the default
+//     results_dir: /var/lib/gpuward/results
+//     tool_dirs: [/opt/amazon/efa/bin]
+//     max_retired_pages_sbe: 60
+//     efa_min_gbits: 20
+//     dcgm_bare_fail: reset          # a Fail of DCGM that names no error
+//   instance:
+//     type: p5.48xlarge              # where not asked for
+//     profiles: [{type: x9.huge, gpus: 8, efa: 4, nvlink: true, provider: efa}]
+//   node: {preset: aws-samples, labels: true, taint: true, annotation: true, condition: true}
+//   pods: {socket: /var/lib/kubelet/pod-resources/kubelet.sock}   # "" asks nobody
+//   metrics: {dcgm_compat: false, per_link: false}
+//
+// On top of it come, under their old names, the settings of the suite that gpuward replaces: from
+// the environment, then from the files of a mounted ConfigMap (--config.directory; seed_keys.h).
 #pragma once
 
 #include <chrono>
@@ -22,6 +42,9 @@
 #include "core/model/result.h"
 #include "core/runtime/log.h"
 #include "core/xid/catalogue.h"
+#include "exporter/checks/check_settings.h"
+#include "exporter/publish/node/node_settings.h"
+#include "exporter/seed_keys.h"
 
 namespace gpuward::exporter {
 
@@ -34,10 +57,21 @@ struct Settings {
   UserSpaceLines user_space_lines = UserSpaceLines::kMark;
   std::chrono::milliseconds findings_age = std::chrono::hours(24);
   std::optional<LogLevel> log_level;  // the flag wins where absent
+  CheckSettings checks;
+  NodeSettings node;
+  std::filesystem::path kubelet_socket = "/var/lib/kubelet/pod-resources/kubelet.sock";
+  bool has_dcgm_names = false;   // DCGM-compatible series beside our own
+  bool has_link_series = false;  // a series for each link instead of sums
 };
 
-// An empty path gives the defaults. kInvalid names file, line and field.
-[[nodiscard]] Result<Settings> load_settings(const std::filesystem::path& path);
+struct SettingsSources {
+  std::filesystem::path file{};    // empty: the defaults
+  std::filesystem::path folder{};  // of the mounted ConfigMap; empty: none
+  SeedLookup environment = [](std::string_view) { return std::nullopt; };
+};
+
+// kInvalid names file, line and field, or the key.
+[[nodiscard]] Result<Settings> load_settings(const SettingsSources& sources);
 
 // The settings in force and the catalogue built from them.
 struct Policy {

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 Result<Settings> load(const std::string& yaml) {
   const support::TempDir folder;
-  return load_settings(folder.write("config.yaml", yaml));
+  return load_settings({.file = folder.write("config.yaml", yaml)});
 }
 
 TEST(Settings, AreTheDefaultsWithoutAFile) {
@@ -99,6 +99,69 @@ TEST(CurrentPolicy, IsReplacedAsAWhole) {
   EXPECT_EQ(before->catalogue->judge(event).severity, Severity::kMonitor);
   EXPECT_EQ(current.get()->catalogue->judge(event).severity, Severity::kIsolate);
 }
+
+TEST(Settings, OfTheChecksAreAllReadFromAFile) {
+  const auto settings = load(
+      "gpu: {interval: 30s, timeout: 10s, settling_time: 5m}\n"
+      "checks:\n"
+      "  interval: 60s\n"
+      "  enabled: [\"0\", \"3\"]\n"
+      "  dcgm_l2: {enabled: false, interval: 12h}\n"
+      "  timeouts: {\"2\": 45s}\n"
+      "  results_dir: /results\n"
+      "  tool_dirs: [/a, /b]\n"
+      "  max_retired_pages_sbe: 7\n"
+      "  efa_min_gbits: 12.5\n"
+      "  dcgm_bare_fail: isolate\n"
+      "instance:\n"
+      "  type: x9.huge\n"
+      "  profiles: [{type: x9.huge, gpus: 4, efa: 2, nvlink: true, provider: efa}]\n"
+      "node: {preset: konduktor, labels: false, taint: false, annotation: false, condition: "
+      "false}\n"
+      "pods: {socket: /kubelet.sock}\n"
+      "metrics: {dcgm_compat: true, per_link: true}\n");
+
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  const CheckSettings& checks = settings->checks;
+  EXPECT_EQ(checks.gpu_interval, 30s);
+  EXPECT_EQ(checks.gpu_timeout, 10s);
+  EXPECT_EQ(checks.settling_time, 5min);
+  EXPECT_EQ(checks.check_interval, 60s);
+  EXPECT_EQ(checks.enabled, (std::vector<int>{0, 3}));
+  EXPECT_FALSE(checks.is_dcgm_l2_enabled);
+  EXPECT_EQ(checks.dcgm_l2_interval, 12h);
+  EXPECT_EQ(checks.timeouts.at(2), 45s);
+  EXPECT_EQ(checks.results_dir, "/results");
+  EXPECT_EQ(checks.tool_dirs, (std::vector<std::filesystem::path>{"/a", "/b"}));
+  EXPECT_EQ(checks.max_retired_pages_sbe, 7U);
+  EXPECT_EQ(checks.efa_min_gbits, 12.5);
+  EXPECT_EQ(checks.dcgm_bare_fail, Severity::kIsolate);
+  EXPECT_EQ(checks.instance_type, "x9.huge");
+  ASSERT_TRUE(checks.profiles.find("x9.huge").has_value());
+  EXPECT_EQ(checks.profiles.find("x9.huge")->gpus, 4U);
+  EXPECT_EQ(settings->node, (NodeSettings{NodePreset::kKonduktor, false, false, false, false}));
+  EXPECT_EQ(settings->kubelet_socket, "/kubelet.sock");
+  EXPECT_TRUE(settings->has_dcgm_names);
+  EXPECT_TRUE(settings->has_link_series);
+}
+
+class WrongCheckSettings : public testing::TestWithParam<const char*> {};
+
+TEST_P(WrongCheckSettings, AreRefusedWithTheirLine) {
+  const auto settings = load(GetParam());
+
+  ASSERT_FALSE(settings.has_value());
+  EXPECT_EQ(settings.error().kind, ErrorKind::kInvalid);
+  EXPECT_NE(settings.error().message.find("config.yaml:1"), std::string::npos)
+      << settings.error().message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Texts, WrongCheckSettings,
+                         testing::Values("checks: {interval: 0s}", "checks: {enabled: [\"7\"]}",
+                                         "checks: {timeouts: {\"9\": 5s}}",
+                                         "checks: {dcgm_bare_fail: bad}", "gpu: {interval: 2h}",
+                                         "node: {preset: gke}", "instance: {profiles: [{gpus: 8}]}",
+                                         "metrics: {per_link: 3}"));
 
 }  // namespace
 }  // namespace gpuward::exporter
