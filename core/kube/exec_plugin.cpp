@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/kube/child.h"
 #include "core/runtime/base64.h"
+#include "core/runtime/child.h"
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
@@ -12,6 +12,7 @@ namespace gpuward::kube {
 namespace {
 
 constexpr std::size_t kLargestAnswer = 1U << 20U;
+constexpr std::size_t kMaxComplaintBytes = 300;
 
 Json cluster_info(const ClusterConfig& config) {
   Json cluster = {{"server", config.server}};
@@ -25,6 +26,13 @@ Json cluster_info(const ClusterConfig& config) {
 
 std::unexpected<Error> broken(const ExecPlugin& plugin, const std::string& what) {
   return fail(ErrorKind::kUnauthenticated, "exec plugin " + plugin.command + ": " + what);
+}
+
+// With the beginning of its stderr, never its stdout: that may hold a credential.
+std::unexpected<Error> failed(const ExecPlugin& plugin, const ChildResult& ended) {
+  return fail(ErrorKind::kUnavailable,
+              "exec plugin: " + plugin.command + " " + how_it_ended(ended) + ": " +
+                  to_valid_utf8(trim(ended.complaint), kMaxComplaintBytes));
 }
 
 }  // namespace
@@ -73,15 +81,16 @@ Result<ExecCredential> run_exec_plugin(const ClusterConfig& config, const ExecPl
   command.environment["KUBERNETES_EXEC_INFO"] = exec_info(config, plugin);
   command.max_output_bytes = kLargestAnswer;
   command.timeout = kExecTimeout;
-  const auto output = run_child(command, clock);
-  if (!output) {
-    Error error = output.error();
+  const auto ended = run_child(command, clock);
+  if (!ended) {
+    Error error = ended.error();
     if (error.kind == ErrorKind::kNotFound && !plugin.install_hint.empty()) {
       error.message += "; " + to_valid_utf8(plugin.install_hint, 512);
     }
     return with_context("exec plugin", std::move(error));
   }
-  return read_exec_credential(*output, plugin);
+  if (ended->exit_code != 0) return failed(plugin, *ended);
+  return read_exec_credential(ended->output, plugin);
 }
 
 }  // namespace gpuward::kube

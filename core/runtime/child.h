@@ -22,8 +22,8 @@ struct ChildCommand {
   std::vector<std::filesystem::path> search;
   std::size_t max_output_bytes = 1U << 20U;
   std::chrono::milliseconds timeout{60'000};
-  // At the deadline, or a stop, the whole group is sent SIGTERM and, this much later, SIGKILL; zero:
-  // SIGKILL at once.
+  // At the deadline, or a stop, the whole group is sent SIGTERM and, this much later, SIGKILL;
+  // zero: SIGKILL at once.
   std::chrono::milliseconds grace{0};
   std::stop_token stop;
 };
@@ -36,9 +36,17 @@ struct ChildResult {
   std::string complaint;  // the first 4 KiB of stderr
 };
 
-// How it ended, whatever its exit code. kNotFound: no such program; kTimeout, kTooLarge, kCancelled:
-// it was killed, its children with it, and is gone when this returns.
+// How it ended, whatever its exit code. kNotFound: no such program; kUnavailable: it cannot be
+// started; kTimeout, kTooLarge, kCancelled: it was killed, its children with it, and is gone when
+// this returns (the message says so where the kernel would not let go of it within 5 s).
+//
+// Either way nothing of its process group is left: what it started in the background and left
+// behind is killed when it ends. A daemon that is meant to stay leaves the group (setsid); it can
+// hold our pipes open and is not waited for.
 [[nodiscard]] Result<ChildResult> run_child(const ChildCommand& command, Clock& clock);
+
+// `ended with 3`, `was ended by signal 9`.
+[[nodiscard]] std::string how_it_ended(const ChildResult& result);
 
 // Where the program is; kNotFound names the places looked at.
 [[nodiscard]] Result<std::filesystem::path> find_program(

@@ -1,0 +1,133 @@
+#include "core/runtime/child.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "core/runtime/child_group.h"
+#include "core/runtime/child_spawn.h"
+
+namespace gpuward {
+namespace {
+
+constexpr std::size_t kMaxComplaintBytes = 4096;
+// A stop and a deadline are seen this late.
+constexpr int kPollMilliseconds = 20;
+// In one go, before anything else is looked at: 1 MiB, the most that a pipe holds
+// (/proc/sys/fs/pipe-max-size).
+constexpr int kReadsAtOnce = 256;
+
+enum class Verdict : std::uint8_t { kRuns, kEnded, kTimeout, kTooLarge, kCancelled };
+
+class Child {
+ public:
+  Child(SpawnedChild spawned, const ChildCommand& command, Clock& clock)
+      : command_(command),
+        clock_(clock),
+        deadline_(clock.steady() + command.timeout),
+        output_(std::move(spawned.output)),
+        complaint_(std::move(spawned.complaint)),
+        group_(spawned.pid, clock, [this] { wait_and_take(); }) {}
+
+  Result<ChildResult> collect() {
+    Verdict verdict = look();
+    while (verdict == Verdict::kRuns) {
+      wait_and_take();
+      verdict = look();
+    }
+    const bool gone =
+        group_.end(verdict == Verdict::kEnded ? std::chrono::milliseconds{0} : command_.grace);
+    take_all();
+    if (verdict == Verdict::kEnded && is_flooded()) verdict = Verdict::kTooLarge;
+    if (verdict != Verdict::kEnded) return killed(verdict, gone);
+    if (WIFSIGNALED(group_.status())) result_.signal = WTERMSIG(group_.status());
+    if (WIFEXITED(group_.status())) result_.exit_code = WEXITSTATUS(group_.status());
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] bool is_flooded() const {
+    return result_.output.size() > command_.max_output_bytes;
+  }
+
+  [[nodiscard]] Verdict look() const {
+    if (is_flooded()) return Verdict::kTooLarge;
+    if (group_.leader_has_ended()) return Verdict::kEnded;
+    if (command_.stop.stop_requested()) return Verdict::kCancelled;
+    return clock_.steady() >= deadline_ ? Verdict::kTimeout : Verdict::kRuns;
+  }
+
+  void wait_and_take() {
+    // A descriptor of -1 is passed over.
+    std::array<pollfd, 3> wanted{pollfd{output_.number(), POLLIN, 0},
+                                 pollfd{complaint_.number(), POLLIN, 0},
+                                 pollfd{group_.descriptor(), POLLIN, 0}};
+    const bool ended = group_.leader_has_ended();  // its descriptor would not let us wait
+    ::poll(wanted.data(), ended ? 2 : 3, kPollMilliseconds);
+    take_all();
+  }
+
+  void take_all() {
+    take(output_, result_.output, command_.max_output_bytes + 1);
+    take(complaint_, result_.complaint, kMaxComplaintBytes);
+  }
+
+  // What is there now; what lies beyond the cap is dropped.
+  static void take(ChildPipe& from, std::string& into, std::size_t cap) {
+    std::array<char, 4096> piece{};
+    for (int reads = 0; reads < kReadsAtOnce && from.is_open(); ++reads) {
+      const ssize_t size = ::read(from.number(), piece.data(), piece.size());
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0 && errno == EAGAIN) return;
+      if (size <= 0) return from.close();
+      into.append(piece.data(),
+                  std::min(static_cast<std::size_t>(size), cap - std::min(cap, into.size())));
+    }
+  }
+
+  [[nodiscard]] std::unexpected<Error> killed(Verdict verdict, bool gone) const {
+    Error error{ErrorKind::kTimeout,
+                "it had not ended after " + std::to_string(command_.timeout.count()) + " ms",
+                {}};
+    if (verdict == Verdict::kCancelled) error = {ErrorKind::kCancelled, "we were told to stop", {}};
+    if (verdict == Verdict::kTooLarge) {
+      error = {ErrorKind::kTooLarge,
+               "it wrote more than " + std::to_string(command_.max_output_bytes) + " bytes",
+               {}};
+    }
+    if (!gone) error.message += "; part of it hangs in the kernel and is still there";
+    return with_context(command_.program + " was killed", std::move(error));
+  }
+
+  const ChildCommand& command_;
+  Clock& clock_;
+  Clock::Steady deadline_;
+  ChildPipe output_, complaint_;
+  ChildResult result_;
+  ChildGroup group_;
+};
+
+}  // namespace
+
+Result<ChildResult> run_child(const ChildCommand& command, Clock& clock) {
+  if (command.stop.stop_requested())
+    return fail(ErrorKind::kCancelled, command.program + " was not started: we were told to stop");
+  const auto program = find_program(command.program, command.search);
+  if (!program) return std::unexpected(program.error());
+  auto spawned = spawn_child(*program, command);
+  if (!spawned) return std::unexpected(spawned.error());
+  return Child(std::move(*spawned), command, clock).collect();
+}
+
+std::string how_it_ended(const ChildResult& result) {
+  if (result.exit_code < 0) return "was ended by signal " + std::to_string(result.signal);
+  return "ended with " + std::to_string(result.exit_code);
+}
+
+}  // namespace gpuward
