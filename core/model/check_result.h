@@ -23,6 +23,17 @@ enum class CheckStatus : std::uint8_t { kPass, kWarn, kFail, kSkip, kError };
   return kNames[static_cast<std::size_t>(status)];
 }
 
+// What a run could not look at, though it could tell otherwise: the findings there stay. Empty
+// means any code, any device.
+struct Untold {
+  std::string code;
+  std::string pci_bus_id;
+  [[nodiscard]] bool covers(const Finding& finding) const {
+    return (code.empty() || code == finding.code) &&
+           (pci_bus_id.empty() || pci_bus_id == finding.pci_bus_id);
+  }
+};
+
 struct CheckResult {
   std::string check;  // "0-nvidia-smi": the number and name of the suite that gpuward replaces
   CheckStatus status = CheckStatus::kError;
@@ -31,6 +42,7 @@ struct CheckResult {
   WallTime started;
   std::chrono::milliseconds duration{0};
   std::vector<Finding> findings;
+  std::vector<Untold> untold;
 };
 
 }  // namespace gpuward

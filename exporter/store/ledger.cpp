@@ -162,6 +162,7 @@ void Ledger::latch(const Observation& observation, const CounterKey& key, bool i
 void Ledger::apply_check(const CheckResult& result, bool is_diagnostic) {
   CheckResult kept = result;
   kept.findings.clear();
+  kept.untold.clear();
   kept.details = to_valid_utf8(kept.details, kMostTextBytes);
   state_.checks[result.check] = std::move(kept);
   const bool could_tell =
@@ -174,7 +175,10 @@ void Ledger::apply_check(const CheckResult& result, bool is_diagnostic) {
   const auto gone = std::erase_if(state_.findings, [&](const auto& entry) {
     const ClearedBy by = entry.second.cleared_by;
     if (is_proof && by == ClearedBy::kDiagnostics) return entry.second.last_seen <= result.started;
-    const bool is_looked_at_anew = by == ClearedBy::kCheck || by == ClearedBy::kDiagnostics;
+    const bool is_untold = std::ranges::any_of(
+        result.untold, [&](const Untold& untold) { return untold.covers(entry.second); });
+    const bool is_looked_at_anew =
+        !is_untold && (by == ClearedBy::kCheck || by == ClearedBy::kDiagnostics);
     return could_tell && is_looked_at_anew && entry.first.check == result.check &&
            !found.contains(entry.first);
   });

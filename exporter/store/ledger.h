@@ -50,7 +50,8 @@ class Ledger {
   // Counts it and latches what follows from it. Nothing ever lowers a finding here.
   void observe(const Observation& observation);
   // Replaces what the check has found before and its next run clears, and keeps the rest. An error
-  // or a skip takes nothing away. `is_diagnostic`: a pass also takes away what diagnostics clear.
+  // or a skip takes nothing away, and what a run could not look at stays. `is_diagnostic`: a pass
+  // also takes away what diagnostics clear.
   void apply_check(const CheckResult& result, bool is_diagnostic);
   // True when that address was not known by this UUID.
   bool learn_uuid(const xid::UuidLine& line);

@@ -54,6 +54,20 @@ TEST(LedgerChecks, LatchWhatTheyFindWithTheBootInWhichItWasFirstSeen) {
   EXPECT_EQ(finding.count, 2U);
 }
 
+TEST(LedgerChecks, KeepWhatARunCouldNotLookAtAlthoughItCouldTellOtherwise) {
+  Ledger ledger({});
+  ledger.apply_check(result(CheckStatus::kFail, {found({})}, 1), false);
+  CheckResult blind = result(CheckStatus::kFail, {found({.code = "gpu_lost"})}, 2);
+
+  blind.untold = {{.code = "", .pci_bus_id = "0000:4e:00"}};
+  ledger.apply_check(blind, false);
+  EXPECT_NE(finding_of(ledger, "row_remap_pending"), nullptr);
+
+  blind.untold = {{.code = "row_remap_pending", .pci_bus_id = "0000:5f:00"}};
+  ledger.apply_check(blind, false);
+  EXPECT_EQ(finding_of(ledger, "row_remap_pending"), nullptr);
+}
+
 TEST(LedgerChecks, TakeAwayWhatTheNextRunDoesNotFindAnyMore) {
   Ledger ledger({});
   ledger.apply_check(result(CheckStatus::kFail, {found({})}, 1), false);
