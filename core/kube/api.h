@@ -80,13 +80,26 @@ class Api {
   [[nodiscard]] Result<Node> change_node(const Node& seen, const NodeChange& change);
   // A strategic-merge patch of one condition, by type.
   [[nodiscard]] Status set_node_condition(std::string_view node, const NodeCondition& condition);
+  // The same in one request, from the node as it was seen; kConflict where its name belongs to
+  // another node by now.
+  [[nodiscard]] Result<Node> set_node_condition(const Node& seen, const NodeCondition& condition);
 
   // --- Pods
   [[nodiscard]] Result<std::vector<Pod>> list_pods_on(std::string_view node);
+  [[nodiscard]] Result<std::vector<Pod>> list_pods(std::string_view ns,
+                                                   std::string_view label_selector);
   [[nodiscard]] Result<Pod> get_pod(std::string_view ns, std::string_view name);
   // kNotFound: gone already. kConflict: another pod of that name.
   [[nodiscard]] Status evict(const Eviction& eviction);
   [[nodiscard]] Status delete_pod(const Eviction& deletion);
+
+  // --- Jobs
+  [[nodiscard]] Result<Job> create_job(std::string_view ns, std::string_view json);
+  [[nodiscard]] Result<Job> get_job(std::string_view ns, std::string_view name);
+  [[nodiscard]] Result<std::vector<Job>> list_jobs(std::string_view ns,
+                                                   std::string_view label_selector = {});
+  // With its pods. kNotFound: gone already.
+  [[nodiscard]] Status delete_job(std::string_view ns, std::string_view name);
 
   // --- Leases
   [[nodiscard]] Result<Lease> get_lease(std::string_view ns, std::string_view name);

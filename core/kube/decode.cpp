@@ -1,5 +1,6 @@
 #include "core/kube/decode.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -37,8 +38,45 @@ Taint decode_taint(const Json& taint) {
 }
 
 NodeCondition decode_condition(const Json& condition) {
-  return {string_at(condition, "type"), string_at(condition, "status"),
-          string_at(condition, "reason"), string_at(condition, "message")};
+  return {string_at(condition, "type"),
+          string_at(condition, "status"),
+          string_at(condition, "reason"),
+          string_at(condition, "message"),
+          parse_rfc3339(string_at(condition, "lastHeartbeatTime")),
+          parse_rfc3339(string_at(condition, "lastTransitionTime"))};
+}
+
+// "0", "0m": asks for nothing.
+bool is_more_than_none(const Json& quantity) {
+  if (quantity.is_number()) return quantity.get<double>() > 0;
+  return quantity.is_string() &&
+         quantity.get_ref<const std::string&>().find_first_of("123456789") != std::string::npos;
+}
+
+void add_resources(const Json& containers, std::vector<std::string>& resources) {
+  if (!containers.is_array()) return;
+  for (const Json& container : containers) {
+    for (const char* kind : {"requests", "limits"}) {
+      const Json& wanted = member_at(member_at(container, "resources"), kind);
+      if (!wanted.is_object()) continue;
+      for (const auto& [name, quantity] : wanted.items()) {
+        if (is_more_than_none(quantity) && std::ranges::find(resources, name) == resources.end())
+          resources.push_back(name);
+      }
+    }
+  }
+}
+
+std::vector<ContainerEnd> decode_ends(const Json& statuses) {
+  std::vector<ContainerEnd> ends;
+  if (!statuses.is_array()) return ends;
+  for (const Json& status : statuses) {
+    const Json& end = member_at(member_at(status, "state"), "terminated");
+    if (!end.is_object()) continue;
+    ends.push_back({string_at(status, "name"), int_at(end, "exitCode"), string_at(end, "reason"),
+                    string_at(end, "message")});
+  }
+  return ends;
 }
 
 OwnerReference decode_owner(const Json& owner) {
@@ -97,7 +135,28 @@ Result<Pod> decode_pod(const Json& object) {
   pod.phase = string_at(member_at(object, "status"), "phase");
   pod.owners =
       decode_all(member_at(member_at(object, "metadata"), "ownerReferences"), decode_owner);
+  const Json& spec = member_at(object, "spec");
+  add_resources(member_at(spec, "containers"), pod.resources);
+  add_resources(member_at(spec, "initContainers"), pod.resources);
+  pod.has_resource_claims = !member_at(spec, "resourceClaims").empty();
+  pod.ended = decode_ends(member_at(member_at(object, "status"), "containerStatuses"));
   return pod;
+}
+
+Result<Job> decode_job(const Json& object) {
+  auto meta = decode_meta(object);
+  if (!meta) return std::unexpected(std::move(meta.error()));
+  Job job;
+  job.meta = std::move(*meta);
+  for (const NodeCondition& condition :
+       decode_all(member_at(member_at(object, "status"), "conditions"), decode_condition)) {
+    if (condition.status != "True") continue;
+    job.is_complete |= condition.type == "Complete";
+    if (condition.type != "Failed") continue;
+    job.is_failed = true;
+    job.failure = condition.reason;
+  }
+  return job;
 }
 
 Result<Lease> decode_lease(const Json& object) {

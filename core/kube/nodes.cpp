@@ -12,25 +12,24 @@ namespace gpuward::kube {
 namespace {
 
 // When the condition last took another status; readers count durations from it.
-std::string transition_time(const Json& node, const NodeCondition& condition,
-                            const std::string& now) {
-  const Json& conditions = member_at(member_at(node, "status"), "conditions");
-  if (!conditions.is_array()) return now;
-  for (const Json& seen : conditions) {
-    if (string_at(seen, "type") != condition.type) continue;
-    return string_at(seen, "status") == condition.status
-               ? string_at(seen, "lastTransitionTime", now)
-               : now;
+WallTime transition_time(const Node& seen, const NodeCondition& condition, WallTime now) {
+  for (const NodeCondition& before : seen.conditions) {
+    if (before.type == condition.type && before.status == condition.status)
+      return before.transition.value_or(now);
   }
   return now;
 }
 
-std::string condition_patch(const NodeCondition& condition, const std::string& transition,
-                            const std::string& now) {
-  const Json one = {{"type", condition.type},           {"status", condition.status},
-                    {"reason", condition.reason},       {"message", condition.message},
-                    {"lastTransitionTime", transition}, {"lastHeartbeatTime", now}};
-  return dump_json(Json{{"status", {{"conditions", Json::array({one})}}}});
+std::string condition_patch(const Node& seen, const NodeCondition& condition, WallTime now) {
+  const Json one = {{"type", condition.type},
+                    {"status", condition.status},
+                    {"reason", condition.reason},
+                    {"message", condition.message},
+                    {"lastTransitionTime", to_rfc3339(transition_time(seen, condition, now))},
+                    {"lastHeartbeatTime", to_rfc3339(now)}};
+  Json patch = {{"status", {{"conditions", Json::array({one})}}}};
+  if (!seen.meta.uid.empty()) patch["metadata"] = {{"uid", seen.meta.uid}};
+  return dump_json(patch);
 }
 
 }  // namespace
@@ -69,21 +68,24 @@ Result<Node> Api::change_node(const Node& seen, const NodeChange& change) {
 }
 
 Status Api::set_node_condition(std::string_view node, const NodeCondition& condition) {
-  auto path = node_path(node);
-  if (!path) return std::unexpected(std::move(path.error()));
-  Call get;
-  get.target = *path;
-  const auto seen = impl_->transport.send(get);
+  const auto seen = get_node(node);
   if (!seen) return std::unexpected(seen.error());
-  const std::string now = to_rfc3339(impl_->clock.wall());
+  const auto changed = set_node_condition(*seen, condition);
+  if (!changed) return std::unexpected(changed.error());
+  return {};
+}
+
+Result<Node> Api::set_node_condition(const Node& seen, const NodeCondition& condition) {
+  auto path = node_path(seen.meta.name);
+  if (!path) return std::unexpected(std::move(path.error()));
   Call patch;
   patch.method = "PATCH";
   patch.target = *path + "/status";
-  patch.body = condition_patch(condition, transition_time(seen->json, condition, now), now);
+  patch.body = condition_patch(seen, condition, impl_->clock.wall());
   patch.content_type = kStrategicMergePatch;
   const auto answer = impl_->transport.send(patch);
   if (!answer) return std::unexpected(answer.error());
-  return {};
+  return decode_node(answer->json);
 }
 
 }  // namespace gpuward::kube

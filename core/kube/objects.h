@@ -33,6 +33,9 @@ struct Taint {
 
 struct NodeCondition {
   std::string type, status, reason, message;
+  // As read; what is written gets both from the Api: the heartbeat is now, the transition stays
+  // while the status does.
+  std::optional<WallTime> heartbeat = {}, transition = {};
 };
 
 struct Node {
@@ -49,11 +52,31 @@ struct OwnerReference {
   bool controller = false;
 };
 
+// How a container of a pod has ended.
+struct ContainerEnd {
+  std::string container;
+  int exit_code = 0;
+  std::string reason;   // "Error", "OOMKilled", ...
+  std::string message;  // what it left in its termination log, or the end of its log
+};
+
 struct Pod {
   ObjectMeta meta;
   std::string node_name;
   std::string phase;  // Pending, Running, Succeeded, Failed, Unknown
   std::vector<OwnerReference> owners;
+  // The names of what its containers ask for in more than none: "cpu", "nvidia.com/gpu", ...
+  std::vector<std::string> resources = {};
+  bool has_resource_claims = false;  // devices by dynamic resource allocation
+  std::vector<ContainerEnd> ended = {};
+};
+
+// batch/v1
+struct Job {
+  ObjectMeta meta;
+  bool is_complete = false;  // condition Complete
+  bool is_failed = false;    // condition Failed
+  std::string failure;       // that condition's reason: "BackoffLimitExceeded", "DeadlineExceeded"
 };
 
 // coordination.k8s.io/v1

@@ -34,6 +34,18 @@ Result<std::string> pod_path(std::string_view ns, std::string_view name) {
   return join({"api", "v1", "namespaces", ns, "pods", name});
 }
 
+Result<std::string> pod_collection(std::string_view ns) {
+  return join({"api", "v1", "namespaces", ns, "pods"});
+}
+
+Result<std::string> job_collection(std::string_view ns) {
+  return join({"apis", "batch", "v1", "namespaces", ns, "jobs"});
+}
+
+Result<std::string> job_path(std::string_view ns, std::string_view name) {
+  return below(job_collection(ns), name);
+}
+
 Result<std::string> lease_collection(std::string_view ns) {
   return join({"apis", "coordination.k8s.io", "v1", "namespaces", ns, "leases"});
 }

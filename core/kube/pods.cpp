@@ -43,6 +43,13 @@ Result<std::vector<Pod>> Api::list_pods_on(std::string_view node) {
   return list_all<Pod>(impl_->transport, query, decode_pod);
 }
 
+Result<std::vector<Pod>> Api::list_pods(std::string_view ns, std::string_view label_selector) {
+  const auto path = pod_collection(ns);
+  if (!path) return std::unexpected(path.error());
+  const ListQuery query{*path, std::string(label_selector), {}, impl_->options.page_size};
+  return list_all<Pod>(impl_->transport, query, decode_pod);
+}
+
 Result<Pod> Api::get_pod(std::string_view ns, std::string_view name) {
   auto path = pod_path(ns, name);
   if (!path) return std::unexpected(std::move(path.error()));

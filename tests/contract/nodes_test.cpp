@@ -181,6 +181,38 @@ TEST_P(NodesContract, RefusesALabelThatIsNone) {
   EXPECT_EQ(node.error().kind, ErrorKind::kInvalid);
 }
 
+TEST_P(NodesContract, AConditionBeatsAndKeepsTheTimeOfItsTransition) {
+  const Node made = make_node();
+  const auto first = api().set_node_condition(made, {"GPUProblem", "False", "GPUsAreUp", "well"});
+  ASSERT_TRUE(first) << first.error().message;
+  const auto long_ago = *parse_rfc3339("2026-01-01T00:00:00Z");
+  Json old = {{"type", "GPUProblem"},
+              {"status", "False"},
+              {"lastTransitionTime", "2026-01-01T00:00:00Z"},
+              {"lastHeartbeatTime", "2026-01-01T00:00:00Z"}};
+  must("PATCH", "/api/v1/nodes/" + own_name() + "/status",
+       {{"status", {{"conditions", Json::array({old})}}}});
+  const auto seen = api().get_node(own_name());
+  ASSERT_TRUE(seen);
+  const auto beaten = api().set_node_condition(*seen, {"GPUProblem", "False", "GPUsAreUp", "well"});
+  ASSERT_TRUE(beaten) << beaten.error().message;
+  ASSERT_EQ(beaten->conditions.size(), 1U);
+  EXPECT_EQ(beaten->conditions[0].transition, long_ago);
+  EXPECT_GT(beaten->conditions[0].heartbeat, long_ago);
+  const auto flipped = api().set_node_condition(*beaten, {"GPUProblem", "True", "GPUsAreDown", ""});
+  ASSERT_TRUE(flipped) << flipped.error().message;
+  EXPECT_GT(flipped->conditions[0].transition, long_ago);
+}
+
+TEST_P(NodesContract, AConditionOfANodeReCreatedUnderItsNameIsNotTouched) {
+  const Node old = make_node();
+  must("DELETE", "/api/v1/nodes/" + old.meta.name);
+  const Node fresh = make_node();
+  const auto lost = api().set_node_condition(old, {"GPUProblem", "True", "GPUsAreDown", ""});
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().kind, ErrorKind::kConflict);
+}
+
 TEST_P(NodesContract, SetsOneConditionBesideTheOthers) {
   make_node();
   ASSERT_TRUE(

@@ -1,0 +1,44 @@
+// Who we are at the Kubernetes API and one HTTP client to it, for programs that need no more than
+// that; hands out Apis with the deadlines that their users need.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "core/http/client.h"
+#include "core/kube/api.h"
+#include "core/kube/config.h"
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+
+namespace gpuward::kube {
+
+struct ApiDeadlines {
+  std::chrono::milliseconds request{10'000}, with_retries{30'000};
+};
+
+class Connection {
+ public:
+  // `config` as load_in_cluster() or load_kubeconfig() gave it. The clock must outlive it.
+  Connection(ClusterConfig config, std::string user_agent, Clock& clock);
+
+  // `stop` ends its waits between tries. The connection must outlive it. Any thread.
+  [[nodiscard]] std::unique_ptr<Api> make_api(ApiDeadlines deadlines, std::stop_token stop = {});
+  [[nodiscard]] const ClusterConfig& config() const { return config_; }
+
+ private:
+  ClusterConfig config_;
+  std::string user_agent_;
+  Clock& clock_;
+  std::unique_ptr<Credentials> credentials_;
+  std::unique_ptr<http::Client> http_;
+};
+
+// In a pod: its service account. Elsewhere, or where `kubeconfig` or `context` is given: the
+// kubeconfig. kInvalid says what to do.
+[[nodiscard]] Result<ClusterConfig> find_cluster(const std::string& kubeconfig,
+                                                 const std::string& context);
+
+}  // namespace gpuward::kube
