@@ -1,0 +1,9 @@
+// Event sets of the fake libnvidia-ml.so.1: Xids come from a file that a test appends to.
+#pragma once
+
+namespace gpuward::fake_nvml {
+
+// Made and not yet freed.
+[[nodiscard]] int live_event_sets();
+
+}  // namespace gpuward::fake_nvml

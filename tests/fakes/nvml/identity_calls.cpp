@@ -1,0 +1,66 @@
+// The calls of the fake libnvidia-ml.so.1 that say which GPU it is.
+#include <cstdio>
+
+#include "tests/fakes/nvml/machine.h"
+
+namespace gpuward::fake_nvml {
+
+// From `00000000:4E:00.0`, as NVML writes it.
+int fill_pci(const Value& address, FakePciInfo* out) {
+  if (address.error != kFakeSuccess) return address.error;
+  unsigned domain = 0, bus = 0, device = 0;
+  if (std::sscanf(address.text.c_str(), "%x:%x:%x", &domain, &bus, &device) != 3) {
+    return kFakeNotSupported;
+  }
+  *out = {};
+  out->domain = domain;
+  out->bus = bus;
+  out->device = device;
+  std::snprintf(out->bus_id, sizeof out->bus_id, "%08X:%02X:%02X.0", domain, bus, device);
+  std::snprintf(out->bus_id_legacy, sizeof out->bus_id_legacy, "%04X:%02X:%02X.0", domain & 0xFFFFU,
+                bus & 0xFFU, device & 0xFFU);
+  return kFakeSuccess;
+}
+
+FAKE_NVML_API int nvmlDeviceGetPciInfo_v3(FakeDevice* device, FakePciInfo* pci) {
+  if (const int error = enter("nvmlDeviceGetPciInfo_v3", device)) return error;
+  return fill_pci(value_of(device, "pci"), pci);
+}
+
+FAKE_NVML_API int nvmlDeviceGetNvLinkRemotePciInfo_v2(FakeDevice* device, unsigned link,
+                                                      FakePciInfo* pci) {
+  if (const int error = enter("nvmlDeviceGetNvLinkRemotePciInfo_v2", device)) return error;
+  Value address = value_of(device, "nvlink." + std::to_string(link) + ".remote");
+  if (address.error == kFakeNotSupported) address = value_of(device, "nvlink.*.remote");
+  return fill_pci(address, pci);
+}
+
+FAKE_NVML_API int nvmlDeviceGetName(FakeDevice* device, char* out, unsigned length) {
+  return answer_text("nvmlDeviceGetName", device, "name", out, length);
+}
+
+FAKE_NVML_API int nvmlDeviceGetUUID(FakeDevice* device, char* out, unsigned length) {
+  return answer_text("nvmlDeviceGetUUID", device, "uuid", out, length);
+}
+
+FAKE_NVML_API int nvmlDeviceGetSerial(FakeDevice* device, char* out, unsigned length) {
+  return answer_text("nvmlDeviceGetSerial", device, "serial", out, length);
+}
+
+FAKE_NVML_API int nvmlDeviceGetVbiosVersion(FakeDevice* device, char* out, unsigned length) {
+  return answer_text("nvmlDeviceGetVbiosVersion", device, "vbios", out, length);
+}
+
+FAKE_NVML_API int nvmlDeviceGetBoardPartNumber(FakeDevice* device, char* out, unsigned length) {
+  return answer_text("nvmlDeviceGetBoardPartNumber", device, "part_number", out, length);
+}
+
+FAKE_NVML_API int nvmlDeviceGetMinorNumber(FakeDevice* device, unsigned* out) {
+  return answer_number("nvmlDeviceGetMinorNumber", device, "minor", out);
+}
+
+FAKE_NVML_API int nvmlDeviceGetArchitecture(FakeDevice* device, unsigned* out) {
+  return answer_number("nvmlDeviceGetArchitecture", device, "architecture", out);
+}
+
+}  // namespace gpuward::fake_nvml

@@ -1,0 +1,64 @@
+// The pretended machine behind the fake libnvidia-ml.so.1: the scenario of the moment, whether the
+// library is initialised, its handles, and what each call does before it answers. Every C function
+// of the fake goes through enter() or one of the answers below. Any thread.
+#pragma once
+
+#include <cstring>
+#include <string>
+
+#include "tests/fakes/nvml/scenario.h"
+#include "tests/fakes/nvml/types.h"
+
+#define FAKE_NVML_API extern "C" __attribute__((visibility("default")))
+
+struct FakeDevice {
+  int gpu = 0;
+  int mig = -1;  // -1: the GPU itself
+};
+
+namespace gpuward::fake_nvml {
+
+constexpr int kNoGpu = -1;
+constexpr int kMaxGpus = 64;
+constexpr int kMaxMig = 8;
+
+// Writes the call down, reads the scenario where it changed, and does its faults. Success: go on.
+[[nodiscard]] int enter(const char* function, int gpu);
+// Likewise; and NVML_ERROR_INVALID_ARGUMENT where it is no handle of ours.
+[[nodiscard]] int enter(const char* function, const FakeDevice* device);
+
+[[nodiscard]] FakeDevice* handle_of(int gpu);
+[[nodiscard]] FakeDevice* mig_handle_of(int gpu, int mig);
+
+[[nodiscard]] Value value_of(const std::string& key);
+[[nodiscard]] Value value_of(const FakeDevice* device, const std::string& key);
+// 0 and *number set, or an error code.
+[[nodiscard]] int number_of(const FakeDevice* device, const std::string& key, long long* number);
+
+// nvmlInit and nvmlShutdown, counted as NVML counts them.
+int initialise();
+int shut_down();
+void log_line(const std::string& line);
+
+template <typename T>
+int answer_number(const char* function, const FakeDevice* device, const std::string& key, T* out) {
+  if (const int error = enter(function, device)) return error;
+  if (out == nullptr) return kFakeInvalidArgument;
+  long long number = 0;
+  if (const int error = number_of(device, key, &number)) return error;
+  *out = static_cast<T>(number);
+  return kFakeSuccess;
+}
+
+// Fills `out` where the key is set: for the members of structures, of which some may be missing.
+template <typename T>
+void fill(const FakeDevice* device, const std::string& key, T* out) {
+  long long number = 0;
+  if (number_of(device, key, &number) == kFakeSuccess) *out = static_cast<T>(number);
+}
+
+int copy_text(const Value& value, char* out, unsigned length);
+int answer_text(const char* function, const FakeDevice* device, const std::string& key, char* out,
+                unsigned length);
+
+}  // namespace gpuward::fake_nvml

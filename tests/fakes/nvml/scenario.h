@@ -1,0 +1,81 @@
+// What the fake libnvidia-ml.so.1 answers: a text file of `key = value` lines, named by
+// GPUWARD_FAKE_NVML and read again whenever it changes, so that a test changes a running library.
+// Built as a real shared object, ${CMAKE_BINARY_DIR}/lib/fakes/libnvidia-ml.so.1 (target
+// fake_nvml), and as lib/fakes/old_driver/libnvidia-ml.so.1 (fake_nvml_old_driver), which lacks
+// what drivers of 2019 lack. Ready scenarios lie in tests/testdata/invented/nvml. Tests in C++ use
+// fake_nvml.h.
+//
+// Lines. `#` starts a comment line. A later line overrides an earlier one.
+//   include = healthy_8x_h100.conf     another file's lines, relative to this file
+//   unset = gpu.*.ecc                  forgets the keys that start so (and `gpu.3.` ones of it)
+//
+// Values. A key that nobody sets answers NVML_ERROR_NOT_SUPPORTED. `!15` answers that error code.
+// Numbers are decimal (also negative) or 0x…; texts are taken as they stand.
+//
+//   driver_version, nvml_version, count
+//   gpu.N.KEY, or gpu.*.KEY for those that have no line of their own:
+//     name uuid serial vbios part_number pci minor architecture
+//     ecc.mode ecc.pending  ecc.{corrected,uncorrected}.{volatile,aggregate}.{total,sram,dram}
+//     retired.{single_bit,double_bit,pending}
+//     rows.{correctable,uncorrectable,pending,failure}  rows.banks.{max,high,partial,low,none}
+//     sram.{parity,secded,threshold_exceeded}
+//     temperature.{gpu,memory,margin,shutdown,slowdown,memory_max}   °C
+//     power.{usage,enforced_limit,limit,default_limit,energy}        mW, mJ
+//     slowdown.{reasons,power,thermal}                               bits, ns, ns
+//     pcie.{generation,generation_max,width,width_max,replays}
+//     clock.{sm,memory}                                              MHz
+//     utilization.{gpu,memory}                                       percent
+//     memory.{total,reserved,free,used}                              bytes
+//     persistence mig.mode mig.pending mig.max  mig.M.{uuid,gpu_instance,compute_instance}
+//     fabric.{state,status,health_mask,health_summary}  fabric.version: newest one known, 1 to 3
+//     nvlink.count  nvlink.L.{active,replay,recovery,crc_flit,crc_data,remote} or nvlink.*.…
+//     nvlink.L.{recovery_events,symbol_errors,effective_errors,symbol_ber}   NVLink 5
+//     processes: `pid:bytes pid:bytes`  process_entry_bytes: 16, 24 or 32 (R535 has 32)
+//     field.F, or field.F.S with a scope: any other field of nvmlDeviceGetFieldValues
+//   p2p.A.B.{read,write,nvlink}, p2p.*.read …; topology.A.B, topology.*
+//
+// Faults. FUNCTION is the C name, N a GPU's index; either may be `*` (not both).
+//   fault.FUNCTION.N = hang | crash | delay 200 | 15     hang ends when the line is gone;
+//                                                        delay is in ms; a number is returned
+//   So `fault.*.3 = 15` is a lost GPU and `fault.nvmlInit_v2.* = 18` a version mismatch.
+//
+// Xids. One line `GPU CODE [GPU_INSTANCE COMPUTE_INSTANCE]` appended to the file xids (default: the
+// scenario's path with `.xids` behind) is one event; what is there before nvmlDeviceRegisterEvents
+// is not delivered, as with the real library.
+//
+// GPUWARD_FAKE_NVML_LOG names a file that gets a line `FUNCTION N` for each call, and
+// `leak event sets K` where nvmlShutdown finds some.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tests/fakes/nvml/types.h"
+
+namespace gpuward::fake_nvml {
+
+// A line's value: a number or a text, or the error that asking for it answers.
+struct Value {
+  int error = kFakeSuccess;
+  std::string text;
+};
+
+class Scenario {
+ public:
+  // What cannot be read is left out and said on stderr.
+  void load(const std::string& path, int depth = 0);
+  [[nodiscard]] const std::string* find(const std::string& key) const;
+  // gpu.N.KEY, then gpu.*.KEY.
+  [[nodiscard]] Value of_gpu(int gpu, const std::string& key) const;
+  [[nodiscard]] Value of(const std::string& key) const;
+
+ private:
+  void take(const std::string& path, std::string_view line, int depth);
+  std::map<std::string, std::string, std::less<>> lines_;
+};
+
+[[nodiscard]] std::optional<long long> to_number(const std::string& text);
+
+}  // namespace gpuward::fake_nvml
