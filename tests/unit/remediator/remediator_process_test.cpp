@@ -1,25 +1,10 @@
 // The real binary against the fake API server over a socket: what an Alertmanager and a kubelet
 // would see.
-#include <gmock/gmock.h>
+#include "tests/unit/remediator/remediator_process.h"
+
 #include <signal.h>
 
 #include <chrono>
-#include <filesystem>
-#include <regex>
-#include <stdexcept>
-
-#include "core/runtime/clock.h"
-#include "core/runtime/files.h"
-#include "core/runtime/json.h"
-#include "tests/fakes/fake_api_server.h"
-#include "tests/fakes/kube_objects.h"
-#include "tests/places.inc"
-#include "tests/support/http_get.h"
-#include "tests/support/ports.h"
-#include "tests/support/process.h"
-#include "tests/support/temp_dir.h"
-#include "tests/support/wait.h"
-#include "tests/unit/remediator/workflow/cluster_fixture.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -31,93 +16,6 @@ using support::wait_until;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr const char* kBinary = GPUWARD_BIN_DIR "/gpuward-remediator";
-constexpr seconds kSoon{20};
-
-class RemediatorProcess : public ::testing::Test {
- protected:
-  void SetUp() override {
-    auto started = fakes::FakeApiServer::start(clock_);
-    ASSERT_TRUE(started) << started.error().message;
-    server_ = std::move(*started);
-    server_->kube().create(kDefinitions, remediation_definition());
-    server_->kube().create("/api/v1/nodes", fakes::ready_node("gpu-01"));
-    write("kubeconfig",
-          "apiVersion: v1\nkind: Config\ncurrent-context: fake\n"
-          "clusters: [{name: fake, cluster: {server: \"" +
-              server_->url() +
-              "\"}}]\n"
-              "users: [{name: me, user: {}}]\n"
-              "contexts: [{name: fake, context: {cluster: fake, user: me}}]\n");
-    write("token", "old-token-0123456789\nsesame-open-0123456789\n");
-  }
-
-  std::string path(const std::string& name) { return (folder_.path() / name).string(); }
-  void write(const std::string& name, const std::string& text) {
-    ASSERT_TRUE(write_file_atomically(path(name), text));
-  }
-
-  std::unique_ptr<support::Process> spawn(std::vector<std::string> flags) {
-    std::vector<std::string> argv = {kBinary, "--web.listen-address=127.0.0.1:0",
-                                     "--web.telemetry-address=127.0.0.1:0",
-                                     "--kubeconfig=" + path("kubeconfig"), "--log.format=json"};
-    argv.insert(argv.end(), flags.begin(), flags.end());
-    auto process = support::Process::spawn({.argv = std::move(argv)});
-    EXPECT_TRUE(process);
-    return process ? std::move(*process) : nullptr;
-  }
-
-  void start(std::vector<std::string> flags = {"--mode=cordon"}) {
-    flags.push_back("--web.bearer-token-file=" + path("token"));
-    process_ = spawn(std::move(flags));
-    const bool serves = support::poll_until(
-        [&] { return !process_->running() || port_in("Telemetry is served") != 0; }, kSoon);
-    if (!serves || !process_->running()) throw std::runtime_error(process_->error_output());
-  }
-  void start_ready(std::vector<std::string> flags = {"--mode=cordon"}) {
-    start(std::move(flags));
-    ASSERT_TRUE(
-        wait_until([&] { return http_get(telemetry("/readyz")).status == 200; }, kSoon, "ready"));
-  }
-
-  int port_in(const std::string& message) {
-    const std::string log = process_->error_output();
-    std::smatch match;
-    const std::regex line("[^\n]*" + message + "[^\n]*");
-    if (!std::regex_search(log, match, line)) return 0;
-    const std::string found = match.str();
-    const std::regex port("\"port\":\"?([0-9]+)");
-    return std::regex_search(found, match, port) ? std::stoi(match[1].str()) : 0;
-  }
-  std::string telemetry(const std::string& target) {
-    return "http://127.0.0.1:" + std::to_string(port_in("Telemetry is served")) + target;
-  }
-  std::string webhook() {
-    return "http://127.0.0.1:" + std::to_string(port_in("Webhook is served")) + "/api/v1/alerts";
-  }
-  static support::HeaderList credentials(const std::string& token = "sesame-open-0123456789") {
-    return {{"Content-Type", "application/json"}, {"Authorization", "Bearer " + token}};
-  }
-  std::string alert(const std::string& severity = "reboot", const std::string& node = "gpu-01") {
-    const Json labels = {{"alertname", "Bad"}, {"node", node}, {"remediation", severity}};
-    const Json one = {{"status", "firing"},
-                      {"labels", labels},
-                      {"annotations", Json::object()},
-                      {"startsAt", to_rfc3339_ms(clock_.wall())},
-                      {"endsAt", "0001-01-01T00:00:00Z"},
-                      {"fingerprint", "ab12"}};
-    return dump_json({{"version", "4"}, {"alerts", Json::array({one})}});
-  }
-  bool is_cordoned() {
-    return server_->kube().get("/api/v1/nodes/gpu-01")["spec"].value("unschedulable", false);
-  }
-
-  SystemClock clock_;
-  support::TempDir folder_;
-  std::unique_ptr<fakes::FakeApiServer> server_;
-  std::unique_ptr<support::Process> process_;
-};
 
 TEST_F(RemediatorProcess, TurnsAnAlertIntoATaintedAndCordonedNode) {
   start_ready();

@@ -1,0 +1,196 @@
+// Whom the real binary talks to beside Alertmanager's webhook: the cluster of a context, the
+// Alertmanager's own API, Prometheus.
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "core/http/server.h"
+#include "tests/unit/remediator/remediator_process.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::seconds;
+using support::http_get;
+using support::http_post;
+using support::wait_until;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A node that waits for a better report is looked at every 15 s, and a Prometheus that was slow is
+// left alone for 10 s.
+constexpr seconds kSeveralLooks{60};
+constexpr const char* kRemediations = "/apis/gpuward.dev/v1alpha1/remediations";
+
+// One GET of a peer, on a free port of loopback, answered anew each time.
+class Peer {
+ public:
+  Peer(std::string path, std::function<std::string()> answer) {
+    http::ServerOptions options;
+    options.listen_addresses = {"127.0.0.1:0"};
+    auto server = http::Server::start(
+        options, {{.path = std::move(path),
+                   .methods = {"GET"},
+                   .handler = [answer = std::move(answer)](const http::Request&) {
+                     return http::Response::json(200, answer());
+                   }}});
+    if (!server) throw std::runtime_error(server.error().message);
+    server_ = std::move(*server);
+  }
+  [[nodiscard]] std::string url() const {
+    return "http://127.0.0.1:" + std::to_string(server_->ports().front());
+  }
+
+ private:
+  std::unique_ptr<http::Server> server_;
+};
+
+// ---- --context
+
+class RemediatorContext : public RemediatorProcess {
+ protected:
+  // The current context is that of a server which cuts every connection; `good` is beside it.
+  void SetUp() override {
+    RemediatorProcess::SetUp();
+    auto dead = fakes::FakeApiServer::start(clock_);
+    ASSERT_TRUE(dead) << dead.error().message;
+    dead_ = std::move(*dead);
+    dead_->kube().add_fault({.kind = fakes::FaultKind::kDropBefore, .times = -1});
+    write("kubeconfig", kubeconfig("dead", {{"dead", dead_->url()}, {"good", server_->url()}}));
+  }
+  std::unique_ptr<fakes::FakeApiServer> dead_;
+};
+
+TEST_F(RemediatorContext, IsReadyThoughTheCurrentContextIsThatOfADeadServer) {
+  start({"--context=good"});
+
+  EXPECT_TRUE(wait_until([&] { return http_get(telemetry("/readyz")).status == 200; }, kSoon,
+                         "ready: " + process_->error_output()));
+  EXPECT_THAT(dead_->kube().requests(), IsEmpty());
+}
+
+TEST_F(RemediatorContext, IsNotReadyWithoutOneWhereTheCurrentContextIsThatOfADeadServer) {
+  start({});
+  // That it asks again says that the first answer was none.
+  ASSERT_TRUE(wait_until([&] { return dead_->kube().requests("GET", "/readyz").size() > 1; }, kSoon,
+                         "a second question to the dead server"));
+
+  const auto readiness = http_get(telemetry("/readyz"));
+
+  EXPECT_EQ(readiness.status, 503);
+  EXPECT_THAT(readiness.body, HasSubstr("the API server does not answer"));
+  EXPECT_THAT(server_->kube().requests(), IsEmpty());
+}
+
+// ---- --alertmanager.url
+
+class RemediatorWithAlertmanager : public RemediatorProcess {
+ protected:
+  void SetUp() override {
+    RemediatorProcess::SetUp();
+    server_->kube().create("/api/v1/nodes", fakes::ready_node("gpu-02"));
+  }
+  // As GET /api/v2/alerts tells them.
+  std::string active_alerts(const std::vector<std::string>& nodes) {
+    Json list = Json::array();
+    for (const std::string& node : nodes) {
+      Json alert = firing(node);
+      alert["status"] = {
+          {"state", "active"}, {"silencedBy", Json::array()}, {"inhibitedBy", Json::array()}};
+      list.push_back(std::move(alert));
+    }
+    return dump_json(list);
+  }
+};
+
+TEST_F(RemediatorWithAlertmanager, TakesOutTheNodeThatANotificationWasCutShortOf) {
+  const Peer alertmanager("/api/v2/alerts", [&] { return active_alerts({"gpu-01", "gpu-02"}); });
+  start_ready({"--mode=cordon", "--alertmanager.url=" + alertmanager.url()});
+
+  // Alertmanager sends again what was answered with 503, which a busy machine may earn.
+  ASSERT_TRUE(wait_until(
+      [&] { return http_post(webhook(), notification(firing(), 1), credentials()).status == 200; },
+      kSoon, "a 200"));
+
+  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-02") && is_tainted("gpu-02"); }, kSoon,
+                         "gpu-02 tainted and cordoned"));
+}
+
+// ---- --prometheus.url
+
+class RemediatorWithPrometheus : public RemediatorProcess {
+ protected:
+  void SetUp() override {
+    RemediatorProcess::SetUp();
+    write("policy.yaml", "mode: cordon\nreturn_to_service: {enabled: true}\n");
+  }
+
+  // What Prometheus makes of an exporter on gpu-01 that has just measured.
+  std::string report() const {
+    const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+    const auto now = std::chrono::duration<double>(since_epoch).count();
+    const auto sample = [&](const char* what, const std::string& value) {
+      return Json{{"metric", {{"what", what}, {"boot_id", "boot-gpu-01"}}},
+                  {"value", Json::array({now, value})}};
+    };
+    const std::string severity = std::to_string(severity_.load());
+    return dump_json(
+        {{"status", "success"},
+         {"data",
+          {{"resultType", "vector"},
+           {"result",
+            Json::array({sample("measured_at", std::to_string(now)), sample("severity", severity),
+                         sample("kernel_severity", severity), sample("kernel_log_up", "1"),
+                         sample("boot", "1")})}}}});
+  }
+
+  // Quarantined for an alert, which has then ended.
+  void fall_ill_and_lose_the_alert() {
+    start_ready({"--config.file=" + path("policy.yaml"), "--prometheus.url=" + prometheus_.url()});
+    ASSERT_EQ(http_post(webhook(), alert(), credentials()).status, 200);
+    ASSERT_TRUE(wait_until([&] { return phase() == "Quarantined" && is_cordoned(); }, kSoon,
+                           "gpu-01 quarantined"));
+    ASSERT_TRUE(is_tainted());
+    Json resolved = firing();
+    resolved["status"] = "resolved";
+    resolved["endsAt"] = to_rfc3339_ms(clock_.wall());
+    ASSERT_EQ(http_post(webhook(), notification(resolved), credentials()).status, 200);
+  }
+  Json status() {
+    const Json list = server_->kube().get(kRemediations);
+    return list["items"].empty() ? Json::object()
+                                 : list["items"][0].value("status", Json::object());
+  }
+  std::string phase() { return status().value("phase", ""); }
+
+  std::atomic<int> severity_{3};  // reboot
+  Peer prometheus_{"/api/v1/query", [this] { return report(); }};
+};
+
+TEST_F(RemediatorWithPrometheus, ReleasesANodeThatIsReportedWellAfterItsAlertHasEnded) {
+  severity_ = 0;
+
+  fall_ill_and_lose_the_alert();
+
+  EXPECT_TRUE(wait_until([&] { return phase() == "Released"; }, kSeveralLooks, "Released"));
+  EXPECT_FALSE(is_tainted());
+  EXPECT_FALSE(is_cordoned());
+}
+
+TEST_F(RemediatorWithPrometheus, KeepsANodeThatIsReportedIllAfterItsAlertHasEnded) {
+  fall_ill_and_lose_the_alert();
+
+  EXPECT_TRUE(wait_until(
+      [&] {
+        return status().value("message", "").find("still says severity reboot") !=
+               std::string::npos;
+      },
+      kSeveralLooks, "the objection"));
+  EXPECT_EQ(phase(), "Quarantined");
+  EXPECT_TRUE(is_tainted());
+  EXPECT_TRUE(is_cordoned());
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
