@@ -16,16 +16,14 @@
 namespace gpuward::e2e {
 namespace {
 
-constexpr const char* kDevice = "/dev/kmsg";
-
 std::unexpected<Error> system_error(const std::string& attempted) {
   return fail(ErrorKind::kUnavailable, attempted + ": " + std::strerror(errno));
 }
 
 // The sequence number of the newest record; nullopt where the ring is empty.
-Result<std::optional<std::uint64_t>> newest_record() {
-  const int device = ::open(kDevice, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (device < 0) return system_error(std::string("opening ") + kDevice);
+Result<std::optional<std::uint64_t>> newest_record(const std::filesystem::path& path) {
+  const int device = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (device < 0) return system_error("opening " + path.string());
   std::optional<std::uint64_t> newest;
   std::array<char, 8192> record{};
   for (;;) {
@@ -41,13 +39,14 @@ Result<std::optional<std::uint64_t>> newest_record() {
 
 }  // namespace
 
-Result<KernelLog> KernelLog::device_or_fifo(const std::filesystem::path& fallback) {
-  const int device = ::open(kDevice, O_WRONLY | O_CLOEXEC);
-  if (device < 0 || !newest_record()) {
-    if (device >= 0) ::close(device);
+Result<KernelLog> KernelLog::device_or_fifo(const std::filesystem::path& fallback,
+                                            const std::filesystem::path& device) {
+  const int descriptor = ::open(device.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0 || !newest_record(device)) {
+    if (descriptor >= 0) ::close(descriptor);
     return fifo(fallback);
   }
-  return KernelLog(kDevice, device);
+  return KernelLog(Kind::kDevice, device, descriptor);
 }
 
 Result<KernelLog> KernelLog::fifo(const std::filesystem::path& path) {
@@ -55,14 +54,16 @@ Result<KernelLog> KernelLog::fifo(const std::filesystem::path& path) {
   // Open for both, so that what is written waits for its reader, however often that one restarts.
   const int descriptor = ::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return system_error("opening the FIFO " + path.string());
-  return KernelLog(path, descriptor);
+  return KernelLog(Kind::kFifo, path, descriptor);
 }
 
-KernelLog::KernelLog(std::filesystem::path path, int descriptor)
-    : path_(std::move(path)), descriptor_(descriptor) {}
+KernelLog::KernelLog(Kind kind, std::filesystem::path path, int descriptor)
+    : kind_(kind), path_(std::move(path)), descriptor_(descriptor) {}
 
 KernelLog::KernelLog(KernelLog&& other) noexcept
-    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+    : kind_(other.kind_),
+      path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 KernelLog::~KernelLog() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -76,14 +77,13 @@ Status KernelLog::write(std::string_view line) const {
   return {};
 }
 
-bool KernelLog::is_device() const { return path_ == kDevice; }
-
-Status remember_end_of_device(const std::filesystem::path& state_folder) {
-  const auto newest = newest_record();
+Status remember_end_of(const std::filesystem::path& device,
+                       const std::filesystem::path& state_folder) {
+  const auto newest = newest_record(device);
   if (!newest) return std::unexpected(newest.error());
   exporter::State state;
   state.boot_id = exporter::read_boot_id();
-  state.position.path = kDevice;
+  state.position.path = device;
   state.position.boot_id = state.boot_id;
   state.position.sequence = *newest;
   return exporter::StateFile(state_folder).save(exporter::to_state_json(state));

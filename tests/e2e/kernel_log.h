@@ -2,6 +2,7 @@
 // that the exporter follows in its place.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -12,8 +13,9 @@ namespace gpuward::e2e {
 
 class KernelLog {
  public:
-  // /dev/kmsg where this process may read and write it, else a FIFO named `fallback`.
-  [[nodiscard]] static Result<KernelLog> device_or_fifo(const std::filesystem::path& fallback);
+  // `device` where this process may read and write it, else a FIFO named `fallback`.
+  [[nodiscard]] static Result<KernelLog> device_or_fifo(
+      const std::filesystem::path& fallback, const std::filesystem::path& device = "/dev/kmsg");
   [[nodiscard]] static Result<KernelLog> fifo(const std::filesystem::path& path);
 
   KernelLog(KernelLog&& other) noexcept;
@@ -23,16 +25,19 @@ class KernelLog {
   // One line; the newline is added.
   [[nodiscard]] Status write(std::string_view line) const;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  [[nodiscard]] bool is_device() const;
+  [[nodiscard]] bool is_device() const { return kind_ == Kind::kDevice; }
 
  private:
-  KernelLog(std::filesystem::path path, int descriptor);
+  enum class Kind : std::uint8_t { kDevice, kFifo };
+  KernelLog(Kind kind, std::filesystem::path path, int descriptor);
+  Kind kind_;
   std::filesystem::path path_;
   int descriptor_ = -1;
 };
 
-// The state that an exporter has saved which has read /dev/kmsg to its present end: lines of
-// earlier runs are then history, as on a node where the exporter has been running all along.
-[[nodiscard]] Status remember_end_of_device(const std::filesystem::path& state_folder);
+// The state that an exporter has saved which has read `device` to its present end: lines of earlier
+// runs are then history, as on a node where the exporter has been running all along.
+[[nodiscard]] Status remember_end_of(const std::filesystem::path& device,
+                                     const std::filesystem::path& state_folder);
 
 }  // namespace gpuward::e2e

@@ -110,7 +110,7 @@ Status Stack::start_exporter(const StackNode& node) {
   const auto state = options_.folder / ("state-" + node.name);
   const bool is_first_start = !std::filesystem::exists(state);
   if (node.log->is_device() && is_first_start) {
-    if (auto status = remember_end_of_device(state); !status) return status;
+    if (auto status = remember_end_of(node.log->path(), state); !status) return status;
   }
   const std::string part = exporter_part(node.name);
   return start_part(

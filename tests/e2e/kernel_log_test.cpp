@@ -1,0 +1,43 @@
+#include "tests/e2e/kernel_log.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::e2e {
+namespace {
+
+// A FIFO, and what is written comes out of it.
+void expect_fifo(const Result<KernelLog>& log, const std::filesystem::path& path) {
+  ASSERT_TRUE(log) << log.error().message;
+  EXPECT_FALSE(log->is_device());
+  ASSERT_EQ(log->path(), path);
+  ASSERT_TRUE(std::filesystem::is_fifo(path));
+  std::ifstream reader(path);
+  ASSERT_TRUE(log->write("NVRM: Xid"));
+  std::string line;
+  std::getline(reader, line);
+  EXPECT_EQ(line, "NVRM: Xid");
+}
+
+TEST(KernelLog, IsAFifoWhereThereIsNoDevice) {
+  const support::TempDir folder;
+
+  expect_fifo(KernelLog::device_or_fifo(folder / "fifo", folder / "no-such-device"),
+              folder / "fifo");
+}
+
+// The device of this test is a folder: that can be opened for reading, and by nobody for writing,
+// not even by root, to whom file modes are nothing.
+TEST(KernelLog, IsAFifoWhereTheDeviceIsThereButCannotBeWritten) {
+  const support::TempDir folder;
+  std::filesystem::create_directory(folder / "device");
+
+  expect_fifo(KernelLog::device_or_fifo(folder / "fifo", folder / "device"), folder / "fifo");
+}
+
+}  // namespace
+}  // namespace gpuward::e2e
