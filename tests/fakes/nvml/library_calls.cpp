@@ -17,6 +17,9 @@ FAKE_NVML_API int nvmlInit_v2() {
   return initialise();
 }
 
+// What NVIDIA's Python package calls, so that it can be used on this library too.
+FAKE_NVML_API int nvmlInitWithFlags(unsigned) { return nvmlInit_v2(); }
+
 FAKE_NVML_API int nvmlShutdown() {
   if (const int error = enter("nvmlShutdown", kNoGpu)) return error;
   return shut_down();
