@@ -34,13 +34,17 @@ struct CheckSettings {
   std::chrono::milliseconds efa_test_timeout = std::chrono::seconds(180);  // EFA_TEST_TIMEOUT
   double efa_min_gbits = 20;                                               // EFA_MIN_BW
   std::uint64_t max_retired_pages_sbe = 60;                                // MAX_RETIRED_PAGES_SBE
-  bool is_pshc_strict = false;                                             // STRICT_PSHC
+  // AMD: how many uncorrectable errors a RAS block may have, by its name; 0 where it is not named.
+  std::map<std::string, std::uint64_t> ras_thresholds;
+  bool is_pshc_strict = false;  // STRICT_PSHC
   // The seed profile: no driver is isolate, 64 and 95 on A100 are reboot, ...
   bool is_seed_profile = false;
   // How long after boot or driver load a hang or a lost GPU may only be monitor.
   std::chrono::milliseconds settling_time = std::chrono::minutes(15);
   // A Fail of DCGM that carries no error of its own.
   Severity dcgm_bare_fail = Severity::kReset;
+  // Level 4 runs although dcgm-exporter does; else it is skipped: nobody's telemetry is stopped.
+  bool is_dcgm_l4_beside_telemetry = false;
   std::filesystem::path results_dir;  // RESULTS_DIR; empty: no files
   // Where dcgmi, all_reduce_perf and fi_pingpong are looked for before PATH.
   std::vector<std::filesystem::path> tool_dirs{"/opt/amazon/efa/bin", "/opt/nccl-tests/build"};

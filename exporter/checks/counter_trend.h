@@ -1,0 +1,42 @@
+// How fast driver counters grow: their samples over a window, by name. Lifetime values say nothing
+// (a board that had errors a year ago is not sick today). Pure; one owner, one thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/model/finding.h"
+
+namespace gpuward::exporter {
+
+class CounterTrend {
+ public:
+  // Rates come from samples at least `least` apart, of the last `window`.
+  CounterTrend(std::chrono::seconds window, std::chrono::seconds least)
+      : window_(window), least_(least) {}
+
+  struct Growth {
+    std::uint64_t by = 0;
+    double per_second = 0;
+  };
+  // Adds a sample and says how much there was since the oldest of the window. nullopt while there
+  // is nothing to compare with: the first sample, and the first after a counter fell (the driver
+  // was loaded anew, the GPU reset) or the clock went backwards.
+  std::optional<Growth> add(const std::string& name, std::uint64_t value, WallTime now);
+  // Drops what had no sample in the window.
+  void forget_before(WallTime now);
+
+ private:
+  struct Sample {
+    WallTime time;
+    std::uint64_t value = 0;
+  };
+  std::chrono::seconds window_, least_;
+  std::map<std::string, std::deque<Sample>> samples_;
+};
+
+}  // namespace gpuward::exporter

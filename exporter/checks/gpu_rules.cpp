@@ -1,0 +1,145 @@
+#include "exporter/checks/gpu_rules.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "exporter/checks/gpu_rule_set.h"
+
+namespace gpuward::exporter {
+namespace {
+
+void judge_gpu(const GpuReading& reading, const GpuRuleInput& input, FindingList& found) {
+  judge_memory(reading, input, found);
+  judge_state(reading, found);
+  judge_slowdown(reading, found);
+  judge_pcie(reading, input, found);
+  if (reading.gpu.vendor != Vendor::kNvidia) return;
+  judge_links(reading, input, found);
+  judge_fabric(reading, input, found);
+}
+
+// True where every GPU could be looked at.
+bool judge_readings(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
+  bool could_tell = true;
+  for (const GpuReading& reading : report.gpus) {
+    if (reading.is_lost) continue;  // judge_lost()
+    if (!reading.fault.empty()) {
+      const std::string bus_id = reading.gpu.pci.bus_id();
+      found.add("gpu_unreadable", bus_id, reading.fault);
+      found.cannot_tell("", bus_id);
+      could_tell = false;
+      continue;
+    }
+    judge_gpu(reading, input, found);
+  }
+  judge_lost(report, input, found);
+  judge_undriven(report, input, found);
+  return could_tell;
+}
+
+std::size_t count_on_bus(const NodeFacts& facts, Vendor vendor) {
+  if (!facts.pci_gpus) return 0;
+  return static_cast<std::size_t>(std::ranges::count(*facts.pci_gpus, vendor, &PciGpu::vendor));
+}
+
+// A library that does not work says nothing about hardware: an error, and never above monitor.
+void judge_library(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
+  const std::size_t on_bus = count_on_bus(input.facts, report.vendor);
+  std::string line = report.library.empty() ? "the GPU library" : report.library;
+  line += report.state == LibraryState::kAbsent ? " is not there" : ": " + report.fault;
+  line += "; " + std::to_string(on_bus) + " GPUs on the PCI bus";
+  found.add("library_unusable", "", line);
+  found.cannot_tell("", "");
+}
+
+// Whether somebody should be able to speak of GPUs of this vendor.
+bool is_expected(const VendorReport& report, const GpuRuleInput& input) {
+  if (report.state == LibraryState::kUnusable || count_on_bus(input.facts, report.vendor) > 0) {
+    return true;
+  }
+  // The profiles of the replaced suite are of NVIDIA's instance types.
+  return report.vendor == Vendor::kNvidia && input.profile && input.profile->gpus > 0;
+}
+
+struct Sum {
+  std::size_t gpus = 0;
+  bool could_tell = true;
+  bool is_anything_here = false;
+};
+
+void judge_vendor(const VendorReport& report, const GpuRuleInput& input, FindingList& found,
+                  Sum& sum) {
+  if (report.state != LibraryState::kReady) {
+    if (!is_expected(report, input)) return;
+    judge_library(report, input, found);
+    sum.could_tell = false;
+  } else if (!judge_readings(report, input, found)) {
+    sum.could_tell = false;
+  }
+  sum.gpus += report.gpus.size();
+  sum.is_anything_here |= !report.gpus.empty() || is_expected(report, input);
+}
+
+// Whose GPUs the profile counts.
+Vendor profile_vendor(const GpuReport& report, const NodeFacts& facts) {
+  const VendorReport* const amd = report.find(Vendor::kAmd);
+  const VendorReport* const nvidia = report.find(Vendor::kNvidia);
+  const bool has_nvidia =
+      (nvidia != nullptr && !nvidia->gpus.empty()) || count_on_bus(facts, Vendor::kNvidia) > 0;
+  return amd != nullptr && !amd->gpus.empty() && !has_nvidia ? Vendor::kAmd : Vendor::kNvidia;
+}
+
+CheckOutcome finish(CheckOutcome outcome, FindingList& found) {
+  const std::string described = describe_findings(found.findings());
+  if (!described.empty()) outcome.details += (outcome.details.empty() ? "" : "; ") + described;
+  outcome.findings = found.take_findings();
+  outcome.untold = found.take_untold();
+  return outcome;
+}
+
+CheckOutcome judge_report(const GpuReport& report, const GpuRuleInput& input) {
+  FindingList found(input.settings);
+  Sum sum;
+  const Vendor counted = profile_vendor(report, input.facts);
+  for (const VendorReport& vendor : report.vendors) {
+    judge_vendor(vendor, input, found, sum);
+    if (vendor.vendor == counted) judge_count(vendor, input, found);
+  }
+  if (!sum.is_anything_here) return CheckOutcome::skipped("no GPU here, and none is expected");
+  CheckOutcome outcome = CheckOutcome::done(std::to_string(sum.gpus) + " GPUs");
+  if (!sum.could_tell) outcome.kind = CheckOutcome::Kind::kError;
+  return finish(std::move(outcome), found);
+}
+
+// Nobody answers: what was known stays, but for what the silence itself says.
+CheckOutcome judge_silence(const GpuRuleInput& input, std::string_view code) {
+  FindingList found(input.settings);
+  const GpuTelemetry& telemetry = input.snapshot.telemetry;
+  if (code.empty()) {
+    judge_hang(input, found);
+  } else {
+    found.add(code, "", telemetry.fault.empty() ? "it has ended" : telemetry.fault);
+  }
+  found.cannot_tell("", "");
+  return finish(CheckOutcome::error("the driver does not answer"), found);
+}
+
+}  // namespace
+
+CheckOutcome judge_gpus(const GpuRuleInput& input) {
+  const GpuTelemetry& telemetry = input.snapshot.telemetry;
+  switch (telemetry.state) {
+    case WorkerState::kStarting:
+      return CheckOutcome::error("the driver has not answered yet");
+    case WorkerState::kHung:
+      return judge_silence(input, {});
+    case WorkerState::kCrashed:
+      return judge_silence(input, "worker_crashed");
+    case WorkerState::kAnswering:
+      break;
+  }
+  if (!telemetry.report) return CheckOutcome::error("the driver has not answered yet");
+  return judge_report(*telemetry.report, input);
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,31 @@
+// Judges what the driver, the kernel log and the PCI bus say of this node's GPUs. Pure: time and
+// all readings come in. Run after each GPU reading (GpuJudge) and by check 0.
+//
+// A wrong remediation is worse than none: what a single source says about a GPU that cannot be
+// reached is never above monitor, and neither is anything about the driver's own state.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "exporter/checks/check.h"
+#include "exporter/checks/node_facts.h"
+
+namespace gpuward::exporter {
+
+struct GpuRuleInput {
+  const Snapshot& snapshot;
+  const CheckSettings& settings;
+  const std::optional<InstanceProfile>& profile;
+  const NodeFacts& facts;
+  WallTime now;
+  // How many PCIe packets a minute this GPU (by bus id) had to send again; nullopt where nobody
+  // knows yet, or nobody asks.
+  std::function<std::optional<double>(const std::string& pci_bus_id)> replays_per_minute = nullptr;
+};
+
+// kSkipped: there is no GPU here, and none is expected. kError: some or all could not be looked at.
+[[nodiscard]] CheckOutcome judge_gpus(const GpuRuleInput& input);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,93 @@
+// Memory: ECC, retired pages, remapped rows, the SRAM limit, AMD's RAS blocks.
+#include <algorithm>
+#include <string>
+
+#include "exporter/checks/gpu_rule_set.h"
+
+namespace gpuward::exporter {
+namespace {
+
+// Uncorrected errors since the driver was loaded or the GPU reset. The places may be told without
+// the total.
+std::uint64_t uncorrected_since_reset(const EccCounters::Places& places) {
+  return std::max(places.total.value_or(0), places.sram.value_or(0) + places.dram.value_or(0));
+}
+
+// What the driver does not say now is not well because of that.
+template <typename T>
+void note_absent(const Maybe<T>& value, std::string_view code, const std::string& bus_id,
+                 FindingList& found) {
+  if (!value) found.cannot_tell(std::string(code), bus_id);
+}
+
+void judge_ecc(const GpuReading& reading, const std::string& bus_id, FindingList& found) {
+  if (reading.ecc_enabled && !*reading.ecc_enabled) return;
+  const EccCounters::Places& places = reading.ecc.uncorrected_volatile;
+  if (!places.total && !places.sram && !places.dram) {
+    return found.cannot_tell("ecc_uncorrected", bus_id);
+  }
+  if (const auto errors = uncorrected_since_reset(places)) {
+    found.add("ecc_uncorrected", bus_id,
+              std::to_string(errors) + " uncorrected ECC errors since the last reset");
+  }
+}
+
+void judge_retired(const RetiredPages& retired, std::uint64_t most_single_bit,
+                   const std::string& bus_id, FindingList& found) {
+  note_absent(retired.double_bit, "retired_pages_dbe", bus_id, found);
+  note_absent(retired.pending, "retired_pages_pending", bus_id, found);
+  note_absent(retired.single_bit, "retired_pages_sbe", bus_id, found);
+  if (retired.double_bit.value_or(0) > 0) {
+    found.add("retired_pages_dbe", bus_id,
+              std::to_string(*retired.double_bit) + " pages retired for double-bit errors");
+  }
+  if (retired.pending.value_or(false)) {
+    found.add("retired_pages_pending", bus_id, "pages wait to be retired");
+  }
+  if (retired.single_bit.value_or(0) > most_single_bit) {
+    found.add("retired_pages_sbe", bus_id,
+              std::to_string(*retired.single_bit) + " pages retired for single-bit errors; over " +
+                  std::to_string(most_single_bit));
+  }
+}
+
+void judge_rows(const RemappedRows& rows, const std::string& bus_id, FindingList& found) {
+  note_absent(rows.pending, "row_remap_pending", bus_id, found);
+  if (rows.pending.value_or(false)) {
+    found.add("row_remap_pending", bus_id, "a row waits to be remapped");
+  }
+  if (rows.failure.value_or(false)) {
+    found.add("row_remap_failure", bus_id, "remapping a row has failed");
+  }
+}
+
+void judge_ras(const GpuReading& reading, const CheckSettings& settings, const std::string& bus_id,
+               FindingList& found) {
+  for (const RasBlock& block : reading.ras) {
+    const auto limit = settings.ras_thresholds.find(block.block);
+    const std::uint64_t most = limit == settings.ras_thresholds.end() ? 0 : limit->second;
+    if (block.uncorrected.value_or(0) <= most) continue;
+    found.add("ras_uncorrected", bus_id,
+              block.block + ": " + std::to_string(*block.uncorrected) +
+                  " uncorrectable errors; over " + std::to_string(most));
+  }
+}
+
+}  // namespace
+
+void judge_memory(const GpuReading& reading, const GpuRuleInput& input, FindingList& found) {
+  const std::string bus_id = reading.gpu.pci.bus_id();
+  if (reading.gpu.vendor == Vendor::kAmd) {
+    judge_ras(reading, input.settings, bus_id, found);
+    return;
+  }
+  judge_ecc(reading, bus_id, found);
+  judge_retired(reading.retired, input.settings.max_retired_pages_sbe, bus_id, found);
+  judge_rows(reading.rows, bus_id, found);
+  note_absent(reading.sram_threshold_exceeded, "sram_threshold", bus_id, found);
+  if (reading.sram_threshold_exceeded.value_or(false)) {
+    found.add("sram_threshold", bus_id, "the SRAM error threshold is exceeded");
+  }
+}
+
+}  // namespace gpuward::exporter

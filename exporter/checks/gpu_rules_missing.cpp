@@ -1,0 +1,111 @@
+// GPUs that cannot be reached or are not there, and a driver that does not answer. Each of these is
+// above monitor only where two sources agree (second_source.h).
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "exporter/checks/gpu_rule_set.h"
+#include "exporter/checks/second_source.h"
+
+namespace gpuward::exporter {
+namespace {
+
+std::set<std::string> bus_ids_of(const VendorReport& report) {
+  std::set<std::string> ids;
+  for (const GpuReading& reading : report.gpus) ids.insert(reading.gpu.pci.bus_id());
+  return ids;
+}
+
+// "8 by the driver, 7 on the PCI bus".
+std::string counts_text(std::optional<std::size_t> driver, std::optional<std::size_t> bus) {
+  const auto text = [](std::optional<std::size_t> count) {
+    return count ? std::to_string(*count) : std::string("unknown");
+  };
+  return text(driver) + " by the driver, " + text(bus) + " on the PCI bus";
+}
+
+std::optional<std::size_t> count_on_bus(const NodeFacts& facts, Vendor vendor) {
+  if (!facts.pci_gpus) return std::nullopt;
+  return static_cast<std::size_t>(std::ranges::count(*facts.pci_gpus, vendor, &PciGpu::vendor));
+}
+
+bool belongs_to_another_driver(const PciGpu& gpu) {
+  return !gpu.driver.empty() && gpu.driver != "nvidia" && gpu.driver != "amdgpu";
+}
+
+// "0000:4e:00 temperature" names the GPU that was being asked.
+std::string hung_gpu(const GpuTelemetry& telemetry) {
+  const auto pci = parse_pci_address(telemetry.hung_at.substr(0, telemetry.hung_at.find(' ')));
+  return pci ? pci->bus_id() : std::string();
+}
+
+bool any_gpu_is_dead(const GpuRuleInput& input) {
+  return input.facts.pci_gpus && std::ranges::any_of(*input.facts.pci_gpus, &PciGpu::is_dead);
+}
+
+}  // namespace
+
+void judge_lost(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
+  for (const GpuReading& reading : report.gpus) {
+    if (!reading.is_lost) continue;
+    const std::string bus_id = reading.gpu.pci.bus_id();
+    const bool is_confirmed = kernel_says_gone(input, bus_id) || bus_says_gone(input, bus_id);
+    add_suspicion({"gpu_lost", "gpu_lost_unconfirmed", bus_id,
+                   "the driver says that GPU " + std::to_string(reading.gpu.index) + " is lost",
+                   is_confirmed},
+                  input, found);
+    found.cannot_tell("", bus_id);
+  }
+}
+
+void judge_undriven(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
+  if (!input.facts.pci_gpus || report.state != LibraryState::kReady) return;
+  const std::set<std::string> known = bus_ids_of(report);
+  for (const PciGpu& gpu : *input.facts.pci_gpus) {
+    if (gpu.vendor != report.vendor || known.contains(gpu.bus_id)) continue;
+    if (belongs_to_another_driver(gpu)) continue;
+    const bool is_confirmed = gpu.is_dead || kernel_says_gone(input, gpu.bus_id);
+    add_suspicion({"gpu_undriven", "gpu_undriven_unconfirmed", gpu.bus_id,
+                   "on the PCI bus, and unknown to the driver", is_confirmed},
+                  input, found);
+    found.cannot_tell("", gpu.bus_id);
+  }
+}
+
+void judge_count(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
+  if (!input.profile || input.profile->gpus == 0) return;
+  const std::size_t expected = input.profile->gpus;
+  const auto on_bus = count_on_bus(input.facts, report.vendor);
+  const auto driven = report.state == LibraryState::kReady ? std::optional(report.gpus.size())
+                                                           : std::optional<std::size_t>();
+  const std::string line =
+      counts_text(driven, on_bus) + "; " + input.profile->type + " has " + std::to_string(expected);
+  if (driven.value_or(0) > expected) return found.add("gpu_extra", "", line);
+  const bool is_short_by_driver = driven && *driven < expected;
+  const bool is_short_on_bus = on_bus && *on_bus < expected;
+  // On the bus and not driven: judge_undriven() has them one by one.
+  if (is_short_by_driver && on_bus && !is_short_on_bus && !input.settings.is_seed_profile) return;
+  // Where the driver has all, the bus is not read in full here: nothing is missing.
+  if (!is_short_by_driver && (driven || !is_short_on_bus)) return;
+  const std::set<std::string> known = bus_ids_of(report);
+  const bool kernel_agrees = kernel_says_gone(
+      input, [&](const std::string& bus_id) { return !bus_id.empty() && !known.contains(bus_id); });
+  const int sources =
+      (is_short_by_driver ? 1 : 0) + (is_short_on_bus ? 1 : 0) + (kernel_agrees ? 1 : 0);
+  add_suspicion({"gpu_missing", "gpu_missing_unconfirmed", "", line, sources >= 2}, input, found);
+}
+
+void judge_hang(const GpuRuleInput& input, FindingList& found) {
+  const GpuTelemetry& telemetry = input.snapshot.telemetry;
+  const std::string bus_id = hung_gpu(telemetry);
+  const bool is_dead_on_bus =
+      bus_id.empty() ? any_gpu_is_dead(input) : bus_says_gone(input, bus_id);
+  const std::string where = telemetry.hung_at.empty() ? "" : " (at " + telemetry.hung_at + ")";
+  add_suspicion({"driver_hung", "driver_hung_unconfirmed", "",
+                 (telemetry.fault.empty() ? "no answer in time" : telemetry.fault) + where,
+                 is_dead_on_bus || kernel_says_stuck(input, bus_id)},
+                input, found);
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,77 @@
+// What the driver says of a GPU as a whole: what it wants done, its mode, and what holds it back.
+#include <string>
+
+#include "exporter/checks/gpu_rule_set.h"
+
+namespace gpuward::exporter {
+namespace {
+
+// NVML's clocks event reasons (nvmlClocksEventReason*).
+constexpr std::uint64_t kHardwareSlowdown = 0x8;
+constexpr std::uint64_t kSoftwareThermal = 0x20;
+constexpr std::uint64_t kHardwareThermal = 0x40;
+constexpr std::uint64_t kPowerBrake = 0x80;
+
+// NVML_FI_DEV_GET_GPU_RECOVERY_ACTION. 0, none, says nothing: it lowers and clears nothing that
+// anybody else has found.
+void judge_recovery(std::uint32_t action, const std::string& bus_id, FindingList& found) {
+  switch (action) {
+    case 0:
+      return;
+    case 1:
+      return found.add("recovery_action_reset", bus_id, "recovery action: GPU reset");
+    case 2:
+      return found.add("recovery_action_reboot", bus_id, "recovery action: node reboot");
+    case 3:
+      return found.add("recovery_action_reset", bus_id, "recovery action: drain P2P");
+    case 4:
+      return found.add("recovery_action_reset", bus_id, "recovery action: drain and reset");
+    case 5:
+      return found.add("recovery_action_imex", bus_id, "recovery action: recover IMEX domain");
+    default:  // of a driver newer than this list
+      return found.add("recovery_action_imex", bus_id,
+                       "recovery action " + std::to_string(action) + ": not known to gpuward");
+  }
+}
+
+std::string degrees(double value) { return std::to_string(static_cast<int>(value)) + " C"; }
+
+}  // namespace
+
+void judge_state(const GpuReading& reading, FindingList& found) {
+  const std::string bus_id = reading.gpu.pci.bus_id();
+  if (reading.recovery_action) {
+    judge_recovery(*reading.recovery_action, bus_id, found);
+  } else {
+    for (const char* code :
+         {"recovery_action_reset", "recovery_action_reboot", "recovery_action_imex"}) {
+      found.cannot_tell(code, bus_id);
+    }
+  }
+  if (reading.persistence_mode && !*reading.persistence_mode) {
+    found.add("persistence_off", bus_id, "persistence mode is off");
+  }
+}
+
+void judge_slowdown(const GpuReading& reading, FindingList& found) {
+  const std::string bus_id = reading.gpu.pci.bus_id();
+  const std::uint64_t reasons = reading.slowdown.reasons.value_or(0);
+  const Thermals& heat = reading.thermals;
+  const bool is_at_its_limit =
+      heat.gpu && heat.slowdown_threshold && *heat.gpu >= *heat.slowdown_threshold;
+  const bool is_thermal = (reasons & (kSoftwareThermal | kHardwareThermal)) != 0;
+  if (is_thermal || is_at_its_limit) {
+    found.add("thermal_slowdown", bus_id,
+              heat.gpu ? "held back at " + degrees(*heat.gpu) : std::string("held back by heat"));
+  }
+  if ((reasons & kPowerBrake) != 0) {
+    found.add("power_brake", bus_id, "held back by the power supply's brake signal");
+  }
+  // The driver sets the general bit beside the ones that say why.
+  const bool is_explained = (reasons & (kHardwareThermal | kPowerBrake)) != 0;
+  if ((reasons & kHardwareSlowdown) != 0 && !is_explained) {
+    found.add("hw_slowdown", bus_id, "held back by the hardware");
+  }
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,36 @@
+// What the host says of its GPUs without asking any driver: the second source beside the GPU
+// library. Read anew by whoever runs the rules on GPU readings; plain values.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/gpu.h"
+
+namespace gpuward::exporter {
+
+struct PciGpu {
+  Vendor vendor = Vendor::kNvidia;
+  std::string bus_id;    // `0000:4e:00`
+  std::string driver;    // that it is bound to: "nvidia"; empty for none
+  bool is_dead = false;  // its configuration space does not answer: it has fallen off the bus
+};
+
+struct NodeFacts {
+  // nullopt: the PCI bus could not be read.
+  std::optional<std::vector<PciGpu>> pci_gpus;
+  std::optional<std::chrono::seconds> since_boot, since_driver_load;
+
+  // nullptr where the bus could not be read or has no such GPU.
+  [[nodiscard]] const PciGpu* find(const std::string& bus_id) const {
+    if (!pci_gpus) return nullptr;
+    for (const PciGpu& gpu : *pci_gpus) {
+      if (gpu.bus_id == bus_id) return &gpu;
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace gpuward::exporter

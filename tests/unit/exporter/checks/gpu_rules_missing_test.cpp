@@ -1,0 +1,251 @@
+// GPUs that are lost or missing, drivers that hang, libraries that do not work: what one source
+// says is never above monitor.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "exporter/checks/decide.h"
+#include "tests/unit/exporter/checks/scenario.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr auto kError = CheckOutcome::Kind::kError;
+constexpr auto kSkipped = CheckOutcome::Kind::kSkipped;
+
+Scenario with_lost_gpu() {
+  Scenario node;
+  node.gpu(3).is_lost = true;
+  return node;
+}
+
+TEST(LostGpu, ByTheDriverAloneIsOnlyWatched) {
+  EXPECT_EQ(severity_of(with_lost_gpu().judge(), "gpu_lost_unconfirmed"), Severity::kMonitor);
+}
+
+TEST(LostGpu, K15TheKernelsXid79OnTheSameGpuMakesItReboot) {
+  Scenario node = with_lost_gpu();
+  node.kernel_has("xid", "79", Scenario::bus_id(3), Severity::kReboot);
+  EXPECT_EQ(severity_of(node.judge(), "gpu_lost"), Severity::kReboot);
+}
+
+TEST(LostGpu, AnXidOfAnotherGpuOrOfUserSpaceIsNoSecondSource) {
+  Scenario node = with_lost_gpu();
+  node.kernel_has("xid", "79", Scenario::bus_id(4), Severity::kReboot);
+  node.kernel_has("xid", "79", Scenario::bus_id(3), Severity::kReboot, Evidence::kUserSpace);
+  EXPECT_EQ(severity_of(node.judge(), "gpu_lost_unconfirmed"), Severity::kMonitor);
+}
+
+TEST(LostGpu, AnXidOfAnEarlierBootIsNoSecondSource) {
+  Scenario node = with_lost_gpu();
+  node.kernel_has("xid", "79", Scenario::bus_id(3), Severity::kReboot);
+  Finding& old = node.known.findings.begin()->second;
+  old.first_boot_id = "boot-1";
+  old.last_seen = node.now - std::chrono::hours(2);
+  EXPECT_EQ(severity_of(node.judge(), "gpu_lost_unconfirmed"), Severity::kMonitor);
+}
+
+TEST(LostGpu, ADeadConfigurationSpaceMakesItReboot) {
+  Scenario node = with_lost_gpu();
+  node.on_bus(3).is_dead = true;
+  EXPECT_EQ(severity_of(node.judge(), "gpu_lost"), Severity::kReboot);
+}
+
+TEST(LostGpu, IsOnlyWatchedInTheFirstMinutesAfterBootOrDriverLoad) {
+  Scenario node = with_lost_gpu();
+  node.on_bus(3).is_dead = true;
+  node.facts.since_driver_load = std::chrono::minutes(14);
+  EXPECT_EQ(severity_of(node.judge(), "gpu_lost"), Severity::kMonitor);
+  node.facts.since_driver_load = std::chrono::minutes(15);
+  EXPECT_EQ(severity_of(node.judge(), "gpu_lost"), Severity::kReboot);
+  node.facts.since_boot.reset();
+  EXPECT_EQ(severity_of(node.judge(), "gpu_lost"), Severity::kMonitor);
+}
+
+TEST(LostGpu, IsolatesWhenARebootHasNotHelped) {
+  Scenario node = with_lost_gpu();
+  node.on_bus(3).is_dead = true;
+  node.was_found_before_the_reboot("gpu_lost", Scenario::bus_id(3));
+  EXPECT_EQ(severity_of(node.judge(), "gpu_lost"), Severity::kIsolate);
+}
+
+TEST(LostGpu, IsNotForgottenWhileASecondSourceIsStillMissingAfterAReboot) {
+  Scenario node = with_lost_gpu();
+  node.was_found_before_the_reboot("gpu_lost", Scenario::bus_id(3));
+  EXPECT_EQ(codes_of(node.judge()), "gpu_lost");
+  EXPECT_EQ(severity_of(node.judge(), "gpu_lost"), Severity::kMonitor);
+}
+
+TEST(MissingGpu, ShortByDriverAndBusReboots) {
+  Scenario node;
+  node.take_out_of_driver(7);
+  node.take_off_bus(7);
+  const CheckOutcome outcome = node.judge();
+  EXPECT_EQ(codes_of(outcome), "gpu_missing");
+  EXPECT_EQ(severity_of(outcome, "gpu_missing"), Severity::kReboot);
+  EXPECT_THAT(outcome.findings[0].line,
+              HasSubstr("7 by the driver, 7 on the PCI bus; p5.48xlarge has 8"));
+}
+
+TEST(MissingGpu, IsolatesWhenItIsStillMissingAfterAReboot) {
+  Scenario node;
+  node.take_out_of_driver(7);
+  node.take_off_bus(7);
+  node.was_found_before_the_reboot("gpu_missing", "");
+  EXPECT_EQ(severity_of(node.judge(), "gpu_missing"), Severity::kIsolate);
+}
+
+TEST(MissingGpu, OnTheBusButNotInTheDriverNeedsTheKernelsWord) {
+  Scenario node;
+  node.take_out_of_driver(7);
+  EXPECT_EQ(codes_of(node.judge()), "gpu_undriven_unconfirmed");
+  EXPECT_EQ(severity_of(node.judge(), "gpu_undriven_unconfirmed"), Severity::kMonitor);
+  node.kernel_has("rm_init", "failed", Scenario::bus_id(7), Severity::kReboot);
+  EXPECT_EQ(severity_of(node.judge(), "gpu_undriven"), Severity::kReboot);
+}
+
+TEST(MissingGpu, OfAnotherDriverIsNotMissed) {
+  Scenario node;
+  node.take_out_of_driver(7);
+  node.on_bus(7).driver = "vfio-pci";
+  node.profile.reset();
+  EXPECT_EQ(codes_of(node.judge()), "");
+}
+
+TEST(MissingGpu, ShortByTheDriverWithABusThatCannotBeReadIsOnlyWatched) {
+  Scenario node;
+  node.take_out_of_driver(7);
+  node.facts.pci_gpus.reset();
+  EXPECT_EQ(codes_of(node.judge()), "gpu_missing_unconfirmed");
+  EXPECT_EQ(severity_of(node.judge(), "gpu_missing_unconfirmed"), Severity::kMonitor);
+}
+
+TEST(MissingGpu, NothingIsMissingWhereTheDriverHasAllOfThem) {
+  Scenario node;
+  node.take_off_bus(7);
+  EXPECT_EQ(codes_of(node.judge()), "");
+}
+
+TEST(MissingGpu, MoreThanTheProfileIsTheProfilesFault) {
+  Scenario node;
+  node.profile->gpus = 4;
+  EXPECT_EQ(severity_of(node.judge(), "gpu_extra"), Severity::kMonitor);
+}
+
+TEST(MissingGpu, NoProfileExpectsNothing) {
+  Scenario node;
+  node.take_out_of_driver(7);
+  node.take_off_bus(7);
+  node.profile.reset();
+  EXPECT_EQ(codes_of(node.judge()), "");
+}
+
+TEST(MissingGpu, IsolatesAtOnceWithTheSeedProfile) {
+  Scenario node;
+  node.settings.is_seed_profile = true;
+  node.take_out_of_driver(7);
+  EXPECT_EQ(severity_of(node.judge(), "gpu_missing_unconfirmed"), Severity::kIsolate);
+}
+
+Scenario with_hang() {
+  Scenario node;
+  node.state = WorkerState::kHung;
+  node.fault = "no answer for 20 s";
+  node.hung_at = Scenario::bus_id(2) + " temperature";
+  return node;
+}
+
+TEST(HungDriver, AloneIsAnErrorThatIsOnlyWatched) {
+  const CheckOutcome outcome = with_hang().judge();
+  EXPECT_EQ(outcome.kind, kError);
+  EXPECT_EQ(severity_of(outcome, "driver_hung_unconfirmed"), Severity::kMonitor);
+}
+
+TEST(HungDriver, RebootsWhenTheKernelSaysSoOfTheSameGpu) {
+  Scenario node = with_hang();
+  node.kernel_has("xid", "119", Scenario::bus_id(1), Severity::kReset);
+  EXPECT_EQ(severity_of(node.judge(), "driver_hung_unconfirmed"), Severity::kMonitor);
+  node.kernel_has("xid", "119", Scenario::bus_id(2), Severity::kReset);
+  EXPECT_EQ(severity_of(node.judge(), "driver_hung"), Severity::kReboot);
+}
+
+TEST(HungDriver, AnXidOfAnApplicationIsNoSecondSource) {
+  Scenario node = with_hang();
+  node.kernel_has("xid", "31", Scenario::bus_id(2), Severity::kMonitor);
+  node.kernel_has("xid", "48", Scenario::bus_id(2), Severity::kReset);
+  EXPECT_EQ(severity_of(node.judge(), "driver_hung_unconfirmed"), Severity::kMonitor);
+}
+
+TEST(HungDriver, IsolatesWhenARebootHasNotHelped) {
+  Scenario node = with_hang();
+  node.on_bus(2).is_dead = true;
+  node.was_found_before_the_reboot("driver_hung", "");
+  EXPECT_EQ(severity_of(node.judge(), "driver_hung"), Severity::kIsolate);
+}
+
+TEST(HungDriver, TakesNothingAwayThatWasKnown) {
+  const CheckOutcome outcome = with_hang().judge();
+  ASSERT_EQ(outcome.untold.size(), 1U);
+  EXPECT_TRUE(outcome.untold[0].covers({}));
+}
+
+// LESSONS 4: monitor down = node replaced (containers-roadmap #2555).
+TEST(MonitorDownIsNodeReplaced, NotHereACrashedWorkerIsNeverAboveMonitor) {
+  Scenario node;
+  node.state = WorkerState::kCrashed;
+  node.kernel_has("xid", "79", Scenario::bus_id(2), Severity::kReboot);
+  const CheckOutcome outcome = node.judge();
+  EXPECT_EQ(outcome.kind, kError);
+  EXPECT_EQ(codes_of(outcome), "worker_crashed");
+  EXPECT_EQ(outcome.findings[0].severity, Severity::kMonitor);
+}
+
+TEST(MonitorDownIsNodeReplaced, NotHereALibraryThatDoesNotWorkIsAnError) {
+  for (const LibraryState state : {LibraryState::kAbsent, LibraryState::kUnusable}) {
+    Scenario node;
+    node.report.vendors[0] = {};
+    node.report.vendors[0].state = state;
+    node.report.vendors[0].fault = "Driver/library version mismatch";
+    const CheckOutcome outcome = node.judge();
+    EXPECT_EQ(outcome.kind, kError);
+    EXPECT_EQ(codes_of(outcome), "library_unusable");
+    EXPECT_EQ(outcome.findings[0].severity, Severity::kMonitor);
+    EXPECT_EQ(decide_status(outcome, "gpu", {}).status, CheckStatus::kError);
+  }
+}
+
+TEST(MonitorDownIsNodeReplaced, ButWithTheSeedProfileItIsIsolateAsThere) {
+  Scenario node;
+  node.settings.is_seed_profile = true;
+  node.report.vendors[0] = {};
+  node.report.vendors[0].state = LibraryState::kUnusable;
+  EXPECT_EQ(severity_of(node.judge(), "library_unusable"), Severity::kIsolate);
+}
+
+TEST(Library, ThatIsNotThereWhereNoGpuIsIsNoError) {
+  Scenario node(0);
+  node.report.vendors[0] = {};
+  node.profile.reset();
+  EXPECT_EQ(node.judge().kind, kSkipped);
+}
+
+TEST(Library, ACardLostWithTheDriverIsToldFromALostDriver) {
+  Scenario node;
+  node.report.vendors[0] = {};
+  node.report.vendors[0].state = LibraryState::kUnusable;
+  node.take_off_bus(7);
+  EXPECT_EQ(severity_of(node.judge(), "gpu_missing_unconfirmed"), Severity::kMonitor);
+  node.kernel_has("xid", "79", Scenario::bus_id(7), Severity::kReboot);
+  EXPECT_EQ(severity_of(node.judge(), "gpu_missing"), Severity::kReboot);
+}
+
+TEST(Reading, ThatHasNotComeYetIsAnError) {
+  Scenario node;
+  node.state = WorkerState::kStarting;
+  EXPECT_EQ(node.judge().kind, kError);
+  EXPECT_EQ(codes_of(node.judge()), "");
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

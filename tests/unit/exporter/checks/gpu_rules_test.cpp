@@ -1,0 +1,230 @@
+// What one GPU says of itself, each scenario of the fake library at the level of the rules.
+#include "exporter/checks/gpu_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/exporter/checks/scenario.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr auto kDone = CheckOutcome::Kind::kDone;
+constexpr auto kError = CheckOutcome::Kind::kError;
+
+TEST(GpuRules, FindNothingOnEightHealthyH100s) {
+  const CheckOutcome outcome = Scenario().judge();
+  EXPECT_EQ(outcome.kind, kDone);
+  EXPECT_EQ(codes_of(outcome), "");
+  EXPECT_EQ(outcome.details, "8 GPUs");
+}
+
+TEST(GpuRules, ResetForUncorrectedEccSinceTheLastResetAndFallWithTheCounter) {
+  Scenario node;
+  node.gpu(3).ecc.uncorrected_volatile.total = 2;
+  const CheckOutcome outcome = node.judge();
+  EXPECT_EQ(codes_of(outcome), "ecc_uncorrected");
+  const Finding& finding = outcome.findings[0];
+  EXPECT_EQ(finding.severity, Severity::kReset);
+  EXPECT_EQ(finding.pci_bus_id, Scenario::bus_id(3));
+  EXPECT_EQ(finding.cleared_by, ClearedBy::kCheck);
+}
+
+TEST(GpuRules, CountEccOfPlacesWhereTheTotalIsNotTold) {
+  Scenario node;
+  node.gpu(0).ecc.uncorrected_volatile = {.total = {}, .sram = 1, .dram = 0};
+  EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kReset);
+}
+
+TEST(GpuRules, SkipGpusWithoutEcc) {
+  Scenario node;
+  node.gpu(0).ecc_enabled = false;
+  node.gpu(0).ecc.uncorrected_volatile.total = 7;
+  node.gpu(1).ecc_enabled.reset();
+  node.gpu(1).ecc = {};
+  EXPECT_EQ(codes_of(node.judge()), "");
+}
+
+TEST(GpuRules, IgnoreErrorsOfTheBoardsWholeLife) {
+  Scenario node;
+  node.gpu(0).ecc.uncorrected_aggregate.total = 40;
+  EXPECT_EQ(codes_of(node.judge()), "");
+}
+
+TEST(GpuRules, RetiredPagesDoubleBitIsolatePendingRebootManySingleBitMonitor) {
+  Scenario node;
+  node.gpu(0).retired = {.single_bit = 0, .double_bit = 1, .pending = false};
+  node.gpu(1).retired = {.single_bit = 0, .double_bit = 0, .pending = true};
+  node.gpu(2).retired = {.single_bit = 61, .double_bit = 0, .pending = false};
+  node.gpu(3).retired = {.single_bit = 60, .double_bit = 0, .pending = false};
+  const CheckOutcome outcome = node.judge();
+  EXPECT_EQ(severity_of(outcome, "retired_pages_dbe"), Severity::kIsolate);
+  EXPECT_EQ(severity_of(outcome, "retired_pages_pending"), Severity::kReboot);
+  EXPECT_EQ(severity_of(outcome, "retired_pages_sbe"), Severity::kMonitor);
+  EXPECT_EQ(outcome.findings.size(), 3U);
+}
+
+TEST(GpuRules, K16PendingRowRemapResets) {
+  Scenario node;
+  node.gpu(5).rows.pending = true;
+  EXPECT_EQ(severity_of(node.judge(), "row_remap_pending"), Severity::kReset);
+}
+
+TEST(GpuRules, K16FailedRowRemapIsolatesUntilAnOperatorClearsIt) {
+  Scenario node;
+  node.gpu(5).rows.failure = true;
+  const CheckOutcome outcome = node.judge();
+  EXPECT_EQ(severity_of(outcome, "row_remap_failure"), Severity::kIsolate);
+  EXPECT_EQ(outcome.findings[0].cleared_by, ClearedBy::kOperator);
+}
+
+TEST(GpuRules, SramThresholdIsolates) {
+  Scenario node;
+  node.gpu(0).sram_threshold_exceeded = true;
+  EXPECT_EQ(severity_of(node.judge(), "sram_threshold"), Severity::kIsolate);
+}
+
+struct Action {
+  std::uint32_t value;
+  Severity severity;
+};
+class RecoveryAction : public ::testing::TestWithParam<Action> {};
+
+// NVML field 230; health_suite.md section 9.
+TEST_P(RecoveryAction, IsWhatTheDriverAsksFor) {
+  Scenario node;
+  node.gpu(0).recovery_action = GetParam().value;
+  const CheckOutcome outcome = node.judge();
+  Severity worst = Severity::kNone;
+  for (const Finding& finding : outcome.findings) worst = std::max(worst, finding.severity);
+  EXPECT_EQ(worst, GetParam().severity);
+}
+
+INSTANTIATE_TEST_SUITE_P(Field230, RecoveryAction,
+                         ::testing::Values(Action{0, Severity::kNone}, Action{1, Severity::kReset},
+                                           Action{2, Severity::kReboot},
+                                           Action{3, Severity::kReset}, Action{4, Severity::kReset},
+                                           Action{5, Severity::kMonitor},
+                                           Action{9, Severity::kMonitor}));
+
+TEST(GpuRules, HeatAndHardwareSlowdownAreOnlyWatched) {
+  Scenario node;
+  node.gpu(0).slowdown.reasons = 0x40 | 0x8;
+  node.gpu(1).slowdown.reasons = 0x80 | 0x8;
+  node.gpu(2).slowdown.reasons = 0x8;
+  node.gpu(3).slowdown.reasons = 0x4;  // the power cap that somebody has set
+  node.gpu(4).thermals.gpu = 90;
+  const CheckOutcome outcome = node.judge();
+  EXPECT_EQ(codes_of(outcome), "thermal_slowdown, power_brake, hw_slowdown, thermal_slowdown");
+  EXPECT_EQ(severity_of(outcome, "thermal_slowdown"), Severity::kMonitor);
+}
+
+TEST(GpuRules, PcieWidthAlwaysGenerationOnlyUnderLoad) {
+  Scenario node;
+  node.gpu(0).pcie.width = 8;
+  node.gpu(1).pcie.generation = 1;  // asleep
+  node.gpu(2).pcie.generation = 3;
+  node.gpu(2).utilization_ratio = 0.9;
+  EXPECT_EQ(codes_of(node.judge()), "pcie_width, pcie_generation");
+}
+
+TEST(GpuRules, InactiveNvlinksAreNamedWhereTheProfileExpectsThem) {
+  Scenario node;
+  node.gpu(2).links[4].active = false;
+  node.gpu(2).links[9].active = false;
+  const CheckOutcome outcome = node.judge();
+  ASSERT_EQ(codes_of(outcome), "nvlink_inactive");
+  EXPECT_THAT(outcome.findings[0].line, HasSubstr("2 of 18 NVLinks are not active: 4, 9"));
+  node.profile->expects_nvlink = false;
+  EXPECT_EQ(codes_of(node.judge()), "");
+}
+
+TEST(GpuRules, MigTurnsLinksOffWithoutAFault) {
+  Scenario node;
+  node.gpu(0).mig_enabled = true;
+  for (Link& link : node.gpu(0).links) link.active = false;
+  node.gpu(0).rows = {};  // not supported then
+  EXPECT_EQ(codes_of(node.judge()), "");
+}
+
+TEST(GpuRules, Eks141FabricErrorBehindACompletedStateIsSeen) {
+  Scenario node;
+  node.gpu(1).fabric.status = 999;  // NVML_ERROR_UNKNOWN
+  EXPECT_EQ(severity_of(node.judge(), "fabric_error"), Severity::kReset);
+}
+
+TEST(GpuRules, AFabricThatIsNotReadyResetsOnlyWhenItHadTheTime) {
+  Scenario node;
+  node.gpu(1).fabric.state = 2;
+  EXPECT_EQ(severity_of(node.judge(), "fabric_not_ready"), Severity::kReset);
+  node.facts.since_driver_load = std::chrono::minutes(3);
+  EXPECT_EQ(severity_of(node.judge(), "fabric_not_ready"), Severity::kMonitor);
+}
+
+TEST(GpuRules, AnUnhealthyFabricMaskIsNamed) {
+  Scenario node;
+  node.gpu(1).fabric.health_mask = 0xAA - 1;  // degraded bandwidth: true instead of false
+  const CheckOutcome outcome = node.judge();
+  ASSERT_EQ(codes_of(outcome), "fabric_unhealthy");
+  EXPECT_THAT(outcome.findings[0].line, HasSubstr("degraded bandwidth"));
+}
+
+TEST(GpuRules, PersistenceModeOffIsWatched) {
+  Scenario node;
+  node.gpu(0).persistence_mode = false;
+  EXPECT_EQ(severity_of(node.judge(), "persistence_off"), Severity::kMonitor);
+}
+
+TEST(GpuRules, AGpuThatTheDriverSaysNothingOfIsAnErrorAndKeepsWhatWasKnown) {
+  Scenario node;
+  node.gpu(0).fault = "Unknown Error";
+  node.gpu(1).rows.pending = true;
+  const CheckOutcome outcome = node.judge();
+  EXPECT_EQ(outcome.kind, kError);
+  EXPECT_EQ(severity_of(outcome, "gpu_unreadable"), Severity::kMonitor);
+  EXPECT_EQ(severity_of(outcome, "row_remap_pending"), Severity::kReset);
+  Finding older;
+  older.code = "row_remap_pending";
+  older.pci_bus_id = Scenario::bus_id(0);
+  EXPECT_TRUE(std::ranges::any_of(outcome.untold,
+                                  [&](const Untold& untold) { return untold.covers(older); }));
+}
+
+TEST(GpuRules, AbsentValuesAreNeitherSickNorWell) {
+  Scenario node;
+  GpuReading bare;
+  bare.gpu = node.gpu(0).gpu;
+  node.gpu(0) = bare;
+  const CheckOutcome outcome = node.judge();
+  EXPECT_EQ(codes_of(outcome), "");
+  Finding older;
+  older.code = "row_remap_pending";
+  older.pci_bus_id = Scenario::bus_id(0);
+  EXPECT_TRUE(std::ranges::any_of(outcome.untold,
+                                  [&](const Untold& untold) { return untold.covers(older); }));
+}
+
+TEST(GpuRules, AmdUncorrectableErrorsOverTheirThresholdIsolate) {
+  Scenario node(0);
+  node.profile.reset();
+  VendorReport amd;
+  amd.vendor = Vendor::kAmd;
+  amd.state = LibraryState::kReady;
+  GpuReading reading;
+  reading.gpu.vendor = Vendor::kAmd;
+  reading.gpu.pci = *parse_pci_address("0000:05:00.0");
+  reading.ras = {{"umc", 3, 2, 0}, {"gfx", 0, 1, 0}};
+  amd.gpus.push_back(reading);
+  node.report.vendors = {amd};
+  node.settings.ras_thresholds["umc"] = 2;
+  const CheckOutcome outcome = node.judge();
+  ASSERT_EQ(codes_of(outcome), "ras_uncorrected");
+  EXPECT_EQ(outcome.findings[0].severity, Severity::kIsolate);
+  EXPECT_EQ(outcome.findings[0].line, "gfx: 1 uncorrectable errors; over 0");
+  EXPECT_EQ(outcome.findings[0].cleared_by, ClearedBy::kOperator);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
