@@ -40,7 +40,7 @@ struct Health {
   bool operator==(const Health&) const = default;
 };
 
-// Which machine this is, and what it should have.
+// Which machine this is, what it should have, and what its PCI bus has.
 struct InstanceFacts {
   std::string type;    // "p5.48xlarge"; empty where nobody knows
   std::string source;  // "imds", "node label", "config"
@@ -54,6 +54,9 @@ struct Snapshot {
   LogNumbers log;
   Health health;
   GpuTelemetry telemetry;
+  std::optional<unsigned> gpus_expected = {}, efa_expected = {};  // as the profile says
+  // As sysfs lists them, whatever a driver says; absent where it cannot be read.
+  std::optional<unsigned> gpus_on_pci = {};
   Workloads workloads;
   InstanceFacts instance;
   std::vector<RdmaReading> rdma;
