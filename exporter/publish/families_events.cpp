@@ -36,8 +36,7 @@ std::map<XidKey, Counter> xid_counters(const Snapshot& snapshot, const xid::Cata
   return counters;
 }
 
-void append_xids(const Snapshot& snapshot, const xid::Catalogue& catalogue,
-                 std::vector<Family>& families) {
+void append_xids(const Snapshot& snapshot, const xid::Catalogue& catalogue, Families& families) {
   const GpuLabels gpus(snapshot);
   Family total{
       "gpuward_xid_errors_total",
@@ -59,7 +58,7 @@ void append_xids(const Snapshot& snapshot, const xid::Catalogue& catalogue,
   families.push_back(std::move(last));
 }
 
-void append_other_events(const Snapshot& snapshot, std::vector<Family>& families) {
+void append_other_events(const Snapshot& snapshot, Families& families) {
   Family sxid{
       "gpuward_sxid_errors_total", "NVSwitch errors (SXid) in the kernel log.", Type::kCounter, {}};
   Family other{"gpuward_kernel_events_total",
@@ -92,8 +91,7 @@ metrics::Sample policy_sample(const xid::PolicyLine& line) {
           1};
 }
 
-void append_policy(const Snapshot& snapshot, const xid::Catalogue& catalogue,
-                   std::vector<Family>& families) {
+void append_policy(const Snapshot& snapshot, const xid::Catalogue& catalogue, Families& families) {
   Family policy{"gpuward_xid_policy_info",
                 "What each Xid amounts to on this node, to be joined to the errors by xid.",
                 Type::kGauge,
@@ -114,7 +112,7 @@ void append_policy(const Snapshot& snapshot, const xid::Catalogue& catalogue,
 }  // namespace
 
 void append_event_families(const Snapshot& snapshot, const xid::Catalogue& catalogue,
-                           std::vector<Family>& families) {
+                           Families& families) {
   append_xids(snapshot, catalogue, families);
   append_other_events(snapshot, families);
   append_policy(snapshot, catalogue, families);

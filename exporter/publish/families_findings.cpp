@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "core/metrics/process.h"
+#include "exporter/pods/users.h"
 #include "exporter/publish/families.h"
 #include "exporter/publish/gpu_labels.h"
 
@@ -16,8 +17,7 @@ struct SeenTimes {
   WallTime last = WallTime::min();
 };
 
-void append_findings(const Snapshot& snapshot, const GpuLabels& gpus,
-                     std::vector<Family>& families) {
+void append_findings(const Snapshot& snapshot, const GpuLabels& gpus, Families& families) {
   Family info{"gpuward_finding",
               "What is wrong, until what clears it has happened; 1 for each finding.",
               Type::kGauge,
@@ -77,14 +77,18 @@ std::map<std::string, Severity> gpu_severities(const Snapshot& snapshot) {
   return severities;
 }
 
-void append_severities(const Snapshot& snapshot, const GpuLabels& gpus,
-                       std::vector<Family>& families) {
+void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families& families) {
   Family gpu{"gpuward_gpu_severity",
              "Worst finding of the GPU: 0 none, 1 monitor, 2 reset, 3 reboot, 4 isolate.",
              Type::kGauge,
              {}};
+  std::map<std::string, std::vector<Workload>> users;
+  for (const Gpu& one : snapshot.gpus) users[one.pci.bus_id()] = users_of(one, snapshot);
   for (const auto& [bus_id, severity] : gpu_severities(snapshot)) {
-    gpu.samples.push_back({gpus.of(bus_id), static_cast<double>(severity)});
+    Labels labels = gpus.of(bus_id);
+    labels.emplace_back("namespace", namespaces_of(users[bus_id]));
+    labels.emplace_back("pod", pods_of(users[bus_id]));
+    gpu.samples.push_back({std::move(labels), static_cast<double>(severity)});
   }
   families.push_back(std::move(gpu));
   families.push_back(
@@ -96,13 +100,16 @@ void append_severities(const Snapshot& snapshot, const GpuLabels& gpus,
                                     worst(snapshot.state, true)));
 }
 
-void append_gpus(const Snapshot& snapshot, const GpuLabels& gpus, std::vector<Family>& families) {
+void append_gpus(const Snapshot& snapshot, const GpuLabels& gpus, Families& families) {
   Family info{"gpuward_gpu_info", "The GPUs of the node.", Type::kGauge, {}};
   for (const Gpu& gpu : snapshot.gpus) {
     Labels labels = gpus.of(gpu.pci.bus_id());
     labels.emplace_back("name", gpu.name);
     labels.emplace_back("serial", gpu.serial);
-    labels.emplace_back("vendor", gpu.vendor == Vendor::kNvidia ? "nvidia" : "amd");
+    labels.emplace_back("vendor", to_string(gpu.vendor));
+    const GpuReading* const reading = reading_of(gpu, snapshot.telemetry);
+    labels.emplace_back("vbios_version", reading == nullptr ? "" : reading->vbios_version);
+    labels.emplace_back("part_number", reading == nullptr ? "" : reading->part_number);
     info.samples.push_back({std::move(labels), 1});
   }
   families.push_back(std::move(info));
@@ -110,7 +117,7 @@ void append_gpus(const Snapshot& snapshot, const GpuLabels& gpus, std::vector<Fa
 
 }  // namespace
 
-void append_finding_families(const Snapshot& snapshot, std::vector<Family>& families) {
+void append_finding_families(const Snapshot& snapshot, Families& families) {
   const GpuLabels gpus(snapshot);
   append_findings(snapshot, gpus, families);
   append_severities(snapshot, gpus, families);

@@ -10,9 +10,7 @@ using metrics::Family;
 using metrics::gauge;
 using metrics::Type;
 
-double flag(bool value) { return value ? 1 : 0; }
-
-void append_kernel_log(const Snapshot& snapshot, std::vector<Family>& families) {
+void append_kernel_log(const Snapshot& snapshot, Families& families) {
   const LogNumbers& log = snapshot.log;
   const auto add = [&](const char* name, const char* help, std::uint64_t value) {
     families.push_back(counter(name, help, static_cast<double>(value)));
@@ -32,26 +30,26 @@ void append_kernel_log(const Snapshot& snapshot, std::vector<Family>& families) 
                              "Time spent on reading events out of records.",
                              std::chrono::duration<double>(log.parse_time).count()));
   families.push_back(gauge("gpuward_kernel_log_up", "Whether the kernel log can be read.",
-                           flag(!snapshot.health.kernel_log_fault)));
+                           to_number(!snapshot.health.kernel_log_fault)));
 }
 
 }  // namespace
 
-void append_self_families(const Snapshot& snapshot, std::vector<Family>& families) {
+void append_self_families(const Snapshot& snapshot, Families& families) {
   append_kernel_log(snapshot, families);
   const Health& health = snapshot.health;
   families.push_back(gauge("gpuward_inventory_up", "Whether the GPUs of the node are known.",
-                           flag(!health.inventory_fault)));
+                           to_number(!health.inventory_fault)));
   families.push_back(gauge("gpuward_state_last_save_successful",
                            "Whether what must survive a restart could be saved.",
-                           flag(!health.state_fault)));
+                           to_number(!health.state_fault)));
   families.push_back(
       gauge("gpuward_state_set_aside",
             "Whether the state could not be read at the start, so that counting began anew.",
-            flag(health.was_state_set_aside)));
+            to_number(health.was_state_set_aside)));
   families.push_back(gauge("gpuward_config_last_reload_successful",
                            "Whether the newest configuration is the one in force.",
-                           flag(health.was_last_reload_good)));
+                           to_number(health.was_last_reload_good)));
   families.push_back(gauge("gpuward_config_last_reload_success_timestamp_seconds",
                            "When the configuration in force was loaded.",
                            to_seconds(health.last_good_reload)));

@@ -4,11 +4,13 @@ namespace gpuward::exporter {
 
 GpuLabels::GpuLabels(const Snapshot& snapshot) {
   for (const auto& [bus_id, uuid] : snapshot.state.uuids) by_bus_id_[bus_id].uuid = uuid;
-  for (const Gpu& gpu : snapshot.gpus) {
-    Names& names = by_bus_id_[gpu.pci.bus_id()];
-    names.index = std::to_string(gpu.index);
-    if (!gpu.uuid.empty()) names.uuid = gpu.uuid;
-  }
+  for (const Gpu& gpu : snapshot.gpus) learn(gpu);
+}
+
+void GpuLabels::learn(const Gpu& gpu) {
+  Names& names = by_bus_id_[gpu.pci.bus_id()];
+  names.index = std::to_string(gpu.index);
+  if (!gpu.uuid.empty()) names.uuid = gpu.uuid;
 }
 
 Labels GpuLabels::of(const std::string& bus_id) const {

@@ -26,11 +26,19 @@ class GpuLabels {
   struct Names {
     std::string index, uuid;
   };
+  void learn(const Gpu& gpu);
+
   std::map<std::string, Names> by_bus_id_;
 };
+
+[[nodiscard]] inline std::string_view to_string(Vendor vendor) {
+  return vendor == Vendor::kNvidia ? "nvidia" : "amd";
+}
 
 [[nodiscard]] inline double to_seconds(WallTime time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
 }
+
+[[nodiscard]] inline double to_number(bool flag) { return flag ? 1 : 0; }
 
 }  // namespace gpuward::exporter

@@ -15,8 +15,8 @@ constexpr std::chrono::milliseconds kShortestPause{50};
 
 }  // namespace
 
-Publisher::Publisher(Store& store, Clock& clock, CurrentCatalogue catalogue)
-    : store_(store), clock_(clock), catalogue_(std::move(catalogue)) {
+Publisher::Publisher(Store& store, Clock& clock, CurrentCatalogue catalogue, MetricsOptions options)
+    : store_(store), clock_(clock), catalogue_(std::move(catalogue)), options_(std::move(options)) {
   render();
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
@@ -44,7 +44,7 @@ void Publisher::run(const std::stop_token& stop) {
 }
 
 void Publisher::render() try {
-  std::vector<metrics::Family> families = exporter_families(store_.snapshot(), *catalogue_());
+  Families families = exporter_families(store_.snapshot(), *catalogue_(), options_);
   families.push_back(metrics::build_info());
   metrics::append_process(families);
   current_.set(metrics::render(families));

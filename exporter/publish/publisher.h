@@ -11,6 +11,7 @@
 #include "core/metrics/exposition.h"
 #include "core/runtime/clock.h"
 #include "core/xid/catalogue.h"
+#include "exporter/publish/metrics_options.h"
 #include "exporter/store/store.h"
 
 namespace gpuward::exporter {
@@ -21,7 +22,7 @@ class Publisher {
 
   // Renders once before it returns, then on its thread. Store and clock must outlive it;
   // `catalogue` is called on that thread.
-  Publisher(Store& store, Clock& clock, CurrentCatalogue catalogue);
+  Publisher(Store& store, Clock& clock, CurrentCatalogue catalogue, MetricsOptions options = {});
   ~Publisher();
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
@@ -36,6 +37,7 @@ class Publisher {
   Store& store_;
   Clock& clock_;
   CurrentCatalogue catalogue_;
+  const MetricsOptions options_;
   metrics::CurrentExposition current_;
   std::atomic<bool> was_scraped_{false};
   std::jthread thread_;

@@ -79,12 +79,10 @@ TEST_F(FamiliesTest, SayTheSeverityOfEveryGpuAndOfTheNode) {
 
   const std::string out = text();
 
-  EXPECT_THAT(
-      out,
-      HasSubstr("gpuward_gpu_severity{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:00\"} 3\n"));
-  EXPECT_THAT(
-      out,
-      HasSubstr("gpuward_gpu_severity{gpu=\"1\",uuid=\"GPU-1\",pci_bus_id=\"0000:5e:00\"} 0\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_gpu_severity{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:"
+                             "00\",namespace=\"\",pod=\"\"} 3\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_gpu_severity{gpu=\"1\",uuid=\"GPU-1\",pci_bus_id=\"0000:5e:"
+                             "00\",namespace=\"\",pod=\"\"} 0\n"));
   EXPECT_THAT(out, HasSubstr("gpuward_node_severity 3\n"));
   EXPECT_THAT(out, HasSubstr("gpuward_node_kernel_severity 3\n"));
 }
@@ -162,8 +160,12 @@ TEST_F(FamiliesTest, SayThatASourceIsDownWithoutBlamingTheNode) {
 }
 
 TEST_F(FamiliesTest, DescribeTheGpus) {
-  EXPECT_THAT(text(), HasSubstr("gpuward_gpu_info{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:"
-                                "00\",name=\"NVIDIA H200\",serial=\"165\",vendor=\"nvidia\"} 1\n"));
+  EXPECT_THAT(
+      text(),
+      HasSubstr(
+          "gpuward_gpu_info{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:"
+          "00\",name=\"NVIDIA "
+          "H200\",serial=\"165\",vendor=\"nvidia\",vbios_version=\"\",part_number=\"\"} 1\n"));
 }
 
 TEST_F(FamiliesTest, AreMoreThanSixHundredSeriesForEightGpusWithAHistory) {

@@ -1,0 +1,98 @@
+#include <array>
+
+#include "core/metrics/process.h"
+#include "exporter/publish/families.h"
+#include "exporter/publish/gpu_labels.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using metrics::counter;
+using metrics::Family;
+using metrics::gauge;
+using metrics::Type;
+
+struct NamedState {
+  WorkerState state;
+  const char* name;
+};
+constexpr std::array kWorkerStates{NamedState{WorkerState::kStarting, "starting"},
+                                   NamedState{WorkerState::kAnswering, "answering"},
+                                   NamedState{WorkerState::kHung, "hung"},
+                                   NamedState{WorkerState::kCrashed, "crashed"}};
+
+struct NamedLibraryState {
+  LibraryState state;
+  const char* name;
+};
+constexpr std::array kLibraryStates{NamedLibraryState{LibraryState::kAbsent, "absent"},
+                                    NamedLibraryState{LibraryState::kUnusable, "unusable"},
+                                    NamedLibraryState{LibraryState::kReady, "ready"}};
+
+void append_worker(const GpuTelemetry& telemetry, Families& families) {
+  families.push_back(gauge("gpuward_gpu_worker_up",
+                           "Whether the process that asks the GPU libraries answers.",
+                           to_number(telemetry.state == WorkerState::kAnswering)));
+  Family state{"gpuward_gpu_worker_state",
+               "How that process is: 1 for its state, 0 for the others.",
+               Type::kGauge,
+               {}};
+  for (const NamedState& one : kWorkerStates) {
+    state.samples.push_back({{{"state", one.name}}, to_number(one.state == telemetry.state)});
+  }
+  families.push_back(std::move(state));
+  families.push_back(counter("gpuward_gpu_worker_restarts_total",
+                             "Times that process had to be started again.",
+                             static_cast<double>(telemetry.restarts)));
+  families.push_back(counter("gpuward_gpu_worker_hangs_total",
+                             "Times a call of a GPU library has not come back in time.",
+                             static_cast<double>(telemetry.hangs)));
+}
+
+void append_reading(const GpuTelemetry& telemetry, Families& families) {
+  if (!telemetry.report) return;
+  families.push_back(gauge("gpuward_gpu_reading_timestamp_seconds",
+                           "When the GPUs were last read; their age is time() less this.",
+                           to_seconds(telemetry.read_at)));
+  families.push_back(gauge("gpuward_gpu_reading_duration_seconds", "How long that reading took.",
+                           std::chrono::duration<double>(telemetry.read_duration).count()));
+}
+
+void append_libraries(const GpuTelemetry& telemetry, Families& families) {
+  if (!telemetry.report) return;
+  Family info{"gpuward_gpu_library_info",
+              "The vendor's library and driver, where they can be used.",
+              Type::kGauge,
+              {}};
+  Family state{"gpuward_gpu_library_state",
+               "Whether the vendor's library is there and works: 1 for its state, 0 for the "
+               "others.",
+               Type::kGauge,
+               {}};
+  for (const VendorReport& report : telemetry.report->vendors) {
+    const std::string vendor(to_string(report.vendor));
+    if (report.state == LibraryState::kReady) {
+      info.samples.push_back({{{"vendor", vendor},
+                               {"library", report.library},
+                               {"driver_version", report.driver_version},
+                               {"library_version", report.library_version}},
+                              1});
+    }
+    for (const NamedLibraryState& one : kLibraryStates) {
+      state.samples.push_back(
+          {{{"vendor", vendor}, {"state", one.name}}, to_number(one.state == report.state)});
+    }
+  }
+  families.push_back(std::move(info));
+  families.push_back(std::move(state));
+}
+
+}  // namespace
+
+void append_worker_families(const Snapshot& snapshot, Families& families) {
+  append_worker(snapshot.telemetry, families);
+  append_reading(snapshot.telemetry, families);
+  append_libraries(snapshot.telemetry, families);
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,112 @@
+// Checks, the machine, pods, RDMA devices.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/metrics/text_format.h"
+#include "exporter/publish/families.h"
+#include "tests/unit/exporter/publish/filled_snapshot.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class NodeFamiliesTest : public testing::Test {
+ protected:
+  std::string text(const MetricsOptions& options = {}) {
+    return metrics::to_text(exporter_families(snapshot, xid::Catalogue(), options));
+  }
+
+  Snapshot snapshot = filled_snapshot(2);
+};
+
+TEST_F(NodeFamiliesTest, TellTheStatusOfEachCheckOneHot) {
+  const std::string out = text();
+
+  for (const char* other : {"pass", "warn", "skip", "error"}) {
+    EXPECT_THAT(out, HasSubstr("gpuward_check_status{check=\"2-efa\",status=\"" +
+                               std::string(other) + "\"} 0\n"));
+  }
+  EXPECT_THAT(out, HasSubstr("gpuward_check_status{check=\"2-efa\",status=\"fail\"} 1\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_check_severity{check=\"2-efa\"} 2\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_check_duration_seconds{check=\"0-nvidia-smi\"} 1.5\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_check_last_run_timestamp_seconds{check=\"0-nvidia-smi\"} "
+                             "1795000007\n"));
+}
+
+TEST_F(NodeFamiliesTest, SayAloudThatNobodyKnowsWhatThisMachineMustHave) {
+  snapshot.instance = {.type = "p9.metal", .source = "imds"};
+
+  const std::string out = text();
+
+  EXPECT_THAT(out, HasSubstr("gpuward_instance_profile_known 0\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_instance_info{instance_type=\"p9.metal\",source=\"imds\"} "
+                             "1\n"));
+  EXPECT_THAT(out, Not(HasSubstr("gpuward_gpus_expected")));
+}
+
+TEST_F(NodeFamiliesTest, CountGpusByDriverPciAndProfile) {
+  const std::string out = text();
+
+  EXPECT_THAT(out, HasSubstr("gpuward_gpus_counted_by_driver{vendor=\"nvidia\"} 2\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_gpus_counted_on_pci 8\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_gpus_expected 8\n"));
+}
+
+TEST_F(NodeFamiliesTest, NameThePodOnTheSeverityOfItsGpu) {
+  EXPECT_THAT(text(), HasSubstr("gpuward_gpu_severity{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:"
+                                "40:00\",namespace=\"team-a\",pod=\"train-0\"} 3\n"));
+  EXPECT_THAT(text(), HasSubstr("gpuward_gpu_pod_info{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:"
+                                "40:00\",namespace=\"team-a\",pod=\"train-0\",container="
+                                "\"worker\"} 1\n"));
+}
+
+TEST_F(NodeFamiliesTest, NameAFewOfManyPodsOnly) {
+  std::vector<Workload> many;
+  for (int i = 0; i < 30; ++i) many.push_back({"ns", "pod-" + std::to_string(10 + i), "c"});
+  snapshot.workloads.by_device["GPU-0"] = many;
+
+  const std::string out = text();
+
+  EXPECT_THAT(out, HasSubstr("namespace=\"ns\",pod=\"pod-10,pod-11,pod-12,pod-13,…\"} 3\n"));
+  EXPECT_THAT(out, Not(HasSubstr("pod=\"pod-18\"")));
+}
+
+TEST_F(NodeFamiliesTest, SayThatNobodyKnowsThePods) {
+  snapshot.workloads = {};
+
+  const std::string out = text();
+
+  EXPECT_THAT(out, HasSubstr("gpuward_pod_resources_up 0\n"));
+  EXPECT_THAT(out, HasSubstr("pci_bus_id=\"0000:40:00\",namespace=\"\",pod=\"\"} 3\n"));
+  EXPECT_THAT(out, Not(HasSubstr("gpuward_gpu_pod_info")));
+}
+
+TEST_F(NodeFamiliesTest, CountWhatEfaDevicesCount) {
+  const std::string out = text();
+
+  EXPECT_THAT(out, HasSubstr("gpuward_efa_rx_drops_total{device=\"rdmap86s0\",port=\"1\"} 5\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_efa_alloc_pd_err_total{device=\"rdmap86s0\",port=\"\"} 0\n"));
+  EXPECT_THAT(out, Not(HasSubstr("lifespan"))) << "a setting, not a counter";
+  EXPECT_THAT(out, HasSubstr("gpuward_rdma_hw_counters_total{device=\"mlx5_0\",port=\"1\",counter="
+                             "\"rx_drops\"} 5\n"));
+  EXPECT_THAT(out, Not(HasSubstr("node_amazonefa")));
+}
+
+TEST_F(NodeFamiliesTest, UseTheNamesOfTheEfaNodeExporterOnRequest) {
+  const std::string out = text({.efa_compat = true});
+
+  EXPECT_THAT(out, HasSubstr("node_amazonefa_rx_drops{device=\"rdmap86s0\",port=\"1\"} 5\n"));
+  EXPECT_THAT(out, HasSubstr("node_amazonefa_lifespan{device=\"rdmap86s0\",port=\"1\"} 12\n"));
+  EXPECT_THAT(out, HasSubstr("node_amazonefa_info{device=\"rdmap86s0\"} 1\n"));
+}
+
+TEST_F(NodeFamiliesTest, TakeNoNameFromSysfsThatIsNoMetricName) {
+  snapshot.rdma[0].counters["1"]["evil} 1\nx"] = 1;
+
+  EXPECT_THAT(text({.efa_compat = true}), Not(HasSubstr("evil")));
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
