@@ -29,16 +29,21 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
   app.add_option("--log.format", format, "logfmt or json")->capture_default_str();
 }
 
-// With fallthrough, so that --state.path may stand behind the word.
-CLI::App* add_clear(CLI::App& app, Flags& flags) {
-  CLI::App* clear = app.add_subcommand(
+// With fallthrough, so that --state.path may stand behind the words.
+CLI::App* add_clear(CLI::App& findings, Flags& flags) {
+  CLI::App* clear = findings.add_subcommand(
       "clear", "Declare findings repaired: they go within a second, counters stay");
   clear->fallthrough();
   auto* all = clear->add_flag("--all-operator", flags.clear.all_operator,
                               "All that only diagnostics or an operator clear");
+  auto* reset = clear
+                    ->add_flag("--after-gpu-reset", flags.clear.after_gpu_reset,
+                               "All that a GPU reset clears, with --pci of that GPU alone")
+                    ->excludes(all);
   clear->add_option("--check", flags.clear.check, "Its check, as gpuward_finding says: `xid`")
-      ->excludes(all);
-  clear->add_option("--code", flags.clear.code, "Its code: `64`")->excludes(all);
+      ->excludes(all)
+      ->excludes(reset);
+  clear->add_option("--code", flags.clear.code, "Its code: `64`")->excludes(all)->excludes(reset);
   clear->add_option("--pci", flags.clear.pci_bus_id, "Its device: `0000:4e:00`")
       ->excludes(all)
       ->check([](const std::string& text) {
@@ -46,6 +51,24 @@ CLI::App* add_clear(CLI::App& app, Flags& flags) {
       });
   clear->require_option(1, 3);
   return clear;
+}
+
+struct FindingsCommands {
+  const CLI::App* list;
+  const CLI::App* clear;
+};
+
+FindingsCommands add_findings(CLI::App& app, Flags& flags) {
+  CLI::App* findings =
+      app.add_subcommand("findings", "What the exporter of --state.path holds against the node");
+  findings->fallthrough();
+  findings->require_subcommand(1);
+  CLI::App* list = findings->add_subcommand("list", "Print them, the worst first");
+  list->fallthrough();
+  list->add_flag_callback(
+      "--json", [&flags] { flags.findings_format = ListFormat::kJsonLines; },
+      "A JSON object a line");
+  return {list, add_clear(*findings, flags)};
 }
 
 }  // namespace
@@ -66,14 +89,17 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   app.set_version_flag("--version", "gpuward-exporter " GPUWARD_VERSION);
   const CLI::App* parse_log = app.add_subcommand(
       "parse-log", "Read kernel-log lines on stdin, print a JSON object for each event");
-  const CLI::App* clear = add_clear(app, flags);
+  const FindingsCommands findings = add_findings(app, flags);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kWrongUsage;
   }
-  if (clear->parsed() && !flags.clear.all_operator && flags.clear.check.empty()) {
-    std::cerr << "gpuward-exporter: clear: give --check, or --all-operator\n";
+  const bool names_something =
+      flags.clear.all_operator || flags.clear.after_gpu_reset || !flags.clear.check.empty();
+  if (findings.clear->parsed() && !names_something) {
+    std::cerr << "gpuward-exporter: findings clear: give --check, --after-gpu-reset or "
+                 "--all-operator\n";
     return kWrongUsage;
   }
   if (const auto pci = parse_pci_address(flags.clear.pci_bus_id)) {
@@ -92,7 +118,8 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   flags.log_format = *log_format;
   if (check_config) flags.command = Command::kCheckConfig;
   if (parse_log->parsed()) flags.command = Command::kParseLog;
-  if (clear->parsed()) flags.command = Command::kClear;
+  if (findings.list->parsed()) flags.command = Command::kListFindings;
+  if (findings.clear->parsed()) flags.command = Command::kClearFindings;
   return flags;
 }
 

@@ -9,11 +9,18 @@
 #include <vector>
 
 #include "core/runtime/log.h"
+#include "exporter/findings_command.h"
 #include "exporter/store/clear_request.h"
 
 namespace gpuward::exporter {
 
-enum class Command : std::uint8_t { kServe, kParseLog, kCheckConfig, kClear };
+enum class Command : std::uint8_t {
+  kServe,
+  kParseLog,
+  kCheckConfig,
+  kListFindings,
+  kClearFindings
+};
 
 struct Flags {
   Command command = Command::kServe;
@@ -24,7 +31,8 @@ struct Flags {
   std::string kernel_log_path;          // empty: as the configuration says
   std::filesystem::path gpu_simulate_file;
   std::filesystem::path state_path{"/var/lib/gpuward"};
-  ClearRequest clear;  // of kClear
+  ClearRequest clear;                               // of kClearFindings
+  ListFormat findings_format = ListFormat::kTable;  // of kListFindings
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;
 };

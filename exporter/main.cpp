@@ -7,8 +7,8 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "core/runtime/signals.h"
-#include "exporter/clear.h"
 #include "exporter/exporter.h"
+#include "exporter/findings_command.h"
 #include "exporter/flags.h"
 #include "exporter/kernel_log/parse_log.h"
 
@@ -65,9 +65,12 @@ int run(const Flags& flags) {
       return gpuward::exporter::run_parse_log(std::cin, std::cout, gpuward::xid::Catalogue());
     case Command::kCheckConfig:
       return check_config(flags);
-    case Command::kClear: {
+    case Command::kListFindings:
+      return gpuward::exporter::run_list_findings(flags.state_path, flags.findings_format,
+                                                  std::cout);
+    case Command::kClearFindings: {
       gpuward::SystemClock clock;
-      return gpuward::exporter::run_clear(flags.state_path, flags.clear, clock, std::cout);
+      return gpuward::exporter::run_clear_findings(flags.state_path, flags.clear, clock, std::cout);
     }
   }
   return kFailed;

@@ -20,11 +20,12 @@ Result<ClearRequest> parse_request(std::string_view text) {
   if (!json) return std::unexpected(json.error());
   ClearRequest request;
   request.all_operator = member_at(*json, "all_operator") == true;
+  request.after_gpu_reset = member_at(*json, "after_gpu_reset") == true;
   request.check = string_at(*json, "check");
   request.code = string_at(*json, "code");
   request.pci_bus_id = string_at(*json, "pci_bus_id");
-  if (request.all_operator || !request.check.empty()) return request;
-  return fail(ErrorKind::kInvalid, "it names neither a check nor all_operator");
+  if (request.all_operator || request.after_gpu_reset || !request.check.empty()) return request;
+  return fail(ErrorKind::kInvalid, "it names no check, all_operator or after_gpu_reset");
 }
 
 // Removed before it is used: a request that came again with each start would clear findings that
@@ -49,6 +50,10 @@ bool ClearRequest::matches(const Finding& finding) const {
     return finding.cleared_by == ClearedBy::kOperator ||
            finding.cleared_by == ClearedBy::kDiagnostics;
   }
+  if (after_gpu_reset) {
+    return finding.cleared_by == ClearedBy::kGpuReset &&
+           (pci_bus_id.empty() || finding.pci_bus_id == pci_bus_id);
+  }
   return finding.check == check && finding.code == code && finding.pci_bus_id == pci_bus_id;
 }
 
@@ -65,6 +70,7 @@ Result<std::filesystem::path> ClearRequests::leave(const ClearRequest& request,
   auto path = folder_ / (std::to_string(now.time_since_epoch().count()) + "-" +
                          std::to_string(::getpid()) + ".json");
   const Json json = {{"all_operator", request.all_operator},
+                     {"after_gpu_reset", request.after_gpu_reset},
                      {"check", request.check},
                      {"code", request.code},
                      {"pci_bus_id", request.pci_bus_id}};

@@ -1,6 +1,6 @@
-// What an operator declares repaired. `gpuward-exporter clear` leaves the request as a file in the
-// state folder; the exporter takes it within a second, or at its next start. A file and no page of
-// the web server: who may write into that folder is root on this node already.
+// What somebody declares repaired. `gpuward-exporter findings clear` leaves the request as a file
+// in the state folder; the exporter takes it within a second, or at its next start. A file and no
+// page of the web server: who may write into that folder is root on this node already.
 #pragma once
 
 #include <filesystem>
@@ -16,6 +16,8 @@ namespace gpuward::exporter {
 struct ClearRequest {
   // All findings that only diagnostics or a person clear; the other fields then mean nothing.
   bool all_operator = false;
+  // All that a GPU reset clears, of the GPU `pci_bus_id` or, where that is empty, of all GPUs.
+  bool after_gpu_reset = false;
   // Else that one, whatever clears it otherwise and of either evidence.
   std::string check, code, pci_bus_id;
 

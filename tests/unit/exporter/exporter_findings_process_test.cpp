@@ -1,4 +1,4 @@
-// `gpuward-exporter clear` beside a running exporter, before a start, and given nonsense.
+// `gpuward-exporter findings` beside a running exporter, before a start, and given nonsense.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -12,14 +12,22 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-class ExporterClear : public testing::Test {
+class ExporterFindings : public testing::Test {
  protected:
   support::Process::Outcome clear(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {exporter_binary().string(), "clear",
+    arguments.insert(arguments.begin(), {exporter_binary().string(), "findings", "clear",
                                          "--state.path=" + exporter.file("state").string()});
     auto outcome = support::Process::run({.argv = std::move(arguments)});
     EXPECT_TRUE(outcome.has_value());
     return outcome.value_or(support::Process::Outcome{});
+  }
+  std::string list(const std::string& more = {}) const {
+    std::vector<std::string> argv{exporter_binary().string(), "findings", "list",
+                                  "--state.path=" + exporter.file("state").string()};
+    if (!more.empty()) argv.push_back(more);
+    const auto outcome = support::Process::run({.argv = std::move(argv)});
+    EXPECT_TRUE(outcome.has_value() && outcome->exit_code == 0);
+    return outcome ? outcome->output : std::string();
   }
   // Latched, and saved where the command looks.
   void latch(int code, const std::string& pci = "0000:4e:00") {
@@ -36,7 +44,7 @@ class ExporterClear : public testing::Test {
   RunningExporter exporter;
 };
 
-TEST_F(ExporterClear, ClearsAFindingAndKeepsItsCount) {
+TEST_F(ExporterFindings, ClearsAFindingAndKeepsItsCount) {
   exporter.start();
   latch(64);
   ASSERT_TRUE(exporter.has("gpuward_node_severity", "4"));
@@ -53,7 +61,44 @@ TEST_F(ExporterClear, ClearsAFindingAndKeepsItsCount) {
   EXPECT_EQ(folder.st_mode & 0777U, 0700U) << "nobody else may declare anything repaired";
 }
 
-TEST_F(ExporterClear, LeavesEveryOtherFindingAlone) {
+TEST_F(ExporterFindings, AreListedTheWorstFirst) {
+  exporter.start();
+  latch(79);
+  latch(64);
+
+  const std::string table = list();
+
+  EXPECT_THAT(table, HasSubstr("SEVERITY  CHECK  CODE"));
+  EXPECT_LT(table.find("isolate   xid    64"), table.find("reboot    xid    79")) << table;
+  EXPECT_THAT(list("--json"), HasSubstr("\"code\":\"79\""));
+}
+
+TEST_F(ExporterFindings, AreSaidToBeNoneWhereThereIsNone) {
+  exporter.start();
+  latch(64);
+  ASSERT_EQ(clear({"--all-operator"}).exit_code, 0);
+
+  EXPECT_TRUE(support::poll_until([&] { return list() == "There is no finding.\n"; }, 10s));
+}
+
+TEST_F(ExporterFindings, ThatAGpuResetClearsGoAfterIt) {
+  exporter.start();
+  latch(119);
+  latch(119, "0000:5e:00");
+  latch(64);
+
+  EXPECT_EQ(clear({"--after-gpu-reset", "--pci=0000:4e:00"}).exit_code, 0);
+
+  EXPECT_TRUE(support::poll_until(
+      [&] { return list("--json").find("119\",\"count\":1,") != std::string::npos; }, 10s))
+      << list("--json");
+  EXPECT_TRUE(exporter.has(
+      "gpuward_gpu_severity{gpu=\"1\",uuid=\"GPU-1\",pci_bus_id=\"0000:5e:00\"}", "2"));
+  EXPECT_TRUE(exporter.has(
+      "gpuward_gpu_severity{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:00\"}", "4"));
+}
+
+TEST_F(ExporterFindings, LeavesEveryOtherFindingAlone) {
   exporter.start();
   latch(64);
   latch(64, "0000:5e:00");
@@ -66,7 +111,7 @@ TEST_F(ExporterClear, LeavesEveryOtherFindingAlone) {
   EXPECT_TRUE(exporter.has("gpuward_node_severity", "4"));
 }
 
-TEST_F(ExporterClear, ClearsAtOnceAllThatOnlyAPersonWouldClear) {
+TEST_F(ExporterFindings, ClearsAtOnceAllThatOnlyAPersonWouldClear) {
   exporter.start();
   latch(64);
   latch(64, "0000:5e:00");
@@ -77,7 +122,7 @@ TEST_F(ExporterClear, ClearsAtOnceAllThatOnlyAPersonWouldClear) {
   EXPECT_TRUE(exporter.has("gpuward_node_severity", "3")) << "a reboot clears 79";
 }
 
-TEST_F(ExporterClear, LatchesAgainWhenTheFaultIsBack) {
+TEST_F(ExporterFindings, LatchesAgainWhenTheFaultIsBack) {
   exporter.start();
   latch(64);
   ASSERT_EQ(clear({"--all-operator"}).exit_code, 0);
@@ -89,7 +134,7 @@ TEST_F(ExporterClear, LatchesAgainWhenTheFaultIsBack) {
   EXPECT_EQ(exporter.value(xid_series(64)), "2");
 }
 
-TEST_F(ExporterClear, IsTakenByTheNextStartAndOnlyOnce) {
+TEST_F(ExporterFindings, IsTakenByTheNextStartAndOnlyOnce) {
   exporter.start();
   latch(64);
   exporter.process().stop();
@@ -109,7 +154,7 @@ TEST_F(ExporterClear, IsTakenByTheNextStartAndOnlyOnce) {
   EXPECT_EQ(exporter.value(xid_series(64)), "1");
 }
 
-TEST_F(ExporterClear, StaysClearedOverARestart) {
+TEST_F(ExporterFindings, StaysClearedOverARestart) {
   exporter.start();
   latch(64);
   ASSERT_EQ(clear({"--all-operator"}).exit_code, 0);
@@ -121,7 +166,7 @@ TEST_F(ExporterClear, StaysClearedOverARestart) {
   EXPECT_EQ(exporter.value("gpuward_node_severity"), "0");
 }
 
-TEST_F(ExporterClear, SaysWhatThereIsWhereNothingMatches) {
+TEST_F(ExporterFindings, SaysWhatThereIsWhereNothingMatches) {
   exporter.start();
   latch(64);
 
@@ -132,21 +177,21 @@ TEST_F(ExporterClear, SaysWhatThereIsWhereNothingMatches) {
   EXPECT_TRUE(exporter.has("gpuward_node_severity", "4"));
 }
 
-TEST_F(ExporterClear, SaysWhereItLookedWhenThereIsNoState) {
+TEST_F(ExporterFindings, SaysWhereItLookedWhenThereIsNoState) {
   const auto outcome = clear({"--all-operator"});
 
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.output, HasSubstr(exporter.file("state/state.json").string()));
 }
 
-TEST_F(ExporterClear, RefusesCommandsThatNameNothingOrTooMuch) {
+TEST_F(ExporterFindings, RefusesCommandsThatNameNothingOrTooMuch) {
   EXPECT_EQ(clear({}).exit_code, 2);
   EXPECT_EQ(clear({"--code=64"}).exit_code, 2);
   EXPECT_EQ(clear({"--check=xid", "--pci=here"}).exit_code, 2);
   EXPECT_EQ(clear({"--all-operator", "--check=xid"}).exit_code, 2);
 }
 
-TEST_F(ExporterClear, SurvivesRequestsThatAreNone) {
+TEST_F(ExporterFindings, SurvivesRequestsThatAreNone) {
   exporter.start();
   latch(64);
   ASSERT_EQ(clear({"--check=xid", "--code=79"}).exit_code, 1);

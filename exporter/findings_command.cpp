@@ -1,0 +1,152 @@
+#include "exporter/findings_command.h"
+
+#include <algorithm>
+#include <array>
+#include <iomanip>
+#include <ostream>
+#include <string>
+#include <system_error>
+#include <tuple>
+#include <vector>
+
+#include "core/runtime/json.h"
+#include "exporter/store/state_file.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+constexpr int kLeftForLater = 3;
+constexpr std::chrono::milliseconds kLongestWait{5'000};
+constexpr std::chrono::milliseconds kLookInterval{50};
+
+void print(const Finding& finding, std::ostream& out) {
+  out << "  --check " << finding.check;
+  if (!finding.code.empty()) out << " --code " << finding.code;
+  if (!finding.pci_bus_id.empty()) out << " --pci " << finding.pci_bus_id;
+  out << "    " << to_string(finding.severity) << ", by " << to_string(finding.evidence)
+      << ", cleared by " << to_string(finding.cleared_by) << "\n";
+}
+
+// Prints those that match, or else all there are.
+bool print_matches(const State& state, const ClearRequest& request, std::ostream& out) {
+  std::vector<const Finding*> matches;
+  for (const auto& [key, finding] : state.findings) {
+    if (request.matches(finding)) matches.push_back(&finding);
+  }
+  out << (!matches.empty()         ? "To be cleared:\n"
+          : state.findings.empty() ? "There is no finding.\n"
+                                   : "There is no such finding. There are:\n");
+  for (const Finding* finding : matches) print(*finding, out);
+  if (!matches.empty()) return true;
+  for (const auto& [key, finding] : state.findings) print(finding, out);
+  return false;
+}
+
+bool wait_until_gone(const std::filesystem::path& path, Clock& clock) {
+  std::error_code error;
+  for (const auto deadline = clock.steady() + kLongestWait; clock.steady() < deadline;) {
+    if (!std::filesystem::exists(path, error) && !error) return true;
+    clock.sleep_for(kLookInterval, {});
+  }
+  return false;
+}
+
+Result<State> read_state(const std::filesystem::path& folder, std::ostream& out) {
+  auto state = StateFile(folder).read();
+  if (!state) out << state.error().message << "\nIs --state.path that of the exporter?\n";
+  return state;
+}
+
+using Row = std::array<std::string, 8>;
+
+Row row_of(const Finding& finding) {
+  return {std::string(to_string(finding.severity)),
+          finding.check,
+          finding.code,
+          finding.pci_bus_id.empty() ? "-" : finding.pci_bus_id,
+          std::string(to_string(finding.evidence)),
+          std::string(to_string(finding.cleared_by)),
+          std::to_string(finding.count),
+          to_rfc3339(finding.first_seen)};
+}
+
+void print_table(const std::vector<const Finding*>& findings, std::ostream& out) {
+  std::vector<Row> rows{
+      {"SEVERITY", "CHECK", "CODE", "GPU", "EVIDENCE", "CLEARED BY", "TIMES", "SINCE"}};
+  for (const Finding* finding : findings) rows.push_back(row_of(*finding));
+  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+      out << std::left << std::setw(static_cast<int>(widths[i]) + 2) << row[i];
+    }
+    out << row.back() << "\n";
+  }
+}
+
+void print_json(const Finding& finding, std::ostream& out) {
+  out << dump_json({{"severity", std::string(to_string(finding.severity))},
+                    {"check", finding.check},
+                    {"code", finding.code},
+                    {"pci_bus_id", finding.pci_bus_id},
+                    {"evidence", std::string(to_string(finding.evidence))},
+                    {"cleared_by", std::string(to_string(finding.cleared_by))},
+                    {"count", finding.count},
+                    {"first_seen", to_rfc3339(finding.first_seen)},
+                    {"last_seen", to_rfc3339(finding.last_seen)},
+                    {"line", finding.line},
+                    {"why", finding.why},
+                    {"workload", finding.workload}})
+      << "\n";
+}
+
+}  // namespace
+
+int run_list_findings(const std::filesystem::path& state_folder, ListFormat format,
+                      std::ostream& out) {
+  const auto state = read_state(state_folder, out);
+  if (!state) return kFailed;
+  std::vector<const Finding*> findings;
+  for (const auto& [key, finding] : state->findings) {
+    if (finding.severity != Severity::kNone) findings.push_back(&finding);
+  }
+  std::ranges::sort(findings, [](const Finding* left, const Finding* right) {
+    return std::tie(right->severity, left->first_seen, left->check, left->code) <
+           std::tie(left->severity, right->first_seen, right->check, right->code);
+  });
+  switch (format) {
+    case ListFormat::kTable:
+      if (findings.empty()) out << "There is no finding.\n";
+      if (!findings.empty()) print_table(findings, out);
+      break;
+    case ListFormat::kJsonLines:
+      for (const Finding* finding : findings) print_json(*finding, out);
+      break;
+  }
+  return kDone;
+}
+
+int run_clear_findings(const std::filesystem::path& state_folder, const ClearRequest& request,
+                       Clock& clock, std::ostream& out) {
+  const auto state = read_state(state_folder, out);
+  if (!state) return kFailed;
+  if (!print_matches(*state, request, out)) return kFailed;
+  const auto path = ClearRequests(state_folder).leave(request, clock.wall());
+  if (!path) {
+    out << path.error().message << "\n";
+    return kFailed;
+  }
+  if (wait_until_gone(*path, clock)) {
+    out << "Cleared. Counters stay as they are; a new event makes a new finding.\n";
+    return kDone;
+  }
+  out << "No exporter has taken the request in five seconds: the next start on "
+      << state_folder.string() << " will.\n";
+  return kLeftForLater;
+}
+
+}  // namespace gpuward::exporter

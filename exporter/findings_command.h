@@ -1,0 +1,27 @@
+// `gpuward-exporter findings list|clear`: says what the exporter of this state folder holds against
+// the node, and asks it to forget what has been repaired, without touching a counter. Called by
+// main().
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+
+#include "core/runtime/clock.h"
+#include "exporter/store/clear_request.h"
+
+namespace gpuward::exporter {
+
+enum class ListFormat : std::uint8_t { kTable, kJsonLines };
+
+// As of the last save, a second ago at most while the exporter runs. 0, or 1 where there is no
+// state to be read.
+[[nodiscard]] int run_list_findings(const std::filesystem::path& state_folder, ListFormat format,
+                                    std::ostream& out);
+
+// 0: taken. 1: no such finding, or the request could not be left. 3: no exporter has taken it in
+// five seconds; the next start will.
+[[nodiscard]] int run_clear_findings(const std::filesystem::path& state_folder,
+                                     const ClearRequest& request, Clock& clock, std::ostream& out);
+
+}  // namespace gpuward::exporter
