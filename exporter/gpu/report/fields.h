@@ -59,7 +59,8 @@ GPUWARD_FIELDS(GpuReading, gpu, is_lost, fault, vbios_version, part_number, mino
                ecc, sram_unc_parity, sram_unc_secded, sram_threshold_exceeded, retired, rows,
                thermals, power, slowdown, pcie, sm_clock_mhz, memory_clock_mhz, utilization_ratio,
                memory_utilization_ratio, memory_total_bytes, memory_used_bytes, memory_free_bytes,
-               links, fabric, recovery_action, processes, ras, bad_pages)
+               links, fabric, recovery_action, processes, ras, bad_pages, compute_partition,
+               memory_partition, is_in_kfd)
 GPUWARD_FIELDS(PeerStatus, from, to, read_status, write_status, nvlink_status, topology)
 GPUWARD_FIELDS(VendorReport, vendor, state, fault, library, driver_version, library_version, gpus,
                peers)

@@ -123,6 +123,10 @@ struct GpuReading {
   Maybe<std::vector<GpuProcess>> processes;  // compute
   std::vector<RasBlock> ras;
   Maybe<std::uint64_t> bad_pages;  // AMD: retired VRAM pages
+  // AMD: how the GPU is cut ("SPX", "NPS1"); empty where it cannot be.
+  std::string compute_partition, memory_partition;
+  // AMD: whether the compute driver offers it to programs; absent where there is no such driver.
+  Maybe<bool> is_in_kfd;
 };
 
 // Whether two GPUs can reach each other's memory, from the driver's peer-to-peer matrix.
