@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "core/runtime/text.h"
@@ -9,68 +10,115 @@
 namespace gpuward::exporter {
 namespace {
 
+// More is a slip of the finger: no machine has as many.
 constexpr unsigned kMostDevices = 1024;
+constexpr std::size_t kMostBytesOfAName = 64;
 
-// CONTRACTS A, Instance profiles.
-constexpr std::string_view kBuiltIn =
-    "p4d.24xlarge|8|4|true|efa\n"
-    "p4de.24xlarge|8|4|true|efa\n"
-    "p5.48xlarge|8|32|true|efa\n"
-    "p5e.48xlarge|8|32|true|efa\n"
-    "p5en.48xlarge|8|16|true|efa\n"
-    "p6-b200.48xlarge|8|8|true|efa\n"
-    "g6.48xlarge|8|1|false|efa\n"
-    "g6.xlarge|1|0|false|efa\n";
+// `instance-profiles.conf` of the replaced suite, at the commit named in health_suite.md.
+constexpr std::string_view kBuiltIn = R"(
+p4d.24xlarge|8|4|true|efa
+p4de.24xlarge|8|4|true|efa
+p5.48xlarge|8|32|true|efa
+p5e.48xlarge|8|32|true|efa
+p5en.48xlarge|8|16|true|efa
+p6-b200.48xlarge|8|8|true|efa
+g6.48xlarge|8|1|false|efa
+g6.xlarge|1|0|false|efa
+)";
 
-// SageMaker HyperPod writes its types with this in front.
-std::string_view without_prefix(std::string_view type) {
-  constexpr std::string_view kHyperPod = "ml.";
-  return type.starts_with(kHyperPod) ? type.substr(kHyperPod.size()) : type;
+// HyperPod names its instances so.
+std::string_view without_ml(std::string_view type) {
+  constexpr std::string_view kPrefix = "ml.";
+  if (type.starts_with(kPrefix)) type.remove_prefix(kPrefix.size());
+  return type;
 }
 
-std::optional<InstanceProfile> parse_line(std::string_view line) {
-  std::array<std::string_view, 5> fields;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= kMostBytesOfAName && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  });
+}
+
+std::optional<unsigned> parse_count(std::string_view text) {
+  const auto count = parse_integer<unsigned>(text);
+  return count && *count <= kMostDevices ? count : std::nullopt;
+}
+
+std::optional<bool> parse_truth(std::string_view text) {
+  if (text == "true") return true;
+  if (text == "false") return false;
+  return std::nullopt;
+}
+
+std::vector<std::string_view> split(std::string_view line) {
+  std::vector<std::string_view> fields;
+  for (;;) {
     const auto bar = line.find('|');
-    if ((bar == std::string_view::npos) != (i + 1 == fields.size())) return std::nullopt;
-    fields[i] = trim(line.substr(0, bar));
-    if (bar != std::string_view::npos) line.remove_prefix(bar + 1);
+    fields.push_back(trim(line.substr(0, bar)));
+    if (bar == std::string_view::npos) return fields;
+    line.remove_prefix(bar + 1);
   }
-  const auto gpus = parse_integer<unsigned>(fields[1]);
-  const auto efa = parse_integer<unsigned>(fields[2]);
-  const bool is_flag = fields[3] == "true" || fields[3] == "false";
-  if (fields[0].empty() || !gpus || *gpus > kMostDevices || !efa || *efa > kMostDevices || !is_flag)
-    return std::nullopt;
-  return InstanceProfile{std::string(without_prefix(fields[0])), *gpus, *efa, fields[3] == "true",
-                         std::string(fields[4])};
+}
+
+// An error has the message alone: parse() says where.
+Result<InstanceProfile> parse_line(std::string_view line) {
+  const auto wrong = [](std::string message) {
+    return fail(ErrorKind::kInvalid, std::move(message));
+  };
+  const std::vector<std::string_view> fields = split(line);
+  if (fields.size() != 4 && fields.size() != 5)
+    return wrong(
+        "expected TYPE|GPUS|EFA DEVICES|true or false|PROVIDER, for example "
+        "p5.48xlarge|8|32|true|efa");
+  const std::string_view type = without_ml(fields[0]);
+  if (!is_name(type)) return wrong("the first field is no instance type");
+  const auto gpus = parse_count(fields[1]);
+  if (!gpus) return wrong("the second field, the GPUs, is no number from 0 to 1024");
+  const auto efa_devices = parse_count(fields[2]);
+  if (!efa_devices) return wrong("the third field, the EFA devices, is no number from 0 to 1024");
+  const auto expects_nvlink = parse_truth(fields[3]);
+  if (!expects_nvlink) return wrong("the fourth field, NVLink, is neither true nor false");
+  const std::string_view provider = fields.size() == 5 ? fields[4] : "efa";
+  if (!is_name(provider)) return wrong("the fifth field is no name of a libfabric provider");
+  return InstanceProfile{std::string(type), *gpus, *efa_devices, *expects_nvlink,
+                         std::string(provider)};
+}
+
+bool is_same(const InstanceProfile& a, const InstanceProfile& b) {
+  return a.gpus == b.gpus && a.efa_devices == b.efa_devices &&
+         a.expects_nvlink == b.expects_nvlink && a.fabric_provider == b.fabric_provider;
 }
 
 }  // namespace
 
 InstanceProfiles InstanceProfiles::built_in() {
-  return parse(kBuiltIn, "built-in").value_or(InstanceProfiles());
+  return parse(kBuiltIn, "the built-in table").value();
 }
 
 Result<InstanceProfiles> InstanceProfiles::parse(std::string_view text, std::string name) {
   InstanceProfiles profiles;
+  std::map<std::string, std::size_t> lines;  // where each type stands
   for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::string_view whole = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(whole.size() + 1, text.size()));
-    const std::string_view line = trim(whole.substr(0, whole.find('#')));
-    if (line.empty()) continue;
+    const auto end = text.find('\n');
+    const std::string_view line = trim(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.empty() || line.starts_with('#')) continue;
+    const std::string where = name + ":" + std::to_string(number);
     auto profile = parse_line(line);
-    if (!profile) {
-      return fail(ErrorKind::kInvalid,
-                  name + ":" + std::to_string(number) +
-                      ": is not `type|gpus|efa devices|nvlink true or false|provider`");
+    if (!profile) return with_context(where, std::move(profile).error());
+    const auto [first, is_new] = lines.emplace(profile->type, number);
+    if (!is_new && !is_same(*profile, *profiles.find(profile->type))) {
+      return fail(ErrorKind::kInvalid, where + ": another profile of " + profile->type +
+                                           " than in line " + std::to_string(first->second));
     }
-    profiles.add(*std::move(profile));
+    profiles.add(std::move(*profile));
   }
   return profiles;
 }
 
 void InstanceProfiles::add(InstanceProfile profile) {
-  profile.type = without_prefix(profile.type);
+  profile.type = std::string(without_ml(profile.type));
   const auto known = std::ranges::find(profiles_, profile.type, &InstanceProfile::type);
   if (known == profiles_.end()) {
     profiles_.push_back(std::move(profile));
@@ -80,11 +128,11 @@ void InstanceProfiles::add(InstanceProfile profile) {
 }
 
 void InstanceProfiles::add(const InstanceProfiles& more) {
-  for (const InstanceProfile& profile : more.all()) add(profile);
+  for (const InstanceProfile& profile : more.profiles_) add(profile);
 }
 
 std::optional<InstanceProfile> InstanceProfiles::find(std::string_view type) const {
-  const auto known = std::ranges::find(profiles_, without_prefix(type), &InstanceProfile::type);
+  const auto known = std::ranges::find(profiles_, without_ml(type), &InstanceProfile::type);
   if (known == profiles_.end()) return std::nullopt;
   return *known;
 }

@@ -3,9 +3,18 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace gpuward::exporter {
+
+// EFA has no port to speak of: its driver says ACTIVE whatever happens, so that it has none here.
+struct RdmaPort {
+  std::optional<unsigned> state;       // 1 down, 2 init, 3 armed, 4 active, 5 active deferred
+  std::optional<unsigned> phys_state;  // 3 disabled, 5 link up, ...
+  std::optional<double> rate_gbits;
+  bool operator==(const RdmaPort&) const = default;
+};
 
 struct RdmaReading {
   std::string device;      // "rdmap86s0"
@@ -13,6 +22,7 @@ struct RdmaReading {
   bool is_efa = false;
   // By port ("1"; empty for the device's own) and name of the file: "rx_drops", "retrans_pkts".
   std::map<std::string, std::map<std::string, std::uint64_t>> counters;
+  std::map<std::string, RdmaPort> ports;  // by port, "1"
   bool operator==(const RdmaReading&) const = default;
 };
 

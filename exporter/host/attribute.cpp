@@ -1,0 +1,65 @@
+#include "exporter/host/attribute.h"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+#include "core/runtime/files.h"
+#include "core/runtime/text.h"
+
+namespace gpuward::exporter {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> read_attribute(const fs::path& path, std::size_t max_bytes) {
+  const auto content = read_file(path, max_bytes);
+  if (!content) return std::nullopt;
+  const std::string_view text = trim(*content);
+  if (text.empty()) return std::nullopt;
+  return std::string(text);
+}
+
+std::optional<std::uint64_t> read_number(const fs::path& path) {
+  const auto text = read_attribute(path);
+  return text ? parse_integer<std::uint64_t>(*text) : std::nullopt;
+}
+
+std::optional<std::uint32_t> parse_hex(std::string_view text) {
+  if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint32_t> read_hex(const fs::path& path) {
+  const auto text = read_attribute(path);
+  return text ? parse_hex(*text) : std::nullopt;
+}
+
+std::string link_name(const fs::path& link) {
+  std::error_code ignored;
+  return fs::read_symlink(link, ignored).filename().string();
+}
+
+Listing list_folder(const fs::path& folder, std::size_t max) {
+  Listing listing;
+  std::error_code failed;
+  fs::directory_iterator at(folder, failed);
+  if (failed) {
+    listing.is_complete = failed == std::errc::no_such_file_or_directory;
+    return listing;
+  }
+  for (; at != fs::directory_iterator(); at.increment(failed)) {
+    if (listing.names.size() == max) {
+      listing.is_complete = false;
+      break;
+    }
+    listing.names.push_back(at->path().filename().string());
+  }
+  if (failed) listing.is_complete = false;
+  std::ranges::sort(listing.names);
+  return listing;
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,53 @@
+// What kind of machine this node is, so that a count of GPUs can be wrong at all. Asked of, in this
+// order: the configuration, the instance metadata service (version 2, then 1), the node's label.
+// Nobody knowing it is an answer of its own, which the exporter says aloud. Called by the top of
+// the exporter on a thread of its own: up to 4 s where no metadata service answers, and the label
+// after that.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/http/client.h"
+#include "core/model/result.h"
+
+namespace gpuward::exporter {
+
+enum class InstanceTypeSource : std::uint8_t {
+  kUnknown,
+  kConfigured,
+  kMetadataV2,
+  kMetadataV1,
+  kNodeLabel
+};
+
+// "unknown", "configured", "imdsv2", "imdsv1", "node-label".
+[[nodiscard]] std::string_view to_string(InstanceTypeSource source);
+
+struct InstanceType {
+  std::string type;  // "p5.48xlarge", as it was given; empty: unknown
+  InstanceTypeSource source = InstanceTypeSource::kUnknown;
+  // Why those that were asked before could not tell, one sentence each, for the log.
+  std::vector<std::string> misses;
+};
+
+struct InstanceTypeQuestion {
+  std::string configured;  // empty: ask
+  std::string metadata_url = "http://169.254.169.254";
+  bool asks_metadata = true;
+  bool asks_metadata_v1 = true;
+  // The label node.kubernetes.io/instance-type of this node; empty: nobody to ask.
+  std::function<Result<std::string>()> node_label;
+};
+
+// With AWS_EC2_METADATA_SERVICE_ENDPOINT, AWS_EC2_METADATA_DISABLED and
+// AWS_EC2_METADATA_V1_DISABLED of the environment, as the AWS SDKs read them.
+[[nodiscard]] InstanceTypeQuestion instance_type_question();
+
+[[nodiscard]] InstanceType find_instance_type(const InstanceTypeQuestion& question,
+                                              http::Client& client);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,88 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
+#include "exporter/host/attribute.h"
+#include "exporter/host/pci.h"
+
+namespace gpuward::exporter {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Vendor and device identifier: what a device answers first, and 0xffffffff where none answers
+// (PCI Express Base Specification 2.3.2; kernel, PCI_POSSIBLE_ERROR).
+using ConfigStart = std::array<unsigned char, 4>;
+
+ErrorKind kind_of(int error) {
+  if (error == ENOENT || error == ENODEV) return ErrorKind::kNotFound;
+  return error == EACCES || error == EPERM ? ErrorKind::kForbidden : ErrorKind::kUnavailable;
+}
+
+Result<ConfigStart> read_config_start(const fs::path& path) {
+  const auto failed = [&path](int error) {
+    return fail(kind_of(error),
+                "cannot read " + path.string() + ": " + std::generic_category().message(error));
+  };
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file < 0) return failed(errno);
+  ConfigStart start{};
+  const ssize_t size = ::read(file, start.data(), start.size());
+  const int error = size < 0 ? errno : EIO;
+  ::close(file);
+  if (size != static_cast<ssize_t>(start.size())) return failed(error);
+  return start;
+}
+
+// `16.0 GT/s PCIe`, `Unknown`; older kernels `8 GT/s` (kernel, pci_speed_string()).
+std::optional<std::uint32_t> generation_of(const std::optional<std::string>& speed) {
+  constexpr std::array<std::pair<std::string_view, std::uint32_t>, 9> kSpeeds{{{"2.5 GT/s", 1},
+                                                                               {"5.0 GT/s", 2},
+                                                                               {"5 GT/s", 2},
+                                                                               {"8.0 GT/s", 3},
+                                                                               {"8 GT/s", 3},
+                                                                               {"16.0 GT/s", 4},
+                                                                               {"16 GT/s", 4},
+                                                                               {"32.0 GT/s", 5},
+                                                                               {"64.0 GT/s", 6}}};
+  if (!speed) return std::nullopt;
+  for (const auto& [text, generation] : kSpeeds) {
+    if (speed->starts_with(text)) return generation;
+  }
+  return std::nullopt;
+}
+
+// 1 to 32 lanes; 0 and 63 are what a device that does not answer seems to say.
+std::optional<std::uint32_t> read_width(const fs::path& path) {
+  constexpr std::uint64_t kMostLanes = 32;
+  const auto width = read_number(path);
+  if (!width || *width == 0 || *width > kMostLanes) return std::nullopt;
+  return static_cast<std::uint32_t>(*width);
+}
+
+PciLink read_link(const fs::path& folder) {
+  return {generation_of(read_attribute(folder / "current_link_speed")),
+          generation_of(read_attribute(folder / "max_link_speed")),
+          read_width(folder / "current_link_width"), read_width(folder / "max_link_width")};
+}
+
+}  // namespace
+
+Result<PciProbe> probe_pci_device(const HostPaths& host, const PciAddress& address) {
+  PciAddress full = address;
+  if (!full.function) full.function = 0;
+  const fs::path folder = host.sys / "bus/pci/devices" / full.full();
+  const auto start = read_config_start(folder / "config");
+  if (!start) return std::unexpected(start.error());
+  if (std::ranges::all_of(*start, [](unsigned char byte) { return byte == 0xFF; })) {
+    return PciProbe{true, {}};
+  }
+  return PciProbe{false, read_link(folder)};
+}
+
+}  // namespace gpuward::exporter

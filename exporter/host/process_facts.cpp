@@ -1,0 +1,75 @@
+// What /proc says about one process: its limits and its cgroup.
+#include <algorithm>
+#include <array>
+
+#include "core/runtime/text.h"
+#include "exporter/host/attribute.h"
+#include "exporter/host/processes.h"
+
+namespace gpuward::exporter {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Nearest to the workload first. The shim starts it, the others start the shim.
+constexpr std::array<std::string_view, 5> kRuntimes{"containerd-shim", "containerd", "crio",
+                                                    "dockerd", "kubelet"};
+
+const Process* nearest_to_workloads(const Processes& processes) {
+  for (const std::string_view name : kRuntimes) {
+    if (const Process* const process = processes.find(name)) return process;
+  }
+  const auto first = std::ranges::find(processes.all, 1, &Process::pid);
+  return first == processes.all.end() ? nullptr : &*first;
+}
+
+// proc(5): `Max locked memory         8388608              8388608              bytes`; the soft
+// limit is the first.
+std::optional<std::string_view> soft_memory_lock(std::string_view limits) {
+  constexpr std::string_view kName = "Max locked memory";
+  const auto at = limits.find(kName);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view line = limits.substr(at + kName.size());
+  const std::string_view rest = trim(line.substr(0, line.find('\n')));
+  return rest.substr(0, rest.find(' '));
+}
+
+bool is_uid_character(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == '-' || c == '_';
+}
+
+}  // namespace
+
+Result<MemoryLockLimit> workload_memory_lock(const HostPaths& host, const Processes& processes) {
+  const Process* const process = nearest_to_workloads(processes);
+  if (process == nullptr) {
+    return fail(ErrorKind::kNotFound,
+                "no container runtime, kubelet or process 1 in " + host.proc.string());
+  }
+  const fs::path path = host.proc / std::to_string(process->pid) / "limits";
+  const auto limits = read_attribute(path);
+  if (!limits) return fail(ErrorKind::kNotFound, "cannot read " + path.string());
+  const auto limit = soft_memory_lock(*limits);
+  if (limit == "unlimited") return MemoryLockLimit{std::nullopt, *process};
+  const auto bytes = limit ? parse_integer<std::uint64_t>(*limit) : std::nullopt;
+  if (!bytes) return fail(ErrorKind::kInvalid, "no limit of locked memory in " + path.string());
+  return MemoryLockLimit{*bytes, *process};
+}
+
+// `0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod<uid>.slice/cri-…` with the
+// systemd driver, which turns the dashes of the UID into underscores;
+// `…/kubepods/burstable/pod<uid>/…` with cgroupfs.
+std::string pod_uid_of(const HostPaths& host, std::int64_t pid) {
+  constexpr std::size_t kUidLength = 36, kMaxBytes = 65536;
+  const auto text = read_attribute(host.proc / std::to_string(pid) / "cgroup", kMaxBytes);
+  if (!text) return {};
+  for (auto at = text->find("pod"); at != std::string::npos; at = text->find("pod", at + 1)) {
+    std::string uid = text->substr(at + 3, kUidLength);
+    if (uid.size() != kUidLength || !std::ranges::all_of(uid, is_uid_character)) continue;
+    std::ranges::replace(uid, '_', '-');
+    return uid;
+  }
+  return {};
+}
+
+}  // namespace gpuward::exporter

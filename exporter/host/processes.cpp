@@ -1,0 +1,95 @@
+#include "exporter/host/processes.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <system_error>
+
+#include "core/runtime/text.h"
+#include "exporter/host/attribute.h"
+
+namespace gpuward::exporter {
+namespace {
+
+namespace fs = std::filesystem;
+
+// proc(5): the most that pid_max can be is 2^22; a node has a few thousand processes.
+constexpr std::size_t kMaxEntries = 1U << 18U;
+constexpr std::size_t kMaxDescriptors = 1U << 16U;
+// TASK_COMM_LEN without its end: prctl(2), PR_SET_NAME.
+constexpr std::size_t kMaxNameBytes = 15;
+
+// proc(5): `pid (name) state ...`; the name may hold parentheses and blanks. nullopt for a zombie
+// and for what is no such line.
+std::optional<std::string> running_name(std::string_view stat) {
+  const auto open = stat.find('(');
+  const auto close = stat.rfind(") ");
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open ||
+      close + 2 >= stat.size()) {
+    return std::nullopt;
+  }
+  const char state = stat[close + 2];
+  if (state == 'Z' || state == 'X') return std::nullopt;
+  return std::string(stat.substr(open + 1, close - open - 1));
+}
+
+// The name of a device node that a descriptor shows, without its folder; empty for anything else.
+std::string device_name(const fs::path& descriptor) {
+  std::error_code ignored;
+  const std::string target = fs::read_symlink(descriptor, ignored).string();
+  constexpr std::string_view kFolder = "/dev/";
+  const auto at = target.rfind(kFolder);
+  return at == std::string::npos ? std::string() : target.substr(at + kFolder.size());
+}
+
+void add_devices(const fs::path& folder, const Process& process, std::string_view prefix,
+                 DeviceUsers& users) {
+  std::error_code failed;
+  if (!fs::exists(folder, failed) && !failed) return;  // it has ended meanwhile
+  const Listing descriptors = list_folder(folder, kMaxDescriptors);
+  users.is_complete = users.is_complete && descriptors.is_complete && !failed;
+  std::set<std::string> devices;
+  for (const std::string& name : descriptors.names) {
+    std::string device = device_name(folder / name);
+    if (device.starts_with(prefix)) devices.insert(std::move(device));
+  }
+  for (const std::string& device : devices) users.all.push_back({process, device});
+}
+
+}  // namespace
+
+const Process* Processes::find(std::string_view name) const {
+  const auto found = std::ranges::find(all, name.substr(0, kMaxNameBytes), &Process::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+Processes list_processes(const HostPaths& host) {
+  const Listing listing = list_folder(host.proc, kMaxEntries);
+  Processes processes{{}, listing.is_complete && !listing.names.empty()};
+  for (const std::string& entry : listing.names) {
+    const auto pid = parse_integer<std::int64_t>(entry);
+    if (!pid) continue;
+    const auto stat = read_attribute(host.proc / entry / "stat");
+    if (!stat) continue;  // it has ended meanwhile
+    if (auto name = running_name(*stat)) processes.all.push_back({*pid, std::move(*name)});
+  }
+  std::ranges::sort(processes.all, {}, &Process::pid);
+  return processes;
+}
+
+bool sees_whole_node(const Processes& processes) {
+  // The kernel's first thread; no container has it.
+  return processes.is_complete && processes.find("kthreadd") != nullptr;
+}
+
+DeviceUsers list_device_users(const HostPaths& host, const Processes& processes,
+                              std::string_view prefix) {
+  DeviceUsers users;
+  users.is_complete = processes.is_complete;
+  for (const Process& process : processes.all) {
+    add_devices(host.proc / std::to_string(process.pid) / "fd", process, prefix, users);
+  }
+  return users;
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,30 @@
+// The RDMA devices of the node (EFA, InfiniBand, RoCE) and their counters, from sysfs. Read every
+// 30 s for the metrics and by the EFA check: a device costs some 40 small files, an EFA one a
+// command to the card each time its 10 ms old answer is stale, 32 of them a few milliseconds
+// together. May wait for a card that does not answer, so not on a thread that /metrics waits for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "exporter/host/host_paths.h"
+#include "exporter/host/rdma_reading.h"
+
+namespace gpuward::exporter {
+
+// Ascending by name. Counters that this card, driver or kernel does not have are absent, and so are
+// those that cannot be read; `lifespan` is a setting, not a counter.
+[[nodiscard]] std::vector<RdmaReading> read_rdma(const HostPaths& host);
+
+// The way from user space to a device.
+struct UserVerbs {
+  std::string name;       // "uverbs0"
+  std::string device;     // "rdmap86s0"
+  bool has_node = false;  // /dev/infiniband/uverbs0 is there
+  bool operator==(const UserVerbs&) const = default;
+};
+
+// Ascending by name.
+[[nodiscard]] std::vector<UserVerbs> list_user_verbs(const HostPaths& host);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,47 @@
+// The part of HostTree below /proc; the forms are those of proc(5).
+#include <cstdio>
+#include <filesystem>
+
+#include "tests/support/host_tree.h"
+
+namespace gpuward::support {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string folder_of(std::int64_t pid) { return "proc/" + std::to_string(pid); }
+
+}  // namespace
+
+HostTree& HostTree::with_process(std::int64_t pid, const std::string& name, char state) {
+  const std::string cut = name.substr(0, 15);
+  write(folder_of(pid) + "/comm", cut + "\n");
+  write(folder_of(pid) + "/stat", std::to_string(pid) + " (" + cut + ") " + state +
+                                      " 1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 100 0 0\n");
+  fs::create_directories(folder_ / (folder_of(pid) + "/fd"));
+  return with_memory_lock(pid, "8388608");
+}
+
+HostTree& HostTree::with_open_file(std::int64_t pid, const std::string& target) {
+  const fs::path folder = folder_ / (folder_of(pid) + "/fd");
+  const auto number = std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+  return link(folder_of(pid) + "/fd/" + std::to_string(number), target);
+}
+
+HostTree& HostTree::with_memory_lock(std::int64_t pid, const std::string& soft_limit) {
+  std::string line = "Max locked memory         " + soft_limit;
+  line.resize(47, ' ');
+  return write(folder_of(pid) + "/limits",
+               "Limit                     Soft Limit           Hard Limit           Units     \n"
+               "Max open files            20000                20000                files     \n" +
+                   line +
+                   "unlimited            bytes     \n"
+                   "Max address space         unlimited            unlimited            bytes     "
+                   "\n");
+}
+
+HostTree& HostTree::with_cgroup(std::int64_t pid, const std::string& cgroup) {
+  return write(folder_of(pid) + "/cgroup", "0::" + cgroup + "\n");
+}
+
+}  // namespace gpuward::support

@@ -1,0 +1,95 @@
+#include "exporter/host/instance_profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gpuward::exporter {
+namespace {
+
+using ::testing::HasSubstr;
+
+Result<InstanceProfiles> parse(std::string_view text) {
+  return InstanceProfiles::parse(text, "profiles.conf");
+}
+
+// CONTRACTS A, instance profiles.
+TEST(InstanceProfiles, AreThoseOfTheReplacedSuite) {
+  struct Row {
+    const char* type;
+    unsigned gpus, efa;
+    bool nvlink;
+  };
+  constexpr Row kRows[]{{"p4d.24xlarge", 8, 4, true},   {"p4de.24xlarge", 8, 4, true},
+                        {"p5.48xlarge", 8, 32, true},   {"p5e.48xlarge", 8, 32, true},
+                        {"p5en.48xlarge", 8, 16, true}, {"p6-b200.48xlarge", 8, 8, true},
+                        {"g6.48xlarge", 8, 1, false},   {"g6.xlarge", 1, 0, false}};
+  const InstanceProfiles profiles = InstanceProfiles::built_in();
+  EXPECT_EQ(profiles.all().size(), std::size(kRows));
+  for (const Row& row : kRows) {
+    const auto profile = profiles.find(row.type);
+    ASSERT_TRUE(profile) << row.type;
+    EXPECT_EQ(profile->gpus, row.gpus) << row.type;
+    EXPECT_EQ(profile->efa_devices, row.efa) << row.type;
+    EXPECT_EQ(profile->expects_nvlink, row.nvlink) << row.type;
+    EXPECT_EQ(profile->fabric_provider, "efa") << row.type;
+  }
+}
+
+// The replaced suite did not know ml.p5.48xlarge and passed 7 of 8 GPUs.
+TEST(InstanceProfiles, K12_AreFoundUnderTheNamesOfHyperPod) {
+  const auto profile = InstanceProfiles::built_in().find("ml.p5.48xlarge");
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->type, "p5.48xlarge");
+  EXPECT_EQ(profile->gpus, 8U);
+  EXPECT_EQ(parse("ml.x9.large|2|0|false|efa")->find("x9.large")->gpus, 2U);
+}
+
+TEST(InstanceProfiles, K12_AreNoneForATypeThatNobodyHasDescribed) {
+  EXPECT_FALSE(InstanceProfiles::built_in().find("p9.96xlarge"));
+  EXPECT_FALSE(InstanceProfiles::built_in().find(""));
+  EXPECT_FALSE(InstanceProfiles::built_in().find("p5.48xlarge "));
+}
+
+TEST(InstanceProfiles, AreReadFromTheOldFile) {
+  const auto profiles = parse(
+      "# INSTANCE_TYPE|GPU_COUNT|EFA_COUNT|NVLINK_EXPECTED|EFA_PROVIDER\r\n"
+      "\r\n"
+      " p5.48xlarge | 8 | 32 | true | efa \r\n"
+      "bare.metal|4|0|false");
+  ASSERT_TRUE(profiles) << profiles.error().message;
+  EXPECT_EQ(profiles->all().size(), 2U);
+  EXPECT_EQ(profiles->find("p5.48xlarge")->efa_devices, 32U);
+  EXPECT_EQ(profiles->find("bare.metal")->fabric_provider, "efa");
+  EXPECT_TRUE(parse("")->all().empty());
+}
+
+TEST(InstanceProfiles, SayWhereAFileIsWrong) {
+  for (const char* const line :
+       {"p5.48xlarge", "p5.48xlarge|8|32", "p5.48xlarge|8|32|true|efa|more", "|8|32|true|efa",
+        "p5 48xlarge|8|32|true|efa", "p5.48xlarge|eight|32|true|efa", "p5.48xlarge|-8|32|true|efa",
+        "p5.48xlarge|8||true|efa", "p5.48xlarge|99999999999|32|true|efa",
+        "p5.48xlarge|8|5000|true|efa", "p5.48xlarge|8|32|perhaps|efa", "p5.48xlarge|8|32|true|"}) {
+    const auto profiles = parse("# first\n\n" + std::string(line) + "\n");
+    ASSERT_FALSE(profiles) << line;
+    EXPECT_EQ(profiles.error().kind, ErrorKind::kInvalid) << line;
+    EXPECT_THAT(profiles.error().message, HasSubstr("profiles.conf:3")) << line;
+  }
+}
+
+TEST(InstanceProfiles, MayNotContradictEachOther) {
+  EXPECT_TRUE(parse("a.b|8|0|true|efa\na.b|8|0|true|efa\n"));
+  const auto profiles = parse("a.b|8|0|true|efa\nml.a.b|4|0|true|efa\n");
+  ASSERT_FALSE(profiles);
+  EXPECT_THAT(profiles.error().message, AllOf(HasSubstr("profiles.conf:2"), HasSubstr("line 1")));
+}
+
+TEST(InstanceProfiles, OfTheOperatorReplaceOursOfTheSameType) {
+  InstanceProfiles profiles = InstanceProfiles::built_in();
+  profiles.add(*parse("p5.48xlarge|8|16|true|efa\np9.96xlarge|16|64|true|efa\n"));
+  EXPECT_EQ(profiles.all().size(), 9U);
+  EXPECT_EQ(profiles.find("p5.48xlarge")->efa_devices, 16U);  // launched with fewer cards (K23)
+  EXPECT_EQ(profiles.find("p9.96xlarge")->gpus, 16U);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

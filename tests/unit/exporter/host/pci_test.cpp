@@ -1,0 +1,163 @@
+#include "exporter/host/pci.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/host_tree.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using support::HostTree;
+using ::testing::HasSubstr;
+
+PciAddress at(const std::string& text) { return parse_pci_address(text).value(); }
+
+std::int64_t count(const HostTree& node, bool (*wanted)(const PciDevice&)) {
+  const auto devices = list_pci_devices(node.paths());
+  return devices ? std::ranges::count_if(*devices, wanted) : -1;
+}
+
+TEST(PciDevices, AreCountedByKindWithoutAnyDriver) {
+  HostTree node;
+  node.with_nvidia_gpus(8).with_nvswitches(4).with_efa(32).with_amd_gpus(2);
+  EXPECT_EQ(count(node, is_nvidia_gpu), 8);
+  EXPECT_EQ(count(node, is_nvswitch), 4);
+  EXPECT_EQ(count(node, is_amd_gpu), 2);
+  EXPECT_EQ(count(node, [](const PciDevice& device) { return is_efa(device); }), 32);
+}
+
+TEST(PciDevices, ComeInOrderWithDriverAndErrors) {
+  HostTree node;
+  node.with_pci("0001:01:00.0", {0x10de, 0x2330, 0x030200, ""});
+  node.with_nvidia_gpus(1);
+  node.write(HostTree::pci_file("0000:53:00.0", "aer_dev_correctable"),
+             "RxErr 2\nBadTLP 5\nTOTAL_ERR_COR 7\n");
+  const auto devices = list_pci_devices(node.paths());
+  ASSERT_TRUE(devices) << devices.error().message;
+  ASSERT_EQ(devices->size(), 3U);
+  const PciDevice& gpu = (*devices)[1];
+  EXPECT_EQ(gpu.address, at("0000:53:00.0"));
+  EXPECT_EQ(gpu.driver, "nvidia");
+  EXPECT_EQ(gpu.device, 0x2330U);
+  EXPECT_EQ(gpu.errors, (PciErrors{7, 0, 0}));
+  EXPECT_EQ((*devices)[2].address.domain, 1U);
+  EXPECT_EQ((*devices)[2].driver, "");
+}
+
+TEST(PciDevices, HaveNoErrorCountersWhereTheKernelHasNoAer) {
+  HostTree node;
+  node.with_nvidia_gpus(1);
+  for (const char* const name : {"aer_dev_correctable", "aer_dev_nonfatal", "aer_dev_fatal"})
+    node.remove(HostTree::pci_file("0000:53:00.0", name));
+  EXPECT_EQ(list_pci_devices(node.paths())->back().errors, PciErrors{});
+  node.write(HostTree::pci_file("0000:53:00.0", "aer_dev_fatal"), "TOTAL_ERR_FATAL many\n");
+  EXPECT_EQ(list_pci_devices(node.paths())->back().errors, PciErrors{});
+}
+
+TEST(PciDevices, OfAVirtualFunctionAreNoGpuMore) {
+  HostTree node;
+  node.with_nvidia_gpus(1).with_amd_gpus(1);
+  node.with_pci("0000:53:00.4", support::h100()).with_pci("0000:c1:02.0", support::mi300x());
+  node.link(HostTree::pci_file("0000:53:00.4", "physfn"), "../0000:53:00.0");
+  node.link(HostTree::pci_file("0000:c1:02.0", "physfn"), "../0000:c1:00.0");
+  EXPECT_EQ(count(node, is_nvidia_gpu), 1);
+  EXPECT_EQ(count(node, is_amd_gpu), 1);
+}
+
+TEST(PciDevices, OfTheSameVendorAreNotAllGpus) {
+  const auto device = [](std::uint32_t vendor, std::uint32_t device_class) {
+    PciDevice made;
+    made.vendor = vendor;
+    made.device_class = device_class;
+    return made;
+  };
+  EXPECT_FALSE(is_nvidia_gpu(device(0x10de, 0x040300)));  // its audio function
+  EXPECT_FALSE(is_nvidia_gpu(device(0x10de, 0x068000)));
+  EXPECT_TRUE(is_nvidia_gpu(device(0x10de, 0x030000)));
+  EXPECT_TRUE(is_amd_gpu(device(0x1002, 0x038000)));
+  EXPECT_FALSE(is_amd_gpu(device(0x1002, 0x060400)));  // a bridge of the board
+  EXPECT_TRUE(is_efa(0x1d0f, 0xefa3));
+  EXPECT_FALSE(is_efa(0x1d0f, 0xec20));  // ENA
+  EXPECT_FALSE(is_efa(0x10de, 0xefa3));
+}
+
+// The count is then wrong for a reason that has nothing to do with the GPUs.
+TEST(PciDevices, AreNoneAtAllWhereThereIsNoBusAndThatIsSaid) {
+  HostTree node;
+  node.remove("sys/bus");
+  const auto devices = list_pci_devices(node.paths());
+  ASSERT_FALSE(devices);
+  EXPECT_EQ(devices.error().kind, ErrorKind::kNotFound);
+  EXPECT_THAT(devices.error().message, HasSubstr("bus/pci/devices"));
+  node.write("sys/bus/pci/devices", "a file");
+  EXPECT_EQ(list_pci_devices(node.paths()).error().kind, ErrorKind::kUnavailable);
+}
+
+TEST(PciDevices, ThatReadLikeNothingKnownArePassedOver) {
+  HostTree node;
+  node.with_nvidia_gpus(2);
+  node.write(HostTree::pci_file("0000:53:00.0", "vendor"), "0xzz\n");
+  node.write("sys/bus/pci/devices/not-an-address/vendor", "0x10de\n");
+  EXPECT_EQ(count(node, is_nvidia_gpu), 1);
+}
+
+TEST(PciProbe, GivesTheLinkOfADeviceThatAnswers) {
+  HostTree node;
+  node.with_nvidia_gpus(1);
+  node.write(HostTree::pci_file("0000:53:00.0", "current_link_speed"), "2.5 GT/s PCIe\n");
+  node.write(HostTree::pci_file("0000:53:00.0", "current_link_width"), "8\n");
+  const auto probe = probe_pci_device(node.paths(), at("00000000:53:00"));  // as NVML has it
+  ASSERT_TRUE(probe) << probe.error().message;
+  EXPECT_FALSE(probe->is_off_bus);
+  EXPECT_EQ(probe->link, (PciLink{1, 5, 8, 16}));
+}
+
+TEST(PciProbe, TellsADeviceThatHasFallenOffTheBus) {
+  HostTree node;
+  node.with_nvidia_gpus(8).falls_off_the_bus("0000:64:00.0");
+  const auto probe = probe_pci_device(node.paths(), at("0000:64:00.0"));
+  ASSERT_TRUE(probe) << probe.error().message;
+  EXPECT_TRUE(probe->is_off_bus);
+  EXPECT_EQ(probe->link, PciLink{});
+  EXPECT_EQ(count(node, is_nvidia_gpu), 8);  // the kernel still has it: driver lost it, not PCI
+}
+
+TEST(PciProbe, TellsADeviceThatTheKernelHasDropped) {
+  HostTree node;
+  node.with_nvidia_gpus(8).loses_pci("0000:64:00.0");
+  EXPECT_EQ(probe_pci_device(node.paths(), at("0000:64:00.0")).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(count(node, is_nvidia_gpu), 7);
+}
+
+TEST(PciProbe, NeverMakesALinkOfWhatIsNone) {
+  HostTree node;
+  node.with_nvidia_gpus(1);
+  for (const char* const name : {"current_link_speed", "max_link_speed"})
+    node.write(HostTree::pci_file("0000:53:00.0", name), "Unknown\n");
+  node.write(HostTree::pci_file("0000:53:00.0", "current_link_width"), "0\n");
+  node.write(HostTree::pci_file("0000:53:00.0", "max_link_width"), "63\n");
+  EXPECT_EQ(probe_pci_device(node.paths(), at("0000:53:00.0"))->link, PciLink{});
+}
+
+TEST(PciProbe, CannotTellWhereTheConfigurationIsCutShort) {
+  HostTree node;
+  node.with_nvidia_gpus(1).write(HostTree::pci_file("0000:53:00.0", "config"), "\xFF\xFF");
+  EXPECT_EQ(probe_pci_device(node.paths(), at("0000:53:00.0")).error().kind,
+            ErrorKind::kUnavailable);
+}
+
+TEST(PciProbe, ReadsThisMachineToo) {
+  const HostPaths here;
+  const auto devices = list_pci_devices(here);
+  if (!devices) GTEST_SKIP() << devices.error().message;
+  for (const PciDevice& device : *devices) {
+    const auto probe = probe_pci_device(here, device.address);
+    EXPECT_FALSE(probe && probe->is_off_bus) << device.address.full();
+  }
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
