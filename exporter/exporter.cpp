@@ -3,7 +3,8 @@
 #include <utility>
 
 #include "core/http/web_config.h"
-#include "exporter/gpu/simulated_inventory.h"
+#include "exporter/gpu/scenario.h"
+#include "exporter/gpu_source.h"
 #include "exporter/kernel_log/kmsg_reader.h"
 #include "exporter/kernel_log/open_source.h"
 #include "exporter/publish/web.h"
@@ -11,9 +12,12 @@
 namespace gpuward::exporter {
 namespace {
 
-std::unique_ptr<Inventory> make_inventory(const Flags& flags) {
-  if (flags.gpu_simulate_file.empty()) return std::make_unique<NoInventory>();
-  return std::make_unique<SimulatedInventory>(flags.gpu_simulate_file);
+// Whether the GPUs can be simulated from this file; without one, what the driver says is known
+// later.
+Status check_scenario(const Flags& flags) {
+  if (flags.gpu_simulate_file.empty()) return {};
+  const auto report = read_scenario(flags.gpu_simulate_file);
+  return report ? Status() : std::unexpected(report.error());
 }
 
 SettingsSources sources_of(const Flags& flags) {
@@ -41,7 +45,7 @@ State load_state(const StateFile& file, Log& log, bool& was_set_aside) {
 Result<std::unique_ptr<Exporter>> Exporter::start(const Flags& flags, Clock& clock, Log& log) {
   auto settings = settings_of(flags);
   if (!settings) return std::unexpected(settings.error());
-  if (auto gpus = make_inventory(flags)->list(); !gpus) return std::unexpected(gpus.error());
+  if (auto status = check_scenario(flags); !status) return std::unexpected(status.error());
   if (settings->log_level) log.set_level(*settings->log_level);
   const StateFile file(flags.state_path);
   bool was_set_aside = false;
@@ -60,7 +64,6 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
       settings_sources_(sources_of(flags)),
       clear_requests_(flags.state_path),
       policy_(std::move(settings)),
-      inventory_(make_inventory(flags)),
       store_(std::move(state)) {
   for (const auto& path : {flags.config_file, flags.gpu_simulate_file}) {
     if (!path.empty()) watches_.emplace_back(path);
@@ -76,7 +79,7 @@ Status Exporter::serve(const Flags& flags) {
   const std::string boot_id = read_boot_id();
   store_.enter_boot(boot_id, clock_.wall());
   store_.update_health([&](Health& health) { health.last_good_reload = clock_.wall(); });
-  load_gpus();
+  if (auto watching = watch_gpus(flags); !watching) return watching;
   publisher_ =
       std::make_unique<Publisher>(store_, clock_, [this] { return policy_.get()->catalogue; });
   http::ServerOptions options;
@@ -103,25 +106,19 @@ Status Exporter::serve(const Flags& flags) {
   return {};
 }
 
-void Exporter::load_gpus() {
-  auto gpus = inventory_->list();
-  if (!gpus) {
-    log_.error("The GPU inventory cannot be read: the old one is kept",
-               {{"error", gpus.error().message}});
-    store_.update_health([&](Health& health) { health.inventory_fault = gpus.error().message; });
-    return;
-  }
-  log_.info("GPU inventory",
-            {{"source", inventory_->describe()}, {"gpus", std::to_string(gpus->size())}});
-  for (const std::string& bus_id : store_.set_gpus(*std::move(gpus), clock_.wall())) {
-    log_.warn("Another board is in this slot now: what was known of the old one is gone",
-              {{"pci_bus_id", bus_id}});
-  }
-  store_.update_health([](Health& health) { health.inventory_fault.reset(); });
+Status Exporter::watch_gpus(const Flags& flags) {
+  auto times = [this]() -> GpuTimes {
+    const CheckSettings& checks = policy_.get()->settings.checks;
+    return {checks.gpu_interval, checks.gpu_timeout};
+  };
+  auto source = make_gpu_source(flags, std::move(times), clock_, log_);
+  if (!source) return std::unexpected(source.error());
+  gpu_watcher_ = std::make_unique<GpuWatcher>(*std::move(source), store_, policy_, clock_, log_);
+  return {};
 }
 
 void Exporter::reload() {
-  load_gpus();
+  gpu_watcher_->hurry();
   auto settings = load_settings(settings_sources_);
   if (!settings) {
     log_.error("The new configuration is wrong: the old one stays in force",
@@ -174,7 +171,7 @@ Status check_configuration(const Flags& flags) {
   if (auto settings = settings_of(flags); !settings) return std::unexpected(settings.error());
   if (auto web = http::load_web_config(flags.web_config_file); !web)
     return std::unexpected(web.error());
-  if (auto gpus = make_inventory(flags)->list(); !gpus) return std::unexpected(gpus.error());
+  return check_scenario(flags);
   return {};
 }
 

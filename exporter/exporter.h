@@ -12,7 +12,7 @@
 #include "core/runtime/file_watch.h"
 #include "core/runtime/log.h"
 #include "exporter/flags.h"
-#include "exporter/gpu/inventory.h"
+#include "exporter/gpu_watcher.h"
 #include "exporter/kernel_log_watcher.h"
 #include "exporter/publish/publisher.h"
 #include "exporter/settings.h"
@@ -28,8 +28,8 @@ class Exporter {
   [[nodiscard]] static Result<std::unique_ptr<Exporter>> start(const Flags& flags, Clock& clock,
                                                                Log& log);
 
-  // Main thread. Reads configuration and inventory again; what is wrong is said and the old one
-  // kept.
+  // Main thread. Reads the configuration again and has the GPUs read; what is wrong is said and the
+  // old one kept.
   void reload();
   // Main thread, once a second: files that have changed, findings that have aged or been declared
   // repaired.
@@ -40,7 +40,7 @@ class Exporter {
  private:
   Exporter(const Flags& flags, Settings settings, State state, Clock& clock, Log& log);
   [[nodiscard]] Status serve(const Flags& flags);
-  void load_gpus();
+  [[nodiscard]] Status watch_gpus(const Flags& flags);
   void take_clear_requests();
 
   Clock& clock_;
@@ -50,11 +50,11 @@ class Exporter {
   std::string clear_fault_;  // the last that was said
   std::vector<FileWatch> watches_;
   CurrentPolicy policy_;
-  std::unique_ptr<Inventory> inventory_;
   // In this order, so that the last state is saved after the last record has been read, and nobody
   // asks a publisher that is gone.
   Store store_;
   std::unique_ptr<StateSaver> saver_;
+  std::unique_ptr<GpuWatcher> gpu_watcher_;
   std::unique_ptr<KernelLogWatcher> watcher_;
   std::unique_ptr<Publisher> publisher_;
   std::unique_ptr<http::Server> server_;

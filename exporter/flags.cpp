@@ -10,6 +10,20 @@ namespace {
 
 constexpr int kWrongUsage = 2;
 
+void add_gpu_flags(CLI::App& app, Flags& flags) {
+  auto* simulate = app.add_option("--gpu.simulate", flags.gpu_simulate_file,
+                                  "Take the GPUs from this YAML file");
+  app.add_flag("--gpu.none", flags.has_no_gpus, "Ask no driver: the kernel log alone counts")
+      ->excludes(simulate);
+  app.add_option("--gpu.nvml-library", flags.libraries.nvml, "NVIDIA's library, as dlopen takes it")
+      ->capture_default_str();
+  app.add_option("--gpu.amd-smi-library", flags.libraries.amd_smi,
+                 "AMD's library, as dlopen takes it")
+      ->capture_default_str();
+  app.add_option("--path.sysfs", flags.libraries.sys, "Where the node's /sys is")
+      ->capture_default_str();
+}
+
 void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& format) {
   app.add_option("--web.listen-address", flags.listen_addresses,
                  "Address to serve on, may be repeated: `:10980`, `127.0.0.1:10980`, `[::1]:10980`")
@@ -22,7 +36,7 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
                  "ConfigMap is mounted: CHECK_INTERVAL, ENABLE_TAINT, instance-profiles.conf, ...");
   app.add_option("--kernel-log.path", flags.kernel_log_path,
                  "Kernel log: /dev/kmsg (default), or any file or FIFO");
-  app.add_option("--gpu.simulate", flags.gpu_simulate_file, "Take the GPUs from this YAML file");
+  add_gpu_flags(app, flags);
   app.add_option("--state.path", flags.state_path, "Folder of what must survive a restart")
       ->capture_default_str();
   app.add_option("--log.level", level, "debug, info, warn or error")->capture_default_str();
@@ -90,6 +104,8 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   const CLI::App* parse_log = app.add_subcommand(
       "parse-log", "Read kernel-log lines on stdin, print a JSON object for each event");
   const FindingsCommands findings = add_findings(app, flags);
+  CLI::App* gpu_worker = app.add_subcommand("gpu-worker", "What the exporter starts for itself");
+  gpu_worker->group("")->fallthrough();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -118,6 +134,7 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   flags.log_format = *log_format;
   if (check_config) flags.command = Command::kCheckConfig;
   if (parse_log->parsed()) flags.command = Command::kParseLog;
+  if (gpu_worker->parsed()) flags.command = Command::kGpuWorker;
   if (findings.list->parsed()) flags.command = Command::kListFindings;
   if (findings.clear->parsed()) flags.command = Command::kClearFindings;
   return flags;

@@ -10,6 +10,7 @@
 
 #include "core/runtime/log.h"
 #include "exporter/findings_command.h"
+#include "exporter/gpu/report/library.h"
 #include "exporter/store/clear_request.h"
 
 namespace gpuward::exporter {
@@ -17,6 +18,7 @@ namespace gpuward::exporter {
 enum class Command : std::uint8_t {
   kServe,
   kParseLog,
+  kGpuWorker,
   kCheckConfig,
   kListFindings,
   kClearFindings
@@ -30,6 +32,8 @@ struct Flags {
   std::filesystem::path config_folder;  // of a mounted ConfigMap with the replaced suite's keys
   std::string kernel_log_path;          // empty: as the configuration says
   std::filesystem::path gpu_simulate_file;
+  bool has_no_gpus = false;
+  LibraryPaths libraries;
   std::filesystem::path state_path{"/var/lib/gpuward"};
   ClearRequest clear;                               // of kClearFindings
   ListFormat findings_format = ListFormat::kTable;  // of kListFindings

@@ -10,6 +10,7 @@
 #include "exporter/exporter.h"
 #include "exporter/findings_command.h"
 #include "exporter/flags.h"
+#include "exporter/gpu/worker/worker_loop.h"
 #include "exporter/kernel_log/parse_log.h"
 
 namespace {
@@ -63,6 +64,9 @@ int run(const Flags& flags) {
       return serve(flags);
     case Command::kParseLog:
       return gpuward::exporter::run_parse_log(std::cin, std::cout, gpuward::xid::Catalogue());
+    case Command::kGpuWorker:
+      return gpuward::exporter::gpu_worker_main(gpuward::exporter::gpu_libraries(),
+                                                flags.libraries);
     case Command::kCheckConfig:
       return check_config(flags);
     case Command::kListFindings:

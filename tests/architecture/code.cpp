@@ -20,11 +20,12 @@ void find_in_code(const SourceFile& file, const std::regex& pattern, std::string
 struct PlugInFolder {
   std::string_view folder;
   std::string_view suffix;  // of the name of a plug-in's file
+  bool is_a_folder_each = false;
 };
 constexpr std::array<PlugInFolder, 6> kPlugInFolders{{
     {"exporter/checks", "_check"},
     {"exporter/publish", "_sink"},
-    {"exporter/gpu", "_inventory"},
+    {"exporter/gpu", "_library", true},
     {"remediator/actions", "_action"},
     {"remediator/sources", "_source"},
     {"remediator/cloud", "_provider"},
@@ -43,8 +44,10 @@ bool has_include(const SourceFile& file, const std::string& target) {
 std::vector<const SourceFile*> plug_ins_of(const SourceTree& tree, const PlugInFolder& kind) {
   std::vector<const SourceFile*> found;
   for (const SourceFile& file : tree.files) {
-    const bool is_source = file.folder() == kind.folder && file.path.ends_with(".cpp");
-    if (is_source && file.stem().ends_with(kind.suffix)) found.push_back(&file);
+    const bool is_there =
+        kind.is_a_folder_each ? file.is_in(kind.folder) : file.folder() == kind.folder;
+    if (is_there && file.path.ends_with(".cpp") && file.stem().ends_with(kind.suffix))
+      found.push_back(&file);
   }
   return found;
 }

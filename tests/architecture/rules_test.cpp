@@ -52,14 +52,14 @@ TEST(ImportsPointOneWay, AndNeverBack) {
            {"core/runtime/a.cpp", "core/http/client.h"},
            {"core/http/a.cpp", "core/kube/api.h"},
            {"core/metrics/a.cpp", "core/http/server.h"},
-           {"core/kube/a.cpp", "exporter/gpu/inventory.h"},
+           {"core/kube/a.cpp", "exporter/gpu/scenario.h"},
            {"exporter/gpu/a.cpp", "exporter/host/sysfs.h"},
            {"exporter/checks/a.cpp", "exporter/publish/a.h"},
            {"exporter/publish/a.cpp", "exporter/flags.h"},
            {"remediator/policy/a.cpp", "remediator/safety/a.h"},
            {"remediator/actions/a.cpp", "remediator/workflow/a.h"},
            {"remediator/sources/a.cpp", "remediator/actions/a.h"},
-           {"exporter/gpu/nvidia/a.cpp", "exporter/gpu/inventory.h"}}) {
+           {"exporter/gpu/nvidia/a.cpp", "exporter/gpu/scenario.h"}}) {
     EXPECT_THAT(broken(imports_point_one_way, {{path, "\n" + including(target)}}),
                 ElementsAre(path + ":2"))
         << target;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -27,10 +28,19 @@ struct GpuTelemetry {
   std::shared_ptr<const GpuReport> report;  // null until the first answer
   std::chrono::system_clock::time_point read_at;
   std::chrono::milliseconds read_duration{0};
-  std::string fault;    // hung or crashed: what happened, in a sentence
+  // Hung or crashed: what happened, in a sentence. While it answers: why there is no newer report.
+  std::string fault;
   std::string hung_at;  // the last Progress before the hang: "0000:4e:00 temperature"
   std::uint64_t restarts = 0, hangs = 0;  // since the exporter started
 };
+
+// How often to read, and how long one reading may take.
+struct GpuTimes {
+  std::chrono::milliseconds interval = std::chrono::seconds(15);
+  std::chrono::milliseconds timeout = std::chrono::seconds(20);
+};
+// As the settings in force have them; the watcher's thread.
+using CurrentGpuTimes = std::function<GpuTimes()>;
 
 class GpuSource {
  public:

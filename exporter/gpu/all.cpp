@@ -1,0 +1,16 @@
+// Every vendor's library, in the order in which they are asked. A new vendor is a folder and a
+// line.
+#include <array>
+
+#include "exporter/gpu/report/library.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constinit const std::array<LibraryEntry, 0> kLibraries{};
+
+}  // namespace
+
+std::span<const LibraryEntry> gpu_libraries() { return kLibraries; }
+
+}  // namespace gpuward::exporter

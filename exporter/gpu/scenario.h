@@ -1,0 +1,32 @@
+// GPUs from a scenario file (--gpu.simulate), for tests, the demo and machines without a driver:
+//
+//   driver_version: "575.57.08"
+//   gpus:
+//     - {index: 0, uuid: GPU-6f1c…, pci: "0000:4e:00.0", serial: "165", name: NVIDIA H200, vendor:
+//     nvidia}
+//
+// `pci` is required; vendor is nvidia (default) or amd; index defaults to the place in the list.
+// Beside them may stand what the driver would say of the GPU's health; what is not there is absent:
+//
+//   lost: true, fault: text              it cannot be reached; what the driver answers instead
+//   ecc_{corrected,uncorrected}_{volatile,aggregate}: N
+//   rows_{correctable,uncorrectable}: N, row_remap_pending: true, row_remap_failure: true
+//   retired_pages_{single_bit,double_bit}: N, retired_pages_pending: true
+//   temperature: °C, temperature_margin: °C, power_watts: W, slowdown_reasons: NVML's bits
+//   pcie_generation, pcie_generation_max, pcie_width, pcie_width_max, pcie_replays: N
+//   links: N, links_inactive: N          18 where only the second is there
+//   recovery_action: 0..5, persistence_mode: true, ecc_enabled: true, sram_threshold_exceeded: true
+#pragma once
+
+#include <filesystem>
+
+#include "core/model/result.h"
+#include "exporter/gpu/report/reading.h"
+
+namespace gpuward::exporter {
+
+// Reads the file anew; one VendorReport for each vendor in it. kInvalid with file and line where
+// two GPUs share an index, an address or a UUID.
+[[nodiscard]] Result<GpuReport> read_scenario(const std::filesystem::path& path);
+
+}  // namespace gpuward::exporter

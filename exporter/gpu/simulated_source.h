@@ -1,0 +1,44 @@
+// The scenario file of --gpu.simulate in place of a driver: read at the start, at each interval and
+// when somebody hurries. A broken file is said, and the last good report stays.
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "exporter/gpu/report/source.h"
+
+namespace gpuward::exporter {
+
+class SimulatedSource final : public GpuSource {
+ public:
+  // kInvalid or kNotFound for a file that cannot be used from the start. The clock must outlive it.
+  [[nodiscard]] static Result<std::unique_ptr<SimulatedSource>> open(std::filesystem::path path,
+                                                                     CurrentGpuTimes times,
+                                                                     Clock& clock);
+
+  bool wait(std::chrono::milliseconds limit, const std::stop_token& stop) override;
+  [[nodiscard]] GpuTelemetry telemetry() const override { return telemetry_; }
+  [[nodiscard]] std::vector<GpuXid> take_xids() override { return {}; }
+  void hurry() override;  // any thread
+  [[nodiscard]] std::string describe() const override { return "simulated by " + path_.string(); }
+
+ private:
+  SimulatedSource(std::filesystem::path path, CurrentGpuTimes times, Clock& clock)
+      : path_(std::move(path)), times_(std::move(times)), clock_(clock) {}
+  [[nodiscard]] Status read();
+
+  std::filesystem::path path_;
+  CurrentGpuTimes times_;
+  Clock& clock_;
+  GpuTelemetry telemetry_;
+  Clock::Steady last_read_;
+  std::mutex mutex_;
+  std::condition_variable_any hurried_;
+  bool is_hurried_ = false;
+};
+
+}  // namespace gpuward::exporter

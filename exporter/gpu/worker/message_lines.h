@@ -1,0 +1,44 @@
+// Bytes of a pipe into lines of at most a given length. Used by WorkerSource for what the worker
+// answers, where a longer line is the end of it, and for what it complains about, where the rest is
+// dropped.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace gpuward::exporter {
+
+class MessageLines {
+ public:
+  explicit MessageLines(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+
+  // Calls on_line(text) for each line that is whole now, without its end.
+  template <typename OnLine>
+  void feed(std::string_view bytes, const OnLine& on_line) {
+    while (!bytes.empty()) {
+      const auto end = bytes.find('\n');
+      take(bytes.substr(0, end));
+      if (end == std::string_view::npos) return;
+      on_line(std::string_view(pending_));
+      pending_.clear();
+      bytes.remove_prefix(end + 1);
+    }
+  }
+
+  // Whether a line was longer than it may be; stays.
+  [[nodiscard]] bool has_overflowed() const { return has_overflowed_; }
+
+ private:
+  void take(std::string_view part) {
+    const std::size_t room = most_bytes_ - pending_.size();
+    has_overflowed_ |= part.size() > room;
+    pending_.append(part.substr(0, room));
+  }
+
+  std::size_t most_bytes_;
+  std::string pending_;
+  bool has_overflowed_ = false;
+};
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,60 @@
+#include "exporter/gpu/worker/worker_duty.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr BackoffPolicy kRestart{.first = std::chrono::seconds(1),
+                                 .longest = std::chrono::seconds(60)};
+
+// Opening the library wakes GPUs that sleep without the persistence daemon: seconds for each of
+// them. A worker that has not answered yet may take so many times the time-out.
+constexpr int kFirstReadingFactor = 3;
+
+}  // namespace
+
+WorkerDuty::WorkerDuty(std::uint64_t seed) : backoff_(kRestart, seed) {}
+
+std::chrono::milliseconds WorkerDuty::limit(const GpuTimes& times) const {
+  return has_answered_ ? times.timeout : kFirstReadingFactor * times.timeout;
+}
+
+Clock::Steady WorkerDuty::next_look(const GpuTimes& times) const {
+  if (!started_at_) return next_start_;
+  if (asked_at_) return *asked_at_ + limit(times);
+  if (is_hurried_ || !last_asked_at_) return *started_at_;
+  return *last_asked_at_ + times.interval;
+}
+
+WorkerDuty::Task WorkerDuty::due(Clock::Steady now, const GpuTimes& times) const {
+  if (now < next_look(times)) return Task::kWait;
+  if (!started_at_) return Task::kStart;
+  return asked_at_ ? Task::kGiveUp : Task::kAsk;
+}
+
+void WorkerDuty::started(Clock::Steady now) {
+  started_at_ = now;
+  asked_at_.reset();
+  last_asked_at_.reset();
+  has_answered_ = false;
+}
+
+void WorkerDuty::asked(Clock::Steady now) {
+  asked_at_ = last_asked_at_ = now;
+  is_hurried_ = false;
+}
+
+void WorkerDuty::answered() {
+  asked_at_.reset();
+  has_answered_ = true;
+}
+
+void WorkerDuty::ended(Clock::Steady now) {
+  // One that was well for a while has not broken because of how it was started.
+  const bool was_well = has_answered_ && started_at_ && now - *started_at_ >= kRestart.longest;
+  if (was_well) backoff_.reset();
+  next_start_ = now + backoff_.next();
+  started_at_.reset();
+  asked_at_.reset();
+}
+
+}  // namespace gpuward::exporter

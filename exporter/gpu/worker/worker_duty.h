@@ -1,0 +1,47 @@
+// When a GPU worker is to be started, asked, and given up. Pure: time comes in, and what happened;
+// what is to be done comes out. Carried out by WorkerSource.
+#pragma once
+
+#include <optional>
+
+#include "core/runtime/backoff.h"
+#include "core/runtime/clock.h"
+#include "exporter/gpu/report/source.h"
+
+namespace gpuward::exporter {
+
+class WorkerDuty {
+ public:
+  enum class Task : std::uint8_t { kWait, kStart, kAsk, kGiveUp };
+
+  // A broken worker is started again after 1 s, 2 s, ... 60 s. `seed` as for Backoff.
+  explicit WorkerDuty(std::uint64_t seed = 0);
+
+  [[nodiscard]] Task due(Clock::Steady now, const GpuTimes& times) const;
+  // When due() can next say something else than kWait, if nothing happens before.
+  [[nodiscard]] Clock::Steady next_look(const GpuTimes& times) const;
+
+  void started(Clock::Steady now);
+  void asked(Clock::Steady now);
+  void answered();
+  // It is gone, or has been given up.
+  void ended(Clock::Steady now);
+  // A reading as soon as the worker is free; never an earlier start.
+  void hurry() { is_hurried_ = true; }
+
+  [[nodiscard]] bool is_running() const { return started_at_.has_value(); }
+  [[nodiscard]] bool is_asked() const { return asked_at_.has_value(); }
+  // Of the reading under way.
+  [[nodiscard]] std::chrono::milliseconds limit(const GpuTimes& times) const;
+
+ private:
+  Backoff backoff_;
+  Clock::Steady next_start_ = Clock::Steady::min();
+  std::optional<Clock::Steady> started_at_;
+  std::optional<Clock::Steady> asked_at_;
+  std::optional<Clock::Steady> last_asked_at_;  // of this worker
+  bool has_answered_ = false;                   // this worker
+  bool is_hurried_ = false;
+};
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,149 @@
+#include "exporter/gpu/worker/worker_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::size_t kReadBytes = 64U << 10U;
+constexpr int kFirstOther = 3;  // behind stdin, stdout and stderr
+
+void close_if_open(int& descriptor) {
+  if (descriptor >= 0) ::close(descriptor);
+  descriptor = -1;
+}
+
+// Three pipes, each closed on exec; ours never block.
+class Pipes {
+ public:
+  ~Pipes() {
+    for (auto& pair : pipes_) {
+      for (int& descriptor : pair) close_if_open(descriptor);
+    }
+  }
+
+  [[nodiscard]] bool open() {
+    for (std::size_t stream = 0; stream < pipes_.size(); ++stream) {
+      if (::pipe2(pipes_[stream].data(), O_CLOEXEC) != 0) return false;
+      ::fcntl(pipes_[stream][our_end(stream)], F_SETFL, O_NONBLOCK);
+    }
+    return true;
+  }
+  [[nodiscard]] int theirs(std::size_t stream) const { return pipes_[stream][1 - our_end(stream)]; }
+  [[nodiscard]] int take_ours(std::size_t stream) {
+    return std::exchange(pipes_[stream][our_end(stream)], -1);
+  }
+
+ private:
+  static std::size_t our_end(std::size_t stream) { return stream == 0 ? 1 : 0; }
+  std::array<std::array<int, 2>, 3> pipes_{{{-1, -1}, {-1, -1}, {-1, -1}}};
+};
+
+// What posix_spawn has to do in the child, freed with the object.
+struct SpawnPlan {
+  posix_spawn_file_actions_t actions{};
+  posix_spawnattr_t attributes{};
+
+  SpawnPlan() {
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawnattr_init(&attributes);
+  }
+  ~SpawnPlan() {
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::posix_spawnattr_destroy(&attributes);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+
+  void connect(const Pipes& pipes) {
+    for (int stream = 0; stream < kFirstOther; ++stream) {
+      ::posix_spawn_file_actions_adddup2(&actions, pipes.theirs(static_cast<std::size_t>(stream)),
+                                         stream);
+    }
+    ::posix_spawn_file_actions_addclosefrom_np(&actions, kFirstOther);
+  }
+  void free_signals() {
+    sigset_t none;
+    sigset_t all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setsigdefault(&attributes, &all);
+    ::posix_spawnattr_setpgroup(&attributes, 0);
+    ::posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  }
+};
+
+std::unexpected<Error> cannot_start(const std::string& program, int error) {
+  return fail(ErrorKind::kUnavailable,
+              "starting the GPU worker " + program + ": " + std::strerror(error));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::vector<std::string>& argv) {
+  Pipes pipes;
+  if (!pipes.open()) return cannot_start(argv.front(), errno);
+  SpawnPlan plan;
+  plan.connect(pipes);
+  plan.free_signals();
+  std::vector<std::string> words = argv;
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  pid_t pid = -1;
+  const int error = ::posix_spawn(&pid, pointers.front(), &plan.actions, &plan.attributes,
+                                  pointers.data(), environ);
+  if (error != 0) return cannot_start(argv.front(), error);
+  return std::unique_ptr<WorkerProcess>(
+      new WorkerProcess(pid, pipes.take_ours(0), pipes.take_ours(1), pipes.take_ours(2)));
+}
+
+WorkerProcess::~WorkerProcess() {
+  kill();
+  (void)try_reap();
+  close_input();
+  close_if_open(output_);
+  close_if_open(complaints_);
+}
+
+bool WorkerProcess::send(std::string_view request) const {
+  return input_ >= 0 &&
+         ::write(input_, request.data(), request.size()) == static_cast<ssize_t>(request.size());
+}
+
+std::string WorkerProcess::read(int& descriptor) {
+  std::string bytes;
+  if (descriptor < 0) return bytes;
+  bytes.resize(kReadBytes);
+  const ssize_t got = ::read(descriptor, bytes.data(), bytes.size());
+  const bool is_nothing_there = got < 0 && (errno == EAGAIN || errno == EINTR);
+  if (got <= 0 && !is_nothing_there) close_if_open(descriptor);
+  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return bytes;
+}
+
+void WorkerProcess::close_input() { close_if_open(input_); }
+
+void WorkerProcess::kill() const {
+  // A pid that has been reaped may be somebody else's by now.
+  if (!status_) ::kill(-pid_, SIGKILL);
+}
+
+std::optional<int> WorkerProcess::try_reap() {
+  int status = 0;
+  if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+  return status_;
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,53 @@
+// One GPU worker as a child process with three pipes, none of which can block us. Used by
+// WorkerSource, on one thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/result.h"
+#include "exporter/gpu/worker/unreaped.h"
+
+namespace gpuward::exporter {
+
+// SIGPIPE has to be ignored where it is used (core/runtime/signals.h).
+class WorkerProcess final : public Reapable {
+ public:
+  // Own process group, no signal blocked, no descriptor but its three pipes. kUnavailable where it
+  // cannot be started.
+  [[nodiscard]] static Result<std::unique_ptr<WorkerProcess>> start(
+      const std::vector<std::string>& argv);
+  ~WorkerProcess() override;  // kill(); waits for nothing
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  // To poll: what it answers, what it complains about; -1 once read() has met the end.
+  [[nodiscard]] int output() const { return output_; }
+  [[nodiscard]] int complaints() const { return complaints_; }
+
+  // False where the pipe does not take it now.
+  [[nodiscard]] bool send(std::string_view request) const;
+  // What is there now, at most 64 KiB; empty where nothing is. Closes the descriptor at its end.
+  [[nodiscard]] std::string read_output() { return read(output_); }
+  [[nodiscard]] std::string read_complaints() { return read(complaints_); }
+  void close_input();  // asks it to end
+  void kill() const;   // SIGKILL to its group
+  [[nodiscard]] std::optional<int> try_reap() override;
+
+ private:
+  WorkerProcess(pid_t pid, int input, int output, int complaints)
+      : pid_(pid), input_(input), output_(output), complaints_(complaints) {}
+  static std::string read(int& descriptor);
+
+  pid_t pid_;
+  int input_, output_, complaints_;
+  std::optional<int> status_;
+};
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,243 @@
+#include "exporter/gpu/worker/worker_source.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/runtime/text.h"
+#include "core/runtime/yaml_scalars.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Between one answer and the next; what is more comes from no worker that is well.
+constexpr std::size_t kMostBytesPerReading = 4 * kMostMessageBytes;
+constexpr std::size_t kMostXids = 4096;  // that nobody has taken yet
+constexpr std::size_t kMostComplaintBytes = 512;
+constexpr int kMostComplaints = 20;  // of one worker
+// A process that has closed its pipes is gone a moment later, or never meant to go.
+constexpr milliseconds kLongestFarewell{250};
+constexpr milliseconds kFarewellLook{5};
+constexpr milliseconds kLongestOrderlyEnd{500};
+
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status)) {
+    const int number = WTERMSIG(status);
+    const char* const name = ::sigabbrev_np(number);
+    return "was ended by signal " + std::to_string(number) +
+           (name != nullptr ? std::string(" (SIG") + name + ")" : std::string());
+  }
+  return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+WorkerSource::WorkerSource(WorkerOptions options, CurrentGpuTimes times, Clock& clock, Log& log)
+    : options_(std::move(options)),
+      times_(std::move(times)),
+      clock_(clock),
+      log_(log),
+      duty_(options_.seed) {}
+
+WorkerSource::~WorkerSource() {
+  if (worker_ == nullptr) return;
+  worker_->close_input();
+  const auto deadline = clock_.steady() + kLongestOrderlyEnd;
+  while (!worker_->try_reap() && clock_.steady() < deadline) {
+    ::poll(nullptr, 0, static_cast<int>(kFarewellLook.count()));
+  }
+}
+
+bool WorkerSource::wait(milliseconds limit, const std::stop_token& stop) {
+  const std::stop_callback on_stop(stop, [this] { wakeup_.signal(); });
+  const auto end = clock_.steady() + limit;
+  while (true) {
+    const auto now = clock_.steady();
+    look(now);
+    if (stop.stop_requested()) return false;
+    if (std::exchange(has_news_, false)) return true;
+    if (now >= end) return false;
+    sleep_until(std::min(end, next_look(now)));
+  }
+}
+
+void WorkerSource::look(Clock::Steady now) {
+  if (is_hurried_.exchange(false)) duty_.hurry();
+  take_complaints();
+  take_in(now);
+  notice_end(now);
+  unreaped_.bury();
+  notice_stuck(now);
+  act(now);
+}
+
+void WorkerSource::take_in(Clock::Steady now) {
+  if (worker_ == nullptr) return;
+  const std::string bytes = worker_->read_output();
+  bytes_since_answer_ += bytes.size();
+  messages_.feed(bytes, [&](std::string_view line) { take_message(line, now); });
+  if (worker_ == nullptr) return;
+  if (messages_.has_overflowed() || bytes_since_answer_ > kMostBytesPerReading) {
+    retire(WorkerState::kCrashed, "The GPU worker says more than anybody can: it was killed", now);
+  }
+}
+
+void WorkerSource::take_message(std::string_view line, Clock::Steady now) {
+  if (worker_ == nullptr) return;  // an earlier line was its end
+  auto message = decode_message(line);
+  if (!message) {
+    return retire(WorkerState::kCrashed,
+                  "The GPU worker answers nonsense and was killed: " + message.error().message,
+                  now);
+  }
+  if (message->progress) progress_ = *std::move(message->progress);
+  if (message->report) take_report(*std::move(message->report), now);
+  if (message->xid && xids_.size() < kMostXids) {
+    xids_.push_back(*std::move(message->xid));
+    has_news_ = true;
+  }
+}
+
+void WorkerSource::take_report(GpuReport report, Clock::Steady now) {
+  if (!duty_.is_asked()) {
+    return retire(WorkerState::kCrashed,
+                  "The GPU worker answers what nobody has asked: it was killed", now);
+  }
+  duty_.answered();
+  bytes_since_answer_ = 0;
+  telemetry_.state = WorkerState::kAnswering;
+  telemetry_.report = std::make_shared<const GpuReport>(std::move(report));
+  telemetry_.read_at = clock_.wall();
+  telemetry_.read_duration = std::chrono::duration_cast<milliseconds>(now - asked_at_);
+  telemetry_.fault.clear();
+  telemetry_.hung_at.clear();
+  has_news_ = true;
+}
+
+void WorkerSource::take_complaints() {
+  if (worker_ == nullptr) return;
+  const std::string bytes = worker_->read_complaints();
+  bytes_since_answer_ += bytes.size();
+  complaints_.feed(bytes, [&](std::string_view line) {
+    if (++complaint_count_ > kMostComplaints) return;
+    log_.warn("The GPU worker complains", {{"text", to_valid_utf8(line, kMostComplaintBytes)}});
+  });
+}
+
+void WorkerSource::notice_end(Clock::Steady now) {
+  if (worker_ == nullptr) return;
+  const auto status = worker_->try_reap();
+  if (status && worker_->output() < 0) {
+    return retire(WorkerState::kCrashed, "The GPU worker " + how_it_ended(*status) + doing(), now);
+  }
+  if (!status && worker_->output() >= 0) return silent_since_.reset();
+  // Gone with its pipe still open elsewhere, or the pipe closed and the process not gone.
+  if (!silent_since_) silent_since_ = now;
+  if (now - *silent_since_ < kLongestFarewell) return;
+  retire(WorkerState::kCrashed,
+         status ? "The GPU worker " + how_it_ended(*status) + doing()
+                : "The GPU worker has closed its pipe and was killed" + doing(),
+         now);
+}
+
+void WorkerSource::retire(WorkerState state, std::string fault, Clock::Steady now) {
+  take_complaints();
+  worker_->kill();
+  unreaped_.add(std::move(worker_), now);
+  duty_.ended(now);
+  telemetry_.state = state;
+  telemetry_.fault = std::move(fault);
+  has_news_ = true;
+}
+
+void WorkerSource::notice_stuck(Clock::Steady now) {
+  constexpr std::string_view kStuck = ": it cannot be killed, it waits inside the driver";
+  const bool is_said = telemetry_.fault.ends_with(kStuck);
+  if (is_said || telemetry_.state != WorkerState::kHung || !unreaped_.has_stuck(now)) return;
+  telemetry_.fault += kStuck;
+  has_news_ = true;
+}
+
+void WorkerSource::act(Clock::Steady now) {
+  const GpuTimes times = times_();
+  switch (duty_.due(now, times)) {
+    case WorkerDuty::Task::kWait:
+      return;
+    case WorkerDuty::Task::kStart:
+      if (unreaped_.has_room()) start(now);
+      return;
+    case WorkerDuty::Task::kAsk:
+      return ask(now);
+    case WorkerDuty::Task::kGiveUp:
+      ++telemetry_.hangs;
+      telemetry_.hung_at = progress_;
+      return retire(WorkerState::kHung,
+                    "The driver has not answered within " + to_duration_text(duty_.limit(times)) +
+                        doing() + "; the GPU worker was killed",
+                    now);
+  }
+}
+
+void WorkerSource::start(Clock::Steady now) {
+  if (starts_++ > 0) ++telemetry_.restarts;
+  duty_.started(now);
+  auto started = WorkerProcess::start(options_.argv);
+  if (!started) {
+    duty_.ended(now);
+    telemetry_.state = WorkerState::kCrashed;
+    telemetry_.fault = started.error().message;
+    has_news_ = true;
+    return;
+  }
+  worker_ = *std::move(started);
+  messages_ = MessageLines(kMostMessageBytes);
+  complaints_ = MessageLines(kMostComplaintBytes);
+  complaint_count_ = 0;
+  bytes_since_answer_ = 0;
+  progress_.clear();
+  silent_since_.reset();
+  act(now);
+}
+
+void WorkerSource::ask(Clock::Steady now) {
+  (void)worker_->send(kReadRequest);  // where it is not taken, the worker ends or is given up
+  duty_.asked(now);
+  asked_at_ = now;
+  progress_.clear();
+}
+
+std::string WorkerSource::doing() const {
+  if (progress_.empty() || !duty_.is_asked()) return {};
+  return ", asked for " + progress_;
+}
+
+std::vector<GpuXid> WorkerSource::take_xids() { return std::exchange(xids_, {}); }
+
+void WorkerSource::hurry() {
+  is_hurried_ = true;
+  wakeup_.signal();
+}
+
+Clock::Steady WorkerSource::next_look(Clock::Steady now) const {
+  auto next = std::min(duty_.next_look(times_()), unreaped_.next_look(now));
+  if (!duty_.is_running() && !unreaped_.has_room()) next = unreaped_.next_look(now);
+  if (silent_since_) next = std::min(next, now + kFarewellLook);
+  return next;
+}
+
+void WorkerSource::sleep_until(Clock::Steady deadline) const {
+  const auto left = std::chrono::ceil<milliseconds>(deadline - clock_.steady());
+  std::array<pollfd, 3> entries{{{wakeup_.descriptor(), POLLIN, 0},
+                                 {worker_ ? worker_->output() : -1, POLLIN, 0},
+                                 {worker_ ? worker_->complaints() : -1, POLLIN, 0}}};
+  ::poll(entries.data(), entries.size(), static_cast<int>(std::max(left, milliseconds(0)).count()));
+  wakeup_.clear();
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,85 @@
+// GPU readings of the real driver, by a worker process of this same binary: the exporter's side. A
+// call that hangs or crashes in the driver takes the worker; here it becomes a state that is
+// published. Read by the GpuWatcher on its thread; nothing in it blocks on the worker.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "exporter/gpu/report/source.h"
+#include "exporter/gpu/worker/message_lines.h"
+#include "exporter/gpu/worker/protocol.h"
+#include "exporter/gpu/worker/unreaped.h"
+#include "exporter/gpu/worker/wakeup.h"
+#include "exporter/gpu/worker/worker_duty.h"
+#include "exporter/gpu/worker/worker_process.h"
+
+namespace gpuward::exporter {
+
+struct WorkerOptions {
+  std::vector<std::string> argv;  // "/proc/self/exe", "gpu-worker", ...
+  std::string description;        // for people: "worker process, libnvidia-ml.so.1"
+  std::uint64_t seed = 0;         // of the back-off; 0: from the system
+};
+
+class WorkerSource final : public GpuSource {
+ public:
+  // Clock and log must outlive it. The worker is started by the first wait() and lives at most as
+  // long as the thread that calls it. SIGPIPE has to be ignored.
+  WorkerSource(WorkerOptions options, CurrentGpuTimes times, Clock& clock, Log& log);
+  ~WorkerSource() override;  // asks the worker to end, kills it half a second later
+
+  bool wait(std::chrono::milliseconds limit, const std::stop_token& stop) override;
+  [[nodiscard]] GpuTelemetry telemetry() const override { return telemetry_; }
+  [[nodiscard]] std::vector<GpuXid> take_xids() override;
+  void hurry() override;  // any thread
+  [[nodiscard]] std::string describe() const override { return options_.description; }
+
+ private:
+  // What has come by now; `now` is from before the look, so that an answer in time counts.
+  void look(Clock::Steady now);
+  void take_in(Clock::Steady now);
+  void take_message(std::string_view line, Clock::Steady now);
+  void take_report(GpuReport report, Clock::Steady now);
+  void take_complaints();
+  void notice_end(Clock::Steady now);
+  void act(Clock::Steady now);
+  void start(Clock::Steady now);
+  void ask(Clock::Steady now);
+  void retire(WorkerState state, std::string fault, Clock::Steady now);
+  void notice_stuck(Clock::Steady now);
+  [[nodiscard]] Clock::Steady next_look(Clock::Steady now) const;
+  void sleep_until(Clock::Steady deadline) const;
+  // ", while it asked for 0000:4e:00 temperature"; empty where it had nothing to do.
+  [[nodiscard]] std::string doing() const;
+
+  WorkerOptions options_;
+  CurrentGpuTimes times_;
+  Clock& clock_;
+  Log& log_;
+  Wakeup wakeup_;
+  std::atomic<bool> is_hurried_{false};
+  WorkerDuty duty_;
+  GpuTelemetry telemetry_;
+  std::vector<GpuXid> xids_;
+  bool has_news_ = false;
+  Unreaped unreaped_;
+
+  // Of the worker that runs now.
+  std::unique_ptr<WorkerProcess> worker_;
+  MessageLines messages_{kMostMessageBytes};
+  MessageLines complaints_{0};
+  int complaint_count_ = 0;
+  std::size_t bytes_since_answer_ = 0;
+  std::string progress_;
+  Clock::Steady asked_at_;
+  std::optional<Clock::Steady> silent_since_;  // it has closed its pipe
+  std::uint64_t starts_ = 0;
+};
+
+}  // namespace gpuward::exporter

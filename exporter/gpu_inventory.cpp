@@ -1,0 +1,38 @@
+#include "exporter/gpu_inventory.h"
+
+#include <iterator>
+
+namespace gpuward::exporter {
+namespace {
+
+// "nvidia: Driver/library version mismatch".
+void append_fault(const VendorReport& report, std::string& faults) {
+  if (report.state != LibraryState::kUnusable) return;
+  if (!faults.empty()) faults += "; ";
+  faults += report.vendor == Vendor::kAmd ? "amd: " : "nvidia: ";
+  faults += report.fault.empty() ? "the driver's library does not work" : report.fault;
+}
+
+}  // namespace
+
+std::vector<Gpu> gpus_of(const GpuReport& report, const std::vector<Gpu>& known) {
+  std::vector<Gpu> gpus;
+  for (const VendorReport& vendor : report.vendors) {
+    for (const GpuReading& reading : vendor.gpus) gpus.push_back(reading.gpu);
+    if (vendor.state != LibraryState::kUnusable || !vendor.gpus.empty()) continue;
+    for (const Gpu& gpu : known) {
+      if (gpu.vendor == vendor.vendor) gpus.push_back(gpu);
+    }
+  }
+  return gpus;
+}
+
+std::optional<std::string> inventory_fault_of(const GpuTelemetry& telemetry) {
+  if (!telemetry.fault.empty()) return telemetry.fault;
+  if (telemetry.report == nullptr) return "not read yet";
+  std::string faults;
+  for (const VendorReport& report : telemetry.report->vendors) append_fault(report, faults);
+  return faults.empty() ? std::nullopt : std::optional(faults);
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,20 @@
+// Which GPUs the node has, from what its drivers say. Pure; used by the GpuWatcher.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/gpu.h"
+#include "exporter/gpu/report/source.h"
+
+namespace gpuward::exporter {
+
+// All vendors' GPUs, in the order of the report. A driver that is there and does not work cannot
+// tell: of its GPUs those stay that are `known`.
+[[nodiscard]] std::vector<Gpu> gpus_of(const GpuReport& report, const std::vector<Gpu>& known);
+
+// Why the GPUs of the node are not known, or not known any more; nullopt if they are.
+[[nodiscard]] std::optional<std::string> inventory_fault_of(const GpuTelemetry& telemetry);
+
+}  // namespace gpuward::exporter
