@@ -21,8 +21,8 @@ std::string print(const char* format, Numbers... numbers) {
 // endian (PCI Local Bus Specification 6.1).
 std::string config_space(const PciSpec& spec) {
   std::string bytes(64, '\0');
-  const auto put = [&bytes](std::size_t at, std::uint32_t value, int count) {
-    for (int i = 0; i < count; ++i) bytes[at + i] = static_cast<char>(value >> (8 * i));
+  const auto put = [&bytes](std::size_t at, std::uint32_t value, unsigned count) {
+    for (unsigned i = 0; i < count; ++i) bytes[at + i] = static_cast<char>(value >> (8 * i));
   };
   put(0, spec.vendor, 2);
   put(2, spec.device, 2);

@@ -83,11 +83,12 @@ TEST(InstanceProfiles, MayNotContradictEachOther) {
   EXPECT_THAT(profiles.error().message, AllOf(HasSubstr("profiles.conf:2"), HasSubstr("line 1")));
 }
 
-TEST(InstanceProfiles, OfTheOperatorReplaceOursOfTheSameType) {
+// An instance that was launched with fewer cards than its type can have.
+TEST(InstanceProfiles, K23_OfTheOperatorReplaceOursOfTheSameType) {
   InstanceProfiles profiles = InstanceProfiles::built_in();
   profiles.add(*parse("p5.48xlarge|8|16|true|efa\np9.96xlarge|16|64|true|efa\n"));
   EXPECT_EQ(profiles.all().size(), 9U);
-  EXPECT_EQ(profiles.find("p5.48xlarge")->efa_devices, 16U);  // launched with fewer cards (K23)
+  EXPECT_EQ(profiles.find("p5.48xlarge")->efa_devices, 16U);
   EXPECT_EQ(profiles.find("p9.96xlarge")->gpus, 16U);
 }
 
