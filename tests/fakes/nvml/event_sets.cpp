@@ -122,10 +122,12 @@ FAKE_NVML_API int nvmlDeviceRegisterEvents(FakeDevice* device, unsigned long lon
 
 FAKE_NVML_API int nvmlEventSetWait_v2(FakeEventSet* set, FakeEventData* data, unsigned limit_ms) {
   if (const int error = enter("nvmlEventSetWait_v2", kNoGpu)) return error;
-  const std::lock_guard lock(set->mutex);
   const auto deadline = steady_clock::now() + milliseconds(limit_ms);
   while (true) {
-    if (take_event(*set, data)) return kFakeSuccess;
+    {
+      const std::lock_guard lock(set->mutex);
+      if (take_event(*set, data)) return kFakeSuccess;
+    }
     const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now());
     if (left.count() <= 0) return kFakeTimeout;
     wait_for_change(set->watch, left);

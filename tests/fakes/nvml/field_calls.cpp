@@ -38,14 +38,12 @@ int number_of_field(const FakeDevice* device, const Field& field, unsigned scope
                     long long* number) {
   const std::string link = std::to_string(scope);
   if (field.per_link) {
-    const int error = number_of(device, "nvlink." + link + "." + field.key, number);
-    if (error != kFakeNotSupported) return error;
-    return number_of(device, std::string("nvlink.*.") + field.key, number);
+    const std::string key = field.key;
+    return number_in(value_of(device, "nvlink." + link + "." + key, "nvlink.*." + key), number);
   }
   if (field.key != nullptr) return number_of(device, field.key, number);
   const std::string plain = "field." + std::to_string(field.number);
-  const int error = number_of(device, plain + "." + link, number);
-  return error == kFakeNotSupported ? number_of(device, plain, number) : error;
+  return number_in(value_of(device, plain + "." + link, plain), number);
 }
 
 void answer_field(const FakeDevice* device, FakeFieldValue& value) {

@@ -30,9 +30,8 @@ FAKE_NVML_API int nvmlDeviceGetPciInfo_v3(FakeDevice* device, FakePciInfo* pci) 
 FAKE_NVML_API int nvmlDeviceGetNvLinkRemotePciInfo_v2(FakeDevice* device, unsigned link,
                                                       FakePciInfo* pci) {
   if (const int error = enter("nvmlDeviceGetNvLinkRemotePciInfo_v2", device)) return error;
-  Value address = value_of(device, "nvlink." + std::to_string(link) + ".remote");
-  if (address.error == kFakeNotSupported) address = value_of(device, "nvlink.*.remote");
-  return fill_pci(address, pci);
+  const std::string own = "nvlink." + std::to_string(link) + ".remote";
+  return fill_pci(value_of(device, own, "nvlink.*.remote"), pci);
 }
 
 FAKE_NVML_API int nvmlDeviceGetName(FakeDevice* device, char* out, unsigned length) {

@@ -14,8 +14,8 @@ int answer_link(const char* function, const FakeDevice* device, unsigned link,
   long long count = 0, number = 0;
   if (const int error = number_of(device, "nvlink.count", &count)) return error;
   if (link >= static_cast<unsigned>(count)) return kFakeInvalidArgument;
-  int error = number_of(device, "nvlink." + std::to_string(link) + "." + key, &number);
-  if (error == kFakeNotSupported) error = number_of(device, "nvlink.*." + key, &number);
+  const std::string own = "nvlink." + std::to_string(link) + "." + key;
+  const int error = number_in(value_of(device, own, "nvlink.*." + key), &number);
   if (error == kFakeSuccess) *out = static_cast<T>(number);
   return error;
 }
@@ -26,7 +26,7 @@ int answer_pair(const char* function, const FakeDevice* from, const FakeDevice* 
   if (to == nullptr) return kFakeInvalidArgument;
   if (const int error = enter(function, from)) return error;
   Value value = value_of(keys[0]);
-  if (value.error == kFakeNotSupported) value = value_of(keys[1]);
+  if (!value.is_set) value = value_of(keys[1]);
   if (value.error != kFakeSuccess) return value.error;
   *out = static_cast<int>(to_number(value.text).value_or(0));
   return kFakeSuccess;

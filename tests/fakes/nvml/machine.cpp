@@ -137,8 +137,16 @@ Value value_of(const FakeDevice* device, const std::string& key) {
   return machine().scenario.of_gpu(device->gpu, full);
 }
 
+Value value_of(const FakeDevice* device, const std::string& key, const std::string& otherwise) {
+  Value value = value_of(device, key);
+  return value.is_set ? value : value_of(device, otherwise);
+}
+
 int number_of(const FakeDevice* device, const std::string& key, long long* number) {
-  const Value value = value_of(device, key);
+  return number_in(value_of(device, key), number);
+}
+
+int number_in(const Value& value, long long* number) {
   if (value.error != kFakeSuccess) return value.error;
   const auto parsed = to_number(value.text);
   if (!parsed) return kFakeNotSupported;

@@ -32,7 +32,11 @@ constexpr int kMaxMig = 8;
 
 [[nodiscard]] Value value_of(const std::string& key);
 [[nodiscard]] Value value_of(const FakeDevice* device, const std::string& key);
+// The first of the two that a line sets.
+[[nodiscard]] Value value_of(const FakeDevice* device, const std::string& key,
+                             const std::string& otherwise);
 // 0 and *number set, or an error code.
+[[nodiscard]] int number_in(const Value& value, long long* number);
 [[nodiscard]] int number_of(const FakeDevice* device, const std::string& key, long long* number);
 
 // nvmlInit and nvmlShutdown, counted as NVML counts them.

@@ -68,7 +68,7 @@ const std::string* Scenario::find(const std::string& key) const {
 
 Value Scenario::of(const std::string& key) const {
   const std::string* const text = find(key);
-  if (text == nullptr) return {kFakeNotSupported, {}};
+  if (text == nullptr) return {kFakeNotSupported, {}, false};
   if (text->starts_with('!')) return {std::atoi(text->c_str() + 1), {}};
   return {kFakeSuccess, *text};
 }

@@ -60,6 +60,7 @@ namespace gpuward::fake_nvml {
 struct Value {
   int error = kFakeSuccess;
   std::string text;
+  bool is_set = true;  // by some line
 };
 
 class Scenario {

@@ -1,0 +1,20 @@
+// A GPU whose handle NVML gives: what peers and events are asked with. Valid while the session that
+// gave it lives. Used by NvmlLibrary, peers.h and xid_events.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "exporter/gpu/nvidia/nvml_abi.h"
+
+namespace gpuward::exporter::nvml {
+
+struct AskableDevice {
+  std::uint32_t index = 0;
+  Device device = nullptr;
+  std::string pci_bus_id;  // for Progress and for Xids
+
+  bool operator==(const AskableDevice&) const = default;
+};
+
+}  // namespace gpuward::exporter::nvml

@@ -1,0 +1,76 @@
+// The questions put to one GPU in one reading, and what their answers add up to: whether it is
+// lost, what it complained of, whether the library has to be opened again. Used by the readers of
+// readings.h, on the worker's main thread.
+#pragma once
+
+#include <string>
+#include <type_traits>
+
+#include "exporter/gpu/nvidia/nvml_symbols.h"
+#include "exporter/gpu/nvidia/sentinel.h"
+#include "exporter/gpu/report/reading.h"
+
+namespace gpuward::exporter::nvml {
+
+// The library cannot go on with this driver: it was unloaded, upgraded, or the library shut down.
+[[nodiscard]] bool means_reopen(ReturnCode code);
+// The driver has no such thing to tell, which says nothing of the GPU's health.
+[[nodiscard]] bool means_unsupported(ReturnCode code);
+
+class DeviceQuery {
+ public:
+  // `is_thorough`: also what changes rarely and costs much (kThoroughEvery in nvml_library.h).
+  DeviceQuery(const Symbols& symbols, Device device, bool is_thorough)
+      : symbols_(symbols), device_(device), is_thorough_(is_thorough) {}
+
+  [[nodiscard]] const Symbols& symbols() const { return symbols_; }
+  [[nodiscard]] Device device() const { return device_; }
+  [[nodiscard]] bool is_thorough() const { return is_thorough_; }
+
+  // Calls `function` for this GPU and remembers its answer. A GPU that is lost is asked no more:
+  // each further call would cost the driver's own time-out.
+  template <typename... Rest>
+  ReturnCode ask(const Function<ReturnCode(Device, Rest...)>& function,
+                 std::type_identity_t<Rest>... rest) {
+    if (is_over()) return kGpuIsLost;
+    return note(function(device_, rest...), function.name());
+  }
+  template <typename... Rest>
+  [[nodiscard]] bool tells(const Function<ReturnCode(Device, Rest...)>& function,
+                           std::type_identity_t<Rest>... rest) {
+    return ask(function, rest...) == kSuccess;
+  }
+  [[nodiscard]] Maybe<std::uint32_t> number(const Number32Call& function);
+  [[nodiscard]] Maybe<std::uint64_t> number(const Number64Call& function);
+  // Where the function has one argument between the GPU and the answer.
+  [[nodiscard]] Maybe<std::uint32_t> number(const Function<ReturnCode(Device, i32, u32*)>& function,
+                                            i32 argument);
+  [[nodiscard]] Maybe<bool> claim(const Number32Call& function);
+  [[nodiscard]] std::string text(const TextCall& function, std::size_t bytes);
+
+  // For answers that come inside of structures.
+  ReturnCode note(ReturnCode code, const char* function);
+
+  [[nodiscard]] bool is_lost() const { return is_lost_; }
+  [[nodiscard]] bool wants_reopen() const { return wants_reopen_; }
+  [[nodiscard]] bool is_over() const { return is_lost_ || wants_reopen_; }
+  // What the driver answered where that concerns the whole GPU: lost, gone itself, reset required,
+  // or, where it had no answer at all, its first failure.
+  struct Complaint {
+    ReturnCode code = kSuccess;  // there is none
+    const char* function = "";
+  };
+  [[nodiscard]] Complaint complaint() const;
+
+ private:
+  const Symbols& symbols_;
+  Device device_;
+  bool is_thorough_;
+  bool is_lost_ = false;
+  bool wants_reopen_ = false;
+  bool has_answered_ = false;
+  Complaint grave_;  // concerns the whole GPU by itself
+  Complaint first_failure_;
+};
+
+}  // namespace gpuward::exporter::nvml

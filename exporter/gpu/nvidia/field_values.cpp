@@ -1,0 +1,71 @@
+#include "exporter/gpu/nvidia/field_values.h"
+
+#include <cmath>
+
+namespace gpuward::exporter::nvml {
+namespace {
+
+Maybe<std::uint64_t> number_from_signed(std::int64_t raw) {
+  if (raw < 0) return std::nullopt;
+  return number_from(static_cast<std::uint64_t>(raw));
+}
+
+Maybe<std::uint64_t> number_from_double(double raw) {
+  constexpr double kWholeNumbersEnd = 9007199254740992.0;  // 2^53
+  if (!(raw >= 0.0 && raw <= kWholeNumbersEnd)) return std::nullopt;
+  return static_cast<std::uint64_t>(std::llround(raw));
+}
+
+Maybe<std::uint64_t> widened(Maybe<std::uint32_t> number) {
+  if (!number) return std::nullopt;
+  return *number;
+}
+
+}  // namespace
+
+Maybe<std::uint64_t> number_in(const FieldValue& value) {
+  if (value.result != kSuccess) return std::nullopt;
+  switch (value.value_type) {
+    case kTypeDouble:
+      return number_from_double(value.value.as_double);
+    case kTypeUnsigned:
+      return widened(number_from(value.value.as_unsigned));
+    case kTypeUnsignedLong:
+      return number_from(value.value.as_unsigned_long);
+    case kTypeUnsignedLongLong:
+      return number_from(value.value.as_unsigned_long_long);
+    case kTypeLongLong:
+      return number_from_signed(value.value.as_long_long);
+    case kTypeInt:
+      if (value.value.as_int < 0) return std::nullopt;
+      return widened(number_from(value.value.as_unsigned));
+    case kTypeUnsignedShort:
+      return value.value.as_unsigned_short;
+    default:
+      return std::nullopt;  // an integer of the library's, not an enum of ours
+  }
+}
+
+std::vector<Maybe<std::uint64_t>> read_fields(DeviceQuery& query, std::span<const FieldKey> keys) {
+  std::vector<FieldValue> values(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    values[i].field = keys[i].field;
+    values[i].scope = keys[i].scope;
+    values[i].result = kNotSupported;  // for a library that leaves some of them alone
+  }
+  std::vector<Maybe<std::uint64_t>> numbers(keys.size());
+  const auto count = static_cast<std::int32_t>(values.size());
+  if (!query.tells(query.symbols().field_values, count, values.data())) return numbers;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    query.note(values[i].result, query.symbols().field_values.name());
+    numbers[i] = number_in(values[i]);
+  }
+  return numbers;
+}
+
+Maybe<std::uint64_t> read_field(DeviceQuery& query, std::uint32_t field) {
+  const FieldKey key{field};
+  return read_fields(query, {&key, 1}).front();
+}
+
+}  // namespace gpuward::exporter::nvml

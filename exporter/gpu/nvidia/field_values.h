@@ -1,0 +1,27 @@
+// nvmlDeviceGetFieldValues: numbers that NVML has no function of its own for. Used by the readers
+// of readings.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "exporter/gpu/nvidia/device_query.h"
+
+namespace gpuward::exporter::nvml {
+
+struct FieldKey {
+  std::uint32_t field;
+  std::uint32_t scope = 0;  // the link, for fields of links
+};
+
+// The number in it, by its type; absent for errors, sentinels, negative numbers and types that are
+// not known.
+[[nodiscard]] Maybe<std::uint64_t> number_in(const FieldValue& value);
+
+// One call; as many answers as `keys`, in their order.
+[[nodiscard]] std::vector<Maybe<std::uint64_t>> read_fields(DeviceQuery& query,
+                                                            std::span<const FieldKey> keys);
+[[nodiscard]] Maybe<std::uint64_t> read_field(DeviceQuery& query, std::uint32_t field);
+
+}  // namespace gpuward::exporter::nvml

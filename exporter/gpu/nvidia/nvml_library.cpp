@@ -1,0 +1,150 @@
+#include "exporter/gpu/nvidia/nvml_library.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/runtime/clock.h"
+#include "exporter/gpu/nvidia/event_slot.h"
+#include "exporter/gpu/nvidia/peers.h"
+#include "exporter/gpu/nvidia/read_device.h"
+#include "exporter/gpu/nvidia/session.h"
+#include "exporter/gpu/nvidia/xid_events.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using nvml::ReturnCode;
+using nvml::Session;
+
+constexpr std::uint32_t kMaxGpus = 256;  // a machine has 16 today
+
+class NvmlLibrary final : public GpuLibrary {
+ public:
+  explicit NvmlLibrary(const LibraryPaths& paths) : name_(paths.nvml), events_(clock_) {}
+  ~NvmlLibrary() override { close({}); }
+
+  VendorReport read(const Progress& progress) override;
+  std::vector<GpuXid> wait_for_xids(std::chrono::milliseconds limit) override {
+    return events_.wait(limit);
+  }
+
+ private:
+  // False where the library has to be closed; the report says why.
+  bool read_open(const Progress& progress, VendorReport& report);
+  bool open(const Progress& progress, VendorReport& report);
+  void close(const Progress& progress);
+  bool count_gpus(const Progress& progress, VendorReport& report);
+  bool read_gpus(const Progress& progress, VendorReport& report);
+  // Whether this answer says that the library is of no use any more.
+  bool ends_session(std::uint32_t index, const nvml::DeviceAnswer& answer);
+
+  const std::string name_;
+  const SystemClock clock_;
+  std::shared_ptr<const Session> session_;
+  std::vector<nvml::KnownDevice> known_;       // by index, of this session
+  std::vector<nvml::AskableDevice> askable_;   // at the last reading
+  std::vector<nvml::AskableDevice> compared_;  // those that peers_ is about
+  std::vector<PeerStatus> peers_;
+  unsigned turn_ = 0;  // readings of this session
+  nvml::EventSlot events_;
+};
+
+VendorReport NvmlLibrary::read(const Progress& progress) {
+  VendorReport report;
+  report.library = name_;
+  // Twice: a driver that was upgraded is found by the second try of the same reading.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (!session_ && !open(progress, report)) return report;
+    if (read_open(progress, report)) return report;
+    close(progress);
+  }
+  return report;
+}
+
+bool NvmlLibrary::open(const Progress& progress, VendorReport& report) {
+  auto session = Session::open(name_, progress);
+  if (session) {
+    session_ = std::move(*session);
+    return true;
+  }
+  const bool is_absent = session.error().kind == ErrorKind::kNotFound;
+  report.state = is_absent ? LibraryState::kAbsent : LibraryState::kUnusable;
+  report.fault = is_absent ? "" : session.error().message;
+  return false;
+}
+
+void NvmlLibrary::close(const Progress& progress) {
+  if (progress) progress("closing the library");
+  events_.empty();
+  session_.reset();
+  known_.clear();
+  askable_.clear();
+  compared_.clear();
+  peers_.clear();
+  turn_ = 0;
+}
+
+bool NvmlLibrary::count_gpus(const Progress& progress, VendorReport& report) {
+  progress("counting the GPUs");
+  std::uint32_t count = 0;
+  const ReturnCode code = session_->symbols().count(&count);
+  if (code == nvml::kSuccess) {
+    count = std::min(count, kMaxGpus);
+    if (count != known_.size()) known_.assign(count, {});  // which is which is not known any more
+    return true;
+  }
+  report.fault = session_->words(session_->symbols().count.name(), code);
+  return false;
+}
+
+bool NvmlLibrary::ends_session(std::uint32_t index, const nvml::DeviceAnswer& answer) {
+  if (!answer.wants_reopen) return false;
+  const bool is_just_opened = turn_ == 0;
+  if (is_just_opened) known_[index].refuses = true;
+  return !known_[index].refuses;
+}
+
+bool NvmlLibrary::read_gpus(const Progress& progress, VendorReport& report) {
+  const bool is_thorough = turn_ % kThoroughEvery == 0;
+  askable_.clear();
+  for (std::uint32_t index = 0; index < known_.size(); ++index) {
+    auto answer = nvml::read_device(*session_, index, is_thorough, known_[index], progress);
+    if (ends_session(index, answer)) {
+      report.fault = answer.reading.fault;
+      report.gpus.clear();
+      return false;
+    }
+    if (answer.can_be_asked()) {
+      askable_.push_back({index, answer.device, answer.reading.gpu.pci.bus_id()});
+    }
+    report.gpus.push_back(std::move(answer.reading));
+  }
+  if (is_thorough || askable_ != compared_) {
+    peers_ = nvml::read_peers(*session_, askable_, progress);
+    compared_ = askable_;
+  }
+  report.peers = peers_;
+  return true;
+}
+
+bool NvmlLibrary::read_open(const Progress& progress, VendorReport& report) {
+  report.driver_version = session_->driver_version();
+  report.library_version = session_->library_version();
+  if (!count_gpus(progress, report) || !read_gpus(progress, report)) {
+    report.state = LibraryState::kUnusable;
+    return false;
+  }
+  report.state = LibraryState::kReady;
+  report.fault.clear();
+  events_.keep(session_, askable_, progress);
+  ++turn_;
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<GpuLibrary> make_nvml_library(const LibraryPaths& paths) {
+  return std::make_unique<NvmlLibrary>(paths);
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,73 @@
+#include "exporter/gpu/nvidia/read_device.h"
+
+namespace gpuward::exporter::nvml {
+namespace {
+
+// NVML keeps the order of its GPUs while it is initialised: what was seen at an index is still
+// there.
+void recall_identity(const KnownDevice& known, std::uint32_t index, Gpu& gpu) {
+  if (gpu.uuid.empty()) gpu.uuid = known.gpu.uuid;
+  if (gpu.pci == PciAddress{}) gpu.pci = known.gpu.pci;
+  if (gpu.serial.empty()) gpu.serial = known.gpu.serial;
+  if (gpu.name.empty()) gpu.name = known.gpu.name;
+  gpu.index = static_cast<int>(index);
+  gpu.vendor = Vendor::kNvidia;
+}
+
+std::string name_of(const Gpu& gpu) {
+  if (gpu.pci == PciAddress{}) return "GPU " + std::to_string(gpu.index);
+  return gpu.pci.bus_id();
+}
+
+void take_complaint(const Session& session, const DeviceQuery::Complaint& complaint,
+                    GpuReading& reading) {
+  if (complaint.code == kSuccess) return;
+  reading.is_lost = complaint.code == kGpuIsLost;
+  reading.fault = session.words(complaint.function, complaint.code);
+}
+
+// Whether the GPU can be asked for more.
+bool identify(const Session& session, std::uint32_t index, const KnownDevice& known,
+              DeviceAnswer& answer) {
+  DeviceQuery query(session.symbols(), answer.device, false);
+  read_identity(query, answer.reading);
+  recall_identity(known, index, answer.reading.gpu);
+  take_complaint(session, query.complaint(), answer.reading);
+  answer.wants_reopen = query.wants_reopen();
+  return !query.is_over();
+}
+
+void read_groups(const Session& session, bool is_thorough, KnownDevice& known,
+                 const Progress& progress, DeviceAnswer& answer) {
+  DeviceQuery query(session.symbols(), answer.device, is_thorough);
+  for (const Group& group : groups()) {
+    if (query.is_over()) break;
+    progress(name_of(answer.reading.gpu) + " " + std::string(group.name));
+    group.read(query, known, answer.reading);
+  }
+  take_complaint(session, query.complaint(), answer.reading);
+  answer.wants_reopen = query.wants_reopen();
+}
+
+}  // namespace
+
+DeviceAnswer read_device(const Session& session, std::uint32_t index, bool is_thorough,
+                         KnownDevice& known, const Progress& progress) {
+  DeviceAnswer answer;
+  recall_identity(known, index, answer.reading.gpu);
+  progress(name_of(answer.reading.gpu) + " handle");
+  const ReturnCode code = session.symbols().handle(index, &answer.device);
+  if (code != kSuccess) {
+    answer.device = nullptr;
+    answer.wants_reopen = means_reopen(code);
+    take_complaint(session, {code, session.symbols().handle.name()}, answer.reading);
+    return answer;
+  }
+  progress(name_of(answer.reading.gpu) + " identity");
+  if (!identify(session, index, known, answer)) return answer;
+  known.gpu = answer.reading.gpu;
+  read_groups(session, is_thorough, known, progress, answer);
+  return answer;
+}
+
+}  // namespace gpuward::exporter::nvml

@@ -1,0 +1,27 @@
+// One whole reading of one GPU. Used by NvmlLibrary.
+#pragma once
+
+#include <cstdint>
+
+#include "exporter/gpu/nvidia/readings.h"
+#include "exporter/gpu/nvidia/session.h"
+#include "exporter/gpu/report/library.h"
+
+namespace gpuward::exporter::nvml {
+
+struct DeviceAnswer {
+  GpuReading reading;
+  Device device = nullptr;    // null where NVML counts the GPU and does not give it
+  bool wants_reopen = false;  // the driver answers as if it were gone
+
+  [[nodiscard]] bool can_be_asked() const {
+    return device != nullptr && !reading.is_lost && !wants_reopen;
+  }
+};
+
+// `known` is what the readings of this session have learnt of the GPU with that index.
+[[nodiscard]] DeviceAnswer read_device(const Session& session, std::uint32_t index,
+                                       bool is_thorough, KnownDevice& known,
+                                       const Progress& progress);
+
+}  // namespace gpuward::exporter::nvml

@@ -1,0 +1,39 @@
+#include "exporter/gpu/nvidia/shared_library.h"
+
+#include <dlfcn.h>
+
+#include <utility>
+
+namespace gpuward::exporter::nvml {
+namespace {
+
+// glibc's words. A missing library that the wanted one needs is named in its place, and is then no
+// "no driver here" but a broken installation.
+bool says_no_such_file(const std::string& name, const std::string& words) {
+  return words.starts_with(name + ": cannot open shared object file:") &&
+         words.ends_with("No such file or directory");
+}
+
+}  // namespace
+
+Result<SharedLibrary> SharedLibrary::open(const std::string& name) {
+  if (void* const handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    return SharedLibrary(handle);
+  }
+  const char* const reason = ::dlerror();
+  std::string words = reason == nullptr ? name + " cannot be loaded" : reason;
+  const ErrorKind kind =
+      says_no_such_file(name, words) ? ErrorKind::kNotFound : ErrorKind::kUnavailable;
+  return fail(kind, std::move(words));
+}
+
+SharedLibrary::SharedLibrary(SharedLibrary&& other) noexcept
+    : handle_(std::exchange(other.handle_, nullptr)) {}
+
+SharedLibrary::~SharedLibrary() {
+  if (handle_ != nullptr) ::dlclose(handle_);
+}
+
+void* SharedLibrary::find(const char* symbol) const { return ::dlsym(handle_, symbol); }
+
+}  // namespace gpuward::exporter::nvml

@@ -1,0 +1,334 @@
+#include "exporter/gpu/nvidia/nvml_library.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/fakes/nvml/fake_nvml.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using fake_nvml::FakeNvml;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+void ignore_progress(std::string_view) {}
+
+std::unique_ptr<GpuLibrary> make_library(const std::string& path = FakeNvml::library()) {
+  LibraryPaths paths;
+  paths.nvml = path;
+  return make_nvml_library(paths);
+}
+
+VendorReport read_once(const std::string& path = FakeNvml::library()) {
+  return make_library(path)->read(ignore_progress);
+}
+
+TEST(NvmlLibrary, TellsTheInventoryOfEightGpus) {
+  const FakeNvml fake("healthy_8x_h100");
+
+  const VendorReport report = read_once();
+
+  EXPECT_EQ(report.vendor, Vendor::kNvidia);
+  EXPECT_EQ(report.state, LibraryState::kReady);
+  EXPECT_EQ(report.fault, "");
+  EXPECT_EQ(report.library, FakeNvml::library());
+  EXPECT_EQ(report.driver_version, "550.54.15");
+  EXPECT_EQ(report.library_version, "12.550.54.15");
+  ASSERT_THAT(report.gpus, SizeIs(8));
+  const GpuReading& third = report.gpus[3];
+  EXPECT_EQ(third.gpu.index, 3);
+  EXPECT_EQ(third.gpu.uuid, "GPU-00000003-aaaa-bbbb-cccc-000000000003");
+  EXPECT_EQ(third.gpu.pci.full(), "0000:4e:00.0");
+  EXPECT_EQ(third.gpu.serial, "1654321010003");
+  EXPECT_EQ(third.gpu.name, "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(third.vbios_version, "96.00.74.00.01");
+  EXPECT_EQ(third.part_number, "692-2G520-0200-000");
+  EXPECT_EQ(third.minor_number, 3U);
+  EXPECT_EQ(third.architecture, 9U);
+  EXPECT_FALSE(third.is_lost);
+  EXPECT_EQ(third.fault, "");
+}
+
+TEST(NvmlLibrary, SaysNothingWhereThereIsNoLibrary) {
+  const VendorReport report = read_once("/nowhere/libnvidia-ml.so.1");
+
+  EXPECT_EQ(report.state, LibraryState::kAbsent);
+  EXPECT_EQ(report.fault, "");
+  EXPECT_THAT(report.gpus, IsEmpty());
+}
+
+TEST(NvmlLibrary, TakesALibraryThatIsNotAskedForByPathForAbsentToo) {
+  EXPECT_EQ(read_once("libgpuward-no-such-library.so.1").state, LibraryState::kAbsent);
+}
+
+TEST(NvmlLibrary, SaysThatALibraryCannotBeLoaded) {
+  const support::TempDir folder;
+  const std::string path = folder.write("libnvidia-ml.so.1", "no library at all").string();
+
+  const VendorReport report = read_once(path);
+
+  EXPECT_EQ(report.state, LibraryState::kUnusable);
+  EXPECT_THAT(report.fault, HasSubstr("libnvidia-ml.so.1: "));
+}
+
+TEST(NvmlLibrary, SaysThatAnotherLibraryHasTheName) {
+  const VendorReport report = read_once("libm.so.6");
+
+  EXPECT_EQ(report.state, LibraryState::kUnusable);
+  EXPECT_EQ(report.fault, "the library has no function nvmlInit_v2");
+}
+
+TEST(NvmlLibrary, TellsAVersionMismatchInTheLibrarysWords) {
+  const FakeNvml fake("version_mismatch");
+
+  const VendorReport report = read_once();
+
+  EXPECT_EQ(report.state, LibraryState::kUnusable);
+  EXPECT_EQ(report.fault, "nvmlInit_v2: Driver/library version mismatch");
+}
+
+TEST(NvmlLibrary, TellsThatTheDriverIsNotLoaded) {
+  const FakeNvml fake("driver_not_loaded");
+
+  EXPECT_EQ(read_once().fault, "nvmlInit_v2: Driver Not Loaded");
+}
+
+TEST(NvmlLibrary, TellsThatItMayNotAskTheDriver) {
+  FakeNvml fake("healthy_8x_h100");
+  fake.set("fault.nvmlInit_v2.*", "4");
+
+  const VendorReport report = read_once();
+
+  EXPECT_EQ(report.state, LibraryState::kUnusable);
+  EXPECT_EQ(report.fault, "nvmlInit_v2: Insufficient Permissions");
+}
+
+TEST(NvmlLibrary, FindsADriverThatIsLoadedLater) {
+  FakeNvml fake("driver_not_loaded");
+  const auto library = make_library();
+  ASSERT_EQ(library->read(ignore_progress).state, LibraryState::kUnusable);
+
+  fake.play("healthy_8x_h100");
+
+  EXPECT_THAT(library->read(ignore_progress).gpus, SizeIs(8));
+}
+
+TEST(NvmlLibrary, OpensTheLibraryAgainWhenTheDriverWasUpgraded) {
+  FakeNvml fake("healthy_8x_h100");
+  const auto library = make_library();
+  ASSERT_EQ(library->read(ignore_progress).driver_version, "550.54.15");
+
+  fake.set("fault.nvmlDeviceGetCount_v2.*", "1");
+  fake.set("fault.nvmlInit_v2.*", "18");
+  const VendorReport between = library->read(ignore_progress);
+  fake.play("healthy_8x_h100");
+  fake.set("driver_version", "580.65.06");
+  const VendorReport after = library->read(ignore_progress);
+
+  EXPECT_EQ(between.state, LibraryState::kUnusable);
+  EXPECT_THAT(between.gpus, IsEmpty());
+  EXPECT_EQ(after.state, LibraryState::kReady);
+  EXPECT_EQ(after.driver_version, "580.65.06");
+  EXPECT_EQ(fake.count_calls("nvmlInit_v2"), 3U);
+  EXPECT_EQ(fake.count_calls("nvmlShutdown"), 1U);
+}
+
+TEST(NvmlLibrary, LeavesNoEventSetBehindWhenItIsOpenedAgain) {
+  FakeNvml fake("healthy_8x_h100");
+  {
+    const auto library = make_library();
+    ASSERT_EQ(library->read(ignore_progress).state, LibraryState::kReady);
+    for (int again = 0; again < 3; ++again) {
+      fake.set("fault.nvmlDeviceGetCount_v2.*", "1");
+      ASSERT_EQ(library->read(ignore_progress).state, LibraryState::kUnusable);
+      fake.set("fault.nvmlDeviceGetCount_v2.*", "delay 0");
+      ASSERT_EQ(library->read(ignore_progress).state, LibraryState::kReady);
+    }
+  }
+
+  EXPECT_EQ(fake.count_calls("nvmlEventSetCreate"), 4U);
+  EXPECT_EQ(fake.count_calls("nvmlEventSetFree"), 4U);
+  EXPECT_EQ(fake.count_calls("nvmlInit_v2"), fake.count_calls("nvmlShutdown"));
+  EXPECT_THAT(fake.calls(), Not(Contains(StartsWith("leak"))));
+}
+
+TEST(NvmlLibrary, SaysThatCountingFailed) {
+  FakeNvml fake("healthy_8x_h100");
+  fake.set("fault.nvmlDeviceGetCount_v2.*", "999");
+
+  const VendorReport report = read_once();
+
+  EXPECT_EQ(report.state, LibraryState::kUnusable);
+  EXPECT_EQ(report.fault, "nvmlDeviceGetCount_v2: Unknown Error");
+}
+
+TEST(NvmlLibrary, CountsSevenOfEight) {
+  const FakeNvml fake("seven_of_eight");
+
+  EXPECT_THAT(read_once().gpus, SizeIs(7));
+}
+
+TEST(NvmlLibrary, ListsALostGpuAndReadsTheOthers) {
+  const FakeNvml fake("lost_gpu");
+
+  const VendorReport report = read_once();
+
+  EXPECT_EQ(report.state, LibraryState::kReady);
+  ASSERT_THAT(report.gpus, SizeIs(8));
+  EXPECT_TRUE(report.gpus[3].is_lost);
+  EXPECT_EQ(report.gpus[3].fault, "nvmlDeviceGetHandleByIndex_v2: GPU is lost");
+  EXPECT_EQ(report.gpus[3].gpu.index, 3);
+  EXPECT_FALSE(report.gpus[4].is_lost);
+  EXPECT_EQ(report.gpus[4].thermals.gpu, 34.0);
+}
+
+TEST(NvmlLibrary, RemembersWhichGpuWasLost) {
+  FakeNvml fake("healthy_8x_h100");
+  const auto library = make_library();
+  ASSERT_THAT(library->read(ignore_progress).gpus, SizeIs(8));
+
+  fake.play("lost_gpu");
+  const VendorReport report = library->read(ignore_progress);
+
+  EXPECT_TRUE(report.gpus[3].is_lost);
+  EXPECT_EQ(report.gpus[3].gpu.uuid, "GPU-00000003-aaaa-bbbb-cccc-000000000003");
+  EXPECT_EQ(report.gpus[3].gpu.pci.bus_id(), "0000:4e:00");
+}
+
+TEST(NvmlLibrary, AsksALostGpuNoFurther) {
+  FakeNvml fake("healthy_8x_h100");
+  fake.set("fault.nvmlDeviceGetPersistenceMode.3", "15");
+
+  const VendorReport report = read_once();
+
+  EXPECT_TRUE(report.gpus[3].is_lost);
+  EXPECT_EQ(report.gpus[3].fault, "nvmlDeviceGetPersistenceMode: GPU is lost");
+  EXPECT_THAT(fake.calls(), Not(Contains("nvmlDeviceGetPowerUsage 3")));
+  EXPECT_THAT(fake.calls(), Contains("nvmlDeviceGetPowerUsage 4"));
+}
+
+TEST(NvmlLibrary, TellsThatAGpuRequiresAReset) {
+  FakeNvml fake("healthy_8x_h100");
+  fake.set("fault.nvmlDeviceGetUtilizationRates.2", "16");
+
+  const VendorReport report = read_once();
+
+  EXPECT_FALSE(report.gpus[2].is_lost);
+  EXPECT_EQ(report.gpus[2].fault, "nvmlDeviceGetUtilizationRates: GPU requires reset");
+  EXPECT_EQ(report.gpus[2].thermals.gpu, 34.0);
+}
+
+TEST(NvmlLibrary, TellsTheFirstFailureOfAGpuThatAnswersNothing) {
+  FakeNvml fake("healthy_8x_h100");
+  fake.set("fault.*.5", "999");
+  fake.set("fault.nvmlDeviceGetHandleByIndex_v2.5", "delay 0");
+  fake.set("fault.nvmlDeviceGetUUID.5", "delay 0");
+
+  const VendorReport report = read_once();
+
+  EXPECT_FALSE(report.gpus[5].is_lost);
+  EXPECT_THAT(report.gpus[5].fault, HasSubstr("Unknown Error"));
+  EXPECT_EQ(report.gpus[6].fault, "");
+}
+
+TEST(NvmlLibrary, ListsAGpuThatItMayNotOpen) {
+  FakeNvml fake("healthy_8x_h100");
+  fake.set("fault.nvmlDeviceGetHandleByIndex_v2.6", "4");
+
+  const VendorReport report = read_once();
+
+  ASSERT_THAT(report.gpus, SizeIs(8));
+  EXPECT_EQ(report.gpus[6].fault, "nvmlDeviceGetHandleByIndex_v2: Insufficient Permissions");
+  EXPECT_FALSE(report.gpus[6].is_lost);
+}
+
+TEST(NvmlLibrary, OneGpuThatKnowsNoDriverDoesNotLoseTheOthers) {
+  FakeNvml fake("healthy_8x_h100");
+  fake.set("fault.nvmlDeviceGetHandleByIndex_v2.6", "9");
+  const auto library = make_library();
+
+  for (int turn = 0; turn < 3; ++turn) {
+    const VendorReport report = library->read(ignore_progress);
+    ASSERT_THAT(report.gpus, SizeIs(8));
+    EXPECT_EQ(report.gpus[6].fault, "nvmlDeviceGetHandleByIndex_v2: Driver Not Loaded");
+    EXPECT_EQ(report.gpus[7].fault, "");
+  }
+  EXPECT_EQ(fake.count_calls("nvmlInit_v2"), 1U);
+}
+
+TEST(NvmlLibrary, TellsBeforeEachGroupWhereItIs) {
+  const FakeNvml fake("healthy_8x_h100");
+  std::vector<std::string> told;
+  const auto library = make_library();
+
+  (void)library->read([&](std::string_view step) { told.emplace_back(step); });
+
+  EXPECT_THAT(told, Contains("loading " + FakeNvml::library()));
+  EXPECT_THAT(told, Contains("initialising the library"));
+  EXPECT_THAT(told, Contains("GPU 3 handle"));
+  for (const char* group : {"temperature", "ecc", "nvlink", "peers", "events"}) {
+    EXPECT_THAT(told, Contains(std::string("0000:4e:00 ") + group));
+  }
+}
+
+TEST(NvmlLibrary, CrashesInTheWorkerOnly) {
+  // What a library does to whoever has loaded it: the reason for the worker process.
+  const FakeNvml fake("crashing_call");
+
+  EXPECT_DEATH((void)read_once(), "");
+}
+
+TEST(NvmlLibrary, AsksForThePeersOnlyNowAndThen) {
+  const FakeNvml fake("healthy_8x_h100");
+  const auto library = make_library();
+
+  for (unsigned turn = 0; turn < kThoroughEvery; ++turn) {
+    EXPECT_THAT(library->read(ignore_progress).peers, SizeIs(8U * 7U));
+  }
+  const std::size_t in_the_first_round = fake.count_calls("nvmlDeviceGetP2PStatus");
+  (void)library->read(ignore_progress);
+
+  EXPECT_EQ(in_the_first_round, 8U * 7U * 3U);
+  EXPECT_EQ(fake.count_calls("nvmlDeviceGetP2PStatus"), 2U * in_the_first_round);
+  EXPECT_EQ(fake.count_calls("nvmlDeviceGetTopologyCommonAncestor"), 2U * 8U * 7U / 2U);
+}
+
+TEST(NvmlLibrary, TellsHowGpusReachEachOther) {
+  FakeNvml fake("healthy_8x_h100");
+  fake.set("p2p.1.3.nvlink", "4");
+  fake.set("p2p.3.1.write", "!3");
+
+  const VendorReport report = read_once();
+
+  const PeerStatus& there = report.peers[7 + 2];  // from 1 to 3
+  EXPECT_EQ(there.from, 1U);
+  EXPECT_EQ(there.to, 3U);
+  EXPECT_EQ(there.read_status, 0U);
+  EXPECT_EQ(there.nvlink_status, 4U);
+  EXPECT_EQ(there.topology, 40U);
+  const PeerStatus& back = report.peers[3 * 7 + 1];  // from 3 to 1
+  EXPECT_EQ(back.write_status, std::nullopt);
+  EXPECT_EQ(back.nvlink_status, 0U);
+}
+
+TEST(NvmlLibrary, ComparesTheGpusAnewWhenOneIsLost) {
+  FakeNvml fake("healthy_8x_h100");
+  const auto library = make_library();
+  ASSERT_THAT(library->read(ignore_progress).peers, SizeIs(8U * 7U));
+
+  fake.play("lost_gpu");
+
+  EXPECT_THAT(library->read(ignore_progress).peers, SizeIs(7U * 6U));
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
