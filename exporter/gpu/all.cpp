@@ -2,12 +2,15 @@
 // line.
 #include <array>
 
+#include "exporter/gpu/nvidia/nvml_library.h"
 #include "exporter/gpu/report/library.h"
 
 namespace gpuward::exporter {
 namespace {
 
-constinit const std::array<LibraryEntry, 0> kLibraries{};
+constinit const std::array kLibraries{
+    LibraryEntry{"nvidia", make_nvml_library},
+};
 
 }  // namespace
 
