@@ -29,6 +29,14 @@ struct LogNumbers {
   std::chrono::nanoseconds parse_time{0};
 };
 
+// How the exporter gets on with its own Node object.
+struct NodePublishing {
+  std::optional<std::string> fault = "not written yet";  // nullopt: the node says what it should
+  std::uint64_t failures = 0;                            // since the start
+  WallTime last_success;                                 // when it was last found or made so
+  bool operator==(const NodePublishing&) const = default;
+};
+
 // What the exporter knows about itself. A sick exporter says nothing about the GPUs.
 struct Health {
   std::optional<std::string> kernel_log_fault = "not read yet";  // nullopt: it can be read
@@ -37,6 +45,7 @@ struct Health {
   bool was_state_set_aside = false;        // it was broken or unreadable when we started
   bool was_last_reload_good = true;
   WallTime last_good_reload;
+  std::optional<NodePublishing> node;  // nullopt: nobody writes to the node
   bool operator==(const Health&) const = default;
 };
 
@@ -45,6 +54,9 @@ struct InstanceFacts {
   std::string type;    // "p5.48xlarge"; empty where nobody knows
   std::string source;  // "imds", "node label", "config"
   bool has_profile = false;
+  std::optional<unsigned> gpus_expected = {}, efa_expected = {};  // as the profile says
+  // As sysfs lists them, whatever a driver says; absent where it cannot be read.
+  std::optional<unsigned> gpus_on_pci = {};
   bool operator==(const InstanceFacts&) const = default;
 };
 
@@ -54,9 +66,6 @@ struct Snapshot {
   LogNumbers log;
   Health health;
   GpuTelemetry telemetry;
-  std::optional<unsigned> gpus_expected = {}, efa_expected = {};  // as the profile says
-  // As sysfs lists them, whatever a driver says; absent where it cannot be read.
-  std::optional<unsigned> gpus_on_pci = {};
   Workloads workloads;
   InstanceFacts instance;
   std::vector<RdmaReading> rdma;

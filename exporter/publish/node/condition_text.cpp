@@ -1,0 +1,74 @@
+#include "exporter/publish/node/condition_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/runtime/text.h"
+#include "exporter/publish/node/node_keys.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::size_t kMostBytes = 1024;
+constexpr std::size_t kMostLineBytes = 240;
+constexpr std::size_t kMostFindings = 3;
+
+std::string place_of(const Snapshot& snapshot, const Finding& finding) {
+  if (finding.pci_bus_id.empty()) return {};
+  std::string text = " on " + finding.pci_bus_id;
+  for (const Gpu& gpu : snapshot.gpus) {
+    if (gpu.pci.bus_id() == finding.pci_bus_id) text += " (GPU " + std::to_string(gpu.index) + ")";
+  }
+  return text;
+}
+
+std::string describe(const Snapshot& snapshot, const Finding& finding) {
+  std::string text(severity_word(finding.severity));
+  text += ": " + finding.check;
+  if (!finding.code.empty()) text += " " + finding.code;
+  text += place_of(snapshot, finding);
+  const std::string& what = finding.line.empty() ? finding.why : finding.line;
+  if (!what.empty()) text += ": " + to_valid_utf8(what, kMostLineBytes);
+  return text;
+}
+
+std::string count_of(const Snapshot& snapshot) {
+  const std::size_t gpus = snapshot.gpus.size();
+  return std::to_string(gpus) + (gpus == 1 ? " GPU is up" : " GPUs are up");
+}
+
+}  // namespace
+
+std::string broken_message(const Snapshot& snapshot) {
+  std::vector<const Finding*> worst;
+  for (const auto& [key, finding] : snapshot.state.findings) {
+    if (finding.severity >= Severity::kReset) worst.push_back(&finding);
+  }
+  std::ranges::stable_sort(worst, std::ranges::greater{}, &Finding::severity);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(worst.size(), kMostFindings); ++i) {
+    if (i != 0) text += "; ";
+    text += describe(snapshot, *worst[i]);
+  }
+  if (worst.size() > kMostFindings)
+    text += "; " + std::to_string(worst.size() - kMostFindings) + " more";
+  return to_valid_utf8(text, kMostBytes);
+}
+
+std::string untold_message(const Snapshot& snapshot) {
+  for (const auto& [name, result] : snapshot.state.checks) {
+    if (result.status != CheckStatus::kError) continue;
+    return to_valid_utf8(name + " could not tell: " + result.details, kMostBytes);
+  }
+  return snapshot.gpus.empty() ? "no GPU is known on this node" : "not checked yet in this boot";
+}
+
+std::string well_message(const Snapshot& snapshot) {
+  const auto watched = std::ranges::count_if(snapshot.state.findings, [](const auto& entry) {
+    return entry.second.severity == Severity::kMonitor;
+  });
+  if (watched == 0) return count_of(snapshot);
+  return count_of(snapshot) + ", " + std::to_string(watched) + " to be watched";
+}
+
+}  // namespace gpuward::exporter

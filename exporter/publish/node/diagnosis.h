@@ -1,0 +1,34 @@
+// What a sweep or a quarantine has found out about a node, as it stands in an annotation of the
+// node: written by them, read by the node's own agent. The agent keeps a failure on the node until
+// a diagnosis that is newer passes, so that its own quick checks never lift the taint of a
+// diagnostic that takes minutes (the replaced suite lifted it within five). Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/kube/objects.h"
+#include "exporter/publish/node/node_wish.h"
+
+namespace gpuward::exporter {
+
+struct Diagnosis {
+  WallTime when;
+  NodeStatus status = NodeStatus::kUnknown;
+  Severity severity = Severity::kNone;
+  std::string suite;  // "sweep", "quarantine"
+};
+
+// nullopt for what is none: an annotation that nobody of us wrote says nothing.
+[[nodiscard]] std::optional<Diagnosis> parse_diagnosis(std::string_view annotation,
+                                                       std::string_view suite);
+
+// The newest that the node carries; nullopt for none.
+[[nodiscard]] std::optional<Diagnosis> newest_diagnosis(const kube::Node& node);
+
+// The wish, as bad as the newest diagnosis on the node unless a diagnostic of the agent's own has
+// passed since.
+[[nodiscard]] NodeWish with_diagnosis(NodeWish wish, const kube::Node& node);
+
+}  // namespace gpuward::exporter

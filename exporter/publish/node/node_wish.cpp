@@ -1,0 +1,120 @@
+#include "exporter/publish/node/node_wish.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "exporter/publish/node/condition_text.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::size_t kMostChecks = 32;
+
+bool is_dcgm(std::string_view check) {
+  return check == "1-dcgm-diag-l2" || check == "4-dcgm-diag-l4";
+}
+
+Severity worst_severity(const State& state) {
+  Severity worst = Severity::kNone;
+  for (const auto& [key, finding] : state.findings) worst = std::max(worst, finding.severity);
+  return worst;
+}
+
+bool any_check(const State& state, auto&& predicate) {
+  return std::ranges::any_of(state.checks,
+                             [&](const auto& entry) { return predicate(entry.second.status); });
+}
+
+bool is_conclusive(CheckStatus status) {
+  return status == CheckStatus::kPass || status == CheckStatus::kWarn ||
+         status == CheckStatus::kFail;
+}
+
+// What a check of another boot has found, and none of this boot has looked at again.
+bool has_memories(const State& state) {
+  return std::ranges::any_of(state.findings, [](const auto& entry) {
+    return entry.second.severity == Severity::kNone && entry.second.cleared_by == ClearedBy::kCheck;
+  });
+}
+
+NodeStatus status_of(Severity severity, bool has_looked, bool could_tell) {
+  if (severity >= Severity::kReset) return NodeStatus::kFail;
+  if (severity == Severity::kNone && !has_looked) return NodeStatus::kUnknown;
+  return severity == Severity::kNone && could_tell ? NodeStatus::kPass : NodeStatus::kWarn;
+}
+
+TaintWish taint_of(const NodeWish& wish) {
+  if (wish.status == NodeStatus::kFail) return TaintWish::kSet;
+  return wish.could_tell ? TaintWish::kClear : TaintWish::kLeave;
+}
+
+void add_checks(const State& state, NodeWish& wish) {
+  for (const auto& [name, result] : state.checks) {
+    const WallTime ended = result.started + result.duration;
+    wish.last_check = std::max(wish.last_check, ended);
+    if (is_dcgm(name) && result.status == CheckStatus::kPass)
+      wish.last_diagnostic_pass = std::max(wish.last_diagnostic_pass, result.started);
+    if (wish.checks.size() < kMostChecks)
+      wish.checks.push_back({name, result.status, result.severity});
+  }
+}
+
+std::vector<std::string> sick_amd_gpus(const Snapshot& snapshot) {
+  std::vector<std::string> sick;
+  for (const Gpu& gpu : snapshot.gpus) {
+    if (gpu.vendor != Vendor::kAmd) continue;
+    const bool is_sick = std::ranges::any_of(snapshot.state.findings, [&](const auto& entry) {
+      return entry.second.severity >= Severity::kReset &&
+             entry.first.pci_bus_id == gpu.pci.bus_id();
+    });
+    if (is_sick) sick.push_back(std::to_string(gpu.index));
+  }
+  return sick;
+}
+
+void add_condition(const Snapshot& snapshot, NodeWish& wish) {
+  if (wish.status == NodeStatus::kFail) {
+    wish.condition = "True";
+    wish.reason = kGpusAreDown;
+    wish.message = broken_message(snapshot);
+  } else if (snapshot.gpus.empty() || !wish.could_tell) {
+    wish.condition = "Unknown";
+    wish.reason = kGpusUnknown;
+    wish.message = untold_message(snapshot);
+  } else {
+    wish.condition = "False";
+    wish.reason = kGpusAreUp;
+    wish.message = well_message(snapshot);
+  }
+}
+
+auto substance(const NodeWish& wish) {
+  return std::tie(wish.status, wish.severity, wish.taint, wish.could_tell, wish.checks,
+                  wish.instance_type, wish.condition, wish.reason, wish.message,
+                  wish.sick_amd_gpus);
+}
+
+}  // namespace
+
+NodeWish wish_of(const Snapshot& snapshot) {
+  const State& state = snapshot.state;
+  const bool has_error = any_check(state, [](auto s) { return s == CheckStatus::kError; });
+  const bool has_conclusion = any_check(state, is_conclusive);
+  NodeWish wish;
+  wish.could_tell = has_conclusion && !has_error && !has_memories(state);
+  wish.severity = worst_severity(state);
+  wish.status = status_of(wish.severity, has_conclusion || has_error, wish.could_tell);
+  if (wish.status == NodeStatus::kWarn) wish.severity = Severity::kMonitor;
+  wish.taint = taint_of(wish);
+  wish.instance_type = snapshot.instance.type;
+  wish.sick_amd_gpus = sick_amd_gpus(snapshot);
+  add_checks(state, wish);
+  add_condition(snapshot, wish);
+  return wish;
+}
+
+bool differ_in_substance(const NodeWish& a, const NodeWish& b) {
+  return substance(a) != substance(b);
+}
+
+}  // namespace gpuward::exporter

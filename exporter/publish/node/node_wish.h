@@ -1,0 +1,60 @@
+// What the exporter would like its node to say, from what the store knows: pure, so that each rule
+// of who may be tainted is a unit test. Made by the node publisher for each change of the store.
+//
+// A check that could not tell sets nothing and takes nothing away: with an error among the checks a
+// node never passes, and its taint stays as it is unless something else is found to be broken.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exporter/store/store.h"
+
+namespace gpuward::exporter {
+
+enum class NodeStatus : std::uint8_t {
+  kUnknown,  // nothing has been looked at yet: what the node says stays
+  kPass,
+  kWarn,
+  kFail
+};
+
+// "unknown", "pass", "warn", "fail".
+[[nodiscard]] constexpr std::string_view to_string(NodeStatus status) {
+  constexpr std::string_view kNames[] = {"unknown", "pass", "warn", "fail"};
+  return kNames[static_cast<std::size_t>(status)];
+}
+
+enum class TaintWish : std::uint8_t { kLeave, kSet, kClear };
+
+struct CheckLine {
+  std::string check;
+  CheckStatus status = CheckStatus::kError;
+  Severity severity = Severity::kNone;
+  bool operator==(const CheckLine&) const = default;
+};
+
+struct NodeWish {
+  NodeStatus status = NodeStatus::kUnknown;
+  Severity severity = Severity::kNone;
+  TaintWish taint = TaintWish::kLeave;
+  // Whether every check could tell: only then does anything that says "broken" go.
+  bool could_tell = false;
+  std::vector<CheckLine> checks;  // by name
+  std::string instance_type;
+  // GPUProblem: "True", "False" or "Unknown", with its reason and message (at most 1 KiB).
+  std::string condition, reason, message;
+  std::vector<std::string> sick_amd_gpus;  // indexes
+  WallTime last_diagnostic_pass;           // of DCGM; the epoch where there was none
+  WallTime last_check;                     // when the newest result was there; likewise
+};
+
+[[nodiscard]] NodeWish wish_of(const Snapshot& snapshot);
+
+// Whether they differ in more than times.
+[[nodiscard]] bool differ_in_substance(const NodeWish& a, const NodeWish& b);
+
+}  // namespace gpuward::exporter

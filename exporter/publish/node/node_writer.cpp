@@ -1,0 +1,70 @@
+#include "exporter/publish/node/node_writer.h"
+
+#include <utility>
+
+#include "core/kube/update_node.h"
+#include "exporter/publish/node/diagnosis.h"
+#include "exporter/publish/node/node_change.h"
+
+namespace gpuward::exporter {
+
+NodeWriter::NodeWriter(kube::Api& api, Clock& clock, std::string node, std::string boot_id)
+    : api_(api), clock_(clock), node_(std::move(node)), boot_id_(std::move(boot_id)) {}
+
+Status NodeWriter::write(const NodeWish& wish, const NodeKeys& keys,
+                         std::chrono::milliseconds heartbeat, const std::stop_token& stop) {
+  auto node = write_keys(wish, keys, stop);
+  if (!node && node.error().kind == ErrorKind::kGone && pin_anew())
+    node = write_keys(wish, keys, stop);
+  Status status;
+  if (!node) {
+    status = std::unexpected(node.error());
+    const bool was_refused =
+        node.error().kind == ErrorKind::kForbidden || node.error().kind == ErrorKind::kInvalid;
+    if (!was_refused || !keys.has_condition) return status;
+    node = api_.get_node(node_);
+    if (!node || (!uid_.empty() && node->meta.uid != uid_)) return status;
+  }
+  uid_ = node->meta.uid;
+  labels_ = node->meta.labels;
+  if (!keys.has_condition) return status;
+  const auto wanted = condition_of(with_diagnosis(wish, *node), *node, clock_.wall(), heartbeat);
+  if (!wanted) return status;
+  const auto beaten = api_.set_node_condition(*node, *wanted);
+  if (!beaten && status) return std::unexpected(beaten.error());
+  return status;
+}
+
+Result<kube::Node> NodeWriter::write_keys(const NodeWish& wish, const NodeKeys& keys,
+                                          const std::stop_token& stop) {
+  return kube::update_node(
+      api_, {node_, uid_},
+      [&](const kube::Node& seen) -> std::optional<kube::NodeChange> {
+        return change_of(with_diagnosis(wish, seen), keys, seen, clock_.wall());
+      },
+      clock_, stop);
+}
+
+// Somebody has deleted the Node object, and the kubelet of this very machine has registered again.
+bool NodeWriter::pin_anew() {
+  const auto node = api_.get_node(node_);
+  if (!node || boot_id_.empty() || node->boot_id != boot_id_) return false;
+  uid_ = node->meta.uid;
+  return true;
+}
+
+Status NodeWriter::say_stopped(kube::Api& api) {
+  if (uid_.empty()) return {};
+  const auto node = kube::update_node(
+      api, {node_, uid_},
+      [](const kube::Node&) -> std::optional<kube::NodeChange> {
+        kube::NodeChange change;
+        change.set_labels.emplace(kStatusLabel, "agent-stopped");
+        return change;
+      },
+      clock_);
+  if (!node) return std::unexpected(node.error());
+  return {};
+}
+
+}  // namespace gpuward::exporter

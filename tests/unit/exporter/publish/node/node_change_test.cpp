@@ -1,0 +1,301 @@
+#include "exporter/publish/node/node_change.h"
+
+#include <gmock/gmock.h>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/json.h"
+#include "exporter/publish/node/claim.h"
+#include "exporter/publish/node/diagnosis.h"
+#include "exporter/publish/node/results_annotation.h"
+#include "tests/unit/exporter/publish/node/snapshots.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Key;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+constexpr std::chrono::minutes kHeartbeat{5};
+
+NodeKeys preset(NodePreset preset) { return keys_of({.preset = preset}); }
+
+kube::Node a_node() {
+  kube::Node node;
+  node.meta.name = "gpu-01";
+  return node;
+}
+
+kube::NodeChange change(const NodeWish& wish, NodePreset which = NodePreset::kAwsSamples,
+                        const kube::Node& seen = a_node()) {
+  return change_of(wish, preset(which), seen, kNoon);
+}
+
+Snapshot broken() {
+  Snapshot snapshot = healthy();
+  add_finding(snapshot, "79", Severity::kReboot, "0000:13:00");
+  return snapshot;
+}
+
+// CONTRACTS A: labels /status, /severity, /last-check.
+TEST(NodeChange, ContractAWritesStatusSeverityAndLastCheck) {
+  EXPECT_THAT(change(wish_of(broken())).set_labels,
+              UnorderedElementsAre(
+                  Pair("gpu-healthcheck.aws-samples.io/status", "fail"),
+                  Pair("gpu-healthcheck.aws-samples.io/severity", "REBOOT"),
+                  Pair("gpu-healthcheck.aws-samples.io/last-check", "2026-01-01T120000Z")));
+}
+
+TEST(NodeChange, K2TheHealthySeverityIsPass) {
+  const auto labels = change(wish_of(healthy())).set_labels;
+  EXPECT_EQ(labels.at("gpu-healthcheck.aws-samples.io/severity"), "PASS");
+  EXPECT_EQ(labels.at("gpu-healthcheck.aws-samples.io/status"), "pass");
+}
+
+TEST(NodeChange, ContractATaintsUnhealthyNoSchedule) {
+  const auto taints = change(wish_of(broken())).set_taints;
+  ASSERT_EQ(taints.size(), 1U);
+  EXPECT_EQ(taints[0].key, "gpu-healthcheck.aws-samples.io/unhealthy");
+  EXPECT_EQ(taints[0].value, "true");
+  EXPECT_EQ(taints[0].effect, "NoSchedule");
+}
+
+TEST(NodeChange, ContractAAnnotatesTheResults) {
+  Snapshot snapshot = broken();
+  add_result(snapshot, "0-nvidia-smi", CheckStatus::kFail, Severity::kReboot);
+  const auto annotations = change(wish_of(snapshot)).set_annotations;
+  const auto json = parse_json(annotations.at("gpu-healthcheck.aws-samples.io/results"));
+  ASSERT_TRUE(json);
+  EXPECT_EQ((*json)["timestamp"], "2026-01-01T12:00:00Z");
+  EXPECT_EQ((*json)["hostname"], "gpu-01");
+  EXPECT_EQ((*json)["instance_type"], "p5.48xlarge");
+  EXPECT_EQ((*json)["status"], "fail");
+  EXPECT_EQ((*json)["severity"], "REBOOT");
+  ASSERT_EQ((*json)["checks"].size(), 3U);
+  const Json failed = {{"check", "0-nvidia-smi"}, {"status", "FAIL"}, {"severity", "REBOOT"}};
+  const Json passed = {{"check", "2-efa-enumeration"}, {"status", "PASS"}, {"severity", ""}};
+  EXPECT_EQ((*json)["checks"][0], failed);
+  EXPECT_EQ((*json)["checks"][1], passed);
+}
+
+TEST(NodeChange, TheAnnotationIsBoundedWhateverTheChecksAreCalled) {
+  NodeWish wish;
+  wish.instance_type = std::string(5000, 'i');
+  for (int i = 0; i < 400; ++i)
+    wish.checks.push_back({std::string(5000, '"'), CheckStatus::kFail, Severity::kReset});
+  EXPECT_LE(results_annotation(wish, std::string(5000, 'n')).size(), 8192U);
+}
+
+TEST(NodeChange, ClearsItsOwnTaintAndNoOther) {
+  const auto removed = change(wish_of(healthy())).remove_taints;
+  ASSERT_EQ(removed.size(), 1U);
+  EXPECT_EQ(removed[0].key, "gpu-healthcheck.aws-samples.io/unhealthy");
+}
+
+TEST(NodeChange, WhereNothingWasLookedAtNothingIsWritten) {
+  const kube::NodeChange none = change(wish_of(Snapshot()));
+  EXPECT_THAT(none.set_labels, IsEmpty());
+  EXPECT_THAT(none.set_annotations, IsEmpty());
+  EXPECT_THAT(none.set_taints, IsEmpty());
+  EXPECT_THAT(none.remove_taints, IsEmpty());
+}
+
+TEST(NodeChange, NeverTouchesTheCordon) {
+  EXPECT_EQ(change(wish_of(broken())).unschedulable, std::nullopt);
+  EXPECT_EQ(change(wish_of(healthy())).unschedulable, std::nullopt);
+}
+
+TEST(NodeChange, TheSwitchesSwitch) {
+  const NodeSettings none{.writes_labels = false,
+                          .writes_taint = false,
+                          .writes_annotation = false,
+                          .writes_condition = false};
+  const auto nothing = change_of(wish_of(broken()), keys_of(none), a_node(), kNoon);
+  EXPECT_THAT(nothing.set_labels, IsEmpty());
+  EXPECT_THAT(nothing.set_annotations, IsEmpty());
+  EXPECT_THAT(nothing.set_taints, IsEmpty());
+  EXPECT_FALSE(keys_of(none).has_condition);
+}
+
+TEST(NodeChange, ThePresetNoneWritesNothing) {
+  const NodeKeys keys = preset(NodePreset::kNone);
+  EXPECT_FALSE(keys.has_condition || keys.has_suite_labels || keys.has_suite_annotation ||
+               keys.has_gpu_labels || keys.taint);
+}
+
+// CONTRACTS E: the taint of konduktor's controller.
+TEST(NodeChange, ContractEThePresetKonduktorTaintsFaulty) {
+  const auto made = change(wish_of(broken()), NodePreset::kKonduktor);
+  ASSERT_EQ(made.set_taints.size(), 1U);
+  EXPECT_EQ(made.set_taints[0].key, "trainy.konduktor.ai/faulty");
+  EXPECT_EQ(made.set_taints[0].value, "true");
+  EXPECT_EQ(made.set_taints[0].effect, "NoSchedule");
+  EXPECT_THAT(made.set_labels, IsEmpty());
+}
+
+Snapshot amd_node() {
+  Snapshot snapshot = healthy(0);
+  snapshot.gpus = {gpu_at(0, Vendor::kAmd), gpu_at(1, Vendor::kAmd)};
+  return snapshot;
+}
+
+// CONTRACTS C: metricsexporter.amd.com.gpu.<id>.state=unhealthy.
+TEST(NodeChange, ContractCLabelsEachSickAmdGpuAndTakesTheLabelOffTheOthers) {
+  Snapshot snapshot = amd_node();
+  add_finding(snapshot, "umc", Severity::kIsolate, "0000:11:00");
+  kube::Node seen = a_node();
+  seen.meta.labels = {{"metricsexporter.amd.com.gpu.0.state", "unhealthy"},
+                      {"metricsexporter.amd.com.nic.0.state", "unhealthy"},
+                      {"foreign", "label"}};
+  const auto made = change(wish_of(snapshot), NodePreset::kAmd, seen);
+  EXPECT_THAT(made.set_labels,
+              ElementsAre(Pair("metricsexporter.amd.com.gpu.1.state", "unhealthy")));
+  EXPECT_THAT(made.remove_labels, ElementsAre("metricsexporter.amd.com.gpu.0.state"));
+}
+
+TEST(NodeChange, AnAmdGpuOfWhichNothingCanBeToldKeepsItsLabel) {
+  Snapshot snapshot = amd_node();
+  add_result(snapshot, "0-nvidia-smi", CheckStatus::kError);
+  kube::Node seen = a_node();
+  seen.meta.labels = {{"metricsexporter.amd.com.gpu.0.state", "unhealthy"}};
+  EXPECT_THAT(change(wish_of(snapshot), NodePreset::kAmd, seen).remove_labels, IsEmpty());
+}
+
+kube::Node with_condition(const std::string& status, const NodeWish& wish, WallTime heartbeat) {
+  kube::Node node = a_node();
+  node.conditions = {{"GPUProblem", status, wish.reason, wish.message, heartbeat, heartbeat}};
+  return node;
+}
+
+// CONTRACTS B: GPUProblem, GPUsAreUp, GPUsAreDown.
+TEST(NodeCondition, ContractBIsWrittenWhereItIsMissing) {
+  const auto condition = condition_of(wish_of(broken()), a_node(), kNoon, kHeartbeat);
+  ASSERT_TRUE(condition);
+  EXPECT_EQ(condition->type, "GPUProblem");
+  EXPECT_EQ(condition->status, "True");
+  EXPECT_EQ(condition->reason, "GPUsAreDown");
+}
+
+TEST(NodeCondition, IsLeftAloneUntilItsHeartbeatIsDue) {
+  const NodeWish wish = wish_of(healthy());
+  const kube::Node seen = with_condition("False", wish, kNoon);
+  EXPECT_FALSE(condition_of(wish, seen, kNoon + std::chrono::seconds(299), kHeartbeat));
+  EXPECT_TRUE(condition_of(wish, seen, kNoon + std::chrono::seconds(300), kHeartbeat));
+}
+
+TEST(NodeCondition, UnknownNeverTakesThePlaceOfTrue) {
+  const NodeWish before = wish_of(broken());
+  const kube::Node seen = with_condition("True", before, kNoon);
+  const NodeWish unknown = wish_of(Snapshot());
+  EXPECT_FALSE(condition_of(unknown, seen, kNoon, kHeartbeat));
+  const auto later = condition_of(unknown, seen, kNoon + std::chrono::hours(1), kHeartbeat);
+  ASSERT_TRUE(later);
+  EXPECT_EQ(later->status, "True");
+  EXPECT_EQ(later->message, before.message);
+}
+
+// LESSONS 4: a condition that nobody took back after the GPU had recovered.
+TEST(NodeCondition, TrapConditionDoesNotStickAfterRecovery) {
+  const kube::Node seen = with_condition("True", wish_of(broken()), kNoon);
+  const auto condition = condition_of(wish_of(healthy()), seen, kNoon, kHeartbeat);
+  ASSERT_TRUE(condition);
+  EXPECT_EQ(condition->status, "False");
+  EXPECT_EQ(condition->reason, "GPUsAreUp");
+}
+
+kube::Node diagnosed(const std::string& status, const std::string& severity) {
+  kube::Node node = a_node();
+  node.meta.annotations["gpu-healthcheck.aws-samples.io/sweep-result"] =
+      R"({"timestamp":"2026-01-01T12:00:00Z","status":")" + status + R"(","severity":")" +
+      severity + R"("})";
+  return node;
+}
+
+// K6: the agent's quick checks lifted the taint of a failed diagnostic within five minutes.
+TEST(Diagnosis, K6AFailedSweepOutlivesTheAgentsOwnQuickChecks) {
+  const NodeWish wish = with_diagnosis(wish_of(healthy()), diagnosed("fail", "ISOLATE"));
+  EXPECT_EQ(wish.status, NodeStatus::kFail);
+  EXPECT_EQ(wish.severity, Severity::kIsolate);
+  EXPECT_EQ(wish.taint, TaintWish::kSet);
+  EXPECT_EQ(wish.condition, "True");
+  EXPECT_EQ(wish.message, "ISOLATE: the sweep of 2026-01-01T12:00:00Z has failed");
+}
+
+TEST(Diagnosis, ALaterDiagnosticThatPassedEndsIt) {
+  Snapshot snapshot = healthy();
+  add_result(snapshot, "1-dcgm-diag-l2", CheckStatus::kPass, Severity::kNone,
+             kNoon + std::chrono::minutes(1));
+  EXPECT_EQ(with_diagnosis(wish_of(snapshot), diagnosed("fail", "ISOLATE")).taint,
+            TaintWish::kClear);
+  add_result(snapshot, "1-dcgm-diag-l2", CheckStatus::kPass, Severity::kNone,
+             kNoon - std::chrono::minutes(1));
+  EXPECT_EQ(with_diagnosis(wish_of(snapshot), diagnosed("fail", "ISOLATE")).taint, TaintWish::kSet);
+}
+
+TEST(Diagnosis, TheNewerOfSweepAndQuarantineCounts) {
+  kube::Node node = diagnosed("fail", "ISOLATE");
+  std::string& quarantine =
+      node.meta.annotations["gpu-healthcheck.aws-samples.io/quarantine-result"];
+  quarantine = R"({"timestamp":"2026-01-01T13:00:00Z","status":"pass","severity":"PASS"})";
+  EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kPass);
+  quarantine = R"({"timestamp":"2026-01-01T11:00:00Z","status":"pass","severity":"PASS"})";
+  EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kFail);
+}
+
+TEST(Diagnosis, NeverMakesANodeBetterAndNothingOfAWarning) {
+  EXPECT_EQ(with_diagnosis(wish_of(broken()), diagnosed("pass", "PASS")).status, NodeStatus::kFail);
+  EXPECT_EQ(with_diagnosis(wish_of(healthy()), diagnosed("warn", "MONITOR")).status,
+            NodeStatus::kPass);
+  EXPECT_EQ(with_diagnosis(wish_of(healthy()), diagnosed("fail", "MONITOR")).status,
+            NodeStatus::kPass);
+}
+
+TEST(Diagnosis, AnAnnotationThatIsNoneSaysNothing) {
+  for (const char* text :
+       {"", "{", "[]", "null", R"({"status":"fail","severity":"ISOLATE"})",
+        R"({"timestamp":"soon","status":"fail","severity":"ISOLATE"})",
+        R"({"timestamp":"2026-01-01T12:00:00Z","status":"bad","severity":"ISOLATE"})",
+        R"({"timestamp":"2026-01-01T12:00:00Z","status":"fail","severity":"DOOM"})"}) {
+    EXPECT_FALSE(parse_diagnosis(text, "sweep")) << text;
+  }
+}
+
+kube::Node claimed(WallTime expires) {
+  kube::Node node = a_node();
+  node.meta.annotations.emplace(kMaintenanceClaim, render_claim({"sweep 1", expires}));
+  node.meta.annotations.emplace(kQuarantineClaim, render_claim({"quarantine 1", expires}));
+  return node;
+}
+
+TEST(Claim, AnExpiredOneIsTakenAwayByTheNodesOwnAgent) {
+  const auto made = change_of(NodeWish(), preset(NodePreset::kAwsSamples), claimed(kNoon), kNoon);
+  ASSERT_EQ(made.remove_taints.size(), 1U);
+  EXPECT_EQ(made.remove_taints[0].key, "gpu-healthcheck.aws-samples.io/maintenance");
+  EXPECT_THAT(made.remove_labels, ElementsAre("gpu-healthcheck.aws-samples.io/mode"));
+  EXPECT_THAT(made.remove_annotations, ElementsAre(kMaintenanceClaim, kQuarantineClaim));
+}
+
+TEST(Claim, ALivingOneAndATaintWithoutOneStay) {
+  const auto living = kNoon + std::chrono::seconds(1);
+  EXPECT_THAT(change(NodeWish(), NodePreset::kAwsSamples, claimed(living)).remove_taints,
+              IsEmpty());
+  kube::Node by_hand = a_node();
+  by_hand.taints = {maintenance_taint()};
+  by_hand.meta.labels.emplace(kModeLabel, "quarantine");
+  const auto made = change(NodeWish(), NodePreset::kAwsSamples, by_hand);
+  EXPECT_THAT(made.remove_taints, IsEmpty());
+  EXPECT_THAT(made.remove_labels, IsEmpty());
+}
+
+TEST(Claim, IsGivenBackByItsOwnerAndNobodyElse) {
+  const auto living = kNoon + std::chrono::hours(1);
+  kube::NodeChange made;
+  release_claims(claimed(living), kNoon, "sweep 1", made);
+  EXPECT_EQ(made.remove_taints.size(), 1U);
+  EXPECT_THAT(made.remove_labels, IsEmpty());
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

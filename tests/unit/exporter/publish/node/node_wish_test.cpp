@@ -1,0 +1,162 @@
+#include "exporter/publish/node/node_wish.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/exporter/publish/node/snapshots.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST(NodeWish, OfAHealthyNodePassesAndClearsTheTaint) {
+  const NodeWish wish = wish_of(healthy());
+  EXPECT_EQ(wish.status, NodeStatus::kPass);
+  EXPECT_EQ(wish.severity, Severity::kNone);
+  EXPECT_EQ(wish.taint, TaintWish::kClear);
+  EXPECT_EQ(wish.condition, "False");
+  EXPECT_EQ(wish.reason, "GPUsAreUp");
+  EXPECT_EQ(wish.message, "8 GPUs are up");
+  EXPECT_EQ(wish.last_check, kNoon);
+}
+
+TEST(NodeWish, TaintsFromResetUp) {
+  for (const Severity severity : {Severity::kReset, Severity::kReboot, Severity::kIsolate}) {
+    Snapshot snapshot = healthy();
+    add_finding(snapshot, "79", severity, "0000:13:00");
+    const NodeWish wish = wish_of(snapshot);
+    EXPECT_EQ(wish.status, NodeStatus::kFail);
+    EXPECT_EQ(wish.severity, severity);
+    EXPECT_EQ(wish.taint, TaintWish::kSet);
+    EXPECT_EQ(wish.condition, "True");
+    EXPECT_EQ(wish.reason, "GPUsAreDown");
+  }
+}
+
+TEST(NodeWish, K11AWarningNeverTaints) {
+  Snapshot snapshot = healthy();
+  add_finding(snapshot, "31", Severity::kMonitor, "0000:13:00");
+  add_result(snapshot, "0-nvidia-smi", CheckStatus::kWarn, Severity::kMonitor);
+  const NodeWish wish = wish_of(snapshot);
+  EXPECT_EQ(wish.status, NodeStatus::kWarn);
+  EXPECT_EQ(wish.severity, Severity::kMonitor);
+  EXPECT_EQ(wish.taint, TaintWish::kClear);
+  EXPECT_EQ(wish.condition, "False");
+  EXPECT_EQ(wish.message, "8 GPUs are up, 1 to be watched");
+}
+
+TEST(NodeWish, AnErrorNeverPassesAndLeavesTheTaintAsItIs) {
+  Snapshot snapshot = healthy();
+  add_result(snapshot, "3-topology-check", CheckStatus::kError);
+  const NodeWish wish = wish_of(snapshot);
+  EXPECT_EQ(wish.status, NodeStatus::kWarn);
+  EXPECT_EQ(wish.severity, Severity::kMonitor);
+  EXPECT_EQ(wish.taint, TaintWish::kLeave);
+  EXPECT_EQ(wish.condition, "Unknown");
+  EXPECT_EQ(wish.reason, "GPUsUnknown");
+  EXPECT_EQ(wish.message, "3-topology-check could not tell: no answer");
+}
+
+TEST(NodeWish, AFailureBesideAnErrorWins) {
+  Snapshot snapshot = healthy();
+  add_result(snapshot, "3-topology-check", CheckStatus::kError);
+  add_finding(snapshot, "48", Severity::kReset);
+  const NodeWish wish = wish_of(snapshot);
+  EXPECT_EQ(wish.status, NodeStatus::kFail);
+  EXPECT_EQ(wish.taint, TaintWish::kSet);
+  EXPECT_EQ(wish.condition, "True");
+}
+
+// LESSONS 4: a node was replaced because its monitor had failed.
+TEST(NodeWish, TrapMonitorDownIsNotANodeReplaced) {
+  Snapshot snapshot = healthy(0);
+  snapshot.telemetry.state = WorkerState::kCrashed;
+  snapshot.health.kernel_log_fault = "permission denied";
+  for (const char* check : {"0-nvidia-smi", "2-efa-enumeration", "3-topology-check"})
+    add_result(snapshot, check, CheckStatus::kError);
+  const NodeWish wish = wish_of(snapshot);
+  EXPECT_LE(wish.severity, Severity::kMonitor);
+  EXPECT_NE(wish.taint, TaintWish::kSet);
+  EXPECT_EQ(wish.condition, "Unknown");
+}
+
+TEST(NodeWish, SaysNothingBeforeAnythingWasLookedAt) {
+  const NodeWish wish = wish_of(Snapshot());
+  EXPECT_EQ(wish.status, NodeStatus::kUnknown);
+  EXPECT_EQ(wish.taint, TaintWish::kLeave);
+  EXPECT_EQ(wish.condition, "Unknown");
+}
+
+TEST(NodeWish, ANodeWhereAllChecksWereSkippedIsNotCleared) {
+  Snapshot snapshot;
+  add_result(snapshot, "0-nvidia-smi", CheckStatus::kSkip);
+  const NodeWish wish = wish_of(snapshot);
+  EXPECT_EQ(wish.status, NodeStatus::kUnknown);
+  EXPECT_EQ(wish.taint, TaintWish::kLeave);
+}
+
+TEST(NodeWish, AFindingOfTheKernelLogNeedsNoCheckToTaint) {
+  Snapshot snapshot;
+  add_finding(snapshot, "79", Severity::kReboot);
+  EXPECT_EQ(wish_of(snapshot).taint, TaintWish::kSet);
+}
+
+// After a reboot a check's finding is remembered at severity none until the check has looked again.
+TEST(NodeWish, AMemoryOfAnotherBootClearsNothing) {
+  Snapshot snapshot = healthy();
+  add_finding(snapshot, "gpu_missing", Severity::kNone, "", ClearedBy::kCheck);
+  const NodeWish wish = wish_of(snapshot);
+  EXPECT_EQ(wish.status, NodeStatus::kWarn);
+  EXPECT_EQ(wish.taint, TaintWish::kLeave);
+  EXPECT_EQ(wish.condition, "Unknown");
+}
+
+TEST(NodeWish, ANodeWithoutGpusHasNoConditionOfThem) {
+  const NodeWish wish = wish_of(healthy(0));
+  EXPECT_EQ(wish.condition, "Unknown");
+  EXPECT_EQ(wish.message, "no GPU is known on this node");
+}
+
+TEST(NodeWish, NamesTheWorstFirstInTheCondition) {
+  Snapshot snapshot = healthy();
+  add_finding(snapshot, "48", Severity::kReset, "0000:11:00");
+  add_finding(snapshot, "79", Severity::kReboot, "0000:13:00");
+  EXPECT_THAT(
+      wish_of(snapshot).message,
+      AllOf(StartsWith("REBOOT: xid 79 on 0000:13:00 (GPU 3): what was seen; RESET: xid 48"),
+            Not(HasSubstr("more"))));
+  for (const char* code : {"95", "109", "119"}) add_finding(snapshot, code, Severity::kReset);
+  EXPECT_THAT(wish_of(snapshot).message, HasSubstr("; 2 more"));
+}
+
+TEST(NodeWish, TheConditionsTextIsBounded) {
+  Snapshot snapshot = healthy();
+  add_finding(snapshot, std::string(600, 'x'), Severity::kReset);
+  add_finding(snapshot, std::string(601, 'y'), Severity::kReset);
+  EXPECT_LE(wish_of(snapshot).message.size(), 1024U);
+}
+
+TEST(NodeWish, NamesSickAmdGpusAndNoOthers) {
+  Snapshot snapshot = healthy(0);
+  snapshot.gpus = {gpu_at(0, Vendor::kAmd), gpu_at(1, Vendor::kAmd), gpu_at(2)};
+  add_finding(snapshot, "umc", Severity::kIsolate, "0000:11:00");
+  add_finding(snapshot, "umc", Severity::kMonitor, "0000:10:00");
+  add_finding(snapshot, "79", Severity::kReboot, "0000:12:00");
+  EXPECT_THAT(wish_of(snapshot).sick_amd_gpus, ElementsAre("1"));
+}
+
+TEST(NodeWish, OnlyTimesMakeNoNews) {
+  Snapshot later = healthy();
+  add_result(later, "0-nvidia-smi", CheckStatus::kPass, Severity::kNone,
+             kNoon + std::chrono::minutes(5));
+  EXPECT_FALSE(differ_in_substance(wish_of(healthy()), wish_of(later)));
+  add_finding(later, "31", Severity::kMonitor);
+  EXPECT_TRUE(differ_in_substance(wish_of(healthy()), wish_of(later)));
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
