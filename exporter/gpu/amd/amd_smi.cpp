@@ -1,0 +1,171 @@
+#include "exporter/gpu/amd/amd_smi.h"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <utility>
+
+#include "core/runtime/text.h"
+#include "exporter/gpu/amd/amd_smi_abi.h"
+#include "exporter/gpu/amd/ras.h"
+
+namespace gpuward::exporter::amd {
+
+struct AmdSmi::Functions {
+  smi::GetLibVersion get_lib_version = nullptr;
+  smi::Init init = nullptr;
+  smi::ShutDown shut_down = nullptr;
+  smi::GetSocketHandles get_socket_handles = nullptr;
+  smi::GetProcessorHandles get_processor_handles = nullptr;
+  smi::GetDeviceBdf get_device_bdf = nullptr;
+  smi::GetDeviceUuid get_device_uuid = nullptr;
+  smi::GetEccCount get_ecc_count = nullptr;
+  smi::StatusCodeToString status_code_to_string = nullptr;
+};
+
+namespace {
+
+// What a node can have: eight boards, each cut into eight.
+constexpr std::uint32_t kMostHandles = 1024;
+
+// Never closed again: ROCm's libraries have threads and destructors of their own, which do not
+// outlive an unmapped library. The worker process ends with it.
+Result<void*> load(const std::string& name) {
+  if (void* const handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+  const char* const reason = ::dlerror();
+  std::string words = reason == nullptr ? name + " cannot be loaded" : reason;
+  // glibc's words; where a library that this one needs is missing, that one is named.
+  const bool is_absent = words.starts_with(name + ": cannot open shared object file:") &&
+                         words.ends_with("No such file or directory");
+  return fail(is_absent ? ErrorKind::kNotFound : ErrorKind::kUnavailable, std::move(words));
+}
+
+template <typename Function>
+Status bind(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(::dlsym(library, name));
+  if (function != nullptr) return {};
+  return fail(ErrorKind::kUnavailable, std::string("libamd_smi has no function ") + name);
+}
+
+std::string describe(const std::string& call, smi::Status status, smi::StatusCodeToString to_text) {
+  const char* text = nullptr;
+  std::string words = call + " answered " + std::to_string(status);
+  if (to_text(status, &text) == smi::kSuccess && text != nullptr) {
+    words += ": " + to_valid_utf8(text, 256);
+  }
+  return words;
+}
+
+PciAddress address_of(smi::Bdf bdf) {
+  return {static_cast<std::uint32_t>(bdf >> 16U), static_cast<std::uint8_t>(bdf >> 8U),
+          static_cast<std::uint8_t>(bdf >> 3U & 0x1FU), static_cast<std::uint8_t>(bdf & 0x7U)};
+}
+
+std::string version_text(const smi::Version& version) {
+  return std::to_string(version.generation) + "." + std::to_string(version.words[0]) + "." +
+         std::to_string(version.words[1]);
+}
+
+// Handles of whatever `ask` lists: first how many, then which.
+template <typename Ask>
+std::vector<smi::Handle> list_handles(const Ask& ask) {
+  std::uint32_t count = 0;
+  if (ask(&count, nullptr) != smi::kSuccess || count == 0 || count > kMostHandles) return {};
+  std::vector<smi::Handle> handles(count);
+  if (ask(&count, handles.data()) != smi::kSuccess) return {};
+  if (count < handles.size()) handles.resize(count);
+  return handles;
+}
+
+// A function, not a check: the version has to be right before anything else is called.
+Status check_generation(smi::GetLibVersion get_lib_version, std::string& text) {
+  smi::Version version{};
+  if (get_lib_version(&version) != smi::kSuccess) {
+    return fail(ErrorKind::kUnavailable, "libamd_smi does not tell its version");
+  }
+  text = version_text(version);
+  if (version.generation >= smi::kOldestGeneration &&
+      version.generation <= smi::kNewestGeneration) {
+    return {};
+  }
+  return fail(ErrorKind::kInvalid, "libamd_smi " + text +
+                                       " is not used: the interfaces known are " +
+                                       std::to_string(smi::kOldestGeneration) + " to " +
+                                       std::to_string(smi::kNewestGeneration));
+}
+
+}  // namespace
+
+AmdSmi::AmdSmi(std::unique_ptr<Functions> functions) : functions_(std::move(functions)) {}
+
+AmdSmi::~AmdSmi() { static_cast<void>(functions_->shut_down()); }
+
+Result<std::unique_ptr<AmdSmi>> AmdSmi::open(const std::string& name) {
+  const auto library = load(name);
+  if (!library) return std::unexpected(library.error());
+  auto functions = std::make_unique<Functions>();
+  Functions& f = *functions;
+  for (const Status& bound :
+       {bind(*library, "amdsmi_get_lib_version", f.get_lib_version),
+        bind(*library, "amdsmi_init", f.init), bind(*library, "amdsmi_shut_down", f.shut_down),
+        bind(*library, "amdsmi_get_socket_handles", f.get_socket_handles),
+        bind(*library, "amdsmi_get_processor_handles", f.get_processor_handles),
+        bind(*library, "amdsmi_get_gpu_device_bdf", f.get_device_bdf),
+        bind(*library, "amdsmi_get_gpu_device_uuid", f.get_device_uuid),
+        bind(*library, "amdsmi_get_gpu_ecc_count", f.get_ecc_count),
+        bind(*library, "amdsmi_status_code_to_string", f.status_code_to_string)}) {
+    if (!bound) return std::unexpected(bound.error());
+  }
+  std::string version;
+  if (auto known = check_generation(f.get_lib_version, version); !known) {
+    return std::unexpected(known.error());
+  }
+  if (const smi::Status status = f.init(smi::kInitAmdGpus); status != smi::kSuccess) {
+    return fail(ErrorKind::kUnavailable, describe("amdsmi_init", status, f.status_code_to_string));
+  }
+  std::unique_ptr<AmdSmi> opened(new AmdSmi(std::move(functions)));
+  opened->version_ = std::move(version);
+  opened->find_gpus();
+  return opened;
+}
+
+void AmdSmi::find_gpus() {
+  const Functions& f = *functions_;
+  for (smi::Handle const socket : list_handles(f.get_socket_handles)) {
+    const auto processors = list_handles([&](std::uint32_t* count, smi::Handle* out) {
+      return f.get_processor_handles(socket, count, out);
+    });
+    for (smi::Handle const processor : processors) {
+      smi::Bdf bdf = 0;
+      if (f.get_device_bdf(processor, &bdf) == smi::kSuccess) {
+        handles_.emplace(address_of(bdf), processor);
+      }
+    }
+  }
+}
+
+std::vector<RasBlock> AmdSmi::error_counts(const PciAddress& gpu) const {
+  std::vector<RasBlock> blocks;
+  const auto handle = handles_.find(gpu);
+  if (handle == handles_.end()) return blocks;
+  for (const smi::Block& block : smi::kBlocks) {
+    smi::ErrorCount count{};
+    if (functions_->get_ecc_count(handle->second, block.bit, &count) != smi::kSuccess) continue;
+    blocks.push_back({block.name, believable_count(count.correctable),
+                      believable_count(count.uncorrectable), believable_count(count.deferred)});
+  }
+  return blocks;
+}
+
+std::string AmdSmi::uuid(const PciAddress& gpu) const {
+  const auto handle = handles_.find(gpu);
+  std::array<char, smi::kUuidBytes + 1> text{};
+  std::uint32_t length = smi::kUuidBytes;
+  if (handle == handles_.end() ||
+      functions_->get_device_uuid(handle->second, &length, text.data()) != smi::kSuccess) {
+    return {};
+  }
+  return to_valid_utf8(text.data(), smi::kUuidBytes);
+}
+
+}  // namespace gpuward::exporter::amd

@@ -1,0 +1,45 @@
+// libamd_smi, where it is installed: asked only for what sysfs does not say. ROCm need not be
+// there. Used by SysfsLibrary on the worker's main thread; a call may hang or crash in the library,
+// which is why the worker is a process of its own.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/model/pci_address.h"
+#include "core/model/result.h"
+#include "exporter/gpu/report/reading.h"
+
+namespace gpuward::exporter::amd {
+
+class AmdSmi {
+ public:
+  // Opens and initialises it. kNotFound: there is no such library; kInvalid: it is of a generation
+  // whose interface is not known, and nothing but its version was asked; kUnavailable: it cannot be
+  // loaded, lacks a function, or says why it does not work.
+  [[nodiscard]] static Result<std::unique_ptr<AmdSmi>> open(const std::string& name);
+
+  AmdSmi(const AmdSmi&) = delete;
+  AmdSmi& operator=(const AmdSmi&) = delete;
+  ~AmdSmi();
+
+  [[nodiscard]] const std::string& version() const { return version_; }  // "26.0.2"
+  // Whether it had this GPU when it was opened.
+  [[nodiscard]] bool has(const PciAddress& gpu) const { return handles_.contains(gpu); }
+  // Of the blocks that it counts; empty where it has no such GPU or counts none.
+  [[nodiscard]] std::vector<RasBlock> error_counts(const PciAddress& gpu) const;
+  [[nodiscard]] std::string uuid(const PciAddress& gpu) const;  // empty where it gives none
+
+ private:
+  struct Functions;
+  explicit AmdSmi(std::unique_ptr<Functions> functions);
+  void find_gpus();
+
+  std::unique_ptr<Functions> functions_;
+  std::string version_;
+  std::map<PciAddress, void*> handles_;
+};
+
+}  // namespace gpuward::exporter::amd

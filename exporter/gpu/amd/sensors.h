@@ -1,0 +1,17 @@
+// What hwmon and the PCI attributes say of a GPU: temperatures, limits, power, clocks, its link.
+// Used by read_device().
+#pragma once
+
+#include <filesystem>
+
+#include "exporter/gpu/report/reading.h"
+
+namespace gpuward::exporter::amd {
+
+// Fills what the GPU's hwmon folder has; the rest stays as it is.
+void read_hwmon(const std::filesystem::path& device, GpuReading& reading);
+
+// Speeds, widths and replays. Never touches pcie_bw: that read blocks for a second (MI250).
+[[nodiscard]] Pcie read_pcie(const std::filesystem::path& device);
+
+}  // namespace gpuward::exporter::amd

@@ -1,0 +1,49 @@
+// What a pretended AMD node is like: a text file of `key = value` lines, read by the fake
+// libamd_smi (amd_smi.cpp, named by GPUWARD_FAKE_AMD_SMI, read again at each call) and by the sysfs
+// tree of tests (amd_tree.h). Ready ones lie in tests/testdata/invented/amd.
+//
+// Lines. `#` starts a comment line; a later line overrides an earlier one; `include = FILE` takes
+// another file's lines, relative to this one; `unset = PREFIX` forgets the keys that start so.
+//
+//   gpus = 0000:05:00.0 0000:26:00.0         which there are; N below is the place in this list, or
+//                                            `*` for those that have no line of their own
+//   sys.PATH = TEXT                          a file under /sys; `\n` is a line end
+//   gpu.N.PATH = TEXT                        a file in the GPU's folder under /sys
+//   gpu.N.PATH = bytes SIZE OFFSET:BITS=NUMBER …   binary, little-endian; what is not named is 0xff
+//   kfd = 0                                  no compute driver; kfd.N = 0: not this GPU
+//   driver = 0                               no amdgpu; the GPUs are on the PCI bus all the same
+//
+//   smi.version = 26 0 2                     first words of amdsmi_version_t
+//   smi.N.uuid = TEXT                        amdsmi_get_gpu_device_uuid
+//   smi.N.ecc.BLOCK = CE UE DE               amdsmi_get_gpu_ecc_count, BLOCK as in sysfs
+//   smi.fault.FUNCTION = hang | crash | 34   a number is returned; hang ends when the line is gone
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuward::fake_amd {
+
+class AmdScenario {
+ public:
+  // What cannot be read is left out and said on stderr.
+  void load(const std::string& path, int depth = 0);
+  void set(const std::string& key, const std::string& value) { lines_[key] = value; }
+
+  [[nodiscard]] const std::string* find(const std::string& key) const;
+  // `FIRST.N.KEY`, then `FIRST.*.KEY`.
+  [[nodiscard]] const std::string* of_gpu(std::string_view first, std::size_t gpu,
+                                          const std::string& key) const;
+  [[nodiscard]] std::vector<std::string> gpus() const;  // their PCI addresses
+  // The keys behind `PREFIX`, for GPU `gpu` where the prefix is "gpu": its own and those of `*`.
+  [[nodiscard]] std::map<std::string, std::string> files(std::size_t gpu) const;
+  [[nodiscard]] std::map<std::string, std::string> under(const std::string& prefix) const;
+
+ private:
+  void take(const std::string& path, std::string_view line, int depth);
+  std::map<std::string, std::string, std::less<>> lines_;
+};
+
+}  // namespace gpuward::fake_amd
