@@ -1,5 +1,4 @@
-// Every vendor's library, in the order in which they are asked. A new vendor is a folder and a
-// line.
+// Every vendor's library, in the order in which they are asked. A new vendor is a folder and a line.
 #include <array>
 
 #include "exporter/gpu/nvidia/nvml_library.h"
@@ -8,9 +7,9 @@
 namespace gpuward::exporter {
 namespace {
 
-constinit const std::array kLibraries{
-    LibraryEntry{"nvidia", make_nvml_library},
-};
+constinit const std::array<LibraryEntry, 1> kLibraries{{
+    {"nvidia", make_nvml_library},
+}};
 
 }  // namespace
 

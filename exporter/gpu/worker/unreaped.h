@@ -28,7 +28,7 @@ class Unreaped {
   // Forgets those that are gone.
   void bury();
   [[nodiscard]] bool has_room() const { return killed_.size() < kMost; }
-  [[nodiscard]] bool is_empty() const { return killed_.empty(); }
+
   // Whether one has outlived SIGKILL by more than a process that can be killed does.
   [[nodiscard]] bool has_stuck(Clock::Steady now) const;
   // When to look again.

@@ -3,16 +3,14 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr BackoffPolicy kRestart{.first = std::chrono::seconds(1),
-                                 .longest = std::chrono::seconds(60)};
-
 // Opening the library wakes GPUs that sleep without the persistence daemon: seconds for each of
 // them. A worker that has not answered yet may take so many times the time-out.
 constexpr int kFirstReadingFactor = 3;
 
 }  // namespace
 
-WorkerDuty::WorkerDuty(std::uint64_t seed) : backoff_(kRestart, seed) {}
+WorkerDuty::WorkerDuty(BackoffPolicy restart, std::uint64_t seed)
+    : restart_(restart), backoff_(restart, seed) {}
 
 std::chrono::milliseconds WorkerDuty::limit(const GpuTimes& times) const {
   return has_answered_ ? times.timeout : kFirstReadingFactor * times.timeout;
@@ -50,7 +48,7 @@ void WorkerDuty::answered() {
 
 void WorkerDuty::ended(Clock::Steady now) {
   // One that was well for a while has not broken because of how it was started.
-  const bool was_well = has_answered_ && started_at_ && now - *started_at_ >= kRestart.longest;
+  const bool was_well = has_answered_ && started_at_ && now - *started_at_ >= restart_.longest;
   if (was_well) backoff_.reset();
   next_start_ = now + backoff_.next();
   started_at_.reset();

@@ -14,8 +14,8 @@ class WorkerDuty {
  public:
   enum class Task : std::uint8_t { kWait, kStart, kAsk, kGiveUp };
 
-  // A broken worker is started again after 1 s, 2 s, ... 60 s. `seed` as for Backoff.
-  explicit WorkerDuty(std::uint64_t seed = 0);
+  // `restart`: how long to wait before a broken worker is started again.
+  explicit WorkerDuty(BackoffPolicy restart, std::uint64_t seed = 0);
 
   [[nodiscard]] Task due(Clock::Steady now, const GpuTimes& times) const;
   // When due() can next say something else than kWait, if nothing happens before.
@@ -35,6 +35,7 @@ class WorkerDuty {
   [[nodiscard]] std::chrono::milliseconds limit(const GpuTimes& times) const;
 
  private:
+  BackoffPolicy restart_;
   Backoff backoff_;
   Clock::Steady next_start_ = Clock::Steady::min();
   std::optional<Clock::Steady> started_at_;

@@ -43,7 +43,7 @@ WorkerSource::WorkerSource(WorkerOptions options, CurrentGpuTimes times, Clock& 
       times_(std::move(times)),
       clock_(clock),
       log_(log),
-      duty_(options_.seed) {}
+      duty_(options_.restart, options_.seed) {}
 
 WorkerSource::~WorkerSource() {
   if (worker_ == nullptr) return;

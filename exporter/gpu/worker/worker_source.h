@@ -24,7 +24,9 @@ namespace gpuward::exporter {
 struct WorkerOptions {
   std::vector<std::string> argv;  // "/proc/self/exe", "gpu-worker", ...
   std::string description;        // for people: "worker process, libnvidia-ml.so.1"
-  std::uint64_t seed = 0;         // of the back-off; 0: from the system
+  // Before a broken worker is started again; a seed of 0 comes from the system.
+  BackoffPolicy restart{.first = std::chrono::seconds(1), .longest = std::chrono::seconds(60)};
+  std::uint64_t seed = 0;
 };
 
 class WorkerSource final : public GpuSource {

@@ -1,0 +1,261 @@
+#include "exporter/gpu/worker/worker_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <thread>
+
+#include "tests/places.inc"
+#include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class WorkerSourceTest : public testing::Test {
+ protected:
+  WorkerSourceTest() { ::signal(SIGPIPE, SIG_IGN); }  // as Signals does for the program
+
+  void start(std::vector<std::string> script) {
+    script.insert(script.begin(), std::string(GPUWARD_BIN_DIR) + "/gpuward-fake-gpu-worker");
+    start_program(std::move(script));
+  }
+  void start_program(std::vector<std::string> argv) {
+    source = std::make_unique<WorkerSource>(
+        WorkerOptions{.argv = std::move(argv),
+                      .description = "a worker of a test",
+                      .restart = {.first = 10ms, .longest = 50ms},
+                      .seed = 1},
+        [this] { return times; }, clock, log);
+  }
+  // Waits on until `condition` of the telemetry holds.
+  template <typename Condition>
+  testing::AssertionResult reaches(const Condition& condition, const std::string& what) {
+    const auto deadline = clock.steady() + 20s;
+    while (clock.steady() < deadline) {
+      (void)source->wait(50ms, {});
+      if (condition(source->telemetry())) return testing::AssertionSuccess();
+    }
+    return testing::AssertionFailure() << "never " << what << "; " << source->telemetry().fault;
+  }
+  testing::AssertionResult answers() {
+    return reaches([](const GpuTelemetry& now) { return now.state == WorkerState::kAnswering; },
+                   "answering");
+  }
+  testing::AssertionResult crashes() {
+    return reaches([](const GpuTelemetry& now) { return now.state == WorkerState::kCrashed; },
+                   "crashed");
+  }
+  testing::AssertionResult hangs() {
+    return reaches([](const GpuTelemetry& now) { return now.state == WorkerState::kHung; }, "hung");
+  }
+
+  SystemClock clock;
+  Log log{LogLevel::kError, LogFormat::kLogfmt};
+  support::TempDir folder;
+  GpuTimes times{.interval = 10ms, .timeout = 10s};
+  std::unique_ptr<WorkerSource> source;
+};
+
+TEST_F(WorkerSourceTest, GivesTheAnswersOfAGoodWorkerAgainAndAgain) {
+  start({});
+  EXPECT_EQ(source->telemetry().state, WorkerState::kStarting);
+  EXPECT_EQ(source->telemetry().report, nullptr);
+
+  ASSERT_TRUE(answers());
+  const auto first = source->telemetry().report;
+
+  ASSERT_EQ(first->vendors.size(), 1U);
+  EXPECT_EQ(first->vendors[0].gpus[0].gpu.uuid, "GPU-0");
+  EXPECT_TRUE(reaches([&](const GpuTelemetry& now) { return now.report != first; }, "read again"));
+  EXPECT_EQ(source->telemetry().restarts, 0U);
+  EXPECT_THAT(source->telemetry().fault, IsEmpty());
+}
+
+TEST_F(WorkerSourceTest, AsksAtOnceWhenHurried) {
+  times.interval = 1h;
+  start({});
+  ASSERT_TRUE(answers());
+  const auto first = source->telemetry().report;
+  EXPECT_FALSE(source->wait(30ms, {})) << "nothing new in the interval";
+
+  source->hurry();
+
+  EXPECT_TRUE(reaches([&](const GpuTelemetry& now) { return now.report != first; }, "read again"));
+}
+
+TEST_F(WorkerSourceTest, HandsOutXidsOnce) {
+  times.interval = 1h;
+  start({"xid:79", "xid:48"});
+  std::vector<GpuXid> xids;
+
+  EXPECT_TRUE(reaches(
+      [&](const GpuTelemetry& /*now*/) {
+        for (GpuXid& xid : source->take_xids()) xids.push_back(std::move(xid));
+        return xids.size() == 2;
+      },
+      "told of two Xids"));
+
+  EXPECT_EQ(xids.at(0).code, 79U);
+  EXPECT_EQ(xids.at(1).pci_bus_id, "0000:4e:00");
+  EXPECT_TRUE(answers());
+  EXPECT_THAT(source->take_xids(), IsEmpty());
+}
+
+TEST_F(WorkerSourceTest, KillsAHungWorkerSaysWhereItHungAndStartsAnother) {
+  times.timeout = 50ms;
+  const auto once = "once:" + (folder / "hung").string();
+  start({once, "ask", "progress:0000:4e:00 temperature", "hang"});
+
+  ASSERT_TRUE(hangs());
+
+  EXPECT_EQ(source->telemetry().hangs, 1U);
+  EXPECT_EQ(source->telemetry().hung_at, "0000:4e:00 temperature");
+  EXPECT_THAT(source->telemetry().fault, HasSubstr("0000:4e:00 temperature"));
+  times.timeout = 10s;
+  EXPECT_TRUE(answers());
+  EXPECT_EQ(source->telemetry().restarts, 1U);
+  EXPECT_THAT(source->telemetry().fault, IsEmpty());
+}
+
+TEST_F(WorkerSourceTest, KeepsTheLastReportOfAWorkerThatHangsLater) {
+  times.timeout = 50ms;
+  start({"ask", "report", "ask", "hang"});
+
+  ASSERT_TRUE(hangs());
+
+  ASSERT_NE(source->telemetry().report, nullptr);
+  EXPECT_EQ(source->telemetry().report->vendors[0].gpus.size(), 1U);
+}
+
+TEST_F(WorkerSourceTest, NeverBlocksLongerThanItWasToldWhileTheDriverHangs) {
+  times.timeout = 300ms;
+  start({"ask", "hang"});
+
+  for (const auto end = clock.steady() + 1'500ms; clock.steady() < end;) {
+    const auto begin = clock.steady();
+    (void)source->wait(20ms, {});
+    EXPECT_LT(clock.steady() - begin, 500ms);
+  }
+  EXPECT_GE(source->telemetry().hangs, 1U);
+}
+
+TEST_F(WorkerSourceTest, SaysBySignalHowAWorkerCrashedAndStartsAnother) {
+  const auto once = "once:" + (folder / "crashed").string();
+  start({once, "ask", "progress:0000:4e:00 ecc", "crash"});
+
+  ASSERT_TRUE(crashes());
+
+  EXPECT_THAT(source->telemetry().fault, HasSubstr("SEGV"));
+  EXPECT_THAT(source->telemetry().fault, HasSubstr("0000:4e:00 ecc"));
+  EXPECT_EQ(source->telemetry().hangs, 0U);
+  EXPECT_TRUE(answers());
+  EXPECT_EQ(source->telemetry().restarts, 1U);
+}
+
+TEST_F(WorkerSourceTest, BacksOffFromAWorkerThatDiesAtOnceForever) {
+  start({"exit:3"});
+
+  ASSERT_TRUE(crashes());
+
+  EXPECT_THAT(source->telemetry().fault, HasSubstr("exit code 3"));
+  EXPECT_TRUE(reaches([](const GpuTelemetry& now) { return now.restarts >= 4; }, "restarted"));
+  EXPECT_EQ(source->telemetry().state, WorkerState::kCrashed) << "no flapping in between";
+}
+
+TEST_F(WorkerSourceTest, SaysWhatAWorkerThatCannotBeStartedLacks) {
+  start_program({"/nowhere/gpuward-exporter"});
+
+  ASSERT_TRUE(crashes());
+
+  EXPECT_THAT(source->telemetry().fault, HasSubstr("/nowhere/gpuward-exporter"));
+  EXPECT_TRUE(reaches([](const GpuTelemetry& now) { return now.restarts >= 2; }, "tried again"));
+}
+
+class BrokenWorker : public WorkerSourceTest,
+                     public testing::WithParamInterface<std::vector<std::string>> {};
+
+TEST_P(BrokenWorker, IsKilledAndReplacedAndTakesNobodyWithIt) {
+  times.interval = 1h;
+  std::vector<std::string> script{"once:" + (folder / "broken").string()};
+  script.insert(script.end(), GetParam().begin(), GetParam().end());
+  start(std::move(script));
+
+  ASSERT_TRUE(crashes());
+
+  EXPECT_THAT(source->telemetry().fault, HasSubstr("GPU worker"));
+  EXPECT_LT(source->telemetry().fault.size(), 500U);
+  EXPECT_TRUE(answers());
+  EXPECT_EQ(source->telemetry().report->vendors[0].gpus.size(), 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Scripts, BrokenWorker,
+    testing::Values(
+        std::vector<std::string>{"print:garbage"},
+        std::vector<std::string>{"ask", "print:{\"report\":{}}"},
+        std::vector<std::string>{"ask", "cut:{\"report\":{\"vendors\":[", "exit:0"},
+        std::vector<std::string>{"ask", "report", "report"}, std::vector<std::string>{"report"},
+        std::vector<std::string>{"ask", "print:{\"progress\":9e999}"},
+        std::vector<std::string>{"ask", "close", "hang"}, std::vector<std::string>{"ask", "flood"},
+        std::vector<std::string>{"ask", "flood-progress"},
+        std::vector<std::string>{"ask", "flood-stderr"}, std::vector<std::string>{"exit:0"}));
+
+TEST_F(WorkerSourceTest, EndsAWorkerThatDoesNotWantToEndWithinASecond) {
+  times.interval = 1h;
+  start({"ask", "report", "hang"});
+  ASSERT_TRUE(answers());
+  const auto begin = clock.steady();
+
+  source.reset();
+
+  EXPECT_LT(clock.steady() - begin, 2s);
+}
+
+TEST_F(WorkerSourceTest, ReturnsAtOnceWhenStopped) {
+  times.interval = 1h;
+  start({});
+  ASSERT_TRUE(answers());
+  std::stop_source stop;
+  std::jthread stopper([&] { stop.request_stop(); });
+  const auto begin = clock.steady();
+
+  EXPECT_FALSE(source->wait(1h, stop.get_token()));
+
+  EXPECT_LT(clock.steady() - begin, 10s);
+}
+
+// Not even the pipe of another worker, and none of the exporter's sockets.
+TEST_F(WorkerSourceTest, GivesTheWorkerNoDescriptorButItsPipes) {
+  std::array<int, 2> inherited{};
+  ASSERT_EQ(::pipe(inherited.data()), 0);  // without O_CLOEXEC, as a library may open one
+  const auto list = (folder / "descriptors").string();
+
+  start_program({"/bin/sh", "-c", "ls /proc/self/fd | tr '\\n' ' ' > " + list + "; sleep 60"});
+
+  EXPECT_TRUE(
+      reaches([&](const auto& /*now*/) { return ::access(list.c_str(), F_OK) == 0; }, "listed"));
+  std::ifstream in(list);
+  std::string text;
+  ASSERT_TRUE(support::poll_until(
+      [&] {
+        in = std::ifstream(list);
+        std::getline(in, text);
+        return text.size() >= 6;
+      },
+      10s));
+  EXPECT_EQ(text, "0 1 2 3 ") << "3 is the folder that ls reads";
+  for (const int descriptor : inherited) ::close(descriptor);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
