@@ -48,6 +48,8 @@ struct CheckSettings {
   std::filesystem::path results_dir;  // RESULTS_DIR; empty: no files
   // Where dcgmi, all_reduce_perf and fi_pingpong are looked for before PATH.
   std::vector<std::filesystem::path> tool_dirs{"/opt/amazon/efa/bin", "/opt/nccl-tests/build"};
+  // Where GDRCopy is, where it is: its module is then expected, and its own test run.
+  std::filesystem::path gdrcopy_dir = "/opt/gdrcopy";
   InstanceProfiles profiles = InstanceProfiles::built_in();
   std::string instance_type;  // configured; empty: asked for
 };

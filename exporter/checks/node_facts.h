@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "core/model/gpu.h"
+#include "exporter/host/host_paths.h"
+#include "exporter/host/modules.h"
+#include "exporter/store/store.h"
 
 namespace gpuward::exporter {
 
@@ -31,6 +34,16 @@ struct NodeFacts {
     }
     return nullptr;
   }
+};
+
+class NodeFactsReader {
+ public:
+  // One thread. Asks a device itself only where the driver has lost it: that may wait for a device
+  // that is being reset, so never on a thread that /metrics waits for.
+  [[nodiscard]] NodeFacts read(const HostPaths& host, const Snapshot& snapshot, WallTime now);
+
+ private:
+  DriverAges ages_;
 };
 
 }  // namespace gpuward::exporter

@@ -75,7 +75,7 @@ Scenario::Scenario(unsigned gpus) : now(std::chrono::seconds(1'800'000'000)) {
 
 std::string Scenario::bus_id(std::size_t index) {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  return std::string("0000:") + kDigits[index + 1] + "e:00";
+  return std::string("0000:") + kDigits[index + 5] + "e:00";
 }
 
 void Scenario::take_out_of_driver(std::size_t index) {

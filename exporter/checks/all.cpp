@@ -1,0 +1,27 @@
+#include <algorithm>
+#include <array>
+
+#include "exporter/checks/check.h"
+#include "exporter/checks/dcgm_check.h"
+#include "exporter/checks/efa_enumeration_check.h"
+#include "exporter/checks/efa_loopback_check.h"
+#include "exporter/checks/nccl_check.h"
+#include "exporter/checks/nvidia_smi_check.h"
+#include "exporter/checks/topology_check.h"
+
+namespace gpuward::exporter {
+
+std::span<const CheckEntry> all_checks() {
+  static const std::array kChecks{
+      nvidia_smi_entry(),       // 0
+      dcgm_level_2_entry(),     // 1
+      efa_enumeration_entry(),  // 2
+      topology_entry(),         // 3
+      dcgm_level_4_entry(),     // 4
+      nccl_entry(),             // 5
+      efa_loopback_entry(),     // 6
+  };
+  return kChecks;
+}
+
+}  // namespace gpuward::exporter

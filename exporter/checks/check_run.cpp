@@ -1,0 +1,129 @@
+#include "exporter/checks/check_run.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "exporter/checks/decide.h"
+#include "exporter/checks/gpu_use.h"
+#include "exporter/checks/schedule.h"
+
+namespace gpuward::exporter {
+
+struct CheckRun::Shared {
+  RunOrder order;
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::optional<CheckResult> result;
+  bool was_skipped = false;
+
+  void run(WallTime started, Clock& clock, const std::stop_token& stop);
+};
+
+namespace {
+
+constexpr std::chrono::milliseconds kLongestEnd{900};
+
+// Whether somebody could have told us that a GPU is in use.
+bool is_use_known(const Snapshot& snapshot) {
+  if (snapshot.workloads.is_known || !snapshot.telemetry.report) return true;
+  return std::ranges::all_of(snapshot.telemetry.report->vendors, [](const VendorReport& vendor) {
+    return std::ranges::all_of(vendor.gpus,
+                               [](const GpuReading& gpu) { return gpu.processes.has_value(); });
+  });
+}
+
+CheckOutcome look(const RunOrder& order, Clock& clock, const std::stop_token& stop) {
+  if (order.entry.needs_idle_gpus && !order.is_exclusive) {
+    if (const auto user = gpu_user(order.snapshot)) {
+      return CheckOutcome::skipped("the GPUs are in use: " + *user);
+    }
+    if (!is_use_known(order.snapshot)) {
+      return CheckOutcome::skipped("nobody can tell whether the GPUs are in use");
+    }
+  }
+  const auto profile = order.settings.profiles.find(order.instance_type);
+  return order.check->run({.snapshot = order.snapshot,
+                           .settings = order.settings,
+                           .host = order.host,
+                           .instance_type = order.instance_type,
+                           .profile = profile,
+                           .clock = clock,
+                           .stop = stop,
+                           .is_exclusive = order.is_exclusive});
+}
+
+// The fence: what a check throws is its own error.
+CheckOutcome look_safely(const RunOrder& order, Clock& clock, const std::stop_token& stop) try {
+  return look(order, clock, stop);
+} catch (const std::exception& error) {
+  return CheckOutcome::error(std::string("the check has broken down: ") + error.what());
+}
+
+// Threads that are stuck in the kernel, for as long as the process lives: joining them would wait
+// for the kernel. Never destroyed, so that nobody does.
+void leave_behind(std::jthread thread) {
+  static std::mutex mutex;
+  static auto* const kStuck = new std::vector<std::jthread>;
+  const std::lock_guard lock(mutex);
+  kStuck->push_back(std::move(thread));
+}
+
+}  // namespace
+
+CheckRun::CheckRun(RunOrder order, Clock& clock)
+    : started_(clock.wall()),
+      deadline_(clock.steady() + time_limit_of(order.entry, order.settings)),
+      shared_(std::make_shared<Shared>()) {
+  shared_->order = std::move(order);
+  thread_ = std::jthread([shared = shared_, started = started_, &clock](
+                             const std::stop_token& stop) { shared->run(started, clock, stop); });
+}
+
+void CheckRun::Shared::run(WallTime started, Clock& clock, const std::stop_token& stop) {
+  const auto begin = clock.steady();
+  CheckOutcome outcome = look_safely(order, clock, stop);
+  const bool is_skip = outcome.kind == CheckOutcome::Kind::kSkipped;
+  const auto duration =
+      std::chrono::duration_cast<std::chrono::milliseconds>(clock.steady() - begin);
+  CheckResult made = decide_status(std::move(outcome), order.entry.name, {started, duration},
+                                   check_findings(order.snapshot.state, order.entry.name));
+  if (order.on_result) order.on_result(made);
+  const std::lock_guard lock(mutex);
+  result = std::move(made);
+  was_skipped = is_skip;
+  ended.notify_all();
+}
+
+CheckRun::~CheckRun() {
+  thread_.request_stop();
+  if (!wait(kLongestEnd)) leave_behind(std::move(thread_));
+}
+
+std::optional<CheckResult> CheckRun::result() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->result;
+}
+
+bool CheckRun::was_skipped() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->was_skipped;
+}
+
+bool CheckRun::wait(std::chrono::milliseconds limit) const {
+  std::unique_lock lock(shared_->mutex);
+  return shared_->ended.wait_for(lock, limit, [this] { return shared_->result.has_value(); });
+}
+
+CheckResult CheckRun::overdue(WallTime now) const {
+  const RunOrder& order = shared_->order;
+  const auto duration = std::chrono::duration_cast<std::chrono::milliseconds>(now - started_);
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration);
+  return decide_status(
+      CheckOutcome::error("has not ended after " + std::to_string(seconds.count()) + " s"),
+      order.entry.name, {started_, duration},
+      check_findings(order.snapshot.state, order.entry.name));
+}
+
+}  // namespace gpuward::exporter

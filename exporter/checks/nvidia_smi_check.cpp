@@ -1,0 +1,96 @@
+#include "exporter/checks/nvidia_smi_check.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exporter/checks/finding_list.h"
+#include "exporter/checks/gpu_rules.h"
+
+namespace gpuward::exporter {
+namespace {
+
+// Numbered checks speak for themselves; the kernel log and check "gpu" are spoken for here.
+bool is_spoken_for(const Finding& finding) {
+  const bool is_numbered =
+      !finding.check.empty() && finding.check[0] >= '0' && finding.check[0] <= '9';
+  return !is_numbered && finding.severity != Severity::kNone;
+}
+
+// What is latched, and what this look has found on top.
+std::vector<Finding> all_findings(const State& state, const std::vector<Finding>& fresh) {
+  std::vector<Finding> all = fresh;
+  for (const auto& [key, finding] : state.findings) {
+    if (!is_spoken_for(finding)) continue;
+    const bool is_known = std::ranges::any_of(fresh, [&](const Finding& other) {
+      return other.check == finding.check && other.code == finding.code &&
+             other.pci_bus_id == finding.pci_bus_id;
+    });
+    if (!is_known) all.push_back(finding);
+  }
+  return all;
+}
+
+bool has_check(const std::vector<Finding>& findings, std::string_view check) {
+  return std::ranges::find(findings, check, &Finding::check) != findings.end();
+}
+
+std::string details_of(const CheckOutcome& judged, const std::vector<Finding>& all) {
+  // The first part of what the rules say is the count; what they found is said with the rest.
+  std::string details = judged.details.substr(0, judged.details.find("; "));
+  const std::string described = describe_findings(all);
+  if (!described.empty()) details += "; " + described;
+  const bool has_nvlink_xid = std::ranges::any_of(
+      all, [](const Finding& each) { return each.check == "xid" && each.code == "74"; });
+  if (has_nvlink_xid && has_check(all, "sxid")) {
+    details += "; an SXid beside Xid 74: the NVSwitch is likely the cause";
+  }
+  return details;
+}
+
+// Said aloud: a node that nobody has described can lose a GPU unnoticed.
+void judge_profile(const CheckContext& context, FindingList& found) {
+  if (context.profile) return;
+  found.add("profile_unknown", "",
+            context.instance_type.empty()
+                ? "the instance type is not known"
+                : "instance type " + context.instance_type + " is in no table");
+}
+
+class NvidiaSmiCheck final : public Check {
+ public:
+  CheckOutcome run(const CheckContext& context) override {
+    const WallTime now = context.clock.wall();
+    const NodeFacts facts = facts_.read(context.host, context.snapshot, now);
+    CheckOutcome judged =
+        judge_gpus({context.snapshot, context.settings, context.profile, facts, now, nullptr});
+    const auto all = all_findings(context.snapshot.state, judged.findings);
+    if (judged.kind == CheckOutcome::Kind::kSkipped && all.empty()) return judged;
+    FindingList own(context.settings);
+    judge_profile(context, own);
+    CheckOutcome outcome = CheckOutcome::done(details_of(judged, all), own.take_findings());
+    if (!context.profile) outcome.details += "; " + outcome.findings[0].line;
+    outcome.kind = judged.kind == CheckOutcome::Kind::kError ? judged.kind : outcome.kind;
+    outcome.latched = worst_of(all);
+    return outcome;
+  }
+
+ private:
+  NodeFactsReader facts_;
+};
+
+}  // namespace
+
+CheckEntry nvidia_smi_entry() {
+  return {.number = 0,
+          .name = "0-nvidia-smi",
+          .short_name = "nvidia-smi",
+          .suite = Suite::kLightweight,
+          .rhythm = CheckEntry::Rhythm::kEachCycle,
+          .timeout = std::chrono::seconds(30),
+          .make = []() -> std::unique_ptr<Check> { return std::make_unique<NvidiaSmiCheck>(); }};
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,171 @@
+#include "exporter/checks/runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "exporter/checks/decide.h"
+#include "exporter/checks/result_files.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using Rhythm = CheckEntry::Rhythm;
+
+// Checks wait for the first reading of the GPUs, so that no node starts with an error.
+constexpr std::chrono::seconds kLongestFirstReading{60};
+// What is told to stop gets this long before it is called stuck.
+constexpr std::chrono::seconds kToStop{10};
+
+}  // namespace
+
+bool is_enabled(const CheckEntry& entry, const CheckSettings& settings) {
+  switch (entry.rhythm) {
+    case Rhythm::kEachCycle:
+      return std::ranges::find(settings.enabled, entry.number) != settings.enabled.end();
+    case Rhythm::kDiagnostic:
+      return settings.is_dcgm_l2_enabled;
+    case Rhythm::kOnDemand:
+      break;
+  }
+  return false;
+}
+
+CheckRunner::CheckRunner(RunnerOptions options, Store& store, Clock& clock, Log& log)
+    : options_(std::move(options)),
+      store_(store),
+      clock_(clock),
+      log_(log),
+      table_{node_number(options_.node_name), clock.wall(), clock.steady()} {}
+
+CheckRunner::~CheckRunner() {
+  // All at once, so that the end takes one second and not one for each.
+  for (auto& [number, job] : jobs_) {
+    if (job.run) job.run->request_stop();
+  }
+}
+
+void CheckRunner::tick() {
+  const std::shared_ptr<const CheckSettings> settings = options_.settings();
+  const bool may_start = has_first_reading();
+  for (const CheckEntry& entry : options_.checks) {
+    Job& job = jobs_[entry.number];
+    if (job.run) {
+      take(entry, job);
+      if (job.run) watch(entry, job);
+    } else if (!is_enabled(entry, *settings)) {
+      withdraw(entry, job);
+    } else if (may_start && is_due(entry, job, *settings)) {
+      start(entry, job, *settings);
+    }
+  }
+}
+
+bool CheckRunner::has_first_reading() const {
+  return clock_.steady() - table_.started_steady >= kLongestFirstReading ||
+         store_.snapshot().telemetry.state != WorkerState::kStarting;
+}
+
+bool CheckRunner::is_due(const CheckEntry& entry, Job& job, const CheckSettings& settings) {
+  if (entry.rhythm == Rhythm::kDiagnostic) {
+    return is_slot_reached(entry, job, settings.dcgm_l2_interval);
+  }
+  return clock_.steady() >= next_quick_run(table_, settings.check_interval, job.last);
+}
+
+bool CheckRunner::is_slot_reached(const CheckEntry& entry, Job& job,
+                                  std::chrono::milliseconds interval) {
+  const WallTime now = clock_.wall();
+  // Also anew after the clock has been set back.
+  const bool is_stale = job.slot && *job.slot > now + 2 * interval;
+  if (!job.slot || is_stale || job.slot_interval != interval) {
+    const State state = store_.state();
+    const auto known = state.checks.find(std::string(entry.name));
+    const auto last = known == state.checks.end() || known->second.status == CheckStatus::kSkip
+                          ? std::nullopt
+                          : std::optional(known->second.started);
+    job.slot = next_diagnostic_run(table_, interval, last, now);
+    job.slot_interval = interval;
+    log_.info("A diagnostic has its time",
+              {{"check", std::string(entry.name)}, {"at", to_rfc3339(*job.slot)}});
+  }
+  return now >= *job.slot;
+}
+
+void CheckRunner::start(const CheckEntry& entry, Job& job, const CheckSettings& settings) {
+  if (!job.check) job.check = entry.make();
+  job.last = clock_.steady();
+  job.slot.reset();
+  job.is_overdue_said = false;
+  RunOrder order;
+  order.entry = entry;
+  order.check = job.check;
+  order.snapshot = store_.snapshot();
+  order.settings = settings;
+  order.host = options_.host;
+  order.instance_type = order.snapshot.instance.type;
+  if (!settings.results_dir.empty()) {
+    const ResultPlace place{settings.results_dir, options_.host_name, order.instance_type};
+    // What cannot be written is missed by whoever reads it; the store has the result all the same.
+    order.on_result = [place](const CheckResult& result) {
+      static_cast<void>(write_result(place, result));
+    };
+  }
+  job.run = std::make_unique<CheckRun>(std::move(order), clock_);
+}
+
+void CheckRunner::take(const CheckEntry& entry, Job& job) {
+  const auto result = job.run->result();
+  if (!result) return;
+  const bool was_skipped = job.run->was_skipped();
+  job.run.reset();
+  // The verdict of a diagnostic stays until another supersedes it: one that did not look does not.
+  const State state = store_.state();
+  const auto known = state.checks.find(std::string(entry.name));
+  const bool has_verdict =
+      known != state.checks.end() && known->second.status != CheckStatus::kSkip;
+  if (was_skipped && has_verdict && entry.rhythm == Rhythm::kDiagnostic) {
+    log_.info("A diagnostic was skipped: its last verdict stands",
+              {{"check", std::string(entry.name)}, {"details", result->details}});
+    return;
+  }
+  publish(entry, *result);
+}
+
+void CheckRunner::watch(const CheckEntry& entry, Job& job) {
+  const auto now = clock_.steady();
+  if (now < job.run->deadline()) return;
+  job.run->request_stop();
+  if (now < job.run->deadline() + kToStop || job.is_overdue_said) return;
+  job.is_overdue_said = true;
+  publish(entry, job.run->overdue(clock_.wall()));
+}
+
+// A check that nobody wants any more has no status; what it found stays until somebody clears it.
+void CheckRunner::withdraw(const CheckEntry& entry, Job& job) {
+  if (!job.last) return;
+  job.last.reset();
+  job.slot.reset();
+  publish(entry, decide_status(CheckOutcome::skipped("not enabled any more"), entry.name,
+                               {clock_.wall(), std::chrono::milliseconds(0)},
+                               check_findings(store_.state(), entry.name)));
+}
+
+void CheckRunner::publish(const CheckEntry& entry, const CheckResult& result) {
+  store_.apply_check(result, entry.is_diagnostic);
+  const Log::Fields fields{{"check", result.check},
+                           {"status", std::string(to_string(result.status))},
+                           {"severity", std::string(to_string(result.severity))},
+                           {"duration_ms", std::to_string(result.duration.count())},
+                           {"details", result.details}};
+  switch (result.status) {
+    case CheckStatus::kPass:
+    case CheckStatus::kSkip:
+      return log_.debug("A check has ended", fields);
+    case CheckStatus::kWarn:
+    case CheckStatus::kFail:
+    case CheckStatus::kError:
+      return log_.warn("A check has ended", fields);
+  }
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,74 @@
+// Runs the enabled checks by their timetable, each on a thread of its own, and writes what they
+// find into the store. It has no thread itself: whoever owns it calls tick() about once a second,
+// which never blocks. At the end it waits for running checks for a second each at most (CheckRun).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "exporter/checks/check.h"
+#include "exporter/checks/check_run.h"
+#include "exporter/checks/schedule.h"
+
+namespace gpuward::exporter {
+
+struct RunnerOptions {
+  std::string node_name;  // spreads diagnostics over the fleet
+  std::string host_name;  // in result files
+  HostPaths host;
+  std::span<const CheckEntry> checks = all_checks();
+  // The settings in force; asked at each tick, so that new ones count at the next cycle.
+  std::function<std::shared_ptr<const CheckSettings>()> settings;
+};
+
+class CheckRunner {
+ public:
+  // `store`, `clock` and `log` must outlive it.
+  CheckRunner(RunnerOptions options, Store& store, Clock& clock, Log& log);
+  ~CheckRunner();
+  CheckRunner(const CheckRunner&) = delete;
+  CheckRunner& operator=(const CheckRunner&) = delete;
+
+  // One thread. Starts what is due, takes what has ended, says what is overdue.
+  void tick();
+
+ private:
+  // One check and what is known of it. Its Check keeps what it remembers from run to run.
+  struct Job {
+    std::shared_ptr<Check> check;
+    std::unique_ptr<CheckRun> run;
+    std::optional<Clock::Steady> last;  // start of its last run, in this process
+    // Of a diagnostic: when it runs, once that is known, and the interval that it was known for.
+    std::optional<WallTime> slot;
+    std::chrono::milliseconds slot_interval{0};
+    bool is_overdue_said = false;
+  };
+
+  [[nodiscard]] bool is_due(const CheckEntry& entry, Job& job, const CheckSettings& settings);
+  [[nodiscard]] bool is_slot_reached(const CheckEntry& entry, Job& job,
+                                     std::chrono::milliseconds interval);
+  [[nodiscard]] bool has_first_reading() const;
+  void start(const CheckEntry& entry, Job& job, const CheckSettings& settings);
+  void take(const CheckEntry& entry, Job& job);
+  void watch(const CheckEntry& entry, Job& job);
+  void withdraw(const CheckEntry& entry, Job& job);
+  void publish(const CheckEntry& entry, const CheckResult& result);
+
+  RunnerOptions options_;
+  Store& store_;
+  Clock& clock_;
+  Log& log_;
+  Timetable table_;
+  std::map<int, Job> jobs_;  // by number
+};
+
+// Whether the settings have it run by itself.
+[[nodiscard]] bool is_enabled(const CheckEntry& entry, const CheckSettings& settings);
+
+}  // namespace gpuward::exporter

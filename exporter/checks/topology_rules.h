@@ -1,0 +1,31 @@
+// What check 3 looks for, as rules on one reading. Pure, but for the trend that the caller keeps.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "exporter/checks/counter_trend.h"
+#include "exporter/checks/finding_list.h"
+#include "exporter/checks/gpu_rules.h"
+
+namespace gpuward::exporter {
+
+// Not one NVLink where the profile expects them. Needs two indications: links that say so, or
+// peers.
+void judge_nvlink_presence(const VendorReport& report, const GpuRuleInput& input,
+                           FindingList& found);
+// Each pair of GPUs of the peer-to-peer matrix, not only each GPU.
+void judge_peers(const VendorReport& report, const GpuRuleInput& input, FindingList& found);
+// Errors of the links since the last call; the first call only looks.
+void judge_link_errors(const VendorReport& report, WallTime now, CounterTrend& trend,
+                       FindingList& found);
+
+struct FabricManagerFacts {
+  bool has_nvswitch = false;
+  bool can_see_processes = false;
+  bool is_running = false;
+};
+void judge_fabric_manager(const FabricManagerFacts& facts, const VendorReport& report,
+                          const GpuRuleInput& input, FindingList& found);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,128 @@
+#include "exporter/checks/efa_enumeration_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "exporter/checks/decide.h"
+#include "tests/unit/exporter/checks/check_bench.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kUnlimited = "unlimited";
+
+class EfaEnumeration : public ::testing::Test {
+ protected:
+  EfaEnumeration() {
+    bench_.node.profile = InstanceProfile{"p4d.24xlarge", 8, 4, true, "efa"};
+    bench_.host.with_efa(4)
+        .with_process(300, "containerd")
+        .with_memory_lock(300, std::string(kUnlimited));
+    install("tools/fi_info", "echo 'provider: efa'");
+  }
+  CheckResult result() { return decide_status(bench_.run(), "2-efa-enumeration", {}); }
+  void install(const std::string& path, const std::string& script) {
+    bench_.host.write("dev/" + path, "#!/bin/sh\n" + script + "\n");
+    std::filesystem::permissions(bench_.host.paths().dev / path, std::filesystem::perms::owner_all);
+  }
+  CheckBench bench_{efa_enumeration_entry()};
+};
+
+TEST_F(EfaEnumeration, PassesWithAllDevices) {
+  const CheckResult passed = result();
+  EXPECT_EQ(passed.status, CheckStatus::kPass) << passed.details;
+  EXPECT_EQ(passed.details, "4 EFA devices");
+}
+
+TEST_F(EfaEnumeration, K23FewerDevicesIsolateAndSayThatTheyMayNeverHaveBeenThere) {
+  bench_.host.loses_pci("0000:10:00.0");
+  const CheckResult failed = result();
+  EXPECT_EQ(failed.severity, Severity::kIsolate);
+  ASSERT_FALSE(failed.findings.empty());
+  EXPECT_EQ(failed.findings[0].code, "efa_count");
+  EXPECT_THAT(failed.findings[0].why, HasSubstr("launched with fewer"));
+  EXPECT_THAT(failed.details, HasSubstr("3 EFA devices"));
+}
+
+TEST_F(EfaEnumeration, MoreDevicesThanTheProfileAreTheProfilesFault) {
+  bench_.node.profile->efa_devices = 2;
+  EXPECT_EQ(result().severity, Severity::kMonitor);
+}
+
+TEST_F(EfaEnumeration, P5enIsLookedAtThreeMoreTimesFiveSecondsApart) {
+  bench_.node.profile->type = "p5en.48xlarge";
+  bench_.node.profile->efa_devices = 5;
+  const auto before = bench_.clock.steady();
+  EXPECT_EQ(result().severity, Severity::kIsolate);
+  EXPECT_EQ(bench_.clock.steady() - before, std::chrono::seconds(15));
+}
+
+TEST_F(EfaEnumeration, WarnsOfMissingModulesNamingThem) {
+  bench_.host.remove("sys/module/ib_uverbs").write("dev/gdrcopy/README", "");
+  const CheckResult warned = result();
+  EXPECT_EQ(warned.status, CheckStatus::kWarn);
+  ASSERT_EQ(warned.findings.size(), 1U);
+  EXPECT_EQ(warned.findings[0].code, "efa_module_missing");
+  EXPECT_EQ(warned.findings[0].line, "ib_uverbs; gdrdrv");
+}
+
+TEST_F(EfaEnumeration, WarnsOfDevicesWithoutTheirFile) {
+  bench_.host.remove("dev/infiniband/uverbs0");
+  const CheckResult warned = result();
+  ASSERT_EQ(warned.findings.size(), 1U) << warned.details;
+  EXPECT_EQ(warned.findings[0].code, "efa_uverbs_missing");
+}
+
+TEST_F(EfaEnumeration, WarnsWhenTheRuntimeLetsWorkloadsLockLittleMemory) {
+  bench_.host.with_memory_lock(300, "67108864");
+  const CheckResult warned = result();
+  ASSERT_EQ(warned.findings.size(), 1U);
+  EXPECT_EQ(warned.findings[0].code, "memlock_low");
+  EXPECT_THAT(warned.findings[0].line, HasSubstr("containerd"));
+}
+
+// health_suite.md: fi_info ends with 61 where there is no EFA; with set -e that was the end.
+TEST_F(EfaEnumeration, K18FiInfoThatFailsIsAFindingNotAnEnd) {
+  install("tools/fi_info", "echo 'fi_getinfo: -61 (No data available)' >&2; exit 61");
+  const CheckResult warned = result();
+  EXPECT_EQ(warned.status, CheckStatus::kWarn);
+  ASSERT_EQ(warned.findings.size(), 1U);
+  EXPECT_EQ(warned.findings[0].code, "efa_provider_missing");
+  EXPECT_THAT(warned.findings[0].line, HasSubstr("No data available"));
+}
+
+TEST_F(EfaEnumeration, RunsGdrCopysOwnTestWhereItIsAndNobodyUsesTheGpus) {
+  bench_.host.with_module("gdrdrv");
+  install("gdrcopy/bin/sanity", "exit 3");
+  EXPECT_EQ(result().findings.at(0).code, "gdrcopy_failed");
+  bench_.node.gpu(0).processes->push_back({4711, 1});
+  EXPECT_EQ(result().status, CheckStatus::kPass);
+}
+
+TEST_F(EfaEnumeration, SkipsWhereNoneIsAndNoneIsExpected) {
+  CheckBench bare(efa_enumeration_entry());
+  bare.node.profile->efa_devices = 0;
+  EXPECT_EQ(bare.run().kind, CheckOutcome::Kind::kSkipped);
+}
+
+TEST_F(EfaEnumeration, AllMissingIsAFailureNotASkip) {
+  CheckBench bare(efa_enumeration_entry());
+  EXPECT_EQ(severity_of(bare.run(), "efa_count"), Severity::kIsolate);
+}
+
+TEST_F(EfaEnumeration, K12WithoutAProfileItSaysThatNobodyCounts) {
+  bench_.node.profile.reset();
+  EXPECT_THAT(result().details, HasSubstr("nobody knows how many there must be"));
+}
+
+TEST_F(EfaEnumeration, APciBusThatCannotBeReadIsAnError) {
+  bench_.host.remove("sys/bus/pci");
+  EXPECT_EQ(result().status, CheckStatus::kError);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

@@ -1,0 +1,111 @@
+#include "exporter/checks/nvidia_smi_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "exporter/checks/decide.h"
+#include "tests/unit/exporter/checks/check_bench.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using ::testing::HasSubstr;
+
+class NvidiaSmi : public ::testing::Test {
+ protected:
+  CheckResult result() { return decide_status(bench_.run(), "0-nvidia-smi", {}); }
+  CheckBench bench_{nvidia_smi_entry()};
+};
+
+TEST_F(NvidiaSmi, PassesOnAHealthyNode) {
+  const CheckResult passed = result();
+  EXPECT_EQ(passed.status, CheckStatus::kPass);
+  EXPECT_EQ(passed.details, "8 GPUs");
+}
+
+TEST_F(NvidiaSmi, SpeaksForXidsThatAreLatched) {
+  bench_.node.kernel_has("xid", "79", Scenario::bus_id(2), Severity::kReboot);
+  const CheckResult failed = result();
+  EXPECT_EQ(failed.status, CheckStatus::kFail);
+  EXPECT_EQ(failed.severity, Severity::kReboot);
+  EXPECT_THAT(failed.details, HasSubstr("xid 79 on " + Scenario::bus_id(2) + " (reboot)"));
+  EXPECT_TRUE(failed.findings.empty());  // they are the kernel log's
+}
+
+TEST_F(NvidiaSmi, K1Xid54AndPersistenceOffStayIsolate) {
+  bench_.node.kernel_has("xid", "54", Scenario::bus_id(2), Severity::kIsolate);
+  bench_.node.gpu(0).persistence_mode = false;
+  EXPECT_EQ(result().severity, Severity::kIsolate);
+  EXPECT_EQ(result().status, CheckStatus::kFail);
+}
+
+TEST_F(NvidiaSmi, K1Xid54AndUncorrectedEccStayIsolate) {
+  bench_.node.kernel_has("xid", "54", Scenario::bus_id(2), Severity::kIsolate);
+  bench_.node.gpu(0).ecc.uncorrected_volatile.total = 1;
+  EXPECT_EQ(result().severity, Severity::kIsolate);
+}
+
+TEST_F(NvidiaSmi, K1Xid31AloneWarnsInsteadOfPassing) {
+  bench_.node.kernel_has("xid", "31", Scenario::bus_id(2), Severity::kMonitor);
+  EXPECT_EQ(result().status, CheckStatus::kWarn);
+}
+
+TEST_F(NvidiaSmi, NamesTheSwitchWhereAnSxidComesWithXid74) {
+  bench_.node.kernel_has("xid", "74", Scenario::bus_id(2), Severity::kReset);
+  EXPECT_THAT(result().details, ::testing::Not(HasSubstr("NVSwitch")));
+  bench_.node.kernel_has("sxid", "12028", "0000:05:00", Severity::kMonitor);
+  EXPECT_THAT(result().details, HasSubstr("the NVSwitch is likely the cause"));
+}
+
+TEST_F(NvidiaSmi, K15AMissingGpuStillShowsTheXidThatExplainsIt) {
+  bench_.node.take_out_of_driver(7);
+  bench_.host.falls_off_the_bus(Scenario::bus_id(7) + ".0");
+  bench_.node.kernel_has("xid", "79", Scenario::bus_id(7), Severity::kReboot);
+  const CheckResult failed = result();
+  EXPECT_EQ(failed.severity, Severity::kReboot);
+  EXPECT_THAT(failed.details, HasSubstr("gpu_undriven on " + Scenario::bus_id(7)));
+  EXPECT_THAT(failed.details, HasSubstr("xid 79"));
+}
+
+TEST_F(NvidiaSmi, K12AnUnknownInstanceTypeIsSaidAloud) {
+  bench_.node.profile.reset();
+  bench_.node.take_out_of_driver(7);
+  bench_.host.loses_pci(Scenario::bus_id(7) + ".0");
+  const CheckResult warned = result();
+  EXPECT_EQ(warned.status, CheckStatus::kWarn);
+  EXPECT_THAT(warned.details, HasSubstr("instance type x9.metal is in no table"));
+  ASSERT_EQ(warned.findings.size(), 1U);
+  EXPECT_EQ(warned.findings[0].code, "profile_unknown");
+}
+
+TEST_F(NvidiaSmi, ALibraryThatDoesNotWorkIsAnErrorAndNotIsolate) {
+  bench_.node.report.vendors[0] = {};
+  bench_.node.report.vendors[0].state = LibraryState::kUnusable;
+  bench_.node.report.vendors[0].fault = "Driver Not Loaded";
+  EXPECT_EQ(result().status, CheckStatus::kError);
+  EXPECT_LE(result().severity, Severity::kMonitor);
+}
+
+TEST_F(NvidiaSmi, SkipsWhereNoGpuIsAndNoneIsExpected) {
+  CheckBench empty(nvidia_smi_entry());
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) empty.host.loses_pci(Scenario::bus_id(gpu) + ".0");
+  empty.node.report.vendors[0] = {};
+  empty.node.profile.reset();
+  EXPECT_EQ(empty.run().kind, CheckOutcome::Kind::kSkipped);
+}
+
+TEST_F(NvidiaSmi, ALostGpuWhoseBusDoesNotAnswerRebootsAndElseIsOnlyWatched) {
+  bench_.node.gpu(4).is_lost = true;
+  EXPECT_EQ(result().severity, Severity::kMonitor);
+  bench_.host.falls_off_the_bus(Scenario::bus_id(4) + ".0");
+  EXPECT_EQ(result().severity, Severity::kReboot);
+}
+
+TEST_F(NvidiaSmi, ExpectsSeedsOwnSeverityWithItsProfile) {
+  bench_.node.settings.is_seed_profile = true;
+  bench_.node.take_out_of_driver(7);
+  EXPECT_EQ(result().severity, Severity::kIsolate);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

@@ -1,0 +1,144 @@
+#include "exporter/checks/topology_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "exporter/checks/decide.h"
+#include "tests/unit/exporter/checks/check_bench.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using std::chrono::minutes;
+using ::testing::HasSubstr;
+
+class Topology : public ::testing::Test {
+ protected:
+  Topology() {
+    bench_.host.with_nvswitches(4)
+        .with_process(2, "kthreadd")
+        .with_process(900, "nv-fabricmanager");
+  }
+  CheckOutcome run() {
+    bench_.clock.advance(minutes(5));
+    return bench_.run();
+  }
+  PeerStatus& peer(std::uint32_t from, std::uint32_t to) {
+    for (PeerStatus& each : bench_.node.report.vendors[0].peers) {
+      if (each.from == from && each.to == to) return each;
+    }
+    throw std::out_of_range("no such pair");
+  }
+  CheckBench bench_{topology_entry()};
+};
+
+TEST_F(Topology, PassesOnAHealthyNode) {
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(codes_of(outcome), "");
+  EXPECT_EQ(outcome.details, "8 GPUs");
+}
+
+TEST_F(Topology, NvlinkExpectedAndNoneIsolates) {
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) {
+    for (Link& link : bench_.node.gpu(gpu).links) link.active = false;
+  }
+  EXPECT_EQ(severity_of(run(), "nvlink_absent"), Severity::kIsolate);
+}
+
+TEST_F(Topology, LinksThatTheDriverDoesNotTellOfAreNotMissing) {
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) bench_.node.gpu(gpu).links.clear();
+  EXPECT_EQ(codes_of(run()), "");
+  for (PeerStatus& each : bench_.node.report.vendors[0].peers) each.nvlink_status = 5;
+  EXPECT_EQ(severity_of(run(), "nvlink_absent"), Severity::kIsolate);
+}
+
+TEST_F(Topology, OneLinkThatIsOffDoesNotMeanNone) {
+  bench_.node.gpu(0).links[0].active = false;
+  EXPECT_EQ(codes_of(run()), "");
+}
+
+TEST_F(Topology, K17APairWithoutNvlinkIsSeenAmongHealthyOnes) {
+  peer(2, 5).nvlink_status = 5;  // NVML_P2P_STATUS_NOT_SUPPORTED
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(severity_of(outcome, "p2p_unsupported"), Severity::kMonitor);
+  EXPECT_EQ(outcome.findings[0].line, "1 pairs: 2-5");
+}
+
+TEST_F(Topology, TwoGpusInOnePlaceThatCannotReachEachOtherIsolate) {
+  peer(2, 5).topology = 0;
+  EXPECT_EQ(codes_of(run()), "");
+  peer(2, 5).read_status = 5;
+  EXPECT_EQ(severity_of(run(), "topology_broken"), Severity::kIsolate);
+}
+
+TEST_F(Topology, B200PeerToPeerPathsThatAreNotSupportedWarn) {
+  bench_.node.profile->type = "p6-b200.48xlarge";
+  peer(0, 1).write_status = 5;
+  EXPECT_EQ(severity_of(run(), "p2p_unsupported"), Severity::kMonitor);
+}
+
+TEST_F(Topology, MigHasNoPeers) {
+  bench_.node.gpu(0).mig_enabled = true;
+  for (PeerStatus& each : bench_.node.report.vendors[0].peers) each.read_status = 2;
+  EXPECT_EQ(codes_of(run()), "");
+}
+
+TEST_F(Topology, K17LinkErrorsOfTheBoardsLifeAreNoWarningNewOnesAre) {
+  bench_.node.gpu(3).links[2].recovery_errors = 12'000;
+  EXPECT_EQ(codes_of(run()), "");
+  EXPECT_EQ(codes_of(run()), "");
+  bench_.node.gpu(3).links[2].recovery_errors = 12'002;
+  const CheckOutcome outcome = run();
+  ASSERT_EQ(codes_of(outcome), "nvlink_recovery_errors");
+  EXPECT_EQ(outcome.findings[0].line, "2 since the last look");
+  EXPECT_EQ(outcome.findings[0].severity, Severity::kMonitor);
+  EXPECT_EQ(codes_of(run()), "");
+}
+
+TEST_F(Topology, CrcErrorsCountFromAHundredASecond) {
+  static_cast<void>(run());
+  bench_.node.gpu(3).links[2].crc_flit_errors = 300 * 99;
+  EXPECT_EQ(codes_of(run()), "");
+  *bench_.node.gpu(3).links[2].crc_flit_errors += 300 * 100;
+  EXPECT_EQ(codes_of(run()), "nvlink_crc_errors");
+}
+
+// LESSONS 4: fabric manager down 20 days (NVSentinel #891).
+TEST_F(Topology, FabricManagerDownIsSeenAlthoughTheGpusAreInTheirFabric) {
+  bench_.host.remove("proc/900");
+  EXPECT_EQ(severity_of(run(), "fabric_manager_down_completed"), Severity::kMonitor);
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) bench_.node.gpu(gpu).fabric = {};  // A100 tells none
+  EXPECT_EQ(severity_of(run(), "fabric_manager_down"), Severity::kReset);
+}
+
+TEST_F(Topology, AFabricManagerThatCannotBeSeenFromHereIsNotDown) {
+  bench_.host.remove("proc/900").remove("proc/2");
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(codes_of(outcome), "");
+  EXPECT_THAT(outcome.details, HasSubstr("needs hostPID"));
+}
+
+TEST_F(Topology, NobodyNeedsAFabricManagerWithoutNvswitches) {
+  CheckBench bare(topology_entry());
+  bare.host.with_process(2, "kthreadd");
+  EXPECT_EQ(codes_of(bare.run()), "");
+}
+
+TEST_F(Topology, SpeaksForAMissingGpu) {
+  bench_.node.was_found_before_the_reboot("gpu_missing", "");
+  bench_.node.known.findings.begin()->second.severity = Severity::kReboot;
+  EXPECT_EQ(run().latched, Severity::kReboot);
+}
+
+TEST_F(Topology, CannotTellWhileTheDriverDoesNotAnswer) {
+  bench_.node.state = WorkerState::kHung;
+  EXPECT_EQ(run().kind, CheckOutcome::Kind::kError);
+}
+
+TEST_F(Topology, SkipsWithoutGpus) {
+  bench_.node.report.vendors[0].gpus.clear();
+  EXPECT_EQ(run().kind, CheckOutcome::Kind::kSkipped);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
