@@ -11,7 +11,7 @@
 #include "exporter/checks/dcgm_report.h"
 #include "exporter/checks/dcgm_verdict.h"
 #include "exporter/checks/gpu_use.h"
-#include "exporter/checks/process_search.h"
+#include "exporter/host/processes.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -52,12 +52,16 @@ std::optional<std::string> obstacle(DcgmCheck::Level level, const CheckContext& 
 // The engine runs the tests in a process of its own, nvvs; it must be gone before anybody judges or
 // starts the next check (K4).
 std::string what_is_left(const CheckContext& context) {
-  constexpr std::string_view kWorker = "nvvs";
+  const auto find_worker = [&]() -> std::optional<std::int64_t> {
+    const Processes processes = list_processes(context.host);
+    const Process* const worker = processes.find("nvvs");
+    return worker == nullptr ? std::nullopt : std::optional(worker->pid);
+  };
   const auto deadline = context.clock.steady() + kWorkerLimit;
-  auto pid = find_process(context.host, kWorker);
+  auto pid = find_worker();
   while (pid && context.clock.steady() < deadline) {
     context.clock.sleep_for(milliseconds(200), std::stop_token());
-    pid = find_process(context.host, kWorker);
+    pid = find_worker();
   }
   return pid ? "; nv-hostengine still runs its tests (nvvs, pid " + std::to_string(*pid) + ")" : "";
 }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/runtime/text.h"
-#include "exporter/checks/process_search.h"
+#include "exporter/host/processes.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -58,9 +58,10 @@ Result<std::unique_ptr<DcgmEngine>> DcgmEngine::reach(const CheckContext& contex
   const Status reached = probe(context);
   if (reached) return engine;
   if (reached.error().kind != ErrorKind::kUnavailable) return std::unexpected(reached.error());
-  if (const auto pid = find_process(context.host, kEngine)) {
+  const Processes processes = list_processes(context.host);
+  if (const Process* const running = processes.find(kEngine)) {
     return fail(ErrorKind::kUnavailable,
-                "nv-hostengine runs (pid " + std::to_string(*pid) +
+                "nv-hostengine runs (pid " + std::to_string(running->pid) +
                     "), but dcgmi cannot reach it from here: " + reached.error().message);
   }
   if (Status started = engine->start(context, lifetime); !started)

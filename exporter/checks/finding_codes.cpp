@@ -10,6 +10,8 @@ using enum Severity;
 constexpr std::string_view kNvidiaSmi = "0-nvidia-smi";
 constexpr std::string_view kEfa = "2-efa-enumeration";
 constexpr std::string_view kTopology = "3-topology-check";
+constexpr std::string_view kNccl = "5-nccl-allreduce";
+constexpr std::string_view kEfaLoopback = "6-efa-loopback";
 constexpr ClearedBy kByCheck = ClearedBy::kCheck;
 constexpr ClearedBy kByOperator = ClearedBy::kOperator;
 
@@ -122,6 +124,30 @@ constexpr FindingCode kCodes[] = {
      "NVLinks had to be brought up again, or packets sent again, since the last look"},
     {kTopology, "nvlink_crc_errors", kMonitor, kMonitor, kByCheck,
      "NVLink packets arrive broken at a rate that matters"},
+    // Check 5.
+    {kNccl, "nccl_wrong_values", kReset, kIsolate, kByCheck,
+     "the GPUs add up wrongly: jobs would learn nonsense; a driver, an IOMMU or a link may do it"},
+    {kNccl, "nccl_hardware_error", kReset, kIsolate, kByCheck,
+     "CUDA has met an error of a GPU or a link while all_reduce ran"},
+    {kNccl, "nccl_failed", kReset, kReset, kByCheck,
+     "all_reduce has failed; only the seed profile takes that for hardware"},
+    {kNccl, "nccl_slow", kMonitor, kMonitor, kByCheck,
+     "all_reduce is slower than the threshold of this instance type"},
+    {kNccl, "nccl_no_efa", kMonitor, kMonitor, kByCheck,
+     "this instance type has EFA, and NCCL does not use it"},
+    {kNccl, "nccl_sub_test", kMonitor, kMonitor, kByCheck,
+     "all_reduce over one transport alone has failed or is slow"},
+    // Check 6.
+    {kEfaLoopback, "efa_absent", kIsolate, kIsolate, kByCheck,
+     "this instance type has EFA, and neither libfabric nor the PCI bus has a device"},
+    {kEfaLoopback, "efa_absent_unconfirmed", kMonitor, kIsolate, kByCheck,
+     "libfabric offers no EFA device, and the PCI bus has some: this is software"},
+    {kEfaLoopback, "efa_loopback_failed", kReboot, kReset, kByCheck,
+     "the device cannot send to itself while others can; a GPU reset does not help a NIC"},
+    {kEfaLoopback, "efa_loopback_slow", kMonitor, kMonitor, kByCheck,
+     "the device reaches itself slower than EFA_MIN_BW"},
+    {kEfaLoopback, "efa_loopback_drops", kMonitor, kMonitor, kByCheck,
+     "packets were dropped or timed out during the test"},
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "exporter/checks/process_search.h"
+#include "exporter/host/processes.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -41,9 +41,10 @@ std::optional<std::string> mig_gpu(const Snapshot& snapshot) {
 
 std::optional<std::string> telemetry_reader(const HostPaths& host) {
   constexpr std::string_view kExporter = "dcgm-exporter";
-  const auto pid = find_process(host, kExporter);
-  if (!pid) return std::nullopt;
-  return std::string(kExporter) + " runs (pid " + std::to_string(*pid) + ")";
+  const Processes processes = list_processes(host);
+  const Process* const running = processes.find(kExporter);
+  if (running == nullptr) return std::nullopt;
+  return std::string(kExporter) + " runs (pid " + std::to_string(running->pid) + ")";
 }
 
 std::size_t nvidia_gpu_count(const Snapshot& snapshot) {

@@ -1,0 +1,28 @@
+// What fi_info, fi_pingpong and ib_write_bw have written: pure. Used by check 6.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuward::exporter {
+
+// The libfabric domains ("rdmap86s0-rdm") that `provider` itself offers for reliable datagrams,
+// each once, in the order in which fi_info has them. Layered providers ("efa;ofi_rxd") and datagram
+// domains are other ways to the same devices.
+[[nodiscard]] std::vector<std::string> fabric_domains(std::string_view fi_info,
+                                                      std::string_view provider);
+
+// The RDMA device of a domain: "rdmap86s0" of "rdmap86s0-rdm".
+[[nodiscard]] std::string_view device_of_domain(std::string_view domain);
+
+// The best of all message sizes in Gbit/s; nullopt where there is no such table. MB/sec of
+// fi_pingpong are 10^6 bytes of both directions, one at a time (util/pingpong.c).
+[[nodiscard]] std::optional<double> pingpong_gbits(std::string_view output);
+
+// The best average of ib_write_bw in Gbit/s, whatever unit it was told to report in (MiB/sec
+// without --report_gbits, though its head says MB/sec).
+[[nodiscard]] std::optional<double> write_bandwidth_gbits(std::string_view output);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,31 @@
+// What all_reduce_perf of nccl-tests has written: pure. Columns are found by the table's own head,
+// because their number has changed: with and without `root`, `error` or `#wrong`. Used by check 5.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gpuward::exporter {
+
+struct NcclReport {
+  std::size_t rows = 0;                         // sizes that were measured
+  double best_bus_bandwidth = 0;                // GB/s, of all sizes, out of place and in place
+  std::uint64_t best_size = 0;                  // bytes at which that was
+  std::optional<double> average_bus_bandwidth;  // GB/s, as the program sums up
+  // Results that were wrong; absent where the program did not come to its end.
+  std::optional<std::uint64_t> wrong_values;
+  std::string
+      network;  // the NCCL network in use: "efa", "AWS Libfabric", "Socket"; empty: not said
+  std::string complaint;  // the first line in which the test, CUDA or NCCL complains
+  // The complaint is one that CUDA makes of a GPU or link that is broken, not of the software.
+  bool is_hardware_complaint = false;
+
+  // It has measured something and summed up.
+  [[nodiscard]] bool is_complete() const { return rows != 0 && wrong_values.has_value(); }
+};
+
+[[nodiscard]] NcclReport parse_nccl_report(std::string_view output);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,228 @@
+#include "exporter/checks/dcgm_check.h"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "exporter/checks/decide.h"
+#include "tests/support/wait.h"
+#include "tests/unit/exporter/checks/dcgm_samples.h"
+#include "tests/unit/exporter/checks/external_check_node.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using samples::v4;
+using samples::v4_result;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Kind = CheckOutcome::Kind;
+
+const std::string kPassed = v4("memory", v4_result(0, "Pass") + "," + v4_result(1, "Pass"));
+
+class DcgmCheckTest : public testing::Test {
+ protected:
+  // dcgmi reaches an engine that somebody else runs.
+  void has_dcgm(const fakes::ToolReply& diag) {
+    node.tools.add("dcgmi", "discovery", {.output = "2 GPUs found.\n"});
+    node.tools.add("dcgmi", "diag", diag);
+  }
+  CheckOutcome run(DcgmCheck::Level level = DcgmCheck::Level::kMedium) {
+    DcgmCheck check(level);
+    return node.run(check);
+  }
+  CheckOutcome run_level_4() {
+    node.is_exclusive = true;
+    return run(DcgmCheck::Level::kExtended);
+  }
+
+  ExternalCheckNode node;
+};
+
+TEST_F(DcgmCheckTest, Check1PassesWhatDcgmPasses) {
+  has_dcgm({.output = kPassed});
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.details;
+  EXPECT_TRUE(outcome.findings.empty());
+  EXPECT_THAT(node.tools.calls("dcgmi"), ElementsAre("dcgmi discovery -l", "dcgmi diag -r 2 -j"));
+}
+
+TEST_F(DcgmCheckTest, Check4RunsLevel4) {
+  has_dcgm({.output = kPassed});
+  EXPECT_EQ(run_level_4().kind, Kind::kDone);
+  EXPECT_EQ(node.tools.calls("dcgmi").back(), "dcgmi diag -r 4 -j");
+}
+
+TEST_F(DcgmCheckTest, IsolatesTheGpuThatDcgmWantsIsolated) {
+  has_dcgm({.output = v4("memory", v4_result(0, "Pass") + "," +
+                                       v4_result(1, "Fail", samples::warning(58, 2, "miscompare"))),
+            .exit_code = 205});
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.kind, Kind::kDone);
+  ASSERT_EQ(outcome.findings.size(), 1U);
+  EXPECT_EQ(outcome.findings[0].severity, Severity::kIsolate);
+  EXPECT_EQ(outcome.findings[0].pci_bus_id, "0000:11:00");
+}
+
+TEST_F(DcgmCheckTest, SkipsWithoutDcgmi) {
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.kind, Kind::kSkipped);
+  EXPECT_THAT(outcome.details, HasSubstr("dcgmi"));
+}
+
+TEST_F(DcgmCheckTest, SkipsWithoutAnEngineToStart) {
+  node.tools.add("dcgmi", "discovery", {.exit_code = 235});
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.kind, Kind::kSkipped);
+  EXPECT_THAT(outcome.details, HasSubstr("nv-hostengine"));
+}
+
+TEST_F(DcgmCheckTest, SkipsWhenSomebodysEngineIsOutOfReach) {
+  node.tools.add("dcgmi", "discovery", {.exit_code = 235});
+  node.tools.add("nv-hostengine", "", {});
+  node.host.with_process(77, "nv-hostengine");
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.kind, Kind::kSkipped);
+  EXPECT_THAT(outcome.details, HasSubstr("pid 77"));
+  EXPECT_TRUE(node.tools.calls("nv-hostengine").empty());
+}
+
+TEST_F(DcgmCheckTest, StartsAnEngineAndEndsItAfterwards) {
+  node.tools.add("dcgmi", "discovery", {.needs = "engine"});
+  node.tools.add("dcgmi", "diag", {.output = kPassed, .needs = "engine"});
+  node.tools.add("nv-hostengine", "", {.hangs = true, .up = "engine"});
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.details;
+  EXPECT_THAT(node.tools.calls("nv-hostengine"), ElementsAre("nv-hostengine --no-daemon"));
+  EXPECT_FALSE(node.tools.is_up("engine"));
+  EXPECT_TRUE(is_gone(node.tools.child_of("nv-hostengine").value()));
+}
+
+TEST_F(DcgmCheckTest, SkipsWhenTheEngineEndsAtOnce) {
+  node.tools.add("dcgmi", "discovery", {.exit_code = 235});
+  node.tools.add("nv-hostengine", "", {.complaint = "Err: no permission", .exit_code = 1});
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.kind, Kind::kSkipped);
+  EXPECT_THAT(outcome.details, HasSubstr("ended with 1: Err: no permission"));
+}
+
+TEST_F(DcgmCheckTest, SkipsOnMig) {
+  has_dcgm({.output = kPassed});
+  node.reading(1).mig_enabled = true;
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.kind, Kind::kSkipped);
+  EXPECT_THAT(outcome.details, HasSubstr("0000:11:00 is in MIG mode"));
+}
+
+TEST_F(DcgmCheckTest, SkipsWhereThereIsNoGpu) {
+  ExternalCheckNode empty(0);
+  empty.tools.add("dcgmi", "discovery", {});
+  DcgmCheck check(DcgmCheck::Level::kMedium);
+  EXPECT_EQ(empty.run(check).kind, Kind::kSkipped);
+}
+
+TEST_F(DcgmCheckTest, Check4IsExclusive) {
+  has_dcgm({.output = kPassed});
+  const CheckOutcome outcome = run(DcgmCheck::Level::kExtended);
+  EXPECT_EQ(outcome.kind, Kind::kSkipped);
+  EXPECT_THAT(outcome.details, HasSubstr("--exclusive"));
+  EXPECT_TRUE(node.tools.calls("dcgmi").empty());
+}
+
+TEST_F(DcgmCheckTest, Check4SkipsWhileAProcessUsesAGpu) {
+  has_dcgm({.output = kPassed});
+  node.reading(0).processes->push_back({4711, std::nullopt});
+  const CheckOutcome outcome = run_level_4();
+  EXPECT_EQ(outcome.kind, Kind::kSkipped);
+  EXPECT_THAT(outcome.details, HasSubstr("pid 4711 uses the GPU 0000:10:00"));
+}
+
+TEST_F(DcgmCheckTest, Check4SkipsWhileAPodHasAGpu) {
+  has_dcgm({.output = kPassed});
+  node.snapshot.workloads.by_device["GPU-1"] = {{"training", "llm-0", "main"}};
+  EXPECT_THAT(run_level_4().details, HasSubstr("pod training/llm-0"));
+}
+
+TEST_F(DcgmCheckTest, Check4StopsNobodysTelemetryAndSaysWhoIsInTheWay) {
+  has_dcgm({.output = kPassed});
+  node.host.with_process(99, "dcgm-exporter");
+  const CheckOutcome outcome = run_level_4();
+  EXPECT_EQ(outcome.kind, Kind::kSkipped);
+  EXPECT_THAT(outcome.details, HasSubstr("dcgm-exporter runs (pid 99)"));
+  node.settings.is_dcgm_l4_beside_telemetry = true;
+  EXPECT_EQ(run_level_4().kind, Kind::kDone);
+}
+
+TEST_F(DcgmCheckTest, SkipsWhileAnotherDiagnosticRuns) {
+  has_dcgm(
+      {.output = R"({"DCGM Diagnostic":{"runtime_error":"already running"}})", .exit_code = 217});
+  EXPECT_EQ(run().kind, Kind::kSkipped);
+}
+
+TEST_F(DcgmCheckTest, K3BrokenOutputIsAnError) {
+  for (const std::string& output : {std::string("{\"DCGM Diagnostic\":{\"test_cat"), std::string(),
+                                   std::string("Segmentation fault\n")}) {
+    has_dcgm({.output = output, .complaint = "lost", .exit_code = 1});
+    const CheckOutcome outcome = run();
+    EXPECT_EQ(outcome.kind, Kind::kError) << output;
+    EXPECT_TRUE(outcome.findings.empty());
+    EXPECT_THAT(outcome.details, HasSubstr("lost"));
+  }
+}
+
+TEST_F(DcgmCheckTest, EndlessOutputIsAnError) {
+  has_dcgm({.floods = true});
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.kind, Kind::kError);
+  EXPECT_THAT(outcome.details, HasSubstr("wrote more than"));
+}
+
+// K4: the replaced suite's deadline left the diagnostic running beside the next check.
+TEST_F(DcgmCheckTest, K4ADiagnosticThatDoesNotEndIsGoneBeforeTheVerdict) {
+  has_dcgm({.hangs = true});
+  node.settings.dcgm_timeout = std::chrono::milliseconds(300);
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.kind, Kind::kError);
+  EXPECT_THAT(outcome.details, HasSubstr("did not end within"));
+  EXPECT_TRUE(is_gone(node.tools.child_of("dcgmi").value()));
+}
+
+TEST_F(DcgmCheckTest, K4Level4HasATimeOfItsOwn) {
+  has_dcgm({.output = kPassed});
+  node.settings.dcgm_timeout = std::chrono::milliseconds(0);
+  node.settings.check_timeout = std::chrono::milliseconds(0);
+  EXPECT_EQ(run_level_4().kind, Kind::kDone);
+  EXPECT_GE(dcgm_level_4_entry().timeout, std::chrono::seconds(9000));
+}
+
+TEST_F(DcgmCheckTest, EndsSoonAfterAStop) {
+  has_dcgm({.hangs = true});
+  std::jthread stopper([&] {
+    EXPECT_TRUE(support::poll_until([&] { return node.tools.child_of("dcgmi").has_value(); },
+                                    std::chrono::seconds(30)));
+    node.stop.request_stop();
+  });
+  EXPECT_EQ(run().kind, Kind::kError);
+  EXPECT_TRUE(is_gone(node.tools.child_of("dcgmi").value()));
+}
+
+// K9: the replaced agent ran level 2 beside jobs and at each of its starts.
+TEST(DcgmEntries, K9Level2WaitsForIdleGpusAndItsInterval) {
+  const CheckEntry entry = dcgm_level_2_entry();
+  EXPECT_EQ(entry.number, 1);
+  EXPECT_EQ(entry.name, "1-dcgm-diag-l2");
+  EXPECT_TRUE(entry.needs_idle_gpus);
+  EXPECT_TRUE(entry.is_diagnostic);
+  EXPECT_EQ(entry.rhythm, CheckEntry::Rhythm::kDiagnostic);
+}
+
+TEST(DcgmEntries, Level4OnlyRunsWhenAsked) {
+  const CheckEntry entry = dcgm_level_4_entry();
+  EXPECT_EQ(entry.number, 4);
+  EXPECT_EQ(entry.name, "4-dcgm-diag-l4");
+  EXPECT_EQ(entry.rhythm, CheckEntry::Rhythm::kOnDemand);
+  EXPECT_EQ(entry.suite, Suite::kIntensive);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

@@ -1,0 +1,43 @@
+// A node on which a check that runs programs is run: its files, its programs, its GPUs. Healthy and
+// idle until a test changes it. Values are invented.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/runtime/clock.h"
+#include "exporter/checks/check.h"
+#include "tests/fakes/tools/tool_box.h"
+#include "tests/support/environment.h"
+#include "tests/support/host_tree.h"
+
+namespace gpuward::exporter {
+
+class ExternalCheckNode {
+ public:
+  explicit ExternalCheckNode(unsigned gpus = 2);
+
+  // Without the programs of the machine that the test runs on.
+  [[nodiscard]] CheckOutcome run(Check& check);
+  [[nodiscard]] GpuReading& reading(std::size_t index) { return report.vendors[0].gpus[index]; }
+  void use_profile(const std::string& type);
+
+  fakes::ToolBox tools;
+  support::HostTree host;
+  CheckSettings settings;
+  GpuReport report;
+  Snapshot snapshot;
+  std::string type;
+  std::optional<InstanceProfile> profile;
+  SystemClock clock;
+  std::stop_source stop;
+  bool is_exclusive = false;
+
+ private:
+  support::Environment path_;
+};
+
+// Whether the process is gone, or only waits to be reaped.
+[[nodiscard]] bool is_gone(int pid);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,92 @@
+#include "exporter/checks/nccl_report.h"
+
+#include <gmock/gmock.h>
+
+#include "exporter/checks/nccl_limits.h"
+#include "tests/unit/exporter/checks/dcgm_samples.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using samples::recorded;
+using testing::HasSubstr;
+
+TEST(NcclReport, ReadsTheTableOfToday) {
+  const NcclReport report = parse_nccl_report(recorded("nccl/v2.13-h100-two-nodes.txt"));
+  EXPECT_EQ(report.rows, 5U);
+  EXPECT_DOUBLE_EQ(report.best_bus_bandwidth, 466.73);
+  EXPECT_EQ(report.best_size, 8589934592U);
+  EXPECT_EQ(report.average_bus_bandwidth, 276.999);
+  EXPECT_EQ(report.wrong_values, 0U);
+  EXPECT_TRUE(report.is_complete());
+}
+
+TEST(NcclReport, ReadsTheTableWithoutARoot) {
+  const NcclReport report = parse_nccl_report(recorded("nccl/v2.0-without-root.txt"));
+  EXPECT_EQ(report.rows, 3U);
+  EXPECT_DOUBLE_EQ(report.best_bus_bandwidth, 2.56);
+  EXPECT_TRUE(report.is_complete());
+}
+
+TEST(NcclReport, TakesATableWithoutItsEndForIncomplete) {
+  const NcclReport report = parse_nccl_report(recorded("nccl/v2.18.2-without-end.txt"));
+  EXPECT_EQ(report.rows, 4U);
+  EXPECT_DOUBLE_EQ(report.best_bus_bandwidth, 45.70);
+  EXPECT_FALSE(report.is_complete());
+}
+
+TEST(NcclReport, CountsWrongValues) {
+  const NcclReport report = parse_nccl_report(recorded("nccl/v2.17.8-wrong-values.txt"));
+  EXPECT_EQ(report.wrong_values, 4U);
+  EXPECT_THAT(report.complaint, HasSubstr("Test failure"));
+  EXPECT_FALSE(report.is_hardware_complaint);
+}
+
+TEST(NcclReport, KnowsACudaErrorThatIsNoHardware) {
+  const NcclReport report = parse_nccl_report(recorded("nccl/v2.17.8-busy.txt"));
+  EXPECT_THAT(report.complaint, HasSubstr("busy or unavailable"));
+  EXPECT_FALSE(report.is_hardware_complaint);
+  EXPECT_FALSE(report.is_complete());
+}
+
+TEST(NcclReport, KnowsACudaErrorThatIsHardware) {
+  const NcclReport report = parse_nccl_report(
+      "x: Test NCCL failure common.cu:958 'unhandled cuda error'\n"
+      "x:1:2 [3] enqueue.cc:1 NCCL WARN Cuda failure 'uncorrectable ECC error encountered'\n");
+  EXPECT_TRUE(report.is_hardware_complaint);
+  EXPECT_THAT(report.complaint, HasSubstr("uncorrectable ECC"));
+}
+
+// aws-ofi-nccl's and NCCL's own words under NCCL_DEBUG=INFO.
+TEST(NcclReport, NamesTheNetwork) {
+  EXPECT_EQ(parse_nccl_report("a:1:2 [0] NCCL INFO NET/OFI Selected Provider is efa (found 4 nics)")
+                .network,
+            "efa");
+  EXPECT_EQ(parse_nccl_report("a:1:2 [0] NCCL INFO Using network AWS Libfabric\n").network,
+            "AWS Libfabric");
+  EXPECT_EQ(parse_nccl_report("a:1:2 [0] NCCL INFO Using network Socket\n").network, "Socket");
+}
+
+TEST(NcclReport, FindsNothingInGarbage) {
+  for (const std::string output : {"", "# size count", "1 2 3 4 5 6 7 8 9", "\xff\xfe#\n#\n"}) {
+    const NcclReport report = parse_nccl_report(output);
+    EXPECT_EQ(report.rows, 0U);
+    EXPECT_FALSE(report.is_complete());
+  }
+}
+
+// CONTRACTS A, check 5; p4de was missing from the replaced tables.
+TEST(NcclLimits, AreThoseOfTheInstanceType) {
+  EXPECT_EQ(nccl_limits("p4d.24xlarge").nvlink, 200);
+  EXPECT_EQ(nccl_limits("p4de.24xlarge").nvlink, 200);
+  for (const std::string type : {"p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge"}) {
+    EXPECT_EQ(nccl_limits(type).nvlink, 500) << type;
+    EXPECT_EQ(nccl_limits(type).all, 800) << type;
+  }
+  EXPECT_EQ(nccl_limits("ml.p6-b200.48xlarge").nvlink, 600);
+  EXPECT_EQ(nccl_limits("g6.48xlarge").nvlink, 0);
+  EXPECT_EQ(nccl_limits("").nvlink, 0);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
