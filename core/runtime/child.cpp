@@ -27,10 +27,10 @@ enum class Verdict : std::uint8_t { kRuns, kEnded, kTimeout, kTooLarge, kCancell
 
 class Child {
  public:
-  Child(SpawnedChild spawned, const ChildCommand& command, Clock& clock)
+  Child(SpawnedChild spawned, const ChildCommand& command, Clock& clock, Clock::Steady deadline)
       : command_(command),
         clock_(clock),
-        deadline_(clock.steady() + command.timeout),
+        deadline_(deadline),
         output_(std::move(spawned.output)),
         complaint_(std::move(spawned.complaint)),
         group_(spawned.pid, clock, [this] { wait_and_take(); }) {}
@@ -120,9 +120,10 @@ Result<ChildResult> run_child(const ChildCommand& command, Clock& clock) {
     return fail(ErrorKind::kCancelled, command.program + " was not started: we were told to stop");
   const auto program = find_program(command.program, command.search);
   if (!program) return std::unexpected(program.error());
+  const auto deadline = clock.steady() + command.timeout;
   auto spawned = spawn_child(*program, command);
   if (!spawned) return std::unexpected(spawned.error());
-  return Child(std::move(*spawned), command, clock).collect();
+  return Child(std::move(*spawned), command, clock, deadline).collect();
 }
 
 std::string how_it_ended(const ChildResult& result) {

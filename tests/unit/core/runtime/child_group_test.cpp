@@ -119,8 +119,8 @@ TEST_F(ChildGroupTest, IsKilledWhereItDoesNotEndWhenAsked) {
 
 TEST_F(ChildGroupTest, GivesTheGraceToItsChildrenTooWhereItEndsFirst) {
   start(
-      "(trap 'sleep 0.3; echo orderly > $OUT/orderly; exit 0' TERM; echo $$ > $OUT/pids; "
-      "while :; do sleep 0.05; done) & trap 'exit 0' TERM; wait",
+      "trap 'exit 0' TERM; (trap 'sleep 0.3; echo orderly > $OUT/orderly; exit 0' TERM; "
+      "echo $$ > $OUT/pids; while :; do sleep 0.05; done) & wait",
       seconds(10));
   const auto group = pids("pids");
   clock_.advance(kTimeout);
