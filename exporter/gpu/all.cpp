@@ -1,6 +1,8 @@
-// Every vendor's library, in the order in which they are asked. A new vendor is a folder and a line.
+// Every vendor's library, in the order in which they are asked. A new vendor is a folder and a
+// line.
 #include <array>
 
+#include "exporter/gpu/amd/amd_library.h"
 #include "exporter/gpu/nvidia/nvml_library.h"
 #include "exporter/gpu/report/library.h"
 

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "tests/fakes/amd_smi/amd_scenario.h"
+#include "tests/fakes/amd_smi/amd_smi_types.h"
 
 #define FAKE_AMD_API extern "C" __attribute__((visibility("default")))
 
@@ -19,15 +20,6 @@ namespace gpuward::fake_amd {
 namespace {
 
 constexpr unsigned kOk = 0, kInvalid = 1, kUnsupported = 2, kNotFound = 31;
-
-struct FakeVersion {
-  unsigned first, second, third, fourth;
-  const char* build;
-};
-
-struct FakeErrorCount {
-  std::uint64_t corrected, uncorrected, deferred, unused[5];
-};
 
 AmdScenario scenario() {
   AmdScenario read;
