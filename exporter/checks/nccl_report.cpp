@@ -61,13 +61,15 @@ class Reader {
   void read_row(const std::vector<std::string_view>& words) {
     const auto size = parse_integer<std::uint64_t>(words[0]);
     if (!size || !parse_integer<std::uint64_t>(words[1])) return;
+    double best = 0;
     for (const std::size_t column : bandwidths_) {
       const auto bandwidth = decimal(words[column]);
       if (!bandwidth || *bandwidth < 0) return;
-      if (*bandwidth > report_.best_bus_bandwidth) {
-        report_.best_bus_bandwidth = *bandwidth;
-        report_.best_size = *size;
-      }
+      best = std::max(best, *bandwidth);
+    }
+    if (best > report_.best_bus_bandwidth) {
+      report_.best_bus_bandwidth = best;
+      report_.best_size = *size;
     }
     ++report_.rows;
   }

@@ -1,11 +1,13 @@
 // Feeds the reader the real lines and then changed ones, always the same for a seed:
-//   parser_mutations CORPUS ROUNDS [SEED]      replay, then that many mutations
+//   parser_mutations CORPUS ROUNDS [SEED]      replay, then that many mutations; CORPUS is a file
+//                                              of lines or a folder of files
 //   parser_mutations CORPUS --write FOLDER     one file a line, as libFuzzer wants its first inputs
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,9 +18,22 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-Lines read_lines(const char* path) {
+std::string read_whole(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The lines of a file; of a folder, its files, each whole, in the order of their names.
+Lines read_lines(const char* path) {
   Lines lines;
+  if (std::filesystem::is_directory(path)) {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(path)) files.push_back(entry);
+    std::ranges::sort(files);
+    for (const auto& file : files) lines.push_back(read_whole(file));
+    return lines;
+  }
+  std::ifstream in(path, std::ios::binary);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
 }
