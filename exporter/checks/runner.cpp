@@ -60,6 +60,11 @@ void CheckRunner::tick() {
   }
 }
 
+std::size_t CheckRunner::running() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(jobs_, [](const auto& job) { return job.second.run != nullptr; }));
+}
+
 bool CheckRunner::has_first_reading() const {
   return clock_.steady() - table_.started_steady >= kLongestFirstReading ||
          store_.snapshot().telemetry.state != WorkerState::kStarting;

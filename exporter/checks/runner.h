@@ -37,6 +37,8 @@ class CheckRunner {
 
   // One thread. Starts what is due, takes what has ended, says what is overdue.
   void tick();
+  // Checks that run now.
+  [[nodiscard]] std::size_t running() const;
 
  private:
   // One check and what is known of it. Its Check keeps what it remembers from run to run.

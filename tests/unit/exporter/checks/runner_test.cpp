@@ -1,0 +1,226 @@
+#include "exporter/checks/runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "core/runtime/files.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
+#include "tests/unit/exporter/checks/scenario.h"
+#include "tests/unit/exporter/checks/stage.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+CheckEntry diagnostic() {
+  CheckEntry entry = scripted_entry();
+  entry.number = 1;
+  entry.rhythm = CheckEntry::Rhythm::kDiagnostic;
+  entry.needs_idle_gpus = true;
+  entry.is_diagnostic = true;
+  return entry;
+}
+
+CheckOutcome pending_remap(const CheckContext&) {
+  Finding finding;
+  finding.code = "row_remap_pending";
+  finding.severity = Severity::kReset;
+  finding.cleared_by = ClearedBy::kCheck;
+  return CheckOutcome::done("a row waits", {finding});
+}
+
+bool runs_reach(int count) {
+  return support::poll_until(
+      [&] {
+        const std::lock_guard lock(script().mutex);
+        return script().runs >= count;
+      },
+      seconds(20));
+}
+
+TEST(CheckRunner, RunsQuickChecksSoonAfterTheStartAndThenAtTheirInterval) {
+  Stage stage;
+  stage.gpus_answer();
+  stage.pass(seconds(10));
+  EXPECT_EQ(script().runs, 1);
+  EXPECT_EQ(stage.result().status, CheckStatus::kPass);
+  stage.pass(seconds(299));
+  EXPECT_EQ(script().runs, 1);
+  stage.pass(seconds(1));
+  EXPECT_EQ(script().runs, 2);
+}
+
+TEST(CheckRunner, WaitsForTheFirstReadingOfTheGpusButNotForEver) {
+  Stage stage;
+  stage.pass(seconds(30));
+  EXPECT_FALSE(stage.has_result());
+  stage.pass(seconds(30));
+  EXPECT_TRUE(stage.has_result());
+}
+
+TEST(CheckRunner, K10ChangedSettingsCountAtTheNextCycle) {
+  Stage stage;
+  stage.gpus_answer();
+  stage.pass(seconds(10));
+  stage.settings.check_interval = seconds(60);
+  stage.pass(seconds(60));
+  EXPECT_EQ(script().runs, 2);
+  stage.settings.enabled = {};
+  stage.pass(seconds(600));
+  EXPECT_EQ(script().runs, 2);
+  EXPECT_EQ(stage.result().status, CheckStatus::kSkip);
+}
+
+// K19: there a check that dies without a file counted as pass.
+TEST(CheckRunner, K19ACheckThatThrowsIsAnError) {
+  Stage stage;
+  stage.gpus_answer();
+  script().run = [](const CheckContext&) -> CheckOutcome { throw std::runtime_error("broken"); };
+  stage.pass(seconds(10));
+  EXPECT_EQ(stage.result().status, CheckStatus::kError);
+  EXPECT_THAT(stage.result().details, HasSubstr("broken"));
+}
+
+// K22: there a hung program froze the agent, and its last pass stayed.
+TEST(CheckRunner, K22ACheckThatDoesNotEndIsAnErrorWhileItIsStuck) {
+  Stage stage;
+  stage.gpus_answer();
+  stage.pass(seconds(10));
+  ASSERT_EQ(stage.result().status, CheckStatus::kPass);
+  script().hold();
+  stage.pass(seconds(300));
+  ASSERT_TRUE(runs_reach(2));
+  stage.pass(seconds(39));
+  EXPECT_EQ(stage.result().status, CheckStatus::kPass);
+  stage.pass(seconds(1));
+  EXPECT_EQ(stage.result().status, CheckStatus::kError);
+  EXPECT_THAT(stage.result().details, HasSubstr("has not ended after 40 s"));
+
+  stage.pass(hours(1));
+  EXPECT_EQ(script().runs, 2) << "it was started again beside itself";
+  script().release();
+  stage.pass(seconds(1));
+  EXPECT_EQ(stage.result().status, CheckStatus::kPass);
+}
+
+TEST(CheckRunner, AStuckCheckLeavesItsFailureStanding) {
+  Stage stage;
+  stage.gpus_answer();
+  script().run = pending_remap;
+  stage.pass(seconds(10));
+  ASSERT_EQ(stage.result().status, CheckStatus::kFail);
+  script().hold();
+  stage.pass(seconds(300));
+  ASSERT_TRUE(runs_reach(2));
+  stage.pass(seconds(60));
+  EXPECT_EQ(stage.result().status, CheckStatus::kFail);
+  EXPECT_THAT(stage.result().details, HasSubstr("has not ended"));
+  EXPECT_EQ(stage.store.state().findings.size(), 1U);
+}
+
+TEST(CheckRunner, EndsWithinASecondWhenACheckIsStuck) {
+  Stage stage;
+  stage.gpus_answer();
+  script().hold();
+  stage.pass(seconds(10));
+  ASSERT_TRUE(runs_reach(1));
+  const auto begin = std::chrono::steady_clock::now();
+  stage.end_runner();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(3));  // 1 s, on a busy machine
+}
+
+TEST(CheckRunner, TellsACheckToStopAtItsDeadline) {
+  Stage stage;
+  stage.gpus_answer();
+  script().run = [](const CheckContext& context) {
+    static_cast<void>(
+        support::poll_until([&] { return context.stop.stop_requested(); }, seconds(20)));
+    return CheckOutcome::error("was told to stop");
+  };
+  stage.clock.advance(seconds(10));
+  stage.tick();
+  ASSERT_TRUE(runs_reach(1));
+  stage.pass(seconds(30));
+  EXPECT_EQ(stage.result().details, "was told to stop");
+}
+
+TEST(CheckRunner, K9ADiagnosticNeverRunsAtTheStartButInItsSlot) {
+  Stage stage({diagnostic()});
+  stage.gpus_answer();
+  stage.pass(minutes(14));
+  EXPECT_EQ(script().runs, 0);
+  for (int minute = 0; minute < 6 * 60 + 15 && script().runs == 0; ++minute) stage.pass(minutes(1));
+  EXPECT_EQ(script().runs, 1);
+  stage.pass(hours(5));
+  EXPECT_EQ(script().runs, 1);
+  stage.pass(hours(1));
+  EXPECT_EQ(script().runs, 2);
+}
+
+void use_a_gpu(Stage& stage) {
+  Workloads workloads;
+  workloads.is_known = true;
+  workloads.by_device["GPU-1"] = {{"training", "llm-0", "main"}};
+  stage.store.set_workloads(workloads);
+}
+
+void run_diagnostic(Stage& stage) {
+  for (int step = 0; step < 13; ++step) stage.pass(minutes(30));
+}
+
+TEST(CheckRunner, K9ADiagnosticIsSkippedWhileGpusAreInUse) {
+  Stage stage({diagnostic()});
+  stage.gpus_answer();
+  use_a_gpu(stage);
+  run_diagnostic(stage);
+  EXPECT_EQ(script().runs, 0);
+  EXPECT_EQ(stage.result().status, CheckStatus::kSkip);
+  EXPECT_THAT(stage.result().details, HasSubstr("training/llm-0"));
+}
+
+TEST(CheckRunner, ADiagnosticIsSkippedWhenNobodyCanTellWhetherGpusAreInUse) {
+  Stage stage({diagnostic()});
+  Scenario node;
+  node.gpu(0).processes.reset();
+  stage.store.set_telemetry(node.make_snapshot().telemetry);
+  run_diagnostic(stage);
+  EXPECT_EQ(script().runs, 0);
+  EXPECT_THAT(stage.result().details, HasSubstr("nobody can tell"));
+}
+
+// K6: there a failed diagnostic was forgotten after one cycle.
+TEST(CheckRunner, K6TheVerdictOfADiagnosticStaysUntilAnotherSupersedesIt) {
+  Stage stage({diagnostic()});
+  stage.gpus_answer();
+  script().run = pending_remap;
+  run_diagnostic(stage);
+  ASSERT_EQ(stage.result().status, CheckStatus::kFail);
+  const WallTime looked = stage.result().started;
+
+  use_a_gpu(stage);
+  run_diagnostic(stage);
+  EXPECT_EQ(stage.result().status, CheckStatus::kFail);
+  EXPECT_EQ(stage.result().started, looked);
+  EXPECT_EQ(stage.store.state().findings.size(), 1U);
+}
+
+TEST(CheckRunner, WritesResultFilesWhereTheSettingsSay) {
+  const support::TempDir folder;
+  Stage stage;
+  stage.settings.results_dir = folder / "results";
+  stage.gpus_answer();
+  stage.pass(seconds(10));
+  const auto text = read_file(folder / "results/check-0-scripted.json");
+  ASSERT_TRUE(text);
+  EXPECT_THAT(*text, HasSubstr(R"("status":"PASS")"));
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

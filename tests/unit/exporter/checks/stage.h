@@ -1,0 +1,58 @@
+// Checks that do what a test tells them, and a runner that drives them on a clock of the test's
+// own. Used by the tests of the runner and of one run.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "exporter/checks/runner.h"
+#include "tests/fakes/fake_clock.h"
+
+namespace gpuward::exporter {
+
+// What the next runs do. The table of checks makes them without arguments, so there is one script.
+struct Script {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::function<CheckOutcome(const CheckContext&)> run;
+  int runs = 0;
+  bool is_held = false;  // a run blocks, whatever it is told, until release()
+
+  void hold();
+  void release();
+};
+[[nodiscard]] Script& script();
+void reset_script();
+
+[[nodiscard]] CheckEntry scripted_entry();
+
+class Stage {
+ public:
+  explicit Stage(std::vector<CheckEntry> entries = {scripted_entry()});
+  ~Stage();
+
+  void gpus_answer();
+  // Goes on by that much and ticks, then until running checks have ended, if they can.
+  void pass(std::chrono::milliseconds time);
+  void tick() { runner_->tick(); }
+  void end_runner() { runner_.reset(); }
+  // Of the only check; a status of nothing known is an error without details.
+  [[nodiscard]] CheckResult result() const;
+  [[nodiscard]] bool has_result() const;
+
+  // Lives as long as the process, as the real one does: a run that is left behind may ask it.
+  fakes::FakeClock& clock;
+  Store store{State{}};
+  CheckSettings settings;
+  std::vector<CheckEntry> entries;
+
+ private:
+  Log log_{LogLevel::kError, LogFormat::kLogfmt};
+  std::unique_ptr<CheckRunner> runner_;
+};
+
+}  // namespace gpuward::exporter
