@@ -11,9 +11,10 @@ namespace {
 // This very program, also after the file that it came from has been replaced.
 constexpr const char* kOwnProgram = "/proc/self/exe";
 
+// A value of its own word: behind a `=` an empty one would take the next word.
 WorkerOptions worker_options(const LibraryPaths& paths) {
-  return {.argv = {kOwnProgram, "gpu-worker", "--gpu.nvml-library=" + paths.nvml,
-                   "--gpu.amd-smi-library=" + paths.amd_smi, "--path.sysfs=" + paths.sys},
+  return {.argv = {kOwnProgram, "gpu-worker", "--gpu.nvml-library", paths.nvml,
+                   "--gpu.amd-smi-library", paths.amd_smi, "--path.sysfs", paths.sys},
           .description = "worker process, " + paths.nvml + ", " + paths.amd_smi};
 }
 

@@ -103,13 +103,16 @@ void GpuWatcher::publish_gpus(const GpuTelemetry& telemetry) {
   }
 }
 
+// Once each time it changes. A library that does not work is a fault, said as one.
 void GpuWatcher::say_libraries(const GpuTelemetry& telemetry) {
-  std::string libraries = libraries_of(*telemetry.report);
-  if (libraries.empty()) libraries = "none";
+  const bool is_none = telemetry.report->vendors.empty();
+  std::string libraries = is_none ? "none" : libraries_of(*telemetry.report);
   if (libraries == said_libraries_) return;
-  log_.info(libraries == "none" ? "There is no usable GPU library here: no GPUs are known"
-                                : "The GPU library answers",
-            {{"libraries", libraries}});
+  if (is_none) {
+    log_.info("There is no GPU library here, and no GPU", {{"source", source_->describe()}});
+  } else if (!libraries.empty()) {
+    log_.info("The GPU library answers", {{"libraries", libraries}});
+  }
   said_libraries_ = std::move(libraries);
 }
 

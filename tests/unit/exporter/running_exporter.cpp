@@ -52,8 +52,14 @@ void RunningExporter::append_log(const std::string& line) const {
 void RunningExporter::start(const std::vector<std::string>& more) {
   std::vector<std::string> argv = {exporter_binary().string(), "--web.listen-address=127.0.0.1:0",
                                    "--kernel-log.path=" + log_path_,
-                                   "--gpu.simulate=" + file("gpus.yaml").string(),
                                    "--state.path=" + file("state").string()};
+  if (nvml_library_.empty()) {
+    argv.push_back("--gpu.simulate=" + file("gpus.yaml").string());
+  } else {
+    argv.insert(argv.end(), {"--gpu.nvml-library=" + nvml_library_,
+                             "--gpu.amd-smi-library=/nowhere/libamd_smi.so",
+                             "--path.sysfs=" + file("sys").string()});
+  }
   argv.insert(argv.end(), more.begin(), more.end());
   process_.reset();
   auto spawned = support::Process::spawn({.argv = std::move(argv)});

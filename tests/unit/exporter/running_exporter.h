@@ -26,6 +26,8 @@ class RunningExporter {
 
   // Starts it and waits until it serves. `more` follows the usual flags.
   void start(const std::vector<std::string>& more = {});
+  // Makes it ask this NVML library (and no AMD one) instead of taking the eight GPUs for granted.
+  void use_nvml(std::string library) { nvml_library_ = std::move(library); }
   // Flags that make it read another log than the file.
   void use_log(std::string path) { log_path_ = std::move(path); }
 
@@ -43,6 +45,7 @@ class RunningExporter {
  private:
   support::TempDir folder_;
   std::string log_path_;
+  std::string nvml_library_;
   std::unique_ptr<support::Process> process_;
   int port_ = 0;
 };

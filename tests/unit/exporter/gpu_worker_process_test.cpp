@@ -1,0 +1,197 @@
+// What a node sees of the program when its driver hangs, crashes or is not there: the real
+// exporter, its real worker, and a fake libnvidia-ml.so.1.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "core/runtime/text.h"
+#include "tests/fakes/nvml/fake_nvml.h"
+#include "tests/places.inc"
+#include "tests/support/wait.h"
+#include "tests/unit/exporter/running_exporter.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kUp = "gpuward_gpu_worker_up";
+constexpr const char* kHung = "gpuward_gpu_worker_state{state=\"hung\"}";
+constexpr const char* kCrashed = "gpuward_gpu_worker_state{state=\"crashed\"}";
+// Of GPU 3 of the scenarios.
+constexpr const char* kXid79 =
+    "gpuward_xid_errors_total{gpu=\"3\",uuid=\"GPU-00000003-aaaa-bbbb-cccc-000000000003\","
+    "pci_bus_id=\"0000:4e:00\",xid=\"79\"}";
+
+class GpuWorkerProcess : public testing::Test {
+ protected:
+  void start(const std::string& library = fake_nvml::FakeNvml::library()) {
+    exporter.write("config.yaml", "gpu: {interval: 1s, timeout: 1s}\n");
+    exporter.use_nvml(library);
+    exporter.start({"--config.file=" + exporter.file("config.yaml").string()});
+  }
+  void expect_it_goes_on() {
+    EXPECT_EQ(exporter.get("/healthz").status, 200)
+        << "a restart of the exporter would heal nothing";
+    EXPECT_EQ(exporter.get("/readyz").status, 503) << "degraded";
+    const std::string metrics = exporter.metrics();
+    EXPECT_THAT(metrics, HasSubstr("gpuward_node_severity"));
+    EXPECT_THAT(metrics, HasSubstr("uuid=\"GPU-00000007-aaaa-bbbb-cccc-000000000007\""))
+        << "what was known of the GPUs stays";
+    const auto severity = parse_integer<int>(exporter.value("gpuward_node_severity"));
+    EXPECT_LE(severity.value_or(4), 1) << "who cannot see does not act";
+  }
+  [[nodiscard]] bool is_ready() {
+    return support::poll_until([&] { return exporter.get("/readyz").status == 200; }, 10s);
+  }
+  // The exporter's child; nullopt where it has none.
+  [[nodiscard]] std::optional<pid_t> worker() {
+    const auto tasks = "/proc/" + std::to_string(exporter.process().pid()) + "/task";
+    std::error_code gone;
+    for (const auto& task : std::filesystem::directory_iterator(tasks, gone)) {
+      std::ifstream children(task.path() / "children");
+      if (pid_t pid = 0; children >> pid) return pid;
+    }
+    return std::nullopt;
+  }
+
+  fake_nvml::FakeNvml nvml{"healthy_8x_h100"};
+  RunningExporter exporter;
+};
+
+TEST_F(GpuWorkerProcess, ReadsTheGpusOfTheDriver) {
+  start();
+
+  EXPECT_TRUE(exporter.has(kUp, "1"));
+  EXPECT_EQ(exporter.value("gpuward_inventory_up"), "1");
+  EXPECT_EQ(exporter.value(kXid79), "0") << "there before the first one, for increase()";
+}
+
+// Traps: "scrape blocks on driver" and "liveness kills monitor on slow GPU".
+TEST_F(GpuWorkerProcess, GoesOnWhileACallHangsAndReplacesTheWorker) {
+  start();
+  ASSERT_TRUE(exporter.has(kUp, "1"));
+  const auto first = worker();
+
+  nvml.play("hung_call");
+
+  ASSERT_TRUE(exporter.has(kHung, "1"));
+  expect_it_goes_on();
+  EXPECT_THAT(exporter.get("/readyz").body, HasSubstr("0000:4e:00")) << "where it hangs";
+  EXPECT_NE(exporter.value("gpuward_gpu_worker_hangs_total"), "0");
+  nvml.play("healthy_8x_h100");
+  EXPECT_TRUE(exporter.has(kUp, "1"));
+  EXPECT_TRUE(is_ready());
+  EXPECT_NE(exporter.value("gpuward_gpu_worker_restarts_total"), "0");
+  EXPECT_NE(worker(), first);
+}
+
+TEST_F(GpuWorkerProcess, GoesOnWhenACallCrashesAndReplacesTheWorker) {
+  start();
+  ASSERT_TRUE(exporter.has(kUp, "1"));
+
+  nvml.play("crashing_call");
+
+  ASSERT_TRUE(exporter.has(kCrashed, "1"));
+  expect_it_goes_on();
+  EXPECT_THAT(exporter.get("/readyz").body, HasSubstr("SIGABRT"));
+  EXPECT_EQ(exporter.value("gpuward_gpu_worker_hangs_total"), "0");
+  nvml.play("healthy_8x_h100");
+  EXPECT_TRUE(exporter.has(kUp, "1"));
+}
+
+TEST_F(GpuWorkerProcess, StartsAnotherWorkerWhenSomebodyKillsIt) {
+  start();
+  ASSERT_TRUE(exporter.has(kUp, "1"));
+  const auto first = worker();
+  ASSERT_TRUE(first.has_value());
+
+  ::kill(*first, SIGKILL);
+
+  EXPECT_TRUE(support::wait_until([&] { return worker().value_or(*first) != *first; }, 10s,
+                                  "another worker"));
+  EXPECT_TRUE(exporter.has(kUp, "1"));
+}
+
+// Trap: "driver pre-installed": a node without a GPU is none with a fault.
+TEST_F(GpuWorkerProcess, SaysOnceThatThereIsNoLibraryAndIsReady) {
+  start("/nowhere/libnvidia-ml.so.1");
+
+  EXPECT_TRUE(exporter.has(kUp, "1"));
+  EXPECT_TRUE(is_ready());
+  const std::string log = exporter.process().error_output();
+  EXPECT_THAT(log, Not(HasSubstr("level=error")));
+  const auto said = log.find("no GPU library");
+  ASSERT_NE(said, std::string::npos) << log;
+  EXPECT_EQ(log.find("no GPU library", said + 1), std::string::npos);
+}
+
+TEST_F(GpuWorkerProcess, LosesTheWorkerAloneToALibraryThatCrashesWhileItIsLoaded) {
+  start(std::string(GPUWARD_BIN_DIR) + "/../lib/fakes/crashing_gpu_library.so");
+
+  EXPECT_TRUE(exporter.has(kCrashed, "1"));
+  EXPECT_EQ(exporter.get("/healthz").status, 200);
+  EXPECT_EQ(exporter.get("/readyz").status, 503);
+}
+
+TEST_F(GpuWorkerProcess, TakesAFileThatIsNoLibraryForADriverThatDoesNotWork) {
+  exporter.write("library.so", "no ELF file\n");
+
+  start(exporter.file("library.so").string());
+
+  EXPECT_TRUE(exporter.has("gpuward_gpu_worker_state{state=\"answering\"}", "1"));
+  EXPECT_EQ(exporter.value("gpuward_inventory_up"), "0");
+  EXPECT_EQ(exporter.get("/readyz").status, 503);
+}
+
+TEST_F(GpuWorkerProcess, LeavesNoWorkerBehindHoweverItEnds) {
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    start();
+    ASSERT_TRUE(exporter.has(kUp, "1"));
+    const auto pid = worker();
+    ASSERT_TRUE(pid.has_value());
+
+    exporter.process().signal(signal);
+
+    ASSERT_TRUE(exporter.process().wait_exit(10s).has_value());
+    EXPECT_TRUE(support::wait_until([&] { return ::kill(*pid, 0) != 0; }, 10s, "an end")) << signal;
+  }
+}
+
+TEST_F(GpuWorkerProcess, EndsInTimeAlsoWhileACallHangs) {
+  nvml.play("hung_call");
+  start();
+  ASSERT_TRUE(support::wait_until([&] { return worker().has_value(); }, 10s, "a worker"));
+
+  exporter.process().signal(SIGTERM);
+
+  EXPECT_EQ(exporter.process().wait_exit(5s), 0);
+}
+
+// One fault that both the kernel log and the event set tell counts once, in either order.
+TEST_F(GpuWorkerProcess, CountsAnXidOfKernelLogAndEventSetOnce) {
+  start();
+  ASSERT_TRUE(exporter.has(kUp, "1"));
+  ASSERT_TRUE(exporter.has("gpuward_kernel_log_up", "1"));
+
+  nvml.raise_xid(3, 79);
+  ASSERT_TRUE(exporter.has(kXid79, "1"));
+  exporter.append_log(xid_line(79, "0000:4e:00"));
+  exporter.append_log(xid_line(13, "0000:1a:00"));
+  ASSERT_TRUE(exporter.has(
+      "gpuward_xid_errors_total{gpu=\"0\",uuid=\"GPU-00000000-aaaa-bbbb-cccc-000000000000\","
+      "pci_bus_id=\"0000:1a:00\",xid=\"13\"}",
+      "1"));
+
+  EXPECT_EQ(exporter.value(kXid79), "1");
+  EXPECT_EQ(exporter.value("gpuward_node_severity"), "3");
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
