@@ -10,6 +10,7 @@
 #include "exporter/checks/dcgm_outcome.h"
 #include "exporter/checks/dcgm_report.h"
 #include "exporter/checks/dcgm_verdict.h"
+#include "exporter/checks/evidence.h"
 #include "exporter/checks/gpu_use.h"
 #include "exporter/host/processes.h"
 
@@ -119,7 +120,11 @@ CheckOutcome DcgmCheck::run(const CheckContext& context) {
   }
   const auto result = run_child(command, context.clock);
   if (!result) return outcome_of_failure(result.error(), context);
-  return outcome_of(*result, context);
+  const bool is_medium = level_ == Level::kMedium;
+  CheckOutcome outcome = outcome_of(*result, context);
+  outcome.details += keep_evidence(
+      context.settings, is_medium ? "dcgm-l2-raw.json" : "dcgm-l4-raw.json", result->output);
+  return outcome;
 }
 
 CheckEntry dcgm_level_2_entry() {

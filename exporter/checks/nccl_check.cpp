@@ -9,6 +9,7 @@
 
 #include "core/runtime/child.h"
 #include "core/runtime/text.h"
+#include "exporter/checks/evidence.h"
 #include "exporter/checks/finding_list.h"
 #include "exporter/checks/gpu_use.h"
 #include "exporter/checks/nccl_limits.h"
@@ -182,6 +183,7 @@ CheckOutcome NcclCheck::run(const CheckContext& context) {
   }
   const NcclReport report = parse_nccl_report(result->output + "\n" + result->complaint);
   CheckOutcome outcome = nccl_outcome(report, result->exit_code, how_it_ended(*result), context);
+  outcome.details += keep_evidence(context.settings, "nccl-allreduce-raw.txt", result->output);
   const bool is_whole = outcome.kind == CheckOutcome::Kind::kDone && result->exit_code == 0;
   if (is_whole && context.settings.nccl_isolation_tests) run_sub_tests(context, outcome);
   return outcome;

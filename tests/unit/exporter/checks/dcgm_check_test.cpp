@@ -170,6 +170,16 @@ TEST_F(DcgmCheckTest, K3BrokenOutputIsAnError) {
   }
 }
 
+TEST_F(DcgmCheckTest, KeepsWhatDcgmiWrote) {
+  has_dcgm({.output = kPassed});
+  const support::TempDir results;
+  node.settings.results_dir = results.path();
+  EXPECT_THAT(run().details, HasSubstr("(dcgm-l2-raw.json)"));
+  EXPECT_EQ(read_file(results / "dcgm-l2-raw.json").value(), kPassed);
+  node.settings.results_dir = results / "missing";
+  EXPECT_EQ(run().kind, Kind::kDone);
+}
+
 TEST_F(DcgmCheckTest, EndlessOutputIsAnError) {
   has_dcgm({.floods = true});
   const CheckOutcome outcome = run();
