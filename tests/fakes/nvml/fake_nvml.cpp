@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <utility>
 
 #include "tests/places.inc"
 
@@ -37,6 +38,11 @@ void FakeNvml::set(std::string_view key, std::string_view value) {
 
 void FakeNvml::play(std::string_view scenario) {
   text_ = include_line(scenario);
+  write();
+}
+
+void FakeNvml::play_lines(std::string lines) {
+  text_ = std::move(lines);
   write();
 }
 

@@ -27,6 +27,8 @@ class FakeNvml {
   void set(std::string_view key, std::string_view value);
   // Another ready scenario in place of all that was set.
   void play(std::string_view scenario);
+  // These lines in place of all that was set.
+  void play_lines(std::string lines);
   // `instances`: "1 0", the GPU instance and the compute instance.
   void raise_xid(int gpu, unsigned code, std::string_view instances = {}) const;
 
