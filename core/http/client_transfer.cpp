@@ -34,9 +34,10 @@ void append(HeaderFields& fields, const std::string& line) {
   fields.reset(curl_slist_append(fields.release(), line.c_str()));
 }
 
-// The machine's list, and never a proxy for this machine itself.
+// The machine's list, and never a proxy for this machine itself, nor for what its cloud says about
+// it (EC2 and others): a proxy would ask about itself.
 std::string no_proxy() {
-  std::string hosts = "localhost,127.0.0.1,::1";
+  std::string hosts = "localhost,127.0.0.1,::1,169.254.169.254,fd00:ec2::254";
   for (const char* name : {"no_proxy", "NO_PROXY"}) {
     const char* value =
         std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody here calls setenv
