@@ -1,0 +1,51 @@
+// How many uncorrectable errors AMD's hardware blocks may have: the HealthThresholds of the file
+// that AMD's exporter is configured with (/etc/metrics/config.json), so that a fleet keeps it.
+// Parsing is pure. Used by whoever fills CheckSettings::ras_thresholds.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/model/result.h"
+
+namespace gpuward::exporter {
+
+struct AmdThresholds {
+  // By AMD's field, "GPU_ECC_UNCORRECT_UMC": all nineteen, 0 where the file does not name it.
+  std::map<std::string, std::uint64_t> by_field;
+  // The same by the blocks of a GpuReading, "umc": for CheckSettings::ras_thresholds.
+  std::map<std::string, std::uint64_t> by_block;
+  bool operator==(const AmdThresholds&) const = default;
+};
+
+// Without any file.
+[[nodiscard]] AmdThresholds default_amd_thresholds();
+
+// From `{"GPUConfig": {"HealthThresholds": {"GPU_ECC_UNCORRECT_UMC": 5}}}`; what else AMD's format
+// has is left to AMD. kInvalid where it is not JSON, a threshold is no whole number of 32 bits, or
+// HealthThresholds has a field that AMD's does not have.
+[[nodiscard]] Result<AmdThresholds> parse_amd_thresholds(std::string_view text);
+
+// The thresholds in force. A file that cannot be read or parsed leaves those of before (AMD's
+// exporter falls back to 0 for all, and a typo takes GPUs out of service). One thread.
+class AmdConfigFile {
+ public:
+  explicit AmdConfigFile(std::filesystem::path path);
+
+  // Reads the file anew; no file means the defaults. True where the thresholds have changed.
+  bool reload();
+  [[nodiscard]] const AmdThresholds& thresholds() const { return thresholds_; }
+  // Why the file is not in force, naming it; nullopt where it is.
+  [[nodiscard]] const std::optional<std::string>& fault() const { return fault_; }
+
+ private:
+  std::filesystem::path path_;
+  AmdThresholds thresholds_ = default_amd_thresholds();
+  std::optional<std::string> fault_;
+};
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,27 @@
+// Whether a GPU may be given to a workload, as one word: for those who ask GPU by GPU (AMD's health
+// service and its device plugin, a label for each GPU). Pure.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/model/gpu.h"
+#include "exporter/store/store.h"
+
+namespace gpuward::exporter {
+
+enum class GpuHealth : std::uint8_t { kUnknown, kHealthy, kUnhealthy };
+
+// "unknown", "healthy", "unhealthy".
+[[nodiscard]] constexpr std::string_view to_string(GpuHealth health) {
+  constexpr std::string_view kNames[] = {"unknown", "healthy", "unhealthy"};
+  return kNames[static_cast<std::size_t>(health)];
+}
+
+// Unknown before the first reading. Unhealthy where something at reset or above is latched on that
+// GPU (errors over their thresholds are), where the driver does not say anything of it any more,
+// and where nobody can ask the driver: this only keeps new work away, it is no severity of the
+// node.
+[[nodiscard]] GpuHealth health_of(const Snapshot& snapshot, const Gpu& gpu);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,107 @@
+#include "exporter/checks/gpu_health.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "exporter/checks/decide.h"
+#include "exporter/checks/gpu_rules.h"
+
+namespace gpuward::exporter {
+namespace {
+
+Gpu amd_gpu(std::uint8_t bus) {
+  Gpu gpu;
+  gpu.pci = {0, bus, 0, 0};
+  gpu.vendor = Vendor::kAmd;
+  return gpu;
+}
+
+// Two GPUs that the driver speaks of.
+Snapshot two_gpus() {
+  VendorReport vendor;
+  vendor.vendor = Vendor::kAmd;
+  vendor.state = LibraryState::kReady;
+  Snapshot snapshot;
+  for (const std::uint8_t bus : {std::uint8_t{0x05}, std::uint8_t{0x26}}) {
+    snapshot.gpus.push_back(amd_gpu(bus));
+    vendor.gpus.emplace_back().gpu = amd_gpu(bus);
+  }
+  snapshot.telemetry.state = WorkerState::kAnswering;
+  snapshot.telemetry.report = std::make_shared<const GpuReport>(GpuReport{{vendor}});
+  return snapshot;
+}
+
+void latch(Snapshot& snapshot, const Gpu& gpu, Severity severity) {
+  Finding finding;
+  finding.check = "amd_hang";
+  finding.pci_bus_id = gpu.pci.bus_id();
+  finding.severity = severity;
+  snapshot.state.findings[{finding.check, "", finding.pci_bus_id}] = finding;
+}
+
+TEST(GpuHealth, IsUnknownBeforeTheFirstReading) {
+  EXPECT_EQ(health_of(Snapshot(), amd_gpu(5)), GpuHealth::kUnknown);
+}
+
+TEST(GpuHealth, IsHealthyWhereNothingIsLatched) {
+  const Snapshot snapshot = two_gpus();
+  EXPECT_EQ(health_of(snapshot, snapshot.gpus[0]), GpuHealth::kHealthy);
+}
+
+// CONTRACTS C: ring hangs and GPU resets in the kernel log do not count there; they should.
+TEST(GpuHealth, IsUnhealthyFromResetUpAndOnThatGpuAlone) {
+  Snapshot snapshot = two_gpus();
+  latch(snapshot, snapshot.gpus[0], Severity::kReset);
+  EXPECT_EQ(health_of(snapshot, snapshot.gpus[0]), GpuHealth::kUnhealthy);
+  EXPECT_EQ(health_of(snapshot, snapshot.gpus[1]), GpuHealth::kHealthy);
+}
+
+TEST(GpuHealth, IsHealthyBesideWhatIsOnlyMonitored) {
+  Snapshot snapshot = two_gpus();
+  latch(snapshot, snapshot.gpus[0], Severity::kMonitor);
+  EXPECT_EQ(health_of(snapshot, snapshot.gpus[0]), GpuHealth::kHealthy);
+}
+
+// CONTRACTS C: unhealthy when the library cannot be reached, or no GPU is found.
+TEST(GpuHealth, IsUnhealthyWhereNobodyCanAskTheDriver) {
+  for (const WorkerState state : {WorkerState::kHung, WorkerState::kCrashed}) {
+    Snapshot snapshot = two_gpus();
+    snapshot.telemetry.state = state;
+    EXPECT_EQ(health_of(snapshot, snapshot.gpus[0]), GpuHealth::kUnhealthy);
+  }
+}
+
+TEST(GpuHealth, IsUnhealthyWhereTheDriverHasNoGpuAnyMore) {
+  Snapshot snapshot = two_gpus();
+  VendorReport none;
+  none.vendor = Vendor::kAmd;
+  for (const LibraryState state :
+       {LibraryState::kReady, LibraryState::kUnusable, LibraryState::kAbsent}) {
+    none.state = state;
+    snapshot.telemetry.report = std::make_shared<const GpuReport>(GpuReport{{none}});
+    EXPECT_EQ(health_of(snapshot, snapshot.gpus[0]), GpuHealth::kUnhealthy);
+  }
+}
+
+// CONTRACTS C: strictly greater than the threshold. The rule itself is judge_gpus().
+TEST(GpuHealth, FollowsUncorrectableErrorsOverTheirThreshold) {
+  for (const std::uint64_t threshold : {0U, 1U, 2U}) {
+    Snapshot snapshot = two_gpus();
+    GpuReport report = *snapshot.telemetry.report;
+    report.vendors[0].gpus[0].ras = {{"pcie_bif", 0U, 2U, 0U}};
+    snapshot.telemetry.report = std::make_shared<const GpuReport>(report);
+    CheckSettings settings;
+    settings.ras_thresholds["pcie_bif"] = threshold;
+    const CheckOutcome outcome = judge_gpus({snapshot, settings, std::nullopt, NodeFacts(), {}});
+    Store store{State()};
+    store.apply_check(decide_status(outcome, "gpu", {}), false);
+    snapshot.state = store.state();
+    EXPECT_EQ(health_of(snapshot, snapshot.gpus[0]),
+              threshold < 2 ? GpuHealth::kUnhealthy : GpuHealth::kHealthy)
+        << threshold;
+  }
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
