@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -18,6 +19,9 @@
 
 namespace gpuward::http {
 
+// k2PriorKnowledge: HTTP/2 from the first byte, as gRPC servers without TLS want it.
+enum class HttpVersion : std::uint8_t { k1_1, k2PriorKnowledge };
+
 struct ClientRequest {
   std::string method = "GET";
   std::string url;
@@ -25,15 +29,20 @@ struct ClientRequest {
   std::string body;
   std::chrono::milliseconds timeout{30'000};  // for everything: connect, send, answer
   std::size_t max_response_bytes = 64U << 20U;
+  HttpVersion version = HttpVersion::k1_1;
+  // Connects there instead of to the URL's host, which then only names the server; empty: network.
+  std::string unix_socket = {};
 };
 
 struct ClientResponse {
   int status = 0;
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
+  std::vector<std::pair<std::string, std::string>> trailers;  // headers that came after the body
 
-  // The first header of that name, whatever its case; empty where there is none.
+  // The first of that name, whatever its case; empty where there is none.
   [[nodiscard]] std::string_view header(std::string_view name) const;
+  [[nodiscard]] std::string_view trailer(std::string_view name) const;
 };
 
 class Client {

@@ -39,7 +39,8 @@ bool ClientAnswer::take_header(std::string_view line) {
   } else if (line.starts_with("HTTP/")) {
     begin_head(line);
   } else if (const auto colon = line.find(':'); colon != std::string_view::npos) {
-    response_.headers.emplace_back(line.substr(0, colon), trim(line.substr(colon + 1)));
+    auto& fields = has_head_ ? response_.trailers : response_.headers;
+    fields.emplace_back(line.substr(0, colon), trim(line.substr(colon + 1)));
   }
   return true;
 }

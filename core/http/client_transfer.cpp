@@ -46,6 +46,16 @@ std::string no_proxy() {
   return hosts;
 }
 
+long curl_version_of(HttpVersion version) {
+  switch (version) {
+    case HttpVersion::k1_1:
+      return CURL_HTTP_VERSION_1_1;
+    case HttpVersion::k2PriorKnowledge:
+      return CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+  }
+  return CURL_HTTP_VERSION_1_1;
+}
+
 Status check_headers(const ClientRequest& request) {
   for (const auto& [name, value] : request.headers) {
     if (name.empty() || !is_field_text(name) || !is_field_text(value)) {
@@ -149,7 +159,8 @@ class Transfer::Impl {
 
   void set_transport(const ClientRequest& request) {
     set(CURLOPT_NOSIGNAL, 1L);
-    set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    set(CURLOPT_HTTP_VERSION, curl_version_of(request.version));
+    if (!request.unix_socket.empty()) set(CURLOPT_UNIX_SOCKET_PATH, request.unix_socket.c_str());
     set(CURLOPT_PROTOCOLS_STR, "http,https");
     set(CURLOPT_FOLLOWLOCATION, 0L);
     set(CURLOPT_NOPROXY, no_proxy_.c_str());

@@ -53,4 +53,9 @@ std::string_view ClientResponse::header(std::string_view name) const {
   return value == nullptr ? std::string_view{} : *value;
 }
 
+std::string_view ClientResponse::trailer(std::string_view name) const {
+  const std::string* value = find_header(trailers, name);
+  return value == nullptr ? std::string_view{} : *value;
+}
+
 }  // namespace gpuward::http

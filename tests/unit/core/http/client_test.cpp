@@ -36,6 +36,31 @@ TEST(Client, SendsMethodHeadersAndBody) {
   EXPECT_TRUE(sent.ends_with("\r\n\r\n{}"));
 }
 
+TEST(Client, KeepsHeadersThatComeAfterTheBodyApart) {
+  RawServer server(
+      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
+       "X-Sum: 7\r\n\r\n"});
+
+  const auto response = CurlClient().send(get_request(server.url("/")));
+
+  ASSERT_TRUE(response.has_value()) << response.error().message;
+  EXPECT_EQ(response->body, "ok");
+  EXPECT_EQ(response->trailer("x-sum"), "7");
+  EXPECT_EQ(response->header("x-sum"), "");
+}
+
+TEST(Client, ConnectsToAUnixSocketWhereverTheUrlPoints) {
+  ClientRequest request;
+  request.url = "http://localhost:1/";
+  request.unix_socket = "/nonexistent/socket";
+
+  const auto response = CurlClient().send(request);
+
+  ASSERT_FALSE(response.has_value());
+  EXPECT_EQ(response.error().kind, ErrorKind::kUnavailable);
+  EXPECT_NE(response.error().message.find("socket"), std::string::npos) << response.error().message;
+}
+
 TEST(Client, InventsNoContentType) {
   RawServer server({raw_answer("ok")});
   ASSERT_TRUE(CurlClient().send(post_request(server.url("/"), "body")));
