@@ -1,0 +1,30 @@
+// A real gRPC server (python3-grpcio) with the kubelet's pod-resources service on a socket of a
+// test's own. Used by the tests of exporter/pods and by whoever needs pods on a node.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::support {
+
+class KubeletSocket {
+ public:
+  // Empty where the machine has all it takes.
+  [[nodiscard]] static std::string why_unavailable();
+
+  // `answer` as tests/fakes/kubelet/pod_resources_server.py takes it: JSON, `status:CODE:MESSAGE`,
+  // `hang`, or `raw:HEX`. Waits until it serves; throws where it does not within ten seconds.
+  explicit KubeletSocket(const std::string& answer);
+
+  [[nodiscard]] std::string path() const { return (folder_ / "kubelet.sock").string(); }
+  void stop() { server_->stop(); }
+
+ private:
+  TempDir folder_;
+  std::unique_ptr<Process> server_;
+};
+
+}  // namespace gpuward::support
