@@ -3,14 +3,16 @@
 #include <array>
 
 #include "exporter/gpu/amd/amd_library.h"
+#include "exporter/gpu/amd/amd_library.h"
 #include "exporter/gpu/nvidia/nvml_library.h"
 #include "exporter/gpu/report/library.h"
 
 namespace gpuward::exporter {
 namespace {
 
-constinit const std::array<LibraryEntry, 1> kLibraries{{
+constinit const std::array<LibraryEntry, 2> kLibraries{{
     {"nvidia", make_nvml_library},
+    {"amd", make_amd_library},
 }};
 
 }  // namespace
