@@ -115,7 +115,10 @@ class Transfer::Impl {
  private:
   static std::unexpected<Error> naming(const ClientRequest& request, const ClientTarget& target,
                                        Error error) {
-    return with_context(request.method + " " + target.host_field, std::move(error));
+    const bool is_network = request.unix_socket.empty();
+    return with_context(
+        request.method + " " + (is_network ? target.host_field : request.unix_socket),
+        std::move(error));
   }
 
   template <typename Value>

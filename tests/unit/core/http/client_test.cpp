@@ -50,15 +50,17 @@ TEST(Client, KeepsHeadersThatComeAfterTheBodyApart) {
 }
 
 TEST(Client, ConnectsToAUnixSocketWhereverTheUrlPoints) {
-  ClientRequest request;
-  request.url = "http://localhost:1/";
+  RawServer server({raw_answer("ok")});
+  ClientRequest request = get_request(server.url("/"));
   request.unix_socket = "/nonexistent/socket";
 
   const auto response = CurlClient().send(request);
 
   ASSERT_FALSE(response.has_value());
   EXPECT_EQ(response.error().kind, ErrorKind::kUnavailable);
-  EXPECT_NE(response.error().message.find("socket"), std::string::npos) << response.error().message;
+  EXPECT_TRUE(response.error().message.starts_with("GET /nonexistent/socket: "))
+      << response.error().message;
+  EXPECT_EQ(server.connections(), 0);
 }
 
 TEST(Client, InventsNoContentType) {
