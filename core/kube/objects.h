@@ -73,10 +73,10 @@ struct Pod {
 
 // batch/v1
 struct Job {
-  ObjectMeta meta;
+  ObjectMeta meta = {};
   bool is_complete = false;  // condition Complete
   bool is_failed = false;    // condition Failed
-  std::string failure;       // that condition's reason: "BackoffLimitExceeded", "DeadlineExceeded"
+  std::string failure = {};  // that condition's reason: "BackoffLimitExceeded", "DeadlineExceeded"
 };
 
 // coordination.k8s.io/v1

@@ -1,0 +1,45 @@
+// The Job that a sweep runs on a node, and what its end says about the node. Pure; JSON texts go in
+// and out. Used by Sweep.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/kube/objects.h"
+#include "core/model/result.h"
+#include "core/model/severity.h"
+#include "exporter/publish/node/node_wish.h"
+
+namespace gpuward::exporter {
+
+struct SweepJobOptions {
+  std::string ns = "gpu-healthcheck";                        // SWEEP_NAMESPACE
+  std::string image = {};                                    // SWEEP_IMAGE
+  std::string job_template = {};                             // JSON; empty: the built-in one
+  std::chrono::seconds timeout = std::chrono::seconds(900);  // JOB_TIMEOUT
+};
+
+// `gpu-sweep-<node>-<8 hex>`: at most 63 characters, another for each sweep.
+[[nodiscard]] std::string sweep_job_name(std::string_view node, std::string_view owner);
+
+// Check 1 on that node. In a template of the user's TARGET_NODE_NAME stands for the node; name,
+// label, deadline and number of tries are the sweep's in any case. kInvalid for a template that is
+// no Job.
+[[nodiscard]] Result<std::string> sweep_job(const SweepJobOptions& options, std::string_view node,
+                                            std::string_view owner);
+
+// kUnknown: it could not tell, and the node is given back as it was.
+struct SweepVerdict {
+  NodeStatus status = NodeStatus::kUnknown;
+  Severity severity = Severity::kNone;
+  std::string why = {};
+};
+
+// A failure needs a verdict of the check itself: a Job that was killed, ran out of time or never
+// started says nothing about the GPUs.
+[[nodiscard]] SweepVerdict judge_sweep_job(const kube::Job& job,
+                                           const std::vector<kube::Pod>& pods);
+
+}  // namespace gpuward::exporter
