@@ -115,6 +115,8 @@ SweepVerdict verdict_of_message(std::string_view message) {
 }
 
 SweepVerdict verdict_of(const kube::ContainerEnd& end) {
+  const bool was_skipped = end.message.find("\"status\":\"SKIP\"") != std::string::npos;
+  if (end.exit_code == 0 && was_skipped) return {.why = "the check was skipped"};
   if (end.exit_code == 0) return {NodeStatus::kPass, Severity::kNone, "passed"};
   if (end.exit_code == 1) return verdict_of_message(end.message);
   return {.why = "the check ended with " + std::to_string(end.exit_code) + " " + end.reason};

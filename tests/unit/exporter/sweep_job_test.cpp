@@ -96,6 +96,12 @@ TEST(SweepVerdict, AFailureWithoutASeverityThatTaintsIsNone) {
   }
 }
 
+TEST(SweepVerdict, ACheckThatSaysThatItWasSkippedHasNotPassed) {
+  EXPECT_EQ(judge_sweep_job({.is_complete = true}, {ended(0, R"({"status":"SKIP"})")}).status,
+            NodeStatus::kUnknown);
+  EXPECT_EQ(judge_sweep_job({.is_complete = true}, {ended(0, "")}).status, NodeStatus::kPass);
+}
+
 TEST(SweepVerdict, OnlyTheCheckItselfCanFailANode) {
   EXPECT_EQ(judge_sweep_job({}, {ended(137, R"({"status":"FAIL","severity":"ISOLATE"})")}).status,
             NodeStatus::kUnknown);
