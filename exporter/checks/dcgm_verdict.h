@@ -1,4 +1,5 @@
-// What a report of DCGM's diagnostics amounts to: pure. Used by checks 1 and 4.
+// What a report of DCGM's diagnostics amounts to: which GPUs are how bad, and whether that can be
+// told at all. Pure. Used by checks 1 and 4.
 #pragma once
 
 #include <optional>

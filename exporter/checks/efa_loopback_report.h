@@ -1,4 +1,5 @@
-// What fi_info, fi_pingpong and ib_write_bw have written: pure. Used by check 6.
+// What fi_info, fi_pingpong and ib_write_bw have written, as domains and bandwidths. Pure. Used by
+// check 6.
 #pragma once
 
 #include <optional>
