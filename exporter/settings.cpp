@@ -164,6 +164,7 @@ void read_checks(const YamlMap& map, CheckSettings& checks) {
   checks.max_retired_pages_sbe = static_cast<std::uint64_t>(pages);
   map.read("efa_min_gbits", checks.efa_min_gbits, 0, 1'000'000);
   checks.dcgm_bare_fail = read_severity(map, "dcgm_bare_fail").value_or(checks.dcgm_bare_fail);
+  map.read("dcgm_l4_beside_telemetry", checks.is_dcgm_l4_beside_telemetry);
 }
 
 unsigned read_devices(const YamlMap& map, const char* key) {

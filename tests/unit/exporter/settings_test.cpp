@@ -113,6 +113,7 @@ TEST(Settings, OfTheChecksAreAllReadFromAFile) {
       "  max_retired_pages_sbe: 7\n"
       "  efa_min_gbits: 12.5\n"
       "  dcgm_bare_fail: isolate\n"
+      "  dcgm_l4_beside_telemetry: true\n"
       "instance:\n"
       "  type: x9.huge\n"
       "  profiles: [{type: x9.huge, gpus: 4, efa: 2, nvlink: true, provider: efa}]\n"
@@ -136,6 +137,7 @@ TEST(Settings, OfTheChecksAreAllReadFromAFile) {
   EXPECT_EQ(checks.max_retired_pages_sbe, 7U);
   EXPECT_EQ(checks.efa_min_gbits, 12.5);
   EXPECT_EQ(checks.dcgm_bare_fail, Severity::kIsolate);
+  EXPECT_TRUE(checks.is_dcgm_l4_beside_telemetry);
   EXPECT_EQ(checks.instance_type, "x9.huge");
   ASSERT_TRUE(checks.profiles.find("x9.huge").has_value());
   EXPECT_EQ(checks.profiles.find("x9.huge")->gpus, 4U);
