@@ -8,7 +8,9 @@
 namespace gpuward::exporter {
 
 // Whose keys are used: those of the health check suite (labels, taint, annotation), konduktor's
-// taint, AMD's label for each GPU, or none at all.
+// taint, AMD's label for each GPU, or none at all. A taint key has one writer: kKonduktor is not
+// for clusters where gpuward-remediator's Loki source or konduktor itself writes that taint, kAmd
+// not for nodes where AMD's own exporter runs.
 enum class NodePreset : std::uint8_t { kAwsSamples, kKonduktor, kAmd, kNone };
 
 // "aws-samples", "konduktor", "amd", "none".
