@@ -82,6 +82,32 @@ void append_others(const Snapshot& snapshot, Families& families) {
   families.push_back(std::move(others));
 }
 
+constexpr double kBytesInGigabit = 1e9 / 8;
+
+void append_ports(const Snapshot& snapshot, Families& families) {
+  Family state{"gpuward_rdma_port_state",
+               "The port's logical state: 1 down, 2 init, 3 armed, 4 active.",
+               Type::kGauge,
+               {}};
+  Family physical{"gpuward_rdma_port_physical_state",
+                  "The port's physical state, as InfiniBand numbers it: 3 disabled, 5 link up.",
+                  Type::kGauge,
+                  {}};
+  Family rate{
+      "gpuward_rdma_port_rate_bytes_per_second", "How fast the port's link is.", Type::kGauge, {}};
+  for (const RdmaReading& reading : snapshot.rdma) {
+    for (const auto& [number, port] : reading.ports) {
+      const Labels labels{{"device", reading.device}, {"port", number}};
+      if (port.state) state.samples.push_back({labels, static_cast<double>(*port.state)});
+      if (port.phys_state) {
+        physical.samples.push_back({labels, static_cast<double>(*port.phys_state)});
+      }
+      if (port.rate_gbits) rate.samples.push_back({labels, *port.rate_gbits * kBytesInGigabit});
+    }
+  }
+  for (Family* family : {&state, &physical, &rate}) families.push_back(std::move(*family));
+}
+
 }  // namespace
 
 void append_rdma_families(const Snapshot& snapshot, const MetricsOptions& options,
@@ -94,6 +120,7 @@ void append_rdma_families(const Snapshot& snapshot, const MetricsOptions& option
                             1});
   }
   families.push_back(std::move(info));
+  append_ports(snapshot, families);
   const ByName efa = efa_counters(snapshot);
   append_efa(efa, families);
   if (options.efa_compat) append_compat(snapshot, efa, families);

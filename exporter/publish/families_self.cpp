@@ -33,6 +33,21 @@ void append_kernel_log(const Snapshot& snapshot, Families& families) {
                            to_number(!snapshot.health.kernel_log_fault)));
 }
 
+// What we write to our own Node object; nothing where nobody writes.
+void append_node_publishing(const std::optional<NodePublishing>& node, Families& families) {
+  if (!node) return;
+  families.push_back(gauge("gpuward_node_publishing_up",
+                           "Whether labels, taint, annotation and condition of the node say what "
+                           "they should.",
+                           to_number(!node->fault)));
+  families.push_back(counter("gpuward_node_publishing_failures_total",
+                             "Times the node could not be read or written.",
+                             static_cast<double>(node->failures)));
+  families.push_back(gauge("gpuward_node_publishing_last_success_timestamp_seconds",
+                           "When the node was last found or made as it should be; 0: never.",
+                           to_seconds(node->last_success)));
+}
+
 }  // namespace
 
 void append_self_families(const Snapshot& snapshot, Families& families) {
@@ -53,6 +68,7 @@ void append_self_families(const Snapshot& snapshot, Families& families) {
   families.push_back(gauge("gpuward_config_last_reload_success_timestamp_seconds",
                            "When the configuration in force was loaded.",
                            to_seconds(health.last_good_reload)));
+  append_node_publishing(health.node, families);
   Family boot{"gpuward_boot_info", "The boot that this is.", Type::kGauge, {}};
   boot.samples.push_back({{{"boot_id", snapshot.state.boot_id}}, 1});
   families.push_back(std::move(boot));

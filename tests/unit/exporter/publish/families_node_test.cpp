@@ -94,6 +94,24 @@ TEST_F(NodeFamiliesTest, CountWhatEfaDevicesCount) {
   EXPECT_THAT(out, Not(HasSubstr("node_amazonefa")));
 }
 
+TEST_F(NodeFamiliesTest, TellThePortsOfOtherRdmaDevices) {
+  const std::string out = text();
+
+  EXPECT_THAT(out, HasSubstr("gpuward_rdma_port_state{device=\"mlx5_0\",port=\"1\"} 4\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_rdma_port_physical_state{device=\"mlx5_0\",port=\"1\"} 5\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_rdma_port_rate_bytes_per_second{device=\"mlx5_0\",port="
+                             "\"1\"} 50000000000\n"));
+}
+
+TEST_F(NodeFamiliesTest, SayWhetherTheNodeCanBeWritten) {
+  EXPECT_THAT(text(), HasSubstr("gpuward_node_publishing_up 1\n"));
+  EXPECT_THAT(text(), HasSubstr("gpuward_node_publishing_failures_total 2\n"));
+
+  snapshot.health.node.reset();
+
+  EXPECT_THAT(text(), Not(HasSubstr("gpuward_node_publishing"))) << "nobody writes";
+}
+
 TEST_F(NodeFamiliesTest, UseTheNamesOfTheEfaNodeExporterOnRequest) {
   const std::string out = text({.efa_compat = true});
 

@@ -130,7 +130,11 @@ RdmaReading rdma(const std::string& device, bool is_efa) {
   reading.pci_bus_id = "0000:56:00";
   reading.is_efa = is_efa;
   reading.counters["1"] = {{"rx_drops", 5}, {"lifespan", 12}};
-  if (is_efa) reading.counters[""] = {{"alloc_pd_err", 0}};
+  if (is_efa) {
+    reading.counters[""] = {{"alloc_pd_err", 0}};
+  } else {
+    reading.ports["1"] = {.state = 4, .phys_state = 5, .rate_gbits = 400.0};
+  }
   return reading;
 }
 
@@ -199,6 +203,8 @@ Snapshot filled_snapshot(int gpus, Vendor vendor) {
   set_readings(std::move(readings), snapshot);
   snapshot.state = filled_state(snapshot.gpus);
   snapshot.health.kernel_log_fault.reset();
+  snapshot.health.node =
+      NodePublishing{.fault = std::nullopt, .failures = 2, .last_success = at_second(8)};
   snapshot.workloads.is_known = true;
   for (const Gpu& gpu : snapshot.gpus) {
     snapshot.workloads.by_device[gpu.uuid] = {{"team-a", "train-0", "worker"}};
