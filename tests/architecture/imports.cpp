@@ -29,9 +29,9 @@ void append_program(std::string_view program, std::span<const std::string_view> 
 }
 
 std::vector<Layer> make_layers() {
-  constexpr std::array<std::string_view, 7> kExporter{
-      "exporter/gpu",    "exporter/kernel_log", "exporter/host",   "exporter/store",
-      "exporter/checks", "exporter/pods",       "exporter/publish"};
+  constexpr std::array<std::string_view, 8> kExporter{
+      "exporter/gpu",    "exporter/kernel_log", "exporter/host",    "exporter/store",
+      "exporter/checks", "exporter/pods",       "exporter/publish", "exporter/amd_health"};
   constexpr std::array<std::string_view, 8> kRemediator{
       "remediator/policy", "remediator/safety",  "remediator/cloud",    "remediator/sources",
       "remediator/notify", "remediator/actions", "remediator/workflow", "remediator/page"};
@@ -108,6 +108,10 @@ const std::vector<Door>& doors() {
       {"prometheus/", {"core/metrics/"}},
       {"zlib.h", {"core/metrics/"}},
       {"nvml.h", {"exporter/gpu/"}},
+      {"grpc", {"exporter/amd_health/server.cpp"}},
+      {"google/protobuf/", {"exporter/amd_health/server.cpp"}},
+      {"metricssvc", {"exporter/amd_health/server.cpp"}},
+      {"gpumetricssvc", {"exporter/amd_health/server.cpp"}},
       {"CLI/", {"exporter/main.cpp", "exporter/flags", "remediator/main.cpp", "remediator/flags"}},
       {"gtest/", {}},
       {"gmock/", {}},

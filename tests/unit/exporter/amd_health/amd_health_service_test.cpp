@@ -1,0 +1,234 @@
+// The health service as AMD's device plugin meets it: the real program, started by the exporter's
+// own class, asked by a client that is generated from another definition.
+#include "exporter/amd_health_service.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/files.h"
+#include "core/runtime/log.h"
+#include "core/runtime/text.h"
+#include "exporter/checks/amd_thresholds.h"
+#include "tests/places.inc"
+#include "tests/support/process.h"
+#include "tests/support/require.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using std::chrono::seconds;
+using support::Process;
+using support::wait_until;
+
+// Debian's, for which python3-grpcio is packaged; another may be first on PATH.
+constexpr const char* kPython = "/usr/bin/python3";
+
+std::string why_no_client() {
+  if (!std::filesystem::exists(GPUWARD_BIN_DIR "/gpuward-amd-health")) {
+    return "gpuward-amd-health is not built: run `./dev deps`";
+  }
+  const auto tried =
+      Process::run({.argv = {kPython, "-c", "import grpc, google.protobuf.empty_pb2"}});
+  if (!tried || tried->exit_code != 0) return "no python3-grpcio: run `./dev deps`";
+  return support::why_no_program("protoc");
+}
+
+Snapshot three_gpus() {
+  VendorReport amd, nvidia;
+  amd.vendor = Vendor::kAmd;
+  amd.state = nvidia.state = LibraryState::kReady;
+  Snapshot snapshot;
+  for (int i = 0; i < 3; ++i) {
+    Gpu gpu;
+    gpu.index = i;
+    gpu.uuid = "GPU-" + std::to_string(i);
+    gpu.pci = {0, static_cast<std::uint8_t>(0xa5 + i), 0, 0};
+    gpu.vendor = i == 2 ? Vendor::kNvidia : Vendor::kAmd;
+    (i == 2 ? nvidia : amd).gpus.emplace_back().gpu = gpu;
+    snapshot.gpus.push_back(gpu);
+  }
+  snapshot.telemetry.state = WorkerState::kAnswering;
+  snapshot.telemetry.report = std::make_shared<const GpuReport>(GpuReport{{amd, nvidia}});
+  return snapshot;
+}
+
+// The program that serves this socket; 0 for none.
+pid_t child_of_ours(const std::filesystem::path& socket) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const auto pid = parse_integer<pid_t>(entry.path().filename().string());
+    const auto command = pid ? read_file(entry.path() / "cmdline") : Result<std::string>("");
+    if (command && command->find(socket.string()) != std::string::npos) return *pid;
+  }
+  return 0;
+}
+
+class AmdHealthServiceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    GPUWARD_REQUIRE(why_no_client());
+    std::signal(SIGPIPE, SIG_IGN);
+  }
+
+  void start(AmdHealthOptions options = {}) {
+    options.socket = socket_;
+    options.program = GPUWARD_BIN_DIR "/gpuward-amd-health";
+    service_ = std::make_unique<AmdHealthService>(
+        options, store_, [] { return default_amd_thresholds().by_field; }, clock_, log_);
+    ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(socket_); }, seconds(30),
+                           "the socket is there"));
+  }
+
+  void report(const Snapshot& snapshot) {
+    store_.set_gpus(snapshot.gpus, clock_.wall());
+    store_.set_telemetry(snapshot.telemetry);
+  }
+
+  std::string ask(const std::string& package, std::vector<std::string> words) {
+    std::vector<std::string> argv{
+        kPython, GPUWARD_SOURCE_DIR "/tests/unit/exporter/amd_health/health_client.py",
+        socket_.string(), package};
+    argv.insert(argv.end(), words.begin(), words.end());
+    const auto outcome = Process::run({.argv = argv, .env = {{"PYTHONDONTWRITEBYTECODE", "1"}}});
+    return outcome ? outcome->output + outcome->error_output : outcome.error().message;
+  }
+
+  // Until the child has read what the store has.
+  ::testing::AssertionResult answers(const std::string& package, const std::string& wanted) {
+    std::string last;
+    const bool did =
+        support::poll_until([&] { return (last = ask(package, {"list"})) == wanted; }, seconds(30));
+    if (did) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "the last answer was " << last;
+  }
+
+  support::TempDir folder_;
+  std::filesystem::path socket_ = folder_ / "amd-metrics-exporter/health.socket";
+  SystemClock clock_;
+  Log log_{LogLevel::kError, LogFormat::kLogfmt};
+  Store store_{State()};
+  std::unique_ptr<AmdHealthService> service_;
+};
+
+constexpr const char* kBothHealthy = "0 0000:a5:00.0 healthy GPU-0\n1 0000:a6:00.0 healthy GPU-1\n";
+
+// CONTRACTS C: socket mode 0600.
+TEST_F(AmdHealthServiceTest, ListensOnASocketOfItsOwnersAlone) {
+  start();
+  struct stat about{};
+  ASSERT_EQ(::stat(socket_.c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777U, 0600U);
+}
+
+// CONTRACTS C: List errors until the first reading.
+TEST_F(AmdHealthServiceTest, HasNoHealthBeforeTheFirstReading) {
+  start();
+  EXPECT_EQ(ask("metricssvc", {"list"}), "error UNKNOWN health status not available\n");
+}
+
+// CONTRACTS C: the service on the wire is metricssvc; gpumetricssvc is served too.
+TEST_F(AmdHealthServiceTest, ListsTheGpusUnderBothPackageNames) {
+  report(three_gpus());
+  start();
+  EXPECT_TRUE(answers("metricssvc", kBothHealthy));
+  EXPECT_TRUE(answers("gpumetricssvc", kBothHealthy));
+}
+
+// CONTRACTS C: GetGPUState by id.
+TEST_F(AmdHealthServiceTest, GivesTheStateOfTheGpusAskedFor) {
+  report(three_gpus());
+  start();
+  ASSERT_TRUE(answers("metricssvc", kBothHealthy));
+  EXPECT_EQ(ask("metricssvc", {"get", "1", "5"}), "1 0000:a6:00.0 healthy GPU-1\n");
+  EXPECT_EQ(ask("gpumetricssvc", {"get", "0"}), "0 0000:a5:00.0 healthy GPU-0\n");
+}
+
+TEST_F(AmdHealthServiceTest, TellsAnUnhealthyGpuAndItsWorkload) {
+  report(three_gpus());
+  Workloads workloads;
+  workloads.is_known = true;
+  workloads.by_device["0000:a6:00"] = {{"ml", "train-0", "main"}};
+  store_.set_workloads(workloads);
+  CheckResult result;
+  result.check = "gpu";
+  result.status = CheckStatus::kFail;
+  Finding& finding = result.findings.emplace_back();
+  finding.check = "gpu";
+  finding.code = "ras_uncorrected";
+  finding.pci_bus_id = "0000:a6:00";
+  finding.severity = Severity::kIsolate;
+  store_.apply_check(result, false);
+  start();
+  EXPECT_TRUE(answers("metricssvc",
+                      "0 0000:a5:00.0 healthy GPU-0\n"
+                      "1 0000:a6:00.0 unhealthy GPU-1 ml/train-0/main\n"));
+}
+
+// CONTRACTS C: no GPU is found: all that were known are unhealthy.
+TEST_F(AmdHealthServiceTest, KeepsAGpuThatIsGoneAndCallsItUnhealthy) {
+  report(three_gpus());
+  start();
+  ASSERT_TRUE(answers("metricssvc", kBothHealthy));
+  Snapshot none;
+  none.telemetry.state = WorkerState::kAnswering;
+  none.telemetry.report = std::make_shared<const GpuReport>();
+  report(none);
+  EXPECT_TRUE(
+      answers("metricssvc", "0 0000:a5:00.0 unhealthy GPU-0\n1 0000:a6:00.0 unhealthy GPU-1\n"));
+}
+
+TEST_F(AmdHealthServiceTest, TellsOfBothVendorsWhereItIsSetSo) {
+  report(three_gpus());
+  start({.vendors = HealthVendors::kAll});
+  EXPECT_TRUE(answers("metricssvc", std::string(kBothHealthy) + "2 0000:a7:00.0 healthy GPU-2\n"));
+}
+
+// CONTRACTS C: SetError; only with --debug.allow-injection.
+TEST_F(AmdHealthServiceTest, RefusesToPretendErrors) {
+  report(three_gpus());
+  start();
+  ASSERT_TRUE(answers("metricssvc", kBothHealthy));
+  const std::string said = ask("metricssvc", {"set", "0", "GPU_ECC_UNCORRECT_SEM=1"});
+  EXPECT_TRUE(said.starts_with("error UNKNOWN invalid function error")) << said;
+  EXPECT_EQ(ask("metricssvc", {"list"}), kBothHealthy);
+}
+
+// CONTRACTS C: mock injection by fields and counts, 0 removes.
+TEST_F(AmdHealthServiceTest, PretendsErrorsWhereThatIsAllowed) {
+  report(three_gpus());
+  start({.may_pretend_errors = true});
+  ASSERT_TRUE(answers("metricssvc", kBothHealthy));
+  EXPECT_EQ(ask("metricssvc", {"set", "0", "GPU_ECC_UNCORRECT_SEM=1", "GPU_ECC_UNCORRECT_FUSE=2"}),
+            "0 GPU_ECC_UNCORRECT_SEM GPU_ECC_UNCORRECT_FUSE\n");
+  EXPECT_EQ(ask("gpumetricssvc", {"get", "0"}), "0 0000:a5:00.0 unhealthy GPU-0\n");
+  EXPECT_EQ(ask("metricssvc", {"set", "0", "GPU_ECC_UNCORRECT_SEM=0", "GPU_ECC_UNCORRECT_FUSE=0"}),
+            "0 GPU_ECC_UNCORRECT_SEM GPU_ECC_UNCORRECT_FUSE\n");
+  EXPECT_EQ(ask("metricssvc", {"list"}), kBothHealthy);
+  EXPECT_TRUE(ask("metricssvc", {"set", "0", "GPU_ECC_UNCORRECT_SEM"}).starts_with("error"));
+}
+
+TEST_F(AmdHealthServiceTest, IsStartedAgainAfterItWasKilled) {
+  report(three_gpus());
+  start();
+  ASSERT_TRUE(answers("metricssvc", kBothHealthy));
+  const pid_t child = child_of_ours(socket_);
+  ASSERT_GT(child, 0);
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  EXPECT_TRUE(answers("metricssvc", kBothHealthy));
+}
+
+TEST_F(AmdHealthServiceTest, LeavesNoSocketBehind) {
+  start();
+  service_.reset();
+  EXPECT_FALSE(std::filesystem::exists(socket_));
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
