@@ -52,8 +52,8 @@ Maybe<std::uint64_t> DeviceQuery::number(const Number64Call& function) {
   return tells(function, &raw) ? number_from(raw) : std::nullopt;
 }
 
-Maybe<std::uint32_t> DeviceQuery::number(const Function<ReturnCode(Device, i32, u32*)>& function,
-                                         i32 argument) {
+Maybe<std::uint32_t> DeviceQuery::number(const Function<ReturnCode(Device, I32, U32*)>& function,
+                                         I32 argument) {
   std::uint32_t raw = 0;
   return tells(function, argument, &raw) ? number_from(raw) : std::nullopt;
 }

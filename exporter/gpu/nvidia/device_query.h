@@ -43,8 +43,8 @@ class DeviceQuery {
   [[nodiscard]] Maybe<std::uint32_t> number(const Number32Call& function);
   [[nodiscard]] Maybe<std::uint64_t> number(const Number64Call& function);
   // Where the function has one argument between the GPU and the answer.
-  [[nodiscard]] Maybe<std::uint32_t> number(const Function<ReturnCode(Device, i32, u32*)>& function,
-                                            i32 argument);
+  [[nodiscard]] Maybe<std::uint32_t> number(const Function<ReturnCode(Device, I32, U32*)>& function,
+                                            I32 argument);
   [[nodiscard]] Maybe<bool> claim(const Number32Call& function);
   [[nodiscard]] std::string text(const TextCall& function, std::size_t bytes);
 

@@ -12,7 +12,7 @@ Maybe<std::uint64_t> number_from_signed(std::int64_t raw) {
 
 Maybe<std::uint64_t> number_from_double(double raw) {
   constexpr double kWholeNumbersEnd = 9007199254740992.0;  // 2^53
-  if (!(raw >= 0.0 && raw <= kWholeNumbersEnd)) return std::nullopt;
+  if (std::isnan(raw) || raw < 0.0 || raw > kWholeNumbersEnd) return std::nullopt;
   return static_cast<std::uint64_t>(std::llround(raw));
 }
 

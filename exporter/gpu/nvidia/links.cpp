@@ -5,7 +5,7 @@
 namespace gpuward::exporter::nvml {
 namespace {
 
-Maybe<std::uint64_t> read_link_errors(DeviceQuery& query, std::uint32_t link, i32 counter) {
+Maybe<std::uint64_t> read_link_errors(DeviceQuery& query, std::uint32_t link, I32 counter) {
   std::uint64_t raw = 0;
   if (!query.tells(query.symbols().link_errors, link, counter, &raw)) return std::nullopt;
   return number_from(raw);

@@ -3,13 +3,13 @@
 namespace gpuward::exporter::nvml {
 namespace {
 
-Maybe<std::uint64_t> errors_in(DeviceQuery& query, i32 type, i32 since, i32 location) {
+Maybe<std::uint64_t> errors_in(DeviceQuery& query, I32 type, I32 since, I32 location) {
   std::uint64_t raw = 0;
   if (!query.tells(query.symbols().memory_errors, type, since, location, &raw)) return std::nullopt;
   return number_from(raw);
 }
 
-EccCounters::Places read_places(DeviceQuery& query, i32 type, i32 since) {
+EccCounters::Places read_places(DeviceQuery& query, I32 type, I32 since) {
   EccCounters::Places places;
   std::uint64_t total = 0;
   if (query.tells(query.symbols().total_ecc, type, since, &total)) {
@@ -30,7 +30,7 @@ void read_sram(DeviceQuery& query, GpuReading& reading) {
 }
 
 // The number alone: without a buffer NVML says how large it would have to be.
-Maybe<std::uint64_t> count_pages(DeviceQuery& query, i32 cause) {
+Maybe<std::uint64_t> count_pages(DeviceQuery& query, I32 cause) {
   std::uint32_t count = 0;
   const ReturnCode code = query.ask(query.symbols().retired_pages, cause, &count, nullptr);
   if (code != kSuccess && code != kInsufficientSize) return std::nullopt;

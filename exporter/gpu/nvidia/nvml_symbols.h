@@ -41,14 +41,14 @@ class Function<Answer(Arguments...)> {
   const char* name_;
 };
 
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using i32 = std::int32_t;
-using TextCall = Function<ReturnCode(Device, char*, u32)>;
-using Number32Call = Function<ReturnCode(Device, u32*)>;
-using Number64Call = Function<ReturnCode(Device, u64*)>;
+using U32 = std::uint32_t;
+using U64 = std::uint64_t;
+using I32 = std::int32_t;
+using TextCall = Function<ReturnCode(Device, char*, U32)>;
+using Number32Call = Function<ReturnCode(Device, U32*)>;
+using Number64Call = Function<ReturnCode(Device, U64*)>;
 // Entries of several sizes: process_list.h.
-using ProcessCall = Function<ReturnCode(Device, u32* count, void* entries)>;
+using ProcessCall = Function<ReturnCode(Device, U32* count, void* entries)>;
 
 struct Symbols {
   Resolver resolve;
@@ -56,10 +56,10 @@ struct Symbols {
   Function<ReturnCode()> init{resolve, "nvmlInit_v2"};
   Function<ReturnCode()> shutdown{resolve, "nvmlShutdown"};
   Function<const char*(ReturnCode)> error_string{resolve, "nvmlErrorString"};
-  Function<ReturnCode(char*, u32)> driver_version{resolve, "nvmlSystemGetDriverVersion"};
-  Function<ReturnCode(char*, u32)> nvml_version{resolve, "nvmlSystemGetNVMLVersion"};
-  Function<ReturnCode(u32*)> count{resolve, "nvmlDeviceGetCount_v2"};
-  Function<ReturnCode(u32, Device*)> handle{resolve, "nvmlDeviceGetHandleByIndex_v2"};
+  Function<ReturnCode(char*, U32)> driver_version{resolve, "nvmlSystemGetDriverVersion"};
+  Function<ReturnCode(char*, U32)> nvml_version{resolve, "nvmlSystemGetNVMLVersion"};
+  Function<ReturnCode(U32*)> count{resolve, "nvmlDeviceGetCount_v2"};
+  Function<ReturnCode(U32, Device*)> handle{resolve, "nvmlDeviceGetHandleByIndex_v2"};
 
   Function<ReturnCode(Device, PciInfo*)> pci{resolve, "nvmlDeviceGetPciInfo_v3"};
   TextCall name{resolve, "nvmlDeviceGetName"};
@@ -70,14 +70,14 @@ struct Symbols {
   Number32Call minor{resolve, "nvmlDeviceGetMinorNumber"};
   Number32Call architecture{resolve, "nvmlDeviceGetArchitecture"};
 
-  Function<ReturnCode(Device, u32*, u32*)> ecc_mode{resolve, "nvmlDeviceGetEccMode"};
-  Function<ReturnCode(Device, i32, i32, u64*)> total_ecc{resolve, "nvmlDeviceGetTotalEccErrors"};
-  Function<ReturnCode(Device, i32, i32, i32, u64*)> memory_errors{
+  Function<ReturnCode(Device, U32*, U32*)> ecc_mode{resolve, "nvmlDeviceGetEccMode"};
+  Function<ReturnCode(Device, I32, I32, U64*)> total_ecc{resolve, "nvmlDeviceGetTotalEccErrors"};
+  Function<ReturnCode(Device, I32, I32, I32, U64*)> memory_errors{
       resolve, "nvmlDeviceGetMemoryErrorCounter"};
   Function<ReturnCode(Device, SramStatus*)> sram_status{resolve, "nvmlDeviceGetSramEccErrorStatus"};
-  Function<ReturnCode(Device, i32, u32*, u64*)> retired_pages{resolve, "nvmlDeviceGetRetiredPages"};
+  Function<ReturnCode(Device, I32, U32*, U64*)> retired_pages{resolve, "nvmlDeviceGetRetiredPages"};
   Number32Call retired_pending{resolve, "nvmlDeviceGetRetiredPagesPendingStatus"};
-  Function<ReturnCode(Device, u32*, u32*, u32*, u32*)> remapped_rows{resolve,
+  Function<ReturnCode(Device, U32*, U32*, U32*, U32*)> remapped_rows{resolve,
                                                                      "nvmlDeviceGetRemappedRows"};
   Function<ReturnCode(Device, RowHistogram*)> row_histogram{resolve,
                                                             "nvmlDeviceGetRowRemapperHistogram"};
@@ -85,10 +85,10 @@ struct Symbols {
   Function<ReturnCode(Device, MemoryV2*)> memory_v2{resolve, "nvmlDeviceGetMemoryInfo_v2"};
 
   Function<ReturnCode(Device, Temperature*)> temperature_v{resolve, "nvmlDeviceGetTemperatureV"};
-  Function<ReturnCode(Device, i32, u32*)> temperature{resolve, "nvmlDeviceGetTemperature"};
+  Function<ReturnCode(Device, I32, U32*)> temperature{resolve, "nvmlDeviceGetTemperature"};
   Function<ReturnCode(Device, MarginTemperature*)> margin{resolve,
                                                           "nvmlDeviceGetMarginTemperature"};
-  Function<ReturnCode(Device, i32, u32*)> threshold{resolve, "nvmlDeviceGetTemperatureThreshold"};
+  Function<ReturnCode(Device, I32, U32*)> threshold{resolve, "nvmlDeviceGetTemperatureThreshold"};
   Number32Call power_usage{resolve, "nvmlDeviceGetPowerUsage"};
   Number32Call enforced_limit{resolve, "nvmlDeviceGetEnforcedPowerLimit"};
   Number32Call power_limit{resolve, "nvmlDeviceGetPowerManagementLimit"};
@@ -96,9 +96,9 @@ struct Symbols {
   Number64Call energy{resolve, "nvmlDeviceGetTotalEnergyConsumption"};
   Number64Call event_reasons{resolve, "nvmlDeviceGetCurrentClocksEventReasons"};
   Number64Call throttle_reasons{resolve, "nvmlDeviceGetCurrentClocksThrottleReasons"};
-  Function<ReturnCode(Device, i32, ViolationTime*)> violation{resolve,
+  Function<ReturnCode(Device, I32, ViolationTime*)> violation{resolve,
                                                               "nvmlDeviceGetViolationStatus"};
-  Function<ReturnCode(Device, i32, u32*)> clock{resolve, "nvmlDeviceGetClockInfo"};
+  Function<ReturnCode(Device, I32, U32*)> clock{resolve, "nvmlDeviceGetClockInfo"};
   Function<ReturnCode(Device, Utilization*)> utilization{resolve, "nvmlDeviceGetUtilizationRates"};
 
   Number32Call pcie_generation{resolve, "nvmlDeviceGetCurrPcieLinkGeneration"};
@@ -106,34 +106,34 @@ struct Symbols {
   Number32Call pcie_width{resolve, "nvmlDeviceGetCurrPcieLinkWidth"};
   Number32Call pcie_width_max{resolve, "nvmlDeviceGetMaxPcieLinkWidth"};
   Number32Call pcie_replays{resolve, "nvmlDeviceGetPcieReplayCounter"};
-  Function<ReturnCode(Device, u32, u32*)> link_state{resolve, "nvmlDeviceGetNvLinkState"};
-  Function<ReturnCode(Device, u32, i32, u64*)> link_errors{resolve,
+  Function<ReturnCode(Device, U32, U32*)> link_state{resolve, "nvmlDeviceGetNvLinkState"};
+  Function<ReturnCode(Device, U32, I32, U64*)> link_errors{resolve,
                                                            "nvmlDeviceGetNvLinkErrorCounter"};
-  Function<ReturnCode(Device, u32, PciInfo*)> link_remote{resolve,
+  Function<ReturnCode(Device, U32, PciInfo*)> link_remote{resolve,
                                                           "nvmlDeviceGetNvLinkRemotePciInfo_v2"};
   Function<ReturnCode(Device, FabricInfo*)> fabric{resolve, "nvmlDeviceGetGpuFabricInfo"};
   // Takes FabricInfoV2 or V3, by the version word.
   Function<ReturnCode(Device, void*)> fabric_v{resolve, "nvmlDeviceGetGpuFabricInfoV"};
-  Function<ReturnCode(Device, Device, i32, i32*)> peer_status{resolve, "nvmlDeviceGetP2PStatus"};
-  Function<ReturnCode(Device, Device, i32*)> common_ancestor{resolve,
+  Function<ReturnCode(Device, Device, I32, I32*)> peer_status{resolve, "nvmlDeviceGetP2PStatus"};
+  Function<ReturnCode(Device, Device, I32*)> common_ancestor{resolve,
                                                              "nvmlDeviceGetTopologyCommonAncestor"};
 
   Number32Call persistence{resolve, "nvmlDeviceGetPersistenceMode"};
-  Function<ReturnCode(Device, u32*, u32*)> mig_mode{resolve, "nvmlDeviceGetMigMode"};
+  Function<ReturnCode(Device, U32*, U32*)> mig_mode{resolve, "nvmlDeviceGetMigMode"};
   Number32Call mig_count{resolve, "nvmlDeviceGetMaxMigDeviceCount"};
-  Function<ReturnCode(Device, u32, Device*)> mig_handle{resolve,
+  Function<ReturnCode(Device, U32, Device*)> mig_handle{resolve,
                                                         "nvmlDeviceGetMigDeviceHandleByIndex"};
   Number32Call gpu_instance{resolve, "nvmlDeviceGetGpuInstanceId"};
   Number32Call compute_instance{resolve, "nvmlDeviceGetComputeInstanceId"};
   ProcessCall processes_v3{resolve, "nvmlDeviceGetComputeRunningProcesses_v3"};
   ProcessCall processes_v2{resolve, "nvmlDeviceGetComputeRunningProcesses_v2"};
   ProcessCall processes{resolve, "nvmlDeviceGetComputeRunningProcesses"};
-  Function<ReturnCode(Device, i32, FieldValue*)> field_values{resolve, "nvmlDeviceGetFieldValues"};
+  Function<ReturnCode(Device, I32, FieldValue*)> field_values{resolve, "nvmlDeviceGetFieldValues"};
 
   Function<ReturnCode(EventSet*)> event_set_create{resolve, "nvmlEventSetCreate"};
   Function<ReturnCode(EventSet)> event_set_free{resolve, "nvmlEventSetFree"};
-  Function<ReturnCode(EventSet, EventData*, u32)> event_set_wait{resolve, "nvmlEventSetWait_v2"};
-  Function<ReturnCode(Device, u64, EventSet)> register_events{resolve, "nvmlDeviceRegisterEvents"};
+  Function<ReturnCode(EventSet, EventData*, U32)> event_set_wait{resolve, "nvmlEventSetWait_v2"};
+  Function<ReturnCode(Device, U64, EventSet)> register_events{resolve, "nvmlDeviceRegisterEvents"};
 };
 
 }  // namespace gpuward::exporter::nvml

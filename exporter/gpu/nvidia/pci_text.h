@@ -1,4 +1,5 @@
-// The PCI address in an NVML answer. Used by the readers of identity, NVLink and events.
+// The PCI address in an NVML answer, of the GPU itself or of what is at the other end of a link.
+// Used by the readers of identity and NVLink.
 #pragma once
 
 #include <optional>

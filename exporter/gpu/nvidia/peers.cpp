@@ -6,14 +6,14 @@
 namespace gpuward::exporter::nvml {
 namespace {
 
-Maybe<std::uint32_t> status_of(const Symbols& nvml, Device from, Device to, i32 what) {
-  i32 status = 0;
+Maybe<std::uint32_t> status_of(const Symbols& nvml, Device from, Device to, I32 what) {
+  I32 status = 0;
   if (nvml.peer_status(from, to, what, &status) != kSuccess || status < 0) return std::nullopt;
   return static_cast<std::uint32_t>(status);
 }
 
 Maybe<std::uint32_t> ancestor_of(const Symbols& nvml, Device from, Device to) {
-  i32 level = 0;
+  I32 level = 0;
   if (nvml.common_ancestor(from, to, &level) != kSuccess || level < 0) return std::nullopt;
   return static_cast<std::uint32_t>(level);
 }

@@ -1,4 +1,5 @@
-// One whole reading of one GPU. Used by NvmlLibrary.
+// One whole reading of one GPU: its handle, who it is, and then group by group, for as long as it
+// answers. Used by NvmlLibrary, on the worker's main thread.
 #pragma once
 
 #include <cstdint>

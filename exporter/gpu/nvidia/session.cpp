@@ -8,7 +8,7 @@
 namespace gpuward::exporter::nvml {
 namespace {
 
-std::string version_from(const Function<ReturnCode(char*, u32)>& function) {
+std::string version_from(const Function<ReturnCode(char*, U32)>& function) {
   std::array<char, kVersionBytes> buffer{};
   if (function(buffer.data(), buffer.size()) != kSuccess) return {};
   return text_from(buffer);
@@ -19,16 +19,16 @@ std::string version_from(const Function<ReturnCode(char*, u32)>& function) {
 Result<std::shared_ptr<const Session>> Session::open(const std::string& library,
                                                      const Progress& progress) {
   progress("loading " + library);
-  auto loaded = SharedLibrary::open(library);
+  auto loaded = SharedObject::open(library);
   if (!loaded) return std::unexpected(std::move(loaded.error()));
-  const auto session = std::make_shared<Session>(std::move(*loaded));
+  auto session = std::make_shared<Session>(std::move(*loaded));
   if (auto status = session->initialise(progress); !status) {
     return std::unexpected(std::move(status.error()));
   }
   return session;
 }
 
-Session::Session(SharedLibrary library)
+Session::Session(SharedObject library)
     : library_(std::move(library)),
       symbols_{.resolve = [this](const char* name) { return library_.find(name); }} {}
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "exporter/gpu/nvidia/nvml_symbols.h"
-#include "exporter/gpu/nvidia/shared_library.h"
+#include "exporter/gpu/nvidia/shared_object.h"
 #include "exporter/gpu/report/library.h"
 
 namespace gpuward::exporter::nvml {
@@ -19,7 +19,7 @@ class Session {
   [[nodiscard]] static Result<std::shared_ptr<const Session>> open(const std::string& library,
                                                                    const Progress& progress);
 
-  explicit Session(SharedLibrary library);  // for open(): not initialised yet
+  explicit Session(SharedObject library);  // for open(): not initialised yet
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();
@@ -33,7 +33,7 @@ class Session {
  private:
   [[nodiscard]] Status initialise(const Progress& progress);
 
-  SharedLibrary library_;
+  SharedObject library_;
   Symbols symbols_;
   bool is_initialised_ = false;
   std::string driver_version_, library_version_;

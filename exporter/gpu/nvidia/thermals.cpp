@@ -30,12 +30,12 @@ Maybe<double> read_margin(DeviceQuery& query) {
   return celsius_from(margin.celsius);
 }
 
-Maybe<double> read_threshold(DeviceQuery& query, i32 kind) {
+Maybe<double> read_threshold(DeviceQuery& query, I32 kind) {
   return to_double(query.number(query.symbols().threshold, kind));
 }
 
 // The function is deprecated since NVML 13; the field has the same counter.
-Maybe<double> read_violation(DeviceQuery& query, i32 policy, std::uint32_t field) {
+Maybe<double> read_violation(DeviceQuery& query, I32 policy, std::uint32_t field) {
   ViolationTime time{};
   const bool told = query.tells(query.symbols().violation, policy, &time);
   const auto nanoseconds =

@@ -97,7 +97,8 @@ FAKE_NVML_API int nvmlDeviceGetGpuFabricInfoV(FakeDevice* device, FakeFabricV3* 
   const bool is_v2 = out->version == (sizeof(FakeFabricV2) | (2U << 24U));
   const bool is_v3 = out->version == (sizeof(FakeFabricV3) | (3U << 24U));
   const long long known = fabric_version(device);
-  if (!(is_v2 && known >= 2) && !(is_v3 && known >= 3)) return kFakeVersionMismatch;
+  const bool is_known = (is_v2 && known >= 2) || (is_v3 && known >= 3);
+  if (!is_known) return kFakeVersionMismatch;
   if (const int error = fill_fabric(device, out)) return error;
   fill(device, "fabric.health_mask", &out->health_mask);
   if (is_v3) fill(device, "fabric.health_summary", &out->health_summary);

@@ -13,7 +13,6 @@ namespace {
 
 using fake_nvml::FakeNvml;
 using ::testing::Contains;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;

@@ -8,22 +8,22 @@
 
 namespace gpuward::exporter::nvml {
 
-class SharedLibrary {
+class SharedObject {
  public:
   // kNotFound where there is no such file (no driver on this machine); kUnavailable, with the
   // loader's words, where there is one that cannot be loaded.
-  [[nodiscard]] static Result<SharedLibrary> open(const std::string& name);
+  [[nodiscard]] static Result<SharedObject> open(const std::string& name);
 
-  SharedLibrary(SharedLibrary&& other) noexcept;
-  SharedLibrary& operator=(SharedLibrary&&) = delete;
-  SharedLibrary(const SharedLibrary&) = delete;
-  SharedLibrary& operator=(const SharedLibrary&) = delete;
-  ~SharedLibrary();
+  SharedObject(SharedObject&& other) noexcept;
+  SharedObject& operator=(SharedObject&&) = delete;
+  SharedObject(const SharedObject&) = delete;
+  SharedObject& operator=(const SharedObject&) = delete;
+  ~SharedObject();
 
   [[nodiscard]] void* find(const char* symbol) const;  // null where it has none of that name
 
  private:
-  explicit SharedLibrary(void* handle) : handle_(handle) {}
+  explicit SharedObject(void* handle) : handle_(handle) {}
   void* handle_;
 };
 

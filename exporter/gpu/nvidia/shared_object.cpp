@@ -1,4 +1,4 @@
-#include "exporter/gpu/nvidia/shared_library.h"
+#include "exporter/gpu/nvidia/shared_object.h"
 
 #include <dlfcn.h>
 
@@ -16,9 +16,9 @@ bool says_no_such_file(const std::string& name, const std::string& words) {
 
 }  // namespace
 
-Result<SharedLibrary> SharedLibrary::open(const std::string& name) {
+Result<SharedObject> SharedObject::open(const std::string& name) {
   if (void* const handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    return SharedLibrary(handle);
+    return SharedObject(handle);
   }
   const char* const reason = ::dlerror();
   std::string words = reason == nullptr ? name + " cannot be loaded" : reason;
@@ -27,13 +27,13 @@ Result<SharedLibrary> SharedLibrary::open(const std::string& name) {
   return fail(kind, std::move(words));
 }
 
-SharedLibrary::SharedLibrary(SharedLibrary&& other) noexcept
+SharedObject::SharedObject(SharedObject&& other) noexcept
     : handle_(std::exchange(other.handle_, nullptr)) {}
 
-SharedLibrary::~SharedLibrary() {
+SharedObject::~SharedObject() {
   if (handle_ != nullptr) ::dlclose(handle_);
 }
 
-void* SharedLibrary::find(const char* symbol) const { return ::dlsym(handle_, symbol); }
+void* SharedObject::find(const char* symbol) const { return ::dlsym(handle_, symbol); }
 
 }  // namespace gpuward::exporter::nvml
