@@ -65,8 +65,7 @@ int run(const Flags& flags) {
     case Command::kParseLog:
       return gpuward::exporter::run_parse_log(std::cin, std::cout, gpuward::xid::Catalogue());
     case Command::kGpuWorker:
-      return gpuward::exporter::gpu_worker_main(gpuward::exporter::gpu_libraries(),
-                                                flags.libraries);
+      gpuward::exporter::gpu_worker_main(gpuward::exporter::gpu_libraries(), flags.libraries);
     case Command::kCheckConfig:
       return check_config(flags);
     case Command::kListFindings:

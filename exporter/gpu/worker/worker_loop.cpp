@@ -21,13 +21,14 @@ namespace {
 constexpr int kGood = 0;
 constexpr int kFailed = 1;
 constexpr int kWrongRequest = 2;
-// Also the longest time that the end of the worker takes where the driver is well.
-constexpr std::chrono::milliseconds kEventWait{250};
+constexpr std::chrono::milliseconds kEventWait{1'000};
 constexpr std::size_t kMostRequestBytes = 64;
 constexpr int kFirstFree = 3;
 
+}  // namespace
+
 // Whole messages into the pipe, from any thread.
-class Outlet {
+class GpuWorker::Outlet {
  public:
   explicit Outlet(int descriptor) : descriptor_(descriptor) {}
 
@@ -49,6 +50,9 @@ class Outlet {
   std::atomic<bool> is_broken_{false};
 };
 
+namespace {
+
+using Outlet = GpuWorker::Outlet;
 using Libraries = std::vector<std::unique_ptr<GpuLibrary>>;
 
 GpuReport read_all(const Libraries& libraries, Outlet& outlet) {
@@ -86,32 +90,34 @@ int answer_requests(const Libraries& libraries, int in, Outlet& outlet) {
 
 }  // namespace
 
-int run_gpu_worker(std::span<const LibraryEntry> entries, const LibraryPaths& paths, int in,
-                   int out) {
-  Libraries libraries;
-  for (const LibraryEntry& entry : entries) libraries.push_back(entry.make(paths));
-  Outlet outlet(out);
+GpuWorker::GpuWorker(std::span<const LibraryEntry> entries, const LibraryPaths& paths, int in,
+                     int out)
+    : in_(in), outlet_(std::make_unique<Outlet>(out)) {
+  for (const LibraryEntry& entry : entries) libraries_.push_back(entry.make(paths));
   // A thread for each: one that has no events waits in vain and must not hold up the others.
-  std::vector<std::jthread> listeners;
-  listeners.reserve(libraries.size());
-  for (const auto& library : libraries) {
-    listeners.emplace_back([&](const std::stop_token& stop) { send_xids(stop, *library, outlet); });
+  for (const auto& library : libraries_) {
+    listeners_.emplace_back(
+        [&](const std::stop_token& stop) { send_xids(stop, *library, *outlet_); });
   }
-  return answer_requests(libraries, in, outlet);
 }
 
-int gpu_worker_main(std::span<const LibraryEntry> libraries, const LibraryPaths& paths) {
+GpuWorker::~GpuWorker() = default;
+
+int GpuWorker::run() { return answer_requests(libraries_, in_, *outlet_); }
+
+void gpu_worker_main(std::span<const LibraryEntry> libraries, const LibraryPaths& paths) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::signal(SIGPIPE, SIG_IGN);
   // Neither a library nor a program that it starts may speak on the pipes, or keep them open.
   const int in = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kFirstFree);
   const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kFirstFree);
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (in < 0 || out < 0 || nothing < 0) return kFailed;
+  if (in < 0 || out < 0 || nothing < 0) ::_exit(kFailed);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   ::close(nothing);
-  return run_gpu_worker(libraries, paths, in, out);
+  GpuWorker worker(libraries, paths, in, out);
+  ::_exit(worker.run());  // at once: a listener may be in the driver's hands
 }
 
 }  // namespace gpuward::exporter

@@ -18,6 +18,7 @@ using std::chrono::milliseconds;
 
 // Between one answer and the next; what is more comes from no worker that is well.
 constexpr std::size_t kMostBytesPerReading = 4 * kMostMessageBytes;
+constexpr std::size_t kMostMessagesPerReading = 10'000;
 constexpr std::size_t kMostXids = 4096;  // that nobody has taken yet
 constexpr std::size_t kMostComplaintBytes = 512;
 constexpr int kMostComplaints = 20;  // of one worker
@@ -83,13 +84,15 @@ void WorkerSource::take_in(Clock::Steady now) {
   bytes_since_answer_ += bytes.size();
   messages_.feed(bytes, [&](std::string_view line) { take_message(line, now); });
   if (worker_ == nullptr) return;
-  if (messages_.has_overflowed() || bytes_since_answer_ > kMostBytesPerReading) {
+  if (messages_.has_overflowed() || bytes_since_answer_ > kMostBytesPerReading ||
+      messages_since_answer_ > kMostMessagesPerReading) {
     retire(WorkerState::kCrashed, "The GPU worker says more than anybody can: it was killed", now);
   }
 }
 
 void WorkerSource::take_message(std::string_view line, Clock::Steady now) {
   if (worker_ == nullptr) return;  // an earlier line was its end
+  ++messages_since_answer_;
   auto message = decode_message(line);
   if (!message) {
     return retire(WorkerState::kCrashed,
@@ -110,7 +113,7 @@ void WorkerSource::take_report(GpuReport report, Clock::Steady now) {
                   "The GPU worker answers what nobody has asked: it was killed", now);
   }
   duty_.answered();
-  bytes_since_answer_ = 0;
+  bytes_since_answer_ = messages_since_answer_ = 0;
   telemetry_.state = WorkerState::kAnswering;
   telemetry_.report = std::make_shared<const GpuReport>(std::move(report));
   telemetry_.read_at = clock_.wall();
@@ -199,7 +202,7 @@ void WorkerSource::start(Clock::Steady now) {
   messages_ = MessageLines(kMostMessageBytes);
   complaints_ = MessageLines(kMostComplaintBytes);
   complaint_count_ = 0;
-  bytes_since_answer_ = 0;
+  bytes_since_answer_ = messages_since_answer_ = 0;
   progress_.clear();
   silent_since_.reset();
   act(now);

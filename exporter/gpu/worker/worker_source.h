@@ -78,6 +78,7 @@ class WorkerSource final : public GpuSource {
   MessageLines complaints_{0};
   int complaint_count_ = 0;
   std::size_t bytes_since_answer_ = 0;
+  std::size_t messages_since_answer_ = 0;
   std::string progress_;
   Clock::Steady asked_at_;
   std::optional<Clock::Steady> silent_since_;  // it has closed its pipe

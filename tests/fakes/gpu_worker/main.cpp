@@ -88,7 +88,7 @@ void carry_out(std::string_view what, const std::string& text) {
   if (what == "flood-progress") flood(STDOUT_FILENO, encode_message({.progress = "on and on"}));
   if (what == "hang") hang();
   if (what == "close") ::close(STDOUT_FILENO);
-  if (what == "crash") ::raise(SIGSEGV);
+  if (what == "crash") ::raise(SIGABRT);
   if (what == "exit") ::_exit(static_cast<int>(number(text)));
   if (what == "once" && ::open(text.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0600) < 0) behave();
 }

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <future>
 #include <utility>
@@ -34,7 +35,7 @@ class FakeLibrary : public GpuLibrary {
       xid.code = 79;
       return {xid};
     }
-    SystemClock().sleep_for(limit, {});
+    SystemClock().sleep_for(std::min(limit, 10ms), {});
     return {};
   }
 
@@ -63,7 +64,7 @@ class WorkerLoop : public testing::Test {
     ASSERT_EQ(::pipe(requests.data()), 0);
     ASSERT_EQ(::pipe(answers.data()), 0);
     exit_code = std::async(std::launch::async, [this, libraries] {
-      return run_gpu_worker(libraries, {}, requests[0], answers[1]);
+      return GpuWorker(libraries, {}, requests[0], answers[1]).run();
     });
   }
   void request(std::string_view text) {

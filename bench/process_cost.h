@@ -1,0 +1,17 @@
+// What a process has cost so far, from /proc. Used by driver_bench.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+
+namespace gpuward::bench {
+
+// User and system time of all its threads since it began; zero once it is gone.
+[[nodiscard]] std::chrono::nanoseconds cpu_time_of(pid_t pid);
+[[nodiscard]] double resident_mb(pid_t pid);  // 10^6 bytes
+// The first child of any of its threads.
+[[nodiscard]] std::optional<pid_t> child_of(pid_t pid);
+
+}  // namespace gpuward::bench
