@@ -1,4 +1,5 @@
-// What an Xid of the driver's event set amounts to. Pure; used by the GpuWatcher for each.
+// What an Xid of the driver's event set amounts to: its verdict, and whose work was hit. Pure; used
+// by the GpuWatcher for each.
 #pragma once
 
 #include "exporter/gpu/report/reading.h"

@@ -1,4 +1,5 @@
-// Which GPUs the node has, from what its drivers say. Pure; used by the GpuWatcher.
+// Which GPUs the node has, from what its drivers say, and why that is not known. Pure; used by the
+// GpuWatcher.
 #pragma once
 
 #include <optional>
