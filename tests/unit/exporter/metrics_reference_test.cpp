@@ -10,9 +10,11 @@
 
 #include "core/metrics/text_format.h"
 #include "core/runtime/files.h"
+#include "exporter/publish/families.h"
 #include "remediator/page/metrics.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/places.inc"
+#include "tests/unit/exporter/publish/filled_snapshot.h"
 #include "tests/unit/exporter/running_exporter.h"
 
 namespace gpuward::exporter {
@@ -94,7 +96,57 @@ Reference served(const std::string& exposition) {
   return reference;
 }
 
-TEST(MetricsReference, IsWhatTheExporterServes) {
+// The EFA driver names its counters: the page has one row for all of them.
+std::string name_on_page(const std::string& name) {
+  for (const std::string prefix : {"gpuward_efa_", "node_amazonefa_"}) {
+    const bool is_of_ours = name == "gpuward_efa_devices_expected" || name == "node_amazonefa_info";
+    if (!name.starts_with(prefix) || is_of_ours) continue;
+    return prefix + "COUNTER" + (name.ends_with("_total") ? "_total" : "");
+  }
+  return name;
+}
+
+// Families themselves rather than their text: label values may hold anything here.
+void add(const Families& families, Reference& reference) {
+  for (const metrics::Family& family : families) {
+    for (const metrics::Sample& sample : family.samples) {
+      std::set<std::string> labels;
+      for (const auto& [name, value] : sample.labels) labels.insert(name);
+      const std::string found =
+          shape(family.type == metrics::Type::kCounter ? "counter" : "gauge", labels);
+      const auto [entry, is_new] = reference.emplace(name_on_page(family.name), found);
+      EXPECT_EQ(entry->second, found) << "a family with two sets of labels: " << family.name;
+    }
+  }
+}
+
+// Everything that there can be, of both vendors.
+Reference all_families(const MetricsOptions& options) {
+  Reference reference;
+  for (const Vendor vendor : {Vendor::kNvidia, Vendor::kAmd}) {
+    add(exporter_families(filled_snapshot(2, vendor), xid::Catalogue(), options), reference);
+  }
+  return reference;
+}
+
+Reference without(Reference all, const Reference& some) {
+  for (const auto& [name, what] : some) all.erase(name);
+  return all;
+}
+
+TEST(MetricsReference, HasEveryFamilyOfTheExporterThatThereCanBe) {
+  EXPECT_THAT(all_families({}), ContainerEq(documented({"gpuward-exporter"})));
+}
+
+TEST(MetricsReference, HasWhatTheExporterServesOnRequest) {
+  const Reference with_all =
+      all_families({.dcgm_compat = true, .efa_compat = true, .per_link = true});
+
+  EXPECT_THAT(without(with_all, all_families({})),
+              ContainerEq(documented({"gpuward-exporter, on request"})));
+}
+
+TEST(MetricsReference, HasAllThatTheExporterServesAndNothingUnderAnotherShape) {
   RunningExporter exporter;
   exporter.start();
   exporter.append_log(xid_line(79));
@@ -106,9 +158,16 @@ TEST(MetricsReference, IsWhatTheExporterServes) {
                    "id=\"0000:4e:00\"}",
                    "1"))
       << exporter.metrics();
+  const Reference page = documented({"gpuward-exporter", "Both programs"});
 
-  EXPECT_THAT(served(exporter.metrics()),
-              ContainerEq(documented({"gpuward-exporter", "Both programs"})));
+  const Reference found = served(exporter.metrics());
+
+  EXPECT_GT(found.size(), 40U);
+  for (const auto& [name, what] : found) {
+    const auto row = page.find(name_on_page(name));
+    ASSERT_NE(row, page.end()) << name << " is not on the page";
+    EXPECT_EQ(row->second, what) << name;
+  }
 }
 
 TEST(MetricsReference, IsWhatTheRemediatorServes) {
