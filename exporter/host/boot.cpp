@@ -36,7 +36,8 @@ std::optional<std::chrono::milliseconds> uptime(const std::optional<std::string>
   double seconds = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), seconds);
   if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  if (!(seconds >= 0 && seconds < kMostSeconds)) return std::nullopt;
+  const bool is_age = seconds >= 0 && seconds < kMostSeconds;  // no NaN either
+  if (!is_age) return std::nullopt;
   return std::chrono::milliseconds(std::llround(seconds * 1000));
 }
 

@@ -52,7 +52,7 @@ std::expected<std::string, MetadataV2Failure> ask_for_token(const std::string& b
     const bool is_late = response.error().kind == ErrorKind::kTimeout;
     return std::unexpected(MetadataV2Failure{std::move(response).error(), is_late});
   }
-  const std::string token(trim(response->body));
+  std::string token(trim(response->body));
   if (response->status != kOk) {
     return std::unexpected(
         MetadataV2Failure{{ErrorKind::kUnavailable, answered("the token", response->status), {}},

@@ -96,7 +96,7 @@ InstanceProfiles InstanceProfiles::built_in() {
   return parse(kBuiltIn, "the built-in table").value();
 }
 
-Result<InstanceProfiles> InstanceProfiles::parse(std::string_view text, std::string name) {
+Result<InstanceProfiles> InstanceProfiles::parse(std::string_view text, const std::string& name) {
   InstanceProfiles profiles;
   std::map<std::string, std::size_t> lines;  // where each type stands
   for (std::size_t number = 1; !text.empty(); ++number) {

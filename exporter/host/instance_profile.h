@@ -25,7 +25,8 @@ class InstanceProfiles {
   // The built-in table (CONTRACTS: p4d.24xlarge to g6.xlarge).
   [[nodiscard]] static InstanceProfiles built_in();
   // kInvalid names `name` and the line. An empty text is an empty table.
-  [[nodiscard]] static Result<InstanceProfiles> parse(std::string_view text, std::string name);
+  [[nodiscard]] static Result<InstanceProfiles> parse(std::string_view text,
+                                                      const std::string& name);
 
   // On top of what is there; the same type replaces.
   void add(InstanceProfile profile);

@@ -53,7 +53,7 @@ Result<MemoryLockLimit> workload_memory_lock(const HostPaths& host, const Proces
   if (limit == "unlimited") return MemoryLockLimit{std::nullopt, *process};
   const auto bytes = limit ? parse_integer<std::uint64_t>(*limit) : std::nullopt;
   if (!bytes) return fail(ErrorKind::kInvalid, "no limit of locked memory in " + path.string());
-  return MemoryLockLimit{*bytes, *process};
+  return MemoryLockLimit{bytes, *process};
 }
 
 // `0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod<uid>.slice/cri-…` with the

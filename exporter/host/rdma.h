@@ -1,7 +1,7 @@
-// The RDMA devices of the node (EFA, InfiniBand, RoCE) and their counters, from sysfs. Read every 30
-// s for the metrics and by the EFA check: some 40 small files a device, for which the driver asks
-// the card when its last answer is older than `lifespan` (10 ms). May wait for a card that does not
-// answer, so not on a thread that /metrics waits for.
+// The RDMA devices of the node (EFA, InfiniBand, RoCE) and their counters, from sysfs. Read every
+// 30 s for the metrics and by the EFA check: some 40 small files a device, for which the driver
+// asks the card when its last answer is older than `lifespan` (10 ms). May wait for a card that
+// does not answer, so not on a thread that /metrics waits for.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// One RDMA device and its counters, as sysfs has them. Read by exporter/host, published as metrics.
+// One RDMA device and its counters, as sysfs has them. Read by exporter/host, published as metrics,
+// looked at by the EFA checks.
 #pragma once
 
 #include <cstdint>
