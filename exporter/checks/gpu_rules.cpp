@@ -121,7 +121,9 @@ CheckOutcome judge_silence(const GpuRuleInput& input, std::string_view code) {
     found.add(code, "", telemetry.fault.empty() ? "it has ended" : telemetry.fault);
   }
   found.cannot_tell("", "");
-  return finish(CheckOutcome::error("the driver does not answer"), found);
+  return finish(CheckOutcome::error("the driver does not answer" +
+                                    (telemetry.fault.empty() ? "" : ": " + telemetry.fault)),
+                found);
 }
 
 }  // namespace

@@ -1,0 +1,182 @@
+#include "exporter/check_command.h"
+
+#include <algorithm>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "exporter/checks/check_run.h"
+#include "exporter/checks/result_files.h"
+#include "exporter/checks/schedule.h"
+#include "exporter/kernel_log/open_source.h"
+#include "exporter/kernel_log_scan.h"
+#include "exporter/store/state_file.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kGood = 0, kFailed = 1, kWrongUsage = 2, kCouldNotTell = 3;
+// Beyond the time that one reading of the driver may take: the worker has to start first.
+constexpr milliseconds kToStartWorker{5'000};
+constexpr milliseconds kLookInterval{50};
+// What is told to stop at its deadline gets this long before it is called stuck.
+constexpr std::chrono::seconds kToStop{10};
+
+GpuTelemetry read_gpus(const CheckParts& parts, Clock& clock, const std::stop_token& stop) {
+  GpuTelemetry telemetry;
+  auto source = parts.make_gpu_source();
+  if (!source) {
+    telemetry.state = WorkerState::kCrashed;
+    telemetry.fault = source.error().message;
+    return telemetry;
+  }
+  const auto deadline = clock.steady() + parts.policy.settings.checks.gpu_timeout + kToStartWorker;
+  do {
+    telemetry = (*source)->telemetry();
+    if (telemetry.state != WorkerState::kStarting) break;
+    (*source)->wait(kLookInterval, stop);
+  } while (clock.steady() < deadline && !stop.stop_requested());
+  return telemetry;
+}
+
+std::vector<Gpu> gpus_of(const GpuTelemetry& telemetry) {
+  std::vector<Gpu> gpus;
+  if (!telemetry.report) return gpus;
+  for (const VendorReport& vendor : telemetry.report->vendors) {
+    for (const GpuReading& reading : vendor.gpus) gpus.push_back(reading.gpu);
+  }
+  return gpus;
+}
+
+// What is known before the first check runs.
+std::unique_ptr<Store> gather(const CheckParts& parts, Clock& clock, const std::stop_token& stop,
+                              std::ostream& err) {
+  auto known = StateFile(parts.state_path).read();
+  auto store = std::make_unique<Store>(known ? *known : State{});
+  store->enter_boot(parts.boot_id, clock.wall());
+  GpuTelemetry telemetry = read_gpus(parts, clock, stop);
+  store->set_gpus(gpus_of(telemetry), clock.wall());
+  store->set_telemetry(std::move(telemetry));
+  if (known) return store;
+  const auto log = open_kernel_log(parts.policy.settings.kernel_log_path, parts.boot_id, {}, clock);
+  if (const auto scan = scan_kernel_log(*log, parts.policy, clock, *store); !scan) {
+    err << "No Xid is known: " << known.error().message << "; " << scan.error().message << "\n";
+  }
+  return store;
+}
+
+class CheckCommand {
+ public:
+  CheckCommand(const CheckRequest& request, const CheckParts& parts, Clock& clock,
+               const std::stop_token& stop, std::ostream& out, std::ostream& err)
+      : request_(request),
+        parts_(parts),
+        clock_(clock),
+        stop_(stop),
+        out_(out),
+        err_(err),
+        settings_(parts.policy.settings.checks),
+        place_{request.results_dir.empty() ? settings_.results_dir : request.results_dir,
+               parts.host_name, parts.instance_type} {
+    if (request.timeout) {
+      for (const CheckEntry& entry : parts.checks)
+        settings_.timeouts[entry.number] = *request.timeout;
+    }
+  }
+
+  int run(const CheckSelection& selection) {
+    const auto store = gather(parts_, clock_, stop_, err_);
+    SuiteSummary summary{selection.suite, selection.checks.size(), {}, {}};
+    for (const CheckEntry& entry : selection.checks) {
+      if (stop_.stop_requested()) break;
+      summary.results.push_back(run_one(entry, store->snapshot()));
+      const CheckResult& result = summary.results.back();
+      store->apply_check(result, entry.is_diagnostic);
+      tell(result);
+      if (selection.ends_at_first_failure && result.status == CheckStatus::kFail) break;
+    }
+    summary.ended = clock_.wall();
+    if (!place_.folder.empty()) report(write_summary(place_, summary));
+    return exit_code(summary);
+  }
+
+ private:
+  CheckResult run_one(const CheckEntry& entry, const Snapshot& snapshot) {
+    RunOrder order;
+    order.entry = entry;
+    order.check = entry.make();
+    order.snapshot = snapshot;
+    order.settings = settings_;
+    order.host = parts_.host;
+    order.instance_type = parts_.instance_type;
+    order.is_exclusive = request_.is_exclusive;
+    CheckRun run(std::move(order), clock_);
+    while (!run.wait(kLookInterval)) {
+      const auto now = clock_.steady();
+      if (stop_.stop_requested() || now >= run.deadline()) run.request_stop();
+      if (now >= run.deadline() + kToStop) return run.overdue(clock_.wall());
+    }
+    return *run.result();
+  }
+
+  void tell(const CheckResult& result) {
+    if (request_.is_json) {
+      out_ << to_result_json(place_, result) << "\n";
+    } else {
+      out_ << result.check << ": " << to_string(result.status);
+      if (result.severity != Severity::kNone) out_ << " (" << to_string(result.severity) << ")";
+      out_ << " in " << result.duration.count() << " ms: " << result.details << "\n";
+    }
+    out_.flush();
+    if (!place_.folder.empty()) report(write_result(place_, result));
+  }
+
+  void report(const Status& written) {
+    if (!written) err_ << written.error().message << "\n";
+  }
+
+  [[nodiscard]] int exit_code(const SuiteSummary& summary) const {
+    const auto has = [&](CheckStatus status) {
+      return std::ranges::find(summary.results, status, &CheckResult::status) !=
+             summary.results.end();
+    };
+    if (has(CheckStatus::kFail)) return kFailed;
+    return has(CheckStatus::kError) || stop_.stop_requested() ? kCouldNotTell : kGood;
+  }
+
+  const CheckRequest& request_;
+  const CheckParts& parts_;
+  Clock& clock_;
+  const std::stop_token& stop_;
+  std::ostream& out_;
+  std::ostream& err_;
+  CheckSettings settings_;
+  ResultPlace place_;
+};
+
+int print_plan(const CheckSelection& selection, const CheckSettings& settings, std::ostream& out) {
+  out << "Would run, and has run nothing:\n";
+  for (const CheckEntry& entry : selection.checks) {
+    const auto limit =
+        std::chrono::duration_cast<std::chrono::seconds>(time_limit_of(entry, settings));
+    out << "  " << entry.name << ", " << limit.count() << " s at most\n";
+  }
+  return kGood;
+}
+
+}  // namespace
+
+int run_checks(const CheckRequest& request, const CheckParts& parts, Clock& clock,
+               const std::stop_token& stop, std::ostream& out, std::ostream& err) {
+  const auto selection = select_checks(request, parts.checks);
+  if (!selection) {
+    err << "gpuward-exporter: check: " << selection.error().message << "\n";
+    return kWrongUsage;
+  }
+  if (request.is_dry_run) return print_plan(*selection, parts.policy.settings.checks, out);
+  return CheckCommand(request, parts, clock, stop, out, err).run(*selection);
+}
+
+}  // namespace gpuward::exporter

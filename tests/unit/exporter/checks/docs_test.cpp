@@ -1,0 +1,76 @@
+// docs/checks.md against the tables in the code, both ways.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "exporter/checks/finding_codes.h"
+#include "exporter/checks/schedule.h"
+#include "tests/places.inc"
+
+namespace gpuward::exporter {
+namespace {
+
+std::set<std::string> lines_of_docs() {
+  std::ifstream in(std::string{GPUWARD_SOURCE_DIR} + "/docs/checks.md", std::ios::binary);
+  std::set<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.insert(line);
+  return lines;
+}
+
+std::string row_of(const FindingCode& code) {
+  std::ostringstream row;
+  row << "| `" << code.code << "` | " << code.check << " | " << to_string(code.severity) << " | "
+      << to_string(code.seed_severity) << " | " << to_string(code.cleared_by) << " | "
+      << code.meaning << " |";
+  return row.str();
+}
+
+TEST(ChecksDocs, HaveARowForEachCodeAsItIsInForce) {
+  const auto lines = lines_of_docs();
+  for (const FindingCode& code : finding_codes()) {
+    EXPECT_TRUE(lines.contains(row_of(code))) << row_of(code);
+  }
+}
+
+TEST(ChecksDocs, NameNoCodeThatIsNot) {
+  const std::regex row(R"(\| `([a-z0-9_]+)` \| [^|]+ \| \w+ \| \w+ \| \w+ \| .*)");
+  std::size_t rows = 0;
+  for (const std::string& line : lines_of_docs()) {
+    std::smatch match;
+    if (!std::regex_match(line, match, row)) continue;
+    ++rows;
+    EXPECT_NE(find_code(match[1].str()), nullptr) << line;
+  }
+  EXPECT_EQ(rows, finding_codes().size());
+}
+
+TEST(ChecksDocs, HaveARowForEachCheckWithItsNamesAndItsTimeLimit) {
+  for (const CheckEntry& entry : all_checks()) {
+    std::ostringstream begin;
+    begin << "| `" << entry.name << "` | `" << entry.short_name << "` |";
+    const auto limit = std::chrono::duration_cast<std::chrono::seconds>(time_limit_of(entry, {}));
+    const std::string end = " | " + std::to_string(limit.count()) + " s |";
+    const auto lines = lines_of_docs();
+    EXPECT_TRUE(std::ranges::any_of(lines,
+                                    [&](const std::string& line) {
+                                      return line.starts_with(begin.str()) && line.ends_with(end);
+                                    }))
+        << begin.str() << " ..." << end;
+  }
+}
+
+TEST(FindingCodes, AreWordsOfLowerCaseAndEachStandsOnce) {
+  std::set<std::string_view> seen;
+  for (const FindingCode& code : finding_codes()) {
+    EXPECT_TRUE(std::regex_match(std::string(code.code), std::regex("[a-z][a-z0-9_]*")));
+    EXPECT_TRUE(seen.insert(code.code).second) << code.code;
+  }
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
