@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "exporter/publish/node/claim.h"
 #include "exporter/publish/node/diagnosis.h"
@@ -56,7 +57,9 @@ bool uses_gpus(const kube::Pod& pod) {
 }
 
 void sort_by_last_sweep(std::vector<kube::Node>& nodes) {
-  std::ranges::stable_sort(nodes, {}, last_sweep);
+  std::ranges::sort(nodes, {}, [](const kube::Node& node) {
+    return std::pair(last_sweep(node), std::string_view(node.meta.name));
+  });
 }
 
 }  // namespace gpuward::exporter

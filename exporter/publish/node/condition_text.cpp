@@ -41,10 +41,11 @@ std::string count_of(const Snapshot& snapshot) {
 
 std::string broken_message(const Snapshot& snapshot) {
   std::vector<const Finding*> worst;
-  for (const auto& [key, finding] : snapshot.state.findings) {
-    if (finding.severity >= Severity::kReset) worst.push_back(&finding);
+  for (const Severity severity : {Severity::kIsolate, Severity::kReboot, Severity::kReset}) {
+    for (const auto& [key, finding] : snapshot.state.findings) {
+      if (finding.severity == severity) worst.push_back(&finding);
+    }
   }
-  std::ranges::stable_sort(worst, std::ranges::greater{}, &Finding::severity);
   std::string text;
   for (std::size_t i = 0; i < std::min(worst.size(), kMostFindings); ++i) {
     if (i != 0) text += "; ";
