@@ -127,7 +127,7 @@ std::string doubt(const DcgmReport& report, const DcgmVerdict& verdict, const Ju
   if (!verdict.undecided.empty()) return verdict.undecided;
   if (!report.runtime_error.empty()) return "DCGM: " + report.runtime_error;
   if (!report.riddles.empty()) return "DCGM says what we do not understand: " + report.riddles[0];
-  const std::string ended = "dcgmi ended with " + std::to_string(exit_code);
+  std::string ended = "dcgmi ended with " + std::to_string(exit_code);
   if (exit_code == kExitIsolateError && !judge.has_isolate())
     return ended + " (isolate), and its report names nothing to isolate";
   if (exit_code == kExitNvvsError && verdict.failed == 0)
