@@ -86,8 +86,10 @@ TEST_F(ExporterConfig, FollowsTheInventoryFile) {
 
   exporter.write("gpus.yaml", "gpus:\n  - {index: 5, uuid: GPU-new, pci: \"0000:aa:00.0\"}\n");
 
-  EXPECT_TRUE(exporter.has(
-      "gpuward_gpu_severity{gpu=\"5\",uuid=\"GPU-new\",pci_bus_id=\"0000:aa:00\"}", "0"));
+  EXPECT_TRUE(
+      exporter.has("gpuward_gpu_severity{gpu=\"5\",uuid=\"GPU-new\",pci_bus_id=\"0000:aa:00\","
+                   "namespace=\"\",pod=\"\"}",
+                   "0"));
   exporter.write("gpus.yaml", "gpus: [\n");
   EXPECT_TRUE(exporter.has("gpuward_inventory_up", "0"));
   EXPECT_EQ(exporter.get("/readyz").status, 503);

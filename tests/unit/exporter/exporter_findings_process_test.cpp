@@ -92,10 +92,14 @@ TEST_F(ExporterFindings, ThatAGpuResetClearsGoAfterIt) {
   EXPECT_TRUE(support::poll_until(
       [&] { return list("--json").find("119\",\"count\":1,") != std::string::npos; }, 10s))
       << list("--json");
-  EXPECT_TRUE(exporter.has(
-      "gpuward_gpu_severity{gpu=\"1\",uuid=\"GPU-1\",pci_bus_id=\"0000:5e:00\"}", "2"));
-  EXPECT_TRUE(exporter.has(
-      "gpuward_gpu_severity{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:00\"}", "4"));
+  EXPECT_TRUE(
+      exporter.has("gpuward_gpu_severity{gpu=\"1\",uuid=\"GPU-1\",pci_bus_id=\"0000:5e:00\","
+                   "namespace=\"\",pod=\"\"}",
+                   "2"));
+  EXPECT_TRUE(
+      exporter.has("gpuward_gpu_severity{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:00\","
+                   "namespace=\"\",pod=\"\"}",
+                   "4"));
 }
 
 TEST_F(ExporterFindings, LeavesEveryOtherFindingAlone) {
@@ -106,8 +110,10 @@ TEST_F(ExporterFindings, LeavesEveryOtherFindingAlone) {
 
   EXPECT_EQ(clear({"--check=xid", "--code=64", "--pci=0000:4e:00"}).exit_code, 0);
 
-  EXPECT_TRUE(exporter.has(
-      "gpuward_gpu_severity{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:00\"}", "3"));
+  EXPECT_TRUE(
+      exporter.has("gpuward_gpu_severity{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:00\","
+                   "namespace=\"\",pod=\"\"}",
+                   "3"));
   EXPECT_TRUE(exporter.has("gpuward_node_severity", "4"));
 }
 
@@ -146,11 +152,13 @@ TEST_F(ExporterFindings, IsTakenByTheNextStartAndOnlyOnce) {
   exporter.start();
 
   EXPECT_TRUE(
-      exporter.has("gpuward_gpu_severity{gpu=\"1\",uuid=\"GPU-1\",pci_bus_id=\"0000:5e:00\"}", "4"))
+      exporter.has("gpuward_gpu_severity{gpu=\"1\",uuid=\"GPU-1\",pci_bus_id=\"0000:5e:00\","
+                   "namespace=\"\",pod=\"\"}",
+                   "4"))
       << "logged in between: nobody has seen it yet";
-  EXPECT_EQ(
-      exporter.value("gpuward_gpu_severity{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:00\"}"),
-      "0");
+  EXPECT_EQ(exporter.value("gpuward_gpu_severity{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:"
+                           "00\",namespace=\"\",pod=\"\"}"),
+            "0");
   EXPECT_EQ(exporter.value(xid_series(64)), "1");
 }
 

@@ -1,5 +1,6 @@
 // docs/metrics.md against what the programs really serve: names, types and labels. A label that is
-// renamed in one place only breaks rules and dashboards in silence; here it breaks a test.
+// renamed in one place only breaks rules and dashboards in silence (LESSONS 4: "label rename breaks
+// rules"); here it breaks a test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -42,7 +42,8 @@ class FamiliesTest : public testing::Test {
   xid::Catalogue catalogue;
 };
 
-TEST_F(FamiliesTest, HaveActionableXidsAtZeroForEveryGpuSoThatTheFirstIsAnIncrease) {
+// LESSONS 4: "increase() misses first sample".
+TEST_F(FamiliesTest, TrapIncreaseMissesFirstSampleSoActionableXidsAreAtZeroForEveryGpu) {
   const std::string out = text();
 
   EXPECT_THAT(out, HasSubstr("gpuward_xid_errors_total{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:"
@@ -181,6 +182,44 @@ TEST_F(FamiliesTest, AreMoreThanSixHundredSeriesForEightGpusWithAHistory) {
   std::size_t series = 0;
   for (std::size_t at = 0; at < out.size(); at = out.find('\n', at) + 1) series += out[at] != '#';
   EXPECT_GE(series, 600U);
+}
+
+std::map<std::string, double> counters_of(const Families& families) {
+  std::map<std::string, double> values;
+  for (const metrics::Family& family : families) {
+    if (family.type != metrics::Type::kCounter) continue;
+    for (const metrics::Sample& sample : family.samples) {
+      std::string series = family.name;
+      for (const auto& [name, value] : sample.labels) series.append(",").append(value);
+      values[series] = sample.value;
+    }
+  }
+  return values;
+}
+
+// LESSONS 4: "windowed value typed counter" (DCGM_EXP_XID_ERRORS_COUNT falls when its window ends).
+TEST_F(FamiliesTest, TrapWindowedValueTypedCounter) {
+  const auto counters = [&] {
+    Snapshot snapshot;
+    snapshot.state = ledger.state();
+    snapshot.gpus = gpus;
+    return counters_of(exporter_families(snapshot, catalogue));
+  };
+  ledger.enter_boot("b1", at_second(0));
+  observe(observe_xid({.code = 79, .second = 1}));
+  observe(observe_xid({.code = 13, .severity = Severity::kMonitor, .cleared_by = ClearedBy::kAge}));
+  const auto before = counters();
+
+  ledger.expire(at_second(86'400), std::chrono::hours(1));
+  (void)ledger.clear({.check = "xid", .code = "79", .pci_bus_id = "0000:4e:00"}, at_second(86'401));
+  ledger.enter_boot("b2", at_second(90'000));
+
+  const auto after = counters();
+  EXPECT_EQ(before.at("gpuward_xid_errors_total,0,GPU-0,0000:4e:00,79"), 1);
+  for (const auto& [series, value] : before) {
+    ASSERT_TRUE(after.contains(series)) << series;
+    EXPECT_GE(after.at(series), value) << series;
+  }
 }
 
 TEST_F(FamiliesTest, AreCleanForPromtool) {

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <mutex>
 #include <new>
+#include <thread>
 
 #include "exporter/publish/web.h"
 #include "tests/support/wait.h"
@@ -61,6 +63,39 @@ TEST_F(PublisherTest, RefreshesWhatHasNoChangeOfItsOwnAfterAScrape) {
   EXPECT_TRUE(support::wait_until(
       [&] { return text().find("gpuward_kernel_log_lines_total 5\n") != std::string::npos; }, 10s,
       "the lines"));
+}
+
+// LESSONS 4: "empty /metrics on reload" (an exporter that closes its registry to open a new one).
+TEST(PublisherReload, TrapEmptyMetricsOnReload) {
+  SystemClock clock;
+  Store store{State{}};
+  std::mutex mutex;
+  auto catalogue = std::make_shared<const xid::Catalogue>();
+  Publisher publisher(store, clock, [&] {
+    const std::lock_guard lock(mutex);
+    return catalogue;
+  });
+  std::atomic<int> reloads = 0;
+  const std::jthread reloading([&](const std::stop_token& stop) {
+    for (; !stop.stop_requested(); ++reloads) {
+      auto next = std::make_shared<const xid::Catalogue>();
+      {
+        const std::lock_guard lock(mutex);
+        catalogue = std::move(next);
+      }
+      store.touch();
+    }
+  });
+
+  const auto first = publisher.for_scrape().text;
+  int scrapes = 0, gaps = 0;
+  const auto scrape = [&] {
+    const auto text = publisher.for_scrape().text;
+    gaps += !text || text->find("gpuward_xid_policy_info{xid=\"79\"") == std::string::npos;
+    return ++scrapes > 100 && reloads > 20 && text != first;
+  };
+  ASSERT_TRUE(support::wait_until(scrape, 20s, "scrapes over some reloads"));
+  EXPECT_EQ(gaps, 0) << "of " << scrapes;
 }
 
 TEST(PublisherFailure, FailsTheScrapeInsteadOfServingOldNumbersAndRecovers) {
