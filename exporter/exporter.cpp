@@ -1,7 +1,12 @@
 #include "exporter/exporter.h"
 
+#include <limits.h>
+#include <unistd.h>
+
+#include <array>
 #include <utility>
 
+#include "core/http/client.h"
 #include "core/http/web_config.h"
 #include "exporter/gpu/scenario.h"
 #include "exporter/gpu_source.h"
@@ -32,6 +37,39 @@ Result<Settings> settings_of(const Flags& flags) {
   return settings;
 }
 
+// Simulated GPUs are not on this machine's bus: what its own sysfs says would speak against them.
+HostPaths host_of(const Flags& flags) {
+  HostPaths host = flags.host;
+  if (!flags.gpu_simulate_file.empty() && host.sys == HostPaths().sys) host.sys = "/nonexistent";
+  return host;
+}
+
+std::string host_name() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+MetricsOptions metrics_of(const Flags& flags, const Settings& settings) {
+  MetricsOptions options = settings.metrics;
+  options.dcgm_compat |= flags.metrics.dcgm_compat;
+  options.efa_compat |= flags.metrics.efa_compat;
+  options.per_link |= flags.metrics.per_link;
+  options.hostname = flags.node_name.empty() ? host_name() : flags.node_name;
+  return options;
+}
+
+http::ServerOptions server_options(const Flags& flags, const http::WebConfig& web, Log& log) {
+  http::ServerOptions options;
+  options.listen_addresses = flags.listen_addresses;
+  options.tls = web.tls;
+  options.auth = web.auth;
+  options.on_problem = [&log](const std::string& problem) {
+    log.error("The web server has a problem", {{"problem", problem}});
+  };
+  return options;
+}
+
 State load_state(const StateFile& file, Log& log, bool& was_set_aside) {
   auto state = file.load();
   if (state) return *std::move(state);
@@ -46,6 +84,8 @@ Result<std::unique_ptr<Exporter>> Exporter::start(const Flags& flags, Clock& clo
   auto settings = settings_of(flags);
   if (!settings) return std::unexpected(settings.error());
   if (auto status = check_scenario(flags); !status) return std::unexpected(status.error());
+  const auto web = http::load_web_config(flags.web_config_file);
+  if (!web) return std::unexpected(web.error());
   if (settings->log_level) log.set_level(*settings->log_level);
   const StateFile file(flags.state_path);
   bool was_set_aside = false;
@@ -54,7 +94,8 @@ Result<std::unique_ptr<Exporter>> Exporter::start(const Flags& flags, Clock& clo
       new Exporter(flags, *std::move(settings), std::move(state), clock, log));
   exporter->store_.update_health(
       [&](Health& health) { health.was_state_set_aside = was_set_aside; });
-  if (auto serving = exporter->serve(flags); !serving) return std::unexpected(serving.error());
+  if (auto serving = exporter->serve(flags, *web); !serving)
+    return std::unexpected(serving.error());
   return exporter;
 }
 
@@ -64,7 +105,8 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
       settings_sources_(sources_of(flags)),
       clear_requests_(flags.state_path),
       policy_(std::move(settings)),
-      store_(std::move(state)) {
+      store_(std::move(state)),
+      judge_(host_of(flags), store_, policy_, clock) {
   for (const auto& path : {flags.config_file, flags.gpu_simulate_file}) {
     if (!path.empty()) watches_.emplace_back(path);
   }
@@ -73,36 +115,30 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
   for (const std::string_view key : seed_keys()) watches_.emplace_back(flags.config_folder / key);
 }
 
-Status Exporter::serve(const Flags& flags) {
-  const auto web = http::load_web_config(flags.web_config_file);
-  if (!web) return std::unexpected(web.error());
+Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
   const std::string boot_id = read_boot_id();
   store_.enter_boot(boot_id, clock_.wall());
   store_.update_health([&](Health& health) { health.last_good_reload = clock_.wall(); });
   if (auto watching = watch_gpus(flags); !watching) return watching;
-  publisher_ =
-      std::make_unique<Publisher>(store_, clock_, [this] { return policy_.get()->catalogue; });
-  http::ServerOptions options;
-  options.listen_addresses = flags.listen_addresses;
-  options.tls = web->tls;
-  options.auth = web->auth;
+  publisher_ = std::make_unique<Publisher>(
+      store_, clock_, [this] { return policy_.get()->catalogue; },
+      metrics_of(flags, policy_.get()->settings));
   // Without credentials the pages are open, as those of every exporter are.
   const auto access =
-      web->asks_for_credentials() ? http::Access::kAuthenticated : http::Access::kOpen;
-  options.on_problem = [this](const std::string& problem) {
-    log_.error("The web server has a problem", {{"problem", problem}});
-  };
-  auto server = http::Server::start(options, web_routes(*publisher_, store_, access));
+      web.asks_for_credentials() ? http::Access::kAuthenticated : http::Access::kOpen;
+  auto server = http::Server::start(server_options(flags, web, log_),
+                                    web_routes(*publisher_, store_, access));
   if (!server) return std::unexpected(server.error());
   server_ = *std::move(server);
   // Only now: a start that fails must not have moved the position on. Requests come before the
   // first record, so that they cannot clear what nobody has seen yet.
   take_clear_requests();
   saver_ = std::make_unique<StateSaver>(store_, StateFile(flags.state_path), clock_, log_);
-  watcher_ =
+  kernel_log_ =
       std::make_unique<KernelLogWatcher>(open_kernel_log(policy_.get()->settings.kernel_log_path,
                                                          boot_id, store_.state().position, clock_),
                                          store_, policy_, clock_, log_);
+  watch_the_rest(flags, boot_id);
   return {};
 }
 
@@ -113,12 +149,42 @@ Status Exporter::watch_gpus(const Flags& flags) {
   };
   auto source = make_gpu_source(flags, std::move(times), clock_, log_);
   if (!source) return std::unexpected(source.error());
-  gpu_watcher_ = std::make_unique<GpuWatcher>(*std::move(source), store_, policy_, clock_, log_);
+  gpus_ =
+      std::make_unique<GpuWatcher>(*std::move(source), store_, policy_, clock_, log_,
+                                   [this](const Snapshot& snapshot) { judge_.judge(snapshot); });
   return {};
 }
 
+void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id) {
+  const auto policy = policy_.get();
+  node_ = std::make_unique<NodeLink>(flags, boot_id, policy->settings, store_, clock_, log_);
+  host_ = std::make_unique<HostWatcher>(
+      host_of(flags),
+      [this](const std::string& configured) {
+        InstanceTypeQuestion question = instance_type_question();
+        question.configured = configured;
+        question.node_label = [this] { return node_->instance_type(); };
+        http::CurlClient client;
+        return find_instance_type(question, client);
+      },
+      store_, policy_, clock_, log_);
+  if (const auto& socket = policy->settings.kubelet_socket; !socket.empty()) {
+    pods_ = std::make_unique<PodResourcesWatcher>(std::make_unique<Kubelet>(socket), store_, clock_,
+                                                  log_);
+  }
+  RunnerOptions options;
+  options.node_name = flags.node_name.empty() ? host_name() : flags.node_name;
+  options.host_name = host_name();
+  options.host = host_of(flags);
+  options.settings = [this]() -> std::shared_ptr<const CheckSettings> {
+    auto current = policy_.get();
+    return {current, &current->settings.checks};
+  };
+  checks_ = std::make_unique<CheckRunner>(std::move(options), store_, clock_, log_);
+}
+
 void Exporter::reload() {
-  gpu_watcher_->hurry();
+  gpus_->hurry();
   auto settings = load_settings(settings_sources_);
   if (!settings) {
     log_.error("The new configuration is wrong: the old one stays in force",
@@ -128,6 +194,7 @@ void Exporter::reload() {
   }
   settings->kernel_log_path = policy_.get()->settings.kernel_log_path;  // needs a restart
   if (settings->log_level) log_.set_level(*settings->log_level);
+  node_->configure(*settings);
   policy_.set(*std::move(settings));
   store_.update_health([&](Health& health) {
     health.was_last_reload_good = true;
@@ -144,6 +211,7 @@ void Exporter::tick() {
   for (FileWatch& watch : watches_) has_changed |= watch.changed();
   if (has_changed) reload();
   take_clear_requests();
+  checks_->tick();
   store_.expire(clock_.wall(), policy_.get()->settings.findings_age);
 }
 
@@ -172,7 +240,6 @@ Status check_configuration(const Flags& flags) {
   if (auto web = http::load_web_config(flags.web_config_file); !web)
     return std::unexpected(web.error());
   return check_scenario(flags);
-  return {};
 }
 
 }  // namespace gpuward::exporter

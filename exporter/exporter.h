@@ -1,5 +1,6 @@
-// The whole exporter, put together: kernel log -> store -> publisher -> pages, with the state saver
-// at the side. Made by main(); all threads end with it, within a second.
+// The whole exporter, put together: kernel log, GPU worker, the machine, the kubelet and the checks
+// write into the store; pages, node and state file are made from it. Made by main(); its threads
+// end with it, within seconds.
 #pragma once
 
 #include <memory>
@@ -7,14 +8,20 @@
 #include <vector>
 
 #include "core/http/server.h"
+#include "core/http/web_config.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/file_watch.h"
 #include "core/runtime/log.h"
+#include "exporter/checks/runner.h"
 #include "exporter/flags.h"
 #include "exporter/gpu_watcher.h"
+#include "exporter/host_watcher.h"
 #include "exporter/kernel_log_watcher.h"
+#include "exporter/node_link.h"
+#include "exporter/pods/watcher.h"
 #include "exporter/publish/publisher.h"
+#include "exporter/reading_judge.h"
 #include "exporter/settings.h"
 #include "exporter/store/state_saver.h"
 #include "exporter/store/store.h"
@@ -39,8 +46,9 @@ class Exporter {
 
  private:
   Exporter(const Flags& flags, Settings settings, State state, Clock& clock, Log& log);
-  [[nodiscard]] Status serve(const Flags& flags);
+  [[nodiscard]] Status serve(const Flags& flags, const http::WebConfig& web);
   [[nodiscard]] Status watch_gpus(const Flags& flags);
+  void watch_the_rest(const Flags& flags, const std::string& boot_id);
   void take_clear_requests();
 
   Clock& clock_;
@@ -54,8 +62,13 @@ class Exporter {
   // asks a publisher that is gone.
   Store store_;
   std::unique_ptr<StateSaver> saver_;
-  std::unique_ptr<GpuWatcher> gpu_watcher_;
-  std::unique_ptr<KernelLogWatcher> watcher_;
+  ReadingJudge judge_;
+  std::unique_ptr<GpuWatcher> gpus_;
+  std::unique_ptr<KernelLogWatcher> kernel_log_;
+  std::unique_ptr<NodeLink> node_;
+  std::unique_ptr<HostWatcher> host_;
+  std::unique_ptr<PodResourcesWatcher> pods_;
+  std::unique_ptr<CheckRunner> checks_;
   std::unique_ptr<Publisher> publisher_;
   std::unique_ptr<http::Server> server_;
 };

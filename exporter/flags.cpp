@@ -20,8 +20,32 @@ void add_gpu_flags(CLI::App& app, Flags& flags) {
   app.add_option("--gpu.amd-smi-library", flags.libraries.amd_smi,
                  "AMD's library, as dlopen takes it")
       ->capture_default_str();
-  app.add_option("--path.sysfs", flags.libraries.sys, "Where the node's /sys is")
+}
+
+// Under these the container sees the node.
+void add_path_flags(CLI::App& app, Flags& flags) {
+  app.add_option("--path.procfs", flags.host.proc, "Where the node's /proc is")
       ->capture_default_str();
+  app.add_option("--path.sysfs", flags.host.sys, "Where the node's /sys is")->capture_default_str();
+  app.add_option("--path.dev", flags.host.dev, "Where the node's /dev is")->capture_default_str();
+}
+
+void add_node_flags(CLI::App& app, Flags& flags) {
+  app.add_option("--node.name", flags.node_name,
+                 "Name of this node in Kubernetes; without it nothing is written to the node")
+      ->envname("NODE_NAME");
+  app.add_option("--kubeconfig", flags.kubeconfig,
+                 "Where the API server is; in a pod its service account by default");
+  app.add_option("--context", flags.kube_context, "Context of the kubeconfig");
+}
+
+void add_metrics_flags(CLI::App& app, Flags& flags) {
+  app.add_flag("--metrics.dcgm-compat", flags.metrics.dcgm_compat,
+               "Serve the names and labels of dcgm-exporter too");
+  app.add_flag("--metrics.efa-compat", flags.metrics.efa_compat,
+               "Serve the names of the EFA node exporter too");
+  app.add_flag("--metrics.per-link", flags.metrics.per_link,
+               "Serve a series for each NVLink or XGMI link too");
 }
 
 void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& format) {
@@ -37,6 +61,9 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
   app.add_option("--kernel-log.path", flags.kernel_log_path,
                  "Kernel log: /dev/kmsg (default), or any file or FIFO");
   add_gpu_flags(app, flags);
+  add_path_flags(app, flags);
+  add_node_flags(app, flags);
+  add_metrics_flags(app, flags);
   app.add_option("--state.path", flags.state_path, "Folder of what must survive a restart")
       ->capture_default_str();
   app.add_option("--log.level", level, "debug, info, warn or error")->capture_default_str();
@@ -130,6 +157,7 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
               << "\n";
     return kWrongUsage;
   }
+  flags.libraries.sys = flags.host.sys;
   flags.log_level = *log_level;
   flags.log_format = *log_format;
   if (check_config) flags.command = Command::kCheckConfig;

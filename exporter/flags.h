@@ -11,6 +11,8 @@
 #include "core/runtime/log.h"
 #include "exporter/findings_command.h"
 #include "exporter/gpu/report/library.h"
+#include "exporter/host/host_paths.h"
+#include "exporter/publish/metrics_options.h"
 #include "exporter/store/clear_request.h"
 
 namespace gpuward::exporter {
@@ -34,6 +36,10 @@ struct Flags {
   std::filesystem::path gpu_simulate_file;
   bool has_no_gpus = false;
   LibraryPaths libraries;
+  HostPaths host;
+  std::string node_name;                 // of our Node object; empty: nothing is written to it
+  std::string kubeconfig, kube_context;  // both empty: in a pod its service account
+  MetricsOptions metrics;                // on top of what the settings ask for
   std::filesystem::path state_path{"/var/lib/gpuward"};
   ClearRequest clear;                               // of kClearFindings
   ListFormat findings_format = ListFormat::kTable;  // of kListFindings

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/xid/parser.h"
+#include "exporter/pods/users.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -35,22 +36,32 @@ void log_events(const LogBatch& batch, Log& log) {
   }
 }
 
-std::string_view gpu_name(const std::vector<Gpu>& gpus, const xid::Event& event) {
-  if (!event.pci) return {};
+const Gpu* find_gpu(const std::vector<Gpu>& gpus, const xid::Event& event) {
+  if (!event.pci) return nullptr;
   const auto found =
       std::ranges::find_if(gpus, [&](const Gpu& gpu) { return gpu.pci.same_device(*event.pci); });
-  return found == gpus.end() ? std::string_view() : std::string_view(found->name);
+  return found == gpus.end() ? nullptr : &*found;
 }
 
 }  // namespace
+
+void name_workloads(LogBatch& batch, const Snapshot& snapshot) {
+  for (Observation& seen : batch.observations) {
+    if (const Gpu* gpu = find_gpu(snapshot.gpus, seen.event)) {
+      seen.workload = workload_of(*gpu, snapshot);
+    }
+  }
+}
 
 void add_record(const LogRecord& record, const RecordContext& context, LogBatch& batch) {
   if (record.is_from_user_space) ++batch.numbers.user_space_lines;
   const UserSpaceLines rule = context.policy.settings.user_space_lines;
   if (record.is_from_user_space && rule == UserSpaceLines::kRefuse) return;
   if (auto event = xid::parse_record(record.text)) {
+    const Gpu* gpu = find_gpu(context.gpus, *event);
+    const std::string_view gpu_name = gpu != nullptr ? std::string_view(gpu->name) : "";
     Observation observation;
-    observation.verdict = context.policy.catalogue->judge(*event, gpu_name(context.gpus, *event));
+    observation.verdict = context.policy.catalogue->judge(*event, gpu_name);
     observation.event = *std::move(event);
     observation.line = std::string(xid::strip_prefixes(record.text));
     observation.seen = record.time.value_or(context.now);
@@ -108,6 +119,7 @@ Status KernelLogWatcher::read_batch(const std::stop_token& stop) try {
   batch.numbers.gaps = numbers.gaps;
   batch.numbers.lost_records = numbers.lost_records;
   batch.position = source_->position();
+  if (!batch.observations.empty()) name_workloads(batch, store_.snapshot());
   store_.apply(batch);
   log_events(batch, log_);
   if (!report) return std::unexpected(report.error());

@@ -23,6 +23,9 @@ struct RecordContext {
 };
 void add_record(const LogRecord& record, const RecordContext& context, LogBatch& batch);
 
+// Who used the GPUs that the batch speaks of, as the kubelet has said last.
+void name_workloads(LogBatch& batch, const Snapshot& snapshot);
+
 class KernelLogWatcher {
  public:
   // All references must outlive it.

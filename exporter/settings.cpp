@@ -224,8 +224,9 @@ Result<Settings> load_file(const std::filesystem::path& path) {
   root.map("pods").read("socket", socket);
   settings.kubelet_socket = socket;
   const YamlMap metrics = root.map("metrics");
-  metrics.read("dcgm_compat", settings.has_dcgm_names);
-  metrics.read("per_link", settings.has_link_series);
+  metrics.read("dcgm_compat", settings.metrics.dcgm_compat);
+  metrics.read("efa_compat", settings.metrics.efa_compat);
+  metrics.read("per_link", settings.metrics.per_link);
   if (auto status = file->finish(); !status) return std::unexpected(status.error());
   settings.checks.is_seed_profile = settings.catalogue.profile == xid::Profile::kSeed;
   return settings;

@@ -25,7 +25,7 @@
 //     profiles: [{type: x9.huge, gpus: 8, efa: 4, nvlink: true, provider: efa}]
 //   node: {preset: aws-samples, labels: true, taint: true, annotation: true, condition: true}
 //   pods: {socket: /var/lib/kubelet/pod-resources/kubelet.sock}   # "" asks nobody
-//   metrics: {dcgm_compat: false, per_link: false}
+//   metrics: {dcgm_compat: false, efa_compat: false, per_link: false}
 //
 // On top of it come, under their old names, the settings of the suite that gpuward replaces: from
 // the environment, then from the files of a mounted ConfigMap (--config.directory; seed_keys.h).
@@ -43,6 +43,7 @@
 #include "core/runtime/log.h"
 #include "core/xid/catalogue.h"
 #include "exporter/checks/check_settings.h"
+#include "exporter/publish/metrics_options.h"
 #include "exporter/publish/node/node_settings.h"
 #include "exporter/seed_keys.h"
 
@@ -60,8 +61,7 @@ struct Settings {
   CheckSettings checks;
   NodeSettings node;
   std::filesystem::path kubelet_socket = "/var/lib/kubelet/pod-resources/kubelet.sock";
-  bool has_dcgm_names = false;   // DCGM-compatible series beside our own
-  bool has_link_series = false;  // a series for each link instead of sums
+  MetricsOptions metrics;  // as of the start: a reload does not change them
 };
 
 struct SettingsSources {

@@ -120,7 +120,7 @@ TEST(Settings, OfTheChecksAreAllReadFromAFile) {
       "node: {preset: konduktor, labels: false, taint: false, annotation: false, condition: "
       "false}\n"
       "pods: {socket: /kubelet.sock}\n"
-      "metrics: {dcgm_compat: true, per_link: true}\n");
+      "metrics: {dcgm_compat: true, efa_compat: true, per_link: true}\n");
 
   ASSERT_TRUE(settings.has_value()) << settings.error().message;
   const CheckSettings& checks = settings->checks;
@@ -143,8 +143,9 @@ TEST(Settings, OfTheChecksAreAllReadFromAFile) {
   EXPECT_EQ(checks.profiles.find("x9.huge")->gpus, 4U);
   EXPECT_EQ(settings->node, (NodeSettings{NodePreset::kKonduktor, false, false, false, false}));
   EXPECT_EQ(settings->kubelet_socket, "/kubelet.sock");
-  EXPECT_TRUE(settings->has_dcgm_names);
-  EXPECT_TRUE(settings->has_link_series);
+  EXPECT_TRUE(settings->metrics.dcgm_compat);
+  EXPECT_TRUE(settings->metrics.efa_compat);
+  EXPECT_TRUE(settings->metrics.per_link);
 }
 
 class WrongCheckSettings : public testing::TestWithParam<const char*> {};

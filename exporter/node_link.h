@@ -1,0 +1,38 @@
+// The exporter's way to its own Node object: who it is at the API server, the publisher of labels,
+// taint and condition, and what the node's label says about the instance type. Made by the
+// composition root where the node has a name; without an API server it says so and stays idle.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/kube/connection.h"
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "exporter/flags.h"
+#include "exporter/publish/node/node_publisher.h"
+#include "exporter/settings.h"
+#include "exporter/store/store.h"
+
+namespace gpuward::exporter {
+
+class NodeLink {
+ public:
+  // Never fails: who cannot reach an API server can still watch GPUs. Health says what is wrong.
+  // All references must outlive it.
+  NodeLink(const Flags& flags, std::string boot_id, const Settings& settings, Store& store,
+           Clock& clock, Log& log);
+
+  // Main thread; after a reload.
+  void configure(const Settings& settings);
+  // Any thread, for 5 s at most. kNotFound where there is no API server, no name or no label.
+  [[nodiscard]] Result<std::string> instance_type() const;
+
+ private:
+  std::string node_;
+  std::unique_ptr<kube::Connection> connection_;
+  std::unique_ptr<NodePublisher> publisher_;
+};
+
+}  // namespace gpuward::exporter
