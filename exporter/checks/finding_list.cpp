@@ -1,6 +1,7 @@
 #include "exporter/checks/finding_list.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace gpuward::exporter {
@@ -60,7 +61,10 @@ Severity worst_of(const std::vector<Finding>& findings) {
 
 std::string describe_findings(std::vector<Finding> findings, std::size_t most) {
   std::erase_if(findings, [](const Finding& each) { return each.severity == Severity::kNone; });
-  std::ranges::stable_sort(findings, std::greater{}, &Finding::severity);
+  std::ranges::sort(findings, [](const Finding& left, const Finding& right) {
+    return std::tie(right.severity, left.check, left.code, left.pci_bus_id) <
+           std::tie(left.severity, right.check, right.code, right.pci_bus_id);
+  });
   std::string text;
   for (std::size_t i = 0; i < std::min(most, findings.size()); ++i) {
     const Finding& finding = findings[i];
