@@ -42,7 +42,7 @@ std::optional<std::string> obstacle(DcgmCheck::Level level, const CheckContext& 
   if (level == DcgmCheck::Level::kMedium) return std::nullopt;
   if (!context.is_exclusive)
     return "level 4 loads the GPUs for hours: cordon and drain the node, then ask with --exclusive";
-  if (const auto user = gpu_user(context.snapshot)) return *user;
+  if (const auto user = gpu_user(context.snapshot)) return user;
   if (context.settings.is_dcgm_l4_beside_telemetry) return std::nullopt;
   if (const auto reader = telemetry_reader(context.host)) {
     return *reader + " and would disturb level 4: stop it, or set dcgm_l4_beside_telemetry";
