@@ -1,15 +1,12 @@
 #include "exporter/exporter.h"
 
-#include <limits.h>
-#include <unistd.h>
-
-#include <array>
 #include <utility>
 
 #include "core/http/client.h"
 #include "core/http/web_config.h"
 #include "exporter/gpu/scenario.h"
 #include "exporter/gpu_source.h"
+#include "exporter/identity.h"
 #include "exporter/kernel_log/kmsg_reader.h"
 #include "exporter/kernel_log/open_source.h"
 #include "exporter/publish/web.h"
@@ -25,37 +22,12 @@ Status check_scenario(const Flags& flags) {
   return report ? Status() : std::unexpected(report.error());
 }
 
-SettingsSources sources_of(const Flags& flags) {
-  return {.file = flags.config_file,
-          .folder = flags.config_folder,
-          .environment = environment_lookup()};
-}
-
-Result<Settings> settings_of(const Flags& flags) {
-  auto settings = load_settings(sources_of(flags));
-  if (settings && !flags.kernel_log_path.empty()) settings->kernel_log_path = flags.kernel_log_path;
-  return settings;
-}
-
-// Simulated GPUs are not on this machine's bus: what its own sysfs says would speak against them.
-HostPaths host_of(const Flags& flags) {
-  HostPaths host = flags.host;
-  if (!flags.gpu_simulate_file.empty() && host.sys == HostPaths().sys) host.sys = "/nonexistent";
-  return host;
-}
-
-std::string host_name() {
-  std::array<char, HOST_NAME_MAX + 1> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
-  return name.data();
-}
-
 MetricsOptions metrics_of(const Flags& flags, const Settings& settings) {
   MetricsOptions options = settings.metrics;
   options.dcgm_compat |= flags.metrics.dcgm_compat;
   options.efa_compat |= flags.metrics.efa_compat;
   options.per_link |= flags.metrics.per_link;
-  options.hostname = flags.node_name.empty() ? host_name() : flags.node_name;
+  options.hostname = node_name(flags);
   return options;
 }
 
@@ -70,6 +42,14 @@ http::ServerOptions server_options(const Flags& flags, const http::WebConfig& we
   return options;
 }
 
+AmdHealthOptions amd_health_options(const Flags& flags, const AmdHealthSettings& settings) {
+  AmdHealthOptions options;
+  options.socket = settings.socket;
+  options.vendors = settings.has_all_vendors ? HealthVendors::kAll : HealthVendors::kAmdOnly;
+  options.may_pretend_errors = flags.may_inject;
+  return options;
+}
+
 State load_state(const StateFile& file, Log& log, bool& was_set_aside) {
   auto state = file.load();
   if (state) return *std::move(state);
@@ -81,7 +61,7 @@ State load_state(const StateFile& file, Log& log, bool& was_set_aside) {
 }  // namespace
 
 Result<std::unique_ptr<Exporter>> Exporter::start(const Flags& flags, Clock& clock, Log& log) {
-  auto settings = settings_of(flags);
+  auto settings = read_settings(flags);
   if (!settings) return std::unexpected(settings.error());
   if (auto status = check_scenario(flags); !status) return std::unexpected(status.error());
   const auto web = http::load_web_config(flags.web_config_file);
@@ -102,14 +82,15 @@ Result<std::unique_ptr<Exporter>> Exporter::start(const Flags& flags, Clock& clo
 Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& clock, Log& log)
     : clock_(clock),
       log_(log),
-      settings_sources_(sources_of(flags)),
+      settings_sources_(settings_sources(flags)),
       clear_requests_(flags.state_path),
       policy_(std::move(settings)),
       store_(std::move(state)),
-      judge_(host_of(flags), store_, policy_, clock) {
+      judge_(node_trees(flags), store_, policy_, clock) {
   for (const auto& path : {flags.config_file, flags.gpu_simulate_file}) {
     if (!path.empty()) watches_.emplace_back(path);
   }
+  watches_.emplace_back(policy_.get()->settings.amd_config);
   if (flags.config_folder.empty()) return;
   watches_.emplace_back(flags.config_folder);  // a ConfigMap's swap
   for (const std::string_view key : seed_keys()) watches_.emplace_back(flags.config_folder / key);
@@ -159,7 +140,7 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id) {
   const auto policy = policy_.get();
   node_ = std::make_unique<NodeLink>(flags, boot_id, policy->settings, store_, clock_, log_);
   host_ = std::make_unique<HostWatcher>(
-      host_of(flags),
+      node_trees(flags),
       [this](const std::string& configured) {
         InstanceTypeQuestion question = instance_type_question();
         question.configured = configured;
@@ -172,10 +153,15 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id) {
     pods_ = std::make_unique<PodResourcesWatcher>(std::make_unique<Kubelet>(socket), store_, clock_,
                                                   log_);
   }
+  if (policy->settings.amd_health.is_enabled) {
+    amd_health_ = std::make_unique<AmdHealthService>(
+        amd_health_options(flags, policy->settings.amd_health), store_,
+        [this] { return policy_.get()->settings.amd_thresholds.by_field; }, clock_, log_);
+  }
   RunnerOptions options;
-  options.node_name = flags.node_name.empty() ? host_name() : flags.node_name;
+  options.node_name = node_name(flags);
   options.host_name = host_name();
-  options.host = host_of(flags);
+  options.host = node_trees(flags);
   options.settings = [this]() -> std::shared_ptr<const CheckSettings> {
     auto current = policy_.get();
     return {current, &current->settings.checks};
@@ -236,7 +222,7 @@ void Exporter::take_clear_requests() {
 }
 
 Status check_configuration(const Flags& flags) {
-  if (auto settings = settings_of(flags); !settings) return std::unexpected(settings.error());
+  if (auto settings = read_settings(flags); !settings) return std::unexpected(settings.error());
   if (auto web = http::load_web_config(flags.web_config_file); !web)
     return std::unexpected(web.error());
   return check_scenario(flags);

@@ -13,6 +13,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/file_watch.h"
 #include "core/runtime/log.h"
+#include "exporter/amd_health_service.h"
 #include "exporter/checks/runner.h"
 #include "exporter/flags.h"
 #include "exporter/gpu_watcher.h"
@@ -68,6 +69,7 @@ class Exporter {
   std::unique_ptr<NodeLink> node_;
   std::unique_ptr<HostWatcher> host_;
   std::unique_ptr<PodResourcesWatcher> pods_;
+  std::unique_ptr<AmdHealthService> amd_health_;
   std::unique_ptr<CheckRunner> checks_;
   std::unique_ptr<Publisher> publisher_;
   std::unique_ptr<http::Server> server_;

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "core/model/pci_address.h"
+#include "core/runtime/files.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -66,6 +67,8 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
   add_metrics_flags(app, flags);
   app.add_option("--state.path", flags.state_path, "Folder of what must survive a restart")
       ->capture_default_str();
+  app.add_flag("--debug.allow-injection", flags.may_inject,
+               "Let AMD's health service pretend errors; for tests");
   app.add_option("--log.level", level, "debug, info, warn or error")->capture_default_str();
   app.add_option("--log.format", format, "logfmt or json")->capture_default_str();
 }
@@ -112,6 +115,64 @@ FindingsCommands add_findings(CLI::App& app, Flags& flags) {
   return {list, add_clear(*findings, flags)};
 }
 
+CLI::App* add_check(CLI::App& app, CheckRequest& request, double& timeout_seconds) {
+  CLI::App* check = app.add_subcommand("check", "Run checks now, say what they found, and exit");
+  check->fallthrough();
+  auto* suite = check->add_option("--suite", request.suite, "lightweight or intensive");
+  auto* one = check->add_option("--check", request.check, "One check: 0 to 6, or its name")
+                  ->excludes(suite);
+  check->add_flag("--prolog", request.is_prolog, "The checks before a batch job")
+      ->excludes(suite)
+      ->excludes(one);
+  check->add_flag("--json", request.is_json, "A JSON object for each check");
+  check->add_flag("--exclusive", request.is_exclusive,
+                  "The node is idle: needed by checks that load the GPUs");
+  check->add_flag("--dry-run", request.is_dry_run, "Say what would run, and run nothing");
+  check->add_option("--results-dir", request.results_dir, "Folder for a JSON file of each check");
+  check->add_option("--timeout", timeout_seconds, "Of each check, in seconds")
+      ->check(CLI::Range(1.0, 1e6));
+  return check;
+}
+
+CLI::App* add_sweep(CLI::App& app, SweepOptions& sweep, std::string& job_template) {
+  CLI::App* command =
+      app.add_subcommand("sweep", "Run check 1 on idle GPU nodes, a few at a time, and exit");
+  command->fallthrough();
+  command->add_option("--node-selector", sweep.selector, "Labels of the nodes")
+      ->capture_default_str();
+  command->add_option("--job-template", job_template, "JSON file of the Job to run on each node")
+      ->check(CLI::ExistingFile);
+  return command;
+}
+
+CLI::App* add_quarantine(CLI::App& app, Flags& flags) {
+  CLI::App* command = app.add_subcommand(
+      "quarantine", "Run checks 4 and 6 on this cordoned node, say on it what to do, and exit");
+  command->fallthrough();
+  command->add_flag("--force", flags.is_quarantine_forced,
+                    "Also on a node that is not cordoned: nothing may run there");
+  return command;
+}
+
+// What the commands give beside Flags.
+struct CommandWords {
+  double check_timeout_seconds = 0;  // 0: as the settings say
+  std::string job_template;
+};
+
+// An empty text where the file could be read, or was not named.
+std::string take_words(const CommandWords& words, Flags& flags) {
+  if (words.check_timeout_seconds > 0) {
+    flags.check.timeout =
+        std::chrono::milliseconds(static_cast<std::int64_t>(words.check_timeout_seconds * 1000));
+  }
+  if (words.job_template.empty()) return {};
+  auto text = read_file(words.job_template);
+  if (!text) return text.error().message;
+  flags.sweep.job.job_template = *std::move(text);
+  return {};
+}
+
 }  // namespace
 
 std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
@@ -131,6 +192,10 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   const CLI::App* parse_log = app.add_subcommand(
       "parse-log", "Read kernel-log lines on stdin, print a JSON object for each event");
   const FindingsCommands findings = add_findings(app, flags);
+  CommandWords words;
+  const CLI::App* check = add_check(app, flags.check, words.check_timeout_seconds);
+  const CLI::App* sweep = add_sweep(app, flags.sweep, words.job_template);
+  const CLI::App* quarantine = add_quarantine(app, flags);
   CLI::App* gpu_worker = app.add_subcommand("gpu-worker", "What the exporter starts for itself");
   gpu_worker->group("")->fallthrough();
   try {
@@ -157,6 +222,13 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
               << "\n";
     return kWrongUsage;
   }
+  if (const std::string fault = take_words(words, flags); !fault.empty()) {
+    std::cerr << "gpuward-exporter: --job-template: " << fault << "\n";
+    return kWrongUsage;
+  }
+  if (check->parsed()) flags.command = Command::kCheck;
+  if (sweep->parsed()) flags.command = Command::kSweep;
+  if (quarantine->parsed()) flags.command = Command::kQuarantine;
   flags.libraries.sys = flags.host.sys;
   flags.log_level = *log_level;
   flags.log_format = *log_format;

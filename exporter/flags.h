@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "core/runtime/log.h"
+#include "exporter/check_selection.h"
 #include "exporter/findings_command.h"
 #include "exporter/gpu/report/library.h"
 #include "exporter/host/host_paths.h"
 #include "exporter/publish/metrics_options.h"
 #include "exporter/store/clear_request.h"
+#include "exporter/sweep.h"
 
 namespace gpuward::exporter {
 
@@ -23,7 +25,10 @@ enum class Command : std::uint8_t {
   kGpuWorker,
   kCheckConfig,
   kListFindings,
-  kClearFindings
+  kClearFindings,
+  kCheck,
+  kSweep,
+  kQuarantine
 };
 
 struct Flags {
@@ -43,6 +48,10 @@ struct Flags {
   std::filesystem::path state_path{"/var/lib/gpuward"};
   ClearRequest clear;                               // of kClearFindings
   ListFormat findings_format = ListFormat::kTable;  // of kListFindings
+  CheckRequest check;                               // of kCheck
+  SweepOptions sweep;                               // of kSweep, the environment on top
+  bool is_quarantine_forced = false;                // of kQuarantine: the node need not be cordoned
+  bool may_inject = false;                          // --debug.allow-injection
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;
 };

@@ -7,6 +7,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "core/runtime/signals.h"
+#include "exporter/commands.h"
 #include "exporter/exporter.h"
 #include "exporter/findings_command.h"
 #include "exporter/flags.h"
@@ -71,6 +72,12 @@ int run(const Flags& flags) {
     case Command::kListFindings:
       return gpuward::exporter::run_list_findings(flags.state_path, flags.findings_format,
                                                   std::cout);
+    case Command::kCheck:
+      return gpuward::exporter::check_command(flags);
+    case Command::kSweep:
+      return gpuward::exporter::sweep_command(flags);
+    case Command::kQuarantine:
+      return gpuward::exporter::quarantine_command(flags);
     case Command::kClearFindings: {
       gpuward::SystemClock clock;
       return gpuward::exporter::run_clear_findings(flags.state_path, flags.clear, clock, std::cout);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "exporter/identity.h"
+
 namespace gpuward::exporter {
 namespace {
 
@@ -27,8 +29,7 @@ NodeLink::NodeLink(const Flags& flags, std::string boot_id, const Settings& sett
     say_unreachable(cluster.error(), store, log);
     return;
   }
-  connection_ = std::make_unique<kube::Connection>(*std::move(cluster),
-                                                   "gpuward-exporter/" GPUWARD_VERSION, clock);
+  connection_ = std::make_unique<kube::Connection>(*std::move(cluster), user_agent(), clock);
   NodePublisherOptions options;
   options.node = node_;
   options.boot_id = std::move(boot_id);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/runtime/files.h"
 #include "core/runtime/text.h"
 #include "core/runtime/yaml.h"
 
@@ -205,6 +206,30 @@ void read_node(const YamlMap& map, NodeSettings& node) {
   map.read("condition", node.writes_condition);
 }
 
+void read_amd(const YamlMap& map, Settings& settings) {
+  std::string config = settings.amd_config.string();
+  map.read("config", config);
+  settings.amd_config = config;
+  const YamlMap service = map.map("health_service");
+  service.read("enabled", settings.amd_health.is_enabled);
+  std::string socket = settings.amd_health.socket.string();
+  service.read("socket", socket);
+  settings.amd_health.socket = socket;
+  service.read("all_vendors", settings.amd_health.has_all_vendors);
+}
+
+// A machine without the file has AMD's defaults.
+Status load_amd_thresholds(Settings& settings) {
+  const auto text = read_file(settings.amd_config);
+  if (!text && text.error().kind == ErrorKind::kNotFound) return {};
+  if (!text) return std::unexpected(text.error());
+  auto thresholds = parse_amd_thresholds(*text);
+  if (!thresholds) return with_context(settings.amd_config.string(), thresholds.error());
+  settings.checks.ras_thresholds = thresholds->by_block;
+  settings.amd_thresholds = *std::move(thresholds);
+  return {};
+}
+
 Result<Settings> load_file(const std::filesystem::path& path) {
   Settings settings;
   if (path.empty()) return settings;
@@ -223,6 +248,7 @@ Result<Settings> load_file(const std::filesystem::path& path) {
   std::string socket = settings.kubelet_socket.string();
   root.map("pods").read("socket", socket);
   settings.kubelet_socket = socket;
+  read_amd(root.map("amd"), settings);
   const YamlMap metrics = root.map("metrics");
   metrics.read("dcgm_compat", settings.metrics.dcgm_compat);
   metrics.read("efa_compat", settings.metrics.efa_compat);
@@ -237,6 +263,9 @@ Result<Settings> load_file(const std::filesystem::path& path) {
 Result<Settings> load_settings(const SettingsSources& sources) {
   auto settings = load_file(sources.file);
   if (!settings) return settings;
+  if (auto status = load_amd_thresholds(*settings); !status) {
+    return std::unexpected(status.error());
+  }
   if (auto status = apply_seed_keys(sources.environment, "environment", *settings); !status) {
     return std::unexpected(status.error());
   }

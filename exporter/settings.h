@@ -25,6 +25,9 @@
 //     profiles: [{type: x9.huge, gpus: 8, efa: 4, nvlink: true, provider: efa}]
 //   node: {preset: aws-samples, labels: true, taint: true, annotation: true, condition: true}
 //   pods: {socket: /var/lib/kubelet/pod-resources/kubelet.sock}   # "" asks nobody
+//   amd:
+//     config: /etc/metrics/config.json   # HealthThresholds, in AMD's own form
+//     health_service: {enabled: false, socket: /var/lib/…_grpc.socket, all_vendors: false}
 //   metrics: {dcgm_compat: false, efa_compat: false, per_link: false}
 //
 // On top of it come, under their old names, the settings of the suite that gpuward replaces: from
@@ -42,6 +45,7 @@
 #include "core/model/result.h"
 #include "core/runtime/log.h"
 #include "core/xid/catalogue.h"
+#include "exporter/checks/amd_thresholds.h"
 #include "exporter/checks/check_settings.h"
 #include "exporter/publish/metrics_options.h"
 #include "exporter/publish/node/node_settings.h"
@@ -52,6 +56,14 @@ namespace gpuward::exporter {
 // What to do with an event in a line that user space has written into the kernel log.
 enum class UserSpaceLines : std::uint8_t { kMark, kRefuse, kTrust };
 
+// The gRPC service that AMD's device plugin asks; as of the start.
+struct AmdHealthSettings {
+  bool is_enabled = false;
+  std::filesystem::path socket =
+      "/var/lib/amd-metrics-exporter/amdgpu_device_metrics_exporter_grpc.socket";
+  bool has_all_vendors = false;  // NVIDIA's GPUs too
+};
+
 struct Settings {
   xid::CatalogueOptions catalogue;
   std::string kernel_log_path = "/dev/kmsg";
@@ -61,6 +73,9 @@ struct Settings {
   CheckSettings checks;
   NodeSettings node;
   std::filesystem::path kubelet_socket = "/var/lib/kubelet/pod-resources/kubelet.sock";
+  std::filesystem::path amd_config = "/etc/metrics/config.json";
+  AmdThresholds amd_thresholds = default_amd_thresholds();
+  AmdHealthSettings amd_health;
   MetricsOptions metrics;  // as of the start: a reload does not change them
 };
 

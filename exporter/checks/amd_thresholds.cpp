@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/runtime/files.h"
 #include "core/runtime/json.h"
 
 namespace gpuward::exporter {
@@ -98,24 +97,6 @@ Result<AmdThresholds> parse_amd_thresholds(std::string_view text) {
     if (auto taken = take(thresholds, name, value); !taken) return std::unexpected(taken.error());
   }
   return thresholds;
-}
-
-AmdConfigFile::AmdConfigFile(std::filesystem::path path) : path_(std::move(path)) {}
-
-bool AmdConfigFile::reload() {
-  const auto text = read_file(path_);
-  Result<AmdThresholds> read = default_amd_thresholds();
-  if (text) {
-    read = parse_amd_thresholds(*text);
-  } else if (text.error().kind != ErrorKind::kNotFound) {
-    read = std::unexpected(text.error());
-  }
-  fault_.reset();
-  if (!read) {
-    fault_ = path_.string() + ": " + read.error().message + "; the thresholds of before stay";
-    return false;
-  }
-  return std::exchange(thresholds_, *read) != thresholds_;
 }
 
 }  // namespace gpuward::exporter

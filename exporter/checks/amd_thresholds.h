@@ -4,9 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,23 +27,5 @@ struct AmdThresholds {
 // has is left to AMD. kInvalid where it is not JSON, a threshold is no whole number of 32 bits, or
 // HealthThresholds has a field that AMD's does not have.
 [[nodiscard]] Result<AmdThresholds> parse_amd_thresholds(std::string_view text);
-
-// The thresholds in force. A file that cannot be read or parsed leaves those of before (AMD's
-// exporter falls back to 0 for all, and a typo takes GPUs out of service). One thread.
-class AmdConfigFile {
- public:
-  explicit AmdConfigFile(std::filesystem::path path);
-
-  // Reads the file anew; no file means the defaults. True where the thresholds have changed.
-  bool reload();
-  [[nodiscard]] const AmdThresholds& thresholds() const { return thresholds_; }
-  // Why the file is not in force, naming it; nullopt where it is.
-  [[nodiscard]] const std::optional<std::string>& fault() const { return fault_; }
-
- private:
-  std::filesystem::path path_;
-  AmdThresholds thresholds_ = default_amd_thresholds();
-  std::optional<std::string> fault_;
-};
 
 }  // namespace gpuward::exporter

@@ -166,5 +166,41 @@ INSTANTIATE_TEST_SUITE_P(Texts, WrongCheckSettings,
                                          "node: {preset: gke}", "instance: {profiles: [{gpus: 8}]}",
                                          "metrics: {per_link: 3}"));
 
+// AMD's own exporter takes a file that it cannot read for one without thresholds.
+TEST(Settings, AreRefusedWholeWhereAmdsFileIsBroken) {
+  const support::TempDir folder;
+  const auto amd = folder.write("amd.json", R"({"GPUConfig": {"HealthThresholds": )");
+
+  const auto settings =
+      load_settings({.file = folder.write("config.yaml", "amd: {config: " + amd.string() + "}")});
+
+  ASSERT_FALSE(settings.has_value());
+  EXPECT_NE(settings.error().message.find("amd.json"), std::string::npos);
+}
+
+TEST(Settings, TakeAmdsThresholdsFromAmdsOwnFile) {
+  const support::TempDir folder;
+  const auto amd = folder.write(
+      "amd.json", R"({"GPUConfig": {"HealthThresholds": {"GPU_ECC_UNCORRECT_UMC": 5}}})");
+
+  const auto settings = load_settings(
+      {.file = folder.write("config.yaml", "amd:\n  config: " + amd.string() +
+                                               "\n  health_service: {enabled: true, socket: "
+                                               "/a.sock, all_vendors: true}\n")});
+
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  EXPECT_EQ(settings->checks.ras_thresholds.at("umc"), 5U);
+  EXPECT_TRUE(settings->amd_health.is_enabled);
+  EXPECT_EQ(settings->amd_health.socket, "/a.sock");
+  EXPECT_TRUE(settings->amd_health.has_all_vendors);
+}
+
+TEST(Settings, HaveAmdsDefaultsWhereAmdsFileIsNotThere) {
+  const auto settings = load("amd: {config: /nonexistent/config.json}");
+
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  EXPECT_EQ(settings->amd_thresholds, default_amd_thresholds());
+}
+
 }  // namespace
 }  // namespace gpuward::exporter

@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 
-#include "tests/support/temp_dir.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -59,31 +57,6 @@ TEST(AmdThresholds, NameTheFieldThatIsWrong) {
   }
   EXPECT_FALSE(parse_amd_thresholds("{\"GPUConfig\": "));
   EXPECT_FALSE(parse_amd_thresholds("[]"));
-}
-
-// Their fault: a typo in the file sets every threshold back to 0.
-TEST(AmdConfigFile, KeepsTheLastGoodThresholdsWhereTheFileIsBroken) {
-  const support::TempDir folder;
-  AmdConfigFile file(folder.write("config.json", kFive));
-  EXPECT_TRUE(file.reload());
-  folder.write("config.json", R"({"GPUConfig": {"HealthThresholds": )");
-  EXPECT_FALSE(file.reload());
-  EXPECT_EQ(file.thresholds().by_block.at("umc"), 5U);
-  ASSERT_TRUE(file.fault());
-  EXPECT_NE(file.fault()->find("config.json"), std::string::npos) << *file.fault();
-  folder.write("config.json", kFive);
-  EXPECT_FALSE(file.reload());
-  EXPECT_FALSE(file.fault());
-}
-
-TEST(AmdConfigFile, MeansTheDefaultsWhereThereIsNone) {
-  const support::TempDir folder;
-  AmdConfigFile file(folder.write("config.json", kFive));
-  EXPECT_TRUE(file.reload());
-  std::filesystem::remove(folder / "config.json");
-  EXPECT_TRUE(file.reload());
-  EXPECT_EQ(file.thresholds(), default_amd_thresholds());
-  EXPECT_FALSE(file.fault());
 }
 
 }  // namespace

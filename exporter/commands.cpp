@@ -1,0 +1,154 @@
+#include "exporter/commands.h"
+
+#include <iostream>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "core/http/client.h"
+#include "core/kube/connection.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "core/runtime/signals.h"
+#include "exporter/check_command.h"
+#include "exporter/gpu_source.h"
+#include "exporter/host/boot.h"
+#include "exporter/host/instance_type.h"
+#include "exporter/identity.h"
+#include "exporter/publish/node/node_publisher.h"
+#include "exporter/quarantine.h"
+#include "exporter/quarantine_checks.h"
+#include "exporter/settings.h"
+#include "exporter/sweep.h"
+#include "exporter/sweep_settings.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr int kDone = 0, kFailed = 1, kWrongUsage = 2;
+constexpr kube::ApiDeadlines kLabelDeadlines{std::chrono::seconds(3), std::chrono::seconds(5)};
+
+int complain(const Error& error) {
+  std::cerr << "gpuward-exporter: " << error.message << "\n";
+  return error.kind == ErrorKind::kInvalid ? kWrongUsage : kFailed;
+}
+
+// Runs it on a thread of its own while this one waits for signals.
+int until_signal(const std::function<int(const std::stop_token&)>& work) {
+  Signals signals;
+  std::stop_source stopping;
+  std::stop_source done;
+  int exit_code = kFailed;
+  {
+    const std::jthread worker([&] {
+      exit_code = work(stopping.get_token());
+      done.request_stop();
+    });
+    signals.wait([] {}, {}, done.get_token());
+    stopping.request_stop();
+  }
+  return exit_code;
+}
+
+// The node's label where there is an API server and a name; nobody to ask otherwise.
+Result<std::string> instance_label(const Flags& flags, Clock& clock) {
+  if (flags.node_name.empty()) return fail(ErrorKind::kNotFound, "there is no node to ask");
+  auto cluster = kube::find_cluster(flags.kubeconfig, flags.kube_context);
+  if (!cluster) return std::unexpected(cluster.error());
+  kube::Connection connection(*std::move(cluster), user_agent(), clock);
+  return instance_type_label(*connection.make_api(kLabelDeadlines), flags.node_name);
+}
+
+std::string instance_type(const Flags& flags, const Settings& settings, Clock& clock) {
+  InstanceTypeQuestion question = instance_type_question();
+  question.configured = settings.checks.instance_type;
+  question.node_label = [&] { return instance_label(flags, clock); };
+  http::CurlClient client;
+  return find_instance_type(question, client).type;
+}
+
+CheckParts check_parts(const Flags& flags, Settings settings, Clock& clock, Log& log) {
+  CheckParts parts;
+  parts.host = node_trees(flags);
+  parts.host_name = host_name();
+  parts.boot_id = read_boot(flags.host).id;
+  parts.state_path = flags.state_path;
+  parts.instance_type = instance_type(flags, settings, clock);
+  const GpuTimes times{settings.checks.gpu_interval, settings.checks.gpu_timeout};
+  parts.make_gpu_source = [&flags, &clock, &log, times] {
+    return make_gpu_source(flags, [times] { return times; }, clock, log);
+  };
+  parts.policy = *CurrentPolicy(std::move(settings)).get();
+  return parts;
+}
+
+// Unlike that of any other run.
+std::string owner_of_run(const Clock& clock) {
+  return host_name() + "-" + std::to_string(clock.wall().time_since_epoch().count());
+}
+
+}  // namespace
+
+int check_command(const Flags& flags) {
+  auto settings = read_settings(flags);
+  if (!settings) return complain(settings.error());
+  return until_signal([&](const std::stop_token& stop) {
+    SystemClock clock;
+    Log log(flags.log_level, flags.log_format);
+    const CheckParts parts = check_parts(flags, *settings, clock, log);
+    return run_checks(flags.check, parts, clock, stop, std::cout, std::cerr);
+  });
+}
+
+int sweep_command(const Flags& flags) {
+  SweepOptions wishes = flags.sweep;
+  SystemClock clock;
+  wishes.owner = owner_of_run(clock);
+  auto options = read_sweep_options(environment_lookup(), std::move(wishes));
+  if (!options) return complain(options.error());
+  auto cluster = kube::find_cluster(flags.kubeconfig, flags.kube_context);
+  if (!cluster) return complain(cluster.error());
+  return until_signal([&](const std::stop_token& stop) {
+    Log log(flags.log_level, flags.log_format);
+    kube::Connection connection(*std::move(cluster), user_agent(), clock);
+    const auto api = connection.make_api({});
+    const auto report = Sweep(*std::move(options), *api, clock, log).run(stop);
+    if (!report) return complain(report.error());
+    return report->failed.empty() && report->untold.empty() ? kDone : kFailed;
+  });
+}
+
+int quarantine_command(const Flags& flags) {
+  auto settings = read_settings(flags);
+  if (!settings) return complain(settings.error());
+  if (flags.node_name.empty()) {
+    return complain({ErrorKind::kInvalid, "quarantine: give --node.name, or NODE_NAME", {}});
+  }
+  auto cluster = kube::find_cluster(flags.kubeconfig, flags.kube_context);
+  if (!cluster) return complain(cluster.error());
+  return until_signal([&](const std::stop_token& stop) {
+    SystemClock clock;
+    Log log(flags.log_level, flags.log_format);
+    kube::Connection connection(*std::move(cluster), user_agent(), clock);
+    const auto api = connection.make_api({});
+    const CheckParts parts = check_parts(flags, *settings, clock, log);
+    const auto check = [&](int number, const std::stop_token& check_stop, std::ostream& json) {
+      CheckRequest request;
+      request.check = std::to_string(number);
+      request.is_json = true;
+      request.is_exclusive = true;
+      return run_checks(request, parts, clock, check_stop, json, std::cerr);
+    };
+    QuarantineOptions options;
+    options.node = flags.node_name;
+    options.owner = owner_of_run(clock);
+    options.writes_labels = settings->node.writes_labels;
+    options.needs_cordon = !flags.is_quarantine_forced;
+    const auto verdict =
+        Quarantine(options, *api, clock, log).run(run_by_command(check, std::cout), stop);
+    if (!verdict) return complain(verdict.error());
+    return verdict->recommendation == "return-to-service" ? kDone : kFailed;
+  });
+}
+
+}  // namespace gpuward::exporter

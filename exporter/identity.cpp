@@ -1,0 +1,40 @@
+#include "exporter/identity.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include <array>
+
+namespace gpuward::exporter {
+
+std::string host_name() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+std::string node_name(const Flags& flags) {
+  return flags.node_name.empty() ? host_name() : flags.node_name;
+}
+
+std::string user_agent() { return "gpuward-exporter/" GPUWARD_VERSION; }
+
+HostPaths node_trees(const Flags& flags) {
+  HostPaths host = flags.host;
+  if (!flags.gpu_simulate_file.empty() && host.sys == HostPaths().sys) host.sys = "/nonexistent";
+  return host;
+}
+
+SettingsSources settings_sources(const Flags& flags) {
+  return {.file = flags.config_file,
+          .folder = flags.config_folder,
+          .environment = environment_lookup()};
+}
+
+Result<Settings> read_settings(const Flags& flags) {
+  auto settings = load_settings(settings_sources(flags));
+  if (settings && !flags.kernel_log_path.empty()) settings->kernel_log_path = flags.kernel_log_path;
+  return settings;
+}
+
+}  // namespace gpuward::exporter

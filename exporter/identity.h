@@ -1,0 +1,26 @@
+// Who and where this program is, as the flags and the machine say. Shared by the serving exporter
+// and its commands.
+#pragma once
+
+#include <string>
+
+#include "exporter/flags.h"
+#include "exporter/host/host_paths.h"
+#include "exporter/settings.h"
+
+namespace gpuward::exporter {
+
+// "unknown" where the kernel does not say.
+[[nodiscard]] std::string host_name();
+// The node's name in Kubernetes, else that of the host.
+[[nodiscard]] std::string node_name(const Flags& flags);
+// "gpuward-exporter/0.1.0".
+[[nodiscard]] std::string user_agent();
+// The machine's trees. Simulated GPUs are not on its bus: its sysfs, which would speak against
+// them, is then left out unless a flag names one.
+[[nodiscard]] HostPaths node_trees(const Flags& flags);
+[[nodiscard]] SettingsSources settings_sources(const Flags& flags);
+// The settings with what flags have on top.
+[[nodiscard]] Result<Settings> read_settings(const Flags& flags);
+
+}  // namespace gpuward::exporter
