@@ -38,7 +38,7 @@ struct ClientResponse {
   int status = 0;
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
-  std::vector<std::pair<std::string, std::string>> trailers;  // headers that came after the body
+  std::vector<std::pair<std::string, std::string>> trailers = {};  // headers that came after the body
 
   // The first of that name, whatever its case; empty where there is none.
   [[nodiscard]] std::string_view header(std::string_view name) const;
