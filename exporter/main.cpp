@@ -2,10 +2,12 @@
 #include <malloc.h>
 
 #include <iostream>
+#include <utility>
 #include <variant>
 
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
+#include "core/runtime/memory.h"
 #include "core/runtime/signals.h"
 #include "exporter/commands.h"
 #include "exporter/exporter.h"
@@ -47,7 +49,14 @@ int serve(const Flags& flags) {
   for (const int port : (*exporter)->ports()) {
     log.info("Serving", {{"version", GPUWARD_VERSION}, {"port", std::to_string(port)}});
   }
-  const int signal = signals.wait([&] { (*exporter)->reload(); }, [&] { (*exporter)->tick(); });
+  bool has_started = false;
+  const int signal = signals.wait([&] { (*exporter)->reload(); },
+                                  [&] {
+                                    (*exporter)->tick();
+                                    if (!std::exchange(has_started, true)) {
+                                      gpuward::give_back_code_pages();
+                                    }
+                                  });
   log.info("Stopping", {{"signal", std::to_string(signal)}});
   return 0;
 }

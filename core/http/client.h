@@ -19,8 +19,8 @@
 
 namespace gpuward::http {
 
-// k2PriorKnowledge: HTTP/2 from the first byte, as gRPC servers without TLS want it.
-enum class HttpVersion : std::uint8_t { k1_1, k2PriorKnowledge };
+// kHttp2PriorKnowledge: HTTP/2 from the first byte, as gRPC servers without TLS want it.
+enum class HttpVersion : std::uint8_t { kHttp11, kHttp2PriorKnowledge };
 
 struct ClientRequest {
   std::string method = "GET";
@@ -29,7 +29,7 @@ struct ClientRequest {
   std::string body;
   std::chrono::milliseconds timeout{30'000};  // for everything: connect, send, answer
   std::size_t max_response_bytes = 64U << 20U;
-  HttpVersion version = HttpVersion::k1_1;
+  HttpVersion version = HttpVersion::kHttp11;
   // Connects there instead of to the URL's host, which then only names the server; empty: network.
   std::string unix_socket = {};
 };
@@ -38,7 +38,8 @@ struct ClientResponse {
   int status = 0;
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
-  std::vector<std::pair<std::string, std::string>> trailers = {};  // headers that came after the body
+  std::vector<std::pair<std::string, std::string>> trailers =
+      {};  // headers that came after the body
 
   // The first of that name, whatever its case; empty where there is none.
   [[nodiscard]] std::string_view header(std::string_view name) const;

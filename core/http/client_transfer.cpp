@@ -48,9 +48,9 @@ std::string no_proxy() {
 
 long curl_version_of(HttpVersion version) {
   switch (version) {
-    case HttpVersion::k1_1:
+    case HttpVersion::kHttp11:
       return CURL_HTTP_VERSION_1_1;
-    case HttpVersion::k2PriorKnowledge:
+    case HttpVersion::kHttp2PriorKnowledge:
       return CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
   }
   return CURL_HTTP_VERSION_1_1;

@@ -1,4 +1,5 @@
-// What check 3 looks for, as rules on one reading. Pure, but for the trend that the caller keeps.
+// What check 3 looks for, as rules on one reading of the GPUs: links, paths between them, the
+// fabric. Used by TopologyCheck. Pure, but for the trend that the caller keeps.
 #pragma once
 
 #include <cstdint>

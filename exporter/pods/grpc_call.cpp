@@ -77,7 +77,7 @@ http::ClientRequest request_of(const GrpcCall& call) {
   request.method = "POST";
   request.url = "http://localhost" + call.method;
   request.unix_socket = call.socket;
-  request.version = http::HttpVersion::k2PriorKnowledge;
+  request.version = http::HttpVersion::kHttp2PriorKnowledge;
   request.headers = {{"Content-Type", "application/grpc"},
                      {"TE", "trailers"},
                      {"grpc-timeout", std::to_string(call.timeout.count()) + "m"}};

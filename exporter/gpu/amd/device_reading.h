@@ -1,4 +1,5 @@
-// Everything that sysfs says of one AMD GPU. Used by SysfsLibrary, on the worker's main thread.
+// Everything that sysfs says of one AMD GPU; what it does not say is absent. Used by SysfsLibrary,
+// on the worker's main thread.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// Names of AMD's data centre GPUs, for boards whose own data is empty. Used by read_device().
+// Names of AMD's data centre GPUs by their PCI ids, for boards whose own data is empty. Used by
+// read_device().
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,9 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 
+#include "core/runtime/memory.h"
 #include "exporter/gpu/worker/message_lines.h"
 #include "exporter/gpu/worker/protocol.h"
 
@@ -74,6 +76,7 @@ void send_xids(const std::stop_token& stop, GpuLibrary& library, Outlet& outlet)
 int answer_requests(const Libraries& libraries, int in, Outlet& outlet) {
   MessageLines lines(kMostRequestBytes);
   bool is_wrong = false;
+  bool has_started = false;
   while (!outlet.is_broken() && !is_wrong) {
     std::array<char, kMostRequestBytes> bytes{};
     const ssize_t got = ::read(in, bytes.data(), bytes.size());
@@ -82,6 +85,7 @@ int answer_requests(const Libraries& libraries, int in, Outlet& outlet) {
     lines.feed({bytes.data(), static_cast<std::size_t>(got)}, [&](std::string_view line) {
       is_wrong |= !(kReadRequest.starts_with(line) && line.size() + 1 == kReadRequest.size());
       if (!is_wrong) outlet.send({.report = read_all(libraries, outlet)});
+      if (!std::exchange(has_started, true)) give_back_code_pages();
     });
     is_wrong |= lines.has_overflowed();
   }

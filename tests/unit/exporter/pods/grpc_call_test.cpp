@@ -54,7 +54,7 @@ TEST(GrpcCall, FramesTheMessageAndSaysHowLongItWaits) {
   EXPECT_EQ(client.sent.body, "\0\0\0\0\5hello"s);
   EXPECT_EQ(client.sent.url, "http://localhost/a.B/C");
   EXPECT_EQ(client.sent.unix_socket, "/s");
-  EXPECT_EQ(client.sent.version, http::HttpVersion::k2PriorKnowledge);
+  EXPECT_EQ(client.sent.version, http::HttpVersion::kHttp2PriorKnowledge);
   const std::pair<std::string, std::string> timeout{"grpc-timeout", "10000m"};
   EXPECT_EQ(client.sent.headers.back(), timeout);
 }
