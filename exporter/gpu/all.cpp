@@ -3,7 +3,6 @@
 #include <array>
 
 #include "exporter/gpu/amd/amd_library.h"
-#include "exporter/gpu/amd/amd_library.h"
 #include "exporter/gpu/nvidia/nvml_library.h"
 #include "exporter/gpu/report/library.h"
 

@@ -2,13 +2,8 @@
 
 #include <gtest/gtest.h>
 
-
-
 namespace gpuward::exporter {
 namespace {
-
-constexpr const char* kFive =
-    R"({"GPUConfig": {"HealthThresholds": {"GPU_ECC_UNCORRECT_UMC": 5}}})";
 
 // CONTRACTS C: the nineteen fields, each 0 by default.
 TEST(AmdThresholds, AreZeroForEachOfTheNineteenFields) {

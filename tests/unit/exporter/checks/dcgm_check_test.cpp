@@ -161,7 +161,7 @@ TEST_F(DcgmCheckTest, SkipsWhileAnotherDiagnosticRuns) {
 
 TEST_F(DcgmCheckTest, K3BrokenOutputIsAnError) {
   for (const std::string& output : {std::string("{\"DCGM Diagnostic\":{\"test_cat"), std::string(),
-                                   std::string("Segmentation fault\n")}) {
+                                    std::string("Segmentation fault\n")}) {
     has_dcgm({.output = output, .complaint = "lost", .exit_code = 1});
     const CheckOutcome outcome = run();
     EXPECT_EQ(outcome.kind, Kind::kError) << output;
