@@ -1,9 +1,9 @@
 #include "exporter/identity.h"
 
-#include <limits.h>
 #include <unistd.h>
 
 #include <array>
+#include <climits>
 
 namespace gpuward::exporter {
 

@@ -1,13 +1,13 @@
 #include "exporter/gpu/worker/worker_loop.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -83,7 +83,7 @@ int answer_requests(const Libraries& libraries, int in, Outlet& outlet) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return kGood;
     lines.feed({bytes.data(), static_cast<std::size_t>(got)}, [&](std::string_view line) {
-      is_wrong |= !(kReadRequest.starts_with(line) && line.size() + 1 == kReadRequest.size());
+      is_wrong |= !kReadRequest.starts_with(line) || line.size() + 1 != kReadRequest.size();
       if (!is_wrong) outlet.send({.report = read_all(libraries, outlet)});
       if (!std::exchange(has_started, true)) give_back_code_pages();
     });

@@ -1,11 +1,11 @@
 #include "exporter/gpu/worker/worker_source.h"
 
 #include <poll.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "core/runtime/text.h"
