@@ -40,7 +40,7 @@ Result<QuarantineVerdict> Quarantine::run(const RunCheck& run_check, const std::
                  {{"error", released.error().message}});
     return fail(ErrorKind::kCancelled, "stopped before the diagnostics had ended");
   }
-  const QuarantineVerdict verdict = judge_quarantine(results);
+  QuarantineVerdict verdict = judge_quarantine(results);
   if (const auto published = publish(verdict, results); !published) {
     log_.error("What came of the quarantine is not on the node",
                {{"node", options_.node},

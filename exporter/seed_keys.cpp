@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -38,7 +39,8 @@ Complaint read_number(std::string_view text, double& out) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   constexpr double kMost = 1'000'000;
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= 0 && value <= kMost))
+  if (error != std::errc{} || end != text.data() + text.size() || std::isnan(value) || value < 0 ||
+      value > kMost)
     return "is no number from 0 to 1000000";
   out = value;
   return {};
@@ -67,7 +69,7 @@ Complaint read_link_severity(std::string_view text, Severity& out) {
 }
 
 Complaint read_pshc(std::string_view text, Settings& settings) {
-  const Complaint complaint = read_flag(text, settings.checks.is_pshc_strict);
+  Complaint complaint = read_flag(text, settings.checks.is_pshc_strict);
   if (!complaint.empty() || !settings.checks.is_pshc_strict) return complaint;
   // An override that names a severity of its own wins.
   auto& severity = settings.catalogue.xid[kPshcZeroLifetime].severity;

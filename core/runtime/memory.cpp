@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cstdint>
 
 namespace gpuward {
@@ -22,7 +23,7 @@ int give_back(dl_phdr_info* object, std::size_t, void*) {
     const std::uintptr_t begin = (object->dlpi_addr + header.p_vaddr) / page * page;
     const std::uintptr_t end = object->dlpi_addr + header.p_vaddr + header.p_memsz;
     // Best effort: a kernel that refuses keeps the pages.
-    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    ::madvise(std::bit_cast<void*>(begin), end - begin, MADV_DONTNEED);
   }
   return 0;
 }
