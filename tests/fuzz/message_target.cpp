@@ -1,21 +1,13 @@
 // The GPU worker's messages: whatever comes out of its pipe, the exporter refuses it or understands
 // it in one way. Driven by the same two drivers as the kernel-log reader.
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "exporter/gpu/worker/message_lines.h"
 #include "exporter/gpu/worker/protocol.h"
-#include "tests/fuzz/parser_target.h"
+#include "tests/fuzz/target.h"
 
 namespace gpuward::fuzz {
 namespace {
-
-void hold(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 void check_line(std::string_view line) {
   const auto message = exporter::decode_message(line);
@@ -35,7 +27,7 @@ void check_line(std::string_view line) {
 
 }  // namespace
 
-void check_parser(std::string_view input) {
+void check_input(std::string_view input) {
   check_line(input);
   exporter::MessageLines lines(256);
   lines.feed(input, [](std::string_view line) {

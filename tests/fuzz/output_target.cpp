@@ -1,8 +1,6 @@
 // The parsers of what other people's programs print (dcgmi, all_reduce_perf, fi_info, fi_pingpong,
 // ib_write_bw), in place of the kernel-log reader: the same drivers feed them.
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <optional>
 
 #include "core/runtime/text.h"
@@ -11,18 +9,12 @@
 #include "exporter/checks/dcgm_verdict.h"
 #include "exporter/checks/efa_loopback_report.h"
 #include "exporter/checks/nccl_report.h"
-#include "tests/fuzz/parser_target.h"
+#include "tests/fuzz/target.h"
 
 namespace gpuward::fuzz {
 namespace {
 
 using namespace gpuward::exporter;
-
-void hold(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 void hold_text(const std::string& text) {
   hold(is_valid_utf8(text) && text.size() <= 8192, "text is valid and bounded");
@@ -80,7 +72,7 @@ void check_tables(std::string_view input) {
 
 }  // namespace
 
-void check_parser(std::string_view input) {
+void check_input(std::string_view input) {
   check_dcgm(input);
   check_tables(input);
 }

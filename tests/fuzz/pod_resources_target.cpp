@@ -1,21 +1,12 @@
-#include "tests/fuzz/pod_resources_target.h"
-
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 #include "core/runtime/text.h"
 #include "exporter/pods/pod_resources.h"
 #include "exporter/pods/wire.h"
+#include "tests/fuzz/target.h"
 
 namespace gpuward::fuzz {
 namespace {
-
-void hold(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 void check_fields(std::string_view input) {
   exporter::WireReader reader(input);
@@ -39,7 +30,7 @@ void check_names(const exporter::Workload& user) {
 
 }  // namespace
 
-void check_pod_resources(std::string_view input) {
+void check_input(std::string_view input) {
   check_fields(input);
   const auto workloads = exporter::parse_pod_resources(input);
   if (!workloads) return;

@@ -1,10 +1,13 @@
-// Feeds the reader the real lines and then changed ones, always the same for a seed:
-//   parser_mutations CORPUS ROUNDS [SEED]      replay, then that many mutations; CORPUS is a file
-//                                              of lines or a folder of files
-//   parser_mutations CORPUS --write FOLDER     one file a line, as libFuzzer wants its first inputs
+// Feeds a target real inputs and then changed ones, always the same for a seed:
+//   SOMETHING_mutations CORPUS ROUNDS [SEED]      replay, then that many mutations; CORPUS is a
+//   file
+//                                                 of lines, a message in hexadecimal (.hex) or a
+//                                                 folder of files
+//   SOMETHING_mutations CORPUS --write FOLDER     one file an input, as libFuzzer wants its first
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/fuzz/parser_target.h"
+#include "tests/fuzz/target.h"
 
 namespace {
 
@@ -23,8 +26,18 @@ std::string read_whole(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+std::string read_hex(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::string bytes;
+  for (char high = 0, low = 0; in >> high >> low;) {
+    bytes += static_cast<char>(std::strtol(std::string{high, low}.c_str(), nullptr, 16));
+  }
+  return bytes;
+}
+
 // The lines of a file; of a folder, its files, each whole, in the order of their names.
-Lines read_lines(const char* path) {
+Lines read_lines(const std::filesystem::path& path) {
+  if (path.extension() == ".hex") return {read_hex(path)};
   Lines lines;
   if (std::filesystem::is_directory(path)) {
     std::vector<std::filesystem::path> files;
@@ -88,7 +101,7 @@ class Mutator {
 void write_seeds(const Lines& lines, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    std::ofstream(folder / ("line_" + std::to_string(i + 1)), std::ios::binary) << lines[i];
+    std::ofstream(folder / ("input_" + std::to_string(i + 1)), std::ios::binary) << lines[i];
   }
 }
 
@@ -103,23 +116,23 @@ std::uint64_t number(const char* text, std::uint64_t fallback) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fputs("usage: parser_mutations CORPUS ROUNDS [SEED] | CORPUS --write FOLDER\n", stderr);
+    std::fputs("usage: SOMETHING_mutations CORPUS ROUNDS [SEED] | CORPUS --write FOLDER\n", stderr);
     return 2;
   }
   const auto lines = read_lines(argv[1]);
-  if (lines.empty()) {
-    std::fprintf(stderr, "%s: no lines\n", argv[1]);
+  if (lines.empty() || lines.front().empty()) {
+    std::fprintf(stderr, "%s: no inputs\n", argv[1]);
     return 1;
   }
   if (std::string_view{argv[2]} == "--write" && argc > 3) {
     write_seeds(lines, argv[3]);
     return 0;
   }
-  for (const auto& line : lines) gpuward::fuzz::check_parser(line);
+  for (const auto& line : lines) gpuward::fuzz::check_input(line);
   const auto rounds = number(argv[2], 0);
   Mutator mutator(lines, argc > 3 ? number(argv[3], 1) : 1);
-  for (std::uint64_t i = 0; i < rounds; ++i) gpuward::fuzz::check_parser(mutator.next());
-  std::printf("%zu lines and %llu mutations\n", lines.size(),
+  for (std::uint64_t i = 0; i < rounds; ++i) gpuward::fuzz::check_input(mutator.next());
+  std::printf("%zu inputs and %llu mutations\n", lines.size(),
               static_cast<unsigned long long>(rounds));
   return 0;
 }

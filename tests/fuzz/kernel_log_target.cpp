@@ -1,20 +1,10 @@
-#include "tests/fuzz/parser_target.h"
-
-#include <cstdio>
-#include <cstdlib>
-
 #include "core/xid/catalogue.h"
 #include "core/xid/joiner.h"
 #include "core/xid/parser.h"
+#include "tests/fuzz/target.h"
 
 namespace gpuward::fuzz {
 namespace {
-
-void hold(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 bool lies_within(std::string_view part, std::string_view whole) {
   return part.empty() ||
@@ -61,7 +51,7 @@ void check_lines(std::string_view text) {
 
 }  // namespace
 
-void check_parser(std::string_view input) {
+void check_input(std::string_view input) {
   check_record(input);
   check_lines(input);
 }
