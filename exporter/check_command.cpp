@@ -8,6 +8,7 @@
 #include "exporter/checks/check_run.h"
 #include "exporter/checks/result_files.h"
 #include "exporter/checks/schedule.h"
+#include "exporter/exit_code.h"
 #include "exporter/kernel_log/open_source.h"
 #include "exporter/kernel_log_scan.h"
 #include "exporter/store/state_file.h"
@@ -17,7 +18,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kGood = 0, kFailed = 1, kWrongUsage = 2, kCouldNotTell = 3;
 // Beyond the time that one reading of the driver may take: the worker has to start first.
 constexpr milliseconds kToStartWorker{5'000};
 constexpr milliseconds kLookInterval{50};
@@ -143,7 +143,7 @@ class CheckCommand {
              summary.results.end();
     };
     if (has(CheckStatus::kFail)) return kFailed;
-    return has(CheckStatus::kError) || stop_.stop_requested() ? kCouldNotTell : kGood;
+    return has(CheckStatus::kError) || stop_.stop_requested() ? kCouldNotTell : kDone;
   }
 
   const CheckRequest& request_;
@@ -163,7 +163,7 @@ int print_plan(const CheckSelection& selection, const CheckSettings& settings, s
         std::chrono::duration_cast<std::chrono::seconds>(time_limit_of(entry, settings));
     out << "  " << entry.name << ", " << limit.count() << " s at most\n";
   }
-  return kGood;
+  return kDone;
 }
 
 }  // namespace

@@ -5,16 +5,17 @@
 #include <thread>
 #include <utility>
 
-#include "core/http/client.h"
 #include "core/kube/connection.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "core/runtime/signals.h"
 #include "exporter/check_command.h"
+#include "exporter/exit_code.h"
 #include "exporter/gpu_source.h"
 #include "exporter/host/boot.h"
 #include "exporter/host/instance_type.h"
 #include "exporter/identity.h"
+#include "exporter/node_link.h"
 #include "exporter/publish/node/node_publisher.h"
 #include "exporter/quarantine.h"
 #include "exporter/quarantine_checks.h"
@@ -24,14 +25,6 @@
 
 namespace gpuward::exporter {
 namespace {
-
-constexpr int kDone = 0, kFailed = 1, kWrongUsage = 2;
-constexpr kube::ApiDeadlines kLabelDeadlines{std::chrono::seconds(3), std::chrono::seconds(5)};
-
-int complain(const Error& error) {
-  std::cerr << "gpuward-exporter: " << error.message << "\n";
-  return error.kind == ErrorKind::kInvalid ? kWrongUsage : kFailed;
-}
 
 // Runs it on a thread of its own while this one waits for signals.
 int until_signal(const std::function<int(const std::stop_token&)>& work) {
@@ -50,21 +43,14 @@ int until_signal(const std::function<int(const std::stop_token&)>& work) {
   return exit_code;
 }
 
-// The node's label where there is an API server and a name; nobody to ask otherwise.
-Result<std::string> instance_label(const Flags& flags, Clock& clock) {
-  if (flags.node_name.empty()) return fail(ErrorKind::kNotFound, "there is no node to ask");
-  auto cluster = kube::find_cluster(flags.kubeconfig, flags.kube_context);
-  if (!cluster) return std::unexpected(cluster.error());
-  kube::Connection connection(*std::move(cluster), user_agent(), clock);
-  return instance_type_label(*connection.make_api(kLabelDeadlines), flags.node_name);
-}
-
 std::string instance_type(const Flags& flags, const Settings& settings, Clock& clock) {
-  InstanceTypeQuestion question = instance_type_question();
-  question.configured = settings.checks.instance_type;
-  question.node_label = [&] { return instance_label(flags, clock); };
-  http::CurlClient client;
-  return find_instance_type(question, client).type;
+  const auto node_label = [&]() -> Result<std::string> {
+    auto cluster = kube::find_cluster(flags.kubeconfig, flags.kube_context);
+    if (!cluster) return std::unexpected(cluster.error());
+    kube::Connection connection(*std::move(cluster), user_agent(), clock);
+    return instance_type_at(connection, flags.node_name);
+  };
+  return learn_instance_type(settings.checks.instance_type, node_label).type;
 }
 
 CheckParts check_parts(const Flags& flags, Settings settings, Clock& clock, Log& log) {

@@ -2,12 +2,11 @@
 
 #include <utility>
 
-#include "core/http/client.h"
 #include "core/http/web_config.h"
 #include "exporter/gpu/scenario.h"
 #include "exporter/gpu_source.h"
+#include "exporter/host/boot.h"
 #include "exporter/identity.h"
-#include "exporter/kernel_log/kmsg_reader.h"
 #include "exporter/kernel_log/open_source.h"
 #include "exporter/publish/web.h"
 
@@ -97,7 +96,7 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
 }
 
 Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
-  const std::string boot_id = read_boot_id();
+  const std::string boot_id = read_boot(flags.host).id;
   store_.enter_boot(boot_id, clock_.wall());
   store_.update_health([&](Health& health) { health.last_good_reload = clock_.wall(); });
   if (auto watching = watch_gpus(flags); !watching) return watching;
@@ -142,11 +141,7 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id) {
   host_ = std::make_unique<HostWatcher>(
       node_trees(flags),
       [this](const std::string& configured) {
-        InstanceTypeQuestion question = instance_type_question();
-        question.configured = configured;
-        question.node_label = [this] { return node_->instance_type(); };
-        http::CurlClient client;
-        return find_instance_type(question, client);
+        return learn_instance_type(configured, [this] { return node_->instance_type(); });
       },
       store_, policy_, clock_, log_);
   if (const auto& socket = policy->settings.kubelet_socket; !socket.empty()) {

@@ -10,16 +10,15 @@
 #include <vector>
 
 #include "core/runtime/json.h"
+#include "exporter/exit_code.h"
 #include "exporter/store/state_file.h"
 
 namespace gpuward::exporter {
 namespace {
 
-constexpr int kDone = 0;
-constexpr int kFailed = 1;
 constexpr int kLeftForLater = 3;
-constexpr std::chrono::milliseconds kLongestWait{5'000};
-constexpr std::chrono::milliseconds kLookInterval{50};
+constexpr std::chrono::milliseconds kExporterTakesItWithin{5'000};
+constexpr std::chrono::milliseconds kLooksEvery{50};
 
 void print(const Finding& finding, std::ostream& out) {
   out << "  --check " << finding.check;
@@ -46,9 +45,9 @@ bool print_matches(const State& state, const ClearRequest& request, std::ostream
 
 bool wait_until_gone(const std::filesystem::path& path, Clock& clock) {
   std::error_code error;
-  for (const auto deadline = clock.steady() + kLongestWait; clock.steady() < deadline;) {
+  for (const auto deadline = clock.steady() + kExporterTakesItWithin; clock.steady() < deadline;) {
     if (!std::filesystem::exists(path, error) && !error) return true;
-    clock.sleep_for(kLookInterval, {});
+    clock.sleep_for(kLooksEvery, {});
   }
   return false;
 }

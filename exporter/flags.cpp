@@ -5,11 +5,10 @@
 
 #include "core/model/pci_address.h"
 #include "core/runtime/files.h"
+#include "exporter/exit_code.h"
 
 namespace gpuward::exporter {
 namespace {
-
-constexpr int kWrongUsage = 2;
 
 void add_gpu_flags(CLI::App& app, Flags& flags) {
   auto* simulate = app.add_option("--gpu.simulate", flags.gpu_simulate_file,

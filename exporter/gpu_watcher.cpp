@@ -10,7 +10,7 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr std::chrono::milliseconds kLongestWait{1'000};
+constexpr std::chrono::milliseconds kLongestSilence{1'000};
 
 bool is_same(const Gpu& one, const Gpu& other) {
   return one.index == other.index && one.uuid == other.uuid && one.pci == other.pci &&
@@ -51,12 +51,12 @@ GpuWatcher::~GpuWatcher() {
 void GpuWatcher::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     try {
-      if (!source_->wait(kLongestWait, stop)) continue;
+      if (!source_->wait(kLongestSilence, stop)) continue;
       publish_xids();
       publish();
     } catch (const std::exception& error) {
       log_.error("The GPU readings cannot be taken in", {{"error", error.what()}});
-      clock_.sleep_for(kLongestWait, stop);
+      clock_.sleep_for(kLongestSilence, stop);
     }
   }
   source_.reset();  // here, because the worker's life is tied to the thread that has started it

@@ -7,13 +7,13 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr std::chrono::seconds kLongest{2};
+constexpr std::chrono::seconds kLongestScan{2};
 
 }  // namespace
 
 Status scan_kernel_log(KernelLogSource& source, const Policy& policy, Clock& clock, Store& store) {
   const std::vector<Gpu> gpus = store.gpus();
-  const auto deadline = clock.steady() + kLongest;
+  const auto deadline = clock.steady() + kLongestScan;
   do {
     LogBatch batch;
     const auto sink = [&](const LogRecord& record) {

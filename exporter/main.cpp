@@ -10,6 +10,7 @@
 #include "core/runtime/memory.h"
 #include "core/runtime/signals.h"
 #include "exporter/commands.h"
+#include "exporter/exit_code.h"
 #include "exporter/exporter.h"
 #include "exporter/findings_command.h"
 #include "exporter/flags.h"
@@ -18,13 +19,10 @@
 
 namespace {
 
-using gpuward::ErrorKind;
 using gpuward::exporter::Command;
+using gpuward::exporter::complain;
 using gpuward::exporter::Exporter;
 using gpuward::exporter::Flags;
-
-constexpr int kFailed = 1;
-constexpr int kWrongUsage = 2;
 
 // One arena for all threads, and memory given back early: a DaemonSet pays for every MiB on every
 // node.
@@ -32,12 +30,6 @@ void keep_memory_small() {
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_TRIM_THRESHOLD, 64 << 10);
   mallopt(M_MMAP_THRESHOLD, 64 << 10);
-}
-
-int complain(const gpuward::Error& error) {
-  std::cerr << "gpuward-exporter: " << error.message << "\n";
-  return error.kind == ErrorKind::kInvalid || error.kind == ErrorKind::kNotFound ? kWrongUsage
-                                                                                 : kFailed;
 }
 
 int serve(const Flags& flags) {
@@ -92,7 +84,7 @@ int run(const Flags& flags) {
       return gpuward::exporter::run_clear_findings(flags.state_path, flags.clear, clock, std::cout);
     }
   }
-  return kFailed;
+  return gpuward::exporter::kFailed;
 }
 
 }  // namespace

@@ -7,8 +7,6 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr kube::ApiDeadlines kLabelDeadlines{std::chrono::seconds(3), std::chrono::seconds(5)};
-
 void say_unreachable(const Error& error, Store& store, Log& log) {
   log.error("Nothing is written to the node: there is no API server",
             {{"error", error.message}, {"hint", "leave NODE_NAME unset where this is meant"}});
@@ -49,7 +47,13 @@ void NodeLink::configure(const Settings& settings) {
 
 Result<std::string> NodeLink::instance_type() const {
   if (!connection_) return fail(ErrorKind::kNotFound, "there is no node to ask");
-  return instance_type_label(*connection_->make_api(kLabelDeadlines), node_);
+  return instance_type_at(*connection_, node_);
+}
+
+Result<std::string> instance_type_at(kube::Connection& connection, const std::string& node) {
+  constexpr kube::ApiDeadlines kDeadlines{std::chrono::seconds(3), std::chrono::seconds(5)};
+  if (node.empty()) return fail(ErrorKind::kNotFound, "there is no node to ask");
+  return instance_type_label(*connection.make_api(kDeadlines), node);
 }
 
 }  // namespace gpuward::exporter

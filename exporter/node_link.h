@@ -35,4 +35,8 @@ class NodeLink {
   std::unique_ptr<NodePublisher> publisher_;
 };
 
+// What the label of this node says, for 5 s at most. kNotFound without a name or a label.
+[[nodiscard]] Result<std::string> instance_type_at(kube::Connection& connection,
+                                                   const std::string& node);
+
 }  // namespace gpuward::exporter

@@ -11,7 +11,7 @@ namespace gpuward::kube {
 namespace {
 
 constexpr std::size_t kLongestNodePart = 253 - 17;  // of the event's name: ".<16 hex>" follows
-constexpr std::size_t kLongestMessage = 1024;
+constexpr std::size_t kLongestEventMessage = 1024;
 
 std::string hex16(std::uint64_t value) {
   char text[17];
@@ -42,7 +42,7 @@ std::string body_of(const NodeEvent& event, WallTime now) {
         {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", event.node}, {"uid", event.node_uid}}},
        {"type", event.warning ? "Warning" : "Normal"},
        {"reason", event.reason},
-       {"message", to_valid_utf8(event.message, kLongestMessage)},
+       {"message", to_valid_utf8(event.message, kLongestEventMessage)},
        {"source", {{"component", event.component}}},
        {"reportingComponent", event.component},
        {"firstTimestamp", stamp},

@@ -27,7 +27,7 @@ std::string body_of(const Lease& lease) {
                     {"spec", spec}});
 }
 
-Result<Lease> send(Transport& transport, const Call& call) {
+Result<Lease> send_lease(Transport& transport, const Call& call) {
   const auto answer = transport.send(call);
   if (!answer) return std::unexpected(answer.error());
   return decode_lease(answer->json);
@@ -40,7 +40,7 @@ Result<Lease> Api::get_lease(std::string_view ns, std::string_view name) {
   if (!path) return std::unexpected(std::move(path.error()));
   Call call;
   call.target = std::move(*path);
-  return send(impl_->transport, call);
+  return send_lease(impl_->transport, call);
 }
 
 Result<Lease> Api::create_lease(const Lease& lease) {
@@ -50,7 +50,7 @@ Result<Lease> Api::create_lease(const Lease& lease) {
   call.method = "POST";
   call.target = std::move(*path);
   call.body = body_of(lease);
-  return send(impl_->transport, call);
+  return send_lease(impl_->transport, call);
 }
 
 Result<Lease> Api::update_lease(const Lease& lease) {
@@ -64,7 +64,7 @@ Result<Lease> Api::update_lease(const Lease& lease) {
   call.method = "PUT";
   call.target = std::move(*path);
   call.body = body_of(lease);
-  return send(impl_->transport, call);
+  return send_lease(impl_->transport, call);
 }
 
 }  // namespace gpuward::kube

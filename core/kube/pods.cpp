@@ -27,7 +27,7 @@ Repeat repeat_of(const Eviction& eviction) {
   return eviction.uid.empty() ? Repeat::kIfNotTaken : Repeat::kAlways;
 }
 
-Status send(Transport& transport, const Call& call) {
+Status send_only(Transport& transport, const Call& call) {
   const auto answer = transport.send(call);
   if (!answer) return std::unexpected(answer.error());
   return {};
@@ -72,7 +72,7 @@ Status Api::evict(const Eviction& eviction) {
                          {"deleteOptions", delete_options(eviction)}});
   call.repeat = repeat_of(eviction);
   call.patience = kEvictionPatience;
-  return send(impl_->transport, call);
+  return send_only(impl_->transport, call);
 }
 
 Status Api::delete_pod(const Eviction& deletion) {
@@ -86,7 +86,7 @@ Status Api::delete_pod(const Eviction& deletion) {
   call.target = std::move(*path);
   call.body = dump_json(options);
   call.repeat = repeat_of(deletion);
-  return send(impl_->transport, call);
+  return send_only(impl_->transport, call);
 }
 
 }  // namespace gpuward::kube

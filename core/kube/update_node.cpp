@@ -8,8 +8,8 @@ namespace gpuward::kube {
 namespace {
 
 constexpr int kTries = 10;
-constexpr BackoffPolicy kBetweenTries{std::chrono::milliseconds(20),
-                                      std::chrono::milliseconds(2'000), 2.0};
+constexpr BackoffPolicy kBetweenConflicts{std::chrono::milliseconds(20),
+                                          std::chrono::milliseconds(2'000), 2.0};
 
 Result<Node> try_once(Api& api, const NodeIdentity& identity, const NodeDecision& decide) {
   auto node = api.get_node(identity.name);
@@ -28,7 +28,7 @@ Result<Node> try_once(Api& api, const NodeIdentity& identity, const NodeDecision
 
 Result<Node> update_node(Api& api, const NodeIdentity& identity, const NodeDecision& decide,
                          Clock& clock, std::stop_token stop) {
-  Backoff backoff(kBetweenTries);
+  Backoff backoff(kBetweenConflicts);
   for (int tried = 1;; ++tried) {
     auto changed = try_once(api, identity, decide);
     if (changed || changed.error().kind != ErrorKind::kConflict) return changed;

@@ -10,13 +10,6 @@ namespace {
 
 constexpr bool not_space(char c) { return c != ' '; }
 
-Event make(Kind kind, std::string_view label) {
-  Event event;
-  event.kind = kind;
-  event.label = std::string{label};
-  return event;
-}
-
 // `amdgpu 0000:68:00.0: `, `amdgpu 0000:03:00.0: amdgpu: `, `amdgpu: `, `[drm:amdgpu_job_timedout
 // [amdgpu]] *ERROR* `. False where the message is not the driver's.
 bool take_driver(Scanner& text, std::optional<PciAddress>& pci) {
@@ -57,11 +50,11 @@ std::optional<Event> parse_gpu_reset(Scanner text) {
     text.take_while(is_digit);
     if (!text.take(")")) return std::nullopt;
   }
-  if (text.sees(" begin")) return make(Kind::kAmdReset, "begin");
-  if (text.sees(" succeeded")) return make(Kind::kAmdReset, "succeeded");
-  if (text.sees(" failed")) return make(Kind::kAmdReset, "failed");
+  if (text.sees(" begin")) return labelled(Kind::kAmdReset, "begin");
+  if (text.sees(" succeeded")) return labelled(Kind::kAmdReset, "succeeded");
+  if (text.sees(" failed")) return labelled(Kind::kAmdReset, "failed");
   if (text.take(" end with ret = ") && text.take_number<int>().value_or(0) != 0) {
-    return make(Kind::kAmdReset, "failed");
+    return labelled(Kind::kAmdReset, "failed");
   }
   return std::nullopt;
 }
@@ -69,9 +62,9 @@ std::optional<Event> parse_gpu_reset(Scanner text) {
 // Behind `ring ` or `Ring `: `gfx_0.0.0 timeout, signaled seq=…`, `gfx_0.0.0 reset failed`.
 std::optional<Event> parse_ring(Scanner text) {
   text.take_while(not_space);
-  if (text.sees(" timeout")) return make(Kind::kAmdHang, "ring_timeout");
-  if (text.sees(" reset failed")) return make(Kind::kAmdReset, "failed");
-  if (text.sees(" reset succeeded")) return make(Kind::kAmdReset, "succeeded");
+  if (text.sees(" timeout")) return labelled(Kind::kAmdHang, "ring_timeout");
+  if (text.sees(" reset failed")) return labelled(Kind::kAmdReset, "failed");
+  if (text.sees(" reset succeeded")) return labelled(Kind::kAmdReset, "succeeded");
   return std::nullopt;
 }
 
@@ -79,12 +72,12 @@ std::optional<Event> parse_reset(std::string_view message) {
   Scanner text{message};
   if (text.take("GPU reset")) return parse_gpu_reset(text);
   if (text.take("ring ") || text.take("Ring ")) return parse_ring(text);
-  if (text.sees("VRAM is lost")) return make(Kind::kAmdReset, "vram_lost");
-  if (text.sees("qcm fence wait loop timeout")) return make(Kind::kAmdHang, "fence_timeout");
-  if (is_method(message)) return make(Kind::kAmdReset, "method");
+  if (text.sees("VRAM is lost")) return labelled(Kind::kAmdReset, "vram_lost");
+  if (text.sees("qcm fence wait loop timeout")) return labelled(Kind::kAmdHang, "fence_timeout");
+  if (is_method(message)) return labelled(Kind::kAmdReset, "method");
   if (text.take("Starting ")) {
     text.take_while(not_space);
-    if (text.sees(" ring reset")) return make(Kind::kAmdReset, "begin");
+    if (text.sees(" ring reset")) return labelled(Kind::kAmdReset, "begin");
   }
   return std::nullopt;
 }
@@ -120,15 +113,15 @@ std::optional<Event> parse_count(std::string_view message) {
   if (last_word(before) == "new") before = without_last_word(before);
   const auto count = Scanner{last_word(before)}.take_number<std::uint64_t>();
   if (!count || *count == 0) return std::nullopt;
-  auto event = make(Kind::kAmdRas, *label);
+  auto event = labelled(Kind::kAmdRas, *label);
   event.count = *count;
   return event;
 }
 
 std::optional<Event> parse_ras(std::string_view message) {
-  if (message.starts_with("uncorrectable hardware error(")) return make(Kind::kAmdRas, "UE");
+  if (message.starts_with("uncorrectable hardware error(")) return labelled(Kind::kAmdRas, "UE");
   if (message.starts_with("Accelerator Check Architecture events logged"))
-    return make(Kind::kAmdRas, "ACA");
+    return labelled(Kind::kAmdRas, "ACA");
   return parse_count(message);
 }
 

@@ -28,4 +28,11 @@ std::string_view to_string(Kind kind) {
   return "xid";
 }
 
+Event labelled(Kind kind, std::string_view label) {
+  Event event;
+  event.kind = kind;
+  event.label = std::string{label};
+  return event;
+}
+
 }  // namespace gpuward::xid

@@ -53,4 +53,7 @@ struct Event {
   std::uint64_t count = 1;                     // errors that the line speaks of (EDAC, AMD RAS)
 };
 
+// An event of a kind that has words instead of numbers.
+[[nodiscard]] Event labelled(Kind kind, std::string_view label);
+
 }  // namespace gpuward::xid

@@ -8,13 +8,6 @@
 namespace gpuward::xid {
 namespace {
 
-Event make(Kind kind, std::string_view label) {
-  Event event;
-  event.kind = kind;
-  event.label = std::string{label};
-  return event;
-}
-
 // The wording has changed over the kernels: `Corrected error received`, `Correctable error message
 // received`.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kClasses{{
@@ -66,7 +59,7 @@ std::optional<Event> parse_aer(std::string_view message) {
   const bool tagged = text.take("AER: ");
   const auto label = aer_label(text, tagged);
   if (label.empty()) return std::nullopt;
-  auto event = make(Kind::kAer, label);
+  auto event = labelled(Kind::kAer, label);
   event.pci = pci;
   return event;
 }
@@ -80,7 +73,7 @@ std::optional<Event> parse_edac(std::string_view message) {
   if (!count || *count == 0) return std::nullopt;
   const bool corrected = text.take(" CE ");
   if (!corrected && !text.take(" UE ")) return std::nullopt;
-  auto event = make(Kind::kEdac, corrected ? "CE" : "UE");
+  auto event = labelled(Kind::kEdac, corrected ? "CE" : "UE");
   event.count = *count;
   return event;
 }
@@ -91,10 +84,10 @@ std::optional<Event> parse_mce(std::string_view message) {
   Scanner text{message};
   if (!text.take("mce: ")) return std::nullopt;
   text.take("[Hardware Error]: ");
-  if (text.sees("Machine check events logged")) return make(Kind::kMce, "logged");
+  if (text.sees("Machine check events logged")) return labelled(Kind::kMce, "logged");
   if (!text.take("CPU ") || text.take_while(is_digit).empty() || !text.take(": "))
     return std::nullopt;
-  if (text.sees("Machine Check Exception: ")) return make(Kind::kMce, "exception");
+  if (text.sees("Machine Check Exception: ")) return labelled(Kind::kMce, "exception");
   return std::nullopt;
 }
 

@@ -100,15 +100,15 @@ void read_cause(std::string_view text, Event& event) {
 
 void read_xid_detail(std::string_view text, Event& event) {
   constexpr std::uint32_t kPreemptiveRemoval = 45;
-  constexpr std::uint32_t kNvlink = 74;
+  constexpr std::uint32_t kNvlinkFault = 74;
   constexpr std::uint32_t kNvlink5First = 144;
   constexpr std::uint32_t kNvlink5Last = 150;
-  constexpr std::uint32_t kRecoveryAction = 154;
+  constexpr std::uint32_t kRecoveryActionChanged = 154;
   if (event.code == kPreemptiveRemoval) read_cause(text, event);
-  if (event.code == kNvlink) read_nvlink(text, event);
+  if (event.code == kNvlinkFault) read_nvlink(text, event);
   if (event.code >= kNvlink5First && event.code <= kNvlink5Last)
     read_nvlink5(without_name(text), event);
-  if (event.code == kRecoveryAction) read_recovery(Scanner{text}, event);
+  if (event.code == kRecoveryActionChanged) read_recovery(Scanner{text}, event);
 }
 
 }  // namespace gpuward::xid

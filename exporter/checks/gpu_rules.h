@@ -23,6 +23,8 @@ struct GpuRuleInput {
   // How many PCIe packets a minute this GPU (by bus id) had to send again; nullopt where nobody
   // knows yet, or nobody asks.
   std::function<std::optional<double>(const std::string& pci_bus_id)> replays_per_minute = nullptr;
+
+  [[nodiscard]] bool expects_nvlink() const { return profile && profile->expects_nvlink; }
 };
 
 // kSkipped: there is no GPU here, and none is expected. kError: some or all could not be looked at.

@@ -46,10 +46,6 @@ std::string unhealthy_parts(std::uint32_t mask) {
   return parts;
 }
 
-bool expects_nvlink(const GpuRuleInput& input) {
-  return input.profile && input.profile->expects_nvlink;
-}
-
 void judge_fabric_health(const Fabric& fabric, const std::string& bus_id, FindingList& found) {
   const std::string parts = unhealthy_parts(fabric.health_mask.value_or(0));
   const std::uint32_t summary = fabric.health_summary.value_or(0);
@@ -84,7 +80,7 @@ void judge_pcie(const GpuReading& reading, const GpuRuleInput& input, FindingLis
 
 void judge_links(const GpuReading& reading, const GpuRuleInput& input, FindingList& found) {
   // With MIG on, a GPU has no peers and its links may sleep.
-  if (!expects_nvlink(input) || reading.mig_enabled.value_or(false)) return;
+  if (!input.expects_nvlink() || reading.mig_enabled.value_or(false)) return;
   std::string inactive;
   std::size_t count = 0;
   for (const Link& link : reading.links) {
@@ -107,7 +103,7 @@ void judge_fabric(const GpuReading& reading, const GpuRuleInput& input, FindingL
     }
     return;
   }
-  if (*fabric.state == kNotSupported || !expects_nvlink(input)) return;
+  if (*fabric.state == kNotSupported || !input.expects_nvlink()) return;
   if (*fabric.state != kCompleted) {
     const std::string line =
         *fabric.state == 1 ? "joining the fabric has not begun" : "joining the fabric goes on";

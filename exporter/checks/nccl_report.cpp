@@ -26,9 +26,9 @@ constexpr std::array<std::string_view, 6> kComplaints{
     "Test CUDA failure", "Test NCCL failure",      "Test failure",
     "NCCL WARN",         "unhandled system error", "unhandled cuda error"};
 
-class Reader {
+class ReportReader {
  public:
-  explicit Reader(NcclReport& report) : report_(report) {}
+  explicit ReportReader(NcclReport& report) : report_(report) {}
 
   void read(std::string_view line) {
     read_log(line);
@@ -99,7 +99,7 @@ class Reader {
 
 NcclReport parse_nccl_report(std::string_view output) {
   NcclReport report;
-  Reader reader(report);
+  ReportReader reader(report);
   for_each_line(output, [&](std::string_view line) { reader.read(line); });
   return report;
 }

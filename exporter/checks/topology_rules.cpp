@@ -13,10 +13,6 @@ constexpr std::uint32_t kSameBoard = 0;        // NVML_TOPOLOGY_INTERNAL
 constexpr std::uint32_t kFabricCompleted = 3;  // NVML_GPU_FABRIC_STATE_COMPLETED
 constexpr std::size_t kMostPairsNamed = 8;
 
-bool expects_nvlink(const GpuRuleInput& input) {
-  return input.profile && input.profile->expects_nvlink;
-}
-
 // With MIG a GPU has no peers.
 bool any_in_mig(const VendorReport& report) {
   return std::ranges::any_of(report.gpus,
@@ -85,7 +81,7 @@ bool is_fabric_completed(const VendorReport& report) {
 
 void judge_nvlink_presence(const VendorReport& report, const GpuRuleInput& input,
                            FindingList& found) {
-  if (!expects_nvlink(input) || any_in_mig(report) || report.gpus.size() < 2) return;
+  if (!input.expects_nvlink() || any_in_mig(report) || report.gpus.size() < 2) return;
   const LinkSum links = count_links(report);
   if (links.active > 0) return;
   if (links.inactive == 0 && !all_peers_lack_nvlink(report)) {
@@ -112,7 +108,7 @@ void judge_peers(const VendorReport& report, const GpuRuleInput& input, FindingL
     }
   }
   if (broken.count > 0) found.add("topology_broken", "", broken.text());
-  if (unsupported.count > 0 && expects_nvlink(input)) {
+  if (unsupported.count > 0 && input.expects_nvlink()) {
     found.add("p2p_unsupported", "", unsupported.text());
   }
 }
@@ -138,7 +134,7 @@ void judge_link_errors(const VendorReport& report, WallTime now, CounterTrend& t
 
 void judge_fabric_manager(const FabricManagerFacts& facts, const VendorReport& report,
                           const GpuRuleInput& input, FindingList& found) {
-  if (!facts.has_nvswitch || !expects_nvlink(input) || facts.is_running) return;
+  if (!facts.has_nvswitch || !input.expects_nvlink() || facts.is_running) return;
   if (!facts.can_see_processes) {
     found.cannot_tell("fabric_manager_down", "");
     return found.cannot_tell("fabric_manager_down_completed", "");

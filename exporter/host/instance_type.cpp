@@ -108,4 +108,13 @@ InstanceType find_instance_type(const InstanceTypeQuestion& question, http::Clie
   return found;
 }
 
+InstanceType learn_instance_type(const std::string& configured,
+                                 std::function<Result<std::string>()> node_label) {
+  InstanceTypeQuestion question = instance_type_question();
+  question.configured = configured;
+  question.node_label = std::move(node_label);
+  http::CurlClient client;
+  return find_instance_type(question, client);
+}
+
 }  // namespace gpuward::exporter

@@ -50,4 +50,8 @@ struct InstanceTypeQuestion {
 [[nodiscard]] InstanceType find_instance_type(const InstanceTypeQuestion& question,
                                               http::Client& client);
 
+// The same as the environment wishes it and over the network. `configured` may be empty.
+[[nodiscard]] InstanceType learn_instance_type(const std::string& configured,
+                                               std::function<Result<std::string>()> node_label);
+
 }  // namespace gpuward::exporter

@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A node has a few hundred; what has more is no node.
-constexpr std::size_t kMaxDevices = 16384;
+constexpr std::size_t kMaxPciDevices = 16384;
 
 // PCI-SIG identifiers (pci.ids).
 constexpr std::uint32_t kNvidia = 0x10de, kAmd = 0x1002, kAmazon = 0x1d0f;
@@ -37,7 +37,7 @@ std::optional<std::uint64_t> aer_total(const fs::path& path) {
   return parse_integer<std::uint64_t>(number.substr(0, number.find('\n')));
 }
 
-std::optional<PciDevice> read_device(const fs::path& folder, const std::string& name) {
+std::optional<PciDevice> read_pci_device(const fs::path& folder, const std::string& name) {
   const auto address = parse_pci_address(name);
   const auto vendor = read_hex(folder / "vendor");
   const auto device = read_hex(folder / "device");
@@ -58,7 +58,7 @@ std::optional<PciDevice> read_device(const fs::path& folder, const std::string& 
 
 Result<std::vector<PciDevice>> list_pci_devices(const HostPaths& host) {
   const fs::path bus = host.sys / "bus/pci/devices";
-  const Listing listing = list_folder(bus, kMaxDevices);
+  const Listing listing = list_folder(bus, kMaxPciDevices);
   if (!listing.is_complete)
     return fail(ErrorKind::kUnavailable, "cannot read all of " + bus.string());
   std::error_code ignored;
@@ -66,7 +66,7 @@ Result<std::vector<PciDevice>> list_pci_devices(const HostPaths& host) {
     return fail(ErrorKind::kNotFound, "no PCI bus in " + bus.string());
   std::vector<PciDevice> devices;
   for (const std::string& name : listing.names) {
-    if (auto device = read_device(bus / name, name)) devices.push_back(std::move(*device));
+    if (auto device = read_pci_device(bus / name, name)) devices.push_back(std::move(*device));
   }
   std::ranges::sort(devices, {}, &PciDevice::address);
   return devices;

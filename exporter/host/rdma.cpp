@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Far above what any node has; they bound what a broken tree can cost.
-constexpr std::size_t kMaxDevices = 256, kMaxPorts = 16, kMaxCounters = 512;
+constexpr std::size_t kMaxRdmaDevices = 256, kMaxPorts = 16, kMaxCounters = 512;
 
 using Counters = std::map<std::string, std::uint64_t>;
 
@@ -62,7 +62,7 @@ void read_port(const fs::path& folder, const std::string& port, RdmaReading& rea
   if (!counters.empty()) reading.counters[port] = std::move(counters);
 }
 
-RdmaReading read_device(const fs::path& folder, const std::string& name) {
+RdmaReading read_rdma_device(const fs::path& folder, const std::string& name) {
   RdmaReading reading;
   reading.device = name;
   reading.is_efa = is_efa_device(folder / "device");
@@ -83,8 +83,8 @@ RdmaReading read_device(const fs::path& folder, const std::string& name) {
 std::vector<RdmaReading> read_rdma(const HostPaths& host) {
   const fs::path folder = host.sys / "class/infiniband";
   std::vector<RdmaReading> readings;
-  for (const std::string& name : list_folder(folder, kMaxDevices).names) {
-    readings.push_back(read_device(folder / name, name));
+  for (const std::string& name : list_folder(folder, kMaxRdmaDevices).names) {
+    readings.push_back(read_rdma_device(folder / name, name));
   }
   return readings;
 }
@@ -92,7 +92,7 @@ std::vector<RdmaReading> read_rdma(const HostPaths& host) {
 std::vector<UserVerbs> list_user_verbs(const HostPaths& host) {
   const fs::path folder = host.sys / "class/infiniband_verbs";
   std::vector<UserVerbs> all;
-  for (const std::string& name : list_folder(folder, kMaxDevices).names) {
+  for (const std::string& name : list_folder(folder, kMaxRdmaDevices).names) {
     if (!name.starts_with("uverbs")) continue;  // beside them lies abi_version
     std::error_code ignored;
     all.push_back({name, read_attribute(folder / name / "ibdev").value_or(""),

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <ctime>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -14,7 +13,7 @@ namespace {
 
 // The kernel's own limit for one record with its header and continuation lines is 2 KiB (8 KiB
 // before 6.x with CONFIG_PRINTK_CALLER and long dictionaries): smaller buffers get EINVAL.
-constexpr std::size_t kBufferBytes = 16U << 10U;
+constexpr std::size_t kLongestRecord = 16U << 10U;
 constexpr std::uint64_t kRecordsPerRead = 512;
 constexpr std::size_t kMostPieceBytes = 64U << 10U;
 
@@ -50,7 +49,7 @@ bool KmsgFile::wait(std::chrono::milliseconds wait, const std::stop_token& stop)
 
 KmsgReader::KmsgReader(std::unique_ptr<KmsgDevice> device, const Clock& clock, std::string boot_id,
                        const LogPosition& start)
-    : device_(std::move(device)), clock_(clock), buffer_(kBufferBytes) {
+    : device_(std::move(device)), clock_(clock), buffer_(kLongestRecord) {
   // Without a boot id the position cannot be trusted: counting twice is worse than a late start is
   // bad, but both are better than skipping, so everything is read again.
   if (!boot_id.empty() && start.boot_id == boot_id) position_.sequence = start.sequence;
@@ -139,13 +138,6 @@ void KmsgReader::hand_out(const Sink& sink, std::string_view text, bool is_from_
   const auto age = since_boot_now() - since_boot;
   sink({text, is_from_user_space,
         clock_.wall() - std::chrono::duration_cast<Clock::Wall::duration>(age)});
-}
-
-std::string read_boot_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string boot_id;
-  std::getline(file, boot_id);
-  return boot_id;
 }
 
 }  // namespace gpuward::exporter

@@ -73,7 +73,4 @@ class KmsgReader final : public KernelLogSource {
   bool is_hole_counted_ = false;  // by an EPIPE, before the next record tells its size
 };
 
-// The boot's id, `/proc/sys/kernel/random/boot_id`; empty where it cannot be read.
-[[nodiscard]] std::string read_boot_id();
-
 }  // namespace gpuward::exporter

@@ -44,7 +44,7 @@ constexpr ReadingColumn counter(std::string_view name, std::string_view help,
   return {.name = name, .type = kCounter, .labels = {}, .value = value, .help = help};
 }
 
-constexpr std::array kWork{
+constexpr std::array kDcgmWork{
     gauge("DCGM_FI_DEV_SM_CLOCK", "SM clock in MHz.", [](Reading r) { return r.sm_clock_mhz; }),
     gauge("DCGM_FI_DEV_MEM_CLOCK", "Memory clock in MHz.",
           [](Reading r) { return r.memory_clock_mhz; }),
@@ -73,7 +73,7 @@ constexpr std::array kWork{
             [](Reading r) { return times(r.slowdown.thermal_violation_seconds, 1e6); }),
 };
 
-constexpr std::array kErrors{
+constexpr std::array kDcgmErrors{
     counter("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL", "Corrected ECC errors since the driver was loaded.",
             [](Reading r) { return number(r.ecc.corrected_volatile.total); }),
     counter("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", "Uncorrected ECC errors since the driver was loaded.",
@@ -182,8 +182,8 @@ void append_xids(const Snapshot& snapshot, const std::vector<LabelledReading>& r
 void append_dcgm_families(const Snapshot& snapshot, const MetricsOptions& options,
                           Families& families) {
   const std::vector<LabelledReading> readings = dcgm_readings(snapshot, options);
-  append_columns(kWork, readings, families);
-  append_columns(kErrors, readings, families);
+  append_columns(kDcgmWork, readings, families);
+  append_columns(kDcgmErrors, readings, families);
   append_xids(snapshot, readings, families);
 }
 

@@ -12,11 +12,12 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr std::size_t kMostBytes = 4096;
+constexpr std::size_t kMostRequestBytes = 4096;
 constexpr std::size_t kMostAtOnce = 100;
 
 Result<ClearRequest> parse_request(std::string_view text) {
-  const auto json = parse_json(text, {.max_bytes = kMostBytes, .max_depth = 2, .max_values = 16});
+  const auto json =
+      parse_json(text, {.max_bytes = kMostRequestBytes, .max_depth = 2, .max_values = 16});
   if (!json) return std::unexpected(json.error());
   ClearRequest request;
   request.all_operator = member_at(*json, "all_operator") == true;
@@ -31,7 +32,7 @@ Result<ClearRequest> parse_request(std::string_view text) {
 // Removed before it is used: a request that came again with each start would clear findings that
 // nobody has seen yet.
 Result<ClearRequest> take_one(const std::filesystem::path& path) {
-  auto text = read_file(path, kMostBytes);
+  auto text = read_file(path, kMostRequestBytes);
   std::error_code error;
   std::filesystem::remove(path, error);
   if (error) {

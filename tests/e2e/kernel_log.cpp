@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "exporter/host/boot.h"
 #include "exporter/kernel_log/kmsg_reader.h"
 #include "exporter/store/state_file.h"
 
@@ -82,7 +83,7 @@ Status remember_end_of(const std::filesystem::path& device,
   const auto newest = newest_record(device);
   if (!newest) return std::unexpected(newest.error());
   exporter::State state;
-  state.boot_id = exporter::read_boot_id();
+  state.boot_id = exporter::read_boot({}).id;
   state.position.path = device;
   state.position.boot_id = state.boot_id;
   state.position.sequence = *newest;

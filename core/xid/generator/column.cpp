@@ -16,15 +16,15 @@ constexpr std::pair<std::string_view, std::string_view> kSeverities[] = {
     {"reset", "Severity::kReset"},     {"reboot", "Severity::kReboot"},
     {"isolate", "Severity::kIsolate"}, {"default", "std::nullopt"},
 };
-constexpr std::pair<std::string_view, std::string_view> kClearedBy[] = {
+constexpr std::pair<std::string_view, std::string_view> kClearedByWords[] = {
     {"reboot", "ClearedBy::kReboot"},
     {"gpu_reset", "ClearedBy::kGpuReset"},
     {"diagnostics", "ClearedBy::kDiagnostics"},
     {"operator", "ClearedBy::kOperator"},
     {"age", "ClearedBy::kAge"},
 };
-constexpr std::pair<std::string_view, std::string_view> kYesNo[] = {{"yes", "true"},
-                                                                    {"no", "false"}};
+constexpr std::pair<std::string_view, std::string_view> kYesNoWords[] = {{"yes", "true"},
+                                                                         {"no", "false"}};
 constexpr std::pair<std::string_view, std::string_view> kFatalities[] = {
     {"fatal", "Fatality::kFatal"}, {"non-fatal", "Fatality::kNonFatal"}};
 constexpr std::pair<std::string_view, std::string_view> kForms[] = {{"normal", "false"},
@@ -116,9 +116,9 @@ Cpp to_cpp(ColumnType type, const std::string& value) {
     case ColumnType::kSeverityOrDefault:
       return one_of(kSeverities, value);
     case ColumnType::kClearedBy:
-      return one_of(kClearedBy, value);
+      return one_of(kClearedByWords, value);
     case ColumnType::kYesNo:
-      return one_of(kYesNo, value);
+      return one_of(kYesNoWords, value);
     case ColumnType::kFatality:
       return one_of(kFatalities, value);
     case ColumnType::kForm:

@@ -7,7 +7,7 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr JsonLimits kLimits{.max_bytes = 1024, .max_depth = 2, .max_values = 16};
+constexpr JsonLimits kClaimLimits{.max_bytes = 1024, .max_depth = 2, .max_values = 16};
 
 // An annotation of ours that cannot be read any more holds nothing either.
 bool is_over(const kube::Node& node, std::string_view annotation, kube::WallTime now,
@@ -24,7 +24,7 @@ std::string render_claim(const Claim& claim) {
 }
 
 std::optional<Claim> parse_claim(std::string_view annotation) {
-  const auto json = parse_json(annotation, kLimits);
+  const auto json = parse_json(annotation, kClaimLimits);
   if (!json) return std::nullopt;
   const auto expires = parse_rfc3339(string_at(*json, "expires"));
   if (!expires) return std::nullopt;

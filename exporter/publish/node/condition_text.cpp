@@ -9,7 +9,7 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr std::size_t kMostBytes = 1024;
+constexpr std::size_t kMostMessageBytes = 1024;
 constexpr std::size_t kMostLineBytes = 240;
 constexpr std::size_t kMostFindings = 3;
 
@@ -53,13 +53,13 @@ std::string broken_message(const Snapshot& snapshot) {
   }
   if (worst.size() > kMostFindings)
     text += "; " + std::to_string(worst.size() - kMostFindings) + " more";
-  return to_valid_utf8(text, kMostBytes);
+  return to_valid_utf8(text, kMostMessageBytes);
 }
 
 std::string untold_message(const Snapshot& snapshot) {
   for (const auto& [name, result] : snapshot.state.checks) {
     if (result.status != CheckStatus::kError) continue;
-    return to_valid_utf8(name + " could not tell: " + result.details, kMostBytes);
+    return to_valid_utf8(name + " could not tell: " + result.details, kMostMessageBytes);
   }
   return snapshot.gpus.empty() ? "no GPU is known on this node" : "not checked yet in this boot";
 }

@@ -10,7 +10,7 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr JsonLimits kLimits{.max_bytes = 8192, .max_depth = 4, .max_values = 64};
+constexpr JsonLimits kDiagnosisLimits{.max_bytes = 8192, .max_depth = 4, .max_values = 64};
 
 std::optional<NodeStatus> parse_status(std::string_view text) {
   for (const NodeStatus status : {NodeStatus::kPass, NodeStatus::kWarn, NodeStatus::kFail}) {
@@ -29,7 +29,7 @@ std::optional<Diagnosis> read(const kube::Node& node, std::string_view key,
 }  // namespace
 
 std::optional<Diagnosis> parse_diagnosis(std::string_view annotation, std::string_view suite) {
-  const auto json = parse_json(annotation, kLimits);
+  const auto json = parse_json(annotation, kDiagnosisLimits);
   if (!json) return std::nullopt;
   const auto when = parse_rfc3339(string_at(*json, "timestamp"));
   const auto status = parse_status(string_at(*json, "status"));

@@ -11,7 +11,7 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr std::size_t kMostBytes = 8192;
+constexpr std::size_t kMostAnnotationBytes = 8192;
 constexpr std::size_t kMostTextBytes = 256;
 
 std::string upper(std::string_view text) {
@@ -41,7 +41,7 @@ std::string results_annotation(const NodeWish& wish, std::string_view node_name)
                   {"severity", severity_word(wish.severity)},
                   {"checks", std::move(checks)}};
   std::string text = dump_json(results);
-  while (text.size() > kMostBytes && !results["checks"].empty()) {
+  while (text.size() > kMostAnnotationBytes && !results["checks"].empty()) {
     results["checks"].erase(results["checks"].size() - 1);
     text = dump_json(results);
   }

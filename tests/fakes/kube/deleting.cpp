@@ -11,8 +11,6 @@
 namespace gpuward::fakes {
 namespace {
 
-const Json& metadata_of(const Json& object) { return member_at(object, "metadata"); }
-
 // Seconds that the pod has to end; 0 where nobody is there to end it
 // (pkg/registry/core/pod/strategy.go).
 std::int64_t grace_of(const Json& pod, const Json& options) {

@@ -9,6 +9,10 @@
 
 namespace gpuward::fakes {
 
+[[nodiscard]] inline const Json& metadata_of(const Json& object) {
+  return member_at(object, "metadata");
+}
+
 // `options` is a DeleteOptions, null where the request had no body. The answer is the object, or a
 // Status for the kinds where the real one answers so.
 [[nodiscard]] Outcome<Json> delete_object(World& world, const Target& target, const Json& options,

@@ -10,8 +10,6 @@
 namespace gpuward::fakes {
 namespace {
 
-const Json& metadata_of(const Json& object) { return member_at(object, "metadata"); }
-
 std::string phase_of(const Json& pod) { return string_at(member_at(pod, "status"), "phase"); }
 
 bool needs_no_budget(const Json& pod) {

@@ -32,7 +32,6 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr unsigned long long kXidCriticalError = 0x8;
-constexpr unsigned kNoInstance = 0xFFFFFFFF;
 
 std::atomic<int> live = 0;
 
@@ -65,9 +64,9 @@ bool take_event(FakeEventSet& set, FakeEventData* data) {
     int gpu = -1;
     unsigned long long code = 0;
     if (!(words >> gpu >> code) || !set.gpus.contains(gpu)) continue;
-    unsigned gpu_instance = kNoInstance, compute_instance = kNoInstance;
-    if (!(words >> gpu_instance)) gpu_instance = kNoInstance;
-    if (!(words >> compute_instance)) compute_instance = kNoInstance;
+    unsigned gpu_instance = kFakeNoInstance, compute_instance = kFakeNoInstance;
+    if (!(words >> gpu_instance)) gpu_instance = kFakeNoInstance;
+    if (!(words >> compute_instance)) compute_instance = kFakeNoInstance;
     *data = {handle_of(gpu), kXidCriticalError, code, gpu_instance, compute_instance};
     return true;
   }

@@ -69,7 +69,7 @@ std::string fault_of(const std::string& function, int gpu) {
   return {};
 }
 
-void wait_ms(int milliseconds) { ::poll(nullptr, 0, milliseconds); }
+void wait_ms(int time) { ::poll(nullptr, 0, time); }
 
 int suffer(const std::string& function, int gpu) {
   std::string fault = fault_of(function, gpu);

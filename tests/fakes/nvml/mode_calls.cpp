@@ -8,8 +8,6 @@
 namespace gpuward::fake_nvml {
 namespace {
 
-constexpr unsigned kNoInstance = 0xFFFFFFFF;
-
 std::vector<FakeProcessV2> processes_of(const std::string& text) {
   std::vector<FakeProcessV2> processes;
   std::istringstream words(text);
@@ -21,7 +19,7 @@ std::vector<FakeProcessV2> processes_of(const std::string& text) {
       process.used_bytes =
           static_cast<unsigned long long>(to_number(word.substr(colon + 1)).value_or(0));
     }
-    process.gpu_instance = process.compute_instance = kNoInstance;
+    process.gpu_instance = process.compute_instance = kFakeNoInstance;
     processes.push_back(process);
   }
   return processes;

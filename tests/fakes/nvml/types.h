@@ -19,6 +19,8 @@ enum FakeReturn : int {
   kFakeVersionMismatch = 25  // of an argument
 };
 
+constexpr unsigned kFakeNoInstance = 0xFFFFFFFF;  // of a GPU without MIG
+
 struct FakePciInfo {
   char bus_id_legacy[16];
   unsigned domain, bus, device, pci_device_id, pci_subsystem_id;

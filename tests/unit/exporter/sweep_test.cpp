@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-constexpr const char* kFailLine =
+constexpr const char* kIsolateLine =
     R"({"check":"1-dcgm-diag-l2","status":"FAIL","severity":"ISOLATE","details":"memory"})";
 
 TEST_F(SweepTest, AGoodNodeIsMarkedAndGivenBack) {
@@ -32,7 +32,7 @@ TEST_F(SweepTest, AGoodNodeIsMarkedAndGivenBack) {
 
 TEST_F(SweepTest, ABadNodeIsLabelledTaintedAndTakenOutOfMaintenance) {
   add_node("gpu-01");
-  jobs_.ends["gpu-01"] = {.exit_code = 1, .message = std::string("starting\n") + kFailLine};
+  jobs_.ends["gpu-01"] = {.exit_code = 1, .message = std::string("starting\n") + kIsolateLine};
   const auto report = sweep();
   ASSERT_TRUE(report);
   EXPECT_THAT(report->failed, ElementsAre("gpu-01"));

@@ -20,7 +20,7 @@ std::string hash_of(const std::string& password, const char* prefix = "$2b$",
   return crypt_r(password.c_str(), copy.c_str(), &scratch);
 }
 
-std::unique_ptr<BasicUsers> load(const std::string& file, std::string* problem = nullptr) {
+std::unique_ptr<BasicUsers> load_users(const std::string& file, std::string* problem = nullptr) {
   auto users = BasicUsers::load(file, [problem](const std::string& text) {
     if (problem != nullptr) *problem = text;
   });
@@ -33,7 +33,7 @@ TEST(BasicUsers, KnowsTheHashesOfCrypt) {
   const std::string content = "bcrypt:" + hash_of("one") +
                               "\n# comment\nyescrypt:" + hash_of("two", "$y$", 1) +
                               "\nsha512:" + hash_of("three", "$6$", 1000);
-  const auto users = load(folder.write("users", content));
+  const auto users = load_users(folder.write("users", content));
   EXPECT_TRUE(users->verify("bcrypt", "one"));
   EXPECT_TRUE(users->verify("yescrypt", "two"));
   EXPECT_TRUE(users->verify("sha512", "three"));
@@ -42,7 +42,7 @@ TEST(BasicUsers, KnowsTheHashesOfCrypt) {
 TEST(BasicUsers, RefusesWrongPasswordsAndUnknownUsers) {
   const support::TempDir folder;
   const auto users =
-      load(folder.write("users", "alice:" + hash_of("secret") + "\nbob:" + hash_of("b")));
+      load_users(folder.write("users", "alice:" + hash_of("secret") + "\nbob:" + hash_of("b")));
   EXPECT_FALSE(users->verify("alice", "Secret"));
   EXPECT_FALSE(users->verify("alice", ""));
   EXPECT_FALSE(users->verify("bob", "secret"));
@@ -52,7 +52,7 @@ TEST(BasicUsers, RefusesWrongPasswordsAndUnknownUsers) {
 
 TEST(BasicUsers, RefusesTheFirstUsersPasswordForAnUnknownUserAgainAndAgain) {
   const support::TempDir folder;
-  const auto users = load(folder.write("users", "alice:" + hash_of("secret")));
+  const auto users = load_users(folder.write("users", "alice:" + hash_of("secret")));
   EXPECT_TRUE(users->verify("alice", "secret"));
   EXPECT_FALSE(users->verify("mallory", "secret"));
   EXPECT_FALSE(users->verify("mallory", "secret"));
@@ -60,7 +60,7 @@ TEST(BasicUsers, RefusesTheFirstUsersPasswordForAnUnknownUserAgainAndAgain) {
 
 TEST(BasicUsers, RemembersAVerifiedPassword) {
   const support::TempDir folder;
-  const auto users = load(folder.write("users", "alice:" + hash_of("secret", "$2b$", 10)));
+  const auto users = load_users(folder.write("users", "alice:" + hash_of("secret", "$2b$", 10)));
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   ASSERT_TRUE(users->verify("alice", "secret"));
@@ -72,7 +72,7 @@ TEST(BasicUsers, RemembersAVerifiedPassword) {
 
 TEST(BasicUsers, ForgetsWhatItRememberedWhenTheFileChanges) {
   const support::TempDir folder;
-  const auto users = load(folder.write("users", "alice:" + hash_of("secret")));
+  const auto users = load_users(folder.write("users", "alice:" + hash_of("secret")));
   ASSERT_TRUE(users->verify("alice", "secret"));
   folder.write("users", "alice:" + hash_of("changed") + "\n");
   EXPECT_FALSE(users->verify("alice", "secret"));
@@ -82,7 +82,7 @@ TEST(BasicUsers, ForgetsWhatItRememberedWhenTheFileChanges) {
 TEST(BasicUsers, KeepsTheOldUsersWhenTheFileTurnsBadAndSaysSo) {
   const support::TempDir folder;
   std::string problem;
-  const auto users = load(folder.write("users", "alice:" + hash_of("secret")), &problem);
+  const auto users = load_users(folder.write("users", "alice:" + hash_of("secret")), &problem);
   folder.write("users", "alice:plaintext-password");
   EXPECT_TRUE(users->verify("alice", "secret"));
   EXPECT_NE(problem.find("users:1"), std::string::npos) << problem;

@@ -11,13 +11,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Clock::Wall kMoment = std::chrono::sys_days(2026y / 11 / 21) + 8h + 4min + 56s + 7ms;
+constexpr Clock::Wall kWritten = std::chrono::sys_days(2026y / 11 / 21) + 8h + 4min + 56s + 7ms;
 
 std::string json_line(std::string_view message, Log::Fields fields = {}) {
-  return render_log_line(LogFormat::kJson, kMoment, LogLevel::kWarn, message, fields);
+  return render_log_line(LogFormat::kJson, kWritten, LogLevel::kWarn, message, fields);
 }
 std::string logfmt_line(std::string_view message, Log::Fields fields = {}) {
-  return render_log_line(LogFormat::kLogfmt, kMoment, LogLevel::kInfo, message, fields);
+  return render_log_line(LogFormat::kLogfmt, kWritten, LogLevel::kInfo, message, fields);
 }
 
 TEST(LogLine, IsOneFlatJsonObject) {

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Error refusal_of(std::string_view text) {
+Error error_of(std::string_view text) {
   const auto file = YamlFile::parse(text, "c.yaml");
   return file ? Error{ErrorKind::kInternal, "accepted", {}} : file.error();
 }
@@ -23,51 +23,51 @@ std::string repeated(std::string_view unit, std::size_t bytes) {
 }
 
 TEST(HostileYaml, IsRefusedOverOneMebibyte) {
-  EXPECT_EQ(refusal_of(std::string((1U << 20U) + 1, '#')).kind, ErrorKind::kTooLarge);
+  EXPECT_EQ(error_of(std::string((1U << 20U) + 1, '#')).kind, ErrorKind::kTooLarge);
 }
 
 TEST(HostileYaml, CannotNestDeeply) {
-  EXPECT_THAT(refusal_of("a: " + std::string(40, '[') + std::string(40, ']')).message,
+  EXPECT_THAT(error_of("a: " + std::string(40, '[') + std::string(40, ']')).message,
               HasSubstr("nested deeper than 32"));
   for (const std::string_view unit : {"[", "{", "{a: ", "- ", "? "}) {
-    EXPECT_EQ(refusal_of("a: " + repeated(unit, 1'000'000)).kind, ErrorKind::kInvalid) << unit;
-    EXPECT_EQ(refusal_of(repeated(unit, 1'000'000)).kind, ErrorKind::kInvalid) << unit;
+    EXPECT_EQ(error_of("a: " + repeated(unit, 1'000'000)).kind, ErrorKind::kInvalid) << unit;
+    EXPECT_EQ(error_of(repeated(unit, 1'000'000)).kind, ErrorKind::kInvalid) << unit;
   }
 }
 
 TEST(HostileYaml, MayNestAsDeepAsTheCap) {
-  EXPECT_EQ(refusal_of("a: " + std::string(31, '[') + std::string(31, ']')).message, "accepted");
+  EXPECT_EQ(error_of("a: " + std::string(31, '[') + std::string(31, ']')).message, "accepted");
 }
 
 TEST(HostileYaml, CannotMultiplyItselfByAliases) {
-  EXPECT_THAT(refusal_of("a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n").message,
+  EXPECT_THAT(error_of("a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n").message,
               HasSubstr("c.yaml:1:4: anchors and aliases are not supported"));
-  EXPECT_EQ(refusal_of("a: *nothing\n").kind, ErrorKind::kInvalid);
+  EXPECT_EQ(error_of("a: *nothing\n").kind, ErrorKind::kInvalid);
 }
 
 TEST(HostileYaml, CannotCarryTagsOrFurtherDocuments) {
-  EXPECT_THAT(refusal_of("a: !!binary aGk=\n").message, HasSubstr("tags are not supported"));
-  EXPECT_THAT(refusal_of("a: !custom [x]\n").message, HasSubstr("tags are not supported"));
-  EXPECT_THAT(refusal_of("a: 1\n---\nb: 2\n").message, HasSubstr("more than one document"));
+  EXPECT_THAT(error_of("a: !!binary aGk=\n").message, HasSubstr("tags are not supported"));
+  EXPECT_THAT(error_of("a: !custom [x]\n").message, HasSubstr("tags are not supported"));
+  EXPECT_THAT(error_of("a: 1\n---\nb: 2\n").message, HasSubstr("more than one document"));
 }
 
 TEST(HostileYaml, CannotHaveKeysThatAreNoWords) {
   for (const std::string_view text :
        {"[a, b]: 1\n", "{a: b}: 1\n", "? [a]\n: 1\n", "~: 1\n", ": 1\n"}) {
-    EXPECT_EQ(refusal_of(text).kind, ErrorKind::kInvalid) << text;
+    EXPECT_EQ(error_of(text).kind, ErrorKind::kInvalid) << text;
   }
 }
 
 TEST(HostileYaml, CannotHideItsEndBehindAByteThatYamlCppTakesForTheEnd) {
-  EXPECT_THAT(refusal_of("mode: observe\n\x04\nmode: full\n").message,
+  EXPECT_THAT(error_of("mode: observe\n\x04\nmode: full\n").message,
               HasSubstr("c.yaml:2: a control character"));
   using namespace std::string_view_literals;
-  EXPECT_EQ(refusal_of("a: 1\n\0b: 2\n"sv).kind, ErrorKind::kInvalid);
+  EXPECT_EQ(error_of("a: 1\n\0b: 2\n"sv).kind, ErrorKind::kInvalid);
 }
 
 TEST(HostileYaml, MustBeUtf8) {
-  EXPECT_THAT(refusal_of("a: \xff\n").message, HasSubstr("not UTF-8"));
-  EXPECT_THAT(refusal_of("\xff\xfe\x61\x3a").message, HasSubstr("not UTF-8"));
+  EXPECT_THAT(error_of("a: \xff\n").message, HasSubstr("not UTF-8"));
+  EXPECT_THAT(error_of("\xff\xfe\x61\x3a").message, HasSubstr("not UTF-8"));
 }
 
 TEST(HostileYaml, NeverCrashesTheParserHoweverItIsMangled) {

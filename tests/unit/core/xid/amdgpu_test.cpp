@@ -1,17 +1,11 @@
 #include <gtest/gtest.h>
 
-#include "core/xid/parser.h"
+#include "tests/unit/core/xid/events.h"
 
 namespace gpuward::xid {
 namespace {
 
-struct Case {
-  const char* line;
-  Kind kind;
-  const char* label;
-};
-
-class AmdLine : public testing::TestWithParam<Case> {};
+class AmdLine : public testing::TestWithParam<LineInWords> {};
 
 TEST_P(AmdLine, IsRecognised) {
   const auto event = parse_record(GetParam().line);
@@ -23,38 +17,46 @@ TEST_P(AmdLine, IsRecognised) {
 INSTANTIATE_TEST_SUITE_P(
     Every, AmdLine,
     testing::Values(
-        Case{"amdgpu 0000:68:00.0: {1}uncorrectable hardware error(ERREVENT_ATHUB_INTERRUPT) "
-             "detected!",
-             Kind::kAmdRas, "UE"},
-        Case{"amdgpu 0000:9e:00.0: {1}[Hardware Error]: Accelerator Check Architecture events "
-             "logged",
-             Kind::kAmdRas, "ACA"},
-        Case{"amdgpu 0000:0b:00.0: 7 correctable hardware errors detected in umc block",
-             Kind::kAmdRas, "CE"},
-        Case{"amdgpu 0000:0b:00.0: amdgpu: {3}socket: 4, die: 0, 1 new uncorrectable hardware "
-             "errors detected in umc block",
-             Kind::kAmdRas, "UE"},
-        Case{"amdgpu 0000:0b:00.0: amdgpu: 2 new deferred hardware errors detected in umc block",
-             Kind::kAmdRas, "DE"},
-        Case{"amdgpu: qcm fence wait loop timeout expired", Kind::kAmdHang, "fence_timeout"},
-        Case{"amdgpu 0000:28:00.0: ring gfx_0.0.0 timeout, signaled seq=57638, emitted seq=57641",
-             Kind::kAmdHang, "ring_timeout"},
-        Case{"[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx_0.0.0 timeout, signaled seq=1, "
-             "emitted seq=2",
-             Kind::kAmdHang, "ring_timeout"},
-        Case{"amdgpu 0000:03:00.0: amdgpu: GPU reset begin!", Kind::kAmdReset, "begin"},
-        Case{"amdgpu 0000:28:00.0: GPU reset begin!. Source:  1", Kind::kAmdReset, "begin"},
-        Case{"amdgpu 0000:08:00.0: amdgpu: Starting gfx_0.0.0 ring reset", Kind::kAmdReset,
-             "begin"},
-        Case{"amdgpu 0000:03:00.0: amdgpu: MODE2 reset", Kind::kAmdReset, "method"},
-        Case{"amdgpu 0000:03:00.0: amdgpu: GPU reset succeeded, trying to resume", Kind::kAmdReset,
-             "succeeded"},
-        Case{"amdgpu 0000:2b:00.0: amdgpu: GPU reset(1) succeeded!", Kind::kAmdReset, "succeeded"},
-        Case{"amdgpu 0000:28:00.0: Ring gfx_0.0.0 reset failed", Kind::kAmdReset, "failed"},
-        Case{"amdgpu 0000:03:00.0: amdgpu: GPU reset(1) failed", Kind::kAmdReset, "failed"},
-        Case{"amdgpu 0000:03:00.0: amdgpu: GPU reset end with ret = -110", Kind::kAmdReset,
-             "failed"},
-        Case{"amdgpu 0000:28:00.0: VRAM is lost due to GPU reset!", Kind::kAmdReset, "vram_lost"}));
+        LineInWords{
+            "amdgpu 0000:68:00.0: {1}uncorrectable hardware error(ERREVENT_ATHUB_INTERRUPT) "
+            "detected!",
+            Kind::kAmdRas, "UE"},
+        LineInWords{
+            "amdgpu 0000:9e:00.0: {1}[Hardware Error]: Accelerator Check Architecture events "
+            "logged",
+            Kind::kAmdRas, "ACA"},
+        LineInWords{"amdgpu 0000:0b:00.0: 7 correctable hardware errors detected in umc block",
+                    Kind::kAmdRas, "CE"},
+        LineInWords{
+            "amdgpu 0000:0b:00.0: amdgpu: {3}socket: 4, die: 0, 1 new uncorrectable hardware "
+            "errors detected in umc block",
+            Kind::kAmdRas, "UE"},
+        LineInWords{
+            "amdgpu 0000:0b:00.0: amdgpu: 2 new deferred hardware errors detected in umc block",
+            Kind::kAmdRas, "DE"},
+        LineInWords{"amdgpu: qcm fence wait loop timeout expired", Kind::kAmdHang, "fence_timeout"},
+        LineInWords{
+            "amdgpu 0000:28:00.0: ring gfx_0.0.0 timeout, signaled seq=57638, emitted seq=57641",
+            Kind::kAmdHang, "ring_timeout"},
+        LineInWords{
+            "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx_0.0.0 timeout, signaled seq=1, "
+            "emitted seq=2",
+            Kind::kAmdHang, "ring_timeout"},
+        LineInWords{"amdgpu 0000:03:00.0: amdgpu: GPU reset begin!", Kind::kAmdReset, "begin"},
+        LineInWords{"amdgpu 0000:28:00.0: GPU reset begin!. Source:  1", Kind::kAmdReset, "begin"},
+        LineInWords{"amdgpu 0000:08:00.0: amdgpu: Starting gfx_0.0.0 ring reset", Kind::kAmdReset,
+                    "begin"},
+        LineInWords{"amdgpu 0000:03:00.0: amdgpu: MODE2 reset", Kind::kAmdReset, "method"},
+        LineInWords{"amdgpu 0000:03:00.0: amdgpu: GPU reset succeeded, trying to resume",
+                    Kind::kAmdReset, "succeeded"},
+        LineInWords{"amdgpu 0000:2b:00.0: amdgpu: GPU reset(1) succeeded!", Kind::kAmdReset,
+                    "succeeded"},
+        LineInWords{"amdgpu 0000:28:00.0: Ring gfx_0.0.0 reset failed", Kind::kAmdReset, "failed"},
+        LineInWords{"amdgpu 0000:03:00.0: amdgpu: GPU reset(1) failed", Kind::kAmdReset, "failed"},
+        LineInWords{"amdgpu 0000:03:00.0: amdgpu: GPU reset end with ret = -110", Kind::kAmdReset,
+                    "failed"},
+        LineInWords{"amdgpu 0000:28:00.0: VRAM is lost due to GPU reset!", Kind::kAmdReset,
+                    "vram_lost"}));
 
 TEST(AmdLineAddress, IsTakenWhereItStands) {
   EXPECT_EQ(parse_record("amdgpu 0000:03:00.0: amdgpu: GPU reset begin!")->pci->full(),

@@ -1,16 +1,14 @@
 #include <gtest/gtest.h>
 
 #include "core/xid/catalogue.h"
-#include "core/xid/parser.h"
 #include "core/xid/tables.h"
+#include "tests/unit/core/xid/events.h"
 
 namespace gpuward::xid {
 namespace {
 
-Verdict judged(const std::string& text, CatalogueOptions options = {}) {
-  const auto event = parse_record("NVRM: Xid (PCI:0000:4e:00): " + text);
-  EXPECT_TRUE(event) << text;
-  return Catalogue(std::move(options)).judge(event.value_or(Event{}));
+Verdict judged_xid(const std::string& text, CatalogueOptions options = {}) {
+  return Catalogue(std::move(options)).judge(parsed("NVRM: Xid (PCI:0000:4e:00): " + text));
 }
 
 Verdict xid74(std::initializer_list<std::uint32_t> registers, CatalogueOptions options = {}) {
@@ -21,7 +19,8 @@ Verdict xid74(std::initializer_list<std::uint32_t> registers, CatalogueOptions o
 }
 
 TEST(Nvlink5Verdict, ResetsForALinkThatWentDown) {
-  const auto verdict = judged("149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x004505c6 0x00000000)");
+  const auto verdict =
+      judged_xid("149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x004505c6 0x00000000)");
   EXPECT_EQ(verdict.severity, Severity::kReset);
   EXPECT_EQ(verdict.action, "RESET_GPU");
   EXPECT_EQ(verdict.source, "decode");
@@ -29,74 +28,76 @@ TEST(Nvlink5Verdict, ResetsForALinkThatWentDown) {
 
 TEST(Nvlink5Verdict, WatchesBitErrors) {
   const auto verdict =
-      judged("149, NETIR_BER_EVENT Nonfatal XC0 i0 Link 01 (0x00082226 0x00000001)");
+      judged_xid("149, NETIR_BER_EVENT Nonfatal XC0 i0 Link 01 (0x00082226 0x00000001)");
   EXPECT_EQ(verdict.severity, Severity::kMonitor);
   EXPECT_EQ(verdict.action, "IGNORE");
 }
 
 TEST(Nvlink5Verdict, FollowsTheReasonInTheSubCode) {
   // Reason 100110 (bits 25:20) is the one of Link Fatal that asks for nothing.
-  EXPECT_EQ(judged("149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x026001c6 0x00000000)").severity,
+  EXPECT_EQ(judged_xid("149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x026001c6 0x00000000)").severity,
             Severity::kMonitor);
-  EXPECT_EQ(judged("149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x025001c6 0x00000000)").severity,
+  EXPECT_EQ(judged_xid("149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x025001c6 0x00000000)").severity,
             Severity::kReset);
 }
 
 TEST(Nvlink5Verdict, FollowsTheErrorStatus) {
-  EXPECT_EQ(judged("144, SAW_MVB Nonfatal XC0 i0 Link 1 (0x00000021 0x00000001)").severity,
+  EXPECT_EQ(judged_xid("144, SAW_MVB Nonfatal XC0 i0 Link 1 (0x00000021 0x00000001)").severity,
             Severity::kMonitor);
-  EXPECT_EQ(judged("144, SAW_MVB Fatal XC0 i0 Link 1 (0x00000021 0x00000002)").severity,
+  EXPECT_EQ(judged_xid("144, SAW_MVB Fatal XC0 i0 Link 1 (0x00000021 0x00000002)").severity,
             Severity::kReset);
 }
 
 TEST(Nvlink5Verdict, TakesTheWorstOfSeveralErrorsInOneStatus) {
-  EXPECT_EQ(judged("144, SAW_MVB Fatal XC0 i0 Link 1 (0x00000021 0x00000003)").severity,
+  EXPECT_EQ(judged_xid("144, SAW_MVB Fatal XC0 i0 Link 1 (0x00000021 0x00000003)").severity,
             Severity::kReset);
 }
 
 TEST(Nvlink5Verdict, ReadsTheWordsOfBothDriverGenerations) {
   for (const std::uint32_t branch : {550U, 575U}) {
     const CatalogueOptions options{.driver_branch = branch};
-    EXPECT_EQ(judged("144, SAW_MVB Fatal XC0 i0 Link 1 (0x00000021 0x00000002)", options).source,
-              "decode")
+    EXPECT_EQ(
+        judged_xid("144, SAW_MVB Fatal XC0 i0 Link 1 (0x00000021 0x00000002)", options).source,
+        "decode")
         << branch;
-    EXPECT_EQ(judged("144, SAW_MVB Fatal XC0 i0 Link 1 (0x00000001 0x00000002)", options).source,
-              "decode")
+    EXPECT_EQ(
+        judged_xid("144, SAW_MVB Fatal XC0 i0 Link 1 (0x00000001 0x00000002)", options).source,
+        "decode")
         << branch;
   }
 }
 
 TEST(Nvlink5Verdict, ResetsForThePromotedForm) {
   // One more bit makes the receive pipe's error fatal: bit 10 before R575, bit 7 since.
-  EXPECT_EQ(judged("145, RLW_RXPIPE Nonfatal XC0 i0 Link 1 (0x000000c2 0x00000001)").severity,
+  EXPECT_EQ(judged_xid("145, RLW_RXPIPE Nonfatal XC0 i0 Link 1 (0x000000c2 0x00000001)").severity,
             Severity::kMonitor);
-  EXPECT_EQ(judged("145, RLW_RXPIPE Fatal XC0 i0 Link 1 (0x000004c2 0x00000001)").severity,
+  EXPECT_EQ(judged_xid("145, RLW_RXPIPE Fatal XC0 i0 Link 1 (0x000004c2 0x00000001)").severity,
             Severity::kReset);
-  EXPECT_EQ(judged("145, RLW_RXPIPE Nonfatal XC0 i0 Link 1 (0x00000006 0x00000001)").severity,
+  EXPECT_EQ(judged_xid("145, RLW_RXPIPE Nonfatal XC0 i0 Link 1 (0x00000006 0x00000001)").severity,
             Severity::kMonitor);
-  EXPECT_EQ(judged("145, RLW_RXPIPE Fatal XC0 i0 Link 1 (0x00000086 0x00000001)").severity,
+  EXPECT_EQ(judged_xid("145, RLW_RXPIPE Fatal XC0 i0 Link 1 (0x00000086 0x00000001)").severity,
             Severity::kReset);
 }
 
 TEST(Nvlink5Verdict, TrustsTheDriversWordWhereNoRuleFits) {
-  EXPECT_EQ(judged("147, TREX Fatal XC0 i0 Link 1 (0x00000000 0x00000000)").severity,
+  EXPECT_EQ(judged_xid("147, TREX Fatal XC0 i0 Link 1 (0x00000000 0x00000000)").severity,
             Severity::kReset);
-  EXPECT_EQ(judged("149, NETIR_LINK_EVT Fatal XC0 i0 Link 08").severity, Severity::kReset);
-  EXPECT_EQ(judged("149, NETIR_LINK_EVT Nonfatal XC0 i0 Link 08").severity, Severity::kMonitor);
+  EXPECT_EQ(judged_xid("149, NETIR_LINK_EVT Fatal XC0 i0 Link 08").severity, Severity::kReset);
+  EXPECT_EQ(judged_xid("149, NETIR_LINK_EVT Nonfatal XC0 i0 Link 08").severity, Severity::kMonitor);
 }
 
 TEST(Nvlink5Verdict, TakesTheRowWithoutAnyWord) {
-  EXPECT_EQ(judged("149, NETIR").severity, Severity::kReset);
-  EXPECT_EQ(judged("145, RLW").severity, Severity::kMonitor);
+  EXPECT_EQ(judged_xid("149, NETIR").severity, Severity::kReset);
+  EXPECT_EQ(judged_xid("145, RLW").severity, Severity::kMonitor);
 }
 
 TEST(Nvlink5Verdict, TakesTheConfiguredDefaultWhereNoRuleFits) {
   const CatalogueOptions options{.nvlink5_default = Severity::kReboot};
-  EXPECT_EQ(judged("145, RLW_RXPIPE Nonfatal XC0 i0 Link 11 (...)", options).severity,
+  EXPECT_EQ(judged_xid("145, RLW_RXPIPE Nonfatal XC0 i0 Link 11 (...)", options).severity,
             Severity::kReboot);
-  EXPECT_EQ(
-      judged("145, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x00000008)", options).severity,
-      Severity::kMonitor);
+  EXPECT_EQ(judged_xid("145, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x00000008)", options)
+                .severity,
+            Severity::kMonitor);
 }
 
 TEST(Nvlink5Rules, AreNeverAmbiguousBetweenTheTwoDriverGenerations) {

@@ -3,15 +3,10 @@
 #include <map>
 
 #include "core/xid/catalogue.h"
+#include "tests/unit/core/xid/events.h"
 
 namespace gpuward::xid {
 namespace {
-
-Event xid(std::uint32_t code) {
-  Event event;
-  event.code = code;
-  return event;
-}
 
 Catalogue seed() { return Catalogue({.profile = Profile::kSeed}); }
 

@@ -4,14 +4,10 @@
 
 #include <algorithm>
 
+#include "tests/unit/core/xid/events.h"
+
 namespace gpuward::xid {
 namespace {
-
-Event xid(std::uint32_t code) {
-  Event event;
-  event.code = code;
-  return event;
-}
 
 Event recovery(std::uint32_t to) {
   auto event = xid(154);

@@ -1,17 +1,11 @@
 #include <gtest/gtest.h>
 
-#include "core/xid/parser.h"
+#include "tests/unit/core/xid/events.h"
 
 namespace gpuward::xid {
 namespace {
 
-struct Case {
-  const char* line;
-  Kind kind;
-  const char* label;
-};
-
-class HostLine : public testing::TestWithParam<Case> {};
+class HostLine : public testing::TestWithParam<LineInWords> {};
 
 TEST_P(HostLine, IsRecognised) {
   const auto event = parse_record(GetParam().line);
@@ -23,28 +17,32 @@ TEST_P(HostLine, IsRecognised) {
 INSTANTIATE_TEST_SUITE_P(
     Every, HostLine,
     testing::Values(
-        Case{"pcieport 0000:00:01.1: AER: Corrected error received: 0000:00:00.0", Kind::kAer,
-             "corrected"},
-        Case{"pcieport 0000:00:01.1: AER: Multiple Corrected error received: 0000:00:00.0",
-             Kind::kAer, "corrected"},
-        Case{"pcieport 0000:00:03.1: PCIe Bus Error: severity=Correctable, type=Data Link Layer",
-             Kind::kAer, "corrected"},
-        Case{"pcieport 0000:80:1b.4: AER: Uncorrectable (Non-Fatal) error message received from "
-             "0000:80:1b.4",
-             Kind::kAer, "nonfatal"},
-        Case{
+        LineInWords{"pcieport 0000:00:01.1: AER: Corrected error received: 0000:00:00.0",
+                    Kind::kAer, "corrected"},
+        LineInWords{"pcieport 0000:00:01.1: AER: Multiple Corrected error received: 0000:00:00.0",
+                    Kind::kAer, "corrected"},
+        LineInWords{
+            "pcieport 0000:00:03.1: PCIe Bus Error: severity=Correctable, type=Data Link Layer",
+            Kind::kAer, "corrected"},
+        LineInWords{
+            "pcieport 0000:80:1b.4: AER: Uncorrectable (Non-Fatal) error message received from "
+            "0000:80:1b.4",
+            Kind::kAer, "nonfatal"},
+        LineInWords{
             "pcieport 0000:00:03.0: AER: Multiple Uncorrected (Fatal) error received: 0000:00:03.0",
             Kind::kAer, "fatal"},
-        Case{"nvidia 0000:03:00.0: AER: can't recover (no error_detected callback)", Kind::kAer,
-             "recovery_failed"},
-        Case{"amdgpu 0000:03:00.0: AER: can't recover (no error_detected callback)", Kind::kAer,
-             "recovery_failed"},
-        Case{"pcieport 10000:00:03.0: AER: device recovery failed", Kind::kAer, "recovery_failed"},
-        Case{"EDAC MC0: 4 CE error on CPU#0Channel#2_DIMM#0 (channel:2)", Kind::kEdac, "CE"},
-        Case{"EDAC MC12: 1 UE memory read error on CPU_SrcID#0", Kind::kEdac, "UE"},
-        Case{"mce: [Hardware Error]: Machine check events logged", Kind::kMce, "logged"},
-        Case{"mce: [Hardware Error]: CPU 1: Machine Check Exception: 5 Bank 4: b200000000070f0f",
-             Kind::kMce, "exception"}));
+        LineInWords{"nvidia 0000:03:00.0: AER: can't recover (no error_detected callback)",
+                    Kind::kAer, "recovery_failed"},
+        LineInWords{"amdgpu 0000:03:00.0: AER: can't recover (no error_detected callback)",
+                    Kind::kAer, "recovery_failed"},
+        LineInWords{"pcieport 10000:00:03.0: AER: device recovery failed", Kind::kAer,
+                    "recovery_failed"},
+        LineInWords{"EDAC MC0: 4 CE error on CPU#0Channel#2_DIMM#0 (channel:2)", Kind::kEdac, "CE"},
+        LineInWords{"EDAC MC12: 1 UE memory read error on CPU_SrcID#0", Kind::kEdac, "UE"},
+        LineInWords{"mce: [Hardware Error]: Machine check events logged", Kind::kMce, "logged"},
+        LineInWords{
+            "mce: [Hardware Error]: CPU 1: Machine Check Exception: 5 Bank 4: b200000000070f0f",
+            Kind::kMce, "exception"}));
 
 TEST(HostLine, OfAnotherMeaningIsNone) {
   for (const auto* line :

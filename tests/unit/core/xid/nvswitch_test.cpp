@@ -1,15 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "core/xid/parser.h"
+#include "tests/unit/core/xid/events.h"
 
 namespace gpuward::xid {
 namespace {
-
-Event parsed(std::string_view record) {
-  auto event = parse_record(record);
-  EXPECT_TRUE(event) << record;
-  return event.value_or(Event{});
-}
 
 TEST(SxidLine, GivesSwitchCodeClassAndLink) {
   const auto event = parsed(

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/xid/parser.h"
+#include "tests/unit/core/xid/events.h"
 
 namespace gpuward::xid {
 namespace {
@@ -9,52 +10,50 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Event parsed(const std::string& text) {
-  auto event = parse_record("NVRM: Xid (PCI:0000:4e:00): " + text);
-  EXPECT_TRUE(event) << text;
-  return event.value_or(Event{});
-}
+Event detail_of(const std::string& text) { return parsed("NVRM: Xid (PCI:0000:4e:00): " + text); }
 
 TEST(Xid154, GivesTheValueThatItChangedTo) {
-  EXPECT_EQ(parsed("154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)")
-                .recovery_to,
-            1U);
-  EXPECT_EQ(parsed("154, GPU recovery action changed from 0x2 (Node Reboot Required) to 0x0 (None)")
-                .recovery_to,
-            0U);
+  EXPECT_EQ(
+      detail_of("154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)")
+          .recovery_to,
+      1U);
+  EXPECT_EQ(
+      detail_of("154, GPU recovery action changed from 0x2 (Node Reboot Required) to 0x0 (None)")
+          .recovery_to,
+      0U);
 }
 
 TEST(Xid154, IsReadBehindAProcess) {
-  EXPECT_EQ(parsed("154, pid=154, name=x, GPU recovery action changed from 0x0 (None) to 0x4 "
-                   "(Drain and Reset)")
+  EXPECT_EQ(detail_of("154, pid=154, name=x, GPU recovery action changed from 0x0 (None) to 0x4 "
+                      "(Drain and Reset)")
                 .recovery_to,
             4U);
 }
 
 TEST(Xid154, IsReadByItsTextWhereTheNumberIsMissing) {
   EXPECT_EQ(
-      parsed("154, GPU recovery action changed from (GPU Reset Required) to (None)").recovery_to,
+      detail_of("154, GPU recovery action changed from (GPU Reset Required) to (None)").recovery_to,
       0U);
-  EXPECT_EQ(
-      parsed("154, GPU recovery action changed from (None) to (Node Reboot Required)").recovery_to,
-      2U);
+  EXPECT_EQ(detail_of("154, GPU recovery action changed from (None) to (Node Reboot Required)")
+                .recovery_to,
+            2U);
 }
 
 TEST(Xid154, HasNoValueWhereNoneStands) {
-  EXPECT_FALSE(parsed("154, GPU recovery action changed").recovery_to);
-  EXPECT_FALSE(parsed("154, GPU recovery action changed from 0x0 (None) to ").recovery_to);
-  EXPECT_FALSE(parsed("154").recovery_to);
+  EXPECT_FALSE(detail_of("154, GPU recovery action changed").recovery_to);
+  EXPECT_FALSE(detail_of("154, GPU recovery action changed from 0x0 (None) to ").recovery_to);
+  EXPECT_FALSE(detail_of("154").recovery_to);
 }
 
 TEST(Xid45, NamesItsCause) {
-  EXPECT_EQ(
-      parsed("45, pid=1818990, name=python3, Ch 00000001 caused by previous Xid 149").caused_by_xid,
-      149U);
-  EXPECT_FALSE(parsed("45, pid=2864945, name=kit, Ch 0000000b").caused_by_xid);
+  EXPECT_EQ(detail_of("45, pid=1818990, name=python3, Ch 00000001 caused by previous Xid 149")
+                .caused_by_xid,
+            149U);
+  EXPECT_FALSE(detail_of("45, pid=2864945, name=kit, Ch 0000000b").caused_by_xid);
 }
 
 TEST(Xid74, GivesLinkAndRegisters) {
-  const auto event = parsed(
+  const auto event = detail_of(
       "74, pid='<unknown>', name=<unknown>, NVLink: fatal error detected on link 14(0x0, 0x0, "
       "0x10000, 0x0, 0x0, 0x0, 0x0)");
   EXPECT_EQ(event.link, 14);
@@ -62,14 +61,14 @@ TEST(Xid74, GivesLinkAndRegisters) {
 }
 
 TEST(Xid74, MayHaveNoRegisters) {
-  const auto event = parsed("74, NVLink: fatal error detected on link 1");
+  const auto event = detail_of("74, NVLink: fatal error detected on link 1");
   EXPECT_EQ(event.link, 1);
   EXPECT_THAT(event.registers, IsEmpty());
 }
 
 TEST(Nvlink5, GivesUnitClassLinkAndRegisters) {
   const auto event =
-      parsed("149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x004505c6 0x00000000 0x00000001)");
+      detail_of("149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x004505c6 0x00000000 0x00000001)");
   EXPECT_EQ(event.unit, "NETIR_LINK_EVT");
   EXPECT_EQ(event.fatality, Fatality::kFatal);
   EXPECT_EQ(event.link, 8);
@@ -77,14 +76,15 @@ TEST(Nvlink5, GivesUnitClassLinkAndRegisters) {
 }
 
 TEST(Nvlink5, MayRepeatSpaces) {
-  const auto event = parsed("149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6 0x00000000)");
+  const auto event =
+      detail_of("149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6 0x00000000)");
   EXPECT_EQ(event.unit, "NETIR_LINK_EVT");
   EXPECT_EQ(event.link, 1);
   EXPECT_EQ(event.registers.size(), 2U);
 }
 
 TEST(Nvlink5, MayHaveAProcessAndALinkOfMinusOne) {
-  const auto event = parsed(
+  const auto event = detail_of(
       "145, pid=876767, name=ray::WorkerDict, RLW_RXPIPE Nonfatal XC0 i0 Link -1 (0x0409a0c2 "
       "0x00000008)");
   EXPECT_EQ(event.process, "ray::WorkerDict");
@@ -94,27 +94,27 @@ TEST(Nvlink5, MayHaveAProcessAndALinkOfMinusOne) {
 }
 
 TEST(Nvlink5, MayHaveASlashOrASpaceInItsUnit) {
-  EXPECT_EQ(parsed("146, TLW_RX/TLW_RX_PIPE0 Fatal XC0 i0 Link 1 (0x0 0x4)").unit,
+  EXPECT_EQ(detail_of("146, TLW_RX/TLW_RX_PIPE0 Fatal XC0 i0 Link 1 (0x0 0x4)").unit,
             "TLW_RX/TLW_RX_PIPE0");
-  EXPECT_EQ(parsed("150, MSE Degraded Fatal XC0 i0 Link 1 (0x0 0x0)").unit, "MSE Degraded");
+  EXPECT_EQ(detail_of("150, MSE Degraded Fatal XC0 i0 Link 1 (0x0 0x0)").unit, "MSE Degraded");
 }
 
 TEST(Nvlink5, MayHaveNoParenthesis) {
-  const auto event = parsed("149, NETIR_LINK_EVT Fatal XC0 i0 Link 08");
+  const auto event = detail_of("149, NETIR_LINK_EVT Fatal XC0 i0 Link 08");
   EXPECT_EQ(event.link, 8);
   EXPECT_THAT(event.registers, IsEmpty());
 }
 
 // A program chooses its name, 15 bytes of anything: none may change what the driver says behind it.
 TEST(ProcessName, CannotForgeTheRegistersOfXid74) {
-  const auto event =
-      parsed("74, pid=7, name=, on link 1(0x1, NVLink: fatal error detected on link 14(0x10, 0x0)");
+  const auto event = detail_of(
+      "74, pid=7, name=, on link 1(0x1, NVLink: fatal error detected on link 14(0x10, 0x0)");
   EXPECT_EQ(event.link, 14);
   EXPECT_THAT(event.registers, ElementsAre(0x10, 0));
 }
 
 TEST(ProcessName, CannotForgeTheClassOfAnNvlink5Error) {
-  const auto event = parsed(
+  const auto event = detail_of(
       "145, pid=7, name=, A Nonfatal B, RLW_REMAP Fatal XC1 i0 Link 10 (0x00000082 0x00000040)");
   EXPECT_EQ(event.unit, "RLW_REMAP");
   EXPECT_EQ(event.fatality, Fatality::kFatal);
@@ -122,15 +122,16 @@ TEST(ProcessName, CannotForgeTheClassOfAnNvlink5Error) {
 }
 
 TEST(ProcessName, CannotForgeTheCauseOfXid45) {
-  EXPECT_EQ(parsed("45, pid=7, name=a, caused by previous Xid 79, Ch 1 caused by previous Xid 149")
-                .caused_by_xid,
-            149U);
+  EXPECT_EQ(
+      detail_of("45, pid=7, name=a, caused by previous Xid 79, Ch 1 caused by previous Xid 149")
+          .caused_by_xid,
+      149U);
 }
 
 TEST(Nvlink5, ReadsABoundedNumberOfRegisters) {
   std::string text = "149, NETIR Fatal XC0 i0 Link 08 (";
   for (int i = 0; i < 1000; ++i) text += "0x1 ";
-  EXPECT_LE(parsed(text + ")").registers.size(), 16U);
+  EXPECT_LE(detail_of(text + ")").registers.size(), 16U);
 }
 
 }  // namespace

@@ -11,9 +11,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr auto kError = CheckOutcome::Kind::kError;
-constexpr auto kSkipped = CheckOutcome::Kind::kSkipped;
-
 Scenario with_lost_gpu() {
   Scenario node;
   node.gpu(3).is_lost = true;

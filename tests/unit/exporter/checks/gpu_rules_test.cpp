@@ -11,9 +11,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr auto kDone = CheckOutcome::Kind::kDone;
-constexpr auto kError = CheckOutcome::Kind::kError;
-
 TEST(GpuRules, FindNothingOnEightHealthyH100s) {
   const CheckOutcome outcome = Scenario().judge();
   EXPECT_EQ(outcome.kind, kDone);

@@ -11,6 +11,10 @@
 
 namespace gpuward::exporter {
 
+inline constexpr auto kDone = CheckOutcome::Kind::kDone;
+inline constexpr auto kError = CheckOutcome::Kind::kError;
+inline constexpr auto kSkipped = CheckOutcome::Kind::kSkipped;
+
 class Scenario {
  public:
   explicit Scenario(unsigned gpus = 8);

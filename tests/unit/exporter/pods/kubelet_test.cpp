@@ -21,7 +21,7 @@ using support::KubeletSocket;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string sample() {
+std::string json_sample() {
   return *read_file(std::string(GPUWARD_SOURCE_DIR) + "/tests/testdata/pod_resources/list.json");
 }
 
@@ -37,7 +37,7 @@ class KubeletTest : public testing::Test {
 };
 
 TEST_F(KubeletTest, SaysWhoUsesWhichGpu) {
-  const KubeletSocket server(sample());
+  const KubeletSocket server(json_sample());
 
   const auto workloads = Kubelet(server.path()).list({});
 
@@ -108,7 +108,7 @@ TEST_F(KubeletTest, IsNotWaitedForAfterAStop) {
 }
 
 TEST_F(KubeletTest, MayNotSendMoreThanTheCap) {
-  const KubeletSocket server(sample());
+  const KubeletSocket server(json_sample());
   http::CurlClient client;
 
   const auto answer = call_grpc(client,
@@ -123,7 +123,7 @@ TEST_F(KubeletTest, MayNotSendMoreThanTheCap) {
 }
 
 TEST_F(KubeletTest, HasGoneAwaySinceItWasAsked) {
-  KubeletSocket server(sample());
+  KubeletSocket server(json_sample());
   Kubelet kubelet(server.path());
   ASSERT_TRUE(kubelet.list({}).has_value());
 

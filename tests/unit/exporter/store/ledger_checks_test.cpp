@@ -33,7 +33,7 @@ CheckResult result(CheckStatus status, std::vector<Finding> findings = {}, int s
   return made;
 }
 
-const Finding* finding_of(const Ledger& ledger, const std::string& code) {
+const Finding* measured_of(const Ledger& ledger, const std::string& code) {
   const auto at = ledger.state().findings.find({"gpu", code, "0000:4e:00", Evidence::kMeasured});
   return at == ledger.state().findings.end() ? nullptr : &at->second;
 }
@@ -45,8 +45,8 @@ TEST(LedgerChecks, LatchWhatTheyFindWithTheBootInWhichItWasFirstSeen) {
   ledger.apply_check(result(CheckStatus::kFail, {found({})}, 1), false);
   ledger.apply_check(result(CheckStatus::kFail, {found({})}, 2), false);
 
-  ASSERT_NE(finding_of(ledger, "row_remap_pending"), nullptr);
-  const Finding& finding = *finding_of(ledger, "row_remap_pending");
+  ASSERT_NE(measured_of(ledger, "row_remap_pending"), nullptr);
+  const Finding& finding = *measured_of(ledger, "row_remap_pending");
   EXPECT_EQ(finding.check, "gpu");
   EXPECT_EQ(finding.first_boot_id, "boot-1");
   EXPECT_EQ(finding.first_seen, at_second(1));
@@ -61,11 +61,11 @@ TEST(LedgerChecks, KeepWhatARunCouldNotLookAtAlthoughItCouldTellOtherwise) {
 
   blind.untold = {{.code = "", .pci_bus_id = "0000:4e:00"}};
   ledger.apply_check(blind, false);
-  EXPECT_NE(finding_of(ledger, "row_remap_pending"), nullptr);
+  EXPECT_NE(measured_of(ledger, "row_remap_pending"), nullptr);
 
   blind.untold = {{.code = "row_remap_pending", .pci_bus_id = "0000:5f:00"}};
   ledger.apply_check(blind, false);
-  EXPECT_EQ(finding_of(ledger, "row_remap_pending"), nullptr);
+  EXPECT_EQ(measured_of(ledger, "row_remap_pending"), nullptr);
 }
 
 TEST(LedgerChecks, TakeAwayWhatTheNextRunDoesNotFindAnyMore) {
@@ -74,7 +74,7 @@ TEST(LedgerChecks, TakeAwayWhatTheNextRunDoesNotFindAnyMore) {
 
   ledger.apply_check(result(CheckStatus::kPass, {}, 2), false);
 
-  EXPECT_EQ(finding_of(ledger, "row_remap_pending"), nullptr);
+  EXPECT_EQ(measured_of(ledger, "row_remap_pending"), nullptr);
   EXPECT_EQ(ledger.state().findings_updated, at_second(2));
 }
 
@@ -86,7 +86,7 @@ TEST_P(LedgerChecksThatCannotTell, TakeNothingAway) {
 
   ledger.apply_check(result(GetParam(), {}, 2), true);
 
-  EXPECT_NE(finding_of(ledger, "row_remap_pending"), nullptr);
+  EXPECT_NE(measured_of(ledger, "row_remap_pending"), nullptr);
   EXPECT_EQ(ledger.state().checks.at("gpu").status, GetParam());
 }
 
@@ -102,7 +102,7 @@ TEST(LedgerChecks, KeepWhatOnlyAnOperatorClears) {
 
   ledger.apply_check(result(CheckStatus::kPass, {}, 2), true);
 
-  EXPECT_NE(finding_of(ledger, "row_remap_pending"), nullptr);
+  EXPECT_NE(measured_of(ledger, "row_remap_pending"), nullptr);
 }
 
 TEST(LedgerChecks, LetASeverityFallWithTheMeasurement) {
@@ -111,7 +111,7 @@ TEST(LedgerChecks, LetASeverityFallWithTheMeasurement) {
 
   ledger.apply_check(result(CheckStatus::kWarn, {found({.severity = Severity::kMonitor})}), false);
 
-  EXPECT_EQ(finding_of(ledger, "row_remap_pending")->severity, Severity::kMonitor);
+  EXPECT_EQ(measured_of(ledger, "row_remap_pending")->severity, Severity::kMonitor);
 }
 
 TEST(LedgerChecks, LeaveTheFindingsOfOtherChecksAlone) {
@@ -165,14 +165,14 @@ TEST(LedgerChecks, RememberOverARebootWithoutBelieving) {
 
   ledger.enter_boot("boot-2", at_second(10));
 
-  ASSERT_NE(finding_of(ledger, "row_remap_pending"), nullptr);
-  EXPECT_EQ(finding_of(ledger, "row_remap_pending")->severity, Severity::kNone);
+  ASSERT_NE(measured_of(ledger, "row_remap_pending"), nullptr);
+  EXPECT_EQ(measured_of(ledger, "row_remap_pending")->severity, Severity::kNone);
   EXPECT_EQ(ledger.state().findings_updated, at_second(10));
 
   ledger.apply_check(result(CheckStatus::kFail, {found({.severity = Severity::kIsolate})}, 20),
                      false);
-  EXPECT_EQ(finding_of(ledger, "row_remap_pending")->first_boot_id, "boot-1");
-  EXPECT_EQ(finding_of(ledger, "row_remap_pending")->severity, Severity::kIsolate);
+  EXPECT_EQ(measured_of(ledger, "row_remap_pending")->first_boot_id, "boot-1");
+  EXPECT_EQ(measured_of(ledger, "row_remap_pending")->severity, Severity::kIsolate);
 }
 
 TEST(LedgerEventSet, CountsOneXidOnceWhicheverSourceTellsItFirst) {

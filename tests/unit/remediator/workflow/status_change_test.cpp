@@ -5,7 +5,7 @@
 namespace gpuward::remediator {
 namespace {
 
-const WallTime kNow = WallTime(std::chrono::hours(500'000));
+const WallTime kQuarantinedAt = WallTime(std::chrono::hours(500'000));
 
 RemediationStatus about_to_return() {
   RemediationStatus status;
@@ -26,7 +26,7 @@ Decision quarantine() {
 
 // Else a human who undoes the quarantine later would be taken for our own return.
 TEST(StatusChange, ForgetsAReturnThatANewQuarantineOvertookEvenWhereAllStandsAlready) {
-  const auto status = with_results(about_to_return(), quarantine(), Mode::kCordon, kNow);
+  const auto status = with_results(about_to_return(), quarantine(), Mode::kCordon, kQuarantinedAt);
 
   EXPECT_EQ(status.find(Step::kReturn), nullptr);
   EXPECT_TRUE(status.has_done(Step::kCordon));
@@ -37,8 +37,8 @@ TEST(StatusChange, KeepsTheReturnWhileItGoesOn) {
   decision.verdict = Verdict::kRelease;
   decision.phase = Phase::kReleased;
 
-  EXPECT_TRUE(
-      with_results(about_to_return(), decision, Mode::kCordon, kNow).has_done(Step::kReturn));
+  EXPECT_TRUE(with_results(about_to_return(), decision, Mode::kCordon, kQuarantinedAt)
+                  .has_done(Step::kReturn));
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include "exporter/gpu/nvidia/nvml_library.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "tests/fakes/nvml/fake_nvml.h"
+#include "tests/unit/exporter/gpu/nvidia/fake_library.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -18,18 +18,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
-
-void ignore_progress(std::string_view) {}
-
-std::unique_ptr<GpuLibrary> make_library(const std::string& path = FakeNvml::library()) {
-  LibraryPaths paths;
-  paths.nvml = path;
-  return make_nvml_library(paths);
-}
-
-VendorReport read_once(const std::string& path = FakeNvml::library()) {
-  return make_library(path)->read(ignore_progress);
-}
 
 TEST(NvmlLibrary, TellsTheInventoryOfEightGpus) {
   const FakeNvml fake("healthy_8x_h100");

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "exporter/gpu/nvidia/nvml_library.h"
 #include "tests/fakes/nvml/fake_nvml.h"
+#include "tests/unit/exporter/gpu/nvidia/fake_library.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -18,9 +18,7 @@ using ::testing::SizeIs;
 constexpr std::nullopt_t kAbsent = std::nullopt;
 
 GpuReading read_gpu(std::size_t index, const std::string& path = FakeNvml::library()) {
-  LibraryPaths paths;
-  paths.nvml = path;
-  const VendorReport report = make_nvml_library(paths)->read([](std::string_view) {});
+  const VendorReport report = read_once(path);
   return index < report.gpus.size() ? report.gpus[index] : GpuReading();
 }
 
@@ -220,12 +218,10 @@ TEST(NvmlReadings, LinksThatABoardHasNotWiredAreLeftOut) {
 
 TEST(NvmlReadings, OtherEndsOfLinksStayKnownBetweenThoroughReadings) {
   const FakeNvml fake("healthy_8x_h100");
-  LibraryPaths paths;
-  paths.nvml = FakeNvml::library();
-  const auto library = make_nvml_library(paths);
-  (void)library->read([](std::string_view) {});
+  const auto library = make_library();
+  (void)library->read(ignore_progress);
 
-  const VendorReport second = library->read([](std::string_view) {});
+  const VendorReport second = library->read(ignore_progress);
 
   EXPECT_EQ(second.gpus.at(3).links.at(4).remote_pci_bus_id, "0000:07:00");
   EXPECT_EQ(fake.count_calls("nvmlDeviceGetNvLinkRemotePciInfo_v2"), 8U * 18U);

@@ -5,21 +5,15 @@
 #include <sstream>
 #include <string>
 
-#include "exporter/gpu/nvidia/nvml_library.h"
 #include "tests/fakes/nvml/fake_nvml.h"
 #include "tests/fakes/nvml/scenario_text.h"
+#include "tests/unit/exporter/gpu/nvidia/fake_library.h"
 
 namespace gpuward::exporter {
 namespace {
 
 using fake_nvml::FakeNvml;
 using fake_nvml::to_scenario;
-
-VendorReport read_fake() {
-  LibraryPaths paths;
-  paths.nvml = FakeNvml::library();
-  return make_nvml_library(paths)->read([](std::string_view) {});
-}
 
 // The first line that differs: the whole text has a thousand of them.
 std::string difference(const std::string& first, const std::string& second) {
@@ -37,10 +31,10 @@ class ScenarioRoundTrip : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ScenarioRoundTrip, GivesTheSameReading) {
   FakeNvml fake(GetParam());
-  const std::string first = to_scenario(read_fake());
+  const std::string first = to_scenario(read_once());
   fake.play_lines(first);
 
-  const std::string second = to_scenario(read_fake());
+  const std::string second = to_scenario(read_once());
 
   EXPECT_GT(first.size(), 1000U);
   EXPECT_EQ(difference(first, second), "");
@@ -58,7 +52,7 @@ TEST(ScenarioText, HoldsWhatTheReadingHolds) {
   fake.set("gpu.3.processes", "101:1000 102:0xFFFFFFFFFFFFFFFF");
   fake.set("gpu.3.temperature.margin", "-2");
 
-  const std::string text = to_scenario(read_fake());
+  const std::string text = to_scenario(read_once());
 
   for (const char* line :
        {"count = 8\n", "driver_version = 550.54.15\n", "gpu.3.pci = 0000:4e:00.0\n",

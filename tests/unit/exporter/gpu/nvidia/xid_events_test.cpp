@@ -7,8 +7,8 @@
 #include <chrono>
 #include <thread>
 
-#include "exporter/gpu/nvidia/nvml_library.h"
 #include "tests/fakes/nvml/fake_nvml.h"
+#include "tests/unit/exporter/gpu/nvidia/fake_library.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -21,15 +21,9 @@ using ::testing::SizeIs;
 
 constexpr milliseconds kLong{10'000};  // nobody should have to wait for so long
 
-void ignore_progress(std::string_view) {}
-
 class XidEvents : public ::testing::Test {
  protected:
-  XidEvents() {
-    LibraryPaths paths;
-    paths.nvml = FakeNvml::library();
-    library_ = make_nvml_library(paths);
-  }
+  XidEvents() : library_(make_library()) {}
 
   void SetUp() override { ASSERT_EQ(library_->read(ignore_progress).state, LibraryState::kReady); }
 
@@ -143,9 +137,7 @@ TEST_F(XidEvents, DoNotHoldUpAReopeningOfTheLibrary) {
 }
 
 TEST(XidEventsWithoutADriver, AreWaitedForAllTheSame) {
-  LibraryPaths paths;
-  paths.nvml = "/nowhere/libnvidia-ml.so.1";
-  const auto library = make_nvml_library(paths);
+  const auto library = make_library("/nowhere/libnvidia-ml.so.1");
   (void)library->read(ignore_progress);
   const auto start = steady_clock::now();
 
