@@ -79,7 +79,7 @@ int check_command(const Flags& flags) {
   auto settings = read_settings(flags);
   if (!settings) return complain(settings.error());
   return until_signal([&](const std::stop_token& stop) {
-    SystemClock clock;
+    Clock& clock = lasting_clock();
     Log log(flags.log_level, flags.log_format);
     const CheckParts parts = check_parts(flags, *settings, clock, log);
     return run_checks(flags.check, parts, clock, stop, std::cout, std::cerr);
@@ -88,7 +88,7 @@ int check_command(const Flags& flags) {
 
 int sweep_command(const Flags& flags) {
   SweepOptions wishes = flags.sweep;
-  SystemClock clock;
+  Clock& clock = lasting_clock();
   wishes.owner = owner_of_run(clock);
   auto options = read_sweep_options(environment_lookup(), std::move(wishes));
   if (!options) return complain(options.error());
@@ -113,7 +113,7 @@ int quarantine_command(const Flags& flags) {
   auto cluster = kube::find_cluster(flags.kubeconfig, flags.kube_context);
   if (!cluster) return complain(cluster.error());
   return until_signal([&](const std::stop_token& stop) {
-    SystemClock clock;
+    Clock& clock = lasting_clock();
     Log log(flags.log_level, flags.log_format);
     kube::Connection connection(*std::move(cluster), user_agent(), clock);
     const auto api = connection.make_api({});

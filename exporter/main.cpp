@@ -34,7 +34,7 @@ void keep_memory_small() {
 
 int serve(const Flags& flags) {
   gpuward::Signals signals;
-  gpuward::SystemClock clock;
+  gpuward::Clock& clock = gpuward::lasting_clock();
   gpuward::Log log(flags.log_level, flags.log_format);
   auto exporter = Exporter::start(flags, clock, log);
   if (!exporter) return complain(exporter.error());

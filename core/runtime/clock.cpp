@@ -105,6 +105,11 @@ seconds read_time_of_day(Reader& reader) {
 Clock::Wall SystemClock::wall() const { return std::chrono::system_clock::now(); }
 Clock::Steady SystemClock::steady() const { return std::chrono::steady_clock::now(); }
 
+SystemClock& lasting_clock() {
+  static auto* const kClock = new SystemClock;
+  return *kClock;
+}
+
 bool SystemClock::sleep_until(Steady deadline, std::stop_token stop) {
   std::mutex mutex;
   std::condition_variable_any never_notified;

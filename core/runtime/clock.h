@@ -37,6 +37,9 @@ class SystemClock final : public Clock {
   bool sleep_until(Steady deadline, std::stop_token stop) override;
 };
 
+// The machine's clock for those that threads may outlive: never destroyed. Any thread.
+[[nodiscard]] SystemClock& lasting_clock();
+
 // `2026-11-21T08:04:56Z`; with milliseconds `2026-11-21T08:04:56.123Z`.
 [[nodiscard]] std::string to_rfc3339(Clock::Wall time);
 [[nodiscard]] std::string to_rfc3339_ms(Clock::Wall time);

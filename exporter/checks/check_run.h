@@ -32,7 +32,7 @@ struct RunOrder {
 
 class CheckRun {
  public:
-  // `clock` must live as long as the process where a run may be left behind.
+  // `clock` must live as long as the process where a run may be left behind: lasting_clock().
   CheckRun(RunOrder order, Clock& clock);
   // Asks it to stop and waits for a second at most. One that is stuck is left behind, with all it
   // owns, until the process ends: a thread cannot be ended from outside.

@@ -9,9 +9,9 @@
 namespace gpuward::exporter {
 namespace {
 
-fakes::FakeClock& lasting_clock() {
-  static std::list<fakes::FakeClock> clocks;
-  return clocks.emplace_back();
+fakes::FakeClock& fake_lasting_clock() {
+  static auto* const kClocks = new std::list<fakes::FakeClock>;
+  return kClocks->emplace_back();
 }
 
 class ScriptedCheck final : public Check {
@@ -63,7 +63,7 @@ CheckEntry scripted_entry() {
           .make = []() -> std::unique_ptr<Check> { return std::make_unique<ScriptedCheck>(); }};
 }
 
-Stage::Stage(std::vector<CheckEntry> all) : clock(lasting_clock()), entries(std::move(all)) {
+Stage::Stage(std::vector<CheckEntry> all) : clock(fake_lasting_clock()), entries(std::move(all)) {
   reset_script();
   RunnerOptions options;
   options.node_name = "gpu-node-1";
