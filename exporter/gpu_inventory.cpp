@@ -18,7 +18,9 @@ void append_fault(const VendorReport& report, std::string& faults) {
 std::vector<Gpu> gpus_of(const GpuReport& report, const std::vector<Gpu>& known) {
   std::vector<Gpu> gpus;
   for (const VendorReport& vendor : report.vendors) {
-    for (const GpuReading& reading : vendor.gpus) gpus.push_back(reading.gpu);
+    for (const GpuReading& reading : vendor.gpus) {
+      if (reading.gpu.has_address()) gpus.push_back(reading.gpu);
+    }
     if (vendor.state != LibraryState::kUnusable || !vendor.gpus.empty()) continue;
     for (const Gpu& gpu : known) {
       if (gpu.vendor == vendor.vendor) gpus.push_back(gpu);

@@ -11,7 +11,7 @@
 
 namespace gpuward::exporter {
 
-// All vendors' GPUs, in the order of the report. A driver that is there and does not work cannot
+// All vendors' GPUs that have said where they are, in the order of the report. A driver that is there and does not work cannot
 // tell: of its GPUs those stay that are `known`.
 [[nodiscard]] std::vector<Gpu> gpus_of(const GpuReport& report, const std::vector<Gpu>& known);
 

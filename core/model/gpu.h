@@ -19,6 +19,9 @@ struct Gpu {
   std::string serial;  // empty where the board has none
   std::string name;    // "NVIDIA H200"
   Vendor vendor = Vendor::kNvidia;
+
+  // Where it is: without it nothing can be said of it that another source could confirm.
+  [[nodiscard]] bool has_address() const { return pci != PciAddress{}; }
 };
 
 }  // namespace gpuward

@@ -22,6 +22,14 @@ void judge_gpu(const GpuReading& reading, const GpuRuleInput& input, FindingList
 bool judge_readings(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
   bool could_tell = true;
   for (const GpuReading& reading : report.gpus) {
+    if (!reading.gpu.has_address()) {
+      // Nobody else can say anything of it: not even that it is lost.
+      found.add("gpu_unreadable", "",
+                "GPU " + std::to_string(reading.gpu.index) + ": " + reading.fault);
+      found.cannot_tell("", "");
+      could_tell = false;
+      continue;
+    }
     if (reading.is_lost) continue;  // judge_lost()
     if (!reading.fault.empty()) {
       const std::string bus_id = reading.gpu.pci.bus_id();

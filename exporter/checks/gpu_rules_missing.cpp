@@ -48,7 +48,7 @@ bool any_gpu_is_dead(const GpuRuleInput& input) {
 
 void judge_lost(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
   for (const GpuReading& reading : report.gpus) {
-    if (!reading.is_lost) continue;
+    if (!reading.is_lost || !reading.gpu.has_address()) continue;
     const std::string bus_id = reading.gpu.pci.bus_id();
     const bool is_confirmed = kernel_says_gone(input, bus_id) || bus_says_gone(input, bus_id);
     add_suspicion({"gpu_lost", "gpu_lost_unconfirmed", bus_id,

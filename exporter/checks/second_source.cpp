@@ -32,12 +32,15 @@ bool is_of_this_boot(const Finding& finding, const GpuRuleInput& input) {
   return input.facts.since_boot && finding.last_seen >= input.now - *input.facts.since_boot;
 }
 
-// A line that user space wrote is nobody's second source.
+// A line that user space wrote is nobody's second source; neither is an event of the library that
+// says the GPU is lost.
 bool kernel_has(const GpuRuleInput& input, const Telltales& telltales,
                 const std::function<bool(const std::string&)>& is_meant) {
   return std::ranges::any_of(input.snapshot.state.findings, [&](const auto& entry) {
     const Finding& finding = entry.second;
-    if (finding.evidence != Evidence::kKernel || finding.severity == Severity::kNone) return false;
+    const bool is_kernels_word =
+        finding.evidence == Evidence::kKernel && !finding.is_by_library_alone;
+    if (!is_kernels_word || finding.severity == Severity::kNone) return false;
     const bool says_so = finding.check == "xid" ? has(telltales.xids, finding.code)
                                                 : has(telltales.checks, finding.check);
     return says_so && is_meant(finding.pci_bus_id) && is_of_this_boot(finding, input);

@@ -9,6 +9,7 @@ std::vector<LabelledReading> current_readings(const Snapshot& snapshot) {
   if (!telemetry.report || telemetry.state != WorkerState::kAnswering) return readings;
   for (const VendorReport& vendor : telemetry.report->vendors) {
     for (const GpuReading& reading : vendor.gpus) {
+      if (!reading.gpu.has_address()) continue;
       Labels labels{{"gpu", std::to_string(reading.gpu.index)},
                     {"uuid", reading.gpu.uuid},
                     {"pci_bus_id", reading.gpu.pci.bus_id()}};

@@ -142,11 +142,13 @@ void Ledger::latch(const Observation& observation, const CounterKey& key, bool i
     fresh.evidence = finding_key.evidence;
     fresh.first_seen = fresh.last_seen = observation.seen;
     fresh.first_boot_id = state_.boot_id;
+    fresh.is_by_library_alone = observation.is_driver_event;
     found = state_.findings.emplace(finding_key, std::move(fresh)).first;
     is_new_event = true;
   }
   Finding& finding = found->second;
   if (is_new_event) ++finding.count;
+  finding.is_by_library_alone &= observation.is_driver_event;
   if (!observation.workload.empty()) finding.workload = observation.workload;
   finding.first_seen = std::min(finding.first_seen, observation.seen);
   finding.last_seen = std::max(finding.last_seen, observation.seen);

@@ -46,19 +46,21 @@ Json counter_json(const CounterKey& key, const Counter& counter) {
 }
 
 Json finding_json(const Finding& finding) {
-  return {{"check", finding.check},
-          {"code", finding.code},
-          {"pci_bus_id", finding.pci_bus_id},
-          {"severity", std::string(to_string(finding.severity))},
-          {"cleared_by", std::string(to_string(finding.cleared_by))},
-          {"evidence", std::string(to_string(finding.evidence))},
-          {"line", finding.line},
-          {"why", finding.why},
-          {"first_seen_ms", to_ms(finding.first_seen)},
-          {"last_seen_ms", to_ms(finding.last_seen)},
-          {"count", finding.count},
-          {"first_boot_id", finding.first_boot_id},
-          {"workload", finding.workload}};
+  Json json = {{"check", finding.check},
+               {"code", finding.code},
+               {"pci_bus_id", finding.pci_bus_id},
+               {"severity", std::string(to_string(finding.severity))},
+               {"cleared_by", std::string(to_string(finding.cleared_by))},
+               {"evidence", std::string(to_string(finding.evidence))},
+               {"line", finding.line},
+               {"why", finding.why},
+               {"first_seen_ms", to_ms(finding.first_seen)},
+               {"last_seen_ms", to_ms(finding.last_seen)},
+               {"count", finding.count},
+               {"first_boot_id", finding.first_boot_id},
+               {"workload", finding.workload}};
+  if (finding.is_by_library_alone) json["is_by_library_alone"] = true;
+  return json;
 }
 
 Json check_json(const CheckResult& result) {
@@ -153,6 +155,7 @@ void read_finding(const Json& json, State& state, std::string& fault) {
   finding.count = fields.count("count");
   if (fields.has("first_boot_id")) finding.first_boot_id = fields.text("first_boot_id");
   if (fields.has("workload")) finding.workload = fields.text("workload");
+  finding.is_by_library_alone = fields.has("is_by_library_alone");
   FindingKey key{finding.check, finding.code, finding.pci_bus_id, finding.evidence};
   state.findings[std::move(key)] = std::move(finding);
 }

@@ -7,7 +7,7 @@ namespace {
 // there.
 void recall_identity(const KnownDevice& known, std::uint32_t index, Gpu& gpu) {
   if (gpu.uuid.empty()) gpu.uuid = known.gpu.uuid;
-  if (gpu.pci == PciAddress{}) gpu.pci = known.gpu.pci;
+  if (!gpu.has_address()) gpu.pci = known.gpu.pci;
   if (gpu.serial.empty()) gpu.serial = known.gpu.serial;
   if (gpu.name.empty()) gpu.name = known.gpu.name;
   gpu.index = static_cast<int>(index);
@@ -15,8 +15,7 @@ void recall_identity(const KnownDevice& known, std::uint32_t index, Gpu& gpu) {
 }
 
 std::string name_of(const Gpu& gpu) {
-  if (gpu.pci == PciAddress{}) return "GPU " + std::to_string(gpu.index);
-  return gpu.pci.bus_id();
+  return gpu.has_address() ? gpu.pci.bus_id() : "GPU " + std::to_string(gpu.index);
 }
 
 void take_complaint(const Session& session, const DeviceQuery::Complaint& complaint,

@@ -13,6 +13,7 @@ GpuReading reading_of(Vendor vendor, std::string uuid) {
   GpuReading reading;
   reading.gpu.vendor = vendor;
   reading.gpu.uuid = std::move(uuid);
+  reading.gpu.pci.bus = 0x4e;
   return reading;
 }
 
@@ -47,6 +48,14 @@ TEST(GpuInventory, KeepsWhatItKnowsWhileADriverDoesNotWork) {
                                reading_of(Vendor::kAmd, "amd-0").gpu};
 
   EXPECT_THAT(uuids_of(gpus_of(report, known)), ElementsAre("GPU-0"));
+}
+
+TEST(GpuInventory, HasNoGpuThatNeverSaidWhereItIs) {
+  GpuReport report;
+  report.vendors = {report_of(Vendor::kNvidia, LibraryState::kReady)};
+  report.vendors[0].gpus = {reading_of(Vendor::kNvidia, "GPU-0"), GpuReading()};
+
+  EXPECT_THAT(uuids_of(gpus_of(report, {})), ElementsAre("GPU-0"));
 }
 
 TEST(GpuInventory, IsEmptyAndNoFaultWhereThereIsNoLibrary) {

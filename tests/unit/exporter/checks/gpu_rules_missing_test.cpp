@@ -34,6 +34,23 @@ TEST(LostGpu, AnXidOfAnotherGpuOrOfUserSpaceIsNoSecondSource) {
   EXPECT_EQ(severity_of(node.judge(), "gpu_lost_unconfirmed"), Severity::kMonitor);
 }
 
+TEST(LostGpu, ThatNeverSaidWhereItIsCannotBeConfirmedByTheBus) {
+  Scenario node = with_lost_gpu();
+  node.gpu(3).gpu.pci = {};
+  node.gpu(3).fault = "nvmlDeviceGetHandleByIndex_v2: GPU is lost";
+  const CheckOutcome outcome = node.judge();
+  EXPECT_EQ(outcome.kind, kError);
+  EXPECT_EQ(severity_of(outcome, "gpu_lost"), Severity::kNone);
+  EXPECT_EQ(severity_of(outcome, "gpu_unreadable"), Severity::kMonitor);
+}
+
+TEST(LostGpu, AnXidThatOnlyTheSameLibraryTellsIsNoSecondSource) {
+  Scenario node = with_lost_gpu();
+  node.kernel_has("xid", "79", Scenario::bus_id(3), Severity::kReboot);
+  node.known.findings.begin()->second.is_by_library_alone = true;
+  EXPECT_EQ(severity_of(node.judge(), "gpu_lost_unconfirmed"), Severity::kMonitor);
+}
+
 TEST(LostGpu, AnXidOfAnEarlierBootIsNoSecondSource) {
   Scenario node = with_lost_gpu();
   node.kernel_has("xid", "79", Scenario::bus_id(3), Severity::kReboot);

@@ -171,6 +171,15 @@ TEST(GpuFamilies, TrapSentinelNumbersExported) {
   EXPECT_THAT(out, Not(HasSubstr("NaN")));
 }
 
+// Two of them would have the same labels, and Prometheus refuses the whole page.
+TEST(GpuFamilies, HaveNoSeriesOfAGpuThatNeverSaidWhereItIs) {
+  GpuReading reading;
+  reading.gpu = filled_reading(0).gpu;
+  reading.gpu.pci = {};
+
+  EXPECT_THAT(text_of(reading), Not(HasSubstr("gpuward_gpu_lost")));
+}
+
 TEST(GpuFamilies, SayThatAGpuIsLost) {
   GpuReading reading;
   reading.gpu = filled_reading(0).gpu;

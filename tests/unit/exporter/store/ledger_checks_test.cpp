@@ -224,6 +224,22 @@ TEST(LedgerEventSet, DoesNotLetAForgedLineHideAnXid) {
   EXPECT_EQ(ledger.state().counters.begin()->second.count, 2U);
 }
 
+TEST(LedgerEventSet, IsNoWordOfTheKernelUntilItsLineComes) {
+  Ledger ledger({});
+  Observation event = observe_xid({.code = 79, .second = 0});
+  event.is_driver_event = true;
+
+  ledger.observe(event);
+  EXPECT_TRUE(ledger.state().findings.begin()->second.is_by_library_alone);
+
+  ledger.observe(observe_xid({.code = 79, .second = 1}));
+  EXPECT_FALSE(ledger.state().findings.begin()->second.is_by_library_alone);
+
+  event.seen = at_second(600);
+  ledger.observe(event);
+  EXPECT_FALSE(ledger.state().findings.begin()->second.is_by_library_alone);
+}
+
 Gpu board(const std::string& uuid) {
   Gpu gpu;
   gpu.pci = *parse_pci_address("0000:4e:00.0");

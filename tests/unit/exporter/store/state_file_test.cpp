@@ -40,6 +40,9 @@ State full_state() {
   finding.workload = "team/train-0";
   check.findings.push_back(finding);
   ledger.apply_check(check, true);
+  Observation event = observe_xid({.code = 48, .second = 3});
+  event.is_driver_event = true;
+  ledger.observe(event);
   LogPosition position;
   position.path = "/dev/kmsg";
   position.boot_id = "boot-1";
@@ -61,8 +64,10 @@ TEST(StateFile, GivesBackAllThatWasSaved) {
   ASSERT_TRUE(loaded.has_value()) << loaded.error().message;
   EXPECT_EQ(to_state_json(*loaded), to_state_json(state));
   EXPECT_EQ(loaded->position, state.position);
-  EXPECT_EQ(loaded->counters.size(), 3U);
-  EXPECT_EQ(loaded->findings.size(), 4U);
+  EXPECT_EQ(loaded->counters.size(), 4U);
+  EXPECT_EQ(loaded->findings.size(), 5U);
+  EXPECT_TRUE(
+      loaded->findings.at({"xid", "48", "0000:4e:00", Evidence::kKernel}).is_by_library_alone);
   EXPECT_EQ(loaded->boards.at("0000:4e:00"), "GPU-a");
   EXPECT_EQ(loaded->checks.at("1-dcgm-diag-l2").duration, std::chrono::minutes(5));
 }
