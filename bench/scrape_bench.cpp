@@ -40,7 +40,8 @@ constexpr int kTries = 3;
 constexpr int kConnections = 4;
 constexpr double kMostOverStatic = 1.3;
 constexpr double kLeastUnderExposer = 6;
-constexpr std::size_t kLeastSeries = 600;
+// All that the fake driver of eight healthy H100s gives, and the log's Xids beside it.
+constexpr std::size_t kLeastSeries = 1300;
 
 struct Peer {
   std::string name;
@@ -73,18 +74,13 @@ std::size_t count_series(const std::string& text) {
 
 // ---- the peers
 
-std::string bus(int gpu) { return "0000:" + std::string(1, "456789ab"[gpu]) + "e:00"; }
-
 // A node with some history: each of eight application errors on each GPU.
-void write_scenario(const std::filesystem::path& folder) {
-  std::ofstream gpus(folder / "gpus.yaml");
-  gpus << "gpus:\n";
+void write_history(const std::filesystem::path& folder) {
   std::ofstream log(folder / "kernel.log");
-  for (int gpu = 0; gpu < kGpus; ++gpu) {
-    gpus << "  - {uuid: GPU-6f1c2a44-0000-4000-8000-00000000000" << gpu << ", pci: \"" << bus(gpu)
-         << ".0\", name: NVIDIA H200, serial: \"165000000" << gpu << "\"}\n";
+  for (const char* bus : {"1a", "2b", "3c", "4e", "9a", "ab", "bc", "cd"}) {
     for (const int code : {13, 31, 43, 45, 63, 68, 92, 94}) {
-      log << "NVRM: Xid (PCI:" << bus(gpu) << "): " << code << ", pid=4711, name=python3, text\n";
+      log << "NVRM: Xid (PCI:0000:" << bus << ":00): " << code
+          << ", pid=4711, name=python3, text\n";
     }
   }
 }
@@ -94,12 +90,15 @@ void connect(Peer& peer, const std::string& encoding) {
 }
 
 Peer start_gpuward(const std::filesystem::path& folder, const std::string& programs) {
-  write_scenario(folder);
+  write_history(folder);
+  ::setenv("GPUWARD_FAKE_NVML",
+           GPUWARD_SOURCE_DIR "/tests/testdata/invented/nvml/healthy_8x_h100.conf", 1);
   Peer peer{.name = "gpuward-exporter"};
   peer.process = std::make_unique<PeerProcess>(
       std::vector<std::string>{programs + "/gpuward-exporter", "--web.listen-address=127.0.0.1:0",
                                "--kernel-log.path=" + (folder / "kernel.log").string(),
-                               "--gpu.simulate=" + (folder / "gpus.yaml").string(),
+                               "--gpu.nvml-library=" + programs + "/../lib/fakes/libnvidia-ml.so.1",
+                               "--gpu.amd-smi-library=/nowhere/libamd_smi.so",
                                "--state.path=" + (folder / "state").string()},
       "port=");
   connect(peer, "identity");
