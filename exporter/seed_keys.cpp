@@ -20,7 +20,7 @@ constexpr std::uint32_t kPshcZeroLifetime = 165;
 // What a value may be, where it is wrong; empty where it was taken.
 using Complaint = std::string;
 
-Complaint read_seconds(std::string_view text, std::chrono::milliseconds& out) {
+Complaint read_value(std::string_view text, std::chrono::milliseconds& out) {
   const auto seconds = parse_integer<std::uint64_t>(text);
   if (!seconds || *seconds == 0 || *seconds > kMostSeconds)
     return "is no number of seconds from 1 to 31536000";
@@ -28,14 +28,14 @@ Complaint read_seconds(std::string_view text, std::chrono::milliseconds& out) {
   return {};
 }
 
-Complaint read_flag(std::string_view text, bool& out) {
+Complaint read_value(std::string_view text, bool& out) {
   if (text != "true" && text != "false" && text != "1" && text != "0")
     return "is neither true nor false";
   out = text == "true" || text == "1";
   return {};
 }
 
-Complaint read_number(std::string_view text, double& out) {
+Complaint read_value(std::string_view text, double& out) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   constexpr double kMost = 1'000'000;
@@ -46,7 +46,7 @@ Complaint read_number(std::string_view text, double& out) {
   return {};
 }
 
-Complaint read_checks(std::string_view text, std::vector<int>& out) {
+Complaint read_value(std::string_view text, std::vector<int>& out) {
   std::vector<int> numbers;
   while (!(text = trim(text)).empty()) {
     const std::string_view word = text.substr(0, text.find_first_of(" \t\n,"));
@@ -60,7 +60,7 @@ Complaint read_checks(std::string_view text, std::vector<int>& out) {
   return {};
 }
 
-Complaint read_link_severity(std::string_view text, Severity& out) {
+Complaint read_value(std::string_view text, Severity& out) {
   const auto severity = parse_severity(text);
   if (!severity || *severity < Severity::kMonitor || *severity > Severity::kReboot)
     return "is none of MONITOR, RESET, REBOOT";
@@ -68,8 +68,33 @@ Complaint read_link_severity(std::string_view text, Severity& out) {
   return {};
 }
 
+Complaint read_value(std::string_view text, std::uint64_t& out) {
+  const auto pages = parse_integer<std::uint32_t>(text);
+  if (!pages) return "is no number of pages";
+  out = *pages;
+  return {};
+}
+
+Complaint read_value(std::string_view text, std::filesystem::path& out) {
+  out = std::filesystem::path(text);
+  return {};
+}
+
+// The type of the field says what its value may be.
+template <auto kPart, auto kField>
+Complaint read_field(std::string_view text, Settings& settings) {
+  return read_value(text, settings.*kPart.*kField);
+}
+
+template <auto kField>
+constexpr auto kOfChecks = &read_field<&Settings::checks, kField>;
+template <auto kField>
+constexpr auto kOfNode = &read_field<&Settings::node, kField>;
+template <auto kField>
+constexpr auto kOfCatalogue = &read_field<&Settings::catalogue, kField>;
+
 Complaint read_pshc(std::string_view text, Settings& settings) {
-  Complaint complaint = read_flag(text, settings.checks.is_pshc_strict);
+  Complaint complaint = read_value(text, settings.checks.is_pshc_strict);
   if (!complaint.empty() || !settings.checks.is_pshc_strict) return complaint;
   // An override that names a severity of its own wins.
   auto& severity = settings.catalogue.xid[kPshcZeroLifetime].severity;
@@ -93,79 +118,27 @@ struct SeedKey {
 
 // The whole kernel log is followed, so that the two sizes of its tail say nothing here.
 constexpr std::array kKeys{
-    SeedKey{"CHECK_INTERVAL",
-            [](std::string_view text, Settings& s) {
-              return read_seconds(text, s.checks.check_interval);
-            }},
-    SeedKey{"DCGM_L2_INTERVAL",
-            [](std::string_view text, Settings& s) {
-              return read_seconds(text, s.checks.dcgm_l2_interval);
-            }},
-    SeedKey{"CHECKS_LIGHTWEIGHT",
-            [](std::string_view text, Settings& s) { return read_checks(text, s.checks.enabled); }},
-    SeedKey{"ENABLE_TAINT", [](std::string_view text,
-                               Settings& s) { return read_flag(text, s.node.writes_taint); }},
-    SeedKey{"ENABLE_LABEL", [](std::string_view text,
-                               Settings& s) { return read_flag(text, s.node.writes_labels); }},
-    SeedKey{"ENABLE_ANNOTATION",
-            [](std::string_view text, Settings& s) {
-              return read_flag(text, s.node.writes_annotation);
-            }},
-    SeedKey{"ENABLE_CONDITION",
-            [](std::string_view text, Settings& s) {
-              return read_flag(text, s.node.writes_condition);
-            }},
-    SeedKey{"CHECK_TIMEOUT",
-            [](std::string_view text, Settings& s) {
-              return read_seconds(text, s.checks.check_timeout);
-            }},
-    SeedKey{"DCGM_TIMEOUT", [](std::string_view text,
-                               Settings& s) { return read_seconds(text, s.checks.dcgm_timeout); }},
-    SeedKey{"DCGM_L4_TIMEOUT",
-            [](std::string_view text, Settings& s) {
-              return read_seconds(text, s.checks.dcgm_l4_timeout);
-            }},
-    SeedKey{"NCCL_TIMEOUT", [](std::string_view text,
-                               Settings& s) { return read_seconds(text, s.checks.nccl_timeout); }},
-    SeedKey{"NCCL_ISOLATION_TESTS",
-            [](std::string_view text, Settings& s) {
-              return read_flag(text, s.checks.nccl_isolation_tests);
-            }},
-    SeedKey{"NCCL_ISOLATION_TIMEOUT",
-            [](std::string_view text, Settings& s) {
-              return read_seconds(text, s.checks.nccl_isolation_timeout);
-            }},
-    SeedKey{"NCCL_MIN_BUS_BW",
-            [](std::string_view text, Settings& s) {
-              return read_number(text, s.checks.nccl_min_bus_bandwidth);
-            }},
-    SeedKey{"EFA_TEST_TIMEOUT",
-            [](std::string_view text, Settings& s) {
-              return read_seconds(text, s.checks.efa_test_timeout);
-            }},
-    SeedKey{"EFA_MIN_BW", [](std::string_view text,
-                             Settings& s) { return read_number(text, s.checks.efa_min_gbits); }},
-    SeedKey{"MAX_RETIRED_PAGES_SBE",
-            [](std::string_view text, Settings& s) {
-              const auto pages = parse_integer<std::uint32_t>(text);
-              if (!pages) return Complaint("is no number of pages");
-              s.checks.max_retired_pages_sbe = *pages;
-              return Complaint();
-            }},
+    SeedKey{"CHECK_INTERVAL", kOfChecks<&CheckSettings::check_interval>},
+    SeedKey{"DCGM_L2_INTERVAL", kOfChecks<&CheckSettings::dcgm_l2_interval>},
+    SeedKey{"CHECKS_LIGHTWEIGHT", kOfChecks<&CheckSettings::enabled>},
+    SeedKey{"ENABLE_TAINT", kOfNode<&NodeSettings::writes_taint>},
+    SeedKey{"ENABLE_LABEL", kOfNode<&NodeSettings::writes_labels>},
+    SeedKey{"ENABLE_ANNOTATION", kOfNode<&NodeSettings::writes_annotation>},
+    SeedKey{"ENABLE_CONDITION", kOfNode<&NodeSettings::writes_condition>},
+    SeedKey{"CHECK_TIMEOUT", kOfChecks<&CheckSettings::check_timeout>},
+    SeedKey{"DCGM_TIMEOUT", kOfChecks<&CheckSettings::dcgm_timeout>},
+    SeedKey{"DCGM_L4_TIMEOUT", kOfChecks<&CheckSettings::dcgm_l4_timeout>},
+    SeedKey{"NCCL_TIMEOUT", kOfChecks<&CheckSettings::nccl_timeout>},
+    SeedKey{"NCCL_ISOLATION_TESTS", kOfChecks<&CheckSettings::nccl_isolation_tests>},
+    SeedKey{"NCCL_ISOLATION_TIMEOUT", kOfChecks<&CheckSettings::nccl_isolation_timeout>},
+    SeedKey{"NCCL_MIN_BUS_BW", kOfChecks<&CheckSettings::nccl_min_bus_bandwidth>},
+    SeedKey{"EFA_TEST_TIMEOUT", kOfChecks<&CheckSettings::efa_test_timeout>},
+    SeedKey{"EFA_MIN_BW", kOfChecks<&CheckSettings::efa_min_gbits>},
+    SeedKey{"MAX_RETIRED_PAGES_SBE", kOfChecks<&CheckSettings::max_retired_pages_sbe>},
     SeedKey{"STRICT_PSHC", read_pshc},
-    SeedKey{"NVLINK_DEFAULT",
-            [](std::string_view text, Settings& s) {
-              return read_link_severity(text, s.catalogue.nvlink_default);
-            }},
-    SeedKey{"NVLINK5_DEFAULT",
-            [](std::string_view text, Settings& s) {
-              return read_link_severity(text, s.catalogue.nvlink5_default);
-            }},
-    SeedKey{"RESULTS_DIR",
-            [](std::string_view text, Settings& s) {
-              s.checks.results_dir = std::filesystem::path(text);
-              return Complaint();
-            }},
+    SeedKey{"NVLINK_DEFAULT", kOfCatalogue<&xid::CatalogueOptions::nvlink_default>},
+    SeedKey{"NVLINK5_DEFAULT", kOfCatalogue<&xid::CatalogueOptions::nvlink5_default>},
+    SeedKey{"RESULTS_DIR", kOfChecks<&CheckSettings::results_dir>},
     SeedKey{"instance-profiles.conf", read_profiles},
     SeedKey{"KERNEL_LOG_LINES", has_no_effect},
     SeedKey{"NVIDIA_LOG_TAIL", has_no_effect},
