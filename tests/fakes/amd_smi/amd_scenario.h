@@ -2,8 +2,7 @@
 // libamd_smi (amd_smi.cpp, named by GPUWARD_FAKE_AMD_SMI, read again at each call) and by the sysfs
 // tree of tests (amd_tree.h). Ready ones lie in tests/testdata/invented/amd.
 //
-// Lines. `#` starts a comment line; a later line overrides an earlier one; `include = FILE` takes
-// another file's lines, relative to this one; `unset = PREFIX` forgets the keys that start so.
+// The syntax of its lines is that of scenario_lines.h; the keys:
 //
 //   gpus = 0000:05:00.0 0000:26:00.0         which there are; N below is the place in this list, or
 //                                            `*` for those that have no line of their own
@@ -21,29 +20,17 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "tests/fakes/scenario_lines.h"
 
 namespace gpuward::fake_amd {
 
-class AmdScenario {
+class AmdScenario : public fakes::ScenarioLines {
  public:
-  // What cannot be read is left out and said on stderr.
-  void load(const std::string& path, int depth = 0);
-  void set(const std::string& key, const std::string& value) { lines_[key] = value; }
-
-  [[nodiscard]] const std::string* find(const std::string& key) const;
-  // `FIRST.N.KEY`, then `FIRST.*.KEY`.
-  [[nodiscard]] const std::string* of_gpu(std::string_view first, std::size_t gpu,
-                                          const std::string& key) const;
   [[nodiscard]] std::vector<std::string> gpus() const;  // their PCI addresses
-  // The keys behind `PREFIX`, for GPU `gpu` where the prefix is "gpu": its own and those of `*`.
+  // The files in the GPU's folder: its own and those of `*`.
   [[nodiscard]] std::map<std::string, std::string> files(std::size_t gpu) const;
-  [[nodiscard]] std::map<std::string, std::string> under(const std::string& prefix) const;
-
- private:
-  void take(const std::string& path, std::string_view line, int depth);
-  std::map<std::string, std::string, std::less<>> lines_;
 };
 
 }  // namespace gpuward::fake_amd

@@ -5,9 +5,7 @@
 // what drivers of 2019 lack. Ready scenarios lie in tests/testdata/invented/nvml. Tests in C++ use
 // fake_nvml.h.
 //
-// Lines. `#` starts a comment line. A later line overrides an earlier one.
-//   include = healthy_8x_h100.conf     another file's lines, relative to this file
-//   unset = gpu.*.ecc                  forgets the keys that start so (and `gpu.3.` ones of it)
+// The syntax of its lines is that of scenario_lines.h.
 //
 // Values. A key that nobody sets answers NVML_ERROR_NOT_SUPPORTED. `!15` answers that error code.
 // Numbers are decimal (also negative) or 0x…; texts are taken as they stand.
@@ -47,12 +45,11 @@
 // `leak event sets K` where nvmlShutdown finds some.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "tests/fakes/nvml/types.h"
+#include "tests/fakes/scenario_lines.h"
 
 namespace gpuward::fake_nvml {
 
@@ -63,18 +60,10 @@ struct Value {
   bool is_set = true;  // by some line
 };
 
-class Scenario {
+class Scenario : public fakes::ScenarioLines {
  public:
-  // What cannot be read is left out and said on stderr.
-  void load(const std::string& path, int depth = 0);
-  [[nodiscard]] const std::string* find(const std::string& key) const;
-  // gpu.N.KEY, then gpu.*.KEY.
   [[nodiscard]] Value of_gpu(int gpu, const std::string& key) const;
   [[nodiscard]] Value of(const std::string& key) const;
-
- private:
-  void take(const std::string& path, std::string_view line, int depth);
-  std::map<std::string, std::string, std::less<>> lines_;
 };
 
 [[nodiscard]] std::optional<long long> to_number(const std::string& text);
