@@ -36,14 +36,10 @@ Field field_of(unsigned number) {
 
 int number_of_field(const FakeDevice* device, const Field& field, unsigned scope,
                     long long* number) {
-  const std::string link = std::to_string(scope);
-  if (field.per_link) {
-    const std::string key = field.key;
-    return number_in(value_of(device, "nvlink." + link + "." + key, "nvlink.*." + key), number);
-  }
+  if (field.per_link) return number_in(value_of_link(device, scope, field.key), number);
   if (field.key != nullptr) return number_of(device, field.key, number);
   const std::string plain = "field." + std::to_string(field.number);
-  return number_in(value_of(device, plain + "." + link, plain), number);
+  return number_in(value_of(device, plain + "." + std::to_string(scope), plain), number);
 }
 
 void answer_field(const FakeDevice* device, FakeFieldValue& value) {

@@ -30,36 +30,15 @@ FAKE_NVML_API int nvmlDeviceGetPciInfo_v3(FakeDevice* device, FakePciInfo* pci) 
 FAKE_NVML_API int nvmlDeviceGetNvLinkRemotePciInfo_v2(FakeDevice* device, unsigned link,
                                                       FakePciInfo* pci) {
   if (const int error = enter("nvmlDeviceGetNvLinkRemotePciInfo_v2", device)) return error;
-  const std::string own = "nvlink." + std::to_string(link) + ".remote";
-  return fill_pci(value_of(device, own, "nvlink.*.remote"), pci);
+  return fill_pci(value_of_link(device, link, "remote"), pci);
 }
 
-FAKE_NVML_API int nvmlDeviceGetName(FakeDevice* device, char* out, unsigned length) {
-  return answer_text("nvmlDeviceGetName", device, "name", out, length);
-}
-
-FAKE_NVML_API int nvmlDeviceGetUUID(FakeDevice* device, char* out, unsigned length) {
-  return answer_text("nvmlDeviceGetUUID", device, "uuid", out, length);
-}
-
-FAKE_NVML_API int nvmlDeviceGetSerial(FakeDevice* device, char* out, unsigned length) {
-  return answer_text("nvmlDeviceGetSerial", device, "serial", out, length);
-}
-
-FAKE_NVML_API int nvmlDeviceGetVbiosVersion(FakeDevice* device, char* out, unsigned length) {
-  return answer_text("nvmlDeviceGetVbiosVersion", device, "vbios", out, length);
-}
-
-FAKE_NVML_API int nvmlDeviceGetBoardPartNumber(FakeDevice* device, char* out, unsigned length) {
-  return answer_text("nvmlDeviceGetBoardPartNumber", device, "part_number", out, length);
-}
-
-FAKE_NVML_API int nvmlDeviceGetMinorNumber(FakeDevice* device, unsigned* out) {
-  return answer_number("nvmlDeviceGetMinorNumber", device, "minor", out);
-}
-
-FAKE_NVML_API int nvmlDeviceGetArchitecture(FakeDevice* device, unsigned* out) {
-  return answer_number("nvmlDeviceGetArchitecture", device, "architecture", out);
-}
+FAKE_NVML_TEXT(nvmlDeviceGetName, "name")
+FAKE_NVML_TEXT(nvmlDeviceGetUUID, "uuid")
+FAKE_NVML_TEXT(nvmlDeviceGetSerial, "serial")
+FAKE_NVML_TEXT(nvmlDeviceGetVbiosVersion, "vbios")
+FAKE_NVML_TEXT(nvmlDeviceGetBoardPartNumber, "part_number")
+FAKE_NVML_NUMBER(nvmlDeviceGetMinorNumber, unsigned, "minor")
+FAKE_NVML_NUMBER(nvmlDeviceGetArchitecture, unsigned, "architecture")
 
 }  // namespace gpuward::fake_nvml

@@ -14,8 +14,7 @@ int answer_link(const char* function, const FakeDevice* device, unsigned link,
   long long count = 0, number = 0;
   if (const int error = number_of(device, "nvlink.count", &count)) return error;
   if (link >= static_cast<unsigned>(count)) return kFakeInvalidArgument;
-  const std::string own = "nvlink." + std::to_string(link) + "." + key;
-  const int error = number_in(value_of(device, own, "nvlink.*." + key), &number);
+  const int error = number_in(value_of_link(device, link, key), &number);
   if (error == kFakeSuccess) *out = static_cast<T>(number);
   return error;
 }
@@ -39,9 +38,7 @@ std::string pair_of(const FakeDevice* from, const FakeDevice* to) {
 
 template <typename T>
 int fill_fabric(const FakeDevice* device, T* out) {
-  long long state = 0;
-  if (const int error = number_of(device, "fabric.state", &state)) return error;
-  out->state = static_cast<unsigned char>(state);
+  if (const int error = read_number(device, "fabric.state", &out->state)) return error;
   out->status = 0;
   fill(device, "fabric.status", &out->status);
   return kFakeSuccess;
@@ -55,25 +52,11 @@ long long fabric_version(const FakeDevice* device) {
 
 }  // namespace
 
-FAKE_NVML_API int nvmlDeviceGetCurrPcieLinkGeneration(FakeDevice* device, unsigned* out) {
-  return answer_number("nvmlDeviceGetCurrPcieLinkGeneration", device, "pcie.generation", out);
-}
-
-FAKE_NVML_API int nvmlDeviceGetMaxPcieLinkGeneration(FakeDevice* device, unsigned* out) {
-  return answer_number("nvmlDeviceGetMaxPcieLinkGeneration", device, "pcie.generation_max", out);
-}
-
-FAKE_NVML_API int nvmlDeviceGetCurrPcieLinkWidth(FakeDevice* device, unsigned* out) {
-  return answer_number("nvmlDeviceGetCurrPcieLinkWidth", device, "pcie.width", out);
-}
-
-FAKE_NVML_API int nvmlDeviceGetMaxPcieLinkWidth(FakeDevice* device, unsigned* out) {
-  return answer_number("nvmlDeviceGetMaxPcieLinkWidth", device, "pcie.width_max", out);
-}
-
-FAKE_NVML_API int nvmlDeviceGetPcieReplayCounter(FakeDevice* device, unsigned* out) {
-  return answer_number("nvmlDeviceGetPcieReplayCounter", device, "pcie.replays", out);
-}
+FAKE_NVML_NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, unsigned, "pcie.generation")
+FAKE_NVML_NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, unsigned, "pcie.generation_max")
+FAKE_NVML_NUMBER(nvmlDeviceGetCurrPcieLinkWidth, unsigned, "pcie.width")
+FAKE_NVML_NUMBER(nvmlDeviceGetMaxPcieLinkWidth, unsigned, "pcie.width_max")
+FAKE_NVML_NUMBER(nvmlDeviceGetPcieReplayCounter, unsigned, "pcie.replays")
 
 FAKE_NVML_API int nvmlDeviceGetNvLinkState(FakeDevice* device, unsigned link, int* active) {
   return answer_link("nvmlDeviceGetNvLinkState", device, link, "active", active);
@@ -94,8 +77,8 @@ FAKE_NVML_API int nvmlDeviceGetGpuFabricInfo(FakeDevice* device, FakeFabricV1* o
 
 FAKE_NVML_API int nvmlDeviceGetGpuFabricInfoV(FakeDevice* device, FakeFabricV3* out) {
   if (const int error = enter("nvmlDeviceGetGpuFabricInfoV", device)) return error;
-  const bool is_v2 = out->version == (sizeof(FakeFabricV2) | (2U << 24U));
-  const bool is_v3 = out->version == (sizeof(FakeFabricV3) | (3U << 24U));
+  const bool is_v2 = out->version == version_of<FakeFabricV2>(2);
+  const bool is_v3 = out->version == version_of<FakeFabricV3>(3);
   const long long known = fabric_version(device);
   const bool is_known = (is_v2 && known >= 2) || (is_v3 && known >= 3);
   if (!is_known) return kFakeVersionMismatch;

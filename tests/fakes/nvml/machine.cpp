@@ -142,6 +142,10 @@ Value value_of(const FakeDevice* device, const std::string& key, const std::stri
   return value.is_set ? value : value_of(device, otherwise);
 }
 
+Value value_of_link(const FakeDevice* device, unsigned link, const std::string& key) {
+  return value_of(device, "nvlink." + std::to_string(link) + "." + key, "nvlink.*." + key);
+}
+
 int number_of(const FakeDevice* device, const std::string& key, long long* number) {
   return number_in(value_of(device, key), number);
 }

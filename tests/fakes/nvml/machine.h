@@ -11,6 +11,16 @@
 
 #define FAKE_NVML_API extern "C" __attribute__((visibility("default")))
 
+// Calls that answer the number, or the text, under the key.
+#define FAKE_NVML_NUMBER(function, type, key)                 \
+  FAKE_NVML_API int function(FakeDevice* device, type* out) { \
+    return answer_number(#function, device, key, out);        \
+  }
+#define FAKE_NVML_TEXT(function, key)                                          \
+  FAKE_NVML_API int function(FakeDevice* device, char* out, unsigned length) { \
+    return answer_text(#function, device, key, out, length);                   \
+  }
+
 struct FakeDevice {
   int gpu = 0;
   int mig = -1;  // -1: the GPU itself
@@ -35,6 +45,8 @@ constexpr int kMaxMig = 8;
 // The first of the two that a line sets.
 [[nodiscard]] Value value_of(const FakeDevice* device, const std::string& key,
                              const std::string& otherwise);
+// nvlink.LINK.KEY, then nvlink.*.KEY.
+[[nodiscard]] Value value_of_link(const FakeDevice* device, unsigned link, const std::string& key);
 // 0 and *number set, or an error code.
 [[nodiscard]] int number_in(const Value& value, long long* number);
 [[nodiscard]] int number_of(const FakeDevice* device, const std::string& key, long long* number);
@@ -44,21 +56,40 @@ int initialise();
 int shut_down();
 void log_line(const std::string& line);
 
+// Into *out where it is a number, else an error code.
+template <typename T>
+[[nodiscard]] int read_number(const FakeDevice* device, const std::string& key, T* out) {
+  long long number = 0;
+  const int error = number_of(device, key, &number);
+  if (error == kFakeSuccess) *out = static_cast<T>(number);
+  return error;
+}
+
+// For the members of structures, of which some may be missing.
+template <typename T>
+void fill(const FakeDevice* device, const std::string& key, T* out) {
+  (void)read_number(device, key, out);
+}
+
 template <typename T>
 int answer_number(const char* function, const FakeDevice* device, const std::string& key, T* out) {
   if (const int error = enter(function, device)) return error;
   if (out == nullptr) return kFakeInvalidArgument;
-  long long number = 0;
-  if (const int error = number_of(device, key, &number)) return error;
-  *out = static_cast<T>(number);
-  return kFakeSuccess;
+  return read_number(device, key, out);
 }
 
-// Fills `out` where the key is set: for the members of structures, of which some may be missing.
+// What a structure says in its `version`, so that a library knows how long it is.
 template <typename T>
-void fill(const FakeDevice* device, const std::string& key, T* out) {
-  long long number = 0;
-  if (number_of(device, key, &number) == kFakeSuccess) *out = static_cast<T>(number);
+constexpr unsigned version_of(unsigned number) {
+  return sizeof(T) | (number << 24U);
+}
+
+// enter() for what fills such a structure, of that version only.
+template <typename T>
+[[nodiscard]] int enter(const char* function, const FakeDevice* device, const T& out,
+                        unsigned version) {
+  if (const int error = enter(function, device)) return error;
+  return out.version == version_of<T>(version) ? kFakeSuccess : kFakeVersionMismatch;
 }
 
 int copy_text(const Value& value, char* out, unsigned length);

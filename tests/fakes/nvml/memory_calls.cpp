@@ -35,11 +35,8 @@ FAKE_NVML_API int nvmlDeviceGetMemoryErrorCounter(FakeDevice* device, int error_
 }
 
 FAKE_NVML_API int nvmlDeviceGetSramEccErrorStatus(FakeDevice* device, FakeSramStatus* status) {
-  if (const int error = enter("nvmlDeviceGetSramEccErrorStatus", device)) return error;
-  if (status->version != (sizeof(FakeSramStatus) | (1U << 24U))) return kFakeVersionMismatch;
-  long long parity = 0;
-  if (const int error = number_of(device, "sram.parity", &parity)) return error;
-  status->aggregate_parity = static_cast<unsigned long long>(parity);
+  if (const int error = enter("nvmlDeviceGetSramEccErrorStatus", device, *status, 1)) return error;
+  if (const int error = read_number(device, "sram.parity", &status->aggregate_parity)) return error;
   fill(device, "sram.secded", &status->aggregate_secded);
   fill(device, "sram.threshold_exceeded", &status->threshold_exceeded);
   return kFakeSuccess;
@@ -105,11 +102,8 @@ FAKE_NVML_API int nvmlDeviceGetMemoryInfo(FakeDevice* device, FakeMemory* out) {
 }
 
 FAKE_NVML_API int nvmlDeviceGetMemoryInfo_v2(FakeDevice* device, FakeMemoryV2* out) {
-  if (const int error = enter("nvmlDeviceGetMemoryInfo_v2", device)) return error;
-  if (out->version != (sizeof(FakeMemoryV2) | (2U << 24U))) return kFakeVersionMismatch;
-  long long total = 0;
-  if (const int error = number_of(device, "memory.total", &total)) return error;
-  out->total = static_cast<unsigned long long>(total);
+  if (const int error = enter("nvmlDeviceGetMemoryInfo_v2", device, *out, 2)) return error;
+  if (const int error = read_number(device, "memory.total", &out->total)) return error;
   fill(device, "memory.reserved", &out->reserved);
   fill(device, "memory.free", &out->free);
   fill(device, "memory.used", &out->used);

@@ -46,9 +46,7 @@ int list_processes(const char* function, const FakeDevice* device, unsigned* cou
 
 }  // namespace
 
-FAKE_NVML_API int nvmlDeviceGetPersistenceMode(FakeDevice* device, int* out) {
-  return answer_number("nvmlDeviceGetPersistenceMode", device, "persistence", out);
-}
+FAKE_NVML_NUMBER(nvmlDeviceGetPersistenceMode, int, "persistence")
 
 FAKE_NVML_API int nvmlDeviceGetMigMode(FakeDevice* device, unsigned* current, unsigned* pending) {
   if (const int error = answer_number("nvmlDeviceGetMigMode", device, "mig.mode", current)) {
@@ -59,9 +57,7 @@ FAKE_NVML_API int nvmlDeviceGetMigMode(FakeDevice* device, unsigned* current, un
   return kFakeSuccess;
 }
 
-FAKE_NVML_API int nvmlDeviceGetMaxMigDeviceCount(FakeDevice* device, unsigned* out) {
-  return answer_number("nvmlDeviceGetMaxMigDeviceCount", device, "mig.max", out);
-}
+FAKE_NVML_NUMBER(nvmlDeviceGetMaxMigDeviceCount, unsigned, "mig.max")
 
 FAKE_NVML_API int nvmlDeviceGetMigDeviceHandleByIndex(FakeDevice* device, unsigned index,
                                                       FakeDevice** out) {
@@ -73,13 +69,8 @@ FAKE_NVML_API int nvmlDeviceGetMigDeviceHandleByIndex(FakeDevice* device, unsign
   return kFakeSuccess;
 }
 
-FAKE_NVML_API int nvmlDeviceGetGpuInstanceId(FakeDevice* device, unsigned* out) {
-  return answer_number("nvmlDeviceGetGpuInstanceId", device, "gpu_instance", out);
-}
-
-FAKE_NVML_API int nvmlDeviceGetComputeInstanceId(FakeDevice* device, unsigned* out) {
-  return answer_number("nvmlDeviceGetComputeInstanceId", device, "compute_instance", out);
-}
+FAKE_NVML_NUMBER(nvmlDeviceGetGpuInstanceId, unsigned, "gpu_instance")
+FAKE_NVML_NUMBER(nvmlDeviceGetComputeInstanceId, unsigned, "compute_instance")
 
 FAKE_NVML_API int nvmlDeviceGetComputeRunningProcesses(FakeDevice* device, unsigned* count,
                                                        FakeProcessV1* out) {

@@ -9,21 +9,13 @@ FAKE_NVML_API int nvmlDeviceGetTemperature(FakeDevice* device, int sensor, unsig
 }
 
 FAKE_NVML_API int nvmlDeviceGetTemperatureV(FakeDevice* device, FakeTemperature* out) {
-  if (const int error = enter("nvmlDeviceGetTemperatureV", device)) return error;
-  if (out->version != (sizeof(FakeTemperature) | (1U << 24U))) return kFakeVersionMismatch;
-  long long celsius = 0;
-  if (const int error = number_of(device, "temperature.gpu", &celsius)) return error;
-  out->celsius = static_cast<int>(celsius);
-  return kFakeSuccess;
+  if (const int error = enter("nvmlDeviceGetTemperatureV", device, *out, 1)) return error;
+  return read_number(device, "temperature.gpu", &out->celsius);
 }
 
 FAKE_NVML_API int nvmlDeviceGetMarginTemperature(FakeDevice* device, FakeMargin* out) {
-  if (const int error = enter("nvmlDeviceGetMarginTemperature", device)) return error;
-  if (out->version != (sizeof(FakeMargin) | (1U << 24U))) return kFakeVersionMismatch;
-  long long celsius = 0;
-  if (const int error = number_of(device, "temperature.margin", &celsius)) return error;
-  out->celsius = static_cast<int>(celsius);
-  return kFakeSuccess;
+  if (const int error = enter("nvmlDeviceGetMarginTemperature", device, *out, 1)) return error;
+  return read_number(device, "temperature.margin", &out->celsius);
 }
 
 FAKE_NVML_API int nvmlDeviceGetTemperatureThreshold(FakeDevice* device, int kind, unsigned* out) {
@@ -34,37 +26,13 @@ FAKE_NVML_API int nvmlDeviceGetTemperatureThreshold(FakeDevice* device, int kind
   return answer_number("nvmlDeviceGetTemperatureThreshold", device, key, out);
 }
 
-FAKE_NVML_API int nvmlDeviceGetPowerUsage(FakeDevice* device, unsigned* out) {
-  return answer_number("nvmlDeviceGetPowerUsage", device, "power.usage", out);
-}
-
-FAKE_NVML_API int nvmlDeviceGetEnforcedPowerLimit(FakeDevice* device, unsigned* out) {
-  return answer_number("nvmlDeviceGetEnforcedPowerLimit", device, "power.enforced_limit", out);
-}
-
-FAKE_NVML_API int nvmlDeviceGetPowerManagementLimit(FakeDevice* device, unsigned* out) {
-  return answer_number("nvmlDeviceGetPowerManagementLimit", device, "power.limit", out);
-}
-
-FAKE_NVML_API int nvmlDeviceGetPowerManagementDefaultLimit(FakeDevice* device, unsigned* out) {
-  return answer_number("nvmlDeviceGetPowerManagementDefaultLimit", device, "power.default_limit",
-                       out);
-}
-
-FAKE_NVML_API int nvmlDeviceGetTotalEnergyConsumption(FakeDevice* device, unsigned long long* out) {
-  return answer_number("nvmlDeviceGetTotalEnergyConsumption", device, "power.energy", out);
-}
-
-FAKE_NVML_API int nvmlDeviceGetCurrentClocksEventReasons(FakeDevice* device,
-                                                         unsigned long long* out) {
-  return answer_number("nvmlDeviceGetCurrentClocksEventReasons", device, "slowdown.reasons", out);
-}
-
-FAKE_NVML_API int nvmlDeviceGetCurrentClocksThrottleReasons(FakeDevice* device,
-                                                            unsigned long long* out) {
-  return answer_number("nvmlDeviceGetCurrentClocksThrottleReasons", device, "slowdown.reasons",
-                       out);
-}
+FAKE_NVML_NUMBER(nvmlDeviceGetPowerUsage, unsigned, "power.usage")
+FAKE_NVML_NUMBER(nvmlDeviceGetEnforcedPowerLimit, unsigned, "power.enforced_limit")
+FAKE_NVML_NUMBER(nvmlDeviceGetPowerManagementLimit, unsigned, "power.limit")
+FAKE_NVML_NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, unsigned, "power.default_limit")
+FAKE_NVML_NUMBER(nvmlDeviceGetTotalEnergyConsumption, unsigned long long, "power.energy")
+FAKE_NVML_NUMBER(nvmlDeviceGetCurrentClocksEventReasons, unsigned long long, "slowdown.reasons")
+FAKE_NVML_NUMBER(nvmlDeviceGetCurrentClocksThrottleReasons, unsigned long long, "slowdown.reasons")
 
 FAKE_NVML_API int nvmlDeviceGetViolationStatus(FakeDevice* device, int policy, FakeViolation* out) {
   const char* key = "slowdown.other";
