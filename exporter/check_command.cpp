@@ -9,6 +9,7 @@
 #include "exporter/checks/result_files.h"
 #include "exporter/checks/schedule.h"
 #include "exporter/exit_code.h"
+#include "exporter/gpu_inventory.h"
 #include "exporter/kernel_log/open_source.h"
 #include "exporter/kernel_log_scan.h"
 #include "exporter/store/state_file.h"
@@ -41,15 +42,6 @@ GpuTelemetry read_gpus(const CheckParts& parts, Clock& clock, const std::stop_to
   return telemetry;
 }
 
-std::vector<Gpu> gpus_of(const GpuTelemetry& telemetry) {
-  std::vector<Gpu> gpus;
-  if (!telemetry.report) return gpus;
-  for (const VendorReport& vendor : telemetry.report->vendors) {
-    for (const GpuReading& reading : vendor.gpus) gpus.push_back(reading.gpu);
-  }
-  return gpus;
-}
-
 // What is known before the first check runs.
 std::unique_ptr<Store> gather(const CheckParts& parts, Clock& clock, const std::stop_token& stop,
                               std::ostream& err) {
@@ -57,7 +49,8 @@ std::unique_ptr<Store> gather(const CheckParts& parts, Clock& clock, const std::
   auto store = std::make_unique<Store>(known ? *known : State{});
   store->enter_boot(parts.boot_id, clock.wall());
   GpuTelemetry telemetry = read_gpus(parts, clock, stop);
-  store->set_gpus(gpus_of(telemetry), clock.wall());
+  store->set_gpus(telemetry.report ? gpus_of(*telemetry.report, {}) : std::vector<Gpu>{},
+                  clock.wall());
   store->set_telemetry(std::move(telemetry));
   if (known) return store;
   const auto log = open_kernel_log(parts.policy.settings.kernel_log_path, parts.boot_id, {}, clock);

@@ -1,7 +1,6 @@
 #include "exporter/driver_xid.h"
 
-#include <algorithm>
-
+#include "exporter/gpu_inventory.h"
 #include "exporter/pods/users.h"
 
 namespace gpuward::exporter {
@@ -12,25 +11,14 @@ bool needs_its_line(std::uint32_t code) {
   return code == 74 || (code >= 144 && code <= 150) || code == 154;
 }
 
-const Gpu* find_gpu(const std::vector<Gpu>& gpus, const std::optional<PciAddress>& pci) {
-  if (!pci) return nullptr;
-  const auto found =
-      std::ranges::find_if(gpus, [&](const Gpu& gpu) { return gpu.pci.same_device(*pci); });
-  return found == gpus.end() ? nullptr : &*found;
-}
-
 // The UUIDs of the MIG instance that was hit; empty where the Xid names none, or none is known.
 std::vector<std::string> mig_uuids(const GpuXid& xid, const Gpu& gpu, const Snapshot& snapshot) {
   std::vector<std::string> uuids;
-  const VendorReport* const report =
-      snapshot.telemetry.report ? snapshot.telemetry.report->find(gpu.vendor) : nullptr;
-  if (!xid.gpu_instance || report == nullptr) return uuids;
-  for (const GpuReading& reading : report->gpus) {
-    if (!reading.gpu.pci.same_device(gpu.pci)) continue;
-    for (const MigInstance& mig : reading.mig_instances) {
-      const bool is_part = !xid.compute_instance || mig.compute_instance == *xid.compute_instance;
-      if (mig.gpu_instance == *xid.gpu_instance && is_part) uuids.push_back(mig.uuid);
-    }
+  const GpuReading* const reading = reading_of(gpu, snapshot.telemetry);
+  if (!xid.gpu_instance || reading == nullptr) return uuids;
+  for (const MigInstance& mig : reading->mig_instances) {
+    const bool is_part = !xid.compute_instance || mig.compute_instance == *xid.compute_instance;
+    if (mig.gpu_instance == *xid.gpu_instance && is_part) uuids.push_back(mig.uuid);
   }
   return uuids;
 }

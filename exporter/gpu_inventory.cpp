@@ -1,6 +1,6 @@
 #include "exporter/gpu_inventory.h"
 
-#include <iterator>
+#include <algorithm>
 
 namespace gpuward::exporter {
 namespace {
@@ -27,6 +27,13 @@ std::vector<Gpu> gpus_of(const GpuReport& report, const std::vector<Gpu>& known)
     }
   }
   return gpus;
+}
+
+const Gpu* find_gpu(const std::vector<Gpu>& gpus, const std::optional<PciAddress>& pci) {
+  if (!pci) return nullptr;
+  const auto found =
+      std::ranges::find_if(gpus, [&](const Gpu& gpu) { return gpu.pci.same_device(*pci); });
+  return found == gpus.end() ? nullptr : &*found;
 }
 
 std::optional<std::string> inventory_fault_of(const GpuTelemetry& telemetry) {

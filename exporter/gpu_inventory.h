@@ -1,5 +1,5 @@
 // Which GPUs the node has, from what its drivers say, and why that is not known. Pure; used by the
-// GpuWatcher.
+// GpuWatcher and by whoever joins an event to its GPU.
 #pragma once
 
 #include <optional>
@@ -14,6 +14,10 @@ namespace gpuward::exporter {
 // All vendors' GPUs that have said where they are, in the order of the report. A driver that is there and does not work cannot
 // tell: of its GPUs those stay that are `known`.
 [[nodiscard]] std::vector<Gpu> gpus_of(const GpuReport& report, const std::vector<Gpu>& known);
+
+// The one at that address; null where there is none, or no address.
+[[nodiscard]] const Gpu* find_gpu(const std::vector<Gpu>& gpus,
+                                  const std::optional<PciAddress>& pci);
 
 // Why the GPUs of the node are not known, or not known any more; nullopt if they are.
 [[nodiscard]] std::optional<std::string> inventory_fault_of(const GpuTelemetry& telemetry);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/xid/parser.h"
+#include "exporter/gpu_inventory.h"
 #include "exporter/pods/users.h"
 
 namespace gpuward::exporter {
@@ -36,18 +37,11 @@ void log_events(const LogBatch& batch, Log& log) {
   }
 }
 
-const Gpu* find_gpu(const std::vector<Gpu>& gpus, const xid::Event& event) {
-  if (!event.pci) return nullptr;
-  const auto found =
-      std::ranges::find_if(gpus, [&](const Gpu& gpu) { return gpu.pci.same_device(*event.pci); });
-  return found == gpus.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 void name_workloads(LogBatch& batch, const Snapshot& snapshot) {
   for (Observation& seen : batch.observations) {
-    if (const Gpu* gpu = find_gpu(snapshot.gpus, seen.event)) {
+    if (const Gpu* gpu = find_gpu(snapshot.gpus, seen.event.pci)) {
       seen.workload = workload_of(*gpu, snapshot);
     }
   }
@@ -58,7 +52,7 @@ void add_record(const LogRecord& record, const RecordContext& context, LogBatch&
   const UserSpaceLines rule = context.policy.settings.user_space_lines;
   if (record.is_from_user_space && rule == UserSpaceLines::kRefuse) return;
   if (auto event = xid::parse_record(record.text)) {
-    const Gpu* gpu = find_gpu(context.gpus, *event);
+    const Gpu* gpu = find_gpu(context.gpus, event->pci);
     const std::string_view gpu_name = gpu != nullptr ? std::string_view(gpu->name) : "";
     Observation observation;
     observation.verdict = context.policy.catalogue->judge(*event, gpu_name);

@@ -28,9 +28,8 @@ bool can_ask(const GpuTelemetry& telemetry) {
 bool is_spoken_of(const GpuReport& report, const Gpu& gpu) {
   const VendorReport* const vendor = report.find(gpu.vendor);
   if (vendor == nullptr || vendor->state != LibraryState::kReady) return false;
-  return std::ranges::any_of(vendor->gpus, [&](const GpuReading& reading) {
-    return reading.gpu.pci.same_device(gpu.pci) && !reading.is_lost;
-  });
+  const GpuReading* const reading = vendor->find(gpu.pci);
+  return reading != nullptr && !reading->is_lost;
 }
 
 }  // namespace

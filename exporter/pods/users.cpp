@@ -29,11 +29,7 @@ std::string join(std::span<const Workload> users, const Name& name) {
 const GpuReading* reading_of(const Gpu& gpu, const GpuTelemetry& telemetry) {
   if (!telemetry.report) return nullptr;
   const VendorReport* const report = telemetry.report->find(gpu.vendor);
-  if (report == nullptr) return nullptr;
-  for (const GpuReading& reading : report->gpus) {
-    if (reading.gpu.pci.same_device(gpu.pci)) return &reading;
-  }
-  return nullptr;
+  return report == nullptr ? nullptr : report->find(gpu.pci);
 }
 
 std::vector<std::string> device_ids_of(const Gpu& gpu, const GpuReading* reading) {

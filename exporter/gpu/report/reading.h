@@ -151,6 +151,13 @@ struct VendorReport {
   std::string driver_version, library_version;
   std::vector<GpuReading> gpus;  // ascending by index
   std::vector<PeerStatus> peers;
+
+  [[nodiscard]] const GpuReading* find(const PciAddress& pci) const {
+    for (const GpuReading& reading : gpus) {
+      if (reading.gpu.pci.same_device(pci)) return &reading;
+    }
+    return nullptr;
+  }
 };
 
 struct GpuReport {
