@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "core/metrics/process.h"
@@ -54,10 +55,10 @@ void append_findings(const Snapshot& snapshot, const GpuLabels& gpus, Families& 
   families.push_back(std::move(last));
 }
 
-double worst(const State& state, bool kernel_only) {
+double worst(const State& state, std::optional<Evidence> left_out = {}) {
   Severity severity = Severity::kNone;
   for (const auto& [key, finding] : state.findings) {
-    if (kernel_only && key.evidence == Evidence::kUserSpace) continue;
+    if (key.evidence == left_out) continue;
     severity = std::max(severity, finding.severity);
   }
   return static_cast<double>(severity);
@@ -94,10 +95,10 @@ void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families
   families.push_back(
       metrics::gauge("gpuward_node_severity",
                      "Worst finding of the node: 0 none, 1 monitor, 2 reset, 3 reboot, 4 isolate.",
-                     worst(snapshot.state, false)));
+                     worst(snapshot.state)));
   families.push_back(metrics::gauge("gpuward_node_kernel_severity",
                                     "The same without what only lines written by user space say.",
-                                    worst(snapshot.state, true)));
+                                    worst(snapshot.state, Evidence::kUserSpace)));
 }
 
 void append_gpus(const Snapshot& snapshot, const GpuLabels& gpus, Families& families) {
