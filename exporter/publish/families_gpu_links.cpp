@@ -16,13 +16,9 @@ struct LinkError {
 };
 
 constexpr std::array kLinkErrors{
-    LinkError{"replay", &Link::replay_errors},
-    LinkError{"recovery", &Link::recovery_errors},
-    LinkError{"crc_flit", &Link::crc_flit_errors},
-    LinkError{"crc_data", &Link::crc_data_errors},
-    LinkError{"symbol", &Link::symbol_errors},
-    LinkError{"effective", &Link::effective_errors},
-    LinkError{"bit_error_event", &Link::bit_error_events},
+    LinkError{"replay", &Link::replay_errors},     LinkError{"recovery", &Link::recovery_errors},
+    LinkError{"crc_flit", &Link::crc_flit_errors}, LinkError{"crc_data", &Link::crc_data_errors},
+    LinkError{"symbol", &Link::symbol_errors},     LinkError{"effective", &Link::effective_errors},
 };
 
 // Over all links that have it; absent where an active one has not, because a sum without it would
@@ -86,7 +82,6 @@ constexpr std::array kLinkColumns{
     error_column<3>(),
     error_column<4>(),
     error_column<5>(),
-    error_column<6>(),
 };
 
 // Two bits of NVML's fabric health mask (nvml.h, NVML_GPU_FABRIC_HEALTH_MASK_*): 0 not supported, 1

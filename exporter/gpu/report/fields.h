@@ -48,8 +48,7 @@ GPUWARD_FIELDS(Power, usage_watts, limit_watts, default_limit_watts, energy_joul
 GPUWARD_FIELDS(Slowdown, reasons, power_violation_seconds, thermal_violation_seconds)
 GPUWARD_FIELDS(Pcie, generation, generation_max, width, width_max, replays)
 GPUWARD_FIELDS(Link, number, active, replay_errors, recovery_errors, crc_flit_errors,
-               crc_data_errors, symbol_errors, effective_errors, bit_error_events,
-               remote_pci_bus_id)
+               crc_data_errors, symbol_errors, effective_errors, remote_pci_bus_id)
 GPUWARD_FIELDS(Fabric, state, status, health_mask, health_summary)
 GPUWARD_FIELDS(GpuProcess, pid, used_bytes)
 GPUWARD_FIELDS(RasBlock, block, corrected, uncorrected, deferred)

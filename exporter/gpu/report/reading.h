@@ -66,8 +66,8 @@ struct Link {  // one NVLink or XGMI link
   std::uint32_t number = 0;
   Maybe<bool> active;
   Maybe<std::uint64_t> replay_errors, recovery_errors, crc_flit_errors, crc_data_errors;
-  Maybe<std::uint64_t> symbol_errors, effective_errors, bit_error_events;  // NVLink 5
-  std::string remote_pci_bus_id;  // empty where the driver does not say
+  Maybe<std::uint64_t> symbol_errors, effective_errors;  // NVLink 5
+  std::string remote_pci_bus_id;                         // empty where the driver does not say
 };
 
 // NVML's fabric info (HGX H100 and later). State: 0 not supported, 1 not started, 2 in progress, 3

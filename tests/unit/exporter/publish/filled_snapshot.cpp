@@ -79,7 +79,6 @@ void fill_links(GpuReading& reading) {
     link.crc_data_errors = 4;
     link.symbol_errors = 5;
     link.effective_errors = 6;
-    link.bit_error_events = 7;
     link.remote_pci_bus_id = "0000:05:00";
     reading.links.push_back(link);
   }
