@@ -109,8 +109,13 @@ void append_gpus(const Snapshot& snapshot, const GpuLabels& gpus, Families& fami
     labels.emplace_back("serial", gpu.serial);
     labels.emplace_back("vendor", to_string(gpu.vendor));
     const GpuReading* const reading = reading_of(gpu, snapshot.telemetry);
-    labels.emplace_back("vbios_version", reading == nullptr ? "" : reading->vbios_version);
-    labels.emplace_back("part_number", reading == nullptr ? "" : reading->part_number);
+    const auto text = [&](std::string GpuReading::* member) {
+      return reading == nullptr ? std::string() : reading->*member;
+    };
+    labels.emplace_back("vbios_version", text(&GpuReading::vbios_version));
+    labels.emplace_back("part_number", text(&GpuReading::part_number));
+    labels.emplace_back("compute_partition", text(&GpuReading::compute_partition));
+    labels.emplace_back("memory_partition", text(&GpuReading::memory_partition));
     info.samples.push_back({std::move(labels), 1});
   }
   families.push_back(std::move(info));

@@ -54,6 +54,12 @@ constexpr std::array kStanding{
         .help = "Whether MIG is on.",
     },
     ReadingColumn{
+        .name = "gpuward_gpu_in_kfd",
+        .labels = {},
+        .value = [](Reading r) { return number(r.is_in_kfd); },
+        .help = "Whether AMD's compute driver (KFD) offers the GPU to programs.",
+    },
+    ReadingColumn{
         .name = "gpuward_gpu_processes",
         .labels = {},
         .value =

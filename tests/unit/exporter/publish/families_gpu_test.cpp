@@ -205,6 +205,19 @@ TEST(GpuFamilies, HaveNoSeriesOfAGpuThatIsGone) {
       << "what was found of it stays";
 }
 
+TEST(GpuFamilies, TellHowAnAmdGpuIsCutAndWhetherProgramsMayUseIt) {
+  GpuReading reading;
+  reading.gpu = filled_reading(0).gpu;
+  reading.compute_partition = "CPX";
+  reading.memory_partition = "NPS4";
+  reading.is_in_kfd = false;
+
+  const std::string out = text_of(reading);
+
+  EXPECT_THAT(out, HasSubstr(R"(compute_partition="CPX",memory_partition="NPS4"} 1)"));
+  EXPECT_THAT(out, HasSubstr(series("gpuward_gpu_in_kfd", "", "0")));
+}
+
 TEST(GpuFamilies, TakeNoOldReadingForANewOneWhileTheWorkerHangs) {
   Snapshot snapshot = filled_snapshot(1);
   snapshot.telemetry.state = WorkerState::kHung;

@@ -163,10 +163,10 @@ TEST_F(FamiliesTest, SayThatASourceIsDownWithoutBlamingTheNode) {
 TEST_F(FamiliesTest, DescribeTheGpus) {
   EXPECT_THAT(
       text(),
-      HasSubstr(
-          "gpuward_gpu_info{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:"
-          "00\",name=\"NVIDIA "
-          "H200\",serial=\"165\",vendor=\"nvidia\",vbios_version=\"\",part_number=\"\"} 1\n"));
+      HasSubstr("gpuward_gpu_info{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:"
+                "00\",name=\"NVIDIA "
+                "H200\",serial=\"165\",vendor=\"nvidia\",vbios_version=\"\",part_number=\"\","
+                "compute_partition=\"\",memory_partition=\"\"} 1\n"));
 }
 
 TEST_F(FamiliesTest, AreMoreThanSixHundredSeriesForEightGpusWithAHistory) {

@@ -108,6 +108,9 @@ GpuReading amd_reading(int index) {
   reading.fabric = {};
   fill_ras(reading);
   reading.bad_pages = 3;
+  reading.compute_partition = "SPX";
+  reading.memory_partition = "NPS1";
+  reading.is_in_kfd = true;
   reading.memory_total_bytes = 206'141'652'992;
   reading.memory_used_bytes = 297'000'000;
   return reading;
