@@ -36,8 +36,6 @@ class ReportReader {
     if (line.starts_with('#')) line = trim(line.substr(1));
     if (const auto value = value_of(line, "Out of bounds values"))
       report_.wrong_values = parse_integer<std::uint64_t>(first_word(*value));
-    if (const auto value = value_of(line, "Avg bus bandwidth"))
-      report_.average_bus_bandwidth = decimal(first_word(*value));
     const auto words = words_of(line);
     if (words.size() > 4 && words[0] == "size" && words[1] == "count") {
       read_head(words);

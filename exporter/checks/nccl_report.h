@@ -10,10 +10,9 @@
 namespace gpuward::exporter {
 
 struct NcclReport {
-  std::size_t rows = 0;                         // sizes that were measured
-  double best_bus_bandwidth = 0;                // GB/s, of all sizes, out of place and in place
-  std::uint64_t best_size = 0;                  // bytes at which that was
-  std::optional<double> average_bus_bandwidth;  // GB/s, as the program sums up
+  std::size_t rows = 0;           // sizes that were measured
+  double best_bus_bandwidth = 0;  // GB/s, of all sizes, out of place and in place
+  std::uint64_t best_size = 0;    // bytes at which that was
   // Results that were wrong; absent where the program did not come to its end.
   std::optional<std::uint64_t> wrong_values;
   std::string
