@@ -4,7 +4,6 @@
 #include <system_error>
 #include <utility>
 
-#include "core/runtime/text.h"
 #include "exporter/host/attribute.h"
 
 namespace gpuward::exporter {
@@ -26,17 +25,6 @@ constexpr std::uint32_t kEfaPrefix = 0xefa;
 
 std::uint32_t kind_of(const PciDevice& device) { return device.device_class >> 8; }
 
-// `TOTAL_ERR_COR 0`, the last line of aer_dev_correctable; TOTAL_ERR_NONFATAL, TOTAL_ERR_FATAL.
-std::optional<std::uint64_t> aer_total(const fs::path& path) {
-  const auto text = read_attribute(path);
-  if (!text) return std::nullopt;
-  const auto line = text->rfind("TOTAL_ERR_");
-  const auto blank = text->find(' ', line == std::string::npos ? text->size() : line);
-  if (blank == std::string::npos) return std::nullopt;
-  const std::string_view number = std::string_view(*text).substr(blank + 1);
-  return parse_integer<std::uint64_t>(number.substr(0, number.find('\n')));
-}
-
 std::optional<PciDevice> read_pci_device(const fs::path& folder, const std::string& name) {
   const auto address = parse_pci_address(name);
   const auto vendor = read_hex(folder / "vendor");
@@ -49,9 +37,7 @@ std::optional<PciDevice> read_pci_device(const fs::path& folder, const std::stri
                    *device,
                    *device_class,
                    link_name(folder / "driver"),
-                   fs::is_symlink(folder / "physfn", ignored),
-                   {aer_total(folder / "aer_dev_correctable"),
-                    aer_total(folder / "aer_dev_nonfatal"), aer_total(folder / "aer_dev_fatal")}};
+                   fs::is_symlink(folder / "physfn", ignored)};
 }
 
 }  // namespace

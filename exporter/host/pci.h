@@ -18,20 +18,12 @@
 
 namespace gpuward::exporter {
 
-// Totals since the device was found (kernel, Documentation/ABI/testing/
-// sysfs-bus-pci-devices-aer_stats); absent where the device or the kernel has no AER.
-struct PciErrors {
-  std::optional<std::uint64_t> correctable, nonfatal, fatal;
-  bool operator==(const PciErrors&) const = default;
-};
-
 struct PciDevice {
   PciAddress address;
   std::uint32_t vendor = 0, device = 0;
   std::uint32_t device_class = 0;  // 0x030200: a 3D controller
   std::string driver;              // "nvidia", "vfio-pci"; empty where none has it
   bool is_virtual_function = false;
-  PciErrors errors;
   bool operator==(const PciDevice&) const = default;
 };
 

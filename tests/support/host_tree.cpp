@@ -72,8 +72,8 @@ std::string HostTree::pci_file(const std::string& address, std::string_view name
   return device_folder(address) + "/" + std::string(name);
 }
 
-// Kernel, Documentation/ABI/testing/sysfs-bus-pci and sysfs-bus-pci-devices-aer_stats; seen on a
-// machine of ours: bus/pci/devices holds links.
+// Kernel, Documentation/ABI/testing/sysfs-bus-pci; seen on a machine of ours: bus/pci/devices holds
+// links.
 HostTree& HostTree::with_pci(const std::string& address, const PciSpec& spec) {
   const auto file = [&address](std::string_view name) { return pci_file(address, name); };
   write(file("vendor"), print("0x%04x\n", spec.vendor));
@@ -84,9 +84,6 @@ HostTree& HostTree::with_pci(const std::string& address, const PciSpec& spec) {
   write(file("max_link_speed"), "32.0 GT/s PCIe\n");
   write(file("current_link_width"), "16\n");
   write(file("max_link_width"), "16\n");
-  write(file("aer_dev_correctable"), "RxErr 0\nBadTLP 0\nBadDLLP 0\nTOTAL_ERR_COR 0\n");
-  write(file("aer_dev_nonfatal"), "Undefined 0\nDLP 0\nTLP 0\nTOTAL_ERR_NONFATAL 0\n");
-  write(file("aer_dev_fatal"), "Undefined 0\nDLP 0\nTLP 0\nTOTAL_ERR_FATAL 0\n");
   if (!spec.driver.empty()) link(file("driver"), "../../../bus/pci/drivers/" + spec.driver);
   return link("sys/bus/pci/devices/" + address, "../../../devices/pci0000:00/" + address);
 }
