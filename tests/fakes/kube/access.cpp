@@ -31,11 +31,6 @@ void Access::deny(const Denial& denial) {
   denials_.push_back(denial);
 }
 
-void Access::clear_denials() {
-  const std::lock_guard lock(mutex_);
-  denials_.clear();
-}
-
 Outcome<std::string> Access::authenticate(std::string_view authorization) const {
   constexpr std::string_view kScheme = "Bearer ";
   const std::lock_guard lock(mutex_);

@@ -24,7 +24,6 @@ class Access {
   void allow_token(const std::string& token, const std::string& user);
   void revoke_token(const std::string& token);
   void deny(const Denial& denial);
-  void clear_denials();
 
   // 401, or who it is.
   [[nodiscard]] Outcome<std::string> authenticate(std::string_view authorization) const;
