@@ -1,6 +1,7 @@
 #include "exporter/check_command.h"
 
 #include <algorithm>
+#include <fstream>
 #include <ostream>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@ constexpr milliseconds kToStartWorker{5'000};
 constexpr milliseconds kLookInterval{50};
 // What is told to stop at its deadline gets this long before it is called stuck.
 constexpr std::chrono::seconds kToStop{10};
+// What the kubelet keeps of a termination message.
+constexpr std::size_t kMostLastWordBytes = 4096;
 
 GpuTelemetry read_gpus(const CheckParts& parts, Clock& clock, const std::stop_token& stop) {
   GpuTelemetry telemetry;
@@ -124,6 +127,15 @@ class CheckCommand {
     }
     out_.flush();
     if (!place_.folder.empty()) report(write_result(place_, result));
+    if (!request_.termination_log.empty()) report(write_last_words(result));
+  }
+
+  // In place: the file is a mount, which nothing can be renamed onto.
+  [[nodiscard]] Status write_last_words(const CheckResult& result) const {
+    std::ofstream file(request_.termination_log, std::ios::binary | std::ios::trunc);
+    file << to_result_json_within(kMostLastWordBytes, place_, result) << std::flush;
+    if (file) return {};
+    return fail(ErrorKind::kUnavailable, "cannot write " + request_.termination_log.string());
   }
 
   void report(const Status& written) {

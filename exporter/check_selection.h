@@ -23,6 +23,7 @@ struct CheckRequest {
   bool is_exclusive = false;  // the caller vouches that the node is idle
   bool is_dry_run = false;
   std::filesystem::path results_dir{};                 // empty: as the settings say
+  std::filesystem::path termination_log{};             // Kubernetes' terminationMessagePath
   std::optional<std::chrono::milliseconds> timeout{};  // of each check, whatever the settings say
 };
 

@@ -128,6 +128,9 @@ CLI::App* add_check(CLI::App& app, CheckRequest& request, double& timeout_second
                   "The node is idle: needed by checks that load the GPUs");
   check->add_flag("--dry-run", request.is_dry_run, "Say what would run, and run nothing");
   check->add_option("--results-dir", request.results_dir, "Folder for a JSON file of each check");
+  check->add_option(
+      "--termination-log", request.termination_log,
+      "File for the last check's JSON object: the container's terminationMessagePath");
   check->add_option("--timeout", timeout_seconds, "Of each check, in seconds")
       ->check(CLI::Range(1.0, 1e6));
   return check;

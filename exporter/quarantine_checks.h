@@ -5,10 +5,7 @@
 #include <functional>
 #include <iosfwd>
 #include <stop_token>
-#include <string_view>
 
-#include "core/model/check_result.h"
-#include "core/model/result.h"
 #include "exporter/quarantine.h"
 
 namespace gpuward::exporter {
@@ -19,9 +16,5 @@ using CheckByNumber =
 
 // Copies what the command prints to `out` as well.
 [[nodiscard]] RunCheck run_by_command(CheckByNumber command, std::ostream& out);
-
-// One result in the form of the replaced suite; times and findings are not in it. kInvalid for
-// anything else.
-[[nodiscard]] Result<CheckResult> parse_result_line(std::string_view line);
 
 }  // namespace gpuward::exporter

@@ -127,6 +127,7 @@ Result<bool> Sweep::claim(const kube::Node& node) {
         kube::NodeChange change;
         change.set_taints.push_back(maintenance_taint());
         change.set_annotations.emplace(kMaintenanceClaim, render_claim({options_.owner, expires}));
+        change.set_annotations.emplace(kLastSweepAnnotation, to_rfc3339(clock_.wall()));
         return change;
       },
       clock_);

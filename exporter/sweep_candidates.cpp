@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/runtime/clock.h"
 #include "exporter/publish/node/claim.h"
-#include "exporter/publish/node/diagnosis.h"
 #include "exporter/publish/node/node_keys.h"
 
 namespace gpuward::exporter {
@@ -30,10 +30,9 @@ bool is_gpu_resource(std::string_view name) {
 }
 
 kube::WallTime last_sweep(const kube::Node& node) {
-  const auto found = node.meta.annotations.find(std::string(kSweepResultAnnotation));
+  const auto found = node.meta.annotations.find(std::string(kLastSweepAnnotation));
   if (found == node.meta.annotations.end()) return {};
-  const auto diagnosis = parse_diagnosis(found->second, "sweep");
-  return diagnosis ? diagnosis->when : kube::WallTime{};
+  return parse_rfc3339(found->second).value_or(kube::WallTime{});
 }
 
 }  // namespace

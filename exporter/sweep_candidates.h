@@ -18,8 +18,8 @@ namespace gpuward::exporter {
 // that has ended has given them back.
 [[nodiscard]] bool uses_gpus(const kube::Pod& pod);
 
-// Those that were not swept for longest first, so that a fleet larger than one sweep is gone
-// through.
+// Those that no sweep has taken for longest first, so that a fleet larger than one sweep is gone
+// through, and nodes whose check is always skipped keep no other from its turn.
 void sort_by_last_sweep(std::vector<kube::Node>& nodes);
 
 }  // namespace gpuward::exporter

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <optional>
 
+#include "core/model/check_result.h"
 #include "core/runtime/json.h"
 #include "exporter/publish/node/node_keys.h"
+#include "exporter/result_line.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -15,6 +16,8 @@ constexpr std::size_t kLongestName = 63;  // of a Job's pods' label; also of a l
 constexpr std::size_t kSuffix = 9;        // "-" and 8 hex digits
 constexpr int kSecondsKept = 3600;
 constexpr std::string_view kPlaceholder = "TARGET_NODE_NAME";
+// Not the default one in /dev: that is the node's own there.
+constexpr const char* kLastWords = "/run/termination-log";
 
 std::string cut(std::string text, std::size_t size) {
   text.resize(std::min(text.size(), size));
@@ -55,10 +58,13 @@ Json affinity(std::string_view node) {
 Json built_in(const SweepJobOptions& options, std::string_view node) {
   const Json mounts = Json::array({{{"name", "dev"}, {"mountPath", "/dev"}},
                                    {{"name", "sys"}, {"mountPath", "/sys"}, {"readOnly", true}}});
+  const Json args =
+      Json::array({"check", "--check", "1", "--json", "--termination-log", kLastWords});
   const Json container = {{"name", "check"},
                           {"image", options.image},
-                          {"args", {"check", "--check", "1", "--json"}},
+                          {"args", args},
                           {"securityContext", {{"privileged", true}}},
+                          {"terminationMessagePath", kLastWords},
                           {"terminationMessagePolicy", "FallbackToLogsOnError"},
                           {"volumeMounts", mounts}};
   const Json volumes = Json::array({{{"name", "dev"}, {"hostPath", {{"path", "/dev"}}}},
@@ -93,33 +99,44 @@ Result<Json> from_template(std::string text, std::string_view node) {
   return job;
 }
 
-// The verdict that the check has printed, as one line of JSON among others.
-std::optional<SweepVerdict> verdict_in(std::string_view line) {
-  const auto json = parse_json(line);
-  if (!json) return std::nullopt;
-  const auto severity = parse_severity(string_at(*json, "severity"));
-  if (string_at(*json, "status") != "FAIL" || !severity || *severity < Severity::kReset)
-    return std::nullopt;
-  return SweepVerdict{NodeStatus::kFail, *severity, string_at(*json, "details")};
-}
-
-SweepVerdict verdict_of_message(std::string_view message) {
-  SweepVerdict worst{.why = "the check ended with 1 and printed no failure"};
+// What the check has said, each of its lines of JSON among whatever else was printed.
+std::vector<CheckResult> results_in(std::string_view message) {
+  std::vector<CheckResult> results;
   while (!message.empty()) {
     const auto end = std::min(message.find('\n'), message.size());
-    const auto found = verdict_in(message.substr(0, end));
-    if (found && found->severity > worst.severity) worst = *found;
+    if (auto result = parse_result_line(message.substr(0, end)))
+      results.push_back(*std::move(result));
     message.remove_prefix(std::min(end + 1, message.size()));
+  }
+  return results;
+}
+
+SweepVerdict verdict_of_failure(const std::vector<CheckResult>& results) {
+  SweepVerdict worst{.why = "the check ended with 1 and said nothing of a failure"};
+  for (const CheckResult& result : results) {
+    const bool taints = result.status == CheckStatus::kFail && result.severity >= Severity::kReset;
+    if (taints && result.severity > worst.severity)
+      worst = {NodeStatus::kFail, result.severity, result.details};
   }
   return worst;
 }
 
+SweepVerdict verdict_of_success(const std::vector<CheckResult>& results) {
+  if (results.empty()) return {.why = "the check ended with 0 and said nothing"};
+  for (const CheckResult& result : results) {
+    if (result.status != CheckStatus::kPass && result.status != CheckStatus::kWarn)
+      return {.why = std::string(to_string(result.status)) + ": " + result.details};
+  }
+  return {NodeStatus::kPass, Severity::kNone, "passed"};
+}
+
 SweepVerdict verdict_of(const kube::ContainerEnd& end) {
-  const bool was_skipped = end.message.find("\"status\":\"SKIP\"") != std::string::npos;
-  if (end.exit_code == 0 && was_skipped) return {.why = "the check was skipped"};
-  if (end.exit_code == 0) return {NodeStatus::kPass, Severity::kNone, "passed"};
-  if (end.exit_code == 1) return verdict_of_message(end.message);
-  return {.why = "the check ended with " + std::to_string(end.exit_code) + " " + end.reason};
+  const std::vector<CheckResult> results = results_in(end.message);
+  if (end.exit_code == 0) return verdict_of_success(results);
+  if (end.exit_code == 1) return verdict_of_failure(results);
+  std::string why = "the check ended with " + std::to_string(end.exit_code) + " " + end.reason;
+  if (!results.empty()) why += ": " + results.back().details;
+  return {.why = std::move(why)};
 }
 
 }  // namespace
@@ -153,8 +170,7 @@ SweepVerdict judge_sweep_job(const kube::Job& job, const std::vector<kube::Pod>&
   for (const kube::Pod& pod : pods) {
     if (!pod.ended.empty()) return verdict_of(pod.ended.front());
   }
-  if (job.is_complete) return {NodeStatus::kPass, Severity::kNone, "passed"};
-  return {.why = "the Job has failed without a check that ended: " + job.failure};
+  return {.why = "no check has ended: " + (job.is_failed ? job.failure : "its pod is gone")};
 }
 
 }  // namespace gpuward::exporter

@@ -37,8 +37,9 @@ struct SweepVerdict {
   std::string why = {};
 };
 
-// A failure needs a verdict of the check itself: a Job that was killed, ran out of time or never
-// started says nothing about the GPUs.
+// Pass and failure both need the check's own word, in its termination message: a Job that was
+// killed, ran out of time, never started or was skipped says nothing about the GPUs, whatever code
+// it ended with.
 [[nodiscard]] SweepVerdict judge_sweep_job(const kube::Job& job,
                                            const std::vector<kube::Pod>& pods);
 

@@ -6,6 +6,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
+#include "core/runtime/text.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -51,6 +52,16 @@ std::string to_result_json(const ResultPlace& place, const CheckResult& result) 
                     {"status", upper(to_string(result.status))},
                     {"details", result.details},
                     {"severity", severity_text(result.severity)}});
+}
+
+std::string to_result_json_within(std::size_t max_bytes, const ResultPlace& place,
+                                  CheckResult result) {
+  std::string json = to_result_json(place, result);
+  while (json.size() > max_bytes && !result.details.empty()) {
+    result.details = to_valid_utf8(result.details, result.details.size() / 2);
+    json = to_result_json(place, result);
+  }
+  return json;
 }
 
 std::string safe_name(std::string_view check) {

@@ -1,6 +1,6 @@
 // Results in the form of the replaced suite: one JSON object of seven fields a check, in
-// `check-<name>.json` and as a line of stdout, and `summary.json` of a suite. Used by the runner
-// and the check command.
+// `check-<name>.json`, as a line of stdout and as a container's last words, and `summary.json` of a
+// suite. Used by the runner and the check command.
 #pragma once
 
 #include <filesystem>
@@ -22,6 +22,9 @@ struct ResultPlace {
 // {"timestamp","hostname","instance_type","check","status","details","severity"}, in one line.
 // Status PASS, WARN, FAIL, SKIP or ERROR; severity empty where there is none.
 [[nodiscard]] std::string to_result_json(const ResultPlace& place, const CheckResult& result);
+// The same in at most so many bytes, whole JSON still: the details are what is cut.
+[[nodiscard]] std::string to_result_json_within(std::size_t max_bytes, const ResultPlace& place,
+                                                CheckResult result);
 // Each run of characters outside A-Za-z0-9._- becomes one `-`.
 [[nodiscard]] std::string safe_name(std::string_view check);
 // Atomically, mode 0644; makes the folder.

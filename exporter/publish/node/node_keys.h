@@ -21,6 +21,9 @@ inline constexpr std::string_view kTargetNodeLabel = "gpu-healthcheck.aws-sample
 inline constexpr std::string_view kResultsAnnotation = "gpu-healthcheck.aws-samples.io/results";
 inline constexpr std::string_view kSweepResultAnnotation =
     "gpu-healthcheck.aws-samples.io/sweep-result";
+// When a sweep last took the node, whatever came of it.
+inline constexpr std::string_view kLastSweepAnnotation =
+    "gpu-healthcheck.aws-samples.io/last-sweep";
 inline constexpr std::string_view kQuarantineResultAnnotation =
     "gpu-healthcheck.aws-samples.io/quarantine-result";
 // Whose the maintenance taint and the mode label are, and until when (claim.h).

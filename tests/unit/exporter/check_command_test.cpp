@@ -138,6 +138,37 @@ TEST_F(CheckCommandTest, PrintsOneJsonObjectForEachCheckAndWritesThemAsFiles) {
   EXPECT_TRUE(read_file(folder_ / "results/check-0-nvidia-smi.json"));
 }
 
+// Kubernetes' terminationMessagePath: how the sweep learns of a check that was skipped.
+TEST_F(CheckCommandTest, LeavesTheLastChecksResultAsTheContainersLastWords) {
+  CheckRequest request{.check = "1"};
+  request.termination_log = folder_.write("termination-log", "of a run before, and longer");
+  EXPECT_EQ(run(request), 0) << err_.str();
+  const auto words = read_file(request.termination_log);
+  ASSERT_TRUE(words);
+  const auto json = parse_json(*words);
+  ASSERT_TRUE(json) << *words;
+  EXPECT_EQ(string_at(*json, "check"), "1-dcgm-diag-l2");
+  EXPECT_EQ(string_at(*json, "status"), "SKIP");
+}
+
+TEST_F(CheckCommandTest, WritesItsLastWordsInPlaceBecauseTheFileIsAMount) {
+  const auto target = folder_.write("mounted", "");
+  std::filesystem::create_symlink(target, folder_ / "termination-log");
+  parts_.instance_type = "x9.metal";
+  CheckRequest request{.suite = "lightweight"};
+  request.termination_log = folder_ / "termination-log";
+  static_cast<void>(run(request));
+  EXPECT_TRUE(std::filesystem::is_symlink(request.termination_log));
+  EXPECT_THAT(*read_file(target), HasSubstr("3-topology-check"));
+}
+
+TEST_F(CheckCommandTest, LastWordsThatCannotBeWrittenAreSaidAndChangeNoVerdict) {
+  CheckRequest request{.check = "0"};
+  request.termination_log = folder_ / "no-folder/termination-log";
+  EXPECT_EQ(run(request), 0);
+  EXPECT_THAT(err_.str(), HasSubstr(request.termination_log.string()));
+}
+
 TEST_F(CheckCommandTest, TheQuickSuiteEndsAtItsFirstFailure) {
   node_.gpu(1).rows.failure = true;
   EXPECT_EQ(run({.suite = "lightweight"}), 1);

@@ -25,9 +25,13 @@ class NoCredentials final : public kube::Credentials {
   void reject(const std::string&) override {}
 };
 
+inline constexpr const char* kPassLine = R"({"check":"1-dcgm-diag-l2","status":"PASS"})";
+inline constexpr const char* kSkipLine =
+    R"({"check":"1-dcgm-diag-l2","status":"SKIP","details":"dcgmi is not here"})";
+
 struct JobEnd {
   int exit_code = 0;
-  std::string message = {};
+  std::string message = kPassLine;
   bool never = false;           // it goes on for ever
   std::string no_pod_why = {};  // it fails without a pod that ended
 };

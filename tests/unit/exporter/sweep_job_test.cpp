@@ -28,7 +28,11 @@ TEST(SweepJob, ContractARunsCheckOneOnTheNode) {
   EXPECT_EQ(job["spec"]["activeDeadlineSeconds"], 900);
   EXPECT_EQ(job["spec"]["backoffLimit"], 0);
   const Json pod = job["spec"]["template"]["spec"];
-  EXPECT_EQ(pod["containers"][0]["args"], Json::array({"check", "--check", "1", "--json"}));
+  const Json& container = pod["containers"][0];
+  const std::string last_words = container["terminationMessagePath"];
+  EXPECT_EQ(container["args"],
+            Json::array({"check", "--check", "1", "--json", "--termination-log", last_words}));
+  EXPECT_EQ(last_words.find("/dev/"), std::string::npos) << "that is the node's own";
   EXPECT_EQ(pod["automountServiceAccountToken"], false);
   EXPECT_THAT(dump_json(pod["affinity"]), HasSubstr("ip-10-0-0-1.ec2.internal"));
   EXPECT_THAT(dump_json(pod["tolerations"]), HasSubstr("maintenance"));
@@ -76,38 +80,66 @@ kube::Pod ended(int code, const std::string& message) {
   return pod;
 }
 
+std::string said(const std::string& status, const std::string& severity = {},
+                 const std::string& details = {}) {
+  return dump_json({{"check", "1-dcgm-diag-l2"},
+                    {"status", status},
+                    {"severity", severity},
+                    {"details", details}});
+}
+
+NodeStatus status_after(int code, const std::string& message) {
+  return judge_sweep_job({.is_complete = code == 0, .is_failed = code != 0}, {ended(code, message)})
+      .status;
+}
+
 TEST(SweepVerdict, TakesTheWorstFailureThatTheCheckHasPrinted) {
-  const auto verdict = judge_sweep_job(
-      {}, {ended(1,
-                 "noise\n{\"status\":\"FAIL\",\"severity\":\"RESET\",\"details\":\"a\"}\n"
-                 "{\"status\":\"FAIL\",\"severity\":\"ISOLATE\",\"details\":\"b\"}\n"
-                 "{\"status\":\"PASS\",\"severity\":\"\"}")});
+  const auto verdict =
+      judge_sweep_job({}, {ended(1, "noise\n" + said("FAIL", "RESET", "a") + "\n" +
+                                        said("FAIL", "ISOLATE", "b") + "\n" + said("PASS"))});
   EXPECT_EQ(verdict.status, NodeStatus::kFail);
   EXPECT_EQ(verdict.severity, Severity::kIsolate);
   EXPECT_EQ(verdict.why, "b");
 }
 
 TEST(SweepVerdict, AFailureWithoutASeverityThatTaintsIsNone) {
-  for (const char* message :
-       {"", "{\"status\":\"FAIL\"}", "{\"status\":\"FAIL\",\"severity\":\"MONITOR\"}",
-        "{\"status\":\"ERROR\",\"severity\":\"ISOLATE\"}",
-        "half a line {\"status\":\"FAIL\",\"severity\":\"ISOLATE\"}"}) {
-    EXPECT_EQ(judge_sweep_job({}, {ended(1, message)}).status, NodeStatus::kUnknown) << message;
+  for (const std::string& message :
+       {std::string(), said("FAIL"), said("FAIL", "MONITOR"), said("ERROR", "ISOLATE"),
+        "half a line " + said("FAIL", "ISOLATE")}) {
+    EXPECT_EQ(status_after(1, message), NodeStatus::kUnknown) << message;
   }
 }
 
-TEST(SweepVerdict, ACheckThatSaysThatItWasSkippedHasNotPassed) {
-  EXPECT_EQ(judge_sweep_job({.is_complete = true}, {ended(0, R"({"status":"SKIP"})")}).status,
-            NodeStatus::kUnknown);
-  EXPECT_EQ(judge_sweep_job({.is_complete = true}, {ended(0, "")}).status, NodeStatus::kPass);
+TEST(SweepVerdict, AWarningIsNoReasonToKeepANode) {
+  EXPECT_EQ(status_after(0, said("PASS")), NodeStatus::kPass);
+  EXPECT_EQ(status_after(0, said("WARN", "MONITOR")), NodeStatus::kPass);
+}
+
+TEST(SweepVerdict, ASkippedCheckHasNotPassedAlthoughItEndsWithZero) {
+  const auto verdict =
+      judge_sweep_job({.is_complete = true}, {ended(0, said("SKIP", "", "dcgmi is not here"))});
+  EXPECT_EQ(verdict.status, NodeStatus::kUnknown);
+  EXPECT_EQ(verdict.why, "skip: dcgmi is not here");
+  EXPECT_EQ(status_after(0, said("PASS") + "\n" + said("SKIP")), NodeStatus::kUnknown);
+}
+
+TEST(SweepVerdict, WhoSaysNothingHasNotPassed) {
+  EXPECT_EQ(status_after(0, ""), NodeStatus::kUnknown);
+  EXPECT_EQ(status_after(0, "all is well"), NodeStatus::kUnknown);
+  EXPECT_EQ(status_after(0, said("FAIL", "ISOLATE")), NodeStatus::kUnknown);
+  EXPECT_EQ(judge_sweep_job({.is_complete = true}, {}).status, NodeStatus::kUnknown);
+}
+
+TEST(SweepVerdict, TellsWhyACheckCouldNotTell) {
+  const auto verdict = judge_sweep_job({}, {ended(3, said("ERROR", "", "no test was seen"))});
+  EXPECT_EQ(verdict.status, NodeStatus::kUnknown);
+  EXPECT_THAT(verdict.why, HasSubstr("no test was seen"));
 }
 
 TEST(SweepVerdict, OnlyTheCheckItselfCanFailANode) {
-  EXPECT_EQ(judge_sweep_job({}, {ended(137, R"({"status":"FAIL","severity":"ISOLATE"})")}).status,
-            NodeStatus::kUnknown);
+  EXPECT_EQ(status_after(137, said("FAIL", "ISOLATE")), NodeStatus::kUnknown);
   EXPECT_EQ(judge_sweep_job({.is_failed = true, .failure = "DeadlineExceeded"}, {}).status,
             NodeStatus::kUnknown);
-  EXPECT_EQ(judge_sweep_job({.is_complete = true}, {}).status, NodeStatus::kPass);
 }
 
 }  // namespace

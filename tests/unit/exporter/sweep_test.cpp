@@ -46,7 +46,8 @@ TEST_F(SweepTest, AJobThatCouldNotTellLeavesTheNodeAsItWas) {
   const std::map<std::string, JobEnd> ends = {
       {"killed", {.exit_code = 137}},
       {"silent", {.exit_code = 1, .message = "Segmentation fault"}},
-      {"unsure", {.exit_code = 1, .message = R"({"status":"ERROR","severity":"MONITOR"})"}},
+      {"unsure", {.exit_code = 3, .message = R"({"check":"1-dcgm-diag-l2","status":"ERROR"})"}},
+      {"skipped", {.message = kSkipLine}},
       {"late", {.no_pod_why = "DeadlineExceeded"}},
       {"endless", {.never = true}}};
   jobs_.ends = ends;
@@ -54,7 +55,7 @@ TEST_F(SweepTest, AJobThatCouldNotTellLeavesTheNodeAsItWas) {
   const auto report = sweep();
   ASSERT_TRUE(report);
   EXPECT_THAT(report->untold,
-              UnorderedElementsAre("killed", "silent", "unsure", "late", "endless"));
+              UnorderedElementsAre("killed", "silent", "unsure", "skipped", "late", "endless"));
   for (const auto& [name, end] : ends) {
     EXPECT_EQ(label(name, kStatusLabel), "") << name;
     EXPECT_FALSE(has_taint(name, kUnhealthyTaintKey)) << name;
@@ -133,6 +134,17 @@ TEST_F(SweepTest, TakesNoMoreNodesThanItMayAndThoseThatWaitedLongest) {
   const auto second = sweep(few);
   ASSERT_TRUE(second);
   EXPECT_THAT(second->passed, ::testing::IsSupersetOf({"gpu-04", "gpu-05"}));
+}
+
+TEST_F(SweepTest, NodesThatNeverTellKeepNoOtherFromItsTurn) {
+  for (const char* name : {"a-mig", "b-mig", "c-good"}) add_node(name);
+  jobs_.ends["a-mig"] = jobs_.ends["b-mig"] = {.message = kSkipLine};
+  SweepOptions few = options();
+  few.max_nodes = 2;
+  EXPECT_THAT(sweep(few)->untold, UnorderedElementsAre("a-mig", "b-mig"));
+  clock_.advance(std::chrono::hours(6));
+  few.owner = "sweep 2";
+  EXPECT_THAT(sweep(few)->passed, ElementsAre("c-good"));
 }
 
 // K8: a pod that comes between the look and the taint.

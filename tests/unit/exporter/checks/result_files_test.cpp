@@ -48,6 +48,19 @@ TEST(ResultRecord, IsOneLineWhateverTheDetails) {
   EXPECT_EQ(to_result_json({}, result).find('\n'), std::string::npos);
 }
 
+TEST(ResultRecord, FitsByItsDetailsAlone) {
+  CheckResult result = failed();
+  result.details = std::string(1024, '\x01');  // six characters each, in JSON
+  const std::string line = to_result_json_within(4096, {"", "node-1", ""}, result);
+  EXPECT_LE(line.size(), 4096U);
+  const auto json = parse_json(line);
+  ASSERT_TRUE(json) << line;
+  EXPECT_EQ(string_at(*json, "status"), "FAIL");
+  EXPECT_EQ(string_at(*json, "severity"), "REBOOT");
+  EXPECT_GT(string_at(*json, "details").size(), 500U);
+  EXPECT_EQ(to_result_json_within(4096, {}, failed()), to_result_json({}, failed()));
+}
+
 TEST(SafeName, ReplacesEachRunOfForeignCharacters) {
   EXPECT_EQ(safe_name("0-nvidia-smi"), "0-nvidia-smi");
   EXPECT_EQ(safe_name("a b//c"), "a-b-c");
