@@ -128,6 +128,7 @@ int quarantine_command(const Flags& flags) {
     QuarantineOptions options;
     options.node = flags.node_name;
     options.owner = owner_of_run(clock);
+    options.state_folder = flags.state_path;
     options.writes_labels = settings->node.writes_labels;
     options.needs_cordon = !flags.is_quarantine_forced;
     const auto verdict =

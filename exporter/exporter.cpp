@@ -161,6 +161,7 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id) {
     auto current = policy_.get();
     return {current, &current->settings.checks};
   };
+  options.objection = ask_for_maintenance(flags, clock_);
   checks_ = std::make_unique<CheckRunner>(std::move(options), store_, clock_, log_);
 }
 
@@ -204,7 +205,9 @@ void Exporter::take_clear_requests() {
   clear_fault_ = std::move(taken.fault);
   for (const ClearRequest& request : taken.requests) {
     const auto cleared = store_.clear(request, clock_.wall());
-    if (cleared.empty()) log_.warn("A request to clear findings matched none");
+    // Most diagnostics that pass have nothing to clear.
+    if (cleared.empty() && !request.passed_diagnostic)
+      log_.warn("A request to clear findings matched none");
     for (const Finding& finding : cleared) {
       log_.warn("A finding was cleared on request",
                 {{"check", finding.check},

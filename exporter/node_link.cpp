@@ -3,9 +3,12 @@
 #include <utility>
 
 #include "exporter/identity.h"
+#include "exporter/publish/node/claim.h"
 
 namespace gpuward::exporter {
 namespace {
+
+constexpr kube::ApiDeadlines kQuestion{std::chrono::seconds(3), std::chrono::seconds(5)};
 
 void say_unreachable(const Error& error, Store& store, Log& log) {
   log.error("Nothing is written to the node: there is no API server",
@@ -50,10 +53,24 @@ Result<std::string> NodeLink::instance_type() const {
   return instance_type_at(*connection_, node_);
 }
 
+std::function<std::optional<std::string>()> ask_for_maintenance(const Flags& flags, Clock& clock) {
+  if (flags.node_name.empty()) return nullptr;
+  return [kubeconfig = flags.kubeconfig, context = flags.kube_context, name = flags.node_name,
+          &clock]() -> std::optional<std::string> {
+    constexpr const char* kUntold = "nobody can tell whether a quarantine has the node: ";
+    auto cluster = kube::find_cluster(kubeconfig, context);
+    if (!cluster) return kUntold + cluster.error().message;
+    kube::Connection connection(*std::move(cluster), user_agent(), clock);
+    const auto node = connection.make_api(kQuestion)->get_node(name);
+    if (!node) return kUntold + node.error().message;
+    const auto who = maintenance_of(*node);
+    return who ? std::optional("the node is not free: " + *who) : std::nullopt;
+  };
+}
+
 Result<std::string> instance_type_at(kube::Connection& connection, const std::string& node) {
-  constexpr kube::ApiDeadlines kDeadlines{std::chrono::seconds(3), std::chrono::seconds(5)};
   if (node.empty()) return fail(ErrorKind::kNotFound, "there is no node to ask");
-  return instance_type_label(*connection.make_api(kDeadlines), node);
+  return instance_type_label(*connection.make_api(kQuestion), node);
 }
 
 }  // namespace gpuward::exporter

@@ -3,7 +3,9 @@
 // composition root where the node has a name; without an API server it says so and stays idle.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/kube/connection.h"
@@ -34,6 +36,12 @@ class NodeLink {
   std::unique_ptr<kube::Connection> connection_;
   std::unique_ptr<NodePublisher> publisher_;
 };
+
+// For the runner of the checks: a quarantine or a sweep that has this node now, or that nobody can
+// tell. Each call asks the API server anew, for 5 s at most; without a node name nobody can have
+// it. What is returned owns what it uses but for the clock.
+[[nodiscard]] std::function<std::optional<std::string>()> ask_for_maintenance(const Flags& flags,
+                                                                              Clock& clock);
 
 // What the label of this node says, for 5 s at most. kNotFound without a name or a label.
 [[nodiscard]] Result<std::string> instance_type_at(kube::Connection& connection,

@@ -6,6 +6,7 @@
 #include "core/runtime/backoff.h"
 #include "exporter/publish/node/claim.h"
 #include "exporter/publish/node/node_keys.h"
+#include "exporter/store/clear_request.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -33,6 +34,7 @@ Quarantine::Quarantine(QuarantineOptions options, kube::Api& api, Clock& clock, 
 
 Result<QuarantineVerdict> Quarantine::run(const RunCheck& run_check, const std::stop_token& stop) {
   if (auto claimed = claim(); !claimed) return std::unexpected(claimed.error());
+  const WallTime began = clock_.wall();
   const std::vector<CheckResult> results = run_checks(run_check, stop);
   if (stop.stop_requested()) {
     if (const auto released = release(); !released)
@@ -41,6 +43,8 @@ Result<QuarantineVerdict> Quarantine::run(const RunCheck& run_check, const std::
     return fail(ErrorKind::kCancelled, "stopped before the diagnostics had ended");
   }
   QuarantineVerdict verdict = judge_quarantine(results);
+  // First, so that the node's exporter does not say fail again beside the verdict.
+  if (verdict.status == NodeStatus::kPass) clear_findings(began);
   if (const auto published = publish(verdict, results); !published) {
     log_.error("What came of the quarantine is not on the node",
                {{"node", options_.node},
@@ -97,6 +101,15 @@ std::vector<CheckResult> Quarantine::run_checks(const RunCheck& run_check,
                {"severity", std::string(to_string(results.back().severity))}});
   }
   return results;
+}
+
+void Quarantine::clear_findings(WallTime began) {
+  ClearRequest request;
+  request.passed_diagnostic = began;
+  const auto left = ClearRequests(options_.state_folder).leave(request, clock_.wall());
+  if (!left)
+    log_.warn("The node's exporter does not learn of the pass: clear its findings by hand",
+              {{"error", left.error().message}, {"hint", "gpuward-exporter findings clear"}});
 }
 
 Status Quarantine::publish(const QuarantineVerdict& verdict,

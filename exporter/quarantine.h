@@ -19,6 +19,8 @@ namespace gpuward::exporter {
 struct QuarantineOptions {
   std::string node;   // NODE_NAME
   std::string owner;  // unlike any other run's: the pod's name and the time
+  // Where the node's exporter takes what is declared repaired (--state.path).
+  std::filesystem::path state_folder;
   // Longer than both checks can take: then the claim on the node runs out.
   std::chrono::milliseconds limit = std::chrono::hours(4);
   // For how long to try to say what came of hours of diagnostics.
@@ -37,7 +39,8 @@ class Quarantine {
   Quarantine(QuarantineOptions options, kube::Api& api, Clock& clock, Log& log);
 
   // Blocks for hours. kRefused: the node is not cordoned, or somebody else has it. kCancelled: the
-  // stop came first, and the node is as before. The verdict also where it could not be written.
+  // stop came first, and the node is as before. The verdict also where it could not be written. A
+  // pass takes away what the node's exporter holds against it and diagnostics clear.
   [[nodiscard]] Result<QuarantineVerdict> run(const RunCheck& run_check,
                                               const std::stop_token& stop);
 
@@ -46,6 +49,7 @@ class Quarantine {
   [[nodiscard]] std::optional<std::string> objection_to(const kube::Node& node) const;
   [[nodiscard]] std::vector<CheckResult> run_checks(const RunCheck& run_check,
                                                     const std::stop_token& stop);
+  void clear_findings(WallTime began);
   [[nodiscard]] Status publish(const QuarantineVerdict& verdict,
                                const std::vector<CheckResult>& results);
   [[nodiscard]] Status release();

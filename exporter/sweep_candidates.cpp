@@ -43,8 +43,7 @@ std::optional<std::string> objection_to_sweep(const kube::Node& node, kube::Wall
   if (!is_ready(node)) return "it is not ready";
   if (has_taint(node, kUnhealthyTaintKey)) return "it is tainted unhealthy";
   if (has_taint(node, kRemediationTaintKey)) return "gpuward-remediator has it";
-  if (has_taint(node, kMaintenanceTaintKey)) return "it is under maintenance";
-  if (node.meta.labels.contains(std::string(kModeLabel))) return "a quarantine is running on it";
+  if (auto who = maintenance_of(node)) return who;
   const auto claim = claim_on(node, kMaintenanceClaim);
   if (claim && claim->expires > now) return "another sweep has it";
   return std::nullopt;

@@ -41,6 +41,9 @@ CheckOutcome look(const RunOrder& order, Clock& clock, const std::stop_token& st
     if (!is_use_known(order.snapshot)) {
       return CheckOutcome::skipped("nobody can tell whether the GPUs are in use");
     }
+    if (order.objection) {
+      if (auto why = order.objection()) return CheckOutcome::skipped(*std::move(why));
+    }
   }
   const auto profile = order.settings.profiles.find(order.instance_type);
   return order.check->run({.snapshot = order.snapshot,

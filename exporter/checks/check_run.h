@@ -25,6 +25,9 @@ struct RunOrder {
   HostPaths host;
   std::string instance_type;
   bool is_exclusive = false;
+  // Why what needs idle GPUs may not begin now; nullopt: it may. Asked on the run's thread, may
+  // block for seconds. Has to own what it uses.
+  std::function<std::optional<std::string>()> objection = nullptr;
   // Called on the run's thread with its result, before it counts as ended: writes the result file.
   // Has to own what it uses.
   std::function<void(const CheckResult&)> on_result = nullptr;

@@ -108,6 +108,7 @@ void CheckRunner::start(const CheckEntry& entry, Job& job, const CheckSettings& 
   order.settings = settings;
   order.host = options_.host;
   order.instance_type = order.snapshot.instance.type;
+  order.objection = options_.objection;
   if (!settings.results_dir.empty()) {
     const ResultPlace place{settings.results_dir, options_.host_name, order.instance_type};
     // What cannot be written is missed by whoever reads it; the store has the result all the same.

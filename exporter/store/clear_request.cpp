@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/runtime/clock.h"
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 
@@ -22,11 +23,15 @@ Result<ClearRequest> parse_request(std::string_view text) {
   ClearRequest request;
   request.all_operator = member_at(*json, "all_operator") == true;
   request.after_gpu_reset = member_at(*json, "after_gpu_reset") == true;
+  request.passed_diagnostic = parse_rfc3339(string_at(*json, "passed_diagnostic"));
   request.check = string_at(*json, "check");
   request.code = string_at(*json, "code");
   request.pci_bus_id = string_at(*json, "pci_bus_id");
-  if (request.all_operator || request.after_gpu_reset || !request.check.empty()) return request;
-  return fail(ErrorKind::kInvalid, "it names no check, all_operator or after_gpu_reset");
+  if (request.all_operator || request.after_gpu_reset || request.passed_diagnostic ||
+      !request.check.empty())
+    return request;
+  return fail(ErrorKind::kInvalid,
+              "it names no check, all_operator, after_gpu_reset or passed_diagnostic");
 }
 
 // Removed before it is used: a request that came again with each start would clear findings that
@@ -55,6 +60,9 @@ bool ClearRequest::matches(const Finding& finding) const {
     return finding.cleared_by == ClearedBy::kGpuReset &&
            (pci_bus_id.empty() || finding.pci_bus_id == pci_bus_id);
   }
+  if (passed_diagnostic) {
+    return finding.cleared_by == ClearedBy::kDiagnostics && finding.last_seen <= *passed_diagnostic;
+  }
   return finding.check == check && finding.code == code && finding.pci_bus_id == pci_bus_id;
 }
 
@@ -70,11 +78,13 @@ Result<std::filesystem::path> ClearRequests::leave(const ClearRequest& request,
   }
   auto path = folder_ / (std::to_string(now.time_since_epoch().count()) + "-" +
                          std::to_string(::getpid()) + ".json");
-  const Json json = {{"all_operator", request.all_operator},
-                     {"after_gpu_reset", request.after_gpu_reset},
-                     {"check", request.check},
-                     {"code", request.code},
-                     {"pci_bus_id", request.pci_bus_id}};
+  Json json = {{"all_operator", request.all_operator},
+               {"after_gpu_reset", request.after_gpu_reset},
+               {"check", request.check},
+               {"code", request.code},
+               {"pci_bus_id", request.pci_bus_id}};
+  if (request.passed_diagnostic)
+    json["passed_diagnostic"] = to_rfc3339_ms(*request.passed_diagnostic);
   if (auto written = write_file_atomically(path, dump_json(json), 0600); !written) {
     return std::unexpected(written.error());
   }

@@ -1,9 +1,11 @@
-// What somebody declares repaired. `gpuward-exporter findings clear` leaves the request as a file
-// in the state folder; the exporter takes it within a second, or at its next start. A file and no
-// page of the web server: who may write into that folder is root on this node already.
+// What somebody declares repaired. `gpuward-exporter findings clear`, or a quarantine that has
+// passed, leaves the request as a file in the state folder; the exporter takes it within a second,
+// or at its next start. A file and no page of the web server: who may write into that folder is
+// root on this node already.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,9 @@ struct ClearRequest {
   bool all_operator = false;
   // All that a GPU reset clears, of the GPU `pci_bus_id` or, where that is empty, of all GPUs.
   bool after_gpu_reset = false;
+  // When a diagnostic began that all GPUs have passed since: all that diagnostics clear and that
+  // was not seen again after it.
+  std::optional<WallTime> passed_diagnostic;
   // Else that one, whatever clears it otherwise and of either evidence.
   std::string check, code, pci_bus_id;
 

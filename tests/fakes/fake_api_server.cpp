@@ -108,4 +108,13 @@ std::string FakeApiServer::url() const {
 
 int FakeApiServer::port() const { return server_->ports().front(); }
 
+std::string FakeApiServer::kubeconfig() const {
+  return "apiVersion: v1\nkind: Config\ncurrent-context: fake\n"
+         "clusters:\n- name: fake\n  cluster: {server: \"" +
+         url() +
+         "\"}\n"
+         "contexts:\n- name: fake\n  context: {cluster: fake, user: fake}\n"
+         "users:\n- name: fake\n  user: {token: fake}\n";
+}
+
 }  // namespace gpuward::fakes

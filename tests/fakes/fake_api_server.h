@@ -32,6 +32,8 @@ class FakeApiServer {
 
   [[nodiscard]] std::string url() const;  // "http://127.0.0.1:PORT"
   [[nodiscard]] int port() const;
+  // What a client's --kubeconfig has to hold.
+  [[nodiscard]] std::string kubeconfig() const;
   [[nodiscard]] FakeKube& kube() { return kube_; }
 
  private:

@@ -42,12 +42,9 @@ Arguments parse(const std::vector<std::string>& words) {
   return arguments;
 }
 
-bool write_kubeconfig(const std::string& path, const std::string& url) {
+bool write_kubeconfig(const std::string& path, const std::string& text) {
   std::ofstream file(path);
-  file << "apiVersion: v1\nkind: Config\ncurrent-context: fake\n"
-       << "clusters:\n- name: fake\n  cluster: {server: \"" << url << "\"}\n"
-       << "contexts:\n- name: fake\n  context: {cluster: fake, user: fake}\n"
-       << "users:\n- name: fake\n  user: {token: fake}\n";
+  file << text;
   return static_cast<bool>(file.flush());
 }
 
@@ -66,7 +63,8 @@ int run(const Arguments& arguments) {
   for (const std::string& node : arguments.nodes) {
     (*server)->kube().create("/api/v1/nodes", fakes::ready_node(node));
   }
-  if (!arguments.kubeconfig.empty() && !write_kubeconfig(arguments.kubeconfig, (*server)->url())) {
+  if (!arguments.kubeconfig.empty() &&
+      !write_kubeconfig(arguments.kubeconfig, (*server)->kubeconfig())) {
     std::cerr << "gpuward-fake-apiserver: cannot write " << arguments.kubeconfig << "\n";
     return 1;
   }

@@ -1,5 +1,7 @@
 #include "exporter/publish/node/claim.h"
 
+#include <algorithm>
+
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
 #include "exporter/publish/node/node_keys.h"
@@ -35,6 +37,14 @@ std::optional<Claim> claim_on(const kube::Node& node, std::string_view annotatio
   const auto found = node.meta.annotations.find(std::string(annotation));
   if (found == node.meta.annotations.end()) return std::nullopt;
   return parse_claim(found->second);
+}
+
+std::optional<std::string> maintenance_of(const kube::Node& node) {
+  if (node.meta.labels.contains(std::string(kModeLabel))) return "a quarantine is running on it";
+  const bool is_tainted = std::ranges::any_of(
+      node.taints, [](const kube::Taint& taint) { return taint.key == kMaintenanceTaintKey; });
+  if (is_tainted) return "it is under maintenance";
+  return std::nullopt;
 }
 
 void release_claims(const kube::Node& node, kube::WallTime now, std::string_view owner,

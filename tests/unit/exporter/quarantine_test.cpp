@@ -2,6 +2,8 @@
 
 #include "exporter/publish/node/claim.h"
 #include "exporter/publish/node/diagnosis.h"
+#include "exporter/store/clear_request.h"
+#include "tests/support/temp_dir.h"
 #include "tests/unit/exporter/sweep_cluster.h"
 
 namespace gpuward::exporter {
@@ -57,19 +59,27 @@ TEST(QuarantineVerdict, WhatDidNotRunHasNotPassed) {
             "investigate");
 }
 
+Result<CheckResult> passing(int number, const std::stop_token&) {
+  return result(number, CheckStatus::kPass);
+}
+
 class QuarantineTest : public SweepTest {
  protected:
   QuarantineTest() {
     add_node("gpu-01");
     patch_node("gpu-01", {{"spec", {{"unschedulable", true}}}});
   }
-  static QuarantineOptions quarantine_options() {
-    return {.node = "gpu-01", .owner = "quarantine 1"};
+  [[nodiscard]] QuarantineOptions quarantine_options() const {
+    return {.node = "gpu-01", .owner = "quarantine 1", .state_folder = state_folder_.path()};
+  }
+  [[nodiscard]] std::vector<ClearRequest> clear_requests() const {
+    return ClearRequests(state_folder_.path()).take().requests;
   }
   Result<QuarantineVerdict> quarantine(const RunCheck& run, const std::stop_token& stop = {}) {
     kube::Api api = process_.make_api();
     return Quarantine(quarantine_options(), api, clock_, process_.log).run(run, stop);
   }
+  support::TempDir state_folder_;
   SweepProcess process_{kube_, jobs_, clock_};
 };
 
@@ -101,8 +111,42 @@ TEST_F(QuarantineTest, ContractARunsFourAndSixAndSaysSoOnTheNode) {
   EXPECT_FALSE(spec.contains("taints"));
 }
 
-Result<CheckResult> passing(int number, const std::stop_token&) {
-  return result(number, CheckStatus::kPass);
+TEST_F(QuarantineTest, APassTakesAwayWhatDiagnosticsClearAndWasNotSeenSince) {
+  const auto began = clock_.wall();
+  const auto verdict = quarantine([&](int number, const std::stop_token& stop) {
+    clock_.advance(std::chrono::hours(1));
+    return passing(number, stop);
+  });
+  ASSERT_TRUE(verdict);
+  const auto requests = clear_requests();
+  ASSERT_EQ(requests.size(), 1U);
+  EXPECT_FALSE(requests[0].all_operator);
+  Finding finding;
+  finding.cleared_by = ClearedBy::kDiagnostics;
+  finding.last_seen = began;
+  EXPECT_TRUE(requests[0].matches(finding));
+  finding.last_seen = began + std::chrono::minutes(1);
+  EXPECT_FALSE(requests[0].matches(finding)) << "seen while the diagnostic ran";
+}
+
+TEST_F(QuarantineTest, WhatHasNotPassedTakesNothingAway) {
+  for (const CheckStatus dcgm : {CheckStatus::kFail, CheckStatus::kWarn, CheckStatus::kSkip}) {
+    const auto verdict = quarantine([&](int number, const std::stop_token& stop) {
+      return number == 4
+                 ? Result<CheckResult>(result(
+                       4, dcgm, dcgm == CheckStatus::kFail ? Severity::kReset : Severity::kNone))
+                 : passing(number, stop);
+    });
+    ASSERT_TRUE(verdict);
+    EXPECT_THAT(clear_requests(), ::testing::IsEmpty());
+  }
+}
+
+TEST_F(QuarantineTest, APassStandsWhereTheExporterCannotBeTold) {
+  std::filesystem::remove(state_folder_.path());
+  const auto verdict = quarantine(passing);
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->recommendation, "return-to-service");
 }
 
 TEST_F(QuarantineTest, ACheckThatCouldNotBeStartedIsAnErrorAndNoPass) {

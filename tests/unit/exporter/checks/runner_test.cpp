@@ -195,6 +195,28 @@ TEST(CheckRunner, ADiagnosticIsSkippedWhenNobodyCanTellWhetherGpusAreInUse) {
   EXPECT_THAT(stage.result().details, HasSubstr("nobody can tell"));
 }
 
+TEST(CheckRunner, ADiagnosticIsSkippedWhileAQuarantineHasTheNode) {
+  Stage stage({diagnostic()});
+  stage.gpus_answer();
+  stage.objection = "a quarantine is running on it";
+  run_diagnostic(stage);
+  EXPECT_EQ(script().runs, 0);
+  EXPECT_EQ(stage.result().status, CheckStatus::kSkip);
+  EXPECT_THAT(stage.result().details, HasSubstr("quarantine"));
+
+  stage.objection.reset();
+  run_diagnostic(stage);
+  EXPECT_GE(script().runs, 1);
+}
+
+TEST(CheckRunner, QuickChecksRunWhoeverHasTheNode) {
+  Stage stage;
+  stage.gpus_answer();
+  stage.objection = "a quarantine is running on it";
+  stage.pass(seconds(10));
+  EXPECT_EQ(script().runs, 1);
+}
+
 // K6: there a failed diagnostic was forgotten after one cycle.
 TEST(CheckRunner, K6TheVerdictOfADiagnosticStaysUntilAnotherSupersedesIt) {
   Stage stage({diagnostic()});

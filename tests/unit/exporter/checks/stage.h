@@ -48,6 +48,7 @@ class Stage {
   fakes::FakeClock& clock;
   Store store{State{}};
   CheckSettings settings;
+  std::optional<std::string> objection;  // who else has the node
   std::vector<CheckEntry> entries;
 
  private:
