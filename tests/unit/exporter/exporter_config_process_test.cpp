@@ -64,6 +64,26 @@ TEST_F(ExporterConfig, IsReadAgainWhenAMountedConfigMapIsSwapped) {
   EXPECT_TRUE(shows(std::string(kPolicy79) + "reset\""));
 }
 
+// As the kubelet mounts a ConfigMap: the files are links through ..data, which is swapped.
+TEST_F(ExporterConfig, IsReadAgainWhenTheFolderOfTheReplacedSuitesKeysIsSwapped) {
+  const auto folder = exporter.file("keys");
+  std::filesystem::create_directories(folder / "..2026_01");
+  std::filesystem::create_directories(folder / "..2026_02");
+  exporter.write("keys/..2026_01/STRICT_PSHC", "0");
+  exporter.write("keys/..2026_02/STRICT_PSHC", "1\n");
+  std::filesystem::create_symlink("..2026_01", folder / "..data");
+  std::filesystem::create_symlink("..data/STRICT_PSHC", folder / "STRICT_PSHC");
+  exporter.start({"--config.directory=" + folder.string()});
+  EXPECT_TRUE(shows("gpuward_xid_policy_info{xid=\"165\",severity=\"monitor\""));
+
+  std::filesystem::create_symlink("..2026_02", folder / "..data_tmp");
+  std::filesystem::rename(folder / "..data_tmp", folder / "..data");
+  std::filesystem::remove_all(folder / "..2026_01");
+
+  EXPECT_TRUE(shows("gpuward_xid_policy_info{xid=\"165\",severity=\"isolate\""));
+  EXPECT_EQ(exporter.value("gpuward_config_last_reload_successful"), "1");
+}
+
 TEST_F(ExporterConfig, KeepsTheOldOneWhereTheNewOneIsBadAndSaysSoInAMetric) {
   exporter.start(with_config("xid: {\"79\": {severity: isolate}}\n"));
   EXPECT_EQ(exporter.value("gpuward_config_last_reload_successful"), "1");

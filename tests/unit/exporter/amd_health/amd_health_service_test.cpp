@@ -11,35 +11,19 @@
 #include <string>
 
 #include "core/runtime/clock.h"
-#include "core/runtime/files.h"
 #include "core/runtime/log.h"
-#include "core/runtime/text.h"
 #include "exporter/checks/amd_thresholds.h"
 #include "tests/places.inc"
-#include "tests/support/process.h"
 #include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
+#include "tests/unit/exporter/amd_health/health_client.h"
 
 namespace gpuward::exporter {
 namespace {
 
 using std::chrono::seconds;
-using support::Process;
 using support::wait_until;
-
-// Debian's, for which python3-grpcio is packaged; another may be first on PATH.
-constexpr const char* kPython = "/usr/bin/python3";
-
-std::string why_no_client() {
-  if (!std::filesystem::exists(GPUWARD_BIN_DIR "/gpuward-amd-health")) {
-    return "gpuward-amd-health is not built: run `./dev deps`";
-  }
-  const auto tried =
-      Process::run({.argv = {kPython, "-c", "import grpc, google.protobuf.empty_pb2"}});
-  if (!tried || tried->exit_code != 0) return "no python3-grpcio: run `./dev deps`";
-  return support::why_no_program("protoc");
-}
 
 Snapshot three_gpus() {
   VendorReport amd, nvidia;
@@ -60,20 +44,10 @@ Snapshot three_gpus() {
   return snapshot;
 }
 
-// The program that serves this socket; 0 for none.
-pid_t child_of_ours(const std::filesystem::path& socket) {
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const auto pid = parse_integer<pid_t>(entry.path().filename().string());
-    const auto command = pid ? read_file(entry.path() / "cmdline") : Result<std::string>("");
-    if (command && command->find(socket.string()) != std::string::npos) return *pid;
-  }
-  return 0;
-}
-
 class AmdHealthServiceTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    GPUWARD_REQUIRE(why_no_client());
+    GPUWARD_REQUIRE(why_no_health_client());
     std::signal(SIGPIPE, SIG_IGN);
   }
 
@@ -91,22 +65,13 @@ class AmdHealthServiceTest : public ::testing::Test {
     store_.set_telemetry(snapshot.telemetry);
   }
 
-  std::string ask(const std::string& package, std::vector<std::string> words) {
-    std::vector<std::string> argv{
-        kPython, GPUWARD_SOURCE_DIR "/tests/unit/exporter/amd_health/health_client.py",
-        socket_.string(), package};
-    argv.insert(argv.end(), words.begin(), words.end());
-    const auto outcome = Process::run({.argv = argv, .env = {{"PYTHONDONTWRITEBYTECODE", "1"}}});
-    return outcome ? outcome->output + outcome->error_output : outcome.error().message;
+  std::string ask(const std::string& package, const std::vector<std::string>& words) {
+    return ask_health(socket_, package, words);
   }
 
   // Until the child has read what the store has.
   ::testing::AssertionResult answers(const std::string& package, const std::string& wanted) {
-    std::string last;
-    const bool did =
-        support::poll_until([&] { return (last = ask(package, {"list"})) == wanted; }, seconds(30));
-    if (did) return ::testing::AssertionSuccess();
-    return ::testing::AssertionFailure() << "the last answer was " << last;
+    return lists_health(socket_, package, wanted);
   }
 
   support::TempDir folder_;
@@ -218,7 +183,7 @@ TEST_F(AmdHealthServiceTest, IsStartedAgainAfterItWasKilled) {
   report(three_gpus());
   start();
   ASSERT_TRUE(answers("metricssvc", kBothHealthy));
-  const pid_t child = child_of_ours(socket_);
+  const pid_t child = server_of(socket_);
   ASSERT_GT(child, 0);
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   EXPECT_TRUE(answers("metricssvc", kBothHealthy));

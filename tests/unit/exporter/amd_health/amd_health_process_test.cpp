@@ -1,0 +1,65 @@
+// amd_health.enabled in the real exporter: the service is its child, serves what it knows and ends
+// with it.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "tests/support/require.h"
+#include "tests/support/wait.h"
+#include "tests/unit/exporter/amd_health/health_client.h"
+#include "tests/unit/exporter/running_exporter.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using namespace std::chrono_literals;
+
+class AmdHealthProcess : public testing::Test {
+ protected:
+  void SetUp() override {
+    GPUWARD_REQUIRE(why_no_health_client());
+    exporter_.write("gpus.yaml",
+                    "gpus:\n"
+                    "  - {uuid: GPU-a, pci: \"0000:c1:00.0\", vendor: amd, name: MI300X}\n"
+                    "  - {uuid: GPU-b, pci: \"0000:c2:00.0\", vendor: amd, name: MI300X}\n");
+    exporter_.write("config.yaml",
+                    "amd: {health_service: {enabled: true, socket: " + socket().string() + "}}\n");
+    exporter_.start({"--config.file=" + exporter_.file("config.yaml").string()});
+    ASSERT_TRUE(lists_health(socket(), "metricssvc", kHealthy));
+    server_ = server_of(socket());
+    ASSERT_GT(server_, 0);
+  }
+  [[nodiscard]] std::filesystem::path socket() const { return exporter_.file("amd/health.socket"); }
+  [[nodiscard]] bool is_server_gone() const {
+    return support::poll_until([&] { return ::kill(server_, 0) != 0; }, 10s);
+  }
+
+  static constexpr const char* kHealthy =
+      "0 0000:c1:00.0 healthy GPU-a\n1 0000:c2:00.0 healthy GPU-b\n";
+  RunningExporter exporter_;
+  pid_t server_ = 0;
+};
+
+TEST_F(AmdHealthProcess, TellsTheDevicePluginOfAGpuThatIsLost) {
+  exporter_.write("gpus.yaml",
+                  "gpus:\n"
+                  "  - {uuid: GPU-a, pci: \"0000:c1:00.0\", vendor: amd, name: MI300X}\n"
+                  "  - {uuid: GPU-b, pci: \"0000:c2:00.0\", vendor: amd, name: MI300X, "
+                  "lost: true}\n");
+  EXPECT_TRUE(lists_health(socket(), "metricssvc",
+                           "0 0000:c1:00.0 healthy GPU-a\n1 0000:c2:00.0 unhealthy GPU-b\n"));
+}
+
+TEST_F(AmdHealthProcess, EndsWithTheExporterAndTakesItsSocketAlong) {
+  EXPECT_EQ(exporter_.process().stop(), 0);
+  EXPECT_TRUE(is_server_gone());
+  EXPECT_FALSE(std::filesystem::exists(socket()));
+}
+
+TEST_F(AmdHealthProcess, EndsWithAnExporterThatIsKilled) {
+  exporter_.process().signal(SIGKILL);
+  ASSERT_TRUE(exporter_.process().wait_exit(10s));
+  EXPECT_TRUE(is_server_gone());
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

@@ -1,0 +1,232 @@
+// The real program beside an API server: sweep and quarantine as commands, ended half-way and not,
+// and the exporter that writes to its own node.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "tests/fakes/fake_api_server.h"
+#include "tests/fakes/tools/tool_box.h"
+#include "tests/support/environment.h"
+#include "tests/support/wait.h"
+#include "tests/unit/exporter/running_exporter.h"
+#include "tests/unit/exporter/sweep_cluster.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr const char* kNodes = "/api/v1/nodes";
+constexpr const char* kFailLine =
+    R"({"check":"1-dcgm-diag-l2","status":"FAIL","severity":"RESET","details":"memory"})";
+class ClusterProcess : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto server = fakes::FakeApiServer::start(clock_);
+    ASSERT_TRUE(server) << server.error().message;
+    server_ = *std::move(server);
+    kube().create("/api/v1/namespaces", {{"metadata", {{"name", "gpu-healthcheck"}}}});
+    exporter_.write("kubeconfig", server_->kubeconfig());
+    exporter_.write("config.yaml", "checks: {tool_dirs: [" + tools_.path().string() +
+                                       "]}\n"
+                                       "xid: {\"79\": {cleared_by: diagnostics}}\n");
+  }
+
+  fakes::FakeKube& kube() { return server_->kube(); }
+  void add_node(const std::string& name) { kube().create(kNodes, fakes::ready_node(name)); }
+  Json node(const std::string& name) { return kube().get(std::string(kNodes) + "/" + name); }
+  std::string label(const std::string& name, std::string_view key) {
+    const Json object = node(name);
+    return string_at(member_at(member_at(object, "metadata"), "labels"), key);
+  }
+  std::string annotation(const std::string& name, std::string_view key) {
+    const Json object = node(name);
+    return string_at(member_at(member_at(object, "metadata"), "annotations"), key);
+  }
+  bool has_taint(const std::string& name, std::string_view key) {
+    const Json object = node(name);
+    const Json& taints = member_at(member_at(object, "spec"), "taints");
+    return std::ranges::any_of(taints, [&](const Json& taint) { return taint["key"] == key; });
+  }
+  std::string condition(const std::string& name) {
+    const Json object = node(name);
+    for (const Json& one : member_at(member_at(object, "status"), "conditions")) {
+      if (one["type"] == kConditionType) return one["status"];
+    }
+    return {};
+  }
+  std::vector<Json> jobs() {
+    const Json list = kube().get(kJobs);
+    return {list["items"].begin(), list["items"].end()};
+  }
+
+  std::vector<std::string> cluster_flags() const {
+    return {"--kubeconfig=" + exporter_.file("kubeconfig").string()};
+  }
+  std::unique_ptr<support::Process> start(std::vector<std::string> argv) {
+    argv.insert(argv.begin(), exporter_binary().string());
+    std::ranges::copy(cluster_flags(), std::back_inserter(argv));
+    auto process = support::Process::spawn(
+        {.argv = std::move(argv), .env = {{"SWEEP_IMAGE", "registry.example/gpuward:1"}}});
+    EXPECT_TRUE(process) << process.error().message;
+    return process ? *std::move(process) : nullptr;
+  }
+  // On gpu-01, cordoned, with dcgmi as given and the exporter's own state.
+  std::unique_ptr<support::Process> start_quarantine(const fakes::ToolReply& diag) {
+    add_node("gpu-01");
+    kube().patch(std::string(kNodes) + "/gpu-01", {{"spec", {{"unschedulable", true}}}});
+    tools_.add("dcgmi", "discovery", {.output = "8 GPUs found.\n"});
+    tools_.add("dcgmi", "diag", diag);
+    return start({"quarantine", "--node.name=gpu-01",
+                  "--path.procfs=" + host_.paths().proc.string(),
+                  "--gpu.simulate=" + exporter_.file("gpus.yaml").string(),
+                  "--kernel-log.path=" + exporter_.log().string(),
+                  "--state.path=" + exporter_.file("state").string(),
+                  "--config.file=" + exporter_.file("config.yaml").string()});
+  }
+  // What dcgmi says of eight sound GPUs.
+  static std::string dcgm_pass() {
+    Json results = Json::array();
+    for (int gpu = 0; gpu < 8; ++gpu) {
+      results.push_back({{"entity_group", "GPU"},
+                         {"entity_group_id", 1},
+                         {"entity_id", gpu},
+                         {"status", "Pass"}});
+    }
+    const Json test = {{"name", "memory"}, {"results", results}};
+    const Json category = {{"category", "Hardware"}, {"tests", Json::array({test})}};
+    return dump_json({{"DCGM Diagnostic", {{"test_categories", Json::array({category})}}}});
+  }
+
+  SystemClock clock_;
+  std::unique_ptr<fakes::FakeApiServer> server_;
+  support::Environment no_cloud_{"AWS_EC2_METADATA_DISABLED", "true"};
+  support::HostTree host_;
+  fakes::ToolBox tools_;
+  RunningExporter exporter_;
+};
+
+TEST_F(ClusterProcess, ASweepMarksWhatPassesAndFailsAndLeavesASkippedNodeAsItWas) {
+  for (const char* name : {"good", "bad", "skipped"}) add_node(name);
+  JobRunner runner(kube());
+  runner.ends["bad"] = {.exit_code = 1, .message = kFailLine};
+  runner.ends["skipped"] = {.message = kSkipLine};
+
+  const auto sweep = start({"sweep"});
+  ASSERT_TRUE(support::wait_until([&] { return jobs().size() == 3; }, 30s, "a Job on each node"));
+  EXPECT_TRUE(has_taint("good", kMaintenanceTaintKey));
+  for (const Json& job : jobs()) runner.run(job);
+
+  EXPECT_EQ(sweep->wait_exit(60s), 1) << sweep->error_output();
+  EXPECT_EQ(label("good", kStatusLabel), "pass");
+  EXPECT_EQ(label("bad", kStatusLabel), "fail");
+  EXPECT_TRUE(has_taint("bad", kUnhealthyTaintKey));
+  EXPECT_EQ(label("skipped", kStatusLabel), "");
+  EXPECT_EQ(annotation("skipped", kSweepResultAnnotation), "");
+  EXPECT_THAT(sweep->error_output(), HasSubstr("dcgmi is not here"));
+  for (const char* name : {"good", "bad", "skipped"}) {
+    EXPECT_FALSE(has_taint(name, kMaintenanceTaintKey)) << name;
+    EXPECT_EQ(annotation(name, kMaintenanceClaim), "") << name;
+  }
+}
+
+TEST_F(ClusterProcess, ASweepThatIsToldToStopLeavesNoMaintenanceTaintAndNoJob) {
+  add_node("gpu-01");
+  const auto sweep = start({"sweep"});
+  ASSERT_TRUE(support::wait_until([&] { return jobs().size() == 1; }, 30s, "its Job"));
+  ASSERT_TRUE(has_taint("gpu-01", kMaintenanceTaintKey));
+
+  sweep->signal(SIGTERM);
+
+  EXPECT_EQ(sweep->wait_exit(30s), 1) << sweep->error_output();
+  EXPECT_FALSE(has_taint("gpu-01", kMaintenanceTaintKey));
+  EXPECT_EQ(annotation("gpu-01", kMaintenanceClaim), "");
+  EXPECT_EQ(label("gpu-01", kStatusLabel), "");
+  EXPECT_TRUE(jobs().empty());
+}
+
+TEST_F(ClusterProcess, AQuarantineThatPassesClearsWhatTheRunningExporterHolds) {
+  exporter_.start({"--config.file=" + exporter_.file("config.yaml").string()});
+  exporter_.append_log(xid_line(79));
+  ASSERT_TRUE(exporter_.has("gpuward_node_severity", "3"));
+
+  const auto quarantine = start_quarantine({.output = dcgm_pass()});
+
+  EXPECT_EQ(quarantine->wait_exit(60s), 0) << quarantine->output() << quarantine->error_output();
+  EXPECT_THAT(annotation("gpu-01", kQuarantineResultAnnotation), HasSubstr("return-to-service"));
+  EXPECT_EQ(label("gpu-01", kStatusLabel), "pass");
+  EXPECT_EQ(label("gpu-01", kModeLabel), "");
+  EXPECT_EQ(tools_.calls("dcgmi").back(), "dcgmi diag -r 4 -j");
+  EXPECT_TRUE(exporter_.has("gpuward_node_severity", "0"));
+  EXPECT_EQ(exporter_.value(xid_series(79)), "1");
+}
+
+TEST_F(ClusterProcess, AQuarantineThatIsToldToStopTakesItsMarkOffAndEndsTheDiagnostic) {
+  const auto quarantine = start_quarantine({.hangs = true});
+  ASSERT_TRUE(support::wait_until([&] { return tools_.child_of("dcgmi").has_value(); }, 30s,
+                                  "the diagnostic runs"));
+  ASSERT_EQ(label("gpu-01", kModeLabel), "quarantine");
+
+  quarantine->signal(SIGTERM);
+
+  EXPECT_EQ(quarantine->wait_exit(30s), 1) << quarantine->error_output();
+  EXPECT_EQ(label("gpu-01", kModeLabel), "");
+  EXPECT_EQ(annotation("gpu-01", kQuarantineClaim), "");
+  EXPECT_EQ(annotation("gpu-01", kQuarantineResultAnnotation), "");
+  EXPECT_TRUE(support::wait_until([&] { return ::kill(*tools_.child_of("dcgmi"), 0) != 0; }, 10s,
+                                  "nothing is left of dcgmi"));
+}
+
+TEST_F(ClusterProcess, AQuarantineOfANodeInServiceIsRefused) {
+  add_node("gpu-02");
+  const auto quarantine = start({"quarantine", "--node.name=gpu-02"});
+  EXPECT_EQ(quarantine->wait_exit(30s), 1);
+  EXPECT_THAT(quarantine->error_output(), HasSubstr("kubectl cordon gpu-02"));
+  EXPECT_EQ(label("gpu-02", kModeLabel), "");
+}
+
+TEST_F(ClusterProcess, TheExporterSaysOnItsNodeWhatItHasFoundAndWhenItHasGone) {
+  add_node("gpu-01");
+  std::vector<std::string> flags = cluster_flags();
+  flags.emplace_back("--node.name=gpu-01");
+  exporter_.start(flags);
+  EXPECT_TRUE(support::wait_until([&] { return condition("gpu-01") == "False"; }, 30s,
+                                  "the condition of a sound node"));
+  EXPECT_FALSE(has_taint("gpu-01", kUnhealthyTaintKey));
+
+  exporter_.append_log(xid_line(79));
+
+  EXPECT_TRUE(support::wait_until(
+      [&] { return has_taint("gpu-01", kUnhealthyTaintKey) && condition("gpu-01") == "True"; }, 30s,
+      "taint and condition"));
+  EXPECT_EQ(label("gpu-01", kStatusLabel), "fail");
+  EXPECT_EQ(label("gpu-01", kSeverityLabel), "REBOOT");
+  EXPECT_THAT(annotation("gpu-01", kResultsAnnotation), HasSubstr("REBOOT"));
+
+  exporter_.process().stop();
+
+  EXPECT_EQ(label("gpu-01", kStatusLabel), "agent-stopped");
+  EXPECT_TRUE(has_taint("gpu-01", kUnhealthyTaintKey)) << "a stop takes nothing away";
+  EXPECT_EQ(condition("gpu-01"), "True");
+}
+
+TEST_F(ClusterProcess, TheExporterServesWithoutTheApiServerAndFindsItLater) {
+  add_node("gpu-01");
+  const auto fault = kube().add_fault({.kind = fakes::FaultKind::kUnavailable, .times = -1});
+  std::vector<std::string> flags = cluster_flags();
+  flags.emplace_back("--node.name=gpu-01");
+  exporter_.start(flags);
+  exporter_.append_log(xid_line(79));
+  EXPECT_TRUE(exporter_.has("gpuward_node_severity", "3"));
+  ASSERT_TRUE(
+      support::wait_until([&] { return kube().fault_hits(fault) > 0; }, 30s, "a write that fails"));
+
+  kube().clear_faults();
+
+  EXPECT_TRUE(support::wait_until([&] { return has_taint("gpu-01", kUnhealthyTaintKey); }, 60s,
+                                  "the taint"));
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
