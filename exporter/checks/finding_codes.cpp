@@ -14,6 +14,7 @@ constexpr std::string_view kNccl = "5-nccl-allreduce";
 constexpr std::string_view kEfaLoopback = "6-efa-loopback";
 constexpr ClearedBy kByCheck = ClearedBy::kCheck;
 constexpr ClearedBy kByOperator = ClearedBy::kOperator;
+constexpr ClearedBy kByReset = ClearedBy::kGpuReset;
 
 constexpr FindingCode kCodes[] = {
     // Memory.
@@ -93,6 +94,8 @@ constexpr FindingCode kCodes[] = {
     // Check 0.
     {kNvidiaSmi, "profile_unknown", kMonitor, kMonitor, kByCheck,
      "nobody has said how many GPUs, links and NICs this node must have: none is counted"},
+    {kNvidiaSmi, "xid_159_uvm", kReset, kReset, kByReset,
+     "Xid 159 while a program had unified memory: the vendor resets the GPU then, and only then"},
     // Check 2.
     {kEfa, "efa_count", kIsolate, kIsolate, kByCheck,
      "fewer EFA devices than this instance type has; it may have been launched with fewer"},

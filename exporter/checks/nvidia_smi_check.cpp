@@ -8,6 +8,7 @@
 
 #include "exporter/checks/finding_list.h"
 #include "exporter/checks/gpu_rules.h"
+#include "exporter/host/processes.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -59,6 +60,39 @@ void judge_profile(const CheckContext& context, FindingList& found) {
                 : "instance type " + context.instance_type + " is in no table");
 }
 
+constexpr std::string_view kUnifiedMemory = "nvidia-uvm";
+
+// Where the kernel itself has said Xid 159 in this boot.
+std::vector<std::string> gpus_with_xid_159(const State& state) {
+  std::vector<std::string> gpus;
+  for (const auto& [key, finding] : state.findings) {
+    if (finding.check == "xid" && finding.code == "159" && finding.severity != Severity::kNone &&
+        finding.evidence != Evidence::kUserSpace) {
+      gpus.push_back(finding.pci_bus_id);
+    }
+  }
+  return gpus;
+}
+
+// Whether Xid 159 asks for a reset does not stand in its line: it does where unified memory is in
+// use (the vendor's CHECK_UVM). What could not be told; empty where all could.
+std::string judge_unified_memory(const CheckContext& context, FindingList& found) {
+  const auto gpus = gpus_with_xid_159(context.snapshot.state);
+  if (gpus.empty()) return {};
+  const Processes processes = list_processes(context.host);
+  const DeviceUsers users = list_device_users(context.host, processes, kUnifiedMemory);
+  if (!users.all.empty()) {
+    const Process& user = users.all.front().process;
+    for (const std::string& gpu : gpus) {
+      found.add("xid_159_uvm", gpu,
+                user.name + " (pid " + std::to_string(user.pid) + ") uses unified memory");
+    }
+    return {};
+  }
+  if (users.is_complete && sees_whole_node(processes)) return {};
+  return "who uses unified memory cannot be seen from here (needs hostPID and root)";
+}
+
 class NvidiaSmiCheck final : public Check {
  public:
   CheckOutcome run(const CheckContext& context) override {
@@ -70,8 +104,10 @@ class NvidiaSmiCheck final : public Check {
     if (judged.kind == CheckOutcome::Kind::kSkipped && all.empty()) return judged;
     FindingList own(context.settings);
     judge_profile(context, own);
+    const std::string untold = judge_unified_memory(context, own);
     CheckOutcome outcome = CheckOutcome::done(details_of(judged, all), own.take_findings());
-    if (!context.profile) outcome.details += "; " + outcome.findings[0].line;
+    for (const Finding& finding : outcome.findings) outcome.details += "; " + finding.line;
+    if (!untold.empty()) outcome.details += "; " + untold;
     outcome.kind = judged.kind == CheckOutcome::Kind::kError ? judged.kind : outcome.kind;
     outcome.latched = worst_of(all);
     return outcome;

@@ -23,7 +23,7 @@ TEST_F(NvidiaSmi, PassesOnAHealthyNode) {
   EXPECT_EQ(passed.details, "8 GPUs");
 }
 
-TEST_F(NvidiaSmi, SpeaksForXidsThatAreLatched) {
+TEST_F(NvidiaSmi, ContractASpeaksForXidsThatAreLatched) {
   bench_.node.kernel_has("xid", "79", Scenario::bus_id(2), Severity::kReboot);
   const CheckResult failed = result();
   EXPECT_EQ(failed.status, CheckStatus::kFail);
@@ -50,7 +50,20 @@ TEST_F(NvidiaSmi, K1Xid31AloneWarnsInsteadOfPassing) {
   EXPECT_EQ(result().status, CheckStatus::kWarn);
 }
 
-TEST_F(NvidiaSmi, NamesTheSwitchWhereAnSxidComesWithXid74) {
+TEST_F(NvidiaSmi, K1Xid79AndAnSxidStayReboot) {
+  bench_.node.kernel_has("xid", "79", Scenario::bus_id(2), Severity::kReboot);
+  bench_.node.kernel_has("sxid", "20034", "0000:05:00", Severity::kMonitor);
+  EXPECT_EQ(result().severity, Severity::kReboot);
+  EXPECT_EQ(result().status, CheckStatus::kFail);
+}
+
+TEST_F(NvidiaSmi, K1AFatalSxidAloneFailsInsteadOfPassing) {
+  bench_.node.kernel_has("sxid", "20034", "0000:05:00", Severity::kReset);
+  EXPECT_EQ(result().severity, Severity::kReset);
+  EXPECT_EQ(result().status, CheckStatus::kFail);
+}
+
+TEST_F(NvidiaSmi, ContractANamesTheSwitchWhereAnSxidComesWithXid74) {
   bench_.node.kernel_has("xid", "74", Scenario::bus_id(2), Severity::kReset);
   EXPECT_THAT(result().details, ::testing::Not(HasSubstr("NVSwitch")));
   bench_.node.kernel_has("sxid", "12028", "0000:05:00", Severity::kMonitor);
@@ -78,7 +91,7 @@ TEST_F(NvidiaSmi, K12AnUnknownInstanceTypeIsSaidAloud) {
   EXPECT_EQ(warned.findings[0].code, "profile_unknown");
 }
 
-TEST_F(NvidiaSmi, ALibraryThatDoesNotWorkIsAnErrorAndNotIsolate) {
+TEST_F(NvidiaSmi, ContractALibraryThatDoesNotWorkIsAnErrorAndNotIsolate) {
   bench_.node.report.vendors[0] = {};
   bench_.node.report.vendors[0].state = LibraryState::kUnusable;
   bench_.node.report.vendors[0].fault = "Driver Not Loaded";
@@ -105,6 +118,56 @@ TEST_F(NvidiaSmi, ExpectsSeedsOwnSeverityWithItsProfile) {
   bench_.node.settings.is_seed_profile = true;
   bench_.node.take_out_of_driver(7);
   EXPECT_EQ(result().severity, Severity::kIsolate);
+}
+
+// The vendor's CHECK_UVM, which a line of the kernel log cannot answer.
+class Xid159 : public NvidiaSmi {
+ protected:
+  Xid159() {
+    bench_.node.kernel_has("xid", "159", Scenario::bus_id(2), Severity::kMonitor);
+    bench_.host.with_process(2, "kthreadd").with_process(100, "python");
+  }
+  void use_unified_memory() { bench_.host.with_open_file(100, "/dev/nvidia-uvm"); }
+};
+
+TEST_F(Xid159, ContractAResetsOnlyWhereNvidiaUvmIsInUse) {
+  EXPECT_EQ(result().status, CheckStatus::kWarn);
+  EXPECT_TRUE(result().findings.empty());
+  use_unified_memory();
+  const CheckResult failed = result();
+  EXPECT_EQ(failed.status, CheckStatus::kFail);
+  EXPECT_EQ(failed.severity, Severity::kReset);
+  ASSERT_EQ(failed.findings.size(), 1U);
+  EXPECT_EQ(failed.findings[0].code, "xid_159_uvm");
+  EXPECT_EQ(failed.findings[0].pci_bus_id, Scenario::bus_id(2));
+  // Not by the end of the program: the coherent bus is as it was until the reset.
+  EXPECT_EQ(failed.findings[0].cleared_by, ClearedBy::kGpuReset);
+  EXPECT_THAT(failed.details, HasSubstr("python (pid 100)"));
+}
+
+// There it was watched for ever: the image had neither fuser nor lsof.
+TEST_F(Xid159, K20WhoUsesUnifiedMemoryIsReadFromProcAndElseSaidToBeUnknown) {
+  bench_.host.remove("proc/2");
+  const CheckResult untold = result();
+  EXPECT_EQ(untold.status, CheckStatus::kWarn);
+  EXPECT_THAT(untold.details, HasSubstr("needs hostPID"));
+}
+
+TEST_F(Xid159, OfAnotherNumberOrOfUserSpaceAsksForNothing) {
+  use_unified_memory();
+  bench_.node.known.findings.clear();
+  bench_.node.kernel_has("xid", "158", Scenario::bus_id(2), Severity::kMonitor);
+  bench_.node.kernel_has("xid", "159", Scenario::bus_id(3), Severity::kMonitor,
+                         Evidence::kUserSpace);
+  EXPECT_EQ(result().severity, Severity::kMonitor);
+}
+
+// `xid: {"159": {severity: none}}`
+TEST_F(Xid159, ThatTheOperatorHasSilencedAsksForNothing) {
+  use_unified_memory();
+  bench_.node.known.findings.clear();
+  bench_.node.kernel_has("xid", "159", Scenario::bus_id(2), Severity::kNone);
+  EXPECT_EQ(result().status, CheckStatus::kPass);
 }
 
 }  // namespace
