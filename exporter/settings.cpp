@@ -255,6 +255,7 @@ Result<Settings> load_file(const std::filesystem::path& path) {
   metrics.read("per_link", settings.metrics.per_link);
   if (auto status = file->finish(); !status) return std::unexpected(status.error());
   settings.checks.is_seed_profile = settings.catalogue.profile == xid::Profile::kSeed;
+  if (settings.checks.is_seed_profile) settings.node.untold_node = UntoldNode::kFails;
   return settings;
 }
 

@@ -93,7 +93,7 @@ void NodePublisher::run(const std::stop_token& stop) {
 
 milliseconds NodePublisher::publish_if_due(const std::stop_token& stop) {
   const Plan plan = this->plan();
-  NodeWish wish = wish_of(store_.snapshot());
+  NodeWish wish = wish_of(store_.snapshot(), plan.settings.untold_node);
   const bool is_changed =
       !published_ || differ_in_substance(*published_, wish) || published_settings_ != plan.settings;
   const auto now = clock_.steady();

@@ -19,12 +19,16 @@ enum class NodePreset : std::uint8_t { kAwsSamples, kKonduktor, kAmd, kNone };
   return kNames[static_cast<std::size_t>(preset)];
 }
 
+// What a node is of which no check could tell anything. kFails (fail, RESET) is the seed profile.
+enum class UntoldNode : std::uint8_t { kWarns, kFails };
+
 struct NodeSettings {
   NodePreset preset = NodePreset::kAwsSamples;
   bool writes_labels = true;
   bool writes_taint = true;
   bool writes_annotation = true;
   bool writes_condition = true;  // GPUProblem
+  UntoldNode untold_node = UntoldNode::kWarns;
   bool operator==(const NodeSettings&) const = default;
 };
 

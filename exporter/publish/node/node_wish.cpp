@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "exporter/publish/node/condition_text.h"
+#include "exporter/publish/node/node_keys.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -76,7 +77,9 @@ void add_condition(const Snapshot& snapshot, NodeWish& wish) {
   if (wish.status == NodeStatus::kFail) {
     wish.condition = "True";
     wish.reason = kGpusAreDown;
-    wish.message = broken_message(snapshot);
+    wish.message = worst_severity(snapshot.state) < Severity::kReset  // the seed profile
+                       ? std::string(severity_word(wish.severity)) + ": " + untold_message(snapshot)
+                       : broken_message(snapshot);
   } else if (snapshot.gpus.empty() || !wish.could_tell) {
     wish.condition = "Unknown";
     wish.reason = kGpusUnknown;
@@ -96,7 +99,7 @@ auto substance(const NodeWish& wish) {
 
 }  // namespace
 
-NodeWish wish_of(const Snapshot& snapshot) {
+NodeWish wish_of(const Snapshot& snapshot, UntoldNode untold_node) {
   const State& state = snapshot.state;
   const bool has_error = any_check(state, [](auto s) { return s == CheckStatus::kError; });
   const bool has_conclusion = any_check(state, is_conclusive);
@@ -105,6 +108,11 @@ NodeWish wish_of(const Snapshot& snapshot) {
   wish.severity = worst_severity(state);
   wish.status = status_of(wish.severity, has_conclusion || has_error, wish.could_tell);
   if (wish.status == NodeStatus::kWarn) wish.severity = Severity::kMonitor;
+  if (untold_node == UntoldNode::kFails && has_error && !has_conclusion &&
+      wish.status == NodeStatus::kWarn) {
+    wish.status = NodeStatus::kFail;
+    wish.severity = Severity::kReset;
+  }
   wish.taint = taint_of(wish);
   wish.instance_type = snapshot.instance.type;
   wish.sick_amd_gpus = sick_amd_gpus(snapshot);

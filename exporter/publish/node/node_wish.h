@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exporter/publish/node/node_settings.h"
 #include "exporter/store/store.h"
 
 namespace gpuward::exporter {
@@ -52,7 +53,8 @@ struct NodeWish {
   WallTime last_check;                     // when the newest result was there; likewise
 };
 
-[[nodiscard]] NodeWish wish_of(const Snapshot& snapshot);
+[[nodiscard]] NodeWish wish_of(const Snapshot& snapshot,
+                               UntoldNode untold_node = UntoldNode::kWarns);
 
 // Whether they differ in more than times.
 [[nodiscard]] bool differ_in_substance(const NodeWish& a, const NodeWish& b);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/xid/catalogue.h"
 #include "tests/unit/exporter/publish/node/snapshots.h"
 
 namespace gpuward::exporter {
@@ -37,6 +38,36 @@ TEST(NodeWish, TaintsFromResetUp) {
   }
 }
 
+// CONTRACTS A: fail if any has failed, else warn, else pass; the worst severity.
+TEST(NodeWish, ContractAFailWinsOverWarnAndTheWorstSeverityIsTheNodes) {
+  Snapshot snapshot = healthy();
+  EXPECT_EQ(wish_of(snapshot).status, NodeStatus::kPass);
+  add_finding(snapshot, "31", Severity::kMonitor, "0000:11:00");
+  EXPECT_EQ(wish_of(snapshot).status, NodeStatus::kWarn);
+  EXPECT_EQ(wish_of(snapshot).severity, Severity::kMonitor);
+  for (const auto& [code, severity] :
+       {std::pair("48", Severity::kReset), std::pair("54", Severity::kIsolate),
+        std::pair("79", Severity::kReboot)}) {
+    add_finding(snapshot, code, severity, "0000:13:00");
+    EXPECT_EQ(wish_of(snapshot).status, NodeStatus::kFail);
+  }
+  EXPECT_EQ(wish_of(snapshot).severity, Severity::kIsolate);
+}
+
+// What programs do to themselves took nodes out, and nobody gave them back.
+TEST(NodeWish, TrapXid31And13NeverTaint) {
+  Snapshot snapshot = healthy();
+  for (const std::uint32_t code : {13U, 31U}) {
+    xid::Event event;
+    event.code = code;
+    add_finding(snapshot, std::to_string(code), xid::Catalogue().judge(event).severity,
+                "0000:13:00", ClearedBy::kAge);
+  }
+  ASSERT_EQ(snapshot.state.findings.size(), 2U);
+  EXPECT_EQ(wish_of(snapshot).taint, TaintWish::kClear);
+  EXPECT_EQ(wish_of(snapshot).condition, "False");
+}
+
 TEST(NodeWish, K11AWarningNeverTaints) {
   Snapshot snapshot = healthy();
   add_finding(snapshot, "31", Severity::kMonitor, "0000:13:00");
@@ -49,7 +80,7 @@ TEST(NodeWish, K11AWarningNeverTaints) {
   EXPECT_EQ(wish.message, "8 GPUs are up, 1 to be watched");
 }
 
-TEST(NodeWish, AnErrorNeverPassesAndLeavesTheTaintAsItIs) {
+TEST(NodeWish, ContractAErrorNeverPassesAndLeavesTheTaintAsItIs) {
   Snapshot snapshot = healthy();
   add_result(snapshot, "3-topology-check", CheckStatus::kError);
   const NodeWish wish = wish_of(snapshot);
@@ -82,6 +113,24 @@ TEST(NodeWish, TrapMonitorDownIsNotANodeReplaced) {
   EXPECT_LE(wish.severity, Severity::kMonitor);
   EXPECT_NE(wish.taint, TaintWish::kSet);
   EXPECT_EQ(wish.condition, "Unknown");
+}
+
+// CONTRACTS A: nothing could be read: fail, RESET; ours in the seed profile alone.
+TEST(NodeWish, ContractANothingCouldBeReadFailsInTheSeedProfileAlone) {
+  Snapshot snapshot;
+  for (const char* check : {"0-nvidia-smi", "2-efa-enumeration"})
+    add_result(snapshot, check, CheckStatus::kError);
+  EXPECT_EQ(wish_of(snapshot).status, NodeStatus::kWarn);
+  EXPECT_EQ(wish_of(snapshot).taint, TaintWish::kLeave);
+  const NodeWish seed = wish_of(snapshot, UntoldNode::kFails);
+  EXPECT_EQ(seed.status, NodeStatus::kFail);
+  EXPECT_EQ(seed.severity, Severity::kReset);
+  EXPECT_EQ(seed.taint, TaintWish::kSet);
+  EXPECT_EQ(seed.condition, "True");
+  EXPECT_EQ(seed.message, "RESET: 0-nvidia-smi could not tell: no answer");
+  add_result(snapshot, "2-efa-enumeration", CheckStatus::kPass);
+  EXPECT_EQ(wish_of(snapshot, UntoldNode::kFails).status, NodeStatus::kWarn);
+  EXPECT_EQ(wish_of(Snapshot(), UntoldNode::kFails).status, NodeStatus::kUnknown);
 }
 
 TEST(NodeWish, SaysNothingBeforeAnythingWasLookedAt) {
@@ -121,7 +170,7 @@ TEST(NodeWish, ANodeWithoutGpusHasNoConditionOfThem) {
   EXPECT_EQ(wish.message, "no GPU is known on this node");
 }
 
-TEST(NodeWish, NamesTheWorstFirstInTheCondition) {
+TEST(NodeWish, ContractBNamesTheWorstFirstInTheCondition) {
   Snapshot snapshot = healthy();
   add_finding(snapshot, "48", Severity::kReset, "0000:11:00");
   add_finding(snapshot, "79", Severity::kReboot, "0000:13:00");
