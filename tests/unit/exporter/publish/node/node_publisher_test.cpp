@@ -130,7 +130,7 @@ class NodePublisherTest : public ::testing::Test {
   std::unique_ptr<NodePublisher> publisher_;
 };
 
-TEST_F(NodePublisherTest, SaysAtOnceThatANodeIsBroken) {
+TEST_F(NodePublisherTest, ContractBSaysAtOnceThatANodeIsBroken) {
   start();
   check(CheckStatus::kFail, Severity::kReboot);
   ASSERT_TRUE(settles("fail", "True"));
@@ -158,6 +158,8 @@ TEST_F(NodePublisherTest, OneChangeIsOnePatchToTheNodeAndOneToItsStatus) {
   kube_.clear_requests();
   check(CheckStatus::kFail, Severity::kIsolate);
   ASSERT_TRUE(settles("fail", "True"));
+  // The fake writes a request down once it is done.
+  ASSERT_TRUE(wait_until([&] { return patches() >= 2; }, seconds(10), "two patches written down"));
   EXPECT_EQ(kube_.requests("PATCH", kStatus).size(), 1U);
   EXPECT_EQ(patches(), 2U);
 }
