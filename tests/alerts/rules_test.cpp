@@ -42,7 +42,7 @@ TEST(AlertRules, FailTheirUnitTestsWhenAThresholdSlips) {
   EXPECT_EQ(run({"promtool", "test", "rules", folder / "tests.yaml"}).exit_code, 1);
 }
 
-TEST(AlertRules, EachHasAFiringTest) {
+TEST(AlertRules, TrapDeadAlertRuleIsSeenForEachHasAFiringTest) {
   const std::string tests = *read_file(alerts_folder() / "gpuward.rules.test.yaml");
   for (const AlertRule& rule : load_alert_rules()) {
     // The block form is the one with expected alerts; the quiet form stands on one line in braces.
@@ -69,7 +69,7 @@ TEST(AlertRules, KeepValuesOutOfLabels) {
   }
 }
 
-TEST(AlertRules, GiveEachLevelOfNodeSeverityOneRemediation) {
+TEST(AlertRules, ContractAGiveEachLevelOfNodeSeverityOneRemediation) {
   std::map<std::string, std::string> expression_of;
   for (const AlertRule& rule : load_alert_rules()) {
     if (rule.group == "gpuward-node") expression_of[rule.label("remediation")] = rule.expr;

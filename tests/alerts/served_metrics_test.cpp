@@ -70,7 +70,7 @@ TEST(RuleMetrics, AreServedByTheExporterOrByOneThatWeName) {
 }
 
 // Labels that expressions join and select on.
-TEST(RuleMetrics, HaveTheLabelsThatTheRulesJoinOn) {
+TEST(RuleMetrics, TrapLabelRenameIsSeenByTheRulesThatJoinOnThem) {
   const ExporterWithFindings exporter;
   ASSERT_TRUE(support::wait_until(
       [&] { return exporter.page().find("gpuward_node_severity 3") != std::string::npos; },

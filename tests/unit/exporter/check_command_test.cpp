@@ -74,7 +74,7 @@ class CheckCommandTest : public ::testing::Test {
   int sources_ = 0;
 };
 
-TEST_F(CheckCommandTest, ExitsWith0WhereAllIsWell) {
+TEST_F(CheckCommandTest, ContractAExitsWith0WhereAllIsWell) {
   EXPECT_EQ(run({.check = "0"}), 0) << out_.str();
   EXPECT_THAT(out_.str(), HasSubstr("0-nvidia-smi: pass"));
 }

@@ -81,7 +81,7 @@ TEST_F(ExporterFindings, AreSaidToBeNoneWhereThereIsNone) {
   EXPECT_TRUE(support::poll_until([&] { return list() == "There is no finding.\n"; }, 10s));
 }
 
-TEST_F(ExporterFindings, ThatAGpuResetClearsGoAfterIt) {
+TEST_F(ExporterFindings, K13ThatAGpuResetClearsGoAfterIt) {
   exporter.start();
   latch(119);
   latch(119, "0000:5e:00");

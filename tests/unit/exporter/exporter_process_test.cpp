@@ -37,6 +37,14 @@ TEST_F(ExporterProcess, TurnsALineOfTheLogIntoACountAFindingAndASeverity) {
             "3");
 }
 
+// CONTRACTS A: the replaced agent does not start without NODE_NAME.
+TEST_F(ExporterProcess, ContractAWithoutNodeNameServesAndSaysThatItWritesToNoNode) {
+  exporter.start();
+
+  EXPECT_THAT(exporter.process().error_output(), HasSubstr("it has no name here (NODE_NAME)"));
+  EXPECT_EQ(exporter.get("/metrics").status, 200);
+}
+
 TEST_F(ExporterProcess, CountsTheThreeLineFormAndTheXidOfALostGpuOnce) {
   exporter.start();
 
@@ -78,7 +86,7 @@ TEST_F(ExporterProcess, ReadsAFifoWhoeverWritesIntoIt) {
   }
 }
 
-TEST_F(ExporterProcess, KeepsCountersAndFindingsOverARestartAndCountsNothingTwice) {
+TEST_F(ExporterProcess, TrapSameXidIsNotReadAgainAfterARestart) {
   exporter.start();
   exporter.append_log(xid_line(48));
   ASSERT_TRUE(exporter.has(xid_series(48), "1"));

@@ -154,7 +154,7 @@ TEST_F(ExporterWeb, StopsWithinASecondThoughClientsHang) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, 1s);
 }
 
-TEST_F(ExporterWeb, HasNoGapInItsSeriesWhileItReloads) {
+TEST_F(ExporterWeb, TrapMetricsAreNeverEmptyDuringAReload) {
   std::atomic<bool> done{false};
   std::atomic<int> bad{0};
   std::jthread scraper([&] {

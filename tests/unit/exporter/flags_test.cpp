@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/environment.h"
+
 namespace gpuward::exporter {
 namespace {
 
@@ -44,6 +46,12 @@ TEST(Flags, AreAllRead) {
   EXPECT_EQ(flags.log_level, LogLevel::kDebug);
   EXPECT_EQ(flags.log_format, LogFormat::kJson);
   EXPECT_EQ(flags.command, Command::kCheckConfig);
+}
+
+TEST(Flags, ContractATakeTheNodeFromNodeName) {
+  const support::Environment name("NODE_NAME", "gpu-01");
+  EXPECT_EQ(parsed({}).node_name, "gpu-01");
+  EXPECT_EQ(parsed({"--node.name=gpu-02"}).node_name, "gpu-02");
 }
 
 TEST(Flags, KnowTheSubcommand) { EXPECT_EQ(parsed({"parse-log"}).command, Command::kParseLog); }

@@ -73,8 +73,21 @@ TEST_F(GpuWorkerProcess, ReadsTheGpusOfTheDriver) {
   EXPECT_EQ(exporter.value(kXid79), "0") << "there before the first one, for increase()";
 }
 
-// Traps: "scrape blocks on driver" and "liveness kills monitor on slow GPU".
-TEST_F(GpuWorkerProcess, GoesOnWhileACallHangsAndReplacesTheWorker) {
+// Scrapes that waited for the driver would take a second each: until the worker is given up.
+TEST_F(GpuWorkerProcess, TrapScrapeNeverBlocksOnTheDriver) {
+  nvml.play("hung_call");
+  start();
+  ASSERT_TRUE(exporter.has(kHung, "1"));
+
+  constexpr int kScrapes = 20;
+  const auto began = std::chrono::steady_clock::now();
+  for (int scrape = 0; scrape < kScrapes; ++scrape) {
+    ASSERT_THAT(exporter.metrics(), HasSubstr("gpuward_gpu_worker_up 0"));
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - began, kScrapes * 250ms);
+}
+
+TEST_F(GpuWorkerProcess, TrapLivenessDoesNotKillTheMonitorOfASlowGpu) {
   start();
   ASSERT_TRUE(exporter.has(kUp, "1"));
   const auto first = worker();
@@ -119,8 +132,8 @@ TEST_F(GpuWorkerProcess, StartsAnotherWorkerWhenSomebodyKillsIt) {
   EXPECT_TRUE(exporter.has(kUp, "1"));
 }
 
-// Trap: "driver pre-installed": a node without a GPU is none with a fault.
-TEST_F(GpuWorkerProcess, SaysOnceThatThereIsNoLibraryAndIsReady) {
+// A node without a GPU is none with a fault.
+TEST_F(GpuWorkerProcess, TrapNodeWithoutADriverIsSaidOnceAndReady) {
   start("/nowhere/libnvidia-ml.so.1");
 
   EXPECT_TRUE(exporter.has(kUp, "1"));

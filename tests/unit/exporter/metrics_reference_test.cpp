@@ -135,7 +135,7 @@ Reference without(Reference all, const Reference& some) {
   return all;
 }
 
-TEST(MetricsReference, HasEveryFamilyOfTheExporterThatThereCanBe) {
+TEST(MetricsReference, TrapLabelRenameIsSeenByThePageThatHasEveryFamily) {
   EXPECT_THAT(all_families({}), ContainerEq(documented({"gpuward-exporter"})));
 }
 

@@ -23,6 +23,48 @@ TEST(Settings, AreTheDefaultsWithoutAFile) {
   EXPECT_EQ(settings->kernel_log_path, "/dev/kmsg");
 }
 
+// Settings of CONTRACTS A; two more, KERNEL_LOG_LINES and NVIDIA_LOG_TAIL, mean nothing to a reader
+// that follows the whole log.
+TEST(Settings, ContractAHaveTheDefaultsOfTheReplacedSuite) {
+  const auto settings = load_settings({});
+
+  ASSERT_TRUE(settings.has_value());
+  const CheckSettings& checks = settings->checks;
+  EXPECT_EQ(checks.check_interval, 300s);
+  EXPECT_EQ(checks.dcgm_l2_interval, 21'600s);
+  EXPECT_EQ(checks.enabled, (std::vector<int>{0, 2, 3}));
+  EXPECT_TRUE(settings->node.writes_taint);
+  EXPECT_TRUE(settings->node.writes_labels);
+  EXPECT_EQ(checks.dcgm_timeout, 900s);
+  EXPECT_EQ(checks.dcgm_l4_timeout, 9000s);
+  EXPECT_EQ(checks.check_timeout, 900s);
+  EXPECT_EQ(checks.nccl_isolation_timeout, 600s);
+  EXPECT_FALSE(checks.is_pshc_strict);
+  EXPECT_FALSE(settings->catalogue.xid.contains(165));
+  EXPECT_EQ(settings->catalogue.nvlink5_default, Severity::kMonitor);
+  EXPECT_EQ(settings->catalogue.nvlink_default, Severity::kReset);
+  EXPECT_EQ(checks.max_retired_pages_sbe, 60U);
+  EXPECT_EQ(checks.efa_min_gbits, 20);
+}
+
+// CONTRACTS A: nothing could be read is fail and RESET in the seed profile alone.
+TEST(Settings, ContractAOfTheSeedProfileFailANodeOfWhichNothingCouldBeRead) {
+  EXPECT_EQ(load("profile: seed\n")->node.untold_node, UntoldNode::kFails);
+  EXPECT_EQ(load("profile: default\n")->node.untold_node, UntoldNode::kWarns);
+}
+
+// CONTRACTS C: where AMD's device plugin looks for the service, and AMD's exporter for its file.
+TEST(Settings, ContractCHaveThePlacesOfAmdsExporter) {
+  constexpr const char* kSocket =
+      "/var/lib/amd-metrics-exporter/amdgpu_device_metrics_exporter_grpc.socket";
+  EXPECT_EQ(Settings().amd_health.socket, kSocket);
+  EXPECT_EQ(Settings().amd_config, "/etc/metrics/config.json");
+}
+
+TEST(Settings, ContractCReadGpusAtLeastEveryThirtySeconds) {
+  EXPECT_LE(Settings().checks.gpu_interval, 30s);
+}
+
 TEST(Settings, AreAllReadFromAFile) {
   const auto settings = load(
       "profile: seed\n"

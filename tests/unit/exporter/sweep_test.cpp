@@ -30,7 +30,7 @@ TEST_F(SweepTest, AGoodNodeIsMarkedAndGivenBack) {
   EXPECT_EQ(diagnosis->status, NodeStatus::kPass);
 }
 
-TEST_F(SweepTest, ABadNodeIsLabelledTaintedAndTakenOutOfMaintenance) {
+TEST_F(SweepTest, ContractABadNodeIsLabelledTaintedAndTakenOutOfMaintenance) {
   add_node("gpu-01");
   jobs_.ends["gpu-01"] = {.exit_code = 1, .message = std::string("starting\n") + kIsolateLine};
   const auto report = sweep();

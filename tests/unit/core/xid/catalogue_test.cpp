@@ -64,7 +64,7 @@ TEST(Catalogue, DecidesWherePeersDisagree) {
   EXPECT_EQ(catalogue.judge(xid(121)).severity, Severity::kMonitor);
 }
 
-TEST(Xid154Verdict, FollowsTheNewValue) {
+TEST(Xid154Verdict, ContractAFollowsTheNewValue) {
   const Catalogue catalogue;
   EXPECT_EQ(catalogue.judge(recovery(1)).severity, Severity::kReset);
   EXPECT_EQ(catalogue.judge(recovery(2)).severity, Severity::kReboot);
@@ -84,6 +84,29 @@ TEST(Xid154Verdict, TakesNoneForARecovery) {
 TEST(Xid154Verdict, OnlyWatchesAValueThatNobodyKnows) {
   EXPECT_EQ(Catalogue().judge(recovery(77)).severity, Severity::kMonitor);
   EXPECT_EQ(Catalogue().judge(xid(154)).severity, Severity::kMonitor);
+}
+
+// The replaced suite rebooted a node whose GPU had just recovered.
+TEST(Xid154Verdict, K14ARebootThatIsNoLongerAskedForIsNone) {
+  const Event recovered = parsed(
+      "NVRM: Xid (PCI:0000:4e:00): 154, GPU recovery action changed from 0x2 (Node Reboot "
+      "Required) to 0x0 (None)");
+  EXPECT_EQ(Catalogue().judge(recovered).severity, Severity::kNone);
+  EXPECT_EQ(Catalogue({.profile = Profile::kSeed}).judge(recovered).severity, Severity::kMonitor);
+}
+
+// CONTRACTS A: by the words of the line.
+TEST(Xid154Verdict, ContractAReadsTheNewActionOffTheLine) {
+  const auto judged = [](const std::string& to) {
+    const Event event = parsed(
+        "NVRM: Xid (PCI:0000:4e:00): 154, GPU recovery action changed from 0x0 (None) to " + to);
+    return Catalogue().judge(event).severity;
+  };
+  EXPECT_EQ(judged("0x2 (Node Reboot Required)"), Severity::kReboot);
+  EXPECT_EQ(judged("0x1 (GPU Reset Required)"), Severity::kReset);
+  EXPECT_EQ(judged("0x4 (Drain and Reset)"), Severity::kReset);
+  EXPECT_EQ(judged("0x3 (Drain P2P)"), Severity::kReset);
+  EXPECT_EQ(judged("0x9 (Something New)"), Severity::kMonitor);
 }
 
 TEST(Catalogue, TakesPowerSmoothingThatIsBackForARecovery) {

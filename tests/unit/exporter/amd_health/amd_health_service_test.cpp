@@ -85,7 +85,7 @@ class AmdHealthServiceTest : public ::testing::Test {
 constexpr const char* kBothHealthy = "0 0000:a5:00.0 healthy GPU-0\n1 0000:a6:00.0 healthy GPU-1\n";
 
 // CONTRACTS C: socket mode 0600.
-TEST_F(AmdHealthServiceTest, ListensOnASocketOfItsOwnersAlone) {
+TEST_F(AmdHealthServiceTest, ContractCListensOnASocketOfItsOwnersAlone) {
   start();
   struct stat about{};
   ASSERT_EQ(::stat(socket_.c_str(), &about), 0);
@@ -93,13 +93,13 @@ TEST_F(AmdHealthServiceTest, ListensOnASocketOfItsOwnersAlone) {
 }
 
 // CONTRACTS C: List errors until the first reading.
-TEST_F(AmdHealthServiceTest, HasNoHealthBeforeTheFirstReading) {
+TEST_F(AmdHealthServiceTest, ContractCHasNoHealthBeforeTheFirstReading) {
   start();
   EXPECT_EQ(ask("metricssvc", {"list"}), "error UNKNOWN health status not available\n");
 }
 
 // CONTRACTS C: the service on the wire is metricssvc; gpumetricssvc is served too.
-TEST_F(AmdHealthServiceTest, ListsTheGpusUnderBothPackageNames) {
+TEST_F(AmdHealthServiceTest, ContractCListsTheGpusUnderBothPackageNames) {
   report(three_gpus());
   start();
   EXPECT_TRUE(answers("metricssvc", kBothHealthy));
@@ -107,7 +107,7 @@ TEST_F(AmdHealthServiceTest, ListsTheGpusUnderBothPackageNames) {
 }
 
 // CONTRACTS C: GetGPUState by id.
-TEST_F(AmdHealthServiceTest, GivesTheStateOfTheGpusAskedFor) {
+TEST_F(AmdHealthServiceTest, ContractCGivesTheStateOfTheGpusAskedFor) {
   report(three_gpus());
   start();
   ASSERT_TRUE(answers("metricssvc", kBothHealthy));
@@ -115,7 +115,7 @@ TEST_F(AmdHealthServiceTest, GivesTheStateOfTheGpusAskedFor) {
   EXPECT_EQ(ask("gpumetricssvc", {"get", "0"}), "0 0000:a5:00.0 healthy GPU-0\n");
 }
 
-TEST_F(AmdHealthServiceTest, TellsAnUnhealthyGpuAndItsWorkload) {
+TEST_F(AmdHealthServiceTest, ContractCTellsAnUnhealthyGpuAndItsWorkload) {
   report(three_gpus());
   Workloads workloads;
   workloads.is_known = true;
@@ -137,7 +137,7 @@ TEST_F(AmdHealthServiceTest, TellsAnUnhealthyGpuAndItsWorkload) {
 }
 
 // CONTRACTS C: no GPU is found: all that were known are unhealthy.
-TEST_F(AmdHealthServiceTest, KeepsAGpuThatIsGoneAndCallsItUnhealthy) {
+TEST_F(AmdHealthServiceTest, ContractCKeepsAGpuThatIsGoneAndCallsItUnhealthy) {
   report(three_gpus());
   start();
   ASSERT_TRUE(answers("metricssvc", kBothHealthy));
@@ -156,7 +156,7 @@ TEST_F(AmdHealthServiceTest, TellsOfBothVendorsWhereItIsSetSo) {
 }
 
 // CONTRACTS C: SetError; only with --debug.allow-injection.
-TEST_F(AmdHealthServiceTest, RefusesToPretendErrors) {
+TEST_F(AmdHealthServiceTest, ContractCRefusesToPretendErrors) {
   report(three_gpus());
   start();
   ASSERT_TRUE(answers("metricssvc", kBothHealthy));
@@ -166,7 +166,7 @@ TEST_F(AmdHealthServiceTest, RefusesToPretendErrors) {
 }
 
 // CONTRACTS C: mock injection by fields and counts, 0 removes.
-TEST_F(AmdHealthServiceTest, PretendsErrorsWhereThatIsAllowed) {
+TEST_F(AmdHealthServiceTest, ContractCPretendsErrorsWhereThatIsAllowed) {
   report(three_gpus());
   start({.may_pretend_errors = true});
   ASSERT_TRUE(answers("metricssvc", kBothHealthy));

@@ -6,7 +6,7 @@ namespace gpuward::exporter {
 namespace {
 
 // CONTRACTS C: the nineteen fields, each 0 by default.
-TEST(AmdThresholds, AreZeroForEachOfTheNineteenFields) {
+TEST(AmdThresholds, ContractCAreZeroForEachOfTheNineteenFields) {
   const AmdThresholds thresholds = default_amd_thresholds();
   EXPECT_EQ(thresholds.by_field.size(), 19U);
   for (const char* const field :
@@ -18,7 +18,7 @@ TEST(AmdThresholds, AreZeroForEachOfTheNineteenFields) {
   }
 }
 
-TEST(AmdThresholds, AreReadFromTheFormatOfAmdsExporter) {
+TEST(AmdThresholds, ContractCAreReadFromTheFormatOfAmdsExporter) {
   const auto thresholds = parse_amd_thresholds(R"({
     "ServerPort": 5000,
     "GPUConfig": {

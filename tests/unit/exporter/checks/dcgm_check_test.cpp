@@ -39,7 +39,7 @@ class DcgmCheckTest : public testing::Test {
   ExternalCheckNode node;
 };
 
-TEST_F(DcgmCheckTest, Check1PassesWhatDcgmPasses) {
+TEST_F(DcgmCheckTest, ContractACheck1PassesWhatDcgmPasses) {
   has_dcgm({.output = kPassed});
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.details;
@@ -47,7 +47,7 @@ TEST_F(DcgmCheckTest, Check1PassesWhatDcgmPasses) {
   EXPECT_THAT(node.tools.calls("dcgmi"), ElementsAre("dcgmi discovery -l", "dcgmi diag -r 2 -j"));
 }
 
-TEST_F(DcgmCheckTest, Check4RunsLevel4) {
+TEST_F(DcgmCheckTest, ContractACheck4RunsLevel4) {
   has_dcgm({.output = kPassed});
   EXPECT_EQ(run_level_4().kind, Kind::kDone);
   EXPECT_EQ(node.tools.calls("dcgmi").back(), "dcgmi diag -r 4 -j");
@@ -87,7 +87,7 @@ TEST_F(DcgmCheckTest, SkipsWhenSomebodysEngineIsOutOfReach) {
   EXPECT_TRUE(node.tools.calls("nv-hostengine").empty());
 }
 
-TEST_F(DcgmCheckTest, StartsAnEngineAndEndsItAfterwards) {
+TEST_F(DcgmCheckTest, ContractAStartsAnEngineAndEndsItAfterwards) {
   node.tools.add("dcgmi", "discovery", {.needs = "engine"});
   node.tools.add("dcgmi", "diag", {.output = kPassed, .needs = "engine"});
   node.tools.add("nv-hostengine", "", {.hangs = true, .up = "engine"});
@@ -106,7 +106,7 @@ TEST_F(DcgmCheckTest, SkipsWhenTheEngineEndsAtOnce) {
   EXPECT_THAT(outcome.details, HasSubstr("ended with 1: Err: no permission"));
 }
 
-TEST_F(DcgmCheckTest, SkipsOnMig) {
+TEST_F(DcgmCheckTest, ContractASkipsOnMig) {
   has_dcgm({.output = kPassed});
   node.reading(1).mig_enabled = true;
   const CheckOutcome outcome = run();
@@ -129,7 +129,7 @@ TEST_F(DcgmCheckTest, Check4IsExclusive) {
   EXPECT_TRUE(node.tools.calls("dcgmi").empty());
 }
 
-TEST_F(DcgmCheckTest, Check4SkipsWhileAProcessUsesAGpu) {
+TEST_F(DcgmCheckTest, ContractACheck4SkipsWhileAProcessUsesAGpu) {
   has_dcgm({.output = kPassed});
   node.reading(0).processes->push_back({4711, std::nullopt});
   const CheckOutcome outcome = run_level_4();
@@ -143,7 +143,7 @@ TEST_F(DcgmCheckTest, Check4SkipsWhileAPodHasAGpu) {
   EXPECT_THAT(run_level_4().details, HasSubstr("pod training/llm-0"));
 }
 
-TEST_F(DcgmCheckTest, Check4StopsNobodysTelemetryAndSaysWhoIsInTheWay) {
+TEST_F(DcgmCheckTest, ContractACheck4StopsNobodysTelemetryAndSaysWhoIsInTheWay) {
   has_dcgm({.output = kPassed});
   node.host.with_process(99, "dcgm-exporter");
   const CheckOutcome outcome = run_level_4();

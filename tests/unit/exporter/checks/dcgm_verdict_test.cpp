@@ -39,7 +39,7 @@ Gpu gpu(int index, std::string serial = "") {
 }
 
 // CONTRACTS A, checks 1 and 4; dcgm_errors.h: 0 none .. 6 reset.
-TEST(DcgmVerdict, TakesTheSeverityFromTheErrorsOfWarnings) {
+TEST(DcgmVerdict, ContractATakesTheSeverityFromTheErrorsOfWarnings) {
   EXPECT_EQ(severity_of(2), Severity::kIsolate);
   EXPECT_EQ(severity_of(6), Severity::kReset);
   EXPECT_EQ(severity_of(1), Severity::kMonitor);
@@ -48,7 +48,7 @@ TEST(DcgmVerdict, TakesTheSeverityFromTheErrorsOfWarnings) {
   }
 }
 
-TEST(DcgmVerdict, SaysThatAnErrorNeedsTriage) {
+TEST(DcgmVerdict, ContractASaysThatAnErrorNeedsTriage) {
   for (const int severity : {3, 4, 5}) {
     const auto verdict =
         judge(v4("pcie", v4_result(0, "Fail", samples::warning(30, severity, ""))));

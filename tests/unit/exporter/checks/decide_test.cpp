@@ -30,7 +30,7 @@ TEST(DecideStatus, PassesWhereNothingIsWrong) {
   EXPECT_EQ(result.check, "gpu");
 }
 
-TEST(DecideStatus, WarnsForMonitorAndFailsFromResetUp) {
+TEST(DecideStatus, ContractAWarnsForMonitorAndFailsFromResetUp) {
   EXPECT_EQ(decide(CheckOutcome::done("", findings_of({"persistence_off"}))).status,
             CheckStatus::kWarn);
   EXPECT_EQ(decide(CheckOutcome::done("", findings_of({"row_remap_pending"}))).status,

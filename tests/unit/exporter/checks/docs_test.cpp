@@ -30,7 +30,7 @@ std::string row_of(const FindingCode& code) {
   return row.str();
 }
 
-TEST(ChecksDocs, HaveARowForEachCodeAsItIsInForce) {
+TEST(ChecksDocs, K24HaveARowForEachCodeAsItIsInForce) {
   const auto lines = lines_of_docs();
   for (const FindingCode& code : finding_codes()) {
     EXPECT_TRUE(lines.contains(row_of(code))) << row_of(code);
@@ -62,6 +62,18 @@ TEST(ChecksDocs, HaveARowForEachCheckWithItsNamesAndItsTimeLimit) {
                                     }))
         << begin.str() << " ..." << end;
   }
+}
+
+// CONTRACTS A: lightweight 0 to 3, intensive 4 to 6.
+TEST(AllChecks, ContractAAreTheSevenOfTheReplacedSuiteInItsTwoSuites) {
+  int number = 0;
+  for (const CheckEntry& entry : all_checks()) {
+    EXPECT_EQ(entry.number, number);
+    EXPECT_EQ(entry.suite, number <= 3 ? Suite::kLightweight : Suite::kIntensive) << number;
+    EXPECT_TRUE(entry.name.starts_with(std::to_string(number) + "-")) << entry.name;
+    ++number;
+  }
+  EXPECT_EQ(number, 7);
 }
 
 TEST(FindingCodes, AreWordsOfLowerCaseAndEachStandsOnce) {

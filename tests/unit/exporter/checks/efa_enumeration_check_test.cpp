@@ -53,7 +53,7 @@ TEST_F(EfaEnumeration, MoreDevicesThanTheProfileAreTheProfilesFault) {
   EXPECT_EQ(result().severity, Severity::kMonitor);
 }
 
-TEST_F(EfaEnumeration, P5enIsLookedAtThreeMoreTimesFiveSecondsApart) {
+TEST_F(EfaEnumeration, ContractAP5enIsLookedAtThreeMoreTimesFiveSecondsApart) {
   bench_.node.profile->type = "p5en.48xlarge";
   bench_.node.profile->efa_devices = 5;
   const auto before = bench_.clock.steady();
@@ -61,7 +61,23 @@ TEST_F(EfaEnumeration, P5enIsLookedAtThreeMoreTimesFiveSecondsApart) {
   EXPECT_EQ(bench_.clock.steady() - before, std::chrono::seconds(15));
 }
 
-TEST_F(EfaEnumeration, WarnsOfMissingModulesNamingThem) {
+TEST_F(EfaEnumeration, ContractAWarnsOfDevicesThatTheRdmaSubsystemLacks) {
+  bench_.host.remove("sys/class/infiniband/rdmap16s0");
+  const CheckResult warned = result();
+  EXPECT_EQ(warned.status, CheckStatus::kWarn);
+  ASSERT_EQ(warned.findings.size(), 1U) << warned.details;
+  EXPECT_EQ(warned.findings[0].code, "efa_rdma_missing");
+  EXPECT_EQ(warned.findings[0].line, "3 of 4 EFA devices are RDMA devices");
+}
+
+TEST_F(EfaEnumeration, ContractAWarnsWithoutTheProvider) {
+  install("tools/fi_info", "echo 'provider: tcp'");
+  const CheckResult warned = result();
+  ASSERT_EQ(warned.findings.size(), 1U) << warned.details;
+  EXPECT_EQ(warned.findings[0].code, "efa_provider_missing");
+}
+
+TEST_F(EfaEnumeration, ContractAWarnsOfMissingModulesNamingThem) {
   bench_.host.remove("sys/module/ib_uverbs").write("dev/gdrcopy/README", "");
   const CheckResult warned = result();
   EXPECT_EQ(warned.status, CheckStatus::kWarn);
@@ -70,14 +86,14 @@ TEST_F(EfaEnumeration, WarnsOfMissingModulesNamingThem) {
   EXPECT_EQ(warned.findings[0].line, "ib_uverbs; gdrdrv");
 }
 
-TEST_F(EfaEnumeration, WarnsOfDevicesWithoutTheirFile) {
+TEST_F(EfaEnumeration, ContractAWarnsOfDevicesWithoutTheirFile) {
   bench_.host.remove("dev/infiniband/uverbs0");
   const CheckResult warned = result();
   ASSERT_EQ(warned.findings.size(), 1U) << warned.details;
   EXPECT_EQ(warned.findings[0].code, "efa_uverbs_missing");
 }
 
-TEST_F(EfaEnumeration, WarnsWhenTheRuntimeLetsWorkloadsLockLittleMemory) {
+TEST_F(EfaEnumeration, ContractAWarnsWhenTheRuntimeLetsWorkloadsLockLittleMemory) {
   bench_.host.with_memory_lock(300, "67108864");
   const CheckResult warned = result();
   ASSERT_EQ(warned.findings.size(), 1U);
@@ -95,7 +111,7 @@ TEST_F(EfaEnumeration, K18FiInfoThatFailsIsAFindingNotAnEnd) {
   EXPECT_THAT(warned.findings[0].line, HasSubstr("No data available"));
 }
 
-TEST_F(EfaEnumeration, RunsGdrCopysOwnTestWhereItIsAndNobodyUsesTheGpus) {
+TEST_F(EfaEnumeration, ContractARunsGdrCopysOwnTestWhereItIsAndNobodyUsesTheGpus) {
   bench_.host.with_module("gdrdrv");
   install("gdrcopy/bin/sanity", "exit 3");
   EXPECT_EQ(result().findings.at(0).code, "gdrcopy_failed");

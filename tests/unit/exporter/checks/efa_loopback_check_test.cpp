@@ -39,7 +39,7 @@ class EfaLoopbackTest : public testing::Test {
   ExternalCheckNode node;
 };
 
-TEST_F(EfaLoopbackTest, Check6PassesWhenEachDeviceReachesItself) {
+TEST_F(EfaLoopbackTest, ContractACheck6PassesWhenEachDeviceReachesItself) {
   has_two_devices();
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.details;
@@ -148,7 +148,7 @@ TEST_F(EfaLoopbackTest, LeavesNoServerAndNoChildBehind) {
   EXPECT_TRUE(is_gone(node.tools.child_of("fi_pingpong").value()));
 }
 
-TEST_F(EfaLoopbackTest, CountsDropsDuringTheTestAndNotOfTheDevicesLife) {
+TEST_F(EfaLoopbackTest, ContractACountsDropsDuringTheTestAndNotOfTheDevicesLife) {
   has_two_devices();
   node.host.with_efa(2, 1000);
   EXPECT_TRUE(run().findings.empty());
@@ -160,7 +160,7 @@ TEST_F(EfaLoopbackTest, CountsDropsDuringTheTestAndNotOfTheDevicesLife) {
   EXPECT_THAT(outcome.findings[0].line, HasSubstr("3 packets dropped, 1 retransmission"));
 }
 
-TEST_F(EfaLoopbackTest, TakesIbWriteBwWhereFiPingpongIsMissing) {
+TEST_F(EfaLoopbackTest, ContractATakesIbWriteBwWhereFiPingpongIsMissing) {
   node.host.with_efa(1);
   node.tools.add("ib_write_bw", "server", {.hangs = true});
   node.tools.add("ib_write_bw", "client",

@@ -50,7 +50,7 @@ TEST(GpuHealth, IsHealthyWhereNothingIsLatched) {
 }
 
 // CONTRACTS C: ring hangs and GPU resets in the kernel log do not count there; they should.
-TEST(GpuHealth, IsUnhealthyFromResetUpAndOnThatGpuAlone) {
+TEST(GpuHealth, ContractCIsUnhealthyFromResetUpAndOnThatGpuAlone) {
   Snapshot snapshot = two_gpus();
   latch(snapshot, snapshot.gpus[0], Severity::kReset);
   EXPECT_EQ(health_of(snapshot, snapshot.gpus[0]), GpuHealth::kUnhealthy);
@@ -64,7 +64,7 @@ TEST(GpuHealth, IsHealthyBesideWhatIsOnlyMonitored) {
 }
 
 // CONTRACTS C: unhealthy when the library cannot be reached, or no GPU is found.
-TEST(GpuHealth, IsUnhealthyWhereNobodyCanAskTheDriver) {
+TEST(GpuHealth, ContractCIsUnhealthyWhereNobodyCanAskTheDriver) {
   for (const WorkerState state : {WorkerState::kHung, WorkerState::kCrashed}) {
     Snapshot snapshot = two_gpus();
     snapshot.telemetry.state = state;
@@ -72,7 +72,7 @@ TEST(GpuHealth, IsUnhealthyWhereNobodyCanAskTheDriver) {
   }
 }
 
-TEST(GpuHealth, IsUnhealthyWhereTheDriverHasNoGpuAnyMore) {
+TEST(GpuHealth, ContractCIsUnhealthyWhereTheDriverHasNoGpuAnyMore) {
   Snapshot snapshot = two_gpus();
   VendorReport none;
   none.vendor = Vendor::kAmd;
@@ -85,7 +85,7 @@ TEST(GpuHealth, IsUnhealthyWhereTheDriverHasNoGpuAnyMore) {
 }
 
 // CONTRACTS C: strictly greater than the threshold. The rule itself is judge_gpus().
-TEST(GpuHealth, FollowsUncorrectableErrorsOverTheirThreshold) {
+TEST(GpuHealth, ContractCFollowsUncorrectableErrorsOverTheirThreshold) {
   for (const std::uint64_t threshold : {0U, 1U, 2U}) {
     Snapshot snapshot = two_gpus();
     GpuReport report = *snapshot.telemetry.report;

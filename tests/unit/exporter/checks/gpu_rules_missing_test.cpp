@@ -91,7 +91,7 @@ TEST(LostGpu, IsNotForgottenWhileASecondSourceIsStillMissingAfterAReboot) {
   EXPECT_EQ(severity_of(node.judge(), "gpu_lost"), Severity::kMonitor);
 }
 
-TEST(MissingGpu, ShortByDriverAndBusReboots) {
+TEST(MissingGpu, ContractAShortByDriverAndBusReboots) {
   Scenario node;
   node.take_out_of_driver(7);
   node.take_off_bus(7);
@@ -102,7 +102,7 @@ TEST(MissingGpu, ShortByDriverAndBusReboots) {
               HasSubstr("7 by the driver, 7 on the PCI bus; p5.48xlarge has 8"));
 }
 
-TEST(MissingGpu, IsolatesWhenItIsStillMissingAfterAReboot) {
+TEST(MissingGpu, ContractAIsolatesWhenItIsStillMissingAfterAReboot) {
   Scenario node;
   node.take_out_of_driver(7);
   node.take_off_bus(7);
@@ -155,7 +155,7 @@ TEST(MissingGpu, NoProfileExpectsNothing) {
   EXPECT_EQ(codes_of(node.judge()), "");
 }
 
-TEST(MissingGpu, IsolatesAtOnceWithTheSeedProfile) {
+TEST(MissingGpu, ContractAIsolatesAtOnceWithTheSeedProfile) {
   Scenario node;
   node.settings.is_seed_profile = true;
   node.take_out_of_driver(7);
@@ -176,7 +176,7 @@ TEST(HungDriver, AloneIsAnErrorThatIsOnlyWatched) {
   EXPECT_EQ(severity_of(outcome, "driver_hung_unconfirmed"), Severity::kMonitor);
 }
 
-TEST(HungDriver, RebootsWhenTheKernelSaysSoOfTheSameGpu) {
+TEST(HungDriver, ContractBRebootsWhenTheKernelSaysSoOfTheSameGpu) {
   Scenario node = with_hang();
   node.kernel_has("xid", "119", Scenario::bus_id(1), Severity::kReset);
   EXPECT_EQ(severity_of(node.judge(), "driver_hung_unconfirmed"), Severity::kMonitor);
@@ -191,7 +191,7 @@ TEST(HungDriver, AnXidOfAnApplicationIsNoSecondSource) {
   EXPECT_EQ(severity_of(node.judge(), "driver_hung_unconfirmed"), Severity::kMonitor);
 }
 
-TEST(HungDriver, IsolatesWhenARebootHasNotHelped) {
+TEST(HungDriver, ContractAIsolatesWhenARebootHasNotHelped) {
   Scenario node = with_hang();
   node.on_bus(2).is_dead = true;
   node.was_found_before_the_reboot("driver_hung", "");

@@ -18,7 +18,7 @@ TEST(GpuRules, FindNothingOnEightHealthyH100s) {
   EXPECT_EQ(outcome.details, "8 GPUs");
 }
 
-TEST(GpuRules, ResetForUncorrectedEccSinceTheLastResetAndFallWithTheCounter) {
+TEST(GpuRules, ContractAResetForUncorrectedEccSinceTheLastResetAndFallWithTheCounter) {
   Scenario node;
   node.gpu(3).ecc.uncorrected_volatile.total = 2;
   const CheckOutcome outcome = node.judge();
@@ -35,7 +35,7 @@ TEST(GpuRules, CountEccOfPlacesWhereTheTotalIsNotTold) {
   EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kReset);
 }
 
-TEST(GpuRules, SkipGpusWithoutEcc) {
+TEST(GpuRules, ContractASkipGpusWithoutEcc) {
   Scenario node;
   node.gpu(0).ecc_enabled = false;
   node.gpu(0).ecc.uncorrected_volatile.total = 7;
@@ -50,7 +50,7 @@ TEST(GpuRules, IgnoreErrorsOfTheBoardsWholeLife) {
   EXPECT_EQ(codes_of(node.judge()), "");
 }
 
-TEST(GpuRules, RetiredPagesDoubleBitIsolatePendingRebootManySingleBitMonitor) {
+TEST(GpuRules, ContractARetiredPagesDoubleBitIsolatePendingRebootManySingleBitMonitor) {
   Scenario node;
   node.gpu(0).retired = {.single_bit = 0, .double_bit = 1, .pending = false};
   node.gpu(1).retired = {.single_bit = 0, .double_bit = 0, .pending = true};
@@ -127,7 +127,7 @@ TEST(GpuRules, PcieWidthAlwaysGenerationOnlyUnderLoad) {
   EXPECT_EQ(codes_of(node.judge()), "pcie_width, pcie_generation");
 }
 
-TEST(GpuRules, InactiveNvlinksAreNamedWhereTheProfileExpectsThem) {
+TEST(GpuRules, ContractAInactiveNvlinksAreNamedWhereTheProfileExpectsThem) {
   Scenario node;
   node.gpu(2).links[4].active = false;
   node.gpu(2).links[9].active = false;
@@ -168,7 +168,7 @@ TEST(GpuRules, AnUnhealthyFabricMaskIsNamed) {
   EXPECT_THAT(outcome.findings[0].line, HasSubstr("degraded bandwidth"));
 }
 
-TEST(GpuRules, PersistenceModeOffIsWatched) {
+TEST(GpuRules, ContractAPersistenceModeOffIsWatched) {
   Scenario node;
   node.gpu(0).persistence_mode = false;
   EXPECT_EQ(severity_of(node.judge(), "persistence_off"), Severity::kMonitor);

@@ -33,7 +33,7 @@ class NcclCheckTest : public testing::Test {
   ExternalCheckNode node{8};
 };
 
-TEST_F(NcclCheckTest, Check5PassesAboveTheThreshold) {
+TEST_F(NcclCheckTest, ContractACheck5PassesAboveTheThreshold) {
   has_nccl_tests(kOverEfa + recorded("nccl/v2.13-h100-two-nodes.txt"));
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kDone);
@@ -118,7 +118,7 @@ TEST_F(NcclCheckTest, EndsAProgramThatHangsWithItsChildren) {
   EXPECT_TRUE(is_gone(node.tools.child_of("all_reduce_perf").value()));
 }
 
-TEST_F(NcclCheckTest, SubTestsOnlyWarn) {
+TEST_F(NcclCheckTest, ContractASubTestsOnlyWarn) {
   node.settings.nccl_isolation_tests = true;
   has_nccl_tests("broken", 1);
   node.tools.add_once("all_reduce_perf", "",

@@ -75,7 +75,7 @@ TEST(NcclReport, FindsNothingInGarbage) {
 }
 
 // CONTRACTS A, check 5; p4de was missing from the replaced tables.
-TEST(NcclLimits, AreThoseOfTheInstanceType) {
+TEST(NcclLimits, ContractAAreThoseOfTheInstanceType) {
   EXPECT_EQ(nccl_limits("p4d.24xlarge").nvlink, 200);
   EXPECT_EQ(nccl_limits("p4de.24xlarge").nvlink, 200);
   for (const std::string type : {"p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge"}) {

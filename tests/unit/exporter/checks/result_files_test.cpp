@@ -22,7 +22,7 @@ CheckResult failed() {
 }
 
 // CONTRACTS A: one result.
-TEST(ResultRecord, HasTheSevenFieldsOfTheReplacedSuite) {
+TEST(ResultRecord, ContractAHasTheSevenFieldsOfTheReplacedSuite) {
   const auto json = parse_json(to_result_json({"", "node-1", "p5.48xlarge"}, failed()));
   ASSERT_TRUE(json);
   EXPECT_EQ(json->dump(),
@@ -67,7 +67,7 @@ TEST(SafeName, ReplacesEachRunOfForeignCharacters) {
   EXPECT_EQ(safe_name("../x"), "..-x");
 }
 
-TEST(ResultFile, IsWrittenUnderTheChecksName) {
+TEST(ResultFile, ContractAIsWrittenUnderTheChecksName) {
   const support::TempDir folder;
   const ResultPlace place{folder / "results", "node-1", "p5.48xlarge"};
   ASSERT_TRUE(write_result(place, failed()));

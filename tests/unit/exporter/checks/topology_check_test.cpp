@@ -38,7 +38,7 @@ TEST_F(Topology, PassesOnAHealthyNode) {
   EXPECT_EQ(outcome.details, "8 GPUs");
 }
 
-TEST_F(Topology, NvlinkExpectedAndNoneIsolates) {
+TEST_F(Topology, ContractANvlinkExpectedAndNoneIsolates) {
   for (std::size_t gpu = 0; gpu < 8; ++gpu) {
     for (Link& link : bench_.node.gpu(gpu).links) link.active = false;
   }
@@ -64,14 +64,14 @@ TEST_F(Topology, K17APairWithoutNvlinkIsSeenAmongHealthyOnes) {
   EXPECT_EQ(outcome.findings[0].line, "1 pairs: 2-5");
 }
 
-TEST_F(Topology, TwoGpusInOnePlaceThatCannotReachEachOtherIsolate) {
+TEST_F(Topology, ContractATwoGpusInOnePlaceThatCannotReachEachOtherIsolate) {
   peer(2, 5).topology = 0;
   EXPECT_EQ(codes_of(run()), "");
   peer(2, 5).read_status = 5;
   EXPECT_EQ(severity_of(run(), "topology_broken"), Severity::kIsolate);
 }
 
-TEST_F(Topology, B200PeerToPeerPathsThatAreNotSupportedWarn) {
+TEST_F(Topology, ContractAB200PeerToPeerPathsThatAreNotSupportedWarn) {
   bench_.node.profile->type = "p6-b200.48xlarge";
   peer(0, 1).write_status = 5;
   EXPECT_EQ(severity_of(run(), "p2p_unsupported"), Severity::kMonitor);
@@ -104,7 +104,7 @@ TEST_F(Topology, CrcErrorsCountFromAHundredASecond) {
 }
 
 // LESSONS 4: fabric manager down 20 days (NVSentinel #891).
-TEST_F(Topology, FabricManagerDownIsSeenAlthoughTheGpusAreInTheirFabric) {
+TEST_F(Topology, TrapFabricManagerDownIsSeenAlthoughTheGpusAreInTheirFabric) {
   bench_.host.remove("proc/900");
   EXPECT_EQ(severity_of(run(), "fabric_manager_down_completed"), Severity::kMonitor);
   for (std::size_t gpu = 0; gpu < 8; ++gpu) bench_.node.gpu(gpu).fabric = {};  // A100 tells none
@@ -124,7 +124,7 @@ TEST_F(Topology, NobodyNeedsAFabricManagerWithoutNvswitches) {
   EXPECT_EQ(codes_of(bare.run()), "");
 }
 
-TEST_F(Topology, SpeaksForAMissingGpu) {
+TEST_F(Topology, ContractASpeaksForAMissingGpu) {
   bench_.node.was_found_before_the_reboot("gpu_missing", "");
   bench_.node.known.findings.begin()->second.severity = Severity::kReboot;
   EXPECT_EQ(run().latched, Severity::kReboot);

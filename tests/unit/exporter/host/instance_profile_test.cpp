@@ -13,7 +13,7 @@ Result<InstanceProfiles> parse(std::string_view text) {
 }
 
 // CONTRACTS A, instance profiles.
-TEST(InstanceProfiles, AreThoseOfTheReplacedSuite) {
+TEST(InstanceProfiles, ContractAAreThoseOfTheReplacedSuite) {
   struct Row {
     const char* type;
     unsigned gpus, efa;

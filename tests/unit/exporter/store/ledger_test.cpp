@@ -111,7 +111,7 @@ TEST(Ledger, CountsTheErrorsThatALineSpeaksOf) {
   EXPECT_EQ(ledger.state().findings.begin()->first.code, "CE");
 }
 
-TEST(Ledger, ClearsAtANewBootWhatARebootOrAResetClearsAndKeepsTheRest) {
+TEST(Ledger, K13ClearsAtANewBootWhatARebootOrAResetClearsAndKeepsTheRest) {
   Ledger ledger({});
   ledger.enter_boot("boot-1", at_second(0));
   ledger.observe(observe_xid({.code = 79, .cleared_by = ClearedBy::kReboot}));
@@ -142,7 +142,7 @@ TEST(Ledger, ClearsNothingAtARestartInTheSameBootOrAnUnknownOne) {
   EXPECT_NE(finding_of(ledger, "79"), nullptr);
 }
 
-TEST(Ledger, LetsAgeClearOnlyWhatAgeClears) {
+TEST(Ledger, K13LetsAgeClearOnlyWhatAgeClears) {
   Ledger ledger({});
   ledger.observe(observe_xid({.code = 13, .cleared_by = ClearedBy::kAge, .second = 0}));
   ledger.observe(observe_xid({.code = 79, .cleared_by = ClearedBy::kReboot, .second = 0}));

@@ -36,7 +36,7 @@ class ReconcilerTest : public ClusterTest {
   }
 };
 
-TEST_F(ReconcilerTest, TaintsAndCordonsInOnePatch) {
+TEST_F(ReconcilerTest, ContractBTaintsAndCordonsInOnePatch) {
   quarantine();
 
   expect_quarantined();

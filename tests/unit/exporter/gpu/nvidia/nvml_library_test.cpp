@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "exporter/gpu/nvidia/nvml_symbols.h"
 #include "tests/fakes/nvml/fake_nvml.h"
 #include "tests/unit/exporter/gpu/nvidia/fake_library.h"
 
@@ -19,7 +20,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-TEST(NvmlLibrary, TellsTheInventoryOfEightGpus) {
+TEST(NvmlLibrary, ContractATellsTheInventoryOfEightGpus) {
   const FakeNvml fake("healthy_8x_h100");
 
   const VendorReport report = read_once();
@@ -315,6 +316,23 @@ TEST(NvmlLibrary, ComparesTheGpusAnewWhenOneIsLost) {
   fake.play("lost_gpu");
 
   EXPECT_THAT(library->read(ignore_progress).peers, SizeIs(7U * 6U));
+}
+
+// A monitor that is killed while it profiles or changes a GPU leaves it frozen (Xid 119, 120): the
+// worker only reads.
+TEST(NvmlLibrary, TrapSigkillWhileHoldingAGpuSoNothingIsAskedThatHoldsOne) {
+  std::vector<std::string> asked;
+  const nvml::Symbols symbols{[&](const char* name) -> void* {
+    asked.emplace_back(name);
+    return nullptr;
+  }};
+  EXPECT_GT(asked.size(), 40U);
+  for (const std::string& name : asked) {
+    for (const char* const word : {"DeviceSet", "DeviceReset", "DeviceClear", "DeviceModify", "Gpm",
+                                   "Profil", "Accounting", "Sample", "VgpuInstance"}) {
+      EXPECT_THAT(name, Not(HasSubstr(word)));
+    }
+  }
 }
 
 }  // namespace

@@ -291,7 +291,7 @@ TEST(NvmlReadings, MemoryClocksAndLoadArrive) {
 }
 
 // An L4-like board; also trap "sentinel numbers exported" of boards that lack a unit.
-TEST(NvmlReadings, BoardWithoutEccLinksOrFabricHasNoSuchValues) {
+TEST(NvmlReadings, K21BoardWithoutEccLinksOrFabricHasNoSuchValues) {
   const FakeNvml fake("no_ecc");
 
   const GpuReading gpu = read_gpu(0);
@@ -309,7 +309,7 @@ TEST(NvmlReadings, BoardWithoutEccLinksOrFabricHasNoSuchValues) {
 }
 
 // Trap: sentinel numbers exported (dcgm-exporter showed 9223372036854775794).
-TEST(NvmlReadings, SentinelNumbersAreAbsent) {
+TEST(NvmlReadings, TrapSentinelNumbersAreAbsent) {
   const FakeNvml fake("sentinels");
 
   const GpuReading gpu = read_gpu(3);

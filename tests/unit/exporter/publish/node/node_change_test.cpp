@@ -62,6 +62,12 @@ TEST(NodeChange, ContractATaintsUnhealthyNoSchedule) {
   EXPECT_EQ(taints[0].effect, "NoSchedule");
 }
 
+TEST(NodeKeys, ContractAMaintenanceSweepIsNoSchedule) {
+  EXPECT_EQ(maintenance_taint().key, "gpu-healthcheck.aws-samples.io/maintenance");
+  EXPECT_EQ(maintenance_taint().value, "sweep");
+  EXPECT_EQ(maintenance_taint().effect, "NoSchedule");
+}
+
 TEST(NodeChange, ContractAAnnotatesTheResults) {
   Snapshot snapshot = broken();
   add_result(snapshot, "0-nvidia-smi", CheckStatus::kFail, Severity::kReboot);
@@ -178,6 +184,18 @@ TEST(NodeCondition, ContractBIsWrittenWhereItIsMissing) {
   EXPECT_EQ(condition->reason, "GPUsAreDown");
 }
 
+TEST(NodeCondition, ContractBIsFalseWhereAllIsUpAndUnknownWhereThereIsNoGpuOrNobodyCanTell) {
+  const auto status_of = [](const Snapshot& snapshot) {
+    return condition_of(wish_of(snapshot), a_node(), kNoon, kHeartbeat).value();
+  };
+  EXPECT_EQ(status_of(healthy()).status, "False");
+  EXPECT_EQ(status_of(healthy()).reason, "GPUsAreUp");
+  EXPECT_EQ(status_of(healthy(0)).status, "Unknown");
+  Snapshot untold = healthy();
+  add_result(untold, "0-nvidia-smi", CheckStatus::kError);
+  EXPECT_EQ(status_of(untold).status, "Unknown");
+}
+
 TEST(NodeCondition, IsLeftAloneUntilItsHeartbeatIsDue) {
   const NodeWish wish = wish_of(healthy());
   const kube::Node seen = with_condition("False", wish, kNoon);
@@ -185,7 +203,7 @@ TEST(NodeCondition, IsLeftAloneUntilItsHeartbeatIsDue) {
   EXPECT_TRUE(condition_of(wish, seen, kNoon + std::chrono::seconds(300), kHeartbeat));
 }
 
-TEST(NodeCondition, UnknownNeverTakesThePlaceOfTrue) {
+TEST(NodeCondition, ContractBUnknownNeverTakesThePlaceOfTrue) {
   const NodeWish before = wish_of(broken());
   const kube::Node seen = with_condition("True", before, kNoon);
   const NodeWish unknown = wish_of(Snapshot());

@@ -1,0 +1,57 @@
+// What the manifests of the sweep and of the quarantine promise.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/runtime/files.h"
+#include "tests/places.inc"
+
+namespace gpuward::exporter {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::filesystem::path kManifests = GPUWARD_SOURCE_DIR "/manifests";
+
+std::string manifest(const std::string& name) {
+  auto text = read_file(kManifests / name);
+  EXPECT_TRUE(text) << name;
+  return text.value_or("");
+}
+
+// CONTRACTS A: every six hours, at most ten nodes.
+TEST(Manifests, ContractASweepEverySixHours) {
+  const std::string sweep = manifest("exporter-sweep.yaml");
+  EXPECT_THAT(sweep, HasSubstr("schedule: \"0 */6 * * *\""));
+  EXPECT_THAT(sweep, HasSubstr("{name: MAX_NODES_PER_SWEEP, value: \"10\"}"));
+  EXPECT_THAT(sweep, HasSubstr("args: [sweep]"));
+}
+
+// CONTRACTS A: a Job on a cordoned node; it needs longer than checks 4 and 6 together.
+TEST(Manifests, ContractAQuarantineACordonedNode) {
+  const std::string quarantine = manifest("exporter-quarantine.yaml");
+  EXPECT_THAT(quarantine, HasSubstr("args: [quarantine]"));
+  EXPECT_THAT(quarantine, HasSubstr("node.kubernetes.io/unschedulable"));
+  EXPECT_THAT(quarantine,
+              HasSubstr("gpu-healthcheck.aws-samples.io/target-node: TARGET_NODE_NAME"));
+}
+
+// A monitor that waited for the labels of a GPU operator did not run where the driver was installed
+// with the image.
+TEST(Manifests, TrapDriverPreInstalledSoNoPodNeedsLabelsOfAnOperator) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kManifests)) {
+    const std::string text = manifest(entry.path().filename());
+    ++count;
+    for (const char* const label : {"nvidia.com/gpu.deploy", "nvidia.com/gpu.present",
+                                    "feature.node.kubernetes.io", "amd.com/gpu.deploy"}) {
+      EXPECT_THAT(text, Not(HasSubstr(label))) << entry.path();
+    }
+  }
+  EXPECT_GE(count, 4U);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
