@@ -17,6 +17,7 @@ constexpr Rule kRules[] = {
     {"headers say what they are for", headers_say_what_they_are_for},
     {"nothing is left to do", nothing_is_left_to_do},
     {"texts name no machine or registry", texts_name_no_machine_or_registry},
+    {"contracts have tests", contracts_have_tests},
 };
 
 }  // namespace

@@ -44,6 +44,9 @@ struct Rule {
 [[nodiscard]] Violations nothing_is_left_to_do(const SourceTree& tree);
 [[nodiscard]] Violations texts_name_no_machine_or_registry(const SourceTree& tree);
 
+// docs/contracts.md (contracts.cpp).
+[[nodiscard]] Violations contracts_have_tests(const SourceTree& tree);
+
 [[nodiscard]] std::span<const Rule> all_rules();
 
 }  // namespace gpuward::architecture

@@ -225,6 +225,43 @@ TEST(TextsNameNoMachineOrRegistry, ButMayHaveSuchFoldersOfTheirOwn) {
               ElementsAre("README.md:1", "dev:2", "docs/a.md:1"));
 }
 
+// A page with each fault, and `rows` on top.
+Files contracts(const std::string& rows) {
+  std::string page = "| row | tests |\n|---|---|\n" + rows;
+  std::string tests;
+  for (int fault = 1; fault <= 24; ++fault) {
+    const std::string name = "K" + std::to_string(fault);
+    page += "| " + name + ": what it was | `unit/a_test.cpp:Suite." + name + "IsGone` |\n";
+    tests += "TEST(Suite, " + name + "IsGone) {}\n";
+  }
+  tests += "TEST_F(Suite,\n       ContractAIsKept) {}\n// TEST(Suite, ContractAWas) {}\n";
+  return {{"docs/contracts.md", page}, {"tests/unit/a_test.cpp", tests}};
+}
+
+TEST(ContractsHaveTests, ThatExist) {
+  EXPECT_THAT(
+      broken(contracts_have_tests, contracts("| a | `unit/a_test.cpp:Suite.ContractAIsKept` |\n"
+                                             "| b | not built: nobody has asked |\n"
+                                             "| c | `unit/a_test.cpp:Suite.ContractAWas` |\n"
+                                             "| d | `unit/b_test.cpp:Suite.ContractAIsKept` |\n"
+                                             "| e | later |\n")),
+      ElementsAre("docs/contracts.md:5", "docs/contracts.md:6", "docs/contracts.md:7"));
+}
+
+TEST(ContractsHaveTests, ThatAreNamedAfterThem) {
+  auto files = contracts("| K1: again | `unit/a_test.cpp:Suite.K10IsGone` |\n");
+  EXPECT_THAT(broken(contracts_have_tests, files), ElementsAre("docs/contracts.md:3"));
+  files = contracts("| a | `unit/a_test.cpp:Suite.IsKept` |\n");
+  files[1].second += "TEST(Suite, IsKept) {}\n";
+  EXPECT_THAT(broken(contracts_have_tests, files), ElementsAre("docs/contracts.md:3"));
+}
+
+TEST(ContractsHaveTests, AndNoFaultIsForgotten) {
+  EXPECT_THAT(broken(contracts_have_tests, {{"docs/contracts.md", "| row | tests |\n"}}),
+              ::testing::SizeIs(24));
+  EXPECT_THAT(broken(contracts_have_tests, {}), ElementsAre("docs/contracts.md:0"));
+}
+
 TEST(SourceTreeReading, LeavesBuildFoldersAndBinariesOut) {
   const std::string machine = std::string("/wo") + "rk/main";
   EXPECT_THAT(

@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "tests/architecture/rules.h"
+
+namespace gpuward::architecture {
+namespace {
+
+constexpr std::string_view kPage = "docs/contracts.md";
+constexpr int kFaults = 24;  // K1 to K24
+
+struct Row {
+  std::size_t line = 0;
+  std::string name, tests;
+};
+
+// Of all tables of the page: two columns, the heads left out.
+std::vector<Row> rows_of(const std::string& text) {
+  static const std::regex kRow(R"(\| (.+) \| (.+) \|)");
+  std::vector<Row> rows;
+  std::istringstream stream(text);
+  std::size_t number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    ++number;
+    std::smatch match;
+    if (!std::regex_match(line, match, kRow) || match[1] == "row") continue;
+    rows.push_back({number, match[1], match[2]});
+  }
+  return rows;
+}
+
+struct NamedTest {
+  std::string file, suite, name;
+};
+
+// `unit/core/xid/prefix_test.cpp:Prefix.IsTakenOff`
+std::vector<NamedTest> tests_in(const std::string& cell) {
+  static const std::regex kTest(R"(`([a-z0-9_/]+\.cpp):(\w+)\.(\w+)`)");
+  std::vector<NamedTest> tests;
+  for (std::sregex_iterator match(cell.begin(), cell.end(), kTest), end; match != end; ++match) {
+    tests.push_back({"tests/" + (*match)[1].str(), (*match)[2], (*match)[3]});
+  }
+  return tests;
+}
+
+// Whether the file defines it; a name that goes over to the next line is one too.
+bool is_defined(const SourceTree& tree, const NamedTest& test) {
+  const auto file = std::ranges::find(tree.files, test.file, &SourceFile::path);
+  if (file == tree.files.end()) return false;
+  const std::regex definition("TEST(_F|_P)?\\(\\s*" + test.suite + ",\\s*" + test.name + "\\s*\\)");
+  return std::regex_search(file->code, definition);
+}
+
+// `K4`, where the row says K4; else any contract, any fault, any trap.
+std::regex mark_of(const std::string& row) {
+  static const std::regex kFault(R"((K\d+): .*)");
+  std::smatch fault;
+  if (!std::regex_match(row, fault, kFault)) return std::regex("^(Contract[A-C]|K\\d+|Trap)");
+  return std::regex("^" + fault[1].str() + "(\\D|$)");
+}
+
+void check_row(const SourceTree& tree, const Row& row, Violations& found) {
+  const auto tests = tests_in(row.tests);
+  if (tests.empty() && !row.tests.starts_with("not built: ")) {
+    found.push_back({std::string(kPage), row.line, "no test, and not one word why"});
+  }
+  for (const NamedTest& test : tests) {
+    if (is_defined(tree, test)) continue;
+    found.push_back(
+        {std::string(kPage), row.line, test.file + " has no test " + test.suite + "." + test.name});
+  }
+  const auto mark = mark_of(row.name);
+  const auto is_marked = [&](const NamedTest& test) { return std::regex_search(test.name, mark); };
+  if (!tests.empty() && std::ranges::none_of(tests, is_marked)) {
+    found.push_back({std::string(kPage), row.line, "no test is named after the row"});
+  }
+}
+
+}  // namespace
+
+Violations contracts_have_tests(const SourceTree& tree) {
+  const auto page = std::ranges::find(tree.files, kPage, &SourceFile::path);
+  if (page == tree.files.end()) return {{std::string(kPage), 0, "is missing"}};
+  Violations found;
+  std::set<std::string> names;
+  for (const Row& row : rows_of(page->text)) {
+    check_row(tree, row, found);
+    names.insert(row.name.substr(0, row.name.find(": ")));
+  }
+  for (int fault = 1; fault <= kFaults; ++fault) {
+    const std::string name = "K" + std::to_string(fault);
+    if (!names.contains(name)) found.push_back({std::string(kPage), 0, "no row of " + name});
+  }
+  return found;
+}
+
+}  // namespace gpuward::architecture
