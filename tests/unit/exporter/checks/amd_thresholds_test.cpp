@@ -34,6 +34,38 @@ TEST(AmdThresholds, ContractCAreReadFromTheFormatOfAmdsExporter) {
   EXPECT_EQ(thresholds->by_block.at("umc"), 0U);
 }
 
+// The driver's names for its blocks, in sysfs and in the kernel log.
+TEST(AmdThresholds, ContractCEachOfTheNineteenFieldsIsABlockOfTheDriver) {
+  const std::pair<const char*, const char*> kBlocks[] = {{"SDMA", "sdma"},
+                                                         {"GFX", "gfx"},
+                                                         {"MMHUB", "mmhub"},
+                                                         {"ATHUB", "athub"},
+                                                         {"BIF", "pcie_bif"},
+                                                         {"HDP", "hdp"},
+                                                         {"XGMI_WAFL", "xgmi_wafl"},
+                                                         {"DF", "df"},
+                                                         {"SMN", "smn"},
+                                                         {"SEM", "sem"},
+                                                         {"MP0", "mp0"},
+                                                         {"MP1", "mp1"},
+                                                         {"FUSE", "fuse"},
+                                                         {"UMC", "umc"},
+                                                         {"MCA", "mca"},
+                                                         {"VCN", "vcn"},
+                                                         {"JPEG", "jpeg"},
+                                                         {"IH", "ih"},
+                                                         {"MPIO", "mpio"}};
+  ASSERT_EQ(std::size(kBlocks), 19U);
+  for (const auto& [field, block] : kBlocks) {
+    const auto read = parse_amd_thresholds(
+        std::string(R"({"GPUConfig":{"HealthThresholds":{"GPU_ECC_UNCORRECT_)") + field +
+        "\":7}}}");
+    ASSERT_TRUE(read) << field;
+    EXPECT_EQ(read->by_block.at(block), 7U) << field;
+    EXPECT_EQ(read->by_block.at(std::string_view(block) == "umc" ? "gfx" : "umc"), 0U) << field;
+  }
+}
+
 TEST(AmdThresholds, AreTheDefaultsWhereTheFileHasNone) {
   for (const char* const text : {"{}", R"({"GPUConfig": {}})"}) {
     EXPECT_EQ(parse_amd_thresholds(text), default_amd_thresholds()) << text;

@@ -86,6 +86,17 @@ TEST_F(EfaEnumeration, ContractAWarnsOfMissingModulesNamingThem) {
   EXPECT_EQ(warned.findings[0].line, "ib_uverbs; gdrdrv");
 }
 
+TEST_F(EfaEnumeration, ContractANeedsEfaIbUverbsAndIbCore) {
+  for (const std::string name : {"efa", "ib_uverbs", "ib_core"}) {
+    bench_.host.remove("sys/module/" + name);
+    const CheckResult warned = result();
+    ASSERT_EQ(warned.findings.size(), 1U) << warned.details;
+    EXPECT_EQ(warned.findings[0].line, name);
+    bench_.host.with_module(name);
+  }
+  EXPECT_TRUE(result().findings.empty());
+}
+
 TEST_F(EfaEnumeration, ContractAWarnsOfDevicesWithoutTheirFile) {
   bench_.host.remove("dev/infiniband/uverbs0");
   const CheckResult warned = result();

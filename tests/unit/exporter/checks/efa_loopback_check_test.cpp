@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "exporter/checks/finding_list.h"
 #include "tests/unit/exporter/checks/dcgm_samples.h"
 #include "tests/unit/exporter/checks/external_check_node.h"
@@ -158,6 +161,29 @@ TEST_F(EfaLoopbackTest, ContractACountsDropsDuringTheTestAndNotOfTheDevicesLife)
   EXPECT_EQ(outcome.findings[0].code, "efa_loopback_drops");
   EXPECT_EQ(outcome.findings[0].severity, Severity::kMonitor);
   EXPECT_THAT(outcome.findings[0].line, HasSubstr("3 packets dropped, 1 retransmission"));
+}
+
+// A program that loses packets on its way: it moves the counters of the first device.
+TEST_F(EfaLoopbackTest, ContractAWarnsOfDropsAndTimeoutsWhileItTests) {
+  has_two_devices();
+  fakes::ToolBox sound;
+  sound.add("fi_pingpong", "server", {.hangs = true});
+  sound.add("fi_pingpong", "client", {.output = recorded("efa/fi_pingpong-tcp.txt")});
+  const auto counters = node.host.paths().sys / "class/infiniband/rdmap16s0/ports/1/hw_counters";
+  const auto program = node.tools.path() / "fi_pingpong";
+  std::filesystem::remove(program);
+  std::ofstream(program) << "#!/bin/sh\necho 7 >" << (counters / "rx_drops").string()
+                         << "\necho 2 >" << (counters / "retrans_timeout_events").string()
+                         << "\nexec " << (sound.path() / "fi_pingpong").string() << " \"$@\"\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+
+  const CheckOutcome outcome = run();
+
+  EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.details;
+  ASSERT_EQ(outcome.findings.size(), 1U) << outcome.details;
+  EXPECT_EQ(outcome.findings[0].code, "efa_loopback_drops");
+  EXPECT_EQ(outcome.findings[0].pci_bus_id, "0000:10:00");
+  EXPECT_THAT(outcome.findings[0].line, HasSubstr("7 packets dropped, 2 retransmission"));
 }
 
 TEST_F(EfaLoopbackTest, ContractATakesIbWriteBwWhereFiPingpongIsMissing) {

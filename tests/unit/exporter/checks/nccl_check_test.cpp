@@ -118,6 +118,19 @@ TEST_F(NcclCheckTest, EndsAProgramThatHangsWithItsChildren) {
   EXPECT_TRUE(is_gone(node.tools.child_of("all_reduce_perf").value()));
 }
 
+TEST_F(NcclCheckTest, ContractASubTestsHaveATimeOfTheirOwn) {
+  node.settings.nccl_isolation_tests = true;
+  node.settings.nccl_isolation_timeout = std::chrono::milliseconds(300);
+  node.tools.add("all_reduce_perf", "", {.hangs = true});
+  node.tools.add_once("all_reduce_perf", "",
+                      {.output = kOverEfa + recorded("nccl/v2.13-h100-two-nodes.txt")});
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.kind, Kind::kDone);
+  EXPECT_EQ(worst_of(outcome.findings), Severity::kMonitor);
+  EXPECT_THAT(describe_findings(outcome.findings), HasSubstr("nccl_sub_test"));
+  EXPECT_TRUE(is_gone(node.tools.child_of("all_reduce_perf").value()));
+}
+
 TEST_F(NcclCheckTest, ContractASubTestsOnlyWarn) {
   node.settings.nccl_isolation_tests = true;
   has_nccl_tests("broken", 1);

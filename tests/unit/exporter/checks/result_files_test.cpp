@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "tests/support/temp_dir.h"
@@ -74,6 +76,16 @@ TEST(ResultFile, ContractAIsWrittenUnderTheChecksName) {
   const auto text = read_file(folder / "results/check-0-nvidia-smi.json");
   ASSERT_TRUE(text);
   EXPECT_EQ(*text, to_result_json(place, failed()) + "\n");
+}
+
+// Whoever reads the old one reads all of it.
+TEST(ResultFile, ContractAReplacesTheOldOneWhole) {
+  const support::TempDir folder;
+  const auto file = folder.write("check-0-nvidia-smi.json", "the old one\n");
+  std::filesystem::create_hard_link(file, folder / "still-open");
+  ASSERT_TRUE(write_result({folder.path(), "node-1", ""}, failed()));
+  EXPECT_EQ(read_file(folder / "still-open").value(), "the old one\n");
+  EXPECT_NE(read_file(file).value(), "the old one\n");
 }
 
 TEST(ResultFile, ThatCannotBeWrittenSaysWhere) {
