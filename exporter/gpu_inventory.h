@@ -11,8 +11,8 @@
 
 namespace gpuward::exporter {
 
-// All vendors' GPUs that have said where they are, in the order of the report. A driver that is there and does not work cannot
-// tell: of its GPUs those stay that are `known`.
+// All vendors' GPUs that have said where they are, in the order of the report. A driver that is
+// there and does not work cannot tell: of its GPUs those stay that are `known`.
 [[nodiscard]] std::vector<Gpu> gpus_of(const GpuReport& report, const std::vector<Gpu>& known);
 
 // The one at that address; null where there is none, or no address.

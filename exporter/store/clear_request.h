@@ -22,9 +22,9 @@ struct ClearRequest {
   bool after_gpu_reset = false;
   // When a diagnostic began that all GPUs have passed since: all that diagnostics clear and that
   // was not seen again after it.
-  std::optional<WallTime> passed_diagnostic;
+  std::optional<WallTime> passed_diagnostic{};
   // Else that one, whatever clears it otherwise and of either evidence.
-  std::string check, code, pci_bus_id;
+  std::string check{}, code{}, pci_bus_id{};
 
   [[nodiscard]] bool matches(const Finding& finding) const;
 };

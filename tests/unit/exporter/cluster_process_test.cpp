@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
+
 #include "tests/fakes/fake_api_server.h"
 #include "tests/fakes/tools/tool_box.h"
 #include "tests/support/environment.h"
+#include "tests/support/host_tree.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/running_exporter.h"
 #include "tests/unit/exporter/sweep_cluster.h"
@@ -188,9 +191,8 @@ TEST_F(ClusterProcess, AQuarantineOfANodeInServiceIsRefused) {
 
 TEST_F(ClusterProcess, TheExporterSaysOnItsNodeWhatItHasFoundAndWhenItHasGone) {
   add_node("gpu-01");
-  std::vector<std::string> flags = cluster_flags();
-  flags.emplace_back("--node.name=gpu-01");
-  exporter_.start(flags);
+  const support::Environment name("NODE_NAME", "gpu-01");
+  exporter_.start(cluster_flags());
   EXPECT_TRUE(support::wait_until([&] { return condition("gpu-01") == "False"; }, 30s,
                                   "the condition of a sound node"));
   EXPECT_FALSE(has_taint("gpu-01", kUnhealthyTaintKey));
