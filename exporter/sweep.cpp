@@ -194,6 +194,7 @@ void Sweep::finish(Run& run) {
   run.is_over = true;
   auto& list = verdict.status == NodeStatus::kPass   ? report_.passed
                : verdict.status == NodeStatus::kFail ? report_.failed
+               : verdict.is_skip                     ? report_.skipped
                                                      : report_.untold;
   list.push_back(run.node.name);
   log_.info("Swept", {{"node", run.node.name},

@@ -31,8 +31,8 @@ struct SweepOptions {
 };
 
 struct SweepReport {
-  std::vector<std::string> passed, failed, untold;  // nodes
-  std::size_t left_alone = 0;                       // busy, cordoned, unhealthy, ...
+  std::vector<std::string> passed, failed, skipped, untold;  // nodes
+  std::size_t left_alone = 0;                                // busy, cordoned, unhealthy, ...
 };
 
 class Sweep {

@@ -125,7 +125,8 @@ SweepVerdict verdict_of_success(const std::vector<CheckResult>& results) {
   if (results.empty()) return {.why = "the check ended with 0 and said nothing"};
   for (const CheckResult& result : results) {
     if (result.status != CheckStatus::kPass && result.status != CheckStatus::kWarn)
-      return {.why = std::string(to_string(result.status)) + ": " + result.details};
+      return {.why = std::string(to_string(result.status)) + ": " + result.details,
+              .is_skip = result.status == CheckStatus::kSkip};
   }
   return {NodeStatus::kPass, Severity::kNone, "passed"};
 }

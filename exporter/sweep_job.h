@@ -35,6 +35,7 @@ struct SweepVerdict {
   NodeStatus status = NodeStatus::kUnknown;
   Severity severity = Severity::kNone;
   std::string why = {};
+  bool is_skip = false;  // the check itself says that it does not apply: MIG, no dcgmi
 };
 
 // Pass and failure both need the check's own word, in its termination message: a Job that was

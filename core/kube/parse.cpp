@@ -12,12 +12,6 @@ Result<Node> parse_node(std::string_view json) {
   return decode_node(*object);
 }
 
-Result<Pod> parse_pod(std::string_view json) {
-  const auto object = parse_json(json);
-  if (!object) return std::unexpected(object.error());
-  return decode_pod(*object);
-}
-
 Result<CustomObject> parse_custom(std::string_view json) {
   const auto object = parse_json(json);
   if (!object) return std::unexpected(object.error());

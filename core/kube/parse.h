@@ -10,7 +10,6 @@
 namespace gpuward::kube {
 
 [[nodiscard]] Result<Node> parse_node(std::string_view json);
-[[nodiscard]] Result<Pod> parse_pod(std::string_view json);
 [[nodiscard]] Result<CustomObject> parse_custom(std::string_view json);
 
 }  // namespace gpuward::kube

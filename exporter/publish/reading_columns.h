@@ -31,8 +31,9 @@ struct LabelledReading {
   Labels labels;
 };
 
-// The GPUs of the newest report that have said where they are, while the worker answers; none while it is hung or down, so that
-// nobody takes an old temperature for a new one. The snapshot must outlive the answer.
+// The GPUs of the newest report that have said where they are, while the worker answers; none while
+// it is hung or down, so that nobody takes an old temperature for a new one. The snapshot must
+// outlive the answer.
 [[nodiscard]] std::vector<LabelledReading> current_readings(const Snapshot& snapshot);
 
 // Rows of one name stand together.
