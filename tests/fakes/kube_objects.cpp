@@ -1,5 +1,7 @@
 #include "tests/fakes/kube_objects.h"
 
+#include <algorithm>
+
 namespace gpuward::fakes {
 
 Json ready_node(const std::string& name) {
@@ -58,6 +60,20 @@ Json budget_status(int disruptions_allowed, int healthy, int desired) {
             {"desiredHealthy", desired},
             {"expectedPods", healthy},
             {"observedGeneration", 1}}}};
+}
+
+std::string label_of(const Json& object, std::string_view key) {
+  return string_at(member_at(member_at(object, "metadata"), "labels"), key);
+}
+
+std::string annotation_of(const Json& object, std::string_view key) {
+  return string_at(member_at(member_at(object, "metadata"), "annotations"), key);
+}
+
+bool has_taint(const Json& node, std::string_view key) {
+  const Json& taints = member_at(member_at(node, "spec"), "taints");
+  return std::ranges::any_of(taints,
+                             [&](const Json& taint) { return string_at(taint, "key") == key; });
 }
 
 }  // namespace gpuward::fakes

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "core/runtime/json.h"
 
@@ -11,6 +12,10 @@ namespace gpuward::fakes {
 
 // Ready, with a boot id of its own ("boot-NAME") and a provider id.
 [[nodiscard]] Json ready_node(const std::string& name);
+// What a node says of itself; empty where it has no such label or annotation.
+[[nodiscard]] std::string label_of(const Json& object, std::string_view key);
+[[nodiscard]] std::string annotation_of(const Json& object, std::string_view key);
+[[nodiscard]] bool has_taint(const Json& node, std::string_view key);
 
 // One container; `node` empty: not scheduled. Its phase is Pending until running_status() is
 // patched in, as the API gives it to every new pod.

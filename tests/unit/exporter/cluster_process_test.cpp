@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <algorithm>
-
 #include "tests/fakes/fake_api_server.h"
 #include "tests/fakes/tools/tool_box.h"
 #include "tests/support/environment.h"
@@ -40,17 +38,13 @@ class ClusterProcess : public testing::Test {
   void add_node(const std::string& name) { kube().create(kNodes, fakes::ready_node(name)); }
   Json node(const std::string& name) { return kube().get(std::string(kNodes) + "/" + name); }
   std::string label(const std::string& name, std::string_view key) {
-    const Json object = node(name);
-    return string_at(member_at(member_at(object, "metadata"), "labels"), key);
+    return fakes::label_of(node(name), key);
   }
   std::string annotation(const std::string& name, std::string_view key) {
-    const Json object = node(name);
-    return string_at(member_at(member_at(object, "metadata"), "annotations"), key);
+    return fakes::annotation_of(node(name), key);
   }
   bool has_taint(const std::string& name, std::string_view key) {
-    const Json object = node(name);
-    const Json& taints = member_at(member_at(object, "spec"), "taints");
-    return std::ranges::any_of(taints, [&](const Json& taint) { return taint["key"] == key; });
+    return fakes::has_taint(node(name), key);
   }
   std::string condition(const std::string& name) {
     const Json object = node(name);

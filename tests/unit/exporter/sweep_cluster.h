@@ -156,19 +156,13 @@ class SweepTest : public ::testing::Test {
     kube_.patch(std::string(kNodes) + "/" + name, patch);
   }
   bool has_taint(const std::string& name, std::string_view key) {
-    const Json object = node(name);
-    for (const Json& taint : member_at(member_at(object, "spec"), "taints")) {
-      if (taint["key"] == key) return true;
-    }
-    return false;
+    return fakes::has_taint(node(name), key);
   }
   std::string label(const std::string& name, std::string_view key) {
-    const Json object = node(name);
-    return string_at(member_at(member_at(object, "metadata"), "labels"), key);
+    return fakes::label_of(node(name), key);
   }
   std::string annotation(const std::string& name, std::string_view key) {
-    const Json object = node(name);
-    return string_at(member_at(member_at(object, "metadata"), "annotations"), key);
+    return fakes::annotation_of(node(name), key);
   }
   std::size_t jobs_created() { return kube_.requests("POST", kJobs).size(); }
 
