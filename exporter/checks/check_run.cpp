@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <utility>
+#include <vector>
 
 #include "exporter/checks/decide.h"
 #include "exporter/checks/gpu_use.h"
@@ -63,6 +64,15 @@ CheckOutcome look_safely(const RunOrder& order, Clock& clock, const std::stop_to
   return CheckOutcome::error(std::string("the check has broken down: ") + error.what());
 }
 
+// Threads that are stuck in the kernel, for as long as the process lives: joining them would wait
+// for the kernel. Never destroyed, so that nobody does.
+void leave_behind(std::jthread thread) {
+  static std::mutex mutex;
+  static auto* const kStuck = new std::vector<std::jthread>;
+  const std::lock_guard lock(mutex);
+  kStuck->push_back(std::move(thread));
+}
+
 }  // namespace
 
 CheckRun::CheckRun(RunOrder order, Clock& clock)
@@ -91,7 +101,7 @@ void CheckRun::Shared::run(WallTime started, Clock& clock, const std::stop_token
 
 CheckRun::~CheckRun() {
   thread_.request_stop();
-  if (!wait(kLongestEnd)) thread_.detach();  // joining it would wait for the kernel
+  if (!wait(kLongestEnd)) leave_behind(std::move(thread_));
 }
 
 std::optional<CheckResult> CheckRun::result() const {
