@@ -8,6 +8,7 @@
 #include "exporter/result_line.h"
 
 namespace gpuward::exporter {
+
 RunCheck run_by_command(CheckByNumber command, std::ostream& out) {
   return [command = std::move(command), &out](int number,
                                               const std::stop_token& stop) -> Result<CheckResult> {

@@ -22,18 +22,13 @@ void judge_gpu(const GpuReading& reading, const GpuRuleInput& input, FindingList
 bool judge_readings(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
   bool could_tell = true;
   for (const GpuReading& reading : report.gpus) {
-    if (!reading.gpu.has_address()) {
-      // Nobody else can say anything of it: not even that it is lost.
-      found.add("gpu_unreadable", "",
-                "GPU " + std::to_string(reading.gpu.index) + ": " + reading.fault);
-      found.cannot_tell("", "");
-      could_tell = false;
-      continue;
-    }
-    if (reading.is_lost) continue;  // judge_lost()
-    if (!reading.fault.empty()) {
-      const std::string bus_id = reading.gpu.pci.bus_id();
-      found.add("gpu_unreadable", bus_id, reading.fault);
+    // Of a GPU without an address nobody else can say anything: not even that it is lost.
+    const bool has_address = reading.gpu.has_address();
+    if (has_address && reading.is_lost) continue;  // judge_lost()
+    if (!has_address || !reading.fault.empty()) {
+      const std::string bus_id = has_address ? reading.gpu.pci.bus_id() : "";
+      const std::string name = has_address ? "" : "GPU " + std::to_string(reading.gpu.index) + ": ";
+      found.add("gpu_unreadable", bus_id, name + reading.fault);
       found.cannot_tell("", bus_id);
       could_tell = false;
       continue;
