@@ -45,6 +45,7 @@ int until_signal(const std::function<int(const std::stop_token&)>& work) {
 
 std::string instance_type(const Flags& flags, const Settings& settings, Clock& clock) {
   const auto node_label = [&]() -> Result<std::string> {
+    if (flags.node_name.empty()) return fail(ErrorKind::kNotFound, "there is no node to ask");
     auto cluster = kube::find_cluster(flags.kubeconfig, flags.kube_context);
     if (!cluster) return std::unexpected(cluster.error());
     kube::Connection connection(*std::move(cluster), user_agent(), clock);

@@ -69,7 +69,6 @@ std::function<std::optional<std::string>()> ask_for_maintenance(const Flags& fla
 }
 
 Result<std::string> instance_type_at(kube::Connection& connection, const std::string& node) {
-  if (node.empty()) return fail(ErrorKind::kNotFound, "there is no node to ask");
   return instance_type_label(*connection.make_api(kQuestion), node);
 }
 

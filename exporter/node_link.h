@@ -43,7 +43,7 @@ class NodeLink {
 [[nodiscard]] std::function<std::optional<std::string>()> ask_for_maintenance(const Flags& flags,
                                                                               Clock& clock);
 
-// What the label of this node says, for 5 s at most. kNotFound without a name or a label.
+// What the label of this node says, for 5 s at most. kNotFound without a label.
 [[nodiscard]] Result<std::string> instance_type_at(kube::Connection& connection,
                                                    const std::string& node);
 
