@@ -53,6 +53,9 @@ struct Finding {
   // Who used the GPU when it was last seen: `namespace/pod`, several with commas; empty if nobody
   // or not known.
   std::string workload;
+  // What tells apart the one event that it speaks of, where the driver goes on telling of that;
+  // else empty. Cleared, it comes back with another event only.
+  std::string event;
   // Only the driver's library has told it so far, no line of the kernel log: no second source
   // beside what the library says of the GPU.
   bool is_by_library_alone = false;

@@ -58,6 +58,8 @@ std::vector<std::string> Ledger::set_gpus(const std::vector<Gpu>& gpus, WallTime
                   [&](const auto& entry) { return entry.first.pci_bus_id == bus_id; });
     const auto gone = std::erase_if(
         state_.findings, [&](const auto& entry) { return entry.first.pci_bus_id == bus_id; });
+    std::erase_if(state_.settled,
+                  [&](const auto& entry) { return entry.first.pci_bus_id == bus_id; });
     state_.uuids.erase(bus_id);
     if (gone != 0) state_.findings_updated = now;
   }
@@ -192,6 +194,9 @@ void Ledger::apply_check(const CheckResult& result, bool is_diagnostic) {
 // also falls with it.
 void Ledger::latch_check(const CheckResult& result, const Finding& found) {
   const FindingKey key{result.check, found.code, found.pci_bus_id, found.evidence};
+  // The run may have begun before somebody cleared it.
+  const auto settled = state_.settled.find(key);
+  if (settled != state_.settled.end() && settled->second == found.event) return;
   const WallTime seen = result.started + result.duration;
   const auto known = state_.findings.find(key);
   if (known == state_.findings.end()) {
@@ -220,6 +225,7 @@ void Ledger::latch_check(const CheckResult& result, const Finding& found) {
     state_.findings_updated = std::max(state_.findings_updated, seen);
   finding.severity = found.severity;
   finding.cleared_by = found.cleared_by;
+  finding.event = found.event;
   finding.line = to_valid_utf8(found.line, kMostTextBytes);
   finding.why = to_valid_utf8(found.why, kMostTextBytes);
 }
@@ -265,8 +271,10 @@ std::vector<Finding> Ledger::clear(const ClearRequest& request, WallTime now) {
   std::vector<Finding> cleared;
   std::erase_if(state_.findings, [&](const auto& entry) {
     const bool is_meant = request.matches(entry.second);
-    if (is_meant) cleared.push_back(entry.second);
-    return is_meant;
+    if (!is_meant) return false;
+    cleared.push_back(entry.second);
+    if (!entry.second.event.empty()) state_.settled[entry.first] = entry.second.event;
+    return true;
   });
   if (!cleared.empty()) state_.findings_updated = now;
   return cleared;

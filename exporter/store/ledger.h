@@ -61,7 +61,8 @@ class Ledger {
   void enter_boot(const std::string& boot_id, WallTime now);
   // Drops findings that age clears and that have not come again for `age`; true if there were any.
   bool expire(WallTime now, std::chrono::milliseconds age);
-  // Drops what the request matches and returns it. Counters stay.
+  // Drops what the request matches and returns it; what speaks of one event comes back with another
+  // only. Counters stay.
   std::vector<Finding> clear(const ClearRequest& request, WallTime now);
 
  private:

@@ -45,6 +45,8 @@ struct State {
   LogPosition position;
   std::map<CounterKey, Counter> counters;  // never fall, not even over a reboot
   std::map<FindingKey, Finding> findings;
+  // Finding::event of what somebody has cleared: until there is another, it does not come back.
+  std::map<FindingKey, std::string> settled;
   std::map<std::string, std::string> uuids;   // by bus id, as the kernel log has named them
   std::map<std::string, std::string> boards;  // by bus id: the UUID that the driver gave last
   // The newest result of each check, by name, without its findings: those are above.

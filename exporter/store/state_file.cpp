@@ -59,8 +59,17 @@ Json finding_json(const Finding& finding) {
                {"count", finding.count},
                {"first_boot_id", finding.first_boot_id},
                {"workload", finding.workload}};
+  if (!finding.event.empty()) json["event"] = finding.event;
   if (finding.is_by_library_alone) json["is_by_library_alone"] = true;
   return json;
+}
+
+Json settled_json(const FindingKey& key, const std::string& event) {
+  return {{"check", key.check},
+          {"code", key.code},
+          {"pci_bus_id", key.pci_bus_id},
+          {"evidence", std::string(to_string(key.evidence))},
+          {"event", event}};
 }
 
 Json check_json(const CheckResult& result) {
@@ -155,9 +164,20 @@ void read_finding(const Json& json, State& state, std::string& fault) {
   finding.count = fields.count("count");
   if (fields.has("first_boot_id")) finding.first_boot_id = fields.text("first_boot_id");
   if (fields.has("workload")) finding.workload = fields.text("workload");
+  if (fields.has("event")) finding.event = fields.text("event");
   finding.is_by_library_alone = fields.has("is_by_library_alone");
   FindingKey key{finding.check, finding.code, finding.pci_bus_id, finding.evidence};
   state.findings[std::move(key)] = std::move(finding);
+}
+
+void read_settled(const Json& json, State& state, std::string& fault) {
+  const Fields fields(json, fault);
+  FindingKey key;
+  key.check = fields.text("check");
+  key.code = fields.text("code");
+  key.pci_bus_id = fields.text("pci_bus_id");
+  key.evidence = fields.name("evidence", Evidence::kMeasured);
+  state.settled[std::move(key)] = fields.text("event");
 }
 
 void read_check(const Json& json, State& state, std::string& fault) {
@@ -192,6 +212,8 @@ std::string to_state_json(const State& state) {
   for (const auto& [key, counter] : state.counters) counters.push_back(counter_json(key, counter));
   Json findings = Json::array();
   for (const auto& [key, finding] : state.findings) findings.push_back(finding_json(finding));
+  Json settled = Json::array();
+  for (const auto& [key, event] : state.settled) settled.push_back(settled_json(key, event));
   Json checks = Json::array();
   for (const auto& [name, result] : state.checks) checks.push_back(check_json(result));
   const Json json = {{"schema_version", kSchemaVersion},
@@ -199,6 +221,7 @@ std::string to_state_json(const State& state) {
                      {"position", position_json(state.position)},
                      {"counters", std::move(counters)},
                      {"findings", std::move(findings)},
+                     {"settled", std::move(settled)},
                      {"uuids", state.uuids},
                      {"boards", state.boards},
                      {"checks", std::move(checks)},
@@ -225,6 +248,7 @@ Result<State> parse_state_json(std::string_view text) {
   state.position = read_position(member_at(*json, "position"), fault);
   for (const Json& item : member_at(*json, "counters")) read_counter(item, state, fault);
   for (const Json& item : member_at(*json, "findings")) read_finding(item, state, fault);
+  for (const Json& item : member_at(*json, "settled")) read_settled(item, state, fault);
   for (const Json& item : member_at(*json, "checks")) read_check(item, state, fault);
   read_names(*json, "uuids", state.uuids, fault);
   read_names(*json, "boards", state.boards, fault);

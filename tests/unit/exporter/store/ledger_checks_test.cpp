@@ -105,6 +105,40 @@ TEST(LedgerChecks, KeepWhatOnlyAnOperatorClears) {
   EXPECT_NE(measured_of(ledger, "row_remap_pending"), nullptr);
 }
 
+Finding found_event(const std::string& event) {
+  Finding finding = found({.code = "cper_fatal", .cleared_by = ClearedBy::kOperator});
+  finding.event = event;
+  return finding;
+}
+
+TEST(LedgerChecks, DoNotBringBackTheEventThatSomebodyHasCleared) {
+  Ledger ledger({});
+  ledger.apply_check(result(CheckStatus::kFail, {found_event("first")}), false);
+  ledger.apply_check(result(CheckStatus::kFail, {found_event("second")}), false);
+  ASSERT_EQ(ledger.clear({.all_operator = true}, at_second(1)).size(), 1U);
+
+  ledger.apply_check(result(CheckStatus::kFail, {found_event("second")}, 2), false);
+  EXPECT_EQ(measured_of(ledger, "cper_fatal"), nullptr);
+
+  ledger.apply_check(result(CheckStatus::kFail, {found_event("third")}, 3), false);
+  EXPECT_NE(measured_of(ledger, "cper_fatal"), nullptr);
+}
+
+TEST(LedgerChecks, ForgetWhatWasClearedWithTheBoardThatItWasOn) {
+  Ledger ledger({});
+  Gpu gpu;
+  gpu.pci = *parse_pci_address("4e:00");
+  gpu.uuid = "GPU-a";
+  static_cast<void>(ledger.set_gpus({gpu}, at_second(0)));
+  ledger.apply_check(result(CheckStatus::kFail, {found_event("first")}), false);
+  static_cast<void>(ledger.clear({.all_operator = true}, at_second(1)));
+
+  gpu.uuid = "GPU-b";
+  static_cast<void>(ledger.set_gpus({gpu}, at_second(2)));
+
+  EXPECT_TRUE(ledger.state().settled.empty());
+}
+
 TEST(LedgerChecks, LetASeverityFallWithTheMeasurement) {
   Ledger ledger({});
   ledger.apply_check(result(CheckStatus::kFail, {found({.severity = Severity::kReboot})}), false);

@@ -40,6 +40,13 @@ State full_state() {
   finding.workload = "team/train-0";
   check.findings.push_back(finding);
   ledger.apply_check(check, true);
+  check.check = "gpu";
+  check.findings[0].cleared_by = ClearedBy::kOperator;
+  check.findings[0].event = "2026-11-20T10:00:00Z 0:1";
+  ledger.apply_check(check, false);
+  (void)ledger.clear({.check = "gpu", .code = "memory"}, at_second(2));
+  check.findings[0].event = "2026-11-20T11:00:00Z 0:2";
+  ledger.apply_check(check, false);
   Observation event = observe_xid({.code = 48, .second = 3});
   event.is_driver_event = true;
   ledger.observe(event);
@@ -65,7 +72,10 @@ TEST(StateFile, GivesBackAllThatWasSaved) {
   EXPECT_EQ(to_state_json(*loaded), to_state_json(state));
   EXPECT_EQ(loaded->position, state.position);
   EXPECT_EQ(loaded->counters.size(), 4U);
-  EXPECT_EQ(loaded->findings.size(), 5U);
+  EXPECT_EQ(loaded->findings.size(), 6U);
+  const FindingKey of_an_event{"gpu", "memory", "", Evidence::kMeasured};
+  EXPECT_EQ(loaded->findings.at(of_an_event).event, "2026-11-20T11:00:00Z 0:2");
+  EXPECT_EQ(loaded->settled.at(of_an_event), "2026-11-20T10:00:00Z 0:1");
   EXPECT_TRUE(
       loaded->findings.at({"xid", "48", "0000:4e:00", Evidence::kKernel}).is_by_library_alone);
   EXPECT_EQ(loaded->boards.at("0000:4e:00"), "GPU-a");
