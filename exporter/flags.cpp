@@ -5,10 +5,17 @@
 
 #include "core/model/pci_address.h"
 #include "core/runtime/files.h"
+#include "core/runtime/text.h"
 #include "exporter/exit_code.h"
 
 namespace gpuward::exporter {
 namespace {
+
+// As AMD's exporter takes its switch.
+bool is_yes(std::string_view text) {
+  const std::string word = CLI::detail::to_lower(std::string(trim(text)));
+  return word == "1" || word == "true" || word == "yes" || word == "on";
+}
 
 void add_gpu_flags(CLI::App& app, Flags& flags) {
   auto* simulate = app.add_option("--gpu.simulate", flags.gpu_simulate_file,
@@ -20,6 +27,12 @@ void add_gpu_flags(CLI::App& app, Flags& flags) {
   app.add_option("--gpu.amd-smi-library", flags.libraries.amd_smi,
                  "AMD's library, as dlopen takes it")
       ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--gpu.amd-cper",
+         [&flags](const std::string& word) { flags.libraries.reads_amd_cper = is_yes(word); },
+         "Read AMD's error records: 1, true, yes or on; anything else: do not")
+      ->default_str("on")
+      ->envname("AMD_METRICS_EXPORTER_ENABLE_CPER");
 }
 
 // Under these the container sees the node.

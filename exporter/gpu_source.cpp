@@ -14,7 +14,8 @@ constexpr const char* kOwnProgram = "/proc/self/exe";
 // A value of its own word: behind a `=` an empty one would take the next word.
 WorkerOptions worker_options(const LibraryPaths& paths) {
   return {.argv = {kOwnProgram, "gpu-worker", "--gpu.nvml-library", paths.nvml,
-                   "--gpu.amd-smi-library", paths.amd_smi, "--path.sysfs", paths.sys},
+                   "--gpu.amd-smi-library", paths.amd_smi, "--gpu.amd-cper",
+                   paths.reads_amd_cper ? "on" : "off", "--path.sysfs", paths.sys},
           .description = "worker process, " + paths.nvml + ", " + paths.amd_smi};
 }
 

@@ -226,6 +226,7 @@ Status load_amd_thresholds(Settings& settings) {
   auto thresholds = parse_amd_thresholds(*text);
   if (!thresholds) return with_context(settings.amd_config.string(), thresholds.error());
   settings.checks.ras_thresholds = thresholds->by_block;
+  settings.checks.cper_max_age = thresholds->cper_max_age;
   settings.amd_thresholds = *std::move(thresholds);
   return {};
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/runtime/json.h"
+#include "exporter/checks/go_duration.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -16,8 +17,7 @@ struct Field {
 };
 
 constexpr std::string_view kPrefix = "GPU_ECC_UNCORRECT_";
-// Also in HealthThresholds: the age up to which a fatal CPER record counts. gpuward reads no CPER
-// records.
+// Also in HealthThresholds: the age up to which a fatal error record counts.
 constexpr std::string_view kCperMaxAge = "GPU_CPER_MAX_AGE";
 
 // device-metrics-exporter, pkg/exporter/proto/exporterconfig.proto, message GPUHealthThresholds;
@@ -64,8 +64,17 @@ std::unexpected<Error> reject(const std::string& field, const std::string& why) 
   return fail(ErrorKind::kInvalid, "GPUConfig.HealthThresholds." + field + " " + why);
 }
 
+// AMD's exporter logs what is no duration and takes any age; here a typo is said.
+Status take_max_age(AmdThresholds& thresholds, const std::string& name, const Json& value) {
+  const auto* const text = value.get_ptr<const std::string*>();
+  const auto age = text == nullptr ? std::nullopt : parse_go_duration(text->empty() ? "0" : *text);
+  if (!age) return reject(name, "has to be a duration such as \"24h\" or \"30m\", or \"0\"");
+  thresholds.cper_max_age = *age;
+  return {};
+}
+
 Status take(AmdThresholds& thresholds, const std::string& name, const Json& value) {
-  if (name == kCperMaxAge) return {};
+  if (name == kCperMaxAge) return take_max_age(thresholds, name, value);
   const Field* const field = find_field(name);
   if (field == nullptr) return reject(name, "is no threshold");
   const bool fits = value.is_number_unsigned() &&

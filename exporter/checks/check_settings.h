@@ -36,6 +36,8 @@ struct CheckSettings {
   std::uint64_t max_retired_pages_sbe = 60;                                // MAX_RETIRED_PAGES_SBE
   // AMD: how many uncorrectable errors a RAS block may have, by its name; 0 where it is not named.
   std::map<std::string, std::uint64_t> ras_thresholds;
+  // AMD: how old the latest error record of a GPU may be to count, where it is fatal; 0: any age.
+  std::chrono::nanoseconds cper_max_age{0};
   bool is_pshc_strict = false;  // STRICT_PSHC
   // The seed profile: no driver is isolate, 64 and 95 on A100 are reboot, ...
   bool is_seed_profile = false;

@@ -34,6 +34,8 @@ constexpr FindingCode kCodes[] = {
      "the driver says that SRAM errors have passed the limit for replacing the board"},
     {kGpuCheck, "ras_uncorrected", kIsolate, kIsolate, kByOperator,
      "an AMD block has more uncorrectable errors than its threshold allows"},
+    {kGpuCheck, "cper_fatal", kIsolate, kIsolate, kByOperator,
+     "the latest error record (CPER) of an AMD GPU is fatal: an error that could not be corrected"},
     // What the driver says of itself.
     {kGpuCheck, "recovery_action_reset", kReset, kReset, kByCheck,
      "the driver asks for a GPU reset"},

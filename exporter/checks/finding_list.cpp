@@ -49,6 +49,15 @@ void FindingList::add_as(std::string_view code, Severity severity, const std::st
   findings_.push_back(std::move(finding));
 }
 
+void FindingList::add_event(std::string_view code, const std::string& pci_bus_id,
+                            const std::string& line, const std::string& event) {
+  add(code, pci_bus_id, line);
+  const auto added = std::ranges::find_if(findings_, [&](const Finding& finding) {
+    return finding.code == code && finding.pci_bus_id == pci_bus_id;
+  });
+  if (added != findings_.end()) added->event = event;
+}
+
 void FindingList::cannot_tell(std::string code, std::string pci_bus_id) {
   untold_.push_back({std::move(code), std::move(pci_bus_id)});
 }

@@ -23,6 +23,9 @@ class FindingList {
   // The same, more or less severe than the table says; `because` is added to its meaning.
   void add_as(std::string_view code, Severity severity, const std::string& pci_bus_id,
               const std::string& line, std::string_view because);
+  // The same of one event that the driver goes on telling of (Finding::event).
+  void add_event(std::string_view code, const std::string& pci_bus_id, const std::string& line,
+                 const std::string& event);
   // Nobody could look: what is known of it stays. Empty: any code, any device.
   void cannot_tell(std::string code, std::string pci_bus_id);
 

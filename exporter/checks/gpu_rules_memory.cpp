@@ -1,7 +1,8 @@
-// Memory: ECC, retired pages, remapped rows, the SRAM limit, AMD's RAS blocks.
+// Memory: ECC, retired pages, remapped rows, the SRAM limit, AMD's RAS blocks and error records.
 #include <algorithm>
 #include <string>
 
+#include "core/runtime/clock.h"
 #include "exporter/checks/gpu_rule_set.h"
 
 namespace gpuward::exporter {
@@ -73,12 +74,44 @@ void judge_ras(const GpuReading& reading, const CheckSettings& settings, const s
   }
 }
 
+// A record without a time cannot be proved to be old. Nor is it told apart from one with the same
+// number after another boot, but by that boot.
+std::string cper_event(const CperRecord& record, const State& state) {
+  const std::string when =
+      record.recorded_at ? to_rfc3339(*record.recorded_at) : "boot " + state.boot_id;
+  return when + " " + record.id;
+}
+
+std::string cper_line(const CperRecord& record) {
+  std::string line = "fatal error record " + record.id;
+  line += record.recorded_at ? " of " + to_rfc3339(*record.recorded_at) : " without a time";
+  return record.notify_type.empty() ? line : line + " (" + record.notify_type + ")";
+}
+
+// The driver keeps a record until it is loaded anew: one that a person has cleared says nothing
+// new.
+void judge_cper(const GpuReading& reading, const GpuRuleInput& input, const std::string& bus_id,
+                FindingList& found) {
+  if (!reading.latest_cper || reading.latest_cper->severity != CperSeverity::kFatal) return;
+  const CperRecord& record = *reading.latest_cper;
+  const auto most = input.settings.cper_max_age;
+  const bool has_age = most.count() > 0 && record.recorded_at.has_value();
+  if (has_age && input.now - *record.recorded_at > most) return;
+  const State& state = input.snapshot.state;
+  const std::string event = cper_event(record, state);
+  const auto settled =
+      state.settled.find({std::string(kGpuCheck), "cper_fatal", bus_id, Evidence::kMeasured});
+  if (settled != state.settled.end() && settled->second == event) return;
+  found.add_event("cper_fatal", bus_id, cper_line(record), event);
+}
+
 }  // namespace
 
 void judge_memory(const GpuReading& reading, const GpuRuleInput& input, FindingList& found) {
   const std::string bus_id = reading.gpu.pci.bus_id();
   if (reading.gpu.vendor == Vendor::kAmd) {
     judge_ras(reading, input.settings, bus_id, found);
+    judge_cper(reading, input, bus_id, found);
     return;
   }
   judge_ecc(reading, bus_id, found);

@@ -25,7 +25,7 @@ std::string counts_text(std::optional<std::size_t> driver, std::optional<std::si
   return text(driver) + " by the driver, " + text(bus) + " on the PCI bus";
 }
 
-std::optional<std::size_t> count_on_bus(const NodeFacts& facts, Vendor vendor) {
+std::optional<std::size_t> told_on_bus(const NodeFacts& facts, Vendor vendor) {
   if (!facts.pci_gpus) return std::nullopt;
   return static_cast<std::size_t>(std::ranges::count(*facts.pci_gpus, vendor, &PciGpu::vendor));
 }
@@ -76,7 +76,7 @@ void judge_undriven(const VendorReport& report, const GpuRuleInput& input, Findi
 void judge_count(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
   if (!input.profile || input.profile->gpus == 0) return;
   const std::size_t expected = input.profile->gpus;
-  const auto on_bus = count_on_bus(input.facts, report.vendor);
+  const auto on_bus = told_on_bus(input.facts, report.vendor);
   const auto driven = report.state == LibraryState::kReady ? std::optional(report.gpus.size())
                                                            : std::optional<std::size_t>();
   const std::string line =

@@ -37,7 +37,7 @@ class AmdLibrary final : public GpuLibrary {
       report.gpus.push_back(read_gpu(device, kfd, progress));
       report.gpus.back().gpu.index = static_cast<int>(report.gpus.size()) - 1;
     }
-    fill_gaps(report, progress);
+    ask_amd_smi(report, progress);
     return report;
   }
 
@@ -68,33 +68,45 @@ class AmdLibrary final : public GpuLibrary {
     return reading;
   }
 
-  // Opens libamd_smi when it is first needed, and again when it does not know a GPU (a driver that
-  // was loaded anew).
-  amd::AmdSmi* amd_smi_for(const PciAddress& gpu) {
-    if (paths_.amd_smi.empty()) return nullptr;
-    if (amd_smi_ && amd_smi_->has(gpu)) return amd_smi_.get();
-    amd_smi_.reset();
-    auto opened = amd::AmdSmi::open(paths_.amd_smi);
-    if (opened) amd_smi_ = std::move(*opened);
+  // Opens libamd_smi when it is first needed, and again, once a reading, when it does not know a
+  // GPU (a driver that was loaded anew).
+  const amd::AmdSmi* amd_smi_for(const PciAddress& gpu) {
+    if (may_open_ && !(amd_smi_ && amd_smi_->has(gpu))) {
+      may_open_ = false;
+      amd_smi_.reset();
+      auto opened = amd::AmdSmi::open(paths_.amd_smi);
+      if (opened) amd_smi_ = std::move(*opened);
+    }
     return amd_smi_.get();
   }
 
-  void fill_gaps(VendorReport& report, const Progress& progress) {
+  // For what sysfs does not have: error records never, the rest on some nodes.
+  void ask_amd_smi(VendorReport& report, const Progress& progress) {
+    if (paths_.amd_smi.empty()) return;
+    may_open_ = true;
     for (GpuReading& reading : report.gpus) {
-      if (!lacks_something(reading)) continue;
+      if (!paths_.reads_amd_cper && !lacks_something(reading)) continue;
       progress(reading.gpu.pci.bus_id() + " libamd_smi");
       const amd::AmdSmi* const library = amd_smi_for(reading.gpu.pci);
       if (library == nullptr) return;
       report.library_version = library->version();
-      if (reading.gpu.uuid.empty()) reading.gpu.uuid = library->uuid(reading.gpu.pci);
-      if (!reading.ras.empty()) continue;
-      reading.ras = library->error_counts(reading.gpu.pci);
-      amd::add_totals(reading.ras, reading.ecc);
+      fill_gaps(*library, reading);
+      if (!paths_.reads_amd_cper) continue;
+      progress(reading.gpu.pci.bus_id() + " error records (--gpu.amd-cper)");
+      reading.latest_cper = library->latest_cper(reading.gpu.pci);
     }
+  }
+
+  static void fill_gaps(const amd::AmdSmi& library, GpuReading& reading) {
+    if (reading.gpu.uuid.empty()) reading.gpu.uuid = library.uuid(reading.gpu.pci);
+    if (!reading.ras.empty()) return;
+    reading.ras = library.error_counts(reading.gpu.pci);
+    amd::add_totals(reading.ras, reading.ecc);
   }
 
   LibraryPaths paths_;
   std::unique_ptr<amd::AmdSmi> amd_smi_;
+  bool may_open_ = false;  // not yet in this reading
   std::mutex mutex_;
   std::condition_variable never_;
 };

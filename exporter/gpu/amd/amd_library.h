@@ -1,5 +1,5 @@
 // AMD's GPUs for the GPU worker, without ROCm: amdgpu's files in sysfs, and libamd_smi for the
-// little that they lack. Listed in exporter/gpu/all.cpp.
+// little that they lack: error records, on some nodes error counts. Listed in exporter/gpu/all.cpp.
 #pragma once
 
 #include <memory>

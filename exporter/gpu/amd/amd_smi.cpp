@@ -2,11 +2,14 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include "core/runtime/text.h"
 #include "exporter/gpu/amd/amd_smi_abi.h"
+#include "exporter/gpu/amd/cper.h"
 #include "exporter/gpu/amd/ras.h"
 
 namespace gpuward::exporter::amd {
@@ -20,6 +23,7 @@ struct AmdSmi::Functions {
   smi::GetDeviceBdf get_device_bdf = nullptr;
   smi::GetDeviceUuid get_device_uuid = nullptr;
   smi::GetEccCount get_ecc_count = nullptr;
+  smi::GetCperEntries get_cper_entries = nullptr;  // not every library has it
   smi::StatusCodeToString status_code_to_string = nullptr;
 };
 
@@ -27,6 +31,12 @@ namespace {
 
 // What a node can have: eight boards, each cut into eight.
 constexpr std::uint32_t kMostHandles = 1024;
+
+// One call gives all records that a GPU of today can have: the driver keeps 1 MiB of them, 4 MiB at
+// most. The calls are counted all the same: a library may always speak of more.
+constexpr std::uint64_t kMostRecordBytes = 4U << 20U;
+constexpr std::uint64_t kMostRecords = 4096;
+constexpr int kMostRecordCalls = 16;
 
 // Never closed again: ROCm's libraries have threads and destructors of their own, which do not
 // outlive an unmapped library. The worker process ends with it.
@@ -117,6 +127,7 @@ Result<std::unique_ptr<AmdSmi>> AmdSmi::open(const std::string& name) {
     if (!bound) return std::unexpected(bound.error());
   }
   std::string version;
+  static_cast<void>(bind(*library, "amdsmi_get_gpu_cper_entries", f.get_cper_entries));
   if (auto known = check_generation(f.get_lib_version, version); !known) {
     return std::unexpected(known.error());
   }
@@ -155,6 +166,28 @@ std::vector<RasBlock> AmdSmi::error_counts(const PciAddress& gpu) const {
                       believable_count(count.uncorrectable), believable_count(count.deferred)});
   }
   return blocks;
+}
+
+Maybe<CperRecord> AmdSmi::latest_cper(const PciAddress& gpu) const {
+  const auto handle = handles_.find(gpu);
+  if (handle == handles_.end() || functions_->get_cper_entries == nullptr) return std::nullopt;
+  Maybe<CperRecord> latest;
+  const auto data = std::make_unique<char[]>(kMostRecordBytes);
+  std::uint64_t cursor = 0;
+  for (int call = 0; call < kMostRecordCalls; ++call) {
+    std::vector<smi::CperHeader*> headers(kMostRecords);
+    std::uint64_t bytes = kMostRecordBytes, count = kMostRecords;
+    const std::uint64_t begun_at = cursor;
+    const smi::Status status = functions_->get_cper_entries(
+        handle->second, smi::kEveryCper, data.get(), &bytes, headers.data(), &count, &cursor);
+    const bool has_more = status == smi::kMoreData25 || status == smi::kMoreData26;
+    if (status != smi::kSuccess && !has_more) return std::nullopt;
+    headers.resize(std::min(count, kMostRecords));
+    const std::string_view filled(data.get(), std::min(bytes, kMostRecordBytes));
+    for (const smi::CperHeader* const header : headers) take_record(latest, filled, header);
+    if (!has_more || cursor <= begun_at) break;
+  }
+  return latest;
 }
 
 std::string AmdSmi::uuid(const PciAddress& gpu) const {

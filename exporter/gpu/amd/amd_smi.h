@@ -31,6 +31,8 @@ class AmdSmi {
   // Of the blocks that it counts; empty where it has no such GPU or counts none.
   [[nodiscard]] std::vector<RasBlock> error_counts(const PciAddress& gpu) const;
   [[nodiscard]] std::string uuid(const PciAddress& gpu) const;  // empty where it gives none
+  // Absent where there is no record, and where the library lacks the function or may not read them.
+  [[nodiscard]] Maybe<CperRecord> latest_cper(const PciAddress& gpu) const;
 
  private:
   struct Functions;

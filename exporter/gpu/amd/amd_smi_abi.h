@@ -1,6 +1,6 @@
 // AMD SMI's C interface as far as gpuward uses it, declared by hand so that no ROCm header is
 // needed to build. Every fact is compared with AMD's own Python packages by tests/abi, for each
-// library generation named here. Included in amd_smi.cpp and that test only.
+// library generation named here. Included in amd_smi.cpp, cper.cpp and tests only.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,9 @@ constexpr std::uint32_t kUuidBytes = 38;   // AMDSMI_GPU_UUID_SIZE, the final 0 
 
 // The generations whose interface these declarations are: ROCm 6.4 has 25, ROCm 7.0 has 26.
 constexpr std::uint32_t kOldestGeneration = 25, kNewestGeneration = 26;
+
+// AMDSMI_STATUS_MORE_DATA of either generation; the other one gives that number no meaning.
+constexpr Status kMoreData25 = 57, kMoreData26 = 39;
 
 // amdsmi_version_t begins with the generation: `year` up to 25, `major` from 26. What follows it
 // differs.
@@ -48,6 +51,52 @@ constexpr Block kBlocks[] = {
     {1U << 16U, "jpeg"}, {1U << 17U, "ih"},      {1U << 18U, "mpio"},
 };
 
+// amdsmi_cper_timestamp_t: UTC, each byte a plain number (amdgpu_cper.c). The century is 20 or 21:
+// drivers differ about how centuries are counted.
+struct CperTime {
+  std::uint8_t seconds, minutes, hours, flag, day, month, year, century;
+};
+
+// amdsmi_cper_hdr_t: how a record begins.
+struct [[gnu::packed]] CperHeader {
+  char signature[4];  // "CPER"
+  std::uint16_t revision;
+  std::uint32_t signature_end;
+  std::uint16_t sections;
+  std::uint32_t severity;  // amdsmi_cper_sev_t
+  std::uint32_t valid_bits;
+  std::uint32_t bytes;  // of the whole record
+  CperTime time;
+  char platform_id[16];
+  std::uint8_t partition_id[16];
+  char creator_id[16];
+  std::uint64_t notify_type;  // amdsmi_cper_notify_type_t: the first half of a GUID
+  std::uint8_t notify_type_rest[8];
+  char record_id[8];  // text; where it is that long, without a final 0
+  std::uint32_t flags;
+  std::uint64_t persistence;
+  std::uint8_t reserved[12];
+};
+
+// amdsmi_cper_sev_t; in the mask of what is asked for, severity N is bit N.
+constexpr std::uint32_t kCperUncorrected = 0, kCperFatal = 1, kCperCorrected = 2;
+constexpr std::uint32_t kEveryCper =
+    1U << kCperUncorrected | 1U << kCperFatal | 1U << kCperCorrected;
+
+// amdsmi_cper_notify_type_t: how the error came to notice.
+struct NotifyType {
+  std::uint64_t number;
+  const char* name;
+};
+constexpr NotifyType kNotifyTypes[] = {
+    {0x450EBDD72DCE8BB1, "CMC"},  {0x4A55D8434E292F96, "CPE"},
+    {0x4CC5919CE8F56FFE, "MCE"},  {0x4DFC1A16CF93C01F, "PCIE"},
+    {0x454A9308CC5263E8, "INIT"}, {0x42C9B7E65BAD89FF, "NMI"},
+    {0x409AAB403D61A466, "BOOT"}, {0x4C27C6B3667DD791, "DMAR"},
+    {0x11E4BBE89A78788A, "SEA"},  {0x4E87B0AE5C284C81, "SEI"},
+    {0x4214520409A9D5AC, "PEI"},  {0x49A341DF69293BC9, "CXL_COMPONENT"},
+};
+
 using GetLibVersion = Status (*)(Version*);
 using Init = Status (*)(std::uint64_t flags);
 using ShutDown = Status (*)();
@@ -56,6 +105,12 @@ using GetProcessorHandles = Status (*)(Handle socket, std::uint32_t* count, Hand
 using GetDeviceBdf = Status (*)(Handle processor, Bdf* bdf);
 using GetDeviceUuid = Status (*)(Handle processor, std::uint32_t* length, char* uuid);
 using GetEccCount = Status (*)(Handle processor, std::uint64_t block, ErrorCount* count);
+// Fills `data` with records and `headers` with where each begins; `bytes` and `count` are how much
+// there is room for, then how much there is. kMoreData25 or 26: there are more, from `cursor` on.
+// None at all is a success. Older libraries of a generation may lack it.
+using GetCperEntries = Status (*)(Handle processor, std::uint32_t severities, char* data,
+                                  std::uint64_t* bytes, CperHeader** headers, std::uint64_t* count,
+                                  std::uint64_t* cursor);
 using StatusCodeToString = Status (*)(Status status, const char** text);
 
 }  // namespace gpuward::exporter::amd::smi

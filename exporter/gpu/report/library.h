@@ -14,11 +14,13 @@
 
 namespace gpuward::exporter {
 
-// Where the vendors' libraries and trees are; tests put their own there.
+// Where the vendors' libraries and trees are, and what they are asked for; tests put their own
+// there.
 struct LibraryPaths {
   std::string nvml = "libnvidia-ml.so.1";    // as dlopen takes it
   std::string amd_smi = "libamd_smi.so.26";  // likewise
   std::string sys = "/sys";
+  bool reads_amd_cper = true;  // AMD's error records, through libamd_smi
 };
 
 // Told before each GPU is asked, so that the parent knows where a hang is: "0000:4e:00

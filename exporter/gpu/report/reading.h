@@ -87,6 +87,16 @@ struct RasBlock {
   Maybe<std::uint64_t> corrected, uncorrected, deferred;
 };
 
+enum class CperSeverity : std::uint8_t { kUncorrected, kFatal, kCorrected };
+
+// AMD: one error record of the driver's (a Common Platform Error Record).
+struct CperRecord {
+  CperSeverity severity = CperSeverity::kUncorrected;
+  Maybe<std::chrono::system_clock::time_point> recorded_at;  // absent where it says no time
+  std::string id;           // of the record, "0:1F": it begins anew with each load of the driver
+  std::string notify_type;  // how the error came to notice: "MCE"; empty where that is not known
+};
+
 struct MigInstance {
   std::string uuid;  // "MIG-…"
   std::uint32_t gpu_instance = 0, compute_instance = 0;
@@ -123,6 +133,7 @@ struct GpuReading {
   Maybe<std::vector<GpuProcess>> processes;  // compute
   std::vector<RasBlock> ras;
   Maybe<std::uint64_t> bad_pages;  // AMD: retired VRAM pages
+  Maybe<CperRecord> latest_cper;   // AMD: absent where there is none, or nobody can read them
   // AMD: how the GPU is cut ("SPX", "NPS1"); empty where it cannot be.
   std::string compute_partition, memory_partition;
   // AMD: whether the compute driver offers it to programs; absent where there is no such driver.

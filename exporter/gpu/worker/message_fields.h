@@ -31,6 +31,8 @@ template <>
 inline constexpr Vendor kLast<Vendor> = Vendor::kAmd;
 template <>
 inline constexpr LibraryState kLast<LibraryState> = LibraryState::kReady;
+template <>
+inline constexpr CperSeverity kLast<CperSeverity> = CperSeverity::kCorrected;
 
 using WallClock = std::chrono::system_clock::time_point;
 

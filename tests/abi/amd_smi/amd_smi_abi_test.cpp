@@ -75,6 +75,60 @@ TEST_P(AmdSmiAbi, ErrorCountsHaveTheirPlaces) {
   EXPECT_EQ(offsetof(FakeErrorCount, uncorrected), offsetof(Count, uncorrectable));
 }
 
+TEST_P(AmdSmiAbi, ErrorRecordsBeginWithTheirHeader) {
+  using Header = smi::CperHeader;
+  EXPECT_EQ(facts_["size amdsmi_cper_hdr_t"], std::to_string(sizeof(Header)));
+  EXPECT_EQ(sizeof(FakeCperHeader), sizeof(Header));
+  expect_member("amdsmi_cper_hdr_t signature", offsetof(Header, signature), 4);
+  expect_member("amdsmi_cper_hdr_t revision", offsetof(Header, revision), 2);
+  expect_member("amdsmi_cper_hdr_t signature_end", offsetof(Header, signature_end), 4);
+  expect_member("amdsmi_cper_hdr_t sec_cnt", offsetof(Header, sections), 2);
+  expect_member("amdsmi_cper_hdr_t error_severity", offsetof(Header, severity), 4);
+  expect_member("amdsmi_cper_hdr_t cper_valid_bits", offsetof(Header, valid_bits), 4);
+  expect_member("amdsmi_cper_hdr_t record_length", offsetof(Header, bytes), 4);
+  expect_member("amdsmi_cper_hdr_t timestamp", offsetof(Header, time), 8);
+  expect_member("amdsmi_cper_hdr_t platform_id", offsetof(Header, platform_id), 16);
+  expect_member("amdsmi_cper_hdr_t partition_id", offsetof(Header, partition_id), 16);
+  expect_member("amdsmi_cper_hdr_t creator_id", offsetof(Header, creator_id), 16);
+  expect_member("amdsmi_cper_hdr_t notify_type", offsetof(Header, notify_type), 16);
+  expect_member("amdsmi_cper_hdr_t record_id", offsetof(Header, record_id), 8);
+  expect_member("amdsmi_cper_hdr_t flags", offsetof(Header, flags), 4);
+  expect_member("amdsmi_cper_hdr_t persistence_info", offsetof(Header, persistence), 8);
+  expect_member("amdsmi_cper_hdr_t reserved", offsetof(Header, reserved), 12);
+}
+
+TEST_P(AmdSmiAbi, TimesOfErrorRecordsAreEightBytes) {
+  using Time = smi::CperTime;
+  EXPECT_EQ(facts_["size amdsmi_cper_timestamp_t"], std::to_string(sizeof(Time)));
+  expect_member("amdsmi_cper_timestamp_t seconds", offsetof(Time, seconds), 1);
+  expect_member("amdsmi_cper_timestamp_t minutes", offsetof(Time, minutes), 1);
+  expect_member("amdsmi_cper_timestamp_t hours", offsetof(Time, hours), 1);
+  expect_member("amdsmi_cper_timestamp_t day", offsetof(Time, day), 1);
+  expect_member("amdsmi_cper_timestamp_t month", offsetof(Time, month), 1);
+  expect_member("amdsmi_cper_timestamp_t year", offsetof(Time, year), 1);
+  expect_member("amdsmi_cper_timestamp_t century", offsetof(Time, century), 1);
+}
+
+TEST_P(AmdSmiAbi, ErrorRecordsHaveTheSeveritiesOfAmd) {
+  EXPECT_EQ(facts_["constant AMDSMI_CPER_SEV_NON_FATAL_UNCORRECTED"],
+            std::to_string(smi::kCperUncorrected));
+  EXPECT_EQ(facts_["constant AMDSMI_CPER_SEV_FATAL"], std::to_string(smi::kCperFatal));
+  EXPECT_EQ(facts_["constant AMDSMI_CPER_SEV_NON_FATAL_CORRECTED"],
+            std::to_string(smi::kCperCorrected));
+  EXPECT_EQ(facts_["constant AMDSMI_CPER_SEV_NUM"], "3") << "the mask has each of them";
+}
+
+TEST_P(AmdSmiAbi, EveryNotifyTypeIsKnownByItsNumber) {
+  const std::string prefix = "constant AMDSMI_CPER_NOTIFY_TYPE_";
+  std::size_t types = 0;
+  for (const smi::NotifyType& type : smi::kNotifyTypes) {
+    EXPECT_EQ(facts_[prefix + type.name], std::to_string(type.number)) << type.name;
+    ++types;
+  }
+  for (const auto& [key, value] : facts_) types -= key.starts_with(prefix) ? 1U : 0U;
+  EXPECT_EQ(types, 0U);
+}
+
 TEST_P(AmdSmiAbi, VersionBeginsWithTheGeneration) {
   const bool has_year = facts_.contains("member amdsmi_version_t year");
   EXPECT_EQ(has_year, std::string(GetParam()) == "facts-6.4.4.txt");
@@ -98,6 +152,9 @@ TEST_P(AmdSmiAbi, NumbersAreThoseOfAmd) {
   EXPECT_EQ(facts_["constant AMDSMI_STATUS_NOT_SUPPORTED"], std::to_string(smi::kNotSupported));
   EXPECT_EQ(facts_["constant AMDSMI_STATUS_DRIVER_NOT_LOADED"],
             std::to_string(smi::kDriverNotLoaded));
+  const bool is_25 = std::string(GetParam()) == "facts-6.4.4.txt";
+  EXPECT_EQ(facts_["constant AMDSMI_STATUS_MORE_DATA"],
+            std::to_string(is_25 ? smi::kMoreData25 : smi::kMoreData26));
   EXPECT_EQ(facts_["constant AMDSMI_INIT_AMD_GPUS"], std::to_string(smi::kInitAmdGpus));
 }
 
@@ -129,6 +186,7 @@ TEST_P(AmdSmiAbi, FunctionsTakeWhatWeGiveThem) {
   EXPECT_EQ(facts_["function amdsmi_get_gpu_device_bdf"], sizes_of(smi::GetDeviceBdf()));
   EXPECT_EQ(facts_["function amdsmi_get_gpu_device_uuid"], sizes_of(smi::GetDeviceUuid()));
   EXPECT_EQ(facts_["function amdsmi_get_gpu_ecc_count"], sizes_of(smi::GetEccCount()));
+  EXPECT_EQ(facts_["function amdsmi_get_gpu_cper_entries"], sizes_of(smi::GetCperEntries()));
   EXPECT_EQ(facts_["function amdsmi_status_code_to_string"], sizes_of(smi::StatusCodeToString()));
 }
 
@@ -143,7 +201,7 @@ TEST_P(AmdSmiAbi, FakeHasEveryFunctionThatWeAsk) {
     EXPECT_NE(::dlsym(fake, key.substr(9).c_str()), nullptr) << key;
     ++functions;
   }
-  EXPECT_EQ(functions, 9U);
+  EXPECT_EQ(functions, 10U);
   ::dlclose(fake);
 }
 

@@ -22,14 +22,18 @@ import types
 import unittest.mock
 import zipfile
 
-STRUCTS = ["amdsmi_version_t", "amdsmi_error_count_t"]
+STRUCTS = ["amdsmi_version_t", "amdsmi_error_count_t", "amdsmi_cper_timestamp_t",
+           "amdsmi_cper_hdr_t"]
 BIT_FIELDS = ["amdsmi_bdf_t"]
 CONSTANTS = ["AMDSMI_STATUS_SUCCESS", "AMDSMI_STATUS_NOT_SUPPORTED",
-             "AMDSMI_STATUS_DRIVER_NOT_LOADED", "AMDSMI_INIT_AMD_GPUS"]
+             "AMDSMI_STATUS_DRIVER_NOT_LOADED", "AMDSMI_STATUS_MORE_DATA",
+             "AMDSMI_INIT_AMD_GPUS"]
+CONSTANT_GROUPS = ("AMDSMI_GPU_BLOCK_", "AMDSMI_CPER_SEV_", "AMDSMI_CPER_NOTIFY_TYPE_")
 FUNCTIONS = ["amdsmi_get_lib_version", "amdsmi_init", "amdsmi_shut_down",
              "amdsmi_get_socket_handles", "amdsmi_get_processor_handles",
              "amdsmi_get_gpu_device_bdf", "amdsmi_get_gpu_device_uuid",
-             "amdsmi_get_gpu_ecc_count", "amdsmi_status_code_to_string"]
+             "amdsmi_get_gpu_ecc_count", "amdsmi_get_gpu_cper_entries",
+             "amdsmi_status_code_to_string"]
 
 
 def wheel(version):
@@ -85,7 +89,7 @@ def main():
     space = load(version)
     print("package", version)
     print_structs(space)
-    for name in CONSTANTS + sorted(n for n in space if n.startswith("AMDSMI_GPU_BLOCK_")):
+    for name in CONSTANTS + sorted(n for n in space if n.startswith(CONSTANT_GROUPS)):
         print("constant", name, space[name])
     for name in FUNCTIONS:
         print("function", name, *[ctypes.sizeof(kind) for kind in space[name].argtypes])

@@ -15,6 +15,14 @@
 //   smi.version = 26 0 2                     first words of amdsmi_version_t
 //   smi.N.uuid = TEXT                        amdsmi_get_gpu_device_uuid
 //   smi.N.ecc.BLOCK = CE UE DE               amdsmi_get_gpu_ecc_count, BLOCK as in sysfs
+//   smi.N.cper = RECORD; RECORD …            amdsmi_get_gpu_cper_entries, the oldest first; RECORD
+//   is
+//                                            SEVERITY TIME ID [LENGTH]: fatal, uncorrected,
+//                                            corrected or anything else; 2026-11-20T10:00:00 or
+//                                            `-`; 0:1F; the length that it claims
+//   smi.cper.at_once = 2                     how many a call gives at most
+//   smi.cper.stuck = 1                       the cursor does not move
+//   smi.cper.bytes, smi.cper.count = N       how much it claims to have given
 //   smi.fault.FUNCTION = hang | crash | 34   a number is returned; hang ends when the line is gone
 #pragma once
 

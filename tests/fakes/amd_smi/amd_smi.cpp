@@ -11,26 +11,24 @@
 #include <sstream>
 #include <string>
 
-#include "tests/fakes/amd_smi/amd_scenario.h"
+#include "tests/fakes/amd_smi/amd_calls.h"
 #include "tests/fakes/amd_smi/amd_smi_types.h"
-
-#define FAKE_AMD_API extern "C" __attribute__((visibility("default")))
 
 namespace gpuward::fake_amd {
 namespace {
-
-constexpr unsigned kOk = 0, kInvalid = 1, kUnsupported = 2, kNotFound = 31;
-
-AmdScenario scenario() {
-  AmdScenario read;
-  if (const char* const path = std::getenv("GPUWARD_FAKE_AMD_SMI")) read.load(path);
-  return read;
-}
 
 std::string fault_of(const char* function) {
   const AmdScenario now = scenario();
   const std::string* const fault = now.find(std::string("smi.fault.") + function);
   return fault == nullptr ? "" : *fault;
+}
+
+}  // namespace
+
+AmdScenario scenario() {
+  AmdScenario read;
+  if (const char* const path = std::getenv("GPUWARD_FAKE_AMD_SMI")) read.load(path);
+  return read;
 }
 
 unsigned enter(const char* function) {
@@ -43,11 +41,8 @@ unsigned enter(const char* function) {
   return fault.empty() ? kOk : static_cast<unsigned>(std::atoi(fault.c_str()));
 }
 
-// Handles are the GPU's place in the list, and one more: no handle is null.
 void* handle_of(std::size_t gpu) { return reinterpret_cast<void*>(gpu + 1); }
 std::size_t gpu_of(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle) - 1; }
-
-}  // namespace
 
 FAKE_AMD_API unsigned amdsmi_get_lib_version(FakeVersion* version) {
   if (const unsigned error = enter("amdsmi_get_lib_version")) return error;

@@ -12,3 +12,15 @@ struct FakeVersion {
 struct FakeErrorCount {
   std::uint64_t corrected, uncorrected, deferred, unused[5];
 };
+
+struct __attribute__((packed)) FakeCperHeader {
+  char cper[4];
+  std::uint16_t version;
+  std::uint32_t all_ones;
+  std::uint16_t section_count;
+  std::uint32_t sev, valid, length;
+  unsigned char second, minute, hour, unused, day, month, year, century;
+  unsigned char platform[16], partition[16], creator[16], notify[16];
+  char id[8];
+  unsigned char rest[24];
+};

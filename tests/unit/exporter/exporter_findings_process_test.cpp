@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "tests/fakes/amd_smi/amd_tree.h"
+#include "tests/places.inc"
+#include "tests/support/environment.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/running_exporter.h"
 
@@ -213,6 +216,34 @@ TEST_F(ExporterFindings, SurvivesRequestsThatAreNone) {
   EXPECT_THAT(exporter.process().error_output(),
               HasSubstr("A request to clear findings cannot be taken"));
   EXPECT_TRUE(exporter.process().running());
+}
+
+// From libamd_smi in the worker to the node's severity and back, with the real programs.
+TEST_F(ExporterFindings, ContractCAFatalCperRecordStaysUntilClearedAndComesBackWithANewerOne) {
+  const std::string healthy = "include = " GPUWARD_SOURCE_DIR
+                              "/tests/testdata/invented/amd/mi300x_healthy.conf\nsmi.1.cper = ";
+  const std::string first = "fatal 2026-11-20T10:00:00 0:1",
+                    second = "fatal 2026-11-20T11:00:00 0:2";
+  exporter.write("amd.conf", healthy + first + "\n");
+  exporter.write("config.yaml", "gpu: {interval: 1s}\n");
+  const support::Environment scenario("GPUWARD_FAKE_AMD_SMI", exporter.file("amd.conf").string());
+  const fake_amd::AmdTree tree(exporter.file("amd.conf").string());
+  exporter.use_nvml("/nowhere/libnvidia-ml.so.1");
+  exporter.start({"--config.file=" + exporter.file("config.yaml").string(),
+                  "--path.sysfs=" + tree.sys(),
+                  "--gpu.amd-smi-library=" GPUWARD_BIN_DIR "/../lib/fakes/libamd_smi.so.26"});
+  const std::string severity =
+      "gpuward_gpu_severity{gpu=\"1\",uuid=\"GPU-a1b2c3d4e5f60701\",pci_bus_id=\"0000:26:00\","
+      "namespace=\"\",pod=\"\"}";
+  ASSERT_TRUE(exporter.has(severity, "4")) << exporter.process().error_output();
+  EXPECT_TRUE(
+      support::poll_until([&] { return list().find("cper_fatal") != std::string::npos; }, 10s));
+
+  ASSERT_EQ(clear({"--check=gpu", "--code=cper_fatal", "--pci=0000:26:00"}).exit_code, 0);
+  EXPECT_TRUE(exporter.has(severity, "0"));
+
+  exporter.write("amd.conf", healthy + first + "; " + second + "\n");
+  EXPECT_TRUE(exporter.has(severity, "4"));
 }
 
 }  // namespace

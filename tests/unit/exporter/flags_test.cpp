@@ -54,6 +54,22 @@ TEST(Flags, ContractATakeTheNodeFromNodeName) {
   EXPECT_EQ(parsed({"--node.name=gpu-02"}).node_name, "gpu-02");
 }
 
+TEST(Flags, ContractCCperRecordsAreReadAsTheSwitchOfAmdsExporterSays) {
+  EXPECT_TRUE(parsed({}).libraries.reads_amd_cper);
+  for (const char* const yes : {"1", "true", "YES", " on "}) {
+    const support::Environment set("AMD_METRICS_EXPORTER_ENABLE_CPER", yes);
+    EXPECT_TRUE(parsed({}).libraries.reads_amd_cper) << yes;
+    EXPECT_FALSE(parsed({"--gpu.amd-cper=off"}).libraries.reads_amd_cper) << yes;
+  }
+  for (const char* const no : {"0", "false", "no", "off", "perhaps"}) {
+    const support::Environment set("AMD_METRICS_EXPORTER_ENABLE_CPER", no);
+    EXPECT_FALSE(parsed({}).libraries.reads_amd_cper) << no;
+    EXPECT_TRUE(parsed({"--gpu.amd-cper=on"}).libraries.reads_amd_cper) << no;
+  }
+  const support::Environment empty("AMD_METRICS_EXPORTER_ENABLE_CPER", "");
+  EXPECT_TRUE(parsed({}).libraries.reads_amd_cper) << "as if it were not set";
+}
+
 TEST(Flags, KnowTheSubcommand) { EXPECT_EQ(parsed({"parse-log"}).command, Command::kParseLog); }
 
 TEST(Flags, EndWithZeroAfterHelpAndVersion) {

@@ -222,8 +222,9 @@ TEST(Settings, AreRefusedWholeWhereAmdsFileIsBroken) {
 
 TEST(Settings, TakeAmdsThresholdsFromAmdsOwnFile) {
   const support::TempDir folder;
-  const auto amd = folder.write(
-      "amd.json", R"({"GPUConfig": {"HealthThresholds": {"GPU_ECC_UNCORRECT_UMC": 5}}})");
+  const auto amd =
+      folder.write("amd.json", R"({"GPUConfig": {"HealthThresholds": {"GPU_ECC_UNCORRECT_UMC": 5,
+                                                         "GPU_CPER_MAX_AGE": "30m"}}})");
 
   const auto settings = load_settings(
       {.file = folder.write("config.yaml", "amd:\n  config: " + amd.string() +
@@ -232,6 +233,7 @@ TEST(Settings, TakeAmdsThresholdsFromAmdsOwnFile) {
 
   ASSERT_TRUE(settings.has_value()) << settings.error().message;
   EXPECT_EQ(settings->checks.ras_thresholds.at("umc"), 5U);
+  EXPECT_EQ(settings->checks.cper_max_age, std::chrono::minutes(30));
   EXPECT_TRUE(settings->amd_health.is_enabled);
   EXPECT_EQ(settings->amd_health.socket, "/a.sock");
   EXPECT_TRUE(settings->amd_health.has_all_vendors);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <utility>
+
 namespace gpuward::exporter {
 namespace {
 
@@ -32,6 +35,38 @@ TEST(AmdThresholds, ContractCAreReadFromTheFormatOfAmdsExporter) {
   EXPECT_EQ(thresholds->by_block.at("pcie_bif"), 2U);
   EXPECT_EQ(thresholds->by_block.at("mca_iohc"), 3U);
   EXPECT_EQ(thresholds->by_block.at("umc"), 0U);
+  EXPECT_EQ(thresholds->cper_max_age, std::chrono::hours(24));
+}
+
+Result<AmdThresholds> with_max_age(const std::string& value) {
+  return parse_amd_thresholds(R"({"GPUConfig":{"HealthThresholds":{"GPU_CPER_MAX_AGE":)" + value +
+                              "}}}");
+}
+
+// As time.ParseDuration of AMD's exporter reads it.
+TEST(AmdThresholds, ContractCTheAgeOfAFatalCperRecordIsADurationOfGo) {
+  using namespace std::chrono_literals;
+  const std::pair<const char*, std::chrono::nanoseconds> kAges[] = {
+      {"\"\"", 0ns},      {"\"0\"", 0ns},        {"\"0s\"", 0ns},      {"\"24h\"", 24h},
+      {"\"30m\"", 30min}, {"\"1h30m\"", 90min},  {"\"1.5h\"", 90min},  {"\".5s\"", 500ms},
+      {"\"1.s\"", 1s},    {"\"+2h\"", 2h},       {"\"10m1h\"", 70min}, {"\"3us\"", 3us},
+      {"\"7ns\"", 7ns},   {"\"3\u00b5s\"", 3us}, {"\"3\u03bcs\"", 3us}};
+  for (const auto& [text, age] : kAges) {
+    const auto thresholds = with_max_age(text);
+    ASSERT_TRUE(thresholds) << text << ": " << thresholds.error().message;
+    EXPECT_EQ(thresholds->cper_max_age, age) << text;
+  }
+}
+
+// AMD's exporter takes any age then, and writes a line to its log.
+TEST(AmdThresholds, SayThatAnAgeIsNoDuration) {
+  for (const char* const bad :
+       {"24", "\"24\"", "\"1d\"", "\"h\"", "\"1h \"", "\"-1h\"", "\"1..5h\"", "\".h\"", "\"+\"",
+        "\"1h2\"", "\"300000000h\"", "null", "[]"}) {
+    const auto thresholds = with_max_age(bad);
+    ASSERT_FALSE(thresholds) << bad;
+    EXPECT_NE(thresholds.error().message.find("GPU_CPER_MAX_AGE has to be"), std::string::npos);
+  }
 }
 
 // The driver's names for its blocks, in sysfs and in the kernel log.

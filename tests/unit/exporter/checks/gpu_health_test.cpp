@@ -103,5 +103,20 @@ TEST(GpuHealth, ContractCFollowsUncorrectableErrorsOverTheirThreshold) {
   }
 }
 
+// CONTRACTS C: AMD's service and the label on the node say what this says.
+TEST(GpuHealth, ContractCIsUnhealthyAfterAFatalCperRecordOnThatGpuAlone) {
+  Snapshot snapshot = two_gpus();
+  GpuReport report = *snapshot.telemetry.report;
+  report.vendors[0].gpus[0].latest_cper.emplace().severity = CperSeverity::kFatal;
+  report.vendors[0].gpus[1].latest_cper.emplace().severity = CperSeverity::kCorrected;
+  snapshot.telemetry.report = std::make_shared<const GpuReport>(report);
+  const CheckOutcome outcome = judge_gpus({snapshot, {}, std::nullopt, NodeFacts(), {}});
+  Store store{State()};
+  store.apply_check(decide_status(outcome, "gpu", {}), false);
+  snapshot.state = store.state();
+  EXPECT_EQ(health_of(snapshot, snapshot.gpus[0]), GpuHealth::kUnhealthy);
+  EXPECT_EQ(health_of(snapshot, snapshot.gpus[1]), GpuHealth::kHealthy);
+}
+
 }  // namespace
 }  // namespace gpuward::exporter

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/runtime/clock.h"
+#include "exporter/checks/decide.h"
+#include "exporter/store/ledger.h"
 #include "tests/unit/exporter/checks/scenario.h"
 
 namespace gpuward::exporter {
@@ -203,24 +206,107 @@ TEST(GpuRules, AbsentValuesAreNeitherSickNorWell) {
                                   [&](const Untold& untold) { return untold.covers(older); }));
 }
 
-TEST(GpuRules, AmdUncorrectableErrorsOverTheirThresholdIsolate) {
+// One AMD GPU that is well.
+Scenario amd_scenario_node() {
   Scenario node(0);
   node.profile.reset();
   VendorReport amd;
   amd.vendor = Vendor::kAmd;
   amd.state = LibraryState::kReady;
-  GpuReading reading;
+  GpuReading& reading = amd.gpus.emplace_back();
   reading.gpu.vendor = Vendor::kAmd;
   reading.gpu.pci = *parse_pci_address("0000:05:00.0");
-  reading.ras = {{"umc", 3, 2, 0}, {"gfx", 0, 1, 0}};
-  amd.gpus.push_back(reading);
   node.report.vendors = {amd};
+  return node;
+}
+
+TEST(GpuRules, AmdUncorrectableErrorsOverTheirThresholdIsolate) {
+  Scenario node = amd_scenario_node();
+  node.gpu(0).ras = {{"umc", 3, 2, 0}, {"gfx", 0, 1, 0}};
   node.settings.ras_thresholds["umc"] = 2;
   const CheckOutcome outcome = node.judge();
   ASSERT_EQ(codes_of(outcome), "ras_uncorrected");
   EXPECT_EQ(outcome.findings[0].severity, Severity::kIsolate);
   EXPECT_EQ(outcome.findings[0].line, "gfx: 1 uncorrectable errors; over 0");
   EXPECT_EQ(outcome.findings[0].cleared_by, ClearedBy::kOperator);
+}
+
+CperRecord fatal_record(std::optional<WallTime> at) {
+  return {.severity = CperSeverity::kFatal, .recorded_at = at, .id = "0:1", .notify_type = "MCE"};
+}
+
+TEST(GpuRules, ContractCUnhealthyAfterAFatalCperRecord) {
+  Scenario node = amd_scenario_node();
+  node.gpu(0).latest_cper = fatal_record(parse_rfc3339("2026-11-20T10:00:00Z"));
+  const CheckOutcome outcome = node.judge();
+  ASSERT_EQ(codes_of(outcome), "cper_fatal");
+  EXPECT_EQ(outcome.findings[0].severity, Severity::kIsolate);
+  EXPECT_EQ(outcome.findings[0].cleared_by, ClearedBy::kOperator);
+  EXPECT_EQ(outcome.findings[0].pci_bus_id, "0000:05:00");
+  EXPECT_EQ(outcome.findings[0].line, "fatal error record 0:1 of 2026-11-20T10:00:00Z (MCE)");
+}
+
+TEST(GpuRules, ContractCACperRecordThatIsNotFatalIsNoFinding) {
+  Scenario node = amd_scenario_node();
+  for (const CperSeverity severity : {CperSeverity::kUncorrected, CperSeverity::kCorrected}) {
+    node.gpu(0).latest_cper = fatal_record(node.now);
+    node.gpu(0).latest_cper->severity = severity;
+    EXPECT_EQ(codes_of(node.judge()), "");
+  }
+}
+
+TEST(GpuRules, ContractCAFatalCperRecordCountsUpToItsAge) {
+  Scenario node = amd_scenario_node();
+  node.settings.cper_max_age = std::chrono::hours(24);
+  node.gpu(0).latest_cper = fatal_record(node.now - std::chrono::hours(24));
+  EXPECT_EQ(codes_of(node.judge()), "cper_fatal");
+  node.gpu(0).latest_cper =
+      fatal_record(node.now - std::chrono::hours(24) - std::chrono::seconds(1));
+  EXPECT_EQ(codes_of(node.judge()), "");
+  node.settings.cper_max_age = std::chrono::nanoseconds(0);
+  EXPECT_EQ(codes_of(node.judge()), "cper_fatal") << "any age";
+}
+
+TEST(GpuRules, ContractCAFatalCperRecordWithoutATimeCountsWhateverTheAge) {
+  Scenario node = amd_scenario_node();
+  node.settings.cper_max_age = std::chrono::hours(1);
+  node.gpu(0).latest_cper = fatal_record(std::nullopt);
+  const CheckOutcome outcome = node.judge();
+  ASSERT_EQ(codes_of(outcome), "cper_fatal");
+  EXPECT_EQ(outcome.findings[0].line, "fatal error record 0:1 without a time (MCE)");
+}
+
+// Judges and stores what is found, as the watcher does; the codes.
+std::string judge_and_keep(Scenario& node, Ledger& ledger) {
+  node.known = ledger.state();
+  const CheckOutcome outcome = node.judge();
+  ledger.apply_check(decide_status(outcome, kGpuCheck, {node.now}), false);
+  return codes_of(outcome);
+}
+
+// The driver keeps its records until it is loaded anew.
+TEST(GpuRules, AFatalCperRecordThatWasClearedComesBackWithANewerOneOnly) {
+  Scenario node = amd_scenario_node();
+  Ledger ledger{State()};
+  node.gpu(0).latest_cper = fatal_record(node.now - std::chrono::hours(2));
+  EXPECT_EQ(judge_and_keep(node, ledger), "cper_fatal");
+  EXPECT_EQ(ledger.clear({.all_operator = true}, node.now).size(), 1U);
+  EXPECT_EQ(judge_and_keep(node, ledger), "");
+  EXPECT_TRUE(ledger.state().findings.empty());
+  node.gpu(0).latest_cper = fatal_record(node.now - std::chrono::hours(1));
+  EXPECT_EQ(judge_and_keep(node, ledger), "cper_fatal");
+}
+
+TEST(GpuRules, AFatalCperRecordWithoutATimeThatWasClearedIsAnotherOneAfterABoot) {
+  Scenario node = amd_scenario_node();
+  Ledger ledger{State()};
+  ledger.enter_boot("boot-1", node.now);
+  node.gpu(0).latest_cper = fatal_record(std::nullopt);
+  EXPECT_EQ(judge_and_keep(node, ledger), "cper_fatal");
+  static_cast<void>(ledger.clear({.all_operator = true}, node.now));
+  EXPECT_EQ(judge_and_keep(node, ledger), "");
+  ledger.enter_boot("boot-2", node.now);
+  EXPECT_EQ(judge_and_keep(node, ledger), "cper_fatal");
 }
 
 }  // namespace

@@ -18,6 +18,13 @@ namespace gpuward::exporter {
       .string();
 }
 
+// The same without the function that gives error records.
+[[nodiscard]] inline std::string fake_amd_smi_without_cper() {
+  return (std::filesystem::path(GPUWARD_BIN_DIR).parent_path() /
+          "lib/fakes/libamd_smi_without_cper.so")
+      .string();
+}
+
 // One reading of a tree, without libamd_smi unless it is named.
 [[nodiscard]] inline VendorReport read_amd(const std::string& sys,
                                            const std::string& amd_smi = {}) {

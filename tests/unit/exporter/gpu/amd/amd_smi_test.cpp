@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
+#include "core/runtime/clock.h"
 #include "tests/fakes/amd_smi/amd_tree.h"
 #include "tests/unit/exporter/gpu/amd/amd_nodes.h"
 
@@ -83,10 +85,39 @@ TEST_F(AmdSmiTest, FillsWhatSysfsLacks) {
   EXPECT_EQ(report.gpus[0].ecc.uncorrected_volatile.total, 0U);
 }
 
-TEST_F(AmdSmiTest, IsNotEvenLoadedWhereSysfsSaysAll) {
+TEST_F(AmdSmiTest, IsNotEvenLoadedWhereSysfsSaysAllAndNobodyWantsErrorRecords) {
   use("mi300x_healthy", "smi.fault.amdsmi_get_lib_version = crash\n");
   const fake_amd::AmdTree tree(path_);
-  EXPECT_EQ(read_amd(tree.sys(), fake_amd_smi()).gpus.size(), 8U);
+  const auto library = make_amd_library(
+      {.nvml = "", .amd_smi = fake_amd_smi(), .sys = tree.sys(), .reads_amd_cper = false});
+  EXPECT_EQ(library->read([](std::string_view) {}).gpus.size(), 8U);
+}
+
+// Some versions of libamd_smi crash there.
+TEST_F(AmdSmiTest, IsNotAskedForErrorRecordsWhereNobodyWantsThem) {
+  use("mi300x_no_ras_in_sysfs", "smi.fault.amdsmi_get_gpu_cper_entries = crash\n");
+  const fake_amd::AmdTree tree(path_);
+  const auto library = make_amd_library(
+      {.nvml = "", .amd_smi = fake_amd_smi(), .sys = tree.sys(), .reads_amd_cper = false});
+  const VendorReport report = library->read([](std::string_view) {});
+  ASSERT_EQ(report.gpus.size(), 2U);
+  EXPECT_EQ(report.gpus[1].ecc.uncorrected_volatile.total, 2U);
+}
+
+TEST_F(AmdSmiTest, GivesTheLatestErrorRecordOfAGpuThatSysfsSaysAllAbout) {
+  use("mi300x_healthy",
+      "smi.1.cper = corrected 2026-11-19T10:00:00 0:1; fatal "
+      "2026-11-20T10:00:05 0:2\n");
+  const fake_amd::AmdTree tree(path_);
+  std::vector<std::string> said;
+  const auto library = make_amd_library({.nvml = "", .amd_smi = fake_amd_smi(), .sys = tree.sys()});
+  const VendorReport report = library->read([&](std::string_view at) { said.emplace_back(at); });
+  ASSERT_EQ(report.gpus.size(), 8U);
+  EXPECT_EQ(report.gpus[0].latest_cper, std::nullopt);
+  ASSERT_TRUE(report.gpus[1].latest_cper);
+  EXPECT_EQ(report.gpus[1].latest_cper->severity, CperSeverity::kFatal);
+  EXPECT_EQ(report.gpus[1].latest_cper->id, "0:2");
+  EXPECT_EQ(said.back(), "0000:e5:00 error records (--gpu.amd-cper)");
 }
 
 TEST_F(AmdSmiTest, LeavesTheReadingAsItIsWhereItDoesNotWork) {
@@ -97,6 +128,108 @@ TEST_F(AmdSmiTest, LeavesTheReadingAsItIsWhereItDoesNotWork) {
   ASSERT_EQ(report.gpus.size(), 2U);
   EXPECT_TRUE(report.gpus[0].ras.empty());
   EXPECT_EQ(report.gpus[0].ecc.uncorrected_volatile.total, std::nullopt);
+}
+
+// What the second GPU's latest record is, with these lines.
+class AmdSmiRecords : public AmdSmiTest {
+ protected:
+  Maybe<CperRecord> latest(const std::string& lines, const std::string& name = fake_amd_smi()) {
+    use("mi300x_no_ras_in_sysfs", lines);
+    const auto library = AmdSmi::open(name);
+    EXPECT_TRUE(library) << library.error().message;
+    return library ? (*library)->latest_cper(kSecond) : std::nullopt;
+  }
+};
+
+TEST_F(AmdSmiRecords, SayWhenAndHowTheErrorCameToNotice) {
+  const auto record = latest("smi.1.cper = fatal 2026-11-20T10:11:12 0:1F345678\n");
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->severity, CperSeverity::kFatal);
+  EXPECT_EQ(record->recorded_at, parse_rfc3339("2026-11-20T10:11:12Z"));
+  EXPECT_EQ(record->id, "0:1F3456") << "eight bytes, and no 0 behind them";
+  EXPECT_EQ(record->notify_type, "MCE");
+}
+
+TEST_F(AmdSmiRecords, AreJudgedByTheLatestWhateverTheirOrder) {
+  const std::string fatal = "fatal 2026-11-20T10:00:00 0:1";
+  EXPECT_EQ(latest("smi.1.cper = " + fatal + "; corrected 2026-11-20T10:00:01 0:2\n")->severity,
+            CperSeverity::kCorrected);
+  EXPECT_EQ(latest("smi.1.cper = corrected 2026-11-20T10:00:01 0:2; " + fatal + "\n")->severity,
+            CperSeverity::kCorrected);
+  EXPECT_EQ(latest("smi.1.cper = uncorrected 2026-11-20T09:59:59 0:0; " + fatal + "\n")->severity,
+            CperSeverity::kFatal);
+}
+
+TEST_F(AmdSmiRecords, OfOneSecondTheFatalOneIsTheLatest) {
+  for (const char* const both :
+       {"fatal 2026-11-20T10:00:00 0:1; corrected 2026-11-20T10:00:00 0:2",
+        "corrected 2026-11-20T10:00:00 0:2; fatal 2026-11-20T10:00:00 0:1"}) {
+    EXPECT_EQ(latest(std::string("smi.1.cper = ") + both + "\n")->id, "0:1") << both;
+  }
+}
+
+// As AMD's exporter has it, so that no fatal record is dropped silently.
+TEST_F(AmdSmiRecords, WithoutATimeCountWhereNoneHasOne) {
+  const auto only = latest("smi.1.cper = corrected - 0:1; fatal - 0:2\n");
+  ASSERT_TRUE(only);
+  EXPECT_EQ(only->id, "0:2");
+  EXPECT_EQ(only->recorded_at, std::nullopt);
+  EXPECT_EQ(latest("smi.1.cper = corrected 2020-01-01T00:00:00 0:1; fatal - 0:2\n")->id, "0:1");
+  EXPECT_EQ(latest("smi.1.cper = fatal 2026-02-30T00:00:00 0:1\n")->recorded_at, std::nullopt);
+}
+
+TEST_F(AmdSmiRecords, AreAskedForUntilThereAreNoMoreInEitherGeneration) {
+  for (const char* const version : {"25 5 1", "26 0 2"}) {
+    const auto record =
+        latest(std::string("smi.version = ") + version +
+               "\nsmi.cper.at_once = 2\nsmi.1.cper = corrected 2026-11-20T10:00:00 0:1; corrected "
+               "2026-11-20T10:00:01 0:2; corrected 2026-11-20T10:00:02 0:3; fatal "
+               "2026-11-20T10:00:03 0:4; corrected 2026-11-20T10:00:02 0:5\n");
+    ASSERT_TRUE(record) << version;
+    EXPECT_EQ(record->id, "0:4") << version;
+  }
+}
+
+TEST_F(AmdSmiRecords, AreNoneInAnEmptyRing) { EXPECT_EQ(latest(""), std::nullopt); }
+
+TEST_F(AmdSmiRecords, AreNoneWhereTheLibraryCannotGiveThem) {
+  const std::string one = "smi.1.cper = fatal 2026-11-20T10:00:00 0:1\n";
+  for (const char* const status : {"2", "10", "15", "40"}) {
+    EXPECT_EQ(latest(one + "smi.fault.amdsmi_get_gpu_cper_entries = " + status + "\n"),
+              std::nullopt)
+        << status;
+  }
+  EXPECT_EQ(latest(one, fake_amd_smi_without_cper()), std::nullopt);
+}
+
+// Libraries have crashed on such: lengths that no record can have, severities that nobody knows.
+TEST_F(AmdSmiRecords, ThatAreBrokenAreLeftOut) {
+  for (const char* const length : {"0", "127", "4294967295"}) {
+    const std::string broken = std::string("fatal 2026-11-20T11:00:00 0:2 ") + length;
+    EXPECT_EQ(latest("smi.1.cper = " + broken + "\n"), std::nullopt) << length;
+    const auto other = latest("smi.1.cper = corrected 2026-11-20T10:00:00 0:1; " + broken + "\n");
+    ASSERT_TRUE(other) << length;
+    EXPECT_EQ(other->id, "0:1") << length;
+  }
+  EXPECT_EQ(latest("smi.1.cper = strange 2026-11-20T11:00:00 0:2\n"), std::nullopt);
+}
+
+TEST_F(AmdSmiRecords, AreNotBelievedInNumberOrLength) {
+  const std::string one = "smi.1.cper = fatal 2026-11-20T10:00:00 0:1\n";
+  for (const char* const claim : {"smi.cper.count", "smi.cper.bytes"}) {
+    const auto record = latest(one + claim + " = 18446744073709551615\n");
+    ASSERT_TRUE(record) << claim;
+    EXPECT_EQ(record->id, "0:1") << claim;
+  }
+  EXPECT_EQ(latest(one + "smi.cper.bytes = 327\n"), std::nullopt) << "one byte short";
+}
+
+TEST_F(AmdSmiRecords, OfALibraryThatNeverGetsFurtherEnd) {
+  const auto record = latest(
+      "smi.cper.at_once = 1\nsmi.cper.stuck = 1\nsmi.1.cper = fatal 2026-11-20T10:00:00 "
+      "0:1; corrected 2026-11-20T11:00:00 0:2\n");
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->id, "0:1");
 }
 
 }  // namespace
