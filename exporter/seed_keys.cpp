@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kMostValueBytes = 256U << 10U;
 constexpr std::uint64_t kMostSeconds = 31'536'000;  // a year
 constexpr std::uint32_t kPshcZeroLifetime = 165;
+constexpr unsigned kMostNodes = 65'536;
 
 // What a value may be, where it is wrong; empty where it was taken.
 using Complaint = std::string;
@@ -72,6 +73,19 @@ Complaint read_value(std::string_view text, std::uint64_t& out) {
   const auto pages = parse_integer<std::uint32_t>(text);
   if (!pages) return "is no number of pages";
   out = *pages;
+  return {};
+}
+
+Complaint read_value(std::string_view text, unsigned& out) {
+  const auto nodes = parse_integer<unsigned>(text);
+  if (!nodes || *nodes == 0 || *nodes > kMostNodes) return "is no number of nodes from 1 to 65536";
+  out = *nodes;
+  return {};
+}
+
+Complaint read_value(std::string_view text, std::string& out) {
+  if (text.find_first_of(" \t\r\n") != std::string_view::npos) return "has white space in it";
+  out = text;
   return {};
 }
 
@@ -132,6 +146,9 @@ constexpr std::array kKeys{
     SeedKey{"NCCL_ISOLATION_TESTS", kOfChecks<&CheckSettings::nccl_isolation_tests>},
     SeedKey{"NCCL_ISOLATION_TIMEOUT", kOfChecks<&CheckSettings::nccl_isolation_timeout>},
     SeedKey{"NCCL_MIN_BUS_BW", kOfChecks<&CheckSettings::nccl_min_bus_bandwidth>},
+    SeedKey{"HEALTHCHECK_NUM_NODES", kOfChecks<&CheckSettings::nccl_nodes>},
+    SeedKey{"NCCL_CONTAINER", kOfChecks<&CheckSettings::nccl_container>},
+    SeedKey{"NCCL_HOSTFILE", kOfChecks<&CheckSettings::nccl_hostfile>},
     SeedKey{"EFA_TEST_TIMEOUT", kOfChecks<&CheckSettings::efa_test_timeout>},
     SeedKey{"EFA_MIN_BW", kOfChecks<&CheckSettings::efa_min_gbits>},
     SeedKey{"MAX_RETIRED_PAGES_SBE", kOfChecks<&CheckSettings::max_retired_pages_sbe>},

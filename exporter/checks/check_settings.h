@@ -31,6 +31,12 @@ struct CheckSettings {
   std::chrono::milliseconds nccl_isolation_timeout = std::chrono::seconds(600);
   bool nccl_isolation_tests = false;  // NCCL_ISOLATION_TESTS
   double nccl_min_bus_bandwidth = 0;  // GB/s; 0: by instance type           NCCL_MIN_BUS_BW
+  // Check 5 over several nodes: how many where Slurm does not say (HEALTHCHECK_NUM_NODES), the
+  // image that srun starts (NCCL_CONTAINER; empty: the nodes' own program), the host file of Open
+  // MPI (NCCL_HOSTFILE; empty: Slurm).
+  unsigned nccl_nodes = 1;
+  std::string nccl_container;
+  std::filesystem::path nccl_hostfile;
   std::chrono::milliseconds efa_test_timeout = std::chrono::seconds(180);  // EFA_TEST_TIMEOUT
   double efa_min_gbits = 20;                                               // EFA_MIN_BW
   std::uint64_t max_retired_pages_sbe = 60;                                // MAX_RETIRED_PAGES_SBE

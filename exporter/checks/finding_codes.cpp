@@ -132,6 +132,8 @@ constexpr FindingCode kCodes[] = {
     // Check 5.
     {kNccl, "nccl_wrong_values", kReset, kIsolate, kByCheck,
      "the GPUs add up wrongly: jobs would learn nonsense; a driver, an IOMMU or a link may do it"},
+    {kNccl, "nccl_wrong_values_unattributed", kMonitor, kIsolate, kByCheck,
+     "the GPUs of several nodes add up wrongly, and nothing says which node is at fault"},
     {kNccl, "nccl_hardware_error", kReset, kIsolate, kByCheck,
      "CUDA has met an error of a GPU or a link while all_reduce ran"},
     {kNccl, "nccl_failed", kReset, kReset, kByCheck,

@@ -26,16 +26,26 @@ constexpr std::array<std::string_view, 6> kComplaints{
     "Test CUDA failure", "Test NCCL failure",      "Test failure",
     "NCCL WARN",         "unhandled system error", "unhandled cuda error"};
 
+// "node-a" of `node-a:12:34 [0] NCCL WARN ...`, of the same behind NCCL's time stamp in brackets,
+// and of `node-a: Test CUDA failure ...`.
+std::string_view host_of(std::string_view line) {
+  line = trim(line);
+  if (line.starts_with('['))
+    line = trim(line.substr(std::min(line.find(']'), line.size() - 1) + 1));
+  line = line.substr(0, line.find(':'));
+  return line.substr(0, line.find('.'));
+}
+
 class ReportReader {
  public:
-  explicit ReportReader(NcclReport& report) : report_(report) {}
+  ReportReader(NcclReport& report, std::string_view own_host)
+      : report_(report), own_host_(own_host) {}
 
   void read(std::string_view line) {
     read_log(line);
     line = trim(line);
     if (line.starts_with('#')) line = trim(line.substr(1));
-    if (const auto value = value_of(line, "Out of bounds values"))
-      report_.wrong_values = parse_integer<std::uint64_t>(first_word(*value));
+    if (const auto value = value_of(line, "Out of bounds values")) read_summary(*value);
     const auto words = words_of(line);
     if (words.size() > 4 && words[0] == "size" && words[1] == "count") {
       read_head(words);
@@ -47,6 +57,13 @@ class ReportReader {
  private:
   static std::string_view first_word(std::string_view text) {
     return text.substr(0, text.find_first_of(" \t"));
+  }
+
+  void read_summary(std::string_view value) {
+    const auto wrong = parse_integer<std::uint64_t>(first_word(value));
+    if (!wrong) return;
+    report_.wrong_values = std::max(report_.wrong_values.value_or(0), *wrong);
+    ++report_.summaries;
   }
 
   void read_head(const std::vector<std::string_view>& words) {
@@ -87,17 +104,21 @@ class ReportReader {
     if (report_.complaint.empty() || (is_hardware && !report_.is_hardware_complaint))
       report_.complaint = to_valid_utf8(trim(line), 256);
     report_.is_hardware_complaint = report_.is_hardware_complaint || is_hardware;
+    const bool is_own = !own_host_.empty() && host_of(line) == own_host_;
+    if (is_hardware && is_own && report_.own_hardware_complaint.empty())
+      report_.own_hardware_complaint = to_valid_utf8(trim(line), 256);
   }
 
   NcclReport& report_;
+  std::string_view own_host_;
   std::vector<std::size_t> bandwidths_;  // columns, ascending
 };
 
 }  // namespace
 
-NcclReport parse_nccl_report(std::string_view output) {
+NcclReport parse_nccl_report(std::string_view output, std::string_view own_host) {
   NcclReport report;
-  ReportReader reader(report);
+  ReportReader reader(report, own_host);
   for_each_line(output, [&](std::string_view line) { reader.read(line); });
   return report;
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Stands in for a program that tests cannot run (dcgmi, nv-hostengine, all_reduce_perf, fi_info,
-# fi_pingpong, ib_write_bw): it notes how it was called in $0.calls and replays a case, a folder
-# below $0.d that ToolBox has filled:
+# Stands in for a program that tests cannot run (dcgmi, nv-hostengine, all_reduce_perf, srun, mpirun,
+# fi_info, fi_pingpong, ib_write_bw): it notes how it was called in $0.calls, a launcher of other
+# nodes' programs also its environment in $0.environment, and replays a case, a folder below $0.d
+# that ToolBox has filled:
 #   stdout, stderr, exit   what it writes and how it ends
 #   needs                  it cannot connect while the file named in it is missing
 #   up                     the file named in it is there while this runs: a service
@@ -14,6 +15,7 @@
 PATH=/usr/bin:/bin
 name=${0##*/}
 echo "$name $*" >>"$0.calls"
+case $name in srun | mpirun) env >"$0.environment" ;; esac
 domain= previous= last=
 for word in "$@"; do
   [ "$previous" = -d ] && domain=$word

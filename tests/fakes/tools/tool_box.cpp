@@ -11,6 +11,13 @@ void write(const fs::path& path, const std::string& content) {
   std::ofstream(path, std::ios::binary) << content;
 }
 
+std::vector<std::string> lines_of(const fs::path& path) {
+  std::ifstream in(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
 }  // namespace
 
 ToolBox& ToolBox::add(const std::string& tool, const std::string& in_case, const ToolReply& reply) {
@@ -39,10 +46,11 @@ void ToolBox::write_case(const fs::path& folder, const ToolReply& reply) const {
 }
 
 std::vector<std::string> ToolBox::calls(const std::string& tool) const {
-  std::ifstream in(path() / (tool + ".calls"));
-  std::vector<std::string> calls;
-  for (std::string line; std::getline(in, line);) calls.push_back(line);
-  return calls;
+  return lines_of(path() / (tool + ".calls"));
+}
+
+std::vector<std::string> ToolBox::environment(const std::string& tool) const {
+  return lines_of(path() / (tool + ".environment"));
 }
 
 std::optional<int> ToolBox::child_of(const std::string& tool) const {

@@ -30,6 +30,8 @@ class ToolBox {
 
   // "dcgmi diag -r 2 -j", in the order of the calls.
   [[nodiscard]] std::vector<std::string> calls(const std::string& tool) const;
+  // The variables of its last call, "NAME=value"; of launchers alone.
+  [[nodiscard]] std::vector<std::string> environment(const std::string& tool) const;
   // The child of a program that hangs; nullopt where there is none yet.
   [[nodiscard]] std::optional<int> child_of(const std::string& tool) const;
   [[nodiscard]] bool is_up(const std::string& service) const;

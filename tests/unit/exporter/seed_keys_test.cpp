@@ -39,6 +39,9 @@ TEST(SeedKeys, AreAllTakenUnderTheirOldNames) {
                                  {"NVLINK_DEFAULT", "REBOOT"},
                                  {"MAX_RETIRED_PAGES_SBE", "10"},
                                  {"EFA_MIN_BW", "25"},
+                                 {"HEALTHCHECK_NUM_NODES", "4"},
+                                 {"NCCL_CONTAINER", "docker://example.org/nccl-tests:1"},
+                                 {"NCCL_HOSTFILE", "/etc/nccl/hosts"},
                                  {"RESULTS_DIR", "/tmp/results"},
                                  {"instance-profiles.conf", "x9.huge|4|2|true|efa\n"}}),
                       "test", settings);
@@ -56,6 +59,9 @@ TEST(SeedKeys, AreAllTakenUnderTheirOldNames) {
   EXPECT_EQ(settings.catalogue.nvlink_default, Severity::kReboot);
   EXPECT_EQ(settings.checks.max_retired_pages_sbe, 10U);
   EXPECT_EQ(settings.checks.efa_min_gbits, 25);
+  EXPECT_EQ(settings.checks.nccl_nodes, 4U);
+  EXPECT_EQ(settings.checks.nccl_container, "docker://example.org/nccl-tests:1");
+  EXPECT_EQ(settings.checks.nccl_hostfile, "/etc/nccl/hosts");
   EXPECT_EQ(settings.checks.results_dir, "/tmp/results");
   EXPECT_EQ(settings.checks.profiles.find("x9.huge")->efa_devices, 2U);
   EXPECT_TRUE(settings.checks.profiles.find("p5.48xlarge").has_value());
@@ -73,6 +79,22 @@ TEST(SeedKeys, KeepTheDefaultsOfTheReplacedSuiteWhereNobodySetsThem) {
   EXPECT_EQ(settings.checks.dcgm_timeout, 900s);
   EXPECT_EQ(settings.checks.max_retired_pages_sbe, 60U);
   EXPECT_EQ(settings.checks.efa_min_gbits, 20);
+  EXPECT_EQ(settings.checks.nccl_nodes, 1U);
+}
+
+// Nothing is pulled unless somebody asks for it: the replaced suite names an image of its own.
+TEST(SeedKeys, NameNoImageOfNcclTests) { EXPECT_EQ(Settings().checks.nccl_container, ""); }
+
+TEST(SeedKeys, ContractARefuseANumberOfNodesThatIsNoneByName) {
+  for (const char* value : {"0", "-2", "two", "65537", "2.5"}) {
+    Settings settings;
+    const Status status =
+        apply_seed_keys(lookup_in({{"HEALTHCHECK_NUM_NODES", value}}), "environment", settings);
+    ASSERT_FALSE(status.has_value()) << value;
+    EXPECT_EQ(status.error().message,
+              "environment: HEALTHCHECK_NUM_NODES: is no number of nodes from 1 to 65536");
+    EXPECT_EQ(settings.checks.nccl_nodes, 1U);
+  }
 }
 
 TEST(SeedKeys, ThatAreWrongAreAllNamedAndNoneIsTaken) {
@@ -84,12 +106,13 @@ TEST(SeedKeys, ThatAreWrongAreAllNamedAndNoneIsTaken) {
                                                    {"CHECKS_LIGHTWEIGHT", "0 9"},
                                                    {"NVLINK_DEFAULT", "ISOLATE"},
                                                    {"EFA_MIN_BW", "nan"},
+                                                   {"NCCL_CONTAINER", "image --privileged"},
                                                    {"instance-profiles.conf", "x9.huge|many"}}),
                                         "environment", settings);
 
   ASSERT_FALSE(status.has_value());
   for (const char* key : {"DCGM_TIMEOUT", "ENABLE_TAINT", "CHECKS_LIGHTWEIGHT", "NVLINK_DEFAULT",
-                          "EFA_MIN_BW", "instance-profiles.conf"}) {
+                          "EFA_MIN_BW", "NCCL_CONTAINER", "instance-profiles.conf"}) {
     EXPECT_NE(status.error().message.find("environment: " + std::string(key)), std::string::npos)
         << status.error().message;
   }

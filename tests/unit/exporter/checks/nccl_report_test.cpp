@@ -56,6 +56,36 @@ TEST(NcclReport, KnowsACudaErrorThatIsHardware) {
   EXPECT_THAT(report.complaint, HasSubstr("uncorrectable ECC"));
 }
 
+TEST(NcclReport, KnowsWhichHostComplainsOfItsHardware) {
+  const std::string other = "node-b: Test CUDA failure common.cu:1 'uncorrectable ECC error'\n";
+  EXPECT_EQ(parse_nccl_report(other, "node-a").own_hardware_complaint, "");
+  EXPECT_EQ(parse_nccl_report(other, "node").own_hardware_complaint, "");
+  EXPECT_EQ(parse_nccl_report(other).own_hardware_complaint, "");
+  for (const std::string line :
+       {"node-a: Test CUDA failure common.cu:1 'uncorrectable ECC error'",
+        "node-a.example: Test CUDA failure common.cu:1 'uncorrectable ECC error'",
+        "node-a:12:34 [3] enqueue.cc:1 NCCL WARN Cuda failure 'uncorrectable NVLink error'",
+        "[2025-02-19 10:00:00] node-a:12:34 [3] NCCL WARN Cuda failure 'hardware stack error'"}) {
+    EXPECT_EQ(parse_nccl_report(other + line + "\n", "node-a").own_hardware_complaint, line);
+  }
+}
+
+TEST(NcclReport, TakesALineWithoutAHostForNobodys) {
+  for (const std::string line : {"uncorrectable ECC error", "[ uncorrectable ECC error",
+                                 ": uncorrectable ECC error", "[]: uncorrectable ECC error"}) {
+    const NcclReport report = parse_nccl_report(line, "node-a");
+    EXPECT_TRUE(report.is_hardware_complaint);
+    EXPECT_EQ(report.own_hardware_complaint, "");
+  }
+}
+
+TEST(NcclReport, CountsTheTablesAndTakesTheWorst) {
+  const NcclReport report = parse_nccl_report(recorded("nccl/v2.17.8-wrong-values.txt") +
+                                              recorded("nccl/v2.13-h100-two-nodes.txt"));
+  EXPECT_EQ(report.summaries, 2U);
+  EXPECT_EQ(report.wrong_values, 4U);
+}
+
 // aws-ofi-nccl's and NCCL's own words under NCCL_DEBUG=INFO.
 TEST(NcclReport, NamesTheNetwork) {
   EXPECT_EQ(parse_nccl_report("a:1:2 [0] NCCL INFO NET/OFI Selected Provider is efa (found 4 nics)")
@@ -78,11 +108,13 @@ TEST(NcclReport, FindsNothingInGarbage) {
 TEST(NcclLimits, ContractAAreThoseOfTheInstanceType) {
   EXPECT_EQ(nccl_limits("p4d.24xlarge").nvlink, 200);
   EXPECT_EQ(nccl_limits("p4de.24xlarge").nvlink, 200);
+  EXPECT_EQ(nccl_limits("p4d.24xlarge").all, 300);
   for (const std::string type : {"p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge"}) {
     EXPECT_EQ(nccl_limits(type).nvlink, 500) << type;
     EXPECT_EQ(nccl_limits(type).all, 800) << type;
   }
   EXPECT_EQ(nccl_limits("ml.p6-b200.48xlarge").nvlink, 600);
+  EXPECT_EQ(nccl_limits("ml.p6-b200.48xlarge").all, 900);
   EXPECT_EQ(nccl_limits("g6.48xlarge").nvlink, 0);
   EXPECT_EQ(nccl_limits("").nvlink, 0);
 }
