@@ -25,7 +25,17 @@ std::string explain_step(const StepRecord& step) {
   return "  step " + std::string(to_string(step.step)) + ": " +
          std::string(to_string(step.result)) + ", intended " + time_or_dash(step.intent_at) +
          ", finished " + time_or_dash(step.finished_at) + ", attempts " +
-         std::to_string(step.attempts) + "\n";
+         std::to_string(step.attempts) + (step.message.empty() ? "" : ": " + step.message) + "\n";
+}
+
+std::string explain_approval(const ApprovalRecord& approval) {
+  const std::string step(to_string(approval.step));
+  if (approval.seen_at) {
+    return "  " + step + " was approved by " + approval.by + ", " + to_rfc3339(*approval.seen_at) +
+           "\n";
+  }
+  return "  " + step + " waits for an approval, token " + approval.token + ", asked for " +
+         to_rfc3339(approval.requested_at) + "\n";
 }
 
 std::string explain_one(const Remediation& remediation) {
@@ -37,6 +47,11 @@ std::string explain_one(const Remediation& remediation) {
   if (status.kernel_severity) {
     text += "  the kernel itself says " + std::string(to_string(*status.kernel_severity)) + "\n";
   }
+  if (status.escalated_to) {
+    text += "  escalated to " + std::string(to_string(*status.escalated_to)) + "\n";
+  }
+  if (status.approval) text += explain_approval(*status.approval);
+  for (const std::string& line : status.history) text += "  before: " + line + "\n";
   if (!status.rule.empty()) text += "  rule " + status.rule + "\n";
   for (const std::string& reason : status.reasons) text += "  because " + reason + "\n";
   for (const StepRecord& step : status.steps) text += explain_step(step);
@@ -53,13 +68,13 @@ std::string explain(const std::string& node, std::span<const Remediation> remedi
 }
 
 Result<std::string> explain_node(const Flags& flags, Clock& clock) {
-  if (auto valid = kube::validate_node_name(flags.explain_node); !valid) {
+  if (auto valid = kube::validate_node_name(flags.node); !valid) {
     return std::unexpected(valid.error());
   }
   const auto cluster = Cluster::connect(flags, clock);
   if (!cluster) return std::unexpected(cluster.error());
   const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
-  const std::string selector = std::string(kNodeLabel) + "=" + to_label_value(flags.explain_node);
+  const std::string selector = std::string(kNodeLabel) + "=" + to_label_value(flags.node);
   const auto objects = api->list_custom(remediation_type(), selector);
   if (!objects) return with_context("reading remediations", objects.error());
   std::vector<Remediation> remediations;
@@ -68,7 +83,7 @@ Result<std::string> explain_node(const Flags& flags, Clock& clock) {
   }
   std::sort(remediations.begin(), remediations.end(),
             [](const Remediation& a, const Remediation& b) { return a.created > b.created; });
-  return explain(flags.explain_node, remediations);
+  return explain(flags.node, remediations);
 }
 
 }  // namespace gpuward::remediator

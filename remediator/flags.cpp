@@ -49,6 +49,37 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
                "Read all configuration files, say what is wrong, and exit");
 }
 
+// A command about one node.
+CLI::App* add_node_command(CLI::App& app, Flags& flags, const std::string& name,
+                           const std::string& what) {
+  CLI::App* command = app.add_subcommand(name, what);
+  command->add_option("node", flags.node, "Name of the node")->required();
+  command->fallthrough();
+  return command;
+}
+
+using Commands = std::vector<std::pair<CLI::App*, Command>>;
+
+Commands add_commands(CLI::App& app, Flags& flags) {
+  CLI::App* list = app.add_subcommand("list", "List the remediations, open ones first");
+  list->fallthrough();
+  CLI::App* approve = add_node_command(app, flags, "approve",
+                                       "Say yes to the step that waits for it, for an hour");
+  approve->add_option("token", flags.token, "As `list` and `explain` show it")->required();
+  return {
+      {list, Command::kList},
+      {approve, Command::kApprove},
+      {add_node_command(app, flags, "explain", "Say what is known and decided about a node"),
+       Command::kExplain},
+      {add_node_command(app, flags, "pause", "Do nothing more to a node; what stands stays"),
+       Command::kPause},
+      {add_node_command(app, flags, "resume", "Go on after a pause"), Command::kResume},
+      {add_node_command(app, flags, "cancel",
+                        "Take what is ours off a node and close its remediation"),
+       Command::kCancel},
+  };
+}
+
 // Why the words are wrong; empty where they are not.
 std::string interpret(const Words& words, Flags& flags) {
   const auto level = parse_log_level(words.level);
@@ -79,9 +110,7 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
                "gpuward-remediator");
   add_flags(app, flags, words);
   app.set_version_flag("--version", "gpuward-remediator " GPUWARD_VERSION);
-  CLI::App* explain = app.add_subcommand("explain", "Say what is known and decided about a node");
-  explain->add_option("node", flags.explain_node, "Name of the node")->required();
-  explain->fallthrough();
+  const Commands commands = add_commands(app, flags);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -92,7 +121,9 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
     return kWrongUsage;
   }
   if (words.check_config) flags.command = Command::kCheckConfig;
-  if (explain->parsed()) flags.command = Command::kExplain;
+  for (const auto& [command, meaning] : commands) {
+    if (command->parsed()) flags.command = meaning;
+  }
   return flags;
 }
 

@@ -15,7 +15,16 @@
 
 namespace gpuward::remediator {
 
-enum class Command : std::uint8_t { kServe, kCheckConfig, kExplain };
+enum class Command : std::uint8_t {
+  kServe,
+  kCheckConfig,
+  kExplain,
+  kList,
+  kApprove,
+  kPause,
+  kResume,
+  kCancel
+};
 
 struct Flags {
   Command command = Command::kServe;
@@ -28,7 +37,8 @@ struct Flags {
   bool in_cluster = true;  // neither --kubeconfig nor --context was given
   std::string prometheus_url, alertmanager_url;
   std::filesystem::path audit_path;  // empty: stdout
-  std::string explain_node;
+  std::string node;   // of the commands about one node
+  std::string token;  // of approve
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;
 };

@@ -10,6 +10,7 @@
 #include "core/runtime/signals.h"
 #include "remediator/explain.h"
 #include "remediator/flags.h"
+#include "remediator/human_commands.h"
 #include "remediator/remediator.h"
 
 namespace {
@@ -74,6 +75,14 @@ int explain(const Flags& flags) {
   return 0;
 }
 
+int human_command(const Flags& flags) {
+  gpuward::SystemClock clock;
+  const auto text = gpuward::remediator::run_human_command(flags, clock);
+  if (!text) return complain(text.error());
+  std::cout << *text;
+  return 0;
+}
+
 int run(const Flags& flags) {
   switch (flags.command) {
     case Command::kServe:
@@ -82,6 +91,12 @@ int run(const Flags& flags) {
       return check_config(flags);
     case Command::kExplain:
       return explain(flags);
+    case Command::kList:
+    case Command::kApprove:
+    case Command::kPause:
+    case Command::kResume:
+    case Command::kCancel:
+      return human_command(flags);
   }
   return kFailed;
 }

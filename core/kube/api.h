@@ -140,6 +140,8 @@ class Api {
 
   // GET /readyz of the API server.
   [[nodiscard]] Status ready();
+  // The user name that the API server sees us under. kNotFound before Kubernetes 1.28.
+  [[nodiscard]] Result<std::string> who_am_i();
 
  private:
   class Impl;

@@ -19,6 +19,7 @@ struct ChildCommand {
   std::string program;  // looked for in `search` and then on PATH where it has no '/'
   std::vector<std::string> arguments;
   std::map<std::string, std::string> environment;  // on top of ours
+  std::string input;                               // its stdin; empty: /dev/null
   std::vector<std::filesystem::path> search;
   std::size_t max_output_bytes = 1U << 20U;
   std::chrono::milliseconds timeout{60'000};

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
@@ -63,9 +64,9 @@ Strings arguments_of(const std::filesystem::path& program, const ChildCommand& c
 // them, because our threads block them.
 class SpawnSettings {
  public:
-  SpawnSettings(const Pipe& out, const Pipe& err) {
+  SpawnSettings(const ChildPipe& in, const Pipe& out, const Pipe& err) {
     posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, in.number(), STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&files, out.write.number(), STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files, err.write.number(), STDERR_FILENO);
     posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
@@ -92,6 +93,24 @@ class SpawnSettings {
   posix_spawnattr_t attributes{};
 };
 
+// A file in memory, so that a child that reads nothing blocks nobody.
+std::optional<ChildPipe> open_input(const std::string& input) {
+  if (input.empty()) {
+    ChildPipe null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    return null.is_open() ? std::optional(std::move(null)) : std::nullopt;
+  }
+  ChildPipe file(::memfd_create("gpuward-input", MFD_CLOEXEC));
+  if (!file.is_open()) return std::nullopt;
+  for (std::string_view rest = input; !rest.empty();) {
+    const ssize_t written = ::write(file.number(), rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return std::nullopt;
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::lseek(file.number(), 0, SEEK_SET) != 0) return std::nullopt;
+  return file;
+}
+
 std::unexpected<Error> cannot_start(const ChildCommand& command, int error) {
   const bool missing = error == ENOENT;
   return fail(missing ? ErrorKind::kNotFound : ErrorKind::kUnavailable,
@@ -109,10 +128,11 @@ Result<SpawnedChild> spawn_child(const std::filesystem::path& program,
                                  const ChildCommand& command) {
   auto out = Pipe::open();
   auto err = Pipe::open();
-  if (!out || !err) return cannot_start(command, errno);
+  const auto in = open_input(command.input);
+  if (!out || !err || !in) return cannot_start(command, errno);
   Strings arguments = arguments_of(program, command);
   Strings environment = environment_of(command);
-  const SpawnSettings settings(*out, *err);
+  const SpawnSettings settings(*in, *out, *err);
   SpawnedChild child;
   const int error = ::posix_spawn(&child.pid, program.c_str(), &settings.files,
                                   &settings.attributes, arguments.data(), environment.data());

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdio>
 
 namespace gpuward {
 namespace {
@@ -85,6 +86,14 @@ std::string_view trim(std::string_view text) {
   const auto first = text.find_first_not_of(kBlank);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+std::string short_hash(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211ULL;
+  std::array<char, 17> hex{};
+  std::snprintf(hex.data(), hex.size(), "%016llx", static_cast<unsigned long long>(hash));
+  return std::string(hex.data()).substr(6);
 }
 
 }  // namespace gpuward

@@ -29,6 +29,9 @@ template <typename T>
   return value;
 }
 
+// Ten hexadecimal digits that stand for `text` (FNV-1a): for names and references, not for secrets.
+[[nodiscard]] std::string short_hash(std::string_view text);
+
 // Without the blanks, tabs and line ends around it.
 [[nodiscard]] std::string_view trim(std::string_view text);
 

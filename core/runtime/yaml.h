@@ -47,6 +47,10 @@ class YamlMap {
   void require(std::string_view key, std::string& out) const;  // absent or empty is an error
   [[nodiscard]] YamlMap map(std::string_view key) const;
   [[nodiscard]] std::vector<YamlMap> maps(std::string_view key) const;  // a list of mappings
+  // A list whose items are a word (`- cordon`: an empty mapping) or a mapping with one key
+  // (`- drain: {deadline: 30m}`: what stands under it).
+  [[nodiscard]] std::vector<std::pair<std::string, YamlMap>> named_items(
+      std::string_view key) const;
   // Each entry of this mapping as (key, value-as-mapping-or-scalar), in file order; marks them
   // known. A list, and a scalar whose scalar() nobody asks for, is a fault unless it is read by its
   // key.

@@ -161,6 +161,27 @@ std::vector<YamlMap> YamlMap::maps(std::string_view key) const {
   return found;
 }
 
+std::vector<std::pair<std::string, YamlMap>> YamlMap::named_items(std::string_view key) const {
+  YamlNode* const value = value_at(key);
+  if (value == nullptr) return {};
+  std::vector<std::pair<std::string, YamlMap>> found;
+  bool is_sound = value->kind == YamlKind::kList || value->kind == YamlKind::kNull;
+  for (const auto& item : value->items) {
+    if (item->kind == YamlKind::kScalar) {
+      found.emplace_back(item->text, YamlMap(absent_node(*item, item->text)));
+    } else if (item->kind == YamlKind::kMap && item->entries.size() == 1) {
+      const std::string& name = item->entries.front().key;
+      found.emplace_back(name, YamlMap(item).map(name));
+    } else {
+      is_sound = false;
+    }
+  }
+  if (is_sound) return found;
+  report(key, "must be a list of words, or of mappings with one key (`- name: {...}`)");
+  value->broken = true;
+  return {};
+}
+
 std::vector<std::pair<std::string, YamlMap>> YamlMap::entries() const {
   std::vector<std::pair<std::string, YamlMap>> found;
   for (YamlEntry& entry : node_->entries) {

@@ -1,10 +1,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <memory>
 
 #include "remediator/actions/action.h"
 #include "remediator/actions/quarantine_action.h"
+#include "remediator/actions/reboot_action.h"
 #include "remediator/actions/release_action.h"
+#include "remediator/actions/step_actions.h"
+#include "remediator/actions/verify_action.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -14,7 +18,30 @@ constinit const std::array<Action, 2> kActions = {{
     {"release", plan_release},
 }};
 
+std::unique_ptr<StepAction> make_reboot(const StepServices& services) {
+  return std::make_unique<RebootAction>(services.machines);
+}
+std::unique_ptr<StepAction> make_verify(const StepServices& services) {
+  return std::make_unique<VerifyAction>(services.reports, services.policy);
+}
+
+struct StepEntry {
+  Step step;
+  std::unique_ptr<StepAction> (*make)(const StepServices& services);
+};
+
+constinit const std::array<StepEntry, 2> kSteps = {{
+    {Step::kReboot, make_reboot},
+    {Step::kVerify, make_verify},
+}};
+
 }  // namespace
+
+StepTable make_steps(const StepServices& services) {
+  StepTable table;
+  for (const StepEntry& entry : kSteps) table.emplace(entry.step, entry.make(services));
+  return table;
+}
 
 std::span<const Action> all_actions() { return kActions; }
 

@@ -30,7 +30,7 @@ NodeMark mark_for(const ActionOrder& order, const kube::Node& node) {
   NodeMark mark;
   mark.name = order.remediation.name;
   mark.why = order.why;
-  mark.severity = order.remediation.severity;
+  mark.severity = order.remediation.acted_severity();
   mark.taint = wants(order, Step::kTaint) || (is_ours && present->taint);
   mark.cordon = wants(order, Step::kCordon) || (is_ours && present->cordon);
   mark.pre_existing_cordon = has_foreign_cordon(order, node, present);
@@ -48,7 +48,7 @@ bool is_marked(const kube::Node& node, const NodeMark& wanted) {
 
 std::optional<NodePlan> plan_quarantine(const ActionOrder& order, const kube::Node& node) {
   const NodeMark mark = mark_for(order, node);
-  const std::string value(to_string(order.remediation.severity));
+  const std::string value(to_string(order.remediation.acted_severity()));
   const bool taint_stands = !mark.taint || our_taint_on(node) == value;
   const bool cordon_stands = !mark.cordon || node.unschedulable;
   if (taint_stands && cordon_stands && is_marked(node, mark)) return std::nullopt;

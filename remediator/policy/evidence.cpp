@@ -63,8 +63,9 @@ bool is_late_repeat(const Order& order, std::span<const Remediation> closed, Wal
   if (!order.firing) return false;
   for (const Remediation& remediation : closed) {
     for (const AlertEvidence& alert : remediation.alerts) {
-      const bool has_just_ended = alert.ended_at && now - *alert.ended_at < kLateRepeats;
-      if (has_just_ended && alert.fingerprint == order.fingerprint &&
+      const bool is_over = remediation.status.phase == Phase::kCancelled ||
+                           (alert.ended_at && now - *alert.ended_at < kLateRepeats);
+      if (is_over && alert.fingerprint == order.fingerprint &&
           order.starts_at <= alert.starts_at) {
         return true;
       }

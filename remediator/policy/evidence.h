@@ -42,6 +42,7 @@ inline constexpr std::chrono::minutes kLateRepeats{5};
 // Whether a firing `order` is only a late repeat of an alert that one of the `closed` Remediations
 // has just seen end: same fingerprint, not started anew. Only just: of two Prometheus servers one
 // may end an alert that the other goes on with, and Alertmanager keeps the start of such an alert.
+// Of a Remediation that a human has cancelled, every alert that has not started anew is one.
 [[nodiscard]] bool is_late_repeat(const Order& order, std::span<const Remediation> closed,
                                   WallTime now);
 

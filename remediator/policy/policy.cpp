@@ -34,13 +34,13 @@ std::optional<std::string> exclusion_of(const Policy& policy, const kube::Node& 
   return std::nullopt;
 }
 
-std::vector<Step> steps_for(const Policy& policy, Severity severity) {
-  std::vector<Step> allowed;
-  const auto planned = policy.steps.find(severity);
-  if (planned == policy.steps.end()) return allowed;
-  std::copy_if(planned->second.begin(), planned->second.end(), std::back_inserter(allowed),
-               [&](Step step) { return allows(policy.mode, step); });
-  return allowed;
+std::vector<PlannedStep> steps_for(const Policy& policy, Severity severity) {
+  const auto known = policy.steps.find(severity);
+  if (known == policy.steps.end()) return {};
+  const auto& plan = known->second;
+  const auto end = std::ranges::find_if(
+      plan, [&](const PlannedStep& step) { return !allows(policy.mode, step.step); });
+  return {plan.begin(), end};
 }
 
 }  // namespace gpuward::remediator

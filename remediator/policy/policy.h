@@ -15,6 +15,7 @@
 #include "core/model/severity.h"
 #include "core/runtime/yaml.h"
 #include "remediator/policy/step.h"
+#include "remediator/policy/step_plan.h"
 
 namespace gpuward::remediator {
 
@@ -29,14 +30,24 @@ struct ReturnToService {
   std::chrono::milliseconds max_report_age{60'000};
 };
 
+// How machines are restarted: a program of the operator's and its arguments (cloud/command_provider
+// says what it is told).
+struct MachineCommands {
+  std::vector<std::string> reboot;
+  std::chrono::milliseconds timeout{60'000};
+};
+
 struct Policy {
   Mode mode = Mode::kObserve;
   // What is done at each severity, in order. Monitor is recorded, never acted on.
-  std::map<Severity, std::vector<Step>> steps = {
-      {Severity::kReset, {Step::kTaint, Step::kCordon}},
-      {Severity::kReboot, {Step::kTaint, Step::kCordon}},
-      {Severity::kIsolate, {Step::kTaint, Step::kCordon}},
+  std::map<Severity, std::vector<PlannedStep>> steps = {
+      {Severity::kReset, {planned(Step::kTaint), planned(Step::kCordon)}},
+      {Severity::kReboot, {planned(Step::kTaint), planned(Step::kCordon)}},
+      {Severity::kIsolate, {planned(Step::kTaint), planned(Step::kCordon)}},
   };
+  // How old the report may be that a disruptive step rests on.
+  std::chrono::milliseconds max_evidence_age{120'000};
+  MachineCommands machines;
   Exclusions excluded;
   ReturnToService return_to_service;
 };
@@ -51,8 +62,8 @@ inline constexpr std::string_view kManagedLabel = "gpuward.dev/managed";
 // Why gpuward keeps its hands off this node; nullopt where it does not.
 [[nodiscard]] std::optional<std::string> exclusion_of(const Policy& policy, const kube::Node& node);
 
-// The steps of `severity` that the mode lets be taken. `rule` of a Remediation's status names the
-// line.
-[[nodiscard]] std::vector<Step> steps_for(const Policy& policy, Severity severity);
+// The steps of `severity` up to the first that the mode does not allow. `rule` of a Remediation's
+// status names the line.
+[[nodiscard]] std::vector<PlannedStep> steps_for(const Policy& policy, Severity severity);
 
 }  // namespace gpuward::remediator

@@ -1,11 +1,23 @@
 // The YAML of a policy:
 //
 //   mode: observe                      # observe | taint | cordon | full
-//   severities:
+//   severities:                        # taint, cordon, drain, reboot, verify, return-to-service
 //     isolate: [taint, cordon]
-//     reboot: [taint, cordon]
+//     reboot:
+//       - taint
+//       - cordon
+//       - wait: {approval: true, delay: 10m}   # before the next step
+//       - drain
+//       - reboot: {timeout: 20m}       # for the node to come back
+//       - verify: {soak: 10m, timeout: 45m}
+//       - return-to-service
 //     reset: [taint, cordon]
 //     monitor: []                      # recorded, never acted on
+//   evidence:
+//     max_age: 120s                    # of the report right before drain and reboot
+//   machines:                          # a program of yours that restarts a machine
+//     reboot: [/usr/local/bin/power-cycle, --soft]
+//     timeout: 60s
 //   excluded:
 //     nodes: [gpu-017]
 //     labels: [team=research, do-not-touch]
@@ -36,26 +48,28 @@ void read_mode(const YamlMap& root, Policy& policy) {
 void read_steps(const YamlMap& severities, Severity severity, Policy& policy) {
   const std::string key(to_string(severity));
   if (!severities.has(key)) return;
-  std::vector<std::string> words;
-  severities.read(key, words);
-  if (severity == Severity::kMonitor && !words.empty()) {
+  std::vector<PlannedStep> plan = read_plan(severities, key);
+  if (severity == Severity::kMonitor && !plan.empty()) {
     severities.reject(key, "monitor is recorded only: the list must be empty");
     return;
   }
-  std::vector<Step> steps;
-  for (const std::string& word : words) {
-    const auto step = parse_step(word);
-    if (!step || *step == Step::kReturn) {
-      severities.reject(key, "each step must be one of taint, cordon");
+  policy.steps[severity] = std::move(plan);
+}
+
+void read_machines(const YamlMap& section, Policy& policy) {
+  section.read("reboot", policy.machines.reboot);
+  section.read("timeout", policy.machines.timeout, std::chrono::seconds(1),
+               std::chrono::minutes(10));
+  const bool has_program = !policy.machines.reboot.empty() &&
+                           !policy.machines.reboot.front().empty();
+  for (const auto& [severity, plan] : policy.steps) {
+    const bool reboots = std::ranges::find(plan, Step::kReboot, &PlannedStep::step) != plan.end();
+    if (reboots && !has_program) {
+      section.reject("reboot", "is required where severities." +
+                                   std::string(to_string(severity)) + " has the step reboot");
       return;
     }
-    if (std::find(steps.begin(), steps.end(), *step) != steps.end()) {
-      severities.reject(key, "names a step twice");
-      return;
-    }
-    steps.push_back(*step);
   }
-  policy.steps[severity] = std::move(steps);
 }
 
 void read_excluded(const YamlMap& excluded, Exclusions& out) {
@@ -86,6 +100,9 @@ Result<Policy> read_policy(const YamlFile& file) {
   read_mode(root, policy);
   const YamlMap severities = root.map("severities");
   for (const Severity severity : kSeverities) read_steps(severities, severity, policy);
+  root.map("evidence").read("max_age", policy.max_evidence_age, std::chrono::seconds(10),
+                            std::chrono::minutes(10));
+  read_machines(root.map("machines"), policy);
   read_excluded(root.map("excluded"), policy.excluded);
   read_return(root.map("return_to_service"), policy.return_to_service);
   if (auto status = file.finish(); !status) return std::unexpected(status.error());

@@ -7,8 +7,10 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 7> kPhases = {
-    "Pending", "Observed", "Quarantined", "Paused", "Released", "Ended", "Superseded"};
+constexpr std::array<std::string_view, 13> kPhases = {
+    "Pending",   "Observed", "Quarantined", "Waiting",  "Draining", "Rebooting",
+    "Verifying", "Held",     "Paused",      "Released", "Ended",    "Superseded",
+    "Cancelled"};
 
 }  // namespace
 

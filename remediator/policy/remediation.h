@@ -3,8 +3,10 @@
 // done (written by the workflow). JSON is in workflow/remediation_json.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,10 +23,16 @@ enum class Phase : std::uint8_t {
   kPending,      // recorded, not yet decided
   kObserved,     // decided: record only
   kQuarantined,  // taint, or taint and cordon, are on the node
-  kPaused,       // a human undid something of ours: hands off
-  kReleased,     // closed: what was ours is off the node again
-  kEnded,        // closed: the alerts ended before anything was done
-  kSuperseded,   // closed: the node is gone or is another one by now
+  kWaiting,      // the next step waits: for an approval, fresh evidence, a budget, a delay
+  kDraining,
+  kRebooting,
+  kVerifying,
+  kHeld,        // nothing more can be done without a human; what stands stays
+  kPaused,      // a human undid something of ours, or said pause: hands off
+  kReleased,    // closed: what was ours is off the node again
+  kEnded,       // closed: the alerts ended before anything was done
+  kSuperseded,  // closed: the node is gone or is another one by now
+  kCancelled,   // closed: a human said cancel; what was ours is off the node again
 };
 
 [[nodiscard]] std::string_view to_string(Phase phase);  // "Pending", ...
@@ -45,14 +53,40 @@ struct AlertEvidence {
   friend bool operator==(const AlertEvidence&, const AlertEvidence&) = default;
 };
 
+// What a step has to know again later: "bootIDBefore", "healthySince", ...
+using Facts = std::map<std::string, std::string>;
+
 struct StepRecord {
   Step step = Step::kTaint;
   StepResult result = StepResult::kIntended;
+  // Of the Remediation when the step was intended: at a worse one the step is taken anew.
+  Severity severity = Severity::kNone;
   std::optional<WallTime> intent_at, finished_at;
   int attempts = 0;
   std::string message;
+  Facts facts = {};
 
   friend bool operator==(const StepRecord&, const StepRecord&) = default;
+};
+
+// A step that a human has to say yes to. The token stands for Remediation, step, node, instance,
+// evidence and the time of the request: a yes to anything else is none.
+struct ApprovalRecord {
+  Step step = Step::kReboot;
+  std::string token;
+  WallTime requested_at;
+  std::string by;                   // who has approved, as admission has checked it
+  std::optional<WallTime> seen_at;  // when the remediator first saw the yes
+
+  friend bool operator==(const ApprovalRecord&, const ApprovalRecord&) = default;
+};
+
+// What people have said by annotations on the Remediation.
+struct HumanWish {
+  bool cancel = false, pause = false;
+  std::string approved_token, approved_by;
+
+  friend bool operator==(const HumanWish&, const HumanWish&) = default;
 };
 
 struct RemediationStatus {
@@ -67,6 +101,10 @@ struct RemediationStatus {
   // where that is not known. User space can write into the kernel log too: what rests on such lines
   // alone must not go beyond a cordon.
   std::optional<Severity> kernel_severity;
+  // Worse than the evidence, because the steps of the evidence's severity did not help.
+  std::optional<Severity> escalated_to;
+  std::optional<ApprovalRecord> approval;  // of the step that waits for one
+  std::vector<std::string> history;        // what was tried before and how it ended; oldest first
   std::optional<WallTime> closed_at;
 
   [[nodiscard]] const StepRecord* find(Step step) const;
@@ -81,9 +119,14 @@ struct Remediation {
   std::string boot_id, instance_id;     // of the node when the Remediation was opened
   Severity severity = Severity::kNone;  // the worst so far
   std::vector<AlertEvidence> alerts;
+  HumanWish wish;
   RemediationStatus status;
 
   [[nodiscard]] bool open() const { return is_open(status.phase); }
+  // The evidence's severity, or what it was escalated to.
+  [[nodiscard]] Severity acted_severity() const {
+    return std::max(severity, status.escalated_to.value_or(Severity::kNone));
+  }
   [[nodiscard]] bool any_firing() const;
   // When the last of the alerts ended; nullopt while any fires or where there is none.
   [[nodiscard]] std::optional<WallTime> ended_at() const;

@@ -6,8 +6,9 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 3> kSteps = {"taint", "cordon", "return-to-service"};
-constexpr std::array<std::string_view, 3> kResults = {"intended", "done", "failed"};
+constexpr std::array<std::string_view, 6> kSteps = {"taint",  "cordon", "drain",
+                                                    "reboot", "verify", "return-to-service"};
+constexpr std::array<std::string_view, 4> kResults = {"intended", "running", "done", "failed"};
 constexpr std::array<std::string_view, 4> kModes = {"observe", "taint", "cordon", "full"};
 
 template <typename Enum, std::size_t kCount>
@@ -34,11 +35,14 @@ std::optional<Mode> parse_mode(std::string_view text) { return find<Mode>(kModes
 bool allows(Mode mode, Step step) {
   switch (step) {
     case Step::kTaint:
+    case Step::kReturn:
       return mode >= Mode::kTaint;
     case Step::kCordon:
       return mode >= Mode::kCordon;
-    case Step::kReturn:
-      return mode >= Mode::kTaint;
+    case Step::kDrain:
+    case Step::kReboot:
+    case Step::kVerify:
+      return mode >= Mode::kFull;
   }
   return false;
 }

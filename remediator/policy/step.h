@@ -8,23 +8,32 @@
 
 namespace gpuward::remediator {
 
-// In the order in which they are taken. kReturn is not in a policy's list: it has its own section.
-enum class Step : std::uint8_t { kTaint, kCordon, kReturn };
+// In the order in which they are taken.
+enum class Step : std::uint8_t { kTaint, kCordon, kDrain, kReboot, kVerify, kReturn };
 
-// What is recorded of a step: kIntended before it is taken, then how it ended.
-enum class StepResult : std::uint8_t { kIntended, kDone, kFailed };
+// What is recorded of a step. kIntended is written before anything is done: where it is found
+// later, nobody knows whether it was done, and a step that must not be done twice is taken for
+// done. kRunning: it has been begun, and is waited for.
+enum class StepResult : std::uint8_t { kIntended, kRunning, kDone, kFailed };
 
 // How far gpuward may go, whatever the policy's steps say. kObserve decides and records only.
 enum class Mode : std::uint8_t { kObserve, kTaint, kCordon, kFull };
 
-[[nodiscard]] std::string_view to_string(Step step);  // "taint", "cordon", "return-to-service"
+[[nodiscard]] std::string_view to_string(Step step);  // "taint", ..., "return-to-service"
 [[nodiscard]] std::optional<Step> parse_step(std::string_view text);
-[[nodiscard]] std::string_view to_string(StepResult result);  // "intended", "done", "failed"
+[[nodiscard]] std::string_view to_string(StepResult result);  // "intended", "running", ...
 [[nodiscard]] std::optional<StepResult> parse_step_result(std::string_view text);
 [[nodiscard]] std::string_view to_string(Mode mode);  // "observe", "taint", "cordon", "full"
 [[nodiscard]] std::optional<Mode> parse_mode(std::string_view text);
 
 // Whether `mode` lets `step` be taken.
 [[nodiscard]] bool allows(Mode mode, Step step);
+
+// taint and cordon: put on the node together, in one patch, and taken off together.
+[[nodiscard]] constexpr bool is_mark(Step step) { return step <= Step::kCordon; }
+// Whether the step takes pods or the machine away: then evidence is read again right before it.
+[[nodiscard]] constexpr bool is_disruptive(Step step) {
+  return step == Step::kDrain || step == Step::kReboot;
+}
 
 }  // namespace gpuward::remediator

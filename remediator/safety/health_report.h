@@ -30,11 +30,21 @@ class HealthReports {
   [[nodiscard]] virtual Result<HealthReport> latest(std::string_view node) = 0;
 };
 
+// Why there is no report, in words that stay the same: curl's texts have milliseconds in them, and
+// would make a new status of every look.
+[[nodiscard]] std::string why_no_report(const Error& error);
+
 struct HealthDemand {
-  std::chrono::system_clock::time_point after;  // when the last alert ended
+  std::chrono::system_clock::time_point after{};  // it must be newer: when the last alert ended
   std::chrono::milliseconds max_age{0};
   std::chrono::system_clock::time_point now;
 };
+
+// Why the report does not justify a disruptive step of severity `wanted` on `node` now; nullopt
+// where it does. What only lines written by user space say justifies none.
+[[nodiscard]] std::optional<std::string> objection_to_harm(const HealthReport& report,
+                                                           const kube::Node& node, Severity wanted,
+                                                           const HealthDemand& demand);
 
 // Why the report is not enough to put `node` back into service; nullopt where it is.
 [[nodiscard]] std::optional<std::string> objection_to(const HealthReport& report,

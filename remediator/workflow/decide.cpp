@@ -5,38 +5,51 @@
 
 #include "remediator/safety/human_override.h"
 #include "remediator/safety/node_mark.h"
+#include "remediator/workflow/step_order.h"
 
 namespace gpuward::remediator {
 namespace {
 
 using std::chrono::seconds;
 
-constexpr std::array<std::string_view, 7> kVerdicts = {"record",     "quarantine", "hold", "pause",
-                                                       "ask-report", "release",    "close"};
+constexpr std::array<std::string_view, 11> kVerdicts = {
+    "record", "quarantine", "hold",     "pause",   "ask-report", "ask-slot",
+    "begin",  "watch",      "escalate", "release", "close"};
 constexpr seconds kReportInterval{15};  // how often a node that may return is looked at
+constexpr seconds kCordonInterval{15};  // how often a cordon that waits for its slot is
 constexpr std::size_t kNamedAlerts = 8;
+constexpr std::string_view kPauseRule = "guard.pause";
 
-std::string words(const std::vector<Step>& steps) {
-  if (steps.empty()) return "nothing";
+std::string words(const std::vector<PlannedStep>& plan) {
+  if (plan.empty()) return "nothing";
   std::string text;
-  for (const Step step : steps) {
+  for (const PlannedStep& step : plan) {
     if (!text.empty()) text += ", ";
-    text += to_string(step);
+    text += to_string(step.step);
   }
   return text;
+}
+
+std::vector<Step> marks_of(const std::vector<PlannedStep>& plan) {
+  std::vector<Step> marks;
+  for (const PlannedStep& step : plan) {
+    if (is_mark(step.step)) marks.push_back(step.step);
+  }
+  return marks;
 }
 
 bool contains(const std::vector<Step>& steps, Step step) {
   return std::find(steps.begin(), steps.end(), step) != steps.end();
 }
 
-// Only words that stay the same: curl's texts have milliseconds in them, and would make a new
-// status of every look.
-std::string why_no_report(const Error& error) {
-  const bool is_unreachable = error.kind == ErrorKind::kUnavailable ||
-                              error.kind == ErrorKind::kTimeout ||
-                              error.kind == ErrorKind::kOverloaded;
-  return is_unreachable ? "Prometheus does not answer" : error.message;
+// The next worse severity that the policy has steps for; nullopt where there is none.
+std::optional<Severity> worse_than(const Policy& policy, Severity severity) {
+  for (int next = static_cast<int>(severity) + 1; next <= static_cast<int>(Severity::kIsolate);
+       ++next) {
+    const auto worse = static_cast<Severity>(next);
+    if (!steps_for(policy, worse).empty()) return worse;
+  }
+  return std::nullopt;
 }
 
 // One decision in the making: guards first, in order; the first that speaks wins.
@@ -53,6 +66,7 @@ class Decider {
     if (was_released()) {
       return close(Phase::kReleased, "return_to_service", "what was ours is off the node again");
     }
+    if (remediation_.wish.cancel) return decide_cancelled();
     if (const auto why = exclusion_of(policy_, *world_.node)) return keep_off("excluded", *why);
     if (world_.node->meta.deleting) {
       return keep_off("guard.node-deleting", "the node is being deleted");
@@ -60,7 +74,14 @@ class Decider {
     if (const auto what = human_override(remediation_, *world_.node); what && !is_paused()) {
       return verdict(Verdict::kPause, Phase::kPaused, "guard.human", *what + ": hands off");
     }
-    return remediation_.any_firing() ? decide_firing() : decide_ended();
+    if (remediation_.wish.pause) {
+      return verdict(Verdict::kPause, Phase::kPaused, std::string(kPauseRule),
+                     "paused by annotation: hands off");
+    }
+    if (is_paused()) return decide_paused();
+    if (auto step = step_under_way(policy_, remediation_)) return watch(std::move(*step));
+    if (has_begun(remediation_)) return decide_standing();
+    return remediation_.any_firing() ? decide_standing() : decide_ended();
   }
 
  private:
@@ -81,9 +102,15 @@ class Decider {
     return nullptr;
   }
 
-  bool is_paused() const { return remediation_.status.phase == Phase::kPaused; }
+  // A pause by annotation ends with the annotation; what a human has undone by hand stays undone.
+  bool is_paused() const {
+    return remediation_.status.phase == Phase::kPaused && remediation_.status.rule != kPauseRule;
+  }
 
-  Phase standing_phase() const { return is_paused() ? Phase::kPaused : Phase::kQuarantined; }
+  Phase standing_phase() const {
+    const Phase phase = remediation_.status.phase;
+    return phase == Phase::kPaused || phase == Phase::kHeld ? phase : Phase::kQuarantined;
+  }
 
   bool ours_on_node() const {
     const auto mark = mark_on(*world_.node);
@@ -126,37 +153,135 @@ class Decider {
     return close(Phase::kEnded, "alerts.ended", "the alerts ended; nothing of ours is on the node");
   }
 
-  Decision decide_firing() {
-    if (is_paused()) {
-      return verdict(Verdict::kHold, Phase::kPaused, "guard.human", remediation_.status.message);
-    }
-    const std::string rule = "severities." + std::string(to_string(remediation_.severity));
-    const std::vector<Step> wanted = steps_for(policy_, remediation_.severity);
+  Decision decide_paused() {
+    if (!remediation_.any_firing() && !ours_on_node()) return ended_without_trace();
+    return verdict(Verdict::kHold, Phase::kPaused, "guard.human", remediation_.status.message);
+  }
+
+  // What is ours goes off the node, whatever the alerts say.
+  Decision decide_cancelled() {
+    const std::string why = "cancelled by annotation";
+    if (!ours_on_node()) return close(Phase::kCancelled, "guard.cancel", why);
+    return verdict(Verdict::kRelease, Phase::kCancelled, "guard.cancel", why);
+  }
+
+  // The marks first, then step by step.
+  Decision decide_standing() {
+    const Severity severity = remediation_.acted_severity();
+    const std::string rule = "severities." + std::string(to_string(severity));
+    const std::vector<PlannedStep> plan = steps_for(policy_, severity);
     decision_.reasons.push_back("policy " + rule + " in mode " +
-                                std::string(to_string(policy_.mode)) + ": " + words(wanted));
-    if (wanted.empty()) {
+                                std::string(to_string(policy_.mode)) + ": " + words(plan));
+    if (plan.empty()) {
       if (ours_on_node()) {
         return verdict(Verdict::kHold, Phase::kQuarantined, rule, "what stands stays");
       }
       return verdict(Verdict::kRecord, Phase::kObserved, rule, record_only_message());
     }
-    if (contains(wanted, Step::kCordon) && cordoned_by_others()) {
+    const std::vector<Step> marks = marks_of(plan);
+    if (contains(marks, Step::kCordon) && cordoned_by_others()) {
       decision_.reasons.emplace_back(
           "the node was cordoned by somebody else before: that cordon stays");
     }
-    decision_.steps = wanted;
-    return verdict(
-        Verdict::kQuarantine, Phase::kQuarantined, rule,
-        "severity " + std::string(to_string(remediation_.severity)) + ": " + words(wanted));
+    const PlannedStep* next = next_step(plan, remediation_);
+    if (!marks_stand(marks) || (next == nullptr && !has_begun(remediation_))) {
+      if (next != nullptr) decision_.look_again = std::chrono::milliseconds(0);
+      return put_marks(marks, rule,
+                       "severity " + std::string(to_string(severity)) + ": " + words(plan));
+    }
+    if (next == nullptr) return hold_for_a_human("the policy's steps are done");
+    return take(*next);
+  }
+
+  // The taint always goes on; the cordon has a cap of its own and may have to wait.
+  Decision put_marks(std::vector<Step> marks, const std::string& rule, std::string message) {
+    const bool is_new = contains(marks, Step::kCordon) && !world_.node->unschedulable &&
+                        !remediation_.status.has_done(Step::kCordon);
+    if (is_new && !world_.slot) {
+      decision_.step = planned(Step::kCordon);
+      return verdict(Verdict::kAskSlot, Phase::kQuarantined, rule, std::move(message));
+    }
+    if (is_new && (!*world_.slot || **world_.slot)) {
+      const std::string why =
+          *world_.slot ? (**world_.slot)->message : "the budgets cannot be read";
+      message += "; the cordon waits: " + why;
+      std::erase(marks, Step::kCordon);
+      decision_.look_again = kCordonInterval;
+      if (marks.empty()) return verdict(Verdict::kHold, Phase::kWaiting, rule, std::move(message));
+    }
+    decision_.steps = std::move(marks);
+    return verdict(Verdict::kQuarantine, Phase::kQuarantined, rule, std::move(message));
+  }
+
+  Decision take(const PlannedStep& step) {
+    const StepRecord* record = counting_record(remediation_, step.step);
+    if (record != nullptr && record->result == StepResult::kFailed) return after_failure(*record);
+    if (step.step == Step::kReturn) return return_to_service();
+    // Nothing is taken away from a node that nobody complains about any more.
+    if (is_disruptive(step.step) && !remediation_.any_firing()) return decide_ended();
+    Gate gate = gate_before(step, policy_, world_, now_);
+    decision_.step = step;
+    decision_.approval = std::move(gate.approval);
+    decision_.look_again = gate.look_again;
+    if (gate.verdict == Verdict::kHold) {
+      return verdict(Verdict::kHold, Phase::kWaiting, std::move(gate.rule),
+                     std::move(gate.message));
+    }
+    return verdict(gate.verdict, phase_of(step.step), "step." + std::string(to_string(step.step)),
+                   std::string(to_string(step.step)) + " for severity " +
+                       std::string(to_string(remediation_.acted_severity())));
+  }
+
+  Decision watch(PlannedStep step) {
+    const Step what = step.step;
+    decision_.step = std::move(step);
+    return verdict(Verdict::kWatch, phase_of(what), "step." + std::string(to_string(what)),
+                   remediation_.status.find(what)->message);
+  }
+
+  // A failed drain goes no further; what did not heal the node is followed by what is worse.
+  Decision after_failure(const StepRecord& record) {
+    const std::string what = std::string(to_string(record.step)) + " failed: " + record.message;
+    return record.step == Step::kDrain ? hold_for_a_human(what) : escalate(what);
+  }
+
+  Decision escalate(const std::string& why) {
+    const auto worse = worse_than(policy_, remediation_.acted_severity());
+    if (!worse) return hold_for_a_human(why);
+    decision_.escalate_to = worse;
+    decision_.look_again = std::chrono::milliseconds(0);
+    return verdict(Verdict::kEscalate, Phase::kQuarantined, "escalation",
+                   why + "; severity " + std::string(to_string(*worse)) + " from now on");
+  }
+
+  Decision hold_for_a_human(const std::string& why) {
+    return verdict(Verdict::kHold, Phase::kHeld, "exhausted",
+                   why + ": the node is held until a human returns it or cancels");
+  }
+
+  Decision return_to_service() {
+    if (remediation_.any_firing()) return escalate("the alerts fire again");
+    return verdict(Verdict::kRelease, Phase::kReleased, "step.return-to-service",
+                   "the node looked well long enough");
+  }
+
+  // Whether taint and cordon are on the node as the severity that is acted on wants them.
+  bool marks_stand(const std::vector<Step>& marks) const {
+    const std::string value(to_string(remediation_.acted_severity()));
+    return std::all_of(marks.begin(), marks.end(), [&](Step mark) {
+      const bool is_there = mark == Step::kTaint ? our_taint_on(*world_.node) == value
+                                                 : world_.node->unschedulable;
+      return is_there && remediation_.status.has_done(mark);
+    });
   }
 
   std::string record_only_message() const {
     if (remediation_.severity == Severity::kMonitor) return "severity monitor is recorded only";
-    const auto planned = policy_.steps.find(remediation_.severity);
-    if (planned == policy_.steps.end() || planned->second.empty()) {
+    const auto plan = policy_.steps.find(remediation_.acted_severity());
+    if (plan == policy_.steps.end() || plan->second.empty()) {
       return "the policy has no steps for this severity";
     }
-    return "mode " + std::string(to_string(policy_.mode)) + ": would do " + words(planned->second);
+    return "mode " + std::string(to_string(policy_.mode)) + ": would do " + words(plan->second);
   }
 
   bool cordoned_by_others() const {

@@ -13,6 +13,7 @@
 #include "remediator/policy/policy.h"
 #include "remediator/policy/remediation.h"
 #include "remediator/safety/health_report.h"
+#include "remediator/safety/slots.h"
 
 namespace gpuward::remediator {
 
@@ -22,6 +23,10 @@ enum class Verdict : std::uint8_t {
   kHold,        // what stands stays, nothing more is done
   kPause,       // a human has undone something: hands off
   kAskReport,   // a health report is needed to decide; decide again with it
+  kAskSlot,     // a slot of the budgets is needed to decide; decide again with the answer
+  kBegin,       // the step is to be intended and begun
+  kWatch,       // the step has been begun: see how it goes
+  kEscalate,    // the steps did not help: the next severity's are taken
   kRelease,     // what is ours is to come off the node
   kClose,       // nothing of ours is on the node and nothing is to be done
 };
@@ -32,6 +37,7 @@ struct World {
   const Remediation& remediation;
   const kube::Node* node = nullptr;            // null: no node of that name
   std::optional<Result<HealthReport>> report;  // asked for after kAskReport
+  std::optional<Result<std::optional<SlotRefusal>>> slot;  // asked for after kAskSlot
 };
 
 struct Decision {
@@ -40,7 +46,10 @@ struct Decision {
   std::string rule;               // the line of the policy, or the guard, that decided
   std::string message;
   std::vector<std::string> reasons;
-  std::vector<Step> steps;  // of kQuarantine: the whole goal, done ones included
+  std::vector<Step> steps;          // of kQuarantine: the whole goal, done ones included
+  std::optional<PlannedStep> step;  // of kAskSlot, kBegin and kWatch
+  std::optional<Severity> escalate_to;
+  std::optional<ApprovalRecord> approval;  // to be kept: a request, or the yes to it
   std::optional<std::chrono::milliseconds> look_again;
 };
 

@@ -27,8 +27,13 @@ std::string_view action_of(Verdict verdict) {
 }
 
 bool needs_attention(Phase phase) {
-  return phase == Phase::kQuarantined || phase == Phase::kPaused;
+  return phase == Phase::kQuarantined || phase == Phase::kPaused || phase == Phase::kHeld;
 }
+
+// No decision asks for more than a report and a slot.
+constexpr int kMostAnswers = 3;
+// How soon a stop that was lifted is noticed.
+constexpr milliseconds kStopInterval{5'000};
 
 }  // namespace
 
@@ -72,16 +77,30 @@ Result<std::optional<milliseconds>> Reconciler::reconcile_one(const std::string&
   } else if (node.error().kind != ErrorKind::kNotFound) {
     return std::unexpected(node.error());
   }
-  World world{
-      .remediation = now.remediation, .node = now.node ? &*now.node : nullptr, .report = {}};
-  now.decision = decide(*now.policy, world, parts_.clock.wall());
-  if (now.decision.verdict == Verdict::kAskReport) {
-    world.report = report_of(now.remediation.node);
-    now.decision = decide(*now.policy, world, parts_.clock.wall());
-  }
+  now.decision = decide_with_answers(now);
   if (auto status = carry_out(now); !status) return std::unexpected(status.error());
   if (auto status = weigh_evidence(now); !status) return std::unexpected(status.error());
   return now.decision.look_again;
+}
+
+Decision Reconciler::decide_with_answers(Case& now) {
+  World world{.remediation = now.remediation,
+              .node = now.node ? &*now.node : nullptr,
+              .report = {},
+              .slot = {}};
+  Decision decision = decide(*now.policy, world, parts_.clock.wall());
+  for (int i = 0; i < kMostAnswers; ++i) {
+    if (decision.verdict == Verdict::kAskReport) {
+      world.report = report_of(now.remediation.node);
+    } else if (decision.verdict == Verdict::kAskSlot) {
+      world.slot = parts_.slots.take(now.remediation, *now.node, decision.step->step);
+      if (!*world.slot) parts_.observer.on_error(now.remediation.node, world.slot->error());
+    } else {
+      break;
+    }
+    decision = decide(*now.policy, world, parts_.clock.wall());
+  }
+  return decision;
 }
 
 Result<HealthReport> Reconciler::report_of(const std::string& node) {
@@ -98,6 +117,8 @@ Result<HealthReport> Reconciler::report_of(const std::string& node) {
 
 Status Reconciler::carry_out(Case& now) {
   if (!action_of(now.decision.verdict).empty()) return act(now);
+  if (now.decision.verdict == Verdict::kBegin) return begin_step(now);
+  if (now.decision.verdict == Verdict::kWatch) return watch_step(now);
   const Phase before = now.remediation.status.phase;
   const auto next =
       with_decision(now.remediation.status, now.decision, now.policy->mode, parts_.clock.wall());
@@ -127,6 +148,7 @@ Status Reconciler::act(Case& now) {
                           .now = parts_.clock.wall()};
   const auto plan = action(action_of(now.decision.verdict)).plan(order, *now.node);
   if (plan) {
+    if (auto allowed = parts_.permit(); !allowed) return hold_back(now, allowed.error());
     if (auto status = record_intent(now, *plan); !status) return status;
     const auto changed = parts_.api.change_node(*now.node, plan->change);
     if (!changed) return record_failure(now, changed.error());
@@ -137,6 +159,86 @@ Status Reconciler::act(Case& now) {
   if (auto status = write(now, next); !status) return status;
   audit(now, AuditMoment::kDone);
   announce(now, before);
+  return {};
+}
+
+// Something forbids every change right now: what was to be done waits, and says why.
+Status Reconciler::hold_back(Case& now, const Error& why) {
+  now.decision.verdict = Verdict::kHold;
+  now.decision.rule = "guard.stop";
+  now.decision.message = "nothing is changed: " + why.message;
+  now.decision.phase = now.remediation.status.phase;
+  now.decision.reasons.push_back(now.decision.message);
+  now.decision.look_again = kStopInterval;
+  return carry_out(now);
+}
+
+StepOrder Reconciler::order_of(const Case& now) {
+  const StepRecord* record = now.remediation.status.find(now.decision.step->step);
+  return {.remediation = now.remediation,
+          .node = *now.node,
+          .step = *now.decision.step,
+          .facts = record == nullptr ? Facts() : record->facts,
+          .permit = [this, name = now.remediation.name] { return permit(name); },
+          .now = parts_.clock.wall()};
+}
+
+Status Reconciler::begin_step(Case& now) {
+  StepAction* const action = parts_.step_actions(now.decision.step->step);
+  if (action == nullptr) {
+    return fail(ErrorKind::kInvalid, "nothing is configured that can " +
+                                         std::string(to_string(now.decision.step->step)));
+  }
+  if (auto allowed = parts_.permit(); !allowed) return hold_back(now, allowed.error());
+  const Phase before = now.remediation.status.phase;
+  const auto intended = with_begin(now.remediation.status, now.decision,
+                                   now.remediation.acted_severity(), now.policy->mode,
+                                   action->facts_before(*now.node), parts_.clock.wall());
+  if (auto status = write(now, intended); !status) return status;
+  audit(now, AuditMoment::kDecided);
+  announce(now, before);
+  return record_progress(now, action->begin(order_of(now)));
+}
+
+Status Reconciler::watch_step(Case& now) {
+  StepAction* const action = parts_.step_actions(now.decision.step->step);
+  if (action == nullptr) {
+    return record_progress(now, StepProgress{.result = StepResult::kFailed,
+                                             .message = "nothing is configured any more for it",
+                                             .facts = {},
+                                             .look_again = {}});
+  }
+  return record_progress(now, action->watch(order_of(now)));
+}
+
+Status Reconciler::record_progress(Case& now, const Result<StepProgress>& progress) {
+  const std::string step(to_string(now.decision.step->step));
+  if (!progress) return with_context(step + " of node " + now.remediation.node, progress.error());
+  const Phase before = now.remediation.status.phase;
+  const auto next =
+      with_progress(now.remediation.status, now.decision, *progress, parts_.clock.wall());
+  const StepRecord* record = next.find(now.decision.step->step);
+  const bool is_over = record == nullptr || record->result != StepResult::kRunning;
+  now.decision.look_again = is_over && record != nullptr ? milliseconds(0) : progress->look_again;
+  if (next == now.remediation.status) return {};
+  if (auto status = write(now, next); !status) return status;
+  now.decision.message = next.message;
+  if (is_over) {
+    const bool failed = record != nullptr && record->result == StepResult::kFailed;
+    audit(now, failed ? AuditMoment::kFailed : AuditMoment::kDone, failed ? next.message : "");
+  }
+  announce(now, before);
+  return {};
+}
+
+Status Reconciler::permit(const std::string& remediation) {
+  if (auto allowed = parts_.permit(); !allowed) return allowed;
+  const auto current = parts_.store.read(remediation);
+  if (!current) return with_context("before a change", current.error());
+  if (current->wish.pause) return fail(ErrorKind::kCancelled, "a human has said pause");
+  if (current->wish.cancel && current->status.phase != Phase::kCancelled) {
+    return fail(ErrorKind::kCancelled, "a human has said cancel");
+  }
   return {};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -11,8 +12,10 @@
 #include "core/runtime/clock.h"
 #include "remediator/actions/action.h"
 #include "remediator/actions/announcer.h"
+#include "remediator/actions/step_action.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/safety/health_report.h"
+#include "remediator/safety/slots.h"
 #include "remediator/workflow/cluster_view.h"
 #include "remediator/workflow/observer.h"
 #include "remediator/workflow/remediation_store.h"
@@ -26,6 +29,10 @@ struct ReconcilerParts {
   ClusterView& view;
   CurrentPolicy& policy;
   HealthReports* reports;
+  Slots& slots;
+  StepActions step_actions;
+  // Why nothing may be changed right now, for any node; asked before every change.
+  std::function<Status()> permit;
   Announcer& announcer;
   WorkflowObserver& observer;
   Clock& clock;
@@ -44,9 +51,18 @@ class Reconciler {
   [[nodiscard]] Result<std::optional<std::chrono::milliseconds>> reconcile_one(
       const std::string& name);
   [[nodiscard]] Result<HealthReport> report_of(const std::string& node);
+  [[nodiscard]] Decision decide_with_answers(Case& now);
   [[nodiscard]] Status carry_out(Case& now);
   [[nodiscard]] Status weigh_evidence(Case& now);
   [[nodiscard]] Status act(Case& now);
+  [[nodiscard]] Status hold_back(Case& now, const Error& why);
+  [[nodiscard]] Status begin_step(Case& now);
+  [[nodiscard]] Status watch_step(Case& now);
+  [[nodiscard]] Status record_progress(Case& now, const Result<StepProgress>& progress);
+  [[nodiscard]] StepOrder order_of(const Case& now);
+  // The same question as parts_.permit, for one Remediation: read afresh, because a human may have
+  // said cancel or pause since.
+  [[nodiscard]] Status permit(const std::string& remediation);
   [[nodiscard]] Status record_intent(Case& now, const NodePlan& plan);
   [[nodiscard]] Status record_failure(Case& now, const Error& error);
   [[nodiscard]] Status write(Case& now, const RemediationStatus& next);

@@ -28,6 +28,10 @@ Json time_or_null(const std::optional<WallTime>& time) {
   return time ? Json(to_rfc3339_ms(*time)) : Json(nullptr);
 }
 
+Json severity_or_null(const std::optional<Severity>& severity) {
+  return severity ? Json(std::string(to_string(*severity))) : Json(nullptr);
+}
+
 AlertEvidence decode_evidence(const Json& json) {
   AlertEvidence alert;
   alert.alertname = string_at(json, "alertname");
@@ -60,14 +64,23 @@ std::optional<StepRecord> decode_step(const Json& json) {
   const Json& attempts = member_at(json, "attempts");
   if (attempts.is_number_integer()) record.attempts = attempts.get<int>();
   record.message = string_at(json, "message");
+  record.severity = parse_severity(string_at(json, "severity")).value_or(Severity::kNone);
+  const Json& facts = member_at(json, "facts");
+  if (facts.is_object()) {
+    for (const auto& [key, value] : facts.items()) {
+      if (value.is_string()) record.facts[key] = value.get<std::string>();
+    }
+  }
   return record;
 }
 
 Json encode_step(const StepRecord& record) {
   Json json = {{"name", std::string(to_string(record.step))},
                {"result", std::string(to_string(record.result))},
+               {"severity", std::string(to_string(record.severity))},
                {"attempts", record.attempts},
                {"message", record.message}};
+  if (!record.facts.empty()) json["facts"] = record.facts;
   if (record.intent_at) json["intentAt"] = to_rfc3339_ms(*record.intent_at);
   if (record.finished_at) json["finishedAt"] = to_rfc3339_ms(*record.finished_at);
   return json;
@@ -79,6 +92,46 @@ Json encode_evidence_list(const std::vector<AlertEvidence>& alerts) {
   return list;
 }
 
+std::vector<std::string> texts_at(const Json& object, std::string_view key) {
+  std::vector<std::string> texts;
+  const Json& list = member_at(object, key);
+  for (std::size_t i = 0; list.is_array() && i < list.size(); ++i) {
+    if (list[i].is_string()) texts.push_back(list[i].get<std::string>());
+  }
+  return texts;
+}
+
+std::optional<ApprovalRecord> decode_approval(const Json& json) {
+  const auto step = parse_step(string_at(json, "step"));
+  const auto requested_at = time_at(json, "requestedAt");
+  if (!step || !requested_at) return std::nullopt;
+  return ApprovalRecord{.step = *step,
+                        .token = string_at(json, "token"),
+                        .requested_at = *requested_at,
+                        .by = string_at(json, "by"),
+                        .seen_at = time_at(json, "seenAt")};
+}
+
+Json encode_approval(const std::optional<ApprovalRecord>& approval) {
+  if (!approval) return nullptr;
+  return {{"step", std::string(to_string(approval->step))},
+          {"token", approval->token},
+          {"requestedAt", to_rfc3339_ms(approval->requested_at)},
+          {"by", approval->by},
+          {"seenAt", time_or_null(approval->seen_at)}};
+}
+
+HumanWish wish_of(const kube::Labels& annotations) {
+  const auto text = [&](std::string_view key) {
+    const auto found = annotations.find(std::string(key));
+    return found == annotations.end() ? std::string() : found->second;
+  };
+  return {.cancel = text(kCancelAnnotation) == "true",
+          .pause = text(kPauseAnnotation) == "true",
+          .approved_token = text(kApproveAnnotation),
+          .approved_by = text(kApprovedByAnnotation)};
+}
+
 RemediationStatus decode_status(const Json& json) {
   RemediationStatus status;
   status.phase = parse_phase(string_at(json, "phase")).value_or(Phase::kPending);
@@ -87,11 +140,11 @@ RemediationStatus decode_status(const Json& json) {
   status.message = string_at(json, "message");
   status.pre_existing_cordon = flag_at(json, "preExistingCordon");
   status.kernel_severity = parse_severity(string_at(json, "kernelSeverity"));
+  status.escalated_to = parse_severity(string_at(json, "escalatedTo"));
+  status.approval = decode_approval(member_at(json, "approval"));
   status.closed_at = time_at(json, "closedAt");
-  const Json& reasons = member_at(json, "reasons");
-  for (std::size_t i = 0; reasons.is_array() && i < reasons.size(); ++i) {
-    if (reasons[i].is_string()) status.reasons.push_back(reasons[i].get<std::string>());
-  }
+  status.reasons = texts_at(json, "reasons");
+  status.history = texts_at(json, "history");
   const Json& steps = member_at(json, "steps");
   for (std::size_t i = 0; steps.is_array() && i < steps.size(); ++i) {
     if (auto step = decode_step(steps[i])) status.steps.push_back(std::move(*step));
@@ -110,9 +163,10 @@ Json encode_status(const RemediationStatus& status) {
           {"steps", std::move(steps)},
           {"preExistingCordon",
            status.pre_existing_cordon ? Json(*status.pre_existing_cordon) : Json(nullptr)},
-          {"kernelSeverity", status.kernel_severity
-                                 ? Json(std::string(to_string(*status.kernel_severity)))
-                                 : Json(nullptr)},
+          {"kernelSeverity", severity_or_null(status.kernel_severity)},
+          {"escalatedTo", severity_or_null(status.escalated_to)},
+          {"approval", encode_approval(status.approval)},
+          {"history", status.history},
           {"closedAt", time_or_null(status.closed_at)}};
 }
 
@@ -122,6 +176,7 @@ Result<Remediation> decode(const kube::ObjectMeta& meta, const Json& root) {
   remediation.uid = meta.uid;
   remediation.resource_version = meta.resource_version;
   remediation.created = meta.created;
+  remediation.wish = wish_of(meta.annotations);
   const Json& spec = member_at(root, "spec");
   remediation.node = string_at(spec, "nodeName");
   remediation.node_uid = string_at(spec, "nodeUID");

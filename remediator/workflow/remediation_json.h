@@ -14,6 +14,12 @@ namespace gpuward::remediator {
 inline constexpr std::string_view kNodeLabel = "gpuward.dev/node";
 inline constexpr std::string_view kNodeUidLabel = "gpuward.dev/node-uid";
 
+// What people say on a Remediation: `kubectl annotate remediation NAME gpuward.dev/pause=true`.
+inline constexpr std::string_view kCancelAnnotation = "gpuward.dev/cancel";
+inline constexpr std::string_view kPauseAnnotation = "gpuward.dev/pause";
+inline constexpr std::string_view kApproveAnnotation = "gpuward.dev/approve";
+inline constexpr std::string_view kApprovedByAnnotation = "gpuward.dev/approved-by";
+
 [[nodiscard]] const kube::ResourceType& remediation_type();
 [[nodiscard]] std::string remediation_collection();  // the path for lists and watches
 

@@ -1,9 +1,6 @@
 #include "remediator/workflow/remediation_name.h"
 
-#include <array>
 #include <cctype>
-#include <cstdint>
-#include <cstdio>
 
 #include "core/runtime/text.h"
 
@@ -13,14 +10,6 @@ namespace {
 // 253 for a resource's name, less hash, count and dashes.
 constexpr std::size_t kMaxNodePart = 230;
 constexpr std::size_t kMaxLabelValue = 63;
-
-std::string hash_of(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
-  for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211ULL;
-  std::array<char, 17> hex{};
-  std::snprintf(hex.data(), hex.size(), "%016llx", static_cast<unsigned long long>(hash));
-  return std::string(hex.data()).substr(6);
-}
 
 bool is_label_value(std::string_view text) {
   const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
@@ -37,7 +26,7 @@ bool is_label_value(std::string_view text) {
 std::string remediation_name(std::string_view node, std::string_view node_uid, int n) {
   std::string_view part = node.substr(0, kMaxNodePart);
   while (part.ends_with('-') || part.ends_with('.')) part.remove_suffix(1);
-  return std::string(part) + "-" + hash_of(node_uid) + "-" + std::to_string(n);
+  return std::string(part) + "-" + short_hash(node_uid) + "-" + std::to_string(n);
 }
 
 int count_in(std::string_view name) {
@@ -47,7 +36,7 @@ int count_in(std::string_view name) {
 }
 
 std::string to_label_value(std::string_view text) {
-  return is_label_value(text) ? std::string(text) : "hash-" + hash_of(text);
+  return is_label_value(text) ? std::string(text) : "hash-" + short_hash(text);
 }
 
 }  // namespace gpuward::remediator

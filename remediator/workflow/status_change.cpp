@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/runtime/clock.h"
+
 namespace gpuward::remediator {
 namespace {
+
+constexpr std::size_t kMaxHistory = 32;
 
 std::vector<Step> steps_of(const Decision& decision) {
   if (decision.verdict == Verdict::kRelease) return {Step::kReturn};
@@ -32,6 +36,17 @@ void say(RemediationStatus& status, const Decision& decision, Mode mode) {
   status.rule = decision.rule;
   status.message = decision.message;
   status.reasons = decision.reasons;
+  if (decision.approval) status.approval = decision.approval;
+}
+
+// A line of the history; the oldest give way.
+void remember(RemediationStatus& status, const std::string& what, WallTime now) {
+  if (status.history.size() >= kMaxHistory) status.history.erase(status.history.begin());
+  status.history.push_back(to_rfc3339(now) + " " + what);
+}
+
+bool is_overdue(const StepRecord& record, const PlannedStep& step, WallTime now) {
+  return step.timeout.count() > 0 && record.intent_at && now - *record.intent_at > step.timeout;
 }
 
 }  // namespace
@@ -40,6 +55,10 @@ RemediationStatus with_decision(RemediationStatus status, const Decision& decisi
                                 WallTime now) {
   say(status, decision, mode);
   status.phase = decision.phase;
+  if (decision.escalate_to) {
+    status.escalated_to = decision.escalate_to;
+    remember(status, decision.message, now);
+  }
   if (!is_open(status.phase) && !status.closed_at) status.closed_at = now;
   // A return that was carried out before a crash is found to be done on the node itself.
   for (StepRecord& record : status.steps) {
@@ -84,6 +103,52 @@ RemediationStatus with_failure(RemediationStatus status, const std::string& erro
     record.finished_at = now;
     record.message = error;
   }
+  return status;
+}
+
+RemediationStatus with_begin(RemediationStatus status, const Decision& decision, Severity severity,
+                             Mode mode, Facts facts, WallTime now) {
+  say(status, decision, mode);
+  status.phase = decision.phase;
+  const int attempts = record_of(status, decision.step->step).attempts;
+  record_of(status, decision.step->step) = {.step = decision.step->step,
+                                            .result = StepResult::kIntended,
+                                            .severity = severity,
+                                            .intent_at = now,
+                                            .finished_at = {},
+                                            .attempts = attempts + 1,
+                                            .message = decision.message,
+                                            .facts = std::move(facts)};
+  return status;
+}
+
+RemediationStatus with_progress(RemediationStatus status, const Decision& decision,
+                                const StepProgress& progress, WallTime now) {
+  const Step step = decision.step->step;
+  if (progress.result == StepResult::kIntended) {
+    status.message = progress.message;
+    status.phase = Phase::kWaiting;
+    std::erase_if(status.steps, [&](const StepRecord& record) { return record.step == step; });
+    return status;
+  }
+  StepRecord& record = record_of(status, step);
+  record.result = progress.result;
+  record.message = progress.message;
+  record.facts = progress.facts;
+  if (record.result == StepResult::kRunning && is_overdue(record, *decision.step, now)) {
+    record.result = StepResult::kFailed;
+    record.message = "not done in time: " + progress.message;
+  }
+  status.phase = decision.phase;
+  status.rule = decision.rule;
+  status.message = record.message;
+  if (record.result == StepResult::kRunning) return status;
+  record.finished_at = now;
+  if (record.result == StepResult::kDone) status.approval.reset();
+  remember(status,
+           std::string(to_string(step)) + " " + std::string(to_string(record.result)) + ": " +
+               record.message,
+           now);
   return status;
 }
 

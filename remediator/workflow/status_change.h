@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "remediator/actions/step_action.h"
 #include "remediator/policy/remediation.h"
 #include "remediator/workflow/decide.h"
 
@@ -21,6 +22,15 @@ namespace gpuward::remediator {
 // The intended steps as failed.
 [[nodiscard]] RemediationStatus with_failure(RemediationStatus status, const std::string& error,
                                              WallTime now);
+
+// The step of a kBegin decision as intended, with what it has to know again later.
+[[nodiscard]] RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
+                                           Severity severity, Mode mode, Facts facts,
+                                           WallTime now);
+// How the decision's step goes; a step whose time is over has failed. kIntended: nothing was done,
+// and the record is as before the step.
+[[nodiscard]] RemediationStatus with_progress(RemediationStatus status, const Decision& decision,
+                                              const StepProgress& progress, WallTime now);
 
 // Whether both say the same, times and attempts aside: then nothing needs to be written again.
 [[nodiscard]] bool says_the_same(const RemediationStatus& a, const RemediationStatus& b);

@@ -36,6 +36,16 @@ TEST_P(AccessContract, AWatchOfAStrangerIsNotAuthenticated) {
   EXPECT_EQ(ended.error().kind, ErrorKind::kUnauthenticated);
 }
 
+TEST_P(AccessContract, TheServerSaysWhoWeAre) {
+  const auto admin = api().who_am_i();
+  ASSERT_TRUE(admin) << admin.error().message;
+  EXPECT_FALSE(admin->empty());
+  Connection reader(target(), Role::kReader);
+  EXPECT_NE(*reader.api.who_am_i(), *admin);
+  Connection stranger(target(), Role::kStranger);
+  EXPECT_EQ(stranger.api.who_am_i().error().kind, ErrorKind::kUnauthenticated);
+}
+
 TEST_P(AccessContract, TheServerSaysThatItIsReady) {
   const auto ready = api().ready();
   EXPECT_TRUE(ready) << ready.error().message;

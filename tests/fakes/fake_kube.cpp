@@ -18,6 +18,7 @@ using http::query_value;
 
 constexpr std::string_view kAccessReviews =
     "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+constexpr std::string_view kSelfReviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 constexpr JsonLimits kBodyLimits{.max_bytes = 3U << 20U, .max_depth = 100};
 
 bool wants_watch(const Target& target, const http::Query& query) {
@@ -153,6 +154,11 @@ http::Response FakeKube::answer_without_target(const std::string& user,
     auto review = body_of(request);
     if (!review) return failure_response(review.error());
     return json_response(201, access_.review(user, *std::move(review)));
+  }
+  if (request.path == kSelfReviews && request.method == "POST") {
+    return json_response(201, {{"apiVersion", "authentication.k8s.io/v1"},
+                               {"kind", "SelfSubjectReview"},
+                               {"status", {{"userInfo", {{"username", user}}}}}});
   }
   const auto found = discover(world_.registry, request.path);
   return found ? json_response(200, *found) : failure_response(failure);

@@ -42,6 +42,20 @@ TEST_F(ChildTest, GivesBothStreamsAndTheExitCode) {
   EXPECT_EQ(how_it_ended(*ended), "ended with 205");
 }
 
+TEST_F(ChildTest, ReadsWhatItIsGivenAndNothingWhereItIsGivenNothing) {
+  ChildCommand command = shell("cat");
+  EXPECT_EQ(run_child(command, clock)->output, "");
+  command.input = std::string(200'000, 'x');
+  EXPECT_EQ(run_child(command, clock)->output, command.input);
+}
+
+// More than a pipe holds, and nobody reads it.
+TEST_F(ChildTest, NeedNotReadWhatItIsGiven) {
+  ChildCommand command = shell("exit 4");
+  command.input = std::string(200'000, 'x');
+  EXPECT_EQ(run_child(command, clock)->exit_code, 4);
+}
+
 TEST_F(ChildTest, TellsASignalFromAnExitCode) {
   const auto ended = run_child(shell("kill -SEGV $$"), clock);
   ASSERT_TRUE(ended) << ended.error().message;

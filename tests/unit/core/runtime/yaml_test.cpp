@@ -99,6 +99,36 @@ TEST(Yaml, ReportsUnreadKeysOfListsWithTheirPlace) {
               HasSubstr("c.yaml:4: rules[1].nam: unknown key, did you mean name?"));
 }
 
+TEST(Yaml, ReadsAListOfWordsAndOfMappingsWithOneKey) {
+  const YamlFile file = file_of("steps:\n  - taint\n  - drain: {deadline: 30m}\n  - verify:\n");
+  std::vector<std::string> names;
+  std::chrono::milliseconds deadline{0};
+  for (const auto& [name, settings] : file.root().named_items("steps")) {
+    names.push_back(name);
+    if (name == "drain") settings.read("deadline", deadline, 0s, 24h);
+  }
+  EXPECT_THAT(names, ElementsAre("taint", "drain", "verify"));
+  EXPECT_EQ(deadline, 30min);
+  EXPECT_EQ(faults_of(file), "");
+}
+
+TEST(Yaml, ReportsItemsThatHaveNoName) {
+  for (const char* text : {"steps: taint\n", "steps:\n  - {a: {}, b: {}}\n", "steps:\n  - [a]\n"}) {
+    const YamlFile file = file_of(text);
+    EXPECT_TRUE(file.root().named_items("steps").empty());
+    EXPECT_THAT(faults_of(file), HasSubstr("steps: must be a list of words"));
+  }
+}
+
+TEST(Yaml, ReportsWhatStandsUnderANamedItemAndIsNotRead) {
+  const YamlFile file = file_of("steps:\n  - drain: {deadlin: 30m}\n  - wait: 5m\n");
+  std::chrono::milliseconds deadline{0};
+  for (const auto& [name, settings] : file.root().named_items("steps"))
+    settings.read("deadline", deadline, 0s, 24h);
+  EXPECT_THAT(faults_of(file), HasSubstr("steps[0].drain.deadlin: unknown key"));
+  EXPECT_THAT(faults_of(file), HasSubstr("steps[1].wait: must be a mapping"));
+}
+
 TEST(Yaml, RefusesADuplicateKeyThatYamlCppWouldDrop) {
   EXPECT_EQ(refusal_of("a:\n  x: 1\n  y: 2\n  x: 3\n"), "c.yaml:4:3: the key a.x stands twice");
   EXPECT_THAT(refusal_of("{x: 1, x: 2}"), HasSubstr("stands twice"));

@@ -8,11 +8,18 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 Result<Policy> parse(const std::string& yaml) {
   const auto file = YamlFile::parse(yaml, "policy.yaml");
   if (!file) return std::unexpected(file.error());
   return read_policy(*file);
+}
+
+std::vector<Step> taken(const Policy& policy, Severity severity) {
+  std::vector<Step> steps;
+  for (const PlannedStep& step : steps_for(policy, severity)) steps.push_back(step.step);
+  return steps;
 }
 
 kube::Node node_with(kube::Labels labels) {
@@ -27,7 +34,7 @@ TEST(Policy, ObservesByDefault) {
 
   ASSERT_TRUE(policy);
   EXPECT_EQ(policy->mode, Mode::kObserve);
-  EXPECT_THAT(steps_for(*policy, Severity::kIsolate), IsEmpty());
+  EXPECT_THAT(taken(*policy, Severity::kIsolate), IsEmpty());
   EXPECT_FALSE(policy->return_to_service.enabled);
 }
 
@@ -39,8 +46,8 @@ TEST(Policy, ReadsEveryKey) {
       "return_to_service:\n  enabled: true\n  max_report_age: 2m\n");
 
   ASSERT_TRUE(policy) << policy.error().message;
-  EXPECT_THAT(steps_for(*policy, Severity::kReset), ElementsAre(Step::kTaint));
-  EXPECT_THAT(steps_for(*policy, Severity::kIsolate), ElementsAre(Step::kTaint, Step::kCordon));
+  EXPECT_THAT(taken(*policy, Severity::kReset), ElementsAre(Step::kTaint));
+  EXPECT_THAT(taken(*policy, Severity::kIsolate), ElementsAre(Step::kTaint, Step::kCordon));
   EXPECT_TRUE(policy->excluded.nodes.contains("gpu-09"));
   EXPECT_FALSE(policy->excluded.control_plane);
   EXPECT_EQ(policy->return_to_service.max_report_age, std::chrono::minutes(2));
@@ -54,11 +61,21 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
   const Row rows[] = {
       {"mode: ful\n", "policy.yaml:1: mode"},
       {"moode: full\n", "moode"},
-      {"severities:\n  reboot: [taint, drain]\n", "policy.yaml:2: severities.reboot"},
+      {"severities:\n  reboot: [taint, evict]\n", "policy.yaml:2: severities.reboot"},
+      {"severities:\n  reboot: [taint, drain]\n", "needs the cordon"},
+      {"severities:\n  reboot: [cordon, taint]\n", "in the order"},
+      {"severities:\n  reboot: [cordon, reboot]\n", "needs drain"},
+      {"severities:\n  reboot: [cordon, drain, return-to-service]\n", "needs verify"},
+      {"severities:\n  reboot:\n    - wait: {approval: true}\n", "wait needs a step"},
+      {"severities:\n  reboot:\n    - wait: {approval: true}\n    - taint\n", "wait for nothing"},
+      {"severities:\n  reboot:\n    - cordon\n    - drain\n    - reboot: {timeot: 5m}\n", "timeot"},
+      {"severities:\n  reboot:\n    - cordon\n    - verify: {soak: 2h, timeout: 1h}\n", "shorter"},
       {"severities:\n  reboot: [taint, taint]\n", "twice"},
       {"severities:\n  monitor: [taint]\n", "monitor is recorded only"},
       {"severities:\n  fatal: [taint]\n", "fatal"},
       {"severities:\n  reboot: [return-to-service]\n", "reboot"},
+      {"severities:\n  reboot: [cordon, drain, reboot]\n", "machines.reboot"},
+      {"evidence: {max_age: 1h}\n", "evidence.max_age"},
       {"excluded:\n  labels: [\"=x\"]\n", "policy.yaml:2"},
       {"return_to_service:\n  max_report_age: 0s\n", "max_report_age"},
       {"mode: observe\nmode: full\n", "policy.yaml"},
@@ -75,10 +92,48 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
 TEST(Policy, ModeLimitsTheSteps) {
   Policy policy;
   policy.mode = Mode::kTaint;
-  EXPECT_THAT(steps_for(policy, Severity::kReboot), ElementsAre(Step::kTaint));
+  EXPECT_THAT(taken(policy, Severity::kReboot), ElementsAre(Step::kTaint));
   policy.mode = Mode::kFull;
-  EXPECT_THAT(steps_for(policy, Severity::kReboot), ElementsAre(Step::kTaint, Step::kCordon));
-  EXPECT_THAT(steps_for(policy, Severity::kMonitor), IsEmpty());
+  EXPECT_THAT(taken(policy, Severity::kReboot), ElementsAre(Step::kTaint, Step::kCordon));
+  EXPECT_THAT(taken(policy, Severity::kMonitor), IsEmpty());
+}
+
+TEST(Policy, ReadsStepsWithWhatTheyWaitForAndTheirSettings) {
+  const auto policy = parse(
+      "mode: full\n"
+      "severities:\n"
+      "  reboot:\n"
+      "    - taint\n"
+      "    - cordon\n"
+      "    - wait: {delay: 10m}\n"
+      "    - drain\n"
+      "    - wait: {approval: true}\n"
+      "    - reboot: {timeout: 7m}\n"
+      "    - verify: {soak: 5m}\n"
+      "    - return-to-service\n"
+      "machines: {reboot: [/bin/power-cycle, --soft], timeout: 30s}\n");
+
+  ASSERT_TRUE(policy) << policy.error().message;
+  const auto plan = steps_for(*policy, Severity::kReboot);
+  ASSERT_THAT(plan, SizeIs(6));
+  EXPECT_EQ(plan[2].before.delay, std::chrono::minutes(10));
+  EXPECT_FALSE(plan[2].before.approval);
+  EXPECT_TRUE(plan[3].before.approval);
+  EXPECT_EQ(plan[3].timeout, std::chrono::minutes(7));
+  EXPECT_EQ(plan[4].soak, std::chrono::minutes(5));
+  EXPECT_THAT(policy->machines.reboot, ElementsAre("/bin/power-cycle", "--soft"));
+}
+
+// What comes after a step that may not be taken is not taken either: a node that was not restarted
+// is not returned.
+TEST(Policy, StopsAtTheFirstStepThatTheModeDoesNotAllow) {
+  auto policy = parse(
+      "mode: cordon\n"
+      "severities:\n  reboot: [taint, cordon, drain, reboot, verify, return-to-service]\n"
+      "machines: {reboot: [/bin/power-cycle]}\n");
+
+  ASSERT_TRUE(policy) << policy.error().message;
+  EXPECT_THAT(taken(*policy, Severity::kReboot), ElementsAre(Step::kTaint, Step::kCordon));
 }
 
 TEST(Policy, KeepsItsHandsOffExcludedNodes) {

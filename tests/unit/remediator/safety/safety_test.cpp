@@ -3,6 +3,7 @@
 #include "remediator/safety/health_report.h"
 #include "remediator/safety/human_override.h"
 #include "remediator/safety/node_mark.h"
+#include "remediator/safety/other_repairers.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -163,6 +164,66 @@ TEST(HealthReport, IsNotEnoughForANodeWithoutABoot) {
   HealthReport report = good_report();
   report.boot_id.clear();
   EXPECT_TRUE(objection_to(report, node, kDemand));
+}
+
+TEST(OtherRepairers, AreSeenByWhatTheyPutOnTheNode) {
+  const WallTime now = WallTime(std::chrono::hours(500'000));
+  kube::Node quiet;
+  quiet.meta.created = now - std::chrono::hours(1);
+  quiet.meta.labels = {{"nvidia.com/gpu-driver-upgrade-state", "upgrade-done"},
+                       {"nvidia.com/mig.config.state", "failed"},
+                       {"sagemaker.amazonaws.com/node-health-status", "Schedulable"}};
+  EXPECT_EQ(other_repairer(quiet, now), std::nullopt);
+  kube::Node node = quiet;
+  for (const char* key : {"karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler"}) {
+    node.taints = {{.key = key, .value = {}, .effect = "NoSchedule", .raw = {}}};
+    EXPECT_TRUE(other_repairer(node, now)) << key;
+  }
+  for (const auto& [key, value] : std::map<std::string, std::string>{
+           {"nvidia.com/gpu-driver-upgrade-state", "drain-required"},
+           {"nvidia.com/mig.config.state", "rebooting"},
+           {"sagemaker.amazonaws.com/node-health-status", "UnschedulablePendingReboot"}}) {
+    node = quiet;
+    node.meta.labels[key] = value;
+    EXPECT_TRUE(other_repairer(node, now)) << key;
+  }
+  node = quiet;
+  node.meta.annotations = {{"cluster.x-k8s.io/remediate-machine", ""}};
+  EXPECT_TRUE(other_repairer(node, now));
+}
+
+TEST(OtherRepairers, AreAtWorkOnANodeThatHasJustBeenMade) {
+  const WallTime now = WallTime(std::chrono::hours(500'000));
+  kube::Node node;
+  node.meta.created = now - std::chrono::minutes(9);
+  EXPECT_TRUE(other_repairer(node, now));
+  node.meta.created = now - std::chrono::minutes(10);
+  EXPECT_FALSE(other_repairer(node, now));
+}
+
+TEST(HarmNeeds, AReportAsBadAsTheStepWithoutUserSpacesWords) {
+  const WallTime now = WallTime(std::chrono::hours(500'000));
+  kube::Node node;
+  node.boot_id = "boot-1";
+  const HealthDemand demand{.after = {}, .max_age = std::chrono::minutes(2), .now = now};
+  HealthReport report{.measured_at = now,
+                      .severity = Severity::kReboot,
+                      .kernel_severity = Severity::kReboot,
+                      .boot_id = "boot-1",
+                      .sees_kernel_log = false};
+  EXPECT_EQ(objection_to_harm(report, node, Severity::kReboot, demand), std::nullopt);
+  EXPECT_TRUE(objection_to_harm(report, node, Severity::kIsolate, demand));
+  report.kernel_severity = Severity::kMonitor;
+  EXPECT_THAT(*objection_to_harm(report, node, Severity::kReboot, demand),
+              ::testing::HasSubstr("user space"));
+  report.kernel_severity = Severity::kReboot;
+  report.boot_id = "boot-0";
+  EXPECT_TRUE(objection_to_harm(report, node, Severity::kReboot, demand));
+  report.boot_id = "boot-1";
+  report.measured_at = now - std::chrono::minutes(3);
+  EXPECT_TRUE(objection_to_harm(report, node, Severity::kReboot, demand));
+  report.measured_at = now + std::chrono::minutes(3);
+  EXPECT_TRUE(objection_to_harm(report, node, Severity::kReboot, demand));
 }
 
 }  // namespace

@@ -51,6 +51,48 @@ class FixedReports final : public HealthReports {
   Result<HealthReport> answer = fail(ErrorKind::kNotFound, "nothing known");
 };
 
+class FixedSlots final : public Slots {
+ public:
+  Result<std::optional<SlotRefusal>> take(const Remediation& remediation, const kube::Node&,
+                                          Step step) override {
+    asked.push_back(remediation.name + "/" + std::string(to_string(step)));
+    return answer;
+  }
+  Status give_back(const Remediation& remediation) override {
+    given_back.push_back(remediation.name);
+    return {};
+  }
+  Result<std::optional<SlotRefusal>> answer = std::nullopt;
+  std::vector<std::string> asked, given_back;
+};
+
+// A step that a test leads by the hand.
+class ScriptedStep final : public StepAction {
+ public:
+  Facts facts_before(const kube::Node& node) const override { return {{"boot", node.boot_id}}; }
+  Result<StepProgress> begin(const StepOrder& order) override {
+    ++begun;
+    return next(order);
+  }
+  Result<StepProgress> watch(const StepOrder& order) override {
+    ++watched;
+    return next(order);
+  }
+  Result<StepProgress> next(const StepOrder& order) {
+    facts = order.facts;
+    if (before) before();
+    permitted = order.permit();
+    auto answer = progress;
+    if (answer) answer->facts = order.facts;
+    return answer;
+  }
+  Result<StepProgress> progress = StepProgress{};
+  std::function<void()> before;  // happens just before the step asks
+  Status permitted;
+  Facts facts;
+  int begun = 0, watched = 0;
+};
+
 // The CRD as shipped, cut to what the fake needs.
 inline Json remediation_definition() {
   Json version = {{"name", "v1alpha1"}, {"served", true}, {"storage", true}};
@@ -83,7 +125,8 @@ inline constexpr const char* kDefinitions =
 
 // One process of the remediator: what it keeps in memory dies with it.
 struct Replica {
-  Replica(kube::Api& api, Clock& clock, CurrentPolicy& policy, HealthReports* reports)
+  Replica(kube::Api& api, Clock& clock, CurrentPolicy& policy, HealthReports* reports, Slots& slots,
+          StepActions step_actions, std::function<Status()> permit)
       : store(api),
         queue(clock, 1000),
         intake(view, store, queue, clock),
@@ -92,6 +135,9 @@ struct Replica {
                     .view = view,
                     .policy = policy,
                     .reports = reports,
+                    .slots = slots,
+                    .step_actions = std::move(step_actions),
+                    .permit = std::move(permit),
                     .announcer = announcer,
                     .observer = witness,
                     .clock = clock}) {
@@ -121,8 +167,15 @@ class ClusterTest : public ::testing::Test {
 
   // A fresh process: everything that only memory held is gone.
   void restart() {
-    replica_ = std::make_unique<Replica>(api_, clock_, policy_, &reports_);
+    replica_ = make_replica();
     catch_up(*replica_);
+  }
+
+  // Another process beside it, with nothing in view yet.
+  std::unique_ptr<Replica> make_replica() {
+    return std::make_unique<Replica>(
+        api_, clock_, policy_, &reports_, slots_, [this](Step step) { return &steps_[step]; },
+        [this] { return permit_; });
   }
 
   // What the informers would have told by now.
@@ -212,6 +265,9 @@ class ClusterTest : public ::testing::Test {
   kube::Api api_{one_try(), http_, credentials_, clock_};
   CurrentPolicy policy_;
   FixedReports reports_;
+  FixedSlots slots_;
+  std::map<Step, ScriptedStep> steps_;
+  Status permit_;
   std::unique_ptr<Replica> replica_;
   Result<std::optional<std::chrono::milliseconds>> look_again_;
 };

@@ -45,7 +45,8 @@ TEST_F(IntakeTest, NeedsOneRequestForANewAlertAndNoneForARepeat) {
 
 TEST_F(IntakeTest, WritesNothingForTheSameAlertFromAnotherReplica) {
   ASSERT_TRUE(take({order()}));
-  Replica other(api_, clock_, policy_, nullptr);
+  const auto replica = make_replica();
+  Replica& other = *replica;
   catch_up(other);
   kube_.clear_requests();
   const std::vector<Order> same = {order()};
@@ -57,7 +58,8 @@ TEST_F(IntakeTest, WritesNothingForTheSameAlertFromAnotherReplica) {
 }
 
 TEST_F(IntakeTest, MeetsAnotherReplicaInOneRemediationWhereBothOpenAtOnce) {
-  Replica other(api_, clock_, policy_, nullptr);
+  const auto replica = make_replica();
+  Replica& other = *replica;
   catch_up(other);  // before anything was opened: its view is old below
   ASSERT_TRUE(take({order(Severity::kReset)}));
   std::vector<Order> worse = {order(Severity::kIsolate)};

@@ -29,8 +29,18 @@ Remediation full() {
   remediation.status.rule = "severities.reboot";
   remediation.status.message = "why";
   remediation.status.reasons = {"one", "two"};
-  remediation.status.steps.push_back(
-      {Step::kCordon, StepResult::kDone, kNow, kNow + std::chrono::seconds(1), 2, "text"});
+  remediation.status.steps.push_back({.step = Step::kCordon,
+                                      .result = StepResult::kDone,
+                                      .severity = Severity::kReboot,
+                                      .intent_at = kNow,
+                                      .finished_at = kNow + std::chrono::seconds(1),
+                                      .attempts = 2,
+                                      .message = "text",
+                                      .facts = {{"bootIDBefore", "boot-1"}}});
+  remediation.status.escalated_to = Severity::kIsolate;
+  remediation.status.approval =
+      ApprovalRecord{Step::kReboot, "0123456789", kNow, "alice", kNow + std::chrono::seconds(2)};
+  remediation.status.history = {"drain done", "reboot failed"};
   remediation.status.pre_existing_cordon = true;
   remediation.status.kernel_severity = Severity::kReset;
   remediation.status.closed_at = kNow;

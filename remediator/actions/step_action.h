@@ -1,0 +1,53 @@
+// What a step after taint and cordon is: something begun once and then watched until it is done or
+// has failed. The workflow writes the intent before begin() and the result after it; whatever
+// crashes in between, the next look is a watch(), never a second begin(). One file a step, all in
+// all.cpp.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/kube/objects.h"
+#include "core/model/result.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/policy/remediation.h"
+
+namespace gpuward::remediator {
+
+struct StepOrder {
+  const Remediation& remediation;
+  const kube::Node& node;
+  const PlannedStep& step;
+  Facts facts;  // of the step's record
+  // To be asked before every call that changes anything: the stop switch, the leadership, and
+  // whether a human has said cancel or pause. An error means: change nothing.
+  std::function<Status()> permit;
+  WallTime now;
+};
+
+struct StepProgress {
+  // kIntended: nothing was done, and the step can be begun again later.
+  StepResult result = StepResult::kRunning;
+  std::string message;  // stays the same while nothing changes: it is written to the status
+  Facts facts;          // the record's from now on
+  std::optional<std::chrono::milliseconds> look_again;
+};
+
+// Any thread; of one node at a time.
+class StepAction {
+ public:
+  virtual ~StepAction() = default;
+  // What has to be written down before the step is begun. Pure.
+  [[nodiscard]] virtual Facts facts_before(const kube::Node&) const { return {}; }
+  // An error: nobody knows whether it was begun. The next look is a watch().
+  [[nodiscard]] virtual Result<StepProgress> begin(const StepOrder& order) = 0;
+  // An error: it cannot be told now; look again.
+  [[nodiscard]] virtual Result<StepProgress> watch(const StepOrder& order) = 0;
+};
+
+// Finds the action of a step; null where nothing here can do it. Any thread.
+using StepActions = std::function<StepAction*(Step)>;
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,55 @@
+#include "remediator/actions/verify_action.h"
+
+#include <algorithm>
+
+#include "core/runtime/clock.h"
+#include "remediator/safety/node_ready.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::chrono::seconds kVerifyInterval{15};
+const std::string kHealthySince = "healthySince";
+
+std::optional<WallTime> healthy_since(const Facts& facts) {
+  const auto found = facts.find(kHealthySince);
+  return found == facts.end() ? std::nullopt : parse_rfc3339(found->second);
+}
+
+}  // namespace
+
+Result<StepProgress> VerifyAction::begin(const StepOrder& order) { return watch(order); }
+
+Result<StepProgress> VerifyAction::watch(const StepOrder& order) {
+  StepProgress progress{.result = StepResult::kRunning,
+                        .message = {},
+                        .facts = order.facts,
+                        .look_again = kVerifyInterval};
+  if (const auto why = objection(order)) {
+    progress.facts.erase(kHealthySince);
+    progress.message = "not well yet: " + *why;
+    return progress;
+  }
+  const WallTime since = healthy_since(order.facts).value_or(order.now);
+  progress.facts[kHealthySince] = to_rfc3339_ms(since);
+  progress.message = "looks well since " + to_rfc3339(since);
+  if (order.now - since >= order.step.soak) progress.result = StepResult::kDone;
+  return progress;
+}
+
+std::optional<std::string> VerifyAction::objection(const StepOrder& order) {
+  if (!is_ready(order.node)) return "the node is not Ready";
+  if (order.remediation.any_firing()) return "an alert fires";
+  if (reports_ == nullptr) return "no --prometheus.url is set to read health reports from";
+  const auto report = reports_->latest(order.node.meta.name);
+  if (!report) return why_no_report(report.error());
+  const StepRecord* record = order.remediation.status.find(Step::kVerify);
+  const WallTime begun =
+      record != nullptr && record->intent_at ? *record->intent_at : order.now;
+  return objection_to(*report, order.node,
+                      {.after = begun,
+                       .max_age = policy_.get()->return_to_service.max_report_age,
+                       .now = order.now});
+}
+
+}  // namespace gpuward::remediator

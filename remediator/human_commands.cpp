@@ -1,0 +1,155 @@
+#include "remediator/human_commands.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "core/kube/names.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/json.h"
+#include "remediator/cluster.h"
+#include "remediator/workflow/remediation_json.h"
+#include "remediator/workflow/remediation_name.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using Row = std::array<std::string, 6>;
+
+std::string age_text(const std::optional<WallTime>& since, WallTime now) {
+  if (!since) return "-";
+  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(now - *since).count();
+  if (minutes < 120) return std::to_string(std::max<std::int64_t>(minutes, 0)) + "m";
+  if (minutes < 48 * 60) return std::to_string(minutes / 60) + "h";
+  return std::to_string(minutes / (24 * 60)) + "d";
+}
+
+// Columns as wide as their widest entry; the last one is not filled.
+std::string align(const std::vector<Row>& rows) {
+  Row::size_type constexpr kLast = std::tuple_size_v<Row> - 1;
+  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < kLast; ++i) {
+      text += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
+    }
+    text += row[kLast] + "\n";
+  }
+  return text;
+}
+
+Result<std::vector<Remediation>> read_all(kube::Api& api, const std::string& selector) {
+  const auto objects = api.list_custom(remediation_type(), selector);
+  if (!objects) return with_context("reading remediations", objects.error());
+  std::vector<Remediation> found;
+  for (const kube::CustomObject& object : *objects) {
+    if (auto remediation = to_remediation(object)) found.push_back(std::move(*remediation));
+  }
+  return found;
+}
+
+Result<Remediation> open_of(kube::Api& api, const std::string& node) {
+  if (auto valid = kube::validate_node_name(node); !valid) return std::unexpected(valid.error());
+  auto all = read_all(api, std::string(kNodeLabel) + "=" + to_label_value(node));
+  if (!all) return std::unexpected(all.error());
+  const auto found = std::ranges::find_if(*all, &Remediation::open);
+  if (found == all->end()) {
+    return fail(ErrorKind::kNotFound, "node " + node + " has no open remediation");
+  }
+  return *found;
+}
+
+Status annotate(kube::Api& api, const Remediation& remediation, const Json& annotations) {
+  const Json patch = {{"metadata",
+                       {{"resourceVersion", remediation.resource_version},
+                        {"annotations", annotations}}}};
+  const auto written = api.patch_custom(remediation_type(), remediation.name, dump_json(patch));
+  if (!written) return with_context("writing remediation " + remediation.name, written.error());
+  return {};
+}
+
+Result<std::string> approve(const Flags& flags, kube::Api& api) {
+  const auto remediation = open_of(api, flags.node);
+  if (!remediation) return std::unexpected(remediation.error());
+  const auto& asked = remediation->status.approval;
+  if (!asked || remediation->status.phase != Phase::kWaiting) {
+    return fail(ErrorKind::kInvalid, remediation->name + " waits for no approval now");
+  }
+  if (asked->token != flags.token) {
+    return fail(ErrorKind::kInvalid, "the token is not the one of " + remediation->name +
+                                         ": something has changed; see gpuward-remediator explain " +
+                                         flags.node);
+  }
+  const auto name = api.who_am_i();
+  if (!name) return with_context("asking the API server who you are", name.error());
+  const auto written = annotate(api, *remediation,
+                                {{std::string(kApproveAnnotation), flags.token},
+                                 {std::string(kApprovedByAnnotation), *name}});
+  if (!written) return std::unexpected(written.error());
+  return *name + " has approved " + std::string(to_string(asked->step)) + " of node " + flags.node +
+         " (" + remediation->name + ") for an hour\n";
+}
+
+Result<std::string> mark(const Flags& flags, kube::Api& api, std::string_view key, const Json& value,
+                         const std::string& what) {
+  const auto remediation = open_of(api, flags.node);
+  if (!remediation) return std::unexpected(remediation.error());
+  const auto written = annotate(api, *remediation, {{std::string(key), value}});
+  if (!written) return std::unexpected(written.error());
+  return remediation->name + " " + what + "\n";
+}
+
+}  // namespace
+
+std::string list_text(std::span<const Remediation> remediations, WallTime now) {
+  if (remediations.empty()) return "There are no remediations.\n";
+  std::vector<const Remediation*> sorted;
+  for (const Remediation& remediation : remediations) sorted.push_back(&remediation);
+  std::ranges::stable_sort(sorted, [](const Remediation* a, const Remediation* b) {
+    if (a->open() != b->open()) return a->open();
+    return a->created > b->created;
+  });
+  std::vector<Row> rows{{"NAME", "NODE", "SEVERITY", "PHASE", "AGE", "MESSAGE"}};
+  for (const Remediation* one : sorted) {
+    rows.push_back({one->name, one->node, std::string(to_string(one->acted_severity())),
+                    std::string(to_string(one->status.phase)), age_text(one->created, now),
+                    one->status.message});
+  }
+  return align(rows);
+}
+
+Result<std::string> carry_out(const Flags& flags, kube::Api& api, WallTime now) {
+  switch (flags.command) {
+    case Command::kApprove:
+      return approve(flags, api);
+    case Command::kPause:
+      return mark(flags, api, kPauseAnnotation, "true", "is paused: what stands stays");
+    case Command::kResume:
+      return mark(flags, api, kPauseAnnotation, nullptr, "goes on");
+    case Command::kCancel:
+      return mark(flags, api, kCancelAnnotation, "true",
+                  "is cancelled: what gpuward has put on the node comes off");
+    case Command::kList: {
+      const auto all = read_all(api, {});
+      if (!all) return std::unexpected(all.error());
+      return list_text(*all, now);
+    }
+    case Command::kServe:
+    case Command::kCheckConfig:
+    case Command::kExplain:
+      break;
+  }
+  return fail(ErrorKind::kInternal, "no command of a human's");
+}
+
+Result<std::string> run_human_command(const Flags& flags, Clock& clock) {
+  const auto cluster = Cluster::connect(flags, clock);
+  if (!cluster) return std::unexpected(cluster.error());
+  const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
+  return carry_out(flags, *api, clock.wall());
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,89 @@
+#include "remediator/policy/step_plan.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+void read_wait(const YamlMap& settings, WaitBefore& out) {
+  settings.read("approval", out.approval);
+  settings.read("delay", out.delay, seconds(0), hours(24 * 7));
+}
+
+void read_settings(const YamlMap& settings, PlannedStep& out) {
+  if (out.timeout.count() > 0) {
+    settings.read("timeout", out.timeout, seconds(10), hours(24 * 7));
+  }
+  if (out.step != Step::kVerify) return;
+  settings.read("soak", out.soak, seconds(0), hours(24));
+  if (out.soak >= out.timeout) settings.reject("soak", "must be shorter than the timeout");
+}
+
+bool has(const std::vector<PlannedStep>& plan, Step step) {
+  return std::ranges::find(plan, step, &PlannedStep::step) != plan.end();
+}
+
+// Why `step` cannot follow what is planned already; nullptr where it can.
+const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
+  if (has(plan, step)) return "names a step twice";
+  if (!plan.empty() && plan.back().step > step) {
+    return "must be in the order taint, cordon, drain, reboot, verify, return-to-service";
+  }
+  if (!is_mark(step) && !has(plan, Step::kCordon)) return "a step after cordon needs the cordon";
+  if (step == Step::kReboot && !has(plan, Step::kDrain)) return "reboot needs drain before it";
+  if (step == Step::kReturn && !has(plan, Step::kVerify)) {
+    return "return-to-service needs verify before it";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+PlannedStep planned(Step step) {
+  PlannedStep plan{.step = step, .before = {}, .timeout = {}, .soak = {}};
+  if (step == Step::kReboot) plan.timeout = minutes(20);
+  if (step == Step::kVerify) {
+    plan.timeout = minutes(45);
+    plan.soak = minutes(10);
+  }
+  return plan;
+}
+
+std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key) {
+  std::vector<PlannedStep> plan;
+  std::optional<WaitBefore> wait;
+  const auto refuse = [&](const std::string& why) {
+    severities.reject(key, why);
+    return std::vector<PlannedStep>();
+  };
+  for (const auto& [word, settings] : severities.named_items(key)) {
+    if (word == "wait") {
+      read_wait(settings, wait.emplace());
+      continue;
+    }
+    const auto step = parse_step(word);
+    if (!step) {
+      return refuse(
+          "each step must be one of taint, cordon, wait, drain, reboot, verify, "
+          "return-to-service");
+    }
+    if (const char* why = objection_to_next(plan, *step)) return refuse(why);
+    if (wait && is_mark(*step)) return refuse("taint and cordon wait for nothing");
+    PlannedStep next = planned(*step);
+    next.before = wait.value_or(WaitBefore{});
+    wait.reset();
+    read_settings(settings, next);
+    plan.push_back(next);
+  }
+  if (wait) return refuse("wait needs a step after it");
+  return plan;
+}
+
+}  // namespace gpuward::remediator

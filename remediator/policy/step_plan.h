@@ -1,0 +1,39 @@
+// One entry of a severity's list in the policy: a step, what must be true before it, and its own
+// settings. Immutable values; read from YAML by read_plan().
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "core/runtime/yaml.h"
+#include "remediator/policy/step.h"
+
+namespace gpuward::remediator {
+
+// What a step waits for. Written as `wait: {...}` before it in the list.
+struct WaitBefore {
+  bool approval = false;               // a human has to say yes
+  std::chrono::milliseconds delay{0};  // after the step before it
+
+  friend bool operator==(const WaitBefore&, const WaitBefore&) = default;
+};
+
+struct PlannedStep {
+  Step step = Step::kTaint;
+  WaitBefore before;
+  // The step has failed where it has not ended by then.
+  std::chrono::milliseconds timeout{0};
+  // Of verify: how long the node has to look well without a break.
+  std::chrono::milliseconds soak{0};
+
+  friend bool operator==(const PlannedStep&, const PlannedStep&) = default;
+};
+
+// The step with its defaults: reboot 20 min, verify 45 min with a soak of 10 min.
+[[nodiscard]] PlannedStep planned(Step step);
+
+// Reads the list under `key`. Steps stand in the order of Step, none twice; what cannot work
+// together is reported to the file.
+[[nodiscard]] std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,16 @@
+// What a Node's conditions say, as decisions and steps read it. Pure.
+#pragma once
+
+#include <algorithm>
+
+#include "core/kube/objects.h"
+
+namespace gpuward::remediator {
+
+[[nodiscard]] inline bool is_ready(const kube::Node& node) {
+  return std::ranges::any_of(node.conditions, [](const kube::NodeCondition& condition) {
+    return condition.type == "Ready" && condition.status == "True";
+  });
+}
+
+}  // namespace gpuward::remediator

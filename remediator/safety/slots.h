@@ -1,0 +1,33 @@
+// The budgets as the workflow asks them: may this Remediation take this step now? A slot is taken
+// for good before the step is recorded, so that two replicas never share one. Implemented over the
+// ledger; tests answer by hand.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/kube/objects.h"
+#include "core/model/result.h"
+#include "remediator/policy/remediation.h"
+
+namespace gpuward::remediator {
+
+struct SlotRefusal {
+  std::string guard;    // "budget.pool", "breaker", "storm", ...
+  std::string message;  // with the numbers
+};
+
+// Any thread.
+class Slots {
+ public:
+  virtual ~Slots() = default;
+  // Takes the slot, or keeps the one that is taken already; a refusal where a budget forbids it. An
+  // error where the ledger cannot be read or written: then the step waits.
+  [[nodiscard]] virtual Result<std::optional<SlotRefusal>> take(const Remediation& remediation,
+                                                                const kube::Node& node,
+                                                                Step step) = 0;
+  // The Remediation is closed and nothing of it goes on. Safe to repeat.
+  [[nodiscard]] virtual Status give_back(const Remediation& remediation) = 0;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,159 @@
+#include "remediator/workflow/step_order.h"
+
+#include <algorithm>
+
+#include "core/runtime/clock.h"
+#include "remediator/safety/approval.h"
+#include "remediator/safety/other_repairers.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// How often what a step waits for is looked at again.
+constexpr seconds kGateInterval{15};
+
+bool is_under_way(const StepRecord& record) {
+  return record.result == StepResult::kIntended || record.result == StepResult::kRunning;
+}
+
+// When the last step was done.
+WallTime last_done(const Remediation& remediation) {
+  WallTime last{};
+  for (const StepRecord& record : remediation.status.steps) {
+    if (record.finished_at) last = std::max(last, *record.finished_at);
+  }
+  return last;
+}
+
+Gate shut(std::string rule, std::string message, milliseconds look_again = kGateInterval) {
+  return {.verdict = Verdict::kHold,
+          .rule = std::move(rule),
+          .message = std::move(message),
+          .approval = {},
+          .look_again = look_again};
+}
+
+std::optional<Gate> delay_before(const PlannedStep& step, const Remediation& remediation,
+                                 WallTime now) {
+  const WallTime due = last_done(remediation) + step.before.delay;
+  if (step.before.delay.count() == 0 || now >= due) return std::nullopt;
+  const auto left = std::chrono::ceil<milliseconds>(due - now);
+  return shut("wait.delay", std::string(to_string(step.step)) + " waits until " + to_rfc3339(due),
+              std::min<milliseconds>(left, std::chrono::minutes(1)));
+}
+
+// What has to be true of the node right before harm is done to it.
+std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
+                                    const World& world, WallTime now) {
+  if (!is_disruptive(step.step)) return std::nullopt;
+  if (const auto who = other_repairer(*world.node, now)) return shut("guard.other-repairer", *who);
+  if (!world.report)
+    return Gate{.verdict = Verdict::kAskReport, .rule = {}, .message = {}, .approval = {},
+                .look_again = {}};
+  const std::string what = std::string(to_string(step.step)) + " needs fresh evidence: ";
+  if (!*world.report) return shut("guard.evidence", what + why_no_report(world.report->error()));
+  if (const auto why =
+          objection_to_harm(**world.report, *world.node, world.remediation.severity,
+                            {.after = {}, .max_age = policy.max_evidence_age, .now = now})) {
+    return shut("guard.evidence", what + *why);
+  }
+  return std::nullopt;
+}
+
+std::optional<Gate> slot_before(const World& world) {
+  if (!*world.slot) return shut("budget.ledger", "the budgets cannot be read");
+  const auto& refusal = **world.slot;
+  if (!refusal) return std::nullopt;
+  return shut(refusal->guard, refusal->message);
+}
+
+std::string how_to_approve(const Remediation& remediation, const ApprovalRecord& record) {
+  return std::string(to_string(record.step)) + " waits for a human: gpuward-remediator approve " +
+         remediation.node + " " + record.token;
+}
+
+}  // namespace
+
+const StepRecord* counting_record(const Remediation& remediation, Step step) {
+  const StepRecord* record = remediation.status.find(step);
+  if (record == nullptr || is_mark(step)) return record;
+  return record->severity == remediation.acted_severity() ? record : nullptr;
+}
+
+const PlannedStep* next_step(const std::vector<PlannedStep>& plan,
+                             const Remediation& remediation) {
+  for (const PlannedStep& step : plan) {
+    if (is_mark(step.step)) continue;
+    const StepRecord* record = counting_record(remediation, step.step);
+    if (record == nullptr || record->result != StepResult::kDone) return &step;
+  }
+  return nullptr;
+}
+
+std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediation& remediation) {
+  for (const StepRecord& record : remediation.status.steps) {
+    if (is_mark(record.step) || record.step == Step::kReturn || !is_under_way(record)) continue;
+    // A drain can be left at any time; a machine that is being restarted cannot.
+    const bool is_stale = record.severity != remediation.acted_severity();
+    if (is_stale && record.step != Step::kReboot) continue;
+    // With the settings of the plan that it was begun under, as they are now.
+    const auto plan = policy.steps.find(record.severity);
+    if (plan != policy.steps.end()) {
+      const auto found = std::ranges::find(plan->second, record.step, &PlannedStep::step);
+      if (found != plan->second.end()) return *found;
+    }
+    return planned(record.step);
+  }
+  return std::nullopt;
+}
+
+bool has_begun(const Remediation& remediation) {
+  return std::ranges::any_of(remediation.status.steps, [](const StepRecord& record) {
+    return !is_mark(record.step) && record.step != Step::kReturn;
+  });
+}
+
+Phase phase_of(Step step) {
+  switch (step) {
+    case Step::kTaint:
+    case Step::kCordon:
+      return Phase::kQuarantined;
+    case Step::kDrain:
+      return Phase::kDraining;
+    case Step::kReboot:
+      return Phase::kRebooting;
+    case Step::kVerify:
+      return Phase::kVerifying;
+    case Step::kReturn:
+      return Phase::kReleased;
+  }
+  return Phase::kQuarantined;
+}
+
+Gate gate_before(const PlannedStep& step, const Policy& policy, const World& world, WallTime now) {
+  if (auto gate = delay_before(step, world.remediation, now)) return *gate;
+  if (auto gate = node_before(step, policy, world, now)) return *gate;
+  Gate open;
+  if (step.before.approval) {
+    const ApprovalAnswer answer = approval_of(world.remediation, *world.node, step.step, now);
+    if (!answer.is_given) {
+      Gate gate = shut("guard.approval", how_to_approve(world.remediation, answer.record));
+      gate.approval = answer.record;
+      return gate;
+    }
+    open.approval = answer.record;
+  }
+  if (!is_disruptive(step.step)) return open;
+  if (!world.slot) {
+    open.verdict = Verdict::kAskSlot;
+  } else if (auto refused = slot_before(world)) {
+    refused->approval = std::move(open.approval);  // the hour of a yes runs while the slot waits
+    return *refused;
+  }
+  return open;
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,199 @@
+// The steps reboot and verify on nodes made by hand.
+#include <gmock/gmock.h>
+
+#include "core/runtime/clock.h"
+#include "remediator/actions/reboot_action.h"
+#include "remediator/actions/verify_action.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+const WallTime kBegun = WallTime(std::chrono::hours(500'000));
+
+class RecordingProvider final : public CloudProvider {
+ public:
+  Status reboot(const Machine& machine) override {
+    machines.push_back(machine);
+    return answer;
+  }
+  Status answer;
+  std::vector<Machine> machines;
+};
+
+class OneReport final : public HealthReports {
+ public:
+  Result<HealthReport> latest(std::string_view) override { return answer; }
+  Result<HealthReport> answer = fail(ErrorKind::kNotFound, "nothing known");
+};
+
+kube::Node a_node(const std::string& boot, bool ready = true) {
+  kube::Node node;
+  node.meta.name = "gpu-01";
+  node.meta.uid = "uid-1";
+  node.provider_id = "aws:///a/i-1";
+  node.boot_id = boot;
+  node.conditions = {{.type = "Ready", .status = ready ? "True" : "False", .reason = {},
+                      .message = {}}};
+  return node;
+}
+
+class MachineSteps : public ::testing::Test {
+ protected:
+  MachineSteps() {
+    remediation.name = "gpu-01-ab-1";
+    remediation.status.steps.push_back({.step = Step::kVerify,
+                                        .result = StepResult::kRunning,
+                                        .severity = Severity::kReboot,
+                                        .intent_at = kBegun,
+                                        .finished_at = {},
+                                        .attempts = 1,
+                                        .message = {}});
+  }
+  StepOrder order(const kube::Node& node, const PlannedStep& step, Facts facts,
+                  WallTime now = kBegun) {
+    return {.remediation = remediation,
+            .node = node,
+            .step = step,
+            .facts = std::move(facts),
+            .permit = [this] { return allowed; },
+            .now = now};
+  }
+  Remediation remediation;
+  Status allowed;
+};
+
+class Reboot : public MachineSteps {
+ protected:
+  StepProgress begin(const kube::Node& node) {
+    return *action.begin(order(node, planned(Step::kReboot), action.facts_before(node)));
+  }
+  StepProgress watch(const kube::Node& node) {
+    return *action.watch(
+        order(node, planned(Step::kReboot), action.facts_before(a_node("boot-1"))));
+  }
+  RecordingProvider provider;
+  RebootAction action{provider};
+};
+
+TEST_F(Reboot, AsksOnceForTheMachineBehindTheNode) {
+  const auto progress = begin(a_node("boot-1"));
+
+  EXPECT_EQ(progress.result, StepResult::kRunning);
+  ASSERT_EQ(provider.machines.size(), 1U);
+  EXPECT_EQ(provider.machines[0].node_uid, "uid-1");
+  EXPECT_EQ(provider.machines[0].provider_id, "aws:///a/i-1");
+  EXPECT_EQ(provider.machines[0].remediation, "gpu-01-ab-1");
+}
+
+TEST_F(Reboot, AsksNobodyWhereItMayNot) {
+  allowed = fail(ErrorKind::kCancelled, "the switch is on");
+
+  const auto progress = begin(a_node("boot-1"));
+
+  EXPECT_EQ(progress.result, StepResult::kIntended);
+  EXPECT_THAT(progress.message, HasSubstr("the switch is on"));
+  EXPECT_TRUE(provider.machines.empty());
+}
+
+TEST_F(Reboot, AsksNobodyWhereItCouldNotTellThatTheNodeHasRestarted) {
+  EXPECT_EQ(begin(a_node("")).result, StepResult::kFailed);
+  EXPECT_TRUE(provider.machines.empty());
+}
+
+TEST_F(Reboot, TellsARefusalFromAnAnswerThatNeverCame) {
+  provider.answer = fail(ErrorKind::kRefused, "protected");
+  EXPECT_EQ(begin(a_node("boot-1")).result, StepResult::kFailed);
+  provider.answer = fail(ErrorKind::kTimeout, "nothing heard");
+
+  const auto progress = begin(a_node("boot-1"));
+
+  EXPECT_EQ(progress.result, StepResult::kRunning);
+  EXPECT_THAT(progress.message, HasSubstr("not asked for again"));
+}
+
+TEST_F(Reboot, IsDoneWhenTheNodeIsReadyInAnotherBoot) {
+  EXPECT_EQ(watch(a_node("boot-1")).result, StepResult::kRunning);
+  EXPECT_EQ(watch(a_node("boot-1", false)).result, StepResult::kRunning);
+  EXPECT_EQ(watch(a_node("boot-2", false)).result, StepResult::kRunning);
+  EXPECT_EQ(watch(a_node("boot-2")).result, StepResult::kDone);
+}
+
+TEST_F(Reboot, HasFailedWhereTheNodeHasAnotherInstance) {
+  kube::Node other = a_node("boot-2");
+  other.provider_id = "aws:///a/i-2";
+
+  EXPECT_EQ(watch(other).result, StepResult::kFailed);
+}
+
+class Verify : public MachineSteps {
+ protected:
+  void report(Severity severity, WallTime measured_at, const std::string& boot = "boot-2") {
+    reports.answer = HealthReport{.measured_at = measured_at,
+                                  .severity = severity,
+                                  .kernel_severity = severity,
+                                  .boot_id = boot,
+                                  .sees_kernel_log = true};
+  }
+  StepProgress look(WallTime now, const Facts& facts = {}, bool ready = true) {
+    return *action.watch(order(a_node("boot-2", ready), planned(Step::kVerify), facts, now));
+  }
+  OneReport reports;
+  CurrentPolicy policy{Policy{}};
+  VerifyAction action{&reports, policy};
+};
+
+TEST_F(Verify, IsDoneAfterTheSoakWithoutABreak) {
+  const WallTime well = kBegun + minutes(1);
+  report(Severity::kMonitor, well);
+  auto progress = look(well);
+  EXPECT_EQ(progress.result, StepResult::kRunning);
+  report(Severity::kNone, well + minutes(9));
+  progress = look(well + minutes(9), progress.facts);
+  EXPECT_EQ(progress.result, StepResult::kRunning);
+
+  report(Severity::kNone, well + minutes(10));
+  progress = look(well + minutes(10), progress.facts);
+
+  EXPECT_EQ(progress.result, StepResult::kDone);
+}
+
+TEST_F(Verify, BeginsAnewAfterABreak) {
+  const WallTime well = kBegun + minutes(1);
+  report(Severity::kNone, well);
+  auto progress = look(well);
+  report(Severity::kReset, well + minutes(5));
+  progress = look(well + minutes(5), progress.facts);
+  EXPECT_THAT(progress.message, HasSubstr("still says severity reset"));
+  report(Severity::kNone, well + minutes(11));
+
+  EXPECT_EQ(look(well + minutes(11), progress.facts).result, StepResult::kRunning);
+}
+
+TEST_F(Verify, TakesNothingForHealthThatIsNone) {
+  const WallTime now = kBegun + minutes(1);
+  EXPECT_THAT(look(now).message, HasSubstr("nothing known"));
+  report(Severity::kNone, now, "boot-1");
+  EXPECT_THAT(look(now).message, HasSubstr("another boot"));
+  report(Severity::kNone, now - minutes(2));
+  EXPECT_THAT(look(now).message, HasSubstr("too old"));
+  report(Severity::kNone, now);
+  EXPECT_THAT(look(now, {}, false).message, HasSubstr("not Ready"));
+  remediation.alerts.push_back({"Bad", "ab", Severity::kReboot, kBegun, kBegun, std::nullopt});
+  EXPECT_THAT(look(now).message, HasSubstr("an alert fires"));
+}
+
+TEST_F(Verify, SaysThatThereIsNobodyToAsk) {
+  VerifyAction blind(nullptr, policy);
+
+  const auto progress =
+      blind.begin(order(a_node("boot-2"), planned(Step::kVerify), {}, kBegun + seconds(1)));
+
+  EXPECT_THAT(progress->message, HasSubstr("--prometheus.url"));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

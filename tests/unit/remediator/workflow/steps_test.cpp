@@ -1,0 +1,469 @@
+// The steps after taint and cordon, led by the hand: what must be true before one, what is written
+// around it, and where it goes from there.
+#include <map>
+
+#include "tests/unit/remediator/workflow/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+PlannedStep with_approval(Step step) {
+  PlannedStep plan = planned(step);
+  plan.before.approval = true;
+  return plan;
+}
+
+class StepsTest : public ClusterTest {
+ protected:
+  StepsTest() {
+    clock_.advance(minutes(15));  // the node is no newcomer
+    policy.mode = Mode::kFull;
+    plan(Severity::kReboot, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kReboot,
+                             Step::kVerify, Step::kReturn});
+    report(Severity::kReboot);
+  }
+  void plan(Severity severity, const std::vector<Step>& steps) {
+    policy.steps[severity].clear();
+    for (const Step step : steps) policy.steps[severity].push_back(planned(step));
+    policy_.set(policy);
+  }
+  void report(Severity severity, const std::string& boot = "boot-gpu-01") {
+    reports_.answer = HealthReport{.measured_at = clock_.wall(),
+                                   .severity = severity,
+                                   .kernel_severity = severity,
+                                   .boot_id = boot,
+                                   .sees_kernel_log = true};
+  }
+  // The marks are on the node, nothing further.
+  void quarantine() {
+    ASSERT_TRUE(take({order()}));
+    ASSERT_TRUE(reconcile());
+    expect_quarantined();
+  }
+  void finish(Step step) {
+    steps_[step].progress =
+        StepProgress{.result = StepResult::kDone, .message = "done", .facts = {}, .look_again = {}};
+    ASSERT_TRUE(reconcile());
+  }
+  const StepRecord* record(Step step) {
+    last_ = remediation();
+    return last_.status.find(step);
+  }
+  void annotate(const std::string& key, const std::string& value) {
+    kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
+                      Json{{"metadata", {{"annotations", {{key, value}}}}}});
+  }
+  void expect_waiting(const std::string& guard, const std::string& says) {
+    const RemediationStatus status = remediation().status;
+    EXPECT_EQ(status.phase, Phase::kWaiting);
+    EXPECT_EQ(status.rule, guard);
+    EXPECT_THAT(status.message, HasSubstr(says));
+  }
+
+  Policy policy;
+  Remediation last_;
+};
+
+TEST_F(StepsTest, FollowTheMarksOneByOneToTheReturn) {
+  quarantine();
+
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kDraining);
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+  finish(Step::kDrain);
+  EXPECT_EQ(steps_[Step::kDrain].watched, 1);
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kRebooting);
+  finish(Step::kReboot);
+  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  finish(Step::kVerify);
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_THAT(slots_.asked,
+              ElementsAre(HasSubstr("/cordon"), HasSubstr("/drain"), HasSubstr("/reboot")));
+}
+
+TEST_F(StepsTest, AreIntendedBeforeTheyAreBegun) {
+  quarantine();
+  kube_.clear_requests();
+  steps_[Step::kDrain].progress = fail(ErrorKind::kUnavailable, "cut off");
+
+  EXPECT_FALSE(reconcile(1));
+
+  ASSERT_TRUE(record(Step::kDrain));
+  EXPECT_EQ(record(Step::kDrain)->result, StepResult::kIntended);
+  EXPECT_EQ(record(Step::kDrain)->severity, Severity::kReboot);
+  EXPECT_EQ(record(Step::kDrain)->facts.at("boot"), "boot-gpu-01");
+}
+
+// Whatever crashed after the intent: nobody knows whether the machine was asked to restart.
+TEST_F(StepsTest, AreNeverBegunTwice) {
+  quarantine();
+  steps_[Step::kDrain].progress->result = StepResult::kDone;
+  ASSERT_TRUE(reconcile());
+  steps_[Step::kReboot].progress = fail(ErrorKind::kUnavailable, "cut off");
+  EXPECT_FALSE(reconcile(1));
+  restart();
+  steps_[Step::kReboot].progress = StepProgress{};
+
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kReboot].begun, 1);
+  EXPECT_EQ(steps_[Step::kReboot].watched, 2);
+  EXPECT_EQ(steps_[Step::kReboot].facts.at("boot"), "boot-gpu-01");
+}
+
+TEST_F(StepsTest, AreBegunAgainWhereTheySayThatNothingWasDone) {
+  quarantine();
+  steps_[Step::kDrain].progress = StepProgress{
+      .result = StepResult::kIntended, .message = "not now", .facts = {}, .look_again = {}};
+  ASSERT_TRUE(reconcile());
+  EXPECT_FALSE(record(Step::kDrain));
+  EXPECT_EQ(remediation().status.phase, Phase::kWaiting);
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 2);
+}
+
+TEST_F(StepsTest, WaitForEvidenceThatIsFreshOfThisBootAndBadEnough) {
+  quarantine();
+  struct Row {
+    const char* says;
+    std::function<void()> make;
+  };
+  const Row rows[] = {
+      {"no report", [&] { reports_.answer = fail(ErrorKind::kNotFound, "no report"); }},
+      {"Prometheus does not answer",
+       [&] { reports_.answer = fail(ErrorKind::kTimeout, "after 812 ms"); }},
+      {"another boot", [&] { report(Severity::kReboot, "boot-old"); }},
+      {"says severity reset", [&] { report(Severity::kReset); }},
+      {"user space", [&] { reports_.answer->kernel_severity = Severity::kMonitor; }},
+      {"too old", [&] { clock_.advance(minutes(3)); }},
+  };
+  for (const Row& row : rows) {
+    report(Severity::kReboot);
+    row.make();
+    ASSERT_TRUE(reconcile());
+    expect_waiting("guard.evidence", row.says);
+    EXPECT_TRUE(look_again_->has_value());
+  }
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+
+  report(Severity::kReboot);
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+}
+
+TEST_F(StepsTest, AskForEvidenceAgainBeforeTheNextHarm) {
+  quarantine();
+  ASSERT_TRUE(reconcile());
+  finish(Step::kDrain);
+  report(Severity::kNone);
+
+  ASSERT_TRUE(reconcile());
+
+  expect_waiting("guard.evidence", "reboot needs fresh evidence");
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+}
+
+TEST_F(StepsTest, TakeNothingFromANodeThatNobodyComplainsAboutAnyMore) {
+  quarantine();
+  ASSERT_TRUE(reconcile());
+  finish(Step::kDrain);
+  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+  EXPECT_THAT(remediation().status.message, HasSubstr("the alerts ended"));
+}
+
+TEST_F(StepsTest, YieldToOthersWhoRepairTheNode) {
+  quarantine();
+  kube_.patch("/api/v1/nodes/gpu-01",
+              Json{{"metadata", {{"labels", {{"nvidia.com/mig.config.state", "pending"}}}}}});
+
+  ASSERT_TRUE(reconcile());
+
+  expect_waiting("guard.other-repairer", "MIG manager");
+}
+
+TEST_F(StepsTest, WaitForASlot) {
+  quarantine();
+  slots_.answer = SlotRefusal{"budget.pool", "2 of 2 nodes of pool a are taken"};
+
+  ASSERT_TRUE(reconcile());
+
+  expect_waiting("budget.pool", "2 of 2");
+  slots_.answer = fail(ErrorKind::kUnavailable, "no ledger");
+  ASSERT_TRUE(reconcile());
+  expect_waiting("budget.ledger", "cannot be read");
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+}
+
+// A taint harms nobody who is there already.
+TEST_F(StepsTest, TaintAtOnceAndCordonWhenTheCapAllowsIt) {
+  slots_.answer = SlotRefusal{"budget.cordon", "1 of 1 nodes of pool a are cordoned"};
+  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(our_taint_on(node()), "reboot");
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_THAT(remediation().status.message, HasSubstr("the cordon waits: 1 of 1"));
+  kube_.clear_requests();
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(writes(), 0U);
+
+  slots_.answer = std::nullopt;
+  ASSERT_TRUE(reconcile());
+
+  expect_quarantined();
+}
+
+TEST_F(StepsTest, WaitForTheirDelay) {
+  policy.steps[Severity::kReboot][2].before.delay = minutes(10);
+  policy_.set(policy);
+  quarantine();
+
+  ASSERT_TRUE(reconcile());
+  expect_waiting("wait.delay", "drain waits until");
+  clock_.advance(minutes(10));
+  report(Severity::kReboot);
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+}
+
+TEST_F(StepsTest, WaitForAHumansYesToExactlyThisStep) {
+  policy.steps[Severity::kReboot][2] = with_approval(Step::kDrain);
+  policy_.set(policy);
+  quarantine();
+  ASSERT_TRUE(reconcile());
+  expect_waiting("guard.approval", "gpuward-remediator approve gpu-01");
+  const std::string token = remediation().status.approval->token;
+  annotate("gpuward.dev/approved-by", "alice");
+
+  annotate("gpuward.dev/approve", "0000000000");
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+  annotate("gpuward.dev/approve", token);
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+  EXPECT_EQ(remediation().status.approval->by, "alice");
+  EXPECT_TRUE(remediation().status.approval->seen_at);
+}
+
+TEST_F(StepsTest, TakeNoYesThatIsOlderThanAnHour) {
+  policy.steps[Severity::kReboot][2] = with_approval(Step::kDrain);
+  policy_.set(policy);
+  quarantine();
+  ASSERT_TRUE(reconcile());
+  const std::string token = remediation().status.approval->token;
+  annotate("gpuward.dev/approved-by", "alice");
+  annotate("gpuward.dev/approve", token);
+  slots_.answer = SlotRefusal{"budget.pool", "full"};
+  ASSERT_TRUE(reconcile());
+  slots_.answer = std::nullopt;
+  clock_.advance(minutes(61));
+  report(Severity::kReboot);
+
+  ASSERT_TRUE(reconcile());
+
+  expect_waiting("guard.approval", "waits for a human");
+  EXPECT_NE(remediation().status.approval->token, token);
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+}
+
+TEST_F(StepsTest, TakeAYesToOtherEvidenceForNone) {
+  policy.steps[Severity::kReboot][2] = with_approval(Step::kDrain);
+  policy_.set(policy);
+  quarantine();
+  ASSERT_TRUE(reconcile());
+  annotate("gpuward.dev/approved-by", "alice");
+  annotate("gpuward.dev/approve", remediation().status.approval->token);
+  Order other = order();
+  other.fingerprint = "cd";
+  ASSERT_TRUE(take({other}));
+
+  ASSERT_TRUE(reconcile());
+
+  expect_waiting("guard.approval", "waits for a human");
+}
+
+TEST_F(StepsTest, GoNoFurtherAfterAFailedDrain) {
+  quarantine();
+  steps_[Step::kDrain].progress = StepProgress{
+      .result = StepResult::kFailed, .message = "pod a/b", .facts = {}, .look_again = {}};
+  ASSERT_TRUE(reconcile());
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_THAT(remediation().status.message, HasSubstr("pod a/b"));
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_TRUE(replica_->announcer.events.back().warning);
+}
+
+TEST_F(StepsTest, FailWhenTheirTimeIsOver) {
+  quarantine();
+  steps_[Step::kDrain].progress->result = StepResult::kDone;
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kRebooting);
+  clock_.advance(minutes(21));
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(record(Step::kReboot)->result, StepResult::kFailed);
+  EXPECT_THAT(record(Step::kReboot)->message, HasSubstr("not done in time"));
+}
+
+TEST_F(StepsTest, EscalateWhereTheyDidNotHelp) {
+  plan(Severity::kIsolate, {Step::kTaint, Step::kCordon});
+  quarantine();
+  steps_[Step::kDrain].progress->result = StepResult::kDone;
+  ASSERT_TRUE(reconcile());
+  steps_[Step::kReboot].progress->result = StepResult::kFailed;
+  ASSERT_TRUE(reconcile());
+
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.escalated_to, Severity::kIsolate);
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(our_taint_on(node()), "isolate");
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_THAT(remediation().status.history,
+              ElementsAre(HasSubstr("drain done"), HasSubstr("reboot failed"),
+                          HasSubstr("severity isolate from now on")));
+}
+
+TEST_F(StepsTest, AreTakenAnewWhenTheNodeGetsWorse) {
+  plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain});
+  ASSERT_TRUE(take({order(Severity::kReset)}));
+  ASSERT_TRUE(reconcile());
+  steps_[Step::kDrain].progress->result = StepResult::kDone;
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(record(Step::kDrain)->severity, Severity::kReset);
+  ASSERT_TRUE(take({order(Severity::kReboot)}));
+
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(our_taint_on(node()), "reboot");
+  EXPECT_EQ(steps_[Step::kDrain].begun, 2);
+  EXPECT_EQ(record(Step::kDrain)->severity, Severity::kReboot);
+}
+
+// A machine that restarts is waited for, whatever else is heard of it meanwhile.
+TEST_F(StepsTest, SeeARestartToItsEndBeforeAnythingElse) {
+  plan(Severity::kIsolate, {Step::kTaint, Step::kCordon, Step::kDrain});
+  quarantine();
+  steps_[Step::kDrain].progress->result = StepResult::kDone;
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(take({order(Severity::kIsolate)}));
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kReboot].watched, 1);
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+}
+
+TEST_F(StepsTest, StopWhileNothingMayBeChanged) {
+  quarantine();
+  permit_ = fail(ErrorKind::kCancelled, "the stop switch is on");
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+  EXPECT_EQ(remediation().status.rule, "guard.stop");
+  EXPECT_THAT(remediation().status.message, HasSubstr("the stop switch is on"));
+  permit_ = {};
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+}
+
+TEST_F(StepsTest, TouchNoNodeWhileNothingMayBeChanged) {
+  permit_ = fail(ErrorKind::kCancelled, "the stop switch is on");
+  ASSERT_TRUE(take({order()}));
+  kube_.clear_requests();
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(node_writes(), 0U);
+  EXPECT_EQ(remediation().status.rule, "guard.stop");
+}
+
+TEST_F(StepsTest, PauseAndGoOnByAnnotation) {
+  quarantine();
+  annotate("gpuward.dev/pause", "true");
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kPaused);
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+
+  annotate("gpuward.dev/pause", "false");
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+}
+
+// Said after the reconcile has read the Remediation: the step asks again before each change.
+TEST_F(StepsTest, AreToldInTheirMidstThatAHumanHasSaidPauseOrCancel) {
+  quarantine();
+  for (const char* wish : {"pause", "cancel"}) {
+    steps_[Step::kDrain].before = [&] { annotate(std::string("gpuward.dev/") + wish, "true"); };
+    ASSERT_TRUE(reconcile());
+    ASSERT_FALSE(steps_[Step::kDrain].permitted);
+    EXPECT_THAT(steps_[Step::kDrain].permitted.error().message, HasSubstr(wish));
+    steps_[Step::kDrain].before = {};
+    annotate("gpuward.dev/pause", "false");
+  }
+}
+
+TEST_F(StepsTest, CancelTakesWhatIsOursOffTheNodeAndStaysCancelled) {
+  quarantine();
+  ASSERT_TRUE(reconcile());
+  annotate("gpuward.dev/cancel", "true");
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_FALSE(node().unschedulable);
+  // The Alertmanager repeats itself: that is no new incident.
+  clock_.advance(minutes(10));
+  Order repeat = order();
+  repeat.starts_at = remediation().alerts[0].starts_at;
+  const auto counts = take({repeat});
+  EXPECT_EQ(counts->ignored, 1U);
+  EXPECT_EQ(remediations().size(), 1U);
+}
+
+TEST_F(StepsTest, AreNotTakenInModeCordon) {
+  policy.mode = Mode::kCordon;
+  policy_.set(policy);
+  quarantine();
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+  EXPECT_THAT(slots_.asked, ElementsAre(HasSubstr("/cordon")));
+  EXPECT_EQ(remediation().status.phase, Phase::kQuarantined);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
