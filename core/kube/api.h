@@ -107,6 +107,13 @@ class Api {
   [[nodiscard]] Result<Lease> update_lease(
       const Lease& lease);  // PUT guarded by its resourceVersion
 
+  // --- ConfigMaps: as they are in the store, never out of the server's cache
+  [[nodiscard]] Result<ConfigMap> get_config_map(std::string_view ns, std::string_view name);
+  [[nodiscard]] Result<ConfigMap> create_config_map(const ConfigMap& config_map);
+  // PUT guarded by its resourceVersion. kConflict may also be our own earlier try, whose answer was
+  // lost: read again and see.
+  [[nodiscard]] Result<ConfigMap> update_config_map(const ConfigMap& config_map);
+
   // --- Events: best effort by contract of the caller; a failure must not fail an action.
   [[nodiscard]] Status create_event(const NodeEvent& event);
 

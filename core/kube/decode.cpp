@@ -159,6 +159,12 @@ Result<Job> decode_job(const Json& object) {
   return job;
 }
 
+Result<ConfigMap> decode_config_map(const Json& object) {
+  auto meta = decode_meta(object);
+  if (!meta) return std::unexpected(std::move(meta.error()));
+  return ConfigMap{std::move(*meta), labels_at(object, "data")};
+}
+
 Result<Lease> decode_lease(const Json& object) {
   auto meta = decode_meta(object);
   if (!meta) return std::unexpected(std::move(meta.error()));

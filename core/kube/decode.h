@@ -16,6 +16,7 @@ namespace gpuward::kube {
 [[nodiscard]] Result<Node> decode_node(const Json& object);
 [[nodiscard]] Result<Pod> decode_pod(const Json& object);
 [[nodiscard]] Result<Job> decode_job(const Json& object);
+[[nodiscard]] Result<ConfigMap> decode_config_map(const Json& object);
 [[nodiscard]] Result<Lease> decode_lease(const Json& object);
 [[nodiscard]] Result<CustomObject> decode_custom(const Json& object, std::string text);
 

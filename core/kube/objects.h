@@ -88,6 +88,13 @@ struct Lease {
   int transitions = 0;
 };
 
+// core/v1. One that is written is ours alone: what is not modelled here (binaryData, finalizers)
+// does not outlive an update.
+struct ConfigMap {
+  ObjectMeta meta = {};
+  std::map<std::string, std::string> data = {};
+};
+
 // core/v1 Event on a Node. `node_uid` is the real UID: `kubectl describe node` looks it up by that.
 struct NodeEvent {
   std::string node, node_uid;

@@ -46,6 +46,14 @@ Result<std::string> job_path(std::string_view ns, std::string_view name) {
   return below(job_collection(ns), name);
 }
 
+Result<std::string> config_map_collection(std::string_view ns) {
+  return join({"api", "v1", "namespaces", ns, "configmaps"});
+}
+
+Result<std::string> config_map_path(std::string_view ns, std::string_view name) {
+  return below(config_map_collection(ns), name);
+}
+
 Result<std::string> lease_collection(std::string_view ns) {
   return join({"apis", "coordination.k8s.io", "v1", "namespaces", ns, "leases"});
 }

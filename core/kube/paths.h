@@ -15,6 +15,8 @@ namespace gpuward::kube {
 [[nodiscard]] Result<std::string> pod_collection(std::string_view ns);
 [[nodiscard]] Result<std::string> job_collection(std::string_view ns);
 [[nodiscard]] Result<std::string> job_path(std::string_view ns, std::string_view name);
+[[nodiscard]] Result<std::string> config_map_collection(std::string_view ns);
+[[nodiscard]] Result<std::string> config_map_path(std::string_view ns, std::string_view name);
 [[nodiscard]] Result<std::string> lease_collection(std::string_view ns);
 [[nodiscard]] Result<std::string> lease_path(std::string_view ns, std::string_view name);
 [[nodiscard]] Result<std::string> custom_collection(const ResourceType& type);

@@ -177,6 +177,17 @@ void check_lease(const Json& lease, Causes& causes) {
   }
 }
 
+// Core validation counts the values alone, not their keys.
+void check_config_map(const Json& config_map, Causes& causes) {
+  constexpr std::size_t kMaxBytes = 1U << 20U;
+  std::size_t bytes = 0;
+  for (const Json& value : member_at(config_map, "data"))
+    bytes += value.get_ref<const std::string&>().size();
+  if (bytes > kMaxBytes) {
+    causes.push_back({"FieldValueTooLong", "Too long: may not be more than 1048576 bytes", "[]"});
+  }
+}
+
 // The types of what gpuward writes, as a schema; what is not named here is not checked.
 const Json& types_of(const Resource& resource) {
   static const Json kNode = parse_json(R"({"properties":{"spec":{"properties":{
@@ -193,8 +204,12 @@ const Json& types_of(const Resource& resource) {
       "acquireTime":{"type":"string","nullable":true,"format":"date-time"},
       "renewTime":{"type":"string","nullable":true,"format":"date-time"}}}}})")
                                  .value();
+  static const Json kConfigMap = parse_json(R"({"properties":{"data":{"type":"object",
+      "nullable":true,"additionalProperties":{"type":"string"}}}})")
+                                     .value();
   static const Json kNothing = nullptr;
   if (resource.plural == "nodes") return kNode;
+  if (resource.plural == "configmaps") return kConfigMap;
   return resource.plural == "leases" ? kLease : kNothing;
 }
 
@@ -238,6 +253,7 @@ std::vector<Cause> faults_of(const Resource& resource, const Json& object) {
   if (resource.plural == "pods") check_pod(object, causes);
   if (resource.plural == "events") check_event(object, causes);
   if (resource.plural == "leases") check_lease(object, causes);
+  if (resource.plural == "configmaps") check_config_map(object, causes);
   if (resource.plural == "customresourcedefinitions") {
     const auto found = faults_of_definition(object);
     causes.insert(causes.end(), found.begin(), found.end());

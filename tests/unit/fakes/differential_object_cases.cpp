@@ -7,6 +7,7 @@ std::vector<Case> object_cases() {
       R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"l1")";
   const std::string spec =
       R"(},"spec":{"holderIdentity":"me","leaseDurationSeconds":15,"renewTime":"2026-01-01T00:00:00.000000Z"}})";
+  const std::string map = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m3")";
   return {
       {"a lease is guarded by its version",
        {get(kLeases + "/l1"), post(kLeases, lease + spec), post(kLeases, lease + spec),
@@ -37,6 +38,15 @@ std::vector<Case> object_cases() {
             kMaps,
             R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m2","namespace":"other"}})"),
         remove(kMaps + "/m1")}},
+      {"a configmap is guarded by its version and bounded",
+       {post(kMaps, map + R"(},"data":{"a":"b"}})"), post(kMaps, map + R"(},"data":{"a":"b"}})"),
+        put(kMaps + "/m3", map + R"(,"resourceVersion":"${rv:m3}"},"data":{"a":"c"}})"),
+        put(kMaps + "/m3", map + R"(,"resourceVersion":"1"},"data":{"a":"d"}})"),
+        put(kMaps + "/m3", map + R"(},"data":{"a":7}})", Compare::kCode),
+        put(kMaps + "/m3",
+            map + R"(},"data":{"a":")" + std::string((1U << 20U) + 1, 'x') + R"("}})"),
+        put(kMaps + "/m4", R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m4"}})"),
+        get(kMaps + "/m3"), remove(kMaps + "/m3")}},
       {"nothing new in a namespace that ends",
        {post("/api/v1/namespaces",
              R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ending"}})",

@@ -1,0 +1,57 @@
+#include "tests/unit/core/kube/api_fixture.h"
+
+namespace gpuward::kube {
+namespace {
+
+using ConfigMapsTest = ApiTest;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
+
+ConfigMap stored_map() {
+  ConfigMap map;
+  map.meta.name = "gpuward-ledger";
+  map.meta.ns = "sys";
+  map.meta.resource_version = "5";
+  map.data = {{"ledger.json", "{}"}};
+  return map;
+}
+
+constexpr const char* kMapAnswer =
+    R"({"metadata":{"name":"gpuward-ledger","namespace":"sys","uid":"u1","resourceVersion":"6"},
+    "data":{"ledger.json":"{}","odd":7}})";
+
+TEST_F(ConfigMapsTest, AreReadPastTheCacheOfTheServer) {
+  client.then(answer(200, kMapAnswer));
+  const auto map = api.get_config_map("sys", "gpuward-ledger");
+  ASSERT_TRUE(map);
+  EXPECT_EQ(url(0), "https://api:6443/api/v1/namespaces/sys/configmaps/gpuward-ledger");
+  EXPECT_THAT(url(0), Not(HasSubstr("resourceVersion")));
+  EXPECT_EQ(map->meta.resource_version, "6");
+  EXPECT_THAT(map->data, ElementsAre(Pair("ledger.json", "{}")));
+}
+
+TEST_F(ConfigMapsTest, AreReplacedUnderTheirVersion) {
+  client.then(answer(200, kMapAnswer));
+  ASSERT_TRUE(api.update_config_map(stored_map()));
+  EXPECT_EQ(client.requests[0].method, "PUT");
+  EXPECT_EQ(sent(0)["metadata"]["resourceVersion"], "5");
+  EXPECT_EQ(sent(0)["data"]["ledger.json"], "{}");
+}
+
+TEST_F(ConfigMapsTest, AreNeverReplacedWithoutAVersion) {
+  ConfigMap map = stored_map();
+  map.meta.resource_version.clear();
+  EXPECT_EQ(api.update_config_map(map).error().kind, ErrorKind::kInvalid);
+  EXPECT_TRUE(client.requests.empty());
+}
+
+TEST_F(ConfigMapsTest, AreNotLookedForUnderANameThatIsNone) {
+  EXPECT_EQ(api.get_config_map("sys", "../secrets/x").error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(api.create_config_map({}).error().kind, ErrorKind::kInvalid);
+  EXPECT_TRUE(client.requests.empty());
+}
+
+}  // namespace
+}  // namespace gpuward::kube
