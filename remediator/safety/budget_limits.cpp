@@ -1,0 +1,33 @@
+#include "remediator/safety/budget_limits.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpuward::remediator {
+namespace {
+
+// 7 % of 100 nodes is 7.000000000000001 in binary: not eight nodes, and 6.999999999999999 is seven.
+constexpr double kDust = 1e-6;
+
+double part_of(const Share& share, std::size_t nodes) {
+  return share.percent * static_cast<double>(nodes) / 100.0;
+}
+
+}  // namespace
+
+int at_most(const Share& share, std::size_t nodes) {
+  if (nodes == 0) return 0;
+  return std::max(share.nodes, static_cast<int>(std::floor(part_of(share, nodes) + kDust)));
+}
+
+int at_least(const Share& share, std::size_t nodes) {
+  return std::max(share.nodes, static_cast<int>(std::ceil(part_of(share, nodes) - kDust)));
+}
+
+PlaceKeys place_keys(const BudgetLimits& limits) {
+  PlaceKeys keys = limits.keys;
+  for (const LabelLimit& limit : limits.labels) keys.domains.push_back(limit.label);
+  return keys;
+}
+
+}  // namespace gpuward::remediator

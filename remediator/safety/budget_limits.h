@@ -1,0 +1,83 @@
+// How much may be spent: the numbers of the policy's section `budgets` (budget_file reads it), with
+// the defaults. Plain values. Shares are of the nodes in the census (fleet.h).
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "remediator/safety/place.h"
+
+namespace gpuward::remediator {
+
+// So many nodes, or that part of them, whichever is more.
+struct Share {
+  int nodes = 0;
+  double percent = 0;
+
+  friend bool operator==(const Share&, const Share&) = default;
+};
+
+// Parts of a node are rounded to the safe side. What is allowed, and what sets off an alarm, is
+// rounded down: 5 % of 39 nodes is 1. Nothing is allowed of no nodes.
+[[nodiscard]] int at_most(const Share& share, std::size_t nodes);
+// What must remain is rounded up: 50 % of 3 nodes is 2.
+[[nodiscard]] int at_least(const Share& share, std::size_t nodes);
+
+// So many begun within the window.
+struct WindowLimit {
+  Share share;
+  std::chrono::milliseconds window{0};
+
+  friend bool operator==(const WindowLimit&, const WindowLimit&) = default;
+};
+
+struct ScopeLimit {
+  Share at_once;
+  std::vector<WindowLimit> windows = {};
+
+  friend bool operator==(const ScopeLimit&, const ScopeLimit&) = default;
+};
+
+// Among the nodes that share a value of `label`; nodes without the label are not limited by it.
+struct LabelLimit {
+  std::string label;
+  ScopeLimit limit;
+
+  friend bool operator==(const LabelLimit&, const LabelLimit&) = default;
+};
+
+struct BudgetLimits {
+  // Of disruptions (drain, reset, reboot, terminate).
+  ScopeLimit cluster{.at_once = {1, 5}};
+  ScopeLimit pool{.at_once = {1, 10}};
+  ScopeLimit zone{.at_once = {1, 10}};
+  std::vector<LabelLimit> labels = {
+      {"topology.kubernetes.io/rack", {.at_once = {1, 0}}},
+      {"nvidia.com/gpu.clique", {.at_once = {1, 0}}},
+  };
+  // Nodes of one pool that are cordoned by us or worse.
+  Share cordoned{1, 10};
+  // Terminations in the whole cluster, beside all the above.
+  std::vector<WindowLimit> terminations = {
+      {{2, 0}, std::chrono::hours(1)},
+      {{5, 0}, std::chrono::hours(24)},
+  };
+  // Of a pool: what must be ready, schedulable and well without the node in question. None by
+  // default, so that the one bad node of a pool of one can be looked after.
+  Share min_healthy{0, 0};
+  // The same code on so many nodes within the window is a storm.
+  WindowLimit storm{{3, 10}, std::chrono::minutes(10)};
+  // More new Remediations within the window open the circuit breaker.
+  WindowLimit breaker{{5, 10}, std::chrono::minutes(10)};
+  // How long the slot of a deleted Remediation binds where its node does not come back.
+  std::chrono::milliseconds orphan_hold{std::chrono::hours(24)};
+  PlaceKeys keys;  // `domains` is filled from `labels` by place_keys()
+
+  friend bool operator==(const BudgetLimits&, const BudgetLimits&) = default;
+};
+
+// What the census has to be read with.
+[[nodiscard]] PlaceKeys place_keys(const BudgetLimits& limits);
+
+}  // namespace gpuward::remediator

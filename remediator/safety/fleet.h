@@ -1,0 +1,44 @@
+// The census that budgets are measured against: the nodes that gpuward looks after, where they
+// stand and how they do. Built by the workflow from its caches; plain values, by node UID, because
+// a new node under an old name is another node.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/kube/objects.h"
+#include "core/model/severity.h"
+#include "remediator/policy/remediation.h"
+#include "remediator/safety/place.h"
+
+namespace gpuward::remediator {
+
+// What is open about a node: a code or the name of an alert, and since when we know.
+struct FleetAlert {
+  std::string code;
+  WallTime since;
+};
+
+struct FleetNode {
+  std::string name;
+  Place place;
+  bool ready = false;                   // condition Ready is True
+  bool schedulable = false;             // not cordoned, by whomever
+  Severity severity = Severity::kNone;  // of its open Remediation
+  std::vector<FleetAlert> alerts;       // of its open Remediation
+
+  // Takes work, or would.
+  [[nodiscard]] bool healthy() const { return ready && schedulable && severity < Severity::kReset; }
+};
+
+struct Fleet {
+  std::map<std::string, FleetNode, std::less<>> nodes;  // by UID
+
+  [[nodiscard]] const FleetNode* find(std::string_view uid) const;
+};
+
+// What the node itself says; severity and alerts are the caller's.
+[[nodiscard]] FleetNode fleet_node(const kube::Node& node, const PlaceKeys& keys);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,39 @@
+// Where a node stands, as budgets count nodes: its pool, its zone, and what else is limited (rack,
+// NVLink domain). Read from the node's labels; used by the ledger, the census and the budgets.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/kube/objects.h"
+
+namespace gpuward::remediator {
+
+// Which labels say where a node stands.
+struct PlaceKeys {
+  // The first that a node has names its pool; a node with none of them is in the pool of its
+  // instance type, and one without that in the pool "".
+  std::vector<std::string> pool = {
+      "karpenter.sh/nodepool", "eks.amazonaws.com/nodegroup", "cloud.google.com/gke-nodepool",
+      "kubernetes.azure.com/agentpool", "node.kubernetes.io/instance-type"};
+  std::string zone = "topology.kubernetes.io/zone";
+  std::vector<std::string> domains;  // limited beside them, each by itself
+
+  friend bool operator==(const PlaceKeys&, const PlaceKeys&) = default;
+};
+
+struct Place {
+  // Nodes without such a label are one pool or zone of their own, "".
+  std::string pool, zone;
+  // By label. A node without the label is in no such domain: a limit of one node a rack says
+  // nothing of a cluster that names no racks.
+  std::map<std::string, std::string> domains;
+
+  friend bool operator==(const Place&, const Place&) = default;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+[[nodiscard]] Place place_of(const kube::Labels& labels, const PlaceKeys& keys);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,98 @@
+#include "remediator/safety/slot_count.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace gpuward::remediator {
+namespace {
+
+std::string named(const std::string& kind, const std::string& value) {
+  return value.empty() ? kind + " without a name" : kind + " " + value;
+}
+
+bool stands_in(const Slot& slot, const Fleet& fleet, const Scope& scope) {
+  if (scope.holds(slot.place)) return true;
+  const FleetNode* node = fleet.find(slot.node_uid);
+  return node != nullptr && scope.holds(node->place);
+}
+
+// When each Remediation began such a thing in the scope: its last time.
+std::vector<WallTime> times_begun(const Ledger& ledger, const Scope& scope, Harm harm,
+                                  const Except& except) {
+  std::map<std::string_view, WallTime> last;
+  for (const Start& start : ledger.starts) {
+    if (start.harm < harm || start.remediation == except.remediation) continue;
+    if (!scope.holds(start.place)) continue;
+    WallTime& at = last.try_emplace(start.remediation, start.at).first->second;
+    at = std::max(at, start.at);
+  }
+  std::vector<WallTime> times;
+  for (const auto& [remediation, at] : last) times.push_back(at);
+  return times;
+}
+
+}  // namespace
+
+Scope cluster_scope() {
+  return {"budget.cluster", "the cluster", [](const Place&) { return true; }};
+}
+
+Scope pool_scope(const std::string& pool, std::string guard) {
+  return {std::move(guard), named("pool", pool),
+          [pool](const Place& place) { return place.pool == pool; }};
+}
+
+Scope zone_scope(const std::string& zone) {
+  return {"budget.zone", named("zone", zone),
+          [zone](const Place& place) { return place.zone == zone; }};
+}
+
+Scope label_scope(const std::string& label, const std::string& value) {
+  return {"budget.label", label + "=" + value, [label, value](const Place& place) {
+            const auto found = place.domains.find(label);
+            return found != place.domains.end() && found->second == value;
+          }};
+}
+
+std::size_t nodes_in(const Fleet& fleet, const Scope& scope) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      fleet.nodes, [&](const auto& entry) { return scope.holds(entry.second.place); }));
+}
+
+int nodes_held(const Ledger& ledger, const Fleet& fleet, const Scope& scope, Harm harm,
+               const Except& except) {
+  std::set<std::string_view> nodes;
+  for (const Slot& slot : ledger.slots) {
+    if (slot.harm < harm || slot.remediation == except.remediation) continue;
+    if (slot.node_uid == except.node_uid || !stands_in(slot, fleet, scope)) continue;
+    nodes.insert(slot.node_uid);
+  }
+  return static_cast<int>(nodes.size());
+}
+
+Begun begun_within(const Ledger& ledger, const Scope& scope, Harm harm, const Span& span,
+                   const Except& except) {
+  std::vector<WallTime> times = times_begun(ledger, scope, harm, except);
+  std::erase_if(times, [&](WallTime at) { return span.now - at >= span.window; });
+  std::ranges::sort(times);
+  Begun begun{.count = static_cast<int>(times.size()), .room_in = std::nullopt};
+  if (begun.count < span.allowed || span.allowed <= 0) return begun;
+  const WallTime leaving = times[static_cast<std::size_t>(begun.count - span.allowed)];
+  begun.room_in = std::chrono::ceil<std::chrono::milliseconds>(leaving + span.window - span.now);
+  return begun;
+}
+
+int healthy_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope, const Except& except) {
+  std::set<std::string_view> held;
+  for (const Slot& slot : ledger.slots) held.insert(slot.node_uid);
+  return static_cast<int>(std::ranges::count_if(fleet.nodes, [&](const auto& entry) {
+    const auto& [uid, node] = entry;
+    return scope.holds(node.place) && node.healthy() && uid != except.node_uid &&
+           !held.contains(uid);
+  }));
+}
+
+}  // namespace gpuward::remediator

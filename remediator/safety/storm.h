@@ -1,0 +1,33 @@
+// Many nodes that get the same fault at once are one fault elsewhere: a driver's rollout, a
+// switch, a rule that is wrong. Such nodes are tainted and a human is paged, nothing more. Pure;
+// asked by the budgets before every slot.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "remediator/safety/budget_limits.h"
+#include "remediator/safety/fleet.h"
+
+namespace gpuward::remediator {
+
+struct Storm {
+  std::string code;
+  int nodes = 0;    // that got it within one window
+  int trigger = 0;  // from how many on it is a storm
+
+  [[nodiscard]] std::string message() const;
+};
+
+// Whether so many nodes got `code` within any one window, by what is open now. It lasts as long as
+// they are open, however long ago they began: a storm that was left alone for ten minutes has not
+// become a handful of broken nodes.
+[[nodiscard]] std::optional<Storm> storm_of(const Fleet& fleet, const BudgetLimits& limits,
+                                            std::string_view code);
+
+// The first storm among the codes that are open on that node.
+[[nodiscard]] std::optional<Storm> storm_over(const Fleet& fleet, const BudgetLimits& limits,
+                                              std::string_view node_uid);
+
+}  // namespace gpuward::remediator
