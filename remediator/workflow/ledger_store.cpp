@@ -1,0 +1,127 @@
+#include "remediator/workflow/ledger_store.h"
+
+#include <cstddef>
+#include <exception>
+#include <utility>
+
+#include "core/runtime/backoff.h"
+#include "remediator/safety/ledger_json.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr const char* kLedgerKey = "ledger.json";
+constexpr int kLedgerTries = 10;
+constexpr BackoffPolicy kBetweenWrites{std::chrono::milliseconds(20),
+                                       std::chrono::milliseconds(2'000), 2.0};
+
+Status as_status(const Result<kube::ConfigMap>& written) {
+  if (!written) return with_context("the ledger cannot be written", written.error());
+  return {};
+}
+
+// A change that throws must not leave the others waiting.
+Result<Ledger> call_safely(const LedgerStore::Change& change, const Ledger& ledger) {
+  try {
+    return change(ledger);
+  } catch (const std::exception& thrown) {
+    return fail(ErrorKind::kInternal,
+                std::string("a change of the ledger threw: ") + thrown.what());
+  }
+}
+
+}  // namespace
+
+Result<LedgerStore::Stored> LedgerStore::load() {
+  auto map = api_.get_config_map(place_.ns, place_.name);
+  if (!map && map.error().kind == ErrorKind::kNotFound) {
+    return fail(ErrorKind::kNotFound, "the ledger (configmap " + place_.ns + "/" + place_.name +
+                                          ") is gone: what was spent is not known");
+  }
+  if (!map) return with_context("the ledger cannot be read", map.error());
+  auto ledger = decode_ledger(map->data[kLedgerKey]);
+  if (!ledger) return with_context("configmap " + place_.ns + "/" + place_.name, ledger.error());
+  return Stored{std::move(*map), std::move(*ledger)};
+}
+
+Result<Ledger> LedgerStore::read() {
+  auto stored = load();
+  if (!stored) return std::unexpected(stored.error());
+  return std::move(stored->ledger);
+}
+
+Status LedgerStore::begin(const std::function<Result<Ledger>()>& first) {
+  const auto stored = load();
+  if (stored) return {};
+  if (stored.error().kind != ErrorKind::kNotFound) return std::unexpected(stored.error());
+  const auto ledger = first();
+  if (!ledger) return std::unexpected(ledger.error());
+  auto text = encode_ledger(*ledger);
+  if (!text) return std::unexpected(text.error());
+  kube::ConfigMap map;
+  map.meta.ns = place_.ns;
+  map.meta.name = place_.name;
+  map.data[kLedgerKey] = std::move(*text);
+  const auto made = api_.create_config_map(map);
+  if (!made && made.error().kind == ErrorKind::kAlreadyExists) return {};
+  return as_status(made);
+}
+
+Status LedgerStore::change(const Change& change, const std::stop_token& stop) {
+  Pending mine{&change};
+  std::unique_lock lock(mutex_);
+  waiting_.push_back(&mine);
+  done_.wait(lock, [&] { return mine.outcome || !is_writing_; });
+  if (mine.outcome) return *mine.outcome;
+  is_writing_ = true;
+  const Batch batch = std::exchange(waiting_, {});
+  lock.unlock();
+  std::vector<Status> outcomes = commit(batch, stop);
+  lock.lock();
+  for (std::size_t i = 0; i < batch.size(); ++i) batch[i]->outcome = std::move(outcomes[i]);
+  is_writing_ = false;
+  done_.notify_all();
+  return *mine.outcome;
+}
+
+std::size_t LedgerStore::waiting() {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
+// Each change sees what those before it in the batch have taken. An error is of all; what a single
+// change says is in `outcomes`.
+Status LedgerStore::commit_once(const Batch& batch, std::vector<Status>& outcomes) {
+  auto stored = load();
+  if (!stored) return std::unexpected(stored.error());
+  Ledger next = stored->ledger;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    auto changed = call_safely(*batch[i]->change, next);
+    outcomes[i] = changed ? Status() : Status(std::unexpected(changed.error()));
+    if (changed) next = std::move(*changed);
+  }
+  if (next == stored->ledger) return {};
+  auto text = encode_ledger(next);
+  if (!text) return std::unexpected(text.error());
+  stored->map.data[kLedgerKey] = std::move(*text);
+  const auto written = api_.update_config_map(stored->map);
+  return as_status(written);
+}
+
+std::vector<Status> LedgerStore::commit(const Batch& batch, const std::stop_token& stop) {
+  std::vector<Status> outcomes(batch.size());
+  Backoff backoff(kBetweenWrites);
+  Status common;
+  for (int tried = 1; tried <= kLedgerTries; ++tried) {
+    common = commit_once(batch, outcomes);
+    if (common) return outcomes;
+    if (common.error().kind != ErrorKind::kConflict || tried == kLedgerTries) break;
+    if (clock_.sleep_for(backoff.next(), stop)) continue;
+    common = fail(ErrorKind::kCancelled, "stopped while changing the ledger");
+    break;
+  }
+  for (Status& outcome : outcomes) outcome = common;
+  return outcomes;
+}
+
+}  // namespace gpuward::remediator

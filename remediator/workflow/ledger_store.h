@@ -1,0 +1,81 @@
+// The ledger in the API server: one ConfigMap, read uncached and replaced by compare-and-set, so
+// that of two replicas that want the last slot one gets it. What does not end well changes nothing
+// and is the caller's reason to stop.
+//
+// The ConfigMap is made once, by begin(). If it is gone later, its budgets are not unspent: every
+// read and change is then an error (kNotFound) until begin() has made it anew from what the
+// Remediations record (ledger_upkeep's rebuilt, which opens the circuit breaker where there is
+// anything to rebuild).
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "core/runtime/clock.h"
+#include "remediator/safety/ledger.h"
+
+namespace gpuward::remediator {
+
+struct LedgerPlace {
+  std::string ns;
+  std::string name = "gpuward-ledger";
+};
+
+// Any thread; one store a process. Changes that come at the same time go into one write.
+class LedgerStore {
+ public:
+  // The next ledger from the one that stands, or why nothing is to change. May be called several
+  // times, on the thread of another change() too: it captures nothing that this would break, and
+  // does not call the store.
+  using Change = std::function<Result<Ledger>(const Ledger&)>;
+
+  // `api` and `clock` must outlive it.
+  LedgerStore(kube::Api& api, LedgerPlace place, Clock& clock)
+      : api_(api), place_(std::move(place)), clock_(clock) {}
+
+  // kInvalid where it cannot be read to its last entry, kNotFound where it is gone.
+  [[nodiscard]] Result<Ledger> read();
+
+  // An error of `change` comes back as it is. kConflict: others were quicker ten times. After any
+  // error of the API server the change may have been made all the same: say it again.
+  [[nodiscard]] Status change(const Change& change, const std::stop_token& stop = {});
+
+  // Changes that wait for the write that is under way.
+  [[nodiscard]] std::size_t waiting();
+
+  // Makes the ledger where there is none; `first` is asked only then. When the leader starts, and
+  // after a kNotFound.
+  [[nodiscard]] Status begin(const std::function<Result<Ledger>()>& first);
+
+ private:
+  struct Pending {
+    const Change* change;
+    std::optional<Status> outcome = {};
+  };
+  struct Stored {
+    kube::ConfigMap map;
+    Ledger ledger;
+  };
+  using Batch = std::vector<Pending*>;
+
+  Result<Stored> load();
+  Status commit_once(const Batch& batch, std::vector<Status>& outcomes);
+  std::vector<Status> commit(const Batch& batch, const std::stop_token& stop);
+
+  kube::Api& api_;
+  const LedgerPlace place_;
+  Clock& clock_;
+
+  std::mutex mutex_;
+  std::condition_variable done_;
+  bool is_writing_ = false;  // one thread writes for all that wait
+  Batch waiting_;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,259 @@
+#include "remediator/workflow/ledger_store.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+
+#include "remediator/safety/ledger_json.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_kube.h"
+#include "tests/fakes/in_process_client.h"
+#include "tests/unit/remediator/safety/fleets.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr const char* kLedger = "/api/v1/namespaces/default/configmaps/gpuward-ledger";
+
+class AnonymousCredentials final : public kube::Credentials {
+ public:
+  Result<std::string> authorization() override { return std::string(); }
+  void reject(const std::string&) override {}
+};
+
+kube::ApiOptions ledger_api_options() {
+  kube::ApiOptions options;
+  options.server = "http://fake";
+  return options;
+}
+
+// A process: its own client and store.
+struct LedgerUser {
+  LedgerUser(fakes::FakeKube& kube, Clock& clock)
+      : client(kube),
+        api(ledger_api_options(), client, credentials, clock),
+        store(api, {.ns = "default"}, clock) {}
+  fakes::InProcessClient client;
+  AnonymousCredentials credentials;
+  kube::Api api;
+  LedgerStore store;
+};
+
+class LedgerStoreTest : public ::testing::Test {
+ protected:
+  LedgerStoreTest() {
+    EXPECT_TRUE(mine_.store.begin([] { return Ledger(); }));
+    kube_.clear_requests();
+  }
+  // Takes a slot as the workflow does: asked and taken in one change.
+  LedgerStore::Change taking(int n, Harm harm = Harm::kDisrupt) {
+    return [this, n, harm](const Ledger& ledger) -> Result<Ledger> {
+      const SlotRequest request = request_for(n, harm);
+      const WallTime now = clock_.wall();
+      if (auto refused = refuse_slot(ledger, fleet_, {}, request, now))
+        return fail(ErrorKind::kBlocked, refused->message);
+      return with_slot(ledger, slot_for(ledger, fleet_, request, now));
+    };
+  }
+  [[nodiscard]] std::size_t writes() const { return kube_.requests("PUT", kLedger).size(); }
+
+  fakes::FakeClock clock_{fakes::FakeClock::Mode::kAutoAdvance};
+  fakes::FakeKube kube_{clock_};
+  Fleet fleet_ = fleet_of(10);  // one slot
+  LedgerUser mine_{kube_, clock_}, yours_{kube_, clock_};
+};
+
+TEST_F(LedgerStoreTest, KeepsWhatWasChangedForTheNextProcess) {
+  ASSERT_TRUE(mine_.store.change(taking(0)));
+  const auto ledger = yours_.store.read();
+  ASSERT_TRUE(ledger);
+  EXPECT_THAT(ledger->slots, SizeIs(1));
+  EXPECT_EQ(ledger->starts[0].at, clock_.wall());
+}
+
+TEST_F(LedgerStoreTest, KeepsTheWindowsOverARestart) {
+  fleet_ = fleet_of(100);
+  for (int n = 0; n < 2; ++n) {
+    ASSERT_TRUE(mine_.store.change(taking(n, Harm::kTerminate)));
+    ASSERT_TRUE(mine_.store.change(
+        [n](const Ledger& ledger) { return without_slot(ledger, remediation_of(n)); }));
+  }
+  LedgerUser restarted(kube_, clock_);
+  const auto third = restarted.store.change(taking(2, Harm::kTerminate));
+  ASSERT_FALSE(third);
+  EXPECT_THAT(third.error().message, HasSubstr("2 of 2 allowed terminations"));
+}
+
+// The other one is quicker, each time that we have read and not yet written.
+TEST_F(LedgerStoreTest, GivesTheLastSlotToOneOfTwoThatRace) {
+  bool is_raced = false;
+  const auto lost = mine_.store.change([&](const Ledger& ledger) {
+    if (!std::exchange(is_raced, true)) {
+      EXPECT_TRUE(yours_.store.change(taking(1)));
+    }
+    return taking(0)(ledger);
+  });
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().kind, ErrorKind::kBlocked);
+  const Ledger ledger = mine_.store.read().value();
+  ASSERT_THAT(ledger.slots, SizeIs(1));
+  EXPECT_EQ(ledger.slots[0].remediation, "r1");
+  EXPECT_THAT(ledger.starts, SizeIs(1));
+}
+
+TEST_F(LedgerStoreTest, GivesUpAfterTenConflicts) {
+  int tries = 0;
+  const auto status = mine_.store.change([&](const Ledger& ledger) {
+    kube_.patch(kLedger, {{"metadata", {{"labels", {{"try", std::to_string(++tries)}}}}}});
+    return taking(0)(ledger);
+  });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().kind, ErrorKind::kConflict);
+  EXPECT_EQ(tries, 10);
+}
+
+TEST_F(LedgerStoreTest, StopsBetweenConflictsWhenItIsTold) {
+  std::stop_source stop;
+  int tries = 0;
+  const auto status = mine_.store.change(
+      [&](const Ledger& ledger) {
+        kube_.patch(kLedger, {{"metadata", {{"labels", {{"try", std::to_string(++tries)}}}}}});
+        stop.request_stop();
+        return taking(0)(ledger);
+      },
+      stop.get_token());
+  EXPECT_EQ(status.error().kind, ErrorKind::kCancelled);
+  EXPECT_EQ(tries, 1);
+}
+
+TEST_F(LedgerStoreTest, TakesASlotOnceAlthoughTheAnswerWasLost) {
+  kube_.add_fault({.kind = fakes::FaultKind::kDropAfter, .method = "PUT"});
+  ASSERT_TRUE(mine_.store.change(taking(0)));
+  const Ledger ledger = mine_.store.read().value();
+  EXPECT_THAT(ledger.slots, SizeIs(1));
+  EXPECT_THAT(ledger.starts, SizeIs(1));
+}
+
+TEST_F(LedgerStoreTest, WritesNothingWhereNothingChanges) {
+  ASSERT_TRUE(mine_.store.change([](const Ledger& ledger) { return ledger; }));
+  EXPECT_FALSE(mine_.store.change(
+      [](const Ledger&) -> Result<Ledger> { return fail(ErrorKind::kBlocked, "no"); }));
+  EXPECT_EQ(writes(), 0U);
+}
+
+TEST_F(LedgerStoreTest, ReadsPastTheCacheOfTheServer) {
+  ASSERT_TRUE(mine_.store.change(taking(0)));
+  for (const auto& request : kube_.requests("GET", kLedger))
+    EXPECT_THAT(request.query, Not(HasSubstr("resourceVersion")));
+}
+
+TEST_F(LedgerStoreTest, GivesNoSlotWhereTheLedgerCannotBeRead) {
+  for (const char* text : {"", "{}", R"({"version":2})"}) {
+    kube_.patch(kLedger, {{"data", {{"ledger.json", text}}}});
+    bool is_asked = false;
+    const auto status = mine_.store.change([&](const Ledger& ledger) {
+      is_asked = true;
+      return ledger;
+    });
+    EXPECT_EQ(status.error().kind, ErrorKind::kInvalid) << text;
+    EXPECT_FALSE(is_asked);
+    EXPECT_FALSE(mine_.store.begin([] { return Ledger(); }));
+  }
+  kube_.patch(kLedger, {{"data", nullptr}});
+  EXPECT_EQ(mine_.store.read().error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(writes(), 0U);
+}
+
+TEST_F(LedgerStoreTest, GivesNoSlotWhereTheLedgerIsGone) {
+  kube_.remove(kLedger);
+  EXPECT_EQ(mine_.store.change(taking(0)).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(mine_.store.read().error().kind, ErrorKind::kNotFound);
+  EXPECT_FALSE(kube_.has(kLedger));
+}
+
+TEST_F(LedgerStoreTest, IsMadeOnceAndKeptByThoseWhoComeLater) {
+  ASSERT_TRUE(mine_.store.change(taking(0)));
+  bool is_asked = false;
+  ASSERT_TRUE(yours_.store.begin([&] {
+    is_asked = true;
+    return Ledger();
+  }));
+  EXPECT_FALSE(is_asked);
+  EXPECT_THAT(yours_.store.read()->slots, SizeIs(1));
+}
+
+TEST_F(LedgerStoreTest, IsMadeByTheQuickerOfTwo) {
+  kube_.remove(kLedger);
+  ASSERT_TRUE(mine_.store.begin([&] {
+    EXPECT_TRUE(yours_.store.begin([] {
+      Ledger first;
+      first.breaker.why = "theirs";
+      return first;
+    }));
+    return Ledger();
+  }));
+  EXPECT_EQ(mine_.store.read()->breaker.why, "theirs");
+}
+
+TEST_F(LedgerStoreTest, IsNotMadeWhereNobodyCanSayWhatWasSpent) {
+  kube_.remove(kLedger);
+  const auto status = mine_.store.begin(
+      []() -> Result<Ledger> { return fail(ErrorKind::kUnavailable, "no list"); });
+  EXPECT_EQ(status.error().kind, ErrorKind::kUnavailable);
+  EXPECT_FALSE(kube_.has(kLedger));
+}
+
+TEST_F(LedgerStoreTest, SaysWhatItMayNotDo) {
+  const std::size_t forbidden =
+      kube_.add_fault({.kind = fakes::FaultKind::kForbidden, .method = "PUT"});
+  const auto status = mine_.store.change(taking(0));
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().kind, ErrorKind::kForbidden);
+  EXPECT_EQ(kube_.fault_hits(forbidden), 1U);
+}
+
+TEST_F(LedgerStoreTest, OutlivesAChangeThatThrows) {
+  const auto status = mine_.store.change(
+      [](const Ledger&) -> Result<Ledger> { throw std::runtime_error("broken"); });
+  EXPECT_EQ(status.error().kind, ErrorKind::kInternal);
+  EXPECT_TRUE(mine_.store.change(taking(0)));
+}
+
+TEST_F(LedgerStoreTest, GivesTheLastSlotToOneOfManyThreads) {
+  std::atomic<int> given{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int n = 0; n < 10; ++n) {
+      threads.emplace_back([&, n] {
+        LedgerUser& user = n % 2 == 0 ? mine_ : yours_;
+        if (user.store.change(taking(n))) ++given;
+      });
+    }
+  }
+  EXPECT_EQ(given, 1);
+  EXPECT_THAT(mine_.store.read()->slots, SizeIs(1));
+}
+
+TEST_F(LedgerStoreTest, PutsWhatWaitsIntoOneWrite) {
+  fleet_ = fleet_of(1000);
+  std::vector<std::jthread> threads;
+  const auto status = mine_.store.change([&](const Ledger& ledger) {
+    for (int n = 1; threads.size() < 8; ++n)
+      threads.emplace_back([this, n] { EXPECT_TRUE(mine_.store.change(taking(n))); });
+    while (mine_.store.waiting() < 8) std::this_thread::yield();
+    return taking(0)(ledger);
+  });
+  threads.clear();
+  EXPECT_TRUE(status);
+  EXPECT_THAT(mine_.store.read()->slots, SizeIs(9));
+  EXPECT_EQ(writes(), 2U);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
