@@ -79,6 +79,24 @@ std::vector<ContainerEnd> decode_ends(const Json& statuses) {
   return ends;
 }
 
+bool has_empty_dir(const Json& spec) {
+  const Json& volumes = member_at(spec, "volumes");
+  return volumes.is_array() && std::ranges::any_of(volumes, [](const Json& volume) {
+           return member_at(volume, "emptyDir").is_object();
+         });
+}
+
+// What matters to whoever wants the pod gone.
+void decode_leaving(const Json& object, Pod& pod) {
+  const Json& spec = member_at(object, "spec");
+  pod.started = parse_rfc3339(string_at(member_at(object, "status"), "startTime"));
+  if (member_at(spec, "terminationGracePeriodSeconds").is_number_integer())
+    pod.grace_seconds = int_at(spec, "terminationGracePeriodSeconds");
+  pod.priority_class = string_at(spec, "priorityClassName");
+  pod.priority = int_at(spec, "priority");
+  pod.has_empty_dir = has_empty_dir(spec);
+}
+
 OwnerReference decode_owner(const Json& owner) {
   return {string_at(owner, "apiVersion"), string_at(owner, "kind"), string_at(owner, "name"),
           string_at(owner, "uid"), bool_at(owner, "controller")};
@@ -108,6 +126,7 @@ Result<ObjectMeta> decode_meta(const Json& object) {
   decoded.annotations = labels_at(meta, "annotations");
   decoded.created = parse_rfc3339(string_at(meta, "creationTimestamp"));
   decoded.deleting = member_at(meta, "deletionTimestamp").is_string();
+  if (decoded.deleting) decoded.ends_at = parse_rfc3339(string_at(meta, "deletionTimestamp"));
   return decoded;
 }
 
@@ -140,6 +159,7 @@ Result<Pod> decode_pod(const Json& object) {
   add_resources(member_at(spec, "initContainers"), pod.resources);
   pod.has_resource_claims = !member_at(spec, "resourceClaims").empty();
   pod.ended = decode_ends(member_at(member_at(object, "status"), "containerStatuses"));
+  decode_leaving(object, pod);
   return pod;
 }
 

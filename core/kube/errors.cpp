@@ -46,6 +46,16 @@ constexpr Reason kReasons[] = {
     {"RequestEntityTooLarge", ErrorKind::kTooLarge},
 };
 
+// Which budget says no, and why: the message itself does not name it.
+std::string said_by_budget(const Json& status) {
+  const Json& causes = member_at(member_at(status, "details"), "causes");
+  if (!causes.is_array()) return {};
+  for (const Json& cause : causes) {
+    if (string_at(cause, "reason") == "DisruptionBudget") return string_at(cause, "message");
+  }
+  return {};
+}
+
 std::optional<ErrorKind> kind_of_reason(std::string_view reason) {
   for (const Reason& row : kReasons) {
     if (row.reason == reason) return row.kind;
@@ -143,6 +153,8 @@ Error make_error(const Json& status, int code, const http::ClientResponse* answe
     error.message += " " + to_valid_utf8(reason, 64);
   }
   if (!message.empty()) error.message += ": " + to_valid_utf8(message, kLongestMessage);
+  if (const std::string budget = said_by_budget(status); !budget.empty())
+    error.message += " " + to_valid_utf8(budget, kLongestMessage);
   error.retry_after = retry_after_of(status, answer);
   return error;
 }

@@ -23,6 +23,8 @@ struct ObjectMeta {
   Labels annotations;
   std::optional<WallTime> created;
   bool deleting = false;  // metadata.deletionTimestamp is set
+  // That time: when the grace of a pod is over, not when its end was asked for.
+  std::optional<WallTime> ends_at = {};
 };
 
 // Identity is (key, effect). `raw` is the JSON as read, sent back untouched in a rewritten list.
@@ -69,6 +71,11 @@ struct Pod {
   std::vector<std::string> resources = {};
   bool has_resource_claims = false;  // devices by dynamic resource allocation
   std::vector<ContainerEnd> ended = {};
+  std::optional<WallTime> started = {};  // status.startTime
+  int grace_seconds = 30;                // spec.terminationGracePeriodSeconds
+  std::string priority_class = {};
+  int priority = 0;
+  bool has_empty_dir = false;  // a volume that dies with it
 };
 
 // batch/v1

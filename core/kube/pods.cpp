@@ -24,6 +24,7 @@ Json delete_options(const Eviction& eviction) {
 
 // Without a UID a second try could hit the pod that has replaced the first one.
 Repeat repeat_of(const Eviction& eviction) {
+  if (eviction.once) return Repeat::kNever;
   return eviction.uid.empty() ? Repeat::kIfNotTaken : Repeat::kAlways;
 }
 

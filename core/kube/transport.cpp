@@ -18,7 +18,7 @@ constexpr milliseconds kDefaultPause{1'000};   // for a 429 that asks for nothin
 bool worth_repeating(const Error& error, Repeat repeat) {
   switch (error.kind) {
     case ErrorKind::kOverloaded:
-      return true;
+      return repeat != Repeat::kNever;
     case ErrorKind::kUnavailable:
     case ErrorKind::kTimeout:
       return repeat == Repeat::kAlways;
@@ -83,7 +83,8 @@ Result<Answer> Transport::send_until(const Call& call, Deadline deadline) {
   std::optional<Backoff> backoff;
   bool renewed = false;
   while (true) {
-    if (auto turn = wait_for_pause(deadline); !turn)
+    if (auto turn = wait_for_pause(call.repeat == Repeat::kNever ? Deadline::min() : deadline);
+        !turn)
       return std::unexpected(std::move(turn.error()));
     auto answer = attempt(call, *authorization, deadline);
     if (answer) return answer;
@@ -95,8 +96,8 @@ Result<Answer> Transport::send_until(const Call& call, Deadline deadline) {
         continue;
       }
     }
-    if (!worth_repeating(error, call.repeat)) return answer;
     if (error.kind == ErrorKind::kOverloaded) pause(error.retry_after);
+    if (!worth_repeating(error, call.repeat)) return answer;
     if (!backoff) backoff.emplace(kBetweenTries, next_seed());
     const milliseconds wait = std::max(backoff->next(), std::min(error.retry_after, kLongestPause));
     if (clock_.steady() + wait >= deadline) return answer;
@@ -128,10 +129,13 @@ Status Transport::wait_for_pause(Deadline deadline) {
     const std::lock_guard lock(mutex_);
     until = paused_until_;
   }
-  if (clock_.steady() >= until) return {};
+  const Deadline now = clock_.steady();
+  if (now >= until) return {};
   if (until >= deadline) {
-    return fail(ErrorKind::kOverloaded,
-                "not sent: the API server has asked for a pause that outlasts the deadline");
+    return std::unexpected(
+        Error{ErrorKind::kOverloaded,
+              "not sent: the API server has asked for a pause that outlasts the deadline",
+              std::chrono::ceil<milliseconds>(until - now)});
   }
   if (!clock_.sleep_until(until, options_.stop))
     return fail(ErrorKind::kCancelled, "stopped while the API server pauses us");

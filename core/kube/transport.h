@@ -29,6 +29,7 @@ inline constexpr std::string_view kStrategicMergePatch = "application/strategic-
 enum class Repeat : std::uint8_t {
   kAlways,  // doing it twice is as doing it once, or the second time is told apart by its answer
   kIfNotTaken,  // only where the server said that it did nothing (429)
+  kNever,       // nor is a pause of the server waited for: the caller decides each time
 };
 
 enum class Answers : std::uint8_t { kJson, kText };

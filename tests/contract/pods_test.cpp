@@ -81,6 +81,43 @@ TEST_P(PodsContract, ABudgetOfZeroBlocks) {
   EXPECT_FALSE(api().get_pod("default", pod.meta.name)->meta.deleting);
 }
 
+TEST_P(PodsContract, ABudgetThatBlocksIsNamed) {
+  const Pod pod = running_pod();
+  make_budget(own_name(), 0);
+  EXPECT_THAT(api().evict(eviction_of(pod)).error().message,
+              ::testing::HasSubstr("The disruption budget " + own_name() + " "));
+}
+
+TEST_P(PodsContract, TellsWhenTheGraceOfATerminatingPodIsOver) {
+  Json body = fakes::pod(own_name(), own_name());
+  body["spec"]["terminationGracePeriodSeconds"] = 600;
+  must("POST", kPods, body);
+  must("PATCH", std::string(kPods) + "/" + own_name() + "/status", fakes::running_status());
+  const Pod before = *api().get_pod("default", own_name());
+  EXPECT_EQ(before.grace_seconds, 600);
+  EXPECT_FALSE(before.meta.ends_at);
+  ASSERT_TRUE(api().evict(eviction_of(before)));
+  const Pod after = *api().get_pod("default", own_name());
+  ASSERT_TRUE(after.meta.ends_at && after.meta.created);
+  EXPECT_GE(*after.meta.ends_at - *after.meta.created, std::chrono::seconds(600));
+}
+
+TEST_P(PodsContract, ReadsWhatMattersToADrain) {
+  Json body = fakes::pod(own_name(), own_name());
+  body["spec"]["volumes"] = Json::array({{{"name", "shm"}, {"emptyDir", {{"medium", "Memory"}}}}});
+  must("POST", kPods, body);
+  Json status = fakes::running_status();
+  status["status"]["startTime"] = "2026-01-02T03:04:05Z";
+  must("PATCH", std::string(kPods) + "/" + own_name() + "/status", status);
+  const Pod pod = *api().get_pod("default", own_name());
+  EXPECT_TRUE(pod.has_empty_dir);
+  EXPECT_EQ(pod.grace_seconds, 30);
+  EXPECT_EQ(pod.priority, 0);
+  ASSERT_TRUE(pod.started);
+  EXPECT_EQ(to_rfc3339(*pod.started), "2026-01-02T03:04:05Z");
+  EXPECT_FALSE(running_pod(own_name("-plain")).has_empty_dir);
+}
+
 TEST_P(PodsContract, ABudgetOfOneAllows) {
   const Pod pod = running_pod();
   make_budget(own_name(), 1);

@@ -21,6 +21,15 @@ TEST_F(PodsTest, ListsThePodsOfOneNode) {
   EXPECT_TRUE(pods->front().owners[0].controller);
 }
 
+TEST_F(PodsTest, ReadsThePriority) {
+  client.then(answer(200, R"({"metadata":{"name":"p"},
+      "spec":{"priorityClassName":"system-node-critical","priority":2000001000}})"));
+  const auto pod = api.get_pod("ns", "p");
+  ASSERT_TRUE(pod);
+  EXPECT_EQ(pod->priority_class, "system-node-critical");
+  EXPECT_EQ(pod->priority, 2'000'001'000);
+}
+
 TEST_F(PodsTest, EvictsWithUidAndGrace) {
   client.then(answer(201, kStatusSuccess));
   ASSERT_TRUE(api.evict({"ns", "p", "u1", 30}));
@@ -59,6 +68,22 @@ TEST_F(PodsTest, RepeatsAnEvictionOnlyWhereTheUidGuardsIt) {
   client.then(failure(404, "NotFound"));
   EXPECT_EQ(api.evict({"ns", "p", "u1", std::nullopt}).error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(client.requests.size(), 3U);
+}
+
+TEST_F(PodsTest, IsToldOfAPauseInsteadOfWaitingItOutWhereItAsksForEachCall) {
+  kube::Eviction eviction{"ns", "p", "u1", std::nullopt};
+  eviction.once = true;
+  client.then(answer(429, "", {{"Retry-After", "3"}}));
+  EXPECT_EQ(api.evict(eviction).error().retry_after, std::chrono::seconds(3));
+  clock.advance(std::chrono::seconds(1));
+  const auto again = api.evict(eviction);
+  EXPECT_EQ(again.error().kind, ErrorKind::kOverloaded);
+  EXPECT_EQ(again.error().retry_after, std::chrono::seconds(2));
+  EXPECT_EQ(client.requests.size(), 1U);
+  clock.advance(std::chrono::seconds(2));
+  client.then_fail(ErrorKind::kTimeout);
+  EXPECT_EQ(api.evict(eviction).error().kind, ErrorKind::kTimeout);
+  EXPECT_EQ(client.requests.size(), 2U);
 }
 
 TEST_F(PodsTest, DeletesWithPreconditions) {
