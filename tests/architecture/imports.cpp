@@ -32,9 +32,10 @@ std::vector<Layer> make_layers() {
   constexpr std::array<std::string_view, 8> kExporter{
       "exporter/gpu",    "exporter/kernel_log", "exporter/host",    "exporter/store",
       "exporter/checks", "exporter/pods",       "exporter/publish", "exporter/amd_health"};
-  constexpr std::array<std::string_view, 8> kRemediator{
-      "remediator/policy", "remediator/safety",  "remediator/cloud",    "remediator/sources",
-      "remediator/notify", "remediator/actions", "remediator/workflow", "remediator/page"};
+  constexpr std::array<std::string_view, 9> kRemediator{
+      "remediator/drain",   "remediator/policy",   "remediator/safety",
+      "remediator/cloud",   "remediator/sources",  "remediator/notify",
+      "remediator/actions", "remediator/workflow", "remediator/page"};
   std::vector<Layer> layers{
       {"core/model", {}},
       {"core/xid", {"core/model"}},

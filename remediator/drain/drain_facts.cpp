@@ -1,0 +1,138 @@
+#include "remediator/drain/drain_facts.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "core/runtime/yaml_scalars.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr int kSystemCritical = 2'000'000'000;  // pkg/apis/scheduling SystemCriticalPriority
+
+const kube::OwnerReference* controller_of(const kube::Pod& pod) {
+  const auto found = std::ranges::find_if(
+      pod.owners, [](const kube::OwnerReference& owner) { return owner.controller; });
+  return found == pod.owners.end() ? nullptr : &*found;
+}
+
+std::string_view value_at(const kube::Labels& labels, const char* key) {
+  const auto found = labels.find(key);
+  return found == labels.end() ? std::string_view() : std::string_view(found->second);
+}
+
+bool is_gpu_name(const std::string& resource) {
+  return resource.starts_with("nvidia.com/") || resource.starts_with("amd.com/") ||
+         resource.starts_with("gpu.intel.com/");
+}
+
+// karpenter.sh/do-not-disrupt is "true" or a duration that counts from the pod's start.
+std::optional<Protection> karpenter_protection(const kube::Pod& pod, kube::WallTime now) {
+  constexpr const char* kKey = "karpenter.sh/do-not-disrupt";
+  const std::string_view value = value_at(pod.meta.annotations, kKey);
+  if (value.empty() || value == "false") return std::nullopt;
+  const auto duration = parse_duration(value);
+  if (!duration || !pod.started) return Protection{kKey, std::nullopt};
+  const kube::WallTime until = *pod.started + *duration;
+  if (until <= now) return std::nullopt;
+  return Protection{kKey, until};
+}
+
+struct JobLabel {
+  std::string_view kind;
+  const char* label;
+};
+// The outer owner first: pods of a JobSet also carry the name of their Job.
+constexpr std::array<JobLabel, 7> kJobLabels{{
+    {"JobSet", "jobset.sigs.k8s.io/jobset-name"},
+    {"RayCluster", "ray.io/cluster"},
+    {"LeaderWorkerSet", "leaderworkerset.sigs.k8s.io/name"},
+    {"training job", "training.kubeflow.org/job-name"},
+    {"Volcano job", "volcano.sh/job-name"},
+    {"Job", "batch.kubernetes.io/job-name"},
+    {"Job", "job-name"},
+}};
+
+struct Operator {
+  std::string_view prefix, kind;
+};
+// training.kubeflow.org/operator-name: "pytorchjob-controller", "mpi-operator".
+constexpr std::array<Operator, 6> kOperators{{{"pytorchjob", "PyTorchJob"},
+                                              {"mpi", "MPIJob"},
+                                              {"tfjob", "TFJob"},
+                                              {"xgboostjob", "XGBoostJob"},
+                                              {"paddlejob", "PaddleJob"},
+                                              {"jaxjob", "JAXJob"}}};
+
+std::string_view kind_of(const JobLabel& job, const kube::Labels& labels) {
+  const auto name = value_at(labels, "training.kubeflow.org/operator-name");
+  if (job.kind != "training job") return job.kind;
+  const auto found = std::ranges::find_if(
+      kOperators, [&](const Operator& known) { return name.starts_with(known.prefix); });
+  return found == kOperators.end() ? job.kind : found->kind;
+}
+
+// Each replica of a LeaderWorkerSet restarts by itself.
+std::string replica_of(const JobLabel& job, const kube::Labels& labels) {
+  if (job.kind != "LeaderWorkerSet") return {};
+  const auto index = value_at(labels, "leaderworkerset.sigs.k8s.io/group-index");
+  return index.empty() ? std::string() : "-" + std::string(index);
+}
+
+}  // namespace
+
+bool is_mirror_pod(const kube::Pod& pod) {
+  const bool is_nodes = std::ranges::any_of(
+      pod.owners, [](const kube::OwnerReference& owner) { return owner.kind == "Node"; });
+  return is_nodes || pod.meta.annotations.contains("kubernetes.io/config.mirror");
+}
+
+bool is_of_daemon_set(const kube::Pod& pod) {
+  const kube::OwnerReference* const owner = controller_of(pod);
+  return owner != nullptr && owner->kind == "DaemonSet" && owner->api_version == "apps/v1";
+}
+
+bool has_ended(const kube::Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
+
+bool is_unmanaged(const kube::Pod& pod) { return controller_of(pod) == nullptr; }
+
+bool asks_for_gpu(const kube::Pod& pod) {
+  return pod.has_resource_claims || std::ranges::any_of(pod.resources, is_gpu_name);
+}
+
+bool matches_glob(const std::string& pattern, const std::string& name) {
+  return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+std::optional<Protection> protection_of(const kube::Pod& pod, kube::WallTime now) {
+  constexpr const char* kOurs = "gpuward.dev/do-not-drain";
+  constexpr const char* kAutoscaler = "cluster-autoscaler.kubernetes.io/safe-to-evict";
+  const std::string_view ours = value_at(pod.meta.annotations, kOurs);
+  if (!ours.empty() && ours != "false") return Protection{kOurs, std::nullopt};
+  const std::string_view safe = value_at(pod.meta.annotations, kAutoscaler);
+  if (safe == "false" || safe == "on-completion") return Protection{kAutoscaler, std::nullopt};
+  return karpenter_protection(pod, now);
+}
+
+std::string job_of(const kube::Pod& pod) {
+  for (const JobLabel& job : kJobLabels) {
+    const std::string_view name = value_at(pod.meta.labels, job.label);
+    if (name.empty()) continue;
+    return std::string(kind_of(job, pod.meta.labels)) + " " + pod.meta.ns + "/" +
+           std::string(name) + replica_of(job, pod.meta.labels);
+  }
+  const std::string_view group =
+      value_at(pod.meta.annotations, "scheduling.k8s.io/group-name");  // Volcano
+  return group.empty() ? std::string() : "pod group " + pod.meta.ns + "/" + std::string(group);
+}
+
+DrainWave wave_of(const kube::Pod& pod) {
+  if (pod.priority >= kSystemCritical || pod.priority_class.starts_with("system-"))
+    return DrainWave::kCritical;
+  return asks_for_gpu(pod) || !job_of(pod).empty() ? DrainWave::kWorkload : DrainWave::kRest;
+}
+
+}  // namespace gpuward::remediator

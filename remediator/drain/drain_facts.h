@@ -1,0 +1,48 @@
+// What one pod is to a drain, whatever the settings say: whose it is, what it uses, what it asks to
+// be spared, with whom it restarts. Pure; used by drain_plan.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/kube/objects.h"
+
+namespace gpuward::remediator {
+
+// Run by the kubelet from a file: the API server only shows it.
+[[nodiscard]] bool is_mirror_pod(const kube::Pod& pod);
+// Evicted, such a pod comes back at once. A DaemonSet that is gone takes its pods along (garbage
+// collection), so nobody has to be asked whether it still is there.
+[[nodiscard]] bool is_of_daemon_set(const kube::Pod& pod);
+[[nodiscard]] bool has_ended(const kube::Pod& pod);
+// No controller would make it again.
+[[nodiscard]] bool is_unmanaged(const kube::Pod& pod);
+[[nodiscard]] bool asks_for_gpu(const kube::Pod& pod);
+
+// Whether `name` is what `pattern` (with * and ?) stands for.
+[[nodiscard]] bool matches_glob(const std::string& pattern, const std::string& name);
+
+// An annotation by which the pod's owner asks not to be disrupted.
+struct Protection {
+  std::string annotation;
+  std::optional<kube::WallTime> until;  // nullopt: for as long as it runs
+};
+// karpenter.sh/do-not-disrupt, cluster-autoscaler.kubernetes.io/safe-to-evict and
+// gpuward.dev/do-not-drain; nullopt where there is none, or its time is over. What cannot be read
+// protects.
+[[nodiscard]] std::optional<Protection> protection_of(const kube::Pod& pod, kube::WallTime now);
+
+// The job that restarts as a whole when one of its pods goes: "JobSet default/train". Empty: none.
+[[nodiscard]] std::string job_of(const kube::Pod& pod);
+
+// Who goes first: a wave begins when the ones before it are gone.
+enum class DrainWave : std::uint8_t {
+  kWorkload,  // uses a GPU or belongs to a job
+  kRest,
+  kCritical,  // what the node's other pods stand on
+  kSelf,      // the remediator that drains
+};
+[[nodiscard]] DrainWave wave_of(const kube::Pod& pod);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,145 @@
+#include "remediator/drain/drain_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace gpuward::remediator {
+namespace {
+
+struct Judgement {
+  DrainAct act = DrainAct::kEvict;
+  std::string reason;
+  bool is_protected = false;
+};
+
+struct Question {
+  const kube::Pod& pod;
+  const DrainSettings& settings;
+  const DrainScene& scene;
+};
+
+std::optional<Judgement> judge_selection(const Question& ask) {
+  const auto& skipped = ask.settings.skipped_namespaces;
+  const bool is_skipped = std::ranges::any_of(
+      skipped, [&](const std::string& glob) { return matches_glob(glob, ask.pod.meta.ns); });
+  if (is_skipped) return Judgement{DrainAct::kSkip, "in a skipped namespace"};
+  if (ask.settings.pods != DrainedPods::kGpu) return std::nullopt;
+  if (!asks_for_gpu(ask.pod)) return Judgement{DrainAct::kSkip, "without a GPU"};
+  if (has_ended(ask.pod)) return Judgement{DrainAct::kSkip, "ended: they hold no GPU"};
+  return std::nullopt;
+}
+
+std::optional<Judgement> judge_owner(const Question& ask) {
+  if (is_of_daemon_set(ask.pod) && !has_ended(ask.pod))
+    return Judgement{DrainAct::kSkip, "of DaemonSets"};
+  if (is_mirror_pod(ask.pod)) return Judgement{DrainAct::kSkip, "of the node's own files"};
+  return std::nullopt;
+}
+
+std::optional<Judgement> judge_end(const Question& ask) {
+  if (!ask.pod.meta.deleting) return std::nullopt;
+  const bool is_over = ask.pod.meta.ends_at && *ask.pod.meta.ends_at <= ask.scene.now;
+  if (is_over && ask.scene.node_is_unreachable &&
+      ask.settings.unreachable == UnreachablePods::kForget) {
+    return Judgement{DrainAct::kSkip, "whose end an unreachable node cannot confirm"};
+  }
+  return Judgement{DrainAct::kTerminating, "terminating"};
+}
+
+std::optional<Judgement> judge_loss(const Question& ask) {
+  if (has_ended(ask.pod)) return Judgement{};  // nothing that runs is lost
+  if (ask.pod.has_empty_dir && !ask.settings.evicts_empty_dir)
+    return Judgement{DrainAct::kRefuse, "has an emptyDir"};
+  if (is_unmanaged(ask.pod) && !ask.settings.evicts_unmanaged)
+    return Judgement{DrainAct::kRefuse, "no controller would make it again"};
+  return std::nullopt;
+}
+
+std::optional<Judgement> judge_protection(const Question& ask) {
+  const auto protection = protection_of(ask.pod, ask.scene.now);
+  if (!protection) return std::nullopt;
+  return Judgement{DrainAct::kWait, "protected by " + protection->annotation, true};
+}
+
+std::optional<Judgement> judge_namespace(const Question& ask) {
+  const auto rule = std::ranges::find_if(ask.settings.namespaces, [&](const NamespaceRule& known) {
+    return matches_glob(known.name, ask.pod.meta.ns);
+  });
+  if (rule == ask.settings.namespaces.end() || rule->mode == NamespaceMode::kEvict)
+    return std::nullopt;
+  if (ask.scene.elapsed < rule->up_to)
+    return Judgement{DrainAct::kWait, "may finish first: namespace rule " + rule->name};
+  if (rule->mode == NamespaceMode::kWait) return std::nullopt;
+  return Judgement{DrainAct::kDelete, "deleted by namespace rule " + rule->name};
+}
+
+// The first that has something to say wins; the ones of kubectl in kubectl's order
+// (pkg/drain/filters.go), with what is selected before and who may wait after them.
+constexpr std::optional<Judgement> (*kFilters[])(const Question&) = {
+    judge_selection, judge_owner, judge_end, judge_loss, judge_protection, judge_namespace};
+
+Judgement judge(const Question& ask) {
+  for (const auto filter : kFilters) {
+    if (auto judgement = filter(ask)) return std::move(*judgement);
+  }
+  return {};
+}
+
+PlannedPod plan_pod(const Question& ask) {
+  const kube::ObjectMeta& meta = ask.pod.meta;
+  Judgement judgement = judge(ask);
+  PlannedPod planned{.ns = meta.ns, .name = meta.name, .uid = meta.uid};
+  planned.act = judgement.act;
+  planned.reason = std::move(judgement.reason);
+  planned.is_protected = judgement.is_protected;
+  planned.wave = wave_of(ask.pod);
+  if (planned.full_name() == ask.scene.own_pod) planned.wave = DrainWave::kSelf;
+  if (planned.wave == DrainWave::kWorkload) planned.job = job_of(ask.pod);
+  planned.own_grace_seconds = ask.pod.grace_seconds;
+  planned.ends_at = meta.ends_at;
+  return planned;
+}
+
+// One pod of a job that goes takes the others with it: where one may wait, all wait.
+void hold_jobs_together(std::vector<PlannedPod>& pods) {
+  std::map<std::string, bool> waiting;  // job -> one of its pods is protected
+  for (const PlannedPod& pod : pods) {
+    if (pod.act == DrainAct::kWait && !pod.job.empty()) waiting[pod.job] |= pod.is_protected;
+  }
+  for (PlannedPod& pod : pods) {
+    const auto held = waiting.find(pod.job);
+    if (held == waiting.end() || !pod.is_left() || pod.act == DrainAct::kTerminating) continue;
+    if (pod.act != DrainAct::kWait) pod.reason = "another pod of its job waits";
+    pod.act = DrainAct::kWait;
+    pod.is_protected = held->second;
+  }
+}
+
+std::vector<AffectedJob> jobs_of(const std::vector<PlannedPod>& pods) {
+  std::vector<AffectedJob> jobs;
+  for (const PlannedPod& pod : pods) {  // pods of a job stand beside each other
+    if (pod.job.empty() || !pod.is_left()) continue;
+    if (jobs.empty() || jobs.back().name != pod.job) jobs.push_back({pod.job, 0});
+    ++jobs.back().pods;
+  }
+  return jobs;
+}
+
+}  // namespace
+
+DrainPlan plan_drain(const std::vector<kube::Pod>& pods, const DrainSettings& settings,
+                     const DrainScene& scene) {
+  DrainPlan plan;
+  plan.pods.reserve(pods.size());
+  for (const kube::Pod& pod : pods) plan.pods.push_back(plan_pod({pod, settings, scene}));
+  hold_jobs_together(plan.pods);
+  std::ranges::sort(plan.pods, {}, [](const PlannedPod& pod) {
+    return std::tie(pod.wave, pod.job, pod.ns, pod.name);
+  });
+  plan.jobs = jobs_of(plan.pods);
+  return plan;
+}
+
+}  // namespace gpuward::remediator

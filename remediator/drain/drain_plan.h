@@ -1,0 +1,64 @@
+// What a drain wants of each pod on a node, decided before anything is sent: the filters of
+// `kubectl drain` in their order, then who may wait and who goes together. Pure; time is a
+// parameter. Used by drain_round and the drainer.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/kube/objects.h"
+#include "remediator/drain/drain_facts.h"
+#include "remediator/drain/drain_settings.h"
+
+namespace gpuward::remediator {
+
+enum class DrainAct : std::uint8_t {
+  kEvict,
+  kDelete,
+  kWait,         // it may finish first
+  kTerminating,  // on its way: waited for until it is gone
+  kSkip,         // stays on the node
+  kRefuse,       // one such pod, and no pod is evicted
+};
+
+// The node and the moment.
+struct DrainScene {
+  kube::WallTime now;
+  std::chrono::milliseconds elapsed{0};  // since the start of the drain
+  bool node_is_unreachable = false;
+  std::string own_pod;  // "namespace/name" of the remediator that drains
+};
+
+struct PlannedPod {
+  std::string ns, name, uid;
+  DrainAct act = DrainAct::kEvict;
+  std::string reason = {};  // in words that stay the same while nothing changes; not for kEvict
+  DrainWave wave = DrainWave::kRest;
+  std::string job = {};       // of job_of()
+  bool is_protected = false;  // its owner, or that of its job's other pods, asks to be spared
+  int own_grace_seconds = 30;
+  std::optional<kube::WallTime> ends_at = {};  // of kTerminating: when its grace is over
+
+  [[nodiscard]] std::string full_name() const { return ns + "/" + name; }
+  [[nodiscard]] bool is_left() const { return act != DrainAct::kSkip && act != DrainAct::kRefuse; }
+};
+
+// A job that loses pods here, and so restarts.
+struct AffectedJob {
+  std::string name;  // "JobSet default/train"
+  std::size_t pods = 0;
+};
+
+struct DrainPlan {
+  std::vector<PlannedPod> pods;  // in the order in which they go; pods of a job beside each other
+  std::vector<AffectedJob> jobs;
+};
+
+[[nodiscard]] DrainPlan plan_drain(const std::vector<kube::Pod>& pods,
+                                   const DrainSettings& settings, const DrainScene& scene);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,77 @@
+// How a node is emptied: which pods, for how long they are asked, and what is done about those that
+// do not go. Plain values, read from the YAML of the policy (drain_settings_file.cpp shows it);
+// used by the plan and the rounds of a drain.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/runtime/yaml.h"
+
+namespace gpuward::remediator {
+
+enum class DrainedPods : std::uint8_t {
+  kAll,
+  kGpu,  // those that ask for a GPU, before a reset
+};
+
+// What happens to pods that are still there when the time is up.
+enum class OnDeadline : std::uint8_t {
+  kHold,     // the drain has failed; a human is told
+  kDelete,   // they are deleted with their grace, whatever their disruption budgets say
+  kProceed,  // the drain counts as done
+};
+
+enum class NamespaceMode : std::uint8_t {
+  kEvict,
+  kWait,    // they may finish until then, and are evicted afterwards
+  kDelete,  // they may finish until then, and are deleted afterwards
+};
+
+struct NamespaceRule {
+  std::string name;  // with * and ?
+  NamespaceMode mode = NamespaceMode::kEvict;
+  std::chrono::milliseconds up_to{0};  // since the start of the drain
+};
+
+// Pods of a node whose kubelet does not answer: their end is never confirmed.
+enum class UnreachablePods : std::uint8_t {
+  kWait,          // until the deadline
+  kOutOfService,  // the taint that lets the cluster drop them is asked for (DrainProgress)
+  kForget,        // not waited for once their grace is over
+};
+
+struct DrainSettings {
+  DrainedPods pods = DrainedPods::kAll;
+  std::chrono::milliseconds deadline = std::chrono::minutes(30);
+  OnDeadline on_deadline = OnDeadline::kHold;
+  // The most that a pod gets for its end; without it, what the pod itself asks for.
+  std::optional<std::chrono::seconds> grace_period;
+  // Nearly every training pod has its /dev/shm in an emptyDir: to refuse them, as kubectl does
+  // unless told otherwise, would hold nearly every GPU node.
+  bool evicts_empty_dir = true;
+  bool evicts_unmanaged = false;          // pods that no controller would make again
+  std::vector<NamespaceRule> namespaces;  // the first that matches
+  std::vector<std::string> skipped_namespaces;
+  // Pods that must not be disrupted hold the drain, and at the deadline nothing is deleted or left
+  // behind for their sake; with this they are treated as others then.
+  bool overrides_do_not_disrupt = false;
+  UnreachablePods unreachable = UnreachablePods::kWait;
+};
+
+// Of all drains together.
+struct EvictionRate {
+  double per_second = 50;
+  int burst = 50;
+  int most_in_flight = 64;
+};
+
+// `drain:` of a policy or of one of its steps; absent keys keep what `settings` says.
+[[nodiscard]] DrainSettings read_drain_settings(const YamlMap& drain, DrainSettings settings = {});
+// `evictions:` of a policy.
+[[nodiscard]] EvictionRate read_eviction_rate(const YamlMap& evictions);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,256 @@
+// The rules of which pods go, named after the failure modes that they prevent (rows 13 to 24).
+#include "remediator/drain/drain_plan.h"
+
+#include "tests/unit/remediator/drain/drain_pods.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+PlannedPod plan_one(const kube::Pod& pod, const DrainSettings& settings = {},
+                    const DrainScene& scene = scene_at(seconds(0))) {
+  const DrainPlan plan = plan_drain({pod}, settings, scene);
+  EXPECT_EQ(plan.pods.size(), 1U);
+  return plan.pods.at(0);
+}
+
+DrainAct act_on(const kube::Pod& pod, const DrainSettings& settings = {},
+                const DrainScene& scene = scene_at(seconds(0))) {
+  return plan_one(pod, settings, scene).act;
+}
+
+TEST(DrainPlan, Row13LeavesMirrorAndDaemonSetPods) {
+  EXPECT_EQ(act_on(replica("web")), DrainAct::kEvict);
+  EXPECT_EQ(act_on(annotated(naked("static"), "kubernetes.io/config.mirror", "x")),
+            DrainAct::kSkip);
+  EXPECT_EQ(act_on(owned_by(replica("static"), "v1", "Node")), DrainAct::kSkip);
+  EXPECT_EQ(act_on(owned_by(replica("agent"), "apps/v1", "DaemonSet")), DrainAct::kSkip);
+}
+
+TEST(DrainPlan, AnotherKindNamedDaemonSetIsEvicted) {
+  EXPECT_EQ(act_on(owned_by(replica("x"), "apps.kruise.io/v1alpha1", "DaemonSet")),
+            DrainAct::kEvict);
+}
+
+TEST(DrainPlan, Row13EvictsWhatHasEndedWhateverItIs) {
+  DrainSettings strict;
+  strict.evicts_empty_dir = false;
+  for (const char* phase : {"Succeeded", "Failed"}) {
+    kube::Pod pod = with_phase(naked("done"), phase);
+    pod.has_empty_dir = true;
+    EXPECT_EQ(act_on(pod, strict), DrainAct::kEvict);
+    EXPECT_EQ(act_on(with_phase(owned_by(replica("agent"), "apps/v1", "DaemonSet"), phase)),
+              DrainAct::kEvict);
+  }
+}
+
+TEST(DrainPlan, Row14SendsItselfLast) {
+  DrainScene scene = scene_at(seconds(0));
+  scene.own_pod = "default/a-remediator";
+  kube::Pod critical = replica("z-critical");
+  critical.priority = 2'000'000'000;
+  const DrainPlan plan = plan_drain({replica("a-remediator"), critical}, {}, scene);
+  EXPECT_EQ(plan.pods.back().name, "a-remediator");
+  EXPECT_EQ(plan.pods.back().wave, DrainWave::kSelf);
+}
+
+TEST(DrainPlan, Row15EvictsAnEmptyDirUnlessThePolicyRefuses) {
+  kube::Pod pod = replica("shm");
+  pod.has_empty_dir = true;
+  DrainSettings strict;
+  strict.evicts_empty_dir = false;
+  EXPECT_EQ(act_on(pod), DrainAct::kEvict);
+  EXPECT_EQ(act_on(pod, strict), DrainAct::kRefuse);
+  EXPECT_EQ(act_on(replica("web"), strict), DrainAct::kEvict);
+}
+
+TEST(DrainPlan, Row16RefusesAnUnmanagedPodUnlessThePolicyEvicts) {
+  DrainSettings lenient;
+  lenient.evicts_unmanaged = true;
+  EXPECT_EQ(act_on(naked("shell")), DrainAct::kRefuse);
+  EXPECT_EQ(act_on(naked("shell"), lenient), DrainAct::kEvict);
+  kube::Pod owned = replica("web");
+  owned.owners[0].controller = false;
+  EXPECT_EQ(act_on(owned), DrainAct::kRefuse);
+}
+
+TEST(DrainPlan, WaitsForWhatTerminatesAlready) {
+  EXPECT_EQ(act_on(terminating(replica("web"), seconds(30))), DrainAct::kTerminating);
+  // Its end is on the way: nobody has to agree to it any more.
+  EXPECT_EQ(act_on(terminating(naked("shell"), seconds(30))), DrainAct::kTerminating);
+  EXPECT_EQ(act_on(terminating(owned_by(replica("agent"), "apps/v1", "DaemonSet"), seconds(30))),
+            DrainAct::kSkip);
+}
+
+TEST(DrainPlan, Row18ForgetsTerminatingPodsOnlyWhereTheNodeIsSilentAndTheirGraceOver) {
+  DrainSettings settings;
+  settings.unreachable = UnreachablePods::kForget;
+  const kube::Pod pod = terminating(replica("web"), seconds(30));
+  DrainScene silent = scene_at(seconds(29));
+  silent.node_is_unreachable = true;
+  EXPECT_EQ(act_on(pod, settings, silent), DrainAct::kTerminating);
+  silent = scene_at(seconds(30));
+  silent.node_is_unreachable = true;
+  EXPECT_EQ(act_on(pod, settings, silent), DrainAct::kSkip);
+  EXPECT_EQ(act_on(pod, {}, silent), DrainAct::kTerminating);
+  EXPECT_EQ(act_on(pod, settings, scene_at(seconds(30))), DrainAct::kTerminating);
+}
+
+TEST(DrainPlan, Row19EvictsACrashLoopingPodToo) {
+  EXPECT_EQ(act_on(with_phase(gpu_replica("crash"), "Unknown")), DrainAct::kEvict);
+  EXPECT_EQ(act_on(with_phase(gpu_replica("young"), "Pending")), DrainAct::kEvict);
+}
+
+TEST(DrainPlan, TakesOnlyPodsWithAGpuWhereTheStepSaysSo) {
+  DrainSettings gpu;
+  gpu.pods = DrainedPods::kGpu;
+  EXPECT_EQ(act_on(gpu_replica("train"), gpu), DrainAct::kEvict);
+  EXPECT_EQ(act_on(replica("web"), gpu), DrainAct::kSkip);
+  EXPECT_EQ(act_on(naked("shell"), gpu), DrainAct::kSkip);
+  EXPECT_EQ(act_on(with_phase(gpu_replica("done"), "Succeeded"), gpu), DrainAct::kSkip);
+  kube::Pod claims = replica("dra");
+  claims.has_resource_claims = true;
+  EXPECT_EQ(act_on(claims, gpu), DrainAct::kEvict);
+  for (const char* resource : {"amd.com/gpu", "nvidia.com/mig-1g.10gb", "gpu.intel.com/i915"}) {
+    kube::Pod pod = replica("other");
+    pod.resources = {resource};
+    EXPECT_EQ(act_on(pod, gpu), DrainAct::kEvict) << resource;
+  }
+}
+
+TEST(DrainPlan, LeavesSkippedNamespacesAlone) {
+  DrainSettings settings;
+  settings.skipped_namespaces = {"gpu-*"};
+  kube::Pod pod = naked("operator");
+  pod.meta.ns = "gpu-operator";
+  EXPECT_EQ(act_on(pod, settings), DrainAct::kSkip);
+  EXPECT_EQ(act_on(naked("operator"), settings), DrainAct::kRefuse);
+}
+
+TEST(DrainPlan, ANamespaceMayFinishFirstAndIsEvictedAfterwards) {
+  DrainSettings settings;
+  settings.namespaces = {{"train-*", NamespaceMode::kWait, minutes(10)}};
+  const kube::Pod pod = replica("worker", "train-a");
+  EXPECT_EQ(act_on(pod, settings, scene_at(minutes(10) - seconds(1))), DrainAct::kWait);
+  EXPECT_EQ(act_on(pod, settings, scene_at(minutes(10))), DrainAct::kEvict);
+  EXPECT_EQ(act_on(replica("web"), settings), DrainAct::kEvict);
+}
+
+TEST(DrainPlan, ANamespaceMayFinishFirstAndIsDeletedAfterwards) {
+  DrainSettings settings;
+  settings.namespaces = {{"train-a", NamespaceMode::kEvict, {}},
+                         {"train-*", NamespaceMode::kDelete, minutes(10)}};
+  const kube::Pod pod = replica("worker", "train-b");
+  EXPECT_EQ(act_on(pod, settings), DrainAct::kWait);
+  EXPECT_EQ(act_on(pod, settings, scene_at(minutes(10))), DrainAct::kDelete);
+  EXPECT_EQ(act_on(replica("worker", "train-a"), settings), DrainAct::kEvict);
+}
+
+TEST(DrainPlan, Row24HonoursDoNotDisruptAnnotations) {
+  const auto spared = [](const std::string& key, const std::string& value) {
+    const PlannedPod pod = plan_one(annotated(replica("p"), key, value));
+    EXPECT_EQ(pod.is_protected, pod.act == DrainAct::kWait);
+    return pod.is_protected;
+  };
+  EXPECT_TRUE(spared("karpenter.sh/do-not-disrupt", "true"));
+  EXPECT_TRUE(spared("karpenter.sh/do-not-disrupt", "unreadable"));
+  EXPECT_FALSE(spared("karpenter.sh/do-not-disrupt", "false"));
+  EXPECT_TRUE(spared("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"));
+  EXPECT_TRUE(spared("cluster-autoscaler.kubernetes.io/safe-to-evict", "on-completion"));
+  EXPECT_FALSE(spared("cluster-autoscaler.kubernetes.io/safe-to-evict", "true"));
+  EXPECT_TRUE(spared("gpuward.dev/do-not-drain", "true"));
+  EXPECT_FALSE(spared("gpuward.dev/do-not-drain", "false"));
+  EXPECT_THAT(plan_one(annotated(replica("p"), "gpuward.dev/do-not-drain", "true")).reason,
+              HasSubstr("gpuward.dev/do-not-drain"));
+}
+
+TEST(DrainPlan, Row24ADurationCountsFromThePodsStart) {
+  kube::Pod pod = annotated(replica("p"), "karpenter.sh/do-not-disrupt", "4h");
+  EXPECT_EQ(act_on(pod), DrainAct::kWait) << "no start: protected";
+  pod.started = kDrainStart - hours(4) + seconds(1);
+  EXPECT_EQ(act_on(pod), DrainAct::kWait);
+  pod.started = kDrainStart - hours(4);
+  EXPECT_EQ(act_on(pod), DrainAct::kEvict);
+}
+
+TEST(DrainPlan, Row23KnowsTheJobsThatRestartAsOne) {
+  struct Case {
+    const char *label, *name;
+  };
+  const Case cases[] = {
+      {"jobset.sigs.k8s.io/jobset-name", "JobSet default/train"},
+      {"training.kubeflow.org/job-name", "training job default/train"},
+      {"volcano.sh/job-name", "Volcano job default/train"},
+      {"leaderworkerset.sigs.k8s.io/name", "LeaderWorkerSet default/train"},
+      {"ray.io/cluster", "RayCluster default/train"},
+      {"batch.kubernetes.io/job-name", "Job default/train"},
+      {"job-name", "Job default/train"},
+  };
+  for (const Case& row : cases)
+    EXPECT_EQ(job_of(labelled(replica("p"), row.label, "train")), row.name);
+  EXPECT_EQ(job_of(annotated(replica("p"), "scheduling.k8s.io/group-name", "train")),
+            "pod group default/train");
+  EXPECT_EQ(job_of(replica("p")), "");
+}
+
+TEST(DrainPlan, Row23NamesTheOuterOwnerAndTheKindOfATrainingJob) {
+  kube::Pod pod = labelled(replica("p"), "batch.kubernetes.io/job-name", "train-worker-0");
+  EXPECT_EQ(job_of(labelled(pod, "jobset.sigs.k8s.io/jobset-name", "train")),
+            "JobSet default/train");
+  pod = labelled(replica("p"), "training.kubeflow.org/job-name", "t");
+  EXPECT_EQ(job_of(labelled(pod, "training.kubeflow.org/operator-name", "pytorchjob-controller")),
+            "PyTorchJob default/t");
+  EXPECT_EQ(job_of(labelled(pod, "training.kubeflow.org/operator-name", "mpi-operator")),
+            "MPIJob default/t");
+  pod = labelled(replica("p"), "leaderworkerset.sigs.k8s.io/name", "l");
+  EXPECT_EQ(job_of(labelled(pod, "leaderworkerset.sigs.k8s.io/group-index", "2")),
+            "LeaderWorkerSet default/l-2");
+}
+
+TEST(DrainPlan, Row23CountsEachJobOnceAndKeepsItsPodsTogether) {
+  const auto member = [](const std::string& name, const std::string& job) {
+    return labelled(gpu_replica(name), "jobset.sigs.k8s.io/jobset-name", job);
+  };
+  const DrainPlan plan =
+      plan_drain({member("a", "one"), member("b", "two"), member("c", "one"), replica("web")}, {},
+                 scene_at(seconds(0)));
+  ASSERT_EQ(plan.jobs.size(), 2U);
+  EXPECT_EQ(plan.jobs[0].name, "JobSet default/one");
+  EXPECT_EQ(plan.jobs[0].pods, 2U);
+  EXPECT_EQ(plan.jobs[1].pods, 1U);
+  std::vector<std::string> order;
+  for (const PlannedPod& pod : plan.pods) order.push_back(pod.name);
+  EXPECT_THAT(order, ElementsAre("a", "c", "b", "web"));
+}
+
+TEST(DrainPlan, Row23AJobWaitsForItsPodThatMayNotGo) {
+  const auto member = [](kube::Pod pod) {
+    return labelled(std::move(pod), "jobset.sigs.k8s.io/jobset-name", "train");
+  };
+  const DrainPlan plan = plan_drain(
+      {member(annotated(gpu_replica("a"), "gpuward.dev/do-not-drain", "true")),
+       member(gpu_replica("b")), member(terminating(gpu_replica("c"), seconds(5))), replica("web")},
+      {}, scene_at(seconds(0)));
+  EXPECT_EQ(planned(plan, "b").act, DrainAct::kWait);
+  EXPECT_TRUE(planned(plan, "b").is_protected);
+  EXPECT_EQ(planned(plan, "c").act, DrainAct::kTerminating);
+  EXPECT_EQ(planned(plan, "web").act, DrainAct::kEvict);
+  EXPECT_FALSE(planned(plan, "web").is_protected);
+}
+
+TEST(DrainPlan, GoesByWavesFromTheWorkloadToWhatTheNodeStandsOn) {
+  kube::Pod critical = replica("dns");
+  critical.priority_class = "system-cluster-critical";
+  EXPECT_EQ(wave_of(gpu_replica("train")), DrainWave::kWorkload);
+  EXPECT_EQ(wave_of(labelled(replica("launcher"), "job-name", "x")), DrainWave::kWorkload);
+  EXPECT_EQ(wave_of(replica("web")), DrainWave::kRest);
+  EXPECT_EQ(wave_of(critical), DrainWave::kCritical);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
