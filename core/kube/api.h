@@ -49,16 +49,6 @@ struct NodeChange {
   std::vector<Taint> remove_taints;  // by key and effect
 };
 
-struct Eviction {
-  std::string ns, pod;
-  std::string uid;  // precondition: another pod of that name is not touched
-  std::optional<int> grace_period_seconds;
-  bool dry_run = false;  // the server decides and answers, nothing is changed
-  // One request and no wait before it, for a caller that asks for leave before each: a pause that
-  // the server has asked for is kOverloaded with its rest as retry_after.
-  bool once = false;
-};
-
 struct WatchEvent {
   enum class Type : std::uint8_t { kAdded, kModified, kDeleted, kBookmark };
   Type type = Type::kAdded;

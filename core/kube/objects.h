@@ -78,6 +78,17 @@ struct Pod {
   bool has_empty_dir = false;  // a volume that dies with it
 };
 
+// The removal of a pod, by eviction or by deletion.
+struct Eviction {
+  std::string ns, pod;
+  std::string uid;  // precondition: another pod of that name is not touched
+  std::optional<int> grace_period_seconds;
+  bool dry_run = false;  // the server decides and answers, nothing is changed
+  // One request and no wait before it, for a caller that asks for leave before each: a pause that
+  // the server has asked for is kOverloaded with its rest as retry_after.
+  bool once = false;
+};
+
 // batch/v1
 struct Job {
   ObjectMeta meta = {};

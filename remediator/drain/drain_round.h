@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/kube/api.h"
+#include "core/kube/objects.h"
 #include "core/model/result.h"
 #include "remediator/drain/drain_plan.h"
 #include "remediator/drain/drain_settings.h"

@@ -141,15 +141,17 @@ TEST(TimeComesFromTheClock, AndFromNowhereElse) {
               ElementsAre("core/http/b.cpp:2", "remediator/policy/a.cpp:2"));
 }
 
-TEST(DecisionsArePure, InPolicyAndSafety) {
+TEST(DecisionsArePure, InPolicySafetyAndTheDrainsPlan) {
   EXPECT_THAT(
       broken(decisions_are_pure, {{"remediator/policy/a.cpp", including("core/kube/api.h")},
                                   {"remediator/safety/a.cpp", "#include <fstream>\n"},
                                   {"remediator/safety/b.h", "bool may(Clock& clock);\n"},
                                   {"remediator/safety/c.h", "bool may(Clock::Wall now);\n"},
+                                  {"remediator/drain/drain_a.h", including("core/kube/api.h")},
+                                  {"remediator/drain/evictor.h", including("core/kube/api.h")},
                                   {"remediator/workflow/a.cpp", including("core/kube/api.h")}}),
       ElementsAre("remediator/policy/a.cpp:1", "remediator/safety/a.cpp:1",
-                  "remediator/safety/b.h:1"));
+                  "remediator/safety/b.h:1", "remediator/drain/drain_a.h:1"));
 }
 
 TEST(ThreadsHaveOwners, AndWaitOnTheClock) {

@@ -1,0 +1,156 @@
+#include "remediator/drain/drainer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// Nobody asks about the node any more: its Remediation is gone or in other hands.
+constexpr minutes kForgetAfter{10};
+// Of all drains together: with more than this many at a time, each is looked at less often.
+constexpr int kMostListsASecond = 100;
+
+milliseconds since(Clock::Wall start, Clock::Wall now) {
+  return std::max(milliseconds(0), std::chrono::floor<milliseconds>(now - start));
+}
+
+void forget_absent(RemovalTries& tries, const std::vector<kube::Pod>& pods) {
+  std::set<std::string_view> present;
+  for (const kube::Pod& pod : pods) present.insert(pod.meta.uid);
+  std::erase_if(tries, [&](const auto& known) { return !present.contains(known.first); });
+}
+
+}  // namespace
+
+struct Drainer::Memory {
+  std::string node_uid;
+  Clock::Wall started_at;
+  // From the first look on the drain's time goes by the steady clock: a jump of the wall clock
+  // must not bring its deadline.
+  milliseconds elapsed_before{0};
+  Clock::Steady first_look, last_look;
+  RemovalTries tries;
+  std::set<std::string> told_jobs;
+
+  [[nodiscard]] milliseconds elapsed() const {
+    return elapsed_before + std::chrono::floor<milliseconds>(last_look - first_look);
+  }
+};
+
+Drainer::Drainer(kube::Api& api, Evictor& evictor, Clock& clock)
+    : api_(api), evictor_(evictor), clock_(clock) {}
+
+Drainer::~Drainer() = default;
+
+Result<DrainProgress> Drainer::advance(const DrainOrder& order) {
+  std::unique_ptr<Memory> memory = take_memory(order);
+  // Before the list, so that the list is newer than what they say.
+  for (const Evictor::Outcome& outcome : evictor_.collect(order.node)) {
+    if (const auto known = memory->tries.find(outcome.uid); known != memory->tries.end())
+      record_answer(known->second, outcome.status, memory->elapsed());
+  }
+  const auto pods = api_.list_pods_on(order.node);
+  if (!pods) {
+    put_back(order.node, std::move(memory));
+    return with_context("pods of node " + order.node, pods.error());
+  }
+  forget_absent(memory->tries, *pods);
+  DrainProgress progress = progress_of(order, *pods, *memory);
+  if (progress.verdict == DrainVerdict::kGoingOn) {
+    put_back(order.node, std::move(memory));
+  } else {
+    evictor_.forget(order.node);
+  }
+  return progress;
+}
+
+DrainProgress Drainer::progress_of(const DrainOrder& order, const std::vector<kube::Pod>& pods,
+                                   Memory& memory) {
+  const DrainScene scene{clock_.wall(), memory.elapsed(), order.node_is_unreachable, order.own_pod};
+  const DrainPlan plan = plan_drain(pods, order.settings, scene);
+  DrainRound round = make_round(plan, memory.tries, order.settings, scene);
+  DrainProgress progress;
+  const auto starting = send(order, round, memory);
+  std::ranges::copy_if(plan.jobs, std::back_inserter(progress.starting_jobs),
+                       [&](const AffectedJob& job) { return starting.contains(job.name); });
+  progress.verdict = round.verdict;
+  progress.summary = std::move(round.summary);
+  progress.left = std::move(round.left);
+  progress.wants_out_of_service = round.wants_out_of_service;
+  progress.look_again = look_again(round);
+  return progress;
+}
+
+std::set<std::string> Drainer::send(const DrainOrder& order, const DrainRound& round,
+                                    Memory& memory) {
+  std::set<std::string> starting;
+  for (const Removal& removal : round.send) {
+    RemovalTry& known = memory.tries[removal.pod.uid];
+    if (!evictor_.submit(order.node, removal, order.permit)) continue;
+    known.way = removal.way;
+    known.is_in_flight = true;
+    if (!removal.job.empty() && memory.told_jobs.insert(removal.job).second)
+      starting.insert(removal.job);
+  }
+  return starting;
+}
+
+std::unique_ptr<Drainer::Memory> Drainer::take_memory(const DrainOrder& order) {
+  const Clock::Steady now = clock_.steady();
+  forget_old(now);
+  auto memory = extract_memory(order.node);
+  if (!memory || memory->node_uid != order.node_uid || memory->started_at != order.started_at) {
+    evictor_.forget(order.node);
+    memory = std::make_unique<Memory>();
+    memory->node_uid = order.node_uid;
+    memory->started_at = order.started_at;
+    memory->elapsed_before = since(order.started_at, clock_.wall());
+    memory->first_look = now;
+  }
+  memory->last_look = now;
+  return memory;
+}
+
+std::unique_ptr<Drainer::Memory> Drainer::extract_memory(const std::string& node) {
+  const std::lock_guard lock(mutex_);
+  auto known = memories_.extract(node);
+  return known ? std::move(known.mapped()) : nullptr;
+}
+
+void Drainer::forget_old(Clock::Steady now) {
+  std::vector<std::string> old;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [node, memory] : memories_) {
+      if (memory->last_look + kForgetAfter < now) old.push_back(node);
+    }
+  }
+  for (const std::string& node : old) forget(node);
+}
+
+milliseconds Drainer::look_again(const DrainRound& round) const {
+  const milliseconds turn = milliseconds(1'000) * remembered() / kMostListsASecond;
+  return std::max(round.look_again, turn);
+}
+
+void Drainer::put_back(const std::string& node, std::unique_ptr<Memory> memory) {
+  const std::lock_guard lock(mutex_);
+  memories_.insert_or_assign(node, std::move(memory));
+}
+
+void Drainer::forget(const std::string& node) {
+  (void)extract_memory(node);
+  evictor_.forget(node);
+}
+
+std::size_t Drainer::remembered() const {
+  const std::lock_guard lock(mutex_);
+  return memories_.size();
+}
+
+}  // namespace gpuward::remediator

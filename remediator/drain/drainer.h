@@ -1,0 +1,79 @@
+// Drains nodes, a look at a time: lists a node's pods, makes the round, hands what is due to the
+// evictor, says how far it is. Remembers tries only; a new process begins them anew, and nothing is
+// lost by that. Used by the drain step of the workflow.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "remediator/drain/drain_plan.h"
+#include "remediator/drain/drain_round.h"
+#include "remediator/drain/evictor.h"
+
+namespace gpuward::remediator {
+
+struct DrainOrder {
+  std::string node;
+  // Of the node that the caller has just read: the pods that are listed by its name are this one's.
+  std::string node_uid;
+  DrainSettings settings;
+  kube::WallTime started_at;  // from the record: a restart does not begin the deadline anew
+  Permit permit;
+  bool node_is_unreachable = false;
+  std::string own_pod;  // "namespace/name" of this process; empty: not in a pod
+};
+
+struct DrainProgress {
+  DrainVerdict verdict = DrainVerdict::kGoingOn;
+  std::string summary;            // for the status; the same while nothing changes
+  std::vector<std::string> left;  // see DrainRound
+  // Jobs whose pods are sent off for the first time by this call: to be told once.
+  std::vector<AffectedJob> starting_jobs;
+  bool wants_out_of_service = false;        // see DrainRound
+  std::chrono::milliseconds look_again{0};  // of kGoingOn
+};
+
+class Drainer {
+ public:
+  // All must outlive it.
+  Drainer(kube::Api& api, Evictor& evictor, Clock& clock);
+  ~Drainer();
+  Drainer(const Drainer&) = delete;
+  Drainer& operator=(const Drainer&) = delete;
+
+  // One call a node at a time, several nodes at once; again after look_again, or earlier. An error
+  // says that the pods could not be listed, and nothing was sent.
+  [[nodiscard]] Result<DrainProgress> advance(const DrainOrder& order);
+  // The node's drain is called off: what waits is not sent.
+  void forget(const std::string& node);
+  [[nodiscard]] std::size_t remembered() const;  // nodes
+
+ private:
+  struct Memory;
+  [[nodiscard]] std::unique_ptr<Memory> take_memory(const DrainOrder& order);
+  [[nodiscard]] std::unique_ptr<Memory> extract_memory(const std::string& node);
+  void forget_old(Clock::Steady now);
+  [[nodiscard]] std::chrono::milliseconds look_again(const DrainRound& round) const;
+  void put_back(const std::string& node, std::unique_ptr<Memory> memory);
+  [[nodiscard]] DrainProgress progress_of(const DrainOrder& order,
+                                          const std::vector<kube::Pod>& pods, Memory& memory);
+  [[nodiscard]] std::set<std::string> send(const DrainOrder& order, const DrainRound& round,
+                                           Memory& memory);
+
+  kube::Api& api_;
+  Evictor& evictor_;
+  Clock& clock_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<Memory>> memories_;  // by node, of nobody's calls
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,151 @@
+#include "remediator/drain/evictor.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::size_t kMostWaiting = 20'000;
+constexpr milliseconds kUnaskedPause = seconds(1);  // for a 429 that asks for nothing
+
+}  // namespace
+
+Evictor::Evictor(kube::Api& api, Clock& clock, const EvictionRate& rate, Sending sending)
+    : api_(api),
+      clock_(clock),
+      sending_(sending),
+      rate_(rate),
+      bucket_(rate.per_second, rate.burst, clock.steady()) {}
+
+Evictor::~Evictor() {
+  for (std::jthread& thread : threads_) thread.request_stop();
+}
+
+void Evictor::set_rate(const EvictionRate& rate) {
+  const std::lock_guard lock(mutex_);
+  rate_ = rate;
+  bucket_.set_rate(rate.per_second, rate.burst, clock_.steady());
+  changed_.notify_all();
+}
+
+bool Evictor::submit(const std::string& node, const Removal& removal, const Permit& permit) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.size() >= kMostWaiting || !uids_.insert(removal.pod.uid).second) return false;
+    outcomes_.try_emplace(node);
+    waiting_.push_back({node, removal, permit});
+    add_thread_if_needed();
+  }
+  changed_.notify_one();
+  send_what_is_due();
+  return true;
+}
+
+void Evictor::add_thread_if_needed() {
+  if (sending_ != Sending::kByThreads) return;
+  const auto busy = static_cast<std::size_t>(under_way_) + waiting_.size();
+  if (threads_.size() >= static_cast<std::size_t>(rate_.most_in_flight) || threads_.size() >= busy)
+    return;
+  threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+}
+
+std::vector<Evictor::Outcome> Evictor::collect(const std::string& node) {
+  send_what_is_due();
+  const std::lock_guard lock(mutex_);
+  const auto known = outcomes_.find(node);
+  return known == outcomes_.end() ? std::vector<Outcome>() : std::exchange(known->second, {});
+}
+
+void Evictor::forget(const std::string& node) {
+  const std::lock_guard lock(mutex_);
+  outcomes_.erase(node);
+  drop_waiting(node, {});
+}
+
+void Evictor::work(const std::stop_token& stop) {
+  pthread_setname_np(pthread_self(), "evictor");
+  while (const auto order = next(stop)) deliver(*order, carry_out(*order));
+}
+
+std::optional<Evictor::Order> Evictor::next(const std::stop_token& stop) {
+  Lock lock(mutex_);
+  const auto has_work = [this] {
+    return !waiting_.empty() && !is_pacing_ && under_way_ < rate_.most_in_flight;
+  };
+  while (changed_.wait(lock, stop, has_work)) {
+    if (stop.stop_requested()) break;
+    Clock::Steady until;
+    if (auto order = take_due(until)) return order;
+    is_pacing_ = true;
+    lock.unlock();
+    static_cast<void>(clock_.sleep_until(until, stop));
+    lock.lock();
+    is_pacing_ = false;
+    changed_.notify_all();
+  }
+  return std::nullopt;
+}
+
+std::optional<Evictor::Order> Evictor::take_due(Clock::Steady& until) {
+  const Clock::Steady now = clock_.steady();
+  until = std::max(paused_until_, bucket_.ready_at(now));
+  if (until > now || waiting_.empty()) return std::nullopt;
+  bucket_.take(now);
+  Order order = std::move(waiting_.front());
+  waiting_.pop_front();
+  ++under_way_;
+  return order;
+}
+
+void Evictor::send_what_is_due() {
+  if (sending_ != Sending::kInCalls) return;
+  const auto next_due = [this] {
+    const std::lock_guard lock(mutex_);
+    Clock::Steady until;
+    return take_due(until);
+  };
+  while (const auto order = next_due()) deliver(*order, carry_out(*order));
+}
+
+// The fence of its thread: whatever the permit throws is a no.
+Status Evictor::carry_out(const Order& order) try {
+  if (const Status may = order.permit(); !may)
+    return fail(ErrorKind::kCancelled, may.error().message);
+  return order.removal.way == RemovalWay::kEvict ? api_.evict(order.removal.pod)
+                                                 : api_.delete_pod(order.removal.pod);
+} catch (const std::exception& error) {
+  return fail(ErrorKind::kInternal, error.what());
+}
+
+void Evictor::deliver(const Order& order, const Status& status) {
+  const std::lock_guard lock(mutex_);
+  --under_way_;
+  uids_.erase(order.removal.pod.uid);
+  const RemovalAnswer answer = answer_of(status);
+  if (answer == RemovalAnswer::kOverloaded) {
+    const milliseconds pause = std::max(kUnaskedPause, status.error().retry_after);
+    paused_until_ = std::max(paused_until_, clock_.steady() + pause);
+  }
+  if (const auto known = outcomes_.find(order.node); known != outcomes_.end())
+    known->second.push_back({order.removal.pod.uid, status});
+  // One no is a no for all that waits for the node.
+  if (answer == RemovalAnswer::kStopped) drop_waiting(order.node, status);
+  changed_.notify_one();
+}
+
+void Evictor::drop_waiting(const std::string& node, const Status& status) {
+  const auto known = outcomes_.find(node);
+  std::erase_if(waiting_, [&](const Order& order) {
+    if (order.node != node) return false;
+    uids_.erase(order.removal.pod.uid);
+    if (known != outcomes_.end()) known->second.push_back({order.removal.pod.uid, status});
+    return true;
+  });
+}
+
+}  // namespace gpuward::remediator

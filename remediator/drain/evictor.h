@@ -1,0 +1,94 @@
+// Sends the removals of all drains: at one rate, so many at a time, each only with leave asked just
+// before, and nothing while the API server wants a pause. Used by the drainer. Any thread.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "remediator/drain/drain_round.h"
+#include "remediator/drain/drain_settings.h"
+#include "remediator/drain/token_bucket.h"
+
+namespace gpuward::remediator {
+
+// Asked before every single call, on the thread that sends it: the stop switch, the leadership, the
+// Remediation's cancel. An error is a no, and its message says why.
+using Permit = std::function<Status()>;
+
+class Evictor {
+ public:
+  enum class Sending : std::uint8_t {
+    kByThreads,  // its own ones, as many as EvictionRate::most_in_flight, made when needed
+    kInCalls,    // inside submit() and collect(), as far as the rate allows: for simulations
+  };
+
+  // What came of the removal of one pod.
+  struct Outcome {
+    std::string uid;
+    Status status;  // kCancelled: not sent, by the permit's word or because the node was forgotten
+  };
+
+  // `api` and `clock` must outlive it. The destructor drops what waits and joins its threads.
+  Evictor(kube::Api& api, Clock& clock, const EvictionRate& rate,
+          Sending sending = Sending::kByThreads);
+  ~Evictor();
+  Evictor(const Evictor&) = delete;
+  Evictor& operator=(const Evictor&) = delete;
+
+  void set_rate(const EvictionRate& rate);
+  // False where this pod's removal waits or is under way, or too many wait: try again later.
+  [[nodiscard]] bool submit(const std::string& node, const Removal& removal, const Permit& permit);
+  // What has come of a node's removals since the last call, each once.
+  [[nodiscard]] std::vector<Outcome> collect(const std::string& node);
+  // Drops what waits for the node and every outcome that nobody has collected.
+  void forget(const std::string& node);
+
+ private:
+  struct Order {
+    std::string node;
+    Removal removal;
+    Permit permit;
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  void work(const std::stop_token& stop);
+  [[nodiscard]] std::optional<Order> next(const std::stop_token& stop);
+  // Under the lock: the next order if it may go now, else `until` says when to ask again.
+  [[nodiscard]] std::optional<Order> take_due(Clock::Steady& until);
+  void send_what_is_due();
+  [[nodiscard]] Status carry_out(const Order& order);
+  void deliver(const Order& order, const Status& status);
+  void drop_waiting(const std::string& node, const Status& status);
+  void add_thread_if_needed();
+
+  kube::Api& api_;
+  Clock& clock_;
+  const Sending sending_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  EvictionRate rate_;
+  TokenBucket bucket_;
+  Clock::Steady paused_until_{};  // by the API server's word
+  std::deque<Order> waiting_;
+  std::set<std::string> uids_;  // that wait or are under way
+  int under_way_ = 0;
+  bool is_pacing_ = false;  // one thread waits for the rate, the others for it
+  std::map<std::string, std::vector<Outcome>> outcomes_;  // by node, of those not forgotten
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace gpuward::remediator

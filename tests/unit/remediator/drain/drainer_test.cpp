@@ -1,0 +1,310 @@
+// Whole drains against the fake API server.
+#include "remediator/drain/drainer.h"
+
+#include "tests/unit/remediator/drain/drain_cluster.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using fakes::FaultKind;
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+class DrainerTest : public DrainCluster {
+ protected:
+  DrainerTest() {
+    order_.node = "gpu-01";
+    order_.node_uid = "node-uid";
+    order_.started_at = clock_.wall();
+    order_.permit = permit_;
+  }
+  DrainProgress look() {
+    const auto progress = drainer_->advance(order_);
+    EXPECT_TRUE(progress) << progress.error().message;
+    return progress.value_or(DrainProgress{});
+  }
+  // As the workflow does: again after look_again, for that long or until it is over. A kubelet
+  // ends what terminates where `ends_pods`.
+  DrainProgress look_for(milliseconds time, bool ends_pods = true) {
+    const auto end = clock_.steady() + time;
+    DrainProgress progress = look();
+    while (progress.verdict == DrainVerdict::kGoingOn && clock_.steady() < end) {
+      if (ends_pods) kube_.end_terminating_pods();
+      clock_.advance(progress.look_again);
+      progress = look();
+    }
+    return progress;
+  }
+  void restart() { drainer_ = std::make_unique<Drainer>(api_, evictor_, clock_); }
+
+  Evictor evictor_{api_, clock_, {}, Evictor::Sending::kInCalls};
+  std::unique_ptr<Drainer> drainer_ = std::make_unique<Drainer>(api_, evictor_, clock_);
+  DrainOrder order_;
+};
+
+Json job_pod(const std::string& jobset) {
+  return {{"metadata", {{"labels", {{"jobset.sigs.k8s.io/jobset-name", jobset}}}}}};
+}
+
+TEST_F(DrainerTest, EmptiesTheNodeAndEndsAtTheLookAfterTheLastPodIsGone) {
+  add_pod("a");
+  add_pod("b");
+  add_pod("elsewhere", "gpu-02");
+  EXPECT_EQ(look().verdict, DrainVerdict::kGoingOn);
+  const DrainProgress terminating = look();
+  EXPECT_EQ(terminating.verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(terminating.summary, "2 pods left: 2 terminating");
+  EXPECT_LE(terminating.look_again, seconds(2));
+  kube_.end_terminating_pods();
+  EXPECT_EQ(look().verdict, DrainVerdict::kDone);
+  EXPECT_TRUE(kube_.has(path_of("elsewhere")));
+  EXPECT_EQ(drainer_->remembered(), 0U);
+}
+
+TEST_F(DrainerTest, Row13TheExactSetOfAllKinds) {
+  add_pod("web");
+  add_pod("agent", "gpu-01",
+          {{"metadata",
+            {{"ownerReferences", Json::array({{{"apiVersion", "apps/v1"},
+                                               {"kind", "DaemonSet"},
+                                               {"name", "ds"},
+                                               {"uid", "u"},
+                                               {"controller", true}}})}}}});
+  add_pod(
+      "static", "gpu-01",
+      {{"metadata",
+        {{"ownerReferences", nullptr}, {"annotations", {{"kubernetes.io/config.mirror", "x"}}}}}});
+  add_pod("done", "gpu-01", {{"metadata", {{"ownerReferences", nullptr}}}});
+  kube_.patch_status(path_of("done"), {{"status", {{"phase", "Succeeded"}}}});
+  EXPECT_EQ(look_for(minutes(1)).verdict, DrainVerdict::kDone);
+  EXPECT_FALSE(kube_.has(path_of("web")));
+  EXPECT_FALSE(kube_.has(path_of("done")));
+  EXPECT_TRUE(kube_.has(path_of("agent")));
+  EXPECT_TRUE(kube_.has(path_of("static")));
+}
+
+TEST_F(DrainerTest, ABudgetBlocksAndThenLetsGo) {
+  add_pod("web");
+  add_budget("web-pdb", "web", 0);
+  const DrainProgress blocked = look_for(minutes(1));
+  EXPECT_EQ(blocked.verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(blocked.summary, "1 pod left: 1 blocked by a disruption budget: default/web (web-pdb)");
+  EXPECT_LE(evictions(), 13U);  // every 5 s, at the look after that
+  EXPECT_GE(evictions(), 8U);
+  allow("web-pdb", 1);
+  EXPECT_EQ(look_for(seconds(10)).verdict, DrainVerdict::kDone);
+}
+
+TEST_F(DrainerTest, Row9TwoBudgetsAreToldAndTriedOncePerTenSeconds) {
+  add_pod("web");
+  add_budget("one", "web", 1);
+  add_budget("two", "web", 1);
+  const DrainProgress progress = look_for(minutes(1));
+  EXPECT_THAT(progress.summary, HasSubstr("1 with more than one disruption budget: default/web"));
+  EXPECT_THAT(progress.left, ElementsAre("default/web"));
+  EXPECT_LE(evictions(), 7U);
+  EXPECT_GE(evictions(), 5U);
+}
+
+TEST_F(DrainerTest, Row10ABudgetThatBlocksForEverEndsInAFailureWithNames) {
+  add_pod("web");
+  add_pod("api");
+  add_budget("web-pdb", "web", 0);
+  const DrainProgress progress = look_for(hours(1));
+  EXPECT_EQ(progress.verdict, DrainVerdict::kFailed);
+  EXPECT_THAT(progress.left, ElementsAre("default/web"));
+  EXPECT_EQ(clock_.wall(), order_.started_at + minutes(30));
+  EXPECT_TRUE(kube_.has(path_of("web")));
+  EXPECT_EQ(deletions(), 0U);
+}
+
+TEST_F(DrainerTest, DeletesAfterTheDeadlineByPolicyOnlyAndUnderTheUid) {
+  const std::string uid = add_pod("web");
+  add_budget("web-pdb", "web", 0);
+  order_.settings.on_deadline = OnDeadline::kDelete;
+  const DrainProgress progress = look_for(hours(1));
+  EXPECT_EQ(progress.verdict, DrainVerdict::kDone);
+  const auto sent = kube_.requests("DELETE", kPodsPath);
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_THAT(sent[0].body, HasSubstr(uid));
+  EXPECT_THAT(sent[0].body, HasSubstr("\"gracePeriodSeconds\":30"));
+}
+
+TEST_F(DrainerTest, Row11AnOverloadSlowsAllDownAndABudgetDoesNot) {
+  for (const char* name : {"a", "b", "c"}) add_pod(name);
+  kube_.add_fault({.kind = FaultKind::kOverloaded, .method = "POST", .retry_after = seconds(3)});
+  static_cast<void>(look());
+  EXPECT_EQ(evictions(), 1U);
+  clock_.advance(milliseconds(2'900));
+  static_cast<void>(evictor_.collect("another node"));
+  EXPECT_EQ(evictions(), 1U);
+  clock_.advance(milliseconds(200));
+  static_cast<void>(look());
+  EXPECT_GE(evictions(), 3U);
+}
+
+TEST_F(DrainerTest, Row12APodThatCameInTheMeantimeIsJudgedByItself) {
+  add_pod("web");
+  add_budget("web-pdb", "web", 0);
+  static_cast<void>(look());
+  kube_.remove(path_of("web"));
+  add_pod("web", "gpu-02");
+  allow("web-pdb", 1);
+  clock_.advance(seconds(6));
+  EXPECT_EQ(look().verdict, DrainVerdict::kDone);
+  EXPECT_TRUE(kube_.has(path_of("web")));
+}
+
+TEST_F(DrainerTest, Row17OneBadPodAndNoEvictionIsSent) {
+  add_pod("web");
+  add_pod("shell", "gpu-01", {{"metadata", {{"ownerReferences", nullptr}}}});
+  const DrainProgress progress = look();
+  EXPECT_EQ(progress.verdict, DrainVerdict::kFailed);
+  EXPECT_THAT(progress.left, ElementsAre("default/shell"));
+  EXPECT_EQ(evictions(), 0U);
+}
+
+TEST_F(DrainerTest, Row58TheStopSwitchEndsItInTheMiddle) {
+  for (int i = 0; i < 20; ++i) add_pod("web-" + std::to_string(i));
+  evictor_.set_rate({.per_second = 5, .burst = 5, .most_in_flight = 4});
+  static_cast<void>(look());
+  clock_.advance(seconds(1));
+  static_cast<void>(look());
+  EXPECT_EQ(evictions(), 10U);
+  may_send_ = false;
+  kube_.end_terminating_pods();
+  const DrainProgress held = look_for(minutes(2));
+  EXPECT_EQ(held.verdict, DrainVerdict::kGoingOn);
+  EXPECT_THAT(held.summary, HasSubstr("10 held back (the stop switch is on)"));
+  EXPECT_EQ(evictions(), 10U);
+  may_send_ = true;
+  EXPECT_EQ(look_for(minutes(2)).verdict, DrainVerdict::kDone);
+}
+
+TEST_F(DrainerTest, Row23TellsEachJobOnceAndSendsItsPodsTogether) {
+  for (const char* name : {"w0", "w1", "w2"}) add_pod(name, "gpu-01", job_pod("train"));
+  add_pod("web");
+  const DrainProgress first = look();
+  ASSERT_THAT(first.starting_jobs, SizeIs(1));
+  EXPECT_EQ(first.starting_jobs[0].name, "JobSet default/train");
+  EXPECT_EQ(first.starting_jobs[0].pods, 3U);
+  EXPECT_EQ(evictions(), 3U);
+  EXPECT_THAT(look().starting_jobs, IsEmpty());
+  EXPECT_EQ(look_for(minutes(1)).verdict, DrainVerdict::kDone);
+}
+
+TEST_F(DrainerTest, TwoHundredPodsAreGoneAtTheRate) {
+  for (int i = 0; i < 200; ++i) add_pod("web-" + std::to_string(i));
+  const DrainProgress progress = look_for(minutes(10));
+  EXPECT_EQ(progress.verdict, DrainVerdict::kDone);
+  EXPECT_EQ(evictions(), 200U);
+  EXPECT_LE(clock_.wall() - order_.started_at, seconds(10));  // 50 at once, then 50 a second
+}
+
+TEST_F(DrainerTest, ARestartGoesOnWithTheSameDeadline) {
+  add_pod("web");
+  add_budget("web-pdb", "web", 0);
+  static_cast<void>(look_for(minutes(29)));
+  restart();
+  EXPECT_EQ(look().verdict, DrainVerdict::kGoingOn);
+  clock_.advance(minutes(2));
+  EXPECT_EQ(look().verdict, DrainVerdict::kFailed);
+}
+
+TEST_F(DrainerTest, AJumpOfTheWallClockBringsNoDeadline) {
+  add_pod("web");
+  add_budget("web-pdb", "web", 0);
+  order_.settings.on_deadline = OnDeadline::kDelete;
+  static_cast<void>(look());
+  clock_.jump_wall(hours(3));
+  static_cast<void>(look());
+  clock_.advance(seconds(1));
+  EXPECT_EQ(look().verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(deletions(), 0U);
+}
+
+TEST_F(DrainerTest, AnotherNodeOfTheNameStartsAnew) {
+  add_pod("web");
+  add_budget("web-pdb", "web", 0);
+  static_cast<void>(look());
+  order_.node_uid = "another-uid";
+  static_cast<void>(look());
+  EXPECT_EQ(evictions(), 2U) << "what is known of the old node's pods counts no more";
+}
+
+TEST_F(DrainerTest, APodThatCannotBeListedIsNotGone) {
+  add_pod("web");
+  kube_.add_fault({.kind = FaultKind::kForbidden, .method = "GET"});
+  const auto progress = drainer_->advance(order_);
+  ASSERT_FALSE(progress);
+  EXPECT_THAT(progress.error().message, HasSubstr("pods of node gpu-01"));
+  EXPECT_EQ(evictions(), 0U);
+  EXPECT_EQ(look_for(minutes(1)).verdict, DrainVerdict::kDone);
+}
+
+TEST_F(DrainerTest, ForgetsNodesThatNobodyAsksAbout) {
+  add_pod("web");
+  add_budget("web-pdb", "web", 0);
+  static_cast<void>(look());
+  EXPECT_EQ(drainer_->remembered(), 1U);
+  clock_.advance(minutes(10) + seconds(1));
+  order_.node = "gpu-02";
+  static_cast<void>(look());
+  EXPECT_EQ(drainer_->remembered(), 0U) << "the one is old, the other is done";
+}
+
+TEST_F(DrainerTest, WhatIsCalledOffIsNotSent) {
+  for (int i = 0; i < 5; ++i) add_pod("web-" + std::to_string(i));
+  evictor_.set_rate({.per_second = 1, .burst = 1, .most_in_flight = 1});
+  static_cast<void>(look());
+  drainer_->forget("gpu-01");
+  clock_.advance(minutes(1));
+  static_cast<void>(evictor_.collect("gpu-01"));
+  EXPECT_EQ(evictions(), 1U);
+  EXPECT_EQ(drainer_->remembered(), 0U);
+}
+
+TEST_F(DrainerTest, Row18AsksForTheTaintOnlyOnceAllPodsAreAskedToGo) {
+  add_pod("web");
+  order_.settings.unreachable = UnreachablePods::kOutOfService;
+  order_.node_is_unreachable = true;
+  EXPECT_FALSE(look().wants_out_of_service);
+  clock_.advance(seconds(31));
+  EXPECT_TRUE(look().wants_out_of_service);
+  kube_.end_terminating_pods();  // by the pod garbage collector, once the taint stands
+  EXPECT_EQ(look().verdict, DrainVerdict::kDone);
+}
+
+TEST_F(DrainerTest, TheSummaryIsTheSameWhileNothingChanges) {
+  add_pod("web");
+  add_budget("web-pdb", "web", 0);
+  static_cast<void>(look());
+  const std::string summary = look_for(seconds(2)).summary;
+  for (int i = 0; i < 60; ++i) {
+    clock_.advance(seconds(1));
+    EXPECT_EQ(look().summary, summary);
+  }
+}
+
+TEST_F(DrainerTest, ManyDrainsAreEachLookedAtLessOften) {
+  add_pod("web");
+  add_budget("web-pdb", "web", 0);
+  for (int i = 0; i < 400; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    add_pod(name, name);
+    order_.node = name;
+    static_cast<void>(look());
+  }
+  order_.node = "gpu-01";
+  EXPECT_GE(look().look_again, seconds(4));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
