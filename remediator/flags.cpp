@@ -42,6 +42,12 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
                  "Prometheus to read health reports from before a node is returned to service");
   app.add_option("--alertmanager.url", flags.alertmanager_url,
                  "Alertmanager to read the alerts from that a notification was cut short of");
+  app.add_option("--namespace", flags.state_namespace,
+                 "Namespace of the lease, the ledger of the budgets and the stop switch")
+      ->envname("POD_NAMESPACE")
+      ->capture_default_str();
+  app.add_option("--pod-name", flags.pod_name, "Our own pod, which a drain takes last")
+      ->envname("POD_NAME");
   app.add_option("--audit.path", flags.audit_path, "File of the audit trail; default: stdout");
   app.add_option("--log.level", words.level, "debug, info, warn or error")->capture_default_str();
   app.add_option("--log.format", words.format, "logfmt or json")->capture_default_str();

@@ -36,6 +36,9 @@ struct Flags {
   std::string kubeconfig, context;
   bool in_cluster = true;  // neither --kubeconfig nor --context was given
   std::string prometheus_url, alertmanager_url;
+  // Where lease, ledger and stop switch are; and who we are there, empty outside of a pod.
+  std::string state_namespace = "gpuward";
+  std::string pod_name;
   std::filesystem::path audit_path;  // empty: stdout
   std::string node;   // of the commands about one node
   std::string token;  // of approve

@@ -16,14 +16,17 @@ constexpr std::size_t kMaxBody = 16U << 20U;
 // A webhook answers within a second, and may need two requests for it.
 constexpr Deadlines kIntakeDeadlines{milliseconds(400), milliseconds(400)};
 constexpr Deadlines kWorkDeadlines{seconds(10), seconds(20)};
+// The server itself may try a disruption budget for 10 s before it answers.
+constexpr Deadlines kDrainDeadlines{seconds(35), seconds(35)};
 constexpr Deadlines kEventDeadlines{seconds(5), seconds(5)};
 constexpr Deadlines kProbeDeadlines{seconds(2), seconds(2)};
 
 void say_what_is_on(const Policy& policy, Log& log) {
   log.info("Policy in force", {{"mode", std::string(to_string(policy.mode))}});
-  if (policy.mode == Mode::kFull) {
-    log.warn("Mode full does what cordon does: drain and beyond are not part of this version");
-  }
+}
+
+std::string own_pod(const Flags& flags) {
+  return flags.pod_name.empty() ? std::string() : flags.state_namespace + "/" + flags.pod_name;
 }
 
 }  // namespace
@@ -73,9 +76,16 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
       intake_api_(cluster_->make_api(kIntakeDeadlines, stop_.get_token())),
       event_api_(cluster_->make_api(kEventDeadlines, stop_.get_token())),
       probe_api_(cluster_->make_api(kProbeDeadlines, stop_.get_token())),
+      ledger_api_(cluster_->make_api(kWorkDeadlines, stop_.get_token())),
+      drain_api_(cluster_->make_api(kDrainDeadlines, stop_.get_token())),
       work_store_(*work_api_),
       intake_store_(*intake_api_),
-      queue_(clock, kQueueCapacity) {
+      queue_(clock, kQueueCapacity),
+      ledger_(*ledger_api_, {.ns = flags_.state_namespace}, clock),
+      slots_(ledger_, work_store_, view_, policy_, clock),
+      evictor_(*drain_api_, clock, policy_.get()->evictions),
+      drainer_(*drain_api_, evictor_, clock),
+      machines_(make_provider("command", {.policy = policy_, .clock = clock})) {
   if (!flags_.config_file.empty()) policy_watch_.emplace(flags_.config_file);
 }
 
@@ -91,14 +101,23 @@ void Remediator::assemble() {
     alertmanager_ = std::make_unique<AlertmanagerApi>(flags_.alertmanager_url, plain_http_);
   }
   announcer_ = std::make_unique<EventAnnouncer>(*event_api_);
-  reconciler_ = std::make_unique<Reconciler>(ReconcilerParts{.api = *work_api_,
-                                                             .store = work_store_,
-                                                             .view = view_,
-                                                             .policy = policy_,
-                                                             .reports = reports_.get(),
-                                                             .announcer = *announcer_,
-                                                             .observer = witness_,
-                                                             .clock = clock_});
+  steps_ = make_steps({.reports = reports_.get(),
+                       .drainer = drainer_,
+                       .machines = *machines_,
+                       .policy = policy_,
+                       .own_pod = own_pod(flags_)});
+  reconciler_ = std::make_unique<Reconciler>(ReconcilerParts{
+      .api = *work_api_,
+      .store = work_store_,
+      .view = view_,
+      .policy = policy_,
+      .reports = reports_.get(),
+      .slots = slots_,
+      .step_actions = [this](Step step) { return find_step(steps_, step); },
+      .permit = [] { return Status(); },
+      .announcer = *announcer_,
+      .observer = witness_,
+      .clock = clock_});
   intake_ = std::make_unique<RemediationIntake>(view_, intake_store_, queue_, clock_);
   webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{}, *intake_, alertmanager_.get(),
                                                    witness_, clock_);
@@ -107,6 +126,8 @@ void Remediator::assemble() {
                                                                         .view = view_,
                                                                         .queue = queue_,
                                                                         .reconciler = *reconciler_,
+                                                                        .policy = policy_,
+                                                                        .keep = [this] { return slots_.keep(); },
                                                                         .observer = witness_,
                                                                         .log = log_,
                                                                         .clock = clock_});
@@ -162,6 +183,7 @@ void Remediator::reload() {
     return;
   }
   say_what_is_on(*policy, log_);
+  evictor_.set_rate(policy->evictions);
   policy_.set(std::move(*policy));
   last_reload_good_ = true;
   last_good_reload_ = clock_.wall();

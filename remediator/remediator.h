@@ -17,6 +17,7 @@
 #include "core/runtime/log.h"
 #include "core/runtime/work_queue.h"
 #include "remediator/actions/announcer.h"
+#include "remediator/actions/step_actions.h"
 #include "remediator/cluster.h"
 #include "remediator/flags.h"
 #include "remediator/page/audit.h"
@@ -28,6 +29,7 @@
 #include "remediator/sources/prometheus_reports.h"
 #include "remediator/witness.h"
 #include "remediator/workflow/controller.h"
+#include "remediator/workflow/ledger_slots.h"
 #include "remediator/workflow/reconciler.h"
 #include "remediator/workflow/remediation_intake.h"
 
@@ -77,7 +79,8 @@ class Remediator {
   Witness witness_;
   std::unique_ptr<Cluster> cluster_;
   // Each user has a client with the deadlines that it needs.
-  std::unique_ptr<kube::Api> work_api_, intake_api_, event_api_, probe_api_;
+  std::unique_ptr<kube::Api> work_api_, intake_api_, event_api_, probe_api_, ledger_api_,
+      drain_api_;
   RemediationStore work_store_, intake_store_;
   ClusterView view_;
   WorkQueue queue_;
@@ -85,6 +88,12 @@ class Remediator {
   std::unique_ptr<PrometheusReports> reports_;
   std::unique_ptr<AlertmanagerApi> alertmanager_;
   std::unique_ptr<EventAnnouncer> announcer_;
+  LedgerStore ledger_;
+  LedgerSlots slots_;
+  Evictor evictor_;
+  Drainer drainer_;
+  std::unique_ptr<CloudProvider> machines_;
+  StepTable steps_;
   std::unique_ptr<Reconciler> reconciler_;
   std::unique_ptr<RemediationIntake> intake_;
   std::unique_ptr<AlertmanagerWebhook> webhook_;

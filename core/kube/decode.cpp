@@ -141,6 +141,10 @@ Result<Node> decode_node(const Json& object) {
   node.taints = decode_all(member_at(spec, "taints"), decode_taint);
   node.provider_id = string_at(spec, "providerID");
   node.boot_id = string_at(member_at(status, "nodeInfo"), "bootID");
+  const Json& capacity = member_at(status, "capacity");
+  if (capacity.is_object()) {
+    for (const auto& [resource, amount] : capacity.items()) node.resources.push_back(resource);
+  }
   node.conditions = decode_all(member_at(status, "conditions"), decode_condition);
   return node;
 }

@@ -46,6 +46,8 @@ struct Node {
   std::vector<Taint> taints;
   std::string provider_id;
   std::string boot_id;  // status.nodeInfo.bootID
+  // The names in status.capacity, those of none included: "cpu", "nvidia.com/gpu", ...
+  std::vector<std::string> resources = {};
   std::vector<NodeCondition> conditions;
 };
 

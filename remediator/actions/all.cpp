@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "remediator/actions/action.h"
+#include "remediator/actions/drain_action.h"
 #include "remediator/actions/quarantine_action.h"
 #include "remediator/actions/reboot_action.h"
 #include "remediator/actions/release_action.h"
@@ -18,6 +19,9 @@ constinit const std::array<Action, 2> kActions = {{
     {"release", plan_release},
 }};
 
+std::unique_ptr<StepAction> make_drain(const StepServices& services) {
+  return std::make_unique<DrainAction>(services.drainer, services.own_pod);
+}
 std::unique_ptr<StepAction> make_reboot(const StepServices& services) {
   return std::make_unique<RebootAction>(services.machines);
 }
@@ -30,12 +34,18 @@ struct StepEntry {
   std::unique_ptr<StepAction> (*make)(const StepServices& services);
 };
 
-constinit const std::array<StepEntry, 2> kSteps = {{
+constinit const std::array<StepEntry, 3> kSteps = {{
+    {Step::kDrain, make_drain},
     {Step::kReboot, make_reboot},
     {Step::kVerify, make_verify},
 }};
 
 }  // namespace
+
+StepAction* find_step(const StepTable& steps, Step step) {
+  const auto found = steps.find(step);
+  return found == steps.end() ? nullptr : found->second.get();
+}
 
 StepTable make_steps(const StepServices& services) {
   StepTable table;

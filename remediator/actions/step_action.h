@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/kube/objects.h"
 #include "core/model/result.h"
@@ -33,6 +34,7 @@ struct StepProgress {
   std::string message;  // stays the same while nothing changes: it is written to the status
   Facts facts;          // the record's from now on
   std::optional<std::chrono::milliseconds> look_again;
+  std::vector<std::string> news = {};  // said once: in the history and as an Event
 };
 
 // Any thread; of one node at a time.

@@ -6,6 +6,7 @@
 
 #include "remediator/actions/step_action.h"
 #include "remediator/cloud/provider.h"
+#include "remediator/drain/drainer.h"
 #include "remediator/safety/health_report.h"
 
 namespace gpuward::remediator {
@@ -13,11 +14,16 @@ namespace gpuward::remediator {
 // All must outlive the actions; `reports` is null where no Prometheus is configured.
 struct StepServices {
   HealthReports* reports;
+  Drainer& drainer;
   CloudProvider& machines;
   const CurrentPolicy& policy;
+  std::string own_pod;  // "namespace/name" of this process; empty outside of a cluster
 };
 
 using StepTable = std::map<Step, std::unique_ptr<StepAction>>;
+
+// Null where nothing here can do it.
+[[nodiscard]] StepAction* find_step(const StepTable& steps, Step step);
 
 [[nodiscard]] StepTable make_steps(const StepServices& services);
 

@@ -14,6 +14,7 @@
 #include "core/model/result.h"
 #include "core/model/severity.h"
 #include "core/runtime/yaml.h"
+#include "remediator/policy/budget_limits.h"
 #include "remediator/policy/step.h"
 #include "remediator/policy/step_plan.h"
 
@@ -48,6 +49,8 @@ struct Policy {
   // How old the report may be that a disruptive step rests on.
   std::chrono::milliseconds max_evidence_age{120'000};
   MachineCommands machines;
+  EvictionRate evictions;
+  BudgetLimits budgets;
   Exclusions excluded;
   ReturnToService return_to_service;
 };

@@ -13,6 +13,9 @@
 //       - return-to-service
 //     reset: [taint, cordon]
 //     monitor: []                      # recorded, never acted on
+//   drain: {...}                       # defaults of all drains: drain/drain_settings_file.cpp
+//   evictions: {...}                   # the rate of all drains: the same file
+//   budgets: {...}                     # policy/budget_file.cpp
 //   evidence:
 //     max_age: 120s                    # of the report right before drain and reboot
 //   machines:                          # a program of yours that restarts a machine
@@ -27,6 +30,7 @@
 //     max_report_age: 60s
 #include <algorithm>
 
+#include "remediator/policy/budget_file.h"
 #include "remediator/policy/policy.h"
 
 namespace gpuward::remediator {
@@ -45,10 +49,11 @@ void read_mode(const YamlMap& root, Policy& policy) {
   }
 }
 
-void read_steps(const YamlMap& severities, Severity severity, Policy& policy) {
+void read_steps(const YamlMap& severities, Severity severity, const DrainSettings& drain,
+                Policy& policy) {
   const std::string key(to_string(severity));
   if (!severities.has(key)) return;
-  std::vector<PlannedStep> plan = read_plan(severities, key);
+  std::vector<PlannedStep> plan = read_plan(severities, key, drain);
   if (severity == Severity::kMonitor && !plan.empty()) {
     severities.reject(key, "monitor is recorded only: the list must be empty");
     return;
@@ -99,7 +104,10 @@ Result<Policy> read_policy(const YamlFile& file) {
   const YamlMap root = file.root();
   read_mode(root, policy);
   const YamlMap severities = root.map("severities");
-  for (const Severity severity : kSeverities) read_steps(severities, severity, policy);
+  const DrainSettings drain = read_drain_settings(root.map("drain"));
+  for (const Severity severity : kSeverities) read_steps(severities, severity, drain, policy);
+  policy.evictions = read_eviction_rate(root.map("evictions"));
+  policy.budgets = read_budgets(root.map("budgets"));
   root.map("evidence").read("max_age", policy.max_evidence_age, std::chrono::seconds(10),
                             std::chrono::minutes(10));
   read_machines(root.map("machines"), policy);

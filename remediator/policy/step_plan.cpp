@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace gpuward::remediator {
 namespace {
@@ -18,6 +19,7 @@ void read_wait(const YamlMap& settings, WaitBefore& out) {
 }
 
 void read_settings(const YamlMap& settings, PlannedStep& out) {
+  if (out.step == Step::kDrain) out.drain = read_drain_settings(settings, std::move(out.drain));
   if (out.timeout.count() > 0) {
     settings.read("timeout", out.timeout, seconds(10), hours(24 * 7));
   }
@@ -47,7 +49,7 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
 }  // namespace
 
 PlannedStep planned(Step step) {
-  PlannedStep plan{.step = step, .before = {}, .timeout = {}, .soak = {}};
+  PlannedStep plan{.step = step, .before = {}, .timeout = {}, .soak = {}, .drain = {}};
   if (step == Step::kReboot) plan.timeout = minutes(20);
   if (step == Step::kVerify) {
     plan.timeout = minutes(45);
@@ -56,7 +58,8 @@ PlannedStep planned(Step step) {
   return plan;
 }
 
-std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key) {
+std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key,
+                                   const DrainSettings& drain) {
   std::vector<PlannedStep> plan;
   std::optional<WaitBefore> wait;
   const auto refuse = [&](const std::string& why) {
@@ -79,6 +82,7 @@ std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view k
     PlannedStep next = planned(*step);
     next.before = wait.value_or(WaitBefore{});
     wait.reset();
+    next.drain = drain;
     read_settings(settings, next);
     plan.push_back(next);
   }

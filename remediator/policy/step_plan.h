@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/runtime/yaml.h"
+#include "remediator/drain/drain_settings.h"
 #include "remediator/policy/step.h"
 
 namespace gpuward::remediator {
@@ -25,15 +26,15 @@ struct PlannedStep {
   std::chrono::milliseconds timeout{0};
   // Of verify: how long the node has to look well without a break.
   std::chrono::milliseconds soak{0};
-
-  friend bool operator==(const PlannedStep&, const PlannedStep&) = default;
+  DrainSettings drain;  // of drain, which has a deadline of its own
 };
 
 // The step with its defaults: reboot 20 min, verify 45 min with a soak of 10 min.
 [[nodiscard]] PlannedStep planned(Step step);
 
-// Reads the list under `key`. Steps stand in the order of Step, none twice; what cannot work
-// together is reported to the file.
-[[nodiscard]] std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key);
+// Reads the list under `key`, drains as `drain` says where the step does not say otherwise. Steps
+// stand in the order of Step, none twice; what cannot work together is reported to the file.
+[[nodiscard]] std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key,
+                                                 const DrainSettings& drain);
 
 }  // namespace gpuward::remediator

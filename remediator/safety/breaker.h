@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/model/result.h"
-#include "remediator/safety/budget_limits.h"
+#include "remediator/policy/budget_limits.h"
 #include "remediator/safety/ledger.h"
 
 namespace gpuward::remediator {

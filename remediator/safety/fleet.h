@@ -10,7 +10,7 @@
 #include "core/kube/objects.h"
 #include "core/model/severity.h"
 #include "remediator/policy/remediation.h"
-#include "remediator/safety/place.h"
+#include "remediator/policy/place.h"
 
 namespace gpuward::remediator {
 
@@ -37,6 +37,10 @@ struct Fleet {
 
   [[nodiscard]] const FleetNode* find(std::string_view uid) const;
 };
+
+// Whether the node has GPUs, as its labels and its resources say: device plugins, feature discovery,
+// the GPU operators, our exporter's own label. A broken GPU does not make it another kind of node.
+[[nodiscard]] bool is_gpu_node(const kube::Node& node);
 
 // What the node itself says; severity and alerts are the caller's.
 [[nodiscard]] FleetNode fleet_node(const kube::Node& node, const PlaceKeys& keys);

@@ -19,8 +19,9 @@
 #include <string_view>
 #include <vector>
 
+#include "remediator/policy/budget_limits.h"
 #include "remediator/policy/remediation.h"
-#include "remediator/safety/place.h"
+#include "remediator/policy/place.h"
 
 namespace gpuward::remediator {
 
@@ -95,7 +96,6 @@ struct Attempt {
 };
 
 // How long starts (the longest window is 7 days) and attempts are kept.
-inline constexpr std::chrono::hours kLongestWindow{24 * 7};
 inline constexpr std::chrono::hours kStartsKept{24 * 8};
 inline constexpr std::chrono::hours kAttemptsKept{24 * 31};
 // What fits into a ConfigMap with room to spare. Where slots, starts or attempts are full, nothing

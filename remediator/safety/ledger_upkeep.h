@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "remediator/safety/budget_limits.h"
+#include "remediator/policy/budget_limits.h"
 #include "remediator/safety/fleet.h"
 #include "remediator/safety/ledger.h"
 

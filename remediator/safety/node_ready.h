@@ -13,4 +13,11 @@ namespace gpuward::remediator {
   });
 }
 
+// Its kubelet does not answer: nobody confirms that a pod has ended.
+[[nodiscard]] inline bool is_unreachable(const kube::Node& node) {
+  return std::ranges::any_of(node.conditions, [](const kube::NodeCondition& condition) {
+    return condition.type == "Ready" && condition.status == "Unknown";
+  });
+}
+
 }  // namespace gpuward::remediator

@@ -15,6 +15,8 @@ namespace gpuward::remediator {
 struct SlotRefusal {
   std::string guard;    // "budget.pool", "breaker", "storm", ...
   std::string message;  // with the numbers
+  // The step has been taken on this machine already, and it did not last: what is worse is next.
+  bool is_worn_out = false;
 };
 
 // Any thread.
@@ -26,6 +28,8 @@ class Slots {
   [[nodiscard]] virtual Result<std::optional<SlotRefusal>> take(const Remediation& remediation,
                                                                 const kube::Node& node,
                                                                 Step step) = 0;
+  // The Remediation is new: too many in a short time open the circuit breaker. Safe to repeat.
+  [[nodiscard]] virtual Status arrived(const Remediation& remediation) = 0;
   // The Remediation is closed and nothing of it goes on. Safe to repeat.
   [[nodiscard]] virtual Status give_back(const Remediation& remediation) = 0;
 };

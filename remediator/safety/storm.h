@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "remediator/safety/budget_limits.h"
+#include "remediator/policy/budget_limits.h"
 #include "remediator/safety/fleet.h"
 
 namespace gpuward::remediator {

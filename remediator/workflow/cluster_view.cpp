@@ -22,10 +22,10 @@ void erase_entry(std::multimap<std::string, std::string>& index, const std::stri
 
 }  // namespace
 
-void ClusterView::put_node(NodeIdentity node) {
+void ClusterView::put_node(NodeIdentity node, std::optional<FleetNode> census) {
   const std::lock_guard lock(mutex_);
   std::string name = node.name;
-  nodes_.insert_or_assign(std::move(name), std::move(node));
+  nodes_.insert_or_assign(std::move(name), Known{std::move(node), std::move(census)});
 }
 
 void ClusterView::remove_node(const std::string& name) {
@@ -71,7 +71,7 @@ bool ClusterView::synced() const {
 std::optional<NodeIdentity> ClusterView::node(const std::string& name) const {
   const std::lock_guard lock(mutex_);
   const auto found = nodes_.find(name);
-  return found == nodes_.end() ? std::nullopt : std::optional(found->second);
+  return found == nodes_.end() ? std::nullopt : std::optional(found->second.identity);
 }
 
 std::vector<Remediation> ClusterView::remediations_of(const std::string& node_uid) const {
@@ -110,6 +110,28 @@ std::vector<std::string> ClusterView::nodes_with_open() const {
     if (remediation.open()) names.insert(remediation.node);
   }
   return {names.begin(), names.end()};
+}
+
+Fleet ClusterView::fleet() const {
+  const std::lock_guard lock(mutex_);
+  Fleet fleet;
+  for (const auto& [name, known] : nodes_) {
+    if (known.census) fleet.nodes.emplace(known.identity.uid, *known.census);
+  }
+  for (const auto& [name, remediation] : remediations_) {
+    if (remediation.open()) add_open(remediation, fleet);
+  }
+  return fleet;
+}
+
+void ClusterView::add_open(const Remediation& remediation, Fleet& fleet) const {
+  const auto found = fleet.nodes.find(remediation.node_uid);
+  if (found == fleet.nodes.end()) return;
+  FleetNode& node = found->second;
+  node.severity = std::max(node.severity, remediation.acted_severity());
+  for (const AlertEvidence& alert : remediation.alerts) {
+    if (alert.firing()) node.alerts.push_back({alert.alertname, alert.first_received});
+  }
 }
 
 std::vector<ClusterView::Count> ClusterView::count_remediations() const {

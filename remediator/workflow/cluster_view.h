@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "remediator/policy/remediation.h"
+#include "remediator/safety/fleet.h"
 
 namespace gpuward::remediator {
 
@@ -22,7 +23,8 @@ struct NodeIdentity {
 // Any thread.
 class ClusterView {
  public:
-  void put_node(NodeIdentity node);
+  // `census`: of a node that budgets count, because it has GPUs.
+  void put_node(NodeIdentity node, std::optional<FleetNode> census);
   void remove_node(const std::string& name);
   void put_remediation(Remediation remediation);
   void remove_remediation(const std::string& name);
@@ -41,6 +43,9 @@ class ClusterView {
   // The names of all nodes with an open Remediation.
   [[nodiscard]] std::vector<std::string> nodes_with_open() const;
 
+  // The nodes that budgets count, with what is open about each.
+  [[nodiscard]] Fleet fleet() const;
+
   struct Count {
     Phase phase = Phase::kPending;
     Severity severity = Severity::kNone;
@@ -51,7 +56,13 @@ class ClusterView {
  private:
   mutable std::mutex mutex_;
   bool nodes_synced_ = false, remediations_synced_ = false;
-  std::map<std::string, NodeIdentity> nodes_;
+  struct Known {
+    NodeIdentity identity;
+    std::optional<FleetNode> census;
+  };
+  void add_open(const Remediation& remediation, Fleet& fleet) const;
+
+  std::map<std::string, Known> nodes_;
   std::map<std::string, Remediation> remediations_;
   std::multimap<std::string, std::string> by_uid_;   // node UID -> name of a Remediation
   std::multimap<std::string, std::string> by_node_;  // node name -> name of a Remediation

@@ -27,6 +27,11 @@ NodeIdentity identity_of(const kube::Node& node) {
           .created = node.meta.created};
 }
 
+std::optional<FleetNode> census_of(const kube::Node& node, const BudgetLimits& budgets) {
+  if (!is_gpu_node(node)) return std::nullopt;
+  return fleet_node(node, place_keys(budgets));
+}
+
 }  // namespace
 
 Controller::Controller(ControllerOptions options, ControllerParts parts)
@@ -92,7 +97,10 @@ milliseconds Controller::wait_after(const std::string& node, ErrorKind kind) {
 }
 
 void Controller::resync(const std::stop_token& stop) {
-  while (parts_.clock.sleep_for(options_.resync_every, stop)) look_at_all();
+  do {
+    if (auto status = parts_.keep(); !status) parts_.observer.on_error({}, status.error());
+    look_at_all();
+  } while (parts_.clock.sleep_for(options_.resync_every, stop));
 }
 
 void Controller::follow_nodes(const std::stop_token& stop) {
@@ -106,7 +114,7 @@ void Controller::follow_nodes(const std::stop_token& stop) {
       parts_.log.error("a node could not be read", {{"error", node.error().message}});
       return;
     }
-    parts_.view.put_node(identity_of(*node));
+    parts_.view.put_node(identity_of(*node), census_of(*node, parts_.policy.get()->budgets));
     wake(node->meta.name);
   };
   handlers.on_delete = [this, wake](const std::string& name) {

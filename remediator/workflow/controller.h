@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <stop_token>
@@ -17,6 +18,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "core/runtime/work_queue.h"
+#include "remediator/policy/current_policy.h"
 #include "remediator/workflow/cluster_view.h"
 #include "remediator/workflow/observer.h"
 #include "remediator/workflow/reconciler.h"
@@ -34,6 +36,8 @@ struct ControllerParts {
   ClusterView& view;
   WorkQueue& queue;
   Reconciler& reconciler;
+  CurrentPolicy& policy;
+  std::function<Status()> keep;  // the upkeep of the ledger, with every slow round
   WorkflowObserver& observer;
   Log& log;
   Clock& clock;

@@ -223,6 +223,7 @@ class Decider {
     decision_.step = step;
     decision_.approval = std::move(gate.approval);
     decision_.look_again = gate.look_again;
+    if (gate.verdict == Verdict::kEscalate) return escalate(gate.message);
     if (gate.verdict == Verdict::kHold) {
       return verdict(Verdict::kHold, Phase::kWaiting, std::move(gate.rule),
                      std::move(gate.message));

@@ -77,10 +77,24 @@ Result<std::optional<milliseconds>> Reconciler::reconcile_one(const std::string&
   } else if (node.error().kind != ErrorKind::kNotFound) {
     return std::unexpected(node.error());
   }
+  if (auto counted = count_arrival(now); !counted) return std::unexpected(counted.error());
   now.decision = decide_with_answers(now);
   if (auto status = carry_out(now); !status) return std::unexpected(status.error());
+  if (!now.remediation.open()) {
+    // What a crash keeps from being given back here, the keeper of the ledger gives back later.
+    if (auto status = parts_.slots.give_back(now.remediation); !status)
+      parts_.observer.on_error(now.remediation.node, status.error());
+    return std::nullopt;
+  }
   if (auto status = weigh_evidence(now); !status) return std::unexpected(status.error());
   return now.decision.look_again;
+}
+
+// Before anything is done for it; said again until the first step is recorded.
+Status Reconciler::count_arrival(const Case& now) {
+  const bool is_idle = now.policy->mode == Mode::kObserve || !now.remediation.status.steps.empty();
+  if (is_idle || now.remediation.severity < Severity::kReset) return {};
+  return parts_.slots.arrived(now.remediation);
 }
 
 Decision Reconciler::decide_with_answers(Case& now) {
@@ -228,6 +242,7 @@ Status Reconciler::record_progress(Case& now, const Result<StepProgress>& progre
     audit(now, failed ? AuditMoment::kFailed : AuditMoment::kDone, failed ? next.message : "");
   }
   announce(now, before);
+  for (const std::string& news : progress->news) say(now, news);
   return {};
 }
 
@@ -286,12 +301,17 @@ void Reconciler::announce(const Case& now, Phase before) {
   const Phase phase = now.remediation.status.phase;
   const bool acted = !action_of(now.decision.verdict).empty();
   if (phase == before && !acted) return;
+  say(now, now.decision.message);
+}
+
+void Reconciler::say(const Case& now, const std::string& what) {
+  const Phase phase = now.remediation.status.phase;
   kube::NodeEvent event;
   event.node = now.remediation.node;
   event.node_uid = now.remediation.node_uid;
   event.warning = needs_attention(phase);
   event.reason = "Gpuward" + std::string(to_string(phase));
-  event.message = now.remediation.name + ": " + now.decision.message;
+  event.message = now.remediation.name + ": " + what;
   event.component = std::string(kOwner);
   parts_.announcer.announce(std::move(event));
 }

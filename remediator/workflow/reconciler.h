@@ -51,6 +51,7 @@ class Reconciler {
   [[nodiscard]] Result<std::optional<std::chrono::milliseconds>> reconcile_one(
       const std::string& name);
   [[nodiscard]] Result<HealthReport> report_of(const std::string& node);
+  [[nodiscard]] Status count_arrival(const Case& now);
   [[nodiscard]] Decision decide_with_answers(Case& now);
   [[nodiscard]] Status carry_out(Case& now);
   [[nodiscard]] Status weigh_evidence(Case& now);
@@ -68,6 +69,7 @@ class Reconciler {
   [[nodiscard]] Status write(Case& now, const RemediationStatus& next);
   void audit(const Case& now, AuditMoment moment, const std::string& error = {});
   void announce(const Case& now, Phase before);
+  void say(const Case& now, const std::string& what);
 
   ReconcilerParts parts_;
 };

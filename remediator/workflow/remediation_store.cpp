@@ -35,6 +35,16 @@ Result<std::vector<Remediation>> RemediationStore::list_for(std::string_view nod
   return result;
 }
 
+Result<std::vector<Remediation>> RemediationStore::list_all() {
+  const auto objects = api_.list_custom(remediation_type());
+  if (!objects) return std::unexpected(objects.error());
+  std::vector<Remediation> result;
+  for (const kube::CustomObject& object : *objects) {
+    if (auto remediation = to_remediation(object)) result.push_back(std::move(*remediation));
+  }
+  return result;
+}
+
 Result<Remediation> RemediationStore::create(const Remediation& remediation) {
   return decoded(api_.create_custom(remediation_type(), create_body(remediation)));
 }

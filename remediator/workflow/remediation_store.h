@@ -18,6 +18,8 @@ class RemediationStore {
   [[nodiscard]] Result<Remediation> read(std::string_view name);
   // All of one node UID, closed ones included, oldest first.
   [[nodiscard]] Result<std::vector<Remediation>> list_for(std::string_view node_uid);
+  // All there are. One that a human has broken is not among them.
+  [[nodiscard]] Result<std::vector<Remediation>> list_all();
   [[nodiscard]] Result<Remediation> create(const Remediation& remediation);
   // Compare-and-set on remediation.resource_version; the value as it is afterwards.
   [[nodiscard]] Result<Remediation> write_evidence(const Remediation& remediation);

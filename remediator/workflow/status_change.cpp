@@ -142,6 +142,7 @@ RemediationStatus with_progress(RemediationStatus status, const Decision& decisi
   status.phase = decision.phase;
   status.rule = decision.rule;
   status.message = record.message;
+  for (const std::string& news : progress.news) remember(status, news, now);
   if (record.result == StepResult::kRunning) return status;
   record.finished_at = now;
   if (record.result == StepResult::kDone) status.approval.reset();

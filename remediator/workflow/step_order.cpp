@@ -67,7 +67,9 @@ std::optional<Gate> slot_before(const World& world) {
   if (!*world.slot) return shut("budget.ledger", "the budgets cannot be read");
   const auto& refusal = **world.slot;
   if (!refusal) return std::nullopt;
-  return shut(refusal->guard, refusal->message);
+  Gate gate = shut(refusal->guard, refusal->message);
+  if (refusal->is_worn_out) gate.verdict = Verdict::kEscalate;
+  return gate;
 }
 
 std::string how_to_approve(const Remediation& remediation, const ApprovalRecord& record) {

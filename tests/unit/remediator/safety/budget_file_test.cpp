@@ -1,4 +1,4 @@
-#include "remediator/safety/budget_file.h"
+#include "remediator/policy/budget_file.h"
 
 #include <gmock/gmock.h>
 

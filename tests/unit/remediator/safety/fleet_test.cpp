@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "remediator/safety/budget_limits.h"
+#include "remediator/policy/budget_limits.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -58,12 +58,16 @@ class FixedSlots final : public Slots {
     asked.push_back(remediation.name + "/" + std::string(to_string(step)));
     return answer;
   }
+  Status arrived(const Remediation& remediation) override {
+    arrivals.push_back(remediation.name);
+    return {};
+  }
   Status give_back(const Remediation& remediation) override {
     given_back.push_back(remediation.name);
     return {};
   }
   Result<std::optional<SlotRefusal>> answer = std::nullopt;
-  std::vector<std::string> asked, given_back;
+  std::vector<std::string> asked, arrivals, given_back;
 };
 
 // A step that a test leads by the hand.
@@ -186,7 +190,8 @@ class ClusterTest : public ::testing::Test {
                              .uid = node.meta.uid,
                              .boot_id = node.boot_id,
                              .instance_id = node.provider_id,
-                             .created = node.meta.created});
+                             .created = node.meta.created},
+                            fleet_node(node, place_keys(policy_.get()->budgets)));
     }
     const auto objects = api_.list_custom(remediation_type());
     for (const auto& object : *objects) {

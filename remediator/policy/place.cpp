@@ -1,4 +1,4 @@
-#include "remediator/safety/place.h"
+#include "remediator/policy/place.h"
 
 namespace gpuward::remediator {
 namespace {

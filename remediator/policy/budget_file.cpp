@@ -28,14 +28,13 @@
 //       nodes: 1
 //       percent: 5
 //       windows: [{window: 24h, percent: 20}]
-#include "remediator/safety/budget_file.h"
+#include "remediator/policy/budget_file.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
 
-#include "remediator/safety/ledger.h"
 
 namespace gpuward::remediator {
 namespace {

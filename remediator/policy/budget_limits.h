@@ -6,9 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "remediator/safety/place.h"
+#include "remediator/policy/place.h"
 
 namespace gpuward::remediator {
+
+// The longest that a window may be.
+inline constexpr std::chrono::hours kLongestWindow{24 * 7};
 
 // So many nodes, or that part of them, whichever is more.
 struct Share {

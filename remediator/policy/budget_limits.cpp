@@ -1,4 +1,4 @@
-#include "remediator/safety/budget_limits.h"
+#include "remediator/policy/budget_limits.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/runtime/yaml.h"
-#include "remediator/safety/budget_limits.h"
+#include "remediator/policy/budget_limits.h"
 
 namespace gpuward::remediator {
 

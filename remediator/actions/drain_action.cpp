@@ -1,0 +1,47 @@
+#include "remediator/actions/drain_action.h"
+
+#include "remediator/safety/node_ready.h"
+
+namespace gpuward::remediator {
+namespace {
+
+StepResult result_of(DrainVerdict verdict) {
+  switch (verdict) {
+    case DrainVerdict::kDone:
+      return StepResult::kDone;
+    case DrainVerdict::kGoingOn:
+      return StepResult::kRunning;
+    case DrainVerdict::kFailed:
+      return StepResult::kFailed;
+  }
+  return StepResult::kFailed;
+}
+
+}  // namespace
+
+Result<StepProgress> DrainAction::begin(const StepOrder& order) { return watch(order); }
+
+Result<StepProgress> DrainAction::watch(const StepOrder& order) {
+  const StepRecord* record = order.remediation.status.find(Step::kDrain);
+  const bool is_recorded = record != nullptr && record->intent_at.has_value();
+  const auto progress =
+      drainer_.advance({.node = order.node.meta.name,
+                        .node_uid = order.node.meta.uid,
+                        .settings = order.step.drain,
+                        .started_at = is_recorded ? *record->intent_at : order.now,
+                        .permit = order.permit,
+                        .node_is_unreachable = is_unreachable(order.node),
+                        .own_pod = own_pod_});
+  if (!progress) return std::unexpected(progress.error());
+  StepProgress next{.result = result_of(progress->verdict),
+                    .message = progress->summary,
+                    .facts = order.facts,
+                    .look_again = progress->look_again};
+  for (const AffectedJob& job : progress->starting_jobs) {
+    next.news.push_back(job.name + " loses " + std::to_string(job.pods) + " pods on node " +
+                        order.node.meta.name);
+  }
+  return next;
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,23 @@
+// The step `drain`: takes the pods off the node as the plan's settings say. It may be begun again at
+// any time: an eviction is bound to the pod's UID.
+#pragma once
+
+#include "remediator/actions/step_action.h"
+#include "remediator/drain/drainer.h"
+
+namespace gpuward::remediator {
+
+class DrainAction final : public StepAction {
+ public:
+  // `own_pod`: "namespace/name" of this process; empty outside of a cluster.
+  DrainAction(Drainer& drainer, std::string own_pod)
+      : drainer_(drainer), own_pod_(std::move(own_pod)) {}
+  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+
+ private:
+  Drainer& drainer_;
+  std::string own_pod_;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,48 @@
+// The budgets over the real ledger: the census comes from the ClusterView, the limits from the
+// policy in force, and what is granted is in the ledger before anybody acts on it. Used by the
+// reconciler as its Slots; keep() is the leader's upkeep.
+#pragma once
+
+#include "core/runtime/clock.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/safety/ledger_upkeep.h"
+#include "remediator/safety/slots.h"
+#include "remediator/workflow/cluster_view.h"
+#include "remediator/workflow/ledger_store.h"
+#include "remediator/workflow/remediation_store.h"
+
+namespace gpuward::remediator {
+
+// A machine that was restarted for a fault within this time is not restarted again for one.
+inline constexpr std::chrono::hours kRebootLasts{24 * 7};
+
+class LedgerSlots final : public Slots {
+ public:
+  // All must outlive it.
+  LedgerSlots(LedgerStore& ledger, RemediationStore& remediations, const ClusterView& view,
+              const CurrentPolicy& policy, Clock& clock);
+
+  [[nodiscard]] Result<std::optional<SlotRefusal>> take(const Remediation& remediation,
+                                                        const kube::Node& node,
+                                                        Step step) override;
+  [[nodiscard]] Status arrived(const Remediation& remediation) override;
+  [[nodiscard]] Status give_back(const Remediation& remediation) override;
+
+  // Makes the ledger where there is none, and frees slots that nobody gives back any more. Lists
+  // all Remediations; at the start and from time to time.
+  [[nodiscard]] Status keep();
+  // For metrics; an error where the ledger cannot be read.
+  [[nodiscard]] Result<Ledger> read() { return ledger_.read(); }
+
+ private:
+  LedgerStore& ledger_;
+  RemediationStore& remediations_;
+  const ClusterView& view_;
+  const CurrentPolicy& policy_;
+  Clock& clock_;
+};
+
+// What a Remediation's own record says it has spent; its place is not part of it.
+[[nodiscard]] SpentRecord spent_by(const Remediation& remediation);
+
+}  // namespace gpuward::remediator
