@@ -1,0 +1,168 @@
+// The budgets as the reconciler asks them, over the real ledger in the fake API server.
+#include "remediator/workflow/ledger_slots.h"
+
+#include "tests/unit/remediator/workflow/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using ::testing::HasSubstr;
+
+constexpr const char* kLedgerOfSlots = "/api/v1/namespaces/default/configmaps/gpuward-ledger";
+
+class LedgerSlotsTest : public ClusterTest {
+ protected:
+  LedgerSlotsTest() {
+    Policy policy;
+    policy.mode = Mode::kFull;
+    policy_.set(policy);
+    add_node("gpu-02");
+    EXPECT_TRUE(slots_of(*replica_).keep());
+  }
+  LedgerSlots& slots_of(Replica& replica) {
+    store_ = std::make_unique<LedgerStore>(api_, LedgerPlace{.ns = "default"}, clock_);
+    slots_over_ = std::make_unique<LedgerSlots>(*store_, replica.store, replica.view, policy_, clock_);
+    return *slots_over_;
+  }
+  Remediation opened(const std::string& name) {
+    Order wanted = order();
+    wanted.node = name;
+    EXPECT_TRUE(take({wanted}));
+    for (const Remediation& one : remediations()) {
+      if (one.node == name && one.open()) return one;
+    }
+    ADD_FAILURE() << "no remediation of " << name;
+    return {};
+  }
+  std::optional<SlotRefusal> ask(const Remediation& remediation, Step step) {
+    const auto answer = slots_over_->take(remediation, node(remediation.node), step);
+    EXPECT_TRUE(answer) << answer.error().message;
+    return answer ? *answer : std::nullopt;
+  }
+
+  std::unique_ptr<LedgerStore> store_;
+  std::unique_ptr<LedgerSlots> slots_over_;
+};
+
+TEST_F(LedgerSlotsTest, GiveTheLastSlotOfAPoolToOneOnly) {
+  const Remediation first = opened("gpu-01");
+  const Remediation second = opened("gpu-02");
+
+  EXPECT_FALSE(ask(first, Step::kDrain));
+  const auto refusal = ask(second, Step::kDrain);
+
+  ASSERT_TRUE(refusal);
+  EXPECT_THAT(refusal->guard, HasSubstr("budget."));
+  EXPECT_FALSE(ask(first, Step::kReboot));  // what it has, it keeps
+}
+
+TEST_F(LedgerSlotsTest, GiveASlotAgainThatIsGivenBack) {
+  const Remediation first = opened("gpu-01");
+  const Remediation second = opened("gpu-02");
+  ASSERT_FALSE(ask(first, Step::kDrain));
+
+  ASSERT_TRUE(slots_over_->give_back(first));
+
+  EXPECT_FALSE(ask(second, Step::kDrain));
+}
+
+TEST_F(LedgerSlotsTest, TakeNoMachineTwiceInAWeekForTheSameRemedy) {
+  const Remediation first = opened("gpu-01");
+  ASSERT_FALSE(ask(first, Step::kReboot));
+  EXPECT_FALSE(ask(first, Step::kReboot));  // the same Remediation asks again after a crash
+  Remediation again = first;
+  again.name += "0";
+  clock_.advance(hours(24 * 6));
+
+  const auto refusal = ask(again, Step::kReboot);
+
+  ASSERT_TRUE(refusal);
+  EXPECT_TRUE(refusal->is_worn_out);
+  clock_.advance(hours(24 * 2));
+  ASSERT_TRUE(slots_over_->give_back(first));
+  EXPECT_FALSE(ask(again, Step::kReboot));
+}
+
+TEST_F(LedgerSlotsTest, RememberAMachineThatHasAnotherNameNow) {
+  ASSERT_FALSE(ask(opened("gpu-01"), Step::kReboot));
+  ASSERT_TRUE(slots_over_->give_back(remediations()[0]));
+  Remediation other = opened("gpu-02");
+  kube::Node renamed = node("gpu-02");
+  renamed.provider_id = node("gpu-01").provider_id;
+
+  const auto answer = slots_over_->take(other, renamed, Step::kReboot);
+
+  ASSERT_TRUE(answer && *answer);
+  EXPECT_TRUE((*answer)->is_worn_out);
+}
+
+TEST_F(LedgerSlotsTest, OpenTheBreakerWhereTooManyArrive) {
+  Policy policy = *policy_.get();
+  policy.budgets.breaker = {{1, 0}, minutes(10)};
+  policy_.set(policy);
+  const Remediation first = opened("gpu-01");
+  const Remediation second = opened("gpu-02");
+  ASSERT_TRUE(slots_over_->arrived(first));
+  ASSERT_FALSE(ask(first, Step::kCordon));
+
+  ASSERT_TRUE(slots_over_->arrived(second));
+
+  EXPECT_TRUE(slots_over_->read()->breaker.open);
+  EXPECT_EQ(ask(first, Step::kDrain)->guard, "budget.breaker");
+  EXPECT_EQ(ask(second, Step::kCordon)->guard, "budget.breaker");
+}
+
+TEST_F(LedgerSlotsTest, FreeTheSlotOfARemediationThatIsClosed) {
+  const Remediation first = opened("gpu-01");
+  const Remediation second = opened("gpu-02");
+  ASSERT_FALSE(ask(first, Step::kDrain));
+  Remediation closed = *replica_->store.read(first.name);
+  closed.status.phase = Phase::kReleased;
+  ASSERT_TRUE(replica_->store.write_status(closed));
+
+  ASSERT_TRUE(slots_over_->keep());
+
+  EXPECT_FALSE(ask(second, Step::kDrain));
+}
+
+TEST_F(LedgerSlotsTest, GiveNothingWhereTheLedgerIsGone) {
+  const Remediation first = opened("gpu-01");
+  kube_.remove(kLedgerOfSlots);
+
+  EXPECT_FALSE(slots_over_->take(first, node(), Step::kDrain));
+}
+
+TEST_F(LedgerSlotsTest, RebuildALostLedgerFromWhatTheRemediationsRecord) {
+  Remediation first = opened("gpu-01");
+  first.status.steps.push_back({.step = Step::kReboot,
+                                .result = StepResult::kRunning,
+                                .severity = Severity::kReboot,
+                                .intent_at = clock_.wall(),
+                                .finished_at = {},
+                                .attempts = 1,
+                                .message = {}});
+  ASSERT_TRUE(replica_->store.write_status(first));
+  kube_.remove(kLedgerOfSlots);
+
+  ASSERT_TRUE(slots_over_->keep());
+
+  const auto ledger = slots_over_->read();
+  ASSERT_TRUE(ledger);
+  EXPECT_TRUE(ledger->find(first.name));
+  EXPECT_TRUE(ledger->breaker.open);
+  EXPECT_EQ(ledger->attempts.size(), 1U);
+}
+
+TEST_F(LedgerSlotsTest, CostNothingForStepsThatHarmNobody) {
+  const Remediation first = opened("gpu-01");
+  kube_.clear_requests();
+
+  EXPECT_FALSE(ask(first, Step::kVerify));
+
+  EXPECT_EQ(writes(), 0U);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
