@@ -72,8 +72,14 @@ Commands add_commands(CLI::App& app, Flags& flags) {
   CLI::App* approve = add_node_command(app, flags, "approve",
                                        "Say yes to the step that waits for it, for an hour");
   approve->add_option("token", flags.token, "As `list` and `explain` show it")->required();
+  CLI::App* breaker = app.add_subcommand("breaker", "Say whether the circuit breaker is open");
+  breaker->fallthrough();
+  CLI::App* close = breaker->add_subcommand("close", "Close it: what has come so far is looked at");
+  close->fallthrough();
   return {
       {list, Command::kList},
+      {breaker, Command::kShowBreaker},
+      {close, Command::kCloseBreaker},
       {approve, Command::kApprove},
       {add_node_command(app, flags, "explain", "Say what is known and decided about a node"),
        Command::kExplain},

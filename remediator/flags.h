@@ -23,7 +23,9 @@ enum class Command : std::uint8_t {
   kApprove,
   kPause,
   kResume,
-  kCancel
+  kCancel,
+  kShowBreaker,
+  kCloseBreaker
 };
 
 struct Flags {

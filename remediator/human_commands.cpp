@@ -8,6 +8,8 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
 #include "remediator/cluster.h"
+#include "remediator/safety/breaker.h"
+#include "remediator/workflow/ledger_store.h"
 #include "remediator/workflow/remediation_json.h"
 #include "remediator/workflow/remediation_name.h"
 
@@ -102,6 +104,29 @@ Result<std::string> mark(const Flags& flags, kube::Api& api, std::string_view ke
   return remediation->name + " " + what + "\n";
 }
 
+Result<std::string> show_breaker(const Flags& flags, kube::Api& api, Clock& clock) {
+  const auto ledger = LedgerStore(api, {.ns = flags.state_namespace}, clock).read();
+  if (!ledger) return std::unexpected(ledger.error());
+  const Breaker& breaker = ledger->breaker;
+  if (breaker.open) {
+    return "The circuit breaker is open since " + to_rfc3339(breaker.since) + ": " + breaker.why +
+           "\n";
+  }
+  if (breaker.by.empty()) return "The circuit breaker is closed.\n";
+  return "The circuit breaker is closed; " + breaker.by + " closed it " +
+         to_rfc3339(breaker.since) + "\n";
+}
+
+Result<std::string> close_the_breaker(const Flags& flags, kube::Api& api, Clock& clock) {
+  const auto name = api.who_am_i();
+  if (!name) return with_context("asking the API server who you are", name.error());
+  LedgerStore store(api, {.ns = flags.state_namespace}, clock);
+  const auto closed = store.change(
+      [&](const Ledger& ledger) { return close_breaker(ledger, *name, clock.wall()); });
+  if (!closed) return std::unexpected(closed.error());
+  return show_breaker(flags, api, clock);
+}
+
 }  // namespace
 
 std::string list_text(std::span<const Remediation> remediations, WallTime now) {
@@ -121,7 +146,7 @@ std::string list_text(std::span<const Remediation> remediations, WallTime now) {
   return align(rows);
 }
 
-Result<std::string> carry_out(const Flags& flags, kube::Api& api, WallTime now) {
+Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) {
   switch (flags.command) {
     case Command::kApprove:
       return approve(flags, api);
@@ -135,8 +160,12 @@ Result<std::string> carry_out(const Flags& flags, kube::Api& api, WallTime now) 
     case Command::kList: {
       const auto all = read_all(api, {});
       if (!all) return std::unexpected(all.error());
-      return list_text(*all, now);
+      return list_text(*all, clock.wall());
     }
+    case Command::kShowBreaker:
+      return show_breaker(flags, api, clock);
+    case Command::kCloseBreaker:
+      return close_the_breaker(flags, api, clock);
     case Command::kServe:
     case Command::kCheckConfig:
     case Command::kExplain:
@@ -149,7 +178,7 @@ Result<std::string> run_human_command(const Flags& flags, Clock& clock) {
   const auto cluster = Cluster::connect(flags, clock);
   if (!cluster) return std::unexpected(cluster.error());
   const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
-  return carry_out(flags, *api, clock.wall());
+  return carry_out(flags, *api, clock);
 }
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,6 @@
-// What people do by the command line: `list`, `approve NODE TOKEN`, `pause|resume|cancel NODE`. Each
-// is an annotation on the node's open Remediation, as `kubectl annotate` would write it, under the
-// name and the rights of whoever calls.
+// What people do by the command line: `list`, `approve NODE TOKEN`, `pause|resume|cancel NODE`,
+// `breaker [close]`. What is said of a node is an annotation on its open Remediation, as `kubectl
+// annotate` would write it, under the name and the rights of whoever calls.
 #pragma once
 
 #include <span>
@@ -8,6 +8,7 @@
 
 #include "core/kube/api.h"
 #include "core/model/result.h"
+#include "core/runtime/clock.h"
 #include "remediator/flags.h"
 #include "remediator/policy/remediation.h"
 
@@ -19,7 +20,7 @@ namespace gpuward::remediator {
 // Carries out flags.command with the node and token in the flags; what to print. kNotFound: the
 // node has no open Remediation; kInvalid: the token is not the one that is asked for, or nothing
 // waits for an approval.
-[[nodiscard]] Result<std::string> carry_out(const Flags& flags, kube::Api& api, WallTime now);
+[[nodiscard]] Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock);
 
 // The same against the API server that the flags name.
 [[nodiscard]] Result<std::string> run_human_command(const Flags& flags, Clock& clock);

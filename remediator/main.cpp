@@ -96,6 +96,8 @@ int run(const Flags& flags) {
     case Command::kPause:
     case Command::kResume:
     case Command::kCancel:
+    case Command::kShowBreaker:
+    case Command::kCloseBreaker:
       return human_command(flags);
   }
   return kFailed;

@@ -1,0 +1,112 @@
+// What people do by the command line, against the fake API server.
+#include "remediator/human_commands.h"
+
+#include "remediator/safety/breaker.h"
+#include "tests/unit/remediator/workflow/cluster_fixture.h"
+#include "remediator/workflow/ledger_store.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using ::testing::HasSubstr;
+
+class HumanCommands : public ClusterTest {
+ protected:
+  HumanCommands() {
+    clock_.advance(minutes(15));
+    Policy policy;
+    policy.mode = Mode::kFull;
+    policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
+                                       planned(Step::kDrain)};
+    policy.steps[Severity::kReboot][2].before.approval = true;
+    policy_.set(policy);
+  }
+  // The node waits for a yes to its drain.
+  void wait_for_approval() {
+    ASSERT_TRUE(take({order()}));
+    ASSERT_TRUE(reconcile());
+    reports_.answer = HealthReport{.measured_at = clock_.wall(),
+                                   .severity = Severity::kReboot,
+                                   .kernel_severity = Severity::kReboot,
+                                   .boot_id = "boot-gpu-01",
+                                   .sees_kernel_log = true};
+    ASSERT_TRUE(reconcile());
+    ASSERT_EQ(remediation().status.rule, "guard.approval");
+  }
+  Result<std::string> say(Command command, const std::string& token = {},
+                          const std::string& name = "gpu-01") {
+    Flags flags;
+    flags.command = command;
+    flags.node = name;
+    flags.token = token;
+    flags.state_namespace = "default";
+    return carry_out(flags, api_, clock_);
+  }
+};
+
+TEST_F(HumanCommands, ApproveTheStepThatWaitsUnderTheCallersName) {
+  wait_for_approval();
+
+  const auto said = say(Command::kApprove, remediation().status.approval->token);
+
+  ASSERT_TRUE(said) << said.error().message;
+  EXPECT_THAT(*said, HasSubstr("anonymous-admin has approved drain of node gpu-01"));
+  EXPECT_EQ(remediation().wish.approved_by, "anonymous-admin");
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+}
+
+TEST_F(HumanCommands, ApproveNothingElse) {
+  EXPECT_EQ(say(Command::kApprove, "0123456789").error().kind, ErrorKind::kNotFound);
+  wait_for_approval();
+
+  EXPECT_THAT(say(Command::kApprove, "0123456789").error().message, HasSubstr("explain gpu-01"));
+  EXPECT_EQ(say(Command::kApprove, "x", "../x").error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(remediation().wish.approved_token, "");
+}
+
+TEST_F(HumanCommands, PauseResumeAndCancel) {
+  wait_for_approval();
+
+  ASSERT_TRUE(say(Command::kPause));
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kPaused);
+  ASSERT_TRUE(say(Command::kResume));
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kWaiting);
+  ASSERT_TRUE(say(Command::kCancel));
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
+  EXPECT_FALSE(our_taint_on(node()));
+}
+
+TEST_F(HumanCommands, ListWhatIsOpenFirst) {
+  EXPECT_THAT(*say(Command::kList), HasSubstr("There are no remediations"));
+  wait_for_approval();
+
+  const auto text = say(Command::kList);
+
+  ASSERT_TRUE(text);
+  EXPECT_THAT(*text, HasSubstr("NAME"));
+  EXPECT_THAT(*text, HasSubstr("gpu-01  reboot    Waiting"));
+  EXPECT_THAT(*text, HasSubstr("gpuward-remediator approve gpu-01"));
+}
+
+TEST_F(HumanCommands, ShowAndCloseTheBreaker) {
+  EXPECT_EQ(say(Command::kShowBreaker).error().kind, ErrorKind::kNotFound);
+  LedgerStore store(api_, {.ns = "default"}, clock_);
+  ASSERT_TRUE(store.begin([&]() -> Result<Ledger> {
+    return open_breaker(Ledger(), "9 nodes in 10 minutes", clock_.wall());
+  }));
+
+  EXPECT_THAT(*say(Command::kShowBreaker), HasSubstr("9 nodes in 10 minutes"));
+  const auto said = say(Command::kCloseBreaker);
+
+  ASSERT_TRUE(said) << said.error().message;
+  EXPECT_THAT(*said, HasSubstr("anonymous-admin closed it"));
+  EXPECT_FALSE(store.read()->breaker.open);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
