@@ -34,8 +34,9 @@ std::vector<Layer> make_layers() {
       "exporter/checks", "exporter/pods",       "exporter/publish", "exporter/amd_health"};
   constexpr std::array<std::string_view, 9> kRemediator{
       "remediator/drain",   "remediator/policy",   "remediator/safety",
-      "remediator/cloud",   "remediator/sources",  "remediator/notify",
-      "remediator/actions", "remediator/workflow", "remediator/page"};
+      "remediator/gates",   "remediator/cloud",    "remediator/sources",
+      "remediator/notify",  "remediator/actions",  "remediator/workflow",
+      "remediator/page"};
   std::vector<Layer> layers{
       {"core/model", {}},
       {"core/xid", {"core/model"}},
