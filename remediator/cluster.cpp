@@ -22,13 +22,24 @@ Cluster::Cluster(kube::ClusterConfig config, Clock& clock)
       http_(kube::make_http_client(config_, *credentials_)) {}
 
 std::unique_ptr<kube::Api> Cluster::make_api(Deadlines deadlines, std::stop_token stop) {
+  return make_api_over(*http_, deadlines, std::move(stop));
+}
+
+std::unique_ptr<kube::Api> Cluster::make_fenced_api(Deadlines deadlines, std::stop_token stop,
+                                                    FencedClient::MayWrite may_write) {
+  fenced_.push_back(std::make_unique<FencedClient>(*http_, std::move(may_write)));
+  return make_api_over(*fenced_.back(), deadlines, std::move(stop));
+}
+
+std::unique_ptr<kube::Api> Cluster::make_api_over(http::Client& http, Deadlines deadlines,
+                                                  std::stop_token stop) {
   kube::ApiOptions options;
   options.server = config_.server;
   options.user_agent = "gpuward-remediator/" GPUWARD_VERSION;
   options.request_timeout = deadlines.request;
   options.retry_deadline = deadlines.with_retries;
   options.stop = std::move(stop);
-  return std::make_unique<kube::Api>(std::move(options), *http_, *credentials_, clock_);
+  return std::make_unique<kube::Api>(std::move(options), http, *credentials_, clock_);
 }
 
 }  // namespace gpuward::remediator

@@ -5,12 +5,14 @@
 #include <chrono>
 #include <memory>
 #include <stop_token>
+#include <vector>
 
 #include "core/http/client.h"
 #include "core/kube/api.h"
 #include "core/kube/config.h"
 #include "core/runtime/clock.h"
 #include "remediator/flags.h"
+#include "remediator/gates/fenced_client.h"
 
 namespace gpuward::remediator {
 
@@ -24,15 +26,22 @@ class Cluster {
   [[nodiscard]] static Result<std::unique_ptr<Cluster>> connect(const Flags& flags, Clock& clock);
   // `stop` ends its waits between tries. The cluster must outlive it.
   [[nodiscard]] std::unique_ptr<kube::Api> make_api(Deadlines deadlines, std::stop_token stop);
+  // One that writes nothing while `may_write` says no: for all that only the leader does.
+  [[nodiscard]] std::unique_ptr<kube::Api> make_fenced_api(Deadlines deadlines,
+                                                           std::stop_token stop,
+                                                           FencedClient::MayWrite may_write);
   [[nodiscard]] const std::string& server() const { return config_.server; }
 
  private:
   Cluster(kube::ClusterConfig config, Clock& clock);
+  [[nodiscard]] std::unique_ptr<kube::Api> make_api_over(http::Client& http, Deadlines deadlines,
+                                                         std::stop_token stop);
 
   kube::ClusterConfig config_;
   Clock& clock_;
   std::unique_ptr<kube::Credentials> credentials_;
   std::unique_ptr<http::Client> http_;
+  std::vector<std::unique_ptr<FencedClient>> fenced_;
 };
 
 }  // namespace gpuward::remediator

@@ -18,6 +18,10 @@ constexpr Deadlines kIntakeDeadlines{milliseconds(400), milliseconds(400)};
 constexpr Deadlines kWorkDeadlines{seconds(10), seconds(20)};
 // The server itself may try a disruption budget for 10 s before it answers.
 constexpr Deadlines kDrainDeadlines{seconds(35), seconds(35)};
+constexpr Deadlines kSwitchDeadlines{kSwitchReadLimit, kSwitchReadLimit};
+constexpr Deadlines kLeaseDeadlines{seconds(4), seconds(5)};
+constexpr const char* kSwitchName = "gpuward-remediator-switch";
+constexpr const char* kLeaseName = "gpuward-remediator";
 constexpr Deadlines kEventDeadlines{seconds(5), seconds(5)};
 constexpr Deadlines kProbeDeadlines{seconds(2), seconds(2)};
 
@@ -72,15 +76,20 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
       audit_(std::move(audit)),
       witness_(counters_, *audit_, log),
       cluster_(std::move(cluster)),
-      work_api_(cluster_->make_api(kWorkDeadlines, stop_.get_token())),
+      work_api_(make_leaders_api(kWorkDeadlines)),
       intake_api_(cluster_->make_api(kIntakeDeadlines, stop_.get_token())),
       event_api_(cluster_->make_api(kEventDeadlines, stop_.get_token())),
       probe_api_(cluster_->make_api(kProbeDeadlines, stop_.get_token())),
-      ledger_api_(cluster_->make_api(kWorkDeadlines, stop_.get_token())),
-      drain_api_(cluster_->make_api(kDrainDeadlines, stop_.get_token())),
+      ledger_api_(make_leaders_api(kWorkDeadlines)),
+      drain_api_(make_leaders_api(kDrainDeadlines)),
+      switch_api_(cluster_->make_api(kSwitchDeadlines, stop_.get_token())),
+      // Not ended by our stop: the lease is given back after it.
+      lease_api_(cluster_->make_api(kLeaseDeadlines, {})),
       work_store_(*work_api_),
       intake_store_(*intake_api_),
       queue_(clock, kQueueCapacity),
+      election_(stand_for_election()),
+      stop_switch_(*switch_api_, {.ns = flags_.state_namespace, .config_map = kSwitchName}),
       ledger_(*ledger_api_, {.ns = flags_.state_namespace}, clock),
       slots_(ledger_, work_store_, view_, policy_, clock),
       evictor_(*drain_api_, clock, policy_.get()->evictions),
@@ -114,7 +123,7 @@ void Remediator::assemble() {
       .reports = reports_.get(),
       .slots = slots_,
       .step_actions = [this](Step step) { return find_step(steps_, step); },
-      .permit = [] { return Status(); },
+      .permit = [this] { return stop_switch_.permit(); },
       .announcer = *announcer_,
       .observer = witness_,
       .clock = clock_});
@@ -128,10 +137,30 @@ void Remediator::assemble() {
                                                                         .reconciler = *reconciler_,
                                                                         .policy = policy_,
                                                                         .keep = [this] { return slots_.keep(); },
+                                                                        .leads = [this] { return election_->is_leader(); },
                                                                         .observer = witness_,
                                                                         .log = log_,
                                                                         .clock = clock_});
   readiness_ = std::make_unique<Readiness>(*probe_api_, view_, clock_);
+}
+
+std::unique_ptr<kube::Api> Remediator::make_leaders_api(Deadlines deadlines) {
+  return cluster_->make_fenced_api(deadlines, stop_.get_token(),
+                                   [this] { return election_ && election_->is_leader(); });
+}
+
+std::unique_ptr<kube::LeaderElection> Remediator::stand_for_election() {
+  kube::LeaderHandlers handlers;
+  handlers.on_change = [this](const kube::LeaderChange& change) {
+    log_.info(change.leads ? "This replica leads" : "This replica does not lead",
+              {{"holder", change.holder}});
+  };
+  handlers.on_error = [this](const Error& error) { witness_.on_error({}, error); };
+  return std::make_unique<kube::LeaderElection>(
+      kube::LeaderOptions{.ns = flags_.state_namespace,
+                          .name = kLeaseName,
+                          .identity = kube::make_leader_identity()},
+      *lease_api_, clock_, std::move(handlers));
 }
 
 Status Remediator::serve(const WebhookSecurity& security) {

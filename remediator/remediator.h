@@ -18,8 +18,10 @@
 #include "core/runtime/work_queue.h"
 #include "remediator/actions/announcer.h"
 #include "remediator/actions/step_actions.h"
+#include "core/kube/leader.h"
 #include "remediator/cluster.h"
 #include "remediator/flags.h"
+#include "remediator/gates/stop_switch.h"
 #include "remediator/page/audit.h"
 #include "remediator/page/counters.h"
 #include "remediator/page/readiness.h"
@@ -64,6 +66,8 @@ class Remediator {
              std::unique_ptr<Cluster> cluster, Clock& clock, Log& log);
   void assemble();
   [[nodiscard]] Status serve(const WebhookSecurity& security);
+  [[nodiscard]] std::unique_ptr<kube::Api> make_leaders_api(Deadlines deadlines);
+  [[nodiscard]] std::unique_ptr<kube::LeaderElection> stand_for_election();
   [[nodiscard]] std::vector<metrics::Family> families() const;
 
   Flags flags_;
@@ -78,9 +82,10 @@ class Remediator {
   std::unique_ptr<AuditTrail> audit_;
   Witness witness_;
   std::unique_ptr<Cluster> cluster_;
-  // Each user has a client with the deadlines that it needs.
+  // Each user has a client with the deadlines that it needs; those of the work write nothing unless
+  // this replica leads.
   std::unique_ptr<kube::Api> work_api_, intake_api_, event_api_, probe_api_, ledger_api_,
-      drain_api_;
+      drain_api_, switch_api_, lease_api_;
   RemediationStore work_store_, intake_store_;
   ClusterView view_;
   WorkQueue queue_;
@@ -88,6 +93,9 @@ class Remediator {
   std::unique_ptr<PrometheusReports> reports_;
   std::unique_ptr<AlertmanagerApi> alertmanager_;
   std::unique_ptr<EventAnnouncer> announcer_;
+  // Ends after all that needs the lead.
+  std::unique_ptr<kube::LeaderElection> election_;
+  StopSwitch stop_switch_;
   LedgerStore ledger_;
   LedgerSlots slots_;
   Evictor evictor_;

@@ -16,6 +16,9 @@ using std::chrono::milliseconds;
 // Conflicts are everyday on a Node and gone at the next read; a dead API server is given time.
 constexpr BackoffPolicy kRetry{
     .first = milliseconds(20), .longest = milliseconds(30'000), .factor = 2};
+// How soon a replica that leads by now begins to work.
+constexpr milliseconds kLeadInterval(100);
+constexpr milliseconds kKeepAgain(5'000);
 // After an answer that will be the same until somebody changes RBAC or the object.
 constexpr milliseconds kPermanentWait{300'000};
 
@@ -66,6 +69,11 @@ void Controller::look_at_all() {
 void Controller::work(const std::stop_token& stop) {
   while (const auto node = parts_.queue.take(stop)) {
     // Nothing is decided on half a view: a node that merely has not been listed yet is not gone.
+    // Who leads next looks at all.
+    if (!parts_.leads()) {
+      parts_.queue.done(*node);
+      continue;
+    }
     if (parts_.view.synced()) {
       reconcile(*node);
     } else {
@@ -97,10 +105,20 @@ milliseconds Controller::wait_after(const std::string& node, ErrorKind kind) {
 }
 
 void Controller::resync(const std::stop_token& stop) {
+  bool has_led = false;
+  auto due = parts_.clock.steady();
   do {
-    if (auto status = parts_.keep(); !status) parts_.observer.on_error({}, status.error());
-    look_at_all();
-  } while (parts_.clock.sleep_for(options_.resync_every, stop));
+    const bool leads = parts_.leads();
+    const bool is_due = parts_.clock.steady() >= due;
+    // A ledger that cannot be read is tried again soon: nothing is taken without it.
+    if (leads && (is_due || !has_led)) {
+      const auto kept = parts_.keep();
+      if (!kept) parts_.observer.on_error({}, kept.error());
+      look_at_all();
+      due = parts_.clock.steady() + (kept ? options_.resync_every : kKeepAgain);
+    }
+    has_led = leads;
+  } while (parts_.clock.sleep_for(kLeadInterval, stop));
 }
 
 void Controller::follow_nodes(const std::stop_token& stop) {

@@ -38,6 +38,8 @@ struct ControllerParts {
   Reconciler& reconciler;
   CurrentPolicy& policy;
   std::function<Status()> keep;  // the upkeep of the ledger, with every slow round
+  // Whether this replica is the one that acts; the others watch only.
+  std::function<bool()> leads;
   WorkflowObserver& observer;
   Log& log;
   Clock& clock;
