@@ -40,8 +40,22 @@ class RemediatorProcess : public ::testing::Test {
     server_ = std::move(*started);
     server_->kube().create(kDefinitions, remediation_definition());
     server_->kube().create("/api/v1/nodes", fakes::ready_node("gpu-01"));
+    server_->kube().create("/api/v1/namespaces", {{"metadata", {{"name", "gpuward"}}}});
+    set_stop("false");
     write("kubeconfig", kubeconfig("fake", {{"fake", server_->url()}}));
     write("token", "old-token-0123456789\nsesame-open-0123456789\n");
+  }
+
+  // What the switch that stops every step says.
+  void set_stop(const std::string& value) {
+    const std::string all = "/api/v1/namespaces/gpuward/configmaps";
+    const Json data = {{"stop", value}};
+    if (server_->kube().has(all + "/gpuward-remediator-switch")) {
+      server_->kube().patch(all + "/gpuward-remediator-switch", {{"data", data}});
+    } else {
+      server_->kube().create(
+          all, {{"metadata", {{"name", "gpuward-remediator-switch"}}}, {"data", data}});
+    }
   }
 
   // A context for each server, both of that name.
