@@ -66,8 +66,8 @@ int nodes_held(const Ledger& ledger, const Fleet& fleet, const Scope& scope, Har
                const Except& except) {
   std::set<std::string_view> nodes;
   for (const Slot& slot : ledger.slots) {
-    if (slot.harm < harm || slot.remediation == except.remediation) continue;
-    if (slot.node_uid == except.node_uid || !stands_in(slot, fleet, scope)) continue;
+    if (slot.harm < harm || slot.node_uid == except.node_uid) continue;
+    if (!stands_in(slot, fleet, scope)) continue;
     nodes.insert(slot.node_uid);
   }
   return static_cast<int>(nodes.size());

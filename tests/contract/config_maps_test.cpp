@@ -72,7 +72,9 @@ TEST_P(ConfigMapsContract, IsRefusedOverOneMebibyte) {
   ASSERT_TRUE(kept);
   ConfigMap large = *kept;
   large.data["key"] = std::string((1U << 20U) + 1, 'x');
-  EXPECT_EQ(api().update_config_map(large).error().kind, ErrorKind::kInvalid);
+  const auto refused = api().update_config_map(large);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kInvalid);
 }
 
 }  // namespace

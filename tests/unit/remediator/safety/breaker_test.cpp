@@ -57,6 +57,8 @@ TEST(Breaker, DoesNotTakeOldRemediationsForNewOnes) {
     ledger = with_new_remediation(ledger, {remediation_of(n), uid_of(n), kToday - minutes(11)}, {},
                                   10, kToday);
   EXPECT_EQ(ledger, Ledger());
+  const Ledger five = with_arrivals({}, 0, 5);
+  EXPECT_EQ(with_new_remediation(five, {"old", "old", kToday - minutes(11)}, {}, 10, kToday), five);
 }
 
 TEST(Breaker, StaysOpenUntilAHumanClosesIt) {
@@ -69,7 +71,7 @@ TEST(Breaker, StaysOpenUntilAHumanClosesIt) {
   EXPECT_FALSE(closed->breaker.open);
   EXPECT_EQ(closed->breaker.by, "ada");
   EXPECT_EQ(close_breaker(*closed, "bob", kToday + std::chrono::hours(50)), *closed);
-  EXPECT_EQ(close_breaker(later, "", kToday).error().kind, ErrorKind::kInvalid);
+  EXPECT_FALSE(close_breaker(later, "", kToday));
 }
 
 TEST(Breaker, DoesNotCountAgainWhatTheHumanHasSeen) {

@@ -33,6 +33,12 @@ TEST(Budgets, RefuseWhereNoNodesAreKnown) {
     EXPECT_EQ(guard_of({}, Fleet(), without_limits(), request_for(0, harm)), "budget.census");
 }
 
+TEST(Budgets, RefuseWhereNoNodesAreKnownEvenToHimWhoHoldsASlot) {
+  const Ledger ledger = with_taken({}, fleet_of(3), 0, Harm::kDisrupt);
+  EXPECT_EQ(guard_of(ledger, Fleet(), without_limits(), request_for(0, Harm::kDisrupt)),
+            "budget.census");
+}
+
 TEST(Budgets, RefuseANodeThatIsNotInTheCensus) {
   EXPECT_EQ(guard_of({}, fleet_of(3), {}, request_for(7, Harm::kCordon)), "budget.census");
 }
@@ -152,15 +158,26 @@ TEST(Budgets, DoNotCountWhatTheOneWhoAsksHoldsHimself) {
   EXPECT_EQ(guard_of(ledger, fleet, {}, request_for(0, Harm::kDisrupt)), "");
 }
 
+TEST(Budgets, LetHimGoOnWhoHoldsASlotAlthoughTheLimitWasLowered) {
+  BudgetLimits limits = without_limits();
+  limits.cluster.at_once = {1, 0};
+  const Fleet fleet = fleet_of(3);
+  Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
+  ledger = with_taken(ledger, fleet, 1, Harm::kDisrupt);
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(0, Harm::kDisrupt)), "");
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(0, Harm::kTerminate)), "budget.cluster");
+}
+
 TEST(Budgets, CountANodeOnceWhateverItsRemediations) {
   BudgetLimits limits = without_limits();
-  limits.cluster.at_once = {2, 0};
+  limits.cluster.at_once = {1, 0};
   const Fleet fleet = fleet_of(3);
   Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
   SlotRequest again = request_for(0, Harm::kDisrupt);
   again.remediation = "r0-2";
   EXPECT_EQ(guard_of(ledger, fleet, limits, again), "");
   ledger = with_slot(ledger, slot_for(ledger, fleet, again, kToday));
+  limits.cluster.at_once = {2, 0};
   EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Harm::kDisrupt)), "");
 }
 
@@ -202,6 +219,19 @@ TEST_F(Terminations, AreFiveADay) {
   for (int n = 0; n < 5; ++n) terminate(n, kToday + hours(n));
   EXPECT_EQ(next(kToday + hours(10))->retry_after, hours(14));
   EXPECT_FALSE(next(kToday + hours(24)));
+}
+
+TEST_F(Terminations, AreAgainPossibleOnceSoManyHaveLeftALoweredWindow) {
+  for (int n = 0; n < 3; ++n) terminate(n, kToday + minutes(10 * n));
+  const auto refused = next(kToday + minutes(30));
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->retry_after, minutes(40));
+}
+
+TEST_F(Terminations, BindNoDisruptions) {
+  terminate(0, kToday);
+  terminate(1, kToday);
+  EXPECT_EQ(guard_of(ledger_, fleet_, limits_, request_for(2, Harm::kDisrupt)), "");
 }
 
 TEST_F(Terminations, AreNotFreedByDeletingRemediations) {
@@ -261,6 +291,28 @@ TEST(Budgets, LimitWhatIsBegunInAWindowInEachScope) {
     EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(2, Harm::kCordon)), "");
     EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(0, Harm::kTerminate)), "");
   }
+}
+
+TEST(Budgets, CountInTheWindowOfAPoolWhatWasBegunThere) {
+  BudgetLimits limits = without_limits();
+  limits.pool.windows = {{{1, 0}, hours(24)}};
+  Fleet fleet = fleet_of(3);
+  fleet.nodes[uid_of(2)].place.pool = "other";
+  const Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Harm::kDisrupt)), "budget.window");
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(2, Harm::kDisrupt)), "");
+}
+
+TEST(Budgets, CountARemediationFromItsLastStartOn) {
+  BudgetLimits limits = without_limits();
+  limits.cluster.windows = {{{1, 0}, hours(24)}};
+  const Fleet fleet = fleet_of(2);
+  Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
+  ledger = with_taken(ledger, fleet, 0, Harm::kTerminate, kToday + hours(2));
+  const auto refused =
+      refuse_slot(ledger, fleet, limits, request_for(1, Harm::kDisrupt), kToday + hours(3));
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->retry_after, hours(23));
 }
 
 TEST(Budgets, NeverBeginWhereAWindowAllowsNothing) {

@@ -24,6 +24,7 @@ TEST(Storm, IsTheSameCodeOnThreeNodesWithinTenMinutes) {
   EXPECT_EQ(storm->nodes, 3);
   EXPECT_EQ(storm->trigger, 3);
   EXPECT_FALSE(storm_of(fleet_hit(10, 3, minutes(6)), limits, "Xid79"));
+  EXPECT_FALSE(storm_of(fleet_hit(10, 3, -minutes(6)), limits, "Xid79"));
 }
 
 TEST(Storm, IsATenthOfALargeCluster) {
@@ -53,6 +54,14 @@ TEST(Storm, SeesTheNodesThatCameTogetherAmongOlderOnes) {
                                        {"Xid79", kToday - std::chrono::hours(3)});
   EXPECT_FALSE(storm_of(fleet, {}, "Xid79"));
   fleet.nodes[uid_of(2)].alerts.push_back({"Xid79", kToday + minutes(9)});
+  EXPECT_TRUE(storm_of(fleet, {}, "Xid79"));
+}
+
+TEST(Storm, CountsANodeWhoseFirstAlertHasLeftTheWindow) {
+  Fleet fleet = fleet_of(10);
+  fleet.nodes[uid_of(0)].alerts = {{"Xid79", kToday}, {"Xid79", kToday + minutes(9)}};
+  fleet.nodes[uid_of(1)].alerts = {{"Xid79", kToday + minutes(11)}};
+  fleet.nodes[uid_of(2)].alerts = {{"Xid79", kToday + minutes(12)}};
   EXPECT_TRUE(storm_of(fleet, {}, "Xid79"));
 }
 
