@@ -21,8 +21,8 @@ struct Roll {
   WallTime taken_at;  // before the list was asked for
 };
 
-// How much younger than a roll a slot must at least be older: Remediations of another replica,
-// whose clock is not ours, may be missing from the roll because they are newer.
+// A slot that was not taken at least so long before the roll may belong to a Remediation that is
+// newer than the roll; the clock of the replica that took it need not be ours.
 inline constexpr std::chrono::minutes kRollMargin{5};
 
 // Frees the slots of closed Remediations (a crash came between the closing and the giving back),
