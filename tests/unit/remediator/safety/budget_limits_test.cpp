@@ -31,7 +31,7 @@ TEST(Share, KeepsItsNumberWhereThePercentageIsLess) {
   EXPECT_EQ(at_most({0, 0}, 1000), 0);
 }
 
-// In binary 0.07 * 100 is a little more than 7 and 0.29 * 100 a little less than 29.
+// In binary 9.2 % of 750 is a little less than 69, and 4.4 % a little more than 33.
 TEST(Share, IsExactWherePercentagesAreNotInBinary) {
   for (int percent = 1; percent <= 100; ++percent) {
     for (const std::size_t nodes : {100U, 200U, 1000U, 5000U}) {
@@ -40,8 +40,8 @@ TEST(Share, IsExactWherePercentagesAreNotInBinary) {
       EXPECT_EQ(at_least({0, static_cast<double>(percent)}, nodes), exact);
     }
   }
-  EXPECT_EQ(at_most({0, 0.1}, 3000), 3);
-  EXPECT_EQ(at_least({0, 0.1}, 3000), 3);
+  EXPECT_EQ(at_most({0, 9.2}, 750), 69);
+  EXPECT_EQ(at_least({0, 4.4}, 750), 33);
 }
 
 TEST(BudgetLimits, HaveTheDefaultsThatAreWrittenInTheManual) {
