@@ -106,7 +106,9 @@ class RemediatorWithAlertmanager : public RemediatorProcess {
 
 TEST_F(RemediatorWithAlertmanager, TakesOutTheNodeThatANotificationWasCutShortOf) {
   const Peer alertmanager("/api/v2/alerts", [&] { return active_alerts({"gpu-01", "gpu-02"}); });
-  start_ready({"--mode=cordon", "--alertmanager.url=" + alertmanager.url()});
+  write("policy.yaml", "budgets: {cordon: {nodes: 2}}\n");
+  start_ready({"--mode=cordon", "--config.file=" + path("policy.yaml"),
+               "--alertmanager.url=" + alertmanager.url()});
 
   // Alertmanager sends again what was answered with 503, which a busy machine may earn.
   ASSERT_TRUE(wait_until(

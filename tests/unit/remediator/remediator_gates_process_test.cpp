@@ -1,0 +1,127 @@
+// The gates of the real program: the stop switch, the cap on cordons, several replicas.
+#include "tests/unit/remediator/remediator_process.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::HasSubstr;
+using support::wait_until;
+
+class RemediatorGates : public RemediatorProcess {
+ protected:
+  Json remediation() {
+    const Json list = server_->kube().get("/apis/gpuward.dev/v1alpha1/remediations");
+    return list["items"].empty() ? Json() : list["items"][0];
+  }
+  std::string rule() { return string_at(member_at(remediation(), "status"), "rule"); }
+  void tell_of(const std::string& node) {
+    ASSERT_TRUE(wait_until(
+        [&] {
+          return support::http_post(webhook(), notification(firing(node)), credentials()).status ==
+                 200;
+        },
+        kSoon, "a 200"));
+  }
+};
+
+TEST_F(RemediatorGates, ChangeNoNodeWhileTheSwitchSaysStop) {
+  set_stop("true");
+  start_ready();
+  tell_of("gpu-01");
+  ASSERT_TRUE(wait_until([&] { return rule() == "guard.stop"; }, kSoon, "the stop"));
+  EXPECT_FALSE(is_tainted("gpu-01"));
+
+  set_stop("false");
+
+  EXPECT_TRUE(wait_until([&] { return is_tainted("gpu-01") && is_cordoned("gpu-01"); }, kSoon,
+                         "the quarantine"));
+}
+
+TEST_F(RemediatorGates, ChangeNoNodeWithoutASwitch) {
+  server_->kube().remove("/api/v1/namespaces/gpuward/configmaps/gpuward-remediator-switch");
+  start_ready();
+
+  tell_of("gpu-01");
+
+  ASSERT_TRUE(wait_until([&] { return rule() == "guard.stop"; }, kSoon, "the stop"));
+  EXPECT_FALSE(is_tainted("gpu-01"));
+}
+
+TEST_F(RemediatorGates, TaintEveryNodeAndCordonAsManyAsTheCapAllows) {
+  server_->kube().create("/api/v1/nodes", fakes::ready_node("gpu-02"));
+  start_ready();
+  tell_of("gpu-01");
+  ASSERT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, kSoon, "the first cordon"));
+
+  tell_of("gpu-02");
+
+  ASSERT_TRUE(wait_until([&] { return is_tainted("gpu-02"); }, kSoon, "the second taint"));
+  EXPECT_FALSE(is_cordoned("gpu-02"));
+}
+
+// Its process is kept; the fixture's is the second one from now on.
+class RemediatorReplicas : public RemediatorGates {
+ protected:
+  static bool leads(const support::Process& process) {
+    return process.error_output().find("This replica leads") != std::string::npos;
+  }
+  void start_two() {
+    start_ready();
+    ASSERT_TRUE(wait_until([&] { return leads(*process_); }, kSoon, "the lead"));
+    first_ = std::move(process_);
+    start_ready();
+  }
+  std::unique_ptr<support::Process> first_;
+};
+
+TEST_F(RemediatorReplicas, ActByOneAndTakeAlertsByAll) {
+  start_two();
+
+  tell_of("gpu-01");  // to the second, which does not lead
+
+  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, kSoon, "the first one's cordon"));
+  EXPECT_FALSE(leads(*process_));
+}
+
+TEST_F(RemediatorReplicas, TakeTheLeadOverFromOneThatHasStopped) {
+  start_two();
+  EXPECT_EQ(first_->stop(), 0);
+  EXPECT_TRUE(wait_until([&] { return leads(*process_); }, std::chrono::seconds(8),
+                         "the lead, before the lease is over"));
+
+  tell_of("gpu-01");
+
+  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, kSoon, "the second one's cordon"));
+}
+
+TEST_F(RemediatorReplicas, TakeTheLeadOverFromOneThatWasKilled) {
+  start_two();
+  first_.reset();  // SIGKILL
+  tell_of("gpu-01");
+
+  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, std::chrono::seconds(40),
+                         "the second one's cordon"));
+}
+
+// It believes to lead when it wakes, and may not write before it has asked.
+TEST_F(RemediatorReplicas, WriteNothingAfterASleepInWhichAnotherTookTheLead) {
+  start_two();
+  first_->signal(SIGSTOP);
+  ASSERT_TRUE(wait_until([&] { return leads(*process_); }, std::chrono::seconds(40), "the lead"));
+  server_->kube().clear_requests();
+  tell_of("gpu-01");
+  ASSERT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, kSoon, "the cordon"));
+  const auto patches = server_->kube().requests("PATCH", "/api/v1/nodes/gpu-01").size();
+
+  first_->signal(SIGCONT);
+
+  ASSERT_TRUE(wait_until(
+      [&] {
+        return first_->error_output().find("This replica does not lead") != std::string::npos;
+      },
+      kSoon, "the first one to learn of it"));
+  EXPECT_EQ(server_->kube().requests("PATCH", "/api/v1/nodes/gpu-01").size(), patches);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
