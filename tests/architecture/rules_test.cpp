@@ -150,8 +150,8 @@ TEST(DecisionsArePure, InPolicySafetyAndTheDrainsPlan) {
                                   {"remediator/drain/drain_a.h", including("core/kube/api.h")},
                                   {"remediator/drain/evictor.h", including("core/kube/api.h")},
                                   {"remediator/workflow/a.cpp", including("core/kube/api.h")}}),
-      ElementsAre("remediator/policy/a.cpp:1", "remediator/safety/a.cpp:1",
-                  "remediator/safety/b.h:1", "remediator/drain/drain_a.h:1"));
+      ElementsAre("remediator/drain/drain_a.h:1", "remediator/policy/a.cpp:1",
+                  "remediator/safety/a.cpp:1", "remediator/safety/b.h:1"));
 }
 
 TEST(ThreadsHaveOwners, AndWaitOnTheClock) {
