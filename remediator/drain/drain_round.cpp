@@ -108,7 +108,6 @@ Removal removal_of(const PlannedPod& pod, RemovalWay way, const DrainSettings& s
 DrainWave wave_now(const Round& now, const std::vector<const PlannedPod*>& left) {
   DrainWave wave = DrainWave::kSelf;
   for (const PlannedPod* const pod : left) {
-    if (pod->wave == DrainWave::kSelf) continue;
     const bool counts = !now.is_overdue(*pod, seconds(0));
     wave = std::min(wave, counts ? pod->wave : DrainWave::kCritical);
   }

@@ -228,6 +228,17 @@ TEST(DrainPlan, Row23CountsEachJobOnceAndKeepsItsPodsTogether) {
   EXPECT_THAT(order, ElementsAre("a", "c", "b", "web"));
 }
 
+TEST(DrainPlan, Row23APodThatStaysIsNoLossOfItsJob) {
+  DrainSettings gpu;
+  gpu.pods = DrainedPods::kGpu;
+  const DrainPlan plan = plan_drain({labelled(gpu_replica("worker"), "job-name", "train"),
+                                     labelled(replica("launcher"), "job-name", "train"),
+                                     labelled(replica("other"), "job-name", "elsewhere")},
+                                    gpu, scene_at(seconds(0)));
+  ASSERT_EQ(plan.jobs.size(), 1U);
+  EXPECT_EQ(plan.jobs[0].pods, 1U);
+}
+
 TEST(DrainPlan, Row23AJobWaitsForItsPodThatMayNotGo) {
   const auto member = [](kube::Pod pod) {
     return labelled(std::move(pod), "jobset.sigs.k8s.io/jobset-name", "train");

@@ -127,7 +127,7 @@ TEST_F(DrainRounds, NamesTenAtMost) {
     answer(name, blocked_by("web-pdb"), seconds(1));
   }
   const DrainRound round = round_at(seconds(2));
-  EXPECT_THAT(round.summary, HasSubstr("and 3 more"));
+  EXPECT_THAT(round.summary, HasSubstr("web-6 (web-pdb) and 3 more"));
   EXPECT_THAT(round.left, SizeIs(13));
 }
 

@@ -15,7 +15,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using ::testing::UnorderedElementsAre;
 
 class DrainerTest : public DrainCluster {
  protected:
@@ -198,6 +197,35 @@ TEST_F(DrainerTest, Row23TellsEachJobOnceAndSendsItsPodsTogether) {
   EXPECT_EQ(evictions(), 3U);
   EXPECT_THAT(look().starting_jobs, IsEmpty());
   EXPECT_EQ(look_for(minutes(1)).verdict, DrainVerdict::kDone);
+}
+
+TEST_F(DrainerTest, Row23AJobWhosePodIsTriedAgainIsNotToldAgain) {
+  add_pod("w0", "gpu-01", job_pod("train"));
+  add_budget("pdb", "w0", 0);
+  EXPECT_THAT(look().starting_jobs, SizeIs(1));
+  static_cast<void>(look());
+  clock_.advance(seconds(6));
+  EXPECT_THAT(look().starting_jobs, IsEmpty());
+  EXPECT_EQ(evictions(), 2U);
+}
+
+TEST_F(DrainerTest, NothingIsSentAfterTheDrainHasFailed) {
+  for (int i = 0; i < 5; ++i) add_pod("web-" + std::to_string(i));
+  evictor_.set_rate({.per_second = 0.001, .burst = 1, .most_in_flight = 1});
+  EXPECT_EQ(look_for(hours(1)).verdict, DrainVerdict::kFailed);
+  const std::size_t before = evictions();
+  evictor_.set_rate({});
+  clock_.advance(hours(1));
+  static_cast<void>(evictor_.collect("another node"));
+  EXPECT_EQ(evictions(), before);
+}
+
+TEST_F(DrainerTest, AnotherDrainOfTheNodeHasADeadlineOfItsOwn) {
+  add_pod("web");
+  add_budget("web-pdb", "web", 0);
+  static_cast<void>(look_for(minutes(29)));
+  order_.started_at = clock_.wall();
+  EXPECT_EQ(look_for(minutes(20)).verdict, DrainVerdict::kGoingOn);
 }
 
 TEST_F(DrainerTest, TwoHundredPodsAreGoneAtTheRate) {

@@ -202,6 +202,11 @@ class GatedClient final : public http::Client {
     is_open_ = true;
     changed_.notify_all();
   }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    is_open_ = false;
+    most_ = 0;
+  }
   int most() {
     const std::lock_guard lock(mutex_);
     return most_;
@@ -243,6 +248,24 @@ TEST_F(EvictorByThreads, HasSoManyCallsInFlightAndNoMore) {
   EXPECT_EQ(collect(10), 10U);
   EXPECT_EQ(gate_.most(), 3);
   EXPECT_EQ(evictions(), 10U);
+}
+
+TEST_F(EvictorByThreads, FewerMayBeInFlightFromOneMomentToTheNext) {
+  start({.per_second = 1000, .burst = 100, .most_in_flight = 3});
+  const auto submit = [&](const std::string& name) {
+    ASSERT_TRUE(evictor_->submit(kSomeNode, removal_of_pod(name, add_pod(name)), permit_));
+  };
+  for (const char* name : {"a", "b", "c"}) submit(name);
+  gate_.await(3);
+  gate_.open();
+  EXPECT_EQ(collect(3), 3U);
+  gate_.close();
+  evictor_->set_rate({.per_second = 1000, .burst = 100, .most_in_flight = 1});
+  for (const char* name : {"d", "e", "f"}) submit(name);
+  gate_.await(1);
+  gate_.open();
+  EXPECT_EQ(collect(3), 3U);
+  EXPECT_EQ(gate_.most(), 1);
 }
 
 TEST_F(EvictorByThreads, WaitsForTheRateOnTheClock) {
