@@ -224,8 +224,11 @@ RemovalAnswer answer_of(const Status& status) {
 
 void record_answer(RemovalTry& known, const Status& status, milliseconds elapsed) {
   known.answer = answer_of(status);
-  known.message = status ? std::string() : status.error().message;
   known.failures = known.answer == RemovalAnswer::kFailed ? known.failures + 1 : 0;
+  // A time-out tells its milliseconds: the same failure again must not change the summary.
+  const bool is_same = known.failures > 1 && known.kind == status.error().kind;
+  if (!is_same) known.message = status ? std::string() : status.error().message;
+  if (!status) known.kind = status.error().kind;
   known.is_in_flight = false;
   const bool is_forbidden = !status && status.error().kind == ErrorKind::kForbidden;
   known.next = elapsed + (is_forbidden ? kBetweenTries : wait_after(known, status));

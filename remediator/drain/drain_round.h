@@ -34,8 +34,9 @@ enum class RemovalAnswer : std::uint8_t {
 struct RemovalTry {
   RemovalAnswer answer = RemovalAnswer::kNone;
   RemovalWay way = RemovalWay::kEvict;
-  std::string message;  // of the last answer, where it was an error
-  int failures = 0;     // kFailed in a row
+  std::string message;  // of the last error; of failures of one kind in a row, of the first
+  ErrorKind kind = ErrorKind::kInternal;  // of that error
+  int failures = 0;                       // kFailed in a row
   bool is_in_flight = false;
   std::chrono::milliseconds next{0};
 };

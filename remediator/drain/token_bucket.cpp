@@ -20,7 +20,6 @@ void TokenBucket::set_rate(double per_second, double burst, Time now) {
 }
 
 void TokenBucket::refill(Time now) {
-  if (now <= filled_at_) return;
   const FractionOfSeconds passed = now - filled_at_;
   tokens_ = std::min(burst_, tokens_ + passed.count() * per_second_);
   filled_at_ = now;

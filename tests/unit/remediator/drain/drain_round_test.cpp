@@ -165,6 +165,19 @@ TEST_F(DrainRounds, OtherErrorsBackOff) {
   EXPECT_EQ(failed_at(minutes(4)), seconds(1));
 }
 
+TEST_F(DrainRounds, TheSameFailureAgainDoesNotChangeTheSummary) {
+  pods_ = {replica("web")};
+  answer("web", fail(ErrorKind::kTimeout, "timed out after 30001 ms"), seconds(0));
+  answer("web", fail(ErrorKind::kTimeout, "timed out after 30002 ms"), seconds(1));
+  EXPECT_EQ(round_at(seconds(2)).summary,
+            "1 pod left: 1 not evicted: default/web (timed out after 30001 ms)");
+  answer("web", fail(ErrorKind::kForbidden, "no"), seconds(2));
+  EXPECT_EQ(round_at(seconds(2)).summary, "1 pod left: 1 not evicted: default/web (no)");
+  answer("web", blocked_by("pdb"), seconds(3));
+  answer("web", blocked_by("other"), seconds(4));
+  EXPECT_THAT(round_at(seconds(4)).summary, HasSubstr("(other)"));
+}
+
 TEST_F(DrainRounds, Row11AnOverloadIsNoFaultOfThePod) {
   pods_ = {replica("web")};
   answer("web", std::unexpected(Error{ErrorKind::kOverloaded, "429", seconds(3)}), seconds(0));

@@ -53,12 +53,5 @@ TEST(TokenBuckets, TakeAnotherRate) {
   EXPECT_EQ(taken_until(bucket, kMidnight + milliseconds(101)), 1);
 }
 
-TEST(TokenBuckets, ATimeBeforeTheLastOneGivesAndTakesNothing) {
-  TokenBucket bucket(10, 1, kMidnight);
-  bucket.take(kMidnight);
-  EXPECT_GT(bucket.ready_at(kMidnight - seconds(5)), kMidnight - seconds(5));
-  EXPECT_EQ(bucket.ready_at(kMidnight + milliseconds(101)), kMidnight + milliseconds(101));
-}
-
 }  // namespace
 }  // namespace gpuward::remediator
