@@ -200,7 +200,9 @@ std::vector<metrics::Family> Remediator::families() const {
                                           .ready = !readiness_->objection(),
                                           .last_reload_good = last_reload_good_,
                                           .last_good_reload = last_good_reload_.load(),
-                                          .mode = policy_.get()->mode});
+                                          .mode = policy_.get()->mode,
+                                          .leads = election_->is_leader(),
+                                          .spending = slots_.spending()});
 }
 
 void Remediator::reload() {

@@ -88,9 +88,33 @@ void append_workflow(std::vector<Family>& families, const CounterValues& values)
                values.errors));
 }
 
+void append_spending(std::vector<Family>& families, const LedgerSlots::Spending& spending) {
+  families.push_back(gauge(kPrefix + "breaker_open",
+                           "Whether the circuit breaker is open: nothing but taints is begun",
+                           spending.breaker.open ? 1 : 0));
+  Family slots{kPrefix + "slots", "Slots of the budgets that are taken", Type::kGauge, {}};
+  for (const auto& [harm, number] : spending.slots) {
+    slots.samples.push_back(
+        {{{"harm", std::string(to_string(harm))}}, static_cast<double>(number)});
+  }
+  families.push_back(std::move(slots));
+  Family used{kPrefix + "budget_used", "Nodes that a budget counts now", Type::kGauge, {}};
+  Family allowed{kPrefix + "budget_allowed", "Nodes that a budget allows", Type::kGauge, {}};
+  for (const BudgetUse& use : spending.uses) {
+    const decltype(Sample::labels) labels{{"budget", use.guard}, {"scope", use.where}};
+    used.samples.push_back({labels, static_cast<double>(use.used)});
+    allowed.samples.push_back({labels, static_cast<double>(use.allowed)});
+  }
+  families.push_back(std::move(used));
+  families.push_back(std::move(allowed));
+}
+
 void append_standing(std::vector<Family>& families, const Standing& standing) {
   families.push_back(remediations(standing));
   families.push_back(mode_info(standing.mode));
+  families.push_back(gauge(kPrefix + "leads", "Whether this replica is the one that acts",
+                           standing.leads ? 1 : 0));
+  if (standing.leads && standing.spending) append_spending(families, *standing.spending);
   families.push_back(gauge(kPrefix + "queue_length", "Nodes waiting to be looked at",
                            static_cast<double>(standing.queue_length)));
   families.push_back(gauge(kPrefix + "ready",

@@ -11,6 +11,7 @@
 #include "remediator/page/counters.h"
 #include "remediator/policy/step.h"
 #include "remediator/workflow/cluster_view.h"
+#include "remediator/workflow/ledger_slots.h"
 
 namespace gpuward::remediator {
 
@@ -23,6 +24,8 @@ struct Standing {
   bool last_reload_good = true;
   std::optional<Clock::Wall> last_good_reload;
   Mode mode = Mode::kObserve;
+  bool leads = false;
+  std::optional<LedgerSlots::Spending> spending;  // of the replica that leads
 };
 
 [[nodiscard]] std::vector<metrics::Family> to_families(const CounterValues& counters,

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "remediator/safety/breaker.h"
-#include "remediator/safety/budgets.h"
 #include "remediator/safety/ledger_upkeep.h"
 
 namespace gpuward::remediator {
@@ -51,7 +50,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
   const auto treatment = treatment_of(step);
   std::optional<SlotRefusal> refusal;
   // change() may call it several times, the last time last.
-  const auto status = ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
+  const auto status = change([&](const Ledger& ledger) -> Result<Ledger> {
     const WallTime now = clock_.wall();
     refusal.reset();
     const Attempt attempt{.remediation = remediation.name,
@@ -81,7 +80,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
 Status LedgerSlots::arrived(const Remediation& remediation) {
   const BudgetLimits limits = policy_.get()->budgets;
   const std::size_t nodes = view_.fleet().nodes.size();
-  return ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
+  return change([&](const Ledger& ledger) -> Result<Ledger> {
     const WallTime now = clock_.wall();
     return with_new_remediation(ledger,
                                 {.remediation = remediation.name,
@@ -92,7 +91,7 @@ Status LedgerSlots::arrived(const Remediation& remediation) {
 }
 
 Status LedgerSlots::give_back(const Remediation& remediation) {
-  return ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
+  return change([&](const Ledger& ledger) -> Result<Ledger> {
     return without_slot(ledger, remediation.name);
   });
 }
@@ -112,9 +111,39 @@ Status LedgerSlots::keep() {
   if (!begun) return begun;
   const BudgetLimits limits = policy_.get()->budgets;
   const Fleet fleet = view_.fleet();
-  return ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
+  return change([&](const Ledger& ledger) -> Result<Ledger> {
     return settled(ledger, roll, fleet, limits, clock_.wall());
   });
+}
+
+// The last that was computed is what was written, or what stands already.
+Status LedgerSlots::change(const LedgerStore::Change& change) {
+  std::optional<Ledger> next;
+  const auto status = ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
+    auto changed = change(ledger);
+    if (changed) next = *changed;
+    return changed;
+  });
+  if (status && next) {
+    const std::lock_guard lock(mutex_);
+    last_ = std::move(next);
+  }
+  return status;
+}
+
+std::optional<LedgerSlots::Spending> LedgerSlots::spending() const {
+  std::optional<Ledger> ledger;
+  {
+    const std::lock_guard lock(mutex_);
+    ledger = last_;
+  }
+  if (!ledger) return std::nullopt;
+  Spending spending{.breaker = ledger->breaker,
+                    .uses = budget_uses(*ledger, view_.fleet(), policy_.get()->budgets,
+                                        clock_.wall()),
+                    .slots = {{Harm::kCordon, 0}, {Harm::kDisrupt, 0}, {Harm::kTerminate, 0}}};
+  for (const Slot& slot : ledger->slots) ++spending.slots[slot.harm];
+  return spending;
 }
 
 SpentRecord spent_by(const Remediation& remediation) {

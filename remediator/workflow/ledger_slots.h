@@ -3,8 +3,14 @@
 // reconciler as its Slots; keep() is the leader's upkeep.
 #pragma once
 
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
 #include "core/runtime/clock.h"
 #include "remediator/policy/current_policy.h"
+#include "remediator/safety/budgets.h"
 #include "remediator/safety/ledger_upkeep.h"
 #include "remediator/safety/slots.h"
 #include "remediator/workflow/cluster_view.h"
@@ -31,15 +37,24 @@ class LedgerSlots final : public Slots {
   // Makes the ledger where there is none, and frees slots that nobody gives back any more. Lists
   // all Remediations; at the start and from time to time.
   [[nodiscard]] Status keep();
-  // For metrics; an error where the ledger cannot be read.
-  [[nodiscard]] Result<Ledger> read() { return ledger_.read(); }
+  // As it was last read or written here, for metrics: costs no request. Nullopt before that.
+  struct Spending {
+    Breaker breaker;
+    std::vector<BudgetUse> uses;
+    std::map<Harm, std::size_t> slots;
+  };
+  [[nodiscard]] std::optional<Spending> spending() const;
 
  private:
+  [[nodiscard]] Status change(const LedgerStore::Change& change);
+
   LedgerStore& ledger_;
   RemediationStore& remediations_;
   const ClusterView& view_;
   const CurrentPolicy& policy_;
   Clock& clock_;
+  mutable std::mutex mutex_;
+  std::optional<Ledger> last_;
 };
 
 // What a Remediation's own record says it has spent; its place is not part of it.

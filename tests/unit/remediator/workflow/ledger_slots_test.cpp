@@ -109,7 +109,7 @@ TEST_F(LedgerSlotsTest, OpenTheBreakerWhereTooManyArrive) {
 
   ASSERT_TRUE(slots_over_->arrived(second));
 
-  EXPECT_TRUE(slots_over_->read()->breaker.open);
+  EXPECT_TRUE(slots_over_->spending()->breaker.open);
   EXPECT_EQ(ask(first, Step::kDrain)->guard, "budget.breaker");
   EXPECT_EQ(ask(second, Step::kCordon)->guard, "budget.breaker");
 }
@@ -148,7 +148,7 @@ TEST_F(LedgerSlotsTest, RebuildALostLedgerFromWhatTheRemediationsRecord) {
 
   ASSERT_TRUE(slots_over_->keep());
 
-  const auto ledger = slots_over_->read();
+  const auto ledger = store_->read();
   ASSERT_TRUE(ledger);
   EXPECT_TRUE(ledger->find(first.name));
   EXPECT_TRUE(ledger->breaker.open);
