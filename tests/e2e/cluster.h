@@ -25,9 +25,9 @@ class Cluster {
   [[nodiscard]] virtual Status add_gpu_node(const std::string& name) = 0;
 };
 
-// With CRD and RBAC from manifests/.
+// With CRD, RBAC and the switch from manifests/.
 [[nodiscard]] Result<std::unique_ptr<Cluster>> start_real_cluster();
-// With the CRD. Keeps its kubeconfig in `folder`.
+// With CRD and switch. Keeps its kubeconfig in `folder`.
 [[nodiscard]] Result<std::unique_ptr<Cluster>> start_fake_cluster(
     const std::filesystem::path& folder);
 

@@ -12,6 +12,7 @@ namespace gpuward::e2e {
 namespace {
 
 constexpr const char* kDefinitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+constexpr const char* kConfigMaps = "/api/v1/namespaces/gpuward/configmaps";
 
 class FakeCluster final : public Cluster {
  public:
@@ -21,10 +22,9 @@ class FakeCluster final : public Cluster {
     auto server = fakes::FakeApiServer::start(clock_);
     if (!server) return std::unexpected(server.error());
     server_ = *std::move(server);
-    const auto crd =
-        manifest_as_json(std::filesystem::path(GPUWARD_SOURCE_DIR) / "manifests/crd.yaml");
-    if (!crd) return std::unexpected(crd.error());
-    server_->kube().create(kDefinitions, *crd);
+    if (auto status = create(kDefinitions, "crd.yaml"); !status) return status;
+    server_->kube().create("/api/v1/namespaces", {{"metadata", {{"name", "gpuward"}}}});
+    if (auto status = create(kConfigMaps, "remediator-switch.yaml"); !status) return status;
     return write_file_atomically(kubeconfig_, support::kubeconfig_text(url(), {}, "demo"), 0600);
   }
 
@@ -46,6 +46,14 @@ class FakeCluster final : public Cluster {
   }
 
  private:
+  [[nodiscard]] Status create(const std::string& collection, const std::string& manifest) {
+    const auto object =
+        manifest_as_json(std::filesystem::path(GPUWARD_SOURCE_DIR) / "manifests" / manifest);
+    if (!object) return std::unexpected(object.error());
+    server_->kube().create(collection, *object);
+    return {};
+  }
+
   SystemClock clock_;
   std::filesystem::path kubeconfig_;
   std::unique_ptr<fakes::FakeApiServer> server_;

@@ -45,8 +45,9 @@ class RealCluster final : public Cluster {
   }
 
   [[nodiscard]] Status install() {
-    if (auto status = plane_->apply(manifests() / "crd.yaml"); !status) return status;
-    if (auto status = plane_->apply(manifests() / "remediator-rbac.yaml"); !status) return status;
+    for (const char* file : {"crd.yaml", "remediator-rbac.yaml", "remediator-switch.yaml"}) {
+      if (auto status = plane_->apply(manifests() / file); !status) return status;
+    }
     const std::string list = "/apis/gpuward.dev/v1alpha1/remediations";
     if (!support::poll_until([&] { return get(list).has_value(); }, kEstablishLimit)) {
       return fail(ErrorKind::kTimeout, "the Remediation resource is not served: " + list);

@@ -36,7 +36,8 @@ class RemediatorOnControlPlane : public ::testing::Test {
     auto plane = support::ControlPlane::start(std::move(options));
     ASSERT_TRUE(plane) << plane.error().message;
     plane_ = std::move(*plane);
-    for (const char* file : {"crd.yaml", "remediator-rbac.yaml", "remediator.yaml"}) {
+    for (const char* file :
+         {"crd.yaml", "remediator-rbac.yaml", "remediator-switch.yaml", "remediator.yaml"}) {
       const auto applied = plane_->apply(std::string(GPUWARD_SOURCE_DIR "/manifests/") + file);
       ASSERT_TRUE(applied) << applied.error().message;
     }
