@@ -69,8 +69,8 @@ using Commands = std::vector<std::pair<CLI::App*, Command>>;
 Commands add_commands(CLI::App& app, Flags& flags) {
   CLI::App* list = app.add_subcommand("list", "List the remediations, open ones first");
   list->fallthrough();
-  CLI::App* approve = add_node_command(app, flags, "approve",
-                                       "Say yes to the step that waits for it, for an hour");
+  CLI::App* approve =
+      add_node_command(app, flags, "approve", "Say yes to the step that waits for it, for an hour");
   approve->add_option("token", flags.token, "As `list` and `explain` show it")->required();
   CLI::App* breaker = app.add_subcommand("breaker", "Say whether the circuit breaker is open");
   breaker->fallthrough();

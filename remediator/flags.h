@@ -42,8 +42,8 @@ struct Flags {
   std::string state_namespace = "gpuward";
   std::string pod_name;
   std::filesystem::path audit_path;  // empty: stdout
-  std::string node;   // of the commands about one node
-  std::string token;  // of approve
+  std::string node;                  // of the commands about one node
+  std::string token;                 // of approve
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;
 };

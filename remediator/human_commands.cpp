@@ -65,9 +65,9 @@ Result<Remediation> open_of(kube::Api& api, const std::string& node) {
 }
 
 Status annotate(kube::Api& api, const Remediation& remediation, const Json& annotations) {
-  const Json patch = {{"metadata",
-                       {{"resourceVersion", remediation.resource_version},
-                        {"annotations", annotations}}}};
+  const Json patch = {
+      {"metadata",
+       {{"resourceVersion", remediation.resource_version}, {"annotations", annotations}}}};
   const auto written = api.patch_custom(remediation_type(), remediation.name, dump_json(patch));
   if (!written) return with_context("writing remediation " + remediation.name, written.error());
   return {};
@@ -81,9 +81,9 @@ Result<std::string> approve(const Flags& flags, kube::Api& api) {
     return fail(ErrorKind::kInvalid, remediation->name + " waits for no approval now");
   }
   if (asked->token != flags.token) {
-    return fail(ErrorKind::kInvalid, "the token is not the one of " + remediation->name +
-                                         ": something has changed; see gpuward-remediator explain " +
-                                         flags.node);
+    return fail(ErrorKind::kInvalid,
+                "the token is not the one of " + remediation->name +
+                    ": something has changed; see gpuward-remediator explain " + flags.node);
   }
   const auto name = api.who_am_i();
   if (!name) return with_context("asking the API server who you are", name.error());
@@ -95,8 +95,8 @@ Result<std::string> approve(const Flags& flags, kube::Api& api) {
          " (" + remediation->name + ") for an hour\n";
 }
 
-Result<std::string> mark(const Flags& flags, kube::Api& api, std::string_view key, const Json& value,
-                         const std::string& what) {
+Result<std::string> mark(const Flags& flags, kube::Api& api, std::string_view key,
+                         const Json& value, const std::string& what) {
   const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
   const auto written = annotate(api, *remediation, {{std::string(key), value}});

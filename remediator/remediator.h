@@ -10,6 +10,7 @@
 
 #include "core/http/client.h"
 #include "core/http/server.h"
+#include "core/kube/leader.h"
 #include "core/metrics/family.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
@@ -18,7 +19,6 @@
 #include "core/runtime/work_queue.h"
 #include "remediator/actions/announcer.h"
 #include "remediator/actions/step_actions.h"
-#include "core/kube/leader.h"
 #include "remediator/cluster.h"
 #include "remediator/flags.h"
 #include "remediator/gates/stop_switch.h"

@@ -8,8 +8,8 @@ Result<std::string> Api::who_am_i() {
   Call call;
   call.method = "POST";
   call.target = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-  call.body = dump_json(
-      {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "SelfSubjectReview"}});
+  call.body =
+      dump_json({{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "SelfSubjectReview"}});
   const auto answer = impl_->transport.send(call);
   if (!answer) return std::unexpected(answer.error());
   std::string name =

@@ -1,5 +1,6 @@
 // Starting a child with two pipes to read from: its own process group, fresh signals, what it is
-// given or /dev/null as stdin, none of our descriptors. Inside core/runtime only: what others use is child.h.
+// given or /dev/null as stdin, none of our descriptors. Inside core/runtime only: what others use
+// is child.h.
 #pragma once
 
 #include <sys/types.h>

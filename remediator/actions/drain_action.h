@@ -1,5 +1,5 @@
-// The step `drain`: takes the pods off the node as the plan's settings say. It may be begun again at
-// any time: an eviction is bound to the pod's UID.
+// The step `drain`: takes the pods off the node as the plan's settings say. It may be begun again
+// at any time: an eviction is bound to the pod's UID.
 #pragma once
 
 #include "remediator/actions/step_action.h"

@@ -29,9 +29,9 @@ Facts RebootAction::facts_before(const kube::Node& node) const {
 
 Result<StepProgress> RebootAction::begin(const StepOrder& order) {
   if (order.node.boot_id.empty()) {
-    return progress(StepResult::kFailed,
-                    "the node does not say which boot it is in: nobody could tell that it restarted",
-                    order);
+    return progress(
+        StepResult::kFailed,
+        "the node does not say which boot it is in: nobody could tell that it restarted", order);
   }
   if (auto allowed = order.permit(); !allowed) {
     return progress(StepResult::kIntended, "reboot waits: " + allowed.error().message, order);
@@ -48,7 +48,8 @@ Result<StepProgress> RebootAction::begin(const StepOrder& order) {
     return progress(StepResult::kFailed, asked.error().message, order);
   return progress(StepResult::kRunning,
                   "it is not known whether the restart was accepted, and it is not asked for "
-                  "again: " + asked.error().message,
+                  "again: " +
+                      asked.error().message,
                   order);
 }
 

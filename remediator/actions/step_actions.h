@@ -1,4 +1,5 @@
-// All steps after the marks, made from what they need. Used by the composition root.
+// All steps after the marks, made from what they need: the table is in all.cpp. Used by the
+// composition root, which hands the reconciler find_step().
 #pragma once
 
 #include <map>

@@ -44,8 +44,7 @@ std::optional<std::string> VerifyAction::objection(const StepOrder& order) {
   const auto report = reports_->latest(order.node.meta.name);
   if (!report) return why_no_report(report.error());
   const StepRecord* record = order.remediation.status.find(Step::kVerify);
-  const WallTime begun =
-      record != nullptr && record->intent_at ? *record->intent_at : order.now;
+  const WallTime begun = record != nullptr && record->intent_at ? *record->intent_at : order.now;
   return objection_to(*report, order.node,
                       {.after = begun,
                        .max_age = policy_.get()->return_to_service.max_report_age,

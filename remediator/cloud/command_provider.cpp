@@ -29,7 +29,8 @@ std::string first_line(const std::string& text) {
 
 Status CommandProvider::reboot(const Machine& machine) {
   const MachineCommands settings = parts_.policy.get()->machines;
-  if (settings.reboot.empty()) return fail(ErrorKind::kNotFound, "machines.reboot names no program");
+  if (settings.reboot.empty())
+    return fail(ErrorKind::kNotFound, "machines.reboot names no program");
   ChildCommand command;
   command.program = settings.reboot.front();
   command.arguments.assign(settings.reboot.begin() + 1, settings.reboot.end());

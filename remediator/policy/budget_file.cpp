@@ -35,7 +35,6 @@
 #include <set>
 #include <string>
 
-
 namespace gpuward::remediator {
 namespace {
 

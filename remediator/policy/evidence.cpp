@@ -65,8 +65,7 @@ bool is_late_repeat(const Order& order, std::span<const Remediation> closed, Wal
     for (const AlertEvidence& alert : remediation.alerts) {
       const bool is_over = remediation.status.phase == Phase::kCancelled ||
                            (alert.ended_at && now - *alert.ended_at < kLateRepeats);
-      if (is_over && alert.fingerprint == order.fingerprint &&
-          order.starts_at <= alert.starts_at) {
+      if (is_over && alert.fingerprint == order.fingerprint && order.starts_at <= alert.starts_at) {
         return true;
       }
     }

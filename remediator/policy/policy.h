@@ -15,6 +15,7 @@
 #include "core/model/severity.h"
 #include "core/runtime/yaml.h"
 #include "remediator/policy/budget_limits.h"
+#include "remediator/policy/retention.h"
 #include "remediator/policy/step.h"
 #include "remediator/policy/step_plan.h"
 
@@ -51,6 +52,7 @@ struct Policy {
   MachineCommands machines;
   EvictionRate evictions;
   BudgetLimits budgets;
+  Retention retention;
   Exclusions excluded;
   ReturnToService return_to_service;
 };

@@ -16,6 +16,9 @@
 //   drain: {...}                       # defaults of all drains: drain/drain_settings_file.cpp
 //   evictions: {...}                   # the rate of all drains: the same file
 //   budgets: {...}                     # policy/budget_file.cpp
+//   remediations:                      # closed ones are deleted
+//     keep_for: 30d
+//     keep_most: 2000
 //   evidence:
 //     max_age: 120s                    # of the report right before drain and reboot
 //   machines:                          # a program of yours that restarts a machine
@@ -61,17 +64,22 @@ void read_steps(const YamlMap& severities, Severity severity, const DrainSetting
   policy.steps[severity] = std::move(plan);
 }
 
+void read_retention(const YamlMap& section, Retention& out) {
+  section.read("keep_for", out.age, std::chrono::hours(1), std::chrono::hours(24 * 366));
+  section.read("keep_most", out.most, 10, 100'000);
+}
+
 void read_machines(const YamlMap& section, Policy& policy) {
   section.read("reboot", policy.machines.reboot);
   section.read("timeout", policy.machines.timeout, std::chrono::seconds(1),
                std::chrono::minutes(10));
-  const bool has_program = !policy.machines.reboot.empty() &&
-                           !policy.machines.reboot.front().empty();
+  const bool has_program =
+      !policy.machines.reboot.empty() && !policy.machines.reboot.front().empty();
   for (const auto& [severity, plan] : policy.steps) {
     const bool reboots = std::ranges::find(plan, Step::kReboot, &PlannedStep::step) != plan.end();
     if (reboots && !has_program) {
-      section.reject("reboot", "is required where severities." +
-                                   std::string(to_string(severity)) + " has the step reboot");
+      section.reject("reboot", "is required where severities." + std::string(to_string(severity)) +
+                                   " has the step reboot");
       return;
     }
   }
@@ -108,8 +116,9 @@ Result<Policy> read_policy(const YamlFile& file) {
   for (const Severity severity : kSeverities) read_steps(severities, severity, drain, policy);
   policy.evictions = read_eviction_rate(root.map("evictions"));
   policy.budgets = read_budgets(root.map("budgets"));
-  root.map("evidence").read("max_age", policy.max_evidence_age, std::chrono::seconds(10),
-                            std::chrono::minutes(10));
+  root.map("evidence")
+      .read("max_age", policy.max_evidence_age, std::chrono::seconds(10), std::chrono::minutes(10));
+  read_retention(root.map("remediations"), policy.retention);
   read_machines(root.map("machines"), policy);
   read_excluded(root.map("excluded"), policy.excluded);
   read_return(root.map("return_to_service"), policy.return_to_service);

@@ -8,9 +8,8 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr std::array<std::string_view, 13> kPhases = {
-    "Pending",   "Observed", "Quarantined", "Waiting",  "Draining", "Rebooting",
-    "Verifying", "Held",     "Paused",      "Released", "Ended",    "Superseded",
-    "Cancelled"};
+    "Pending", "Observed", "Quarantined", "Waiting", "Draining",   "Rebooting", "Verifying",
+    "Held",    "Paused",   "Released",    "Ended",   "Superseded", "Cancelled"};
 
 }  // namespace
 
@@ -33,6 +32,10 @@ const StepRecord* RemediationStatus::find(Step step) const {
 bool RemediationStatus::has_done(Step step) const {
   const StepRecord* record = find(step);
   return record != nullptr && record->result == StepResult::kDone;
+}
+
+bool Remediation::wants_us() const {
+  return open() || (deleting && std::ranges::find(finalizers, kFinalizer) != finalizers.end());
 }
 
 bool Remediation::any_firing() const {

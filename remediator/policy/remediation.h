@@ -35,6 +35,9 @@ enum class Phase : std::uint8_t {
   kCancelled,   // closed: a human said cancel; what was ours is off the node again
 };
 
+// Keeps a deleted Remediation until what is ours is off its node.
+inline constexpr std::string_view kFinalizer = "gpuward.dev/remediation";
+
 [[nodiscard]] std::string_view to_string(Phase phase);  // "Pending", ...
 [[nodiscard]] std::optional<Phase> parse_phase(std::string_view text);
 [[nodiscard]] bool is_open(Phase phase);
@@ -115,6 +118,8 @@ struct RemediationStatus {
 struct Remediation {
   std::string name, uid, resource_version;
   std::optional<WallTime> created;
+  bool deleting = false;  // somebody has deleted it: it goes once its finalizers are gone
+  std::vector<std::string> finalizers;
   std::string node, node_uid;
   std::string boot_id, instance_id;     // of the node when the Remediation was opened
   Severity severity = Severity::kNone;  // the worst so far
@@ -123,6 +128,8 @@ struct Remediation {
   RemediationStatus status;
 
   [[nodiscard]] bool open() const { return is_open(status.phase); }
+  // Something is to be done for it: it is open, or waits for us to let it go.
+  [[nodiscard]] bool wants_us() const;
   // The evidence's severity, or what it was escalated to.
   [[nodiscard]] Severity acted_severity() const {
     return std::max(severity, status.escalated_to.value_or(Severity::kNone));

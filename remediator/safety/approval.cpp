@@ -30,9 +30,8 @@ bool is_over(const ApprovalRecord& record, WallTime now) {
 ApprovalAnswer approval_of(const Remediation& remediation, const kube::Node& node, Step step,
                            WallTime now) {
   const auto& known = remediation.status.approval;
-  const bool is_asked =
-      known && known->step == step && !is_over(*known, now) &&
-      known->token == token_for(remediation, node, step, known->requested_at);
+  const bool is_asked = known && known->step == step && !is_over(*known, now) &&
+                        known->token == token_for(remediation, node, step, known->requested_at);
   if (!is_asked) {
     // To the millisecond, as the resource keeps it: the token must come out the same again.
     const auto asked_at = std::chrono::floor<std::chrono::milliseconds>(now);

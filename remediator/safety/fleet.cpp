@@ -9,13 +9,12 @@ namespace {
 
 // What the labels of a GPU node begin with: NVIDIA's and AMD's operators and feature discovery
 // (gpu-feature-discovery, k8s-device-plugin, node-feature-discovery by PCI vendor), and ours.
-constexpr std::array<std::string_view, 6> kGpuLabels{
-    "nvidia.com/gpu.",
-    "amd.com/gpu.",
-    "feature.node.kubernetes.io/pci-10de",
-    "feature.node.kubernetes.io/pci-0302_10de",
-    "feature.node.kubernetes.io/pci-1002",
-    "gpu-healthcheck.aws-samples.io/"};
+constexpr std::array<std::string_view, 6> kGpuLabels{"nvidia.com/gpu.",
+                                                     "amd.com/gpu.",
+                                                     "feature.node.kubernetes.io/pci-10de",
+                                                     "feature.node.kubernetes.io/pci-0302_10de",
+                                                     "feature.node.kubernetes.io/pci-1002",
+                                                     "gpu-healthcheck.aws-samples.io/"};
 constexpr std::array<std::string_view, 3> kGpuResources{"nvidia.com/", "amd.com/gpu",
                                                         "gpu.intel.com/"};
 

@@ -9,8 +9,8 @@
 
 #include "core/kube/objects.h"
 #include "core/model/severity.h"
-#include "remediator/policy/remediation.h"
 #include "remediator/policy/place.h"
+#include "remediator/policy/remediation.h"
 
 namespace gpuward::remediator {
 
@@ -38,8 +38,9 @@ struct Fleet {
   [[nodiscard]] const FleetNode* find(std::string_view uid) const;
 };
 
-// Whether the node has GPUs, as its labels and its resources say: device plugins, feature discovery,
-// the GPU operators, our exporter's own label. A broken GPU does not make it another kind of node.
+// Whether the node has GPUs, as its labels and its resources say: device plugins, feature
+// discovery, the GPU operators, our exporter's own label. A broken GPU does not make it another
+// kind of node.
 [[nodiscard]] bool is_gpu_node(const kube::Node& node);
 
 // What the node itself says; severity and alerts are the caller's.

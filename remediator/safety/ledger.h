@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "remediator/policy/budget_limits.h"
-#include "remediator/policy/remediation.h"
 #include "remediator/policy/place.h"
+#include "remediator/policy/remediation.h"
 
 namespace gpuward::remediator {
 

@@ -1,4 +1,5 @@
-// What a Node's conditions say, as decisions and steps read it. Pure.
+// What a Node's condition Ready says, as decisions and steps read it: well, not well, or nobody
+// answers. Pure.
 #pragma once
 
 #include <algorithm>

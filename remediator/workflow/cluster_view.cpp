@@ -98,7 +98,7 @@ std::vector<std::string> ClusterView::open_for(const std::string& node_name) con
   std::vector<std::string> names;
   auto [it, end] = by_node_.equal_range(node_name);
   for (; it != end; ++it) {
-    if (remediations_.at(it->second).open()) names.push_back(it->second);
+    if (remediations_.at(it->second).wants_us()) names.push_back(it->second);
   }
   return names;
 }
@@ -107,7 +107,7 @@ std::vector<std::string> ClusterView::nodes_with_open() const {
   const std::lock_guard lock(mutex_);
   std::set<std::string> names;
   for (const auto& [name, remediation] : remediations_) {
-    if (remediation.open()) names.insert(remediation.node);
+    if (remediation.wants_us()) names.insert(remediation.node);
   }
   return {names.begin(), names.end()};
 }

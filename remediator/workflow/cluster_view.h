@@ -38,9 +38,10 @@ class ClusterView {
   [[nodiscard]] std::vector<Remediation> remediations_of(const std::string& node_uid) const;
   // Whether the Remediation of that name is known in exactly this version.
   [[nodiscard]] bool has(const std::string& name, const std::string& resource_version) const;
-  // Names of the open ones for nodes of that name (more than one after a node was made anew).
+  // Names of those that something is to be done for, on nodes of that name (more than one after a
+  // node was made anew).
   [[nodiscard]] std::vector<std::string> open_for(const std::string& node_name) const;
-  // The names of all nodes with an open Remediation.
+  // The names of all nodes with such a Remediation.
   [[nodiscard]] std::vector<std::string> nodes_with_open() const;
 
   // The nodes that budgets count, with what is open about each.

@@ -155,9 +155,9 @@ void Controller::follow_remediations(const std::stop_token& stop) {
     // What this process wrote itself it knows already.
     if (parts_.view.has(remediation->name, remediation->resource_version)) return;
     const std::string node = remediation->node;
-    const bool open = remediation->open();
+    const bool wants_us = remediation->wants_us();
     parts_.view.put_remediation(std::move(*remediation));
-    if (open) (void)parts_.queue.add(node);
+    if (wants_us) (void)parts_.queue.add(node);
   };
   handlers.on_delete = [this](const std::string& name) { parts_.view.remove_remediation(name); };
   handlers.on_synced = [this] { parts_.view.set_remediations_synced(); };

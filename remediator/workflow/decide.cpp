@@ -66,7 +66,8 @@ class Decider {
     if (was_released()) {
       return close(Phase::kReleased, "return_to_service", "what was ours is off the node again");
     }
-    if (remediation_.wish.cancel) return decide_cancelled();
+    if (remediation_.deleting) return take_off("the remediation is being deleted");
+    if (remediation_.wish.cancel) return take_off("cancelled by annotation");
     if (const auto why = exclusion_of(policy_, *world_.node)) return keep_off("excluded", *why);
     if (world_.node->meta.deleting) {
       return keep_off("guard.node-deleting", "the node is being deleted");
@@ -159,8 +160,7 @@ class Decider {
   }
 
   // What is ours goes off the node, whatever the alerts say.
-  Decision decide_cancelled() {
-    const std::string why = "cancelled by annotation";
+  Decision take_off(const std::string& why) {
     if (!ours_on_node()) return close(Phase::kCancelled, "guard.cancel", why);
     return verdict(Verdict::kRelease, Phase::kCancelled, "guard.cancel", why);
   }
@@ -270,8 +270,8 @@ class Decider {
   bool marks_stand(const std::vector<Step>& marks) const {
     const std::string value(to_string(remediation_.acted_severity()));
     return std::all_of(marks.begin(), marks.end(), [&](Step mark) {
-      const bool is_there = mark == Step::kTaint ? our_taint_on(*world_.node) == value
-                                                 : world_.node->unschedulable;
+      const bool is_there =
+          mark == Step::kTaint ? our_taint_on(*world_.node) == value : world_.node->unschedulable;
       return is_there && remediation_.status.has_done(mark);
     });
   }

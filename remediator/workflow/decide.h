@@ -35,8 +35,8 @@ enum class Verdict : std::uint8_t {
 
 struct World {
   const Remediation& remediation;
-  const kube::Node* node = nullptr;            // null: no node of that name
-  std::optional<Result<HealthReport>> report;  // asked for after kAskReport
+  const kube::Node* node = nullptr;                        // null: no node of that name
+  std::optional<Result<HealthReport>> report;              // asked for after kAskReport
   std::optional<Result<std::optional<SlotRefusal>>> slot;  // asked for after kAskSlot
 };
 

@@ -65,9 +65,8 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
       return ledger;
     }
     if (auto why = refuse_slot(ledger, fleet, limits, request, now)) {
-      refusal = SlotRefusal{.guard = std::move(why->guard),
-                            .message = std::move(why->message),
-                            .is_worn_out = false};
+      refusal = SlotRefusal{
+          .guard = std::move(why->guard), .message = std::move(why->message), .is_worn_out = false};
       return ledger;
     }
     Ledger next = with_slot(ledger, slot_for(ledger, fleet, request, now));
@@ -111,9 +110,19 @@ Status LedgerSlots::keep() {
   if (!begun) return begun;
   const BudgetLimits limits = policy_.get()->budgets;
   const Fleet fleet = view_.fleet();
-  return change([&](const Ledger& ledger) -> Result<Ledger> {
+  const auto settled_now = change([&](const Ledger& ledger) -> Result<Ledger> {
     return settled(ledger, roll, fleet, limits, clock_.wall());
   });
+  return settled_now ? forget(*all) : settled_now;
+}
+
+// After the ledger knows that they are closed.
+Status LedgerSlots::forget(const std::vector<Remediation>& all) {
+  for (const Remediation* one : to_forget(all, policy_.get()->retention, clock_.wall())) {
+    const auto gone = remediations_.remove(*one);
+    if (!gone && gone.error().kind != ErrorKind::kNotFound) return gone;
+  }
+  return {};
 }
 
 // The last that was computed is what was written, or what stands already.
@@ -138,10 +147,10 @@ std::optional<LedgerSlots::Spending> LedgerSlots::spending() const {
     ledger = last_;
   }
   if (!ledger) return std::nullopt;
-  Spending spending{.breaker = ledger->breaker,
-                    .uses = budget_uses(*ledger, view_.fleet(), policy_.get()->budgets,
-                                        clock_.wall()),
-                    .slots = {{Harm::kCordon, 0}, {Harm::kDisrupt, 0}, {Harm::kTerminate, 0}}};
+  Spending spending{
+      .breaker = ledger->breaker,
+      .uses = budget_uses(*ledger, view_.fleet(), policy_.get()->budgets, clock_.wall()),
+      .slots = {{Harm::kCordon, 0}, {Harm::kDisrupt, 0}, {Harm::kTerminate, 0}}};
   for (const Slot& slot : ledger->slots) ++spending.slots[slot.harm];
   return spending;
 }
@@ -157,8 +166,8 @@ SpentRecord spent_by(const Remediation& remediation) {
   for (const StepRecord& step : remediation.status.steps) {
     const auto harm = harm_of(step.step);
     if (harm && step.intent_at) {
-      record.steps.push_back({.harm = *harm, .treatment = treatment_of(step.step),
-                              .at = *step.intent_at});
+      record.steps.push_back(
+          {.harm = *harm, .treatment = treatment_of(step.step), .at = *step.intent_at});
     }
   }
   return record;

@@ -29,13 +29,13 @@ class LedgerSlots final : public Slots {
               const CurrentPolicy& policy, Clock& clock);
 
   [[nodiscard]] Result<std::optional<SlotRefusal>> take(const Remediation& remediation,
-                                                        const kube::Node& node,
-                                                        Step step) override;
+                                                        const kube::Node& node, Step step) override;
   [[nodiscard]] Status arrived(const Remediation& remediation) override;
   [[nodiscard]] Status give_back(const Remediation& remediation) override;
 
-  // Makes the ledger where there is none, and frees slots that nobody gives back any more. Lists
-  // all Remediations; at the start and from time to time.
+  // Makes the ledger where there is none, frees slots that nobody gives back any more, and deletes
+  // Remediations that were closed long ago. Lists all Remediations; at the start and from time to
+  // time.
   [[nodiscard]] Status keep();
   // As it was last read or written here, for metrics: costs no request. Nullopt before that.
   struct Spending {
@@ -47,6 +47,7 @@ class LedgerSlots final : public Slots {
 
  private:
   [[nodiscard]] Status change(const LedgerStore::Change& change);
+  [[nodiscard]] Status forget(const std::vector<Remediation>& all);
 
   LedgerStore& ledger_;
   RemediationStore& remediations_;

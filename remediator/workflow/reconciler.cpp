@@ -63,7 +63,7 @@ Result<std::optional<milliseconds>> Reconciler::reconcile_one(const std::string&
     return std::nullopt;
   }
   parts_.view.put_remediation(*remediation);
-  if (!remediation->open()) return std::nullopt;
+  if (!remediation->open()) return let_go(*remediation);
   if (auto valid = kube::validate_node_name(remediation->node); !valid) {
     return std::unexpected(valid.error());
   }
@@ -84,10 +84,17 @@ Result<std::optional<milliseconds>> Reconciler::reconcile_one(const std::string&
     // What a crash keeps from being given back here, the keeper of the ledger gives back later.
     if (auto status = parts_.slots.give_back(now.remediation); !status)
       parts_.observer.on_error(now.remediation.node, status.error());
-    return std::nullopt;
+    return let_go(now.remediation);
   }
   if (auto status = weigh_evidence(now); !status) return std::unexpected(status.error());
   return now.decision.look_again;
+}
+
+Result<std::optional<milliseconds>> Reconciler::let_go(const Remediation& closed) {
+  if (!closed.wants_us()) return std::nullopt;
+  const auto gone = parts_.store.let_go(closed);
+  if (!gone && gone.error().kind != ErrorKind::kNotFound) return std::unexpected(gone.error());
+  return std::nullopt;
 }
 
 // Before anything is done for it; said again until the first step is recorded.
@@ -205,9 +212,9 @@ Status Reconciler::begin_step(Case& now) {
   }
   if (auto allowed = parts_.permit(); !allowed) return hold_back(now, allowed.error());
   const Phase before = now.remediation.status.phase;
-  const auto intended = with_begin(now.remediation.status, now.decision,
-                                   now.remediation.acted_severity(), now.policy->mode,
-                                   action->facts_before(*now.node), parts_.clock.wall());
+  const auto intended =
+      with_begin(now.remediation.status, now.decision, now.remediation.acted_severity(),
+                 now.policy->mode, action->facts_before(*now.node), parts_.clock.wall());
   if (auto status = write(now, intended); !status) return status;
   audit(now, AuditMoment::kDecided);
   announce(now, before);

@@ -51,6 +51,8 @@ class Reconciler {
   [[nodiscard]] Result<std::optional<std::chrono::milliseconds>> reconcile_one(
       const std::string& name);
   [[nodiscard]] Result<HealthReport> report_of(const std::string& node);
+  // Lets a closed Remediation that somebody has deleted go.
+  [[nodiscard]] Result<std::optional<std::chrono::milliseconds>> let_go(const Remediation& closed);
   [[nodiscard]] Status count_arrival(const Case& now);
   [[nodiscard]] Decision decide_with_answers(Case& now);
   [[nodiscard]] Status carry_out(Case& now);

@@ -176,6 +176,8 @@ Result<Remediation> decode(const kube::ObjectMeta& meta, const Json& root) {
   remediation.uid = meta.uid;
   remediation.resource_version = meta.resource_version;
   remediation.created = meta.created;
+  remediation.deleting = meta.deleting;
+  remediation.finalizers = texts_at(member_at(root, "metadata"), "finalizers");
   remediation.wish = wish_of(meta.annotations);
   const Json& spec = member_at(root, "spec");
   remediation.node = string_at(spec, "nodeName");
@@ -220,6 +222,7 @@ std::string create_body(const Remediation& remediation) {
                     {"kind", "Remediation"},
                     {"metadata",
                      {{"name", remediation.name},
+                      {"finalizers", Json::array({std::string(kFinalizer)})},
                       {"labels",
                        {{std::string(kNodeLabel), to_label_value(remediation.node)},
                         {std::string(kNodeUidLabel), to_label_value(remediation.node_uid)}}}}},
@@ -237,6 +240,16 @@ std::string evidence_patch(const Remediation& remediation) {
                     {"spec",
                      {{"severity", std::string(to_string(remediation.severity))},
                       {"alerts", encode_evidence_list(remediation.alerts)}}}});
+}
+
+std::string release_patch(const Remediation& remediation) {
+  Json left = Json::array();
+  for (const std::string& finalizer : remediation.finalizers) {
+    if (finalizer != kFinalizer) left.push_back(finalizer);
+  }
+  return dump_json(
+      {{"metadata",
+        {{"resourceVersion", remediation.resource_version}, {"finalizers", std::move(left)}}}});
 }
 
 std::string status_patch(const Remediation& remediation) {

@@ -33,6 +33,7 @@ inline constexpr std::string_view kApprovedByAnnotation = "gpuward.dev/approved-
 // Merge-patches guarded by remediation.resource_version: severity and evidence, and the whole
 // status.
 [[nodiscard]] std::string evidence_patch(const Remediation& remediation);
+[[nodiscard]] std::string release_patch(const Remediation& remediation);  // without our finalizer
 [[nodiscard]] std::string status_patch(const Remediation& remediation);
 
 }  // namespace gpuward::remediator

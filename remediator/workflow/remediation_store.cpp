@@ -54,6 +54,17 @@ Result<Remediation> RemediationStore::write_evidence(const Remediation& remediat
       api_.patch_custom(remediation_type(), remediation.name, evidence_patch(remediation)));
 }
 
+Status RemediationStore::let_go(const Remediation& remediation) {
+  const auto written =
+      api_.patch_custom(remediation_type(), remediation.name, release_patch(remediation));
+  if (!written) return std::unexpected(written.error());
+  return {};
+}
+
+Status RemediationStore::remove(const Remediation& remediation) {
+  return api_.delete_custom(remediation_type(), remediation.name, remediation.uid);
+}
+
 Result<Remediation> RemediationStore::write_status(const Remediation& remediation) {
   return decoded(
       api_.patch_custom_status(remediation_type(), remediation.name, status_patch(remediation)));

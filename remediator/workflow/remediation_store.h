@@ -24,6 +24,10 @@ class RemediationStore {
   // Compare-and-set on remediation.resource_version; the value as it is afterwards.
   [[nodiscard]] Result<Remediation> write_evidence(const Remediation& remediation);
   [[nodiscard]] Result<Remediation> write_status(const Remediation& remediation);
+  // Takes our finalizer off one that is being deleted. kNotFound: it is gone already.
+  [[nodiscard]] Status let_go(const Remediation& remediation);
+  // Deletes exactly that one. kNotFound: it is gone already.
+  [[nodiscard]] Status remove(const Remediation& remediation);
 
  private:
   kube::Api& api_;

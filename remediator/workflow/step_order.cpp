@@ -46,12 +46,15 @@ std::optional<Gate> delay_before(const PlannedStep& step, const Remediation& rem
 }
 
 // What has to be true of the node right before harm is done to it.
-std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
-                                    const World& world, WallTime now) {
+std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy, const World& world,
+                                WallTime now) {
   if (!is_disruptive(step.step)) return std::nullopt;
   if (const auto who = other_repairer(*world.node, now)) return shut("guard.other-repairer", *who);
   if (!world.report)
-    return Gate{.verdict = Verdict::kAskReport, .rule = {}, .message = {}, .approval = {},
+    return Gate{.verdict = Verdict::kAskReport,
+                .rule = {},
+                .message = {},
+                .approval = {},
                 .look_again = {}};
   const std::string what = std::string(to_string(step.step)) + " needs fresh evidence: ";
   if (!*world.report) return shut("guard.evidence", what + why_no_report(world.report->error()));
@@ -85,8 +88,7 @@ const StepRecord* counting_record(const Remediation& remediation, Step step) {
   return record->severity == remediation.acted_severity() ? record : nullptr;
 }
 
-const PlannedStep* next_step(const std::vector<PlannedStep>& plan,
-                             const Remediation& remediation) {
+const PlannedStep* next_step(const std::vector<PlannedStep>& plan, const Remediation& remediation) {
   for (const PlannedStep& step : plan) {
     if (is_mark(step.step)) continue;
     const StepRecord* record = counting_record(remediation, step.step);

@@ -33,10 +33,9 @@ std::vector<Layer> make_layers() {
       "exporter/gpu",    "exporter/kernel_log", "exporter/host",    "exporter/store",
       "exporter/checks", "exporter/pods",       "exporter/publish", "exporter/amd_health"};
   constexpr std::array<std::string_view, 10> kRemediator{
-      "remediator/drain",   "remediator/policy",   "remediator/safety",
-      "remediator/gates",   "remediator/cloud",    "remediator/sources",
-      "remediator/notify",  "remediator/actions",  "remediator/workflow",
-      "remediator/page"};
+      "remediator/drain",    "remediator/policy",  "remediator/safety", "remediator/gates",
+      "remediator/cloud",    "remediator/sources", "remediator/notify", "remediator/actions",
+      "remediator/workflow", "remediator/page"};
   std::vector<Layer> layers{
       {"core/model", {}},
       {"core/xid", {"core/model"}},

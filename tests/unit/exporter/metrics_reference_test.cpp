@@ -180,6 +180,11 @@ TEST(MetricsReference, IsWhatTheRemediatorServes) {
   remediator::Standing standing;
   standing.remediations = {{}};
   standing.last_good_reload = clock.wall();
+  standing.leads = true;
+  standing.spending = remediator::LedgerSlots::Spending{
+      .breaker = {},
+      .uses = {{.guard = "budget.pool", .where = "pool a", .used = 1, .allowed = 2}},
+      .slots = {{remediator::Harm::kCordon, 1}}};
 
   EXPECT_THAT(served(metrics::to_text(remediator::to_families(values, standing))),
               ContainerEq(documented({"gpuward-remediator", "Both programs"})));

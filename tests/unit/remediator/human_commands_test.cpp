@@ -2,8 +2,8 @@
 #include "remediator/human_commands.h"
 
 #include "remediator/safety/breaker.h"
-#include "tests/unit/remediator/workflow/cluster_fixture.h"
 #include "remediator/workflow/ledger_store.h"
+#include "tests/unit/remediator/workflow/cluster_fixture.h"
 
 namespace gpuward::remediator {
 namespace {

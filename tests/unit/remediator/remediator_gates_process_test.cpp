@@ -4,8 +4,8 @@
 namespace gpuward::remediator {
 namespace {
 
-using ::testing::HasSubstr;
 using support::wait_until;
+using ::testing::HasSubstr;
 
 class RemediatorGates : public RemediatorProcess {
  protected:

@@ -36,8 +36,8 @@ kube::Node a_node(const std::string& boot, bool ready = true) {
   node.meta.uid = "uid-1";
   node.provider_id = "aws:///a/i-1";
   node.boot_id = boot;
-  node.conditions = {{.type = "Ready", .status = ready ? "True" : "False", .reason = {},
-                      .message = {}}};
+  node.conditions = {
+      {.type = "Ready", .status = ready ? "True" : "False", .reason = {}, .message = {}}};
   return node;
 }
 

@@ -14,7 +14,8 @@ using ::testing::HasSubstr;
 class CommandProviderTest : public ::testing::Test {
  protected:
   // A program that does what `script` says; its stdin is kept in the folder.
-  void use(const std::string& script, std::chrono::milliseconds timeout = std::chrono::seconds(20)) {
+  void use(const std::string& script,
+           std::chrono::milliseconds timeout = std::chrono::seconds(20)) {
     Policy wanted;
     wanted.machines.reboot = {"/bin/sh", "-c", "cat > " + input() + "; " + script, "power-cycle"};
     wanted.machines.timeout = timeout;

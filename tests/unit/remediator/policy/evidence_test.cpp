@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "remediator/policy/retention.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -147,6 +149,38 @@ TEST(Evidence, DoesNotTakeAnAlertThatGoesOnForALateRepeatForEver) {
   fold(closed, resolved(kStart + minutes(5)), kStart + minutes(6));
 
   EXPECT_FALSE(is_late_repeat(firing(), {{closed}}, kStart + minutes(11)));
+}
+
+Remediation closed_at(WallTime at) {
+  Remediation remediation;
+  remediation.status.phase = Phase::kReleased;
+  remediation.status.closed_at = at;
+  return remediation;
+}
+
+TEST(Retention, ForgetsWhatIsOldAndWhatIsTooMany) {
+  const WallTime now = WallTime(std::chrono::hours(500'000));
+  const Retention retention{.age = std::chrono::hours(24), .most = 2};
+  std::vector<Remediation> all = {
+      closed_at(now - std::chrono::hours(2)), closed_at(now - std::chrono::hours(25)),
+      closed_at(now - std::chrono::hours(3)), closed_at(now - std::chrono::hours(1))};
+
+  const auto forget = to_forget(all, retention, now);
+
+  ASSERT_EQ(forget.size(), 2U);
+  EXPECT_EQ(forget[0], &all[1]);  // too old
+  EXPECT_EQ(forget[1], &all[2]);  // the oldest of three
+}
+
+TEST(Retention, KeepsWhatIsOpenAndWhoseAlertsStillFire) {
+  const WallTime now = WallTime(std::chrono::hours(500'000));
+  const Retention retention{.age = std::chrono::hours(1), .most = 0};
+  std::vector<Remediation> all(2);
+  all[0].status.phase = Phase::kHeld;
+  all[1] = closed_at(now - std::chrono::hours(9));
+  all[1].alerts.push_back({"Bad", "ab", Severity::kReboot, now, now, std::nullopt});
+
+  EXPECT_TRUE(to_forget(all, retention, now).empty());
 }
 
 }  // namespace

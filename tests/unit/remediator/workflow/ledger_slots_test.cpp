@@ -23,7 +23,8 @@ class LedgerSlotsTest : public ClusterTest {
   }
   LedgerSlots& slots_of(Replica& replica) {
     store_ = std::make_unique<LedgerStore>(api_, LedgerPlace{.ns = "default"}, clock_);
-    slots_over_ = std::make_unique<LedgerSlots>(*store_, replica.store, replica.view, policy_, clock_);
+    slots_over_ =
+        std::make_unique<LedgerSlots>(*store_, replica.store, replica.view, policy_, clock_);
     return *slots_over_;
   }
   Remediation opened(const std::string& name) {
@@ -153,6 +154,28 @@ TEST_F(LedgerSlotsTest, RebuildALostLedgerFromWhatTheRemediationsRecord) {
   EXPECT_TRUE(ledger->find(first.name));
   EXPECT_TRUE(ledger->breaker.open);
   EXPECT_EQ(ledger->attempts.size(), 1U);
+}
+
+TEST_F(LedgerSlotsTest, DeleteRemediationsThatWereClosedLongAgoAndNoOthers) {
+  Remediation old = opened("gpu-01");
+  (void)opened("gpu-02");
+  clock_.advance(minutes(1));
+  Order ended = order(Severity::kReboot, false);
+  ASSERT_TRUE(take({ended}));
+  old = *replica_->store.read(old.name);
+  old.status.phase = Phase::kReleased;
+  old.status.closed_at = clock_.wall();
+  ASSERT_TRUE(replica_->store.write_status(old));
+  ASSERT_TRUE(slots_over_->keep());
+  EXPECT_EQ(remediations().size(), 2U);
+  clock_.advance(hours(24 * 31));
+
+  ASSERT_TRUE(slots_over_->keep());
+  catch_up(*replica_);
+  ASSERT_TRUE(reconcile());  // it lets its own record go
+
+  ASSERT_EQ(remediations().size(), 1U);
+  EXPECT_EQ(remediations()[0].node, "gpu-02");
 }
 
 TEST_F(LedgerSlotsTest, CostNothingForStepsThatHarmNobody) {

@@ -24,8 +24,8 @@ class StepsTest : public ClusterTest {
   StepsTest() {
     clock_.advance(minutes(15));  // the node is no newcomer
     policy.mode = Mode::kFull;
-    plan(Severity::kReboot, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kReboot,
-                             Step::kVerify, Step::kReturn});
+    plan(Severity::kReboot,
+         {Step::kTaint, Step::kCordon, Step::kDrain, Step::kReboot, Step::kVerify, Step::kReturn});
     report(Severity::kReboot);
   }
   void plan(Severity severity, const std::vector<Step>& steps) {
@@ -57,7 +57,7 @@ class StepsTest : public ClusterTest {
   }
   void annotate(const std::string& key, const std::string& value) {
     kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
-                      Json{{"metadata", {{"annotations", {{key, value}}}}}});
+                Json{{"metadata", {{"annotations", {{key, value}}}}}});
   }
   void expect_waiting(const std::string& guard, const std::string& says) {
     const RemediationStatus status = remediation().status;
@@ -451,6 +451,34 @@ TEST_F(StepsTest, CancelTakesWhatIsOursOffTheNodeAndStaysCancelled) {
   const auto counts = take({repeat});
   EXPECT_EQ(counts->ignored, 1U);
   EXPECT_EQ(remediations().size(), 1U);
+}
+
+TEST_F(StepsTest, TakeWhatIsOursOffTheNodeBeforeADeletedRemediationGoes) {
+  quarantine();
+  const std::string name = remediation().name;
+  ASSERT_TRUE(api_.delete_custom(remediation_type(), name));
+  ASSERT_EQ(remediations().size(), 1U);  // its finalizer keeps it
+  catch_up(*replica_);
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_TRUE(remediations().empty());
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_THAT(slots_.given_back, ElementsAre(name));
+}
+
+TEST_F(StepsTest, LetADeletedRemediationGoAfterACrash) {
+  quarantine();
+  ASSERT_TRUE(api_.delete_custom(remediation_type(), remediation().name));
+  Remediation closed = remediation();
+  closed.status.phase = Phase::kSuperseded;
+  ASSERT_TRUE(replica_->store.write_status(closed));
+  restart();
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_TRUE(remediations().empty());
 }
 
 TEST_F(StepsTest, AreNotTakenInModeCordon) {
