@@ -40,8 +40,10 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
   app.add_option("--context", flags.context, "Context of the kubeconfig");
   app.add_option("--prometheus.url", flags.prometheus_url,
                  "Prometheus to read health reports from before a node is returned to service");
-  app.add_option("--alertmanager.url", flags.alertmanager_url,
-                 "Alertmanager to read the alerts from that a notification was cut short of");
+  app.add_option(
+      "--alertmanager.url", flags.alertmanager_url,
+      "Alertmanager to read the firing alerts from: once a minute, where a notification was "
+      "cut short, and before every disruptive step");
   app.add_option("--namespace", flags.state_namespace,
                  "Namespace of the lease, the ledger of the budgets and the stop switch")
       ->envname("POD_NAMESPACE")

@@ -109,6 +109,12 @@ void Remediator::assemble() {
   if (!flags_.alertmanager_url.empty()) {
     alertmanager_ = std::make_unique<AlertmanagerApi>(flags_.alertmanager_url, plain_http_);
   }
+  intake_ = std::make_unique<RemediationIntake>(view_, intake_store_, queue_, clock_);
+  if (alertmanager_) {
+    poll_ = std::make_unique<AlertmanagerPoll>(
+        PollOptions{}, *alertmanager_, *intake_, clock_,
+        [this](const Error& error) { witness_.on_error({}, error); });
+  }
   announcer_ = std::make_unique<EventAnnouncer>(*event_api_);
   steps_ = make_steps({.reports = reports_.get(),
                        .drainer = drainer_,
@@ -121,13 +127,13 @@ void Remediator::assemble() {
                       .view = view_,
                       .policy = policy_,
                       .reports = reports_.get(),
+                      .alerts = poll_.get(),
                       .slots = slots_,
                       .step_actions = [this](Step step) { return find_step(steps_, step); },
                       .permit = [this] { return stop_switch_.permit(); },
                       .announcer = *announcer_,
                       .observer = witness_,
                       .clock = clock_});
-  intake_ = std::make_unique<RemediationIntake>(view_, intake_store_, queue_, clock_);
   webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{}, *intake_, alertmanager_.get(),
                                                    witness_, clock_);
   controller_ = std::make_unique<Controller>(

@@ -27,6 +27,7 @@
 #include "remediator/page/readiness.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/sources/alertmanager_api.h"
+#include "remediator/sources/alertmanager_poll.h"
 #include "remediator/sources/alertmanager_webhook.h"
 #include "remediator/sources/prometheus_reports.h"
 #include "remediator/witness.h"
@@ -92,6 +93,8 @@ class Remediator {
   http::CurlClient plain_http_;  // to Prometheus and Alertmanager
   std::unique_ptr<PrometheusReports> reports_;
   std::unique_ptr<AlertmanagerApi> alertmanager_;
+  std::unique_ptr<RemediationIntake> intake_;
+  std::unique_ptr<AlertmanagerPoll> poll_;
   std::unique_ptr<EventAnnouncer> announcer_;
   // Ends after all that needs the lead.
   std::unique_ptr<kube::LeaderElection> election_;
@@ -103,7 +106,6 @@ class Remediator {
   std::unique_ptr<CloudProvider> machines_;
   StepTable steps_;
   std::unique_ptr<Reconciler> reconciler_;
-  std::unique_ptr<RemediationIntake> intake_;
   std::unique_ptr<AlertmanagerWebhook> webhook_;
   std::unique_ptr<Controller> controller_;
   std::unique_ptr<Readiness> readiness_;

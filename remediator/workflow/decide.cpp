@@ -12,9 +12,9 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::array<std::string_view, 11> kVerdicts = {
-    "record", "quarantine", "hold",     "pause",   "ask-report", "ask-slot",
-    "begin",  "watch",      "escalate", "release", "close"};
+constexpr std::array<std::string_view, 12> kVerdicts = {
+    "record",   "quarantine", "hold",  "pause",    "ask-report", "ask-alerts",
+    "ask-slot", "begin",      "watch", "escalate", "release",    "close"};
 constexpr seconds kReportInterval{15};  // how often a node that may return is looked at
 constexpr seconds kCordonInterval{15};  // how often a cordon that waits for its slot is
 constexpr std::size_t kNamedAlerts = 8;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,7 @@ enum class Verdict : std::uint8_t {
   kHold,        // what stands stays, nothing more is done
   kPause,       // a human has undone something: hands off
   kAskReport,   // a health report is needed to decide; decide again with it
+  kAskAlerts,   // whether the alerts still fire unsilenced is needed to decide
   kAskSlot,     // a slot of the budgets is needed to decide; decide again with the answer
   kBegin,       // the step is to be intended and begun
   kWatch,       // the step has been begun: see how it goes
@@ -37,6 +39,8 @@ struct World {
   const Remediation& remediation;
   const kube::Node* node = nullptr;                        // null: no node of that name
   std::optional<Result<HealthReport>> report;              // asked for after kAskReport
+  bool can_ask_alerts = false;                             // there is an Alertmanager to ask
+  std::optional<Result<std::set<std::string>>> alerts;     // asked for after kAskAlerts
   std::optional<Result<std::optional<SlotRefusal>>> slot;  // asked for after kAskSlot
 };
 

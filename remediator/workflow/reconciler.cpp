@@ -30,8 +30,8 @@ bool needs_attention(Phase phase) {
   return phase == Phase::kQuarantined || phase == Phase::kPaused || phase == Phase::kHeld;
 }
 
-// No decision asks for more than a report and a slot.
-constexpr int kMostAnswers = 3;
+// No decision asks for more than a report, the alerts and a slot.
+constexpr int kMostAnswers = 4;
 // How soon a stop that was lifted is noticed.
 constexpr milliseconds kStopInterval{5'000};
 
@@ -108,11 +108,16 @@ Decision Reconciler::decide_with_answers(Case& now) {
   World world{.remediation = now.remediation,
               .node = now.node ? &*now.node : nullptr,
               .report = {},
+              .can_ask_alerts = parts_.alerts != nullptr,
+              .alerts = {},
               .slot = {}};
   Decision decision = decide(*now.policy, world, parts_.clock.wall());
   for (int i = 0; i < kMostAnswers; ++i) {
     if (decision.verdict == Verdict::kAskReport) {
       world.report = report_of(now.remediation.node);
+    } else if (decision.verdict == Verdict::kAskAlerts) {
+      world.alerts = parts_.alerts->fingerprints();
+      if (!*world.alerts) parts_.observer.on_error(now.remediation.node, world.alerts->error());
     } else if (decision.verdict == Verdict::kAskSlot) {
       world.slot = parts_.slots.take(now.remediation, *now.node, decision.step->step);
       if (!*world.slot) parts_.observer.on_error(now.remediation.node, world.slot->error());

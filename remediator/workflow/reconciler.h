@@ -14,6 +14,7 @@
 #include "remediator/actions/announcer.h"
 #include "remediator/actions/step_action.h"
 #include "remediator/policy/current_policy.h"
+#include "remediator/safety/active_alerts.h"
 #include "remediator/safety/health_report.h"
 #include "remediator/safety/slots.h"
 #include "remediator/workflow/cluster_view.h"
@@ -22,13 +23,15 @@
 
 namespace gpuward::remediator {
 
-// All must outlive the reconciler; `reports` is null where no Prometheus is configured.
+// All must outlive the reconciler; `reports` is null where no Prometheus is configured,
+// `alerts` where no Alertmanager is.
 struct ReconcilerParts {
   kube::Api& api;
   RemediationStore& store;
   ClusterView& view;
   CurrentPolicy& policy;
   HealthReports* reports;
+  ActiveAlerts* alerts;
   Slots& slots;
   StepActions step_actions;
   // Why nothing may be changed right now, for any node; asked before every change.

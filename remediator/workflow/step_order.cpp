@@ -45,17 +45,36 @@ std::optional<Gate> delay_before(const PlannedStep& step, const Remediation& rem
               std::min<milliseconds>(left, std::chrono::minutes(1)));
 }
 
+// Whether the Alertmanager itself still says so. Whoever silences an alert says no.
+std::optional<Gate> alerts_before(const PlannedStep& step, const World& world) {
+  if (!is_disruptive(step.step) || !world.can_ask_alerts) return std::nullopt;
+  if (!world.alerts) {
+    Gate ask;
+    ask.verdict = Verdict::kAskAlerts;
+    return ask;
+  }
+  if (!*world.alerts) return shut("guard.silence", "Alertmanager does not answer");
+  const std::set<std::string>& active = **world.alerts;
+  const auto speaks = [&](const AlertEvidence& alert) {
+    return alert.firing() && alert.severity >= world.remediation.severity &&
+           active.contains(alert.fingerprint);
+  };
+  if (std::ranges::any_of(world.remediation.alerts, speaks)) return std::nullopt;
+  return shut("guard.silence", "Alertmanager has no unsilenced alert of severity " +
+                                   std::string(to_string(world.remediation.severity)) +
+                                   " for the node");
+}
+
 // What has to be true of the node right before harm is done to it.
 std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy, const World& world,
                                 WallTime now) {
   if (!is_disruptive(step.step)) return std::nullopt;
   if (const auto who = other_repairer(*world.node, now)) return shut("guard.other-repairer", *who);
-  if (!world.report)
-    return Gate{.verdict = Verdict::kAskReport,
-                .rule = {},
-                .message = {},
-                .approval = {},
-                .look_again = {}};
+  if (!world.report) {
+    Gate ask;
+    ask.verdict = Verdict::kAskReport;
+    return ask;
+  }
   const std::string what = std::string(to_string(step.step)) + " needs fresh evidence: ";
   if (!*world.report) return shut("guard.evidence", what + why_no_report(world.report->error()));
   if (const auto why =
@@ -140,6 +159,7 @@ Phase phase_of(Step step) {
 Gate gate_before(const PlannedStep& step, const Policy& policy, const World& world, WallTime now) {
   if (auto gate = delay_before(step, world.remediation, now)) return *gate;
   if (auto gate = node_before(step, policy, world, now)) return *gate;
+  if (auto gate = alerts_before(step, world)) return *gate;
   Gate open;
   if (step.before.approval) {
     const ApprovalAnswer answer = approval_of(world.remediation, *world.node, step.step, now);

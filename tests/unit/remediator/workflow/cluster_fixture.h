@@ -129,8 +129,9 @@ inline constexpr const char* kDefinitions =
 
 // One process of the remediator: what it keeps in memory dies with it.
 struct Replica {
-  Replica(kube::Api& api, Clock& clock, CurrentPolicy& policy, HealthReports* reports, Slots& slots,
-          StepActions step_actions, std::function<Status()> permit)
+  Replica(kube::Api& api, Clock& clock, CurrentPolicy& policy, HealthReports* reports,
+          ActiveAlerts* alerts, Slots& slots, StepActions step_actions,
+          std::function<Status()> permit)
       : store(api),
         queue(clock, 1000),
         intake(view, store, queue, clock),
@@ -139,6 +140,7 @@ struct Replica {
                     .view = view,
                     .policy = policy,
                     .reports = reports,
+                    .alerts = alerts,
                     .slots = slots,
                     .step_actions = std::move(step_actions),
                     .permit = std::move(permit),
@@ -178,8 +180,8 @@ class ClusterTest : public ::testing::Test {
   // Another process beside it, with nothing in view yet.
   std::unique_ptr<Replica> make_replica() {
     return std::make_unique<Replica>(
-        api_, clock_, policy_, &reports_, slots_, [this](Step step) { return &steps_[step]; },
-        [this] { return permit_; });
+        api_, clock_, policy_, &reports_, alerts_, slots_,
+        [this](Step step) { return &steps_[step]; }, [this] { return permit_; });
   }
 
   // What the informers would have told by now.
@@ -270,6 +272,7 @@ class ClusterTest : public ::testing::Test {
   kube::Api api_{one_try(), http_, credentials_, clock_};
   CurrentPolicy policy_;
   FixedReports reports_;
+  ActiveAlerts* alerts_ = nullptr;  // no Alertmanager to ask
   FixedSlots slots_;
   std::map<Step, ScriptedStep> steps_;
   Status permit_;

@@ -190,6 +190,31 @@ TEST_F(StepsTest, TakeNothingFromANodeThatNobodyComplainsAboutAnyMore) {
   EXPECT_THAT(remediation().status.message, HasSubstr("the alerts ended"));
 }
 
+class FixedAlerts final : public ActiveAlerts {
+ public:
+  Result<std::set<std::string>> fingerprints() override { return answer; }
+  Result<std::set<std::string>> answer = std::set<std::string>{"ab"};
+};
+
+TEST_F(StepsTest, TakeASilenceForAVeto) {
+  FixedAlerts alerts;
+  alerts_ = &alerts;
+  restart();
+  quarantine();
+  for (const auto& silent : {Result<std::set<std::string>>(std::set<std::string>{"other"}),
+                             Result<std::set<std::string>>(fail(ErrorKind::kTimeout, "no word"))}) {
+    alerts.answer = silent;
+    ASSERT_TRUE(reconcile());
+    expect_waiting("guard.silence", "Alertmanager");
+  }
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+
+  alerts.answer = std::set<std::string>{"other", "ab"};
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+}
+
 TEST_F(StepsTest, YieldToOthersWhoRepairTheNode) {
   quarantine();
   kube_.patch("/api/v1/nodes/gpu-01",

@@ -1,0 +1,58 @@
+// Reads Alertmanager's firing alerts now and then, so that a notification that was lost loses
+// nothing, and answers what fires and is not silenced right now: a silence is a human's veto.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "remediator/safety/active_alerts.h"
+#include "remediator/sources/alertmanager_api.h"
+#include "remediator/sources/intake.h"
+
+namespace gpuward::remediator {
+
+struct PollOptions {
+  std::chrono::milliseconds every{60'000};
+  std::chrono::milliseconds read_within{5'000};
+  std::chrono::milliseconds take_within{10'000};
+  // What was read is an answer for so long: many nodes that wait at once cost one read.
+  std::chrono::milliseconds fresh_for{5'000};
+};
+
+class AlertmanagerPoll final : public ActiveAlerts {
+ public:
+  // Starts the thread; the destructor stops and joins it. All must outlive it. `on_error` is called
+  // on the thread, for rounds that failed; the next one comes of itself.
+  AlertmanagerPoll(PollOptions options, FiringAlerts& firing, Intake& intake, Clock& clock,
+                   std::function<void(const Error&)> on_error);
+  ~AlertmanagerPoll() override;
+  AlertmanagerPoll(const AlertmanagerPoll&) = delete;
+  AlertmanagerPoll& operator=(const AlertmanagerPoll&) = delete;
+
+  [[nodiscard]] Result<std::set<std::string>> fingerprints() override;
+
+ private:
+  void run(const std::stop_token& stop);
+  [[nodiscard]] Status round();
+  [[nodiscard]] Result<std::vector<Alert>> read();
+
+  PollOptions options_;
+  FiringAlerts& firing_;
+  Intake& intake_;
+  Clock& clock_;
+  std::function<void(const Error&)> on_error_;
+  std::mutex mutex_;  // held while reading: who comes meanwhile wants the same
+  std::optional<Clock::Steady> read_at_;
+  std::set<std::string> known_;
+  std::jthread thread_;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,133 @@
+#include "remediator/sources/alertmanager_poll.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+
+#include "tests/fakes/fake_clock.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+// What fires, and how often somebody has asked. Any thread.
+class PolledAlerts final : public FiringAlerts {
+ public:
+  Result<std::vector<Alert>> read(std::chrono::milliseconds) override {
+    const std::lock_guard lock(mutex_);
+    ++reads_;
+    return answer_;
+  }
+  void set(Result<std::vector<Alert>> answer) {
+    const std::lock_guard lock(mutex_);
+    answer_ = std::move(answer);
+  }
+  int reads() {
+    const std::lock_guard lock(mutex_);
+    return reads_;
+  }
+
+ private:
+  std::mutex mutex_;
+  int reads_ = 0;
+  Result<std::vector<Alert>> answer_ = std::vector<Alert>();
+};
+
+class PolledIntake final : public Intake {
+ public:
+  Result<IntakeCounts> take(std::span<const Order> orders, Clock::Steady) override {
+    const std::lock_guard lock(mutex_);
+    orders_.insert(orders_.end(), orders.begin(), orders.end());
+    return IntakeCounts{.accepted = orders.size()};
+  }
+  std::vector<Order> orders() {
+    const std::lock_guard lock(mutex_);
+    return orders_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Order> orders_;
+};
+
+Alert an_alert(const std::string& fingerprint) {
+  Alert alert;
+  alert.labels = {{"alertname", "Bad"}, {"node", "gpu-01"}, {"remediation", "reboot"}};
+  alert.fingerprint = fingerprint;
+  alert.starts_at = WallTime(std::chrono::hours(500'000));
+  return alert;
+}
+
+class AlertmanagerPollTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<AlertmanagerPoll> start() {
+    return std::make_unique<AlertmanagerPoll>(PollOptions{}, firing, intake, clock,
+                                              [this](const Error&) { ++errors; });
+  }
+  fakes::FakeClock clock;
+  PolledAlerts firing;
+  PolledIntake intake;
+  std::atomic<int> errors{0};
+};
+
+TEST_F(AlertmanagerPollTest, TakesWhatANotificationHasLost) {
+  firing.set(std::vector<Alert>{an_alert("ab")});
+  const auto poll = start();
+
+  EXPECT_TRUE(support::wait_until(
+      [&] {
+        clock.advance(seconds(60));
+        return !intake.orders().empty();
+      },
+      seconds(10), "an order"));
+  EXPECT_EQ(intake.orders()[0].fingerprint, "ab");
+}
+
+TEST_F(AlertmanagerPollTest, GoesOnAfterARoundThatFailed) {
+  firing.set(fail(ErrorKind::kUnavailable, "no"));
+  const auto poll = start();
+  EXPECT_TRUE(support::wait_until(
+      [&] {
+        clock.advance(seconds(60));
+        return errors > 0;
+      },
+      seconds(10), "an error"));
+
+  firing.set(std::vector<Alert>{an_alert("ab")});
+
+  EXPECT_TRUE(support::wait_until(
+      [&] {
+        clock.advance(seconds(60));
+        return !intake.orders().empty();
+      },
+      seconds(10), "an order"));
+}
+
+TEST_F(AlertmanagerPollTest, SaysWhatFiresNowWithOneReadForMany) {
+  firing.set(std::vector<Alert>{an_alert("ab"), an_alert("cd")});
+  const auto poll = start();
+
+  EXPECT_THAT(*poll->fingerprints(), ElementsAre("ab", "cd"));
+  EXPECT_THAT(*poll->fingerprints(), SizeIs(2));
+  EXPECT_EQ(firing.reads(), 1);
+  firing.set(std::vector<Alert>{});
+  clock.advance(seconds(6));
+
+  EXPECT_THAT(*poll->fingerprints(), SizeIs(0));
+}
+
+TEST_F(AlertmanagerPollTest, DoesNotSayWhatItDoesNotKnow) {
+  const auto poll = start();
+  ASSERT_TRUE(poll->fingerprints());
+  firing.set(fail(ErrorKind::kTimeout, "no"));
+  clock.advance(seconds(6));
+
+  EXPECT_FALSE(poll->fingerprints());
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
