@@ -80,7 +80,11 @@ class Decider {
                      "paused by annotation: hands off");
     }
     if (is_paused()) return decide_paused();
-    if (auto step = step_under_way(policy_, remediation_)) return watch(std::move(*step));
+    if (auto step = step_under_way(policy_, remediation_)) {
+      // A machine that restarts is looked at in any mode: that changes nothing.
+      if (step->step == Step::kReboot || allows(policy_.mode, step->step))
+        return watch(std::move(*step));
+    }
     if (has_begun(remediation_)) return decide_standing();
     return remediation_.any_firing() ? decide_standing() : decide_ended();
   }
@@ -189,8 +193,12 @@ class Decider {
       return put_marks(marks, rule,
                        "severity " + std::string(to_string(severity)) + ": " + words(plan));
     }
-    if (next == nullptr) return hold_for_a_human("the policy's steps are done");
-    return take(*next);
+    if (next != nullptr) return take(*next);
+    if (plan.size() < policy_.steps.at(severity).size()) {
+      return verdict(Verdict::kHold, Phase::kWaiting, "mode",
+                     "mode " + std::string(to_string(policy_.mode)) + " takes no further step");
+    }
+    return hold_for_a_human("the policy's steps are done");
   }
 
   // The taint always goes on; the cordon has a cap of its own and may have to wait.

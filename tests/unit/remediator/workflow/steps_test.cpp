@@ -70,7 +70,7 @@ class StepsTest : public ClusterTest {
   Remediation last_;
 };
 
-TEST_F(StepsTest, FollowTheMarksOneByOneToTheReturn) {
+TEST_F(StepsTest, ContractAARebootIsMarksDrainRebootVerifyAndReturn) {
   quarantine();
 
   ASSERT_TRUE(reconcile());
@@ -256,7 +256,7 @@ TEST_F(StepsTest, TaintAtOnceAndCordonWhenTheCapAllowsIt) {
   expect_quarantined();
 }
 
-TEST_F(StepsTest, WaitForTheirDelay) {
+TEST_F(StepsTest, ContractBDrainAfterABufferAsDrainoDoes) {
   policy.steps[Severity::kReboot][2].before.delay = minutes(10);
   policy_.set(policy);
   quarantine();
@@ -504,6 +504,19 @@ TEST_F(StepsTest, LetADeletedRemediationGoAfterACrash) {
   ASSERT_TRUE(reconcile());
 
   EXPECT_TRUE(remediations().empty());
+}
+
+TEST_F(StepsTest, StopInTheirMidstWhenTheModeIsLowered) {
+  quarantine();
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kDraining);
+  policy.mode = Mode::kCordon;
+  policy_.set(policy);
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].watched, 0);
+  expect_waiting("mode", "mode cordon takes no further step");
 }
 
 TEST_F(StepsTest, AreNotTakenInModeCordon) {
