@@ -73,13 +73,15 @@ class Decider {
       return keep_off("guard.node-deleting", "the node is being deleted");
     }
     if (const auto what = human_override(remediation_, *world_.node); what && !is_paused()) {
+      decision_.cordon_is_gone = !world_.node->unschedulable;
       return verdict(Verdict::kPause, Phase::kPaused, "guard.human", *what + ": hands off");
     }
+    // Before the annotation: else the two would take turns, and a hand's word be forgotten.
+    if (is_paused()) return decide_paused();
     if (remediation_.wish.pause) {
       return verdict(Verdict::kPause, Phase::kPaused, std::string(kPauseRule),
                      "paused by annotation: hands off");
     }
-    if (is_paused()) return decide_paused();
     if (auto step = step_under_way(policy_, remediation_)) {
       // A machine that restarts is looked at in any mode: that changes nothing.
       if (step->step == Step::kReboot || allows(policy_.mode, step->step))

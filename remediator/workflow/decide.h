@@ -53,6 +53,7 @@ struct Decision {
   std::vector<Step> steps;          // of kQuarantine: the whole goal, done ones included
   std::optional<PlannedStep> step;  // of kAskSlot, kBegin and kWatch
   std::optional<Severity> escalate_to;
+  bool cordon_is_gone = false;  // a human has taken ours off: one that comes later is not ours
   std::optional<ApprovalRecord> approval;  // to be kept: a request, or the yes to it
   std::optional<std::chrono::milliseconds> look_again;
 };

@@ -175,7 +175,15 @@ Status Reconciler::act(Case& now) {
   const auto plan = action(action_of(now.decision.verdict)).plan(order, *now.node);
   if (plan) {
     if (auto allowed = parts_.permit(); !allowed) return hold_back(now, allowed.error());
+    const std::string before_intent = now.remediation.resource_version;
     if (auto status = record_intent(now, *plan); !status) return status;
+    // An intent that stood already was not written: a human may have said hands off since the read.
+    const bool is_stale = now.remediation.resource_version == before_intent;
+    if (is_stale && now.decision.verdict == Verdict::kQuarantine) {
+      if (auto allowed = permit(now.remediation.name); !allowed) {
+        return hold_back(now, allowed.error());
+      }
+    }
     const auto changed = parts_.api.change_node(*now.node, plan->change);
     if (!changed) return record_failure(now, changed.error());
   }

@@ -55,6 +55,7 @@ RemediationStatus with_decision(RemediationStatus status, const Decision& decisi
                                 WallTime now) {
   say(status, decision, mode);
   status.phase = decision.phase;
+  if (decision.cordon_is_gone) status.pre_existing_cordon = true;
   if (decision.escalate_to) {
     status.escalated_to = decision.escalate_to;
     remember(status, decision.message, now);

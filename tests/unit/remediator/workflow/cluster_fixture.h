@@ -56,6 +56,7 @@ class FixedSlots final : public Slots {
   Result<std::optional<SlotRefusal>> take(const Remediation& remediation, const kube::Node&,
                                           Step step) override {
     asked.push_back(remediation.name + "/" + std::string(to_string(step)));
+    if (before) before();
     return answer;
   }
   Status arrived(const Remediation& remediation) override {
@@ -67,6 +68,7 @@ class FixedSlots final : public Slots {
     return {};
   }
   Result<std::optional<SlotRefusal>> answer = std::nullopt;
+  std::function<void()> before;  // happens just before it answers
   std::vector<std::string> asked, arrivals, given_back;
 };
 

@@ -447,6 +447,53 @@ TEST_F(StepsTest, PauseAndGoOnByAnnotation) {
 }
 
 // Said after the reconcile has read the Remediation: the step asks again before each change.
+// The annotation must not make it forget: the two would take turns, a write at every look, and the
+// steps would go on once both are gone.
+TEST_F(StepsTest, RememberWhatWasUndoneByHandUnderAPause) {
+  quarantine();
+  kube_.patch("/api/v1/nodes/gpu-01", Json{{"spec", {{"unschedulable", nullptr}}}});
+  ASSERT_TRUE(reconcile());
+  annotate("gpuward.dev/pause", "true");
+  ASSERT_TRUE(reconcile());
+  kube_.clear_requests();
+
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kPaused);
+  EXPECT_EQ(remediation().status.rule, "guard.human");
+  EXPECT_EQ(writes(), 0U);
+}
+
+// Ours was taken off by hand; the one that comes after it is whoever's put it there.
+TEST_F(StepsTest, LeaveACordonThatCameAfterOursWasTakenOff) {
+  quarantine();
+  kube_.patch("/api/v1/nodes/gpu-01", Json{{"spec", {{"unschedulable", nullptr}}}});
+  ASSERT_TRUE(reconcile());
+  kube_.patch("/api/v1/nodes/gpu-01", Json{{"spec", {{"unschedulable", true}}}});
+  annotate("gpuward.dev/cancel", "true");
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_FALSE(our_taint_on(node()));
+}
+
+// The intent stands from a look that was cut off, so that no write tells whether it still holds.
+TEST_F(StepsTest, PutNoMarkWhereAHumanSaysPauseAfterTheIntent) {
+  ASSERT_TRUE(take({order()}));
+  kube_.add_fault(
+      {.kind = fakes::FaultKind::kDropBefore, .method = "PATCH", .path = "/api/v1/nodes/.*"});
+  EXPECT_FALSE(reconcile(1));
+  slots_.before = [this] { annotate("gpuward.dev/pause", "true"); };
+
+  (void)reconcile(1);
+
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_FALSE(node().unschedulable);
+}
+
 TEST_F(StepsTest, AreToldInTheirMidstThatAHumanHasSaidPauseOrCancel) {
   quarantine();
   for (const char* wish : {"pause", "cancel"}) {
