@@ -1,0 +1,137 @@
+#include "tests/simulation/bend.h"
+
+#include "remediator/safety/node_mark.h"
+#include "remediator/workflow/remediation_json.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+const std::string kNodes = "/api/v1/nodes";
+
+void hide_what_was_undone(Json& node) {
+  const auto mark = node["metadata"]["annotations"].find(std::string(kAnnotation));
+  if (mark == node["metadata"]["annotations"].end()) return;
+  node["spec"]["unschedulable"] = true;
+  for (const Json& taint : member_at(node["spec"], "taints")) {
+    if (string_at(taint, "key") == kTaintKey) return;
+  }
+  const Json said = *parse_json(mark->get<std::string>());
+  node["spec"]["taints"].push_back({{"key", std::string(kTaintKey)},
+                                    {"value", string_at(said, "severity")},
+                                    {"effect", std::string(kTaintEffect)}});
+}
+
+void hide_identity(const Stage& stage, Json& node) {
+  for (const auto& [name, remediation] : stage.truth.remediations()) {
+    if (remediation.open() && remediation.node == string_at(node["metadata"], "name")) {
+      node["metadata"]["uid"] = remediation.node_uid;
+    }
+  }
+}
+
+void bend_node(const Stage& stage, Json& node) {
+  Json& metadata = node["metadata"];
+  if (!metadata.contains("annotations")) metadata["annotations"] = Json::object();
+  if (stage.is_off(Sabotage::kUndoneByHand)) hide_what_was_undone(node);
+  if (stage.is_off(Sabotage::kForeignCordon) &&
+      !metadata["annotations"].contains(std::string(kAnnotation))) {
+    node["spec"].erase("unschedulable");
+  }
+  if (stage.is_off(Sabotage::kExclusion)) metadata["labels"].erase("gpuward.dev/managed");
+  if (stage.is_off(Sabotage::kOtherRepairers)) {
+    metadata["labels"].erase("nvidia.com/mig.config.state");
+  }
+  if (stage.is_off(Sabotage::kNodeIdentity)) hide_identity(stage, node);
+}
+
+void make_young(const Stage& stage, Json& remediation) {
+  if (!member_at(member_at(remediation, "status"), "steps").is_array()) return;
+  for (Json& step : remediation["status"]["steps"]) {
+    if (step["result"] == "running") step["intentAt"] = to_rfc3339_ms(stage.clock.wall());
+  }
+}
+
+void bend_remediation(const Stage& stage, Json& remediation) {
+  Json& annotations = remediation["metadata"]["annotations"];
+  if (annotations.is_null()) annotations = Json::object();
+  if (stage.is_off(Sabotage::kPause)) annotations.erase(std::string(kPauseAnnotation));
+  if (stage.is_off(Sabotage::kCancel)) annotations.erase(std::string(kCancelAnnotation));
+  if (stage.is_off(Sabotage::kTimeout)) make_young(stage, remediation);
+  if (stage.is_off(Sabotage::kApproval)) {
+    const Json& asked = member_at(member_at(remediation, "status"), "approval");
+    if (!asked.is_object()) return;
+    annotations[std::string(kApproveAnnotation)] = string_at(asked, "token");
+    annotations[std::string(kApprovedByAnnotation)] = "nobody";
+  }
+}
+
+bool drops_version(const Stage& stage, Resource resource) {
+  switch (resource) {
+    case Resource::kNode:
+      return stage.is_off(Sabotage::kNodeVersion);
+    case Resource::kRemediation:
+      return stage.is_off(Sabotage::kEvidenceVersion);
+    case Resource::kStatus:
+      return stage.is_off(Sabotage::kStatusVersion);
+    case Resource::kOther:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+Address address_of(const std::string& url) {
+  const auto begin = url.find('/', url.find("://") + 3);
+  std::string path = url.substr(begin, url.find('?') - begin);
+  for (const auto& [prefix, resource] :
+       {std::pair{kNodes, Resource::kNode},
+        std::pair{remediation_collection(), Resource::kRemediation}}) {
+    if (!path.starts_with(prefix)) continue;
+    std::string name = path.size() > prefix.size() ? path.substr(prefix.size() + 1) : "";
+    const auto slash = name.find('/');
+    if (slash == std::string::npos) return {resource, std::move(name)};
+    return {Resource::kStatus, name.substr(0, slash)};
+  }
+  return {};
+}
+
+http::ClientRequest bent_request(const Stage& stage, const Address& to,
+                                 http::ClientRequest request) {
+  if (request.method != "PATCH" || !drops_version(stage, to.resource)) return request;
+  Json body = *parse_json(request.body);
+  body["metadata"].erase("resourceVersion");
+  request.body = dump_json(body);
+  return request;
+}
+
+std::optional<http::ClientResponse> swallowed(Stage& stage, const Address& to,
+                                              const http::ClientRequest& request) {
+  const bool is_status = to.resource == Resource::kStatus && request.method == "PATCH";
+  if (!is_status || !stage.is_off(Sabotage::kIntent)) return std::nullopt;
+  const Json status = (*parse_json(request.body))["status"];
+  for (const Json& step : status["steps"]) {
+    if (step["name"] != "reboot" || step["result"] != "intended") continue;
+    Json object = stage.kube.get(remediation_collection() + "/" + to.name);
+    object["status"] = status;
+    http::ClientResponse answer;
+    answer.status = 200;
+    answer.body = dump_json(object);
+    return answer;
+  }
+  return std::nullopt;
+}
+
+std::string bent_answer(const Stage& stage, const Address& to, std::string body) {
+  if (stage.sabotage == Sabotage::kNone || to.name.empty()) return body;
+  auto object = parse_json(body);
+  if (!object || !object->is_object() || !object->contains("metadata")) return body;
+  if (to.resource == Resource::kNode) {
+    bend_node(stage, *object);
+  } else {
+    bend_remediation(stage, *object);
+  }
+  return dump_json(*object);
+}
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,41 @@
+#include "tests/simulation/drain.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+StepProgress progress(StepResult result, std::string message, const StepOrder& order) {
+  return {.result = result,
+          .message = std::move(message),
+          .facts = order.facts,
+          .look_again = std::chrono::seconds(5)};
+}
+
+}  // namespace
+
+Result<StepProgress> ScriptedDrain::begin(const StepOrder& order) {
+  if (auto allowed = order.permit(); !allowed) {
+    return progress(StepResult::kIntended, "drain waits: " + allowed.error().message, order);
+  }
+  pods_[order.node.meta.uid] = stage_.chance.between(0, 3);
+  return watch(order);
+}
+
+Result<StepProgress> ScriptedDrain::watch(const StepOrder& order) {
+  if (auto allowed = order.permit(); !allowed) {
+    return progress(StepResult::kRunning, "drain pauses: " + allowed.error().message, order);
+  }
+  invariants_.on_eviction(order.remediation, order.node);
+  if (!stage_.is_quiet) {
+    if (stage_.chance.happens(stage_.setting.fault))
+      return fail(ErrorKind::kUnavailable, "pods cannot be listed");
+    if (stage_.chance.happens(0.03))
+      return progress(StepResult::kFailed, "a pod cannot be evicted", order);
+  }
+  int& left = pods_[order.node.meta.uid];
+  if (left == 0) return progress(StepResult::kDone, "no pod is left", order);
+  const std::string message = std::to_string(left) + " pods are left";
+  --left;
+  return progress(StepResult::kRunning, message, order);
+}
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,26 @@
+// The drain as a script: it takes some looks, sometimes fails, sometimes cannot tell. Stands in for
+// the Drainer; what is left to do is kept in the cluster, not in the process.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "remediator/actions/step_action.h"
+#include "tests/simulation/invariants.h"
+#include "tests/simulation/stage.h"
+
+namespace gpuward::remediator::simulation {
+
+class ScriptedDrain final : public StepAction {
+ public:
+  ScriptedDrain(Stage& stage, Invariants& invariants) : stage_(stage), invariants_(invariants) {}
+  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+
+ private:
+  Stage& stage_;
+  Invariants& invariants_;
+  std::map<std::string, int> pods_;  // left, by node UID
+};
+
+}  // namespace gpuward::remediator::simulation

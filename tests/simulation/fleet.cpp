@@ -1,0 +1,199 @@
+#include "tests/simulation/fleet.h"
+
+#include <algorithm>
+
+#include "tests/fakes/kube_objects.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+using std::chrono::minutes;
+
+Json ready_condition(bool is_ready) {
+  return {{"type", "Ready"}, {"status", is_ready ? "True" : "False"}, {"reason", "Kubelet"}};
+}
+
+Severity draw_severity(Chance& chance) {
+  return std::array{Severity::kMonitor, Severity::kReset, Severity::kReboot,
+                    Severity::kIsolate}[chance.weighted({5, 15, 55, 25})];
+}
+
+}  // namespace
+
+Fleet::Fleet(Stage& stage) : stage_(stage) {
+  for (int i = 0; i < stage_.setting.nodes; ++i) {
+    Machine& machine = machines_.emplace_back();
+    machine.name = "gpu-" + std::to_string(i);
+    machine.heals_by_reboot = stage_.chance.happens(0.7);
+    write_node(machine);
+  }
+}
+
+Machine* Fleet::find(std::string_view name) {
+  const auto found = std::ranges::find(machines_, name, &Machine::name);
+  return found == machines_.end() ? nullptr : &*found;
+}
+
+void Fleet::write_node(const Machine& machine) {
+  Json node = fakes::ready_node(machine.name);
+  node["spec"]["providerID"] = "aws:///eu-west-1a/" + machine.instance();
+  node["status"]["nodeInfo"]["bootID"] = machine.boot_id(machine.boots);
+  node["metadata"]["labels"]["pool"] = "pool-" + machine.name.substr(machine.name.size() - 1);
+  if (stage_.chance.happens(0.04)) node["metadata"]["labels"]["gpuward.dev/managed"] = "false";
+  if (stage_.chance.happens(0.05)) node["spec"]["unschedulable"] = true;
+  stage_.create_node(node);
+}
+
+void Fleet::write_status(const Machine& machine) {
+  stage_.patch_node_status(machine.name,
+                           {{"status",
+                             {{"nodeInfo", {{"bootID", machine.boot_id(machine.boots)}}},
+                              {"conditions", Json::array({ready_condition(machine.is_ready)})}}}});
+}
+
+void Fleet::raise(Machine& machine, Severity severity) {
+  Alert& alert = machine.alerts[severity];
+  if (alert.is_firing) return;
+  alert.starts_at = stage_.true_time();
+  alert.is_firing = true;
+}
+
+void Fleet::end_alerts(Machine& machine) {
+  for (auto& [severity, alert] : machine.alerts) {
+    if (alert.is_firing) alert.ends_at = stage_.true_time();
+    alert.is_firing = false;
+  }
+}
+
+void Fleet::change_one() {
+  Machine& machine = stage_.chance.pick(machines_);
+  if (!machine.exists) return come_anew(machine);
+  const bool lies = stage_.setting.has_lies;
+  switch (stage_.chance.weighted({40, 8, 10, lies ? 12 : 0, 5, 5, 5, 4})) {
+    case 0:
+      return break_down(machine);
+    case 1:
+      return heal(machine);
+    case 2:
+      return flap(machine);
+    case 3:
+      return lie(machine);
+    case 4:
+      return go(machine);
+    case 5:
+      return turn_ready(machine, !machine.is_ready);
+    case 6:
+      return boot_again(machine);
+    default:
+      return put_repairer(machine);
+  }
+}
+
+void Fleet::break_down(Machine& machine) {
+  machine.fault = std::max(machine.fault, draw_severity(stage_.chance));
+  machine.heals_by_reboot = stage_.chance.happens(0.7);
+  raise(machine, machine.fault);
+  stage_.trace.say(machine.name + " breaks: " + std::string(to_string(machine.fault)));
+}
+
+void Fleet::heal(Machine& machine) {
+  machine.fault = Severity::kNone;
+  end_alerts(machine);
+  stage_.trace.say(machine.name + " is well");
+}
+
+void Fleet::flap(Machine& machine) {
+  if (machine.alerted() != Severity::kNone) {
+    end_alerts(machine);
+  } else if (!machine.alerts.empty()) {
+    raise(machine, machine.alerts.rbegin()->first);
+  }
+  stage_.trace.say(machine.name + "'s alerts flap");
+}
+
+void Fleet::lie(Machine& machine) {
+  machine.voice = stage_.chance.one_of({Voice::kHonest, Voice::kStale, Voice::kOldBoot,
+                                        Voice::kSilent, Voice::kBlind, Voice::kInvented});
+  if (machine.voice == Voice::kInvented || stage_.chance.happens(0.4)) {
+    raise(machine, draw_severity(stage_.chance));
+  }
+  stage_.trace.say(machine.name + " lies: " + std::to_string(static_cast<int>(machine.voice)));
+}
+
+void Fleet::go(Machine& machine) {
+  stage_.remove_node(machine.name);
+  machine.exists = false;
+  machine.is_restarting = false;
+  machine.back_at.reset();
+  stage_.trace.say(machine.name + " is deleted");
+}
+
+// Under the same name, as another machine.
+void Fleet::come_anew(Machine& machine) {
+  machine =
+      Machine{.name = machine.name, .births = machine.births + 1, .alerts = {}, .back_at = {}};
+  write_node(machine);
+  stage_.trace.say(machine.name + " is made anew");
+}
+
+void Fleet::turn_ready(Machine& machine, bool is_ready) {
+  machine.is_ready = is_ready;
+  write_status(machine);
+  stage_.trace.say(machine.name + (is_ready ? " is Ready" : " is not Ready"));
+}
+
+// By itself: nobody asked the cloud.
+void Fleet::boot_again(Machine& machine) {
+  ++machine.boots;
+  machine.is_restarting = false;
+  machine.back_at.reset();
+  machine.is_ready = true;
+  if (machine.heals_by_reboot) {
+    machine.fault = Severity::kNone;
+    end_alerts(machine);
+  }
+  write_status(machine);
+  stage_.trace.say(machine.name + " is in boot " + std::to_string(machine.boots));
+}
+
+void Fleet::put_repairer(Machine& machine) {
+  const bool is_there = stage_.chance.happens(0.6);
+  const Json value = is_there ? Json("pending") : Json(nullptr);
+  stage_.patch_node(machine.name,
+                    {{"metadata", {{"labels", {{"nvidia.com/mig.config.state", value}}}}}});
+  stage_.trace.say(machine.name + (is_there ? " is repaired by others" : " is left by others"));
+}
+
+void Fleet::begin_restart(Machine& machine, std::optional<Clock::Steady> back_at) {
+  machine.is_restarting = true;
+  machine.back_at = back_at;
+  turn_ready(machine, false);
+}
+
+void Fleet::come_back() {
+  for (Machine& machine : machines_) {
+    if (machine.is_restarting && machine.back_at && *machine.back_at <= stage_.clock.steady()) {
+      boot_again(machine);
+    }
+  }
+}
+
+std::optional<Clock::Steady> Fleet::next_return() const {
+  std::optional<Clock::Steady> next;
+  for (const Machine& machine : machines_) {
+    if (machine.back_at) next = std::min(next.value_or(*machine.back_at), *machine.back_at);
+  }
+  return next;
+}
+
+void Fleet::settle() {
+  for (Machine& machine : machines_) {
+    machine.voice = Voice::kHonest;
+    if (!machine.exists) continue;
+    // Those of other severities than the fault's were lies.
+    if (machine.alerted() != machine.fault) end_alerts(machine);
+    if (machine.fault != Severity::kNone) raise(machine, machine.fault);
+  }
+}
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,51 @@
+// All machines and what becomes of them: they break, flap, lie, restart, go and come again. Writes
+// the Nodes as kubelets would. Used by the scheduler, the cloud and the reports.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/machine.h"
+#include "tests/simulation/stage.h"
+
+namespace gpuward::remediator::simulation {
+
+class Fleet {
+ public:
+  explicit Fleet(Stage& stage);
+
+  // One machine changes; which and how is drawn.
+  void change_one();
+  // The cloud has taken the order; `back_at` null: it never comes back.
+  void begin_restart(Machine& machine, std::optional<Clock::Steady> back_at);
+  // Machines whose restart is over by now come back in another boot.
+  void come_back();
+  [[nodiscard]] std::optional<Clock::Steady> next_return() const;
+  // The end of all lies: every alert says what is true, every exporter is honest.
+  void settle();
+
+  [[nodiscard]] std::vector<Machine>& machines() { return machines_; }
+  [[nodiscard]] const std::vector<Machine>& machines() const { return machines_; }
+  [[nodiscard]] Machine* find(std::string_view name);
+
+ private:
+  void break_down(Machine& machine);
+  void heal(Machine& machine);
+  void flap(Machine& machine);
+  void lie(Machine& machine);
+  void go(Machine& machine);
+  void come_anew(Machine& machine);
+  void turn_ready(Machine& machine, bool is_ready);
+  void boot_again(Machine& machine);
+  void put_repairer(Machine& machine);
+  void raise(Machine& machine, Severity severity);
+  void end_alerts(Machine& machine);
+  void write_node(const Machine& machine);
+  void write_status(const Machine& machine);
+
+  Stage& stage_;
+  std::vector<Machine> machines_;
+};
+
+}  // namespace gpuward::remediator::simulation

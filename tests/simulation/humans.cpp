@@ -1,0 +1,111 @@
+#include "tests/simulation/humans.h"
+
+#include "remediator/safety/node_mark.h"
+#include "remediator/workflow/remediation_json.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+Json unschedulable(bool is_cordoned) {
+  return {{"spec", {{"unschedulable", is_cordoned ? Json(true) : Json(nullptr)}}}};
+}
+
+}  // namespace
+
+void Humans::do_something() {
+  switch (stage_.chance.weighted({40, 50, 5, 5})) {
+    case 0:
+      return touch_node();
+    case 1:
+      return touch_remediation();
+    case 2:
+      stage_.stopped_at = stage_.stopped_at ? std::nullopt : std::optional(++stage_.tick);
+      return stage_.trace.say(stage_.stopped_at ? "human: stop" : "human: go on");
+    default:
+      stage_.policy.set(draw_policy(stage_.chance));
+      return stage_.trace.say("human: another policy");
+  }
+}
+
+void Humans::touch_node() {
+  if (stage_.truth.nodes().empty()) return;
+  auto at = stage_.truth.nodes().begin();
+  std::advance(at, stage_.chance.between(0, static_cast<int>(stage_.truth.nodes().size()) - 1));
+  const kube::Node node = at->second.node;
+  const std::string& name = node.meta.name;
+  switch (stage_.chance.weighted({35, 25, 20, 20})) {
+    case 0:
+      stage_.patch_node(name, unschedulable(true));
+      return stage_.trace.say("human: cordon " + name);
+    case 1:
+      stage_.patch_node(name, unschedulable(false));
+      return stage_.trace.say("human: uncordon " + name);
+    case 2:
+      return untaint(node);
+    default: {
+      const Json value = stage_.chance.happens(0.4) ? Json("false") : Json(nullptr);
+      stage_.patch_node(name, {{"metadata", {{"labels", {{"gpuward.dev/managed", value}}}}}});
+      return stage_.trace.say("human: managed=" + value.dump() + " " + name);
+    }
+  }
+}
+
+void Humans::untaint(const kube::Node& node) {
+  Json taints = Json::array();
+  for (const kube::Taint& taint : node.taints) {
+    if (taint.key == kTaintKey || taint.key == "human") continue;
+    taints.push_back({{"key", taint.key}, {"value", taint.value}, {"effect", taint.effect}});
+  }
+  if (stage_.chance.happens(0.3)) {
+    taints.push_back({{"key", "human"}, {"value", "x"}, {"effect", "PreferNoSchedule"}});
+  }
+  stage_.patch_node(node.meta.name, {{"spec", {{"taints", taints}}}});
+  stage_.trace.say("human: untaint " + node.meta.name);
+}
+
+void Humans::touch_remediation() {
+  std::vector<std::string> open, asking;
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    if (!remediation.open()) continue;
+    open.push_back(name);
+    if (remediation.status.approval) asking.push_back(name);
+  }
+  if (!asking.empty() && stage_.chance.happens(0.6)) {
+    return approve(*stage_.truth.remediation(stage_.chance.pick(asking)));
+  }
+  if (open.empty()) return;
+  const Remediation remediation = *stage_.truth.remediation(stage_.chance.pick(open));
+  switch (stage_.chance.weighted({25, 20, 15})) {
+    case 0:
+      stage_.annotate_remediation(remediation.name, {{std::string(kPauseAnnotation), "true"}});
+      return stage_.trace.say("human: pause " + remediation.name);
+    case 1:
+      stage_.annotate_remediation(remediation.name, {{std::string(kPauseAnnotation), nullptr}});
+      return stage_.trace.say("human: unpause " + remediation.name);
+    default:
+      stage_.annotate_remediation(remediation.name, {{std::string(kCancelAnnotation), "true"}});
+      return stage_.trace.say("human: cancel " + remediation.name);
+  }
+}
+
+// By value: the truth changes under it.
+void Humans::approve(Remediation remediation) {
+  const auto& asked = remediation.status.approval;
+  if (!asked) return;
+  const bool is_meant = stage_.chance.happens(0.8);
+  const std::string token = is_meant ? asked->token : "0123456789";
+  if (is_meant) {
+    Yes& yes = yeses_[token];
+    yes = {.remediation = remediation.name,
+           .node_uid = remediation.node_uid,
+           .step = asked->step,
+           .fingerprints = {}};
+    for (const AlertEvidence& alert : remediation.alerts)
+      yes.fingerprints.insert(alert.fingerprint);
+  }
+  stage_.annotate_remediation(remediation.name, {{std::string(kApproveAnnotation), token},
+                                                 {std::string(kApprovedByAnnotation), "alice"}});
+  stage_.trace.say("human: approve " + remediation.name + " " + token);
+}
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,203 @@
+#include "tests/simulation/invariants.h"
+
+#include <algorithm>
+
+#include "core/runtime/clock.h"
+#include "remediator/policy/evidence.h"
+#include "remediator/safety/node_mark.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+bool is_ours(const kube::Taint& taint) { return taint.key == kTaintKey; }
+
+// The taints that are not ours, in their order.
+std::vector<std::string> foreign_taints(const kube::Node& node) {
+  std::vector<std::string> taints;
+  for (const kube::Taint& taint : node.taints) {
+    if (!is_ours(taint)) taints.push_back(taint.key + "=" + taint.value + ":" + taint.effect);
+  }
+  return taints;
+}
+
+bool is_disrupted(const Remediation& remediation) {
+  return remediation.open() &&
+         (remediation.status.find(Step::kDrain) || remediation.status.find(Step::kReboot));
+}
+
+bool is_cordoned_by_us(const NodeTruth& node) {
+  return node.mark && node.mark->cordon && !node.mark->pre_existing_cordon &&
+         node.node.unschedulable;
+}
+
+}  // namespace
+
+void Invariants::on_node_written(const NodeTruth& before, const kube::Node& after) {
+  const std::string& name = after.meta.name;
+  require(stage_.looks.back()->node->meta.resource_version == before.node.meta.resource_version,
+          "stale-write", "node " + name + " was changed as it was, not as it is");
+  require(foreign_taints(before.node) == foreign_taints(after), "foreign-taint",
+          "taints of others on " + name + " were changed");
+  const bool uncordons = before.node.unschedulable && !after.unschedulable;
+  require(!uncordons || !before.is_foreign_cordon, "foreign-cordon",
+          "the cordon on " + name + " is somebody else's");
+  check_not_stopped("node " + name + " was changed");
+  const auto mark = mark_on(after);
+  if (!mark) return;
+  const Remediation* const owner = stage_.truth.remediation(mark->name);
+  require(owner != nullptr && owner->open(), "orphan-marks",
+          "node " + name + " was marked for " + mark->name + ", which is not open");
+  require(owner->node_uid == after.meta.uid, "node-identity",
+          "node " + name + " was marked for another node of that name");
+  on_marks_put(*owner, before, after);
+}
+
+void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
+                              const kube::Node& after) {
+  const Look& look = *stage_.looks.back();
+  const std::string& name = after.meta.name;
+  require(!exclusion_of(*look.policy, before.node), "excluded",
+          "node " + name + " is excluded and was marked");
+  check_hands_off(owner.name, "node " + name + " was marked");
+  require(!before.taken_back || *before.taken_back > look.begun, "human-override",
+          "node " + name + " was marked again after a human took the mark back");
+}
+
+void Invariants::on_remediation_written(const Remediation* before, const Remediation& after) {
+  if (before == nullptr) return;
+  for (const AlertEvidence& known : before->alerts) {
+    const bool is_kept = std::ranges::any_of(after.alerts, [&](const AlertEvidence& alert) {
+      return alert.fingerprint == known.fingerprint;
+    });
+    require(is_kept || before->alerts.size() >= kMaxEvidence, "evidence-kept",
+            after.name + " has forgotten the alert " + known.fingerprint);
+  }
+  require(after.severity >= before->severity, "evidence-kept", after.name + " is less severe now");
+  for (const StepRecord& record : after.status.steps) {
+    if (!is_disruptive(record.step) || record.result != StepResult::kIntended) continue;
+    const StepRecord* const known = before->status.find(record.step);
+    if (known == nullptr || known->intent_at != record.intent_at) on_intent(*before, after, record);
+  }
+}
+
+void Invariants::on_status_written(const Remediation& before) const {
+  const auto& versions = stage_.looks.back()->versions;
+  const auto known = versions.find(before.name);
+  require(known != versions.end() && known->second == before.resource_version, "stale-write",
+          "the status of " + before.name + " was written over one that was not read");
+}
+
+void Invariants::on_intent(const Remediation& before, const Remediation& after,
+                           const StepRecord& record) {
+  const Look& look = *stage_.looks.back();
+  const std::string what = std::string(to_string(record.step)) + " of " + after.name;
+  require(!before.wish.pause && !before.wish.cancel, "paused", what + " was intended");
+  require(look.node.has_value() && look.node->meta.uid == after.node_uid, "node-identity",
+          what + " was intended for another node");
+  require(!exclusion_of(*look.policy, *look.node), "excluded", what + " was intended");
+  require(!look.node->meta.labels.contains("nvidia.com/mig.config.state"), "others",
+          what + " was intended while others are at work");
+  const NodeTruth* const node = stage_.truth.node(after.node);
+  require(node == nullptr || !node->taken_back || *node->taken_back > look.begun, "human-override",
+          what + " was intended after a human took the marks back");
+  check_not_stopped(what + " was intended");
+  check_evidence(after, record);
+  check_approval(after, record);
+}
+
+void Invariants::check_evidence(const Remediation& after, const StepRecord& record) const {
+  const Look& look = *stage_.looks.back();
+  const std::string what = std::string(to_string(record.step)) + " of " + after.name;
+  require(look.report.has_value(), "fresh-evidence", what + " was intended without a report");
+  require(look.report->boot_id == look.node->boot_id, "fresh-evidence",
+          what + " was intended on a report of another boot");
+  const auto age = *record.intent_at - look.report->measured_at;
+  const auto most = look.policy->max_evidence_age + std::chrono::seconds(1);
+  require(age <= most && -age <= most, "fresh-evidence", what + " was intended on an old report");
+  require(look.report->severity >= after.severity, "fresh-evidence",
+          what + " was intended on a report of less");
+  require(look.report->kernel_severity >= after.severity, "user-space-only",
+          what + " was intended on what user space says");
+}
+
+void Invariants::check_approval(const Remediation& after, const StepRecord& record) const {
+  const auto& policy = stage_.looks.back()->policy;
+  const auto plan = policy->steps.find(record.severity);
+  if (plan == policy->steps.end()) return;
+  const auto step = std::ranges::find(plan->second, record.step, &PlannedStep::step);
+  if (step == plan->second.end() || !step->before.approval) return;
+  const std::string what = std::string(to_string(record.step)) + " of " + after.name;
+  require(after.status.approval.has_value(), "approval", what + " was intended without a yes");
+  const auto yes = humans_.yeses().find(after.status.approval->token);
+  require(yes != humans_.yeses().end(), "approval", what + " was intended without a yes");
+  require(yes->second.remediation == after.name && yes->second.node_uid == after.node_uid &&
+              yes->second.step == record.step,
+          "approval", what + " was intended on a yes to something else");
+  for (const AlertEvidence& alert : after.alerts) {
+    require(yes->second.fingerprints.contains(alert.fingerprint), "approval",
+            what + " was intended on a yes to other evidence");
+  }
+}
+
+void Invariants::on_reboot_asked(const remediator::Machine& order, bool is_on_its_way) {
+  const std::string what = "restart of " + order.node + " for " + order.remediation;
+  const Remediation* const owner = stage_.truth.remediation(order.remediation);
+  require(owner != nullptr, "intent", what + ": no such Remediation");
+  const StepRecord* const record = owner->status.find(Step::kReboot);
+  require(record != nullptr && record->result <= StepResult::kRunning, "intent",
+          what + " was asked for without an intent");
+  const std::string attempt = order.remediation + "/" + std::to_string(record->attempts);
+  require(++asked_[attempt] == 1, "once", what + " was asked for twice");
+  require(!is_on_its_way, "in-flight", what + " was asked for while it restarts");
+  const Look& look = *stage_.looks.back();
+  require(look.node && look.node->meta.uid == order.node_uid && order.node_uid == owner->node_uid,
+          "node-identity", what + " is of another node");
+  require(!owner->wish.pause && !owner->wish.cancel, "paused", what + " was asked for");
+  check_not_stopped(what);
+}
+
+void Invariants::on_eviction(const Remediation& remediation, const kube::Node&) {
+  const Remediation* const owner = stage_.truth.remediation(remediation.name);
+  require(owner != nullptr && !owner->wish.pause && !owner->wish.cancel, "paused",
+          "pods were evicted for " + remediation.name);
+  check_not_stopped("pods were evicted for " + remediation.name);
+}
+
+// What was wanted before the last answer that the replica got could be known to it.
+void Invariants::check_hands_off(const std::string& remediation, const std::string& what) const {
+  const auto since = stage_.truth.hands_off_since(remediation);
+  const Look& look = *stage_.looks.back();
+  require(!since || *since > look.told, "paused", what + " though a human has said hands off");
+}
+
+void Invariants::check_not_stopped(const std::string& what) const {
+  const Look& look = *stage_.looks.back();
+  require(!stage_.stopped_at || *stage_.stopped_at > look.begun, "stopped",
+          what + " though everything is to stop");
+}
+
+void Invariants::check_budgets() const {
+  int disrupted = 0, cordoned = 0;
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    disrupted += is_disrupted(remediation) ? 1 : 0;
+  }
+  for (const auto& [name, node] : stage_.truth.nodes()) {
+    cordoned += is_cordoned_by_us(node) ? 1 : 0;
+  }
+  require(disrupted <= stage_.setting.caps.disrupted, "budget",
+          std::to_string(disrupted) + " nodes are disrupted at once");
+  require(cordoned <= stage_.setting.caps.cordoned, "budget",
+          std::to_string(cordoned) + " nodes are cordoned at once");
+}
+
+void Invariants::check_marks() const {
+  for (const auto& [name, node] : stage_.truth.nodes()) {
+    if (!node.is_tainted && !node.mark) continue;
+    const bool is_owned = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
+      return known.second.open() && known.second.node_uid == node.node.meta.uid;
+    });
+    require(is_owned, "orphan-marks", "node " + name + " is marked and no Remediation is open");
+  }
+}
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,43 @@
+// What must be true at every moment, whatever goes wrong: checked at every write that reaches the
+// API server and at every order to the cloud. Each has a name; a broken one is thrown as Broken.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "remediator/cloud/provider.h"
+#include "tests/simulation/humans.h"
+#include "tests/simulation/stage.h"
+
+namespace gpuward::remediator::simulation {
+
+class Invariants {
+ public:
+  Invariants(Stage& stage, const Humans& humans) : stage_(stage), humans_(humans) {}
+
+  // A replica has changed a Node. Called before the truth hears of it.
+  void on_node_written(const NodeTruth& before, const kube::Node& after);
+  // A replica has written a Remediation; `before` null: it is new.
+  void on_remediation_written(const Remediation* before, const Remediation& after);
+  // The same where it was the status.
+  void on_status_written(const Remediation& before) const;
+  void on_reboot_asked(const remediator::Machine& order, bool is_on_its_way);
+  void on_eviction(const Remediation& remediation, const kube::Node& node);
+  // After each event, over the whole cluster.
+  void check_budgets() const;
+  void check_marks() const;
+
+ private:
+  void on_marks_put(const Remediation& owner, const NodeTruth& before, const kube::Node& after);
+  void on_intent(const Remediation& before, const Remediation& after, const StepRecord& record);
+  void check_evidence(const Remediation& after, const StepRecord& record) const;
+  void check_approval(const Remediation& after, const StepRecord& record) const;
+  void check_hands_off(const std::string& remediation, const std::string& what) const;
+  void check_not_stopped(const std::string& what) const;
+
+  Stage& stage_;
+  const Humans& humans_;
+  std::map<std::string, int> asked_;  // restarts, by Remediation and attempt
+};
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,28 @@
+// What a replica has been told since it began to look at a node, as it was really said, whatever a
+// sabotage made of it. The invariants judge by this what it does next.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/kube/objects.h"
+#include "remediator/policy/policy.h"
+#include "remediator/safety/health_report.h"
+#include "tests/simulation/truth.h"
+
+namespace gpuward::remediator::simulation {
+
+struct Look {
+  std::string who;      // "r1"
+  std::string subject;  // the node that it looks at
+  std::shared_ptr<const Policy> policy;
+  Tick begun = 0;
+  Tick told = 0;  // the last answer that it got
+  std::optional<kube::Node> node;
+  std::map<std::string, std::string> versions;  // of Remediations, as they were answered
+  std::optional<HealthReport> report;
+};
+
+}  // namespace gpuward::remediator::simulation

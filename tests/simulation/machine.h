@@ -1,0 +1,59 @@
+// One machine behind a node: what is really wrong with it, what its exporter says of it, and the
+// alert that follows from that. Plain values; changed by the fleet.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/model/severity.h"
+#include "core/runtime/clock.h"
+
+namespace gpuward::remediator::simulation {
+
+// How the exporter on it speaks.
+enum class Voice {
+  kHonest,
+  kStale,     // what it said minutes ago
+  kOldBoot,   // of the boot before
+  kSilent,    // no series at all
+  kBlind,     // without the kernel's log
+  kInvented,  // of faults that only user space has written of
+};
+
+struct Alert {
+  Clock::Wall starts_at, ends_at;
+  bool is_firing = false;
+};
+
+struct Machine {
+  std::string name;
+  int births = 1, boots = 1;
+  bool exists = true, is_ready = true;
+  Severity fault = Severity::kNone;
+  bool heals_by_reboot = true;
+  Voice voice = Voice::kHonest;
+  std::map<Severity, Alert> alerts;
+  // A restart that the cloud has accepted: when the machine is back; null: it never comes back.
+  bool is_restarting = false;
+  std::optional<Clock::Steady> back_at;
+
+  [[nodiscard]] std::string boot_id(int boot) const {
+    return "boot-" + name + "-" + std::to_string(births) + "-" + std::to_string(boot);
+  }
+  [[nodiscard]] std::string fingerprint(Severity severity) const {
+    return instance() + "/" + std::string(to_string(severity));
+  }
+  // The worst that an alert fires for.
+  [[nodiscard]] Severity alerted() const {
+    Severity worst = Severity::kNone;
+    for (const auto& [severity, alert] : alerts) {
+      if (alert.is_firing) worst = std::max(worst, severity);
+    }
+    return worst;
+  }
+  [[nodiscard]] std::string instance() const { return "i-" + name + "-" + std::to_string(births); }
+};
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,41 @@
+// The Alertmanager of a simulation: says what alerts there are, twice, late, in another order, or
+// not at all, and comes again where the webhook did not take it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "remediator/sources/intake.h"
+#include "tests/simulation/fleet.h"
+
+namespace gpuward::remediator::simulation {
+
+class Notifier {
+ public:
+  using Deliver = std::function<bool(const Order&)>;  // false: it was not taken
+
+  Notifier(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fleet) {}
+
+  // Notices the alerts of some machine as they are now; some of it gets lost.
+  void notice();
+  // Sends one of what waits; true where there was something.
+  bool send_one(const Deliver& deliver);
+  // All alerts of one machine, as they are now.
+  void say_all(const Machine& machine, const Deliver& deliver) const;
+  // Says everything as it is now, once each, in order.
+  void say_what_is_new(const Deliver& deliver);
+  void forget_what_was_said() { said_.clear(); }
+
+ private:
+  [[nodiscard]] Order order_for(const Machine& machine, Severity severity,
+                                const Alert& alert) const;
+
+  Stage& stage_;
+  Fleet& fleet_;
+  std::vector<Order> waiting_;
+  std::map<std::string, std::pair<bool, Clock::Wall>> said_;  // by fingerprint
+};
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,148 @@
+// The quiet time of a World: nothing goes wrong any more, and everything must come to rest.
+#include <algorithm>
+
+#include "tests/simulation/world.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// A look that changes nothing need not be repeated for the simulation's sake every few seconds; a
+// round is long enough for several looks at everything.
+constexpr seconds kFirstWait{20};
+constexpr minutes kRound{16}, kLongestWait{4};
+constexpr std::size_t kMostToSettle = 200;  // writes, by machine
+constexpr std::size_t kMostWrites = 3;      // of one Remediation at rest, in an hour
+
+bool waits_for_somebody(Phase phase) {
+  return phase == Phase::kObserved || phase == Phase::kQuarantined || phase == Phase::kWaiting ||
+         phase == Phase::kHeld || phase == Phase::kPaused;
+}
+
+}  // namespace
+
+void World::calm_down() {
+  stage_.is_quiet = true;
+  if (stage_.chance.happens(0.7)) replicas_.resize(1);
+  stage_.stopped_at.reset();
+  stage_.clock.jump_wall(-stage_.jumped);
+  stage_.jumped = {};
+  stage_.clock.advance(minutes(6));  // no answer of the API server asks for longer
+  fleet_.settle();
+  stage_.trace.say("quiet");
+  hear_all();
+  while (notifier_.send_one([&](const Order& order) { return deliver(0, order); })) hear_all();
+  notifier_.forget_what_was_said();
+  calm_since_ = stage_.truth.changes().size();
+}
+
+void World::hear_all() {
+  for (const auto& replica : replicas_) replica->hear(stage_.truth.changes().size());
+}
+
+// The next due look of all, or what the machines do before it; false where nothing is due.
+bool World::reconcile_next(Clock::Steady until) {
+  std::size_t who = replicas_.size();
+  std::pair<Clock::Steady, std::string> next{until, {}};
+  for (std::size_t i = 0; i < replicas_.size(); ++i) {
+    for (const auto& [node, at] : replicas_[i]->due()) {
+      if (at >= next.first) continue;
+      next = {at, node};
+      who = i;
+    }
+  }
+  const auto back = fleet_.next_return();
+  const bool is_machine = back && *back < next.first;
+  const Clock::Steady at = is_machine ? *back : next.first;
+  if (at > stage_.clock.steady()) stage_.clock.advance(at - stage_.clock.steady());
+  if (is_machine) {
+    fleet_.come_back();
+    return true;
+  }
+  if (who == replicas_.size()) return false;
+  look_quietly(who, next.second);
+  return true;
+}
+
+void World::look_quietly(std::size_t who, const std::string& node) {
+  const std::size_t before = stage_.truth.changes().size();
+  reconcile(who, node);
+  auto& patience = patience_.try_emplace(node, kFirstWait).first->second;
+  if (before != stage_.truth.changes().size()) {
+    patience = kFirstWait;
+    return;
+  }
+  const auto again = replicas_[who]->due().find(node);
+  if (again == replicas_[who]->due().end()) return;
+  again->second = std::max(again->second, stage_.clock.steady() + patience);
+  patience = std::min<seconds>(2 * patience, kLongestWait);
+}
+
+void World::settle(minutes time) {
+  const Clock::Steady end = stage_.clock.steady() + time;
+  // Round by round, each with what the periodic resync would look at.
+  while (stage_.clock.steady() < end) {
+    const std::size_t before = stage_.truth.changes().size();
+    const Clock::Steady until = stage_.clock.steady() + kRound;
+    for (const auto& replica : replicas_) replica->resync();
+    do {
+      notifier_.say_what_is_new([&](const Order& order) { return deliver(0, order); });
+      hear_all();
+      check();
+      const std::size_t written = stage_.truth.changes().size() - calm_since_;
+      require(written <= kMostToSettle * (fleet_.machines().size() + 1), "livelock",
+              std::to_string(written) + " writes, and no end");
+    } while (reconcile_next(until));
+    if (before == stage_.truth.changes().size()) return;
+  }
+}
+
+void World::stay_at_rest() {
+  const std::size_t before = stage_.truth.changes().size();
+  settle(minutes(60));
+  const std::size_t written = stage_.truth.changes().size() - before;
+  const std::size_t open = static_cast<std::size_t>(std::ranges::count_if(
+      stage_.truth.remediations(), [](const auto& known) { return known.second.open(); }));
+  require(written <= kMostWrites * open, "livelock",
+          std::to_string(written) + " writes in an hour of rest, with " + std::to_string(open) +
+              " open");
+}
+
+void World::check_rest() const {
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    const RemediationStatus& status = remediation.status;
+    if (!remediation.open()) continue;
+    require(waits_for_somebody(status.phase), "rest",
+            name + " is " + std::string(to_string(status.phase)) + ": " + status.message);
+    require(!status.message.empty(), "rest", name + " does not say why");
+    // Whoever dies or is cut off between the write and the word tells nobody: a gap that is known.
+    const bool is_told = told_.knows_held(name) || stage_.cut.contains(name);
+    require(status.phase != Phase::kHeld || is_told, "told", name + " is held and nobody was told");
+  }
+  for (const Machine& machine : fleet_.machines()) {
+    if (machine.exists && machine.fault >= Severity::kReset) check_quarantined(machine);
+  }
+}
+
+// A broken node is tainted, unless a human or the policy wants it otherwise.
+void World::check_quarantined(const Machine& machine) const {
+  const NodeTruth& truth = *stage_.truth.node(machine.name);
+  const auto policy = stage_.policy.get();
+  const auto alert = machine.alerts.find(machine.fault);
+  if (exclusion_of(*policy, truth.node) || steps_for(*policy, machine.fault).empty()) return;
+  if (alert->second.starts_at <= truth.node.meta.created.value_or(WallTime())) return;
+  const bool is_left_alone =
+      std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
+        const Remediation& remediation = known.second;
+        return remediation.node_uid == truth.node.meta.uid &&
+               (remediation.status.phase == Phase::kPaused ||
+                remediation.status.phase == Phase::kCancelled || remediation.wish.pause ||
+                steps_for(*policy, remediation.acted_severity()).empty());
+      });
+  require(is_left_alone || truth.is_tainted, "quarantined",
+          machine.name + " is broken, its alert fires, and it is not tainted");
+}
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,38 @@
+// A seed is a whole story: told again it is the same, line by line.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/simulation/run.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+TEST(Replay, TellsTheSameStoryAgain) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Outcome first = run_seed(seed);
+    const Outcome again = run_seed(seed);
+
+    EXPECT_EQ(first.hash, again.hash) << "seed " << seed;
+    EXPECT_EQ(first.lines, again.lines) << "seed " << seed;
+  }
+}
+
+TEST(Replay, TellsAnotherStoryForEachSeed) {
+  std::set<std::uint64_t> hashes;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) hashes.insert(run_seed(seed).hash);
+
+  EXPECT_EQ(hashes.size(), 40U);
+}
+
+TEST(Replay, BreaksAtTheSameLineAgain) {
+  const Outcome first = run_seed(2, Size::kAny, Sabotage::kAnnouncement);
+  const Outcome again = run_seed(2, Size::kAny, Sabotage::kAnnouncement);
+
+  ASSERT_FALSE(first.holds());
+  EXPECT_EQ(first.invariant, again.invariant);
+  EXPECT_EQ(first.trace, again.trace);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,161 @@
+#include "tests/simulation/replica.h"
+
+#include <utility>
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+kube::ApiOptions options_for(Stage& stage) {
+  kube::ApiOptions options;
+  options.server = "http://fake";
+  options.retry_deadline = stage.chance.one_of({milliseconds(0), milliseconds(30'000)});
+  options.jitter_seed = stage.chance.next() | 1U;
+  return options;
+}
+
+NodeIdentity identity_of(const kube::Node& node) {
+  return {.name = node.meta.name,
+          .uid = node.meta.uid,
+          .boot_id = node.boot_id,
+          .instance_id = node.provider_id,
+          .created = node.meta.created};
+}
+
+Status permit(const Stage& stage) {
+  if (!stage.stopped_at || stage.is_off(Sabotage::kStop)) return {};
+  return fail(ErrorKind::kCancelled, "the switch says stop");
+}
+
+}  // namespace
+
+void Told::announce(kube::NodeEvent event) {
+  if (stage_.is_off(Sabotage::kAnnouncement)) return;
+  if (event.reason == "GpuwardHeld") held_.insert(event.message.substr(0, event.message.find(':')));
+}
+
+// The replica is at work: what it is told from here on is a new look.
+class Replica::Turn {
+ public:
+  Turn(Stage& stage, Look& look, std::string node) : stage_(stage) {
+    Look fresh;
+    fresh.who = look.who;
+    fresh.subject = std::move(node);
+    fresh.policy = stage.policy.get();
+    fresh.begun = fresh.told = stage.tick;
+    look = std::move(fresh);
+    stage_.looks.push_back(&look);
+  }
+  ~Turn() { stage_.looks.pop_back(); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  Stage& stage_;
+};
+
+Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, std::string name,
+                 std::function<void()> interrupt)
+    : stage_(stage),
+      wire_(stage, invariants, std::move(interrupt)),
+      api_(options_for(stage), wire_, credentials_, stage.clock),
+      store_(api_),
+      queue_(stage.clock, 100'000),
+      intake_(view_, store_, queue_, stage.clock),
+      reconciler_({.api = api_,
+                   .store = store_,
+                   .view = view_,
+                   .policy = stage.policy,
+                   .reports = &outside.reports,
+                   .slots = outside.slots,
+                   .step_actions = outside.steps,
+                   .permit = [&stage] { return permit(stage); },
+                   .announcer = outside.announcer,
+                   .observer = observer_,
+                   .clock = stage.clock}) {
+  look_.who = std::move(name);
+}
+
+void Replica::list_all() {
+  for (const auto& [name, node] : stage_.truth.nodes()) view_.put_node(identity_of(node.node));
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    view_.put_remediation(remediation);
+  }
+  heard_ = stage_.truth.changes().size();
+  view_.set_nodes_synced();
+  view_.set_remediations_synced();
+  resync();
+}
+
+void Replica::hear(std::size_t count) {
+  if (!view_.synced()) return list_all();
+  const auto& changes = stage_.truth.changes();
+  while (count-- > 0 && heard_ < changes.size()) apply(changes[heard_++]);
+}
+
+// As the controller's handlers do.
+void Replica::apply(const Change& change) {
+  const Clock::Steady now = stage_.clock.steady();
+  if (change.now_remediation) {
+    const Remediation& remediation = *change.now_remediation;
+    if (view_.has(remediation.name, remediation.resource_version)) return;
+    view_.put_remediation(remediation);
+    if (remediation.open()) due_[remediation.node] = now;
+    return;
+  }
+  if (change.now_node) {
+    view_.put_node(identity_of(*change.now_node));
+  } else {
+    view_.remove_node(change.node);
+  }
+  if (!view_.open_for(change.node).empty()) due_[change.node] = now;
+}
+
+void Replica::resync() {
+  for (const std::string& node : view_.nodes_with_open()) {
+    due_.try_emplace(node, stage_.clock.steady());
+  }
+}
+
+void Replica::reconcile(std::string node) {
+  due_.erase(node);
+  is_busy_ = true;
+  const Turn turn(stage_, look_, node);
+  const auto result = reconciler_.reconcile(node);
+  is_busy_ = false;
+  if (result && !*result) return;
+  const milliseconds wait = result ? **result : wait_after(result.error().kind);
+  if (!result) stage_.trace.say(name() + ": " + node + ": " + result.error().message);
+  const Clock::Steady at = stage_.clock.steady() + wait;
+  const auto [known, is_new] = due_.try_emplace(node, at);
+  if (!is_new) known->second = std::min(known->second, at);
+}
+
+milliseconds Replica::wait_after(ErrorKind kind) {
+  if (kind == ErrorKind::kForbidden || kind == ErrorKind::kInvalid) return minutes(5);
+  if (kind == ErrorKind::kConflict) return milliseconds(20);
+  return stage_.chance.span(milliseconds(20), seconds(30));
+}
+
+Result<IntakeCounts> Replica::take(const Order& order) {
+  if (stage_.is_off(Sabotage::kIntake)) return IntakeCounts{.accepted = 1};
+  is_busy_ = is_taking_ = true;
+  const Turn turn(stage_, look_, order.node);
+  auto taken = intake_.take({&order, 1}, stage_.clock.steady() + seconds(30));
+  is_busy_ = is_taking_ = false;
+  collect_queue();
+  return taken;
+}
+
+void Replica::collect_queue() {
+  while (queue_.size() > 0) {
+    const auto node = queue_.take({});
+    due_[*node] = stage_.clock.steady();
+    queue_.done(*node);
+  }
+}
+
+}  // namespace gpuward::remediator::simulation

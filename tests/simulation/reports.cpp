@@ -1,0 +1,57 @@
+#include "tests/simulation/reports.h"
+
+#include <algorithm>
+
+namespace gpuward::remediator::simulation {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+Result<HealthReport> Reports::latest(std::string_view node) {
+  const Machine* const machine = fleet_.find(node);
+  auto report = said_of(machine);
+  if (!stage_.looks.empty()) {
+    stage_.looks.back()->report = report ? std::optional(*report) : std::nullopt;
+  }
+  if (stage_.is_off(Sabotage::kQuietReasons)) {
+    return fail(ErrorKind::kInternal, "no answer after " + std::to_string(++stage_.tick) + " ms");
+  }
+  return report && machine != nullptr ? bent(*report, *machine) : report;
+}
+
+Result<HealthReport> Reports::said_of(const Machine* machine) {
+  if (!stage_.is_quiet && stage_.chance.happens(stage_.setting.fault)) {
+    return fail(ErrorKind::kTimeout, "Prometheus does not answer");
+  }
+  if (machine == nullptr || !machine->exists || machine->voice == Voice::kSilent ||
+      machine->is_restarting) {
+    return fail(ErrorKind::kNotFound, "nothing is known of the node");
+  }
+  HealthReport report;
+  report.measured_at = stage_.true_time() - stage_.chance.span(seconds(0), seconds(20));
+  report.severity = machine->fault;
+  report.kernel_severity = machine->fault;
+  report.boot_id = machine->boot_id(machine->boots);
+  report.sees_kernel_log = machine->voice != Voice::kBlind;
+  if (machine->voice == Voice::kStale) {
+    report.measured_at -= stage_.chance.span(minutes(1), minutes(10));
+  }
+  if (machine->voice == Voice::kOldBoot) report.boot_id = machine->boot_id(machine->boots - 1);
+  if (machine->voice == Voice::kInvented) {
+    report.severity = std::max(report.severity, machine->alerted());
+  }
+  return report;
+}
+
+HealthReport Reports::bent(HealthReport report, const Machine& machine) const {
+  if (stage_.is_off(Sabotage::kFreshness)) report.measured_at = stage_.clock.wall();
+  if (stage_.is_off(Sabotage::kBoot)) report.boot_id = machine.boot_id(machine.boots);
+  if (stage_.is_off(Sabotage::kKernelEvidence)) report.kernel_severity = report.severity;
+  if (stage_.is_off(Sabotage::kSeverity)) {
+    report.severity = Severity::kIsolate;
+    report.kernel_severity = Severity::kIsolate;
+  }
+  return report;
+}
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,23 @@
+// Prometheus as the remediator asks it: what the exporter of a machine says of it, in that
+// exporter's voice. What was said is noted in the look of whoever asks.
+#pragma once
+
+#include "remediator/safety/health_report.h"
+#include "tests/simulation/fleet.h"
+
+namespace gpuward::remediator::simulation {
+
+class Reports final : public HealthReports {
+ public:
+  Reports(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fleet) {}
+  [[nodiscard]] Result<HealthReport> latest(std::string_view node) override;
+
+ private:
+  [[nodiscard]] Result<HealthReport> said_of(const Machine* machine);
+  [[nodiscard]] HealthReport bent(HealthReport report, const Machine& machine) const;
+
+  Stage& stage_;
+  Fleet& fleet_;
+};
+
+}  // namespace gpuward::remediator::simulation

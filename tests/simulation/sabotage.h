@@ -1,0 +1,78 @@
+// The guards that a simulation can run without, one at a time: to show that each of them is needed
+// and that an invariant notices. Nothing in the product knows of this; the parts around it are
+// bent.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace gpuward::remediator::simulation {
+
+enum class Sabotage : std::uint8_t {
+  kNone,
+  kBudgets,          // every slot is given
+  kStop,             // the stop switch is never seen
+  kFreshness,        // every report is of this second
+  kBoot,             // every report is of the boot that runs
+  kSeverity,         // every report is as bad as can be
+  kKernelEvidence,   // what user space says counts as the kernel's word
+  kNodeVersion,      // Node patches without resourceVersion
+  kStatusVersion,    // status patches without resourceVersion
+  kEvidenceVersion,  // evidence patches without resourceVersion
+  kOnce,             // a step is begun again where it is to be watched
+  kIntent,           // an intent is answered as written, and is not
+  kUndoneByHand,     // a cordon or taint that a human took off is read as there
+  kForeignCordon,    // a cordon that was there before is read as absent
+  kPause,            // "pause" is not read
+  kCancel,           // "cancel" is not read
+  kExclusion,        // "managed=false" is not read
+  kNodeIdentity,     // a node made anew is read with the UID of the one before
+  kOtherRepairers,   // the signs of others at work are not read
+  kApproval,         // every request for a yes is read as answered by one
+  kQuietReasons,     // a reason that is another one at every look
+  kAnnouncement,     // nobody is told of anything
+  kTimeout,          // a step that goes on for ever, its intent always young
+  kIntake,           // alerts are answered as accepted, and are not
+};
+
+struct SabotageName {
+  Sabotage sabotage;
+  std::string_view name;
+};
+
+inline constexpr std::array<SabotageName, 23> kSabotages = {{
+    {Sabotage::kBudgets, "budgets"},
+    {Sabotage::kStop, "stop"},
+    {Sabotage::kFreshness, "freshness"},
+    {Sabotage::kBoot, "boot"},
+    {Sabotage::kSeverity, "severity"},
+    {Sabotage::kKernelEvidence, "kernel-evidence"},
+    {Sabotage::kNodeVersion, "node-version"},
+    {Sabotage::kStatusVersion, "status-version"},
+    {Sabotage::kEvidenceVersion, "evidence-version"},
+    {Sabotage::kOnce, "once"},
+    {Sabotage::kIntent, "intent"},
+    {Sabotage::kUndoneByHand, "undone-by-hand"},
+    {Sabotage::kForeignCordon, "foreign-cordon"},
+    {Sabotage::kPause, "pause"},
+    {Sabotage::kCancel, "cancel"},
+    {Sabotage::kExclusion, "exclusion"},
+    {Sabotage::kNodeIdentity, "node-identity"},
+    {Sabotage::kOtherRepairers, "other-repairers"},
+    {Sabotage::kApproval, "approval"},
+    {Sabotage::kQuietReasons, "quiet-reasons"},
+    {Sabotage::kAnnouncement, "announcement"},
+    {Sabotage::kTimeout, "timeout"},
+    {Sabotage::kIntake, "intake"},
+}};
+
+[[nodiscard]] constexpr std::optional<Sabotage> parse_sabotage(std::string_view name) {
+  for (const SabotageName& known : kSabotages) {
+    if (known.name == name) return known.sabotage;
+  }
+  return std::nullopt;
+}
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,71 @@
+#include "tests/simulation/setting.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+using std::chrono::minutes;
+
+// Shorter than the defaults: what is waited for is simulated look by look.
+PlannedStep quick(Step step) {
+  PlannedStep plan = planned(step);
+  if (step == Step::kReboot) plan.timeout = minutes(5);
+  if (step == Step::kVerify) {
+    plan.timeout = minutes(6);
+    plan.soak = minutes(1);
+  }
+  return plan;
+}
+
+PlannedStep with_wait(PlannedStep step, Chance& chance) {
+  step.before.approval = chance.happens(0.25);
+  if (chance.happens(0.2)) step.before.delay = chance.span(minutes(0), minutes(3));
+  return step;
+}
+
+int draw_nodes(Chance& chance, Size size) {
+  if (size == Size::kThousands) return 2000;
+  const std::size_t kind = chance.weighted({60, 30, 8, 2});
+  if (kind == 0) return chance.between(1, 3);
+  if (kind == 1) return chance.between(4, 8);
+  return kind == 2 ? chance.between(9, 16) : chance.between(17, 40);
+}
+
+}  // namespace
+
+Policy draw_policy(Chance& chance) {
+  Policy policy;
+  policy.mode = std::array{Mode::kObserve, Mode::kTaint, Mode::kCordon,
+                           Mode::kFull}[chance.weighted({3, 5, 12, 80})];
+  std::vector<PlannedStep> marks = {quick(Step::kTaint), quick(Step::kCordon)};
+  auto drained = marks;
+  drained.push_back(with_wait(quick(Step::kDrain), chance));
+  auto rebooted = drained;
+  rebooted.push_back(with_wait(quick(Step::kReboot), chance));
+  rebooted.push_back(quick(Step::kVerify));
+  if (chance.happens(0.8)) rebooted.push_back(quick(Step::kReturn));
+  policy.steps[Severity::kReset] = chance.happens(0.3) ? rebooted : marks;
+  policy.steps[Severity::kReboot] = chance.happens(0.9) ? rebooted : drained;
+  policy.steps[Severity::kIsolate] = chance.happens(0.7) ? drained : rebooted;
+  if (chance.happens(0.1)) policy.steps[Severity::kIsolate].clear();
+  policy.return_to_service.enabled = chance.happens(0.7);
+  return policy;
+}
+
+Setting draw_setting(Chance& chance, Size size) {
+  Setting setting;
+  setting.nodes = draw_nodes(chance, size);
+  setting.replicas = chance.happens(0.4) ? 2 : 1;
+  setting.events = size == Size::kThousands ? 4'000 : chance.between(30, 90 + 6 * setting.nodes);
+  setting.fault = chance.one_of({0.0, 0.01, 0.05, 0.15});
+  setting.crash = chance.one_of({0.0, 0.0, 0.01, 0.03});
+  setting.interrupt = chance.one_of({0.0, 0.02, 0.1});
+  setting.has_humans = chance.happens(0.7);
+  setting.has_clock_jumps = chance.happens(0.2);
+  setting.has_lies = chance.happens(0.7);
+  setting.caps = {.disrupted = chance.between(1, 3), .cordoned = chance.between(1, 5)};
+  if (size == Size::kThousands) setting.caps = {.disrupted = 20, .cordoned = 200};
+  setting.policy = draw_policy(chance);
+  return setting;
+}
+
+}  // namespace gpuward::remediator::simulation

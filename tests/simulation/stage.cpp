@@ -1,0 +1,67 @@
+#include "tests/simulation/stage.h"
+
+#include "core/kube/parse.h"
+#include "remediator/workflow/remediation_json.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+const std::string kNodes = "/api/v1/nodes/";
+
+// The CRD as shipped, cut to what the fake needs.
+Json remediation_definition() {
+  Json version = {{"name", "v1alpha1"}, {"served", true}, {"storage", true}};
+  version["subresources"]["status"] = Json::object();
+  version["schema"]["openAPIV3Schema"] = {{"type", "object"},
+                                          {"x-kubernetes-preserve-unknown-fields", true}};
+  Json definition = {{"apiVersion", "apiextensions.k8s.io/v1"},
+                     {"kind", "CustomResourceDefinition"},
+                     {"metadata", {{"name", "remediations.gpuward.dev"}}}};
+  definition["spec"] = {{"group", "gpuward.dev"},
+                        {"scope", "Cluster"},
+                        {"names",
+                         {{"kind", "Remediation"},
+                          {"listKind", "RemediationList"},
+                          {"plural", "remediations"},
+                          {"singular", "remediation"}}},
+                        {"versions", Json::array({version})}};
+  return definition;
+}
+
+kube::Node node_in(const Json& json) { return *kube::parse_node(dump_json(json)); }
+
+}  // namespace
+
+Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off)
+    : chance(seed),
+      setting(draw_setting(chance, size)),
+      sabotage(switched_off),
+      policy(setting.policy) {
+  kube.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", remediation_definition());
+}
+
+void Stage::create_node(const Json& node) {
+  truth.put_node(node_in(kube.create("/api/v1/nodes", node)), Writer::kOthers, ++tick);
+}
+
+void Stage::patch_node(const std::string& name, const Json& patch) {
+  truth.put_node(node_in(kube.patch(kNodes + name, patch)), Writer::kOthers, ++tick);
+}
+
+void Stage::patch_node_status(const std::string& name, const Json& patch) {
+  truth.put_node(node_in(kube.patch_status(kNodes + name, patch)), Writer::kOthers, ++tick);
+}
+
+void Stage::remove_node(const std::string& name) {
+  kube.remove(kNodes + name);
+  ++tick;
+  truth.drop_node(name);
+}
+
+void Stage::annotate_remediation(const std::string& name, const Json& annotations) {
+  const Json patch = {{"metadata", {{"annotations", annotations}}}};
+  const Json now = kube.patch(remediation_collection() + "/" + name, patch);
+  truth.put_remediation(*parse_remediation(dump_json(now)), ++tick);
+}
+
+}  // namespace gpuward::remediator::simulation

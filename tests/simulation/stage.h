@@ -1,0 +1,60 @@
+// What all parts of one simulation share: its setting, its chance, its time, the cluster and the
+// truth about it. Others than the remediator write through it, so that nothing goes unseen.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/runtime/json.h"
+#include "remediator/policy/current_policy.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_kube.h"
+#include "tests/simulation/look.h"
+#include "tests/simulation/sabotage.h"
+#include "tests/simulation/setting.h"
+#include "tests/simulation/trace.h"
+#include "tests/simulation/truth.h"
+
+namespace gpuward::remediator::simulation {
+
+// An invariant is broken: thrown through whatever is running; it ends the simulation.
+struct Broken {
+  std::string invariant, what;
+};
+
+inline void require(bool holds, const char* invariant, const std::string& what) {
+  if (!holds) throw Broken{invariant, what};
+}
+
+struct Stage {
+  Stage(std::uint64_t seed, Size size, Sabotage switched_off);
+
+  // As an admin, a kubelet or a human does; the truth hears of it.
+  void create_node(const Json& node);
+  void patch_node(const std::string& name, const Json& patch);
+  void patch_node_status(const std::string& name, const Json& patch);
+  void remove_node(const std::string& name);
+  void annotate_remediation(const std::string& name, const Json& annotations);
+
+  [[nodiscard]] bool is_off(Sabotage guard) const { return sabotage == guard; }
+  // Of a clock that nobody has jumped: what other machines stamp their measurements with.
+  [[nodiscard]] WallTime true_time() const { return clock.wall() - jumped; }
+
+  Chance chance;
+  Setting setting;
+  Sabotage sabotage;
+  fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};
+  fakes::FakeKube kube{clock};
+  Truth truth;
+  Trace trace{clock};
+  CurrentPolicy policy;
+  Tick tick = 0;
+  std::vector<Look*> looks;        // who is at work, the innermost last
+  std::set<std::string> cut;       // Remediations whose writer never got the answer
+  bool is_quiet = false;           // nothing goes wrong any more
+  std::optional<Tick> stopped_at;  // the switch that stops everything
+  std::chrono::milliseconds jumped{0};
+};
+
+}  // namespace gpuward::remediator::simulation

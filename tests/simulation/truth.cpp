@@ -1,0 +1,74 @@
+#include "tests/simulation/truth.h"
+
+#include <utility>
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+bool takes_back(const NodeTruth& before, const NodeTruth& after) {
+  if (!before.mark) return false;
+  return (before.mark->cordon && before.node.unschedulable && !after.node.unschedulable) ||
+         (before.mark->taint && before.is_tainted && !after.is_tainted);
+}
+
+}  // namespace
+
+// Whether somebody else than us cordons here. Over a mark that stands it cannot be told: unless a
+// Remediation has already noticed that its own cordon was gone.
+bool Truth::cordons_for_others(const NodeTruth& before) const {
+  if (!before.mark || !before.mark->cordon) return true;
+  const Remediation* const marked = remediation(before.mark->name);
+  return marked != nullptr && marked->status.phase == Phase::kPaused &&
+         marked->status.rule == "guard.human";
+}
+
+void Truth::put_node(kube::Node node, Writer writer, Tick now) {
+  changes_.push_back({node.meta.name, {}, node, {}});
+  NodeTruth& known = nodes_[node.meta.name];
+  if (known.node.meta.uid != node.meta.uid) known = {};
+  NodeTruth next = known;
+  next.mark = mark_on(node);
+  next.is_tainted = our_taint_on(node).has_value();
+  next.node = std::move(node);
+  if (!next.node.unschedulable) {
+    next.is_foreign_cordon = false;
+  } else if (!known.node.unschedulable) {
+    next.is_foreign_cordon = writer == Writer::kOthers && cordons_for_others(known);
+  }
+  if (writer == Writer::kOthers && takes_back(known, next)) next.taken_back = now;
+  if (!next.mark || (next.node.unschedulable && next.is_tainted)) next.taken_back.reset();
+  known = std::move(next);
+}
+
+void Truth::drop_node(const std::string& name) {
+  changes_.push_back({name, {}, {}, {}});
+  nodes_.erase(name);
+}
+
+void Truth::put_remediation(Remediation remediation, Tick now) {
+  changes_.push_back({{}, remediation.name, {}, remediation});
+  if (!remediation.wish.pause && !remediation.wish.cancel) {
+    hands_off_.erase(remediation.name);
+  } else {
+    hands_off_.try_emplace(remediation.name, now);
+  }
+  std::string name = remediation.name;
+  remediations_.insert_or_assign(std::move(name), std::move(remediation));
+}
+
+const NodeTruth* Truth::node(const std::string& name) const {
+  const auto found = nodes_.find(name);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+const Remediation* Truth::remediation(const std::string& name) const {
+  const auto found = remediations_.find(name);
+  return found == remediations_.end() ? nullptr : &found->second;
+}
+
+std::optional<Tick> Truth::hands_off_since(const std::string& remediation) const {
+  const auto found = hands_off_.find(remediation);
+  return found == hands_off_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,61 @@
+// The cluster as it really is, whoever believes what: every object after its last write, who put
+// which cordon there, and the order of all changes, from which the informers tell with delay.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/kube/objects.h"
+#include "remediator/policy/remediation.h"
+#include "remediator/safety/node_mark.h"
+
+namespace gpuward::remediator::simulation {
+
+using Tick = std::uint64_t;  // counts requests and events
+
+enum class Writer { kRemediator, kOthers };
+
+struct NodeTruth {
+  kube::Node node;
+  std::optional<NodeMark> mark;  // of ours, as the node bears it
+  bool is_tainted = false;       // by us
+  bool is_foreign_cordon = false;
+  std::optional<Tick> taken_back;  // when a human took off what was ours
+};
+
+// The object after the change; nothing of it where it was deleted.
+struct Change {
+  std::string node, remediation;  // one of them
+  std::optional<kube::Node> now_node;
+  std::optional<Remediation> now_remediation;
+};
+
+class Truth {
+ public:
+  void put_node(kube::Node node, Writer writer, Tick now);
+  void drop_node(const std::string& name);
+  void put_remediation(Remediation remediation, Tick now);
+
+  [[nodiscard]] const NodeTruth* node(const std::string& name) const;
+  [[nodiscard]] const Remediation* remediation(const std::string& name) const;
+  [[nodiscard]] const std::map<std::string, NodeTruth>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::map<std::string, Remediation>& remediations() const {
+    return remediations_;
+  }
+  [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
+  // Since when a human has wanted the Remediation to pause or to end; nullopt where nobody does.
+  [[nodiscard]] std::optional<Tick> hands_off_since(const std::string& remediation) const;
+
+ private:
+  [[nodiscard]] bool cordons_for_others(const NodeTruth& before) const;
+
+  std::map<std::string, NodeTruth> nodes_;
+  std::map<std::string, Remediation> remediations_;
+  std::map<std::string, Tick> hands_off_;
+  std::vector<Change> changes_;
+};
+
+}  // namespace gpuward::remediator::simulation

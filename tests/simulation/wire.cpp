@@ -1,0 +1,123 @@
+#include "tests/simulation/wire.h"
+
+#include "core/kube/parse.h"
+#include "remediator/workflow/remediation_json.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+using fakes::FaultKind;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+bool is_write(const http::ClientRequest& request) { return request.method != "GET"; }
+
+}  // namespace
+
+Result<http::ClientResponse> Wire::send(const http::ClientRequest& request) {
+  const Address to = address_of(request.url);
+  if (!stage_.is_quiet && stage_.chance.happens(stage_.setting.interrupt)) interrupt_();
+  ++stage_.tick;
+  crash_perhaps("before", to);
+  auto answer = send_or_fail(to, request);
+  if (!answer && to.resource == Resource::kStatus) stage_.cut.insert(to.name);
+  crash_perhaps("after", to);
+  // An error tells nothing of what people want.
+  if (answer && answer->status / 100 == 2) stage_.looks.back()->told = stage_.tick;
+  return answer;
+}
+
+void Wire::crash_perhaps(const char* when, const Address& to) {
+  if (stage_.is_quiet || !stage_.chance.happens(stage_.setting.crash / 2)) return;
+  stage_.trace.say("crash " + std::string(when) + " the request");
+  stage_.cut.insert(to.name);
+  throw Crash{};
+}
+
+// What goes wrong, if anything: without having been done, or done and the answer lost.
+Result<http::ClientResponse> Wire::send_or_fail(const Address& to,
+                                                const http::ClientRequest& request) {
+  if (stage_.is_quiet || !stage_.chance.happens(stage_.setting.fault)) return forward(to, request);
+  const auto kind = stage_.chance.between(0, 7);
+  stage_.trace.say("fault " + std::to_string(kind) + " of " + request.method + " " + to.name);
+  if (kind == 0) {
+    stage_.clock.advance(seconds(10));
+    return fail(ErrorKind::kTimeout, "no answer; not done");
+  }
+  if (kind == 1) {
+    (void)forward(to, request);
+    stage_.clock.advance(seconds(10));
+    return fail(ErrorKind::kTimeout, "no answer; done");
+  }
+  if (kind == 2) {
+    (void)forward(to, request);
+    return fail(ErrorKind::kUnavailable, "the connection was cut; done");
+  }
+  constexpr std::array kKinds = {FaultKind::kDropBefore, FaultKind::kConflict,
+                                 FaultKind::kOverloaded, FaultKind::kInternalError,
+                                 FaultKind::kUnavailable};
+  fakes::Fault fault;
+  fault.kind = kKinds[static_cast<std::size_t>(kind - 3)];
+  stage_.kube.add_fault(fault);
+  auto answer = client_.send(request);
+  stage_.kube.clear_faults();
+  return answer;
+}
+
+Result<http::ClientResponse> Wire::forward(const Address& to, const http::ClientRequest& request) {
+  if (auto answer = swallowed(stage_, to, request)) return *answer;
+  auto answer = client_.send(bent_request(stage_, to, request));
+  if (is_write(request)) {
+    stage_.trace.say(stage_.looks.back()->who + ": " + request.method + " " +
+                     request.url.substr(request.url.rfind("/v1") + 3) + " " +
+                     (answer ? std::to_string(answer->status) : answer.error().message));
+  }
+  if (!answer || answer->status / 100 != 2) return answer;
+  hear(to, request, answer->body);
+  answer->body = bent_answer(stage_, to, std::move(answer->body));
+  return answer;
+}
+
+void Wire::hear(const Address& to, const http::ClientRequest& request, const std::string& body) {
+  if (to.resource == Resource::kNode && !to.name.empty()) {
+    if (is_write(request)) return hear_node(body);
+    const NodeTruth* const node = stage_.truth.node(to.name);
+    if (node != nullptr) stage_.looks.back()->node = node->node;
+  } else if (to.resource != Resource::kOther && is_write(request)) {
+    hear_remediation(to, body);
+  }
+  if (to.resource == Resource::kRemediation || to.resource == Resource::kStatus) {
+    const Remediation* const now = stage_.truth.remediation(to.name);
+    if (now != nullptr) stage_.looks.back()->versions[to.name] = now->resource_version;
+  }
+}
+
+void Wire::hear_node(const std::string& body) {
+  const auto node = kube::parse_node(body);
+  if (!node) return;
+  const NodeTruth* const before = stage_.truth.node(node->meta.name);
+  if (before == nullptr || before->node.meta.resource_version == node->meta.resource_version)
+    return;
+  invariants_.on_node_written(*before, *node);
+  stage_.truth.put_node(*node, Writer::kRemediator, stage_.tick);
+}
+
+void Wire::hear_remediation(const Address& to, const std::string& body) {
+  auto remediation = parse_remediation(body);
+  if (!remediation) return;
+  const Remediation* const before = stage_.truth.remediation(remediation->name);
+  if (before != nullptr && before->resource_version == remediation->resource_version) return;
+  stage_.trace.say("  " + remediation->name + " is " +
+                   std::string(to_string(remediation->status.phase)) + ", " +
+                   remediation->status.rule + ": " + remediation->status.message);
+  if (before != nullptr && to.resource == Resource::kStatus) invariants_.on_status_written(*before);
+  invariants_.on_remediation_written(before, *remediation);
+  stage_.truth.put_remediation(std::move(*remediation), stage_.tick);
+}
+
+Result<http::ClientResponse> Wire::stream(const http::ClientRequest&, milliseconds, std::stop_token,
+                                          const std::function<bool(std::string_view)>&) {
+  return fail(ErrorKind::kInvalid, "a simulation has no watches");
+}
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,43 @@
+// The connection of one replica to the API server: here requests fail, answers get lost, the
+// process dies before or after any single call, and others act in between. It tells the truth and
+// the invariants of every write that goes through.
+#pragma once
+
+#include <functional>
+
+#include "core/http/client.h"
+#include "tests/fakes/in_process_client.h"
+#include "tests/simulation/bend.h"
+#include "tests/simulation/invariants.h"
+
+namespace gpuward::remediator::simulation {
+
+// The process of a replica dies: thrown through whatever it is doing, and all its memory goes.
+struct Crash {};
+
+class Wire final : public http::Client {
+ public:
+  // `interrupt` lets others act before a request.
+  Wire(Stage& stage, Invariants& invariants, std::function<void()> interrupt)
+      : stage_(stage), invariants_(invariants), interrupt_(std::move(interrupt)) {}
+
+  [[nodiscard]] Result<http::ClientResponse> send(const http::ClientRequest& request) override;
+  [[nodiscard]] Result<http::ClientResponse> stream(
+      const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,
+      const std::function<bool(std::string_view)>& on_bytes) override;
+
+ private:
+  Result<http::ClientResponse> send_or_fail(const Address& to, const http::ClientRequest& request);
+  Result<http::ClientResponse> forward(const Address& to, const http::ClientRequest& request);
+  void crash_perhaps(const char* when, const Address& to);
+  void hear(const Address& to, const http::ClientRequest& request, const std::string& body);
+  void hear_node(const std::string& body);
+  void hear_remediation(const Address& to, const std::string& body);
+
+  Stage& stage_;
+  Invariants& invariants_;
+  std::function<void()> interrupt_;
+  fakes::InProcessClient client_{stage_.kube};
+};
+
+}  // namespace gpuward::remediator::simulation

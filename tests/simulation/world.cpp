@@ -1,0 +1,172 @@
+#include "tests/simulation/world.h"
+
+#include "tests/simulation/begins_again.h"
+
+namespace gpuward::remediator::simulation {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+World::World(std::uint64_t seed, Size size, Sabotage sabotage)
+    : stage_(seed, size, sabotage),
+      steps_(make_steps({.reports = &reports_, .machines = cloud_, .policy = stage_.policy})),
+      begins_again_(std::make_unique<BeginsAgain>(*steps_.at(Step::kReboot))) {
+  stage_.clock.advance(minutes(15));  // the nodes are no newcomers
+  replicas_.resize(static_cast<std::size_t>(stage_.setting.replicas));
+  for (std::size_t i = 0; i < replicas_.size(); ++i) start(i);
+}
+
+StepAction* World::step(Step step) {
+  if (step == Step::kDrain) return &drain_;
+  if (step == Step::kReboot && stage_.is_off(Sabotage::kOnce)) return begins_again_.get();
+  const auto found = steps_.find(step);
+  return found == steps_.end() ? nullptr : found->second.get();
+}
+
+void World::start(std::size_t replica) {
+  replicas_[replica] = std::make_unique<Replica>(
+      stage_, invariants_,
+      Outside{.reports = reports_,
+              .slots = slots_,
+              .steps = [this](Step what) { return step(what); },
+              .announcer = told_},
+      "r" + std::to_string(replica), [this, replica] { interrupt(replica); });
+}
+
+void World::run() {
+  for (int i = 0; i < stage_.setting.events; ++i) do_something();
+  calm_down();
+  settle(minutes(120));
+  check_rest();
+  stay_at_rest();
+}
+
+void World::do_something() {
+  Chance& chance = stage_.chance;
+  const std::size_t replica = chance.next() % replicas_.size();
+  switch (chance.weighted({30, 12, 10, 10, 12, stage_.setting.has_humans ? 6 : 0, 1,
+                           stage_.setting.has_clock_jumps ? 1 : 0, 8})) {
+    case 0:
+      reconcile_something();
+      break;
+    case 1:
+      replicas_[replica]->hear(static_cast<std::size_t>(chance.between(1, 20)));
+      break;
+    case 2:
+      notifier_.notice();
+      break;
+    case 3:
+      (void)notifier_.send_one([&](const Order& order) { return deliver(replica, order); });
+      break;
+    case 4:
+      fleet_.change_one();
+      notifier_.notice();
+      break;
+    case 5:
+      humans_.do_something();
+      break;
+    case 6:
+      stage_.trace.say("r" + std::to_string(replica) + " is started anew");
+      start(replica);
+      break;
+    case 7:
+      jump_clock();
+      break;
+    default:
+      pass_time();
+  }
+  check();
+}
+
+void World::pass_time() {
+  stage_.clock.advance(stage_.chance.span(seconds(1), seconds(90)));
+  fleet_.come_back();
+}
+
+void World::jump_clock() {
+  const auto by = stage_.jumped.count() != 0
+                      ? -stage_.jumped
+                      : stage_.chance.span(milliseconds(0), minutes(60)) - minutes(30);
+  stage_.clock.jump_wall(by);
+  stage_.jumped += by;
+  stage_.trace.say("the clock jumps by " + std::to_string(by.count()) + " ms");
+}
+
+// What is due next on any replica, after the time that this takes.
+void World::reconcile_something() {
+  const std::size_t replica = stage_.chance.next() % replicas_.size();
+  auto& due = replicas_[replica]->due();
+  if (due.empty()) return;
+  auto next = due.begin();
+  if (stage_.chance.happens(0.7)) {
+    for (auto it = due.begin(); it != due.end(); ++it) {
+      if (it->second < next->second) next = it;
+    }
+  } else {
+    std::advance(next, stage_.chance.between(0, static_cast<int>(due.size()) - 1));
+  }
+  const auto wait = next->second - stage_.clock.steady();
+  if (wait > minutes(2)) return;
+  const std::string node = next->first;
+  if (wait.count() > 0) stage_.clock.advance(wait);
+  fleet_.come_back();
+  reconcile(replica, node);
+}
+
+void World::reconcile(std::size_t replica, std::string node) {
+  try {
+    replicas_[replica]->reconcile(std::move(node));
+  } catch (const Crash&) {
+    start(replica);
+  }
+}
+
+bool World::deliver(std::size_t replica, const Order& order) {
+  try {
+    const auto taken = replicas_[replica]->take(order);
+    stage_.trace.say("r" + std::to_string(replica) + ": alert " + order.fingerprint +
+                     (order.firing ? " fires" : " has ended") +
+                     (taken ? taken->accepted > 0 ? ": accepted" : ": nothing new" : ": not now"));
+    return taken.has_value();
+  } catch (const Crash&) {
+    start(replica);
+    return false;
+  }
+}
+
+// Others act while replica `by` waits for the API server.
+void World::interrupt(std::size_t by) {
+  if (depth_ > 0) return;
+  ++depth_;
+  stage_.trace.say("meanwhile:");
+  const std::size_t other = stage_.chance.next() % replicas_.size();
+  switch (stage_.chance.weighted({50, 20, stage_.setting.has_humans ? 20 : 0, 10})) {
+    case 0:
+      if (other == by || replicas_[other]->is_busy()) break;
+      replicas_[other]->hear(10);
+      reconcile(other, stage_.looks.back()->subject);
+      break;
+    case 1:
+      if (replicas_[other]->is_busy()) break;
+      if (const Machine* const machine = fleet_.find(stage_.looks.back()->subject)) {
+        notifier_.say_all(*machine, [&](const Order& order) { return deliver(other, order); });
+      }
+      break;
+    case 2:
+      humans_.do_something();
+      break;
+    default:
+      fleet_.change_one();
+  }
+  --depth_;
+}
+
+void World::check() {
+  if (checked_ == stage_.truth.changes().size()) return;
+  checked_ = stage_.truth.changes().size();
+  invariants_.check_budgets();
+  invariants_.check_marks();
+}
+
+}  // namespace gpuward::remediator::simulation

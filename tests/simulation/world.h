@@ -1,0 +1,68 @@
+// One simulation from begin to end: a cluster, its machines, people and replicas, and whose turn it
+// is. First everything happens at once, then nothing goes wrong any more and all must come to rest.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "remediator/actions/step_actions.h"
+#include "tests/simulation/budgets.h"
+#include "tests/simulation/cloud.h"
+#include "tests/simulation/drain.h"
+#include "tests/simulation/notifier.h"
+#include "tests/simulation/replica.h"
+#include "tests/simulation/reports.h"
+
+namespace gpuward::remediator::simulation {
+
+class World {
+ public:
+  World(std::uint64_t seed, Size size, Sabotage sabotage);
+  // Throws Broken.
+  void run();
+  [[nodiscard]] const Trace& trace() const { return stage_.trace; }
+
+ private:
+  // The busy time.
+  void do_something();
+  void reconcile_something();
+  void interrupt(std::size_t by);
+  void pass_time();
+  void jump_clock();
+  void start(std::size_t replica);
+  void reconcile(std::size_t replica, std::string node);
+  [[nodiscard]] bool deliver(std::size_t replica, const Order& order);
+  void check();
+  // The quiet time.
+  void calm_down();
+  void settle(std::chrono::minutes time);
+  void stay_at_rest();
+  void hear_all();
+  void look_quietly(std::size_t who, const std::string& node);
+  [[nodiscard]] bool reconcile_next(Clock::Steady until);
+  void check_rest() const;
+  void check_quarantined(const Machine& machine) const;
+
+  [[nodiscard]] StepAction* step(Step step);
+
+  Stage stage_;
+  Fleet fleet_{stage_};
+  Humans humans_{stage_};
+  Invariants invariants_{stage_, humans_};
+  Cloud cloud_{stage_, fleet_, invariants_};
+  Reports reports_{stage_, fleet_};
+  CountedSlots slots_{stage_};
+  ScriptedDrain drain_{stage_, invariants_};
+  Notifier notifier_{stage_, fleet_};
+  Told told_{stage_};
+  StepTable steps_;
+  std::unique_ptr<StepAction> begins_again_;
+  std::vector<std::unique_ptr<Replica>> replicas_;
+  int depth_ = 0;
+  std::size_t calm_since_ = 0;                            // changes of the truth
+  std::size_t checked_ = 0;                               // changes of the truth
+  std::map<std::string, std::chrono::seconds> patience_;  // between quiet looks, by node
+};
+
+}  // namespace gpuward::remediator::simulation
