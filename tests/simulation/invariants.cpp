@@ -80,11 +80,11 @@ void Invariants::on_remediation_written(const Remediation* before, const Remedia
   }
 }
 
-void Invariants::on_status_written(const Remediation& before) const {
+void Invariants::check_was_read(const Remediation& before) const {
   const auto& versions = stage_.looks.back()->versions;
   const auto known = versions.find(before.name);
   require(known != versions.end() && known->second == before.resource_version, "stale-write",
-          "the status of " + before.name + " was written over one that was not read");
+          before.name + " was written over what was not read");
 }
 
 void Invariants::on_intent(const Remediation& before, const Remediation& after,

@@ -19,8 +19,8 @@ class Invariants {
   void on_node_written(const NodeTruth& before, const kube::Node& after);
   // A replica has written a Remediation; `before` null: it is new.
   void on_remediation_written(const Remediation* before, const Remediation& after);
-  // The same where it was the status.
-  void on_status_written(const Remediation& before) const;
+  // It was written over what the writer had read.
+  void check_was_read(const Remediation& before) const;
   void on_reboot_asked(const remediator::Machine& order, bool is_on_its_way);
   void on_eviction(const Remediation& remediation, const kube::Node& node);
   // After each event, over the whole cluster.

@@ -144,6 +144,11 @@ Result<IntakeCounts> Replica::take(const Order& order) {
   if (stage_.is_off(Sabotage::kIntake)) return IntakeCounts{.accepted = 1};
   is_busy_ = is_taking_ = true;
   const Turn turn(stage_, look_, order.node);
+  if (const auto node = view_.node(order.node)) {
+    for (const Remediation& known : view_.remediations_of(node->uid)) {
+      look_.versions[known.name] = known.resource_version;
+    }
+  }
   auto taken = intake_.take({&order, 1}, stage_.clock.steady() + seconds(30));
   is_busy_ = is_taking_ = false;
   collect_queue();

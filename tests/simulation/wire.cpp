@@ -84,11 +84,16 @@ void Wire::hear(const Address& to, const http::ClientRequest& request, const std
     const NodeTruth* const node = stage_.truth.node(to.name);
     if (node != nullptr) stage_.looks.back()->node = node->node;
   } else if (to.resource != Resource::kOther && is_write(request)) {
-    hear_remediation(to, body);
+    hear_remediation(body);
   }
-  if (to.resource == Resource::kRemediation || to.resource == Resource::kStatus) {
-    const Remediation* const now = stage_.truth.remediation(to.name);
-    if (now != nullptr) stage_.looks.back()->versions[to.name] = now->resource_version;
+  if (to.resource == Resource::kRemediation || to.resource == Resource::kStatus) hear_version(to);
+}
+
+// What the replica has read, or all of it where it has listed them.
+void Wire::hear_version(const Address& to) {
+  auto& versions = stage_.looks.back()->versions;
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    if (to.name.empty() || to.name == name) versions[name] = remediation.resource_version;
   }
 }
 
@@ -102,7 +107,7 @@ void Wire::hear_node(const std::string& body) {
   stage_.truth.put_node(*node, Writer::kRemediator, stage_.tick);
 }
 
-void Wire::hear_remediation(const Address& to, const std::string& body) {
+void Wire::hear_remediation(const std::string& body) {
   auto remediation = parse_remediation(body);
   if (!remediation) return;
   const Remediation* const before = stage_.truth.remediation(remediation->name);
@@ -110,7 +115,7 @@ void Wire::hear_remediation(const Address& to, const std::string& body) {
   stage_.trace.say("  " + remediation->name + " is " +
                    std::string(to_string(remediation->status.phase)) + ", " +
                    remediation->status.rule + ": " + remediation->status.message);
-  if (before != nullptr && to.resource == Resource::kStatus) invariants_.on_status_written(*before);
+  if (before != nullptr) invariants_.check_was_read(*before);
   invariants_.on_remediation_written(before, *remediation);
   stage_.truth.put_remediation(std::move(*remediation), stage_.tick);
 }

@@ -31,8 +31,9 @@ class Wire final : public http::Client {
   Result<http::ClientResponse> forward(const Address& to, const http::ClientRequest& request);
   void crash_perhaps(const char* when, const Address& to);
   void hear(const Address& to, const http::ClientRequest& request, const std::string& body);
+  void hear_version(const Address& to);
   void hear_node(const std::string& body);
-  void hear_remediation(const Address& to, const std::string& body);
+  void hear_remediation(const std::string& body);
 
   Stage& stage_;
   Invariants& invariants_;
