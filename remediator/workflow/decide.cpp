@@ -200,7 +200,17 @@ class Decider {
       return verdict(Verdict::kHold, Phase::kWaiting, "mode",
                      "mode " + std::string(to_string(policy_.mode)) + " takes no further step");
     }
-    return hold_for_a_human("the policy's steps are done");
+    return hold_for_a_human("the policy's steps are done" + failures());
+  }
+
+  // What a human has to know of the steps before an escalation.
+  std::string failures() const {
+    std::string text;
+    for (const StepRecord& record : remediation_.status.steps) {
+      if (record.result != StepResult::kFailed) continue;
+      text += ", after " + std::string(to_string(record.step)) + " failed: " + record.message;
+    }
+    return text;
   }
 
   // The taint always goes on; the cordon has a cap of its own and may have to wait.

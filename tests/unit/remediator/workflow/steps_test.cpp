@@ -361,7 +361,8 @@ TEST_F(StepsTest, EscalateWhereTheyDidNotHelp) {
   quarantine();
   steps_[Step::kDrain].progress->result = StepResult::kDone;
   ASSERT_TRUE(reconcile());
-  steps_[Step::kReboot].progress->result = StepResult::kFailed;
+  steps_[Step::kReboot].progress = StepProgress{
+      .result = StepResult::kFailed, .message = "no such chassis", .facts = {}, .look_again = {}};
   ASSERT_TRUE(reconcile());
 
   ASSERT_TRUE(reconcile());
@@ -371,6 +372,7 @@ TEST_F(StepsTest, EscalateWhereTheyDidNotHelp) {
   EXPECT_EQ(our_taint_on(node()), "isolate");
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_THAT(remediation().status.message, HasSubstr("after reboot failed: no such chassis"));
   EXPECT_THAT(remediation().status.history,
               ElementsAre(HasSubstr("drain done"), HasSubstr("reboot failed"),
                           HasSubstr("severity isolate from now on")));
