@@ -99,6 +99,7 @@ http::Response FakeKube::handle(const http::Request& request) {
   http::Response response;
   if (const auto fault = faults_.meet(request.method, request.path)) {
     response = answer_with(*fault, request);
+    if (fault->on_hit) fault->on_hit();
   } else {
     response = answer_safely(request);
   }
@@ -287,6 +288,16 @@ void FakeKube::remove(const std::string& path) {
 bool FakeKube::has(const std::string& path) {
   const auto target = parse_target(world_.registry, path);
   return target && world_.store.find(target->id()) != nullptr;
+}
+
+void FakeKube::backdate(const std::string& path, std::chrono::seconds age) {
+  const auto target = parse_target(world_.registry, path);
+  const std::lock_guard lock(world_.writing);
+  const Object before = target ? world_.store.find(target->id()) : nullptr;
+  if (!before) throw std::runtime_error("nothing to backdate: " + path);
+  Json older = *before;
+  older["metadata"]["creationTimestamp"] = to_rfc3339(world_.clock.wall() - age);
+  (void)world_.store.put(target->id(), std::move(older));
 }
 
 std::size_t FakeKube::end_terminating_pods() {

@@ -48,6 +48,8 @@ class FakeKube {
   Json patch_status(const std::string& path, const Json& merge_patch);  // path of the object
   void remove(const std::string& path);  // with grace 0, as a kubelet does
   [[nodiscard]] bool has(const std::string& path);
+  // The object was created so long ago.
+  void backdate(const std::string& path, std::chrono::seconds age);
   // Ends all pods that are Terminating, as their kubelets would; how many they were.
   std::size_t end_terminating_pods();
 

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/runtime/base64.h"
 #include "core/runtime/files.h"
 #include "tests/support/http_get.h"
 #include "tests/support/kubernetes_parts.h"
@@ -86,6 +87,15 @@ class ControlPlane::Impl {
                        {"Content-Type", content_type_of(method)}};
     request.body = body;
     return client_->send(request);
+  }
+
+  // By etcd's own JSON gateway.
+  [[nodiscard]] Status put_into_store(const std::string& key, const std::string& json) const {
+    const auto answer = http_post(
+        "http://127.0.0.1:" + std::to_string(layout_.etcd_port) + "/v3/kv/put",
+        R"({"key":")" + encode_base64(key) + R"(","value":")" + encode_base64(json) + "\"}");
+    if (answer.status == 200) return {};
+    return fail(ErrorKind::kInternal, "etcd: " + answer.body);
   }
 
   [[nodiscard]] std::filesystem::path kubeconfig_for(const std::string& token) const {
@@ -220,6 +230,10 @@ Result<http::ClientResponse> ControlPlane::request(const std::string& method,
                                                    const std::string& path,
                                                    const std::string& body) const {
   return impl_->request(method, path, body);
+}
+
+Status ControlPlane::put_into_store(const std::string& key, const std::string& json) const {
+  return impl_->put_into_store(key, json);
 }
 
 }  // namespace gpuward::support

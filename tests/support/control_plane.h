@@ -64,6 +64,9 @@ class ControlPlane {
   [[nodiscard]] Result<http::ClientResponse> request(const std::string& method,
                                                      const std::string& path,
                                                      const std::string& body = {}) const;
+  // Past the API server, into etcd: for what the API lets nobody write, such as an object's age.
+  // `key` as "/registry/minions/gpu-01" (so are nodes called there), `json` the whole object.
+  [[nodiscard]] Status put_into_store(const std::string& key, const std::string& json) const;
 
  private:
   class Impl;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <regex>
@@ -43,6 +44,8 @@ struct Fault {
   std::chrono::milliseconds delay{0};
   std::chrono::seconds retry_after{1};
   std::size_t after_events = 0;
+  // Called when it is met, after what is done of the request and before the answer.
+  std::function<void()> on_hit = {};
 };
 
 [[nodiscard]] std::optional<FaultKind> parse_fault_kind(

@@ -2,10 +2,9 @@
 // Alertmanager's own API, Prometheus.
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <memory>
 
-#include "core/http/server.h"
+#include "tests/unit/remediator/peer.h"
 #include "tests/unit/remediator/remediator_process.h"
 
 namespace gpuward::remediator {
@@ -22,29 +21,6 @@ using ::testing::IsEmpty;
 // left alone for 10 s.
 constexpr seconds kSeveralLooks{60};
 constexpr const char* kRemediations = "/apis/gpuward.dev/v1alpha1/remediations";
-
-// One GET of a peer, on a free port of loopback, answered anew each time.
-class Peer {
- public:
-  Peer(std::string path, std::function<std::string()> answer) {
-    http::ServerOptions options;
-    options.listen_addresses = {"127.0.0.1:0"};
-    auto server = http::Server::start(
-        options, {{.path = std::move(path),
-                   .methods = {"GET"},
-                   .handler = [answer = std::move(answer)](const http::Request&) {
-                     return http::Response::json(200, answer());
-                   }}});
-    if (!server) throw std::runtime_error(server.error().message);
-    server_ = std::move(*server);
-  }
-  [[nodiscard]] std::string url() const {
-    return "http://127.0.0.1:" + std::to_string(server_->ports().front());
-  }
-
- private:
-  std::unique_ptr<http::Server> server_;
-};
 
 // ---- --context
 

@@ -1,0 +1,153 @@
+// manifests/remediator-admission.yaml on a real kube-apiserver: who may say yes, and who may say
+// nothing. All the accounts here could write anything, were it for RBAC alone.
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "core/http/client.h"
+#include "tests/support/http_get.h"
+#include "tests/support/require.h"
+#include "tests/support/wait.h"
+#include "tests/unit/remediator/plane_hands.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kRem = "/apis/gpuward.dev/v1alpha1/remediations/gpu-01-1";
+constexpr const char* kApproveKey = "gpuward.dev/approve";
+constexpr const char* kByKey = "gpuward.dev/approved-by";
+constexpr const char* kOtherHumanToken = "other-human-token-0123456789";
+constexpr const char* kOurAccounts[] = {
+    kRemediatorUser, "system:serviceaccount:gpu-healthcheck:gpu-healthcheck-agent",
+    "system:serviceaccount:gpu-healthcheck:gpu-healthcheck-quarantine",
+    "system:serviceaccount:gpu-healthcheck:gpu-healthcheck-sweeper"};
+
+// The remediator's own token, and one with every right for each of our accounts.
+std::string almighty_token(std::size_t i) {
+  return "almighty-token-" + std::to_string(i) + "-0123";
+}
+
+class ApprovalAdmission : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (!support::ControlPlane::why_unavailable().empty()) return;
+    support::ControlPlaneOptions options;
+    options.users.push_back({kOtherHumanToken, "joe@example.com", {"system:masters"}});
+    for (std::size_t i = 0; i < std::size(kOurAccounts); ++i)
+      options.users.push_back({almighty_token(i), kOurAccounts[i], {"system:masters"}});
+    hands_ = std::make_unique<PlaneHands>(std::move(options));
+    hands_->create("/apis/gpuward.dev/v1alpha1/remediations", remediation("gpu-01-1"));
+    // A policy is in force a moment after it was taken.
+    ASSERT_TRUE(support::wait_until(
+        [] {
+          const bool denies_humans = !allowed(kHumanToken, {{kApproveKey, "x"}, {kByKey, "joe"}});
+          return denies_humans && !allowed(almighty_token(0), {{"gpuward.dev/pause", "true"}});
+        },
+        std::chrono::seconds(30), "policies in force"));
+  }
+  static void TearDownTestSuite() { hands_.reset(); }
+  void SetUp() override {
+    GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+    must(kHumanToken, {{kApproveKey, nullptr},
+                       {kByKey, nullptr},
+                       {"gpuward.dev/pause", nullptr},
+                       {"gpuward.dev/cancel", nullptr}});
+  }
+
+  static Json remediation(const std::string& name) {
+    return {{"apiVersion", "gpuward.dev/v1alpha1"},
+            {"kind", "Remediation"},
+            {"metadata", {{"name", name}}},
+            {"spec", {{"nodeName", "gpu-01"}, {"nodeUID", "u"}, {"severity", "reboot"}}}};
+  }
+  static http::ClientResponse send(const std::string& token, const std::string& method,
+                                   const std::string& path, const Json& body) {
+    http::ClientRequest request;
+    request.method = method;
+    request.url = hands_->plane().url() + path;
+    request.headers = {
+        {"Authorization", "Bearer " + token},
+        {"Content-Type", method == "PATCH" ? "application/merge-patch+json" : "application/json"}};
+    request.body = dump_json(body);
+    request.timeout = std::chrono::seconds(20);
+    http::ClientTls tls;
+    tls.ca_pem = hands_->plane().ca_pem();
+    return support::http_send(std::move(request), std::move(tls));
+  }
+  static http::ClientResponse annotate(const std::string& token, const Json& annotations) {
+    return send(token, "PATCH", kRem, {{"metadata", {{"annotations", annotations}}}});
+  }
+  static bool allowed(const std::string& token, const Json& annotations) {
+    return annotate(token, annotations).status == 200;
+  }
+  static void must(const std::string& token, const Json& annotations) {
+    const auto answer = annotate(token, annotations);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+  }
+  static void expect_denied(const http::ClientResponse& answer, const std::string& why) {
+    EXPECT_EQ(answer.status, 403) << answer.body;
+    EXPECT_THAT(answer.body, HasSubstr(why));
+  }
+
+  static inline std::unique_ptr<PlaneHands> hands_;
+};
+
+TEST_F(ApprovalAdmission, AHumanApprovesUnderHisOwnNameAndTakesItBack) {
+  must(kHumanToken, {{kApproveKey, "t1"}, {kByKey, kHuman}});
+  must(kHumanToken, {{kApproveKey, "t2"}});
+  must(kHumanToken, {{kApproveKey, nullptr}, {kByKey, nullptr}});
+}
+
+TEST_F(ApprovalAdmission, NobodyApprovesInAnothersName) {
+  constexpr const char* kWhy = "gpuward.dev/approved-by must be jane@example.com";
+  expect_denied(annotate(kHumanToken, {{kApproveKey, "t"}, {kByKey, "joe@example.com"}}), kWhy);
+  expect_denied(annotate(kHumanToken, {{kApproveKey, "t"}}), kWhy);
+  expect_denied(annotate(kHumanToken, {{kByKey, "joe@example.com"}}), kWhy);
+}
+
+TEST_F(ApprovalAdmission, AnApprovalMovesToNoOtherStepUnderTheNameOfWhoGaveIt) {
+  must(kOtherHumanToken, {{kApproveKey, "t1"}, {kByKey, "joe@example.com"}});
+
+  expect_denied(annotate(kHumanToken, {{kApproveKey, "t2"}}), "must be jane@example.com");
+  expect_denied(annotate(kHumanToken, {{kApproveKey, nullptr}}), "must be jane@example.com");
+
+  must(kHumanToken, {{"gpuward.dev/pause", "true"}});  // beside somebody's approval
+  must(kHumanToken, {{kApproveKey, "t2"}, {kByKey, kHuman}});
+}
+
+TEST_F(ApprovalAdmission, NobodyMakesARemediationThatIsApprovedByAnother) {
+  Json object = remediation("gpu-01-2");
+  object["metadata"]["annotations"] = {{kApproveKey, "t"}, {kByKey, "joe@example.com"}};
+
+  expect_denied(send(kHumanToken, "POST", "/apis/gpuward.dev/v1alpha1/remediations", object),
+                "must be jane@example.com");
+}
+
+TEST_F(ApprovalAdmission, NoAccountOfOursSaysWhatHumansSay) {
+  for (std::size_t i = 0; i < std::size(kOurAccounts); ++i) {
+    const std::string token = almighty_token(i);
+    expect_denied(annotate(token, {{kApproveKey, "t"}, {kByKey, kOurAccounts[i]}}),
+                  "this account may not change the annotations gpuward.dev/approve");
+    expect_denied(annotate(token, {{"gpuward.dev/pause", "true"}}), "gpuward.dev/pause");
+    expect_denied(annotate(token, {{"gpuward.dev/cancel", "true"}}), "gpuward.dev/cancel");
+    must(token, {{"something.else", std::to_string(i)}});
+  }
+}
+
+TEST_F(ApprovalAdmission, NoAccountOfOursTakesBackWhatHumansHaveSaid) {
+  must(kHumanToken, {{kApproveKey, "t"}, {kByKey, kHuman}, {"gpuward.dev/pause", "true"}});
+
+  for (std::size_t i = 0; i < std::size(kOurAccounts); ++i) {
+    const std::string token = almighty_token(i);
+    expect_denied(annotate(token, {{"gpuward.dev/pause", nullptr}}), "gpuward.dev/pause");
+    expect_denied(annotate(token, {{kApproveKey, nullptr}, {kByKey, nullptr}}),
+                  "gpuward.dev/approve");
+    const auto answer = send(token, "PATCH", kRem, {{"spec", {{"severity", "reboot"}}}});
+    EXPECT_EQ(answer.status, 200) << answer.body;  // evidence beside it
+  }
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

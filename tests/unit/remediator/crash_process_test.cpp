@@ -1,0 +1,177 @@
+// kill -9 at every step: the program dies at each of its writes in turn, right before the API
+// server takes it or right after, before the answer is out. The next process finishes the work, and
+// the machine is restarted once.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/unit/remediator/fake_hands.h"
+#include "tests/unit/remediator/remediation_stage.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using fakes::FaultKind;
+
+// Most of a run is waiting.
+constexpr std::size_t kRunsAtOnce = 8;
+// Renewals of the lease and Events come when they come: they are no step of the work.
+constexpr const char* kWrites = "POST|PUT|PATCH|DELETE";
+constexpr const char* kPathsOfWork = "(?!.*/(leases|events)).*";
+
+struct CrashRun {
+  std::size_t deaths = 0;
+  std::string died_at;             // method and path of the write
+  bool is_reboot_unknown = false;  // it died between the intent to restart the machine and the call
+  std::string phase, message, wrong;
+  std::size_t calls = 0;
+};
+
+struct CrashPlan {
+  FaultKind kind = FaultKind::kDropAfter;
+  bool was_cordoned = false;  // by a human, before
+};
+
+bool is_reboot_unknown(RemediationStage& stage) {
+  return stage.calls().empty() && string_at(stage.step("reboot"), "result") == "intended";
+}
+
+// What is wrong with how it has ended; empty where nothing is.
+std::string faults_of(RemediationStage& stage, const CrashRun& run, const CrashPlan& plan) {
+  if (stage.is_cordoned() != (plan.was_cordoned || run.is_reboot_unknown))
+    return "the cordon is not as it should be";
+  if (stage.is_tainted() != run.is_reboot_unknown) return "the taint is not as it should be";
+  if (const std::string lost = stage.lost_foreign_state(); !lost.empty()) return "lost: " + lost;
+  if (!stage.pods_at_first_call().empty()) return "the machine was restarted under pods";
+  if (!stage.pods().empty()) return "pods are left";
+  if (run.calls != (run.is_reboot_unknown ? 0 : 1))
+    return "the machine's program was called " + std::to_string(run.calls) + " times";
+  return {};
+}
+
+// Plays on until the end, with a new process for each that has died.
+CrashRun play_to_the_end(FakeHands& hands, RemediationStage& stage, const CrashPlan& plan,
+                         std::chrono::seconds limit) {
+  CrashRun run;
+  const auto is_over = [&] {
+    if (!stage.runs()) {
+      ++run.deaths;
+      run.is_reboot_unknown = is_reboot_unknown(stage);
+      stage.start_anew();
+    }
+    run.phase = stage.phase();
+    return run.phase == "Held" || (run.phase == "Released" && stage.slots_held() == 0);
+  };
+  const bool is_finished = stage.play_until(is_over, limit);
+  for (const auto& request : hands.kube().requests()) {
+    if (request.status == 0 && request.method != "GET" && run.died_at.empty())
+      run.died_at = request.method + " " + request.path;
+  }
+  run.calls = stage.calls().size();
+  run.message = stage.message();
+  run.wrong = is_finished ? faults_of(stage, run, plan) : "not finished: " + stage.log();
+  if (run.wrong.empty() && (run.phase == "Held") != run.is_reboot_unknown)
+    run.wrong = "it should not have ended so";
+  return run;
+}
+
+// Dies at the write that comes after `before` others.
+CrashRun run_with_crash(std::size_t before, const CrashPlan& plan) {
+  FakeHands hands;
+  RemediationStage stage(hands);
+  if (plan.was_cordoned) hands.patch(kStageNodePath, {{"spec", {{"unschedulable", true}}}});
+  hands.kube().add_fault({.kind = plan.kind,
+                          .method = kWrites,
+                          .path = kPathsOfWork,
+                          .skip = static_cast<int>(before),
+                          .on_hit = [&] { ::kill(stage.pid(), SIGKILL); }});
+  stage.start();
+  return play_to_the_end(hands, stage, plan, std::chrono::seconds(60));
+}
+
+// One run for each write, until one finishes without having met its death.
+std::vector<CrashRun> run_with_every_crash(const CrashPlan& plan) {
+  std::vector<CrashRun> runs;
+  std::mutex mutex;
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> is_enough = false;
+  const auto work = [&] {
+    while (!is_enough) {
+      const std::size_t before = next++;
+      CrashRun run;
+      try {
+        run = run_with_crash(before, plan);
+      } catch (const std::exception& error) {
+        run.deaths = 1;
+        run.wrong = error.what();
+      }
+      const std::lock_guard lock(mutex);
+      if (run.deaths == 0) is_enough = true;
+      if (runs.size() <= before) runs.resize(before + 1);
+      runs[before] = std::move(run);
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < kRunsAtOnce; ++i) threads.emplace_back(work);
+  threads.clear();
+  return runs;
+}
+
+void expect_well_ended(const std::vector<CrashRun>& runs) {
+  std::size_t deaths = 0;
+  for (std::size_t before = 0; before < runs.size(); ++before) {
+    const CrashRun& run = runs[before];
+    EXPECT_EQ(run.wrong, "") << "death at write " << before + 1 << ", " << run.died_at << "; phase "
+                             << run.phase << ": " << run.message;
+    // Nobody can know whether a call that was intended was made: it is not made again. That is of
+    // the intent alone.
+    if (run.is_reboot_unknown) {
+      EXPECT_TRUE(run.died_at.ends_with("/status")) << run.died_at;
+    }
+    deaths += run.deaths;
+  }
+  // Taint and cordon, drain, reboot, verify, return: each has its intent and its result.
+  EXPECT_GE(deaths, 15U);
+}
+
+TEST(RemediatorCrash, LeavesAllToTheNextProcessWhereItDiesAfterAWrite) {
+  expect_well_ended(run_with_every_crash({.kind = FaultKind::kDropAfter}));
+}
+
+TEST(RemediatorCrash, LeavesAllToTheNextProcessWhereItDiesBeforeAWrite) {
+  expect_well_ended(run_with_every_crash({.kind = FaultKind::kDropBefore}));
+}
+
+TEST(RemediatorCrash, KeepsTheCordonOfAHumanWhereverItDies) {
+  expect_well_ended(run_with_every_crash({.kind = FaultKind::kDropAfter, .was_cordoned = true}));
+}
+
+// The most impatient of all: no process lives for a second write, but for the call that nobody may
+// make again.
+TEST(RemediatorCrash, MakesItsWayThoughNoProcessLivesForASecondWrite) {
+  FakeHands hands;
+  RemediationStage stage(hands);
+  hands.kube().add_fault({.kind = FaultKind::kDelay,
+                          .method = kWrites,
+                          .path = kPathsOfWork,
+                          .times = -1,
+                          .on_hit = [&] {
+                            if (!is_reboot_unknown(stage)) ::kill(stage.pid(), SIGKILL);
+                          }});
+  stage.start();
+
+  const CrashRun run = play_to_the_end(hands, stage, {}, std::chrono::seconds(100));
+
+  EXPECT_EQ(run.wrong, "") << run.phase << ": " << run.message;
+  EXPECT_EQ(run.phase, "Released");
+  EXPECT_GE(run.deaths, 15U);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

@@ -1,0 +1,204 @@
+// A whole remediation by the real program on a real kube-apiserver, under exactly the rights that
+// are shipped: all are needed, none is missing. And kill -9 where it waits, drains, restarts and
+// verifies.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tests/fakes/kube_objects.h"
+#include "tests/support/require.h"
+#include "tests/unit/remediator/plane_hands.h"
+#include "tests/unit/remediator/remediation_stage.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kPlaneBudgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+constexpr const char* kApprovedPlan =
+    "[taint, cordon, wait: {approval: true}, drain, reboot, verify: {soak: 1s}, "
+    "return-to-service]";
+
+class WholeOnControlPlane : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+    folder_.write("audit.yaml", std::string("apiVersion: audit.k8s.io/v1\nkind: Policy\n"
+                                            "omitStages: [RequestReceived]\n"
+                                            "rules:\n- level: Metadata\n  users: [\"") +
+                                    kRemediatorUser + "\"]\n- level: None\n");
+    support::ControlPlaneOptions options;
+    options.apiserver_flags = {"--audit-policy-file=" + (folder_ / "audit.yaml").string(),
+                               "--audit-log-path=" + (folder_ / "audit.log").string()};
+    hands_ = std::make_unique<PlaneHands>(std::move(options));
+  }
+  void begin(const StageOptions& options = {}) {
+    stage_ = std::make_unique<RemediationStage>(*hands_, options);
+    hands_->create(kPlaneBudgets, fakes::budget("work-pdb", {{"app", "work"}}));
+    allow_evictions(0);
+    stage_->start();
+  }
+  void allow_evictions(int count) {
+    hands_->patch_status(std::string(kPlaneBudgets) + "/work-pdb",
+                         fakes::budget_status(count, 3, 3 - count));
+  }
+  ::testing::AssertionResult comes_to(const std::string& phase) {
+    if (stage_->play_until([&] { return stage_->phase() == phase; }))
+      return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure()
+           << "phase " << stage_->phase() << ": " << stage_->message() << "\n"
+           << stage_->log();
+  }
+  ::testing::AssertionResult says(const std::string& words) {
+    if (stage_->play_until([&] { return stage_->message().find(words) != std::string::npos; }))
+      return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "it says: " << stage_->message() << "\n"
+                                         << stage_->log();
+  }
+  void approve() {
+    const Json status = stage_->status();
+    const auto said =
+        stage_->say({"approve", kStageNode, string_at(member_at(status, "approval"), "token")});
+    ASSERT_EQ(said.exit_code, 0) << said.error_output;
+    EXPECT_THAT(said.output, HasSubstr(std::string(kHuman) + " has approved"));
+  }
+  void die_and_come_back() {
+    stage_->kill_process();
+    stage_->start_anew();
+  }
+  void expect_returned() {
+    EXPECT_FALSE(stage_->is_cordoned());
+    EXPECT_FALSE(stage_->is_tainted());
+    EXPECT_EQ(stage_->lost_foreign_state(), "");
+    EXPECT_THAT(stage_->pods(), IsEmpty());
+    EXPECT_THAT(stage_->pods_at_first_call(), IsEmpty());
+    EXPECT_THAT(stage_->calls(), SizeIs(1));
+    EXPECT_TRUE(stage_->play_until([&] { return stage_->slots_held() == 0; }));
+  }
+
+  // One right: verb, API group, resource with subresource, namespace, name (empty: any).
+  using Right = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+
+  // What the program has asked for, and of that what it was refused.
+  void read_audit(std::set<Right>& asked, std::vector<std::string>& refused) {
+    std::ifstream log(folder_ / "audit.log");
+    for (std::string line; std::getline(log, line);) {
+      const Json event =
+          parse_json(line, {.max_bytes = 1U << 20U, .max_depth = 64}).value_or(Json());
+      const Json& object = member_at(event, "objectRef");
+      if (object.is_null()) continue;
+      const std::string sub = string_at(object, "subresource");
+      const std::string resource = string_at(object, "resource") + (sub.empty() ? "" : "/" + sub);
+      if (resource.starts_with("self")) continue;  // everybody's
+      asked.insert({string_at(event, "verb"), string_at(object, "apiGroup"), resource,
+                    string_at(object, "namespace"), string_at(object, "name")});
+      if (member_at(member_at(event, "responseStatus"), "code") == 403) refused.push_back(line);
+    }
+  }
+
+  // The rights that manifests/remediator-rbac.yaml gives it.
+  std::vector<Right> granted() {
+    std::vector<Right> rights;
+    const std::string rbac = "/apis/rbac.authorization.k8s.io/v1";
+    add_rules(hands_->get(rbac + "/clusterroles/gpuward-remediator"), "", rights);
+    add_rules(hands_->get(rbac + "/namespaces/default/roles/gpuward-remediator-events"), "default",
+              rights);
+    add_rules(hands_->get(rbac + "/namespaces/gpuward/roles/gpuward-remediator"), "gpuward",
+              rights);
+    return rights;
+  }
+  static void add_rules(const Json& role, const std::string& ns, std::vector<Right>& rights) {
+    for (const Json& rule : role["rules"]) {
+      const Json names = rule.value("resourceNames", Json::array({""}));
+      for (const Json& group : rule["apiGroups"]) {
+        for (const Json& resource : rule["resources"]) {
+          for (const Json& verb : rule["verbs"]) {
+            for (const Json& name : names) rights.push_back({verb, group, resource, ns, name});
+          }
+        }
+      }
+    }
+  }
+  static bool is_used(const Right& right, const std::set<Right>& asked) {
+    const auto& [verb, group, resource, ns, name] = right;
+    for (const auto& [its_verb, its_group, its_resource, its_ns, its_name] : asked) {
+      if (verb == its_verb && group == its_group && resource == its_resource &&
+          (ns.empty() || ns == its_ns) && (name.empty() || name == its_name))
+        return true;
+    }
+    return false;
+  }
+
+  support::TempDir folder_;
+  std::unique_ptr<PlaneHands> hands_;
+  std::unique_ptr<RemediationStage> stage_;
+};
+
+TEST_F(WholeOnControlPlane, NeedsEveryRightThatIsShippedAndNoOther) {
+  begin();
+  ASSERT_TRUE(says("work-pdb"));
+  EXPECT_THAT(stage_->pods(), SizeIs(3));
+  allow_evictions(3);
+
+  ASSERT_TRUE(comes_to("Released"));
+
+  expect_returned();
+  std::set<Right> asked;
+  std::vector<std::string> refused;
+  read_audit(asked, refused);
+  EXPECT_THAT(refused, IsEmpty());
+  for (const Right& right : granted()) {
+    EXPECT_TRUE(is_used(right, asked))
+        << "granted for nothing: " << std::get<0>(right) << " " << std::get<2>(right) << " "
+        << std::get<3>(right) << "/" << std::get<4>(right);
+  }
+}
+
+TEST_F(WholeOnControlPlane, DeletesPodsOnlyUnderTheRoleThatIsBoundForIt) {
+  begin({.plan = "[taint, cordon, drain: {deadline: 1s, on_deadline: delete}]"});
+  ASSERT_TRUE(says("cannot delete resource"));
+  EXPECT_THAT(stage_->pods(), SizeIs(3));
+
+  const auto bound =
+      hands_->plane().kubectl({"create", "clusterrolebinding", "gpuward-remediator-delete-pods",
+                               "--clusterrole=gpuward-remediator-delete-pods",
+                               "--serviceaccount=gpuward:gpuward-remediator"});
+
+  ASSERT_TRUE(bound && bound->exit_code == 0);
+  EXPECT_TRUE(stage_->play_until([&] { return stage_->pods().empty(); })) << stage_->message();
+}
+
+TEST_F(WholeOnControlPlane, FinishesWhatWasBegunWhereverItIsKilled) {
+  begin({.plan = kApprovedPlan});
+  stage_->let_kubelet_work(false);
+  stage_->let_machine_restart(false);
+  allow_evictions(3);
+  ASSERT_TRUE(says("waits for a human"));
+  die_and_come_back();
+  approve();
+  ASSERT_TRUE(says("terminating"));
+
+  die_and_come_back();
+  stage_->let_kubelet_work(true);
+  ASSERT_TRUE(stage_->play_until([&] { return !stage_->calls().empty(); })) << stage_->message();
+
+  die_and_come_back();
+  stage_->let_machine_restart(true);
+  ASSERT_TRUE(comes_to("Verifying"));
+
+  die_and_come_back();
+
+  ASSERT_TRUE(comes_to("Released"));
+  expect_returned();
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
