@@ -15,6 +15,7 @@
 #include "core/model/severity.h"
 #include "core/runtime/yaml.h"
 #include "remediator/policy/budget_limits.h"
+#include "remediator/policy/job_settings.h"
 #include "remediator/policy/retention.h"
 #include "remediator/policy/step.h"
 #include "remediator/policy/step_plan.h"
@@ -50,6 +51,7 @@ struct Policy {
   // How old the report may be that a disruptive step rests on.
   std::chrono::milliseconds max_evidence_age{120'000};
   MachineCommands machines;
+  JobsPolicy jobs;
   EvictionRate evictions;
   BudgetLimits budgets;
   Retention retention;

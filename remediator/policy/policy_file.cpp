@@ -1,17 +1,28 @@
 // The YAML of a policy:
 //
 //   mode: observe                      # observe | taint | cordon | full
-//   severities:                        # taint, cordon, drain, reboot, verify, return-to-service
+//   severities:                        # taint, cordon, collect-evidence, drain, gpu-reset, reboot,
+//                                      # quarantine-job, verify, return-to-service
 //     isolate: [taint, cordon]
 //     reboot:
 //       - taint
 //       - cordon
+//       - collect-evidence: {timeout: 5m}  # its failure stops nothing
 //       - wait: {approval: true, delay: 10m}   # before the next step
 //       - drain
 //       - reboot: {timeout: 20m}       # for the node to come back
+//       - quarantine-job: {timeout: 4h}
 //       - verify: {soak: 10m, timeout: 45m}
 //       - return-to-service
-//     reset: [taint, cordon]
+//     reset:
+//       - taint
+//       - cordon
+//       - drain
+//       - gpu-reset:
+//           timeout: 10m
+//           on_busy: hold                # a process holds a GPU: hold for a human | escalate
+//           not_on: [aws://]             # how providerIDs begin where it is not tried but
+//           escalated command: [nvidia-smi, --gpu-reset]  # of any Job; default: the template's
 //     monitor: []                      # recorded, never acted on
 //   drain: {...}                       # defaults of all drains: drain/drain_settings_file.cpp
 //   evictions: {...}                   # the rate of all drains: the same file
@@ -24,6 +35,12 @@
 //   machines:                          # a program of yours that restarts a machine
 //     reboot: [/usr/local/bin/power-cycle, --soft]
 //     timeout: 60s
+//   jobs:                              # of collect-evidence, gpu-reset, quarantine-job
+//     image: gpuward-exporter:0.1.0    # required for the built-in templates
+//     namespace: gpu-healthcheck
+//     service_account: gpu-healthcheck-quarantine  # of quarantine-job
+//     templates:                       # JSON, instead of manifests/remediator-job-<step>.json
+//       gpu-reset: /etc/gpuward/gpu-reset.json
 //   excluded:
 //     nodes: [gpu-017]
 //     labels: [team=research, do-not-touch]
@@ -34,6 +51,7 @@
 #include <algorithm>
 
 #include "remediator/policy/budget_file.h"
+#include "remediator/policy/jobs_file.h"
 #include "remediator/policy/policy.h"
 
 namespace gpuward::remediator {
@@ -85,6 +103,19 @@ void read_machines(const YamlMap& section, Policy& policy) {
   }
 }
 
+// The built-in templates name no image.
+void require_image(const YamlMap& section, const Policy& policy) {
+  if (!policy.jobs.image.empty()) return;
+  for (const auto& [severity, plan] : policy.steps) {
+    for (const PlannedStep& step : plan) {
+      if (!is_job(step.step) || policy.jobs.template_files.contains(step.step)) continue;
+      section.reject("image", "is required where severities." + std::string(to_string(severity)) +
+                                  " has the step " + std::string(to_string(step.step)));
+      return;
+    }
+  }
+}
+
 void read_excluded(const YamlMap& excluded, Exclusions& out) {
   std::vector<std::string> nodes;
   excluded.read("nodes", nodes);
@@ -120,6 +151,8 @@ Result<Policy> read_policy(const YamlFile& file) {
       .read("max_age", policy.max_evidence_age, std::chrono::seconds(10), std::chrono::minutes(10));
   read_retention(root.map("remediations"), policy.retention);
   read_machines(root.map("machines"), policy);
+  policy.jobs = read_jobs(root.map("jobs"));
+  require_image(root.map("jobs"), policy);
   read_excluded(root.map("excluded"), policy.excluded);
   read_return(root.map("return_to_service"), policy.return_to_service);
   if (auto status = file.finish(); !status) return std::unexpected(status.error());

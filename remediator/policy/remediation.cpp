@@ -7,9 +7,10 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 13> kPhases = {
-    "Pending", "Observed", "Quarantined", "Waiting", "Draining",   "Rebooting", "Verifying",
-    "Held",    "Paused",   "Released",    "Ended",   "Superseded", "Cancelled"};
+constexpr std::array<std::string_view, 16> kPhases = {
+    "Pending",   "Observed",  "Quarantined", "Waiting",   "Collecting", "Draining",
+    "Resetting", "Rebooting", "Testing",     "Verifying", "Held",       "Paused",
+    "Released",  "Ended",     "Superseded",  "Cancelled"};
 
 }  // namespace
 

@@ -24,8 +24,11 @@ enum class Phase : std::uint8_t {
   kObserved,     // decided: record only
   kQuarantined,  // taint, or taint and cordon, are on the node
   kWaiting,      // the next step waits: for an approval, fresh evidence, a budget, a delay
+  kCollecting,   // a Job on the node gathers what the next steps would destroy
   kDraining,
+  kResetting,
   kRebooting,
+  kTesting,  // a Job on the node runs the long diagnostics
   kVerifying,
   kHeld,        // nothing more can be done without a human; what stands stays
   kPaused,      // a human undid something of ours, or said pause: hands off
@@ -58,6 +61,9 @@ struct AlertEvidence {
 
 // What a step has to know again later: "bootIDBefore", "healthySince", ...
 using Facts = std::map<std::string, std::string>;
+// The fact of a failed step that what is worse would not help: it says nothing of the node, or the
+// policy wants a human to look.
+inline const std::string kNeedsHumanFact = "needsHuman";
 
 struct StepRecord {
   Step step = Step::kTaint;

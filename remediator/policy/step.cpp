@@ -6,8 +6,9 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 6> kSteps = {"taint",  "cordon", "drain",
-                                                    "reboot", "verify", "return-to-service"};
+constexpr std::array<std::string_view, 9> kSteps = {
+    "taint",          "cordon", "collect-evidence", "drain", "gpu-reset", "reboot",
+    "quarantine-job", "verify", "return-to-service"};
 constexpr std::array<std::string_view, 4> kResults = {"intended", "running", "done", "failed"};
 constexpr std::array<std::string_view, 4> kModes = {"observe", "taint", "cordon", "full"};
 
@@ -39,8 +40,11 @@ bool allows(Mode mode, Step step) {
       return mode >= Mode::kTaint;
     case Step::kCordon:
       return mode >= Mode::kCordon;
+    case Step::kCollectEvidence:
     case Step::kDrain:
+    case Step::kGpuReset:
     case Step::kReboot:
+    case Step::kQuarantineJob:
     case Step::kVerify:
       return mode >= Mode::kFull;
   }

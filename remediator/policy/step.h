@@ -9,7 +9,17 @@
 namespace gpuward::remediator {
 
 // In the order in which they are taken.
-enum class Step : std::uint8_t { kTaint, kCordon, kDrain, kReboot, kVerify, kReturn };
+enum class Step : std::uint8_t {
+  kTaint,
+  kCordon,
+  kCollectEvidence,  // a Job on the node; takes nothing away
+  kDrain,
+  kGpuReset,  // a Job on the node
+  kReboot,
+  kQuarantineJob,  // the long diagnostics, a Job on the node
+  kVerify,
+  kReturn
+};
 
 // What is recorded of a step. kIntended is written before anything is done: where it is found
 // later, nobody knows whether it was done, and a step that must not be done twice is taken for
@@ -31,9 +41,14 @@ enum class Mode : std::uint8_t { kObserve, kTaint, kCordon, kFull };
 
 // taint and cordon: put on the node together, in one patch, and taken off together.
 [[nodiscard]] constexpr bool is_mark(Step step) { return step <= Step::kCordon; }
-// Whether the step takes pods or the machine away: then evidence is read again right before it.
+// Whether the step takes pods, GPUs or the machine away: then evidence is read again right before
+// it.
 [[nodiscard]] constexpr bool is_disruptive(Step step) {
-  return step == Step::kDrain || step == Step::kReboot;
+  return step == Step::kDrain || step == Step::kGpuReset || step == Step::kReboot;
+}
+// Whether the step is a Job pinned to the node.
+[[nodiscard]] constexpr bool is_job(Step step) {
+  return step == Step::kCollectEvidence || step == Step::kGpuReset || step == Step::kQuarantineJob;
 }
 
 }  // namespace gpuward::remediator

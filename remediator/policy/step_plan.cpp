@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "remediator/policy/jobs_file.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -20,6 +22,7 @@ void read_wait(const YamlMap& settings, WaitBefore& out) {
 
 void read_settings(const YamlMap& settings, PlannedStep& out) {
   if (out.step == Step::kDrain) out.drain = read_drain_settings(settings, std::move(out.drain));
+  if (is_job(out.step)) out.job = read_job_settings(settings, out.step);
   if (out.timeout.count() > 0) {
     settings.read("timeout", out.timeout, seconds(10), hours(24 * 7));
   }
@@ -32,14 +35,39 @@ bool has(const std::vector<PlannedStep>& plan, Step step) {
   return std::ranges::find(plan, step, &PlannedStep::step) != plan.end();
 }
 
+milliseconds timeout_of(Step step) {
+  switch (step) {
+    case Step::kCollectEvidence:
+      return minutes(5);
+    case Step::kGpuReset:
+      return minutes(10);
+    case Step::kReboot:
+      return minutes(20);
+    case Step::kQuarantineJob:
+      return hours(4);  // as long as gpuward-exporter quarantine holds its claim
+    case Step::kVerify:
+      return minutes(45);
+    case Step::kTaint:
+    case Step::kCordon:
+    case Step::kDrain:
+    case Step::kReturn:
+      break;
+  }
+  return milliseconds(0);
+}
+
 // Why `step` cannot follow what is planned already; nullptr where it can.
 const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
   if (has(plan, step)) return "names a step twice";
   if (!plan.empty() && plan.back().step > step) {
-    return "must be in the order taint, cordon, drain, reboot, verify, return-to-service";
+    return "must be in the order taint, cordon, collect-evidence, drain, gpu-reset, reboot, "
+           "quarantine-job, verify, return-to-service";
   }
   if (!is_mark(step) && !has(plan, Step::kCordon)) return "a step after cordon needs the cordon";
-  if (step == Step::kReboot && !has(plan, Step::kDrain)) return "reboot needs drain before it";
+  const bool needs_drain = step > Step::kDrain && step < Step::kVerify;
+  if (needs_drain && !has(plan, Step::kDrain)) {
+    return "gpu-reset, reboot and quarantine-job need drain before them";
+  }
   if (step == Step::kReturn && !has(plan, Step::kVerify)) {
     return "return-to-service needs verify before it";
   }
@@ -49,12 +77,9 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
 }  // namespace
 
 PlannedStep planned(Step step) {
-  PlannedStep plan{.step = step, .before = {}, .timeout = {}, .soak = {}, .drain = {}};
-  if (step == Step::kReboot) plan.timeout = minutes(20);
-  if (step == Step::kVerify) {
-    plan.timeout = minutes(45);
-    plan.soak = minutes(10);
-  }
+  PlannedStep plan{
+      .step = step, .before = {}, .timeout = timeout_of(step), .soak = {}, .drain = {}};
+  if (step == Step::kVerify) plan.soak = minutes(10);
   return plan;
 }
 
@@ -74,8 +99,8 @@ std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view k
     const auto step = parse_step(word);
     if (!step) {
       return refuse(
-          "each step must be one of taint, cordon, wait, drain, reboot, verify, "
-          "return-to-service");
+          "each step must be one of taint, cordon, wait, collect-evidence, drain, gpu-reset, "
+          "reboot, quarantine-job, verify, return-to-service");
     }
     if (const char* why = objection_to_next(plan, *step)) return refuse(why);
     if (wait && is_mark(*step)) return refuse("taint and cordon wait for nothing");

@@ -7,6 +7,7 @@
 
 #include "core/runtime/yaml.h"
 #include "remediator/drain/drain_settings.h"
+#include "remediator/policy/job_settings.h"
 #include "remediator/policy/step.h"
 
 namespace gpuward::remediator {
@@ -27,9 +28,11 @@ struct PlannedStep {
   // Of verify: how long the node has to look well without a break.
   std::chrono::milliseconds soak{0};
   DrainSettings drain;  // of drain, which has a deadline of its own
+  JobSettings job = {};  // of the steps that are a Job on the node
 };
 
-// The step with its defaults: reboot 20 min, verify 45 min with a soak of 10 min.
+// The step with its defaults: collect-evidence 5 min, gpu-reset 10 min, reboot 20 min,
+// quarantine-job 4 h, verify 45 min with a soak of 10 min.
 [[nodiscard]] PlannedStep planned(Step step);
 
 // Reads the list under `key`, drains as `drain` says where the step does not say otherwise. Steps

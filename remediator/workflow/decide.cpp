@@ -260,10 +260,12 @@ class Decider {
                    remediation_.status.find(what)->message);
   }
 
-  // A failed drain goes no further; what did not heal the node is followed by what is worse.
+  // A failed drain goes no further, nor does what has failed for a reason that is not the node's;
+  // what did not heal the node is followed by what is worse.
   Decision after_failure(const StepRecord& record) {
     const std::string what = std::string(to_string(record.step)) + " failed: " + record.message;
-    return record.step == Step::kDrain ? hold_for_a_human(what) : escalate(what);
+    const bool ends_here = record.step == Step::kDrain || record.facts.contains(kNeedsHumanFact);
+    return ends_here ? hold_for_a_human(what) : escalate(what);
   }
 
   Decision escalate(const std::string& why) {

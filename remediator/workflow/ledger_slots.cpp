@@ -15,6 +15,7 @@ std::optional<Harm> harm_of(Step step) {
 }
 
 std::optional<Treatment> treatment_of(Step step) {
+  if (step == Step::kGpuReset) return Treatment::kReset;
   if (step == Step::kReboot) return Treatment::kReboot;
   return std::nullopt;
 }

@@ -19,6 +19,12 @@ bool is_under_way(const StepRecord& record) {
   return record.result == StepResult::kIntended || record.result == StepResult::kRunning;
 }
 
+// Evidence that could not be collected is no reason to leave a bad node as it is.
+bool is_behind_us(const StepRecord& record) {
+  if (record.result == StepResult::kDone) return true;
+  return record.step == Step::kCollectEvidence && record.result == StepResult::kFailed;
+}
+
 // When the last step was done.
 WallTime last_done(const Remediation& remediation) {
   WallTime last{};
@@ -111,7 +117,7 @@ const PlannedStep* next_step(const std::vector<PlannedStep>& plan, const Remedia
   for (const PlannedStep& step : plan) {
     if (is_mark(step.step)) continue;
     const StepRecord* record = counting_record(remediation, step.step);
-    if (record == nullptr || record->result != StepResult::kDone) return &step;
+    if (record == nullptr || !is_behind_us(*record)) return &step;
   }
   return nullptr;
 }
@@ -119,9 +125,11 @@ const PlannedStep* next_step(const std::vector<PlannedStep>& plan, const Remedia
 std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediation& remediation) {
   for (const StepRecord& record : remediation.status.steps) {
     if (is_mark(record.step) || record.step == Step::kReturn || !is_under_way(record)) continue;
-    // A drain can be left at any time; a machine that is being restarted cannot.
+    // A drain can be left at any time; GPUs that are being reset and a machine that is being
+    // restarted cannot.
     const bool is_stale = record.severity != remediation.acted_severity();
-    if (is_stale && record.step != Step::kReboot) continue;
+    const bool can_be_left = record.step != Step::kGpuReset && record.step != Step::kReboot;
+    if (is_stale && can_be_left) continue;
     // With the settings of the plan that it was begun under, as they are now.
     const auto plan = policy.steps.find(record.severity);
     if (plan != policy.steps.end()) {
@@ -144,10 +152,16 @@ Phase phase_of(Step step) {
     case Step::kTaint:
     case Step::kCordon:
       return Phase::kQuarantined;
+    case Step::kCollectEvidence:
+      return Phase::kCollecting;
     case Step::kDrain:
       return Phase::kDraining;
+    case Step::kGpuReset:
+      return Phase::kResetting;
     case Step::kReboot:
       return Phase::kRebooting;
+    case Step::kQuarantineJob:
+      return Phase::kTesting;
     case Step::kVerify:
       return Phase::kVerifying;
     case Step::kReturn:

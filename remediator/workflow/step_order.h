@@ -15,7 +15,8 @@ namespace gpuward::remediator {
 // severity that is acted on. Null where there is none.
 [[nodiscard]] const StepRecord* counting_record(const Remediation& remediation, Step step);
 
-// The step after the marks that is not done yet; null where all are.
+// The step after the marks that is not done yet; null where all are. Evidence that could not be
+// collected counts as done.
 [[nodiscard]] const PlannedStep* next_step(const std::vector<PlannedStep>& plan,
                                            const Remediation& remediation);
 

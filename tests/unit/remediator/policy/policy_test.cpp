@@ -64,7 +64,22 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"severities:\n  reboot: [taint, evict]\n", "policy.yaml:2: severities.reboot"},
       {"severities:\n  reboot: [taint, drain]\n", "needs the cordon"},
       {"severities:\n  reboot: [cordon, taint]\n", "in the order"},
-      {"severities:\n  reboot: [cordon, reboot]\n", "needs drain"},
+      {"severities:\n  reboot: [cordon, reboot]\n", "need drain"},
+      {"severities:\n  reset: [cordon, gpu-reset]\n", "need drain"},
+      {"severities:\n  reset: [cordon, quarantine-job]\n", "need drain"},
+      {"severities:\n  reset: [taint, collect-evidence]\n", "needs the cordon"},
+      {"severities:\n  reset: [cordon, drain, collect-evidence]\n", "in the order"},
+      {"severities:\n  reset: [cordon, drain, gpu-reset]\n", "jobs.image"},
+      {"severities:\n  reset:\n    - cordon\n    - collect-evidence: {on_busy: hold}\n", "on_busy"},
+      {"severities:\n  reset:\n    - cordon\n    - drain\n    - gpu-reset: {on_busy: kill}\n",
+       "one of hold, escalate"},
+      {"severities:\n  reset:\n    - cordon\n    - drain\n    - gpu-reset: {not_on: [\"\"]}\n",
+       "providerID"},
+      {"severities:\n  reset:\n    - cordon\n    - collect-evidence: {command: [\"\"]}\n",
+       "empty word"},
+      {"jobs: {namespace: Gpu/x}\n", "jobs.namespace"},
+      {"jobs: {templates: {gpu-reset: a.json}}\n", "absolute path"},
+      {"jobs: {templates: {drain: /a.json}}\n", "drain"},
       {"severities:\n  reboot: [cordon, drain, return-to-service]\n", "needs verify"},
       {"severities:\n  reboot:\n    - wait: {approval: true}\n", "wait needs a step"},
       {"severities:\n  reboot:\n    - wait: {approval: true}\n    - taint\n", "wait for nothing"},
@@ -122,6 +137,51 @@ TEST(Policy, ReadsStepsWithWhatTheyWaitForAndTheirSettings) {
   EXPECT_EQ(plan[3].timeout, std::chrono::minutes(7));
   EXPECT_EQ(plan[4].soak, std::chrono::minutes(5));
   EXPECT_THAT(policy->machines.reboot, ElementsAre("/bin/power-cycle", "--soft"));
+}
+
+TEST(Policy, ReadsTheStepsThatAreJobs) {
+  const auto policy = parse(
+      "mode: full\n"
+      "severities:\n"
+      "  reset:\n"
+      "    - cordon\n"
+      "    - collect-evidence\n"
+      "    - drain\n"
+      "    - gpu-reset: {timeout: 3m, on_busy: escalate, not_on: [], command: [reset, --all]}\n"
+      "    - quarantine-job: {timeout: 2h}\n"
+      "jobs:\n"
+      "  image: here/gpuward:1\n"
+      "  namespace: tools\n"
+      "  service_account: tester\n"
+      "  templates: {quarantine-job: /etc/gpuward/job.json}\n");
+
+  ASSERT_TRUE(policy) << policy.error().message;
+  const auto plan = steps_for(*policy, Severity::kReset);
+  ASSERT_THAT(plan, SizeIs(5));
+  EXPECT_EQ(plan[1].step, Step::kCollectEvidence);
+  EXPECT_EQ(plan[1].timeout, std::chrono::minutes(5));
+  EXPECT_EQ(plan[3].timeout, std::chrono::minutes(3));
+  EXPECT_TRUE(plan[3].job.escalates_when_busy);
+  EXPECT_THAT(plan[3].job.not_on, IsEmpty());
+  EXPECT_THAT(plan[3].job.command, ElementsAre("reset", "--all"));
+  EXPECT_EQ(plan[4].timeout, std::chrono::hours(2));
+  EXPECT_EQ(policy->jobs.image, "here/gpuward:1");
+  EXPECT_EQ(policy->jobs.ns, "tools");
+  EXPECT_EQ(policy->jobs.service_account, "tester");
+  EXPECT_EQ(policy->jobs.template_files.at(Step::kQuarantineJob), "/etc/gpuward/job.json");
+}
+
+TEST(Policy, HoldsABusyGpuAndTriesNoResetOnEc2ByDefault) {
+  const PlannedStep reset = planned(Step::kGpuReset);
+
+  EXPECT_FALSE(reset.job.escalates_when_busy);
+  EXPECT_THAT(reset.job.not_on, ElementsAre("aws://"));
+}
+
+TEST(Policy, NeedsNoImageWhereTheTemplatesAreTheOperators) {
+  EXPECT_TRUE(
+      parse("severities:\n  reset: [cordon, collect-evidence]\n"
+            "jobs: {templates: {collect-evidence: /etc/gpuward/job.json}}\n"));
 }
 
 // What comes after a step that may not be taken is not taken either: a node that was not restarted

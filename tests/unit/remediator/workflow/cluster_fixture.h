@@ -90,12 +90,13 @@ class ScriptedStep final : public StepAction {
     permitted = order.permit();
     auto answer = progress;
     if (answer) answer->facts = order.facts;
+    if (answer) answer->facts.insert(adds.begin(), adds.end());
     return answer;
   }
   Result<StepProgress> progress = StepProgress{};
   std::function<void()> before;  // happens just before the step asks
   Status permitted;
-  Facts facts;
+  Facts facts, adds;  // given; put into the answer
   int begun = 0, watched = 0;
 };
 

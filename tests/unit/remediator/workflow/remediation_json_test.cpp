@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 
 #include "core/kube/names.h"
+#include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "remediator/workflow/remediation_name.h"
+#include "tests/places.inc"
 
 namespace gpuward::remediator {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 const WallTime kNow = WallTime(std::chrono::hours(500'000));
@@ -67,6 +70,26 @@ TEST(RemediationJson, LosesNothingOnTheWayThroughTheApiServer) {
   EXPECT_EQ(after.severity, before.severity);
   EXPECT_EQ(after.alerts, before.alerts);
   EXPECT_EQ(after.status, before.status);
+}
+
+// "a, b, c" of all values up to `last`, each of which is read back as itself.
+template <typename Enum, typename Parse>
+std::string words_up_to(Enum last, const Parse& parse) {
+  std::string words;
+  for (int i = 0; i <= static_cast<int>(last); ++i) {
+    const auto value = static_cast<Enum>(i);
+    EXPECT_EQ(parse(to_string(value)), value);
+    words += (words.empty() ? "" : ", ") + std::string(to_string(value));
+  }
+  return words;
+}
+
+TEST(RemediationJson, HasTheWordsThatTheCrdAllows) {
+  const auto crd = read_file(GPUWARD_SOURCE_DIR "/manifests/crd.yaml");
+
+  ASSERT_TRUE(crd);
+  EXPECT_THAT(*crd, HasSubstr("enum: [" + words_up_to(Step::kReturn, parse_step) + "]"));
+  EXPECT_THAT(*crd, HasSubstr("enum: [" + words_up_to(Phase::kCancelled, parse_phase) + "]"));
 }
 
 TEST(RemediationJson, GuardsEveryPatchByTheVersionThatWasRead) {

@@ -136,6 +136,24 @@ TEST_F(StepsTest, AreBegunAgainWhereTheySayThatNothingWasDone) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 2);
 }
 
+// A crash between the intent and the deed, where the step can tell that nothing was done: whatever
+// must be true before it is looked at again.
+TEST_F(StepsTest, AreBegunAfreshWhereALaterLookSaysThatNothingWasDone) {
+  quarantine();
+  steps_[Step::kDrain].progress = fail(ErrorKind::kUnavailable, "cut off");
+  EXPECT_FALSE(reconcile(1));
+  steps_[Step::kDrain].progress = StepProgress{
+      .result = StepResult::kIntended, .message = "not made", .facts = {}, .look_again = {}};
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kDrain].watched, 1);
+  report(Severity::kNone);
+
+  ASSERT_TRUE(reconcile());
+
+  expect_waiting("guard.evidence", "drain needs fresh evidence");
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+}
+
 TEST_F(StepsTest, WaitForEvidenceThatIsFreshOfThisBootAndBadEnough) {
   quarantine();
   struct Row {
@@ -340,6 +358,77 @@ TEST_F(StepsTest, GoNoFurtherAfterAFailedDrain) {
   EXPECT_EQ(steps_[Step::kReboot].begun, 0);
   EXPECT_TRUE(node().unschedulable);
   EXPECT_TRUE(replica_->announcer.events.back().warning);
+}
+
+TEST_F(StepsTest, GoOnWithoutEvidenceThatCouldNotBeCollected) {
+  plan(Severity::kReboot, {Step::kTaint, Step::kCordon, Step::kCollectEvidence, Step::kDrain});
+  quarantine();
+  steps_[Step::kCollectEvidence].progress->result = StepResult::kFailed;
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kCollecting);
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kCollectEvidence].begun, 1);
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+  EXPECT_EQ(record(Step::kCollectEvidence)->result, StepResult::kFailed);
+}
+
+TEST_F(StepsTest, TakeTheJobsOneByOneAndASlotForTheResetOnly) {
+  plan(Severity::kReboot, {Step::kTaint, Step::kCordon, Step::kCollectEvidence, Step::kDrain,
+                           Step::kGpuReset, Step::kQuarantineJob});
+  quarantine();
+  for (const auto& [step, phase] :
+       {std::pair(Step::kCollectEvidence, Phase::kCollecting),
+        std::pair(Step::kDrain, Phase::kDraining), std::pair(Step::kGpuReset, Phase::kResetting),
+        std::pair(Step::kQuarantineJob, Phase::kTesting)}) {
+    ASSERT_TRUE(reconcile());
+    EXPECT_EQ(remediation().status.phase, phase);
+    finish(step);
+  }
+
+  EXPECT_THAT(slots_.asked,
+              ElementsAre(HasSubstr("/cordon"), HasSubstr("/drain"), HasSubstr("/gpu-reset")));
+}
+
+TEST_F(StepsTest, HoldTheNodeWhereTheFailureSaysNothingOfIt) {
+  plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kGpuReset});
+  ASSERT_TRUE(take({order(Severity::kReset)}));
+  steps_[Step::kDrain].progress->result = StepResult::kDone;
+  steps_[Step::kGpuReset].progress = StepProgress{
+      .result = StepResult::kFailed, .message = "no image", .facts = {}, .look_again = {}};
+  steps_[Step::kGpuReset].adds = {{kNeedsHumanFact, "true"}};
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_THAT(remediation().status.message, HasSubstr("gpu-reset failed: no image"));
+  EXPECT_FALSE(remediation().status.escalated_to);
+}
+
+TEST_F(StepsTest, EscalateAResetThatDidNotHelp) {
+  plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kGpuReset});
+  ASSERT_TRUE(take({order(Severity::kReset)}));
+  steps_[Step::kDrain].progress->result = StepResult::kDone;
+  steps_[Step::kGpuReset].progress->result = StepResult::kFailed;
+
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.escalated_to, Severity::kReboot);
+}
+
+// Two who do harm at once: the reset is seen to its end before anything else.
+TEST_F(StepsTest, SeeAResetToItsEndBeforeAnythingElse) {
+  plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kGpuReset});
+  ASSERT_TRUE(take({order(Severity::kReset)}));
+  steps_[Step::kDrain].progress->result = StepResult::kDone;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kResetting);
+  ASSERT_TRUE(take({order(Severity::kReboot)}));
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kGpuReset].watched, 1);
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
 }
 
 TEST_F(StepsTest, FailWhenTheirTimeIsOver) {

@@ -1,0 +1,34 @@
+// The Jobs that gpuward runs on a bad node: what all have in common, and the settings of one step
+// of a plan. Immutable values; read from YAML by policy/jobs_file, used by the actions.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "remediator/policy/step.h"
+
+namespace gpuward::remediator {
+
+// `jobs:` of the policy.
+struct JobsPolicy {
+  std::string ns = "gpu-healthcheck";
+  std::string image;  // of the built-in templates; has gpuward-exporter and the vendor's tools
+  std::string service_account = "gpu-healthcheck-quarantine";  // of quarantine-job
+  // Files that stand in for the built-in templates, and what was in them when the policy was
+  // loaded.
+  std::map<Step, std::string> template_files, templates = {};
+};
+
+// Of one step of a plan.
+struct JobSettings {
+  std::vector<std::string> command;  // empty: the template's
+  // Of gpu-reset: where processes hold a GPU, the next worse severity is taken and not a human
+  // asked.
+  bool escalates_when_busy = false;
+  // Of gpu-reset: it is not tried on nodes whose providerID begins so; the next worse severity is
+  // taken. On EC2 a reset in place is known not to work.
+  std::vector<std::string> not_on = {"aws://"};
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,17 @@
+// Reads what a policy says of the Jobs that run on a bad node. Used by read_policy() and
+// read_plan(); the YAML is shown in policy_file.cpp.
+#pragma once
+
+#include "core/runtime/yaml.h"
+#include "remediator/policy/job_settings.h"
+#include "remediator/policy/step.h"
+
+namespace gpuward::remediator {
+
+// The section `jobs`; what is absent keeps its default.
+[[nodiscard]] JobsPolicy read_jobs(const YamlMap& section);
+
+// The settings of `step`, which is a Job.
+[[nodiscard]] JobSettings read_job_settings(const YamlMap& settings, Step step);
+
+}  // namespace gpuward::remediator
