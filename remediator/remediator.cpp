@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "remediator/actions/job_template.h"
 #include "remediator/page/metrics.h"
 #include "remediator/page/pages.h"
 
@@ -43,6 +44,8 @@ Result<Policy> load_policy(const Flags& flags) {
     auto read = read_policy(*file);
     if (!read) return read;
     policy = std::move(*read);
+    if (auto loaded = load_job_templates(policy.jobs); !loaded)
+      return std::unexpected(loaded.error());
   }
   if (flags.mode) policy.mode = *flags.mode;
   return policy;
@@ -116,7 +119,8 @@ void Remediator::assemble() {
         [this](const Error& error) { witness_.on_error({}, error); });
   }
   announcer_ = std::make_unique<EventAnnouncer>(*event_api_);
-  steps_ = make_steps({.reports = reports_.get(),
+  steps_ = make_steps({.api = *work_api_,
+                       .reports = reports_.get(),
                        .drainer = drainer_,
                        .machines = *machines_,
                        .policy = policy_,

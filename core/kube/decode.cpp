@@ -79,6 +79,15 @@ std::vector<ContainerEnd> decode_ends(const Json& statuses) {
   return ends;
 }
 
+std::string decode_waiting(const Json& statuses) {
+  if (!statuses.is_array()) return {};
+  for (const Json& status : statuses) {
+    auto why = string_at(member_at(member_at(status, "state"), "waiting"), "reason");
+    if (!why.empty()) return why;
+  }
+  return {};
+}
+
 bool has_empty_dir(const Json& spec) {
   const Json& volumes = member_at(spec, "volumes");
   return volumes.is_array() && std::ranges::any_of(volumes, [](const Json& volume) {
@@ -162,7 +171,9 @@ Result<Pod> decode_pod(const Json& object) {
   add_resources(member_at(spec, "containers"), pod.resources);
   add_resources(member_at(spec, "initContainers"), pod.resources);
   pod.has_resource_claims = !member_at(spec, "resourceClaims").empty();
-  pod.ended = decode_ends(member_at(member_at(object, "status"), "containerStatuses"));
+  const Json& statuses = member_at(member_at(object, "status"), "containerStatuses");
+  pod.ended = decode_ends(statuses);
+  pod.waiting = decode_waiting(statuses);
   decode_leaving(object, pod);
   return pod;
 }

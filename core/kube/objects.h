@@ -73,6 +73,7 @@ struct Pod {
   std::vector<std::string> resources = {};
   bool has_resource_claims = false;  // devices by dynamic resource allocation
   std::vector<ContainerEnd> ended = {};
+  std::string waiting = {};              // why a container of it does not run: "ErrImagePull", ...
   std::optional<WallTime> started = {};  // status.startTime
   int grace_seconds = 30;                // spec.terminationGracePeriodSeconds
   std::string priority_class = {};

@@ -4,8 +4,11 @@
 #include <memory>
 
 #include "remediator/actions/action.h"
+#include "remediator/actions/collect_evidence_action.h"
 #include "remediator/actions/drain_action.h"
+#include "remediator/actions/gpu_reset_action.h"
 #include "remediator/actions/quarantine_action.h"
+#include "remediator/actions/quarantine_job_action.h"
 #include "remediator/actions/reboot_action.h"
 #include "remediator/actions/release_action.h"
 #include "remediator/actions/step_actions.h"
@@ -19,6 +22,10 @@ constinit const std::array<Action, 2> kActions = {{
     {"release", plan_release},
 }};
 
+template <typename Action>
+std::unique_ptr<StepAction> make_job(const StepServices& services) {
+  return std::make_unique<Action>(services.api, services.policy);
+}
 std::unique_ptr<StepAction> make_drain(const StepServices& services) {
   return std::make_unique<DrainAction>(services.drainer, services.own_pod);
 }
@@ -34,9 +41,12 @@ struct StepEntry {
   std::unique_ptr<StepAction> (*make)(const StepServices& services);
 };
 
-constinit const std::array<StepEntry, 3> kSteps = {{
+constinit const std::array<StepEntry, 6> kSteps = {{
+    {Step::kCollectEvidence, make_job<CollectEvidenceAction>},
     {Step::kDrain, make_drain},
+    {Step::kGpuReset, make_job<GpuResetAction>},
     {Step::kReboot, make_reboot},
+    {Step::kQuarantineJob, make_job<QuarantineJobAction>},
     {Step::kVerify, make_verify},
 }};
 

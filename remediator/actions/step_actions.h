@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "core/kube/api.h"
 #include "remediator/actions/step_action.h"
 #include "remediator/cloud/provider.h"
 #include "remediator/drain/drainer.h"
@@ -14,6 +15,7 @@ namespace gpuward::remediator {
 
 // All must outlive the actions; `reports` is null where no Prometheus is configured.
 struct StepServices {
+  kube::Api& api;
   HealthReports* reports;
   Drainer& drainer;
   CloudProvider& machines;

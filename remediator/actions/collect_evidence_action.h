@@ -1,0 +1,17 @@
+// The step `collect-evidence`: a Job that gathers on the node what the next steps would destroy.
+// The workflow goes on also where it has failed.
+#pragma once
+
+#include "remediator/actions/step_job.h"
+
+namespace gpuward::remediator {
+
+class CollectEvidenceAction final : public StepJob {
+ public:
+  using StepJob::StepJob;
+
+ private:
+  [[nodiscard]] JobVerdict judge(const StepOrder& order, const JobOutcome& outcome) const override;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,19 @@
+// The step `gpu-reset`: a Job that resets the GPUs of the drained node in place, once. Where that
+// is known not to work it is not tried; where it did not work the next worse severity is taken;
+// where a process still holds a GPU the policy says which of both, a human or that.
+#pragma once
+
+#include "remediator/actions/step_job.h"
+
+namespace gpuward::remediator {
+
+class GpuResetAction final : public StepJob {
+ public:
+  using StepJob::StepJob;
+
+ private:
+  [[nodiscard]] JobVerdict judge(const StepOrder& order, const JobOutcome& outcome) const override;
+  [[nodiscard]] std::optional<std::string> why_pointless(const StepOrder& order) const override;
+};
+
+}  // namespace gpuward::remediator

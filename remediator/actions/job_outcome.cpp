@@ -1,0 +1,66 @@
+#include "remediator/actions/job_outcome.h"
+
+#include <algorithm>
+
+#include "core/runtime/text.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::size_t kMostWords = 1024;  // in the record
+constexpr int kCannotExecute = 126;       // as shells say it
+constexpr int kNoSuchCommand = 127;
+
+bool belongs_to(const kube::Pod& pod, const kube::Job& job) {
+  return std::ranges::any_of(
+      pod.owners, [&](const kube::OwnerReference& owner) { return owner.uid == job.meta.uid; });
+}
+
+void note_end(const kube::ContainerEnd& end, JobOutcome& outcome) {
+  outcome.exit_code = end.exit_code;
+  outcome.reason = end.reason;
+  outcome.words = std::string(trim(to_valid_utf8(end.message)));
+}
+
+std::string describe_end(const JobOutcome& outcome) {
+  std::string text = "its container ended with exit code " + std::to_string(*outcome.exit_code);
+  if (*outcome.exit_code != 0 && !outcome.reason.empty()) text += " (" + outcome.reason + ")";
+  return outcome.words.empty() ? text : text + ": " + to_valid_utf8(outcome.words, kMostWords);
+}
+
+std::string describe_pod(const kube::Pod* pod) {
+  if (pod == nullptr) return "it has no pod";
+  const std::string text = "its pod is " + pod->phase;
+  return pod->waiting.empty() ? text : text + ": " + pod->waiting;
+}
+
+}  // namespace
+
+JobOutcome outcome_of(const kube::Job& job, const std::vector<kube::Pod>& pods) {
+  JobOutcome outcome;
+  outcome.is_over = job.is_complete || job.is_failed;
+  const kube::Pod* seen = nullptr;
+  for (const kube::Pod& pod : pods) {
+    if (!belongs_to(pod, job)) continue;
+    seen = &pod;
+    if (!pod.ended.empty()) note_end(pod.ended.front(), outcome);
+    outcome.has_run |= pod.phase == "Running" || !pod.ended.empty();
+  }
+  if (job.is_complete && !outcome.exit_code) outcome.exit_code = 0;
+  if (outcome.exit_code) {
+    outcome.message = describe_end(outcome);
+  } else if (job.is_failed) {
+    outcome.message =
+        "its container did not end by itself: " + job.failure + ", " + describe_pod(seen);
+  } else {
+    outcome.message = describe_pod(seen);
+  }
+  return outcome;
+}
+
+bool could_not_start(const JobOutcome& outcome) {
+  return outcome.exit_code == kCannotExecute || outcome.exit_code == kNoSuchCommand ||
+         outcome.reason == "StartError" || outcome.reason == "ContainerCannotRun";
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,173 @@
+#include "remediator/actions/job_template.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "core/runtime/files.h"
+#include "core/runtime/json.h"
+#include "core/runtime/text.h"
+
+namespace gpuward::remediator {
+namespace {
+
+#include "remediator/actions/built_in_jobs.inc"
+
+constexpr std::size_t kLongestJobName = 63;  // also of the label `job-name` of its pods
+// For people who look, and for a remediator that was away.
+constexpr int kSecondsKeptAfterwards = 24 * 3600;
+
+std::string_view built_in_job(Step step) {
+  if (step == Step::kCollectEvidence) return kCollectEvidenceJob;
+  return step == Step::kGpuReset ? kGpuResetJob : kQuarantineJob;
+}
+
+bool has_one_container(const Json& job) {
+  const Json& pod = member_at(member_at(member_at(job, "spec"), "template"), "spec");
+  const Json& containers = member_at(pod, "containers");
+  return containers.is_array() && containers.size() == 1 && containers[0].is_object();
+}
+
+Result<Json> parse_job_template(std::string_view text) {
+  auto job = parse_json(text);
+  if (!job) return job;
+  if (string_at(*job, "apiVersion") != "batch/v1" || string_at(*job, "kind") != "Job") {
+    return fail(ErrorKind::kInvalid, "is no batch/v1 Job");
+  }
+  if (!has_one_container(*job)) {
+    return fail(ErrorKind::kInvalid, "spec.template.spec must have exactly one container");
+  }
+  return job;
+}
+
+using Placeholder = std::pair<std::string_view, std::string>;
+
+void replace_all(std::string& text, const Placeholder& placeholder) {
+  const auto& [name, value] = placeholder;
+  for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + value.size()))
+    text.replace(at, name.size(), value);
+}
+
+// In the values that were parsed: nothing that is put in can change the template's form.
+void put_in(Json& value, const std::array<Placeholder, 4>& placeholders) {
+  if (value.is_string()) {
+    for (const Placeholder& one : placeholders) replace_all(value.get_ref<std::string&>(), one);
+    return;
+  }
+  if (!value.is_structured()) return;
+  for (Json& child : value) put_in(child, placeholders);
+}
+
+Severity severity_at_intent(const StepOrder& order) {
+  const StepRecord* record = order.remediation.status.find(order.step.step);
+  return record == nullptr ? order.remediation.acted_severity() : record->severity;
+}
+
+std::string bound_name(std::string text, std::size_t size) {
+  std::ranges::replace(text, '.', '-');
+  text.resize(std::min(text.size(), size));
+  while (text.ends_with('-')) text.pop_back();
+  return text;
+}
+
+// By what is_job_of() knows it again.
+std::array<std::pair<std::string, std::string>, 3> identity_of(const StepOrder& order) {
+  return {{{"gpuward.dev/remediation-uid", order.remediation.uid},
+           {"gpuward.dev/step", std::string(to_string(order.step.step))},
+           {"gpuward.dev/severity", std::string(to_string(severity_at_intent(order)))}}};
+}
+
+Json& object_in(Json& parent, const char* key) {
+  Json& child = parent[key];
+  if (!child.is_object()) child = Json::object();
+  return child;
+}
+
+void name_job(Json& metadata, const StepOrder& order, const std::string& ns) {
+  metadata.erase("generateName");
+  metadata["name"] = job_name(order);
+  metadata["namespace"] = ns;
+  object_in(metadata, "annotations")["gpuward.dev/remediation"] = order.remediation.name;
+}
+
+void label(Json& metadata, const StepOrder& order) {
+  Json& labels = object_in(metadata, "labels");
+  for (const auto& [key, value] : identity_of(order)) labels[key] = value;
+}
+
+// One pod that is started once; its end is the Job's.
+void run_once(Json& spec, std::chrono::milliseconds timeout) {
+  for (const char* key : {"suspend", "podFailurePolicy", "selector", "manualSelector"})
+    spec.erase(key);
+  spec["backoffLimit"] = 0;
+  spec["completions"] = 1;
+  spec["parallelism"] = 1;
+  spec["activeDeadlineSeconds"] = std::chrono::ceil<std::chrono::seconds>(timeout).count();
+  spec["ttlSecondsAfterFinished"] = kSecondsKeptAfterwards;
+}
+
+// By name and past the scheduler, which does not place pods on a cordoned node. The taints that
+// evict what runs there are tolerated like all others.
+void pin(Json& pod, const std::string& node) {
+  pod.erase("nodeSelector");
+  pod.erase("affinity");
+  pod["nodeName"] = node;
+  pod["restartPolicy"] = "Never";
+  pod["tolerations"] = Json::array({{{"operator", "Exists"}}});
+}
+
+}  // namespace
+
+Status load_job_templates(JobsPolicy& jobs) {
+  for (const auto& [step, path] : jobs.template_files) {
+    const std::string what = "jobs.templates." + std::string(to_string(step)) + ": " + path;
+    auto text = read_file(path);
+    if (!text) return with_context(what, text.error());
+    if (const auto job = parse_job_template(*text); !job) return with_context(what, job.error());
+    jobs.templates[step] = std::move(*text);
+  }
+  return {};
+}
+
+std::string job_name(const StepOrder& order) {
+  std::string identity = order.remediation.name;
+  for (const auto& [key, value] : identity_of(order)) identity += "/" + value;
+  const std::string hash = short_hash(identity);
+  const std::string readable =
+      "gpuward-" + std::string(to_string(order.step.step)) + "-" + order.remediation.node;
+  return bound_name(readable, kLongestJobName - hash.size() - 1) + "-" + hash;
+}
+
+Result<std::string> render_job(const StepOrder& order, const JobsPolicy& jobs,
+                               const std::string& ns) {
+  const auto own = jobs.templates.find(order.step.step);
+  auto job = parse_job_template(own == jobs.templates.end() ? built_in_job(order.step.step)
+                                                            : std::string_view(own->second));
+  if (!job) return with_context("the template of the Job", job.error());
+  put_in(*job, {{{"$(NODE_NAME)", order.node.meta.name},
+                 {"$(REMEDIATION)", order.remediation.name},
+                 {"$(IMAGE)", jobs.image},
+                 {"$(SERVICE_ACCOUNT)", jobs.service_account}}});
+  name_job(object_in(*job, "metadata"), order, ns);
+  label((*job)["metadata"], order);
+  Json& spec = (*job)["spec"];
+  run_once(spec, order.step.timeout);
+  label(object_in(spec["template"], "metadata"), order);
+  pin(spec["template"]["spec"], order.node.meta.name);
+  Json& container = spec["template"]["spec"]["containers"][0];
+  if (!order.step.job.command.empty()) {
+    container.erase("args");
+    container["command"] = order.step.job.command;
+  }
+  return dump_json(*job);
+}
+
+bool is_job_of(const kube::Job& job, const StepOrder& order) {
+  return std::ranges::all_of(identity_of(order), [&](const auto& known) {
+    const auto found = job.meta.labels.find(known.first);
+    return found != job.meta.labels.end() && found->second == known.second;
+  });
+}
+
+}  // namespace gpuward::remediator

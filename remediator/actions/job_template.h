@@ -1,0 +1,33 @@
+// The Job of a step: its name, which follows from the Remediation, and its JSON, made from a
+// template (manifests/remediator-job-*.json, compiled in, or a file that the policy names). Used by
+// the actions that are Jobs, and by who loads a policy.
+//
+// In a template's strings $(NODE_NAME), $(REMEDIATION), $(IMAGE) and $(SERVICE_ACCOUNT) are put in.
+// Whatever it says: the Job has one pod, which runs once, on that node, and tolerates all taints.
+#pragma once
+
+#include <string>
+
+#include "core/kube/objects.h"
+#include "core/model/result.h"
+#include "remediator/actions/step_action.h"
+#include "remediator/policy/job_settings.h"
+
+namespace gpuward::remediator {
+
+// Reads the files that the policy names into `jobs.templates`. kInvalid, or read_file()'s error,
+// for one that is no batch/v1 Job with one container.
+[[nodiscard]] Status load_job_templates(JobsPolicy& jobs);
+
+// The same for the same Remediation, step and severity at which it was intended: whoever goes on
+// after a crash finds the Job again. At most 63 characters.
+[[nodiscard]] std::string job_name(const StepOrder& order);
+
+// JSON for `ns`. Pure. kInvalid for a template that is wrong.
+[[nodiscard]] Result<std::string> render_job(const StepOrder& order, const JobsPolicy& jobs,
+                                             const std::string& ns);
+
+// Whether the Job was made for this very step, and is not somebody else's of that name.
+[[nodiscard]] bool is_job_of(const kube::Job& job, const StepOrder& order);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,18 @@
+// The step `quarantine-job`: a Job that runs the long diagnostics on the drained node
+// (`gpuward-exporter quarantine`). A failure that a check names is the node's; all else says
+// nothing of it, and a human looks.
+#pragma once
+
+#include "remediator/actions/step_job.h"
+
+namespace gpuward::remediator {
+
+class QuarantineJobAction final : public StepJob {
+ public:
+  using StepJob::StepJob;
+
+ private:
+  [[nodiscard]] JobVerdict judge(const StepOrder& order, const JobOutcome& outcome) const override;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,143 @@
+#include "remediator/actions/step_job.h"
+
+#include "remediator/actions/job_template.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::chrono::seconds kJobInterval{10};
+const std::string kNamespace = "jobNamespace";
+const std::string kJob = "job";
+const std::string kHasRun = "hasRun";
+const std::string kExitCode = "exitCode";
+
+std::string namespace_of(const StepOrder& order) {
+  const auto found = order.facts.find(kNamespace);
+  return found == order.facts.end() ? std::string() : found->second;
+}
+
+std::string full_name(const StepOrder& order) {
+  return namespace_of(order) + "/" + job_name(order);
+}
+
+std::string on_job(const StepOrder& order) { return "Job " + full_name(order); }
+
+StepProgress job_progress(StepResult result, std::string message, const StepOrder& order) {
+  return {.result = result,
+          .message = std::move(message),
+          .facts = order.facts,
+          .look_again = kJobInterval};
+}
+
+StepProgress not_our_fault(std::string message, const StepOrder& order) {
+  StepProgress progress = job_progress(StepResult::kFailed, std::move(message), order);
+  progress.facts[kNeedsHumanFact] = "true";
+  return progress;
+}
+
+StepProgress running(std::string message, const StepOrder& order) {
+  StepProgress progress = job_progress(StepResult::kRunning, std::move(message), order);
+  progress.facts[kJob] = full_name(order);
+  return progress;
+}
+
+// The server will say so again until somebody changes something.
+bool is_final(ErrorKind kind) {
+  return kind == ErrorKind::kInvalid || kind == ErrorKind::kForbidden ||
+         kind == ErrorKind::kNotFound || kind == ErrorKind::kRefused ||
+         kind == ErrorKind::kTooLarge;
+}
+
+const StepRecord* record_of(const StepOrder& order) {
+  return order.remediation.status.find(order.step.step);
+}
+
+bool is_job_overdue(const StepOrder& order) {
+  const StepRecord* record = record_of(order);
+  return record != nullptr && record->intent_at &&
+         order.now - *record->intent_at > order.step.timeout;
+}
+
+// Where only the intent stands, the Job was never made, and all that must be true before it can be
+// looked at again; else somebody has taken it away.
+StepProgress without_job(const StepOrder& order) {
+  const StepRecord* record = record_of(order);
+  if (record != nullptr && record->result == StepResult::kIntended) {
+    return job_progress(StepResult::kIntended, on_job(order) + " was not made", order);
+  }
+  return not_our_fault("somebody has deleted " + on_job(order), order);
+}
+
+StepProgress foreign_job(const StepOrder& order) {
+  return not_our_fault(on_job(order) + " is not ours: its labels name another Remediation or step",
+                       order);
+}
+
+}  // namespace
+
+Facts StepJob::facts_before(const kube::Node&) const {
+  return {{kNamespace, policy_.get()->jobs.ns}};
+}
+
+Result<StepProgress> StepJob::begin(const StepOrder& order) {
+  if (auto why = why_pointless(order)) {
+    return job_progress(StepResult::kFailed, std::move(*why), order);
+  }
+  const std::string step(to_string(order.step.step));
+  if (auto allowed = order.permit(); !allowed) {
+    return job_progress(StepResult::kIntended, step + " waits: " + allowed.error().message, order);
+  }
+  const auto json = render_job(order, policy_.get()->jobs, namespace_of(order));
+  if (!json) return not_our_fault(json.error().message, order);
+  const auto created = api_.create_job(namespace_of(order), *json);
+  if (created) return running(on_job(order) + " is made", order);
+  if (created.error().kind == ErrorKind::kAlreadyExists) return adopt(order);
+  if (!is_final(created.error().kind)) {
+    return with_context("making " + on_job(order), created.error());
+  }
+  return not_our_fault("making " + on_job(order) + ": " + created.error().message, order);
+}
+
+// It was made by an earlier try whose answer was lost.
+Result<StepProgress> StepJob::adopt(const StepOrder& order) {
+  const auto job = api_.get_job(namespace_of(order), job_name(order));
+  if (!job) return with_context("reading " + on_job(order), job.error());
+  if (!is_job_of(*job, order)) return foreign_job(order);
+  return running(on_job(order) + " is made", order);
+}
+
+Result<StepProgress> StepJob::watch(const StepOrder& order) {
+  const std::string ns = namespace_of(order);
+  const std::string name = job_name(order);
+  const auto job = api_.get_job(ns, name);
+  if (!job && job.error().kind == ErrorKind::kNotFound) return without_job(order);
+  if (!job) return with_context("reading " + on_job(order), job.error());
+  if (!is_job_of(*job, order)) return foreign_job(order);
+  const auto pods = api_.list_pods(ns, "job-name=" + name);
+  if (!pods) return with_context("reading the pod of " + on_job(order), pods.error());
+  JobOutcome outcome = outcome_of(*job, *pods);
+  outcome.has_run |= order.facts.contains(kHasRun);
+  StepProgress progress = running(on_job(order) + ": " + outcome.message, order);
+  if (outcome.has_run) progress.facts[kHasRun] = "true";
+  if (!outcome.is_over && !is_job_overdue(order)) return progress;
+  if (!outcome.is_over) outcome.message = give_up(order, outcome);
+  if (outcome.exit_code) progress.facts[kExitCode] = std::to_string(*outcome.exit_code);
+  const JobVerdict verdict = judge(order, outcome);
+  progress.result = verdict.result;
+  progress.message = verdict.message;
+  if (verdict.needs_human) progress.facts[kNeedsHumanFact] = "true";
+  return progress;
+}
+
+// Where it may not be deleted, its own deadline ends it.
+std::string StepJob::give_up(const StepOrder& order, const JobOutcome& outcome) {
+  std::string text = "not done in time: " + outcome.message;
+  auto gone = order.permit();
+  if (gone) gone = api_.delete_job(namespace_of(order), job_name(order));
+  if (!gone && gone.error().kind != ErrorKind::kNotFound) {
+    text += "; " + on_job(order) + " could not be deleted: " + gone.error().message;
+  }
+  return text;
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,48 @@
+// What the steps that are a Job on the node have in common: the Job is made once, found again by
+// its name after a crash, watched to its end, and given up when the step's time is over. What its
+// end means for the node is each step's own to say.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/kube/api.h"
+#include "remediator/actions/job_outcome.h"
+#include "remediator/actions/step_action.h"
+
+namespace gpuward::remediator {
+
+struct JobVerdict {
+  StepResult result = StepResult::kFailed;  // or kDone
+  std::string message;
+  // Of a failure: it says nothing of the node, or the policy wants a human to look. Otherwise the
+  // next worse severity is taken.
+  bool needs_human = false;
+};
+
+class StepJob : public StepAction {
+ public:
+  // Both must outlive the action.
+  StepJob(kube::Api& api, const CurrentPolicy& policy) : api_(api), policy_(policy) {}
+  [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
+  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+
+ protected:
+  // Called when the Job has ended, or has been given up. Pure.
+  [[nodiscard]] virtual JobVerdict judge(const StepOrder& order,
+                                         const JobOutcome& outcome) const = 0;
+  // Why a Job would not help on this node: then none is made, and the next worse severity is taken.
+  [[nodiscard]] virtual std::optional<std::string> why_pointless(const StepOrder&) const {
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] Result<StepProgress> adopt(const StepOrder& order);
+  [[nodiscard]] std::string give_up(const StepOrder& order, const JobOutcome& outcome);
+
+  kube::Api& api_;
+  const CurrentPolicy& policy_;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,160 @@
+// The Jobs of the steps on a real kube-apiserver with the real Job controller, under what
+// manifests/remediator-jobs-rbac.yaml grants and nothing else. The test is the kubelet.
+#include <gmock/gmock.h>
+
+#include "core/kube/connection.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/json.h"
+#include "remediator/actions/collect_evidence_action.h"
+#include "remediator/actions/gpu_reset_action.h"
+#include "remediator/actions/job_template.h"
+#include "remediator/actions/quarantine_job_action.h"
+#include "tests/fakes/kube_objects.h"
+#include "tests/places.inc"
+#include "tests/support/control_plane.h"
+#include "tests/support/require.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::seconds;
+using support::wait_until;
+using ::testing::HasSubstr;
+
+constexpr const char* kJobsToken = "remediator-token-of-the-jobs";
+constexpr const char* kPodsPath = "/api/v1/namespaces/gpu-healthcheck/pods";
+
+class JobsOnControlPlane : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+    GPUWARD_REQUIRE(support::ControlPlane::why_no_controllers());
+    support::ControlPlaneOptions options;
+    options.controller_manager = true;
+    options.users.push_back({kJobsToken,
+                             "system:serviceaccount:gpuward:gpuward-remediator",
+                             {"system:serviceaccounts", "system:serviceaccounts:gpuward"}});
+    auto plane = support::ControlPlane::start(std::move(options));
+    ASSERT_TRUE(plane) << plane.error().message;
+    plane_ = std::move(*plane);
+    const auto applied = plane_->apply(GPUWARD_SOURCE_DIR "/manifests/remediator-jobs-rbac.yaml");
+    ASSERT_TRUE(applied) << applied.error().message;
+    must("POST", "/api/v1/nodes", fakes::ready_node("gpu-01"));
+    const Json taint = {
+        {"key", "gpuward.dev/remediation"}, {"value", "reset"}, {"effect", "NoSchedule"}};
+    must("PATCH", "/api/v1/nodes/gpu-01",
+         {{"spec", {{"unschedulable", true}, {"taints", Json::array({taint})}}}});
+    auto config = kube::find_cluster(plane_->kubeconfig_for(kJobsToken).string(), "");
+    ASSERT_TRUE(config) << config.error().message;
+    connection_ = std::make_unique<kube::Connection>(*std::move(config), "test", clock_);
+    api_ = connection_->make_api({.request = seconds(10), .with_retries = seconds(20)});
+    begin_with_a_node();
+  }
+  void begin_with_a_node() {
+    node_.meta.name = "gpu-01";
+    remediation_.name = "gpu-01-ab-1";
+    remediation_.uid = "0aa8ee8c-2b0e-4a2c-8f0e-5f0f7a3c5a11";
+    remediation_.node = "gpu-01";
+    remediation_.severity = Severity::kReset;
+    Policy policy;
+    policy.jobs.image = "here/gpuward:1";
+    policy_.set(policy);
+  }
+
+  Json must(const std::string& method, const std::string& path, const Json& body = nullptr) {
+    const auto answer =
+        plane_->request(method, path, body.is_null() ? std::string() : dump_json(body));
+    EXPECT_TRUE(answer) << answer.error().message;
+    if (!answer) return nullptr;
+    EXPECT_LT(answer->status, 300) << answer->body;
+    return parse_json(answer->body).value_or(Json());
+  }
+  // The pod that the Job controller has made; null until then.
+  Json pod_of(const std::string& job) {
+    const Json pods = must("GET", std::string(kPodsPath) + "?labelSelector=job-name%3D" + job);
+    return pods["items"].empty() ? Json() : pods["items"][0];
+  }
+  void end_pod(const Json& pod, int code, const char* words) {
+    const Json end = {{"exitCode", code}, {"reason", "Error"}, {"message", words}};
+    const Json container = {{"name", pod["spec"]["containers"][0]["name"]},
+                            {"image", "i"},
+                            {"imageID", ""},
+                            {"ready", false},
+                            {"restartCount", 0},
+                            {"state", {{"terminated", end}}}};
+    must("PATCH", kPodsPath + ("/" + pod["metadata"]["name"].get<std::string>()) + "/status",
+         {{"status",
+           {{"phase", code == 0 ? "Succeeded" : "Failed"},
+            {"containerStatuses", Json::array({container})}}}});
+  }
+
+  void intend(Step step, const StepAction& action) {
+    step_ = planned(step);
+    remediation_.status.steps = {{.step = step,
+                                  .result = StepResult::kIntended,
+                                  .severity = Severity::kReset,
+                                  .intent_at = clock_.wall(),
+                                  .finished_at = {},
+                                  .attempts = 1,
+                                  .message = {},
+                                  .facts = action.facts_before(node_)}};
+  }
+  StepOrder order() {
+    return {.remediation = remediation_,
+            .node = node_,
+            .step = step_,
+            .facts = remediation_.status.steps[0].facts,
+            .permit = [] { return Status(); },
+            .now = clock_.wall()};
+  }
+  // Begins the step, ends its pod so, and watches the Job to its end.
+  StepProgress run(StepAction& action, Step step, int code, const char* words) {
+    intend(step, action);
+    auto progress = action.begin(order());
+    EXPECT_TRUE(progress) << progress.error().message;
+    if (!progress) return {};
+    remediation_.status.steps[0].result = progress->result;
+    remediation_.status.steps[0].facts = progress->facts;
+    Json pod;
+    const auto has_pod = [&] { return !(pod = pod_of(job_name(order()))).is_null(); };
+    EXPECT_TRUE(wait_until(has_pod, seconds(60), "the pod")) << progress->message;
+    if (pod.is_null()) return *progress;
+    EXPECT_EQ(pod["spec"]["nodeName"], "gpu-01");
+    end_pod(pod, code, words);
+    const auto is_over = [&] {
+      progress = action.watch(order());
+      return progress && progress->result != StepResult::kRunning;
+    };
+    EXPECT_TRUE(wait_until(is_over, seconds(60), "the Job's end"));
+    return progress.value_or(StepProgress{});
+  }
+
+  SystemClock clock_;
+  std::unique_ptr<support::ControlPlane> plane_;
+  std::unique_ptr<kube::Connection> connection_;
+  std::unique_ptr<kube::Api> api_;
+  CurrentPolicy policy_{Policy{}};
+  kube::Node node_;
+  Remediation remediation_;
+  PlannedStep step_ = planned(Step::kGpuReset);
+};
+
+TEST_F(JobsOnControlPlane, RunOnATaintedAndCordonedNodeToTheirEnd) {
+  CollectEvidenceAction evidence(*api_, policy_);
+  GpuResetAction reset(*api_, policy_);
+  QuarantineJobAction quarantine(*api_, policy_);
+
+  const auto collected = run(evidence, Step::kCollectEvidence, 0, "in the file");
+  EXPECT_EQ(collected.result, StepResult::kDone) << collected.message;
+  const auto busy = run(reset, Step::kGpuReset, 255, "GPU 0: In use by another client");
+  EXPECT_EQ(busy.result, StepResult::kFailed);
+  EXPECT_THAT(busy.message, HasSubstr("a process holds a GPU"));
+  const auto tested = run(quarantine, Step::kQuarantineJob, 0, "");
+  EXPECT_EQ(tested.result, StepResult::kDone) << tested.message;
+
+  EXPECT_TRUE(api_->delete_job("gpu-healthcheck", busy.facts.at("job").substr(16)));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

@@ -1,0 +1,472 @@
+// The steps that are a Job on the node, with the fake API server and Jobs that a test leads by the
+// hand.
+#include <gmock/gmock.h>
+
+#include "core/runtime/files.h"
+#include "remediator/actions/collect_evidence_action.h"
+#include "remediator/actions/gpu_reset_action.h"
+#include "remediator/actions/job_template.h"
+#include "remediator/actions/quarantine_job_action.h"
+#include "tests/support/temp_dir.h"
+#include "tests/unit/remediator/workflow/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kBusy =
+    "The following GPUs could not be reset:\n  GPU 00000000:F9:00.0: In use by another client\n\n"
+    "1 device is currently being used by one or more other processes (e.g., Fabric Manager)";
+
+class JobSteps : public ::testing::Test {
+ protected:
+  JobSteps() {
+    kube_.create("/api/v1/namespaces", Json{{"apiVersion", "v1"},
+                                            {"kind", "Namespace"},
+                                            {"metadata", {{"name", "gpu-healthcheck"}}}});
+    Policy policy;
+    policy.jobs.image = "here/gpuward:1";
+    policy_.set(policy);
+    kube_.create("/api/v1/nodes", fakes::ready_node("gpu-01"));
+    node_ = *api_.get_node("gpu-01");
+    node_.provider_id = "gce://p/z/gpu-01";
+    remediation_.name = "gpu-01-ab-1";
+    remediation_.uid = "0aa8ee8c-2b0e-4a2c-8f0e-5f0f7a3c5a11";
+    remediation_.node = "gpu-01";
+    remediation_.severity = Severity::kReset;
+    intend(Step::kGpuReset);
+  }
+  // As the workflow does before begin().
+  void intend(Step step) {
+    step_ = planned(step);
+    remediation_.status.steps = {{.step = step,
+                                  .result = StepResult::kIntended,
+                                  .severity = Severity::kReset,
+                                  .intent_at = clock_.wall(),
+                                  .finished_at = {},
+                                  .attempts = 1,
+                                  .message = {},
+                                  .facts = action().facts_before(node_)}};
+  }
+  StepAction& action() {
+    if (step_.step == Step::kCollectEvidence) return evidence_;
+    if (step_.step == Step::kGpuReset) return reset_;
+    return quarantine_;
+  }
+  StepOrder order() {
+    return {.remediation = remediation_,
+            .node = node_,
+            .step = step_,
+            .facts = remediation_.status.steps[0].facts,
+            .permit = [this] { return allowed_; },
+            .now = clock_.wall()};
+  }
+  // As the workflow records it.
+  StepProgress recorded(const Result<StepProgress>& progress) {
+    if (!progress) {
+      ADD_FAILURE() << progress.error().message;
+      return {};
+    }
+    remediation_.status.steps[0].result = progress->result;
+    remediation_.status.steps[0].facts = progress->facts;
+    return *progress;
+  }
+  StepProgress begin() { return recorded(action().begin(order())); }
+  StepProgress watch() { return recorded(action().watch(order())); }
+  std::string path() { return std::string(kJobs) + "/" + job_name(order()); }
+  std::size_t made() { return kube_.requests("POST", kJobs).size(); }
+
+  // What the Job controller and the kubelet do.
+  void add_pod(const Json& status) {
+    Json pod = fakes::pod("reset-x", "gpu-01", {{"job-name", job_name(order())}});
+    const Json job = kube_.get(path());
+    pod["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "batch/v1"},
+                                                       {"kind", "Job"},
+                                                       {"name", job["metadata"]["name"]},
+                                                       {"uid", job["metadata"]["uid"]},
+                                                       {"controller", true}}});
+    kube_.create(kPods, pod);
+    kube_.patch_status(std::string(kPods) + "/reset-x", {{"status", status}});
+  }
+  void end_job(const char* condition, const char* reason = "") {
+    kube_.patch_status(
+        path(),
+        {{"status",
+          {{"conditions",
+            Json::array({{{"type", condition}, {"status", "True"}, {"reason", reason}}})}}}});
+  }
+  void end_with(int code, const std::string& words, const std::string& reason = "Error") {
+    const Json end = {{"exitCode", code}, {"reason", reason}, {"message", words}};
+    const Json container = {{"name", "c"},       {"image", "i"},
+                            {"imageID", ""},     {"ready", false},
+                            {"restartCount", 0}, {"state", {{"terminated", end}}}};
+    add_pod({{"phase", code == 0 ? "Succeeded" : "Failed"},
+             {"containerStatuses", Json::array({container})}});
+    end_job(code == 0 ? "Complete" : "Failed", code == 0 ? "" : "BackoffLimitExceeded");
+  }
+  static bool needs_human(const StepProgress& progress) {
+    return progress.facts.contains(kNeedsHumanFact);
+  }
+
+  static constexpr const char* kJobs = "/apis/batch/v1/namespaces/gpu-healthcheck/jobs";
+  static constexpr const char* kPods = "/api/v1/namespaces/gpu-healthcheck/pods";
+  fakes::FakeClock clock_{fakes::FakeClock::Mode::kAutoAdvance};
+  fakes::FakeKube kube_{clock_};
+  fakes::InProcessClient http_{kube_};
+  NoCredentials credentials_;
+  kube::Api api_{one_try(), http_, credentials_, clock_};
+  CurrentPolicy policy_{Policy{}};
+  CollectEvidenceAction evidence_{api_, policy_};
+  GpuResetAction reset_{api_, policy_};
+  QuarantineJobAction quarantine_{api_, policy_};
+  kube::Node node_;
+  Remediation remediation_;
+  PlannedStep step_ = planned(Step::kGpuReset);
+  Status allowed_;
+};
+
+TEST_F(JobSteps, AreJobsOfOnePodOnTheNodeThatRunOnceAndTolerateOurTaintsAndTheCordon) {
+  for (const Step step : {Step::kCollectEvidence, Step::kGpuReset, Step::kQuarantineJob}) {
+    intend(step);
+    EXPECT_EQ(begin().result, StepResult::kRunning);
+    const Json job = kube_.get(path());
+    const Json& spec = job["spec"];
+    const Json& pod = spec["template"]["spec"];
+    EXPECT_EQ(pod["nodeName"], "gpu-01");
+    EXPECT_EQ(pod["tolerations"], Json::array({{{"operator", "Exists"}}}));
+    EXPECT_EQ(pod["restartPolicy"], "Never");
+    EXPECT_EQ(spec["backoffLimit"], 0);
+    EXPECT_EQ(spec["completions"], 1);
+    EXPECT_EQ(spec["parallelism"], 1);
+    EXPECT_EQ(spec["activeDeadlineSeconds"], step_.timeout / seconds(1));
+    EXPECT_EQ(pod["containers"][0]["image"], "here/gpuward:1");
+    EXPECT_EQ(job["metadata"]["annotations"]["gpuward.dev/remediation"], "gpu-01-ab-1");
+    EXPECT_THAT(dump_json(job), Not(HasSubstr("$(")));
+  }
+}
+
+TEST_F(JobSteps, AreDoneWhenTheirJobIs) {
+  EXPECT_EQ(begin().result, StepResult::kRunning);
+  EXPECT_THAT(watch().message, HasSubstr("it has no pod"));
+  end_with(0, "reset all", "Completed");
+
+  const auto progress = watch();
+
+  EXPECT_EQ(progress.result, StepResult::kDone);
+  EXPECT_THAT(progress.message, HasSubstr("reset all"));
+  EXPECT_EQ(progress.facts.at("exitCode"), "0");
+  EXPECT_EQ(progress.facts.at("job"), "gpu-healthcheck/" + job_name(order()));
+}
+
+TEST_F(JobSteps, MakeNothingWhereTheyMayNot) {
+  allowed_ = fail(ErrorKind::kCancelled, "the switch is on");
+
+  const auto progress = begin();
+
+  EXPECT_EQ(progress.result, StepResult::kIntended);
+  EXPECT_THAT(progress.message, HasSubstr("the switch is on"));
+  EXPECT_EQ(made(), 0U);
+}
+
+// The process died between the Job and its record: the next look finds it by its name.
+TEST_F(JobSteps, FindTheirJobAgainAfterACrash) {
+  ASSERT_TRUE(action().begin(order()));
+  end_with(0, "done");
+
+  EXPECT_EQ(watch().result, StepResult::kDone);
+  EXPECT_EQ(made(), 1U);
+}
+
+TEST_F(JobSteps, TakeTheJobOfATryWhoseAnswerWasLostForTheirs) {
+  ASSERT_TRUE(action().begin(order()));
+
+  EXPECT_EQ(begin().result, StepResult::kRunning);
+  end_with(0, "done");
+  EXPECT_EQ(watch().result, StepResult::kDone);
+}
+
+// The process died between the intent and the Job. All that must be true is looked at again first.
+TEST_F(JobSteps, SayThatNothingWasDoneWhereTheirJobWasNeverMade) {
+  const auto progress = watch();
+
+  EXPECT_EQ(progress.result, StepResult::kIntended);
+  EXPECT_EQ(made(), 0U);
+}
+
+TEST_F(JobSteps, DoNotKnowWhetherTheirJobWasMadeWhereNoAnswerCame) {
+  kube_.add_fault({.kind = fakes::FaultKind::kDropAfter, .method = "POST"});
+
+  EXPECT_FALSE(action().begin(order()));
+  end_with(0, "done");
+  EXPECT_EQ(watch().result, StepResult::kDone);
+}
+
+TEST_F(JobSteps, LeaveAJobOfSomebodyElseAlone) {
+  ASSERT_EQ(begin().result, StepResult::kRunning);
+  kube_.patch(path(), {{"metadata", {{"labels", {{"gpuward.dev/remediation-uid", "other"}}}}}});
+
+  for (const StepProgress& progress : {watch(), begin()}) {
+    EXPECT_EQ(progress.result, StepResult::kFailed);
+    EXPECT_THAT(progress.message, HasSubstr("is not ours"));
+    EXPECT_TRUE(needs_human(progress));
+  }
+}
+
+TEST_F(JobSteps, HaveAJobOfTheirOwnForEachRemediationStepAndSeverity) {
+  const std::string first = job_name(order());
+  remediation_.status.steps[0].severity = Severity::kReboot;
+  const std::string worse = job_name(order());
+  remediation_.uid = "another";
+  remediation_.node = std::string(200, 'n') + ".example";
+
+  EXPECT_NE(first, worse);
+  EXPECT_NE(job_name(order()), worse);
+  EXPECT_LE(job_name(order()).size(), 63U);
+  EXPECT_EQ(job_name(order()).find('.'), std::string::npos);
+}
+
+TEST_F(JobSteps, SayThatSomebodyHasDeletedTheirJob) {
+  begin();
+  kube_.remove(path());
+
+  const auto progress = watch();
+
+  EXPECT_EQ(progress.result, StepResult::kFailed);
+  EXPECT_THAT(progress.message, HasSubstr("somebody has deleted Job gpu-healthcheck/gpuward-gpu-"));
+  EXPECT_TRUE(needs_human(progress));
+}
+
+TEST_F(JobSteps, NeedAHumanWhereTheirJobIsRefused) {
+  kube_.add_fault({.kind = fakes::FaultKind::kForbidden, .method = "POST"});
+
+  const auto progress = begin();
+
+  EXPECT_EQ(progress.result, StepResult::kFailed);
+  EXPECT_TRUE(needs_human(progress));
+}
+
+TEST_F(JobSteps, GiveUpAJobThatNeverStartsAndSayWhy) {
+  begin();
+  const Json container = {
+      {"name", "c"},       {"image", "i"},
+      {"imageID", ""},     {"ready", false},
+      {"restartCount", 0}, {"state", {{"waiting", {{"reason", "ErrImagePull"}}}}}};
+  add_pod({{"phase", "Pending"}, {"containerStatuses", Json::array({container})}});
+  EXPECT_EQ(watch().result, StepResult::kRunning);
+  clock_.advance(minutes(11));
+
+  const auto progress = watch();
+
+  EXPECT_EQ(progress.result, StepResult::kFailed);
+  EXPECT_THAT(progress.message, HasSubstr("not done in time: its pod is Pending: ErrImagePull"));
+  EXPECT_TRUE(needs_human(progress));
+  EXPECT_FALSE(kube_.has(path()));
+}
+
+TEST_F(JobSteps, LeaveAJobThatMayNotBeDeletedToItsOwnDeadline) {
+  begin();
+  clock_.advance(minutes(11));
+  allowed_ = fail(ErrorKind::kCancelled, "the switch is on");
+
+  EXPECT_THAT(watch().message, HasSubstr("could not be deleted: the switch is on"));
+  EXPECT_TRUE(kube_.has(path()));
+}
+
+// Kubernetes deletes the pod of a Job that has passed its deadline.
+TEST_F(JobSteps, RememberThatTheResetHadBegunWhenItsPodIsGone) {
+  begin();
+  add_pod({{"phase", "Running"}});
+  EXPECT_EQ(watch().result, StepResult::kRunning);
+  kube_.remove(std::string(kPods) + "/reset-x");
+  end_job("Failed", "DeadlineExceeded");
+
+  const auto progress = watch();
+
+  EXPECT_EQ(progress.result, StepResult::kFailed);
+  EXPECT_THAT(progress.message, HasSubstr("DeadlineExceeded"));
+  EXPECT_FALSE(needs_human(progress));
+}
+
+TEST_F(JobSteps, CountNobodyElsesPods) {
+  begin();
+  Json pod = fakes::pod("stray", "gpu-01", {{"job-name", job_name(order())}});
+  kube_.create(kPods, pod);
+  kube_.patch_status(std::string(kPods) + "/stray", {{"status", {{"phase", "Running"}}}});
+
+  EXPECT_THAT(watch().message, HasSubstr("it has no pod"));
+}
+
+TEST_F(JobSteps, PutCodeAndLastWordsIntoTheRecordCut) {
+  begin();
+  end_with(5, "no \xff way " + std::string(3000, 'x'));
+
+  const auto progress = watch();
+
+  EXPECT_EQ(progress.result, StepResult::kFailed);
+  EXPECT_THAT(progress.message, HasSubstr("exit code 5 (Error): no \xEF\xBF\xBD way xxx"));
+  EXPECT_LE(progress.message.size(), 1024U + 200U);
+  EXPECT_EQ(progress.facts.at("exitCode"), "5");
+  EXPECT_FALSE(needs_human(progress)) << "what did not help is followed by what is worse";
+}
+
+TEST_F(JobSteps, AResetWhoseCommandIsMissingHasResetNothing) {
+  begin();
+  end_with(127, "nvidia-smi: not found");
+
+  EXPECT_TRUE(needs_human(watch()));
+}
+
+TEST_F(JobSteps, ABusyGpuIsForAHumanOrForWhatIsWorseAsThePolicySays) {
+  begin();
+  end_with(255, kBusy);
+  remediation_.status.steps[0].facts.erase(kNeedsHumanFact);
+  EXPECT_THAT(watch().message, HasSubstr("a process holds a GPU"));
+  EXPECT_TRUE(remediation_.status.steps[0].facts.contains(kNeedsHumanFact));
+
+  remediation_.status.steps[0].facts.erase(kNeedsHumanFact);
+  step_.job.escalates_when_busy = true;
+  const auto progress = watch();
+
+  EXPECT_EQ(progress.result, StepResult::kFailed);
+  EXPECT_FALSE(needs_human(progress));
+}
+
+TEST_F(JobSteps, AResetIsNotTriedOnEc2UnlessThePolicySaysSo) {
+  node_.provider_id = "aws:///us-east-1a/i-1";
+
+  const auto progress = begin();
+
+  EXPECT_EQ(progress.result, StepResult::kFailed);
+  EXPECT_THAT(progress.message, HasSubstr("not tried on aws://"));
+  EXPECT_FALSE(needs_human(progress));
+  EXPECT_EQ(made(), 0U);
+  intend(Step::kGpuReset);
+  step_.job.not_on.clear();
+  EXPECT_EQ(begin().result, StepResult::kRunning);
+}
+
+TEST_F(JobSteps, AQuarantineFailsTheNodeOnlyByTheWordOfACheck) {
+  intend(Step::kQuarantineJob);
+  begin();
+  end_with(1, R"({"check":"4-dcgm-l4","severity":"ISOLATE","status":"fail"})");
+  auto progress = watch();
+  EXPECT_EQ(progress.result, StepResult::kFailed);
+  EXPECT_FALSE(needs_human(progress));
+
+  kube_.remove(std::string(kPods) + "/reset-x");
+  end_with(1, "it is taken: another sweep");
+  progress = watch();
+  EXPECT_EQ(progress.result, StepResult::kFailed);
+  EXPECT_TRUE(needs_human(progress));
+}
+
+TEST_F(JobSteps, AQuarantineMayWriteOnItsNode) {
+  intend(Step::kQuarantineJob);
+  begin();
+
+  EXPECT_EQ(kube_.get(path())["spec"]["template"]["spec"]["serviceAccountName"],
+            "gpu-healthcheck-quarantine");
+}
+
+TEST_F(JobSteps, EvidenceThatCouldNotBeCollectedIsAFailureThatIsSaid) {
+  intend(Step::kCollectEvidence);
+  begin();
+  end_with(1, "no such folder");
+
+  const auto progress = watch();
+
+  EXPECT_EQ(progress.result, StepResult::kFailed);
+  EXPECT_THAT(progress.message, HasSubstr("no such folder"));
+}
+
+TEST_F(JobSteps, StayWithTheirNamespaceWhenThePolicyChanges) {
+  begin();
+  Policy other;
+  other.jobs.ns = "elsewhere";
+  policy_.set(other);
+  end_with(0, "done");
+
+  EXPECT_EQ(watch().result, StepResult::kDone);
+}
+
+class JobTemplate : public JobSteps {
+ protected:
+  Result<Json> rendered(const Json& job) {
+    JobsPolicy jobs = policy_.get()->jobs;
+    jobs.templates[Step::kGpuReset] = dump_json(job);
+    const auto text = render_job(order(), jobs, "tools");
+    if (!text) return std::unexpected(text.error());
+    return parse_json(*text);
+  }
+  static Json own_template() {
+    Json job = {{"apiVersion", "batch/v1"}, {"kind", "Job"}};
+    job["metadata"] = {{"generateName", "x-"}, {"labels", {{"team", "infra"}}}};
+    job["spec"]["backoffLimit"] = 6;
+    job["spec"]["template"]["spec"] = {
+        {"restartPolicy", "OnFailure"},
+        {"nodeSelector", {{"a", "b"}}},
+        {"containers", Json::array({{{"name", "c"},
+                                     {"image", "mine:$(NODE_NAME)"},
+                                     {"command", Json::array({"go"})},
+                                     {"args", Json::array({"$(REMEDIATION)", "$(OTHER)"})}}})}};
+    return job;
+  }
+};
+
+TEST_F(JobTemplate, OfTheOperatorIsKeptButForWhatMakesTheStepSafe) {
+  const auto job = rendered(own_template());
+
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ((*job)["metadata"]["name"], job_name(order()));
+  EXPECT_EQ((*job)["metadata"]["namespace"], "tools");
+  EXPECT_EQ((*job)["metadata"]["labels"]["team"], "infra");
+  EXPECT_FALSE((*job)["metadata"].contains("generateName"));
+  EXPECT_EQ((*job)["spec"]["backoffLimit"], 0);
+  const Json& pod = (*job)["spec"]["template"]["spec"];
+  EXPECT_EQ(pod["restartPolicy"], "Never");
+  EXPECT_FALSE(pod.contains("nodeSelector"));
+  EXPECT_EQ(pod["containers"][0]["image"], "mine:gpu-01");
+  EXPECT_EQ(pod["containers"][0]["args"], Json::array({"gpu-01-ab-1", "$(OTHER)"}));
+}
+
+TEST_F(JobTemplate, GivesWayToTheStepsOwnCommand) {
+  step_.job.command = {"reset", "--all"};
+
+  const auto job = rendered(own_template());
+
+  ASSERT_TRUE(job);
+  const Json& container = (*job)["spec"]["template"]["spec"]["containers"][0];
+  EXPECT_EQ(container["command"], Json::array({"reset", "--all"}));
+  EXPECT_FALSE(container.contains("args"));
+}
+
+TEST_F(JobTemplate, MustBeAJobWithOneContainer) {
+  Json pod = own_template();
+  pod["kind"] = "Pod";
+  Json two = own_template();
+  two["spec"]["template"]["spec"]["containers"].push_back({{"name", "d"}});
+
+  EXPECT_THAT(rendered(pod).error().message, HasSubstr("no batch/v1 Job"));
+  EXPECT_THAT(rendered(two).error().message, HasSubstr("exactly one container"));
+}
+
+TEST_F(JobTemplate, IsReadWithThePolicy) {
+  const support::TempDir folder;
+  const std::string path = folder.path() / "job.json";
+  JobsPolicy jobs;
+  jobs.template_files[Step::kGpuReset] = path;
+  EXPECT_THAT(load_job_templates(jobs).error().message, HasSubstr("jobs.templates.gpu-reset"));
+  ASSERT_TRUE(write_file_atomically(path, "{}"));
+  EXPECT_EQ(load_job_templates(jobs).error().kind, ErrorKind::kInvalid);
+  ASSERT_TRUE(write_file_atomically(path, dump_json(own_template())));
+
+  EXPECT_TRUE(load_job_templates(jobs));
+  EXPECT_EQ(jobs.templates.at(Step::kGpuReset), dump_json(own_template()));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
