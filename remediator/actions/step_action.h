@@ -47,6 +47,9 @@ class StepAction {
   [[nodiscard]] virtual Result<StepProgress> begin(const StepOrder& order) = 0;
   // An error: it cannot be told now; look again.
   [[nodiscard]] virtual Result<StepProgress> watch(const StepOrder& order) = 0;
+  // The step is under way and is left: a human has cancelled and the node goes back into service,
+  // or the node got worse and other steps follow. Ends what would go on by itself. May be repeated.
+  [[nodiscard]] virtual Status abandon(const StepOrder&) { return {}; }
 };
 
 // Finds the action of a step; null where nothing here can do it. Any thread.

@@ -129,6 +129,16 @@ Result<StepProgress> StepJob::watch(const StepOrder& order) {
   return progress;
 }
 
+Status StepJob::abandon(const StepOrder& order) {
+  const auto job = api_.get_job(namespace_of(order), job_name(order));
+  const bool is_gone = !job && job.error().kind == ErrorKind::kNotFound;
+  if (is_gone || (job && !is_job_of(*job, order))) return {};
+  if (!job) return with_context("reading " + on_job(order), job.error());
+  const auto deleted = api_.delete_job(namespace_of(order), job_name(order));
+  if (deleted || deleted.error().kind == ErrorKind::kNotFound) return {};
+  return with_context("deleting " + on_job(order), deleted.error());
+}
+
 // Where it may not be deleted, its own deadline ends it.
 std::string StepJob::give_up(const StepOrder& order, const JobOutcome& outcome) {
   std::string text = "not done in time: " + outcome.message;

@@ -27,6 +27,7 @@ class StepJob : public StepAction {
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
   [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
   [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+  [[nodiscard]] Status abandon(const StepOrder& order) override;
 
  protected:
   // Called when the Job has ended, or has been given up. Pure.

@@ -176,6 +176,9 @@ Status Reconciler::act(Case& now) {
   if (plan) {
     if (auto allowed = parts_.permit(); !allowed) return hold_back(now, allowed.error());
     const std::string before_intent = now.remediation.resource_version;
+    if (now.decision.verdict == Verdict::kRelease) {
+      if (auto status = abandon_steps(now); !status) return status;
+    }
     if (auto status = record_intent(now, *plan); !status) return status;
     // An intent that stood already was not written: a human may have said hands off since the read.
     const bool is_stale = now.remediation.resource_version == before_intent;
@@ -193,6 +196,27 @@ Status Reconciler::act(Case& now) {
   if (auto status = write(now, next); !status) return status;
   audit(now, AuditMoment::kDone);
   announce(now, before);
+  return {};
+}
+
+// Before a node goes back into service, and before another step is begun: then what is still under
+// way was left because the node got worse. What may not be ended does not keep the node for ever.
+Status Reconciler::abandon_steps(const Case& now) {
+  for (const StepRecord& record : now.remediation.status.steps) {
+    const bool is_over = record.result == StepResult::kDone || record.result == StepResult::kFailed;
+    const bool has_action = !is_mark(record.step) && record.step != Step::kReturn;
+    StepAction* const action = is_over || !has_action ? nullptr : parts_.step_actions(record.step);
+    if (action == nullptr) continue;
+    const PlannedStep step = planned(record.step);
+    const auto ended = action->abandon({.remediation = now.remediation,
+                                        .node = *now.node,
+                                        .step = step,
+                                        .facts = record.facts,
+                                        .permit = parts_.permit,
+                                        .now = parts_.clock.wall()});
+    if (!ended && !is_permanent(ended.error().kind)) return ended;
+    if (!ended) parts_.observer.on_error(now.remediation.node, ended.error());
+  }
   return {};
 }
 
@@ -224,6 +248,7 @@ Status Reconciler::begin_step(Case& now) {
                                          std::string(to_string(now.decision.step->step)));
   }
   if (auto allowed = parts_.permit(); !allowed) return hold_back(now, allowed.error());
+  if (auto status = abandon_steps(now); !status) return status;
   const Phase before = now.remediation.status.phase;
   const auto intended =
       with_begin(now.remediation.status, now.decision, now.remediation.acted_severity(),

@@ -61,6 +61,7 @@ class Reconciler {
   [[nodiscard]] Status carry_out(Case& now);
   [[nodiscard]] Status weigh_evidence(Case& now);
   [[nodiscard]] Status act(Case& now);
+  [[nodiscard]] Status abandon_steps(const Case& now);
   [[nodiscard]] Status hold_back(Case& now, const Error& why);
   [[nodiscard]] Status begin_step(Case& now);
   [[nodiscard]] Status watch_step(Case& now);

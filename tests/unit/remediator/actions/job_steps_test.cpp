@@ -276,6 +276,19 @@ TEST_F(JobSteps, LeaveAJobThatMayNotBeDeletedToItsOwnDeadline) {
   EXPECT_TRUE(kube_.has(path()));
 }
 
+TEST_F(JobSteps, DeleteTheirOwnJobWhereTheyAreAbandoned) {
+  EXPECT_TRUE(action().abandon(order())) << "there is none";
+  begin();
+  kube_.patch(path(), {{"metadata", {{"labels", {{"gpuward.dev/step", "other"}}}}}});
+  EXPECT_TRUE(action().abandon(order()));
+  ASSERT_TRUE(kube_.has(path()));
+  kube_.patch(path(), {{"metadata", {{"labels", {{"gpuward.dev/step", "gpu-reset"}}}}}});
+
+  EXPECT_TRUE(action().abandon(order()));
+
+  EXPECT_FALSE(kube_.has(path()));
+}
+
 // Kubernetes deletes the pod of a Job that has passed its deadline.
 TEST_F(JobSteps, RememberThatTheResetHadBegunWhenItsPodIsGone) {
   begin();

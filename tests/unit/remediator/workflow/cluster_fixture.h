@@ -84,6 +84,11 @@ class ScriptedStep final : public StepAction {
     ++watched;
     return next(order);
   }
+  Status abandon(const StepOrder& order) override {
+    ++abandoned;
+    facts = order.facts;
+    return abandoning;
+  }
   Result<StepProgress> next(const StepOrder& order) {
     facts = order.facts;
     if (before) before();
@@ -95,9 +100,9 @@ class ScriptedStep final : public StepAction {
   }
   Result<StepProgress> progress = StepProgress{};
   std::function<void()> before;  // happens just before the step asks
-  Status permitted;
+  Status permitted, abandoning;
   Facts facts, adds;  // given; put into the answer
-  int begun = 0, watched = 0;
+  int begun = 0, watched = 0, abandoned = 0;
 };
 
 // The CRD as shipped, cut to what the fake needs.

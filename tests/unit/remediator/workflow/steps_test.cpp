@@ -657,6 +657,36 @@ TEST_F(StepsTest, StopInTheirMidstWhenTheModeIsLowered) {
   expect_waiting("mode", "mode cordon takes no further step");
 }
 
+TEST_F(StepsTest, AreAbandonedBeforeACancelledNodeGoesBackIntoService) {
+  quarantine();
+  ASSERT_TRUE(reconcile());
+  annotate("gpuward.dev/cancel", "true");
+  steps_[Step::kDrain].abandoning = fail(ErrorKind::kUnavailable, "no answer");
+
+  EXPECT_FALSE(reconcile(1));
+  EXPECT_TRUE(node().unschedulable);
+  steps_[Step::kDrain].abandoning = fail(ErrorKind::kForbidden, "may not");
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].abandoned, 2);
+  EXPECT_EQ(steps_[Step::kDrain].facts.at("boot"), "boot-gpu-01");
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_EQ(replica_->witness.errors.size(), 1U);
+}
+
+TEST_F(StepsTest, AreAbandonedBeforeThoseOfAWorseSeverityAreBegun) {
+  plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kCollectEvidence});
+  ASSERT_TRUE(take({order(Severity::kReset)}));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(reconcile());
+  ASSERT_EQ(steps_[Step::kCollectEvidence].begun, 1);
+  ASSERT_TRUE(take({order(Severity::kReboot)}));
+
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+  EXPECT_EQ(steps_[Step::kCollectEvidence].abandoned, 1);
+}
+
 TEST_F(StepsTest, AreNotTakenInModeCordon) {
   policy.mode = Mode::kCordon;
   policy_.set(policy);
