@@ -86,6 +86,21 @@ TEST_F(LedgerSlotsTest, TakeNoMachineTwiceInAWeekForTheSameRemedy) {
   EXPECT_FALSE(ask(again, Step::kReboot));
 }
 
+// A reset that did not last is followed by a reboot, and that one counts for itself.
+TEST_F(LedgerSlotsTest, CountResetsAndRebootsOfAMachineApart) {
+  const Remediation first = opened("gpu-01");
+  ASSERT_FALSE(ask(first, Step::kGpuReset));
+  ASSERT_TRUE(slots_over_->give_back(first));
+  Remediation again = first;
+  again.name += "0";
+
+  const auto refusal = ask(again, Step::kGpuReset);
+
+  ASSERT_TRUE(refusal);
+  EXPECT_TRUE(refusal->is_worn_out);
+  EXPECT_FALSE(ask(again, Step::kReboot));
+}
+
 TEST_F(LedgerSlotsTest, RememberAMachineThatHasAnotherNameNow) {
   ASSERT_FALSE(ask(opened("gpu-01"), Step::kReboot));
   ASSERT_TRUE(slots_over_->give_back(remediations()[0]));
