@@ -95,8 +95,15 @@ void World::settle(minutes time) {
       require(written <= kMostToSettle * (fleet_.machines().size() + 1), "livelock",
               std::to_string(written) + " writes, and no end");
     } while (reconcile_next(until));
-    if (before == stage_.truth.changes().size()) return;
+    if (before == stage_.truth.changes().size() && !is_under_way()) return;
   }
+}
+
+// A step that is under way ends by its time-out at the latest, be it after many a quiet round.
+bool World::is_under_way() const {
+  return std::ranges::any_of(stage_.truth.remediations(), [](const auto& known) {
+    return known.second.open() && !waits_for_somebody(known.second.status.phase);
+  });
 }
 
 void World::stay_at_rest() {

@@ -37,7 +37,7 @@ void World::start(std::size_t replica) {
 void World::run() {
   for (int i = 0; i < stage_.setting.events; ++i) do_something();
   calm_down();
-  settle(minutes(120));
+  settle(minutes(300));
   check_rest();
   stay_at_rest();
 }

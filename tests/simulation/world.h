@@ -41,6 +41,7 @@ class World {
   void hear_all();
   void look_quietly(std::size_t who, const std::string& node);
   [[nodiscard]] bool reconcile_next(Clock::Steady until);
+  [[nodiscard]] bool is_under_way() const;
   void check_rest() const;
   void check_quarantined(const Machine& machine) const;
 
