@@ -131,7 +131,7 @@ std::string describe_done(const DrainPlan& plan) {
   for (const PlannedPod& pod : plan.pods) ++stay[pod.reason];
   std::string text = "drained";
   if (plan.pods.empty()) return text;
-  text += "; " + count_pods(plan.pods.size()) + " stay";
+  text += "; " + count_pods(plan.pods.size()) + (plan.pods.size() == 1 ? " stays" : " stay");
   std::string_view before = ": ";
   for (const auto& [reason, count] : stay) {
     text += std::string(before) + std::to_string(count) + " " + std::string(reason);

@@ -26,8 +26,8 @@ constexpr const char* kWrites = "POST|PUT|PATCH|DELETE";
 constexpr const char* kPathsOfWork = "(?!.*/(leases|events)).*";
 
 struct CrashRun {
-  std::size_t deaths = 0;
-  std::string died_at;             // method and path of the write
+  std::size_t deaths = 0, cuts = 0;  // of the process, and of what it was about to write
+  std::string died_at;               // method and path of the write
   bool is_reboot_unknown = false;  // it died between the intent to restart the machine and the call
   std::string phase, message, wrong;
   std::size_t calls = 0;
@@ -36,6 +36,7 @@ struct CrashRun {
 struct CrashPlan {
   FaultKind kind = FaultKind::kDropAfter;
   bool was_cordoned = false;  // by a human, before
+  bool dies = true;           // otherwise the connection alone is cut
 };
 
 bool is_reboot_unknown(RemediationStage& stage) {
@@ -66,7 +67,9 @@ CrashRun play_to_the_end(FakeHands& hands, RemediationStage& stage, const CrashP
       stage.start_anew();
     }
     run.phase = stage.phase();
-    return run.phase == "Held" || (run.phase == "Released" && stage.slots_held() == 0);
+    if (run.phase == "Held") return true;
+    // A process that lives on gives back a minute later what it does not know to be closed.
+    return run.phase == "Released" && (!plan.dies || stage.slots_held() == 0);
   };
   const bool is_finished = stage.play_until(is_over, limit);
   for (const auto& request : hands.kube().requests()) {
@@ -74,6 +77,7 @@ CrashRun play_to_the_end(FakeHands& hands, RemediationStage& stage, const CrashP
       run.died_at = request.method + " " + request.path;
   }
   run.calls = stage.calls().size();
+  if (!plan.dies) run.is_reboot_unknown = run.phase == "Held" && run.calls == 0;
   run.message = stage.message();
   run.wrong = is_finished ? faults_of(stage, run, plan) : "not finished: " + stage.log();
   if (run.wrong.empty() && (run.phase == "Held") != run.is_reboot_unknown)
@@ -86,13 +90,18 @@ CrashRun run_with_crash(std::size_t before, const CrashPlan& plan) {
   FakeHands hands;
   RemediationStage stage(hands);
   if (plan.was_cordoned) hands.patch(kStageNodePath, {{"spec", {{"unschedulable", true}}}});
-  hands.kube().add_fault({.kind = plan.kind,
-                          .method = kWrites,
-                          .path = kPathsOfWork,
-                          .skip = static_cast<int>(before),
-                          .on_hit = [&] { ::kill(stage.pid(), SIGKILL); }});
+  const auto kill_it = [&] {
+    if (plan.dies) ::kill(stage.pid(), SIGKILL);
+  };
+  const std::size_t fault = hands.kube().add_fault({.kind = plan.kind,
+                                                    .method = kWrites,
+                                                    .path = kPathsOfWork,
+                                                    .skip = static_cast<int>(before),
+                                                    .on_hit = kill_it});
   stage.start();
-  return play_to_the_end(hands, stage, plan, std::chrono::seconds(60));
+  CrashRun run = play_to_the_end(hands, stage, plan, std::chrono::seconds(60));
+  run.cuts = hands.kube().fault_hits(fault);
+  return run;
 }
 
 // One run for each write, until one finishes without having met its death.
@@ -108,11 +117,11 @@ std::vector<CrashRun> run_with_every_crash(const CrashPlan& plan) {
       try {
         run = run_with_crash(before, plan);
       } catch (const std::exception& error) {
-        run.deaths = 1;
+        run.cuts = 1;
         run.wrong = error.what();
       }
       const std::lock_guard lock(mutex);
-      if (run.deaths == 0) is_enough = true;
+      if (run.cuts == 0) is_enough = true;
       if (runs.size() <= before) runs.resize(before + 1);
       runs[before] = std::move(run);
     }
@@ -124,7 +133,7 @@ std::vector<CrashRun> run_with_every_crash(const CrashPlan& plan) {
 }
 
 void expect_well_ended(const std::vector<CrashRun>& runs) {
-  std::size_t deaths = 0;
+  std::size_t cuts = 0;
   for (std::size_t before = 0; before < runs.size(); ++before) {
     const CrashRun& run = runs[before];
     EXPECT_EQ(run.wrong, "") << "death at write " << before + 1 << ", " << run.died_at << "; phase "
@@ -134,10 +143,10 @@ void expect_well_ended(const std::vector<CrashRun>& runs) {
     if (run.is_reboot_unknown) {
       EXPECT_TRUE(run.died_at.ends_with("/status")) << run.died_at;
     }
-    deaths += run.deaths;
+    cuts += run.cuts;
   }
   // Taint and cordon, drain, reboot, verify, return: each has its intent and its result.
-  EXPECT_GE(deaths, 15U);
+  EXPECT_GE(cuts, 15U);
 }
 
 TEST(RemediatorCrash, LeavesAllToTheNextProcessWhereItDiesAfterAWrite) {
@@ -150,6 +159,25 @@ TEST(RemediatorCrash, LeavesAllToTheNextProcessWhereItDiesBeforeAWrite) {
 
 TEST(RemediatorCrash, KeepsTheCordonOfAHumanWhereverItDies) {
   expect_well_ended(run_with_every_crash({.kind = FaultKind::kDropAfter, .was_cordoned = true}));
+}
+
+// It lives on, and does not know whether what it wrote was taken.
+TEST(RemediatorCrash, FinishesWhereTheAnswerToAWriteIsLost) {
+  expect_well_ended(run_with_every_crash({.kind = FaultKind::kDropAfter, .dies = false}));
+}
+
+TEST(RemediatorCrash, RestartsTheMachineOnceWhereItDiesWhileItsProgramRuns) {
+  FakeHands hands;
+  RemediationStage stage(hands, {.machine = "exec sleep 20", .machine_restarts = false});
+  stage.start();
+  ASSERT_TRUE(stage.play_until([&] { return !stage.calls().empty(); })) << stage.log();
+
+  stage.kill_process();
+  stage.start_anew();
+  stage.let_machine_restart(true);
+
+  ASSERT_TRUE(stage.play_until([&] { return stage.phase() == "Released"; })) << stage.message();
+  EXPECT_EQ(stage.calls().size(), 1U);
 }
 
 // The most impatient of all: no process lives for a second write, but for the call that nobody may

@@ -57,6 +57,9 @@ TEST_F(DrainRounds, SaysWhatStays) {
   const DrainRound round = round_at(seconds(0));
   EXPECT_EQ(round.verdict, DrainVerdict::kDone);
   EXPECT_EQ(round.summary, "drained; 3 pods stay: 2 of DaemonSets, 1 of the node's own files");
+
+  pods_.resize(1);
+  EXPECT_EQ(round_at(seconds(0)).summary, "drained; 1 pod stays: 1 of DaemonSets");
 }
 
 TEST_F(DrainRounds, Row12SendsTheUidAlong) {
