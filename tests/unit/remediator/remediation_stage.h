@@ -37,7 +37,7 @@ class RemediationStage {
  public:
   // Puts node, pods and switch into the cluster, which must outlive it and know the Remediation
   // resource and namespace gpuward.
-  RemediationStage(ClusterHands& hands, StageOptions options = {});
+  explicit RemediationStage(ClusterHands& hands, StageOptions options = {});
 
   // --- The program. start() returns when it listens; throws where it does not.
   void start();

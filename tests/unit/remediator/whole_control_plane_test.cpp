@@ -121,7 +121,7 @@ class WholeOnControlPlane : public ::testing::Test {
       for (const Json& group : rule["apiGroups"]) {
         for (const Json& resource : rule["resources"]) {
           for (const Json& verb : rule["verbs"]) {
-            for (const Json& name : names) rights.push_back({verb, group, resource, ns, name});
+            for (const Json& name : names) rights.emplace_back(verb, group, resource, ns, name);
           }
         }
       }

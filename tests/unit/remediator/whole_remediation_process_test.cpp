@@ -19,7 +19,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-using ::testing::UnorderedElementsAre;
 
 constexpr const char* kWithApproval =
     "[taint, cordon, drain, wait: {approval: true}, reboot, verify: {soak: 0s}, "
@@ -112,8 +111,8 @@ TEST_F(WholeRemediation, EvictsNothingBeforeTaintAndCordonStand) {
 
   std::vector<std::string> order;
   for (const auto& request : hands_.kube().requests()) {
-    if (request.method == "PATCH" && request.path == kStageNodePath) order.push_back("node");
-    if (request.method == "POST" && request.path.ends_with("/eviction")) order.push_back("pod");
+    if (request.method == "PATCH" && request.path == kStageNodePath) order.emplace_back("node");
+    if (request.method == "POST" && request.path.ends_with("/eviction")) order.emplace_back("pod");
   }
 
   EXPECT_THAT(order, ElementsAre("node", "pod", "pod", "pod", "node"));
