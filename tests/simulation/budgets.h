@@ -15,6 +15,8 @@ class CountedSlots final : public Slots {
   explicit CountedSlots(Stage& stage) : stage_(stage) {}
   [[nodiscard]] Result<std::optional<SlotRefusal>> take(const Remediation& remediation,
                                                         const kube::Node& node, Step step) override;
+  // The circuit breaker is not part of this count.
+  [[nodiscard]] Status arrived(const Remediation&) override { return {}; }
   [[nodiscard]] Status give_back(const Remediation& remediation) override;
 
  private:

@@ -70,6 +70,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                    .view = view_,
                    .policy = stage.policy,
                    .reports = &outside.reports,
+                   .alerts = nullptr,
                    .slots = outside.slots,
                    .step_actions = outside.steps,
                    .permit = [&stage] { return permit(stage); },
@@ -80,7 +81,8 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
 }
 
 void Replica::list_all() {
-  for (const auto& [name, node] : stage_.truth.nodes()) view_.put_node(identity_of(node.node));
+  for (const auto& [name, node] : stage_.truth.nodes())
+    view_.put_node(identity_of(node.node), std::nullopt);
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     view_.put_remediation(remediation);
   }
@@ -107,7 +109,7 @@ void Replica::apply(const Change& change) {
     return;
   }
   if (change.now_node) {
-    view_.put_node(identity_of(*change.now_node));
+    view_.put_node(identity_of(*change.now_node), std::nullopt);
   } else {
     view_.remove_node(change.node);
   }

@@ -6,7 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "remediator/actions/step_actions.h"
+#include "remediator/actions/reboot_action.h"
+#include "remediator/actions/verify_action.h"
 #include "tests/simulation/budgets.h"
 #include "tests/simulation/cloud.h"
 #include "tests/simulation/drain.h"
@@ -57,7 +58,8 @@ class World {
   ScriptedDrain drain_{stage_, invariants_};
   Notifier notifier_{stage_, fleet_};
   Told told_{stage_};
-  StepTable steps_;
+  RebootAction reboot_{cloud_};
+  VerifyAction verify_{&reports_, stage_.policy};
   std::unique_ptr<StepAction> begins_again_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   int depth_ = 0;

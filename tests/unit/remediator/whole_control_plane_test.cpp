@@ -127,6 +127,19 @@ class WholeOnControlPlane : public ::testing::Test {
       }
     }
   }
+  // One that was closed so long ago that it is deleted.
+  void leave_an_old_remediation() {
+    const std::string all = "/apis/gpuward.dev/v1alpha1/remediations";
+    (void)hands_->create(
+        all,
+        {{"apiVersion", "gpuward.dev/v1alpha1"},
+         {"kind", "Remediation"},
+         {"metadata", {{"name", "long-ago"}}},
+         {"spec", {{"nodeName", "gone"}, {"nodeUID", "uid-of-gone"}, {"severity", "reboot"}}}});
+    (void)hands_->patch_status(
+        all + "/long-ago",
+        {{"status", {{"phase", "Released"}, {"closedAt", "2020-01-01T00:00:00Z"}}}});
+  }
   static bool is_used(const Right& right, const std::set<Right>& asked) {
     const auto& [verb, group, resource, ns, name] = right;
     for (const auto& [its_verb, its_group, its_resource, its_ns, its_name] : asked) {
@@ -143,6 +156,7 @@ class WholeOnControlPlane : public ::testing::Test {
 };
 
 TEST_F(WholeOnControlPlane, NeedsEveryRightThatIsShippedAndNoOther) {
+  leave_an_old_remediation();
   begin();
   ASSERT_TRUE(says("work-pdb"));
   EXPECT_THAT(stage_->pods(), SizeIs(3));
