@@ -133,9 +133,10 @@ std::string list_text(std::span<const Remediation> remediations, WallTime now) {
   if (remediations.empty()) return "There are no remediations.\n";
   std::vector<const Remediation*> sorted;
   for (const Remediation& remediation : remediations) sorted.push_back(&remediation);
-  std::ranges::stable_sort(sorted, [](const Remediation* a, const Remediation* b) {
+  std::ranges::sort(sorted, [](const Remediation* a, const Remediation* b) {
     if (a->open() != b->open()) return a->open();
-    return a->created > b->created;
+    if (a->created != b->created) return a->created > b->created;
+    return a->name < b->name;
   });
   std::vector<Row> rows{{"NAME", "NODE", "SEVERITY", "PHASE", "AGE", "MESSAGE"}};
   for (const Remediation* one : sorted) {

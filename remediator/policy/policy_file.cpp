@@ -21,8 +21,8 @@
 //       - gpu-reset:
 //           timeout: 10m
 //           on_busy: hold                # a process holds a GPU: hold for a human | escalate
-//           not_on: [aws://]             # how providerIDs begin where it is not tried but
-//           escalated command: [nvidia-smi, --gpu-reset]  # of any Job; default: the template's
+//           not_on: [aws://]             # providerIDs that begin so: escalated, not tried
+//           command: [nvidia-smi, --gpu-reset]  # of any Job; default: the template's
 //     monitor: []                      # recorded, never acted on
 //   drain: {...}                       # defaults of all drains: drain/drain_settings_file.cpp
 //   evictions: {...}                   # the rate of all drains: the same file

@@ -362,7 +362,7 @@ TEST_F(JobSteps, AResetIsNotTriedOnEc2UnlessThePolicySaysSo) {
   EXPECT_EQ(begin().result, StepResult::kRunning);
 }
 
-TEST_F(JobSteps, AQuarantineFailsTheNodeOnlyByTheWordOfACheck) {
+TEST_F(JobSteps, ContractAAQuarantineFailsTheNodeOnlyByTheWordOfACheck) {
   intend(Step::kQuarantineJob);
   begin();
   end_with(1, R"({"check":"4-dcgm-l4","severity":"ISOLATE","status":"fail"})");
