@@ -27,7 +27,7 @@ struct PlannedStep {
   std::chrono::milliseconds timeout{0};
   // Of verify: how long the node has to look well without a break.
   std::chrono::milliseconds soak{0};
-  DrainSettings drain;  // of drain, which has a deadline of its own
+  DrainSettings drain;   // of drain, which has a deadline of its own
   JobSettings job = {};  // of the steps that are a Job on the node
 };
 
