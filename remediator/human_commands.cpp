@@ -20,10 +20,14 @@ using Row = std::array<std::string, 6>;
 
 std::string age_text(const std::optional<WallTime>& since, WallTime now) {
   if (!since) return "-";
-  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(now - *since).count();
-  if (minutes < 120) return std::to_string(std::max<std::int64_t>(minutes, 0)) + "m";
-  if (minutes < 48 * 60) return std::to_string(minutes / 60) + "h";
-  return std::to_string(minutes / (24 * 60)) + "d";
+  const auto age = std::max(now - *since, WallTime::duration::zero());
+  if (age < std::chrono::hours(2)) {
+    return std::to_string(std::chrono::floor<std::chrono::minutes>(age).count()) + "m";
+  }
+  if (age < std::chrono::days(2)) {
+    return std::to_string(std::chrono::floor<std::chrono::hours>(age).count()) + "h";
+  }
+  return std::to_string(std::chrono::floor<std::chrono::days>(age).count()) + "d";
 }
 
 // Columns as wide as their widest entry; the last one is not filled.

@@ -38,7 +38,7 @@ std::optional<FleetNode> census_of(const kube::Node& node, const BudgetLimits& b
 }  // namespace
 
 Controller::Controller(ControllerOptions options, ControllerParts parts)
-    : options_(options), parts_(parts) {
+    : options_(options), parts_(std::move(parts)) {
   // The one fence of each thread: an exception is a broken program, and it says so and ends as one.
   const auto start = [this](void (Controller::*run)(const std::stop_token&)) {
     threads_.emplace_back([this, run](const std::stop_token& stop) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/kube/api.h"
 #include "core/runtime/clock.h"
@@ -43,7 +44,7 @@ struct ReconcilerParts {
 
 class Reconciler {
  public:
-  explicit Reconciler(ReconcilerParts parts) : parts_(parts) {}
+  explicit Reconciler(ReconcilerParts parts) : parts_(std::move(parts)) {}
 
   // When to look at the node again (nullopt: when something changes), or why it must be tried
   // again. One call a node at a time; several nodes at once.
