@@ -45,7 +45,7 @@ class ApprovalAdmission : public ::testing::Test {
           const bool denies_humans = !allowed(kHumanToken, {{kApproveKey, "x"}, {kByKey, "joe"}});
           return denies_humans && !allowed(almighty_token(0), {{"gpuward.dev/pause", "true"}});
         },
-        std::chrono::seconds(30), "policies in force"));
+        std::chrono::seconds(150), "policies in force"));
   }
   static void TearDownTestSuite() { hands_.reset(); }
   void SetUp() override {
