@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/kube/node_ready.h"
 #include "core/runtime/clock.h"
 #include "exporter/publish/node/claim.h"
 #include "exporter/publish/node/node_keys.h"
@@ -16,12 +17,6 @@ constexpr std::string_view kRemediationTaintKey = "gpuward.dev/remediation";
 
 bool has_taint(const kube::Node& node, std::string_view key) {
   return std::ranges::any_of(node.taints, [&](const kube::Taint& t) { return t.key == key; });
-}
-
-bool is_ready(const kube::Node& node) {
-  return std::ranges::any_of(node.conditions, [](const kube::NodeCondition& one) {
-    return one.type == "Ready" && one.status == "True";
-  });
 }
 
 bool is_gpu_resource(std::string_view name) {

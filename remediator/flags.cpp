@@ -38,8 +38,10 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
   app.add_option("--kubeconfig", flags.kubeconfig,
                  "kubeconfig file; default: the pod's own account");
   app.add_option("--context", flags.context, "Context of the kubeconfig");
-  app.add_option("--prometheus.url", flags.prometheus_url,
-                 "Prometheus to read health reports from before a node is returned to service");
+  app.add_option(
+      "--prometheus.url", flags.prometheus_url,
+      "Prometheus to read health reports from: before every disruptive step, and before a node "
+      "is returned to service");
   app.add_option(
       "--alertmanager.url", flags.alertmanager_url,
       "Alertmanager to read the firing alerts from: once a minute, where a notification was "

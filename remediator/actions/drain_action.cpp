@@ -1,6 +1,6 @@
 #include "remediator/actions/drain_action.h"
 
-#include "remediator/safety/node_ready.h"
+#include "core/kube/node_ready.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -42,6 +42,11 @@ Result<StepProgress> DrainAction::watch(const StepOrder& order) {
                         order.node.meta.name);
   }
   return next;
+}
+
+Status DrainAction::abandon(const StepOrder& order) {
+  drainer_.forget(order.node.meta.name);
+  return {};
 }
 
 }  // namespace gpuward::remediator

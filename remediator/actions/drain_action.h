@@ -14,6 +14,8 @@ class DrainAction final : public StepAction {
       : drainer_(drainer), own_pod_(std::move(own_pod)) {}
   [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
   [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+  // What waits for its turn is not sent.
+  [[nodiscard]] Status abandon(const StepOrder& order) override;
 
  private:
   Drainer& drainer_;

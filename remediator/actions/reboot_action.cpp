@@ -1,6 +1,6 @@
 #include "remediator/actions/reboot_action.h"
 
-#include "remediator/safety/node_ready.h"
+#include "core/kube/node_ready.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/kube/node_ready.h"
 #include "core/runtime/clock.h"
-#include "remediator/safety/node_ready.h"
 
 namespace gpuward::remediator {
 namespace {

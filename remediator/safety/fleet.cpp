@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "core/kube/node_ready.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -44,9 +46,7 @@ FleetNode fleet_node(const kube::Node& node, const PlaceKeys& keys) {
   FleetNode made;
   made.name = node.meta.name;
   made.place = place_of(node.meta.labels, keys);
-  made.ready = std::ranges::any_of(node.conditions, [](const kube::NodeCondition& condition) {
-    return condition.type == "Ready" && condition.status == "True";
-  });
+  made.ready = is_ready(node);
   made.schedulable = !node.unschedulable;
   return made;
 }

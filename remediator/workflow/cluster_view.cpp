@@ -124,6 +124,12 @@ Fleet ClusterView::fleet() const {
   return fleet;
 }
 
+std::size_t ClusterView::fleet_size() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::ranges::count_if(
+      nodes_, [](const auto& entry) { return entry.second.census.has_value(); }));
+}
+
 void ClusterView::add_open(const Remediation& remediation, Fleet& fleet) const {
   const auto found = fleet.nodes.find(remediation.node_uid);
   if (found == fleet.nodes.end()) return;

@@ -46,6 +46,7 @@ class ClusterView {
 
   // The nodes that budgets count, with what is open about each.
   [[nodiscard]] Fleet fleet() const;
+  [[nodiscard]] std::size_t fleet_size() const;  // of its nodes
 
   struct Count {
     Phase phase = Phase::kPending;

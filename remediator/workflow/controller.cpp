@@ -68,12 +68,11 @@ void Controller::look_at_all() {
 
 void Controller::work(const std::stop_token& stop) {
   while (const auto node = parts_.queue.take(stop)) {
-    // Nothing is decided on half a view: a node that merely has not been listed yet is not gone.
-    // Who leads next looks at all.
-    if (!parts_.leads()) {
+    if (!parts_.leads()) {  // who leads next looks at all
       parts_.queue.done(*node);
       continue;
     }
+    // Nothing is decided on half a view: a node that merely has not been listed yet is not gone.
     if (parts_.view.synced()) {
       reconcile(*node);
     } else {

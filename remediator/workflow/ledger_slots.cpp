@@ -79,7 +79,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
 
 Status LedgerSlots::arrived(const Remediation& remediation) {
   const BudgetLimits limits = policy_.get()->budgets;
-  const std::size_t nodes = view_.fleet().nodes.size();
+  const std::size_t nodes = view_.fleet_size();
   return change([&](const Ledger& ledger) -> Result<Ledger> {
     const WallTime now = clock_.wall();
     return with_new_remediation(ledger,

@@ -296,9 +296,9 @@ Status Reconciler::permit(const std::string& remediation) {
   const auto current = parts_.store.read(remediation);
   if (!current) return with_context("before a change", current.error());
   if (current->wish.pause) return fail(ErrorKind::kCancelled, "a human has said pause");
-  if (current->wish.cancel && current->status.phase != Phase::kCancelled) {
-    return fail(ErrorKind::kCancelled, "a human has said cancel");
-  }
+  if (current->wish.cancel) return fail(ErrorKind::kCancelled, "a human has said cancel");
+  // What a step has handed out may outlive it: an eviction that waits for its turn.
+  if (!current->open()) return fail(ErrorKind::kCancelled, "the remediation is closed");
   return {};
 }
 

@@ -2,31 +2,12 @@
 
 #include "core/kube/parse.h"
 #include "remediator/workflow/remediation_json.h"
+#include "tests/fakes/remediation_definition.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
 
 const std::string kNodes = "/api/v1/nodes/";
-
-// The CRD as shipped, cut to what the fake needs.
-Json remediation_definition() {
-  Json version = {{"name", "v1alpha1"}, {"served", true}, {"storage", true}};
-  version["subresources"]["status"] = Json::object();
-  version["schema"]["openAPIV3Schema"] = {{"type", "object"},
-                                          {"x-kubernetes-preserve-unknown-fields", true}};
-  Json definition = {{"apiVersion", "apiextensions.k8s.io/v1"},
-                     {"kind", "CustomResourceDefinition"},
-                     {"metadata", {{"name", "remediations.gpuward.dev"}}}};
-  definition["spec"] = {{"group", "gpuward.dev"},
-                        {"scope", "Cluster"},
-                        {"names",
-                         {{"kind", "Remediation"},
-                          {"listKind", "RemediationList"},
-                          {"plural", "remediations"},
-                          {"singular", "remediation"}}},
-                        {"versions", Json::array({version})}};
-  return definition;
-}
 
 kube::Node node_in(const Json& json) { return *kube::parse_node(dump_json(json)); }
 
@@ -37,7 +18,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off)
       setting(draw_setting(chance, size)),
       sabotage(switched_off),
       policy(setting.policy) {
-  kube.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", remediation_definition());
+  kube.create(kDefinitions, remediation_definition());
 }
 
 void Stage::create_node(const Json& node) {

@@ -128,6 +128,21 @@ class RemediatorProcess : public ::testing::Test {
         {{"version", "4"}, {"truncatedAlerts", truncated}, {"alerts", Json::array({alert})}});
   }
   std::string alert() { return notification(firing()); }
+  // Alertmanager sends again what was answered with 503, which a busy machine may earn.
+  http::ClientResponse send(const std::string& body, const support::HeaderList& headers) {
+    http::ClientResponse answer;
+    (void)support::poll_until(
+        [&] {
+          answer = support::http_post(webhook(), body, headers);
+          return answer.status != 503;
+        },
+        kSoon);
+    return answer;
+  }
+  void tell(const std::string& body) {
+    const auto answer = send(body, credentials());
+    ASSERT_EQ(answer.status, 200) << answer.body;
+  }
   Json spec_of(const std::string& node) {
     return server_->kube().get("/api/v1/nodes/" + node)["spec"];
   }

@@ -14,6 +14,7 @@
 #include "tests/support/control_plane.h"
 #include "tests/support/require.h"
 #include "tests/support/wait.h"
+#include "tests/unit/remediator/actions/intended_step.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -91,14 +92,8 @@ class JobsOnControlPlane : public ::testing::Test {
 
   void intend(Step step, const StepAction& action) {
     step_ = planned(step);
-    remediation_.status.steps = {{.step = step,
-                                  .result = StepResult::kIntended,
-                                  .severity = Severity::kReset,
-                                  .intent_at = clock_.wall(),
-                                  .finished_at = {},
-                                  .attempts = 1,
-                                  .message = {},
-                                  .facts = action.facts_before(node_)}};
+    remediation_.status.steps = {
+        intended_step(step, Severity::kReset, clock_.wall(), action.facts_before(node_))};
   }
   StepOrder order() {
     return {.remediation = remediation_,

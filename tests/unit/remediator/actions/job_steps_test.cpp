@@ -8,6 +8,7 @@
 #include "remediator/actions/job_template.h"
 #include "remediator/actions/quarantine_job_action.h"
 #include "tests/support/temp_dir.h"
+#include "tests/unit/remediator/actions/intended_step.h"
 #include "tests/unit/remediator/workflow/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -43,14 +44,8 @@ class JobSteps : public ::testing::Test {
   // As the workflow does before begin().
   void intend(Step step) {
     step_ = planned(step);
-    remediation_.status.steps = {{.step = step,
-                                  .result = StepResult::kIntended,
-                                  .severity = Severity::kReset,
-                                  .intent_at = clock_.wall(),
-                                  .finished_at = {},
-                                  .attempts = 1,
-                                  .message = {},
-                                  .facts = action().facts_before(node_)}};
+    remediation_.status.steps = {
+        intended_step(step, Severity::kReset, clock_.wall(), action().facts_before(node_))};
   }
   StepAction& action() {
     if (step_.step == Step::kCollectEvidence) return evidence_;

@@ -18,6 +18,7 @@
 #include "tests/fakes/fake_kube.h"
 #include "tests/fakes/in_process_client.h"
 #include "tests/fakes/kube_objects.h"
+#include "tests/fakes/remediation_definition.h"
 
 namespace gpuward::remediator {
 
@@ -92,38 +93,20 @@ class ScriptedStep final : public StepAction {
   Result<StepProgress> next(const StepOrder& order) {
     facts = order.facts;
     if (before) before();
-    permitted = order.permit();
+    permit = order.permit;
+    permitted = permit();
     auto answer = progress;
     if (answer) answer->facts = order.facts;
     if (answer) answer->facts.insert(adds.begin(), adds.end());
     return answer;
   }
   Result<StepProgress> progress = StepProgress{};
-  std::function<void()> before;  // happens just before the step asks
+  std::function<void()> before;    // happens just before the step asks
+  std::function<Status()> permit;  // handed out last
   Status permitted, abandoning;
   Facts facts, adds;  // given; put into the answer
   int begun = 0, watched = 0, abandoned = 0;
 };
-
-// The CRD as shipped, cut to what the fake needs.
-inline Json remediation_definition() {
-  Json version = {{"name", "v1alpha1"}, {"served", true}, {"storage", true}};
-  version["subresources"]["status"] = Json::object();
-  version["schema"]["openAPIV3Schema"] = {{"type", "object"},
-                                          {"x-kubernetes-preserve-unknown-fields", true}};
-  Json definition = {{"apiVersion", "apiextensions.k8s.io/v1"},
-                     {"kind", "CustomResourceDefinition"},
-                     {"metadata", {{"name", "remediations.gpuward.dev"}}}};
-  definition["spec"] = {{"group", "gpuward.dev"},
-                        {"scope", "Cluster"},
-                        {"names",
-                         {{"kind", "Remediation"},
-                          {"listKind", "RemediationList"},
-                          {"plural", "remediations"},
-                          {"singular", "remediation"}}},
-                        {"versions", Json::array({version})}};
-  return definition;
-}
 
 inline kube::ApiOptions one_try() {
   kube::ApiOptions options;
@@ -131,9 +114,6 @@ inline kube::ApiOptions one_try() {
   options.retry_deadline = std::chrono::milliseconds(0);
   return options;
 }
-
-inline constexpr const char* kDefinitions =
-    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 // One process of the remediator: what it keeps in memory dies with it.
 struct Replica {

@@ -597,6 +597,22 @@ TEST_F(StepsTest, AreToldInTheirMidstThatAHumanHasSaidPauseOrCancel) {
   }
 }
 
+// An eviction waits for its turn, and asks when it comes.
+TEST_F(StepsTest, AreRefusedWhatTheyHandedOutBeforeTheirRemediationWasClosed) {
+  quarantine();
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(steps_[Step::kDrain].permit());
+  annotate("gpuward.dev/cancel", "true");
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kCancelled);
+  annotate("gpuward.dev/cancel", "false");
+
+  const auto allowed = steps_[Step::kDrain].permit();
+
+  ASSERT_FALSE(allowed);
+  EXPECT_THAT(allowed.error().message, HasSubstr("closed"));
+}
+
 TEST_F(StepsTest, CancelTakesWhatIsOursOffTheNodeAndStaysCancelled) {
   quarantine();
   ASSERT_TRUE(reconcile());

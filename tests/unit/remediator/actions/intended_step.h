@@ -1,0 +1,20 @@
+// The record of a step as the workflow writes it before begin(). Used by the tests of the steps.
+// They put it into the status of a Remediation that they have made by hand.
+#pragma once
+
+#include "remediator/policy/remediation.h"
+
+namespace gpuward::remediator {
+
+inline StepRecord intended_step(Step step, Severity severity, WallTime now, Facts facts) {
+  return {.step = step,
+          .result = StepResult::kIntended,
+          .severity = severity,
+          .intent_at = now,
+          .finished_at = {},
+          .attempts = 1,
+          .message = {},
+          .facts = std::move(facts)};
+}
+
+}  // namespace gpuward::remediator
