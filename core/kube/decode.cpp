@@ -120,6 +120,10 @@ std::vector<T> decode_all(const Json& list, T (*decode)(const Json&)) {
   return values;
 }
 
+std::vector<OwnerReference> decode_owners(const Json& object) {
+  return decode_all(member_at(member_at(object, "metadata"), "ownerReferences"), decode_owner);
+}
+
 }  // namespace
 
 Result<ObjectMeta> decode_meta(const Json& object) {
@@ -155,6 +159,7 @@ Result<Node> decode_node(const Json& object) {
     for (const auto& [resource, amount] : capacity.items()) node.resources.push_back(resource);
   }
   node.conditions = decode_all(member_at(status, "conditions"), decode_condition);
+  node.owners = decode_owners(object);
   return node;
 }
 
@@ -165,8 +170,7 @@ Result<Pod> decode_pod(const Json& object) {
   pod.meta = std::move(*meta);
   pod.node_name = string_at(member_at(object, "spec"), "nodeName");
   pod.phase = string_at(member_at(object, "status"), "phase");
-  pod.owners =
-      decode_all(member_at(member_at(object, "metadata"), "ownerReferences"), decode_owner);
+  pod.owners = decode_owners(object);
   const Json& spec = member_at(object, "spec");
   add_resources(member_at(spec, "containers"), pod.resources);
   add_resources(member_at(spec, "initContainers"), pod.resources);

@@ -40,6 +40,11 @@ struct NodeCondition {
   std::optional<WallTime> heartbeat = {}, transition = {};
 };
 
+struct OwnerReference {
+  std::string api_version, kind, name, uid;
+  bool controller = false;
+};
+
 struct Node {
   ObjectMeta meta;
   bool unschedulable = false;
@@ -49,11 +54,7 @@ struct Node {
   // The names in status.capacity, those of none included: "cpu", "nvidia.com/gpu", ...
   std::vector<std::string> resources = {};
   std::vector<NodeCondition> conditions;
-};
-
-struct OwnerReference {
-  std::string api_version, kind, name, uid;
-  bool controller = false;
+  std::vector<OwnerReference> owners = {};
 };
 
 // How a container of a pod has ended.

@@ -50,6 +50,8 @@ struct Finding {
   // The boot in which it was first seen; the store fills it in. A finding that a reboot did not
   // help is told by it.
   std::string first_boot_id;
+  // The boot in which it was last seen; filled in likewise. Empty: by an older release.
+  std::string last_boot_id = {};
   // Who used the GPU when it was last seen: `namespace/pod`, several with commas; empty if nobody
   // or not known.
   std::string workload;

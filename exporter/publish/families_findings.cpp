@@ -64,6 +64,38 @@ double worst(const State& state, std::optional<Evidence> left_out = {}) {
   return static_cast<double>(severity);
 }
 
+// What a check of ours has measured in the boot that runs.
+bool is_measured_now(const State& state, const Finding& finding) {
+  return finding.evidence == Evidence::kMeasured && !state.boot_id.empty() &&
+         finding.last_boot_id == state.boot_id;
+}
+
+Family observed_times(const State& state) {
+  Family times{"gpuward_node_severity_observed_timestamp_seconds",
+               "When a check last measured, in this boot, that the node is that bad or worse; 0 "
+               "where none has.",
+               Type::kGauge,
+               {}};
+  for (const Severity severity : {Severity::kReset, Severity::kReboot, Severity::kIsolate}) {
+    WallTime last{};
+    for (const auto& [key, finding] : state.findings) {
+      if (finding.severity >= severity && is_measured_now(state, finding))
+        last = std::max(last, finding.last_seen);
+    }
+    times.samples.push_back({{{"severity", std::string(to_string(severity))}}, to_seconds(last)});
+  }
+  return times;
+}
+
+double worst_of_diagnostics(const State& state) {
+  Severity severity = Severity::kNone;
+  for (const auto& [key, finding] : state.findings) {
+    if (finding.cleared_by == ClearedBy::kDiagnostics && is_measured_now(state, finding))
+      severity = std::max(severity, finding.severity);
+  }
+  return static_cast<double>(severity);
+}
+
 // Every GPU of the inventory, and every address that an Xid or an AMD event has named.
 std::map<std::string, Severity> gpu_severities(const Snapshot& snapshot) {
   std::map<std::string, Severity> severities;
@@ -99,6 +131,10 @@ void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families
   families.push_back(metrics::gauge("gpuward_node_kernel_severity",
                                     "The same without what only lines written by user space say.",
                                     worst(snapshot.state, Evidence::kUserSpace)));
+  families.push_back(observed_times(snapshot.state));
+  families.push_back(metrics::gauge("gpuward_node_diagnostics_severity",
+                                    "Worst of what a diagnostic has found in this boot.",
+                                    worst_of_diagnostics(snapshot.state)));
 }
 
 void append_gpus(const Snapshot& snapshot, const GpuLabels& gpus, Families& families) {

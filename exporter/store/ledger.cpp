@@ -154,6 +154,7 @@ void Ledger::latch(const Observation& observation, const CounterKey& key, bool i
   if (!observation.workload.empty()) finding.workload = observation.workload;
   finding.first_seen = std::min(finding.first_seen, observation.seen);
   finding.last_seen = std::max(finding.last_seen, observation.seen);
+  finding.last_boot_id = state_.boot_id;
   state_.findings_updated = std::max(state_.findings_updated, observation.seen);
   if (observation.verdict.severity < finding.severity) return;
   // The worst verdict stays, with the line that it came from.
@@ -210,7 +211,7 @@ void Ledger::latch_check(const CheckResult& result, const Finding& found) {
     fresh.why = to_valid_utf8(found.why, kMostTextBytes);
     fresh.first_seen = fresh.last_seen = seen;
     fresh.count = 1;
-    fresh.first_boot_id = state_.boot_id;
+    fresh.first_boot_id = fresh.last_boot_id = state_.boot_id;
     state_.findings.emplace(key, std::move(fresh));
     state_.findings_updated = std::max(state_.findings_updated, seen);
     return;
@@ -218,6 +219,7 @@ void Ledger::latch_check(const CheckResult& result, const Finding& found) {
   Finding& finding = known->second;
   ++finding.count;
   finding.last_seen = std::max(finding.last_seen, seen);
+  finding.last_boot_id = state_.boot_id;
   if (!found.workload.empty()) finding.workload = found.workload;
   const bool may_fall = found.cleared_by == ClearedBy::kCheck;
   if (found.severity < finding.severity && !may_fall) return;

@@ -58,6 +58,7 @@ Json finding_json(const Finding& finding) {
                {"last_seen_ms", to_ms(finding.last_seen)},
                {"count", finding.count},
                {"first_boot_id", finding.first_boot_id},
+               {"last_boot_id", finding.last_boot_id},
                {"workload", finding.workload}};
   if (!finding.event.empty()) json["event"] = finding.event;
   if (finding.is_by_library_alone) json["is_by_library_alone"] = true;
@@ -163,6 +164,7 @@ void read_finding(const Json& json, State& state, std::string& fault) {
   finding.last_seen = fields.time("last_seen_ms");
   finding.count = fields.count("count");
   if (fields.has("first_boot_id")) finding.first_boot_id = fields.text("first_boot_id");
+  if (fields.has("last_boot_id")) finding.last_boot_id = fields.text("last_boot_id");
   if (fields.has("workload")) finding.workload = fields.text("workload");
   if (fields.has("event")) finding.event = fields.text("event");
   finding.is_by_library_alone = fields.has("is_by_library_alone");

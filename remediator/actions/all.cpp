@@ -12,6 +12,7 @@
 #include "remediator/actions/reboot_action.h"
 #include "remediator/actions/release_action.h"
 #include "remediator/actions/step_actions.h"
+#include "remediator/actions/terminate_action.h"
 #include "remediator/actions/verify_action.h"
 
 namespace gpuward::remediator {
@@ -32,6 +33,9 @@ std::unique_ptr<StepAction> make_drain(const StepServices& services) {
 std::unique_ptr<StepAction> make_reboot(const StepServices& services) {
   return std::make_unique<RebootAction>(services.machines);
 }
+std::unique_ptr<StepAction> make_terminate(const StepServices& services) {
+  return std::make_unique<TerminateAction>(services.api, services.machines);
+}
 std::unique_ptr<StepAction> make_verify(const StepServices& services) {
   return std::make_unique<VerifyAction>(services.reports, services.policy);
 }
@@ -41,12 +45,13 @@ struct StepEntry {
   std::unique_ptr<StepAction> (*make)(const StepServices& services);
 };
 
-constinit const std::array<StepEntry, 6> kSteps = {{
+constinit const std::array<StepEntry, 7> kSteps = {{
     {Step::kCollectEvidence, make_job<CollectEvidenceAction>},
     {Step::kDrain, make_drain},
     {Step::kGpuReset, make_job<GpuResetAction>},
     {Step::kReboot, make_reboot},
     {Step::kQuarantineJob, make_job<QuarantineJobAction>},
+    {Step::kTerminate, make_terminate},
     {Step::kVerify, make_verify},
 }};
 

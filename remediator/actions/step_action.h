@@ -43,6 +43,11 @@ class StepAction {
   virtual ~StepAction() = default;
   // What has to be written down before the step is begun. Pure.
   [[nodiscard]] virtual Facts facts_before(const kube::Node&) const { return {}; }
+  // What the step has to wait for, in words that stay the same while nothing changes; asked before
+  // the intent is written. Changes nothing.
+  [[nodiscard]] virtual Result<std::optional<std::string>> obstacle(const StepOrder&) {
+    return std::nullopt;
+  }
   // An error: nobody knows whether it was begun. The next look is a watch().
   [[nodiscard]] virtual Result<StepProgress> begin(const StepOrder& order) = 0;
   // An error: it cannot be told now; look again.

@@ -1,7 +1,8 @@
-#include <algorithm>
 #include <array>
+#include <string>
 
 #include "remediator/cloud/command_provider.h"
+#include "remediator/cloud/kubernetes_provider.h"
 #include "remediator/cloud/provider.h"
 
 namespace gpuward::remediator {
@@ -12,20 +13,54 @@ std::unique_ptr<CloudProvider> make(const ProviderParts& parts) {
   return std::make_unique<Provider>(parts);
 }
 
-struct ProviderEntry {
-  std::string_view name;
-  std::unique_ptr<CloudProvider> (*make)(const ProviderParts& parts);
-};
+// In the order in which they are asked: what owns a machine in the cluster would make a new one of
+// it, or fight for it, if it were ended behind its back.
+constexpr std::array kProviders = {make<KubernetesProvider>, make<CommandProvider>};
 
-constinit const std::array<ProviderEntry, 1> kProviders = {{
-    {"command", make<CommandProvider>},
-}};
+class AllProviders final : public CloudProvider {
+ public:
+  explicit AllProviders(const ProviderParts& parts) {
+    for (std::size_t i = 0; i < kProviders.size(); ++i) providers_[i] = kProviders[i](parts);
+  }
+  bool can(Deed deed, const Machine& machine) const override {
+    return find(deed, machine) != nullptr;
+  }
+  Status reboot(const Machine& machine) override {
+    CloudProvider* const provider = find(Deed::kReboot, machine);
+    if (provider == nullptr) return fail(ErrorKind::kRefused, "machines.reboot names no program");
+    return provider->reboot(machine);
+  }
+  Status terminate(const Machine& machine) override {
+    CloudProvider* const provider = find(Deed::kTerminate, machine);
+    if (provider == nullptr) return nobody_can();
+    return provider->terminate(machine);
+  }
+  Result<Fate> fate(const Machine& machine) override {
+    CloudProvider* const provider = find(Deed::kTerminate, machine);
+    if (provider == nullptr) return nobody_can();
+    return provider->fate(machine);
+  }
+
+ private:
+  CloudProvider* find(Deed deed, const Machine& machine) const {
+    for (const auto& provider : providers_) {
+      if (provider->can(deed, machine)) return provider.get();
+    }
+    return nullptr;
+  }
+  static std::unexpected<Error> nobody_can() {
+    return fail(ErrorKind::kRefused,
+                "no NodeClaim or Machine owns the node, and machines.terminate names no program; a "
+                "Node alone is not deleted, because its kubelet would register it again");
+  }
+
+  std::array<std::unique_ptr<CloudProvider>, kProviders.size()> providers_;
+};
 
 }  // namespace
 
-std::unique_ptr<CloudProvider> make_provider(std::string_view name, const ProviderParts& parts) {
-  const auto found = std::ranges::find(kProviders, name, &ProviderEntry::name);
-  return found == kProviders.end() ? nullptr : found->make(parts);
+std::unique_ptr<CloudProvider> make_providers(const ProviderParts& parts) {
+  return std::make_unique<AllProviders>(parts);
 }
 
 }  // namespace gpuward::remediator

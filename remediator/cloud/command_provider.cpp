@@ -27,16 +27,27 @@ std::string first_line(const std::string& text) {
 
 }  // namespace
 
-Status CommandProvider::reboot(const Machine& machine) {
+struct CommandProvider::Ended {
+  int exit_code = 0;
+  std::string words;
+};
+
+bool CommandProvider::can(Deed deed, const Machine&) const {
   const MachineCommands settings = parts_.policy.get()->machines;
-  if (settings.reboot.empty())
-    return fail(ErrorKind::kNotFound, "machines.reboot names no program");
+  return !(deed == Deed::kReboot ? settings.reboot : settings.terminate).empty();
+}
+
+Result<CommandProvider::Ended> CommandProvider::run(const std::vector<std::string>& program,
+                                                    std::string_view action,
+                                                    const Machine& machine) {
+  if (program.empty())
+    return fail(ErrorKind::kNotFound, "machines." + std::string(action) + " names no program");
   ChildCommand command;
-  command.program = settings.reboot.front();
-  command.arguments.assign(settings.reboot.begin() + 1, settings.reboot.end());
-  command.input = to_input("reboot", machine);
+  command.program = program.front();
+  command.arguments.assign(program.begin() + 1, program.end());
+  command.input = to_input(action, machine);
   command.max_output_bytes = kMostOutput;
-  command.timeout = settings.timeout;
+  command.timeout = parts_.policy.get()->machines.timeout;
   command.grace = std::chrono::seconds(2);
   const auto ended = run_child(command, parts_.clock);
   if (!ended) {
@@ -45,11 +56,33 @@ Status CommandProvider::reboot(const Machine& machine) {
       return fail(ErrorKind::kTimeout, ended.error().message);
     return std::unexpected(ended.error());
   }
-  if (ended->exit_code == 0) return {};
   const std::string what = command.program + " " + how_it_ended(*ended);
   // A signal may have come after the work was done.
   if (ended->exit_code < 0) return fail(ErrorKind::kTimeout, what);
-  return fail(ErrorKind::kRefused, what + ": " + first_line(ended->complaint));
+  return Ended{.exit_code = ended->exit_code, .words = what + ": " + first_line(ended->complaint)};
+}
+
+Status CommandProvider::ask(const std::vector<std::string>& program, std::string_view action,
+                            const Machine& machine) {
+  const auto ended = run(program, action, machine);
+  if (!ended) return std::unexpected(ended.error());
+  if (ended->exit_code == 0) return {};
+  return fail(ErrorKind::kRefused, ended->words);
+}
+
+Status CommandProvider::reboot(const Machine& machine) {
+  return ask(parts_.policy.get()->machines.reboot, "reboot", machine);
+}
+
+Status CommandProvider::terminate(const Machine& machine) {
+  return ask(parts_.policy.get()->machines.terminate, "terminate", machine);
+}
+
+Result<Fate> CommandProvider::fate(const Machine& machine) {
+  const auto ended = run(parts_.policy.get()->machines.is_gone, "is-gone", machine);
+  if (!ended) return std::unexpected(ended.error());
+  if (ended->exit_code > 1) return fail(ErrorKind::kUnavailable, ended->words);
+  return ended->exit_code == 0 ? Fate::kGone : Fate::kEnding;
 }
 
 }  // namespace gpuward::remediator

@@ -1,11 +1,13 @@
-// Machines of whoever has a program that can restart them: IPMI, Redfish, a cloud that gpuward does
-// not know. The program gets the machine as one JSON object on its stdin:
+// Machines of whoever has a program that can restart or end them: IPMI, Redfish, a cloud that
+// gpuward does not know. The program gets the machine as one JSON object on its stdin:
 //
 //   {"action":"reboot","remediation":"...","node":"...","nodeUID":"...","providerID":"...",
 //    "bootID":"...","labels":{...}}
 //
-// and answers with its exit code: 0 = the restart is asked for; anything else = it is not, and the
-// first line of stderr says why. A program that does not end in time is killed, and nobody knows.
+// and answers with its exit code: 0 = the action ("reboot", "terminate") is asked for; anything
+// else = it is not, and the first line of stderr says why. For "is-gone", which may be asked often,
+// 0 = the machine is gone for good, 1 = it is not, anything else = it cannot tell. A program that
+// does not end in time is killed, and nobody knows.
 #pragma once
 
 #include "remediator/cloud/provider.h"
@@ -15,9 +17,18 @@ namespace gpuward::remediator {
 class CommandProvider final : public CloudProvider {
  public:
   explicit CommandProvider(const ProviderParts& parts) : parts_(parts) {}
+  [[nodiscard]] bool can(Deed deed, const Machine& machine) const override;
   [[nodiscard]] Status reboot(const Machine& machine) override;
+  [[nodiscard]] Status terminate(const Machine& machine) override;
+  [[nodiscard]] Result<Fate> fate(const Machine& machine) override;
 
  private:
+  struct Ended;
+  [[nodiscard]] Result<Ended> run(const std::vector<std::string>& program, std::string_view action,
+                                  const Machine& machine);
+  [[nodiscard]] Status ask(const std::vector<std::string>& program, std::string_view action,
+                           const Machine& machine);
+
   ProviderParts parts_;
 };
 

@@ -1,15 +1,18 @@
-// Who can restart a machine: a cloud, or a program of the operator's. One file a provider, all in
-// all.cpp. Used by the actions; a provider decides nothing.
+// Who can restart a machine or end it: the cluster's own objects, a cloud, a program of the
+// operator's. One file a provider, all in all.cpp. Used by the actions; a provider decides nothing.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/kube/api.h"
 #include "core/kube/objects.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
+#include "remediator/cloud/machine_owner.h"
 #include "remediator/policy/current_policy.h"
 
 namespace gpuward::remediator {
@@ -21,24 +24,43 @@ struct Machine {
   std::string provider_id;  // spec.providerID; empty where the node has none
   std::string boot_id;
   kube::Labels labels;
+  std::optional<MachineOwner> owner = {};
 };
 
-// Any thread.
+enum class Deed : std::uint8_t { kReboot, kTerminate };
+[[nodiscard]] constexpr std::string_view to_string(Deed deed) {
+  return deed == Deed::kReboot ? "reboot" : "terminate";
+}
+
+// What has become of a machine that was to be terminated.
+enum class Fate : std::uint8_t {
+  kRuns,    // its end was not asked for
+  kEnding,  // it was, or nobody can tell
+  kGone,    // proven: it does not come back
+};
+
+// Any thread. Errors of reboot() and terminate(): kTimeout and kUnavailable: nobody knows whether
+// it was accepted. Every other error: it was not, and its message says why.
 class CloudProvider {
  public:
   virtual ~CloudProvider() = default;
+  // Whether this provider is the one to ask. Pure.
+  [[nodiscard]] virtual bool can(Deed deed, const Machine& machine) const = 0;
   // Asks for a restart and returns once that is accepted; it is called at most once a step.
-  // kTimeout and kUnavailable: nobody knows whether it was accepted. Every other error: it was not.
   [[nodiscard]] virtual Status reboot(const Machine& machine) = 0;
+  // Asks for the machine's end and returns once that is accepted; a machine that is gone already is
+  // a success. Never another machine than the one of that provider_id.
+  [[nodiscard]] virtual Status terminate(const Machine& machine) = 0;
+  [[nodiscard]] virtual Result<Fate> fate(const Machine& machine) = 0;
 };
 
 struct ProviderParts {
   const CurrentPolicy& policy;  // settings are read at every call: they may change
+  kube::Api& api;               // of the leader
   Clock& clock;
 };
 
-// The provider of that name in the policy; null where there is none.
-[[nodiscard]] std::unique_ptr<CloudProvider> make_provider(std::string_view name,
-                                                           const ProviderParts& parts);
+// All of them as one: for each deed and machine the first that can. Where none can, kRefused.
+[[nodiscard]] std::unique_ptr<CloudProvider> make_providers(const ProviderParts& parts);
 
 }  // namespace gpuward::remediator

@@ -33,10 +33,11 @@ struct ReturnToService {
   std::chrono::milliseconds max_report_age{60'000};
 };
 
-// How machines are restarted: a program of the operator's and its arguments (cloud/command_provider
-// says what it is told).
+// How machines are restarted and ended: programs of the operator's with their arguments
+// (cloud/command_provider says what they are told). `terminate` and `is_gone` are for machines that
+// no NodeClaim or Machine in the cluster owns.
 struct MachineCommands {
-  std::vector<std::string> reboot;
+  std::vector<std::string> reboot, terminate, is_gone;
   std::chrono::milliseconds timeout{60'000};
 };
 

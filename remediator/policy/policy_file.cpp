@@ -2,8 +2,15 @@
 //
 //   mode: observe                      # observe | taint | cordon | full
 //   severities:                        # taint, cordon, collect-evidence, drain, gpu-reset, reboot,
-//                                      # quarantine-job, verify, return-to-service
-//     isolate: [taint, cordon]
+//                                      # quarantine-job, terminate, verify, return-to-service
+//     isolate:
+//       - taint
+//       - cordon
+//       - drain
+//       - wait: {approval: true}       # terminate always waits for one, unless it says false here
+//       - terminate:
+//           timeout: 45m               # for the machine to be gone
+//           volumes: {deadline: 10m, on_deadline: hold}  # still attached then: hold | proceed
 //     reboot:
 //       - taint
 //       - cordon
@@ -32,8 +39,10 @@
 //     keep_most: 2000
 //   evidence:
 //     max_age: 120s                    # of the report right before drain and reboot
-//   machines:                          # a program of yours that restarts a machine
+//   machines:                          # programs of yours, told the machine as JSON on stdin
 //     reboot: [/usr/local/bin/power-cycle, --soft]
+//     terminate: [/usr/local/bin/end-machine]  # where no NodeClaim or Machine owns it
+//     is_gone: [/usr/local/bin/machine-is-gone]
 //     timeout: 60s
 //   jobs:                              # of collect-evidence, gpu-reset, quarantine-job
 //     image: gpuward-exporter:0.1.0    # required for the built-in templates
@@ -89,6 +98,13 @@ void read_retention(const YamlMap& section, Retention& out) {
 
 void read_machines(const YamlMap& section, Policy& policy) {
   section.read("reboot", policy.machines.reboot);
+  section.read("terminate", policy.machines.terminate);
+  section.read("is_gone", policy.machines.is_gone);
+  if (policy.machines.terminate.empty() != policy.machines.is_gone.empty()) {
+    section.reject(policy.machines.terminate.empty() ? "terminate" : "is_gone",
+                   "terminate and is_gone go together: without proof that it is gone no machine is "
+                   "taken for replaced");
+  }
   section.read("timeout", policy.machines.timeout, std::chrono::seconds(1),
                std::chrono::minutes(10));
   const bool has_program =

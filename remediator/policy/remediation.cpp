@@ -7,10 +7,10 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 16> kPhases = {
-    "Pending",   "Observed",  "Quarantined", "Waiting",   "Collecting", "Draining",
-    "Resetting", "Rebooting", "Testing",     "Verifying", "Held",       "Paused",
-    "Released",  "Ended",     "Superseded",  "Cancelled"};
+constexpr std::array<std::string_view, 18> kPhases = {
+    "Pending",   "Observed",  "Quarantined", "Waiting",     "Collecting", "Draining",
+    "Resetting", "Rebooting", "Testing",     "Terminating", "Verifying",  "Held",
+    "Paused",    "Released",  "Ended",       "Replaced",    "Superseded", "Cancelled"};
 
 }  // namespace
 

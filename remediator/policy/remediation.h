@@ -28,12 +28,14 @@ enum class Phase : std::uint8_t {
   kDraining,
   kResetting,
   kRebooting,
-  kTesting,  // a Job on the node runs the long diagnostics
+  kTesting,      // a Job on the node runs the long diagnostics
+  kTerminating,  // its machine is to go for good, or is going
   kVerifying,
   kHeld,        // nothing more can be done without a human; what stands stays
   kPaused,      // a human undid something of ours, or said pause: hands off
   kReleased,    // closed: what was ours is off the node again
   kEnded,       // closed: the alerts ended before anything was done
+  kReplaced,    // closed: its machine is gone for good, and the node with it
   kSuperseded,  // closed: the node is gone or is another one by now
   kCancelled,   // closed: a human said cancel; what was ours is off the node again
 };

@@ -6,9 +6,9 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 9> kSteps = {
-    "taint",          "cordon", "collect-evidence", "drain", "gpu-reset", "reboot",
-    "quarantine-job", "verify", "return-to-service"};
+constexpr std::array<std::string_view, 10> kSteps = {
+    "taint",  "cordon",         "collect-evidence", "drain",  "gpu-reset",
+    "reboot", "quarantine-job", "terminate",        "verify", "return-to-service"};
 constexpr std::array<std::string_view, 4> kResults = {"intended", "running", "done", "failed"};
 constexpr std::array<std::string_view, 4> kModes = {"observe", "taint", "cordon", "full"};
 
@@ -45,6 +45,7 @@ bool allows(Mode mode, Step step) {
     case Step::kGpuReset:
     case Step::kReboot:
     case Step::kQuarantineJob:
+    case Step::kTerminate:
     case Step::kVerify:
       return mode >= Mode::kFull;
   }

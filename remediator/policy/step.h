@@ -17,6 +17,7 @@ enum class Step : std::uint8_t {
   kGpuReset,  // a Job on the node
   kReboot,
   kQuarantineJob,  // the long diagnostics, a Job on the node
+  kTerminate,      // the machine, for good; the node goes with it
   kVerify,
   kReturn
 };
@@ -44,7 +45,12 @@ enum class Mode : std::uint8_t { kObserve, kTaint, kCordon, kFull };
 // Whether the step takes pods, GPUs or the machine away: then evidence is read again right before
 // it.
 [[nodiscard]] constexpr bool is_disruptive(Step step) {
-  return step == Step::kDrain || step == Step::kGpuReset || step == Step::kReboot;
+  return step == Step::kDrain || step == Step::kGpuReset || step == Step::kReboot ||
+         step == Step::kTerminate;
+}
+// Whether the step is asked for elsewhere and goes on there, whatever is decided here.
+[[nodiscard]] constexpr bool is_of_the_machine(Step step) {
+  return step == Step::kReboot || step == Step::kTerminate;
 }
 // Whether the step is a Job pinned to the node.
 [[nodiscard]] constexpr bool is_job(Step step) {

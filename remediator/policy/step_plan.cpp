@@ -15,13 +15,24 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
+// What it does not say stays the step's default.
 void read_wait(const YamlMap& settings, WaitBefore& out) {
   settings.read("approval", out.approval);
   settings.read("delay", out.delay, seconds(0), hours(24 * 7));
 }
 
+void read_volumes(const YamlMap& settings, VolumeWait& out) {
+  settings.read("deadline", out.deadline, seconds(0), hours(24));
+  std::string then = out.proceeds ? "proceed" : "hold";
+  settings.read("on_deadline", then);
+  if (then != "hold" && then != "proceed")
+    settings.reject("on_deadline", "must be hold or proceed");
+  out.proceeds = then == "proceed";
+}
+
 void read_settings(const YamlMap& settings, PlannedStep& out) {
   if (out.step == Step::kDrain) out.drain = read_drain_settings(settings, std::move(out.drain));
+  if (out.step == Step::kTerminate) read_volumes(settings.map("volumes"), out.volumes);
   if (is_job(out.step)) out.job = read_job_settings(settings, out.step);
   if (out.timeout.count() > 0) {
     settings.read("timeout", out.timeout, seconds(10), hours(24 * 7));
@@ -45,6 +56,7 @@ milliseconds timeout_of(Step step) {
       return minutes(20);
     case Step::kQuarantineJob:
       return hours(4);  // as long as gpuward-exporter quarantine holds its claim
+    case Step::kTerminate:
     case Step::kVerify:
       return minutes(45);
     case Step::kTaint:
@@ -61,12 +73,15 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
   if (has(plan, step)) return "names a step twice";
   if (!plan.empty() && plan.back().step > step) {
     return "must be in the order taint, cordon, collect-evidence, drain, gpu-reset, reboot, "
-           "quarantine-job, verify, return-to-service";
+           "quarantine-job, terminate, verify, return-to-service";
   }
   if (!is_mark(step) && !has(plan, Step::kCordon)) return "a step after cordon needs the cordon";
   const bool needs_drain = step > Step::kDrain && step < Step::kVerify;
   if (needs_drain && !has(plan, Step::kDrain)) {
-    return "gpu-reset, reboot and quarantine-job need drain before them";
+    return "gpu-reset, reboot, quarantine-job and terminate need drain before them";
+  }
+  if (has(plan, Step::kTerminate)) {
+    return "nothing comes after terminate: the node is gone with its machine";
   }
   if (step == Step::kReturn && !has(plan, Step::kVerify)) {
     return "return-to-service needs verify before it";
@@ -80,32 +95,33 @@ PlannedStep planned(Step step) {
   PlannedStep plan{
       .step = step, .before = {}, .timeout = timeout_of(step), .soak = {}, .drain = {}};
   if (step == Step::kVerify) plan.soak = minutes(10);
+  if (step == Step::kTerminate) plan.before.approval = true;
   return plan;
 }
 
 std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key,
                                    const DrainSettings& drain) {
   std::vector<PlannedStep> plan;
-  std::optional<WaitBefore> wait;
+  std::optional<YamlMap> wait;
   const auto refuse = [&](const std::string& why) {
     severities.reject(key, why);
     return std::vector<PlannedStep>();
   };
   for (const auto& [word, settings] : severities.named_items(key)) {
     if (word == "wait") {
-      read_wait(settings, wait.emplace());
+      wait = settings;
       continue;
     }
     const auto step = parse_step(word);
     if (!step) {
       return refuse(
           "each step must be one of taint, cordon, wait, collect-evidence, drain, gpu-reset, "
-          "reboot, quarantine-job, verify, return-to-service");
+          "reboot, quarantine-job, terminate, verify, return-to-service");
     }
     if (const char* why = objection_to_next(plan, *step)) return refuse(why);
     if (wait && is_mark(*step)) return refuse("taint and cordon wait for nothing");
     PlannedStep next = planned(*step);
-    next.before = wait.value_or(WaitBefore{});
+    if (wait) read_wait(*wait, next.before);
     wait.reset();
     next.drain = drain;
     read_settings(settings, next);

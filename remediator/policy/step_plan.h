@@ -12,6 +12,15 @@
 
 namespace gpuward::remediator {
 
+// Volumes that are still attached to a node which is to be terminated: another node that gets them
+// too early would find them in use, or write beside it.
+struct VolumeWait {
+  std::chrono::milliseconds deadline{std::chrono::minutes(10)};  // after the drain
+  bool proceeds = false;                                         // then; else a human is asked
+
+  friend bool operator==(const VolumeWait&, const VolumeWait&) = default;
+};
+
 // What a step waits for. Written as `wait: {...}` before it in the list.
 struct WaitBefore {
   bool approval = false;               // a human has to say yes
@@ -27,12 +36,13 @@ struct PlannedStep {
   std::chrono::milliseconds timeout{0};
   // Of verify: how long the node has to look well without a break.
   std::chrono::milliseconds soak{0};
-  DrainSettings drain;   // of drain, which has a deadline of its own
-  JobSettings job = {};  // of the steps that are a Job on the node
+  DrainSettings drain;      // of drain, which has a deadline of its own
+  JobSettings job = {};     // of the steps that are a Job on the node
+  VolumeWait volumes = {};  // of terminate
 };
 
 // The step with its defaults: collect-evidence 5 min, gpu-reset 10 min, reboot 20 min,
-// quarantine-job 4 h, verify 45 min with a soak of 10 min.
+// quarantine-job 4 h, terminate 45 min and after an approval, verify 45 min with a soak of 10 min.
 [[nodiscard]] PlannedStep planned(Step step);
 
 // Reads the list under `key`, drains as `drain` says where the step does not say otherwise. Steps

@@ -36,6 +36,19 @@ std::optional<std::string> objection_to_harm(const HealthReport& report, const k
   return std::nullopt;
 }
 
+std::optional<std::string> objection_to_the_end(const HealthReport& report, Severity wanted,
+                                                std::chrono::system_clock::time_point now) {
+  if (report.diagnostics_severity >= wanted) return std::nullopt;
+  for (const auto& [severity, at] : report.observed_at) {
+    const bool is_recent = now - at <= kStateLasts && at - now <= kStateLasts;
+    if (severity >= wanted && is_recent) return std::nullopt;
+  }
+  return "no check has measured severity " + std::string(to_string(wanted)) + " within the last " +
+         std::to_string(kStateLasts.count()) +
+         " s, and no diagnostic has failed in this boot: what is latched justifies at most a "
+         "reboot";
+}
+
 std::optional<std::string> objection_to(const HealthReport& report, const kube::Node& node,
                                         const HealthDemand& demand) {
   if (const char* why = staleness_of(report, node, demand)) return why;

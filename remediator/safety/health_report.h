@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,10 @@ struct HealthReport {
   Severity kernel_severity = Severity::kNone;  // of what the kernel itself has said
   std::string boot_id;                         // the boot that the report is about
   bool sees_kernel_log = false;  // else it would not know of anything that the kernel says
+  // When a check last measured, in that boot, that the node is that bad or worse.
+  std::map<Severity, std::chrono::system_clock::time_point> observed_at = {};
+  // Of what a diagnostic has found in that boot.
+  Severity diagnostics_severity = Severity::kNone;
 };
 
 // Where reports come from (sources/prometheus_reports). Any thread.
@@ -45,6 +50,13 @@ struct HealthDemand {
 [[nodiscard]] std::optional<std::string> objection_to_harm(const HealthReport& report,
                                                            const kube::Node& node, Severity wanted,
                                                            const HealthDemand& demand);
+
+// Why the report does not justify, beyond the above, that the machine of the node is ended: what
+// was only once seen and is latched since justifies at most a restart. Enough is a state that was
+// measured within kStateLasts, or a diagnostic that has failed in this boot.
+inline constexpr std::chrono::seconds kStateLasts{120};
+[[nodiscard]] std::optional<std::string> objection_to_the_end(
+    const HealthReport& report, Severity wanted, std::chrono::system_clock::time_point now);
 
 // Why the report is not enough to put `node` back into service; nullopt where it is.
 [[nodiscard]] std::optional<std::string> objection_to(const HealthReport& report,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -22,6 +23,8 @@ std::string part(const std::string& expression, std::string_view what) {
 
 struct Parts {
   std::optional<double> measured_at, severity, kernel_severity, kernel_log_up;
+  std::optional<double> diagnostics;
+  std::map<Severity, double> observed_at;
   std::optional<std::string> boot_id;
 };
 
@@ -50,6 +53,13 @@ Status add_sample(const Json& sample, Parts& parts) {
     parts.kernel_severity = std::min(parts.kernel_severity.value_or(*value), *value);
   } else if (what == "kernel_log_up") {
     parts.kernel_log_up = std::min(parts.kernel_log_up.value_or(*value), *value);
+  } else if (what == "diagnostics") {
+    parts.diagnostics = std::min(parts.diagnostics.value_or(*value), *value);
+  } else if (what == "observed") {
+    const auto severity = parse_severity(string_at(labels, "severity"));
+    if (!severity) return fail(ErrorKind::kInvalid, "an observation of no known severity");
+    const auto known = parts.observed_at.try_emplace(*severity, *value).first;
+    known->second = std::min(known->second, *value);
   } else if (what == "boot") {
     std::string boot_id = string_at(labels, "boot_id");
     if (parts.boot_id && *parts.boot_id != boot_id) {
@@ -67,6 +77,12 @@ Result<Severity> to_severity(double value) {
   return static_cast<Severity>(value);
 }
 
+std::chrono::system_clock::time_point to_time(double seconds) {
+  return std::chrono::system_clock::time_point(
+      std::chrono::duration_cast<std::chrono::system_clock::duration>(
+          std::chrono::duration<double>(seconds)));
+}
+
 Result<HealthReport> to_report(const Parts& parts) {
   if (!parts.measured_at || !parts.severity || !parts.boot_id || parts.boot_id->empty()) {
     return fail(ErrorKind::kNotFound, "Prometheus knows no report of the node");
@@ -76,10 +92,14 @@ Result<HealthReport> to_report(const Parts& parts) {
   // Absent is no evidence: it is what allows more, where the whole severity is what forbids.
   const auto kernel = to_severity(parts.kernel_severity.value_or(0));
   if (!kernel) return std::unexpected(kernel.error());
+  const auto diagnostics = to_severity(parts.diagnostics.value_or(0));
+  if (!diagnostics) return std::unexpected(diagnostics.error());
   HealthReport report;
-  const auto since_epoch = std::chrono::duration<double>(*parts.measured_at);
-  report.measured_at = std::chrono::system_clock::time_point(
-      std::chrono::duration_cast<std::chrono::system_clock::duration>(since_epoch));
+  report.measured_at = to_time(*parts.measured_at);
+  report.diagnostics_severity = *diagnostics;
+  for (const auto& [observed, seconds] : parts.observed_at) {
+    if (seconds > 0) report.observed_at[observed] = to_time(seconds);
+  }
   report.severity = *severity;
   report.kernel_severity = *kernel;
   report.boot_id = *parts.boot_id;
@@ -96,6 +116,8 @@ std::string report_query(std::string_view node) {
          part("gpuward_node_severity" + selector, "severity") + " or " +
          part("gpuward_node_kernel_severity" + selector, "kernel_severity") + " or " +
          part("gpuward_kernel_log_up" + selector, "kernel_log_up") + " or " +
+         part("gpuward_node_severity_observed_timestamp_seconds" + selector, "observed") + " or " +
+         part("gpuward_node_diagnostics_severity" + selector, "diagnostics") + " or " +
          part("gpuward_boot_info" + selector, "boot");
 }
 

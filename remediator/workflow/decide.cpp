@@ -60,9 +60,8 @@ class Decider {
 
   Decision run() {
     add_evidence();
-    if (const char* gone = node_is_another()) {
-      return close(Phase::kSuperseded, "guard.node-identity", gone);
-    }
+    if (auto end = machine_is_ending()) return watch(std::move(*end));
+    if (const char* gone = node_is_another()) return close_without_node(gone);
     if (was_released()) {
       return close(Phase::kReleased, "return_to_service", "what was ours is off the node again");
     }
@@ -83,8 +82,8 @@ class Decider {
                      "paused by annotation: hands off");
     }
     if (auto step = step_under_way(policy_, remediation_)) {
-      // A machine that restarts is looked at in any mode: that changes nothing.
-      if (step->step == Step::kReboot || allows(policy_.mode, step->step))
+      // A machine that restarts or ends is looked at in any mode: that changes nothing.
+      if (is_of_the_machine(step->step) || allows(policy_.mode, step->step))
         return watch(std::move(*step));
     }
     if (has_begun(remediation_)) return decide_standing();
@@ -107,6 +106,22 @@ class Decider {
     if (world_.node->meta.uid != remediation_.node_uid)
       return "a new node has taken the node's name";
     return nullptr;
+  }
+
+  // The node goes with its machine: then there is nothing but to see that both are gone.
+  std::optional<PlannedStep> machine_is_ending() const {
+    auto step = step_under_way(policy_, remediation_);
+    if (!step || step->step != Step::kTerminate) return std::nullopt;
+    const bool node_goes = node_is_another() != nullptr || world_.node->meta.deleting;
+    return node_goes ? step : std::nullopt;
+  }
+
+  Decision close_without_node(const char* gone) {
+    if (remediation_.status.has_done(Step::kTerminate))
+      return close(Phase::kReplaced, "step.terminate", "its machine is gone for good");
+    const StepRecord* end = remediation_.status.find(Step::kTerminate);
+    const std::string why = end == nullptr ? "" : "; terminate failed: " + end->message;
+    return close(Phase::kSuperseded, "guard.node-identity", gone + why);
   }
 
   // A pause by annotation ends with the annotation; what a human has undone by hand stays undone.

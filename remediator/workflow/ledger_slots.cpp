@@ -10,6 +10,7 @@ namespace {
 
 std::optional<Harm> harm_of(Step step) {
   if (step == Step::kCordon) return Harm::kCordon;
+  if (step == Step::kTerminate) return Harm::kTerminate;
   if (is_disruptive(step)) return Harm::kDisrupt;
   return std::nullopt;
 }
@@ -17,6 +18,7 @@ std::optional<Harm> harm_of(Step step) {
 std::optional<Treatment> treatment_of(Step step) {
   if (step == Step::kGpuReset) return Treatment::kReset;
   if (step == Step::kReboot) return Treatment::kReboot;
+  if (step == Step::kTerminate) return Treatment::kTerminate;
   return std::nullopt;
 }
 

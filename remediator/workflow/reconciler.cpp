@@ -30,16 +30,29 @@ bool needs_attention(Phase phase) {
   return phase == Phase::kQuarantined || phase == Phase::kPaused || phase == Phase::kHeld;
 }
 
+// As it was when the Remediation was opened.
+kube::Node remembered_node(const Remediation& remediation) {
+  kube::Node node;
+  node.meta.name = remediation.node;
+  node.meta.uid = remediation.node_uid;
+  node.boot_id = remediation.boot_id;
+  node.provider_id = remediation.instance_id;
+  return node;
+}
+
 // No decision asks for more than a report, the alerts and a slot.
 constexpr int kMostAnswers = 4;
 // How soon a stop that was lifted is noticed.
 constexpr milliseconds kStopInterval{5'000};
+// How soon it is noticed that a step need not wait any longer.
+constexpr milliseconds kObstacleInterval{10'000};
 
 }  // namespace
 
 struct Reconciler::Case {
   Remediation remediation;
   std::optional<kube::Node> node;
+  kube::Node target;  // the node, or what is remembered of it where it is gone or another one
   std::shared_ptr<const Policy> policy;
   Decision decision;
 };
@@ -69,6 +82,7 @@ Result<std::optional<milliseconds>> Reconciler::reconcile_one(const std::string&
   }
   Case now{.remediation = std::move(*remediation),
            .node = {},
+           .target = {},
            .policy = parts_.policy.get(),
            .decision = {}};
   auto node = parts_.api.get_node(now.remediation.node);
@@ -77,6 +91,8 @@ Result<std::optional<milliseconds>> Reconciler::reconcile_one(const std::string&
   } else if (node.error().kind != ErrorKind::kNotFound) {
     return std::unexpected(node.error());
   }
+  const bool is_same = now.node && now.node->meta.uid == now.remediation.node_uid;
+  now.target = is_same ? *now.node : remembered_node(now.remediation);
   if (auto counted = count_arrival(now); !counted) return std::unexpected(counted.error());
   now.decision = decide_with_answers(now);
   if (auto status = carry_out(now); !status) return std::unexpected(status.error());
@@ -209,7 +225,7 @@ Status Reconciler::abandon_steps(const Case& now) {
     if (action == nullptr) continue;
     const PlannedStep step = planned(record.step);
     const auto ended = action->abandon({.remediation = now.remediation,
-                                        .node = *now.node,
+                                        .node = now.target,
                                         .step = step,
                                         .facts = record.facts,
                                         .permit = parts_.permit,
@@ -231,10 +247,20 @@ Status Reconciler::hold_back(Case& now, const Error& why) {
   return carry_out(now);
 }
 
+// The step itself has to wait for something, as its guards do.
+Status Reconciler::wait_for(Case& now, const std::string& what) {
+  now.decision.verdict = Verdict::kHold;
+  now.decision.phase = Phase::kWaiting;
+  now.decision.message = std::string(to_string(now.decision.step->step)) + " waits: " + what;
+  now.decision.reasons.push_back(now.decision.message);
+  now.decision.look_again = kObstacleInterval;
+  return carry_out(now);
+}
+
 StepOrder Reconciler::order_of(const Case& now) {
   const StepRecord* record = now.remediation.status.find(now.decision.step->step);
   return {.remediation = now.remediation,
-          .node = *now.node,
+          .node = now.target,
           .step = *now.decision.step,
           .facts = record == nullptr ? Facts() : record->facts,
           .permit = [this, name = now.remediation.name] { return permit(name); },
@@ -248,6 +274,12 @@ Status Reconciler::begin_step(Case& now) {
                                          std::string(to_string(now.decision.step->step)));
   }
   if (auto allowed = parts_.permit(); !allowed) return hold_back(now, allowed.error());
+  const auto obstacle = action->obstacle(order_of(now));
+  if (!obstacle && !is_permanent(obstacle.error().kind)) {
+    return with_context(std::string(to_string(now.decision.step->step)), obstacle.error());
+  }
+  if (!obstacle) return wait_for(now, obstacle.error().message);
+  if (*obstacle) return wait_for(now, **obstacle);
   if (auto status = abandon_steps(now); !status) return status;
   const Phase before = now.remediation.status.phase;
   const auto intended =

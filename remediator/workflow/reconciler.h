@@ -63,6 +63,7 @@ class Reconciler {
   [[nodiscard]] Status weigh_evidence(Case& now);
   [[nodiscard]] Status act(Case& now);
   [[nodiscard]] Status abandon_steps(const Case& now);
+  [[nodiscard]] Status wait_for(Case& now, const std::string& what);
   [[nodiscard]] Status hold_back(Case& now, const Error& why);
   [[nodiscard]] Status begin_step(Case& now);
   [[nodiscard]] Status watch_step(Case& now);

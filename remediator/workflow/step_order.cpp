@@ -88,6 +88,9 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy, c
                             {.after = {}, .max_age = policy.max_evidence_age, .now = now})) {
     return shut("guard.evidence", what + *why);
   }
+  if (step.step != Step::kTerminate) return std::nullopt;
+  if (const auto why = objection_to_the_end(**world.report, world.remediation.severity, now))
+    return shut("guard.evidence", what + *why);
   return std::nullopt;
 }
 
@@ -126,9 +129,9 @@ std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediatio
   for (const StepRecord& record : remediation.status.steps) {
     if (is_mark(record.step) || record.step == Step::kReturn || !is_under_way(record)) continue;
     // A drain can be left at any time; GPUs that are being reset and a machine that is being
-    // restarted cannot.
+    // restarted or ended cannot.
     const bool is_stale = record.severity != remediation.acted_severity();
-    const bool can_be_left = record.step != Step::kGpuReset && record.step != Step::kReboot;
+    const bool can_be_left = record.step != Step::kGpuReset && !is_of_the_machine(record.step);
     if (is_stale && can_be_left) continue;
     // With the settings of the plan that it was begun under, as they are now.
     const auto plan = policy.steps.find(record.severity);
@@ -162,6 +165,8 @@ Phase phase_of(Step step) {
       return Phase::kRebooting;
     case Step::kQuarantineJob:
       return Phase::kTesting;
+    case Step::kTerminate:
+      return Phase::kTerminating;
     case Step::kVerify:
       return Phase::kVerifying;
     case Step::kReturn:

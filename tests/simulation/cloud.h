@@ -12,7 +12,14 @@ class Cloud final : public CloudProvider {
  public:
   Cloud(Stage& stage, Fleet& fleet, Invariants& invariants)
       : stage_(stage), fleet_(fleet), invariants_(invariants) {}
+  [[nodiscard]] bool can(Deed deed, const remediator::Machine&) const override {
+    return deed == Deed::kReboot;
+  }
   [[nodiscard]] Status reboot(const remediator::Machine& order) override;
+  [[nodiscard]] Status terminate(const remediator::Machine&) override {
+    return fail(ErrorKind::kRefused, "this cloud ends no machines");
+  }
+  [[nodiscard]] Result<Fate> fate(const remediator::Machine&) override { return Fate::kEnding; }
 
  private:
   void restart(Machine& machine);

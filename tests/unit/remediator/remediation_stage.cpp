@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/model/severity.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/files.h"
 #include "tests/fakes/kube_objects.h"
@@ -35,6 +36,8 @@ RemediationStage::RemediationStage(ClusterHands& hands, StageOptions options)
     : hands_(hands),
       kubeconfig_(hands.kubeconfig()),
       fired_at_(now_text()),
+      alerted_(options.severity),
+      severity_(static_cast<int>(*parse_severity(options.severity))),
       machine_restarts_(options.machine_restarts) {
   write_policy(options);
   put_node();
@@ -46,9 +49,9 @@ void RemediationStage::write_policy(const StageOptions& options) {
   const std::string program = (folder_ / "power-cycle").string();
   folder_.write("power-cycle",
                 "cat >> '" + (folder_ / "calls").string() + "'\n" + options.machine + "\n");
-  folder_.write("policy.yaml", "mode: full\nseverities:\n  reboot: " + options.plan +
-                                   "\nmachines:\n  reboot: [/bin/sh, " + program + "]\n" +
-                                   options.more_policy);
+  folder_.write("policy.yaml", "mode: full\nseverities:\n  " + options.severity + ": " +
+                                   options.plan + "\nmachines:\n  reboot: [/bin/sh, " + program +
+                                   "]\n" + options.more_policy);
 }
 
 void RemediationStage::put_node() {
@@ -168,7 +171,7 @@ void RemediationStage::repeat_alert() {
   if (port == 0) return;
   const Json alert = {
       {"status", fires_ ? "firing" : "resolved"},
-      {"labels", {{"alertname", "Bad"}, {"node", kStageNode}, {"remediation", "reboot"}}},
+      {"labels", {{"alertname", "Bad"}, {"node", kStageNode}, {"remediation", alerted_}}},
       {"annotations", Json::object()},
       {"startsAt", fired_at_},
       {"endsAt", fires_ ? "0001-01-01T00:00:00Z" : now_text()},
@@ -198,13 +201,15 @@ std::string RemediationStage::report() const {
                 {"value", Json::array({now, value})}};
   };
   const std::string severity = std::to_string(severity_.load());
+  Json observed = sample("observed", std::to_string(now));
+  observed["metric"]["severity"] = std::string(to_string(static_cast<Severity>(severity_.load())));
   return dump_json(
       {{"status", "success"},
        {"data",
         {{"resultType", "vector"},
          {"result", Json::array({sample("measured_at", std::to_string(now)),
                                  sample("severity", severity), sample("kernel_severity", severity),
-                                 sample("kernel_log_up", "1"), sample("boot", "1")})}}}});
+                                 sample("kernel_log_up", "1"), sample("boot", "1"), observed})}}}});
 }
 
 Json RemediationStage::remediation() {

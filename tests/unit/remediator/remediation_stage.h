@@ -27,10 +27,11 @@ inline constexpr const char* kStageRemediations = "/apis/gpuward.dev/v1alpha1/re
 struct StageOptions {
   std::string plan =
       "[taint, cordon, drain, reboot: {timeout: 10s}, verify: {soak: 0s}, return-to-service]";
-  std::string more_policy = {};    // further sections
-  std::string machine = "exit 0";  // what its program does after it has noted the call
-  bool machine_restarts = true;    // when it is called
-  std::size_t pods = 3;            // of a ReplicaSet, with the label app=work
+  std::string severity = "reboot";  // of the fault, and that the plan is for
+  std::string more_policy = {};     // further sections
+  std::string machine = "exit 0";   // what its program does after it has noted the call
+  bool machine_restarts = true;     // when it is called
+  std::size_t pods = 3;             // of a ReplicaSet, with the label app=work
 };
 
 class RemediationStage {
@@ -92,8 +93,8 @@ class RemediationStage {
 
   ClusterHands& hands_;
   support::TempDir folder_;
-  std::string kubeconfig_, fired_at_;
-  std::atomic<int> severity_{3};  // reboot
+  std::string kubeconfig_, fired_at_, alerted_;
+  std::atomic<int> severity_;
   std::atomic<std::size_t> restarts_{0};
   Peer prometheus_{"/api/v1/query", [this] { return report(); }};
   std::unique_ptr<support::Process> process_;

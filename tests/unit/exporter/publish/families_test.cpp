@@ -36,7 +36,27 @@ class FamiliesTest : public testing::Test {
     return metrics::to_text(exporter_families(snapshot, catalogue));
   }
 
-  Ledger ledger{State{}};
+  static State state_of_a_boot() {
+    State state;
+    state.boot_id = "a-boot";
+    return state;
+  }
+  // What a check has found on the node in the boot that runs.
+  static CheckResult measured(Severity severity, ClearedBy cleared_by, int at) {
+    Finding finding;
+    finding.code = "bad";
+    finding.severity = severity;
+    finding.cleared_by = cleared_by;
+    finding.evidence = Evidence::kMeasured;
+    CheckResult result;
+    result.check = "0-nvidia-smi";
+    result.status = CheckStatus::kFail;
+    result.started = WallTime(std::chrono::seconds(at));
+    result.findings = {finding};
+    return result;
+  }
+
+  Ledger ledger{state_of_a_boot()};
   std::vector<Gpu> gpus{gpu(0, "0000:4e:00.0"), gpu(1, "0000:5e:00.0")};
   Health health;
   xid::Catalogue catalogue;
@@ -86,6 +106,38 @@ TEST_F(FamiliesTest, SayTheSeverityOfEveryGpuAndOfTheNode) {
                              "00\",namespace=\"\",pod=\"\"} 0\n"));
   EXPECT_THAT(out, HasSubstr("gpuward_node_severity 3\n"));
   EXPECT_THAT(out, HasSubstr("gpuward_node_kernel_severity 3\n"));
+}
+
+// A latched Xid says nothing of how the node is now.
+TEST_F(FamiliesTest, TellWhatWasMeasuredFromWhatIsLatched) {
+  observe(observe_xid({.code = 79}));
+
+  EXPECT_THAT(text(), HasSubstr("gpuward_node_severity_observed_timestamp_seconds{severity="
+                                "\"reboot\"} 0\n"));
+
+  ledger.apply_check(measured(Severity::kReboot, ClearedBy::kCheck, 1'700'000'000), false);
+
+  const std::string out = text();
+  EXPECT_THAT(out, HasSubstr("gpuward_node_severity_observed_timestamp_seconds{severity="
+                             "\"reset\"} 1700000000\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_node_severity_observed_timestamp_seconds{severity="
+                             "\"reboot\"} 1700000000\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_node_severity_observed_timestamp_seconds{severity="
+                             "\"isolate\"} 0\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_node_diagnostics_severity 0\n"));
+}
+
+TEST_F(FamiliesTest, TellWhatDiagnosticsFoundInThisBootOnly) {
+  ledger.apply_check(measured(Severity::kIsolate, ClearedBy::kDiagnostics, 1'700'000'000), true);
+  EXPECT_THAT(text(), HasSubstr("gpuward_node_diagnostics_severity 4\n"));
+
+  ledger.enter_boot("another-boot", WallTime(std::chrono::seconds(1'700'000'100)));
+
+  const std::string out = text();
+  EXPECT_THAT(out, HasSubstr("gpuward_node_diagnostics_severity 0\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_node_severity 4\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_node_severity_observed_timestamp_seconds{severity="
+                             "\"isolate\"} 0\n"));
 }
 
 TEST_F(FamiliesTest, KeepWhatOnlyUserSpaceSaysOutOfTheKernelSeverity) {

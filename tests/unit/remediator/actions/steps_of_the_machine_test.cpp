@@ -16,11 +16,15 @@ const WallTime kBegun = WallTime(std::chrono::hours(500'000));
 
 class RecordingProvider final : public CloudProvider {
  public:
+  bool can(Deed, const Machine&) const override { return true; }
+  Status terminate(const Machine& machine) override { return reboot(machine); }
+  Result<Fate> fate(const Machine&) override { return is; }
   Status reboot(const Machine& machine) override {
     machines.push_back(machine);
     return answer;
   }
   Status answer;
+  Result<Fate> is = Fate::kRuns;
   std::vector<Machine> machines;
 };
 

@@ -5,11 +5,18 @@
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "tests/support/temp_dir.h"
+#include "tests/unit/remediator/drain/drain_cluster.h"
 
 namespace gpuward::remediator {
 namespace {
 
 using ::testing::HasSubstr;
+
+kube::ApiOptions anywhere() {
+  kube::ApiOptions options;
+  options.server = "http://fake";
+  return options;
+}
 
 class CommandProviderTest : public ::testing::Test {
  protected:
@@ -22,19 +29,24 @@ class CommandProviderTest : public ::testing::Test {
     policy.set(wanted);
   }
   [[nodiscard]] std::string input() const { return (folder.path() / "input").string(); }
-  Status reboot() {
-    return provider.reboot({.remediation = "gpu-01-ab-1",
-                            .node = "gpu-01",
-                            .node_uid = "uid-1",
-                            .provider_id = "aws:///a/i-1",
-                            .boot_id = "boot-1",
-                            .labels = {{"pool", "a"}}});
+  static Machine machine() {
+    return {.remediation = "gpu-01-ab-1",
+            .node = "gpu-01",
+            .node_uid = "uid-1",
+            .provider_id = "aws:///a/i-1",
+            .boot_id = "boot-1",
+            .labels = {{"pool", "a"}}};
   }
+  Status reboot() { return provider.reboot(machine()); }
 
   support::TempDir folder;
   SystemClock clock;
   CurrentPolicy policy{Policy{}};
-  CommandProvider provider{ProviderParts{.policy = policy, .clock = clock}};
+  fakes::FakeKube kube{clock};
+  fakes::InProcessClient http{kube};
+  OpenCredentials credentials;
+  kube::Api api{anywhere(), http, credentials, clock};
+  CommandProvider provider{ProviderParts{.policy = policy, .api = api, .clock = clock}};
 };
 
 TEST_F(CommandProviderTest, TellsTheProgramWhichMachineOnItsStdin) {
@@ -73,6 +85,50 @@ TEST_F(CommandProviderTest, DoesNotKnowWhatAProgramHasDoneThatWasKilled) {
   EXPECT_EQ(reboot().error().kind, ErrorKind::kTimeout);
 }
 
+TEST_F(CommandProviderTest, EndsAMachineAndAsksWhetherItIsGone) {
+  Policy wanted;
+  wanted.machines.terminate = {"/bin/sh", "-c", "cat > " + input(), "end"};
+  policy.set(wanted);
+  ASSERT_TRUE(provider.terminate(machine()));
+  EXPECT_EQ(parse_json(*read_file(input(), 4096))->at("action"), "terminate");
+  EXPECT_EQ(provider.fate(machine()).error().kind, ErrorKind::kNotFound);
+
+  const auto answers = [&](const std::string& script) {
+    wanted.machines.is_gone = {"/bin/sh", "-c", "cat > " + input() + "; " + script, "gone"};
+    policy.set(wanted);
+    return provider.fate(machine());
+  };
+  EXPECT_EQ(answers("exit 1").value(), Fate::kEnding);
+  EXPECT_EQ(answers("exit 0").value(), Fate::kGone);
+  EXPECT_EQ(parse_json(*read_file(input(), 4096))->at("action"), "is-gone");
+  EXPECT_EQ(answers("echo 'no credentials' >&2; exit 2").error().kind, ErrorKind::kUnavailable);
+  EXPECT_THAT(answers("echo 'no credentials' >&2; exit 2").error().message,
+              HasSubstr("no credentials"));
+}
+
+// Behind the back of what owns a machine in the cluster nobody ends it.
+TEST_F(CommandProviderTest, IsNotAskedToEndWhatANodeClaimOwns) {
+  Policy wanted;
+  wanted.machines.terminate = wanted.machines.is_gone = {"/bin/true"};
+  policy.set(wanted);
+  const auto all = make_providers({.policy = policy, .api = api, .clock = clock});
+  Machine owned = machine();
+  owned.owner = parse_owner("karpenter.sh/v1/nodeclaims//claim-1");
+
+  EXPECT_TRUE(all->terminate(machine()));
+  EXPECT_EQ(all->fate(machine()).value(), Fate::kGone);
+  EXPECT_EQ(all->terminate(owned).error().kind, ErrorKind::kRefused);
+  EXPECT_THAT(all->terminate(owned).error().message, HasSubstr("NodeClaim claim-1"));
+}
+
+TEST_F(CommandProviderTest, IsTheOneWhoRestartsMachinesWhereThereIsAProgram) {
+  const auto all = make_providers({.policy = policy, .api = api, .clock = clock});
+  EXPECT_THAT(all->reboot(machine()).error().message, HasSubstr("machines.reboot"));
+  EXPECT_THAT(all->terminate(machine()).error().message, HasSubstr("would register it again"));
+  use("exit 0");
+  EXPECT_TRUE(all->reboot(machine()));
+}
+
 TEST_F(CommandProviderTest, NamesAProgramThatIsNotThere) {
   Policy wanted;
   wanted.machines.reboot = {"/nowhere/power-cycle"};
@@ -80,11 +136,6 @@ TEST_F(CommandProviderTest, NamesAProgramThatIsNotThere) {
 
   EXPECT_EQ(reboot().error().kind, ErrorKind::kNotFound);
   EXPECT_THAT(reboot().error().message, HasSubstr("/nowhere/power-cycle"));
-}
-
-TEST_F(CommandProviderTest, StandsInTheTableUnderItsName) {
-  EXPECT_TRUE(make_provider("command", {.policy = policy, .clock = clock}));
-  EXPECT_FALSE(make_provider("no-such-cloud", {.policy = policy, .clock = clock}));
 }
 
 }  // namespace

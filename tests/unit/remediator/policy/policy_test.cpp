@@ -81,6 +81,13 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"jobs: {templates: {gpu-reset: a.json}}\n", "absolute path"},
       {"jobs: {templates: {drain: /a.json}}\n", "drain"},
       {"severities:\n  reboot: [cordon, drain, return-to-service]\n", "needs verify"},
+      {"severities:\n  isolate: [cordon, terminate]\n", "need drain"},
+      {"severities:\n  isolate: [cordon, drain, terminate, verify]\n", "nothing comes after"},
+      {"severities:\n  isolate:\n    - cordon\n    - drain\n    - terminate: {volumes: "
+       "{on_deadline: go}}\n",
+       "hold or proceed"},
+      {"machines: {terminate: [/bin/end]}\n", "machines.is_gone"},
+      {"machines: {is_gone: [/bin/gone]}\n", "machines.terminate"},
       {"severities:\n  reboot:\n    - wait: {approval: true}\n", "wait needs a step"},
       {"severities:\n  reboot:\n    - wait: {approval: true}\n    - taint\n", "wait for nothing"},
       {"severities:\n  reboot:\n    - cordon\n    - drain\n    - reboot: {timeot: 5m}\n", "timeot"},
@@ -137,6 +144,24 @@ TEST(Policy, ReadsStepsWithWhatTheyWaitForAndTheirSettings) {
   EXPECT_EQ(plan[3].timeout, std::chrono::minutes(7));
   EXPECT_EQ(plan[4].soak, std::chrono::minutes(5));
   EXPECT_THAT(policy->machines.reboot, ElementsAre("/bin/power-cycle", "--soft"));
+}
+
+TEST(Policy, EndsNoMachineWithoutAnApprovalUnlessItSaysSo) {
+  const auto steps = [](const std::string& before) {
+    const auto policy =
+        parse("mode: full\nseverities:\n  isolate:\n    - cordon\n    - drain\n" + before +
+              "    - terminate: {volumes: {deadline: 5m, on_deadline: "
+              "proceed}}\n");
+    EXPECT_TRUE(policy) << policy.error().message;
+    return steps_for(*policy, Severity::kIsolate);
+  };
+  EXPECT_TRUE(steps("")[2].before.approval);
+  EXPECT_TRUE(steps("    - wait: {delay: 1h}\n")[2].before.approval);
+  EXPECT_EQ(steps("    - wait: {delay: 1h}\n")[2].before.delay, std::chrono::hours(1));
+  EXPECT_FALSE(steps("    - wait: {approval: false}\n")[2].before.approval);
+  EXPECT_EQ(steps("")[2].volumes.deadline, std::chrono::minutes(5));
+  EXPECT_TRUE(steps("")[2].volumes.proceeds);
+  EXPECT_FALSE(planned(Step::kTerminate).volumes.proceeds);
 }
 
 TEST(Policy, ReadsTheStepsThatAreJobs) {

@@ -201,6 +201,35 @@ TEST(OtherRepairers, AreAtWorkOnANodeThatHasJustBeenMade) {
   EXPECT_FALSE(other_repairer(node, now));
 }
 
+// CONTRACTS D's fault: a machine was ended for what had once been logged.
+TEST(HarmNeeds, MoreThanALatchForTheEndOfAMachine) {
+  const WallTime now = WallTime(std::chrono::hours(500'000));
+  HealthReport report{.measured_at = now,
+                      .severity = Severity::kIsolate,
+                      .kernel_severity = Severity::kIsolate,
+                      .boot_id = "boot-1",
+                      .sees_kernel_log = true};
+  const auto why = objection_to_the_end(report, Severity::kIsolate, now);
+  ASSERT_TRUE(why);
+  EXPECT_THAT(*why, ::testing::HasSubstr("latched"));
+
+  report.observed_at = {{Severity::kReboot, now}};
+  EXPECT_TRUE(objection_to_the_end(report, Severity::kIsolate, now));
+  EXPECT_FALSE(objection_to_the_end(report, Severity::kReboot, now));
+  report.observed_at = {{Severity::kIsolate, now - std::chrono::seconds(120)}};
+  EXPECT_FALSE(objection_to_the_end(report, Severity::kIsolate, now));
+  EXPECT_FALSE(objection_to_the_end(report, Severity::kReboot, now));
+  report.observed_at = {{Severity::kIsolate, now - std::chrono::seconds(121)}};
+  EXPECT_TRUE(objection_to_the_end(report, Severity::kIsolate, now));
+  report.observed_at = {{Severity::kIsolate, now + std::chrono::seconds(121)}};
+  EXPECT_TRUE(objection_to_the_end(report, Severity::kIsolate, now));
+
+  report.diagnostics_severity = Severity::kReboot;
+  EXPECT_TRUE(objection_to_the_end(report, Severity::kIsolate, now));
+  report.diagnostics_severity = Severity::kIsolate;
+  EXPECT_FALSE(objection_to_the_end(report, Severity::kIsolate, now));
+}
+
 TEST(HarmNeeds, AReportAsBadAsTheStepWithoutUserSpacesWords) {
   const WallTime now = WallTime(std::chrono::hours(500'000));
   kube::Node node;

@@ -148,6 +148,28 @@ TEST(PrometheusReports, CountTheWeakestKernelEvidenceAndNoneWhereItIsAbsent) {
   EXPECT_EQ(two->kernel_severity, Severity::kMonitor);
 }
 
+TEST(PrometheusReports, TellWhatWasMeasuredWhenAndWhatDiagnosticsFound) {
+  const auto observed = [](const std::string& severity, const std::string& at) {
+    return sample(R"("what":"observed","severity":")" + severity + "\"", at);
+  };
+  const auto report = decode_report(result_of(
+      {kTime, kSeverity, kBoot, observed("reset", "1763712290"), observed("isolate", "0"),
+       sample(R"("what":"diagnostics")", "4"), sample(R"("what":"diagnostics","pod":"b")", "3")}));
+
+  ASSERT_TRUE(report);
+  EXPECT_THAT(report->observed_at, SizeIs(1));
+  EXPECT_EQ(std::chrono::system_clock::to_time_t(report->observed_at.at(Severity::kReset)),
+            1763712290);
+  EXPECT_EQ(report->diagnostics_severity, Severity::kReboot);
+  // Of two exporters that speak for the node the one counts that has measured less.
+  EXPECT_EQ(std::chrono::system_clock::to_time_t(
+                decode_report(result_of({kTime, kSeverity, kBoot, observed("reset", "1763712290"),
+                                         observed("reset", "1763712280")}))
+                    ->observed_at.at(Severity::kReset)),
+            1763712280);
+  EXPECT_FALSE(decode_report(result_of({kTime, kSeverity, kBoot, observed("awful", "1")})));
+}
+
 TEST(PrometheusReports, DoNotSeeTheKernelLogWhereAnyExporterDoesNot) {
   const std::string down = sample(R"("what":"kernel_log_up","pod":"b")", "0");
 

@@ -77,6 +77,7 @@ class FixedSlots final : public Slots {
 class ScriptedStep final : public StepAction {
  public:
   Facts facts_before(const kube::Node& node) const override { return {{"boot", node.boot_id}}; }
+  Result<std::optional<std::string>> obstacle(const StepOrder&) override { return waits_for; }
   Result<StepProgress> begin(const StepOrder& order) override {
     ++begun;
     return next(order);
@@ -103,6 +104,7 @@ class ScriptedStep final : public StepAction {
   Result<StepProgress> progress = StepProgress{};
   std::function<void()> before;    // happens just before the step asks
   std::function<Status()> permit;  // handed out last
+  Result<std::optional<std::string>> waits_for = std::nullopt;
   Status permitted, abandoning;
   Facts facts, adds;  // given; put into the answer
   int begun = 0, watched = 0, abandoned = 0;

@@ -1,0 +1,95 @@
+#include "remediator/cloud/kubernetes_provider.h"
+
+#include <vector>
+
+#include "core/runtime/json.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr JsonLimits kOwnerLimits{.max_bytes = 1U << 20U, .max_depth = 64};
+// Nothing has it: the list says only whether the cluster knows the kind.
+constexpr std::string_view kNothing = "gpuward.dev/none=none";
+
+// Those that may be served; what the node names says only the kind for Cluster API.
+std::vector<std::string> versions_of(const kube::ResourceType& type) {
+  if (type.group == "cluster.x-k8s.io") return {"v1beta2", "v1beta1"};
+  return {type.version};
+}
+
+// Karpenter keeps it in the status, the others in the spec.
+std::string instance_of(const Json& owner) {
+  const std::string in_spec = string_at(member_at(owner, "spec"), "providerID");
+  return in_spec.empty() ? string_at(member_at(owner, "status"), "providerID") : in_spec;
+}
+
+}  // namespace
+
+struct KubernetesProvider::Found {
+  kube::ResourceType type;
+  std::string uid, instance;
+  bool is_deleting = false;
+};
+
+bool KubernetesProvider::can(Deed deed, const Machine& machine) const {
+  return deed == Deed::kTerminate && machine.owner.has_value();
+}
+
+Status KubernetesProvider::reboot(const Machine&) {
+  return fail(ErrorKind::kRefused, "nothing in the cluster restarts a machine");
+}
+
+Result<KubernetesProvider::Found> KubernetesProvider::find(const Machine& machine) {
+  kube::ResourceType type = machine.owner->type;
+  for (const std::string& version : versions_of(machine.owner->type)) {
+    type.version = version;
+    auto object = api_.get_custom(type, machine.owner->name);
+    if (object) return read(type, *object, machine);
+    if (object.error().kind != ErrorKind::kNotFound)
+      return with_context("reading " + machine.owner->words(), object.error());
+    // The same answer where the kind itself is not known: that would prove nothing.
+    const auto known = api_.list_custom(type, kNothing);
+    if (known) return std::unexpected(object.error());
+    if (known.error().kind != ErrorKind::kNotFound)
+      return with_context("looking for " + machine.owner->words(), known.error());
+  }
+  return fail(ErrorKind::kRefused, machine.owner->words() +
+                                       " is not in this cluster: it knows no " + type.plural + "." +
+                                       type.group);
+}
+
+Result<KubernetesProvider::Found> KubernetesProvider::read(const kube::ResourceType& type,
+                                                           const kube::CustomObject& object,
+                                                           const Machine& machine) {
+  const auto json = parse_json(object.json, kOwnerLimits);
+  if (!json) return with_context("reading " + machine.owner->words(), json.error());
+  return Found{.type = type,
+               .uid = object.meta.uid,
+               .instance = instance_of(*json),
+               .is_deleting = object.meta.deleting};
+}
+
+Status KubernetesProvider::terminate(const Machine& machine) {
+  const auto found = find(machine);
+  if (!found && found.error().kind == ErrorKind::kNotFound) return {};
+  if (!found) return std::unexpected(found.error());
+  if (found->instance != machine.provider_id) {
+    return fail(ErrorKind::kRefused, machine.owner->words() + " owns instance " + found->instance +
+                                         ", and the node runs on " + machine.provider_id);
+  }
+  if (found->is_deleting) return {};
+  const auto deleted = api_.delete_custom(found->type, machine.owner->name, found->uid);
+  if (deleted || deleted.error().kind == ErrorKind::kNotFound) return {};
+  return with_context("deleting " + machine.owner->words(), deleted.error());
+}
+
+Result<Fate> KubernetesProvider::fate(const Machine& machine) {
+  const auto found = find(machine);
+  if (!found && found.error().kind == ErrorKind::kNotFound) return Fate::kGone;
+  if (!found) return std::unexpected(found.error());
+  // An object of that name that was made anew.
+  if (found->instance != machine.provider_id && !found->instance.empty()) return Fate::kGone;
+  return found->is_deleting ? Fate::kEnding : Fate::kRuns;
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,28 @@
+// Machines that an object in this cluster owns: deleting that object makes its controller end the
+// machine, and the object stays until the machine is gone (its finalizer). Only while it names the
+// very instance that the node runs on, and never by name alone.
+#pragma once
+
+#include "remediator/cloud/provider.h"
+
+namespace gpuward::remediator {
+
+class KubernetesProvider final : public CloudProvider {
+ public:
+  explicit KubernetesProvider(const ProviderParts& parts) : api_(parts.api) {}
+  [[nodiscard]] bool can(Deed deed, const Machine& machine) const override;
+  [[nodiscard]] Status reboot(const Machine& machine) override;
+  [[nodiscard]] Status terminate(const Machine& machine) override;
+  [[nodiscard]] Result<Fate> fate(const Machine& machine) override;
+
+ private:
+  struct Found;
+  // kNotFound: there is no such object, though the cluster knows its kind.
+  [[nodiscard]] Result<Found> find(const Machine& machine);
+  [[nodiscard]] static Result<Found> read(const kube::ResourceType& type,
+                                          const kube::CustomObject& object, const Machine& machine);
+
+  kube::Api& api_;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,182 @@
+// The step `terminate` on a cluster in memory, with a provider led by the hand.
+#include "remediator/actions/terminate_action.h"
+
+#include "tests/fakes/node_claim.h"
+#include "tests/unit/remediator/actions/intended_step.h"
+#include "tests/unit/remediator/drain/drain_cluster.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using ::testing::HasSubstr;
+
+constexpr const char* kAttachments = "/apis/storage.k8s.io/v1/volumeattachments";
+
+class LedProvider final : public CloudProvider {
+ public:
+  bool can(Deed, const Machine&) const override { return true; }
+  Status reboot(const Machine&) override { return fail(ErrorKind::kInternal, "not asked for"); }
+  Status terminate(const Machine& machine) override {
+    asked.push_back(machine);
+    return answer;
+  }
+  Result<Fate> fate(const Machine& machine) override {
+    looked_at = machine;
+    return is;
+  }
+  std::vector<Machine> asked;
+  Machine looked_at;
+  Status answer;
+  Result<Fate> is = Fate::kEnding;
+};
+
+class TerminateActionTest : public DrainCluster {
+ protected:
+  TerminateActionTest() {
+    kube_.create("/api/v1/nodes", fakes::ready_node("gpu-01"));
+    kube_.patch("/api/v1/nodes/gpu-01", fakes::owned_by_node_claim("claim-1", "uid-of-claim"));
+    node_ = *api_.get_node("gpu-01");
+    remediation_.name = "gpu-01-ab-1";
+    StepRecord drain = intended_step(Step::kDrain, Severity::kIsolate, clock_.wall(), {});
+    drain.result = StepResult::kDone;
+    drain.finished_at = clock_.wall();
+    remediation_.status.steps = {drain};
+  }
+  StepOrder order() {
+    return {.remediation = remediation_,
+            .node = node_,
+            .step = step_,
+            .facts = action_.facts_before(node_),
+            .permit = permit_,
+            .now = clock_.wall()};
+  }
+  void attach(const std::string& volume, const std::string& node = "gpu-01") {
+    kube_.create(kAttachments, {{"apiVersion", "storage.k8s.io/v1"},
+                                {"kind", "VolumeAttachment"},
+                                {"metadata", {{"name", "csi-" + volume}}},
+                                {"spec",
+                                 {{"attacher", "ebs.csi.aws.com"},
+                                  {"nodeName", node},
+                                  {"source", {{"persistentVolumeName", volume}}}}}});
+  }
+
+  LedProvider provider_;
+  TerminateAction action_{api_, provider_};
+  kube::Node node_;
+  Remediation remediation_;
+  PlannedStep step_ = planned(Step::kTerminate);
+};
+
+TEST_F(TerminateActionTest, AsksForTheEndOfTheMachineThatTheNodeRanOnAtTheIntent) {
+  StepOrder first = order();
+
+  const auto begun = action_.begin(first);
+
+  ASSERT_TRUE(begun);
+  EXPECT_EQ(begun->result, StepResult::kRunning);
+  ASSERT_EQ(provider_.asked.size(), 1U);
+  EXPECT_EQ(provider_.asked[0].provider_id, node_.provider_id);
+  ASSERT_TRUE(provider_.asked[0].owner);
+  EXPECT_EQ(provider_.asked[0].owner->name, "claim-1");
+  // Later there is no Node to read it from.
+  kube::Node remembered;
+  remembered.meta.name = "gpu-01";
+  const StepOrder later{.remediation = remediation_,
+                        .node = remembered,
+                        .step = step_,
+                        .facts = begun->facts,
+                        .permit = permit_,
+                        .now = clock_.wall()};
+  ASSERT_TRUE(action_.watch(later));
+  EXPECT_EQ(provider_.looked_at.provider_id, node_.provider_id);
+  EXPECT_EQ(provider_.looked_at.owner->name, "claim-1");
+}
+
+TEST_F(TerminateActionTest, IsDoneWhenTheMachineIsGoneAndTheNodeWithIt) {
+  EXPECT_EQ(action_.watch(order())->result, StepResult::kRunning);
+  provider_.is = Fate::kGone;
+  const auto with_node = action_.watch(order());
+  EXPECT_EQ(with_node->result, StepResult::kRunning);
+  EXPECT_THAT(with_node->message, HasSubstr("waiting for the Node to go"));
+  kube_.remove("/api/v1/nodes/gpu-01");
+  EXPECT_EQ(action_.watch(order())->result, StepResult::kDone);
+  kube_.create("/api/v1/nodes", fakes::ready_node("gpu-01"));  // another one of that name
+  EXPECT_EQ(action_.watch(order())->result, StepResult::kDone);
+  provider_.is = fail(ErrorKind::kUnavailable, "no answer");
+  EXPECT_EQ(action_.watch(order())->result, StepResult::kRunning) << "that proves nothing";
+}
+
+TEST_F(TerminateActionTest, PassesTheGuardsAnewWhereTheCallHasNotArrived) {
+  provider_.is = Fate::kRuns;
+
+  EXPECT_EQ(action_.watch(order())->result, StepResult::kIntended);
+}
+
+TEST_F(TerminateActionTest, GivesWhatIsRefusedToAHuman) {
+  provider_.answer = fail(ErrorKind::kForbidden, "may not delete nodeclaims");
+  const auto refused = action_.begin(order());
+  EXPECT_EQ(refused->result, StepResult::kFailed);
+  EXPECT_TRUE(refused->facts.contains(kNeedsHumanFact));
+  EXPECT_THAT(refused->message, HasSubstr("may not delete nodeclaims"));
+
+  provider_.answer = fail(ErrorKind::kTimeout, "no answer");
+  EXPECT_EQ(action_.begin(order())->result, StepResult::kRunning);
+
+  node_.provider_id.clear();
+  const auto unknown = action_.begin(order());
+  EXPECT_EQ(unknown->result, StepResult::kFailed);
+  EXPECT_TRUE(unknown->facts.contains(kNeedsHumanFact));
+  EXPECT_EQ(provider_.asked.size(), 2U);
+}
+
+TEST_F(TerminateActionTest, AsksForNothingWithoutLeave) {
+  may_send_ = false;
+
+  EXPECT_EQ(action_.begin(order())->result, StepResult::kIntended);
+  EXPECT_TRUE(provider_.asked.empty());
+}
+
+TEST_F(TerminateActionTest, Row22WaitsUntilNoVolumeIsAttachedAnyMore) {
+  attach("pv-1");
+  attach("pv-elsewhere", "gpu-02");
+
+  const auto obstacle = action_.obstacle(order());
+  ASSERT_TRUE(obstacle && *obstacle);
+  EXPECT_EQ(**obstacle, "1 volume is still attached: pv-1");
+  EXPECT_EQ(action_.begin(order())->result, StepResult::kIntended);
+  EXPECT_TRUE(provider_.asked.empty());
+
+  kube_.remove(std::string(kAttachments) + "/csi-pv-1");
+  EXPECT_FALSE(*action_.obstacle(order()));
+  EXPECT_EQ(action_.begin(order())->result, StepResult::kRunning);
+}
+
+TEST_F(TerminateActionTest, Row22DoesAfterTheDeadlineWhatThePolicySays) {
+  attach("pv-1");
+  attach("pv-2");
+  clock_.advance(minutes(10));
+
+  EXPECT_FALSE(*action_.obstacle(order()));
+  const auto held = action_.begin(order());
+  EXPECT_EQ(held->result, StepResult::kFailed);
+  EXPECT_TRUE(held->facts.contains(kNeedsHumanFact));
+  EXPECT_EQ(held->message, "2 volumes are still attached: pv-1, pv-2");
+  EXPECT_TRUE(provider_.asked.empty());
+
+  step_.volumes.proceeds = true;
+  EXPECT_EQ(action_.begin(order())->result, StepResult::kRunning);
+  EXPECT_EQ(provider_.asked.size(), 1U);
+}
+
+TEST_F(TerminateActionTest, KeepsOnWaitingWhereItDoesNotKnowOfTheVolumes) {
+  kube_.add_fault(
+      {.kind = fakes::FaultKind::kForbidden, .path = ".*volumeattachments", .times = -1});
+
+  EXPECT_FALSE(action_.obstacle(order()));
+  EXPECT_EQ(action_.begin(order())->result, StepResult::kIntended);
+  EXPECT_TRUE(provider_.asked.empty());
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

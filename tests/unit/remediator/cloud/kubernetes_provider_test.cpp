@@ -1,0 +1,147 @@
+#include "remediator/cloud/kubernetes_provider.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/fakes/node_claim.h"
+#include "tests/unit/remediator/drain/drain_cluster.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kInstance = "aws:///us-east-1a/i-1";
+const std::string kClaim = std::string(fakes::kNodeClaims) + "/claim-1";
+
+class KubernetesProviderTest : public DrainCluster {
+ protected:
+  void know_node_claims() {
+    kube_.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                 fakes::node_claim_definition());
+  }
+  void own(const std::string& instance = kInstance) {
+    know_node_claims();
+    kube_.create(fakes::kNodeClaims, fakes::node_claim("claim-1", instance));
+  }
+  static Machine machine() {
+    Machine made;
+    made.node = "gpu-01";
+    made.provider_id = kInstance;
+    made.owner = parse_owner("karpenter.sh/v1/nodeclaims//claim-1");
+    return made;
+  }
+  CurrentPolicy policy_{Policy{}};
+  ProviderParts parts_{.policy = policy_, .api = api_, .clock = clock_};
+  KubernetesProvider provider_{parts_};
+};
+
+TEST_F(KubernetesProviderTest, DeletesTheNodeClaimUnderItsUidAndWaitsUntilItIsGone) {
+  own();
+  EXPECT_EQ(*provider_.fate(machine()), Fate::kRuns);
+
+  ASSERT_TRUE(provider_.terminate(machine()));
+
+  const auto deletions = kube_.requests("DELETE", kClaim);
+  ASSERT_EQ(deletions.size(), 1U);
+  EXPECT_EQ(parse_json(deletions[0].body)->at("preconditions").at("uid"),
+            kube_.get(kClaim)["metadata"]["uid"]);
+  EXPECT_EQ(*provider_.fate(machine()), Fate::kEnding);
+  ASSERT_TRUE(provider_.terminate(machine()));  // it is on its way already
+  EXPECT_EQ(kube_.requests("DELETE", kClaim).size(), 1U);
+  kube_.patch(kClaim, {{"metadata", {{"finalizers", nullptr}}}});
+  EXPECT_EQ(*provider_.fate(machine()), Fate::kGone);
+  EXPECT_TRUE(provider_.terminate(machine()));
+}
+
+TEST_F(KubernetesProviderTest, LeavesTheNodeClaimOfAnotherInstanceAlone) {
+  own("aws:///us-east-1a/i-2");
+
+  const auto asked = provider_.terminate(machine());
+
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().kind, ErrorKind::kRefused);
+  EXPECT_THAT(asked.error().message, HasSubstr("NodeClaim claim-1 owns instance aws:///us-east-1a/"
+                                               "i-2, and the node runs on " +
+                                               kInstance));
+  EXPECT_TRUE(kube_.requests("DELETE", "/").empty());
+  EXPECT_EQ(*provider_.fate(machine()), Fate::kGone);  // that name is somebody else's by now
+}
+
+// A management cluster elsewhere, or a definition that somebody has deleted: no proof of anything.
+TEST_F(KubernetesProviderTest, ProvesNothingWhereTheClusterDoesNotKnowTheKind) {
+  const auto fate = provider_.fate(machine());
+
+  ASSERT_FALSE(fate);
+  EXPECT_THAT(fate.error().message, HasSubstr("it knows no nodeclaims.karpenter.sh"));
+  EXPECT_EQ(provider_.terminate(machine()).error().kind, ErrorKind::kRefused);
+  know_node_claims();
+  EXPECT_EQ(*provider_.fate(machine()), Fate::kGone);
+}
+
+TEST_F(KubernetesProviderTest, SaysWhichRightIsMissing) {
+  own();
+  kube_.add_fault({.kind = fakes::FaultKind::kForbidden, .method = "DELETE", .times = -1});
+
+  const auto asked = provider_.terminate(machine());
+
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().kind, ErrorKind::kForbidden);
+  EXPECT_THAT(asked.error().message, HasSubstr("deleting NodeClaim claim-1"));
+}
+
+TEST_F(KubernetesProviderTest, FindsAMachineOfClusterApiInWhateverVersionIsServed) {
+  kube_.create("/api/v1/namespaces", {{"metadata", {{"name", "fleet"}}}});
+  for (const char* version : {"v1beta1", "v1beta2"}) {
+    Json definition = fakes::node_claim_definition();
+    definition["metadata"]["name"] = "machines.cluster.x-k8s.io";
+    definition["spec"]["group"] = "cluster.x-k8s.io";
+    definition["spec"]["scope"] = "Namespaced";
+    definition["spec"]["names"] = {{"kind", "Machine"},
+                                   {"listKind", "MachineList"},
+                                   {"plural", "machines"},
+                                   {"singular", "machine"}};
+    definition["spec"]["versions"][0]["name"] = version;
+    const std::string definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    if (kube_.has(definitions + "/machines.cluster.x-k8s.io"))
+      kube_.remove(definitions + "/machines.cluster.x-k8s.io");
+    kube_.create(definitions, definition);
+    kube_.create(std::string("/apis/cluster.x-k8s.io/") + version + "/namespaces/fleet/machines",
+                 {{"apiVersion", std::string("cluster.x-k8s.io/") + version},
+                  {"kind", "Machine"},
+                  {"metadata", {{"name", "m-1"}}},
+                  {"spec", {{"providerID", kInstance}}}});
+    Machine owned = machine();
+    owned.owner = parse_owner("cluster.x-k8s.io/v1beta1/machines/fleet/m-1");
+
+    EXPECT_EQ(*provider_.fate(owned), Fate::kRuns) << version;
+    EXPECT_TRUE(provider_.terminate(owned)) << version;
+    EXPECT_EQ(*provider_.fate(owned), Fate::kGone) << version;
+  }
+}
+
+TEST(MachineOwner, IsReadFromWhatControllersWriteOnTheNode) {
+  kube::Node node;
+  EXPECT_FALSE(owner_of(node));
+  node.meta.annotations = {{"machine.openshift.io/machine", "openshift-machine-api/m-1"}};
+  EXPECT_EQ(owner_of(node)->words(), "Machine openshift-machine-api/m-1");
+  node.meta.annotations = {{"cluster.x-k8s.io/machine", "m-2"}};
+  EXPECT_FALSE(owner_of(node)) << "without its namespace nobody can find it";
+  node.meta.annotations["cluster.x-k8s.io/cluster-namespace"] = "fleet";
+  EXPECT_EQ(to_string(*owner_of(node)), "cluster.x-k8s.io/v1beta1/machines/fleet/m-2");
+  node.owners = {{.api_version = "v1", .kind = "NodeClaim", .name = "no", .uid = "u"},
+                 {.api_version = "karpenter.sh/v1", .kind = "NodeClaim", .name = "c", .uid = "u"}};
+  EXPECT_EQ(to_string(*owner_of(node)), "karpenter.sh/v1/nodeclaims//c");
+  EXPECT_EQ(owner_of(node)->words(), "NodeClaim c");
+}
+
+TEST(MachineOwner, SurvivesTheWayThroughTheFacts) {
+  for (const char* text : {"karpenter.sh/v1/nodeclaims//c", "g/v/machines/ns/m"}) {
+    EXPECT_EQ(to_string(*parse_owner(text)), text);
+  }
+  for (const char* text : {"", "a", "a/b/c/d", "a/b/c/d/e/f", "/b/c/d/e", "a/b//d/e", "a/b/c/d/"}) {
+    EXPECT_FALSE(parse_owner(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

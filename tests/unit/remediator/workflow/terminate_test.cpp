@@ -1,0 +1,216 @@
+// How a machine is ended: what must be true before, and what becomes of the Remediation when its
+// node goes with the machine. The step itself is led by the hand.
+#include "tests/unit/remediator/workflow/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+class TerminateTest : public ClusterTest {
+ protected:
+  TerminateTest() {
+    clock_.advance(minutes(15));  // the node is no newcomer
+    policy.mode = Mode::kFull;
+    policy.steps[Severity::kIsolate] = {planned(Step::kTaint), planned(Step::kCordon),
+                                        planned(Step::kDrain), planned(Step::kTerminate)};
+    policy.steps[Severity::kIsolate].back().before.approval = false;
+    policy_.set(policy);
+    report(Severity::kIsolate);
+  }
+  // Measured just now.
+  void report(Severity observed) {
+    reports_.answer = HealthReport{.measured_at = clock_.wall(),
+                                   .severity = Severity::kIsolate,
+                                   .kernel_severity = Severity::kIsolate,
+                                   .boot_id = "boot-gpu-01",
+                                   .sees_kernel_log = true,
+                                   .observed_at = {{observed, clock_.wall()}}};
+  }
+  void drain() {
+    ASSERT_TRUE(take({order(Severity::kIsolate)}));
+    steps_[Step::kDrain].progress =
+        StepProgress{.result = StepResult::kDone, .message = "done", .facts = {}, .look_again = {}};
+    ASSERT_TRUE(reconcile());
+    ASSERT_TRUE(reconcile());
+    ASSERT_TRUE(remediation().status.has_done(Step::kDrain));
+  }
+  void begin_the_end() {
+    drain();
+    ASSERT_TRUE(reconcile());
+    ASSERT_EQ(remediation().status.phase, Phase::kTerminating);
+    ASSERT_EQ(steps_[Step::kTerminate].begun, 1);
+  }
+  void node_goes() {
+    kube_.remove("/api/v1/nodes/gpu-01");
+    replica_->view.remove_node("gpu-01");
+  }
+  void machine_is(StepResult result, const std::string& message) {
+    steps_[Step::kTerminate].progress =
+        StepProgress{.result = result, .message = message, .facts = {}, .look_again = {}};
+  }
+  Policy policy;
+};
+
+TEST_F(TerminateTest, ContractAAnIsolatedNodeIsDrainedAndReplaced) {
+  begin_the_end();
+  EXPECT_THAT(slots_.asked, ::testing::ElementsAre(HasSubstr("/cordon"), HasSubstr("/drain"),
+                                                   HasSubstr("/terminate")));
+  node_goes();
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kTerminating) << "its machine may still run";
+
+  machine_is(StepResult::kDone, "gone");
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kReplaced);
+  EXPECT_TRUE(remediation().status.closed_at);
+  EXPECT_EQ(steps_[Step::kTerminate].begun, 1);
+}
+
+TEST_F(TerminateTest, IsNotTakenForAFaultThatIsOnlyLatched) {
+  drain();
+  report(Severity::kReboot);
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kWaiting);
+  EXPECT_EQ(remediation().status.rule, "guard.evidence");
+  EXPECT_THAT(remediation().status.message, HasSubstr("latched"));
+  EXPECT_EQ(steps_[Step::kTerminate].begun, 0);
+  report(Severity::kIsolate);
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kTerminate].begun, 1);
+}
+
+// A drain is enough of a reason to have the state that long; a reboot needs none of it.
+TEST_F(TerminateTest, AloneNeedsAMeasuredState) {
+  reports_.answer->observed_at.clear();
+
+  drain();
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+}
+
+TEST_F(TerminateTest, GoesOnWhileItsNodeIsBeingDeleted) {
+  begin_the_end();
+  kube_.patch("/api/v1/nodes/gpu-01",
+              {{"metadata", {{"finalizers", Json::array({"karpenter.sh/termination"})}}}});
+  kube_.remove("/api/v1/nodes/gpu-01");
+  ASSERT_TRUE(node().meta.deleting);
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kTerminate].watched, 1);
+  EXPECT_EQ(remediation().status.phase, Phase::kTerminating);
+}
+
+TEST_F(TerminateTest, GoesOnWhereAnotherNodeHasTakenTheName) {
+  begin_the_end();
+  node_goes();
+  kube_.create("/api/v1/nodes", fakes::ready_node("gpu-01"));
+  catch_up(*replica_);
+  machine_is(StepResult::kDone, "gone");
+
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kReplaced);
+  EXPECT_FALSE(our_taint_on(node())) << "the new node is none of its business";
+}
+
+TEST_F(TerminateTest, SaysThatNothingProvesTheEndWhereItsTimeIsOver) {
+  begin_the_end();
+  node_goes();
+  machine_is(StepResult::kRunning, "nobody can tell: no answer");
+  clock_.advance(minutes(46));
+
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kSuperseded);
+  EXPECT_THAT(remediation().status.message,
+              HasSubstr("terminate failed: not done in time: nobody can tell"));
+}
+
+TEST_F(TerminateTest, IsHeldForAHumanWhereTheMachineDoesNotGo) {
+  begin_the_end();
+  machine_is(StepResult::kRunning, "waiting for its machine to end");
+  clock_.advance(minutes(46));
+
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_TRUE(node().unschedulable);
+}
+
+TEST_F(TerminateTest, PassesItsGuardsAnewWhereTheCallHasNotArrived) {
+  begin_the_end();
+  machine_is(StepResult::kIntended, "not asked for");
+  report(Severity::kReboot);
+
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kTerminate].begun, 1);
+  EXPECT_EQ(remediation().status.rule, "guard.evidence");
+}
+
+TEST_F(TerminateTest, WaitsForWhatTheStepNamesBeforeAnythingIsWritten) {
+  steps_[Step::kTerminate].waits_for = "1 volume is still attached: pv-1";
+  drain();
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kWaiting);
+  EXPECT_THAT(remediation().status.message, HasSubstr("pv-1"));
+  EXPECT_FALSE(remediation().status.find(Step::kTerminate));
+  const auto before = writes();
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(writes(), before) << "nothing is new";
+  ASSERT_TRUE(*look_again_);
+  steps_[Step::kTerminate].waits_for = std::nullopt;
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kTerminate].begun, 1);
+}
+
+TEST_F(TerminateTest, SaysWhichRightIsMissingToSeeWhetherItMustWait) {
+  steps_[Step::kTerminate].waits_for = fail(ErrorKind::kForbidden, "may not list volumes");
+  drain();
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_THAT(remediation().status.message, HasSubstr("may not list volumes"));
+  EXPECT_EQ(steps_[Step::kTerminate].begun, 0);
+}
+
+TEST_F(TerminateTest, WaitsForAHumanByDefault) {
+  policy.steps[Severity::kIsolate].back() = planned(Step::kTerminate);
+  policy_.set(policy);
+  drain();
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.rule, "guard.approval");
+  EXPECT_EQ(steps_[Step::kTerminate].begun, 0);
+}
+
+TEST_F(TerminateTest, IsFinishedByTheNextProcess) {
+  begin_the_end();
+  node_goes();
+  restart();
+  machine_is(StepResult::kDone, "gone");
+
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kReplaced);
+  EXPECT_EQ(steps_[Step::kTerminate].begun, 1);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
