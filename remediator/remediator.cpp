@@ -140,17 +140,20 @@ void Remediator::assemble() {
                       .clock = clock_});
   webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{}, *intake_, alertmanager_.get(),
                                                    witness_, clock_);
+  returned_ = std::make_unique<ReturnedMachines>(view_, *intake_, clock_);
   controller_ = std::make_unique<Controller>(
-      ControllerOptions{}, ControllerParts{.api = *work_api_,
-                                           .view = view_,
-                                           .queue = queue_,
-                                           .reconciler = *reconciler_,
-                                           .policy = policy_,
-                                           .keep = [this] { return slots_.keep(); },
-                                           .leads = [this] { return election_->is_leader(); },
-                                           .observer = witness_,
-                                           .log = log_,
-                                           .clock = clock_});
+      ControllerOptions{},
+      ControllerParts{.api = *work_api_,
+                      .view = view_,
+                      .queue = queue_,
+                      .reconciler = *reconciler_,
+                      .policy = policy_,
+                      .keep = [this] { return slots_.keep(); },
+                      .take_in_returned = [this] { return returned_->take_in(); },
+                      .leads = [this] { return election_->is_leader(); },
+                      .observer = witness_,
+                      .log = log_,
+                      .clock = clock_});
   readiness_ = std::make_unique<Readiness>(*probe_api_, view_, clock_);
 }
 

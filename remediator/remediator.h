@@ -35,6 +35,7 @@
 #include "remediator/workflow/ledger_slots.h"
 #include "remediator/workflow/reconciler.h"
 #include "remediator/workflow/remediation_intake.h"
+#include "remediator/workflow/returned_machines.h"
 
 namespace gpuward::remediator {
 
@@ -94,6 +95,7 @@ class Remediator {
   std::unique_ptr<PrometheusReports> reports_;
   std::unique_ptr<AlertmanagerApi> alertmanager_;
   std::unique_ptr<RemediationIntake> intake_;
+  std::unique_ptr<ReturnedMachines> returned_;
   std::unique_ptr<AlertmanagerPoll> poll_;
   std::unique_ptr<EventAnnouncer> announcer_;
   // Ends after all that needs the lead.

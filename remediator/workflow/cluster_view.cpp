@@ -20,12 +20,21 @@ void erase_entry(std::multimap<std::string, std::string>& index, const std::stri
   }
 }
 
+// Its Node went, and nothing says that the machine did.
+bool was_given_up(const Remediation& remediation) {
+  return remediation.status.phase == Phase::kSuperseded &&
+         remediation.acted_severity() == Severity::kIsolate;
+}
+
 }  // namespace
 
-void ClusterView::put_node(NodeIdentity node, std::optional<FleetNode> census) {
+bool ClusterView::put_node(NodeIdentity node, std::optional<FleetNode> census) {
   const std::lock_guard lock(mutex_);
+  const auto known = nodes_.find(node.name);
+  const bool is_new = known == nodes_.end() || known->second.identity.uid != node.uid;
   std::string name = node.name;
   nodes_.insert_or_assign(std::move(name), Known{std::move(node), std::move(census)});
+  return is_new;
 }
 
 void ClusterView::remove_node(const std::string& name) {
@@ -138,6 +147,23 @@ void ClusterView::add_open(const Remediation& remediation, Fleet& fleet) const {
   for (const AlertEvidence& alert : remediation.alerts) {
     if (alert.firing()) node.alerts.push_back({alert.alertname, alert.first_received});
   }
+}
+
+std::vector<NodeIdentity> ClusterView::returned_machines() const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, const Remediation*> last_of;  // by instance
+  for (const auto& [name, remediation] : remediations_) {
+    if (remediation.instance_id.empty()) continue;
+    const Remediation*& last = last_of[remediation.instance_id];
+    if (last == nullptr || last->created < remediation.created) last = &remediation;
+  }
+  std::vector<NodeIdentity> returned;
+  for (const auto& [name, known] : nodes_) {
+    const auto last = last_of.find(known.identity.instance_id);
+    if (last == last_of.end() || by_uid_.contains(known.identity.uid)) continue;
+    if (was_given_up(*last->second)) returned.push_back(known.identity);
+  }
+  return returned;
 }
 
 std::vector<ClusterView::Count> ClusterView::count_remediations() const {

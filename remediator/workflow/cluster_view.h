@@ -24,7 +24,8 @@ struct NodeIdentity {
 class ClusterView {
  public:
   // `census`: of a node that budgets count, because it has GPUs.
-  void put_node(NodeIdentity node, std::optional<FleetNode> census);
+  // Whether it is a node that was not known: another UID is another node.
+  bool put_node(NodeIdentity node, std::optional<FleetNode> census);
   void remove_node(const std::string& name);
   void put_remediation(Remediation remediation);
   void remove_remediation(const std::string& name);
@@ -47,6 +48,10 @@ class ClusterView {
   // The nodes that budgets count, with what is open about each.
   [[nodiscard]] Fleet fleet() const;
   [[nodiscard]] std::size_t fleet_size() const;  // of its nodes
+
+  // Nodes without any Remediation whose machine the last Remediation of that instance has given up
+  // without proof that it was gone. By a closed one of severity isolate.
+  [[nodiscard]] std::vector<NodeIdentity> returned_machines() const;
 
   struct Count {
     Phase phase = Phase::kPending;

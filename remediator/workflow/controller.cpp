@@ -111,13 +111,20 @@ void Controller::resync(const std::stop_token& stop) {
     const bool is_due = parts_.clock.steady() >= due;
     // A ledger that cannot be read is tried again soon: nothing is taken without it.
     if (leads && (is_due || !has_led)) {
+      has_new_node_ = true;
       const auto kept = parts_.keep();
       if (!kept) parts_.observer.on_error({}, kept.error());
       look_at_all();
       due = parts_.clock.steady() + (kept ? options_.resync_every : kKeepAgain);
     }
+    if (leads && has_new_node_.exchange(false)) take_in_returned();
     has_led = leads;
   } while (parts_.clock.sleep_for(kLeadInterval, stop));
+}
+
+void Controller::take_in_returned() {
+  if (const auto taken = parts_.take_in_returned(); !taken)
+    parts_.observer.on_error({}, taken.error());
 }
 
 void Controller::follow_nodes(const std::stop_token& stop) {
@@ -131,7 +138,9 @@ void Controller::follow_nodes(const std::stop_token& stop) {
       parts_.log.error("a node could not be read", {{"error", node.error().message}});
       return;
     }
-    parts_.view.put_node(identity_of(*node), census_of(*node, parts_.policy.get()->budgets));
+    const bool is_new =
+        parts_.view.put_node(identity_of(*node), census_of(*node, parts_.policy.get()->budgets));
+    if (is_new) has_new_node_ = true;
     wake(node->meta.name);
   };
   handlers.on_delete = [this, wake](const std::string& name) {

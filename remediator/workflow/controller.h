@@ -3,6 +3,7 @@
 // was lost.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -37,7 +38,8 @@ struct ControllerParts {
   WorkQueue& queue;
   Reconciler& reconciler;
   CurrentPolicy& policy;
-  std::function<Status()> keep;  // the upkeep of the ledger, with every slow round
+  std::function<Status()> keep;              // the upkeep of the ledger, with every slow round
+  std::function<Status()> take_in_returned;  // machines; with every slow round and new node
   // Whether this replica is the one that acts; the others watch only.
   std::function<bool()> leads;
   WorkflowObserver& observer;
@@ -62,12 +64,14 @@ class Controller {
   void reconcile(const std::string& node);
   [[nodiscard]] std::chrono::milliseconds wait_after(const std::string& node, ErrorKind kind);
   void resync(const std::stop_token& stop);
+  void take_in_returned();
   void follow_nodes(const std::stop_token& stop);
   void follow_remediations(const std::stop_token& stop);
 
   ControllerOptions options_;
   ControllerParts parts_;
   std::mutex mutex_;
+  std::atomic<bool> has_new_node_ = false;
   std::map<std::string, Backoff> backoffs_;  // of nodes whose last reconcile failed
   std::vector<std::jthread> threads_;
 };

@@ -1,5 +1,6 @@
 // How a machine is ended: what must be true before, and what becomes of the Remediation when its
 // node goes with the machine. The step itself is led by the hand.
+#include "remediator/workflow/returned_machines.h"
 #include "tests/unit/remediator/workflow/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -210,6 +211,97 @@ TEST_F(TerminateTest, IsFinishedByTheNextProcess) {
 
   EXPECT_EQ(remediation().status.phase, Phase::kReplaced);
   EXPECT_EQ(steps_[Step::kTerminate].begun, 1);
+}
+
+// A kubelet registers its machine again, clean, whoever has deleted the Node.
+class ReturnedMachine : public TerminateTest {
+ protected:
+  void given_up() {
+    drain();
+    node_goes();
+    ASSERT_TRUE(reconcile());
+    ASSERT_EQ(remediation().status.phase, Phase::kSuperseded);
+  }
+  void registers_again(const Json& spec = nullptr) {
+    Json json = fakes::ready_node("gpu-01");
+    if (spec.is_object()) json["spec"].merge_patch(spec);
+    kube_.create("/api/v1/nodes", json);
+    catch_up(*replica_);
+  }
+  Status look() {
+    ReturnedMachines returned(replica_->view, replica_->intake, clock_);
+    return returned.take_in();
+  }
+};
+
+TEST_F(ReturnedMachine, IsTaintedAgainOnSight) {
+  given_up();
+  registers_again();
+  ASSERT_FALSE(our_taint_on(node()));
+
+  ASSERT_TRUE(look());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(our_taint_on(node()), "isolate");
+  EXPECT_TRUE(node().unschedulable);
+  ASSERT_EQ(remediations().size(), 2U);
+  ASSERT_TRUE(look());
+  EXPECT_EQ(remediations().size(), 2U) << "once a node";
+}
+
+TEST_F(ReturnedMachine, IsNotTheOneThatCameInItsPlace) {
+  given_up();
+  registers_again({{"providerID", "aws:///eu-west-1a/i-new"}});
+
+  ASSERT_TRUE(look());
+
+  EXPECT_EQ(remediations().size(), 1U);
+}
+
+TEST_F(ReturnedMachine, IsLeftAloneWhereItsEndWasProven) {
+  begin_the_end();
+  node_goes();
+  machine_is(StepResult::kDone, "gone");
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kReplaced);
+  registers_again();
+
+  ASSERT_TRUE(look());
+
+  EXPECT_EQ(remediations().size(), 1U);
+}
+
+TEST_F(ReturnedMachine, IsLeftAloneOnceAHumanHasSaidSo) {
+  given_up();
+  registers_again();
+  ASSERT_TRUE(look());
+  ASSERT_TRUE(reconcile());
+  for (const Remediation& one : remediations()) {
+    if (!one.open()) continue;
+    kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + one.name,
+                {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  }
+  ASSERT_TRUE(reconcile());
+  ASSERT_FALSE(our_taint_on(node()));
+  clock_.advance(minutes(1));
+  node_goes();
+  registers_again();
+
+  ASSERT_TRUE(look());
+
+  EXPECT_EQ(remediations().size(), 2U);
+}
+
+TEST_F(ReturnedMachine, IsNotLookedForBeforeAllIsKnown) {
+  given_up();
+  registers_again();
+  ClusterView half;
+  ReturnedMachines returned(half, replica_->intake, clock_);
+
+  ASSERT_TRUE(returned.take_in());
+
+  EXPECT_EQ(remediations().size(), 1U);
 }
 
 }  // namespace
