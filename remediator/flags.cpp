@@ -13,6 +13,8 @@ struct Words {
   std::string level = "info";
   std::string format = "logfmt";
   std::string mode;
+  std::string severity;             // of policy explain
+  std::vector<std::string> labels;  // "key=value" each
   bool check_config = false;
 };
 
@@ -70,7 +72,35 @@ CLI::App* add_node_command(CLI::App& app, Flags& flags, const std::string& name,
 
 using Commands = std::vector<std::pair<CLI::App*, Command>>;
 
-Commands add_commands(CLI::App& app, Flags& flags) {
+// A command about a policy file, no cluster needed.
+CLI::App* add_policy_command(CLI::App& policy, Flags& flags, const std::string& name,
+                             const std::string& what) {
+  CLI::App* command = policy.add_subcommand(name, what);
+  command->add_option("file", flags.config_file, "YAML file with the policy")->required();
+  command->fallthrough();
+  return command;
+}
+
+void add_policy_commands(CLI::App& app, Flags& flags, Words& words, Commands& commands) {
+  CLI::App* policy = app.add_subcommand("policy", "Look at a policy file");
+  policy->require_subcommand(1);
+  policy->fallthrough();
+  CLI::App* explain = add_policy_command(*policy, flags, "explain",
+                                         "Say what a policy would do to a node, step by step");
+  CLI::Option* labels =
+      explain->add_option("--labels", words.labels, "Of the node: key=value,key=value")
+          ->delimiter(',');
+  explain->add_option("--node", flags.node, "A node of the cluster, read from there")
+      ->excludes(labels);
+  explain->add_option("--severity", words.severity,
+                      "isolate, reboot, reset or monitor; default: all");
+  commands.emplace_back(explain, Command::kExplainPolicy);
+  commands.emplace_back(
+      add_policy_command(*policy, flags, "check", "Say what is wrong with a policy, and where"),
+      Command::kCheckPolicy);
+}
+
+Commands add_commands(CLI::App& app, Flags& flags, Words& words) {
   CLI::App* list = app.add_subcommand("list", "List the remediations, open ones first");
   list->fallthrough();
   CLI::App* approve =
@@ -80,7 +110,7 @@ Commands add_commands(CLI::App& app, Flags& flags) {
   breaker->fallthrough();
   CLI::App* close = breaker->add_subcommand("close", "Close it: what has come so far is looked at");
   close->fallthrough();
-  return {
+  Commands commands = {
       {list, Command::kList},
       {breaker, Command::kShowBreaker},
       {close, Command::kCloseBreaker},
@@ -94,6 +124,24 @@ Commands add_commands(CLI::App& app, Flags& flags) {
                         "Take what is ours off a node and close its remediation"),
        Command::kCancel},
   };
+  add_policy_commands(app, flags, words, commands);
+  return commands;
+}
+
+// What policy explain is asked about. Why the words are wrong; empty where they are not.
+std::string interpret_subject(const Words& words, Flags& flags) {
+  if (!words.severity.empty()) {
+    flags.severity = parse_severity(words.severity);
+    if (!flags.severity || *flags.severity == Severity::kNone) {
+      return "--severity: must be one of isolate, reboot, reset, monitor";
+    }
+  }
+  for (const std::string& label : words.labels) {
+    const auto equals = label.find('=');
+    if (equals == 0 || equals == std::string::npos) return "--labels: each must be key=value";
+    flags.labels[label.substr(0, equals)] = label.substr(equals + 1);
+  }
+  return {};
 }
 
 // Why the words are wrong; empty where they are not.
@@ -114,7 +162,7 @@ std::string interpret(const Words& words, Flags& flags) {
   flags.log_level = *level;
   flags.log_format = *format;
   flags.in_cluster = flags.kubeconfig.empty() && flags.context.empty();
-  return {};
+  return interpret_subject(words, flags);
 }
 
 }  // namespace
@@ -126,7 +174,7 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
                "gpuward-remediator");
   add_flags(app, flags, words);
   app.set_version_flag("--version", "gpuward-remediator " GPUWARD_VERSION);
-  const Commands commands = add_commands(app, flags);
+  const Commands commands = add_commands(app, flags, words);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/kube/objects.h"
+#include "core/model/severity.h"
 #include "core/runtime/log.h"
 #include "remediator/policy/step.h"
 #include "remediator/webhook_security.h"
@@ -25,7 +27,9 @@ enum class Command : std::uint8_t {
   kResume,
   kCancel,
   kShowBreaker,
-  kCloseBreaker
+  kCloseBreaker,
+  kCheckPolicy,
+  kExplainPolicy
 };
 
 struct Flags {
@@ -43,6 +47,8 @@ struct Flags {
   std::string pod_name;
   std::filesystem::path audit_path;  // empty: stdout
   std::string node;                  // of the commands about one node
+  kube::Labels labels;               // of policy explain: those of a node that need not exist
+  std::optional<Severity> severity;  // of policy explain; none: all
   std::string token;                 // of approve
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;

@@ -174,6 +174,8 @@ Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) 
     case Command::kServe:
     case Command::kCheckConfig:
     case Command::kExplain:
+    case Command::kCheckPolicy:
+    case Command::kExplainPolicy:
       break;
   }
   return fail(ErrorKind::kInternal, "no command of a human's");

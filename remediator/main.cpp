@@ -11,6 +11,7 @@
 #include "remediator/explain.h"
 #include "remediator/flags.h"
 #include "remediator/human_commands.h"
+#include "remediator/policy_commands.h"
 #include "remediator/remediator.h"
 
 namespace {
@@ -67,17 +68,11 @@ int check_config(const Flags& flags) {
   return 0;
 }
 
-int explain(const Flags& flags) {
+// A command that prints what it has found out.
+template <typename Answer>
+int print(const Flags& flags, Answer answer) {
   gpuward::SystemClock clock;
-  const auto text = gpuward::remediator::explain_node(flags, clock);
-  if (!text) return complain(text.error());
-  std::cout << *text;
-  return 0;
-}
-
-int human_command(const Flags& flags) {
-  gpuward::SystemClock clock;
-  const auto text = gpuward::remediator::run_human_command(flags, clock);
+  const auto text = answer(flags, clock);
   if (!text) return complain(text.error());
   std::cout << *text;
   return 0;
@@ -90,7 +85,7 @@ int run(const Flags& flags) {
     case Command::kCheckConfig:
       return check_config(flags);
     case Command::kExplain:
-      return explain(flags);
+      return print(flags, gpuward::remediator::explain_node);
     case Command::kList:
     case Command::kApprove:
     case Command::kPause:
@@ -98,7 +93,10 @@ int run(const Flags& flags) {
     case Command::kCancel:
     case Command::kShowBreaker:
     case Command::kCloseBreaker:
-      return human_command(flags);
+      return print(flags, gpuward::remediator::run_human_command);
+    case Command::kCheckPolicy:
+    case Command::kExplainPolicy:
+      return print(flags, gpuward::remediator::run_policy_command);
   }
   return kFailed;
 }

@@ -43,4 +43,13 @@ std::vector<PlannedStep> steps_for(const Policy& policy, Severity severity) {
   return {plan.begin(), end};
 }
 
+std::optional<Severity> worse_with_steps(const Policy& policy, Severity severity) {
+  for (int next = static_cast<int>(severity) + 1; next <= static_cast<int>(Severity::kIsolate);
+       ++next) {
+    const auto worse = static_cast<Severity>(next);
+    if (!steps_for(policy, worse).empty()) return worse;
+  }
+  return std::nullopt;
+}
+
 }  // namespace gpuward::remediator

@@ -42,16 +42,6 @@ bool contains(const std::vector<Step>& steps, Step step) {
   return std::find(steps.begin(), steps.end(), step) != steps.end();
 }
 
-// The next worse severity that the policy has steps for; nullopt where there is none.
-std::optional<Severity> worse_than(const Policy& policy, Severity severity) {
-  for (int next = static_cast<int>(severity) + 1; next <= static_cast<int>(Severity::kIsolate);
-       ++next) {
-    const auto worse = static_cast<Severity>(next);
-    if (!steps_for(policy, worse).empty()) return worse;
-  }
-  return std::nullopt;
-}
-
 // One decision in the making: guards first, in order; the first that speaks wins.
 class Decider {
  public:
@@ -284,7 +274,7 @@ class Decider {
   }
 
   Decision escalate(const std::string& why) {
-    const auto worse = worse_than(policy_, remediation_.acted_severity());
+    const auto worse = worse_with_steps(policy_, remediation_.acted_severity());
     if (!worse) return hold_for_a_human(why);
     decision_.escalate_to = worse;
     decision_.look_again = std::chrono::milliseconds(0);

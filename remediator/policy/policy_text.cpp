@@ -1,0 +1,120 @@
+#include "remediator/policy/policy_text.h"
+
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "core/runtime/yaml_scalars.h"
+
+namespace gpuward::remediator {
+namespace {
+
+std::string drain_text(const DrainSettings& drain) {
+  std::string text = drain.pods == DrainedPods::kGpu ? "pods that use GPUs" : "all pods";
+  text += ", deadline " + to_duration_text(drain.deadline);
+  switch (drain.on_deadline) {
+    case OnDeadline::kHold:
+      return text + ": held for a human then";
+    case OnDeadline::kDelete:
+      return text + ": what is left is deleted then";
+    case OnDeadline::kProceed:
+      return text + ": the next step follows then, whatever is left";
+  }
+  return text;
+}
+
+// What comes after a step that has failed; empty where it fails with its drain or not at all.
+std::string failure_text(const Policy& policy, Severity severity, Step step) {
+  if (is_mark(step) || step == Step::kDrain || step == Step::kReturn) return {};
+  if (step == Step::kCollectEvidence) return "its failure stops nothing";
+  const auto worse = worse_with_steps(policy, severity);
+  if (!worse) return "where it fails, held for a human";
+  return "where it fails, severity " + std::string(to_string(*worse)) + " from then on";
+}
+
+void add(std::string& text, const std::string& joint, const std::string& more) {
+  if (more.empty()) return;
+  text += (text.empty() ? "" : joint) + more;
+}
+
+std::string limits_text(const PlannedStep& step) {
+  if (step.step == Step::kDrain) return drain_text(step.drain);
+  std::string text;
+  if (step.soak.count() > 0) add(text, ", ", to_duration_text(step.soak) + " without a break");
+  if (step.timeout.count() > 0) add(text, ", ", "at most " + to_duration_text(step.timeout));
+  return text;
+}
+
+std::string wait_text(const WaitBefore& before) {
+  std::string text;
+  if (before.delay.count() > 0) {
+    add(text, "", to_duration_text(before.delay) + " after the step before it");
+  }
+  if (before.approval) add(text, " and ", "for a human's yes");
+  return text;
+}
+
+std::string share_text(const Share& share) {
+  std::ostringstream text;
+  text << share.nodes;
+  if (share.percent > 0) text << " or " << share.percent << " %";
+  return text.str();
+}
+
+std::string scope_text(const std::string& scope, const ScopeLimit& limit) {
+  std::string text = scope + " " + share_text(limit.at_once) + " at once";
+  for (const WindowLimit& window : limit.windows) {
+    text += ", " + share_text(window.share) + " in " + to_duration_text(window.window);
+  }
+  return "  budget: " + text + "\n";
+}
+
+std::string budgets_text(const BudgetLimits& budgets) {
+  std::string text = scope_text("cluster", budgets.cluster) + scope_text("pool", budgets.pool) +
+                     scope_text("zone", budgets.zone);
+  for (const LabelLimit& label : budgets.labels) {
+    text += scope_text("nodes with the same " + label.label, label.limit);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string severity_text(const Policy& policy, Severity severity) {
+  std::string text = "severity " + std::string(to_string(severity)) + "\n";
+  const auto plan = policy.steps.find(severity);
+  if (plan == policy.steps.end() || plan->second.empty()) return text + "  recorded only\n";
+  const std::size_t taken = steps_for(policy, severity).size();
+  for (std::size_t i = 0; i < plan->second.size(); ++i) {
+    const PlannedStep& step = plan->second[i];
+    if (i == taken) {
+      text += "  -- mode " + std::string(to_string(policy.mode)) +
+              " ends here; of what follows nothing is done --\n";
+    }
+    std::string about = limits_text(step);
+    add(about, "; ", failure_text(policy, severity, step.step));
+    text += "  " + std::to_string(i + 1) + ". " + std::string(to_string(step.step)) +
+            (about.empty() ? "" : ": " + about) + "\n";
+    if (const std::string waits = wait_text(step.before); !waits.empty()) {
+      text += "       waits " + waits + "\n";
+    }
+  }
+  return text;
+}
+
+std::string guards_text(const Policy& policy) {
+  std::string text = "before each step that takes pods, GPUs or the machine away\n";
+  text += "  evidence: a report of the exporter, at most " +
+          to_duration_text(policy.max_evidence_age) + " old, that says the same severity\n";
+  text += budgets_text(policy.budgets);
+  text += "before the cordon\n  budget: pool " + share_text(policy.budgets.cordoned) +
+          " cordoned or worse\n";
+  text += "once the alerts have ended, where nothing after the cordon was begun\n  ";
+  text += policy.return_to_service.enabled
+              ? "returned to service by a good report, at most " +
+                    to_duration_text(policy.return_to_service.max_report_age) + " old\n"
+              : "kept until a human returns it: return_to_service is not enabled\n";
+  return text;
+}
+
+}  // namespace gpuward::remediator

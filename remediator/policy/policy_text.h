@@ -1,0 +1,19 @@
+// A policy in words: what would be done to a node at each severity, step by step, and where the
+// mode cuts it. Printed by `gpuward-remediator policy explain`. Pure.
+#pragma once
+
+#include <string>
+
+#include "core/model/severity.h"
+#include "remediator/policy/policy.h"
+
+namespace gpuward::remediator {
+
+// The steps of `severity` in order, with their limits, with what each waits for, and with what
+// follows where it fails. Several lines.
+[[nodiscard]] std::string severity_text(const Policy& policy, Severity severity);
+
+// What holds for every severity: the evidence and the budgets before harm, and the way back.
+[[nodiscard]] std::string guards_text(const Policy& policy);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,69 @@
+#include "remediator/policy_commands.h"
+
+#include <chrono>
+
+#include "core/kube/names.h"
+#include "remediator/cluster.h"
+#include "remediator/policy/policy_text.h"
+#include "remediator/remediator.h"
+
+namespace gpuward::remediator {
+namespace {
+
+std::string name_text(const kube::Node& node) {
+  if (!node.meta.name.empty()) return "node " + node.meta.name;
+  if (node.meta.labels.empty()) return "a node without labels";
+  std::string text;
+  for (const auto& [key, value] : node.meta.labels) {
+    text += (text.empty() ? "" : ", ") + key + "=" + value;
+  }
+  return "a node labelled " + text;
+}
+
+// The node that the policy is explained for: of the cluster where the flags name one.
+Result<kube::Node> subject_of(const Flags& flags, Clock& clock) {
+  if (flags.node.empty()) {
+    kube::Node node;
+    node.meta.labels = flags.labels;
+    return node;
+  }
+  if (auto valid = kube::validate_node_name(flags.node); !valid) {
+    return std::unexpected(valid.error());
+  }
+  const auto cluster = Cluster::connect(flags, clock);
+  if (!cluster) return std::unexpected(cluster.error());
+  const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
+  auto node = api->get_node(flags.node);
+  if (!node) return with_context("reading node " + flags.node, node.error());
+  return node;
+}
+
+}  // namespace
+
+std::string explain_policy(const Flags& flags, const Policy& policy, const kube::Node& node) {
+  std::string text = flags.config_file.string() + " in mode " +
+                     std::string(to_string(policy.mode)) + ", for " + name_text(node) + "\n";
+  if (const auto why = exclusion_of(policy, node)) {
+    return text + "hands off: " + *why + "; alerts are recorded only\n";
+  }
+  for (const Severity severity :
+       {Severity::kIsolate, Severity::kReboot, Severity::kReset, Severity::kMonitor}) {
+    if (flags.severity.value_or(severity) != severity) continue;
+    text += "\n" + severity_text(policy, severity);
+  }
+  return text + "\n" + guards_text(policy);
+}
+
+Result<std::string> run_policy_command(const Flags& flags, Clock& clock) {
+  const auto policy = load_policy(flags);
+  if (!policy) return std::unexpected(policy.error());
+  if (flags.command == Command::kCheckPolicy) {
+    return flags.config_file.string() + " is good. Mode: " + std::string(to_string(policy->mode)) +
+           "\n";
+  }
+  const auto node = subject_of(flags, clock);
+  if (!node) return std::unexpected(node.error());
+  return explain_policy(flags, *policy, *node);
+}
+
+}  // namespace gpuward::remediator

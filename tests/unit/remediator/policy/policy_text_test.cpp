@@ -1,0 +1,85 @@
+#include "remediator/policy/policy_text.h"
+
+#include <gmock/gmock.h>
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Policy policy_of(const std::string& yaml) {
+  const auto file = YamlFile::parse(yaml, "policy.yaml");
+  auto policy = read_policy(*file);
+  EXPECT_TRUE(policy) << policy.error().message;
+  return policy ? *policy : Policy{};
+}
+
+Policy whole_policy(const std::string& mode) {
+  return policy_of("mode: " + mode +
+                   "\n"
+                   "severities:\n"
+                   "  reboot:\n"
+                   "    - taint\n"
+                   "    - cordon\n"
+                   "    - collect-evidence\n"
+                   "    - wait: {approval: true, delay: 10m}\n"
+                   "    - drain: {deadline: 90m, on_deadline: delete}\n"
+                   "    - reboot\n"
+                   "    - verify\n"
+                   "    - return-to-service\n"
+                   "jobs: {image: here/gpuward:1}\n"
+                   "machines: {reboot: [/bin/power-cycle]}\n");
+}
+
+TEST(PolicyText, SaysEachStepWithItsLimitsAndWhatItWaitsFor) {
+  EXPECT_EQ(severity_text(whole_policy("full"), Severity::kReboot),
+            "severity reboot\n"
+            "  1. taint\n"
+            "  2. cordon\n"
+            "  3. collect-evidence: at most 5m; its failure stops nothing\n"
+            "  4. drain: all pods, deadline 90m: what is left is deleted then\n"
+            "       waits 10m after the step before it and for a human's yes\n"
+            "  5. reboot: at most 20m; where it fails, severity isolate from then on\n"
+            "  6. verify: 10m without a break, at most 45m; where it fails, severity isolate from "
+            "then on\n"
+            "  7. return-to-service\n");
+}
+
+TEST(PolicyText, SaysWhereTheModeEndsTheSteps) {
+  EXPECT_THAT(severity_text(whole_policy("cordon"), Severity::kReboot),
+              HasSubstr("  2. cordon\n  -- mode cordon ends here; of what follows nothing is done "
+                        "--\n  3. collect-evidence"));
+  EXPECT_THAT(severity_text(whole_policy("observe"), Severity::kReboot),
+              HasSubstr("severity reboot\n  -- mode observe ends here"));
+  EXPECT_THAT(severity_text(whole_policy("full"), Severity::kReboot), Not(HasSubstr("mode")));
+}
+
+TEST(PolicyText, SaysThatAFailureWithNothingWorseIsAHumansAffair) {
+  const Policy policy = policy_of(
+      "mode: full\n"
+      "severities: {isolate: [cordon, drain, reboot]}\n"
+      "machines: {reboot: [/bin/power-cycle]}\n");
+
+  EXPECT_THAT(severity_text(policy, Severity::kIsolate), HasSubstr("held for a human"));
+}
+
+TEST(PolicyText, SaysThatNothingIsDoneAtASeverityWithoutSteps) {
+  EXPECT_EQ(severity_text(Policy{}, Severity::kMonitor), "severity monitor\n  recorded only\n");
+}
+
+TEST(PolicyText, SaysWhatIsAskedBeforeHarm) {
+  const std::string text = guards_text(
+      policy_of("evidence: {max_age: 90s}\n"
+                "budgets:\n"
+                "  cluster: {nodes: 3, percent: 2.5, windows: [{window: 24h, nodes: 7}]}\n"
+                "return_to_service: {enabled: true}\n"));
+
+  EXPECT_THAT(text, HasSubstr("at most 90s old"));
+  EXPECT_THAT(text, HasSubstr("budget: cluster 3 or 2.5 % at once, 7 in 1d"));
+  EXPECT_THAT(text, HasSubstr("nodes with the same nvidia.com/gpu.clique 1 at once"));
+  EXPECT_THAT(text, HasSubstr("returned to service by a good report, at most 1m old"));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

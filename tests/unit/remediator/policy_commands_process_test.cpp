@@ -1,0 +1,98 @@
+// `policy check` and `policy explain` of the real program, the latter against the fake API server.
+#include "tests/unit/remediator/remediator_process.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class PolicyCommands : public RemediatorProcess {
+ protected:
+  void SetUp() override {
+    RemediatorProcess::SetUp();
+    write("policy.yaml",
+          "mode: cordon\n"
+          "severities:\n  reboot: [taint, cordon, drain]\n"
+          "excluded: {labels: [team=research]}\n");
+  }
+  support::Process::Outcome policy(std::vector<std::string> words) {
+    std::vector<std::string> argv = {kBinary, "policy"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    auto outcome = support::Process::run({.argv = std::move(argv)});
+    EXPECT_TRUE(outcome);
+    return outcome ? *outcome : support::Process::Outcome{};
+  }
+};
+
+TEST_F(PolicyCommands, CheckSaysInALineThatAFileIsGood) {
+  const auto said = policy({"check", path("policy.yaml")});
+
+  EXPECT_EQ(said.exit_code, 0) << said.error_output;
+  EXPECT_EQ(said.output, path("policy.yaml") + " is good. Mode: cordon\n");
+}
+
+TEST_F(PolicyCommands, CheckNamesEveryFaultWithItsLineAndEndsWith2) {
+  write("bad.yaml", "mode: ful\nseverities:\n  reboot: [taint, evict]\n");
+
+  const auto said = policy({"check", path("bad.yaml")});
+
+  EXPECT_EQ(said.exit_code, 2);
+  EXPECT_THAT(said.error_output,
+              AllOf(HasSubstr("bad.yaml:1: mode"), HasSubstr("bad.yaml:3: severities.reboot")));
+  EXPECT_EQ(policy({"check", path("missing.yaml")}).exit_code, 2);
+  EXPECT_EQ(policy({}).exit_code, 2);
+  EXPECT_EQ(policy({"check"}).exit_code, 2);
+}
+
+TEST_F(PolicyCommands, ExplainSaysEverySeverityForANodeOfSuchLabels) {
+  const auto said = policy({"explain", path("policy.yaml"), "--labels", "team=serving,pool=a"});
+
+  EXPECT_EQ(said.exit_code, 0) << said.error_output;
+  EXPECT_THAT(said.output,
+              AllOf(HasSubstr("in mode cordon, for a node labelled pool=a, team=serving\n"),
+                    HasSubstr("severity isolate"), HasSubstr("severity monitor"),
+                    HasSubstr("mode cordon ends here; of what follows nothing is done --\n  3."),
+                    HasSubstr("budget: cluster")));
+}
+
+TEST_F(PolicyCommands, ExplainTakesOneSeverityAndAnotherMode) {
+  const auto said = policy({"explain", path("policy.yaml"), "--severity", "reboot", "--mode=full"});
+
+  EXPECT_THAT(said.output, AllOf(HasSubstr("in mode full"), HasSubstr("severity reboot"),
+                                 Not(HasSubstr("severity isolate")), Not(HasSubstr("ends here"))));
+}
+
+TEST_F(PolicyCommands, ExplainReadsANodeOfTheCluster) {
+  Json excluded = fakes::ready_node("gpu-02");
+  excluded["metadata"]["labels"]["team"] = "research";
+  server_->kube().create("/api/v1/nodes", excluded);
+  const auto explain = [&](const std::string& node) {
+    return policy(
+        {"explain", path("policy.yaml"), "--node", node, "--kubeconfig=" + path("kubeconfig")});
+  };
+
+  EXPECT_THAT(explain("gpu-01").output,
+              AllOf(HasSubstr("for node gpu-01\n"), HasSubstr("severity reboot")));
+  EXPECT_THAT(explain("gpu-02").output,
+              AllOf(HasSubstr("hands off: excluded.labels matches the node: team=research"),
+                    Not(HasSubstr("severity"))));
+  EXPECT_EQ(explain("gpu-99").exit_code, 2);
+}
+
+TEST_F(PolicyCommands, ExplainRefusesWhatItDoesNotUnderstand) {
+  const std::vector<std::vector<std::string>> all = {
+      {"explain", path("policy.yaml"), "--severity", "fatal"},
+      {"explain", path("policy.yaml"), "--severity", "none"},
+      {"explain", path("policy.yaml"), "--labels", "team"},
+      {"explain", path("policy.yaml"), "--labels", "a=b", "--node", "gpu-01"}};
+  for (const auto& words : all) {
+    const auto said = policy(words);
+    EXPECT_EQ(said.exit_code, 2) << words[3];
+    EXPECT_THAT(said.error_output, HasSubstr(words[2]));
+  }
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
