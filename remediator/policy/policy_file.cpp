@@ -30,7 +30,8 @@
 //           on_busy: hold                # a process holds a GPU: hold for a human | escalate
 //           not_on: [aws://]             # providerIDs that begin so: escalated, not tried
 //           command: [nvidia-smi, --gpu-reset]  # of any Job; default: the template's
-//     monitor: []                      # recorded, never acted on
+//     monitor: []                      # recorded, never acted on; a worse one may be empty only
+//                                      # where all milder ones are
 //   drain: {...}                       # defaults of all drains: drain/drain_settings_file.cpp
 //   evictions: {...}                   # the rate of all drains: the same file
 //   budgets: {...}                     # policy/budget_file.cpp
@@ -89,6 +90,24 @@ void read_steps(const YamlMap& severities, Severity severity, const DrainSetting
     return;
   }
   policy.steps[severity] = std::move(plan);
+}
+
+// Nothing at a severity, and something at a milder one, would do less for worse evidence; and what
+// escalates would end there.
+void refuse_gaps(const YamlMap& severities, const Policy& policy) {
+  const auto acts = [&](Severity severity) {
+    const auto plan = policy.steps.find(severity);
+    return plan != policy.steps.end() && !plan->second.empty();
+  };
+  for (const auto& [severity, milder] : {std::pair(Severity::kIsolate, Severity::kReboot),
+                                         std::pair(Severity::kIsolate, Severity::kReset),
+                                         std::pair(Severity::kReboot, Severity::kReset)}) {
+    if (acts(severity) || !acts(milder)) continue;
+    severities.reject(to_string(severity), "has no steps, but the milder " +
+                                               std::string(to_string(milder)) +
+                                               " has: worse evidence must not do less");
+    return;
+  }
 }
 
 void read_retention(const YamlMap& section, Retention& out) {
@@ -171,6 +190,9 @@ Result<Policy> read_policy(const YamlFile& file) {
   require_image(root.map("jobs"), policy);
   read_excluded(root.map("excluded"), policy.excluded);
   read_return(root.map("return_to_service"), policy.return_to_service);
+  if (auto status = file.finish(); !status) return std::unexpected(status.error());
+  // A plan that could not be read is not one without steps: only now.
+  refuse_gaps(severities, policy);
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
   return policy;
 }

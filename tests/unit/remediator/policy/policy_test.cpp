@@ -8,6 +8,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 Result<Policy> parse(const std::string& yaml) {
@@ -93,6 +94,10 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"severities:\n  reboot:\n    - cordon\n    - drain\n    - reboot: {timeot: 5m}\n", "timeot"},
       {"severities:\n  reboot:\n    - cordon\n    - verify: {soak: 2h, timeout: 1h}\n", "shorter"},
       {"severities:\n  reboot: [taint, taint]\n", "twice"},
+      {"severities:\n  reset: []\n  isolate: []\n",
+       "policy.yaml:3: severities.isolate: has no steps, but the milder reboot has"},
+      {"severities:\n  reboot: []\n  isolate: []\n", "isolate: has no steps, but the milder reset"},
+      {"severities:\n  reboot: []\n", "policy.yaml:2: severities.reboot: has no steps"},
       {"severities:\n  monitor: [taint]\n", "monitor is recorded only"},
       {"severities:\n  fatal: [taint]\n", "fatal"},
       {"severities:\n  reboot: [return-to-service]\n", "reboot"},
@@ -109,6 +114,17 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
     EXPECT_EQ(policy.error().kind, ErrorKind::kInvalid);
     EXPECT_THAT(policy.error().message, HasSubstr(row.says)) << row.yaml;
   }
+}
+
+TEST(Policy, DoesNotTakeAPlanWithAFaultForOneWithoutSteps) {
+  EXPECT_THAT(parse("severities: {reboot: [evict]}\n").error().message,
+              Not(HasSubstr("has no steps")));
+}
+
+TEST(Policy, TakesSeveritiesWithoutStepsWhereNoMilderOneHasAny) {
+  EXPECT_TRUE(parse("severities: {reset: []}\n"));
+  EXPECT_TRUE(parse("severities: {reset: [], reboot: []}\n"));
+  EXPECT_TRUE(parse("severities: {reset: [], reboot: [], isolate: []}\n"));
 }
 
 TEST(Policy, ModeLimitsTheSteps) {
