@@ -1,6 +1,8 @@
 #include "remediator/policy_commands.h"
 
 #include <chrono>
+#include <memory>
+#include <utility>
 
 #include "core/kube/names.h"
 #include "remediator/cluster.h"
@@ -42,7 +44,8 @@ Result<kube::Node> subject_of(const Flags& flags, Clock& clock) {
 
 std::string explain_policy(const Flags& flags, const Policy& policy, const kube::Node& node) {
   std::string text = flags.config_file.string() + " in mode " +
-                     std::string(to_string(policy.mode)) + ", for " + name_text(node) + "\n";
+                     std::string(to_string(policy.mode)) + ", for " + name_text(node) +
+                     (policy.pool.empty() ? "" : ", pool " + policy.pool) + "\n";
   if (const auto why = exclusion_of(policy, node)) {
     return text + "hands off: " + *why + "; alerts are recorded only\n";
   }
@@ -55,7 +58,7 @@ std::string explain_policy(const Flags& flags, const Policy& policy, const kube:
 }
 
 Result<std::string> run_policy_command(const Flags& flags, Clock& clock) {
-  const auto policy = load_policy(flags);
+  auto policy = load_policy(flags);
   if (!policy) return std::unexpected(policy.error());
   if (flags.command == Command::kCheckPolicy) {
     return flags.config_file.string() + " is good. Mode: " + std::string(to_string(policy->mode)) +
@@ -63,7 +66,8 @@ Result<std::string> run_policy_command(const Flags& flags, Clock& clock) {
   }
   const auto node = subject_of(flags, clock);
   if (!node) return std::unexpected(node.error());
-  return explain_policy(flags, *policy, *node);
+  const auto all = std::make_shared<const Policy>(std::move(*policy));
+  return explain_policy(flags, *policy_for(all, node->meta.labels), *node);
 }
 
 }  // namespace gpuward::remediator

@@ -12,8 +12,8 @@
 
 namespace gpuward::remediator {
 
-// What the policy would do to `node`, at the severity of the flags or at each, worst first. A node
-// without a name stands for any with its labels.
+// What `policy`, the one for it, would do to `node`, at the severity of the flags or at each, worst
+// first. A node without a name stands for any with its labels.
 [[nodiscard]] std::string explain_policy(const Flags& flags, const Policy& policy,
                                          const kube::Node& node);
 

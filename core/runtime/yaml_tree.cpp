@@ -65,7 +65,10 @@ void YamlDocument::report(const YamlNode& at, int line, std::string_view key,
   if (at.broken) return;
   std::string text = name + ":" + std::to_string(line) + ": ";
   if (const std::string field = join_yaml_path(at.path, key); !field.empty()) text += field + ": ";
-  faults.push_back({line, text.append(message)});
+  text.append(message);
+  // What is read again with other defaults is wrong once.
+  const bool is_known = std::ranges::find(faults, text, &YamlFault::text) != faults.end();
+  if (!is_known) faults.push_back({line, std::move(text)});
 }
 
 void report_unread(const YamlNode& node, YamlDocument& document) {

@@ -9,10 +9,10 @@ namespace {
 constexpr std::array<std::string_view, 2> kControlPlaneLabels = {
     "node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"};
 
-bool has_label(const kube::Node& node, std::string_view selector) {
+bool has_label(const kube::Labels& labels, std::string_view selector) {
   const auto equals = selector.find('=');
-  const auto found = node.meta.labels.find(std::string(selector.substr(0, equals)));
-  if (found == node.meta.labels.end()) return false;
+  const auto found = labels.find(std::string(selector.substr(0, equals)));
+  if (found == labels.end()) return false;
   return equals == std::string_view::npos || found->second == selector.substr(equals + 1);
 }
 
@@ -25,19 +25,44 @@ std::optional<std::string> exclusion_of(const Policy& policy, const kube::Node& 
   }
   if (policy.excluded.nodes.contains(node.meta.name)) return "excluded.nodes names the node";
   for (const std::string& selector : policy.excluded.labels) {
-    if (has_label(node, selector)) return "excluded.labels matches the node: " + selector;
+    if (has_label(node.meta.labels, selector))
+      return "excluded.labels matches the node: " + selector;
   }
   if (!policy.excluded.control_plane) return std::nullopt;
   for (const std::string_view label : kControlPlaneLabels) {
-    if (has_label(node, label)) return "the node belongs to the control plane";
+    if (has_label(node.meta.labels, label)) return "the node belongs to the control plane";
   }
   return std::nullopt;
 }
 
+std::shared_ptr<const Policy> policy_for(std::shared_ptr<const Policy> policy,
+                                         const kube::Labels& labels) {
+  const auto belongs = [&](const PoolPolicy& pool) {
+    return std::ranges::all_of(
+        pool.labels, [&](const std::string& selector) { return has_label(labels, selector); });
+  };
+  const auto pool = std::ranges::find_if(policy->pools, belongs);
+  if (pool == policy->pools.end()) return policy;
+  auto own = std::make_shared<Policy>(*policy);
+  own->pool = pool->name;
+  own->mode = std::min(policy->mode, pool->mode.value_or(policy->mode));
+  return own;
+}
+
+const std::vector<PlannedStep>& plan_of(const Policy& policy, std::string_view pool,
+                                        Severity severity) {
+  static const std::vector<PlannedStep> kNothing;
+  const auto named = std::ranges::find(policy.pools, pool, &PoolPolicy::name);
+  if (named != policy.pools.end()) {
+    const auto own = named->steps.find(severity);
+    if (own != named->steps.end()) return own->second;
+  }
+  const auto common = policy.steps.find(severity);
+  return common == policy.steps.end() ? kNothing : common->second;
+}
+
 std::vector<PlannedStep> steps_for(const Policy& policy, Severity severity) {
-  const auto known = policy.steps.find(severity);
-  if (known == policy.steps.end()) return {};
-  const auto& plan = known->second;
+  const auto& plan = plan_of(policy, policy.pool, severity);
   const auto end = std::ranges::find_if(
       plan, [&](const PlannedStep& step) { return !allows(policy.mode, step.step); });
   return {plan.begin(), end};

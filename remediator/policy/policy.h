@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,6 +17,7 @@
 #include "core/runtime/yaml.h"
 #include "remediator/policy/budget_limits.h"
 #include "remediator/policy/job_settings.h"
+#include "remediator/policy/pool_policy.h"
 #include "remediator/policy/retention.h"
 #include "remediator/policy/step.h"
 #include "remediator/policy/step_plan.h"
@@ -49,6 +51,8 @@ struct Policy {
       {Severity::kReboot, {planned(Step::kTaint), planned(Step::kCordon)}},
       {Severity::kIsolate, {planned(Step::kTaint), planned(Step::kCordon)}},
   };
+  std::vector<PoolPolicy> pools;  // the first that a node belongs to
+  std::string pool;               // of what policy_for() gives: that pool's name
   // How old the report may be that a disruptive step rests on.
   std::chrono::milliseconds max_evidence_age{120'000};
   MachineCommands machines;
@@ -69,6 +73,15 @@ inline constexpr std::string_view kManagedLabel = "gpuward.dev/managed";
 
 // Why gpuward keeps its hands off this node; nullopt where it does not.
 [[nodiscard]] std::optional<std::string> exclusion_of(const Policy& policy, const kube::Node& node);
+
+// The policy as it is for nodes of these labels: with the mode of their pool, where that is lower,
+// and its plans. The same one where they belong to none.
+[[nodiscard]] std::shared_ptr<const Policy> policy_for(std::shared_ptr<const Policy> policy,
+                                                       const kube::Labels& labels);
+
+// All steps of `severity`: as `pool` has them, or else as all nodes do.
+[[nodiscard]] const std::vector<PlannedStep>& plan_of(const Policy& policy, std::string_view pool,
+                                                      Severity severity);
 
 // The steps of `severity` up to the first that the mode does not allow. `rule` of a Remediation's
 // status names the line.

@@ -32,6 +32,7 @@
 //           command: [nvidia-smi, --gpu-reset]  # of any Job; default: the template's
 //     monitor: []                      # recorded, never acted on; a worse one may be empty only
 //                                      # where all milder ones are
+//   pools: [...]                       # of some labels' nodes: policy/pools_file.cpp
 //   drain: {...}                       # defaults of all drains: drain/drain_settings_file.cpp
 //   evictions: {...}                   # the rate of all drains: the same file
 //   budgets: {...}                     # policy/budget_file.cpp
@@ -63,6 +64,7 @@
 #include "remediator/policy/budget_file.h"
 #include "remediator/policy/jobs_file.h"
 #include "remediator/policy/policy.h"
+#include "remediator/policy/pools_file.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -94,11 +96,8 @@ void read_steps(const YamlMap& severities, Severity severity, const DrainSetting
 
 // Nothing at a severity, and something at a milder one, would do less for worse evidence; and what
 // escalates would end there.
-void refuse_gaps(const YamlMap& severities, const Policy& policy) {
-  const auto acts = [&](Severity severity) {
-    const auto plan = policy.steps.find(severity);
-    return plan != policy.steps.end() && !plan->second.empty();
-  };
+void refuse_gaps(const YamlMap& severities, const Policy& policy, std::string_view pool) {
+  const auto acts = [&](Severity severity) { return !plan_of(policy, pool, severity).empty(); };
   for (const auto& [severity, milder] : {std::pair(Severity::kIsolate, Severity::kReboot),
                                          std::pair(Severity::kIsolate, Severity::kReset),
                                          std::pair(Severity::kReboot, Severity::kReset)}) {
@@ -108,6 +107,28 @@ void refuse_gaps(const YamlMap& severities, const Policy& policy) {
                                                " has: worse evidence must not do less");
     return;
   }
+}
+
+void refuse_all_gaps(const YamlMap& root, const Policy& policy) {
+  refuse_gaps(root.map("severities"), policy, {});
+  for (std::size_t i = 0; i < policy.pools.size(); ++i) {
+    refuse_gaps(root.maps("pools")[i].map("severities"), policy, policy.pools[i].name);
+  }
+}
+
+// The plan of each severity with its name in the file, those of the pools included.
+std::vector<std::pair<std::string, std::vector<PlannedStep>>> all_plans(const Policy& policy) {
+  std::vector<std::pair<std::string, std::vector<PlannedStep>>> plans;
+  for (const auto& [severity, plan] : policy.steps) {
+    plans.emplace_back("severities." + std::string(to_string(severity)), plan);
+  }
+  for (const PoolPolicy& pool : policy.pools) {
+    for (const auto& [severity, plan] : pool.steps) {
+      plans.emplace_back("severities." + std::string(to_string(severity)) + " of pool " + pool.name,
+                         plan);
+    }
+  }
+  return plans;
 }
 
 void read_retention(const YamlMap& section, Retention& out) {
@@ -128,11 +149,10 @@ void read_machines(const YamlMap& section, Policy& policy) {
                std::chrono::minutes(10));
   const bool has_program =
       !policy.machines.reboot.empty() && !policy.machines.reboot.front().empty();
-  for (const auto& [severity, plan] : policy.steps) {
+  for (const auto& [name, plan] : all_plans(policy)) {
     const bool reboots = std::ranges::find(plan, Step::kReboot, &PlannedStep::step) != plan.end();
     if (reboots && !has_program) {
-      section.reject("reboot", "is required where severities." + std::string(to_string(severity)) +
-                                   " has the step reboot");
+      section.reject("reboot", "is required where " + name + " has the step reboot");
       return;
     }
   }
@@ -141,11 +161,11 @@ void read_machines(const YamlMap& section, Policy& policy) {
 // The built-in templates name no image.
 void require_image(const YamlMap& section, const Policy& policy) {
   if (!policy.jobs.image.empty()) return;
-  for (const auto& [severity, plan] : policy.steps) {
+  for (const auto& [name, plan] : all_plans(policy)) {
     for (const PlannedStep& step : plan) {
       if (!is_job(step.step) || policy.jobs.template_files.contains(step.step)) continue;
-      section.reject("image", "is required where severities." + std::string(to_string(severity)) +
-                                  " has the step " + std::string(to_string(step.step)));
+      section.reject("image", "is required where " + name + " has the step " +
+                                  std::string(to_string(step.step)));
       return;
     }
   }
@@ -180,6 +200,7 @@ Result<Policy> read_policy(const YamlFile& file) {
   const YamlMap severities = root.map("severities");
   const DrainSettings drain = read_drain_settings(root.map("drain"));
   for (const Severity severity : kSeverities) read_steps(severities, severity, drain, policy);
+  policy.pools = read_pools(root, {.severities = severities, .drain = drain, .mode = policy.mode});
   policy.evictions = read_eviction_rate(root.map("evictions"));
   policy.budgets = read_budgets(root.map("budgets"));
   root.map("evidence")
@@ -192,7 +213,7 @@ Result<Policy> read_policy(const YamlFile& file) {
   read_return(root.map("return_to_service"), policy.return_to_service);
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
   // A plan that could not be read is not one without steps: only now.
-  refuse_gaps(severities, policy);
+  refuse_all_gaps(root, policy);
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
   return policy;
 }

@@ -82,11 +82,11 @@ std::string budgets_text(const BudgetLimits& budgets) {
 
 std::string severity_text(const Policy& policy, Severity severity) {
   std::string text = "severity " + std::string(to_string(severity)) + "\n";
-  const auto plan = policy.steps.find(severity);
-  if (plan == policy.steps.end() || plan->second.empty()) return text + "  recorded only\n";
+  const auto& plan = plan_of(policy, policy.pool, severity);
+  if (plan.empty()) return text + "  recorded only\n";
   const std::size_t taken = steps_for(policy, severity).size();
-  for (std::size_t i = 0; i < plan->second.size(); ++i) {
-    const PlannedStep& step = plan->second[i];
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const PlannedStep& step = plan[i];
     if (i == taken) {
       text += "  -- mode " + std::string(to_string(policy.mode)) +
               " ends here; of what follows nothing is done --\n";

@@ -76,6 +76,7 @@ struct StepRecord {
   int attempts = 0;
   std::string message;
   Facts facts = {};
+  std::string pool = {};  // whose plan it was begun under
 
   friend bool operator==(const StepRecord&, const StepRecord&) = default;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 #include <vector>
 
 #include "core/runtime/yaml.h"
@@ -39,6 +40,8 @@ struct PlannedStep {
   DrainSettings drain;      // of drain, which has a deadline of its own
   JobSettings job = {};     // of the steps that are a Job on the node
   VolumeWait volumes = {};  // of terminate
+  // Whose plan it stands in: the name of a pool; empty: that of all nodes.
+  std::string pool = {};
 };
 
 // The step with its defaults: collect-evidence 5 min, gpu-reset 10 min, reboot 20 min,

@@ -181,7 +181,7 @@ class Decider {
     const Severity severity = remediation_.acted_severity();
     const std::string rule = "severities." + std::string(to_string(severity));
     const std::vector<PlannedStep> plan = steps_for(policy_, severity);
-    decision_.reasons.push_back("policy " + rule + " in mode " +
+    decision_.reasons.push_back("policy " + rule + of_pool() + " in mode " +
                                 std::string(to_string(policy_.mode)) + ": " + words(plan));
     if (plan.empty()) {
       if (ours_on_node()) {
@@ -201,12 +201,14 @@ class Decider {
                        "severity " + std::string(to_string(severity)) + ": " + words(plan));
     }
     if (next != nullptr) return take(*next);
-    if (plan.size() < policy_.steps.at(severity).size()) {
+    if (plan.size() < plan_of(policy_, policy_.pool, severity).size()) {
       return verdict(Verdict::kHold, Phase::kWaiting, "mode",
                      "mode " + std::string(to_string(policy_.mode)) + " takes no further step");
     }
     return hold_for_a_human("the policy's steps are done" + failures());
   }
+
+  std::string of_pool() const { return policy_.pool.empty() ? "" : " of pool " + policy_.pool; }
 
   // What a human has to know of the steps before an escalation.
   std::string failures() const {
@@ -305,11 +307,9 @@ class Decider {
 
   std::string record_only_message() const {
     if (remediation_.severity == Severity::kMonitor) return "severity monitor is recorded only";
-    const auto plan = policy_.steps.find(remediation_.acted_severity());
-    if (plan == policy_.steps.end() || plan->second.empty()) {
-      return "the policy has no steps for this severity";
-    }
-    return "mode " + std::string(to_string(policy_.mode)) + ": would do " + words(plan->second);
+    const auto& plan = plan_of(policy_, policy_.pool, remediation_.acted_severity());
+    if (plan.empty()) return "the policy has no steps for this severity";
+    return "mode " + std::string(to_string(policy_.mode)) + ": would do " + words(plan);
   }
 
   bool cordoned_by_others() const {

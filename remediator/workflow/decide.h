@@ -58,6 +58,7 @@ struct Decision {
   std::optional<std::chrono::milliseconds> look_again;
 };
 
+// `policy` is the one for this node (policy_for).
 [[nodiscard]] Decision decide(const Policy& policy, const World& world, WallTime now);
 
 }  // namespace gpuward::remediator

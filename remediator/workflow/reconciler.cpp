@@ -88,6 +88,7 @@ Result<std::optional<milliseconds>> Reconciler::reconcile_one(const std::string&
   auto node = parts_.api.get_node(now.remediation.node);
   if (node) {
     now.node = std::move(*node);
+    now.policy = policy_for(std::move(now.policy), now.node->meta.labels);
   } else if (node.error().kind != ErrorKind::kNotFound) {
     return std::unexpected(node.error());
   }

@@ -64,6 +64,7 @@ std::optional<StepRecord> decode_step(const Json& json) {
   const Json& attempts = member_at(json, "attempts");
   if (attempts.is_number_integer()) record.attempts = attempts.get<int>();
   record.message = string_at(json, "message");
+  record.pool = string_at(json, "pool");
   record.severity = parse_severity(string_at(json, "severity")).value_or(Severity::kNone);
   const Json& facts = member_at(json, "facts");
   if (facts.is_object()) {
@@ -80,6 +81,7 @@ Json encode_step(const StepRecord& record) {
                {"severity", std::string(to_string(record.severity))},
                {"attempts", record.attempts},
                {"message", record.message}};
+  if (!record.pool.empty()) json["pool"] = record.pool;
   if (!record.facts.empty()) json["facts"] = record.facts;
   if (record.intent_at) json["intentAt"] = to_rfc3339_ms(*record.intent_at);
   if (record.finished_at) json["finishedAt"] = to_rfc3339_ms(*record.finished_at);

@@ -121,7 +121,8 @@ RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
                                             .finished_at = {},
                                             .attempts = attempts + 1,
                                             .message = decision.message,
-                                            .facts = std::move(facts)};
+                                            .facts = std::move(facts),
+                                            .pool = decision.step->pool};
   return status;
 }
 

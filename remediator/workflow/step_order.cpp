@@ -133,13 +133,11 @@ std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediatio
     const bool is_stale = record.severity != remediation.acted_severity();
     const bool can_be_left = record.step != Step::kGpuReset && !is_of_the_machine(record.step);
     if (is_stale && can_be_left) continue;
-    // With the settings of the plan that it was begun under, as they are now.
-    const auto plan = policy.steps.find(record.severity);
-    if (plan != policy.steps.end()) {
-      const auto found = std::ranges::find(plan->second, record.step, &PlannedStep::step);
-      if (found != plan->second.end()) return *found;
-    }
-    return planned(record.step);
+    // With the settings of the plan that it was begun under, as they are now, even where the node
+    // belongs to another pool by now.
+    const auto& plan = plan_of(policy, record.pool, record.severity);
+    const auto found = std::ranges::find(plan, record.step, &PlannedStep::step);
+    return found == plan.end() ? planned(record.step) : *found;
   }
   return std::nullopt;
 }

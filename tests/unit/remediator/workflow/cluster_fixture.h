@@ -93,6 +93,7 @@ class ScriptedStep final : public StepAction {
   }
   Result<StepProgress> next(const StepOrder& order) {
     facts = order.facts;
+    step = order.step;
     if (before) before();
     permit = order.permit;
     permitted = permit();
@@ -107,6 +108,7 @@ class ScriptedStep final : public StepAction {
   Result<std::optional<std::string>> waits_for = std::nullopt;
   Status permitted, abandoning;
   Facts facts, adds;  // given; put into the answer
+  PlannedStep step;   // given
   int begun = 0, watched = 0, abandoned = 0;
 };
 

@@ -39,7 +39,8 @@ Remediation full() {
                                       .finished_at = kNow + std::chrono::seconds(1),
                                       .attempts = 2,
                                       .message = "text",
-                                      .facts = {{"bootIDBefore", "boot-1"}}});
+                                      .facts = {{"bootIDBefore", "boot-1"}},
+                                      .pool = "a100"});
   remediation.status.escalated_to = Severity::kIsolate;
   remediation.status.approval =
       ApprovalRecord{Step::kReboot, "0123456789", kNow, "alice", kNow + std::chrono::seconds(2)};

@@ -1,0 +1,22 @@
+// Reads the section `pools` of a policy; the YAML is shown in pools_file.cpp. Used by
+// read_policy().
+#pragma once
+
+#include <vector>
+
+#include "core/runtime/yaml.h"
+#include "remediator/policy/pool_policy.h"
+
+namespace gpuward::remediator {
+
+// What holds for all nodes of which a pool says nothing.
+struct PoolDefaults {
+  const YamlMap& severities;
+  const DrainSettings& drain;
+  Mode mode;
+};
+
+// In the order of the file. Faults are reported to it.
+[[nodiscard]] std::vector<PoolPolicy> read_pools(const YamlMap& root, const PoolDefaults& defaults);
+
+}  // namespace gpuward::remediator
