@@ -17,6 +17,7 @@
 #include "core/runtime/yaml.h"
 #include "remediator/policy/budget_limits.h"
 #include "remediator/policy/job_settings.h"
+#include "remediator/policy/maintenance_window.h"
 #include "remediator/policy/pool_policy.h"
 #include "remediator/policy/retention.h"
 #include "remediator/policy/step.h"
@@ -51,6 +52,7 @@ struct Policy {
       {Severity::kReboot, {planned(Step::kTaint), planned(Step::kCordon)}},
       {Severity::kIsolate, {planned(Step::kTaint), planned(Step::kCordon)}},
   };
+  std::vector<MaintenanceWindow> windows;
   std::vector<PoolPolicy> pools;  // the first that a node belongs to
   std::string pool;               // of what policy_for() gives: that pool's name
   // How old the report may be that a disruptive step rests on.

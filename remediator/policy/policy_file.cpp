@@ -15,7 +15,7 @@
 //       - taint
 //       - cordon
 //       - collect-evidence: {timeout: 5m}  # its failure stops nothing
-//       - wait: {approval: true, delay: 10m}   # before the next step
+//       - wait: {approval: true, delay: 10m, window: nights}   # before the next step
 //       - drain
 //       - reboot: {timeout: 20m}       # for the node to come back
 //       - quarantine-job: {timeout: 4h}
@@ -32,6 +32,7 @@
 //           command: [nvidia-smi, --gpu-reset]  # of any Job; default: the template's
 //     monitor: []                      # recorded, never acted on; a worse one may be empty only
 //                                      # where all milder ones are
+//   maintenance_windows: [...]         # policy/maintenance_window.cpp
 //   pools: [...]                       # of some labels' nodes: policy/pools_file.cpp
 //   drain: {...}                       # defaults of all drains: drain/drain_settings_file.cpp
 //   evictions: {...}                   # the rate of all drains: the same file
@@ -116,9 +117,11 @@ void refuse_all_gaps(const YamlMap& root, const Policy& policy) {
   }
 }
 
+using NamedPlan = std::pair<std::string, std::vector<PlannedStep>>;
+
 // The plan of each severity with its name in the file, those of the pools included.
-std::vector<std::pair<std::string, std::vector<PlannedStep>>> all_plans(const Policy& policy) {
-  std::vector<std::pair<std::string, std::vector<PlannedStep>>> plans;
+std::vector<NamedPlan> all_plans(const Policy& policy) {
+  std::vector<NamedPlan> plans;
   for (const auto& [severity, plan] : policy.steps) {
     plans.emplace_back("severities." + std::string(to_string(severity)), plan);
   }
@@ -129,6 +132,21 @@ std::vector<std::pair<std::string, std::vector<PlannedStep>>> all_plans(const Po
     }
   }
   return plans;
+}
+
+// Every window that a step waits for has to be one.
+void require_windows(const YamlMap& root, const Policy& policy) {
+  for (const auto& [name, plan] : all_plans(policy)) {
+    for (const PlannedStep& step : plan) {
+      const std::string& window = step.before.window;
+      const bool is_known = std::ranges::find(policy.windows, window, &MaintenanceWindow::name) !=
+                            policy.windows.end();
+      if (window.empty() || is_known) continue;
+      root.reject(step.pool.empty() ? "severities" : "pools",
+                  "the step " + std::string(to_string(step.step)) + " in " + name +
+                      " waits for a window that maintenance_windows does not name");
+    }
+  }
 }
 
 void read_retention(const YamlMap& section, Retention& out) {
@@ -201,6 +219,8 @@ Result<Policy> read_policy(const YamlFile& file) {
   const DrainSettings drain = read_drain_settings(root.map("drain"));
   for (const Severity severity : kSeverities) read_steps(severities, severity, drain, policy);
   policy.pools = read_pools(root, {.severities = severities, .drain = drain, .mode = policy.mode});
+  policy.windows = read_windows(root);
+  require_windows(root, policy);
   policy.evictions = read_eviction_rate(root.map("evictions"));
   policy.budgets = read_budgets(root.map("budgets"));
   root.map("evidence")

@@ -50,6 +50,7 @@ std::string wait_text(const WaitBefore& before) {
   if (before.delay.count() > 0) {
     add(text, "", to_duration_text(before.delay) + " after the step before it");
   }
+  if (!before.window.empty()) add(text, " and ", "for the maintenance window " + before.window);
   if (before.approval) add(text, " and ", "for a human's yes");
   return text;
 }

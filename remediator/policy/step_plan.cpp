@@ -18,6 +18,7 @@ using std::chrono::seconds;
 // What it does not say stays the step's default.
 void read_wait(const YamlMap& settings, WaitBefore& out) {
   settings.read("approval", out.approval);
+  settings.read("window", out.window);
   settings.read("delay", out.delay, seconds(0), hours(24 * 7));
 }
 

@@ -26,6 +26,7 @@ struct VolumeWait {
 struct WaitBefore {
   bool approval = false;               // a human has to say yes
   std::chrono::milliseconds delay{0};  // after the step before it
+  std::string window = {};             // the maintenance window in which it may be begun
 
   friend bool operator==(const WaitBefore&, const WaitBefore&) = default;
 };

@@ -14,6 +14,8 @@ using std::chrono::seconds;
 
 // How often what a step waits for is looked at again.
 constexpr seconds kGateInterval{15};
+// The same where it is known when that will be true; a human may have changed it.
+constexpr milliseconds kLongestGateInterval = std::chrono::minutes(1);
 
 bool is_under_way(const StepRecord& record) {
   return record.result == StepResult::kIntended || record.result == StepResult::kRunning;
@@ -48,7 +50,20 @@ std::optional<Gate> delay_before(const PlannedStep& step, const Remediation& rem
   if (step.before.delay.count() == 0 || now >= due) return std::nullopt;
   const auto left = std::chrono::ceil<milliseconds>(due - now);
   return shut("wait.delay", std::string(to_string(step.step)) + " waits until " + to_rfc3339(due),
-              std::min<milliseconds>(left, std::chrono::minutes(1)));
+              std::min(left, kLongestGateInterval));
+}
+
+// Asked for each time that the step might be begun: one that has been begun goes on after the end.
+std::optional<Gate> window_before(const PlannedStep& step, const Policy& policy, WallTime now) {
+  const std::string& name = step.before.window;
+  if (name.empty()) return std::nullopt;
+  const std::string what = std::string(to_string(step.step)) + " waits for the window " + name;
+  const auto window = std::ranges::find(policy.windows, name, &MaintenanceWindow::name);
+  if (window == policy.windows.end()) return shut("wait.window", what + ", which there is not");
+  if (is_open(*window, now)) return std::nullopt;
+  const WallTime opens = next_opening(*window, now);
+  return shut("wait.window", what + ", which opens " + to_rfc3339(opens),
+              std::min(std::chrono::ceil<milliseconds>(opens - now), kLongestGateInterval));
 }
 
 // Whether the Alertmanager itself still says so. Whoever silences an alert says no.
@@ -175,6 +190,7 @@ Phase phase_of(Step step) {
 
 Gate gate_before(const PlannedStep& step, const Policy& policy, const World& world, WallTime now) {
   if (auto gate = delay_before(step, world.remediation, now)) return *gate;
+  if (auto gate = window_before(step, policy, now)) return *gate;
   if (auto gate = node_before(step, policy, world, now)) return *gate;
   if (auto gate = alerts_before(step, world)) return *gate;
   Gate open;

@@ -1,0 +1,117 @@
+// The YAML of the windows:
+//
+//   maintenance_windows:
+//     - name: nights                   # `- wait: {window: nights}` before a step names it
+//       days: [mon, tue, wed, thu]     # on which it opens; default: every day
+//       start: "22:00"
+//       duration: 8h                   # 1m to 7d; over midnight, too
+//       utc_offset: "+01:00"           # of `start` and `days`; default: UTC
+#include "remediator/policy/maintenance_window.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "core/runtime/text.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::days;
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::sys_days;
+using Wall = std::chrono::system_clock::time_point;
+
+constexpr std::array<std::string_view, 7> kDays = {"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
+constexpr minutes kFarthestFromUtc = hours(14);
+
+// `22:30`
+std::optional<minutes> parse_time_of_day(std::string_view text) {
+  if (text.size() != 5 || text[2] != ':') return std::nullopt;
+  const auto hour = parse_integer<unsigned>(text.substr(0, 2));
+  const auto minute = parse_integer<unsigned>(text.substr(3));
+  if (!hour || !minute || *hour > 23 || *minute > 59) return std::nullopt;
+  return hours(*hour) + minutes(*minute);
+}
+
+// `+01:00`
+std::optional<minutes> parse_offset(std::string_view text) {
+  if (text.empty() || (text.front() != '+' && text.front() != '-')) return std::nullopt;
+  const auto distance = parse_time_of_day(text.substr(1));
+  if (!distance || *distance > kFarthestFromUtc) return std::nullopt;
+  return text.front() == '-' ? -*distance : *distance;
+}
+
+void read_days(const YamlMap& map, MaintenanceWindow& window) {
+  if (!map.has("days")) return;
+  std::vector<std::string> words;
+  map.read("days", words);
+  window.days.fill(false);
+  for (const std::string& word : words) {
+    const auto day = std::ranges::find(kDays, word);
+    if (day == kDays.end()) {
+      map.reject("days", "each must be one of sun, mon, tue, wed, thu, fri, sat");
+      return;
+    }
+    window.days[static_cast<std::size_t>(day - kDays.begin())] = true;
+  }
+  if (words.empty()) map.reject("days", "names no day: the window would never open");
+}
+
+MaintenanceWindow read_window(const YamlMap& map) {
+  MaintenanceWindow window;
+  map.require("name", window.name);
+  read_days(map, window);
+  std::string start;
+  map.require("start", start);
+  const auto time = parse_time_of_day(start);
+  if (!start.empty() && !time) map.reject("start", "must be a time of the day such as \"22:30\"");
+  window.start = time.value_or(minutes(0));
+  if (!map.has("duration")) map.reject("duration", "is required");
+  map.read("duration", window.duration, minutes(1), days(7));
+  std::string offset = "+00:00";
+  map.read("utc_offset", offset);
+  const auto distance = parse_offset(offset);
+  if (!distance) map.reject("utc_offset", "must be a distance to UTC such as \"+01:00\"");
+  window.utc_offset = distance.value_or(minutes(0));
+  return window;
+}
+
+// When it opens on the day that is `after` days after that of `now`; nullopt where it does not.
+std::optional<Wall> opening(const MaintenanceWindow& window, Wall now, int after) {
+  const sys_days day = std::chrono::floor<days>(now + window.utc_offset) + days(after);
+  if (!window.days[std::chrono::weekday(day).c_encoding()]) return std::nullopt;
+  return Wall(day) + window.start - window.utc_offset;
+}
+
+}  // namespace
+
+bool is_open(const MaintenanceWindow& window, Wall now) {
+  for (int before = 0; before <= 7; ++before) {
+    const auto opened = opening(window, now, -before);
+    if (opened && *opened <= now && now < *opened + window.duration) return true;
+  }
+  return false;
+}
+
+Wall next_opening(const MaintenanceWindow& window, Wall now) {
+  for (int after = 0; after <= 7; ++after) {
+    const auto opens = opening(window, now, after);
+    if (opens && *opens > now) return *opens;
+  }
+  return Wall::max();  // no day is named: read_windows() lets none such pass
+}
+
+std::vector<MaintenanceWindow> read_windows(const YamlMap& root) {
+  std::vector<MaintenanceWindow> windows;
+  std::set<std::string> seen;
+  for (const YamlMap& map : root.maps("maintenance_windows")) {
+    windows.push_back(read_window(map));
+    if (!seen.insert(windows.back().name).second) map.reject("name", "is the name of two windows");
+  }
+  return windows;
+}
+
+}  // namespace gpuward::remediator

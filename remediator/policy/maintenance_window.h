@@ -1,0 +1,36 @@
+// The times of the week at which a step may be begun that waits for a maintenance window. Pure;
+// time is a parameter. Read from YAML by read_windows(), asked by the gates of a step.
+//
+// Times of the day are those of a fixed distance to UTC: there is no daylight saving time, so that
+// no day has an hour twice or not at all.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "core/runtime/yaml.h"
+
+namespace gpuward::remediator {
+
+struct MaintenanceWindow {
+  std::string name;
+  std::array<bool, 7> days{true, true, true, true, true, true, true};  // it opens on; Sunday first
+  std::chrono::minutes start{0};                                       // since midnight
+  std::chrono::milliseconds duration{0};                               // may go over midnight
+  std::chrono::minutes utc_offset{0};
+};
+
+[[nodiscard]] bool is_open(const MaintenanceWindow& window,
+                           std::chrono::system_clock::time_point now);
+
+// When it opens next, after `now`.
+[[nodiscard]] std::chrono::system_clock::time_point next_opening(
+    const MaintenanceWindow& window, std::chrono::system_clock::time_point now);
+
+// The section `maintenance_windows`; the YAML is shown in maintenance_window.cpp. Faults are
+// reported to the file.
+[[nodiscard]] std::vector<MaintenanceWindow> read_windows(const YamlMap& root);
+
+}  // namespace gpuward::remediator
