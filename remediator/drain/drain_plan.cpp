@@ -20,11 +20,14 @@ struct Question {
   const DrainScene& scene;
 };
 
+bool is_in(const std::vector<std::string>& globs, const std::string& ns) {
+  return std::ranges::any_of(globs,
+                             [&](const std::string& glob) { return matches_glob(glob, ns); });
+}
+
 std::optional<Judgement> judge_selection(const Question& ask) {
-  const auto& skipped = ask.settings.skipped_namespaces;
-  const bool is_skipped = std::ranges::any_of(
-      skipped, [&](const std::string& glob) { return matches_glob(glob, ask.pod.meta.ns); });
-  if (is_skipped) return Judgement{DrainAct::kSkip, "in a skipped namespace"};
+  if (is_in(ask.settings.skipped_namespaces, ask.pod.meta.ns))
+    return Judgement{DrainAct::kSkip, "in a skipped namespace"};
   if (ask.settings.pods != DrainedPods::kGpu) return std::nullopt;
   if (!asks_for_gpu(ask.pod)) return Judgement{DrainAct::kSkip, "without a GPU"};
   if (has_ended(ask.pod)) return Judgement{DrainAct::kSkip, "ended: they hold no GPU"};
@@ -46,6 +49,13 @@ std::optional<Judgement> judge_end(const Question& ask) {
     return Judgement{DrainAct::kSkip, "whose end an unreachable node cannot confirm"};
   }
   return Judgement{DrainAct::kTerminating, "terminating"};
+}
+
+// Not even after the deadline: a refusal ends the drain before a pod of it is asked to go.
+std::optional<Judgement> judge_exclusion(const Question& ask) {
+  if (!is_in(ask.settings.excluded_namespaces, ask.pod.meta.ns)) return std::nullopt;
+  if (has_ended(ask.pod)) return Judgement{DrainAct::kSkip, "ended, in an excluded namespace"};
+  return Judgement{DrainAct::kRefuse, "its namespace is excluded"};
 }
 
 std::optional<Judgement> judge_loss(const Question& ask) {
@@ -78,7 +88,8 @@ std::optional<Judgement> judge_namespace(const Question& ask) {
 // The first that has something to say wins; the ones of kubectl in kubectl's order
 // (pkg/drain/filters.go), with what is selected before and who may wait after them.
 constexpr std::optional<Judgement> (*kFilters[])(const Question&) = {
-    judge_selection, judge_owner, judge_end, judge_loss, judge_protection, judge_namespace};
+    judge_selection, judge_owner,      judge_end,      judge_exclusion,
+    judge_loss,      judge_protection, judge_namespace};
 
 Judgement judge(const Question& ask) {
   for (const auto filter : kFilters) {

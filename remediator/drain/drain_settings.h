@@ -56,6 +56,8 @@ struct DrainSettings {
   bool evicts_unmanaged = false;          // pods that no controller would make again
   std::vector<NamespaceRule> namespaces;  // the first that matches
   std::vector<std::string> skipped_namespaces;
+  // Of `excluded` of the policy, with * and ?: pods in them are never evicted, and the drain fails.
+  std::vector<std::string> excluded_namespaces = {};
   // Pods that must not be disrupted hold the drain, and at the deadline nothing is deleted or left
   // behind for their sake; with this they are treated as others then.
   bool overrides_do_not_disrupt = false;

@@ -28,7 +28,9 @@ namespace gpuward::remediator {
 struct Exclusions {
   std::set<std::string> nodes;
   std::vector<std::string> labels;  // "key" or "key=value"
-  bool control_plane = true;        // nodes of the control plane
+  // With * and ?: no drain evicts a pod in them. They are in the settings of each drain.
+  std::vector<std::string> namespaces;
+  bool control_plane = true;  // nodes of the control plane
 };
 
 struct ReturnToService {

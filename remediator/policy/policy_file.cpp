@@ -56,7 +56,8 @@
 //   excluded:
 //     nodes: [gpu-017]
 //     labels: [team=research, do-not-touch]
-//     control_plane: true
+//     namespaces: ["billing-*"]        # a drain that would evict a pod there fails before the
+//     first control_plane: true
 //   return_to_service:
 //     enabled: false
 //     max_report_age: 60s
@@ -199,6 +200,10 @@ void read_excluded(const YamlMap& excluded, Exclusions& out) {
       excluded.reject("labels", "each entry must be `key` or `key=value`");
     }
   }
+  excluded.read("namespaces", out.namespaces);
+  if (std::ranges::any_of(out.namespaces, &std::string::empty)) {
+    excluded.reject("namespaces", "each entry must be a namespace, perhaps with * and ?");
+  }
   excluded.read("control_plane", out.control_plane);
 }
 
@@ -216,7 +221,10 @@ Result<Policy> read_policy(const YamlFile& file) {
   const YamlMap root = file.root();
   read_mode(root, policy);
   const YamlMap severities = root.map("severities");
-  const DrainSettings drain = read_drain_settings(root.map("drain"));
+  read_excluded(root.map("excluded"), policy.excluded);
+  DrainSettings drain;
+  drain.excluded_namespaces = policy.excluded.namespaces;
+  drain = read_drain_settings(root.map("drain"), std::move(drain));
   for (const Severity severity : kSeverities) read_steps(severities, severity, drain, policy);
   policy.pools = read_pools(root, {.severities = severities, .drain = drain, .mode = policy.mode});
   policy.windows = read_windows(root);
@@ -229,7 +237,6 @@ Result<Policy> read_policy(const YamlFile& file) {
   read_machines(root.map("machines"), policy);
   policy.jobs = read_jobs(root.map("jobs"));
   require_image(root.map("jobs"), policy);
-  read_excluded(root.map("excluded"), policy.excluded);
   read_return(root.map("return_to_service"), policy.return_to_service);
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
   // A plan that could not be read is not one without steps: only now.

@@ -152,7 +152,10 @@ std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediatio
     // belongs to another pool by now.
     const auto& plan = plan_of(policy, record.pool, record.severity);
     const auto found = std::ranges::find(plan, record.step, &PlannedStep::step);
-    return found == plan.end() ? planned(record.step) : *found;
+    if (found != plan.end()) return *found;
+    PlannedStep forgotten = planned(record.step);
+    forgotten.drain.excluded_namespaces = policy.excluded.namespaces;
+    return forgotten;
   }
   return std::nullopt;
 }

@@ -263,5 +263,23 @@ TEST(DrainPlan, GoesByWavesFromTheWorkloadToWhatTheNodeStandsOn) {
   EXPECT_EQ(wave_of(critical), DrainWave::kCritical);
 }
 
+TEST(DrainPlan, RefusesRunningPodsOfExcludedNamespaces) {
+  DrainSettings settings;
+  settings.excluded_namespaces = {"billing-*"};
+  const auto plan =
+      plan_drain({replica("free"), replica("paid", "billing-eu"),
+                  with_phase(replica("over", "billing-eu"), "Succeeded"),
+                  owned_by(replica("agent", "billing-eu"), "apps/v1", "DaemonSet"),
+                  terminating(replica("going", "billing-eu"), std::chrono::seconds(5))},
+                 settings, scene_at(settings.deadline + std::chrono::hours(1)));
+
+  EXPECT_EQ(planned(plan, "free").act, DrainAct::kEvict);
+  EXPECT_EQ(planned(plan, "paid").act, DrainAct::kRefuse);
+  EXPECT_EQ(planned(plan, "paid").reason, "its namespace is excluded");
+  EXPECT_EQ(planned(plan, "over").act, DrainAct::kSkip);
+  EXPECT_EQ(planned(plan, "agent").act, DrainAct::kSkip);
+  EXPECT_EQ(planned(plan, "going").act, DrainAct::kTerminating);
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

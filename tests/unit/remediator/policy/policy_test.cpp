@@ -104,6 +104,7 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"severities:\n  reboot: [cordon, drain, reboot]\n", "machines.reboot"},
       {"evidence: {max_age: 1h}\n", "evidence.max_age"},
       {"excluded:\n  labels: [\"=x\"]\n", "policy.yaml:2"},
+      {"excluded:\n  namespaces: [\"\"]\n", "policy.yaml:2: excluded.namespaces"},
       {"return_to_service:\n  max_report_age: 0s\n", "max_report_age"},
       {"mode: observe\nmode: full\n", "policy.yaml"},
       {"- a\n", "policy.yaml"},
@@ -252,6 +253,21 @@ TEST(Policy, KeepsItsHandsOffExcludedNodes) {
   EXPECT_TRUE(exclusion_of(policy, node_with({{"node-role.kubernetes.io/master", ""}})));
   EXPECT_FALSE(exclusion_of(policy, node_with({{"team", "serving"}})));
   EXPECT_FALSE(exclusion_of(policy, node_with({{"gpuward.dev/managed", "true"}})));
+}
+
+TEST(Policy, ExcludesNamespacesFromEveryDrain) {
+  const auto policy = parse(
+      "mode: full\n"
+      "severities:\n  isolate: [cordon, drain]\n"
+      "drain: {deadline: 1h}\n"
+      "excluded: {namespaces: [billing]}\n"
+      "pools:\n  - {name: a, labels: [a], drain: {deadline: 2h}}\n");
+
+  ASSERT_TRUE(policy) << policy.error().message;
+  for (const char* pool : {"", "a"}) {
+    EXPECT_THAT(plan_of(*policy, pool, Severity::kIsolate)[1].drain.excluded_namespaces,
+                ElementsAre("billing"));
+  }
 }
 
 TEST(Policy, TakesControlPlaneNodesOnlyWhereToldTo) {
