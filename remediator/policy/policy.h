@@ -59,6 +59,8 @@ struct Policy {
   std::string pool;               // of what policy_for() gives: that pool's name
   // How old the report may be that a disruptive step rests on.
   std::chrono::milliseconds max_evidence_age{120'000};
+  // How long a machine that was reset or restarted is left alone by the next Remediation.
+  std::chrono::milliseconds cooldown{0};
   MachineCommands machines;
   JobsPolicy jobs;
   EvictionRate evictions;

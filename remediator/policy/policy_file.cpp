@@ -37,6 +37,9 @@
 //   drain: {...}                       # defaults of all drains: drain/drain_settings_file.cpp
 //   evictions: {...}                   # the rate of all drains: the same file
 //   budgets: {...}                     # policy/budget_file.cpp
+//   cooldown: 0s                       # between a reset or restart of a machine and the next harm
+//   to
+//                                      # it for another Remediation, such as 1h
 //   remediations:                      # closed ones are deleted
 //     keep_for: 30d
 //     keep_most: 2000
@@ -233,6 +236,7 @@ Result<Policy> read_policy(const YamlFile& file) {
   policy.budgets = read_budgets(root.map("budgets"));
   root.map("evidence")
       .read("max_age", policy.max_evidence_age, std::chrono::seconds(10), std::chrono::minutes(10));
+  root.read("cooldown", policy.cooldown, std::chrono::seconds(0), std::chrono::hours(24 * 7));
   read_retention(root.map("remediations"), policy.retention);
   read_machines(root.map("machines"), policy);
   policy.jobs = read_jobs(root.map("jobs"));

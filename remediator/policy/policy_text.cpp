@@ -107,6 +107,10 @@ std::string guards_text(const Policy& policy) {
   std::string text = "before each step that takes pods, GPUs or the machine away\n";
   text += "  evidence: a report of the exporter, at most " +
           to_duration_text(policy.max_evidence_age) + " old, that says the same severity\n";
+  if (policy.cooldown.count() > 0) {
+    text += "  cooldown: " + to_duration_text(policy.cooldown) +
+            " after a reset or restart of the machine for another remediation\n";
+  }
   text += budgets_text(policy.budgets);
   text += "before the cordon\n  budget: pool " + share_text(policy.budgets.cordoned) +
           " cordoned or worse\n";

@@ -96,4 +96,14 @@ int attempts_on(const Ledger& ledger, const Hardware& hardware, Treatment treatm
   }));
 }
 
+std::optional<WallTime> last_treated_for_others(const Ledger& ledger, const Attempt& attempt) {
+  std::optional<WallTime> last;
+  for (const Attempt& known : ledger.attempts) {
+    if (known.remediation == attempt.remediation) continue;
+    if (!same_hardware(known.hardware, attempt.hardware)) continue;
+    last = std::max(last.value_or(known.at), known.at);
+  }
+  return last;
+}
+
 }  // namespace gpuward::remediator

@@ -130,5 +130,9 @@ struct Ledger {
 // How often that machine, or one of those GPUs wherever it is now, was treated so since then.
 [[nodiscard]] int attempts_on(const Ledger& ledger, const Hardware& hardware, Treatment treatment,
                               WallTime since);
+// When the machine of `attempt`, or one of its GPUs, was last treated for another Remediation than
+// its own; nullopt where that is not known to have been.
+[[nodiscard]] std::optional<WallTime> last_treated_for_others(const Ledger& ledger,
+                                                              const Attempt& attempt);
 
 }  // namespace gpuward::remediator

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/runtime/clock.h"
 #include "remediator/safety/breaker.h"
 #include "remediator/safety/ledger_upkeep.h"
 
@@ -33,6 +34,27 @@ bool is_worn_out(const Ledger& ledger, const Attempt& attempt) {
   return others > 0;
 }
 
+std::optional<SlotRefusal> refuse_worn_out(const Ledger& ledger, const Attempt& attempt) {
+  if (!is_worn_out(ledger, attempt)) return std::nullopt;
+  return SlotRefusal{.guard = "escalation.repeated",
+                     .message = std::string(to_string(attempt.treatment)) +
+                                " was done on this machine within the last 7 days already",
+                     .is_worn_out = true};
+}
+
+// A machine that another Remediation has reset or restarted is left alone for a while.
+std::optional<SlotRefusal> refuse_cooling(const Ledger& ledger, const Attempt& attempt,
+                                          std::chrono::milliseconds cooldown) {
+  const auto last = last_treated_for_others(ledger, attempt);
+  if (!last || attempt.at >= *last + cooldown) return std::nullopt;
+  return SlotRefusal{.guard = "cooldown",
+                     .message =
+                         "this machine was treated already: nothing is taken away from it "
+                         "before " +
+                         to_rfc3339(*last + cooldown),
+                     .is_worn_out = false};
+}
+
 }  // namespace
 
 LedgerSlots::LedgerSlots(LedgerStore& ledger, RemediationStore& remediations,
@@ -43,7 +65,9 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
                                                      const kube::Node& node, Step step) {
   const auto harm = harm_of(step);
   if (!harm) return std::nullopt;
-  const BudgetLimits limits = policy_.get()->budgets;
+  const auto policy = policy_.get();
+  const BudgetLimits& limits = policy->budgets;
+  const auto cooldown = policy->cooldown;
   const Fleet fleet = view_.fleet();
   const SlotRequest request{.remediation = remediation.name,
                             .node = node.meta.name,
@@ -60,13 +84,9 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
                           .hardware = {.instance_id = node.provider_id, .serials = {}},
                           .treatment = treatment.value_or(Treatment::kReset),
                           .at = now};
-    if (treatment && is_worn_out(ledger, attempt)) {
-      refusal = SlotRefusal{.guard = "escalation.repeated",
-                            .message = std::string(to_string(*treatment)) +
-                                       " was done on this machine within the last 7 days already",
-                            .is_worn_out = true};
-      return ledger;
-    }
+    if (treatment) refusal = refuse_worn_out(ledger, attempt);
+    if (!refusal && is_disruptive(step)) refusal = refuse_cooling(ledger, attempt, cooldown);
+    if (refusal) return ledger;
     if (auto why = refuse_slot(ledger, fleet, limits, request, now)) {
       refusal = SlotRefusal{
           .guard = std::move(why->guard), .message = std::move(why->message), .is_worn_out = false};

@@ -103,6 +103,7 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"severities:\n  reboot: [return-to-service]\n", "reboot"},
       {"severities:\n  reboot: [cordon, drain, reboot]\n", "machines.reboot"},
       {"evidence: {max_age: 1h}\n", "evidence.max_age"},
+      {"cooldown: 8d\n", "policy.yaml:1: cooldown"},
       {"excluded:\n  labels: [\"=x\"]\n", "policy.yaml:2"},
       {"excluded:\n  namespaces: [\"\"]\n", "policy.yaml:2: excluded.namespaces"},
       {"return_to_service:\n  max_report_age: 0s\n", "max_report_age"},

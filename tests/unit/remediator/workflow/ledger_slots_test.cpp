@@ -101,6 +101,28 @@ TEST_F(LedgerSlotsTest, CountResetsAndRebootsOfAMachineApart) {
   EXPECT_FALSE(ask(again, Step::kReboot));
 }
 
+TEST_F(LedgerSlotsTest, LeaveATreatedMachineAloneForTheCooldown) {
+  Policy policy = *policy_.get();
+  policy.cooldown = hours(1);
+  policy_.set(policy);
+  const Remediation first = opened("gpu-01");
+  ASSERT_FALSE(ask(first, Step::kGpuReset));
+  EXPECT_FALSE(ask(first, Step::kReboot));  // its own next step does not wait
+  ASSERT_TRUE(slots_over_->give_back(first));
+  Remediation again = first;
+  again.name += "0";
+  clock_.advance(minutes(59));
+
+  const auto refusal = ask(again, Step::kDrain);
+
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->guard, "cooldown");
+  EXPECT_FALSE(refusal->is_worn_out);
+  EXPECT_FALSE(ask(again, Step::kCordon));
+  clock_.advance(minutes(1));
+  EXPECT_FALSE(ask(again, Step::kDrain));
+}
+
 TEST_F(LedgerSlotsTest, RememberAMachineThatHasAnotherNameNow) {
   ASSERT_FALSE(ask(opened("gpu-01"), Step::kReboot));
   ASSERT_TRUE(slots_over_->give_back(remediations()[0]));
