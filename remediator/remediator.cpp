@@ -115,7 +115,7 @@ void Remediator::assemble() {
   intake_ = std::make_unique<RemediationIntake>(view_, intake_store_, queue_, clock_);
   if (alertmanager_) {
     poll_ = std::make_unique<AlertmanagerPoll>(
-        PollOptions{}, *alertmanager_, *intake_, clock_,
+        PollOptions{.policy = &policy_}, *alertmanager_, *intake_, clock_,
         [this](const Error& error) { witness_.on_error({}, error); });
   }
   announcer_ = std::make_unique<EventAnnouncer>(*event_api_);
@@ -138,8 +138,8 @@ void Remediator::assemble() {
                       .announcer = *announcer_,
                       .observer = witness_,
                       .clock = clock_});
-  webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{}, *intake_, alertmanager_.get(),
-                                                   witness_, clock_);
+  webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{.policy = &policy_}, *intake_,
+                                                   alertmanager_.get(), witness_, clock_);
   returned_ = std::make_unique<ReturnedMachines>(view_, *intake_, clock_);
   controller_ = std::make_unique<Controller>(
       ControllerOptions{},

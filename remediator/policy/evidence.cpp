@@ -42,8 +42,8 @@ Change fold_firing(Remediation& remediation, const Order& order, WallTime now) {
     return Change::kSome;
   }
   if (!make_room(remediation.alerts)) return raised;
-  remediation.alerts.push_back(
-      {order.alertname, order.fingerprint, order.severity, order.starts_at, now, std::nullopt});
+  remediation.alerts.push_back({order.alertname, order.fingerprint, order.severity, order.starts_at,
+                                now, std::nullopt, order.foreign});
   return Change::kSome;
 }
 

@@ -21,7 +21,8 @@ struct Order {
   std::string fingerprint;
   bool firing = true;
   WallTime starts_at;
-  WallTime ends_at;  // of a resolved one
+  WallTime ends_at;      // of a resolved one
+  bool foreign = false;  // node and severity are the policy's words for it (foreign_alerts)
 };
 
 enum class Change : std::uint8_t {

@@ -16,6 +16,7 @@
 #include "core/model/severity.h"
 #include "core/runtime/yaml.h"
 #include "remediator/policy/budget_limits.h"
+#include "remediator/policy/foreign_alerts.h"
 #include "remediator/policy/job_settings.h"
 #include "remediator/policy/maintenance_window.h"
 #include "remediator/policy/pool_policy.h"
@@ -54,6 +55,7 @@ struct Policy {
       {Severity::kReboot, {planned(Step::kTaint), planned(Step::kCordon)}},
       {Severity::kIsolate, {planned(Step::kTaint), planned(Step::kCordon)}},
   };
+  std::vector<ForeignAlertRule> foreign_alerts;
   std::vector<MaintenanceWindow> windows;
   std::vector<PoolPolicy> pools;  // the first that a node belongs to
   std::string pool;               // of what policy_for() gives: that pool's name

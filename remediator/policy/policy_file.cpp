@@ -32,6 +32,7 @@
 //           command: [nvidia-smi, --gpu-reset]  # of any Job; default: the template's
 //     monitor: []                      # recorded, never acted on; a worse one may be empty only
 //                                      # where all milder ones are
+//   foreign_alerts: [...]              # of other rules than gpuward's: policy/foreign_alerts.cpp
 //   maintenance_windows: [...]         # policy/maintenance_window.cpp
 //   pools: [...]                       # of some labels' nodes: policy/pools_file.cpp
 //   drain: {...}                       # defaults of all drains: drain/drain_settings_file.cpp
@@ -230,6 +231,7 @@ Result<Policy> read_policy(const YamlFile& file) {
   drain = read_drain_settings(root.map("drain"), std::move(drain));
   for (const Severity severity : kSeverities) read_steps(severities, severity, drain, policy);
   policy.pools = read_pools(root, {.severities = severities, .drain = drain, .mode = policy.mode});
+  policy.foreign_alerts = read_foreign_alerts(root);
   policy.windows = read_windows(root);
   require_windows(root, policy);
   policy.evictions = read_eviction_rate(root.map("evictions"));

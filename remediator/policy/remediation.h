@@ -56,6 +56,7 @@ struct AlertEvidence {
   WallTime starts_at;
   WallTime first_received;
   std::optional<WallTime> ended_at;  // absent while it fires
+  bool foreign = false;              // not of gpuward's rules: never enough for harm by itself
 
   [[nodiscard]] bool firing() const { return !ended_at.has_value(); }
   friend bool operator==(const AlertEvidence&, const AlertEvidence&) = default;

@@ -30,7 +30,7 @@ void AlertmanagerPoll::run(const std::stop_token& stop) {
 Status AlertmanagerPoll::round() {
   const auto alerts = read();
   if (!alerts) return std::unexpected(alerts.error());
-  const Orders orders = to_orders(*alerts);
+  const Orders orders = to_orders_under(options_.policy, *alerts);
   const auto taken = intake_.take(orders.orders, clock_.steady() + options_.take_within);
   if (!taken) return with_context("alerts read from Alertmanager", taken.error());
   return {};

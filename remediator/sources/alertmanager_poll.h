@@ -13,6 +13,7 @@
 
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
+#include "remediator/policy/current_policy.h"
 #include "remediator/safety/active_alerts.h"
 #include "remediator/sources/alertmanager_api.h"
 #include "remediator/sources/intake.h"
@@ -25,6 +26,7 @@ struct PollOptions {
   std::chrono::milliseconds take_within{10'000};
   // What was read is an answer for so long: many nodes that wait at once cost one read.
   std::chrono::milliseconds fresh_for{5'000};
+  const CurrentPolicy* policy = nullptr;  // whose foreign_alerts are taken; null: none
 };
 
 class AlertmanagerPoll final : public ActiveAlerts {

@@ -12,6 +12,7 @@
 
 #include "core/http/server.h"
 #include "core/runtime/clock.h"
+#include "remediator/policy/current_policy.h"
 #include "remediator/sources/alertmanager_api.h"
 #include "remediator/sources/intake.h"
 #include "remediator/sources/webhook_observer.h"
@@ -19,9 +20,10 @@
 namespace gpuward::remediator {
 
 struct WebhookOptions {
-  PayloadLimits limits;
+  PayloadLimits limits = {};
   std::chrono::milliseconds answer_within{900};  // the durable part's share of a second
   std::size_t max_in_flight = 32;                // further ones get 503 at once
+  const CurrentPolicy* policy = nullptr;         // whose foreign_alerts are taken; null: none
 };
 
 class AlertmanagerWebhook {

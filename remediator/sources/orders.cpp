@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kMaxAlertname = 256;
 
-std::string_view label(const Alert& alert, const char* name) {
+std::string_view label(const Alert& alert, const std::string& name) {
   const auto found = alert.labels.find(name);
   return found == alert.labels.end() ? std::string_view() : std::string_view(found->second);
 }
@@ -22,16 +22,20 @@ std::optional<Severity> parse_remediation(std::string_view word) {
   return std::nullopt;
 }
 
-Result<Order> to_order(const Alert& alert) {
-  const auto severity = parse_remediation(label(alert, "remediation"));
+// The alert as `rule` has it; null: as it says itself.
+Result<Order> to_order(const Alert& alert, const ForeignAlertRule* rule) {
+  const auto severity =
+      rule == nullptr ? parse_remediation(label(alert, "remediation")) : rule->severity;
   if (!severity) {
     return fail(ErrorKind::kInvalid,
                 "label remediation: must be one of isolate, reboot, reset, monitor");
   }
-  const std::string_view node = label(alert, "node");
-  if (node.empty()) return fail(ErrorKind::kInvalid, "label node: missing");
+  const std::string key = rule == nullptr ? "node" : rule->node_label;
+  const std::string_view value = label(alert, key);
+  const std::string_view node = rule == nullptr ? value : without_port(value);
+  if (node.empty()) return fail(ErrorKind::kInvalid, "label " + key + ": missing");
   if (!kube::validate_node_name(node)) {
-    return fail(ErrorKind::kInvalid, "label node: not a valid node name");
+    return fail(ErrorKind::kInvalid, "label " + key + ": not a valid node name");
   }
   return Order{.node = std::string(node),
                .severity = *severity,
@@ -39,19 +43,22 @@ Result<Order> to_order(const Alert& alert) {
                .fingerprint = alert.fingerprint,
                .firing = alert.firing,
                .starts_at = alert.starts_at,
-               .ends_at = alert.ends_at};
+               .ends_at = alert.ends_at,
+               .foreign = rule != nullptr};
 }
 
 }  // namespace
 
-Orders to_orders(std::span<const Alert> alerts) {
+Orders to_orders(std::span<const Alert> alerts, std::span<const ForeignAlertRule> foreign) {
   Orders result;
   for (std::size_t i = 0; i < alerts.size(); ++i) {
-    if (label(alerts[i], "remediation").empty()) {
+    const bool speaks_for_itself = !label(alerts[i], "remediation").empty();
+    const auto* rule = speaks_for_itself ? nullptr : rule_for(foreign, alerts[i].labels);
+    if (!speaks_for_itself && rule == nullptr) {
       ++result.ignored;
       continue;
     }
-    auto order = to_order(alerts[i]);
+    auto order = to_order(alerts[i], rule);
     if (order) {
       result.orders.push_back(std::move(*order));
     } else {
@@ -59,6 +66,12 @@ Orders to_orders(std::span<const Alert> alerts) {
     }
   }
   return result;
+}
+
+Orders to_orders_under(const CurrentPolicy* policy, std::span<const Alert> alerts) {
+  if (policy == nullptr) return to_orders(alerts);
+  const auto in_force = policy->get();
+  return to_orders(alerts, in_force->foreign_alerts);
 }
 
 }  // namespace gpuward::remediator

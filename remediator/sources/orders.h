@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "remediator/policy/current_policy.h"
 #include "remediator/policy/evidence.h"
+#include "remediator/policy/foreign_alerts.h"
 #include "remediator/sources/alertmanager_payload.h"
 
 namespace gpuward::remediator {
@@ -19,10 +21,15 @@ struct BadAlert {
 
 struct Orders {
   std::vector<Order> orders;
-  std::size_t ignored = 0;  // alerts without a `remediation` label: not for us
+  std::size_t ignored = 0;  // neither a `remediation` label nor a rule: not for us
   std::vector<BadAlert> rejected;
 };
 
-[[nodiscard]] Orders to_orders(std::span<const Alert> alerts);
+// Alerts that ask for nothing themselves are looked up in `foreign`.
+[[nodiscard]] Orders to_orders(std::span<const Alert> alerts,
+                               std::span<const ForeignAlertRule> foreign = {});
+
+// The same with the rules of the policy in force; null: none.
+[[nodiscard]] Orders to_orders_under(const CurrentPolicy* policy, std::span<const Alert> alerts);
 
 }  // namespace gpuward::remediator

@@ -85,7 +85,7 @@ class Decider {
     std::size_t named = 0;
     for (const AlertEvidence& alert : remediation_.alerts) {
       if (named++ == kNamedAlerts) break;
-      decision_.reasons.push_back("alert " + alert.alertname +
+      decision_.reasons.push_back((alert.foreign ? "foreign alert " : "alert ") + alert.alertname +
                                   (alert.firing() ? " fires" : " has ended") + ", severity " +
                                   std::string(to_string(alert.severity)));
     }

@@ -40,6 +40,7 @@ AlertEvidence decode_evidence(const Json& json) {
   alert.starts_at = time_at(json, "startsAt").value_or(WallTime());
   alert.first_received = time_at(json, "firstReceived").value_or(WallTime());
   alert.ended_at = time_at(json, "endedAt");
+  alert.foreign = flag_at(json, "foreign").value_or(false);
   return alert;
 }
 
@@ -49,6 +50,7 @@ Json encode_evidence(const AlertEvidence& alert) {
                {"severity", std::string(to_string(alert.severity))},
                {"startsAt", to_rfc3339_ms(alert.starts_at)},
                {"firstReceived", to_rfc3339_ms(alert.first_received)}};
+  if (alert.foreign) json["foreign"] = true;
   if (alert.ended_at) json["endedAt"] = to_rfc3339_ms(*alert.ended_at);
   return json;
 }

@@ -197,6 +197,33 @@ TEST_F(RemediatorProcess, WritesTheAuditTrailToAFile) {
   EXPECT_EQ(process_->output(), "");
 }
 
+// Without an independent source of evidence it goes no further than the cordon, whatever the policy
+// would do.
+TEST_F(RemediatorProcess, CordonsForAForeignAlertAndDoesNoMore) {
+  write("policy.yaml",
+        "mode: full\n"
+        "severities: {reboot: [taint, cordon, drain]}\n"
+        "foreign_alerts:\n"
+        "  - {match: {alertname: DcgmXid}, node_label: Hostname, severity: reboot}\n"
+        "budgets: {cordon: {nodes: 1}}\n");
+  start_ready({"--config.file=" + path("policy.yaml")});
+  Json foreign = firing();
+  foreign["labels"] = {{"alertname", "DcgmXid"}, {"Hostname", "gpu-01:9400"}};
+
+  tell(notification(foreign));
+
+  ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, kSoon, "cordon"));
+  const auto explain = [&] {
+    return support::Process::run(
+               {.argv = {kBinary, "explain", "gpu-01", "--kubeconfig=" + path("kubeconfig")}})
+        ->output;
+  };
+  ASSERT_TRUE(wait_until([&] { return explain().find("rule guard.") != std::string::npos; }, kSoon,
+                         "the guard"));
+  EXPECT_THAT(explain(), HasSubstr("severity reboot, since"));
+  EXPECT_THAT(explain(), HasSubstr("firing, foreign"));
+}
+
 TEST_F(RemediatorProcess, ExplainsANode) {
   start_ready();
   tell(alert());

@@ -71,5 +71,30 @@ TEST(Orders, DoNotLoseGoodAlertsBesideABadOne) {
   EXPECT_EQ(orders.rejected[0].index, 0U);
 }
 
+TEST(Orders, TakeNodeAndSeverityOfAForeignAlertFromItsRule) {
+  const std::vector<ForeignAlertRule> rules = {
+      {.match = {{"alertname", "Dcgm*"}}, .node_label = "Hostname", .severity = Severity::kReboot}};
+  const std::vector<Alert> alerts = {
+      alert({{"alertname", "DcgmXid"}, {"Hostname", "gpu-01:9400"}, {"node", "exporter-pod"}}),
+      alert({{"alertname", "DcgmXid"}, {"node", "gpu-01"}}),
+      alert({{"alertname", "DcgmXid"}, {"Hostname", "no node!"}}),
+      alert({{"alertname", "Watchdog"}, {"Hostname", "gpu-01"}}),
+      alert({{"alertname", "DcgmOurs"}, {"node", "gpu-02"}, {"remediation", "reset"}})};
+
+  const Orders orders = to_orders(alerts, rules);
+
+  ASSERT_THAT(orders.orders, SizeIs(2));
+  EXPECT_EQ(orders.orders[0].node, "gpu-01");
+  EXPECT_EQ(orders.orders[0].severity, Severity::kReboot);
+  EXPECT_TRUE(orders.orders[0].foreign);
+  EXPECT_EQ(orders.orders[1].node, "gpu-02");
+  EXPECT_EQ(orders.orders[1].severity, Severity::kReset);
+  EXPECT_FALSE(orders.orders[1].foreign);
+  EXPECT_EQ(orders.ignored, 1U);
+  ASSERT_THAT(orders.rejected, SizeIs(2));
+  EXPECT_THAT(orders.rejected[0].what, HasSubstr("label Hostname: missing"));
+  EXPECT_THAT(orders.rejected[1].what, HasSubstr("label Hostname: not a valid node name"));
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

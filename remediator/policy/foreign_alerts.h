@@ -1,0 +1,34 @@
+// Alerts of others (dcgm-exporter, kube-state-metrics, ...) that do not say which node is to be
+// treated and how: rules that say it for them. Pure; read from YAML by read_foreign_alerts(), used
+// by sources/orders.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/severity.h"
+#include "core/runtime/yaml.h"
+
+namespace gpuward::remediator {
+
+struct ForeignAlertRule {
+  std::map<std::string, std::string> match;  // label -> its value, with * and ?
+  std::string node_label = "node";           // of the alert, its value is the node, perhaps a port
+  Severity severity = Severity::kNone;
+};
+
+// The first rule of which the alert has every label; null where there is none.
+[[nodiscard]] const ForeignAlertRule* rule_for(std::span<const ForeignAlertRule> rules,
+                                               const std::map<std::string, std::string>& labels);
+
+// `gpu-01` of `gpu-01:9400`.
+[[nodiscard]] std::string_view without_port(std::string_view address);
+
+// The section `foreign_alerts`; the YAML is shown in foreign_alerts.cpp. Faults are reported to the
+// file.
+[[nodiscard]] std::vector<ForeignAlertRule> read_foreign_alerts(const YamlMap& root);
+
+}  // namespace gpuward::remediator
