@@ -24,6 +24,12 @@ void EventAnnouncer::announce(kube::NodeEvent event) {
   wake_.notify_one();
 }
 
+Status EventAnnouncer::tell(const kube::NodeEvent& event) {
+  auto said = api_.create_event(event);
+  if (!said) ++lost_;
+  return said;
+}
+
 void EventAnnouncer::run(const std::stop_token& stop) {
   while (true) {
     std::unique_lock lock(mutex_);

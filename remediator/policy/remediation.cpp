@@ -24,6 +24,8 @@ std::optional<Phase> parse_phase(std::string_view text) {
 
 bool is_open(Phase phase) { return phase <= Phase::kPaused; }
 
+bool needs_human(Phase phase) { return phase == Phase::kHeld || phase == Phase::kPaused; }
+
 const StepRecord* RemediationStatus::find(Step step) const {
   const auto found =
       std::find_if(steps.begin(), steps.end(), [&](const StepRecord& s) { return s.step == step; });

@@ -46,6 +46,8 @@ inline constexpr std::string_view kFinalizer = "gpuward.dev/remediation";
 [[nodiscard]] std::string_view to_string(Phase phase);  // "Pending", ...
 [[nodiscard]] std::optional<Phase> parse_phase(std::string_view text);
 [[nodiscard]] bool is_open(Phase phase);
+// Nothing goes on without a human, who has to be told of it, whatever crashes.
+[[nodiscard]] bool needs_human(Phase phase);
 
 // One alert about the node. Identity is the fingerprint; nothing here changes when it is merely
 // repeated.
@@ -116,6 +118,8 @@ struct RemediationStatus {
   std::optional<Severity> kernel_severity;
   // Worse than the evidence, because the steps of the evidence's severity did not help.
   std::optional<Severity> escalated_to;
+  // The phase of which a human has been told for sure; absent where its phase need not be told so.
+  std::optional<Phase> told_phase;
   std::optional<ApprovalRecord> approval;  // of the step that waits for one
   std::vector<std::string> history;        // what was tried before and how it ended; oldest first
   std::optional<WallTime> closed_at;

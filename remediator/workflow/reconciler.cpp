@@ -26,9 +26,7 @@ std::string_view action_of(Verdict verdict) {
   return {};
 }
 
-bool needs_attention(Phase phase) {
-  return phase == Phase::kQuarantined || phase == Phase::kPaused || phase == Phase::kHeld;
-}
+bool needs_attention(Phase phase) { return phase == Phase::kQuarantined || needs_human(phase); }
 
 // As it was when the Remediation was opened.
 kube::Node remembered_node(const Remediation& remediation) {
@@ -103,6 +101,7 @@ Result<std::optional<milliseconds>> Reconciler::reconcile_one(const std::string&
       parts_.observer.on_error(now.remediation.node, status.error());
     return let_go(now.remediation);
   }
+  if (auto status = tell_human(now); !status) return std::unexpected(status.error());
   if (auto status = weigh_evidence(now); !status) return std::unexpected(status.error());
   return now.decision.look_again;
 }
@@ -359,6 +358,7 @@ Status Reconciler::record_failure(Case& now, const Error& error) {
 Status Reconciler::write(Case& now, const RemediationStatus& next) {
   Remediation wanted = now.remediation;
   wanted.status = next;
+  if (next.told_phase != next.phase) wanted.status.told_phase.reset();
   auto written = parts_.store.write_status(wanted);
   if (!written) return with_context("writing the status", written.error());
   now.remediation = std::move(*written);
@@ -378,11 +378,26 @@ void Reconciler::audit(const Case& now, AuditMoment moment, const std::string& e
 void Reconciler::announce(const Case& now, Phase before) {
   const Phase phase = now.remediation.status.phase;
   const bool acted = !action_of(now.decision.verdict).empty();
-  if (phase == before && !acted) return;
+  if (needs_human(phase) || (phase == before && !acted)) return;
   say(now, now.decision.message);
 }
 
+// First the word, then that it was said: what is lost or dies in between says it twice, never not
+// at all.
+Status Reconciler::tell_human(Case& now) {
+  RemediationStatus next = now.remediation.status;
+  if (!needs_human(next.phase) || next.told_phase == next.phase) return {};
+  const auto told = parts_.announcer.tell(event_of(now, next.message));
+  if (!told) return with_context("telling that it needs a human", told.error());
+  next.told_phase = next.phase;
+  return write(now, next);
+}
+
 void Reconciler::say(const Case& now, const std::string& what) {
+  parts_.announcer.announce(event_of(now, what));
+}
+
+kube::NodeEvent Reconciler::event_of(const Case& now, const std::string& what) {
   const Phase phase = now.remediation.status.phase;
   kube::NodeEvent event;
   event.node = now.remediation.node;
@@ -391,7 +406,7 @@ void Reconciler::say(const Case& now, const std::string& what) {
   event.reason = "Gpuward" + std::string(to_string(phase));
   event.message = now.remediation.name + ": " + what;
   event.component = std::string(kOwner);
-  parts_.announcer.announce(std::move(event));
+  return event;
 }
 
 }  // namespace gpuward::remediator

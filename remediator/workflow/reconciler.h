@@ -77,7 +77,9 @@ class Reconciler {
   [[nodiscard]] Status write(Case& now, const RemediationStatus& next);
   void audit(const Case& now, AuditMoment moment, const std::string& error = {});
   void announce(const Case& now, Phase before);
+  [[nodiscard]] Status tell_human(Case& now);
   void say(const Case& now, const std::string& what);
+  [[nodiscard]] static kube::NodeEvent event_of(const Case& now, const std::string& what);
 
   ReconcilerParts parts_;
 };

@@ -145,6 +145,7 @@ RemediationStatus decode_status(const Json& json) {
   status.pre_existing_cordon = flag_at(json, "preExistingCordon");
   status.kernel_severity = parse_severity(string_at(json, "kernelSeverity"));
   status.escalated_to = parse_severity(string_at(json, "escalatedTo"));
+  status.told_phase = parse_phase(string_at(json, "toldPhase"));
   status.approval = decode_approval(member_at(json, "approval"));
   status.closed_at = time_at(json, "closedAt");
   status.reasons = texts_at(json, "reasons");
@@ -169,6 +170,8 @@ Json encode_status(const RemediationStatus& status) {
            status.pre_existing_cordon ? Json(*status.pre_existing_cordon) : Json(nullptr)},
           {"kernelSeverity", severity_or_null(status.kernel_severity)},
           {"escalatedTo", severity_or_null(status.escalated_to)},
+          {"toldPhase",
+           status.told_phase ? Json(std::string(to_string(*status.told_phase))) : Json(nullptr)},
           {"approval", encode_approval(status.approval)},
           {"history", status.history},
           {"closedAt", time_or_null(status.closed_at)}};

@@ -44,6 +44,12 @@ void bend_node(const Stage& stage, Json& node) {
   if (stage.is_off(Sabotage::kNodeIdentity)) hide_identity(stage, node);
 }
 
+// Only whose own write was answered knows that there is something to be told.
+void hide_what_is_untold(Json& remediation) {
+  const auto status = remediation.find("status");
+  if (status != remediation.end()) (*status)["toldPhase"] = string_at(*status, "phase");
+}
+
 void make_young(const Stage& stage, Json& remediation) {
   if (!member_at(member_at(remediation, "status"), "steps").is_array()) return;
   for (Json& step : remediation["status"]["steps"]) {
@@ -122,7 +128,7 @@ std::optional<http::ClientResponse> swallowed(Stage& stage, const Address& to,
   return std::nullopt;
 }
 
-std::string bent_answer(const Stage& stage, const Address& to, std::string body) {
+std::string bent_answer(const Stage& stage, const Address& to, bool to_write, std::string body) {
   if (stage.sabotage == Sabotage::kNone || to.name.empty()) return body;
   auto object = parse_json(body);
   if (!object || !object->is_object() || !object->contains("metadata")) return body;
@@ -130,6 +136,7 @@ std::string bent_answer(const Stage& stage, const Address& to, std::string body)
     bend_node(stage, *object);
   } else {
     bend_remediation(stage, *object);
+    if (stage.is_off(Sabotage::kToldAgain) && !to_write) hide_what_is_untold(*object);
   }
   return dump_json(*object);
 }

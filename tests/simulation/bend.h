@@ -24,6 +24,7 @@ struct Address {
 // The answer to a request that is swallowed; nullopt where it goes to the server.
 [[nodiscard]] std::optional<http::ClientResponse> swallowed(Stage& stage, const Address& to,
                                                             const http::ClientRequest& request);
-[[nodiscard]] std::string bent_answer(const Stage& stage, const Address& to, std::string body);
+[[nodiscard]] std::string bent_answer(const Stage& stage, const Address& to, bool to_write,
+                                      std::string body);
 
 }  // namespace gpuward::remediator::simulation

@@ -124,9 +124,8 @@ void World::check_rest() const {
     require(waits_for_somebody(status.phase), "rest",
             name + " is " + std::string(to_string(status.phase)) + ": " + status.message);
     require(!status.message.empty(), "rest", name + " does not say why");
-    // Whoever dies or is cut off between the write and the word tells nobody: a gap that is known.
-    const bool is_told = told_.knows_held(name) || stage_.cut.contains(name);
-    require(status.phase != Phase::kHeld || is_told, "told", name + " is held and nobody was told");
+    require(!needs_human(status.phase) || told_.knows(name, status.phase), "told",
+            name + " needs a human and nobody was told");
   }
   for (const Machine& machine : fleet_.machines()) {
     if (machine.exists && machine.fault >= Severity::kReset) check_quarantined(machine);

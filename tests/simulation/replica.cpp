@@ -32,9 +32,12 @@ Status permit(const Stage& stage) {
 
 }  // namespace
 
-void Told::announce(kube::NodeEvent event) {
-  if (stage_.is_off(Sabotage::kAnnouncement)) return;
-  if (event.reason == "GpuwardHeld") held_.insert(event.message.substr(0, event.message.find(':')));
+Status Told::tell(const kube::NodeEvent& event) {
+  if (stage_.is_off(Sabotage::kAnnouncement)) return {};
+  if (!stage_.is_quiet && stage_.chance.happens(stage_.setting.fault))
+    return fail(ErrorKind::kUnavailable, "nobody can be told");
+  said_.emplace(event.message.substr(0, event.message.find(':')), event.reason);
+  return {};
 }
 
 // The replica is at work: what it is told from here on is a new look.

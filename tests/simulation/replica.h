@@ -22,16 +22,17 @@ class NoCredentials final : public kube::Credentials {
 // What people have been told, over the lives of all replicas.
 class Told final : public Announcer {
  public:
-  explicit Told(const Stage& stage) : stage_(stage) {}
-  void announce(kube::NodeEvent event) override;
-  // Whether anybody was ever told that this Remediation is held.
-  [[nodiscard]] bool knows_held(const std::string& remediation) const {
-    return held_.contains(remediation);
+  explicit Told(Stage& stage) : stage_(stage) {}
+  void announce(kube::NodeEvent) override {}
+  [[nodiscard]] Status tell(const kube::NodeEvent& event) override;
+  // Whether anybody was ever told that this Remediation is in this phase.
+  [[nodiscard]] bool knows(const std::string& remediation, Phase phase) const {
+    return said_.contains({remediation, "Gpuward" + std::string(to_string(phase))});
   }
 
  private:
-  const Stage& stage_;
-  std::set<std::string> held_;
+  Stage& stage_;
+  std::set<std::pair<std::string, std::string>> said_;  // Remediation and reason
 };
 
 class Silence final : public WorkflowObserver {

@@ -33,6 +33,7 @@ enum class Sabotage : std::uint8_t {
   kApproval,         // every request for a yes is read as answered by one
   kQuietReasons,     // a reason that is another one at every look
   kAnnouncement,     // nobody is told of anything
+  kToldAgain,        // what was not told right after its write is read as told
   kTimeout,          // a step that goes on for ever, its intent always young
   kIntake,           // alerts are answered as accepted, and are not
 };
@@ -42,7 +43,7 @@ struct SabotageName {
   std::string_view name;
 };
 
-inline constexpr std::array<SabotageName, 23> kSabotages = {{
+inline constexpr std::array<SabotageName, 24> kSabotages = {{
     {Sabotage::kBudgets, "budgets"},
     {Sabotage::kStop, "stop"},
     {Sabotage::kFreshness, "freshness"},
@@ -64,6 +65,7 @@ inline constexpr std::array<SabotageName, 23> kSabotages = {{
     {Sabotage::kApproval, "approval"},
     {Sabotage::kQuietReasons, "quiet-reasons"},
     {Sabotage::kAnnouncement, "announcement"},
+    {Sabotage::kToldAgain, "told-again"},
     {Sabotage::kTimeout, "timeout"},
     {Sabotage::kIntake, "intake"},
 }};

@@ -2,7 +2,6 @@
 // truth about it. Others than the remediator write through it, so that nothing goes unseen.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -51,7 +50,6 @@ struct Stage {
   CurrentPolicy policy;
   Tick tick = 0;
   std::vector<Look*> looks;        // who is at work, the innermost last
-  std::set<std::string> cut;       // Remediations whose writer never got the answer
   bool is_quiet = false;           // nothing goes wrong any more
   std::optional<Tick> stopped_at;  // the switch that stops everything
   std::chrono::milliseconds jumped{0};

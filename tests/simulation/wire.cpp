@@ -18,19 +18,17 @@ Result<http::ClientResponse> Wire::send(const http::ClientRequest& request) {
   const Address to = address_of(request.url);
   if (!stage_.is_quiet && stage_.chance.happens(stage_.setting.interrupt)) interrupt_();
   ++stage_.tick;
-  crash_perhaps("before", to);
+  crash_perhaps("before");
   auto answer = send_or_fail(to, request);
-  if (!answer && to.resource == Resource::kStatus) stage_.cut.insert(to.name);
-  crash_perhaps("after", to);
+  crash_perhaps("after");
   // An error tells nothing of what people want.
   if (answer && answer->status / 100 == 2) stage_.looks.back()->told = stage_.tick;
   return answer;
 }
 
-void Wire::crash_perhaps(const char* when, const Address& to) {
+void Wire::crash_perhaps(const char* when) {
   if (stage_.is_quiet || !stage_.chance.happens(stage_.setting.crash / 2)) return;
   stage_.trace.say("crash " + std::string(when) + " the request");
-  stage_.cut.insert(to.name);
   throw Crash{};
 }
 
@@ -74,7 +72,7 @@ Result<http::ClientResponse> Wire::forward(const Address& to, const http::Client
   }
   if (!answer || answer->status / 100 != 2) return answer;
   hear(to, request, answer->body);
-  answer->body = bent_answer(stage_, to, std::move(answer->body));
+  answer->body = bent_answer(stage_, to, is_write(request), std::move(answer->body));
   return answer;
 }
 

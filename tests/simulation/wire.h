@@ -29,7 +29,7 @@ class Wire final : public http::Client {
  private:
   Result<http::ClientResponse> send_or_fail(const Address& to, const http::ClientRequest& request);
   Result<http::ClientResponse> forward(const Address& to, const http::ClientRequest& request);
-  void crash_perhaps(const char* when, const Address& to);
+  void crash_perhaps(const char* when);
   void hear(const Address& to, const http::ClientRequest& request, const std::string& body);
   void hear_version(const Address& to);
   void hear_node(const std::string& body);

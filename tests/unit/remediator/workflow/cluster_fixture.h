@@ -31,7 +31,13 @@ class NoCredentials final : public kube::Credentials {
 class RecordingAnnouncer final : public Announcer {
  public:
   void announce(kube::NodeEvent event) override { events.push_back(std::move(event)); }
-  std::vector<kube::NodeEvent> events;
+  Status tell(const kube::NodeEvent& event) override {
+    if (!telling) return telling;
+    told.push_back(event);
+    return {};
+  }
+  std::vector<kube::NodeEvent> events, told;
+  Status telling;  // how it goes
 };
 
 class RecordingWitness final : public WorkflowObserver {

@@ -189,7 +189,7 @@ TEST_F(ReconcilerTest, PausesWhereAHumanUncordons) {
   EXPECT_EQ(remediation().status.phase, Phase::kPaused);
   EXPECT_EQ(node_writes(), 0U);
   EXPECT_FALSE(node().unschedulable);
-  EXPECT_TRUE(replica_->announcer.events.back().warning);
+  EXPECT_TRUE(replica_->announcer.told.back().warning);
 }
 
 TEST_F(ReconcilerTest, PausesWhereAHumanRemovesTheTaint) {

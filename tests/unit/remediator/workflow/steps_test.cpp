@@ -357,7 +357,7 @@ TEST_F(StepsTest, GoNoFurtherAfterAFailedDrain) {
   EXPECT_THAT(remediation().status.message, HasSubstr("pod a/b"));
   EXPECT_EQ(steps_[Step::kReboot].begun, 0);
   EXPECT_TRUE(node().unschedulable);
-  EXPECT_TRUE(replica_->announcer.events.back().warning);
+  EXPECT_TRUE(replica_->announcer.told.back().warning);
 }
 
 TEST_F(StepsTest, GoOnWithoutEvidenceThatCouldNotBeCollected) {
