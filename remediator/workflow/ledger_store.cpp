@@ -110,7 +110,7 @@ Status LedgerStore::commit_once(const Batch& batch, std::vector<Status>& outcome
 
 std::vector<Status> LedgerStore::commit(const Batch& batch, const std::stop_token& stop) {
   std::vector<Status> outcomes(batch.size());
-  Backoff backoff(kBetweenWrites);
+  Backoff backoff(kBetweenWrites, jitter_.seed);
   Status common;
   for (int tried = 1; tried <= kLedgerTries; ++tried) {
     common = commit_once(batch, outcomes);

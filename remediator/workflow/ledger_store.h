@@ -9,6 +9,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -27,6 +28,11 @@ struct LedgerPlace {
   std::string name = "gpuward-ledger";
 };
 
+// The seed of its waits; 0: from the system.
+struct LedgerJitter {
+  std::uint64_t seed = 0;
+};
+
 // Any thread; one store a process. Changes that come at the same time go into one write.
 class LedgerStore {
  public:
@@ -36,8 +42,8 @@ class LedgerStore {
   using Change = std::function<Result<Ledger>(const Ledger&)>;
 
   // `api` and `clock` must outlive it.
-  LedgerStore(kube::Api& api, LedgerPlace place, Clock& clock)
-      : api_(api), place_(std::move(place)), clock_(clock) {}
+  LedgerStore(kube::Api& api, LedgerPlace place, Clock& clock, LedgerJitter jitter = {})
+      : api_(api), place_(std::move(place)), clock_(clock), jitter_(jitter) {}
 
   // kInvalid where it cannot be read to its last entry, kNotFound where it is gone.
   [[nodiscard]] Result<Ledger> read();
@@ -71,6 +77,7 @@ class LedgerStore {
   kube::Api& api_;
   const LedgerPlace place_;
   Clock& clock_;
+  const LedgerJitter jitter_;
 
   std::mutex mutex_;
   std::condition_variable done_;

@@ -57,6 +57,21 @@ void make_young(const Stage& stage, Json& remediation) {
   }
 }
 
+void bend_switch(const Stage& stage, Json& config_map) {
+  if (stage.is_off(Sabotage::kStop)) config_map["data"]["stop"] = "false";
+}
+
+void bend_ledger(const Stage& stage, Json& config_map) {
+  Json& text = config_map["data"]["ledger.json"];
+  Json ledger = *parse_json(text.get<std::string>());
+  if (stage.is_off(Sabotage::kSlots)) ledger["slots"] = Json::array();
+  if (stage.is_off(Sabotage::kWindows)) ledger["starts"] = Json::array();
+  if (stage.is_off(Sabotage::kArrivals)) ledger["arrivals"] = Json::array();
+  if (stage.is_off(Sabotage::kAttempts)) ledger["attempts"] = Json::array();
+  if (stage.is_off(Sabotage::kBreaker)) ledger["breaker"]["open"] = false;
+  text = dump_json(ledger);
+}
+
 void bend_remediation(const Stage& stage, Json& remediation) {
   Json& annotations = remediation["metadata"]["annotations"];
   if (annotations.is_null()) annotations = Json::object();
@@ -79,10 +94,24 @@ bool drops_version(const Stage& stage, Resource resource) {
       return stage.is_off(Sabotage::kEvidenceVersion);
     case Resource::kStatus:
       return stage.is_off(Sabotage::kStatusVersion);
+    case Resource::kLedger:
+      return stage.is_off(Sabotage::kLedgerVersion);
+    case Resource::kSwitch:
+    case Resource::kLease:
     case Resource::kOther:
       return false;
   }
   return false;
+}
+
+// The objects of which there is one: they are created by a POST to their collection.
+std::optional<Address> address_of_state(const std::string& path) {
+  const std::string ns = "/namespaces/" + kStateNamespace + "/";
+  if (path.find(ns) == std::string::npos) return std::nullopt;
+  const std::string name = path.substr(path.rfind('/') + 1);
+  if (name == kSwitchName) return Address{Resource::kSwitch, name};
+  if (name == kLedgerName || name == "configmaps") return Address{Resource::kLedger, kLedgerName};
+  return Address{Resource::kLease, kLeaseName};
 }
 
 }  // namespace
@@ -90,6 +119,7 @@ bool drops_version(const Stage& stage, Resource resource) {
 Address address_of(const std::string& url) {
   const auto begin = url.find('/', url.find("://") + 3);
   std::string path = url.substr(begin, url.find('?') - begin);
+  if (auto state = address_of_state(path)) return *std::move(state);
   for (const auto& [prefix, resource] :
        {std::pair{kNodes, Resource::kNode},
         std::pair{remediation_collection(), Resource::kRemediation}}) {
@@ -104,7 +134,8 @@ Address address_of(const std::string& url) {
 
 http::ClientRequest bent_request(const Stage& stage, const Address& to,
                                  http::ClientRequest request) {
-  if (request.method != "PATCH" || !drops_version(stage, to.resource)) return request;
+  if (request.method == "GET" || request.method == "POST" || !drops_version(stage, to.resource))
+    return request;
   Json body = *parse_json(request.body);
   body["metadata"].erase("resourceVersion");
   request.body = dump_json(body);
@@ -134,7 +165,13 @@ std::string bent_answer(const Stage& stage, const Address& to, bool to_write, st
   if (!object || !object->is_object() || !object->contains("metadata")) return body;
   if (to.resource == Resource::kNode) {
     bend_node(stage, *object);
-  } else {
+  } else if (to.resource == Resource::kSwitch) {
+    bend_switch(stage, *object);
+  } else if (to.resource == Resource::kLease && !to_write && stage.is_off(Sabotage::kLease)) {
+    (*object)["spec"].erase("holderIdentity");
+  } else if (to.resource == Resource::kLedger) {
+    bend_ledger(stage, *object);
+  } else if (to.resource == Resource::kRemediation || to.resource == Resource::kStatus) {
     bend_remediation(stage, *object);
     if (stage.is_off(Sabotage::kToldAgain) && !to_write) hide_what_is_untold(*object);
   }

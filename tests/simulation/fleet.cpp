@@ -18,6 +18,13 @@ Severity draw_severity(Chance& chance) {
                     Severity::kIsolate}[chance.weighted({5, 15, 55, 25})];
 }
 
+// Two pools, three zones, two nodes in a rack; the last rack has no name.
+void put_place(Json& labels, int number) {
+  labels["eks.amazonaws.com/nodegroup"] = "pool-" + std::to_string(number % 2);
+  labels["topology.kubernetes.io/zone"] = "zone-" + std::to_string(number % 3);
+  if (number % 8 != 7) labels["rack"] = "rack-" + std::to_string(number / 2);
+}
+
 }  // namespace
 
 Fleet::Fleet(Stage& stage) : stage_(stage) {
@@ -38,7 +45,7 @@ void Fleet::write_node(const Machine& machine) {
   Json node = fakes::ready_node(machine.name);
   node["spec"]["providerID"] = "aws:///eu-west-1a/" + machine.instance();
   node["status"]["nodeInfo"]["bootID"] = machine.boot_id(machine.boots);
-  node["metadata"]["labels"]["pool"] = "pool-" + machine.name.substr(machine.name.size() - 1);
+  put_place(node["metadata"]["labels"], std::stoi(machine.name.substr(machine.name.find('-') + 1)));
   if (stage_.chance.happens(0.04)) node["metadata"]["labels"]["gpuward.dev/managed"] = "false";
   if (stage_.chance.happens(0.05)) node["spec"]["unschedulable"] = true;
   stage_.create_node(node);
@@ -184,6 +191,15 @@ std::optional<Clock::Steady> Fleet::next_return() const {
     if (machine.back_at) next = std::min(next.value_or(*machine.back_at), *machine.back_at);
   }
   return next;
+}
+
+void Fleet::break_again() {
+  for (Machine& machine : machines_) {
+    if (!machine.exists || machine.fault != Severity::kNone) continue;
+    machine.fault = Severity::kReboot;
+    raise(machine, machine.fault);
+    stage_.trace.say(machine.name + " breaks again");
+  }
 }
 
 void Fleet::settle() {

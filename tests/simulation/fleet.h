@@ -24,6 +24,8 @@ class Fleet {
   [[nodiscard]] std::optional<Clock::Steady> next_return() const;
   // The end of all lies: every alert says what is true, every exporter is honest.
   void settle();
+  // Machines that are well need a restart, as those do that were restarted before.
+  void break_again();
 
   [[nodiscard]] std::vector<Machine>& machines() { return machines_; }
   [[nodiscard]] const std::vector<Machine>& machines() const { return machines_; }

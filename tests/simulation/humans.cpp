@@ -13,17 +13,24 @@ Json unschedulable(bool is_cordoned) {
 }  // namespace
 
 void Humans::do_something() {
-  switch (stage_.chance.weighted({40, 50, 5, 5})) {
+  switch (stage_.chance.weighted({40, 50, 5, 5, 5})) {
     case 0:
       return touch_node();
     case 1:
       return touch_remediation();
     case 2:
-      stage_.stopped_at = stage_.stopped_at ? std::nullopt : std::optional(++stage_.tick);
+      stage_.turn_switch(!stage_.stopped_at);
       return stage_.trace.say(stage_.stopped_at ? "human: stop" : "human: go on");
-    default:
-      stage_.policy.set(draw_policy(stage_.chance));
+    case 3:
+      if (!stage_.truth.ledger().breaker.open) return;
+      stage_.close_breaker();
+      return stage_.trace.say("human: close the breaker");
+    default: {
+      Policy policy = draw_policy(stage_.chance);
+      policy.budgets = stage_.setting.policy.budgets;
+      stage_.policy.set(std::move(policy));
       return stage_.trace.say("human: another policy");
+    }
   }
 }
 

@@ -20,16 +20,6 @@ std::vector<std::string> foreign_taints(const kube::Node& node) {
   return taints;
 }
 
-bool is_disrupted(const Remediation& remediation) {
-  return remediation.open() &&
-         (remediation.status.find(Step::kDrain) || remediation.status.find(Step::kReboot));
-}
-
-bool is_cordoned_by_us(const NodeTruth& node) {
-  return node.mark && node.mark->cordon && !node.mark->pre_existing_cordon &&
-         node.node.unschedulable;
-}
-
 }  // namespace
 
 void Invariants::on_node_written(const NodeTruth& before, const kube::Node& after) {
@@ -61,6 +51,8 @@ void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
   check_hands_off(owner.name, "node " + name + " was marked");
   require(!before.taken_back || *before.taken_back > look.begun, "human-override",
           "node " + name + " was marked again after a human took the mark back");
+  if (!before.node.unschedulable && after.unschedulable)
+    ledger_.check_slot(owner, Harm::kCordon, "node " + name + " was cordoned");
 }
 
 void Invariants::on_remediation_written(const Remediation* before, const Remediation& after) {
@@ -101,6 +93,7 @@ void Invariants::on_intent(const Remediation& before, const Remediation& after,
   require(node == nullptr || !node->taken_back || *node->taken_back > look.begun, "human-override",
           what + " was intended after a human took the marks back");
   check_not_stopped(what + " was intended");
+  ledger_.check_slot(after, Harm::kDisrupt, what + " was intended");
   check_evidence(after, record);
   check_approval(after, record);
 }
@@ -148,6 +141,9 @@ void Invariants::on_reboot_asked(const remediator::Machine& order, bool is_on_it
           what + " was asked for without an intent");
   const std::string attempt = order.remediation + "/" + std::to_string(record->attempts);
   require(++asked_[attempt] == 1, "once", what + " was asked for twice");
+  const auto [treated, is_first] = treated_.try_emplace(order.provider_id, order.remediation);
+  require(is_first || treated->second == order.remediation, "repeated",
+          what + ": the machine was restarted for " + treated->second + " already");
   require(!is_on_its_way, "in-flight", what + " was asked for while it restarts");
   const Look& look = *stage_.looks.back();
   require(look.node && look.node->meta.uid == order.node_uid && order.node_uid == owner->node_uid,
@@ -172,22 +168,9 @@ void Invariants::check_hands_off(const std::string& remediation, const std::stri
 
 void Invariants::check_not_stopped(const std::string& what) const {
   const Look& look = *stage_.looks.back();
-  require(!stage_.stopped_at || *stage_.stopped_at > look.begun, "stopped",
+  const Tick known = std::max(look.begun, look.permitted);
+  require(!stage_.stopped_at || *stage_.stopped_at > known, "stopped",
           what + " though everything is to stop");
-}
-
-void Invariants::check_budgets() const {
-  int disrupted = 0, cordoned = 0;
-  for (const auto& [name, remediation] : stage_.truth.remediations()) {
-    disrupted += is_disrupted(remediation) ? 1 : 0;
-  }
-  for (const auto& [name, node] : stage_.truth.nodes()) {
-    cordoned += is_cordoned_by_us(node) ? 1 : 0;
-  }
-  require(disrupted <= stage_.setting.caps.disrupted, "budget",
-          std::to_string(disrupted) + " nodes are disrupted at once");
-  require(cordoned <= stage_.setting.caps.cordoned, "budget",
-          std::to_string(cordoned) + " nodes are cordoned at once");
 }
 
 void Invariants::check_marks() const {

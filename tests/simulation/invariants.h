@@ -7,6 +7,7 @@
 
 #include "remediator/cloud/provider.h"
 #include "tests/simulation/humans.h"
+#include "tests/simulation/ledger_rules.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {
@@ -24,8 +25,8 @@ class Invariants {
   void on_reboot_asked(const remediator::Machine& order, bool is_on_its_way);
   void on_eviction(const Remediation& remediation, const kube::Node& node);
   // After each event, over the whole cluster.
-  void check_budgets() const;
   void check_marks() const;
+  [[nodiscard]] LedgerRules& ledger() { return ledger_; }
 
  private:
   void on_marks_put(const Remediation& owner, const NodeTruth& before, const kube::Node& after);
@@ -37,7 +38,9 @@ class Invariants {
 
   Stage& stage_;
   const Humans& humans_;
-  std::map<std::string, int> asked_;  // restarts, by Remediation and attempt
+  LedgerRules ledger_{stage_};
+  std::map<std::string, int> asked_;            // restarts, by Remediation and attempt
+  std::map<std::string, std::string> treated_;  // the Remediation, by restarted machine
 };
 
 }  // namespace gpuward::remediator::simulation

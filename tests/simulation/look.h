@@ -19,7 +19,9 @@ struct Look {
   std::string subject;  // the node that it looks at
   std::shared_ptr<const Policy> policy;
   Tick begun = 0;
-  Tick told = 0;  // the last answer that it got
+  Tick told = 0;         // the last answer about a Node or a Remediation that it got
+  Tick permitted = 0;    // the last answer of the switch
+  Tick ledger_read = 0;  // the last answer with the ledger
   std::optional<kube::Node> node;
   std::map<std::string, std::string> versions;  // of Remediations, as they were answered
   std::optional<HealthReport> report;

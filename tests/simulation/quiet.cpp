@@ -26,7 +26,8 @@ bool waits_for_somebody(Phase phase) {
 void World::calm_down() {
   stage_.is_quiet = true;
   if (stage_.chance.happens(0.7)) replicas_.resize(1);
-  stage_.stopped_at.reset();
+  if (stage_.stopped_at) stage_.turn_switch(false);
+  if (stage_.truth.ledger().breaker.open && stage_.chance.happens(0.7)) stage_.close_breaker();
   stage_.clock.jump_wall(-stage_.jumped);
   stage_.jumped = {};
   stage_.clock.advance(minutes(6));  // no answer of the API server asks for longer
@@ -42,8 +43,17 @@ void World::hear_all() {
   for (const auto& replica : replicas_) replica->hear(stage_.truth.changes().size());
 }
 
+bool World::has_leader() const {
+  return std::ranges::any_of(replicas_, [](const auto& replica) { return replica->leads(); });
+}
+
 // The next due look of all, or what the machines do before it; false where nothing is due.
 bool World::reconcile_next(Clock::Steady until) {
+  go_on_all();
+  if (!has_leader()) {
+    stage_.clock.advance(seconds(2));
+    return stage_.clock.steady() < until;
+  }
   std::size_t who = replicas_.size();
   std::pair<Clock::Steady, std::string> next{until, {}};
   for (std::size_t i = 0; i < replicas_.size(); ++i) {
@@ -62,6 +72,7 @@ bool World::reconcile_next(Clock::Steady until) {
     return true;
   }
   if (who == replicas_.size()) return false;
+  go_on_all();  // a lease that was renewed all the time
   look_quietly(who, next.second);
   return true;
 }

@@ -9,14 +9,6 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-kube::ApiOptions options_for(Stage& stage) {
-  kube::ApiOptions options;
-  options.server = "http://fake";
-  options.retry_deadline = stage.chance.one_of({milliseconds(0), milliseconds(30'000)});
-  options.jitter_seed = stage.chance.next() | 1U;
-  return options;
-}
-
 NodeIdentity identity_of(const kube::Node& node) {
   return {.name = node.meta.name,
           .uid = node.meta.uid,
@@ -25,10 +17,13 @@ NodeIdentity identity_of(const kube::Node& node) {
           .created = node.meta.created};
 }
 
-Status permit(const Stage& stage) {
-  if (!stage.stopped_at || stage.is_off(Sabotage::kStop)) return {};
-  return fail(ErrorKind::kCancelled, "the switch says stop");
+// Between the slow rounds of the leader; in the quiet time as long as between those of the
+// simulation.
+milliseconds resync_every(const Stage& stage) {
+  return stage.is_quiet ? milliseconds(minutes(16)) : milliseconds(minutes(1));
 }
+
+constexpr seconds kKeepAgain{5};
 
 }  // namespace
 
@@ -61,31 +56,101 @@ class Replica::Turn {
 };
 
 Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, std::string name,
-                 std::function<void()> interrupt)
+                 int life, Meanwhile meanwhile)
     : stage_(stage),
-      wire_(stage, invariants, std::move(interrupt)),
-      api_(options_for(stage), wire_, credentials_, stage.clock),
+      stall_(std::move(meanwhile.stall)),
+      wire_(stage, invariants, name + "#" + std::to_string(life), std::move(meanwhile.interrupt)),
+      fence_(wire_, [this] { return leads() || stage_.is_off(Sabotage::kFence); }),
+      pulse_(fence_, [this] { before_request(); }),
+      api_(options_with(seconds(10), stage.chance.one_of({seconds(0), seconds(20)})), pulse_,
+           credentials_, stage.clock),
+      intake_api_(options_with(milliseconds(400), milliseconds(400)), wire_, credentials_,
+                  stage.clock),
+      switch_api_(options_with(seconds(2), seconds(2)), wire_, credentials_, stage.clock),
+      lease_api_(options_with(seconds(4), seconds(5)), wire_, credentials_, stage.clock),
+      candidate_({.ns = kStateNamespace,
+                  .name = kLeaseName,
+                  .identity = name + "#" + std::to_string(life),
+                  .times = {},
+                  .jitter_seed = stage.chance.next() | 1U},
+                 lease_api_, stage.clock),
+      switch_(switch_api_, {.ns = kStateNamespace, .config_map = kSwitchName}),
       store_(api_),
+      intake_store_(intake_api_),
       queue_(stage.clock, 100'000),
-      intake_(view_, store_, queue_, stage.clock),
+      ledger_(api_, {.ns = kStateNamespace, .name = kLedgerName}, stage.clock,
+              {.seed = stage.chance.next() | 1U}),
+      slots_(ledger_, store_, view_, stage.policy, stage.clock),
+      intake_(view_, intake_store_, queue_, stage.clock),
       reconciler_({.api = api_,
                    .store = store_,
                    .view = view_,
                    .policy = stage.policy,
                    .reports = &outside.reports,
                    .alerts = nullptr,
-                   .slots = outside.slots,
+                   .slots = outside.slots != nullptr ? *outside.slots : slots_,
                    .step_actions = outside.steps,
-                   .permit = [&stage] { return permit(stage); },
+                   .permit = [this] { return switch_.permit(); },
                    .announcer = outside.announcer,
                    .observer = observer_,
-                   .clock = stage.clock}) {
+                   .clock = stage.clock}),
+      round_due_(stage.clock.steady()),
+      keep_due_(stage.clock.steady()) {
   look_.who = std::move(name);
+}
+
+kube::ApiOptions Replica::options_with(milliseconds request, milliseconds retries) {
+  kube::ApiOptions options;
+  options.server = "http://fake";
+  options.request_timeout = request;
+  options.retry_deadline = retries;
+  options.jitter_seed = stage_.chance.next() | 1U;
+  return options;
+}
+
+// As Controller's slow round does.
+void Replica::go_on() {
+  const Turn turn(stage_, look_, {});
+  stand();
+  if (!view_.synced()) return;
+  const bool has_led = std::exchange(has_led_, leads());
+  if (leads() && (!has_led || keep_due_ <= stage_.clock.steady())) keep();
+}
+
+void Replica::stand() {
+  if (round_due_ > stage_.clock.steady()) return;
+  (void)candidate_.try_to_lead();
+  round_due_ = stage_.clock.steady() + candidate_.pause();
+}
+
+void Replica::keep() {
+  is_busy_ = true;
+  const auto kept = slots_.keep();
+  is_busy_ = false;
+  resync();
+  keep_due_ = stage_.clock.steady() + (kept ? resync_every(stage_) : milliseconds(kKeepAgain));
+}
+
+void Replica::stop() {
+  const Turn turn(stage_, look_, {});
+  (void)candidate_.give_back();
+}
+
+// A process that stands still does not renew its lease either.
+void Replica::before_request() {
+  if (stage_.is_quiet || !stage_.chance.happens(stage_.setting.stall)) return stand();
+  const auto span = stage_.chance.span(seconds(5), seconds(40));
+  stage_.trace.say(name() + " stands still for " + std::to_string(span.count()) + " ms");
+  stall_(span);
+}
+
+FleetNode Replica::census_of(const kube::Node& node) const {
+  return fleet_node(node, place_keys(stage_.setting.policy.budgets));
 }
 
 void Replica::list_all() {
   for (const auto& [name, node] : stage_.truth.nodes())
-    view_.put_node(identity_of(node.node), std::nullopt);
+    view_.put_node(identity_of(node.node), census_of(node.node));
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     view_.put_remediation(remediation);
   }
@@ -112,7 +177,7 @@ void Replica::apply(const Change& change) {
     return;
   }
   if (change.now_node) {
-    view_.put_node(identity_of(*change.now_node), std::nullopt);
+    view_.put_node(identity_of(*change.now_node), census_of(*change.now_node));
   } else {
     view_.remove_node(change.node);
   }
@@ -127,6 +192,7 @@ void Replica::resync() {
 
 void Replica::reconcile(std::string node) {
   due_.erase(node);
+  if (!leads()) return;
   is_busy_ = true;
   const Turn turn(stage_, look_, node);
   const auto result = reconciler_.reconcile(node);

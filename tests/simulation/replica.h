@@ -7,8 +7,13 @@
 #include <string>
 
 #include "core/kube/api.h"
+#include "core/kube/leader_candidate.h"
+#include "remediator/gates/fenced_client.h"
+#include "remediator/gates/stop_switch.h"
+#include "remediator/workflow/ledger_slots.h"
 #include "remediator/workflow/reconciler.h"
 #include "remediator/workflow/remediation_intake.h"
+#include "tests/simulation/pulse.h"
 #include "tests/simulation/wire.h"
 
 namespace gpuward::remediator::simulation {
@@ -44,20 +49,32 @@ class Silence final : public WorkflowObserver {
 // What all replicas use of the world outside.
 struct Outside {
   HealthReports& reports;
-  Slots& slots;
+  Slots* slots;  // instead of the ledger's; null: those
   StepActions steps;
   Announcer& announcer;
 };
 
+// What others do while a replica waits for an answer, or stands still for so long.
+struct Meanwhile {
+  std::function<void()> interrupt;
+  std::function<void(std::chrono::milliseconds)> stall;
+};
+
 class Replica {
  public:
-  Replica(Stage& stage, Invariants& invariants, const Outside& outside, std::string name,
-          std::function<void()> interrupt);
+  // `life`: how often a process of that name was started.
+  Replica(Stage& stage, Invariants& invariants, const Outside& outside, std::string name, int life,
+          Meanwhile meanwhile);
 
   // A fresh list of everything, as an informer begins.
   void list_all();
   // The next `count` changes of the cluster.
   void hear(std::size_t count);
+  // What the lease thread and the slow round of the leader do by now.
+  void go_on();
+  // It ends in order: the lease is given back.
+  void stop();
+  // Nothing where it does not lead: who leads next looks at all.
   void reconcile(std::string node);
   [[nodiscard]] Result<IntakeCounts> take(const Order& order);
   // Everything that is open.
@@ -65,13 +82,21 @@ class Replica {
 
   [[nodiscard]] std::map<std::string, Clock::Steady>& due() { return due_; }
   [[nodiscard]] const std::string& name() const { return look_.who; }
+  [[nodiscard]] bool leads() const { return candidate_.is_leader(); }
+  [[nodiscard]] Clock::Steady next_round() const { return round_due_; }
   [[nodiscard]] bool is_busy() const { return is_busy_; }
   [[nodiscard]] bool is_taking() const { return is_taking_; }
 
  private:
   class Turn;
   void apply(const Change& change);
+  [[nodiscard]] FleetNode census_of(const kube::Node& node) const;
   void collect_queue();
+  void before_request();
+  void stand();
+  void keep();
+  [[nodiscard]] kube::ApiOptions options_with(std::chrono::milliseconds request,
+                                              std::chrono::milliseconds retries);
   [[nodiscard]] std::chrono::milliseconds wait_after(ErrorKind kind);
 
   Stage& stage_;
@@ -81,13 +106,22 @@ class Replica {
   std::map<std::string, Clock::Steady> due_;
   NoCredentials credentials_;
   Silence observer_;
+  std::function<void(std::chrono::milliseconds)> stall_;
   Wire wire_;
-  kube::Api api_;
-  RemediationStore store_;
+  FencedClient fence_;
+  Pulse pulse_;
+  kube::Api api_, intake_api_, switch_api_, lease_api_;
+  kube::LeaderCandidate candidate_;
+  StopSwitch switch_;
+  RemediationStore store_, intake_store_;
   ClusterView view_;
   WorkQueue queue_;
+  LedgerStore ledger_;
+  LedgerSlots slots_;
   RemediationIntake intake_;
   Reconciler reconciler_;
+  Clock::Steady round_due_, keep_due_;
+  bool has_led_ = false;
 };
 
 }  // namespace gpuward::remediator::simulation

@@ -12,7 +12,16 @@ namespace gpuward::remediator::simulation {
 
 enum class Sabotage : std::uint8_t {
   kNone,
-  kBudgets,          // every slot is given
+  kBudgets,          // every slot is given, without the ledger
+  kSlots,            // the ledger is read as if nobody had a slot
+  kWindows,          // the ledger is read as if nothing was ever begun
+  kArrivals,         // the ledger is read as if no Remediation were new
+  kAttempts,         // the ledger is read as if no machine was ever treated
+  kBreaker,          // the circuit breaker is read as closed
+  kLedgerVersion,    // the ledger is replaced without resourceVersion
+  kLedgerMemory,     // the ledger is as old as the process
+  kLease,            // a lease that another one has is read as free
+  kFence,            // a replica writes whether it leads or not
   kStop,             // the stop switch is never seen
   kFreshness,        // every report is of this second
   kBoot,             // every report is of the boot that runs
@@ -43,8 +52,17 @@ struct SabotageName {
   std::string_view name;
 };
 
-inline constexpr std::array<SabotageName, 24> kSabotages = {{
+inline constexpr std::array<SabotageName, 33> kSabotages = {{
     {Sabotage::kBudgets, "budgets"},
+    {Sabotage::kSlots, "slots"},
+    {Sabotage::kWindows, "windows"},
+    {Sabotage::kArrivals, "arrivals"},
+    {Sabotage::kAttempts, "attempts"},
+    {Sabotage::kBreaker, "breaker"},
+    {Sabotage::kLedgerVersion, "ledger-version"},
+    {Sabotage::kLedgerMemory, "ledger-memory"},
+    {Sabotage::kLease, "lease"},
+    {Sabotage::kFence, "fence"},
     {Sabotage::kStop, "stop"},
     {Sabotage::kFreshness, "freshness"},
     {Sabotage::kBoot, "boot"},

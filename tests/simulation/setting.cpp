@@ -22,6 +22,23 @@ PlannedStep with_wait(PlannedStep step, Chance& chance) {
   return step;
 }
 
+// Absolute numbers only, so that the invariants need no census.
+BudgetLimits draw_budgets(Chance& chance, Size size) {
+  constexpr Share kNever{100'000, 0};
+  const int scale = size == Size::kThousands ? 10 : 1;
+  const auto some = [&](int most) { return Share{scale * chance.between(1, most), 0}; };
+  BudgetLimits budgets;
+  budgets.cluster = {.at_once = some(4)};
+  if (chance.happens(0.3)) budgets.cluster.windows = {{some(4), std::chrono::hours(2)}};
+  budgets.pool = {.at_once = some(3)};
+  budgets.zone = {.at_once = some(3)};
+  budgets.labels = {{"rack", {.at_once = {1, 0}}}};
+  budgets.cordoned = some(4);
+  budgets.storm.share = chance.happens(0.15) ? Share{chance.between(3, 6), 0} : kNever;
+  budgets.breaker.share = chance.happens(0.3) ? Share{chance.between(1, 6), 0} : kNever;
+  return budgets;
+}
+
 int draw_nodes(Chance& chance, Size size) {
   if (size == Size::kThousands) return 2000;
   const std::size_t kind = chance.weighted({60, 30, 8, 2});
@@ -62,9 +79,10 @@ Setting draw_setting(Chance& chance, Size size) {
   setting.has_humans = chance.happens(0.7);
   setting.has_clock_jumps = chance.happens(0.2);
   setting.has_lies = chance.happens(0.7);
-  setting.caps = {.disrupted = chance.between(1, 3), .cordoned = chance.between(1, 5)};
-  if (size == Size::kThousands) setting.caps = {.disrupted = 20, .cordoned = 200};
+  setting.breaks_again = chance.happens(0.1);
+  setting.stall = chance.one_of({0.0, 0.0, 0.01, 0.04});
   setting.policy = draw_policy(chance);
+  setting.policy.budgets = draw_budgets(chance, size);
   return setting;
 }
 

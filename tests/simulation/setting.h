@@ -7,12 +7,6 @@
 
 namespace gpuward::remediator::simulation {
 
-// The most at once: what an operator would configure as budgets.
-struct Caps {
-  int disrupted = 1;  // nodes that are drained, restarted or verified
-  int cordoned = 2;   // nodes that gpuward has cordoned
-};
-
 enum class Size { kAny, kThousands };
 
 struct Setting {
@@ -20,13 +14,15 @@ struct Setting {
   int events = 100;
   // Probabilities per request to the API server.
   double fault = 0, crash = 0, interrupt = 0;
+  double stall = 0;           // the whole process stands still before it, its lease thread too
+  bool breaks_again = false;  // what was repaired, once all is at rest
   bool has_humans = true, has_clock_jumps = false, has_lies = true;
-  Caps caps;
-  Policy policy;
+  Policy policy;  // its budgets stay as they are, whatever people change
 };
 
 [[nodiscard]] Setting draw_setting(Chance& chance, Size size);
-// What the policy of a simulation says; the mode is what goes on at most.
+// What the policy of a simulation says; the mode is what goes on at most. Its budgets are the
+// defaults.
 [[nodiscard]] Policy draw_policy(Chance& chance);
 
 }  // namespace gpuward::remediator::simulation

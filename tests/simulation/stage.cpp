@@ -1,6 +1,8 @@
 #include "tests/simulation/stage.h"
 
 #include "core/kube/parse.h"
+#include "remediator/safety/breaker.h"
+#include "remediator/safety/ledger_json.h"
 #include "remediator/workflow/remediation_json.h"
 #include "tests/fakes/remediation_definition.h"
 
@@ -8,6 +10,7 @@ namespace gpuward::remediator::simulation {
 namespace {
 
 const std::string kNodes = "/api/v1/nodes/";
+const std::string kConfigMaps = "/api/v1/namespaces/" + kStateNamespace + "/configmaps";
 
 kube::Node node_in(const Json& json) { return *kube::parse_node(dump_json(json)); }
 
@@ -19,6 +22,8 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off)
       sabotage(switched_off),
       policy(setting.policy) {
   kube.create(kDefinitions, remediation_definition());
+  kube.create("/api/v1/namespaces", {{"metadata", {{"name", kStateNamespace}}}});
+  kube.create(kConfigMaps, {{"metadata", {{"name", kSwitchName}}}, {"data", {{"stop", "false"}}}});
 }
 
 void Stage::create_node(const Json& node) {
@@ -37,6 +42,25 @@ void Stage::remove_node(const std::string& name) {
   kube.remove(kNodes + name);
   ++tick;
   truth.drop_node(name);
+}
+
+// One that says nonsense stops too.
+void Stage::turn_switch(bool stops) {
+  const std::string text = stops ? chance.one_of({"true", "tru", ""}) : "false";
+  kube.patch(kConfigMaps + "/" + kSwitchName, {{"data", {{"stop", text}}}});
+  stopped_at = stops ? std::optional(++tick) : std::nullopt;
+}
+
+void Stage::close_breaker() {
+  const Ledger closed = *remediator::close_breaker(truth.ledger(), "alice", clock.wall());
+  kube.patch(kConfigMaps + "/" + kLedgerName,
+             {{"data", {{"ledger.json", *encode_ledger(closed)}}}});
+  truth.put_ledger(closed, Writer::kOthers, ++tick);
+}
+
+void Stage::forget_ledger() {
+  if (!kube.has(kConfigMaps + "/" + kLedgerName)) return;
+  kube.patch(kConfigMaps + "/" + kLedgerName, {{"data", {{"ledger.json", *encode_ledger({})}}}});
 }
 
 void Stage::annotate_remediation(const std::string& name, const Json& annotations) {

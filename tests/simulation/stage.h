@@ -26,6 +26,12 @@ inline void require(bool holds, const char* invariant, const std::string& what) 
   if (!holds) throw Broken{invariant, what};
 }
 
+// Where the switch, the ledger and the lease are.
+inline const std::string kStateNamespace = "gpuward-system";
+inline const std::string kSwitchName = "gpuward-remediator-switch";
+inline const std::string kLedgerName = "gpuward-ledger";
+inline const std::string kLeaseName = "gpuward-remediator";
+
 struct Stage {
   Stage(std::uint64_t seed, Size size, Sabotage switched_off);
 
@@ -35,6 +41,9 @@ struct Stage {
   void patch_node_status(const std::string& name, const Json& patch);
   void remove_node(const std::string& name);
   void annotate_remediation(const std::string& name, const Json& annotations);
+  void turn_switch(bool stops);
+  void close_breaker();
+  void forget_ledger();
 
   [[nodiscard]] bool is_off(Sabotage guard) const { return sabotage == guard; }
   // Of a clock that nobody has jumped: what other machines stamp their measurements with.
@@ -45,13 +54,14 @@ struct Stage {
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};
   fakes::FakeKube kube{clock};
-  Truth truth;
+  Truth truth{place_keys(setting.policy.budgets)};
   Trace trace{clock};
   CurrentPolicy policy;
   Tick tick = 0;
   std::vector<Look*> looks;        // who is at work, the innermost last
   bool is_quiet = false;           // nothing goes wrong any more
   std::optional<Tick> stopped_at;  // the switch that stops everything
+  std::string holder;              // of the lease, as it stands
   std::chrono::milliseconds jumped{0};
 };
 

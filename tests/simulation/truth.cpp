@@ -24,6 +24,7 @@ bool Truth::cordons_for_others(const NodeTruth& before) const {
 
 void Truth::put_node(kube::Node node, Writer writer, Tick now) {
   changes_.push_back({node.meta.name, {}, node, {}});
+  places_.insert_or_assign(node.meta.name, place_of(node.meta.labels, keys_));
   NodeTruth& known = nodes_[node.meta.name];
   if (known.node.meta.uid != node.meta.uid) known = {};
   NodeTruth next = known;
@@ -54,6 +55,15 @@ void Truth::put_remediation(Remediation remediation, Tick now) {
   }
   std::string name = remediation.name;
   remediations_.insert_or_assign(std::move(name), std::move(remediation));
+}
+
+void Truth::put_ledger(Ledger ledger, Writer writer, Tick now) {
+  const bool is_open = ledger.breaker.open;
+  if (writer == Writer::kOthers && ledger_.breaker.open && !is_open) ++closings_;
+  if (!is_open) breaker_opened_.reset();
+  if (is_open && !breaker_opened_) breaker_opened_ = now;
+  ledger_ = std::move(ledger);
+  ledger_changed_ = now;
 }
 
 const NodeTruth* Truth::node(const std::string& name) const {

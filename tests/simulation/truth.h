@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "core/kube/objects.h"
+#include "remediator/policy/place.h"
 #include "remediator/policy/remediation.h"
+#include "remediator/safety/ledger.h"
 #include "remediator/safety/node_mark.h"
 
 namespace gpuward::remediator::simulation {
@@ -35,9 +37,13 @@ struct Change {
 
 class Truth {
  public:
+  // `keys`: where nodes stand.
+  explicit Truth(PlaceKeys keys) : keys_(std::move(keys)) {}
+
   void put_node(kube::Node node, Writer writer, Tick now);
   void drop_node(const std::string& name);
   void put_remediation(Remediation remediation, Tick now);
+  void put_ledger(Ledger ledger, Writer writer, Tick now);
 
   [[nodiscard]] const NodeTruth* node(const std::string& name) const;
   [[nodiscard]] const Remediation* remediation(const std::string& name) const;
@@ -45,6 +51,14 @@ class Truth {
   [[nodiscard]] const std::map<std::string, Remediation>& remediations() const {
     return remediations_;
   }
+  [[nodiscard]] const Ledger& ledger() const { return ledger_; }
+  [[nodiscard]] Tick ledger_changed() const { return ledger_changed_; }
+  // Since when the breaker is open; nullopt where it is not.
+  [[nodiscard]] std::optional<Tick> breaker_opened() const { return breaker_opened_; }
+  // How often people have closed it.
+  [[nodiscard]] int closings() const { return closings_; }
+  // Where a node of that name stands, or stood.
+  [[nodiscard]] const Place& place(const std::string& node) const { return places_.at(node); }
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
   // Since when a human has wanted the Remediation to pause or to end; nullopt where nobody does.
   [[nodiscard]] std::optional<Tick> hands_off_since(const std::string& remediation) const;
@@ -55,6 +69,12 @@ class Truth {
   std::map<std::string, NodeTruth> nodes_;
   std::map<std::string, Remediation> remediations_;
   std::map<std::string, Tick> hands_off_;
+  std::map<std::string, Place> places_;
+  PlaceKeys keys_;
+  Ledger ledger_;
+  Tick ledger_changed_ = 0;
+  std::optional<Tick> breaker_opened_;
+  int closings_ = 0;
   std::vector<Change> changes_;
 };
 

@@ -1,6 +1,9 @@
 #include "tests/simulation/wire.h"
 
+#include <algorithm>
+
 #include "core/kube/parse.h"
+#include "remediator/safety/ledger_json.h"
 #include "remediator/workflow/remediation_json.h"
 
 namespace gpuward::remediator::simulation {
@@ -16,14 +19,27 @@ bool is_write(const http::ClientRequest& request) { return request.method != "GE
 
 Result<http::ClientResponse> Wire::send(const http::ClientRequest& request) {
   const Address to = address_of(request.url);
-  if (!stage_.is_quiet && stage_.chance.happens(stage_.setting.interrupt)) interrupt_();
+  if (is_write(request)) check_leads(to);
+  const bool is_work = to.resource != Resource::kLease;
+  if (!stage_.is_quiet && is_work && stage_.chance.happens(stage_.setting.interrupt)) interrupt_();
   ++stage_.tick;
   crash_perhaps("before");
   auto answer = send_or_fail(to, request);
   crash_perhaps("after");
   // An error tells nothing of what people want.
-  if (answer && answer->status / 100 == 2) stage_.looks.back()->told = stage_.tick;
+  if (!answer || answer->status / 100 != 2) return answer;
+  if (to.resource < Resource::kSwitch) stage_.looks.back()->told = stage_.tick;
+  if (to.resource == Resource::kSwitch) stage_.looks.back()->permitted = stage_.tick;
   return answer;
+}
+
+// When the request is sent: how long it is on its way is not the sender's to know. What every
+// replica may write is left out.
+void Wire::check_leads(const Address& to) const {
+  const bool is_leaders = to.resource == Resource::kNode || to.resource == Resource::kStatus ||
+                          to.resource == Resource::kLedger;
+  require(!is_leaders || stage_.holder == identity_, "leader",
+          identity_ + " writes " + to.name + " and " + stage_.holder + " has the lease");
 }
 
 void Wire::crash_perhaps(const char* when) {
@@ -39,12 +55,12 @@ Result<http::ClientResponse> Wire::send_or_fail(const Address& to,
   const auto kind = stage_.chance.between(0, 7);
   stage_.trace.say("fault " + std::to_string(kind) + " of " + request.method + " " + to.name);
   if (kind == 0) {
-    stage_.clock.advance(seconds(10));
+    stage_.clock.advance(std::min<milliseconds>(request.timeout, seconds(10)));
     return fail(ErrorKind::kTimeout, "no answer; not done");
   }
   if (kind == 1) {
     (void)forward(to, request);
-    stage_.clock.advance(seconds(10));
+    stage_.clock.advance(std::min<milliseconds>(request.timeout, seconds(10)));
     return fail(ErrorKind::kTimeout, "no answer; done");
   }
   if (kind == 2) {
@@ -65,7 +81,7 @@ Result<http::ClientResponse> Wire::send_or_fail(const Address& to,
 Result<http::ClientResponse> Wire::forward(const Address& to, const http::ClientRequest& request) {
   if (auto answer = swallowed(stage_, to, request)) return *answer;
   auto answer = client_.send(bent_request(stage_, to, request));
-  if (is_write(request)) {
+  if (is_write(request) && to.resource != Resource::kLease) {
     stage_.trace.say(stage_.looks.back()->who + ": " + request.method + " " +
                      request.url.substr(request.url.rfind("/v1") + 3) + " " +
                      (answer ? std::to_string(answer->status) : answer.error().message));
@@ -81,7 +97,12 @@ void Wire::hear(const Address& to, const http::ClientRequest& request, const std
     if (is_write(request)) return hear_node(body);
     const NodeTruth* const node = stage_.truth.node(to.name);
     if (node != nullptr) stage_.looks.back()->node = node->node;
-  } else if (to.resource != Resource::kOther && is_write(request)) {
+  } else if (to.resource == Resource::kLease) {
+    if (is_write(request)) hear_lease(body);
+  } else if (to.resource == Resource::kLedger) {
+    if (is_write(request)) return hear_ledger(body);
+    stage_.looks.back()->ledger_read = stage_.tick;
+  } else if (to.resource < Resource::kSwitch && is_write(request)) {
     hear_remediation(body);
   }
   if (to.resource == Resource::kRemediation || to.resource == Resource::kStatus) hear_version(to);
@@ -93,6 +114,18 @@ void Wire::hear_version(const Address& to) {
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     if (to.name.empty() || to.name == name) versions[name] = remediation.resource_version;
   }
+}
+
+void Wire::hear_lease(const std::string& body) {
+  const Json lease = *parse_json(body);
+  stage_.holder = string_at(member_at(lease, "spec"), "holderIdentity");
+}
+
+void Wire::hear_ledger(const std::string& body) {
+  const Json config_map = *parse_json(body);
+  Ledger ledger = *decode_ledger(string_at(config_map["data"], "ledger.json"));
+  invariants_.ledger().on_ledger_written(ledger);
+  stage_.truth.put_ledger(std::move(ledger), Writer::kRemediator, stage_.tick);
 }
 
 void Wire::hear_node(const std::string& body) {

@@ -18,8 +18,11 @@ struct Crash {};
 class Wire final : public http::Client {
  public:
   // `interrupt` lets others act before a request.
-  Wire(Stage& stage, Invariants& invariants, std::function<void()> interrupt)
-      : stage_(stage), invariants_(invariants), interrupt_(std::move(interrupt)) {}
+  Wire(Stage& stage, Invariants& invariants, std::string identity, std::function<void()> interrupt)
+      : stage_(stage),
+        invariants_(invariants),
+        identity_(std::move(identity)),
+        interrupt_(std::move(interrupt)) {}
 
   [[nodiscard]] Result<http::ClientResponse> send(const http::ClientRequest& request) override;
   [[nodiscard]] Result<http::ClientResponse> stream(
@@ -31,12 +34,16 @@ class Wire final : public http::Client {
   Result<http::ClientResponse> forward(const Address& to, const http::ClientRequest& request);
   void crash_perhaps(const char* when);
   void hear(const Address& to, const http::ClientRequest& request, const std::string& body);
+  void check_leads(const Address& to) const;
+  void hear_lease(const std::string& body);
+  void hear_ledger(const std::string& body);
   void hear_version(const Address& to);
   void hear_node(const std::string& body);
   void hear_remediation(const std::string& body);
 
   Stage& stage_;
   Invariants& invariants_;
+  const std::string identity_;  // in the lease
   std::function<void()> interrupt_;
   fakes::InProcessClient client_{stage_.kube};
 };

@@ -26,10 +26,13 @@ void World::start(std::size_t replica) {
   replicas_[replica] = std::make_unique<Replica>(
       stage_, invariants_,
       Outside{.reports = reports_,
-              .slots = slots_,
+              .slots = stage_.is_off(Sabotage::kBudgets) ? &free_slots_ : nullptr,
               .steps = [this](Step what) { return step(what); },
               .announcer = told_},
-      "r" + std::to_string(replica), [this, replica] { interrupt(replica); });
+      "r" + std::to_string(replica), ++lives_,
+      Meanwhile{.interrupt = [this, replica] { interrupt(replica); },
+                .stall = [this, replica](milliseconds span) { stall(replica, span); }});
+  if (stage_.is_off(Sabotage::kLedgerMemory)) stage_.forget_ledger();
 }
 
 void World::run() {
@@ -37,11 +40,17 @@ void World::run() {
   calm_down();
   settle(minutes(300));
   check_rest();
+  if (stage_.setting.breaks_again) {
+    fleet_.break_again();
+    settle(minutes(300));
+    check_rest();
+  }
   stay_at_rest();
 }
 
 void World::do_something() {
   Chance& chance = stage_.chance;
+  go_on_all();
   const std::size_t replica = chance.next() % replicas_.size();
   switch (chance.weighted({30, 12, 10, 10, 12, stage_.setting.has_humans ? 6 : 0, 1,
                            stage_.setting.has_clock_jumps ? 1 : 0, 8})) {
@@ -66,6 +75,7 @@ void World::do_something() {
       break;
     case 6:
       stage_.trace.say("r" + std::to_string(replica) + " is started anew");
+      if (chance.happens(0.5)) stop(replica);
       start(replica);
       break;
     case 7:
@@ -91,6 +101,26 @@ void World::jump_clock() {
   stage_.trace.say("the clock jumps by " + std::to_string(by.count()) + " ms");
 }
 
+void World::stop(std::size_t replica) {
+  try {
+    replicas_[replica]->stop();
+  } catch (const Crash&) {
+  }
+}
+
+void World::go_on(std::size_t replica) {
+  if (replicas_[replica]->is_busy()) return;
+  try {
+    replicas_[replica]->go_on();
+  } catch (const Crash&) {
+    start(replica);
+  }
+}
+
+void World::go_on_all() {
+  for (std::size_t i = 0; i < replicas_.size(); ++i) go_on(i);
+}
+
 // What is due next on any replica, after the time that this takes.
 void World::reconcile_something() {
   const std::size_t replica = stage_.chance.next() % replicas_.size();
@@ -113,6 +143,7 @@ void World::reconcile_something() {
 }
 
 void World::reconcile(std::size_t replica, std::string node) {
+  go_on(replica);
   try {
     replicas_[replica]->reconcile(std::move(node));
   } catch (const Crash&) {
@@ -139,7 +170,7 @@ void World::interrupt(std::size_t by) {
   ++depth_;
   stage_.trace.say("meanwhile:");
   const std::size_t other = stage_.chance.next() % replicas_.size();
-  switch (stage_.chance.weighted({50, 20, stage_.setting.has_humans ? 20 : 0, 10})) {
+  switch (stage_.chance.weighted({50, 20, stage_.setting.has_humans ? 20 : 0, 10, 5})) {
     case 0:
       if (other == by || replicas_[other]->is_busy()) break;
       replicas_[other]->hear(10);
@@ -154,16 +185,41 @@ void World::interrupt(std::size_t by) {
     case 2:
       humans_.do_something();
       break;
-    default:
+    case 3:
       fleet_.change_one();
+      break;
+    default:  // a request may be on its way for longer than a lease
+      let_others_lead(by, stage_.chance.span(seconds(5), seconds(40)));
   }
   --depth_;
+}
+
+// Replica `by` stands still: the others find its lease over and take it.
+void World::stall(std::size_t by, milliseconds span) {
+  if (depth_ > 0) return;
+  ++depth_;
+  let_others_lead(by, span);
+  --depth_;
+}
+
+void World::let_others_lead(std::size_t by, milliseconds span) {
+  const std::size_t other = (by + 1) % replicas_.size();
+  const Clock::Steady end = stage_.clock.steady() + span;
+  while (stage_.clock.steady() < end) {
+    stage_.clock.advance(seconds(2));
+    if (other == by) continue;
+    go_on(other);
+    if (replicas_[other]->is_busy() || !replicas_[other]->leads()) continue;
+    replicas_[other]->hear(10);
+    auto& due = replicas_[other]->due();
+    if (!due.empty()) reconcile(other, due.begin()->first);
+  }
 }
 
 void World::check() {
   if (checked_ == stage_.truth.changes().size()) return;
   checked_ = stage_.truth.changes().size();
-  invariants_.check_budgets();
+  invariants_.ledger().check_budgets();
   invariants_.check_marks();
 }
 

@@ -8,9 +8,9 @@
 
 #include "remediator/actions/reboot_action.h"
 #include "remediator/actions/verify_action.h"
-#include "tests/simulation/budgets.h"
 #include "tests/simulation/cloud.h"
 #include "tests/simulation/drain.h"
+#include "tests/simulation/free_slots.h"
 #include "tests/simulation/notifier.h"
 #include "tests/simulation/replica.h"
 #include "tests/simulation/reports.h"
@@ -29,6 +29,11 @@ class World {
   void do_something();
   void reconcile_something();
   void interrupt(std::size_t by);
+  void stall(std::size_t by, std::chrono::milliseconds span);
+  void let_others_lead(std::size_t by, std::chrono::milliseconds span);
+  void go_on(std::size_t replica);
+  void go_on_all();
+  void stop(std::size_t replica);
   void pass_time();
   void jump_clock();
   void start(std::size_t replica);
@@ -41,6 +46,7 @@ class World {
   void stay_at_rest();
   void hear_all();
   void look_quietly(std::size_t who, const std::string& node);
+  [[nodiscard]] bool has_leader() const;
   [[nodiscard]] bool reconcile_next(Clock::Steady until);
   [[nodiscard]] bool is_under_way() const;
   void check_rest() const;
@@ -54,7 +60,7 @@ class World {
   Invariants invariants_{stage_, humans_};
   Cloud cloud_{stage_, fleet_, invariants_};
   Reports reports_{stage_, fleet_};
-  CountedSlots slots_{stage_};
+  FreeSlots free_slots_;
   ScriptedDrain drain_{stage_, invariants_};
   Notifier notifier_{stage_, fleet_};
   Told told_{stage_};
@@ -62,6 +68,7 @@ class World {
   VerifyAction verify_{&reports_, stage_.policy};
   std::unique_ptr<StepAction> begins_again_;
   std::vector<std::unique_ptr<Replica>> replicas_;
+  int lives_ = 0;  // of all processes together
   int depth_ = 0;
   std::size_t calm_since_ = 0;                            // changes of the truth
   std::size_t checked_ = 0;                               // changes of the truth

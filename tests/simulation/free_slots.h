@@ -1,0 +1,18 @@
+// Slots without a ledger: every one is given. What the budgets keep from happening.
+#pragma once
+
+#include "remediator/safety/slots.h"
+
+namespace gpuward::remediator::simulation {
+
+class FreeSlots final : public Slots {
+ public:
+  [[nodiscard]] Result<std::optional<SlotRefusal>> take(const Remediation&, const kube::Node&,
+                                                        Step) override {
+    return std::nullopt;
+  }
+  [[nodiscard]] Status arrived(const Remediation&) override { return {}; }
+  [[nodiscard]] Status give_back(const Remediation&) override { return {}; }
+};
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,116 @@
+#include "tests/simulation/ledger_rules.h"
+
+#include <algorithm>
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+bool is_disrupted(const Remediation& remediation) {
+  return remediation.open() &&
+         (remediation.status.find(Step::kDrain) || remediation.status.find(Step::kReboot));
+}
+
+bool is_cordoned_by_us(const NodeTruth& node) {
+  return node.mark && node.mark->cordon && !node.mark->pre_existing_cordon &&
+         node.node.unschedulable;
+}
+
+// So many of what is counted at each place.
+using Counts = std::map<std::string, int>;
+
+void require_at_most(const Counts& counts, const Share& most, const std::string& what) {
+  for (const auto& [where, count] : counts) {
+    require(count <= most.nodes, "budget",
+            std::to_string(count) + " nodes of " + where + " are " + what + " at once");
+  }
+}
+
+}  // namespace
+
+void LedgerRules::check_budgets() const {
+  const BudgetLimits& limits = stage_.setting.policy.budgets;
+  Counts cluster, pools, zones, racks, cordoned;
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    if (!is_disrupted(remediation)) continue;
+    const Place& place = stage_.truth.place(remediation.node);
+    ++cluster["the cluster"];
+    ++pools[place.pool];
+    ++zones[place.zone];
+    for (const auto& [label, rack] : place.domains) ++racks[rack];
+  }
+  for (const auto& [name, node] : stage_.truth.nodes()) {
+    if (is_cordoned_by_us(node)) ++cordoned[stage_.truth.place(name).pool];
+  }
+  require_at_most(cluster, limits.cluster.at_once, "disrupted");
+  require_at_most(pools, limits.pool.at_once, "disrupted");
+  require_at_most(zones, limits.zone.at_once, "disrupted");
+  require_at_most(racks, limits.labels.front().limit.at_once, "disrupted");
+  require_at_most(cordoned, limits.cordoned, "cordoned");
+}
+
+void LedgerRules::check_slot(const Remediation& remediation, Harm harm,
+                             const std::string& what) const {
+  const Slot* const slot = stage_.truth.ledger().find(remediation.name);
+  require(slot != nullptr && slot->harm >= harm, "slot", what + " without a slot in the ledger");
+  const auto opened = stage_.truth.breaker_opened();
+  require(!opened || *opened > stage_.looks.back()->begun, "breaker",
+          what + " though the circuit breaker is open");
+}
+
+void LedgerRules::on_ledger_written(const Ledger& after) {
+  const Tick changed = stage_.truth.ledger_changed();
+  require(changed == 0 || stage_.looks.back()->ledger_read > changed, "stale-write",
+          "the ledger was replaced as it was, not as it is");
+  require(!stage_.truth.breaker_opened() || after.breaker.open, "breaker",
+          "the circuit breaker was closed by no human");
+  check_kept(after);
+  for (const Slot& slot : after.slots) {
+    if (slot.harm < Harm::kDisrupt || !begun_.try_emplace(slot.remediation, slot.since).second)
+      continue;
+    check_windows(slot);
+  }
+  check_arrivals(after);
+}
+
+void LedgerRules::check_kept(const Ledger& after) const {
+  const Ledger& before = stage_.truth.ledger();
+  for (const Slot& slot : before.slots) {
+    const Remediation* const holder = stage_.truth.remediation(slot.remediation);
+    require(holder == nullptr || !holder->open() || after.find(slot.remediation) != nullptr,
+            "ledger-kept", "the slot of " + slot.remediation + " is lost");
+  }
+  require(after.starts.size() >= before.starts.size(), "ledger-kept", "a start was forgotten");
+  require(after.attempts.size() >= before.attempts.size(), "ledger-kept",
+          "an attempt was forgotten");
+}
+
+// After a jump of the clock nobody can tell what is within a window.
+void LedgerRules::check_windows(const Slot& begun) const {
+  if (stage_.setting.has_clock_jumps) return;
+  for (const WindowLimit& limit : stage_.setting.policy.budgets.cluster.windows) {
+    const auto count = std::ranges::count_if(begun_, [&](const auto& known) {
+      const auto ago = begun.since - known.second;
+      return ago >= ago.zero() && ago < limit.window;
+    });
+    require(count <= limit.share.nodes, "window",
+            std::to_string(count) + " disruptions were begun within a window");
+  }
+}
+
+void LedgerRules::check_arrivals(const Ledger& after) {
+  if (stage_.truth.closings() != closings_) arrived_.clear();
+  closings_ = stage_.truth.closings();
+  for (const Arrival& arrival : after.arrivals) {
+    if (!arrival.seen) arrived_.try_emplace(arrival.remediation, arrival);
+  }
+  if (stage_.setting.has_clock_jumps || after.breaker.open) return;
+  const WindowLimit& limit = stage_.setting.policy.budgets.breaker;
+  std::set<std::string> nodes;
+  for (const auto& [name, arrival] : arrived_) {
+    if (stage_.clock.wall() - arrival.at < limit.window) nodes.insert(arrival.node_uid);
+  }
+  require(nodes.size() <= static_cast<std::size_t>(limit.share.nodes), "breaker",
+          std::to_string(nodes.size()) + " nodes have come at once and the breaker is closed");
+}
+
+}  // namespace gpuward::remediator::simulation

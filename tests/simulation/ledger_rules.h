@@ -1,0 +1,34 @@
+// What must be true of the budgets, counted from what is really done to the nodes, and of the
+// ledger that they are kept in. Part of the invariants.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "tests/simulation/stage.h"
+
+namespace gpuward::remediator::simulation {
+
+class LedgerRules {
+ public:
+  explicit LedgerRules(const Stage& stage) : stage_(stage) {}
+
+  // A replica has replaced the ledger. Called before the truth hears of it.
+  void on_ledger_written(const Ledger& after);
+  // Somebody does what needs a slot of that harm.
+  void check_slot(const Remediation& remediation, Harm harm, const std::string& what) const;
+  // After each event, over the whole cluster.
+  void check_budgets() const;
+
+ private:
+  void check_kept(const Ledger& after) const;
+  void check_windows(const Slot& begun) const;
+  void check_arrivals(const Ledger& after);
+
+  const Stage& stage_;
+  std::map<std::string, WallTime> begun_;  // when each Remediation first had a slot to disrupt
+  std::map<std::string, Arrival> arrived_;
+  int closings_ = 0;  // of the breaker, by people
+};
+
+}  // namespace gpuward::remediator::simulation
