@@ -14,6 +14,7 @@
 #include "tests/places.inc"
 #include "tests/support/control_plane.h"
 #include "tests/support/require.h"
+#include "tests/support/rights.h"
 #include "tests/support/wait.h"
 
 namespace gpuward::exporter {
@@ -21,9 +22,10 @@ namespace {
 
 using std::chrono::seconds;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr const char* kToken = "token-of-the-sweeper";
+constexpr const char* kSweeper = "system:serviceaccount:gpu-healthcheck:gpu-healthcheck-sweeper";
 constexpr const char* kJobs = "/apis/batch/v1/namespaces/gpu-healthcheck/jobs";
 constexpr const char* kPods = "/api/v1/namespaces/gpu-healthcheck/pods";
 constexpr const char* kManifests = GPUWARD_SOURCE_DIR "/manifests/";
@@ -33,9 +35,8 @@ class SweepOnControlPlane : public ::testing::Test {
   void SetUp() override {
     GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
     support::ControlPlaneOptions options;
-    options.users.push_back({kToken,
-                             "system:serviceaccount:gpu-healthcheck:gpu-healthcheck-sweeper",
-                             {"system:serviceaccounts"}});
+    options.apiserver_flags = audit_.apiserver_flags();
+    options.users.push_back({kToken, kSweeper, {"system:serviceaccounts"}});
     auto plane = support::ControlPlane::start(std::move(options));
     ASSERT_TRUE(plane) << plane.error().message;
     plane_ = std::move(*plane);
@@ -101,6 +102,24 @@ class SweepOnControlPlane : public ::testing::Test {
     });
   }
 
+  Result<SweepReport> sweep_to_the_end() {
+    std::stop_source stop;
+    auto sweep = start(stop.get_token());
+    EXPECT_TRUE(support::wait_until([&] { return !the_job().empty(); }, seconds(30), "the Job"));
+    end_job(the_job(),
+            R"({"check":"1-dcgm-diag-l2","status":"FAIL","severity":"RESET","details":"memory"})");
+    if (sweep.wait_for(seconds(30)) != std::future_status::ready) stop.request_stop();
+    return sweep.get();
+  }
+  Result<SweepReport> sweep_and_stop() {
+    std::stop_source stop;
+    auto sweep = start(stop.get_token());
+    EXPECT_TRUE(support::wait_until([&] { return !the_job().empty(); }, seconds(30), "the Job"));
+    stop.request_stop();
+    return sweep.get();
+  }
+
+  support::RightsAudit audit_{{kSweeper}};
   std::unique_ptr<support::ControlPlane> plane_;
   SystemClock clock_;
   Log log_{LogLevel::kError, LogFormat::kLogfmt};
@@ -109,31 +128,32 @@ class SweepOnControlPlane : public ::testing::Test {
 };
 
 TEST_F(SweepOnControlPlane, TaintsRunsItsJobAndMarksTheNodeUnderItsOwnRights) {
-  std::stop_source stop;
-  auto sweep = start(stop.get_token());
-  ASSERT_TRUE(support::wait_until([&] { return !the_job().empty(); }, seconds(30), "the Job"));
-  EXPECT_THAT(taint_keys(), ElementsAre(kMaintenanceTaintKey));
-  end_job(the_job(),
-          R"({"check":"1-dcgm-diag-l2","status":"FAIL","severity":"RESET","details":"memory"})");
-  ASSERT_TRUE(
-      support::wait_until([&] { return sweep.wait_for(seconds(0)) == std::future_status::ready; },
-                          seconds(30), "the sweep's end"));
-  const auto report = sweep.get();
+  const auto report = sweep_to_the_end();
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_THAT(report->failed, ElementsAre("gpu-01"));
   EXPECT_THAT(taint_keys(), ElementsAre(kUnhealthyTaintKey));
 }
 
 TEST_F(SweepOnControlPlane, AStopDeletesItsJobAndGivesBackTheNode) {
-  std::stop_source stop;
-  auto sweep = start(stop.get_token());
-  ASSERT_TRUE(support::wait_until([&] { return !the_job().empty(); }, seconds(30), "the Job"));
-  stop.request_stop();
-  const auto report = sweep.get();
+  const auto report = sweep_and_stop();
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_THAT(report->untold, ElementsAre("gpu-01"));
   EXPECT_THAT(taint_keys(), ElementsAre());
   EXPECT_EQ(the_job(), "");
+}
+
+TEST_F(SweepOnControlPlane, NeedsEveryRightThatIsShippedAndNoOther) {
+  ASSERT_TRUE(sweep_and_stop());
+  ASSERT_TRUE(sweep_to_the_end());
+
+  EXPECT_THAT(audit_.refused(), IsEmpty());
+  for (const char* role : {"clusterroles/gpu-healthcheck-sweeper",
+                           "namespaces/gpu-healthcheck/roles/gpu-healthcheck-sweeper"}) {
+    const auto needless = support::needless_verbs(
+        *plane_, std::string("/apis/rbac.authorization.k8s.io/v1/") + role, audit_.asked());
+    ASSERT_TRUE(needless) << needless.error().message;
+    EXPECT_THAT(*needless, IsEmpty()) << role;
+  }
 }
 
 TEST_F(SweepOnControlPlane, TheManifestsAreTakenWithTheNodesNameInTheTemplate) {

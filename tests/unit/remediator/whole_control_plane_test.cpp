@@ -3,15 +3,13 @@
 // verifies.
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <map>
-#include <set>
+#include <stdexcept>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "tests/fakes/kube_objects.h"
 #include "tests/support/require.h"
+#include "tests/support/rights.h"
 #include "tests/unit/remediator/plane_hands.h"
 #include "tests/unit/remediator/remediation_stage.h"
 
@@ -31,13 +29,8 @@ class WholeOnControlPlane : public ::testing::Test {
  protected:
   void SetUp() override {
     GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
-    folder_.write("audit.yaml", std::string("apiVersion: audit.k8s.io/v1\nkind: Policy\n"
-                                            "omitStages: [RequestReceived]\n"
-                                            "rules:\n- level: Metadata\n  users: [\"") +
-                                    kRemediatorUser + "\"]\n- level: None\n");
     support::ControlPlaneOptions options;
-    options.apiserver_flags = {"--audit-policy-file=" + (folder_ / "audit.yaml").string(),
-                               "--audit-log-path=" + (folder_ / "audit.log").string()};
+    options.apiserver_flags = audit_.apiserver_flags();
     hands_ = std::make_unique<PlaneHands>(std::move(options));
   }
   void begin(const StageOptions& options = {}) {
@@ -92,49 +85,6 @@ class WholeOnControlPlane : public ::testing::Test {
     stage_->start_anew();
   }
 
-  // One right: verb, API group, resource with subresource, namespace, name (empty: any).
-  using Right = std::tuple<std::string, std::string, std::string, std::string, std::string>;
-
-  // What the program has asked for, and of that what it was refused.
-  void read_audit(std::set<Right>& asked, std::vector<std::string>& refused) {
-    std::ifstream log(folder_ / "audit.log");
-    for (std::string line; std::getline(log, line);) {
-      const Json event =
-          parse_json(line, {.max_bytes = 1U << 20U, .max_depth = 64}).value_or(Json());
-      const Json& object = member_at(event, "objectRef");
-      if (object.is_null()) continue;
-      const std::string sub = string_at(object, "subresource");
-      const std::string resource = string_at(object, "resource") + (sub.empty() ? "" : "/" + sub);
-      if (resource.starts_with("self")) continue;  // everybody's
-      asked.insert({string_at(event, "verb"), string_at(object, "apiGroup"), resource,
-                    string_at(object, "namespace"), string_at(object, "name")});
-      if (member_at(member_at(event, "responseStatus"), "code") == 403) refused.push_back(line);
-    }
-  }
-
-  // The rights that manifests/remediator-rbac.yaml gives it.
-  std::vector<Right> granted() {
-    std::vector<Right> rights;
-    const std::string rbac = "/apis/rbac.authorization.k8s.io/v1";
-    add_rules(hands_->get(rbac + "/clusterroles/gpuward-remediator"), "", rights);
-    add_rules(hands_->get(rbac + "/namespaces/default/roles/gpuward-remediator-events"), "default",
-              rights);
-    add_rules(hands_->get(rbac + "/namespaces/gpuward/roles/gpuward-remediator"), "gpuward",
-              rights);
-    return rights;
-  }
-  static void add_rules(const Json& role, const std::string& ns, std::vector<Right>& rights) {
-    for (const Json& rule : role["rules"]) {
-      const Json names = rule.value("resourceNames", Json::array({""}));
-      for (const Json& group : rule["apiGroups"]) {
-        for (const Json& resource : rule["resources"]) {
-          for (const Json& verb : rule["verbs"]) {
-            for (const Json& name : names) rights.emplace_back(verb, group, resource, ns, name);
-          }
-        }
-      }
-    }
-  }
   // One that was closed so long ago that it is deleted.
   void leave_an_old_remediation() {
     const std::string all = "/apis/gpuward.dev/v1alpha1/remediations";
@@ -148,17 +98,15 @@ class WholeOnControlPlane : public ::testing::Test {
         all + "/long-ago",
         {{"status", {{"phase", "Released"}, {"closedAt", "2020-01-01T00:00:00Z"}}}});
   }
-  static bool is_used(const Right& right, const std::set<Right>& asked) {
-    const auto& [verb, group, resource, ns, name] = right;
-    for (const auto& [its_verb, its_group, its_resource, its_ns, its_name] : asked) {
-      if (verb == its_verb && group == its_group && resource == its_resource &&
-          (ns.empty() || ns == its_ns) && (name.empty() || name == its_name))
-        return true;
-    }
-    return false;
+  // What the role could lose without anything being refused that the program has asked for.
+  std::vector<std::string> needless(const std::string& role) {
+    auto verbs = support::needless_verbs(
+        hands_->plane(), "/apis/rbac.authorization.k8s.io/v1/" + role, audit_.asked());
+    if (!verbs) throw std::runtime_error(verbs.error().message);
+    return *std::move(verbs);
   }
 
-  support::TempDir folder_;
+  support::RightsAudit audit_{{kRemediatorUser}};
   std::unique_ptr<PlaneHands> hands_;
   std::unique_ptr<RemediationStage> stage_;
 };
@@ -173,14 +121,11 @@ TEST_F(WholeOnControlPlane, NeedsEveryRightThatIsShippedAndNoOther) {
   ASSERT_TRUE(comes_to("Released"));
 
   expect_returned();
-  std::set<Right> asked;
-  std::vector<std::string> refused;
-  read_audit(asked, refused);
-  EXPECT_THAT(refused, IsEmpty());
-  for (const Right& right : granted()) {
-    EXPECT_TRUE(is_used(right, asked))
-        << "granted for nothing: " << std::get<0>(right) << " " << std::get<2>(right) << " "
-        << std::get<3>(right) << "/" << std::get<4>(right);
+  EXPECT_THAT(audit_.refused(), IsEmpty());
+  for (const char* role :
+       {"clusterroles/gpuward-remediator", "namespaces/default/roles/gpuward-remediator-events",
+        "namespaces/gpuward/roles/gpuward-remediator"}) {
+    EXPECT_THAT(needless(role), IsEmpty()) << role;
   }
 }
 
@@ -196,6 +141,7 @@ TEST_F(WholeOnControlPlane, DeletesPodsOnlyUnderTheRoleThatIsBoundForIt) {
 
   ASSERT_TRUE(bound && bound->exit_code == 0);
   EXPECT_TRUE(stage_->play_until([&] { return stage_->pods().empty(); })) << stage_->message();
+  EXPECT_THAT(needless("clusterroles/gpuward-remediator-delete-pods"), IsEmpty());
 }
 
 TEST_F(WholeOnControlPlane, FinishesWhatWasBegunWhereverItIsKilled) {

@@ -1,5 +1,6 @@
 // The Jobs of the steps on a real kube-apiserver with the real Job controller, under what
-// manifests/remediator-jobs-rbac.yaml grants and nothing else. The test is the kubelet.
+// manifests/remediator-rbac.yaml and remediator-jobs-rbac.yaml grant and nothing else. The test is
+// the kubelet.
 #include <gmock/gmock.h>
 
 #include "core/kube/connection.h"
@@ -13,6 +14,7 @@
 #include "tests/places.inc"
 #include "tests/support/control_plane.h"
 #include "tests/support/require.h"
+#include "tests/support/rights.h"
 #include "tests/support/wait.h"
 #include "tests/unit/remediator/actions/intended_step.h"
 
@@ -22,8 +24,10 @@ namespace {
 using std::chrono::seconds;
 using support::wait_until;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr const char* kJobsToken = "remediator-token-of-the-jobs";
+constexpr const char* kJobsUser = "system:serviceaccount:gpuward:gpuward-remediator";
 constexpr const char* kPodsPath = "/api/v1/namespaces/gpu-healthcheck/pods";
 
 class JobsOnControlPlane : public ::testing::Test {
@@ -33,14 +37,16 @@ class JobsOnControlPlane : public ::testing::Test {
     GPUWARD_REQUIRE(support::ControlPlane::why_no_controllers());
     support::ControlPlaneOptions options;
     options.controller_manager = true;
-    options.users.push_back({kJobsToken,
-                             "system:serviceaccount:gpuward:gpuward-remediator",
-                             {"system:serviceaccounts", "system:serviceaccounts:gpuward"}});
+    options.apiserver_flags = audit_.apiserver_flags();
+    options.users.push_back(
+        {kJobsToken, kJobsUser, {"system:serviceaccounts", "system:serviceaccounts:gpuward"}});
     auto plane = support::ControlPlane::start(std::move(options));
     ASSERT_TRUE(plane) << plane.error().message;
     plane_ = std::move(*plane);
-    const auto applied = plane_->apply(GPUWARD_SOURCE_DIR "/manifests/remediator-jobs-rbac.yaml");
-    ASSERT_TRUE(applied) << applied.error().message;
+    for (const char* file : {"remediator-rbac.yaml", "remediator-jobs-rbac.yaml"}) {
+      const auto applied = plane_->apply(std::string(GPUWARD_SOURCE_DIR "/manifests/") + file);
+      ASSERT_TRUE(applied) << applied.error().message;
+    }
     must("POST", "/api/v1/nodes", fakes::ready_node("gpu-01"));
     const Json taint = {
         {"key", "gpuward.dev/remediation"}, {"value", "reset"}, {"effect", "NoSchedule"}};
@@ -126,6 +132,7 @@ class JobsOnControlPlane : public ::testing::Test {
   }
 
   SystemClock clock_;
+  support::RightsAudit audit_{{kJobsUser}};
   std::unique_ptr<support::ControlPlane> plane_;
   std::unique_ptr<kube::Connection> connection_;
   std::unique_ptr<kube::Api> api_;
@@ -148,7 +155,14 @@ TEST_F(JobsOnControlPlane, RunOnATaintedAndCordonedNodeToTheirEnd) {
   const auto tested = run(quarantine, Step::kQuarantineJob, 0, "");
   EXPECT_EQ(tested.result, StepResult::kDone) << tested.message;
 
-  EXPECT_TRUE(api_->delete_job("gpu-healthcheck", busy.facts.at("job").substr(16)));
+  EXPECT_TRUE(quarantine.abandon(order()));
+  EXPECT_THAT(audit_.refused(), IsEmpty());
+  const auto needless = support::needless_verbs(
+      *plane_,
+      "/apis/rbac.authorization.k8s.io/v1/namespaces/gpu-healthcheck/roles/gpuward-remediator-jobs",
+      audit_.asked());
+  ASSERT_TRUE(needless) << needless.error().message;
+  EXPECT_THAT(*needless, IsEmpty());
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "tests/places.inc"
 #include "tests/support/control_plane.h"
 #include "tests/support/require.h"
+#include "tests/support/rights.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/publish/node/snapshots.h"
 
@@ -24,6 +25,7 @@ constexpr const char* kOwn = "/api/v1/nodes/gpu-01";
 constexpr const char* kOther = "/api/v1/nodes/gpu-02";
 constexpr const char* kOwnStatus = "/api/v1/nodes/gpu-01/status";
 constexpr const char* kNs = "/api/v1/namespaces/gpu-healthcheck";
+constexpr const char* kAgent = "system:serviceaccount:gpu-healthcheck:gpu-healthcheck-agent";
 constexpr const char* kMerge = "application/merge-patch+json";
 constexpr const char* kStrategic = "application/strategic-merge-patch+json";
 
@@ -51,7 +53,8 @@ class AdmissionTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     if (!support::ControlPlane::why_unavailable().empty()) return;
-    auto started = support::ControlPlane::start();
+    audit_ = new support::RightsAudit({kAgent});
+    auto started = support::ControlPlane::start({.apiserver_flags = audit_->apiserver_flags()});
     ASSERT_TRUE(started) << started.error().message;
     plane_ = started->release();
     for (const char* file : {"exporter-rbac.yaml", "exporter-admission.yaml"}) {
@@ -79,7 +82,10 @@ class AdmissionTest : public ::testing::Test {
     must("PATCH", kOther, labels(own("status"), nullptr));
     must("PATCH", kOwn, labels("pool", "a"));
   }
-  static void TearDownTestSuite() { delete plane_; }
+  static void TearDownTestSuite() {
+    delete plane_;
+    delete audit_;
+  }
   void SetUp() override { GPUWARD_REQUIRE(support::ControlPlane::why_unavailable()); }
 
   static std::string own(const std::string& name) {
@@ -134,6 +140,7 @@ class AdmissionTest : public ::testing::Test {
     EXPECT_THAT(answer.body, HasSubstr(why));
   }
 
+  static inline support::RightsAudit* audit_ = nullptr;
   static inline support::ControlPlane* plane_ = nullptr;
   static inline std::string agent_, quarantine_, sweeper_, unbound_;
 };
@@ -273,6 +280,13 @@ TEST_F(AdmissionTest, EverythingThatTheAgentWritesIsAllowed) {
   ASSERT_TRUE(node);
   EXPECT_EQ(node->meta.labels.at(own("status")), "agent-stopped");
   EXPECT_EQ(node->taints.size(), 2U);
+
+  // And all that it may is needed.
+  const auto needless = support::needless_verbs(
+      *plane_, "/apis/rbac.authorization.k8s.io/v1/clusterroles/gpu-healthcheck-agent",
+      audit_->asked());
+  ASSERT_TRUE(needless) << needless.error().message;
+  EXPECT_THAT(*needless, ::testing::IsEmpty());
 }
 
 }  // namespace
