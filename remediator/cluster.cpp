@@ -19,15 +19,16 @@ Cluster::Cluster(kube::ClusterConfig config, Clock& clock)
     : config_(std::move(config)),
       clock_(clock),
       credentials_(kube::make_credentials(config_, clock_)),
-      http_(kube::make_http_client(config_, *credentials_)) {}
+      http_(kube::make_http_client(config_, *credentials_)),
+      times_(*http_, clock_) {}
 
 std::unique_ptr<kube::Api> Cluster::make_api(Deadlines deadlines, std::stop_token stop) {
-  return make_api_over(*http_, deadlines, std::move(stop));
+  return make_api_over(times_, deadlines, std::move(stop));
 }
 
 std::unique_ptr<kube::Api> Cluster::make_fenced_api(Deadlines deadlines, std::stop_token stop,
                                                     FencedClient::MayWrite may_write) {
-  fenced_.push_back(std::make_unique<FencedClient>(*http_, std::move(may_write)));
+  fenced_.push_back(std::make_unique<FencedClient>(times_, std::move(may_write)));
   return make_api_over(*fenced_.back(), deadlines, std::move(stop));
 }
 

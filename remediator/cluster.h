@@ -13,6 +13,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/flags.h"
 #include "remediator/gates/fenced_client.h"
+#include "remediator/page/api_times.h"
 
 namespace gpuward::remediator {
 
@@ -31,6 +32,8 @@ class Cluster {
                                                            std::stop_token stop,
                                                            FencedClient::MayWrite may_write);
   [[nodiscard]] const std::string& server() const { return config_.server; }
+  // How long the answers took.
+  [[nodiscard]] const ApiTimes& times() const { return times_; }
 
  private:
   Cluster(kube::ClusterConfig config, Clock& clock);
@@ -41,6 +44,7 @@ class Cluster {
   Clock& clock_;
   std::unique_ptr<kube::Credentials> credentials_;
   std::unique_ptr<http::Client> http_;
+  ApiTimes times_;
   std::vector<std::unique_ptr<FencedClient>> fenced_;
 };
 

@@ -215,7 +215,8 @@ std::vector<metrics::Family> Remediator::families() const {
                                           .last_good_reload = last_good_reload_.load(),
                                           .mode = policy_.get()->mode,
                                           .leads = election_->is_leader(),
-                                          .spending = slots_.spending()});
+                                          .spending = slots_.spending(),
+                                          .api_times = cluster_->times().family()});
 }
 
 void Remediator::reload() {

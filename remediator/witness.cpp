@@ -25,6 +25,10 @@ void Witness::on_audit(const AuditRecord& record) {
                              {"why", record.decision.message}});
 }
 
+void Witness::on_milestone(Milestone milestone, std::chrono::duration<double> since_fault) {
+  counters_.count(milestone, since_fault);
+}
+
 void Witness::on_error(const std::string& node, const Error& error) {
   counters_.count(error);
   log_.warn("Something will be tried again", {{"node", node}, {"error", error.message}});

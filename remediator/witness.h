@@ -18,6 +18,7 @@ class Witness final : public WebhookObserver, public WorkflowObserver {
   void on_notification(const WebhookOutcome& outcome) override;
   void on_audit(const AuditRecord& record) override;
   void on_error(const std::string& node, const Error& error) override;
+  void on_milestone(Milestone milestone, std::chrono::duration<double> since_fault) override;
 
  private:
   Counters& counters_;

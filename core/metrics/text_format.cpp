@@ -12,14 +12,43 @@ namespace {
 
 constexpr std::size_t kMaxValueBytes = 1024;
 
-prometheus::ClientMetric convert(const Sample& sample, Type type) {
+prometheus::ClientMetric labelled(const decltype(Sample::labels)& labels) {
   prometheus::ClientMetric metric;
-  metric.label.reserve(sample.labels.size());
-  for (const auto& [name, value] : sample.labels) {
+  metric.label.reserve(labels.size());
+  for (const auto& [name, value] : labels) {
     metric.label.push_back({name, to_valid_utf8(value, kMaxValueBytes)});
   }
+  return metric;
+}
+
+prometheus::ClientMetric convert(const Sample& sample, Type type) {
+  prometheus::ClientMetric metric = labelled(sample.labels);
   (type == Type::kCounter ? metric.counter.value : metric.gauge.value) = sample.value;
   return metric;
+}
+
+// The serializer adds the bucket of all by itself.
+prometheus::ClientMetric convert(const HistogramSample& sample) {
+  prometheus::ClientMetric metric = labelled(sample.labels);
+  metric.histogram.sample_count = sample.value.count();
+  metric.histogram.sample_sum = sample.value.sum();
+  for (std::size_t i = 0; i < sample.value.bounds().size(); ++i) {
+    metric.histogram.bucket.push_back(
+        {.cumulative_count = sample.value.up_to(i), .upper_bound = sample.value.bounds()[i]});
+  }
+  return metric;
+}
+
+prometheus::MetricType type_of(Type type) {
+  switch (type) {
+    case Type::kCounter:
+      return prometheus::MetricType::Counter;
+    case Type::kGauge:
+      return prometheus::MetricType::Gauge;
+    case Type::kHistogram:
+      return prometheus::MetricType::Histogram;
+  }
+  return prometheus::MetricType::Untyped;
 }
 
 // The serializer writes HELP as it is: no newline may be in it, and a backslash begins an escape.
@@ -35,15 +64,17 @@ std::string safe_help(std::string_view help) {
 }  // namespace
 
 void append_text(const Family& family, std::string& out) {
-  if (family.samples.empty()) return;
+  if (family.samples.empty() && family.histograms.empty()) return;
   std::vector<prometheus::MetricFamily> one(1);
   one.front().name = family.name;
   one.front().help = safe_help(family.help);
-  one.front().type = family.type == Type::kCounter ? prometheus::MetricType::Counter
-                                                   : prometheus::MetricType::Gauge;
-  one.front().metric.reserve(family.samples.size());
+  one.front().type = type_of(family.type);
+  one.front().metric.reserve(family.samples.size() + family.histograms.size());
   for (const Sample& sample : family.samples) {
     one.front().metric.push_back(convert(sample, family.type));
+  }
+  for (const HistogramSample& sample : family.histograms) {
+    one.front().metric.push_back(convert(sample));
   }
   std::ostringstream text;
   prometheus::TextSerializer().Serialize(text, one);

@@ -14,6 +14,11 @@ constexpr std::array<std::string_view, 15> kErrorKinds = {
     "gone",    "blocked",         "refused",   "too_large", "overloaded",     "unavailable",
     "timeout", "cancelled",       "internal"};
 
+// From what a node may take that leaves at once to what a return may take that waits for people.
+metrics::Histogram no_times_since_fault() {
+  return metrics::Histogram({1, 5, 15, 30, 60, 120, 300, 600, 1'800, 3'600, 14'400, 86'400});
+}
+
 }  // namespace
 
 Counters::Counters(Clock& clock) : clock_(clock) {
@@ -28,6 +33,9 @@ Counters::Counters(Clock& clock) : clock_(clock) {
   for (const Action& action : all_actions()) {
     values_.actions[std::string(action.name)] = 0;
     values_.action_failures[std::string(action.name)] = 0;
+  }
+  for (const Milestone milestone : kAllMilestones) {
+    values_.since_fault.try_emplace(milestone, no_times_since_fault());
   }
 }
 
@@ -60,6 +68,11 @@ void Counters::count(const AuditRecord& record) {
 void Counters::count(const Error& error) {
   const std::lock_guard lock(mutex_);
   ++values_.errors[std::string(kErrorKinds[static_cast<std::size_t>(error.kind)])];
+}
+
+void Counters::count(Milestone milestone, std::chrono::duration<double> since_fault) {
+  const std::lock_guard lock(mutex_);
+  values_.since_fault.at(milestone).observe(since_fault.count());
 }
 
 CounterValues Counters::values() const {

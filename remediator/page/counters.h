@@ -2,13 +2,16 @@
 // webhook and workflow.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 
+#include "core/metrics/histogram.h"
 #include "core/runtime/clock.h"
+#include "remediator/policy/milestone.h"
 #include "remediator/sources/webhook_observer.h"
 #include "remediator/workflow/observer.h"
 
@@ -25,6 +28,7 @@ struct CounterValues {
   std::map<std::string, std::uint64_t> action_failures;       // by action
   std::map<std::string, std::uint64_t> decisions;             // by verdict
   std::map<std::string, std::uint64_t> errors;                // by kind
+  std::map<Milestone, metrics::Histogram> since_fault;        // in seconds
   std::optional<Clock::Wall> last_notification;
 };
 
@@ -35,6 +39,7 @@ class Counters {
   void count(const WebhookOutcome& outcome);
   void count(const AuditRecord& record);
   void count(const Error& error);
+  void count(Milestone milestone, std::chrono::duration<double> since_fault);
   [[nodiscard]] CounterValues values() const;
 
  private:

@@ -49,6 +49,18 @@ Family mode_info(Mode mode) {
           {Sample{{{"mode", std::string(to_string(mode))}}, 1}}};
 }
 
+Family since_fault(const std::map<Milestone, metrics::Histogram>& times) {
+  Family family{kPrefix + "fault_age_seconds",
+                "How long ago the first alert about the node fired when its Remediation was past "
+                "the milestone; each once",
+                Type::kHistogram,
+                {}};
+  for (const auto& [milestone, ages] : times) {
+    family.histograms.push_back({{{"milestone", std::string(to_string(milestone))}}, ages});
+  }
+  return family;
+}
+
 void append_webhook(std::vector<Family>& families, const CounterValues& values) {
   families.push_back(counter(kPrefix + "notifications_total",
                              "Notifications that reached the webhook",
@@ -86,6 +98,7 @@ void append_workflow(std::vector<Family>& families, const CounterValues& values)
       by_label(kPrefix + "errors_total",
                "Failed requests to the API server, and to Prometheus for a health report", "kind",
                values.errors));
+  families.push_back(since_fault(values.since_fault));
 }
 
 void append_spending(std::vector<Family>& families, const LedgerSlots::Spending& spending) {
@@ -117,6 +130,7 @@ void append_standing(std::vector<Family>& families, const Standing& standing) {
   if (standing.leads && standing.spending) append_spending(families, *standing.spending);
   families.push_back(gauge(kPrefix + "queue_length", "Nodes waiting to be looked at",
                            static_cast<double>(standing.queue_length)));
+  families.push_back(standing.api_times);
   families.push_back(gauge(kPrefix + "ready",
                            "Whether the cluster is in view and the API server answers",
                            standing.ready ? 1 : 0));

@@ -26,6 +26,7 @@ struct Standing {
   Mode mode = Mode::kObserve;
   bool leads = false;
   std::optional<LedgerSlots::Spending> spending;  // of the replica that leads
+  metrics::Family api_times = {};                 // of ApiTimes
 };
 
 [[nodiscard]] std::vector<metrics::Family> to_families(const CounterValues& counters,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/model/severity.h"
+#include "remediator/policy/milestone.h"
 #include "remediator/policy/step.h"
 
 namespace gpuward::remediator {
@@ -123,6 +124,7 @@ struct RemediationStatus {
   std::optional<ApprovalRecord> approval;  // of the step that waits for one
   std::vector<std::string> history;        // what was tried before and how it ended; oldest first
   std::optional<WallTime> closed_at;
+  std::map<Milestone, WallTime> reached;  // each once: when it was first past it
 
   [[nodiscard]] const StepRecord* find(Step step) const;
   [[nodiscard]] bool has_done(Step step) const;

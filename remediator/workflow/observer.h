@@ -2,10 +2,12 @@
 // (page/metrics).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "remediator/policy/milestone.h"
 #include "remediator/policy/remediation.h"
 #include "remediator/workflow/decide.h"
 
@@ -31,6 +33,8 @@ class WorkflowObserver {
   virtual void on_audit(const AuditRecord& record) = 0;
   // A reconcile that will be tried again; conflicts are everyday and are not told.
   virtual void on_error(const std::string& node, const Error& error) = 0;
+  // A Remediation has come past it and the API server knows; once for each.
+  virtual void on_milestone(Milestone, std::chrono::duration<double> /*since_fault*/) {}
 };
 
 }  // namespace gpuward::remediator

@@ -125,6 +125,21 @@ Json encode_approval(const std::optional<ApprovalRecord>& approval) {
           {"seenAt", time_or_null(approval->seen_at)}};
 }
 
+std::map<Milestone, WallTime> decode_reached(const Json& json) {
+  std::map<Milestone, WallTime> reached;
+  for (const Milestone milestone : kAllMilestones) {
+    if (const auto at = time_at(json, to_string(milestone))) reached[milestone] = *at;
+  }
+  return reached;
+}
+
+Json encode_reached(const std::map<Milestone, WallTime>& reached) {
+  Json json = Json::object();
+  for (const auto& [milestone, at] : reached)
+    json[std::string(to_string(milestone))] = to_rfc3339_ms(at);
+  return json;
+}
+
 HumanWish wish_of(const kube::Labels& annotations) {
   const auto text = [&](std::string_view key) {
     const auto found = annotations.find(std::string(key));
@@ -148,6 +163,7 @@ RemediationStatus decode_status(const Json& json) {
   status.told_phase = parse_phase(string_at(json, "toldPhase"));
   status.approval = decode_approval(member_at(json, "approval"));
   status.closed_at = time_at(json, "closedAt");
+  status.reached = decode_reached(member_at(json, "reached"));
   status.reasons = texts_at(json, "reasons");
   status.history = texts_at(json, "history");
   const Json& steps = member_at(json, "steps");
@@ -174,7 +190,8 @@ Json encode_status(const RemediationStatus& status) {
            status.told_phase ? Json(std::string(to_string(*status.told_phase))) : Json(nullptr)},
           {"approval", encode_approval(status.approval)},
           {"history", status.history},
-          {"closedAt", time_or_null(status.closed_at)}};
+          {"closedAt", time_or_null(status.closed_at)},
+          {"reached", encode_reached(status.reached)}};
 }
 
 Result<Remediation> decode(const kube::ObjectMeta& meta, const Json& root) {

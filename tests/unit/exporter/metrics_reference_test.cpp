@@ -5,13 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
 
+#include "core/http/client.h"
 #include "core/metrics/text_format.h"
 #include "core/runtime/files.h"
 #include "exporter/publish/families.h"
+#include "remediator/page/api_times.h"
 #include "remediator/page/metrics.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/places.inc"
@@ -80,6 +83,17 @@ std::set<std::string> labels_of(const std::string& series) {
   return labels;
 }
 
+// The histogram that the series belongs to.
+std::optional<std::string> histogram_of(const std::string& series,
+                                        const std::map<std::string, std::string>& types) {
+  for (const std::string_view ending : {"_bucket", "_sum", "_count"}) {
+    if (!series.ends_with(ending)) continue;
+    const auto type = types.find(series.substr(0, series.size() - ending.size()));
+    if (type != types.end() && type->second == "histogram") return type->first;
+  }
+  return std::nullopt;
+}
+
 Reference served(const std::string& exposition) {
   Reference reference;
   std::map<std::string, std::string> types;
@@ -90,7 +104,12 @@ Reference served(const std::string& exposition) {
     if (line.starts_with("# TYPE ") && words >> hash >> keyword >> name >> type) types[name] = type;
     if (line.empty() || line.front() == '#') continue;
     name = line.substr(0, line.find_first_of("{ "));
-    const std::string found = shape(types[name], labels_of(line));
+    std::set<std::string> labels = labels_of(line);
+    if (const auto histogram = histogram_of(name, types)) {
+      name = *histogram;
+      labels.erase("le");
+    }
+    const std::string found = shape(types[name], labels);
     const auto [entry, is_new] = reference.emplace(name, found);
     EXPECT_EQ(entry->second, found) << "a family with two sets of labels: " << line;
   }
@@ -181,6 +200,8 @@ TEST(MetricsReference, IsWhatTheRemediatorServes) {
   standing.remediations = {{}};
   standing.last_good_reload = clock.wall();
   standing.leads = true;
+  http::CurlClient nobody;
+  standing.api_times = remediator::ApiTimes(nobody, clock).family();
   standing.spending = remediator::LedgerSlots::Spending{
       .breaker = {},
       .uses = {{.guard = "budget.pool", .where = "pool a", .used = 1, .allowed = 2}},

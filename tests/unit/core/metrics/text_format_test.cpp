@@ -29,6 +29,22 @@ TEST(TextFormat, WritesHelpTypeAndSamplesInTheOrderGiven) {
             "gpuward_xid_errors_total{gpu=\"1\",xid=\"13\"} 0\n");
 }
 
+TEST(TextFormat, WritesAHistogramWithABucketForEachBoundAndOneForAll) {
+  Histogram durations({0.5, 10});
+  for (const double seconds : {0.5, 3.0, 60.0}) durations.observe(seconds);
+  Family family{"gpuward_t_seconds", "T.", Type::kHistogram, {}};
+  family.histograms.push_back({{{"verb", "get"}}, durations});
+
+  EXPECT_EQ(to_text({{family}}),
+            "# HELP gpuward_t_seconds T.\n"
+            "# TYPE gpuward_t_seconds histogram\n"
+            "gpuward_t_seconds_count{verb=\"get\"} 3\n"
+            "gpuward_t_seconds_sum{verb=\"get\"} 63.5\n"
+            "gpuward_t_seconds_bucket{verb=\"get\",le=\"0.5\"} 1\n"
+            "gpuward_t_seconds_bucket{verb=\"get\",le=\"10\"} 2\n"
+            "gpuward_t_seconds_bucket{verb=\"get\",le=\"+Inf\"} 3\n");
+}
+
 TEST(TextFormat, LeavesOutAFamilyWithoutSamples) {
   EXPECT_EQ(to_text({{Family{"gpuward_empty", "Nothing.", Type::kGauge, {}}}}), "");
 }

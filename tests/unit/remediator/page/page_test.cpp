@@ -106,6 +106,20 @@ TEST(Metrics, StartAtZeroSoThatTheFirstFailureIsSeen) {
   EXPECT_THAT(text, Not(HasSubstr("last_notification_timestamp_seconds")));
 }
 
+TEST(Metrics, TellHowOldAFaultWasAtEachMilestone) {
+  fakes::FakeClock clock;
+  Counters counters(clock);
+  counters.count(Milestone::kCordoned, std::chrono::seconds(20));
+
+  const std::string text = text_of(counters, {});
+
+  const std::string name = "gpuward_remediator_fault_age_seconds";
+  EXPECT_THAT(text, HasSubstr(name + "_bucket{milestone=\"cordoned\",le=\"15\"} 0"));
+  EXPECT_THAT(text, HasSubstr(name + "_bucket{milestone=\"cordoned\",le=\"30\"} 1"));
+  EXPECT_THAT(text, HasSubstr(name + "_sum{milestone=\"cordoned\"} 20"));
+  EXPECT_THAT(text, HasSubstr(name + "_count{milestone=\"recovered\"} 0"));
+}
+
 TEST(Metrics, CountWhatHappened) {
   fakes::FakeClock clock;
   Counters counters(clock);

@@ -47,6 +47,10 @@ class RecordingWitness final : public WorkflowObserver {
     verdicts.push_back(record.decision.verdict);
   }
   void on_error(const std::string&, const Error& error) override { errors.push_back(error); }
+  void on_milestone(Milestone milestone, std::chrono::duration<double> since_fault) override {
+    milestones.emplace_back(milestone, since_fault.count());
+  }
+  std::vector<std::pair<Milestone, double>> milestones;
   std::vector<AuditMoment> moments;
   std::vector<Verdict> verdicts;
   std::vector<Error> errors;

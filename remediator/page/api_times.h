@@ -1,0 +1,42 @@
+// How long the API server takes to answer, for page/metrics: an http::Client that hands everything
+// on and keeps time. The composition root puts it under all clients of the API server. Watches,
+// which last as long as they last, are not timed.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/http/client.h"
+#include "core/metrics/family.h"
+#include "core/runtime/clock.h"
+
+namespace gpuward::remediator {
+
+class ApiTimes final : public http::Client {
+ public:
+  // Both must outlive it.
+  ApiTimes(http::Client& behind, Clock& clock);
+
+  [[nodiscard]] Result<http::ClientResponse> send(const http::ClientRequest& request) override;
+  [[nodiscard]] Result<http::ClientResponse> stream(
+      const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,
+      const std::function<bool(std::string_view)>& on_bytes) override;
+
+  // Any thread. In seconds, by verb (the HTTP method in lower case) and class of the code: `2xx`
+  // to `5xx`, `none` where no answer came. All that can be are there from the start.
+  [[nodiscard]] metrics::Family family() const;
+
+ private:
+  http::Client& behind_;
+  Clock& clock_;
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, metrics::Histogram> times_;  // by verb and code
+};
+
+}  // namespace gpuward::remediator
