@@ -194,6 +194,7 @@ Status Remediator::serve(const WebhookSecurity& security) {
   webhook.auth = security.web.auth;
   webhook.limits.max_body_bytes = kMaxBody;
   webhook.on_problem = on_problem;
+  webhook.on_answer = [this](int status) { counters_.count_answer(status); };
   auto server = http::Server::start(
       webhook,
       {{.path = "/api/v1/alerts",

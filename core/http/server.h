@@ -107,6 +107,9 @@ struct ServerOptions {
   // something unusable (what was read before stays in force), an exception of a handler. Never
   // holds a secret.
   std::function<void(const std::string&)> on_problem;
+  // Called on a thread of the server with the status of each answer, refusals that no handler sees
+  // included, before it is sent; must be quick and must not throw.
+  std::function<void(int)> on_answer = {};
 };
 
 class Server {

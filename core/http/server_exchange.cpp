@@ -96,6 +96,7 @@ class Exchange {
   }
 
   void send(const Response& response) {
+    if (context_.options.on_answer) context_.options.on_answer(response.status);
     const bool is_old = head_.version == "1.0";
     must_close_ = must_close_ || !is_body_read_ || !head_.wants_keep_alive ||
                   context_.connections.is_stopping() || (is_old && response.stream);

@@ -30,6 +30,9 @@ Counters::Counters(Clock& clock) : clock_(clock) {
   for (const std::string_view outcome : {"accepted", "duplicate", "ignored", "rejected"}) {
     values_.alerts[std::string(outcome)] = 0;
   }
+  for (const int status : {200, 400, 401, 404, 405, 408, 411, 413, 415, 431, 500, 503}) {
+    values_.webhook_requests[status] = 0;
+  }
   for (const Action& action : all_actions()) {
     values_.actions[std::string(action.name)] = 0;
     values_.action_failures[std::string(action.name)] = 0;
@@ -63,6 +66,11 @@ void Counters::count(const AuditRecord& record) {
   const std::string action(record.action);
   if (record.moment == AuditMoment::kDone) ++values_.actions[action];
   if (record.moment == AuditMoment::kFailed) ++values_.action_failures[action];
+}
+
+void Counters::count_answer(int status) {
+  const std::lock_guard lock(mutex_);
+  ++values_.webhook_requests[status];
 }
 
 void Counters::count(const Error& error) {

@@ -23,6 +23,7 @@ struct CounterValues {
   double webhook_seconds = 0;
   double webhook_slowest_seconds = 0;
   std::map<std::string, std::uint64_t> notifications_failed;  // by reason
+  std::map<int, std::uint64_t> webhook_requests;              // by status
   std::map<std::string, std::uint64_t> alerts;                // by outcome
   std::map<std::string, std::uint64_t> actions;               // by action: carried out
   std::map<std::string, std::uint64_t> action_failures;       // by action
@@ -38,6 +39,7 @@ class Counters {
   explicit Counters(Clock& clock);
   void count(const WebhookOutcome& outcome);
   void count(const AuditRecord& record);
+  void count_answer(int status);
   void count(const Error& error);
   void count(Milestone milestone, std::chrono::duration<double> since_fault);
   [[nodiscard]] CounterValues values() const;

@@ -61,7 +61,19 @@ Family since_fault(const std::map<Milestone, metrics::Histogram>& times) {
   return family;
 }
 
+Family webhook_requests(const std::map<int, std::uint64_t>& by_code) {
+  Family family{kPrefix + "webhook_requests_total",
+                "Answers of the webhook's listener, by HTTP status",
+                Type::kCounter,
+                {}};
+  for (const auto& [code, count] : by_code) {
+    family.samples.push_back({{{"code", std::to_string(code)}}, static_cast<double>(count)});
+  }
+  return family;
+}
+
 void append_webhook(std::vector<Family>& families, const CounterValues& values) {
+  families.push_back(webhook_requests(values.webhook_requests));
   families.push_back(counter(kPrefix + "notifications_total",
                              "Notifications that reached the webhook",
                              static_cast<double>(values.notifications)));

@@ -106,6 +106,20 @@ TEST(Metrics, StartAtZeroSoThatTheFirstFailureIsSeen) {
   EXPECT_THAT(text, Not(HasSubstr("last_notification_timestamp_seconds")));
 }
 
+TEST(Metrics, CountAnswersByTheirStatus) {
+  fakes::FakeClock clock;
+  Counters counters(clock);
+  counters.count_answer(401);
+  counters.count_answer(418);
+
+  const std::string text = text_of(counters, {});
+
+  const std::string name = "gpuward_remediator_webhook_requests_total";
+  EXPECT_THAT(text, HasSubstr(name + "{code=\"401\"} 1"));
+  EXPECT_THAT(text, HasSubstr(name + "{code=\"413\"} 0"));
+  EXPECT_THAT(text, HasSubstr(name + "{code=\"418\"} 1"));
+}
+
 TEST(Metrics, TellHowOldAFaultWasAtEachMilestone) {
   fakes::FakeClock clock;
   Counters counters(clock);
