@@ -4,8 +4,8 @@
 //     - name: a100
 //       labels: [pool=a100, team]      # all of them: `key=value`, or `key` of whatever value
 //       mode: cordon                   # never above the policy's
-//       drain: {deadline: 4h}          # defaults of its drains, those of `severities` above
-//       included severities:                    # only those that differ: isolate, reboot, reset
+//       drain: {deadline: 4h}          # of all its drains, whosever the list
+//       severities:                    # only those that differ: isolate, reboot, reset
 //         reset: [taint, cordon]
 #include "remediator/policy/pools_file.h"
 

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/places.inc"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -162,6 +164,30 @@ TEST(Policy, ReadsStepsWithWhatTheyWaitForAndTheirSettings) {
   EXPECT_EQ(plan[3].timeout, std::chrono::minutes(7));
   EXPECT_EQ(plan[4].soak, std::chrono::minutes(5));
   EXPECT_THAT(policy->machines.reboot, ElementsAre("/bin/power-cycle", "--soft"));
+}
+
+// The flow of the replaced suites, as a manifest.
+TEST(Policy, IsShippedForTheWholeRoad) {
+  const auto manifest = YamlFile::load(GPUWARD_SOURCE_DIR "/manifests/remediator-policy-full.yaml");
+  ASSERT_TRUE(manifest);
+  std::string text;
+  manifest->root().map("data").read("policy.yaml", text);
+
+  const auto policy = parse(text);
+
+  ASSERT_TRUE(policy) << policy.error().message;
+  EXPECT_EQ(policy->mode, Mode::kFull);
+  EXPECT_THAT(taken(*policy, Severity::kIsolate),
+              ElementsAre(Step::kTaint, Step::kCordon, Step::kDrain, Step::kTerminate));
+  EXPECT_TRUE(steps_for(*policy, Severity::kIsolate).back().before.approval);
+  EXPECT_THAT(taken(*policy, Severity::kReboot),
+              ElementsAre(Step::kTaint, Step::kCordon, Step::kDrain, Step::kReboot, Step::kVerify,
+                          Step::kReturn));
+  EXPECT_THAT(taken(*policy, Severity::kReset),
+              ElementsAre(Step::kTaint, Step::kCordon, Step::kDrain, Step::kGpuReset, Step::kVerify,
+                          Step::kReturn));
+  EXPECT_EQ(steps_for(*policy, Severity::kReset)[2].drain.pods, DrainedPods::kGpu);
+  EXPECT_THAT(taken(*policy, Severity::kMonitor), IsEmpty());
 }
 
 TEST(Policy, EndsNoMachineWithoutAnApprovalUnlessItSaysSo) {
