@@ -51,7 +51,8 @@ int serve(const Flags& flags) {
   for (const int port : (*remediator)->telemetry_ports()) {
     log.info("Telemetry is served", {{"port", std::to_string(port)}});
   }
-  const int signal = signals.wait([&] { (*remediator)->reload(); }, [&] { (*remediator)->tick(); });
+  const int signal =
+      signals.wait([&] { (*remediator)->hang_up(); }, [&] { (*remediator)->tick(); });
   log.info("Stopping", {{"signal", std::to_string(signal)}});
   const std::jthread guard = end_soon_in_any_case(clock);
   (*remediator)->request_stop();

@@ -220,6 +220,13 @@ std::vector<metrics::Family> Remediator::families() const {
                                           .api_times = cluster_->times().family()});
 }
 
+void Remediator::hang_up() {
+  if (auto reopened = audit_->reopen(); !reopened) {
+    log_.error("The audit trail stays in its old file", {{"error", reopened.error().message}});
+  }
+  reload();
+}
+
 void Remediator::reload() {
   auto policy = load_policy(flags_);
   if (!policy) {

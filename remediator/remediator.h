@@ -53,6 +53,9 @@ class Remediator {
   Remediator(const Remediator&) = delete;
   Remediator& operator=(const Remediator&) = delete;
 
+  // Main thread, at SIGHUP: the audit trail goes on in the file of its name, which logrotate may
+  // have moved away, and the policy is read again.
+  void hang_up();
   // Main thread. Reads the policy again; a wrong one is said and the old one kept.
   void reload();
   // Main thread, once a second.

@@ -37,6 +37,12 @@ Json alerts_of(const Remediation& remediation) {
   return alerts;
 }
 
+Result<int> open_to_append(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+  if (descriptor >= 0) return descriptor;
+  return fail(ErrorKind::kInvalid, "--audit.path " + path.string() + ": " + std::strerror(errno));
+}
+
 }  // namespace
 
 std::string to_audit_line(const AuditRecord& record) {
@@ -69,16 +75,22 @@ std::string to_audit_line(const AuditRecord& record) {
 }
 
 Result<std::unique_ptr<AuditTrail>> AuditTrail::open(const std::filesystem::path& path) {
-  if (path.empty()) return std::unique_ptr<AuditTrail>(new AuditTrail(STDOUT_FILENO, false));
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-  if (descriptor < 0) {
-    return fail(ErrorKind::kInvalid, "--audit.path " + path.string() + ": " + std::strerror(errno));
-  }
-  return std::unique_ptr<AuditTrail>(new AuditTrail(descriptor, true));
+  const auto descriptor = path.empty() ? Result<int>(STDOUT_FILENO) : open_to_append(path);
+  if (!descriptor) return std::unexpected(descriptor.error());
+  return std::unique_ptr<AuditTrail>(new AuditTrail(path, *descriptor));
 }
 
 AuditTrail::~AuditTrail() {
-  if (owned_) ::close(descriptor_);
+  if (!path_.empty()) ::close(descriptor_);
+}
+
+Status AuditTrail::reopen() {
+  if (path_.empty()) return {};
+  const auto descriptor = open_to_append(path_);
+  if (!descriptor) return std::unexpected(descriptor.error());
+  const std::lock_guard lock(mutex_);
+  ::close(std::exchange(descriptor_, *descriptor));
+  return {};
 }
 
 void AuditTrail::write(const AuditRecord& record) {

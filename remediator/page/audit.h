@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "core/model/result.h"
 #include "remediator/workflow/observer.h"
@@ -26,6 +27,9 @@ class AuditTrail {
  public:
   // Appends to `path`; empty: stdout. kForbidden or kNotFound where it cannot be opened.
   [[nodiscard]] static Result<std::unique_ptr<AuditTrail>> open(const std::filesystem::path& path);
+  // Goes on in the file that the path names by now, after logrotate has moved the old one away.
+  // Where that cannot be opened the old file stays in use. No line is lost or divided.
+  [[nodiscard]] Status reopen();
   ~AuditTrail();
   AuditTrail(const AuditTrail&) = delete;
   AuditTrail& operator=(const AuditTrail&) = delete;
@@ -35,10 +39,11 @@ class AuditTrail {
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
  private:
-  AuditTrail(int descriptor, bool owned) : descriptor_(descriptor), owned_(owned) {}
+  AuditTrail(std::filesystem::path path, int descriptor)
+      : path_(std::move(path)), descriptor_(descriptor) {}
 
+  const std::filesystem::path path_;  // empty: stdout, which is not ours to close
   int descriptor_;
-  bool owned_;
   std::mutex mutex_;
   std::atomic<std::uint64_t> lost_{0};
 };

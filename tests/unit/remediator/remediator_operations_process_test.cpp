@@ -51,5 +51,21 @@ TEST_F(RemediatorOperations, CountsAnswersThatTheWebhookItselfNeverSees) {
   EXPECT_THAT(metrics(), HasSubstr(name + "{code=\"413\"} 0"));
 }
 
+TEST_F(RemediatorOperations, GoesOnInANewAuditFileAfterASighup) {
+  start_ready(
+      {"--mode=cordon", "--config.file=" + path("policy.yaml"), "--audit.path=" + path("audit")});
+  tell(alert());
+  ASSERT_TRUE(wait_until([&] { return is_done_in("audit"); }, kSoon, "the first node's line"));
+
+  std::filesystem::rename(path("audit"), path("audit.1"));
+  process_->signal(SIGHUP);
+  ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(path("audit")); }, kSoon, "a file"));
+  tell(notification(firing("gpu-02")));
+
+  ASSERT_TRUE(wait_until([&] { return is_done_in("audit"); }, kSoon, "the second node's line"));
+  expect_lines_of("audit.1", "gpu-01");
+  expect_lines_of("audit", "gpu-02");
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

@@ -1,5 +1,10 @@
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+#include <thread>
+#include <vector>
+
 #include "core/metrics/text_format.h"
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
@@ -72,6 +77,64 @@ TEST(Audit, AppendsToItsFile) {
 
   EXPECT_THAT(*read_file(path), ::testing::StartsWith("before\n{"));
   EXPECT_EQ((*trail)->lost(), 0U);
+}
+
+// logrotate moves the file away and says so, while lines are being written.
+TEST(Audit, LosesAndDividesNoLineWhenItsFileIsMovedAway) {
+  constexpr int kLines = 2000;
+  const support::TempDir folder;
+  const auto trail = AuditTrail::open(folder / "audit");
+  ASSERT_TRUE(trail);
+  const Remediation remediation = some_remediation();
+  const Decision decision = some_decision();
+  std::jthread writer([&] {
+    for (int i = 0; i < kLines; ++i) {
+      (*trail)->write({.moment = AuditMoment::kDone,
+                       .at = {},
+                       .remediation = remediation,
+                       .decision = decision,
+                       .action = {},
+                       .error = {}});
+    }
+  });
+
+  std::vector<std::filesystem::path> files{folder / "audit"};
+  for (int i = 0; i < 20; ++i) {
+    files.push_back(folder / ("audit." + std::to_string(i)));
+    std::filesystem::rename(files.front(), files.back());
+    ASSERT_TRUE((*trail)->reopen());
+  }
+  writer.join();
+
+  int lines = 0;
+  for (const auto& file : files) {
+    std::ifstream content(file);
+    for (std::string line; std::getline(content, line); ++lines) EXPECT_TRUE(parse_json(line));
+  }
+  EXPECT_EQ(lines, kLines);
+  EXPECT_EQ((*trail)->lost(), 0U);
+}
+
+TEST(Audit, StaysInItsFileWhereNoOtherCanBeOpened) {
+  const support::TempDir folder;
+  std::filesystem::create_directory(folder / "logs");
+  const auto trail = AuditTrail::open(folder / "logs/audit");
+  ASSERT_TRUE(trail);
+  std::filesystem::rename(folder / "logs", folder / "moved");
+
+  const auto reopened = (*trail)->reopen();
+
+  ASSERT_FALSE(reopened);
+  EXPECT_THAT(reopened.error().message, HasSubstr("logs/audit"));
+  const Remediation remediation = some_remediation();
+  const Decision decision = some_decision();
+  (*trail)->write({.moment = AuditMoment::kDone,
+                   .at = {},
+                   .remediation = remediation,
+                   .decision = decision,
+                   .action = {},
+                   .error = {}});
+  EXPECT_THAT(*read_file(folder / "moved/audit"), HasSubstr("rem-1"));
 }
 
 TEST(Audit, CountsLinesThatCouldNotBeWritten) {
