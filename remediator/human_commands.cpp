@@ -125,6 +125,7 @@ Result<std::string> close_the_breaker(const Flags& flags, kube::Api& api, Clock&
   const auto name = api.who_am_i();
   if (!name) return with_context("asking the API server who you are", name.error());
   LedgerStore store(api, {.ns = flags.state_namespace}, clock);
+  if (const auto ledger = store.read(); !ledger) return std::unexpected(ledger.error());
   const auto closed = store.change(
       [&](const Ledger& ledger) { return close_breaker(ledger, *name, clock.wall()); });
   if (!closed) return std::unexpected(closed.error());

@@ -39,6 +39,7 @@ Result<LedgerStore::Stored> LedgerStore::load() {
                                           ") is gone: what was spent is not known");
   }
   if (!map) return with_context("the ledger cannot be read", map.error());
+  was_seen_ = true;
   auto ledger = decode_ledger(map->data[kLedgerKey]);
   if (!ledger) return with_context("configmap " + place_.ns + "/" + place_.name, ledger.error());
   return Stored{std::move(*map), std::move(*ledger)};
@@ -64,7 +65,10 @@ Status LedgerStore::begin(const std::function<Result<Ledger>()>& first) {
   map.data[kLedgerKey] = std::move(*text);
   const auto made = api_.create_config_map(map);
   if (!made && made.error().kind == ErrorKind::kAlreadyExists) return {};
-  return as_status(made);
+  if (!made) return as_status(made);
+  was_seen_ = true;
+  if (place_.on_made) place_.on_made();
+  return {};
 }
 
 Status LedgerStore::change(const Change& change, const std::stop_token& stop) {
@@ -93,6 +97,8 @@ std::size_t LedgerStore::waiting() {
 // change says is in `outcomes`.
 Status LedgerStore::commit_once(const Batch& batch, std::vector<Status>& outcomes) {
   auto stored = load();
+  const bool is_first_use = !stored && stored.error().kind == ErrorKind::kNotFound && !was_seen_;
+  if (is_first_use) return fail(ErrorKind::kConflict, "the ledger is not made yet");
   if (!stored) return std::unexpected(stored.error());
   Ledger next = stored->ledger;
   for (std::size_t i = 0; i < batch.size(); ++i) {

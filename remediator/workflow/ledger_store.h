@@ -8,6 +8,7 @@
 // anything to rebuild).
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -26,6 +27,7 @@ namespace gpuward::remediator {
 struct LedgerPlace {
   std::string ns;
   std::string name = "gpuward-ledger";
+  std::function<void()> on_made = {};  // a new one was made; on the thread of begin()
 };
 
 // The seed of its waits; 0: from the system.
@@ -49,7 +51,8 @@ class LedgerStore {
   [[nodiscard]] Result<Ledger> read();
 
   // An error of `change` comes back as it is. kConflict: others were quicker ten times. After any
-  // error of the API server the change may have been made all the same: say it again.
+  // error of the API server the change may have been made all the same: say it again. kConflict is
+  // also said until this process has once seen a ledger: who leads first may be about to make it.
   [[nodiscard]] Status change(const Change& change, const std::stop_token& stop = {});
 
   // Changes that wait for the write that is under way.
@@ -78,6 +81,7 @@ class LedgerStore {
   const LedgerPlace place_;
   Clock& clock_;
   const LedgerJitter jitter_;
+  std::atomic<bool> was_seen_{false};
 
   std::mutex mutex_;
   std::condition_variable done_;

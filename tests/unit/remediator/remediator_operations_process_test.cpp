@@ -67,5 +67,17 @@ TEST_F(RemediatorOperations, GoesOnInANewAuditFileAfterASighup) {
   expect_lines_of("audit", "gpu-02");
 }
 
+TEST_F(RemediatorOperations, MakesTheFirstLedgerWithoutAWordOfLoss) {
+  start_ready();
+  tell(alert());
+  ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, kSoon, "gpu-01 cordoned"));
+
+  const std::string log = process_->error_output();
+  const auto first = log.find("A new ledger of the budgets is made");
+  ASSERT_NE(first, std::string::npos) << log;
+  EXPECT_EQ(log.find("A new ledger of the budgets is made", first + 1), std::string::npos);
+  EXPECT_THAT(log, Not(HasSubstr("is gone")));
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

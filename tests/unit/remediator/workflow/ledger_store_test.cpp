@@ -107,6 +107,24 @@ TEST_F(LedgerStoreTest, GivesTheLastSlotToOneOfTwoThatRace) {
   EXPECT_THAT(ledger.starts, SizeIs(1));
 }
 
+// Who leads first is about to make it: nothing is lost, and nothing to be said.
+TEST(LedgerStoreFirst, IsNoLossWhereNoLedgerWasEverSeen) {
+  fakes::FakeClock clock(fakes::FakeClock::Mode::kAutoAdvance);
+  fakes::FakeKube kube(clock);
+  LedgerUser user(kube, clock);
+  int made = 0;
+  LedgerStore store(user.api, {.ns = "default", .on_made = [&] { ++made; }}, clock);
+  const auto same = [](const Ledger& ledger) -> Result<Ledger> { return ledger; };
+  EXPECT_EQ(store.change(same).error().kind, ErrorKind::kConflict);
+
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(store.begin([] { return Ledger(); }));
+
+  EXPECT_EQ(made, 1);
+  EXPECT_TRUE(store.change(same));
+  kube.remove(kLedger);
+  EXPECT_EQ(store.change(same).error().kind, ErrorKind::kNotFound);
+}
+
 TEST_F(LedgerStoreTest, GivesUpAfterTenConflicts) {
   int tries = 0;
   const auto status = mine_.store.change([&](const Ledger& ledger) {
