@@ -32,6 +32,20 @@ void add_web_flags(CLI::App& app, Flags& flags) {
   app.add_flag("--web.insecure", flags.web.insecure, "Let everybody call the webhook");
 }
 
+// The files of a source: `prefix` is "--prometheus" or "--alertmanager".
+void add_source_flags(CLI::App& app, const std::string& prefix, http::ClientFiles& files) {
+  app.add_option(
+      prefix + ".ca-file", files.ca_file,
+      "PEM file of the authority that its certificate must be of; default: the system's");
+  app.add_option(prefix + ".bearer-token-file", files.bearer_token_file,
+                 "File with the token to show it");
+  app.add_option(prefix + ".basic-auth-file", files.basic_auth_file,
+                 "File with user:password for basic authentication");
+  app.add_option(prefix + ".certificate-file", files.certificate_file,
+                 "PEM file of the client certificate to show it");
+  app.add_option(prefix + ".key-file", files.key_file, "PEM file of that certificate's key");
+}
+
 void add_flags(CLI::App& app, Flags& flags, Words& words) {
   add_web_flags(app, flags);
   app.add_option("--config.file", flags.config_file, "YAML file with the policy");
@@ -48,6 +62,8 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
       "--alertmanager.url", flags.alertmanager_url,
       "Alertmanager to read the firing alerts from: once a minute, where a notification was "
       "cut short, and before every disruptive step");
+  add_source_flags(app, "--prometheus", flags.prometheus_files);
+  add_source_flags(app, "--alertmanager", flags.alertmanager_files);
   app.add_option("--namespace", flags.state_namespace,
                  "Namespace of the lease, the ledger of the budgets and the stop switch")
       ->envname("POD_NAMESPACE")

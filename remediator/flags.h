@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/http/authorized_client.h"
 #include "core/kube/objects.h"
 #include "core/model/severity.h"
 #include "core/runtime/log.h"
@@ -42,6 +43,7 @@ struct Flags {
   std::string kubeconfig, context;
   bool in_cluster = true;  // neither --kubeconfig nor --context was given
   std::string prometheus_url, alertmanager_url;
+  http::ClientFiles prometheus_files, alertmanager_files;  // who we are to them
   // Where lease, ledger and stop switch are; and who we are there, empty outside of a pod.
   std::string state_namespace = "gpuward";
   std::string pod_name;

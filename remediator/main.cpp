@@ -63,6 +63,8 @@ int serve(const Flags& flags) {
 int check_config(const Flags& flags) {
   const auto web = gpuward::remediator::load_webhook_security(flags.web);
   if (!web) return complain(web.error());
+  const auto sources = gpuward::remediator::open_source_clients(flags);
+  if (!sources) return complain(sources.error());
   const auto policy = gpuward::remediator::load_policy(flags);
   if (!policy) return complain(policy.error());
   std::cout << "The configuration is good. Mode: " << to_string(policy->mode) << "\n";

@@ -58,10 +58,13 @@ Result<std::unique_ptr<Remediator>> Remediator::start(const Flags& flags, Clock&
   if (!policy) return std::unexpected(policy.error());
   auto audit = AuditTrail::open(flags.audit_path);
   if (!audit) return std::unexpected(audit.error());
+  auto sources = open_source_clients(flags);
+  if (!sources) return std::unexpected(sources.error());
   auto cluster = Cluster::connect(flags, clock);
   if (!cluster) return std::unexpected(cluster.error());
   std::unique_ptr<Remediator> remediator(new Remediator(
       flags, std::move(*policy), std::move(*audit), std::move(*cluster), clock, log));
+  remediator->sources_ = std::move(*sources);
   remediator->assemble();
   if (auto serving = remediator->serve(*security); !serving)
     return std::unexpected(serving.error());
@@ -110,10 +113,12 @@ Remediator::~Remediator() { request_stop(); }
 void Remediator::assemble() {
   say_what_is_on(*policy_.get(), log_);
   if (!flags_.prometheus_url.empty()) {
-    reports_ = std::make_unique<PrometheusReports>(flags_.prometheus_url, plain_http_, clock_);
+    reports_ =
+        std::make_unique<PrometheusReports>(flags_.prometheus_url, *sources_.prometheus, clock_);
   }
   if (!flags_.alertmanager_url.empty()) {
-    alertmanager_ = std::make_unique<AlertmanagerApi>(flags_.alertmanager_url, plain_http_);
+    alertmanager_ =
+        std::make_unique<AlertmanagerApi>(flags_.alertmanager_url, *sources_.alertmanager);
   }
   intake_ = std::make_unique<RemediationIntake>(view_, intake_store_, queue_, clock_);
   if (alertmanager_) {

@@ -8,7 +8,6 @@
 #include <stop_token>
 #include <vector>
 
-#include "core/http/client.h"
 #include "core/http/server.h"
 #include "core/kube/leader.h"
 #include "core/metrics/family.h"
@@ -26,6 +25,7 @@
 #include "remediator/page/counters.h"
 #include "remediator/page/readiness.h"
 #include "remediator/policy/current_policy.h"
+#include "remediator/source_clients.h"
 #include "remediator/sources/alertmanager_api.h"
 #include "remediator/sources/alertmanager_poll.h"
 #include "remediator/sources/alertmanager_webhook.h"
@@ -94,7 +94,7 @@ class Remediator {
   RemediationStore work_store_, intake_store_;
   ClusterView view_;
   WorkQueue queue_;
-  http::CurlClient plain_http_;  // to Prometheus and Alertmanager
+  SourceClients sources_;
   std::unique_ptr<PrometheusReports> reports_;
   std::unique_ptr<AlertmanagerApi> alertmanager_;
   std::unique_ptr<RemediationIntake> intake_;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "tests/support/certificates.h"
 #include "tests/unit/remediator/remediator_process.h"
 
 namespace gpuward::remediator {
@@ -77,6 +78,51 @@ TEST_F(RemediatorOperations, MakesTheFirstLedgerWithoutAWordOfLoss) {
   ASSERT_NE(first, std::string::npos) << log;
   EXPECT_EQ(log.find("A new ledger of the budgets is made", first + 1), std::string::npos);
   EXPECT_THAT(log, Not(HasSubstr("is gone")));
+}
+
+// An Alertmanager behind TLS that wants a token knows of gpu-02, which the notification was cut
+// short of.
+TEST_F(RemediatorOperations, ReadsAnAlertmanagerThatWantsToKnowWhoAsks) {
+  const support::CertificateAuthority authority("gpuward test CA");
+  const auto certificate = authority.issue_server({"127.0.0.1"});
+  write("tls.crt", certificate.certificate_pem);
+  write("tls.key", certificate.key_pem);
+  write("ca.crt", authority.certificate_pem());
+  write("reader", "token-of-the-reader-0123456789\n");
+  Json known = firing("gpu-02");
+  known["status"] = {
+      {"state", "active"}, {"silencedBy", Json::array()}, {"inhibitedBy", Json::array()}};
+  const std::string alerts = dump_json(Json::array({known}));
+  http::ServerOptions options;
+  options.listen_addresses = {"127.0.0.1:0"};
+  options.tls.certificate_file = path("tls.crt");
+  options.tls.key_file = path("tls.key");
+  options.auth.bearer_token_files = {path("reader")};
+  const auto alertmanager = http::Server::start(
+      options, {{.path = "/api/v2/alerts",
+                 .methods = {"GET"},
+                 .handler = [&](const auto&) { return http::Response::json(200, alerts); },
+                 .access = http::Access::kAuthenticated}});
+  ASSERT_TRUE(alertmanager) << alertmanager.error().message;
+  start_ready(
+      {"--mode=cordon", "--config.file=" + path("policy.yaml"),
+       "--alertmanager.url=https://127.0.0.1:" + std::to_string((*alertmanager)->ports().front()),
+       "--alertmanager.ca-file=" + path("ca.crt"),
+       "--alertmanager.bearer-token-file=" + path("reader")});
+
+  tell(notification(firing(), 1));
+
+  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-02"); }, kSoon, "gpu-02 cordoned"))
+      << process_->error_output();
+  EXPECT_THAT(process_->error_output(), Not(HasSubstr("token-of-the-reader")));
+}
+
+TEST_F(RemediatorOperations, DoesNotStartWithoutTheFileThatItIsToShow) {
+  process_ = spawn({"--web.insecure", "--prometheus.url=http://127.0.0.1:1",
+                    "--prometheus.bearer-token-file=" + path("none")});
+
+  EXPECT_EQ(process_->wait_exit(kSoon), 2);
+  EXPECT_THAT(process_->error_output(), HasSubstr("--prometheus."));
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+#include "remediator/source_clients.h"
+
+#include <utility>
+
+namespace gpuward::remediator {
+
+Result<SourceClients> open_source_clients(const Flags& flags) {
+  auto prometheus = http::AuthorizedClient::open(flags.prometheus_files);
+  if (!prometheus) return with_context("--prometheus.*-file", prometheus.error());
+  auto alertmanager = http::AuthorizedClient::open(flags.alertmanager_files);
+  if (!alertmanager) return with_context("--alertmanager.*-file", alertmanager.error());
+  return SourceClients{.prometheus = *std::move(prometheus),
+                       .alertmanager = *std::move(alertmanager)};
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,20 @@
+// The clients for the Prometheus and the Alertmanager that are read, with the credentials that the
+// flags name. Made by the composition root.
+#pragma once
+
+#include <memory>
+
+#include "core/http/authorized_client.h"
+#include "core/model/result.h"
+#include "remediator/flags.h"
+
+namespace gpuward::remediator {
+
+struct SourceClients {
+  std::unique_ptr<http::Client> prometheus, alertmanager;
+};
+
+// kInvalid or the error of a file that cannot be read; the message names the flags.
+[[nodiscard]] Result<SourceClients> open_source_clients(const Flags& flags);
+
+}  // namespace gpuward::remediator
