@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "exporter/gpu/report/library.h"
 #include "exporter/gpu/simulated_source.h"
 #include "exporter/gpu/worker/worker_source.h"
 
@@ -12,11 +13,26 @@ namespace {
 constexpr const char* kOwnProgram = "/proc/self/exe";
 
 // A value of its own word: behind a `=` an empty one would take the next word.
+std::vector<std::string> worker_argv(const LibraryPaths& paths) {
+  return {kOwnProgram,
+          "gpu-worker",
+          "--gpu.nvml-library",
+          paths.nvml,
+          "--gpu.amd-smi-library",
+          paths.amd_smi,
+          "--gpu.amd-cper",
+          paths.reads_amd_cper ? "on" : "off",
+          "--path.sysfs",
+          paths.sys};
+}
+
 WorkerOptions worker_options(const LibraryPaths& paths) {
-  return {.argv = {kOwnProgram, "gpu-worker", "--gpu.nvml-library", paths.nvml,
-                   "--gpu.amd-smi-library", paths.amd_smi, "--gpu.amd-cper",
-                   paths.reads_amd_cper ? "on" : "off", "--path.sysfs", paths.sys},
-          .description = "worker process, " + paths.nvml + ", " + paths.amd_smi};
+  LibraryPaths without_records = paths;
+  without_records.reads_amd_cper = false;
+  return {.argv = worker_argv(paths),
+          .description = "worker process, " + paths.nvml + ", " + paths.amd_smi,
+          .error_records = Dispensable{.progress = std::string(kErrorRecordsProgress),
+                                       .argv = worker_argv(without_records)}};
 }
 
 // --gpu.none: there is nothing to ask. Xids are counted by address.

@@ -47,6 +47,10 @@ void append_worker(const GpuTelemetry& telemetry, Families& families) {
   families.push_back(counter("gpuward_gpu_worker_hangs_total",
                              "Times a call of a GPU library has not come back in time.",
                              static_cast<double>(telemetry.hangs)));
+  families.push_back(gauge("gpuward_gpu_error_records_given_up",
+                           "Whether AMD's error records (CPER) are left alone because the library "
+                           "has crashed there three times in a row.",
+                           to_number(telemetry.has_given_up_error_records)));
 }
 
 void append_reading(const GpuTelemetry& telemetry, Families& families) {

@@ -92,7 +92,7 @@ class AmdLibrary final : public GpuLibrary {
       report.library_version = library->version();
       fill_gaps(*library, reading);
       if (!paths_.reads_amd_cper) continue;
-      progress(reading.gpu.pci.bus_id() + " error records (--gpu.amd-cper)");
+      progress(reading.gpu.pci.bus_id() + " " + std::string(kErrorRecordsProgress));
       reading.latest_cper = library->latest_cper(reading.gpu.pci);
     }
   }

@@ -26,6 +26,8 @@ struct LibraryPaths {
 // Told before each GPU is asked, so that the parent knows where a hang is: "0000:4e:00
 // temperature".
 using Progress = std::function<void(std::string_view)>;
+// Ends that of AMD's error records, where some versions of the library crash.
+inline constexpr std::string_view kErrorRecordsProgress = "error records (--gpu.amd-cper)";
 
 class GpuLibrary {
  public:

@@ -26,6 +26,7 @@ constexpr int kMostComplaints = 20;  // of one worker
 constexpr milliseconds kLongestFarewell{250};
 constexpr milliseconds kFarewellLook{5};
 constexpr milliseconds kLongestOrderlyEnd{500};
+constexpr int kCrashesToGiveUp = 3;
 
 std::string how_it_ended(int status) {
   if (WIFSIGNALED(status)) {
@@ -113,6 +114,7 @@ void WorkerSource::take_report(GpuReport report, Clock::Steady now) {
                   "The GPU worker answers what nobody has asked: it was killed", now);
   }
   duty_.answered();
+  crashes_at_error_records_ = 0;
   bytes_since_answer_ = messages_since_answer_ = 0;
   telemetry_.state = WorkerState::kAnswering;
   telemetry_.report = std::make_shared<const GpuReport>(std::move(report));
@@ -151,12 +153,25 @@ void WorkerSource::notice_end(Clock::Steady now) {
 
 void WorkerSource::retire(WorkerState state, std::string fault, Clock::Steady now) {
   take_complaints();
+  if (state == WorkerState::kCrashed) weigh_crash();
   worker_->kill();
   unreaped_.add(std::move(worker_), now);
   duty_.ended(now);
   telemetry_.state = state;
   telemetry_.fault = std::move(fault);
   has_news_ = true;
+}
+
+void WorkerSource::weigh_crash() {
+  if (!options_.error_records) return;
+  const bool was_at_them =
+      duty_.is_asked() && progress_.ends_with(options_.error_records->progress);
+  crashes_at_error_records_ = was_at_them ? crashes_at_error_records_ + 1 : 0;
+  if (crashes_at_error_records_ < kCrashesToGiveUp) return;
+  options_.argv = std::exchange(options_.error_records, std::nullopt)->argv;
+  telemetry_.has_given_up_error_records = true;
+  log_.error("Error records are not read any more: the GPU library crashes there",
+             {{"crashes", std::to_string(kCrashesToGiveUp)}, {"asked_for", progress_}});
 }
 
 void WorkerSource::notice_stuck(Clock::Steady now) {

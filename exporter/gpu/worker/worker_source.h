@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,12 +22,20 @@
 
 namespace gpuward::exporter {
 
+// What a worker can do without, and is not asked for any more once three in a row have crashed
+// while they were at it.
+struct Dispensable {
+  std::string progress;           // how the progress ends that it says before it
+  std::vector<std::string> argv;  // of a worker that leaves it alone
+};
+
 struct WorkerOptions {
   std::vector<std::string> argv;  // "/proc/self/exe", "gpu-worker", ...
   std::string description;        // for people: "worker process, libnvidia-ml.so.1"
   // Before a broken worker is started again; a seed of 0 comes from the system.
   BackoffPolicy restart{.first = std::chrono::seconds(1), .longest = std::chrono::seconds(60)};
   std::uint64_t seed = 0;
+  std::optional<Dispensable> error_records = {};
 };
 
 class WorkerSource final : public GpuSource {
@@ -54,6 +63,7 @@ class WorkerSource final : public GpuSource {
   void start(Clock::Steady now);
   void ask(Clock::Steady now);
   void retire(WorkerState state, std::string fault, Clock::Steady now);
+  void weigh_crash();
   void notice_stuck(Clock::Steady now);
   [[nodiscard]] Clock::Steady next_look(Clock::Steady now) const;
   void sleep_until(Clock::Steady deadline) const;
@@ -83,6 +93,7 @@ class WorkerSource final : public GpuSource {
   Clock::Steady asked_at_;
   std::optional<Clock::Steady> silent_since_;  // it has closed its pipe
   std::uint64_t starts_ = 0;
+  int crashes_at_error_records_ = 0;  // in a row
 };
 
 }  // namespace gpuward::exporter

@@ -246,5 +246,23 @@ TEST_F(ExporterFindings, ContractCAFatalCperRecordStaysUntilClearedAndComesBackW
   EXPECT_TRUE(exporter.has(severity, "4"));
 }
 
+TEST_F(ExporterFindings, AnAmdLibraryThatCrashesAtItsErrorRecordsIsAskedForTheRest) {
+  exporter.write("amd.conf", "include = " GPUWARD_SOURCE_DIR
+                             "/tests/testdata/invented/amd/mi300x_healthy.conf\n"
+                             "smi.fault.amdsmi_get_gpu_cper_entries = crash\n");
+  const support::Environment scenario("GPUWARD_FAKE_AMD_SMI", exporter.file("amd.conf").string());
+  const fake_amd::AmdTree tree(exporter.file("amd.conf").string());
+  exporter.use_nvml("/nowhere/libnvidia-ml.so.1");
+  exporter.start({"--path.sysfs=" + tree.sys(),
+                  "--gpu.amd-smi-library=" GPUWARD_BIN_DIR "/../lib/fakes/libamd_smi.so.26"});
+
+  EXPECT_TRUE(
+      support::poll_until([&] { return exporter.value("gpuward_gpu_worker_up") == "1"; }, 60s))
+      << exporter.process().error_output();
+
+  EXPECT_EQ(exporter.value("gpuward_gpu_error_records_given_up"), "1");
+  EXPECT_THAT(exporter.process().error_output(), HasSubstr("Error records are not read any more"));
+}
+
 }  // namespace
 }  // namespace gpuward::exporter

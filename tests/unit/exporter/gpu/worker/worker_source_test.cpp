@@ -162,6 +162,46 @@ TEST_F(WorkerSourceTest, SaysBySignalHowAWorkerCrashedAndStartsAnother) {
   EXPECT_EQ(source->telemetry().restarts, 1U);
 }
 
+class ErrorRecords : public WorkerSourceTest {
+ protected:
+  void start_with_records(std::vector<std::string> script) {
+    const std::string program = std::string(GPUWARD_BIN_DIR) + "/gpuward-fake-gpu-worker";
+    script.insert(script.begin(), program);
+    source = std::make_unique<WorkerSource>(
+        WorkerOptions{
+            .argv = std::move(script),
+            .description = "a worker of a test",
+            .restart = {.first = 10ms, .longest = 50ms},
+            .seed = 1,
+            .error_records = Dispensable{.progress = "error records", .argv = {program, "xid:1"}}},
+        [this] { return times; }, clock, log);
+  }
+};
+
+TEST_F(ErrorRecords, AreGivenUpAfterThreeCrashesInARow) {
+  start_with_records({"ask", "progress:0000:e5:00 error records", "crash"});
+
+  ASSERT_TRUE(answers());
+
+  EXPECT_TRUE(source->telemetry().has_given_up_error_records);
+  EXPECT_EQ(source->telemetry().restarts, 3U);
+  EXPECT_FALSE(source->take_xids().empty()) << "the worker without them";
+}
+
+TEST_F(ErrorRecords, AreReadOnWhereTheWorkerCrashesElsewhere) {
+  start_with_records({"ask", "progress:0000:e5:00 temperature", "crash"});
+
+  EXPECT_TRUE(reaches([](const GpuTelemetry& now) { return now.restarts > 5; }, "at it again"));
+  EXPECT_FALSE(source->telemetry().has_given_up_error_records);
+}
+
+TEST_F(ErrorRecords, AreReadOnWhereAReadingWasGoodInBetween) {
+  start_with_records({"ask", "report", "ask", "progress:0000:e5:00 error records", "crash"});
+
+  EXPECT_TRUE(reaches([](const GpuTelemetry& now) { return now.restarts > 5; }, "at it again"));
+  EXPECT_FALSE(source->telemetry().has_given_up_error_records);
+}
+
 TEST_F(WorkerSourceTest, BacksOffFromAWorkerThatDiesAtOnceForever) {
   start({"exit:3"});
 
