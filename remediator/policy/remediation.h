@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/model/severity.h"
+#include "remediator/policy/condition.h"
 #include "remediator/policy/milestone.h"
 #include "remediator/policy/step.h"
 
@@ -125,6 +126,7 @@ struct RemediationStatus {
   std::vector<std::string> history;        // what was tried before and how it ended; oldest first
   std::optional<WallTime> closed_at;
   std::map<Milestone, WallTime> reached;  // each once: when it was first past it
+  std::map<ConditionType, Condition> conditions;
 
   [[nodiscard]] const StepRecord* find(Step step) const;
   [[nodiscard]] bool has_done(Step step) const;

@@ -7,6 +7,7 @@
 #include "core/kube/names.h"
 #include "remediator/actions/action.h"
 #include "remediator/safety/node_mark.h"
+#include "remediator/workflow/conditions.h"
 #include "remediator/workflow/milestones.h"
 #include "remediator/workflow/status_change.h"
 
@@ -358,7 +359,8 @@ Status Reconciler::record_failure(Case& now, const Error& error) {
 
 Status Reconciler::write(Case& now, const RemediationStatus& next) {
   Remediation wanted = now.remediation;
-  wanted.status = with_milestones(now.remediation, next, parts_.clock.wall());
+  const WallTime at = parts_.clock.wall();
+  wanted.status = with_conditions(with_milestones(now.remediation, next, at), at);
   if (next.told_phase != next.phase) wanted.status.told_phase.reset();
   auto written = parts_.store.write_status(wanted);
   if (!written) return with_context("writing the status", written.error());

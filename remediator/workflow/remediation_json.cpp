@@ -140,6 +140,30 @@ Json encode_reached(const std::map<Milestone, WallTime>& reached) {
   return json;
 }
 
+std::map<ConditionType, Condition> decode_conditions(const Json& list) {
+  std::map<ConditionType, Condition> conditions;
+  for (std::size_t i = 0; list.is_array() && i < list.size(); ++i) {
+    const auto since = time_at(list[i], "lastTransitionTime");
+    for (const ConditionType type : kAllConditions) {
+      if (!since || string_at(list[i], "type") != to_string(type)) continue;
+      conditions[type] = {.holds = string_at(list[i], "status") == "True", .since = *since};
+    }
+  }
+  return conditions;
+}
+
+Json encode_conditions(const RemediationStatus& status) {
+  Json list = Json::array();
+  for (const auto& [type, condition] : status.conditions) {
+    list.push_back({{"type", std::string(to_string(type))},
+                    {"status", condition.holds ? "True" : "False"},
+                    {"reason", std::string(to_string(status.phase))},
+                    {"message", status.message},
+                    {"lastTransitionTime", to_rfc3339(condition.since)}});
+  }
+  return list;
+}
+
 HumanWish wish_of(const kube::Labels& annotations) {
   const auto text = [&](std::string_view key) {
     const auto found = annotations.find(std::string(key));
@@ -164,6 +188,7 @@ RemediationStatus decode_status(const Json& json) {
   status.approval = decode_approval(member_at(json, "approval"));
   status.closed_at = time_at(json, "closedAt");
   status.reached = decode_reached(member_at(json, "reached"));
+  status.conditions = decode_conditions(member_at(json, "conditions"));
   status.reasons = texts_at(json, "reasons");
   status.history = texts_at(json, "history");
   const Json& steps = member_at(json, "steps");
@@ -191,7 +216,8 @@ Json encode_status(const RemediationStatus& status) {
           {"approval", encode_approval(status.approval)},
           {"history", status.history},
           {"closedAt", time_or_null(status.closed_at)},
-          {"reached", encode_reached(status.reached)}};
+          {"reached", encode_reached(status.reached)},
+          {"conditions", encode_conditions(status)}};
 }
 
 Result<Remediation> decode(const kube::ObjectMeta& meta, const Json& root) {

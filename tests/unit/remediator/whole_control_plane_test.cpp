@@ -98,6 +98,13 @@ class WholeOnControlPlane : public ::testing::Test {
         all + "/long-ago",
         {{"status", {{"phase", "Released"}, {"closedAt", "2020-01-01T00:00:00Z"}}}});
   }
+  bool kubectl_waits_for(const std::string& condition) {
+    const auto waited = hands_->plane().kubectl(
+        {"wait", "--for=condition=" + condition, "--timeout=1s",
+         "remediation/" + string_at(stage_->remediation()["metadata"], "name")});
+    return waited && waited->exit_code == 0;
+  }
+
   // What the role could lose without anything being refused that the program has asked for.
   std::vector<std::string> needless(const std::string& role) {
     auto verbs = support::needless_verbs(
@@ -121,6 +128,8 @@ TEST_F(WholeOnControlPlane, NeedsEveryRightThatIsShippedAndNoOther) {
   ASSERT_TRUE(comes_to("Released"));
 
   expect_returned();
+  EXPECT_TRUE(kubectl_waits_for("Closed"));
+  EXPECT_FALSE(kubectl_waits_for("Held"));
   EXPECT_THAT(audit_.refused(), IsEmpty());
   for (const char* role :
        {"clusterroles/gpuward-remediator", "namespaces/default/roles/gpuward-remediator-events",

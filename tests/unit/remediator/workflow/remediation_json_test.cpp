@@ -49,6 +49,8 @@ Remediation full() {
   remediation.status.pre_existing_cordon = true;
   remediation.status.kernel_severity = Severity::kReset;
   remediation.status.closed_at = kNow;
+  remediation.status.conditions = {{ConditionType::kHeld, {true, kNow}},
+                                   {ConditionType::kClosed, {false, kNow}}};
   remediation.status.reached = {{Milestone::kAccepted, kNow}, {Milestone::kRecovered, kNow}};
   return remediation;
 }
