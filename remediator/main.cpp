@@ -2,6 +2,7 @@
 // for.
 #include <cstdlib>
 #include <iostream>
+#include <string>
 #include <thread>
 #include <variant>
 
@@ -72,8 +73,8 @@ int check_config(const Flags& flags) {
 }
 
 // A command that prints what it has found out.
-template <typename Answer>
-int print(const Flags& flags, Answer answer) {
+int print(const Flags& flags,
+          gpuward::Result<std::string> (*answer)(const Flags&, gpuward::Clock&)) {
   gpuward::SystemClock clock;
   const auto text = answer(flags, clock);
   if (!text) return complain(text.error());

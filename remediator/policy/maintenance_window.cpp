@@ -60,7 +60,7 @@ void read_days(const YamlMap& map, MaintenanceWindow& window) {
   if (words.empty()) map.reject("days", "names no day: the window would never open");
 }
 
-MaintenanceWindow read_window(const YamlMap& map) {
+MaintenanceWindow read_maintenance_window(const YamlMap& map) {
   MaintenanceWindow window;
   map.require("name", window.name);
   read_days(map, window);
@@ -101,14 +101,14 @@ Wall next_opening(const MaintenanceWindow& window, Wall now) {
     const auto opens = opening(window, now, after);
     if (opens && *opens > now) return *opens;
   }
-  return Wall::max();  // no day is named: read_windows() lets none such pass
+  return Wall::max();  // no day is named: read_maintenance_windows() lets none such pass
 }
 
-std::vector<MaintenanceWindow> read_windows(const YamlMap& root) {
+std::vector<MaintenanceWindow> read_maintenance_windows(const YamlMap& root) {
   std::vector<MaintenanceWindow> windows;
   std::set<std::string> seen;
   for (const YamlMap& map : root.maps("maintenance_windows")) {
-    windows.push_back(read_window(map));
+    windows.push_back(read_maintenance_window(map));
     if (!seen.insert(windows.back().name).second) map.reject("name", "is the name of two windows");
   }
   return windows;

@@ -1,5 +1,5 @@
 // The times of the week at which a step may be begun that waits for a maintenance window. Pure;
-// time is a parameter. Read from YAML by read_windows(), asked by the gates of a step.
+// time is a parameter. Read from YAML by read_maintenance_windows(), asked by the gates of a step.
 //
 // Times of the day are those of a fixed distance to UTC: there is no daylight saving time, so that
 // no day has an hour twice or not at all.
@@ -31,6 +31,6 @@ struct MaintenanceWindow {
 
 // The section `maintenance_windows`; the YAML is shown in maintenance_window.cpp. Faults are
 // reported to the file.
-[[nodiscard]] std::vector<MaintenanceWindow> read_windows(const YamlMap& root);
+[[nodiscard]] std::vector<MaintenanceWindow> read_maintenance_windows(const YamlMap& root);
 
 }  // namespace gpuward::remediator

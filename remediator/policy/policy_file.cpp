@@ -230,9 +230,10 @@ Result<Policy> read_policy(const YamlFile& file) {
   drain.excluded_namespaces = policy.excluded.namespaces;
   drain = read_drain_settings(root.map("drain"), std::move(drain));
   for (const Severity severity : kSeverities) read_steps(severities, severity, drain, policy);
-  policy.pools = read_pools(root, {.severities = severities, .drain = drain, .mode = policy.mode});
+  const auto highest = root.has("mode") ? std::optional(policy.mode) : std::nullopt;
+  policy.pools = read_pools(root, {.severities = severities, .drain = drain, .highest = highest});
   policy.foreign_alerts = read_foreign_alerts(root);
-  policy.windows = read_windows(root);
+  policy.windows = read_maintenance_windows(root);
   require_windows(root, policy);
   policy.evictions = read_eviction_rate(root.map("evictions"));
   policy.budgets = read_budgets(root.map("budgets"));

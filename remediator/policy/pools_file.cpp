@@ -27,14 +27,14 @@ void read_pool_labels(const YamlMap& map, PoolPolicy& pool) {
   }
 }
 
-void read_pool_mode(const YamlMap& map, Mode highest, PoolPolicy& pool) {
+void read_pool_mode(const YamlMap& map, std::optional<Mode> highest, PoolPolicy& pool) {
   if (!map.has("mode")) return;
   std::string text;
   map.read("mode", text);
   pool.mode = parse_mode(text);
   if (!pool.mode) {
     map.reject("mode", "must be one of observe, taint, cordon, full");
-  } else if (*pool.mode > highest) {
+  } else if (highest && *pool.mode > *highest) {
     map.reject("mode", "is above the policy's own: a pool can only go less far");
   }
 }
@@ -64,7 +64,7 @@ std::vector<PoolPolicy> read_pools(const YamlMap& root, const PoolDefaults& defa
     if (pool.name.size() > kLongestName) map.reject("name", "is longer than 63 characters");
     if (!seen.insert(pool.name).second) map.reject("name", "is the name of two pools");
     read_pool_labels(map, pool);
-    read_pool_mode(map, defaults.mode, pool);
+    read_pool_mode(map, defaults.highest, pool);
     read_pool_steps(map, defaults, pool);
   }
   return pools;

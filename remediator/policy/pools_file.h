@@ -2,6 +2,7 @@
 // read_policy().
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/runtime/yaml.h"
@@ -13,7 +14,7 @@ namespace gpuward::remediator {
 struct PoolDefaults {
   const YamlMap& severities;
   const DrainSettings& drain;
-  Mode mode;
+  std::optional<Mode> highest;  // where the file says it; --mode may say another
 };
 
 // In the order of the file. Faults are reported to it.

@@ -11,6 +11,7 @@ bool is_at_work(Phase phase) {
     case Phase::kResetting:
     case Phase::kRebooting:
     case Phase::kTesting:
+    case Phase::kTerminating:
     case Phase::kVerifying:
       return true;
     case Phase::kObserved:
@@ -20,6 +21,7 @@ bool is_at_work(Phase phase) {
     case Phase::kPaused:
     case Phase::kReleased:
     case Phase::kEnded:
+    case Phase::kReplaced:
     case Phase::kSuperseded:
     case Phase::kCancelled:
       return false;

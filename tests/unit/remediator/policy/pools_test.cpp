@@ -114,6 +114,15 @@ TEST(Pools, AreRefusedWithTheirLineWhereTheyCannotBeMeant) {
   }
 }
 
+TEST(Pools, MayHaveAnyModeWhereTheFileLeavesItToTheCommandLine) {
+  auto policy = parse_pools("pools: [{name: a, labels: [a], mode: cordon}]\n");
+  ASSERT_TRUE(policy) << policy.error().message;
+  EXPECT_EQ(policy_for(std::make_shared<const Policy>(*policy), {{"a", ""}})->mode, Mode::kObserve);
+
+  policy->mode = Mode::kFull;  // as --mode does
+  EXPECT_EQ(policy_for(std::make_shared<const Policy>(*policy), {{"a", ""}})->mode, Mode::kCordon);
+}
+
 TEST(Pools, DoNotRepeatTheFaultsOfThePlansThatTheyShare) {
   const auto policy = parse_pools(
       "severities:\n  isolate:\n    - cordon\n    - drain: {deadlin: 1h, on_deadline: x}\n"

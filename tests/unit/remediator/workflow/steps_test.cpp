@@ -105,6 +105,20 @@ TEST_F(StepsTest, AreIntendedBeforeTheyAreBegun) {
   EXPECT_EQ(record(Step::kDrain)->facts.at("boot"), "boot-gpu-01");
 }
 
+// Its other settings are the defaults then.
+TEST_F(StepsTest, KeepTheExcludedNamespacesOfADrainThatThePolicyHasNoMore) {
+  policy.excluded.namespaces = {"billing"};
+  policy_.set(policy);
+  quarantine();
+  ASSERT_TRUE(reconcile());
+  plan(Severity::kReboot, {Step::kTaint, Step::kCordon});
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].watched, 1);
+  EXPECT_THAT(steps_[Step::kDrain].step.drain.excluded_namespaces, ElementsAre("billing"));
+}
+
 // Whatever crashed after the intent: nobody knows whether the machine was asked to restart.
 TEST_F(StepsTest, AreNeverBegunTwice) {
   quarantine();
