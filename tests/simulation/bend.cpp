@@ -132,6 +132,19 @@ Address address_of(const std::string& url) {
   return {};
 }
 
+Policy bent_policy(const Stage& stage, Policy policy) {
+  constexpr Share kAny{100'000, 0};
+  BudgetLimits& budgets = policy.budgets;
+  if (stage.is_off(Sabotage::kCluster)) budgets.cluster.at_once = kAny;
+  if (stage.is_off(Sabotage::kPool)) budgets.pool.at_once = kAny;
+  if (stage.is_off(Sabotage::kZone)) budgets.zone.at_once = kAny;
+  if (stage.is_off(Sabotage::kRack)) budgets.labels.clear();
+  if (stage.is_off(Sabotage::kCordonCap)) budgets.cordoned = kAny;
+  if (stage.is_off(Sabotage::kStorm)) budgets.storm.share = kAny;
+  if (stage.is_off(Sabotage::kMode)) policy.mode = Mode::kFull;
+  return policy;
+}
+
 http::ClientRequest bent_request(const Stage& stage, const Address& to,
                                  http::ClientRequest request) {
   if (request.method == "GET" || request.method == "POST" || !drops_version(stage, to.resource))

@@ -1,5 +1,6 @@
 // How a sabotage bends what goes over the wire, as JSON: requests without their preconditions,
-// answers without what they warn of. Nothing happens where the guard is on.
+// answers without what they warn of; and the policy, without its limits. Nothing happens where the
+// guard is on.
 #pragma once
 
 #include <optional>
@@ -19,6 +20,7 @@ struct Address {
 };
 [[nodiscard]] Address address_of(const std::string& url);
 
+[[nodiscard]] Policy bent_policy(const Stage& stage, Policy policy);
 [[nodiscard]] http::ClientRequest bent_request(const Stage& stage, const Address& to,
                                                http::ClientRequest request);
 // The answer to a request that is swallowed; nullopt where it goes to the server.

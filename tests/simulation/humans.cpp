@@ -28,7 +28,7 @@ void Humans::do_something() {
     default: {
       Policy policy = draw_policy(stage_.chance);
       policy.budgets = stage_.setting.policy.budgets;
-      stage_.policy.set(std::move(policy));
+      stage_.set_policy(std::move(policy));
       return stage_.trace.say("human: another policy");
     }
   }
@@ -82,17 +82,33 @@ void Humans::touch_remediation() {
   }
   if (open.empty()) return;
   const Remediation remediation = *stage_.truth.remediation(stage_.chance.pick(open));
-  switch (stage_.chance.weighted({25, 20, 15})) {
+  switch (stage_.chance.weighted({25, 20, 15, 15})) {
     case 0:
       stage_.annotate_remediation(remediation.name, {{std::string(kPauseAnnotation), "true"}});
       return stage_.trace.say("human: pause " + remediation.name);
     case 1:
       stage_.annotate_remediation(remediation.name, {{std::string(kPauseAnnotation), nullptr}});
       return stage_.trace.say("human: unpause " + remediation.name);
-    default:
+    case 2:
       stage_.annotate_remediation(remediation.name, {{std::string(kCancelAnnotation), "true"}});
       return stage_.trace.say("human: cancel " + remediation.name);
+    default:
+      return silence(remediation);
   }
+}
+
+// All alerts of the node, or none of them any more.
+void Humans::silence(const Remediation& remediation) {
+  const bool begins = stage_.chance.happens(0.7);
+  for (const AlertEvidence& alert : remediation.alerts) {
+    if (begins) {
+      stage_.silenced.try_emplace(alert.fingerprint, ++stage_.tick);
+    } else {
+      stage_.silenced.erase(alert.fingerprint);
+    }
+  }
+  stage_.trace.say(std::string("human: ") + (begins ? "silence " : "unsilence ") +
+                   remediation.name);
 }
 
 // By value: the truth changes under it.

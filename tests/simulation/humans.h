@@ -29,6 +29,7 @@ class Humans {
   void touch_node();
   void untaint(const kube::Node& node);
   void touch_remediation();
+  void silence(const Remediation& remediation);
   void approve(Remediation remediation);
 
   Stage& stage_;

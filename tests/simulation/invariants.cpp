@@ -33,6 +33,7 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
           "the cordon on " + name + " is somebody else's");
   check_not_stopped("node " + name + " was changed");
   const auto mark = mark_on(after);
+  if (before.mark && !mark) check_returned(before);
   if (!mark) return;
   const Remediation* const owner = stage_.truth.remediation(mark->name);
   require(owner != nullptr && owner->open(), "orphan-marks",
@@ -40,6 +41,30 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
   require(owner->node_uid == after.meta.uid, "node-identity",
           "node " + name + " was marked for another node of that name");
   on_marks_put(*owner, before, after);
+}
+
+// Without a verification, nor a human who has said so, only on a report that the node is well.
+void Invariants::check_returned(const NodeTruth& before) const {
+  const Remediation* const owner = stage_.truth.remediation(before.mark->name);
+  if (owner == nullptr || owner->wish.cancel || owner->status.has_done(Step::kVerify)) return;
+  const auto& report = stage_.looks.back()->report;
+  require(report && report->severity < Severity::kReset && report->boot_id == before.node.boot_id,
+          "well", "node " + owner->node + " was returned and nobody has said that it is well");
+}
+
+void Invariants::check_mode(Step step, const std::string& what) const {
+  const bool is_allowed = allows(stage_.looks.back()->policy->mode, step) ||
+                          allows(stage_.meant.get()->mode, step);  // it may be newer than the look
+  require(is_allowed, "mode", what + " and the mode does not allow it");
+}
+
+void Invariants::check_silence(const Remediation& after, const std::string& what) const {
+  if (!stage_.setting.has_alertmanager) return;
+  const bool speaks = std::ranges::any_of(after.alerts, [&](const AlertEvidence& alert) {
+    const auto silenced = stage_.silenced.find(alert.fingerprint);
+    return silenced == stage_.silenced.end() || silenced->second > stage_.looks.back()->begun;
+  });
+  require(speaks, "silence", what + " and every alert is silenced");
 }
 
 void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
@@ -51,8 +76,10 @@ void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
   check_hands_off(owner.name, "node " + name + " was marked");
   require(!before.taken_back || *before.taken_back > look.begun, "human-override",
           "node " + name + " was marked again after a human took the mark back");
-  if (!before.node.unschedulable && after.unschedulable)
-    ledger_.check_slot(owner, Harm::kCordon, "node " + name + " was cordoned");
+  if (!before.is_tainted) check_mode(Step::kTaint, "node " + name + " was tainted");
+  if (before.node.unschedulable || !after.unschedulable) return;
+  check_mode(Step::kCordon, "node " + name + " was cordoned");
+  ledger_.check_slot(owner, Harm::kCordon, "node " + name + " was cordoned");
 }
 
 void Invariants::on_remediation_written(const Remediation* before, const Remediation& after) {
@@ -93,7 +120,10 @@ void Invariants::on_intent(const Remediation& before, const Remediation& after,
   require(node == nullptr || !node->taken_back || *node->taken_back > look.begun, "human-override",
           what + " was intended after a human took the marks back");
   check_not_stopped(what + " was intended");
+  check_mode(record.step, what + " was intended");
+  check_silence(after, what + " was intended");
   ledger_.check_slot(after, Harm::kDisrupt, what + " was intended");
+  ledger_.check_storm(what + " was intended");
   check_evidence(after, record);
   check_approval(after, record);
 }

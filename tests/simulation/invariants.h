@@ -31,6 +31,9 @@ class Invariants {
  private:
   void on_marks_put(const Remediation& owner, const NodeTruth& before, const kube::Node& after);
   void on_intent(const Remediation& before, const Remediation& after, const StepRecord& record);
+  void check_returned(const NodeTruth& before) const;
+  void check_mode(Step step, const std::string& what) const;
+  void check_silence(const Remediation& after, const std::string& what) const;
   void check_evidence(const Remediation& after, const StepRecord& record) const;
   void check_approval(const Remediation& after, const StepRecord& record) const;
   void check_hands_off(const std::string& remediation, const std::string& what) const;

@@ -72,6 +72,28 @@ void LedgerRules::on_ledger_written(const Ledger& after) {
   check_arrivals(after);
 }
 
+// By what the replica has surely heard. All alerts of a simulation have the same name.
+void LedgerRules::check_storm(const std::string& what) const {
+  const WindowLimit& storm = stage_.setting.policy.budgets.storm;
+  const std::size_t heard = stage_.looks.back()->heard;
+  std::vector<WallTime> onsets;
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    const NodeTruth* const node = stage_.truth.node(remediation.node);
+    const bool is_known = node != nullptr && node->node.meta.uid == remediation.node_uid &&
+                          stage_.truth.changed(name) <= heard &&
+                          stage_.truth.changed(remediation.node) <= heard;
+    if (!is_known || !remediation.open()) continue;
+    const auto firing = std::ranges::find_if(remediation.alerts, &AlertEvidence::firing);
+    if (firing != remediation.alerts.end()) onsets.push_back(firing->first_received);
+  }
+  std::ranges::sort(onsets);
+  const auto trigger = static_cast<std::size_t>(storm.share.nodes);
+  for (std::size_t i = trigger; i <= onsets.size(); ++i) {
+    require(onsets[i - 1] - onsets[i - trigger] > storm.window, "storm",
+            what + " and " + std::to_string(trigger) + " nodes have got the same at once");
+  }
+}
+
 void LedgerRules::check_kept(const Ledger& after) const {
   const Ledger& before = stage_.truth.ledger();
   for (const Slot& slot : before.slots) {

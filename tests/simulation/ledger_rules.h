@@ -17,6 +17,8 @@ class LedgerRules {
   void on_ledger_written(const Ledger& after);
   // Somebody does what needs a slot of that harm.
   void check_slot(const Remediation& remediation, Harm harm, const std::string& what) const;
+  // Somebody begins a disruptive step.
+  void check_storm(const std::string& what) const;
   // After each event, over the whole cluster.
   void check_budgets() const;
 

@@ -19,9 +19,10 @@ struct Look {
   std::string subject;  // the node that it looks at
   std::shared_ptr<const Policy> policy;
   Tick begun = 0;
-  Tick told = 0;         // the last answer about a Node or a Remediation that it got
-  Tick permitted = 0;    // the last answer of the switch
-  Tick ledger_read = 0;  // the last answer with the ledger
+  Tick told = 0;          // the last answer about a Node or a Remediation that it got
+  Tick permitted = 0;     // the last answer of the switch
+  std::size_t heard = 0;  // of the changes of the cluster, by the informers
+  Tick ledger_read = 0;   // the last answer with the ledger
   std::optional<kube::Node> node;
   std::map<std::string, std::string> versions;  // of Remediations, as they were answered
   std::optional<HealthReport> report;

@@ -12,7 +12,7 @@ using std::chrono::seconds;
 // A look that changes nothing need not be repeated for the simulation's sake every few seconds; a
 // round is long enough for several looks at everything.
 constexpr seconds kFirstWait{20};
-constexpr minutes kRound{16}, kLongestWait{4};
+constexpr minutes kRound{16}, kLongestWait{12};
 constexpr std::size_t kMostToSettle = 200;  // writes, by machine
 constexpr std::size_t kMostWrites = 3;      // of one Remediation at rest, in an hour
 
@@ -26,6 +26,7 @@ bool waits_for_somebody(Phase phase) {
 void World::calm_down() {
   stage_.is_quiet = true;
   if (stage_.chance.happens(0.7)) replicas_.resize(1);
+  stage_.silenced.clear();
   if (stage_.stopped_at) stage_.turn_switch(false);
   if (stage_.truth.ledger().breaker.open && stage_.chance.happens(0.7)) stage_.close_breaker();
   stage_.clock.jump_wall(-stage_.jumped);
@@ -88,7 +89,7 @@ void World::look_quietly(std::size_t who, const std::string& node) {
   const auto again = replicas_[who]->due().find(node);
   if (again == replicas_[who]->due().end()) return;
   again->second = std::max(again->second, stage_.clock.steady() + patience);
-  patience = std::min<seconds>(2 * patience, kLongestWait);
+  patience = std::min<seconds>(3 * patience, kLongestWait);
 }
 
 void World::settle(minutes time) {
@@ -146,7 +147,7 @@ void World::check_rest() const {
 // A broken node is tainted, unless a human or the policy wants it otherwise.
 void World::check_quarantined(const Machine& machine) const {
   const NodeTruth& truth = *stage_.truth.node(machine.name);
-  const auto policy = stage_.policy.get();
+  const auto policy = stage_.meant.get();
   const auto alert = machine.alerts.find(machine.fault);
   if (exclusion_of(*policy, truth.node) || steps_for(*policy, machine.fault).empty()) return;
   if (alert->second.starts_at <= truth.node.meta.created.value_or(WallTime())) return;

@@ -42,7 +42,7 @@ class Replica::Turn {
     Look fresh;
     fresh.who = look.who;
     fresh.subject = std::move(node);
-    fresh.policy = stage.policy.get();
+    fresh.policy = stage.meant.get();
     fresh.begun = fresh.told = stage.tick;
     look = std::move(fresh);
     stage_.looks.push_back(&look);
@@ -87,7 +87,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                    .view = view_,
                    .policy = stage.policy,
                    .reports = &outside.reports,
-                   .alerts = nullptr,
+                   .alerts = outside.alerts,
                    .slots = outside.slots != nullptr ? *outside.slots : slots_,
                    .step_actions = outside.steps,
                    .permit = [this] { return switch_.permit(); },
@@ -195,6 +195,7 @@ void Replica::reconcile(std::string node) {
   if (!leads()) return;
   is_busy_ = true;
   const Turn turn(stage_, look_, node);
+  look_.heard = heard_;
   const auto result = reconciler_.reconcile(node);
   is_busy_ = false;
   if (result && !*result) return;

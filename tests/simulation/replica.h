@@ -49,7 +49,8 @@ class Silence final : public WorkflowObserver {
 // What all replicas use of the world outside.
 struct Outside {
   HealthReports& reports;
-  Slots* slots;  // instead of the ledger's; null: those
+  Slots* slots;          // instead of the ledger's; null: those
+  ActiveAlerts* alerts;  // null: there is no Alertmanager to ask
   StepActions steps;
   Announcer& announcer;
 };

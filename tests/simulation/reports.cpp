@@ -51,6 +51,10 @@ HealthReport Reports::bent(HealthReport report, const Machine& machine) const {
     report.severity = Severity::kIsolate;
     report.kernel_severity = Severity::kIsolate;
   }
+  if (stage_.is_off(Sabotage::kWell)) {
+    report.severity = Severity::kNone;
+    report.kernel_severity = Severity::kNone;
+  }
   return report;
 }
 

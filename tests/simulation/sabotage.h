@@ -1,6 +1,12 @@
 // The guards that a simulation can run without, one at a time: to show that each of them is needed
 // and that an invariant notices. Nothing in the product knows of this; the parts around it are
 // bent.
+//
+// What no invariant sees, and other tests hold: percentages, rounding, min_healthy and GPU resets
+// (the nodes of a simulation are few, their budgets plain numbers); recoveries while the breaker is
+// open; the age of a node and of an alert about one before it; the poll that finds lost alerts (the
+// Alertmanager here comes again by itself); TLS, credentials and rate limits of the webhook; the
+// text of `explain` and the histograms.
 #pragma once
 
 #include <array>
@@ -13,6 +19,15 @@ namespace gpuward::remediator::simulation {
 enum class Sabotage : std::uint8_t {
   kNone,
   kBudgets,          // every slot is given, without the ledger
+  kCluster,          // no cap of the whole cluster
+  kPool,             // no cap of a node pool
+  kZone,             // no cap of a zone
+  kRack,             // no cap of a rack
+  kCordonCap,        // no cap of cordons
+  kStorm,            // no storm is ever seen
+  kMode,             // every policy is read as of mode full
+  kSilence,          // silenced alerts are read as active
+  kWell,             // every report says that the node is well
   kSlots,            // the ledger is read as if nobody had a slot
   kWindows,          // the ledger is read as if nothing was ever begun
   kArrivals,         // the ledger is read as if no Remediation were new
@@ -52,8 +67,17 @@ struct SabotageName {
   std::string_view name;
 };
 
-inline constexpr std::array<SabotageName, 33> kSabotages = {{
+inline constexpr std::array<SabotageName, 42> kSabotages = {{
     {Sabotage::kBudgets, "budgets"},
+    {Sabotage::kCluster, "cluster"},
+    {Sabotage::kPool, "pool"},
+    {Sabotage::kZone, "zone"},
+    {Sabotage::kRack, "rack"},
+    {Sabotage::kCordonCap, "cordon-cap"},
+    {Sabotage::kStorm, "storm"},
+    {Sabotage::kMode, "mode"},
+    {Sabotage::kSilence, "silence"},
+    {Sabotage::kWell, "well"},
     {Sabotage::kSlots, "slots"},
     {Sabotage::kWindows, "windows"},
     {Sabotage::kArrivals, "arrivals"},

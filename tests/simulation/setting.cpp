@@ -80,6 +80,7 @@ Setting draw_setting(Chance& chance, Size size) {
   setting.has_clock_jumps = chance.happens(0.2);
   setting.has_lies = chance.happens(0.7);
   setting.breaks_again = chance.happens(0.1);
+  setting.has_alertmanager = chance.happens(0.6);
   setting.stall = chance.one_of({0.0, 0.0, 0.01, 0.04});
   setting.policy = draw_policy(chance);
   setting.policy.budgets = draw_budgets(chance, size);

@@ -14,8 +14,9 @@ struct Setting {
   int events = 100;
   // Probabilities per request to the API server.
   double fault = 0, crash = 0, interrupt = 0;
-  double stall = 0;           // the whole process stands still before it, its lease thread too
-  bool breaks_again = false;  // what was repaired, once all is at rest
+  double stall = 0;              // the whole process stands still before it, its lease thread too
+  bool breaks_again = false;     // what was repaired, once all is at rest
+  bool has_alertmanager = true;  // that is asked before disruptive steps
   bool has_humans = true, has_clock_jumps = false, has_lies = true;
   Policy policy;  // its budgets stay as they are, whatever people change
 };

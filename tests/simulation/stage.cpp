@@ -5,6 +5,7 @@
 #include "remediator/safety/ledger_json.h"
 #include "remediator/workflow/remediation_json.h"
 #include "tests/fakes/remediation_definition.h"
+#include "tests/simulation/bend.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -20,7 +21,8 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off)
     : chance(seed),
       setting(draw_setting(chance, size)),
       sabotage(switched_off),
-      policy(setting.policy) {
+      meant(setting.policy),
+      policy(bent_policy(*this, setting.policy)) {
   kube.create(kDefinitions, remediation_definition());
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kStateNamespace}}}});
   kube.create(kConfigMaps, {{"metadata", {{"name", kSwitchName}}}, {"data", {{"stop", "false"}}}});
@@ -42,6 +44,11 @@ void Stage::remove_node(const std::string& name) {
   kube.remove(kNodes + name);
   ++tick;
   truth.drop_node(name);
+}
+
+void Stage::set_policy(Policy next) {
+  policy.set(bent_policy(*this, next));
+  meant.set(std::move(next));
 }
 
 // One that says nonsense stops too.

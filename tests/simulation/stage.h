@@ -2,6 +2,7 @@
 // truth about it. Others than the remediator write through it, so that nothing goes unseen.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct Stage {
   void patch_node_status(const std::string& name, const Json& patch);
   void remove_node(const std::string& name);
   void annotate_remediation(const std::string& name, const Json& annotations);
+  void set_policy(Policy policy);
   void turn_switch(bool stops);
   void close_breaker();
   void forget_ledger();
@@ -56,7 +58,9 @@ struct Stage {
   fakes::FakeKube kube{clock};
   Truth truth{place_keys(setting.policy.budgets)};
   Trace trace{clock};
-  CurrentPolicy policy;
+  CurrentPolicy meant;                   // the policy as people mean it
+  CurrentPolicy policy;                  // as the replicas read it
+  std::map<std::string, Tick> silenced;  // fingerprints of alerts, since when
   Tick tick = 0;
   std::vector<Look*> looks;        // who is at work, the innermost last
   bool is_quiet = false;           // nothing goes wrong any more

@@ -24,6 +24,7 @@ bool Truth::cordons_for_others(const NodeTruth& before) const {
 
 void Truth::put_node(kube::Node node, Writer writer, Tick now) {
   changes_.push_back({node.meta.name, {}, node, {}});
+  changed_[node.meta.name] = changes_.size();
   places_.insert_or_assign(node.meta.name, place_of(node.meta.labels, keys_));
   NodeTruth& known = nodes_[node.meta.name];
   if (known.node.meta.uid != node.meta.uid) known = {};
@@ -48,6 +49,7 @@ void Truth::drop_node(const std::string& name) {
 
 void Truth::put_remediation(Remediation remediation, Tick now) {
   changes_.push_back({{}, remediation.name, {}, remediation});
+  changed_[remediation.name] = changes_.size();
   if (!remediation.wish.pause && !remediation.wish.cancel) {
     hands_off_.erase(remediation.name);
   } else {

@@ -59,6 +59,8 @@ class Truth {
   [[nodiscard]] int closings() const { return closings_; }
   // Where a node of that name stands, or stood.
   [[nodiscard]] const Place& place(const std::string& node) const { return places_.at(node); }
+  // Which of the changes was its last.
+  [[nodiscard]] std::size_t changed(const std::string& name) const { return changed_.at(name); }
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
   // Since when a human has wanted the Remediation to pause or to end; nullopt where nobody does.
   [[nodiscard]] std::optional<Tick> hands_off_since(const std::string& remediation) const;
@@ -69,6 +71,7 @@ class Truth {
   std::map<std::string, NodeTruth> nodes_;
   std::map<std::string, Remediation> remediations_;
   std::map<std::string, Tick> hands_off_;
+  std::map<std::string, std::size_t> changed_;  // by name of node or Remediation
   std::map<std::string, Place> places_;
   PlaceKeys keys_;
   Ledger ledger_;

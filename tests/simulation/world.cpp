@@ -27,6 +27,7 @@ void World::start(std::size_t replica) {
       stage_, invariants_,
       Outside{.reports = reports_,
               .slots = stage_.is_off(Sabotage::kBudgets) ? &free_slots_ : nullptr,
+              .alerts = stage_.setting.has_alertmanager ? &silences_ : nullptr,
               .steps = [this](Step what) { return step(what); },
               .announcer = told_},
       "r" + std::to_string(replica), ++lives_,

@@ -14,6 +14,7 @@
 #include "tests/simulation/notifier.h"
 #include "tests/simulation/replica.h"
 #include "tests/simulation/reports.h"
+#include "tests/simulation/silences.h"
 
 namespace gpuward::remediator::simulation {
 
@@ -61,6 +62,7 @@ class World {
   Cloud cloud_{stage_, fleet_, invariants_};
   Reports reports_{stage_, fleet_};
   FreeSlots free_slots_;
+  Silences silences_{stage_, fleet_};
   ScriptedDrain drain_{stage_, invariants_};
   Notifier notifier_{stage_, fleet_};
   Told told_{stage_};
