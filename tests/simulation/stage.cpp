@@ -17,31 +17,52 @@ kube::Node node_in(const Json& json) { return *kube::parse_node(dump_json(json))
 
 }  // namespace
 
-Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off)
+Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
     : chance(seed),
       setting(draw_setting(chance, size)),
       sabotage(switched_off),
       meant(setting.policy),
-      policy(bent_policy(*this, setting.policy)) {
+      policy(bent_policy(*this, setting.policy)),
+      keeps_writes(keeps == Keeps::kWrites) {
   kube.create(kDefinitions, remediation_definition());
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kStateNamespace}}}});
-  kube.create(kConfigMaps, {{"metadata", {{"name", kSwitchName}}}, {"data", {{"stop", "false"}}}});
+  create(kConfigMaps, {{"apiVersion", "v1"},
+                       {"kind", "ConfigMap"},
+                       {"metadata", {{"name", kSwitchName}}},
+                       {"data", {{"stop", "false"}}}});
+}
+
+void Stage::keep(Written write) {
+  if (keeps_writes) writes.push_back(std::move(write));
+}
+
+Json Stage::create(const std::string& collection, const Json& object) {
+  Json answer = kube.create(collection, object);
+  keep({"POST", collection, object, 201, answer});
+  return answer;
+}
+
+Json Stage::patch(const std::string& path, const Json& patch) {
+  Json answer = kube.patch(path, patch);
+  keep({"PATCH", path, patch, 200, answer});
+  return answer;
 }
 
 void Stage::create_node(const Json& node) {
-  truth.put_node(node_in(kube.create("/api/v1/nodes", node)), Writer::kOthers, ++tick);
+  truth.put_node(node_in(create("/api/v1/nodes", node)), Writer::kOthers, ++tick);
 }
 
 void Stage::patch_node(const std::string& name, const Json& patch) {
-  truth.put_node(node_in(kube.patch(kNodes + name, patch)), Writer::kOthers, ++tick);
+  truth.put_node(node_in(this->patch(kNodes + name, patch)), Writer::kOthers, ++tick);
 }
 
 void Stage::patch_node_status(const std::string& name, const Json& patch) {
-  truth.put_node(node_in(kube.patch_status(kNodes + name, patch)), Writer::kOthers, ++tick);
+  truth.put_node(node_in(this->patch(kNodes + name + "/status", patch)), Writer::kOthers, ++tick);
 }
 
 void Stage::remove_node(const std::string& name) {
   kube.remove(kNodes + name);
+  keep({"DELETE", kNodes + name, nullptr, 200, nullptr});
   ++tick;
   truth.drop_node(name);
 }
@@ -54,25 +75,24 @@ void Stage::set_policy(Policy next) {
 // One that says nonsense stops too.
 void Stage::turn_switch(bool stops) {
   const std::string text = stops ? chance.one_of({"true", "tru", ""}) : "false";
-  kube.patch(kConfigMaps + "/" + kSwitchName, {{"data", {{"stop", text}}}});
+  patch(kConfigMaps + "/" + kSwitchName, {{"data", {{"stop", text}}}});
   stopped_at = stops ? std::optional(++tick) : std::nullopt;
 }
 
 void Stage::close_breaker() {
   const Ledger closed = *remediator::close_breaker(truth.ledger(), "alice", clock.wall());
-  kube.patch(kConfigMaps + "/" + kLedgerName,
-             {{"data", {{"ledger.json", *encode_ledger(closed)}}}});
+  patch(kConfigMaps + "/" + kLedgerName, {{"data", {{"ledger.json", *encode_ledger(closed)}}}});
   truth.put_ledger(closed, Writer::kOthers, ++tick);
 }
 
 void Stage::forget_ledger() {
   if (!kube.has(kConfigMaps + "/" + kLedgerName)) return;
-  kube.patch(kConfigMaps + "/" + kLedgerName, {{"data", {{"ledger.json", *encode_ledger({})}}}});
+  patch(kConfigMaps + "/" + kLedgerName, {{"data", {{"ledger.json", *encode_ledger({})}}}});
 }
 
 void Stage::annotate_remediation(const std::string& name, const Json& annotations) {
-  const Json patch = {{"metadata", {{"annotations", annotations}}}};
-  const Json now = kube.patch(remediation_collection() + "/" + name, patch);
+  const Json now =
+      patch(remediation_collection() + "/" + name, {{"metadata", {{"annotations", annotations}}}});
   truth.put_remediation(*parse_remediation(dump_json(now)), ++tick);
 }
 

@@ -15,6 +15,7 @@
 #include "tests/simulation/setting.h"
 #include "tests/simulation/trace.h"
 #include "tests/simulation/truth.h"
+#include "tests/simulation/written.h"
 
 namespace gpuward::remediator::simulation {
 
@@ -33,8 +34,10 @@ inline const std::string kSwitchName = "gpuward-remediator-switch";
 inline const std::string kLedgerName = "gpuward-ledger";
 inline const std::string kLeaseName = "gpuward-remediator";
 
+enum class Keeps { kNothing, kWrites };
+
 struct Stage {
-  Stage(std::uint64_t seed, Size size, Sabotage switched_off);
+  Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps = Keeps::kNothing);
 
   // As an admin, a kubelet or a human does; the truth hears of it.
   void create_node(const Json& node);
@@ -46,6 +49,9 @@ struct Stage {
   void turn_switch(bool stops);
   void close_breaker();
   void forget_ledger();
+
+  // Kept where `keeps_writes` says so.
+  void keep(Written write);
 
   [[nodiscard]] bool is_off(Sabotage guard) const { return sabotage == guard; }
   // Of a clock that nobody has jumped: what other machines stamp their measurements with.
@@ -61,12 +67,18 @@ struct Stage {
   CurrentPolicy meant;                   // the policy as people mean it
   CurrentPolicy policy;                  // as the replicas read it
   std::map<std::string, Tick> silenced;  // fingerprints of alerts, since when
+  bool keeps_writes = false;
+  std::vector<Written> writes;
   Tick tick = 0;
   std::vector<Look*> looks;        // who is at work, the innermost last
   bool is_quiet = false;           // nothing goes wrong any more
   std::optional<Tick> stopped_at;  // the switch that stops everything
   std::string holder;              // of the lease, as it stands
   std::chrono::milliseconds jumped{0};
+
+ private:
+  Json create(const std::string& collection, const Json& object);
+  Json patch(const std::string& path, const Json& patch);
 };
 
 }  // namespace gpuward::remediator::simulation

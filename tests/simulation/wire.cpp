@@ -81,6 +81,7 @@ Result<http::ClientResponse> Wire::send_or_fail(const Address& to,
 Result<http::ClientResponse> Wire::forward(const Address& to, const http::ClientRequest& request) {
   if (auto answer = swallowed(stage_, to, request)) return *answer;
   auto answer = client_.send(bent_request(stage_, to, request));
+  if (is_write(request) && answer) keep(request, *answer);
   if (is_write(request) && to.resource != Resource::kLease) {
     stage_.trace.say(stage_.looks.back()->who + ": " + request.method + " " +
                      request.url.substr(request.url.rfind("/v1") + 3) + " " +
@@ -90,6 +91,13 @@ Result<http::ClientResponse> Wire::forward(const Address& to, const http::Client
   hear(to, request, answer->body);
   answer->body = bent_answer(stage_, to, is_write(request), std::move(answer->body));
   return answer;
+}
+
+void Wire::keep(const http::ClientRequest& request, const http::ClientResponse& answer) {
+  if (!stage_.keeps_writes) return;
+  stage_.keep({request.method, request.url.substr(request.url.find('/', sizeof("http://"))),
+               parse_json(request.body).value_or(nullptr), answer.status,
+               parse_json(answer.body).value_or(nullptr)});
 }
 
 void Wire::hear(const Address& to, const http::ClientRequest& request, const std::string& body) {

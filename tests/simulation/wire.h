@@ -34,6 +34,7 @@ class Wire final : public http::Client {
   Result<http::ClientResponse> forward(const Address& to, const http::ClientRequest& request);
   void crash_perhaps(const char* when);
   void hear(const Address& to, const http::ClientRequest& request, const std::string& body);
+  void keep(const http::ClientRequest& request, const http::ClientResponse& answer);
   void check_leads(const Address& to) const;
   void hear_lease(const std::string& body);
   void hear_ledger(const std::string& body);

@@ -8,8 +8,8 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-World::World(std::uint64_t seed, Size size, Sabotage sabotage)
-    : stage_(seed, size, sabotage), begins_again_(std::make_unique<BeginsAgain>(reboot_)) {
+World::World(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps)
+    : stage_(seed, size, sabotage, keeps), begins_again_(std::make_unique<BeginsAgain>(reboot_)) {
   stage_.clock.advance(minutes(15));  // the nodes are no newcomers
   replicas_.resize(static_cast<std::size_t>(stage_.setting.replicas));
   for (std::size_t i = 0; i < replicas_.size(); ++i) start(i);

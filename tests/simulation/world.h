@@ -20,10 +20,13 @@ namespace gpuward::remediator::simulation {
 
 class World {
  public:
-  World(std::uint64_t seed, Size size, Sabotage sabotage);
+  World(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps = Keeps::kNothing);
   // Throws Broken.
   void run();
   [[nodiscard]] const Trace& trace() const { return stage_.trace; }
+  [[nodiscard]] const std::vector<Written>& writes() const { return stage_.writes; }
+  // The API server as it stands.
+  [[nodiscard]] fakes::FakeKube& kube() { return stage_.kube; }
 
  private:
   // The busy time.
