@@ -79,6 +79,19 @@ class Api {
 
   // --- Pods
   [[nodiscard]] Result<std::vector<Pod>> list_pods_on(std::string_view node);
+  struct PodListing {
+    std::vector<Pod> pods;
+    std::string resource_version;
+  };
+  // The store's list is the last word. The cache's may be older, but no older than the listing of
+  // `not_older_than` (empty: however old): it costs the server little however many pods there are,
+  // where many servers read all of them out of their store. One attempt; an error where the cache
+  // does not come so far in time.
+  struct PodSource {
+    bool is_cache = false;
+    std::string not_older_than = {};
+  };
+  [[nodiscard]] Result<PodListing> list_pods_on(std::string_view node, const PodSource& source);
   [[nodiscard]] Result<std::vector<Pod>> list_pods(std::string_view ns,
                                                    std::string_view label_selector);
   [[nodiscard]] Result<Pod> get_pod(std::string_view ns, std::string_view name);

@@ -20,6 +20,8 @@ std::string target_of(const ListQuery& query, const std::string& token, bool in_
   add("fieldSelector", query.field_selector);
   if (in_pages) add("limit", std::to_string(query.page_size));
   add("continue", token);
+  add("resourceVersion", query.not_older_than);
+  if (!query.not_older_than.empty()) add("resourceVersionMatch", "NotOlderThan");
   return target;
 }
 
@@ -43,6 +45,7 @@ Result<std::string> list_pages(Transport& transport, const ListQuery& query,
     Call call;
     call.target = target_of(query, token, in_pages);
     call.max_response_bytes = kLargestList;
+    call.repeat = query.repeat;
     const auto page = transport.send(call);
     if (!page && page.error().kind == ErrorKind::kGone && !token.empty()) {
       token.clear();

@@ -14,7 +14,10 @@ namespace gpuward::kube {
 struct ListQuery {
   std::string collection;
   std::string label_selector, field_selector;
-  int page_size = 500;
+  int page_size = 500;  // 0: in one piece
+  // Where set, any list that is no older is good enough: the server takes it out of its cache.
+  std::string not_older_than = {};
+  Repeat repeat = Repeat::kAlways;
 };
 
 struct PageHandlers {
@@ -26,11 +29,11 @@ struct PageHandlers {
 [[nodiscard]] Result<std::string> list_pages(Transport& transport, const ListQuery& query,
                                              const PageHandlers& handlers);
 
-// The same into a vector.
+// The same into a vector; the list's resourceVersion.
 template <typename T>
-[[nodiscard]] Result<std::vector<T>> list_all(Transport& transport, const ListQuery& query,
-                                              Result<T> (*decode)(const Json&)) {
-  std::vector<T> values;
+[[nodiscard]] Result<std::string> list_into(std::vector<T>& values, Transport& transport,
+                                            const ListQuery& query,
+                                            Result<T> (*decode)(const Json&)) {
   PageHandlers handlers;
   handlers.on_restart = [&] { values.clear(); };
   handlers.on_item = [&](const Json& item) -> Status {
@@ -39,7 +42,14 @@ template <typename T>
     values.push_back(std::move(*value));
     return {};
   };
-  const auto version = list_pages(transport, query, handlers);
+  return list_pages(transport, query, handlers);
+}
+
+template <typename T>
+[[nodiscard]] Result<std::vector<T>> list_all(Transport& transport, const ListQuery& query,
+                                              Result<T> (*decode)(const Json&)) {
+  std::vector<T> values;
+  const auto version = list_into(values, transport, query, decode);
   if (!version) return std::unexpected(version.error());
   return values;
 }

@@ -34,6 +34,14 @@ Status send_only(Transport& transport, const Call& call) {
   return {};
 }
 
+Result<Api::PodListing> listing_of(Transport& transport, const ListQuery& query) {
+  Api::PodListing listing;
+  auto version = list_into(listing.pods, transport, query, decode_pod);
+  if (!version) return std::unexpected(std::move(version.error()));
+  listing.resource_version = std::move(*version);
+  return listing;
+}
+
 }  // namespace
 
 Result<std::vector<Pod>> Api::list_pods_on(std::string_view node) {
@@ -41,7 +49,22 @@ Result<std::vector<Pod>> Api::list_pods_on(std::string_view node) {
     return std::unexpected(std::move(valid.error()));
   const ListQuery query{
       "/api/v1/pods", {}, "spec.nodeName=" + std::string(node), impl_->options.page_size};
-  return list_all<Pod>(impl_->transport, query, decode_pod);
+  auto listing = listing_of(impl_->transport, query);
+  if (!listing) return std::unexpected(std::move(listing.error()));
+  return std::move(listing->pods);
+}
+
+Result<Api::PodListing> Api::list_pods_on(std::string_view node, const PodSource& source) {
+  if (auto valid = validate_node_name(node); !valid)
+    return std::unexpected(std::move(valid.error()));
+  ListQuery query{
+      "/api/v1/pods", {}, "spec.nodeName=" + std::string(node), impl_->options.page_size};
+  if (source.is_cache) {
+    query.page_size = 0;  // a cache knows no pages
+    query.not_older_than = source.not_older_than.empty() ? "0" : source.not_older_than;
+    query.repeat = Repeat::kNever;
+  }
+  return listing_of(impl_->transport, query);
 }
 
 Result<std::vector<Pod>> Api::list_pods(std::string_view ns, std::string_view label_selector) {

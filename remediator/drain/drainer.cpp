@@ -14,15 +14,24 @@ using std::chrono::seconds;
 constexpr minutes kForgetAfter{10};
 // Of all drains together: with more than this many at a time, each is looked at less often.
 constexpr int kMostListsASecond = 100;
+// Of those whose pods wait for the rate that all share, every so many turns: none of them ends yet.
+constexpr int kTurnsWhileWaiting = 4;
 
 milliseconds since(Clock::Wall start, Clock::Wall now) {
   return std::max(milliseconds(0), std::chrono::floor<milliseconds>(now - start));
 }
 
-void forget_absent(RemovalTries& tries, const std::vector<kube::Pod>& pods) {
+// Whether one of them was a pod whose removal the server had accepted.
+bool forget_absent(RemovalTries& tries, const std::vector<kube::Pod>& pods) {
   std::set<std::string_view> present;
   for (const kube::Pod& pod : pods) present.insert(pod.meta.uid);
-  std::erase_if(tries, [&](const auto& known) { return !present.contains(known.first); });
+  bool has_gone = false;
+  std::erase_if(tries, [&](const auto& known) {
+    if (present.contains(known.first)) return false;
+    has_gone |= known.second.answer == RemovalAnswer::kAccepted;
+    return true;
+  });
+  return has_gone;
 }
 
 }  // namespace
@@ -36,6 +45,8 @@ struct Drainer::Memory {
   Clock::Steady first_look, last_look;
   RemovalTries tries;
   std::set<std::string> told_jobs;
+  std::string listed_at;          // resourceVersion of the last listing
+  bool has_seen_removal = false;  // a pod that was there, and was told to go, is there no more
 
   [[nodiscard]] milliseconds elapsed() const {
     return elapsed_before + std::chrono::floor<milliseconds>(last_look - first_look);
@@ -54,19 +65,30 @@ Result<DrainProgress> Drainer::advance(const DrainOrder& order) {
     if (const auto known = memory->tries.find(outcome.uid); known != memory->tries.end())
       record_answer(known->second, outcome.status, memory->elapsed());
   }
-  const auto pods = api_.list_pods_on(order.node);
-  if (!pods) {
-    put_back(order.node, std::move(memory));
-    return with_context("pods of node " + order.node, pods.error());
-  }
-  forget_absent(memory->tries, *pods);
-  DrainProgress progress = progress_of(order, *pods, *memory);
-  if (progress.verdict == DrainVerdict::kGoingOn) {
+  auto progress = look(order, *memory, {.is_cache = true, .not_older_than = memory->listed_at});
+  if (!progress || !may_be_believed(*progress, *memory)) progress = look(order, *memory, {});
+  if (!progress || progress->verdict == DrainVerdict::kGoingOn) {
     put_back(order.node, std::move(memory));
   } else {
     evictor_.forget(order.node);
   }
   return progress;
+}
+
+// Nothing ends by the word of a list that may be older than the drain. Lists of one drain only get
+// newer: one that lacks a pod which we have sent away is newer than that, and than the cordon.
+bool Drainer::may_be_believed(const DrainProgress& progress, const Memory& memory) {
+  if (progress.verdict == DrainVerdict::kGoingOn) return true;
+  return progress.verdict == DrainVerdict::kDone && memory.has_seen_removal;
+}
+
+Result<DrainProgress> Drainer::look(const DrainOrder& order, Memory& memory,
+                                    const kube::Api::PodSource& source) {
+  auto listing = api_.list_pods_on(order.node, source);
+  if (!listing) return with_context("pods of node " + order.node, listing.error());
+  memory.listed_at = std::move(listing->resource_version);
+  memory.has_seen_removal |= forget_absent(memory.tries, listing->pods);
+  return progress_of(order, listing->pods, memory);
 }
 
 DrainProgress Drainer::progress_of(const DrainOrder& order, const std::vector<kube::Pod>& pods,
@@ -82,7 +104,7 @@ DrainProgress Drainer::progress_of(const DrainOrder& order, const std::vector<ku
   progress.summary = std::move(round.summary);
   progress.left = std::move(round.left);
   progress.wants_out_of_service = round.wants_out_of_service;
-  progress.look_again = look_again(round);
+  progress.look_again = look_again(order.node, round);
   return progress;
 }
 
@@ -133,9 +155,10 @@ void Drainer::forget_old(Clock::Steady now) {
   for (const std::string& node : old) forget(node);
 }
 
-milliseconds Drainer::look_again(const DrainRound& round) const {
+milliseconds Drainer::look_again(const std::string& node, const DrainRound& round) const {
   const milliseconds turn = milliseconds(1'000) * remembered() / kMostListsASecond;
-  return std::max(round.look_again, turn);
+  const int turns = evictor_.has_waiting(node) ? kTurnsWhileWaiting : 1;
+  return std::max(round.look_again, turn * turns);
 }
 
 void Drainer::put_back(const std::string& node, std::unique_ptr<Memory> memory) {

@@ -59,10 +59,14 @@ class Drainer {
 
  private:
   struct Memory;
+  [[nodiscard]] Result<DrainProgress> look(const DrainOrder& order, Memory& memory,
+                                           const kube::Api::PodSource& source);
+  [[nodiscard]] static bool may_be_believed(const DrainProgress& progress, const Memory& memory);
   [[nodiscard]] std::unique_ptr<Memory> take_memory(const DrainOrder& order);
   [[nodiscard]] std::unique_ptr<Memory> extract_memory(const std::string& node);
   void forget_old(Clock::Steady now);
-  [[nodiscard]] std::chrono::milliseconds look_again(const DrainRound& round) const;
+  [[nodiscard]] std::chrono::milliseconds look_again(const std::string& node,
+                                                     const DrainRound& round) const;
   void put_back(const std::string& node, std::unique_ptr<Memory> memory);
   [[nodiscard]] DrainProgress progress_of(const DrainOrder& order,
                                           const std::vector<kube::Pod>& pods, Memory& memory);

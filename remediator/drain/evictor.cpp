@@ -61,6 +61,11 @@ std::vector<Evictor::Outcome> Evictor::collect(const std::string& node) {
   return known == outcomes_.end() ? std::vector<Outcome>() : std::exchange(known->second, {});
 }
 
+bool Evictor::has_waiting(const std::string& node) {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::find(waiting_, node, &Order::node) != waiting_.end();
+}
+
 void Evictor::forget(const std::string& node) {
   const std::lock_guard lock(mutex_);
   outcomes_.erase(node);

@@ -54,6 +54,8 @@ class Evictor {
   [[nodiscard]] bool submit(const std::string& node, const Removal& removal, const Permit& permit);
   // What has come of a node's removals since the last call, each once.
   [[nodiscard]] std::vector<Outcome> collect(const std::string& node);
+  // Whether a removal on the node waits for its turn.
+  [[nodiscard]] bool has_waiting(const std::string& node);
   // Drops what waits for the node and every outcome that nobody has collected.
   void forget(const std::string& node);
 

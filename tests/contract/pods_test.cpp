@@ -1,4 +1,5 @@
 #include "tests/contract/contract_test.h"
+#include "tests/support/wait.h"
 
 namespace gpuward::contract {
 namespace {
@@ -40,6 +41,19 @@ TEST_P(PodsContract, ListsThePodsOfOneNodeOnly) {
     EXPECT_EQ(pod.phase, "Running");
     EXPECT_EQ(pod.meta.ns, "default");
   }
+}
+
+TEST_P(PodsContract, TheCacheKnowsWhatItHasShownBefore) {
+  const Pod pod = running_pod(own_name("-a"));
+  const auto is_there = [&](const std::string& not_older_than) {
+    const auto list =
+        api().list_pods_on(own_name(), {.is_cache = true, .not_older_than = not_older_than});
+    return list && list->pods.size() == 1 ? list->resource_version : std::string();
+  };
+  std::string shown;
+  ASSERT_TRUE(support::wait_until([&] { return !(shown = is_there({})).empty(); },
+                                  std::chrono::seconds(20), "the pod"));
+  EXPECT_NE(is_there(shown), "");
 }
 
 TEST_P(PodsContract, AnEvictedPodTerminates) {

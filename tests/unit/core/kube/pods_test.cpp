@@ -21,6 +21,23 @@ TEST_F(PodsTest, ListsThePodsOfOneNode) {
   EXPECT_TRUE(pods->front().owners[0].controller);
 }
 
+TEST_F(PodsTest, ListsThePodsOfOneNodeAsTheServersCacheHasThem) {
+  client.then(answer(200, R"({"metadata":{"resourceVersion":"77"},"items":[]})"));
+  client.then(answer(200, R"({"metadata":{"resourceVersion":"78"},"items":[]})"));
+  const auto first = api.list_pods_on("n1", {.is_cache = true});
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->resource_version, "77");
+  ASSERT_TRUE(api.list_pods_on("n1", {.is_cache = true, .not_older_than = "77"}));
+  const std::string all = "https://api:6443/api/v1/pods?fieldSelector=spec.nodeName%3Dn1";
+  EXPECT_EQ(url(0), all + "&resourceVersion=0&resourceVersionMatch=NotOlderThan");
+  EXPECT_EQ(url(1), all + "&resourceVersion=77&resourceVersionMatch=NotOlderThan");
+}
+
+TEST_F(PodsTest, AsksTheCacheOnceOnly) {
+  client.then(answer(504, R"({"kind":"Status","reason":"Timeout","message":"Too large"})"));
+  EXPECT_FALSE(api.list_pods_on("n1", {.is_cache = true, .not_older_than = "99"}));
+}
+
 TEST_F(PodsTest, ReadsThePriority) {
   client.then(answer(200, R"({"metadata":{"name":"p"},
       "spec":{"priorityClassName":"system-node-critical","priority":2000001000}})"));

@@ -269,12 +269,85 @@ TEST_F(DrainerTest, AnotherNodeOfTheNameStartsAnew) {
 
 TEST_F(DrainerTest, APodThatCannotBeListedIsNotGone) {
   add_pod("web");
-  kube_.add_fault({.kind = FaultKind::kForbidden, .method = "GET"});
+  kube_.add_fault({.kind = FaultKind::kForbidden, .method = "GET", .times = 2});
   const auto progress = drainer_->advance(order_);
   ASSERT_FALSE(progress);
   EXPECT_THAT(progress.error().message, HasSubstr("pods of node gpu-01"));
   EXPECT_EQ(evictions(), 0U);
   EXPECT_EQ(look_for(minutes(1)).verdict, DrainVerdict::kDone);
+}
+
+// A server's cache that has stood still since it was asked for the first time.
+class StandingCache final : public http::Client {
+ public:
+  explicit StandingCache(http::Client& behind) : behind_(behind) {}
+  Result<http::ClientResponse> send(const http::ClientRequest& request) override {
+    if (!request.url.contains("resourceVersionMatch=NotOlderThan")) return behind_.send(request);
+    if (!request.url.contains("resourceVersion=0&")) asked_for_newer = true;
+    if (!shown_) shown_ = behind_.send(request);
+    return *shown_;
+  }
+  Result<http::ClientResponse> stream(const http::ClientRequest& request, milliseconds idle,
+                                      std::stop_token stop,
+                                      const std::function<bool(std::string_view)>& on) override {
+    return behind_.stream(request, idle, stop, on);
+  }
+  bool asked_for_newer = false;
+
+ private:
+  http::Client& behind_;
+  std::optional<Result<http::ClientResponse>> shown_;
+};
+
+class DrainByCache : public DrainerTest {
+ protected:
+  std::size_t lists_of_store() {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        kube_.requests("GET", "/api/v1/pods"),
+        [](const auto& request) { return !request.query.contains("resourceVersion"); }));
+  }
+  StandingCache standing_{http_};
+  kube::Api cached_api_{options(), standing_, credentials_, clock_};
+  Drainer by_standing_cache_{cached_api_, evictor_, clock_};
+};
+
+TEST_F(DrainByCache, AsksTheStoreForNothingWhereItSeesItsOwnRemovals) {
+  for (const char* name : {"a", "b", "c"}) add_pod(name);
+  EXPECT_EQ(look_for(minutes(1)).verdict, DrainVerdict::kDone);
+  EXPECT_EQ(lists_of_store(), 0U);
+  EXPECT_THAT(kube_.requests("GET", "/api/v1/pods"), SizeIs(::testing::Ge(2U)));
+}
+
+TEST_F(DrainByCache, IsNotOverByTheWordOfACacheThatMayBeOlderThanThePods) {
+  EXPECT_EQ(by_standing_cache_.advance(order_)->verdict, DrainVerdict::kDone);
+  EXPECT_EQ(lists_of_store(), 1U);
+  add_pod("a");
+  const auto progress = by_standing_cache_.advance(order_);
+  ASSERT_TRUE(progress);
+  EXPECT_EQ(progress->verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(evictions(), 1U);
+}
+
+TEST_F(DrainByCache, FailsByTheWordOfTheStoreOnly) {
+  add_pod("bare", "gpu-01", {{"metadata", {{"ownerReferences", nullptr}}}});
+  EXPECT_EQ(by_standing_cache_.advance(order_)->verdict, DrainVerdict::kFailed);
+  kube_.remove(path_of("bare"));
+  EXPECT_EQ(by_standing_cache_.advance(order_)->verdict, DrainVerdict::kDone);
+}
+
+TEST_F(DrainByCache, NeverGoesBackInTime) {
+  add_pod("a");
+  ASSERT_TRUE(by_standing_cache_.advance(order_));
+  clock_.advance(seconds(2));
+  ASSERT_TRUE(by_standing_cache_.advance(order_));
+  EXPECT_TRUE(standing_.asked_for_newer);
+}
+
+TEST_F(DrainByCache, AsksTheStoreWhereTheCacheDoesNotAnswer) {
+  add_pod("a");
+  kube_.add_fault({.kind = FaultKind::kForbidden, .method = "GET"});
+  EXPECT_EQ(look_for(minutes(1)).verdict, DrainVerdict::kDone);
+  EXPECT_EQ(lists_of_store(), 1U);
 }
 
 TEST_F(DrainerTest, ForgetsNodesThatNobodyAsksAbout) {
@@ -322,6 +395,8 @@ TEST_F(DrainerTest, TheSummaryIsTheSameWhileNothingChanges) {
 }
 
 TEST_F(DrainerTest, ManyDrainsAreEachLookedAtLessOften) {
+  evictor_.set_rate({.per_second = 10'000, .burst = 1'000, .most_in_flight = 1});
+  clock_.advance(seconds(1));
   add_pod("web");
   add_budget("web-pdb", "web", 0);
   for (int i = 0; i < 250; ++i) {
@@ -331,7 +406,14 @@ TEST_F(DrainerTest, ManyDrainsAreEachLookedAtLessOften) {
     static_cast<void>(look());
   }
   order_.node = "gpu-01";
-  EXPECT_GE(look().look_again, milliseconds(2'500));
+  const milliseconds between = look().look_again;
+  EXPECT_GE(between, milliseconds(2'500));
+  EXPECT_LE(between, milliseconds(2'600));
+  // None ends while its own pods wait for the rate that all share.
+  evictor_.set_rate({.per_second = 1, .burst = 1, .most_in_flight = 1});
+  add_pod("b");
+  add_pod("c");
+  EXPECT_GE(look().look_again, milliseconds(10'000));
 }
 
 }  // namespace
