@@ -77,7 +77,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
   const auto treatment = treatment_of(step);
   std::optional<SlotRefusal> refusal;
   // change() may call it several times, the last time last.
-  const auto status = change([&](const Ledger& ledger) -> Result<Ledger> {
+  const auto status = ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
     const WallTime now = clock_.wall();
     refusal.reset();
     const Attempt attempt{.remediation = remediation.name,
@@ -102,7 +102,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
 Status LedgerSlots::arrived(const Remediation& remediation) {
   const BudgetLimits limits = policy_.get()->budgets;
   const std::size_t nodes = view_.fleet_size();
-  return change([&](const Ledger& ledger) -> Result<Ledger> {
+  return ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
     const WallTime now = clock_.wall();
     return with_new_remediation(ledger,
                                 {.remediation = remediation.name,
@@ -113,7 +113,7 @@ Status LedgerSlots::arrived(const Remediation& remediation) {
 }
 
 Status LedgerSlots::give_back(const Remediation& remediation) {
-  return change([&](const Ledger& ledger) -> Result<Ledger> {
+  return ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
     return without_slot(ledger, remediation.name);
   });
 }
@@ -133,7 +133,7 @@ Status LedgerSlots::keep() {
   if (!begun) return begun;
   const BudgetLimits limits = policy_.get()->budgets;
   const Fleet fleet = view_.fleet();
-  const auto settled_now = change([&](const Ledger& ledger) -> Result<Ledger> {
+  const auto settled_now = ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
     return settled(ledger, roll, fleet, limits, clock_.wall());
   });
   return settled_now ? forget(*all) : settled_now;
@@ -148,27 +148,8 @@ Status LedgerSlots::forget(const std::vector<Remediation>& all) {
   return {};
 }
 
-// The last that was computed is what was written, or what stands already.
-Status LedgerSlots::change(const LedgerStore::Change& change) {
-  std::optional<Ledger> next;
-  const auto status = ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
-    auto changed = change(ledger);
-    if (changed) next = *changed;
-    return changed;
-  });
-  if (status && next) {
-    const std::lock_guard lock(mutex_);
-    last_ = std::move(next);
-  }
-  return status;
-}
-
 std::optional<LedgerSlots::Spending> LedgerSlots::spending() const {
-  std::optional<Ledger> ledger;
-  {
-    const std::lock_guard lock(mutex_);
-    ledger = last_;
-  }
+  const auto ledger = ledger_.last();
   if (!ledger) return std::nullopt;
   Spending spending{
       .breaker = ledger->breaker,

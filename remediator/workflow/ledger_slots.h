@@ -4,7 +4,6 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -46,7 +45,6 @@ class LedgerSlots final : public Slots {
   [[nodiscard]] std::optional<Spending> spending() const;
 
  private:
-  [[nodiscard]] Status change(const LedgerStore::Change& change);
   [[nodiscard]] Status forget(const std::vector<Remediation>& all);
 
   LedgerStore& ledger_;
@@ -54,8 +52,6 @@ class LedgerSlots final : public Slots {
   const ClusterView& view_;
   const CurrentPolicy& policy_;
   Clock& clock_;
-  mutable std::mutex mutex_;
-  std::optional<Ledger> last_;
 };
 
 // What a Remediation's own record says it has spent; its place is not part of it.

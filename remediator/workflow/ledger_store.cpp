@@ -32,6 +32,17 @@ Result<Ledger> call_safely(const LedgerStore::Change& change, const Ledger& ledg
 
 }  // namespace
 
+// Each change sees what those before it in the batch have taken.
+Ledger LedgerStore::apply(const Batch& batch, const Ledger& ledger, std::vector<Status>& outcomes) {
+  Ledger next = ledger;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    auto changed = call_safely(*batch[i]->change, next);
+    outcomes[i] = changed ? Status() : Status(std::unexpected(changed.error()));
+    if (changed) next = std::move(*changed);
+  }
+  return next;
+}
+
 Result<LedgerStore::Stored> LedgerStore::load() {
   auto map = api_.get_config_map(place_.ns, place_.name);
   if (!map && map.error().kind == ErrorKind::kNotFound) {
@@ -93,25 +104,51 @@ std::size_t LedgerStore::waiting() {
   return waiting_.size();
 }
 
-// Each change sees what those before it in the batch have taken. An error is of all; what a single
-// change says is in `outcomes`.
+std::shared_ptr<const Ledger> LedgerStore::last() const {
+  const std::lock_guard lock(mutex_);
+  return last_;
+}
+
+void LedgerStore::remember(const Ledger& ledger) {
+  auto copy = std::make_shared<const Ledger>(ledger);
+  const std::lock_guard lock(mutex_);
+  last_ = std::move(copy);
+}
+
+Status LedgerStore::write(Stored stored, Ledger next) {
+  auto text = encode_ledger(next);
+  if (!text) return std::unexpected(text.error());
+  stored.map.data[kLedgerKey] = std::move(*text);
+  auto written = api_.update_config_map(stored.map);
+  if (!written) return as_status(written);
+  remember(next);
+  written_ = Stored{std::move(*written), std::move(next)};
+  return {};
+}
+
+std::optional<Status> LedgerStore::commit_on_last(const Batch& batch,
+                                                  std::vector<Status>& outcomes) {
+  if (!written_) return std::nullopt;
+  Stored stored = *std::exchange(written_, std::nullopt);
+  Ledger next = apply(batch, stored.ledger, outcomes);
+  if (next == stored.ledger) return std::nullopt;
+  auto status = write(std::move(stored), std::move(next));
+  const bool was_old = !status && (status.error().kind == ErrorKind::kConflict ||
+                                   status.error().kind == ErrorKind::kNotFound);
+  return was_old ? std::nullopt : std::optional(std::move(status));
+}
+
+// An error is of all; what a single change says is in `outcomes`.
 Status LedgerStore::commit_once(const Batch& batch, std::vector<Status>& outcomes) {
+  if (auto status = commit_on_last(batch, outcomes)) return *status;
   auto stored = load();
   const bool is_first_use = !stored && stored.error().kind == ErrorKind::kNotFound && !was_seen_;
   if (is_first_use) return fail(ErrorKind::kConflict, "the ledger is not made yet");
   if (!stored) return std::unexpected(stored.error());
-  Ledger next = stored->ledger;
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    auto changed = call_safely(*batch[i]->change, next);
-    outcomes[i] = changed ? Status() : Status(std::unexpected(changed.error()));
-    if (changed) next = std::move(*changed);
-  }
-  if (next == stored->ledger) return {};
-  auto text = encode_ledger(next);
-  if (!text) return std::unexpected(text.error());
-  stored->map.data[kLedgerKey] = std::move(*text);
-  const auto written = api_.update_config_map(stored->map);
-  return as_status(written);
+  Ledger next = apply(batch, stored->ledger, outcomes);
+  if (next != stored->ledger) return write(std::move(*stored), std::move(next));
+  remember(next);
+  return {};
 }
 
 std::vector<Status> LedgerStore::commit(const Batch& batch, const std::stop_token& stop) {

@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -55,6 +56,9 @@ class LedgerStore {
   // also said until this process has once seen a ledger: who leads first may be about to make it.
   [[nodiscard]] Status change(const Change& change, const std::stop_token& stop = {});
 
+  // As it was last read or written here; costs no request. Null before that.
+  [[nodiscard]] std::shared_ptr<const Ledger> last() const;
+
   // Changes that wait for the write that is under way.
   [[nodiscard]] std::size_t waiting();
 
@@ -74,7 +78,12 @@ class LedgerStore {
   using Batch = std::vector<Pending*>;
 
   Result<Stored> load();
+  static Ledger apply(const Batch& batch, const Ledger& ledger, std::vector<Status>& outcomes);
+  // Nullopt: it is to be done again on what is read then.
+  std::optional<Status> commit_on_last(const Batch& batch, std::vector<Status>& outcomes);
   Status commit_once(const Batch& batch, std::vector<Status>& outcomes);
+  Status write(Stored stored, Ledger next);
+  void remember(const Ledger& ledger);
   std::vector<Status> commit(const Batch& batch, const std::stop_token& stop);
 
   kube::Api& api_;
@@ -83,10 +92,14 @@ class LedgerStore {
   const LedgerJitter jitter_;
   std::atomic<bool> was_seen_{false};
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable done_;
   bool is_writing_ = false;  // one thread writes for all that wait
   Batch waiting_;
+  std::shared_ptr<const Ledger> last_;
+  // What this process wrote last, of the thread that writes: most likely it still stands. If it
+  // does not, a write that rests on it is refused, and nothing but a write rests on it.
+  std::optional<Stored> written_;
 };
 
 }  // namespace gpuward::remediator

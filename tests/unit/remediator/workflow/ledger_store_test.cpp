@@ -171,6 +171,36 @@ TEST_F(LedgerStoreTest, ReadsPastTheCacheOfTheServer) {
     EXPECT_THAT(request.query, Not(HasSubstr("resourceVersion")));
 }
 
+TEST_F(LedgerStoreTest, DoesNotReadAgainWhatItHasJustWritten) {
+  fleet_ = fleet_of(100);
+  for (int n = 0; n < 3; ++n) ASSERT_TRUE(mine_.store.change(taking(n)));
+  EXPECT_THAT(kube_.requests("GET", kLedger), SizeIs(1));
+  EXPECT_EQ(writes(), 3U);
+  EXPECT_THAT(mine_.store.last()->slots, SizeIs(3));
+}
+
+TEST_F(LedgerStoreTest, GrantsNothingOnWhatItWroteBeforeSomebodyElse) {
+  ASSERT_TRUE(mine_.store.change(taking(0)));
+  ASSERT_TRUE(mine_.store.change(
+      [](const Ledger& ledger) { return without_slot(ledger, remediation_of(0)); }));
+  ASSERT_TRUE(yours_.store.change(taking(1)));
+  EXPECT_EQ(mine_.store.change(taking(2)).error().kind, ErrorKind::kBlocked);
+}
+
+TEST_F(LedgerStoreTest, RefusesNothingOnWhatItWroteBeforeSomebodyElse) {
+  ASSERT_TRUE(mine_.store.change(taking(0)));
+  ASSERT_TRUE(yours_.store.change(
+      [](const Ledger& ledger) { return without_slot(ledger, remediation_of(0)); }));
+  EXPECT_TRUE(mine_.store.change(taking(1)));
+}
+
+TEST_F(LedgerStoreTest, MakesNoLedgerOfWhatItWroteBeforeItWasGone) {
+  ASSERT_TRUE(mine_.store.change(taking(0)));
+  kube_.remove(kLedger);
+  EXPECT_EQ(mine_.store.change(taking(1)).error().kind, ErrorKind::kNotFound);
+  EXPECT_FALSE(kube_.has(kLedger));
+}
+
 TEST_F(LedgerStoreTest, GivesNoSlotWhereTheLedgerCannotBeRead) {
   for (const char* text : {"", "{}", R"({"version":2})"}) {
     kube_.patch(kLedger, {{"data", {{"ledger.json", text}}}});
