@@ -1,15 +1,12 @@
 // The switch with which a human stops every step everywhere: read from the API server itself before
-// every mutating call. One read serves all who asked before it began, so that many nodes at once do
-// not become as many reads; nobody ever gets an answer that began before the question.
+// every mutating call; a joint read, so that many nodes at once do not become as many reads.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
-#include <cstdint>
-#include <mutex>
 
 #include "core/kube/api.h"
 #include "core/model/result.h"
+#include "remediator/gates/joint_read.h"
 #include "remediator/safety/switch_position.h"
 
 namespace gpuward::remediator {
@@ -30,11 +27,7 @@ class StopSwitch {
  private:
   kube::Api& api_;
   SwitchPlace place_;
-  std::mutex mutex_;
-  std::condition_variable read_ended_;
-  // Reads are numbered from 1 and never overlap.
-  std::uint64_t begun_ = 0, ended_ = 0;
-  Status answer_;  // of the read `ended_`
+  JointRead reads_;
 };
 
 }  // namespace gpuward::remediator

@@ -40,6 +40,19 @@ bool ClusterView::put_node(NodeIdentity node, std::optional<FleetNode> census) {
 void ClusterView::remove_node(const std::string& name) {
   const std::lock_guard lock(mutex_);
   nodes_.erase(name);
+  own_changes_.erase(name);
+}
+
+void ClusterView::note_own_change(const std::string& node, const std::string& resource_version) {
+  const std::lock_guard lock(mutex_);
+  own_changes_.insert_or_assign(node, resource_version);
+}
+
+bool ClusterView::is_own_change(const std::string& node,
+                                const std::string& resource_version) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = own_changes_.find(node);
+  return found != own_changes_.end() && found->second == resource_version;
 }
 
 void ClusterView::put_remediation(Remediation remediation) {

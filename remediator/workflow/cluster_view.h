@@ -27,6 +27,8 @@ class ClusterView {
   // Whether it is a node that was not known: another UID is another node.
   bool put_node(NodeIdentity node, std::optional<FleetNode> census);
   void remove_node(const std::string& name);
+  // This process has just made that version of the node.
+  void note_own_change(const std::string& node, const std::string& resource_version);
   void put_remediation(Remediation remediation);
   void remove_remediation(const std::string& name);
   void set_nodes_synced();
@@ -35,6 +37,8 @@ class ClusterView {
   // Both informers have had a complete list.
   [[nodiscard]] bool synced() const;
   [[nodiscard]] std::optional<NodeIdentity> node(const std::string& name) const;
+  [[nodiscard]] bool is_own_change(const std::string& node,
+                                   const std::string& resource_version) const;
   // Those of one node UID, oldest first.
   [[nodiscard]] std::vector<Remediation> remediations_of(const std::string& node_uid) const;
   // Whether the Remediation of that name is known in exactly this version.
@@ -70,6 +74,7 @@ class ClusterView {
   void add_open(const Remediation& remediation, Fleet& fleet) const;
 
   std::map<std::string, Known> nodes_;
+  std::map<std::string, std::string> own_changes_;  // node name -> resourceVersion, the last
   std::map<std::string, Remediation> remediations_;
   std::multimap<std::string, std::string> by_uid_;   // node UID -> name of a Remediation
   std::multimap<std::string, std::string> by_node_;  // node name -> name of a Remediation

@@ -141,7 +141,9 @@ void Controller::follow_nodes(const std::stop_token& stop) {
     const bool is_new =
         parts_.view.put_node(identity_of(*node), census_of(*node, parts_.policy.get()->budgets));
     if (is_new) has_new_node_ = true;
-    wake(node->meta.name);
+    // Who has made it has looked already, and says itself when it wants to look again.
+    if (!parts_.view.is_own_change(node->meta.name, node->meta.resource_version))
+      wake(node->meta.name);
   };
   handlers.on_delete = [this, wake](const std::string& name) {
     parts_.view.remove_node(name);

@@ -27,7 +27,7 @@
 namespace gpuward::remediator {
 
 struct ControllerOptions {
-  std::size_t workers = 4;
+  std::size_t workers = 16;
   std::chrono::milliseconds resync_every{60'000};
 };
 

@@ -46,6 +46,8 @@ constexpr int kMostAnswers = 4;
 constexpr milliseconds kStopInterval{5'000};
 // How soon it is noticed that a step need not wait any longer.
 constexpr milliseconds kObstacleInterval{10'000};
+// How soon after an act its node's report is looked at.
+constexpr milliseconds kWeighAfter{5'000};
 
 }  // namespace
 
@@ -96,6 +98,7 @@ Result<std::optional<milliseconds>> Reconciler::reconcile_one(const std::string&
   now.target = is_same ? *now.node : remembered_node(now.remediation);
   if (auto counted = count_arrival(now); !counted) return std::unexpected(counted.error());
   now.decision = decide_with_answers(now);
+  const std::string seen = now.remediation.resource_version;
   if (auto status = carry_out(now); !status) return std::unexpected(status.error());
   if (!now.remediation.open()) {
     // What a crash keeps from being given back here, the keeper of the ledger gives back later.
@@ -104,6 +107,9 @@ Result<std::optional<milliseconds>> Reconciler::reconcile_one(const std::string&
     return let_go(now.remediation);
   }
   if (auto status = tell_human(now); !status) return std::unexpected(status.error());
+  // What must be done about other nodes goes before what is only good to know of this one.
+  if (now.remediation.resource_version != seen && weighs_evidence(now.remediation))
+    return std::min(now.decision.look_again.value_or(kWeighAfter), kWeighAfter);
   if (auto status = weigh_evidence(now); !status) return std::unexpected(status.error());
   return now.decision.look_again;
 }
@@ -173,10 +179,17 @@ Status Reconciler::carry_out(Case& now) {
   return {};
 }
 
-// After the act: a node that must leave never waits for Prometheus.
+bool Reconciler::weighs_evidence(const Remediation& remediation) const {
+  return parts_.reports != nullptr && remediation.open() && remediation.any_firing();
+}
+
+// For people to read. At a look that has nothing else to write: a node that must leave never waits
+// for Prometheus.
 Status Reconciler::weigh_evidence(Case& now) {
   const Remediation& remediation = now.remediation;
-  if (parts_.reports == nullptr || !remediation.open() || !remediation.any_firing()) return {};
+  if (!weighs_evidence(remediation)) return {};
+  // Each look at a step that takes its time would ask again.
+  if (now.decision.verdict == Verdict::kWatch && remediation.status.kernel_severity) return {};
   const auto report = report_of(remediation.node);
   if (!report || report->boot_id != remediation.boot_id) return {};
   RemediationStatus next = remediation.status;
@@ -207,6 +220,7 @@ Status Reconciler::act(Case& now) {
     }
     const auto changed = parts_.api.change_node(*now.node, plan->change);
     if (!changed) return record_failure(now, changed.error());
+    parts_.view.note_own_change(changed->meta.name, changed->meta.resource_version);
   }
   const auto next =
       with_results(now.remediation.status, now.decision, now.policy->mode, parts_.clock.wall());
@@ -327,6 +341,10 @@ Status Reconciler::record_progress(Case& now, const Result<StepProgress>& progre
 
 Status Reconciler::permit(const std::string& remediation) {
   if (auto allowed = parts_.permit(); !allowed) return allowed;
+  return wishes_.ask(remediation, [&] { return wish_on(remediation); });
+}
+
+Status Reconciler::wish_on(const std::string& remediation) {
   const auto current = parts_.store.read(remediation);
   if (!current) return with_context("before a change", current.error());
   if (current->wish.pause) return fail(ErrorKind::kCancelled, "a human has said pause");

@@ -14,6 +14,7 @@
 #include "remediator/actions/action.h"
 #include "remediator/actions/announcer.h"
 #include "remediator/actions/step_action.h"
+#include "remediator/gates/joint_read.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/safety/active_alerts.h"
 #include "remediator/safety/health_report.h"
@@ -60,6 +61,7 @@ class Reconciler {
   [[nodiscard]] Status count_arrival(const Case& now);
   [[nodiscard]] Decision decide_with_answers(Case& now);
   [[nodiscard]] Status carry_out(Case& now);
+  [[nodiscard]] bool weighs_evidence(const Remediation& remediation) const;
   [[nodiscard]] Status weigh_evidence(Case& now);
   [[nodiscard]] Status act(Case& now);
   [[nodiscard]] Status abandon_steps(const Case& now);
@@ -72,6 +74,7 @@ class Reconciler {
   // The same question as parts_.permit, for one Remediation: read afresh, because a human may have
   // said cancel or pause since.
   [[nodiscard]] Status permit(const std::string& remediation);
+  [[nodiscard]] Status wish_on(const std::string& remediation);
   [[nodiscard]] Status record_intent(Case& now, const NodePlan& plan);
   [[nodiscard]] Status record_failure(Case& now, const Error& error);
   [[nodiscard]] Status write(Case& now, const RemediationStatus& next);
@@ -82,6 +85,7 @@ class Reconciler {
   [[nodiscard]] static kube::NodeEvent event_of(const Case& now, const std::string& what);
 
   ReconcilerParts parts_;
+  JointReads wishes_;  // by Remediation: many evictions of one drain wait at the same moment
 };
 
 }  // namespace gpuward::remediator

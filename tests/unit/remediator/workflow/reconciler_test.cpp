@@ -241,16 +241,29 @@ TEST_F(ReconcilerTest, RecordsWhatTheKernelItselfSaysAfterItHasActed) {
   quarantine();
 
   expect_quarantined();
+  EXPECT_FALSE(remediation().status.kernel_severity);
+  ASSERT_TRUE(look_again_->has_value());
+  EXPECT_LE(look_again_->value(), seconds(5));
+  ASSERT_TRUE(reconcile());
   EXPECT_EQ(remediation().status.kernel_severity, Severity::kReboot);
   kube_.clear_requests();
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(writes(), 0U);
 }
 
+TEST_F(ReconcilerTest, KnowsItsOwnChangeOfANodeWhenItComesBack) {
+  quarantine();
+
+  EXPECT_TRUE(replica_->view.is_own_change("gpu-01", node().meta.resource_version));
+  kube_.patch(kNode, {{"metadata", {{"labels", {{"theirs", "1"}}}}}});
+  EXPECT_FALSE(replica_->view.is_own_change("gpu-01", node().meta.resource_version));
+}
+
 TEST_F(ReconcilerTest, RecordsThatTheKernelItselfSaysNothing) {
   report_good();
 
   quarantine();
+  ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(remediation().status.kernel_severity, Severity::kNone);
 }
@@ -261,6 +274,7 @@ TEST_F(ReconcilerTest, DoesNotKnowWhatTheKernelSaysFromAReportOfAnotherBoot) {
   reports_.answer->boot_id = "another";
 
   quarantine();
+  ASSERT_TRUE(reconcile());
 
   expect_quarantined();
   EXPECT_FALSE(remediation().status.kernel_severity);

@@ -278,6 +278,7 @@ TEST_F(StepsTest, TaintAtOnceAndCordonWhenTheCapAllowsIt) {
   EXPECT_EQ(our_taint_on(node()), "reboot");
   EXPECT_FALSE(node().unschedulable);
   EXPECT_THAT(remediation().status.message, HasSubstr("the cordon waits: 1 of 1"));
+  ASSERT_TRUE(reconcile());
   kube_.clear_requests();
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(writes(), 0U);
