@@ -10,7 +10,9 @@
 namespace gpuward::http {
 namespace {
 
-constexpr std::size_t kMaxIdle = 8;
+// As many as the remediator has evictions in flight: a handshake costs an API server more than most
+// requests do.
+constexpr std::size_t kMaxIdle = 64;
 
 void initialise_curl() {
   static const CURLcode kOnce = curl_global_init(CURL_GLOBAL_DEFAULT);

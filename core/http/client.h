@@ -73,7 +73,7 @@ struct ClientTls {
   bool skip_verify = false;
 };
 
-// Keeps connections alive and shares them between threads, eight idle ones at most. The program
+// Keeps connections alive and shares them between threads, 64 idle ones at most. The program
 // must ignore SIGPIPE, as Signals does: OpenSSL writes to connections that the other side has
 // closed. Proxies are taken from the environment as curl and Go do, but never for this machine
 // itself.
