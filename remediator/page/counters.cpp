@@ -14,6 +14,11 @@ constexpr std::array<std::string_view, 15> kErrorKinds = {
     "gone",    "blocked",         "refused",   "too_large", "overloaded",     "unavailable",
     "timeout", "cancelled",       "internal"};
 
+// Those that are written down; the others ask for something and are followed by one of these.
+constexpr std::array kToldVerdicts = {Verdict::kRecord,   Verdict::kQuarantine, Verdict::kHold,
+                                      Verdict::kPause,    Verdict::kBegin,      Verdict::kWatch,
+                                      Verdict::kEscalate, Verdict::kRelease,    Verdict::kClose};
+
 // From what a node may take that leaves at once to what a return may take that waits for people.
 metrics::Histogram no_times_since_fault() {
   return metrics::Histogram({1, 5, 15, 30, 60, 120, 300, 600, 1'800, 3'600, 14'400, 86'400});
@@ -33,6 +38,9 @@ Counters::Counters(Clock& clock) : clock_(clock) {
   for (const int status : {200, 400, 401, 404, 405, 408, 411, 413, 415, 431, 500, 503}) {
     values_.webhook_requests[status] = 0;
   }
+  for (const Verdict verdict : kToldVerdicts)
+    values_.decisions[std::string(to_string(verdict))] = 0;
+  for (const std::string_view kind : kErrorKinds) values_.errors[std::string(kind)] = 0;
   for (const Action& action : all_actions()) {
     values_.actions[std::string(action.name)] = 0;
     values_.action_failures[std::string(action.name)] = 0;

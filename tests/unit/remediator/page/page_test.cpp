@@ -166,6 +166,8 @@ TEST(Metrics, StartAtZeroSoThatTheFirstFailureIsSeen) {
   EXPECT_THAT(text,
               HasSubstr("gpuward_remediator_notifications_failed_total{reason=\"not_durable\"} 0"));
   EXPECT_THAT(text, HasSubstr("gpuward_remediator_action_failures_total{action=\"quarantine\"} 0"));
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_decisions_total{verdict=\"begin\"} 0"));
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_errors_total{kind=\"timeout\"} 0"));
   EXPECT_THAT(text, Not(HasSubstr("last_notification_timestamp_seconds")));
 }
 
