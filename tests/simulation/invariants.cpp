@@ -9,6 +9,9 @@
 namespace gpuward::remediator::simulation {
 namespace {
 
+// The switch is asked after the report was weighed; here its answer may be this long on its way.
+constexpr std::chrono::seconds kOnTheWay{45};
+
 bool is_ours(const kube::Taint& taint) { return taint.key == kTaintKey; }
 
 // The taints that are not ours, in their order.
@@ -135,7 +138,7 @@ void Invariants::check_evidence(const Remediation& after, const StepRecord& reco
   require(look.report->boot_id == look.node->boot_id, "fresh-evidence",
           what + " was intended on a report of another boot");
   const auto age = *record.intent_at - look.report->measured_at;
-  const auto most = look.policy->max_evidence_age + std::chrono::seconds(1);
+  const auto most = look.policy->max_evidence_age + kOnTheWay;
   require(age <= most && -age <= most, "fresh-evidence", what + " was intended on an old report");
   require(look.report->severity >= after.severity, "fresh-evidence",
           what + " was intended on a report of less");
