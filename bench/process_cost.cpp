@@ -40,6 +40,15 @@ double resident_mb(pid_t pid) {
   return static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1e6;
 }
 
+double peak_resident_mb(pid_t pid) {
+  std::ifstream in(proc(pid) / "status");
+  for (std::string word; in >> word;) {
+    long kibibytes = 0;
+    if (word == "VmHWM:" && in >> kibibytes) return static_cast<double>(kibibytes) * 1024 / 1e6;
+  }
+  return 0;
+}
+
 std::optional<pid_t> child_of(pid_t pid) {
   std::optional<pid_t> found;
   for_each_thread(pid, [&](const std::filesystem::path& thread) {

@@ -15,7 +15,7 @@
 //       - {window: 24h, nodes: 5}
 //     min_healthy: {nodes: 0, percent: 0}              # of a pool, must remain
 //     storm: {nodes: 3, percent: 10, window: 10m}      # from so many on, by the same code
-//     breaker: {nodes: 5, percent: 10, window: 10m}    # more new Remediations open it
+//     breaker: {nodes: 5, percent: 10, window: 10m}    # more new Remediations open it; 100: none
 //     orphan_hold: 24h                   # that the slot of a deleted Remediation binds
 //     pool_labels: [karpenter.sh/nodepool, eks.amazonaws.com/nodegroup,
 //                   cloud.google.com/gke-nodepool, kubernetes.azure.com/agentpool,

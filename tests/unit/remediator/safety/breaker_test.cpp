@@ -92,6 +92,20 @@ TEST(Breaker, OpensBeforeArrivalsWouldHaveToBeForgotten) {
   EXPECT_THAT(flood.arrivals, SizeIs(kMaxArrivals));
 }
 
+TEST(Breaker, NeverOpensByItselfAtAHundredPercent) {
+  BudgetLimits off;
+  off.breaker.share = {0, 100};
+  Ledger ledger;
+  for (int i = 0; i < 700; ++i) {
+    const std::string n = std::to_string(i);
+    ledger = with_new_remediation(
+        ledger, {.remediation = "r" + n, .node_uid = "u" + n, .at = kToday}, off, 100, kToday);
+  }
+  EXPECT_FALSE(ledger.breaker.open);
+  EXPECT_THAT(ledger.arrivals, SizeIs(kMaxArrivals));
+  EXPECT_TRUE(open_breaker(ledger, "by hand", kToday).breaker.open);
+}
+
 TEST(Breaker, OpensByHandAndKeepsItsFirstReason) {
   const Ledger open = open_breaker({}, "maintenance", kToday);
   EXPECT_EQ(open.breaker.why, "maintenance");

@@ -1,0 +1,62 @@
+// A fleet as plain objects on a real kube-apiserver, under the rights that are shipped: nodes with
+// GPUs that are a day old, pods on them, and somebody who counts requests by the server's own audit
+// log. Used by fleet_bench.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/http/client.h"
+#include "tests/support/temp_dir.h"
+#include "tests/unit/remediator/plane_hands.h"
+
+namespace gpuward::bench {
+
+// All nodes say so: one answer of the stub Prometheus fits each of them.
+inline constexpr const char* kBootOfAll = "boot-of-all";
+// Has every right, no privilege in the server's queues, and is audited as the remediator is.
+inline constexpr const char* kBareToken = "bare-writer-token-0123456789";
+inline constexpr const char* kBareUser = "system:serviceaccount:gpuward:bare-writer";
+
+class FleetCluster {
+ public:
+  // Throws std::runtime_error where anything of it fails; so do all others here.
+  explicit FleetCluster(std::size_t nodes);
+
+  // Nodes [first, first + nodes) get so many running pods each.
+  void put_pods(std::size_t first, std::size_t nodes, std::size_t each, const std::string& prefix);
+  // "patch nodes", "patch remediations/status" and so on: how often `user` has asked so far.
+  [[nodiscard]] std::map<std::string, std::size_t> requests_of(const std::string& user) const;
+  [[nodiscard]] remediator::PlaneHands& hands() { return *hands_; }
+  [[nodiscard]] const support::ControlPlane& plane() const { return hands_->plane(); }
+
+ private:
+  support::TempDir folder_;
+  std::unique_ptr<remediator::PlaneHands> hands_;
+};
+
+[[nodiscard]] std::string node_name(std::size_t index);
+[[nodiscard]] std::string node_uid(std::size_t index);
+[[nodiscard]] std::string pod_name(const std::string& prefix, std::size_t node, std::size_t index);
+
+// A writer's own kept connection.
+class Writer {
+ public:
+  Writer(const support::ControlPlane& plane, std::string token);
+  // Throws where the answer is not 2xx.
+  void write(const std::string& method, const std::string& path, const std::string& body);
+
+ private:
+  std::string url_, token_;
+  http::CurlClient client_;
+};
+
+// Calls work(thread, i) for each i below `count` from so many threads; an exception of one of them
+// comes out.
+void for_each_from(std::size_t threads, std::size_t count,
+                   const std::function<void(std::size_t thread, std::size_t i)>& work);
+
+}  // namespace gpuward::bench

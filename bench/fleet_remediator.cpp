@@ -1,0 +1,155 @@
+#include "bench/fleet_remediator.h"
+
+#include <poll.h>
+
+#include <chrono>
+#include <deque>
+#include <mutex>
+#include <regex>
+#include <stdexcept>
+#include <utility>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/files.h"
+#include "core/runtime/json.h"
+#include "tests/places.inc"
+#include "tests/support/http_get.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::bench {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr const char* kPolicy =
+    "severities:\n"
+    "  isolate: [taint, cordon]\n"
+    "  reboot: [taint, cordon, drain: {deadline: 1h}]\n"
+    "budgets:\n"
+    "  cluster: {percent: 100}\n"
+    "  pool: {percent: 100}\n"
+    "  zone: {percent: 100}\n"
+    "  cordon: {percent: 100}\n"
+    "  storm: {nodes: 2, percent: 100, window: 1m}\n"
+    "  breaker: {percent: 100, window: 1m}\n"
+    "evictions: {per_second: 10000, burst: 1000, most_in_flight: 32}\n";
+
+// Reboot, measured now, of the boot that all nodes are in.
+std::string report() {
+  const auto since_epoch = lasting_clock().wall().time_since_epoch();
+  const auto now = std::chrono::duration<double>(since_epoch).count();
+  const auto sample = [&](const char* what, const std::string& value) {
+    return Json{{"metric", {{"what", what}, {"boot_id", kBootOfAll}}},
+                {"value", Json::array({now, value})}};
+  };
+  return dump_json(
+      {{"status", "success"},
+       {"data",
+        {{"resultType", "vector"},
+         {"result", Json::array({sample("measured_at", std::to_string(now)),
+                                 sample("severity", "3"), sample("kernel_severity", "3"),
+                                 sample("kernel_log_up", "1"), sample("boot", "1")})}}}});
+}
+
+std::string notification(std::size_t node, const std::string& severity) {
+  const std::string now = to_rfc3339_ms(lasting_clock().wall());
+  const Json alert = {
+      {"status", "firing"},
+      {"labels", {{"alertname", "Bad"}, {"node", node_name(node)}, {"remediation", severity}}},
+      {"annotations", Json::object()},
+      {"startsAt", now},
+      {"endsAt", "0001-01-01T00:00:00Z"},
+      {"fingerprint", "ab12"}};
+  return dump_json({{"version", "4"}, {"truncatedAlerts", 0}, {"alerts", Json::array({alert})}});
+}
+
+// Milliseconds until the answer; whether it was a 200.
+std::pair<double, bool> post(http::CurlClient& client, const std::string& url,
+                             const std::string& body) {
+  http::ClientRequest request;
+  request.method = "POST";
+  request.url = url;
+  request.headers = {{"Content-Type", "application/json"}};
+  request.body = body;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto answer = client.send(request);
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  if (!answer) throw std::runtime_error("the webhook: " + answer.error().message);
+  if (answer->status != 200 && answer->status != 503)
+    throw std::runtime_error("the webhook: " + answer->body);
+  return {took.count(), answer->status == 200};
+}
+
+}  // namespace
+
+FleetRemediator::FleetRemediator(FleetCluster& cluster)
+    : prometheus_("/api/v1/query", [] { return report(); }) {
+  write_policy("cordon");
+  cluster.hands().patch("/api/v1/namespaces/gpuward/configmaps/gpuward-remediator-switch",
+                        {{"data", {{"stop", "false"}}}});
+  auto process = support::Process::spawn(
+      {.argv = {GPUWARD_BIN_DIR "/gpuward-remediator", "--web.listen-address=127.0.0.1:0",
+                "--web.telemetry-address=127.0.0.1:0", "--web.insecure",
+                "--config.file=" + (folder_ / "policy.yaml").string(),
+                "--prometheus.url=" + prometheus_.url(), "--audit.path=/dev/null",
+                "--kubeconfig=" + cluster.hands().kubeconfig(), "--log.format=json"}});
+  if (!process) throw std::runtime_error(process.error().message);
+  process_ = std::move(*process);
+  const bool leads = support::poll_until(
+      [&] {
+        return !process_->running() ||
+               (port_in("Webhook is served") != 0 && log().contains("This replica leads"));
+      },
+      seconds(60));
+  if (!leads || !process_->running()) throw std::runtime_error("it does not start: " + log());
+  // It has seen the whole cluster, and nothing is taken without the ledger.
+  const auto is_ready = [&] {
+    return support::http_get("http://127.0.0.1:" + std::to_string(port_in("Telemetry is served")) +
+                             "/readyz")
+               .status == 200;
+  };
+  if (!support::poll_until(is_ready, seconds(60))) throw std::runtime_error("not ready: " + log());
+  const auto has_ledger = [&] {
+    return cluster.hands().has("/api/v1/namespaces/gpuward/configmaps/gpuward-ledger");
+  };
+  if (!support::poll_until(has_ledger, seconds(60)))
+    throw std::runtime_error("no ledger: " + log());
+}
+
+void FleetRemediator::write_policy(const std::string& mode) const {
+  const auto written =
+      write_file_atomically(folder_ / "policy.yaml", "mode: " + mode + "\n" + kPolicy);
+  if (!written) throw std::runtime_error(written.error().message);
+}
+
+void FleetRemediator::let_drain() const { write_policy("full"); }
+
+FleetRemediator::Told FleetRemediator::tell(std::size_t first, std::size_t nodes,
+                                            const std::string& severity,
+                                            std::size_t connections) const {
+  const std::string url =
+      "http://127.0.0.1:" + std::to_string(port_in("Webhook is served")) + "/api/v1/alerts";
+  std::deque<http::CurlClient> clients(connections);
+  std::mutex mutex;
+  Told told;
+  for_each_from(connections, nodes, [&](std::size_t thread, std::size_t i) {
+    const std::string body = notification(first + i, severity);
+    for (bool is_taken = false; !is_taken;) {
+      const auto [took_ms, is_ok] = post(clients[thread], url, body);
+      is_taken = is_ok;
+      const std::lock_guard lock(mutex);
+      told.answers_ms.push_back(took_ms);
+      if (!is_ok) ++told.sent_again;
+    }
+  });
+  return told;
+}
+
+int FleetRemediator::port_in(const std::string& message) const {
+  const std::string text = log();
+  const std::regex line(message + "[^\n]*\"port\":\"?([0-9]+)");
+  std::smatch match;
+  return std::regex_search(text, match, line) ? std::stoi(match[1].str()) : 0;
+}
+
+}  // namespace gpuward::bench

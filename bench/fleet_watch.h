@@ -1,0 +1,86 @@
+// Who looks on while a fleet is worked on: counts the nodes that are marked, and plays the
+// kubelets, which take a pod that is to end out of the API at once. Used by fleet_bench.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/fleet_cluster.h"
+#include "core/kube/connection.h"
+#include "core/kube/informer.h"
+
+namespace gpuward::bench {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// A watch of one collection as the admin, on a thread of its own.
+class Watch {
+ public:
+  // Returns once the first list is complete.
+  Watch(const FleetCluster& cluster, std::string collection, kube::InformerHandlers handlers);
+
+ private:
+  SystemClock clock_;
+  std::unique_ptr<kube::Connection> connection_;
+  std::unique_ptr<kube::Api> api_;
+  std::jthread thread_;
+};
+
+// The nodes that carry a taint of that key and are cordoned.
+class MarkedNodes {
+ public:
+  MarkedNodes(const FleetCluster& cluster, std::string taint_key);
+  // When the last of so many was seen; throws after five minutes.
+  [[nodiscard]] SteadyTime wait_for(std::size_t count);
+
+ private:
+  void look_at(const std::string& json);
+
+  const std::string taint_key_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<std::string> names_;
+  std::unique_ptr<Watch> watch_;
+};
+
+class Kubelets {
+ public:
+  explicit Kubelets(const FleetCluster& cluster);
+  ~Kubelets();
+  Kubelets(const Kubelets&) = delete;
+  Kubelets& operator=(const Kubelets&) = delete;
+
+  struct Span {
+    SteadyTime first_told, last_gone;
+  };
+  // From the first pod that was told to end to the end of the last of so many; counts anew from
+  // then on. Throws after ten minutes.
+  [[nodiscard]] Span wait_for(std::size_t gone);
+
+ private:
+  void look_at(const std::string& json);
+  void end_pods(const std::stop_token& stop);
+
+  const FleetCluster& cluster_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<std::string> ending_;
+  std::set<std::string> told_;
+  std::size_t gone_ = 0;
+  std::optional<SteadyTime> first_told_;
+  SteadyTime last_gone_;
+  std::unique_ptr<Watch> watch_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace gpuward::bench
