@@ -4,9 +4,9 @@
 //
 // What no invariant sees, and other tests hold: percentages, rounding, min_healthy and GPU resets
 // (the nodes of a simulation are few, their budgets plain numbers); recoveries while the breaker is
-// open; the end of a machine; the age of a node and of an alert about one before it; the poll that finds lost alerts (the
-// Alertmanager here comes again by itself); TLS, credentials and rate limits of the webhook; the
-// text of `explain` and the histograms.
+// open; the end of a machine; the age of a node and of an alert about one before it; the poll that
+// finds lost alerts (the Alertmanager here comes again by itself); TLS, credentials and rate limits
+// of the webhook; the text of `explain` and the histograms.
 #pragma once
 
 #include <array>

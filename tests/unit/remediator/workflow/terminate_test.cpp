@@ -170,6 +170,7 @@ TEST_F(TerminateTest, WaitsForWhatTheStepNamesBeforeAnythingIsWritten) {
   EXPECT_EQ(remediation().status.phase, Phase::kWaiting);
   EXPECT_THAT(remediation().status.message, HasSubstr("pv-1"));
   EXPECT_FALSE(remediation().status.find(Step::kTerminate));
+  ASSERT_TRUE(reconcile());  // what the report says is recorded a look later
   const auto before = writes();
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(writes(), before) << "nothing is new";
