@@ -103,8 +103,13 @@ TEST_F(RemediatorReplicas, WriteNothingAfterASleepInWhichAnotherTookTheLead) {
   ASSERT_TRUE(wait_until([&] { return leads(*process_); }, std::chrono::seconds(40), "the lead"));
   server_->kube().clear_requests();
   tell_of("gpu-01");
-  ASSERT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, kSoon, "the cordon"));
-  const auto patches = server_->kube().requests("PATCH", "/api/v1/nodes/gpu-01").size();
+  // A request is in the log after what it does is to be seen.
+  const auto patches_of_the_node = [&] {
+    return server_->kube().requests("PATCH", "/api/v1/nodes/gpu-01").size();
+  };
+  ASSERT_TRUE(wait_until([&] { return is_cordoned("gpu-01") && patches_of_the_node() > 0; }, kSoon,
+                         "the cordon"));
+  const auto patches = patches_of_the_node();
 
   first_->signal(SIGCONT);
 
@@ -113,7 +118,7 @@ TEST_F(RemediatorReplicas, WriteNothingAfterASleepInWhichAnotherTookTheLead) {
         return first_->error_output().find("This replica does not lead") != std::string::npos;
       },
       kSoon, "the first one to learn of it"));
-  EXPECT_EQ(server_->kube().requests("PATCH", "/api/v1/nodes/gpu-01").size(), patches);
+  EXPECT_EQ(patches_of_the_node(), patches);
 }
 
 }  // namespace
