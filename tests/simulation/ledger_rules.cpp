@@ -59,7 +59,9 @@ void LedgerRules::check_slot(const Remediation& remediation, Harm harm,
 
 void LedgerRules::on_ledger_written(const Ledger& after) {
   const Tick changed = stage_.truth.ledger_changed();
-  require(changed == 0 || stage_.looks.back()->ledger_read > changed, "stale-write",
+  const auto told = stage_.ledger_told.find(stage_.looks.back()->who);
+  const bool is_known = told != stage_.ledger_told.end() && told->second >= changed;
+  require(changed == 0 || is_known, "stale-write",
           "the ledger was replaced as it was, not as it is");
   require(!stage_.truth.breaker_opened() || after.breaker.open, "breaker",
           "the circuit breaker was closed by no human");

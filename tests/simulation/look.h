@@ -22,7 +22,6 @@ struct Look {
   Tick told = 0;          // the last answer about a Node or a Remediation that it got
   Tick permitted = 0;     // the last answer of the switch
   std::size_t heard = 0;  // of the changes of the cluster, by the informers
-  Tick ledger_read = 0;   // the last answer with the ledger
   std::optional<kube::Node> node;
   std::map<std::string, std::string> versions;  // of Remediations, as they were answered
   std::optional<HealthReport> report;

@@ -70,10 +70,11 @@ struct Stage {
   bool keeps_writes = false;
   std::vector<Written> writes;
   Tick tick = 0;
-  std::vector<Look*> looks;        // who is at work, the innermost last
-  bool is_quiet = false;           // nothing goes wrong any more
-  std::optional<Tick> stopped_at;  // the switch that stops everything
-  std::string holder;              // of the lease, as it stands
+  std::map<std::string, Tick> ledger_told;  // by replica: its last answer with the ledger
+  std::vector<Look*> looks;                 // who is at work, the innermost last
+  bool is_quiet = false;                    // nothing goes wrong any more
+  std::optional<Tick> stopped_at;           // the switch that stops everything
+  std::string holder;                       // of the lease, as it stands
   std::chrono::milliseconds jumped{0};
 
  private:

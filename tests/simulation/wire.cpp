@@ -51,7 +51,14 @@ void Wire::crash_perhaps(const char* when) {
 // What goes wrong, if anything: without having been done, or done and the answer lost.
 Result<http::ClientResponse> Wire::send_or_fail(const Address& to,
                                                 const http::ClientRequest& request) {
-  if (stage_.is_quiet || !stage_.chance.happens(stage_.setting.fault)) return forward(to, request);
+  if (stage_.is_quiet || !stage_.chance.happens(stage_.setting.fault)) {
+    auto answer = forward(to, request);
+    // What it has written itself it knows, if it gets to know that it was written.
+    const bool is_written = answer && answer->status / 100 == 2 && is_write(request);
+    if (to.resource == Resource::kLedger && is_written)
+      stage_.ledger_told[stage_.looks.back()->who] = stage_.tick;
+    return answer;
+  }
   const auto kind = stage_.chance.between(0, 7);
   stage_.trace.say("fault " + std::to_string(kind) + " of " + request.method + " " + to.name);
   if (kind == 0) {
@@ -109,7 +116,7 @@ void Wire::hear(const Address& to, const http::ClientRequest& request, const std
     if (is_write(request)) hear_lease(body);
   } else if (to.resource == Resource::kLedger) {
     if (is_write(request)) return hear_ledger(body);
-    stage_.looks.back()->ledger_read = stage_.tick;
+    stage_.ledger_told[stage_.looks.back()->who] = stage_.tick;
   } else if (to.resource < Resource::kSwitch && is_write(request)) {
     hear_remediation(body);
   }

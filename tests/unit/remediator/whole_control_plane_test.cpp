@@ -77,14 +77,6 @@ class WholeOnControlPlane : public ::testing::Test {
     EXPECT_TRUE(stage_->play_until([&] { return stage_->slots_held() == 0; }));
   }
 
-  // What the disruption controller does in a cluster: a kill in the middle of an eviction may have
-  // used up the budget and left the pod.
-  void die_and_come_back_to_a_counted_budget() {
-    stage_->kill_process();
-    allow_evictions(3);
-    stage_->start_anew();
-  }
-
   // One that was closed so long ago that it is deleted.
   void leave_an_old_remediation() {
     const std::string all = "/apis/gpuward.dev/v1alpha1/remediations";
@@ -163,9 +155,15 @@ TEST_F(WholeOnControlPlane, FinishesWhatWasBegunWhereverItIsKilled) {
   approve();
   ASSERT_TRUE(says("terminating"));
 
-  die_and_come_back_to_a_counted_budget();
+  die_and_come_back();
   stage_->let_kubelet_work(true);
-  ASSERT_TRUE(stage_->play_until([&] { return !stage_->calls().empty(); })) << stage_->message();
+  // The disruption controller counts anew: a kill in the middle of an eviction may have used up the
+  // budget and left the pod.
+  const auto has_restarted = [&] {
+    allow_evictions(3);
+    return !stage_->calls().empty();
+  };
+  ASSERT_TRUE(stage_->play_until(has_restarted)) << stage_->message();
 
   die_and_come_back();
   stage_->let_machine_restart(true);
