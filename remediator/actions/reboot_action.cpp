@@ -1,71 +1,54 @@
 #include "remediator/actions/reboot_action.h"
 
 #include "core/kube/node_ready.h"
+#include "remediator/actions/step_progress.h"
 
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::chrono::seconds kRebootInterval{10};
 const std::string kBootBefore = "bootIDBefore";
-const std::string kInstance = "instanceID";
-
-StepProgress progress(StepResult result, std::string message, const StepOrder& order) {
-  return {.result = result,
-          .message = std::move(message),
-          .facts = order.facts,
-          .look_again = kRebootInterval};
-}
-
-std::string fact(const StepOrder& order, const std::string& name) {
-  const auto found = order.facts.find(name);
-  return found == order.facts.end() ? std::string() : found->second;
-}
 
 }  // namespace
 
 Facts RebootAction::facts_before(const kube::Node& node) const {
-  return {{kBootBefore, node.boot_id}, {kInstance, node.provider_id}};
+  return {{kBootBefore, node.boot_id}, {kInstanceFact, node.provider_id}};
 }
 
 Result<StepProgress> RebootAction::begin(const StepOrder& order) {
   if (order.node.boot_id.empty()) {
-    return progress(
-        StepResult::kFailed,
-        "the node does not say which boot it is in: nobody could tell that it restarted", order);
+    return progress_of(
+        order, StepResult::kFailed,
+        "the node does not say which boot it is in: nobody could tell that it restarted");
   }
-  if (auto allowed = order.permit(); !allowed) {
-    return progress(StepResult::kIntended, "reboot waits: " + allowed.error().message, order);
-  }
+  if (auto allowed = order.permit(); !allowed) return held_back(order, allowed.error());
   const auto asked = provider_.reboot({.remediation = order.remediation.name,
                                        .node = order.node.meta.name,
                                        .node_uid = order.node.meta.uid,
                                        .provider_id = order.node.provider_id,
                                        .boot_id = order.node.boot_id,
                                        .labels = order.node.meta.labels});
-  if (asked) return progress(StepResult::kRunning, "the restart is asked for", order);
-  const ErrorKind kind = asked.error().kind;
-  if (kind != ErrorKind::kTimeout && kind != ErrorKind::kUnavailable)
-    return progress(StepResult::kFailed, asked.error().message, order);
-  return progress(StepResult::kRunning,
-                  "it is not known whether the restart was accepted, and it is not asked for "
-                  "again: " +
-                      asked.error().message,
-                  order);
+  if (asked) return progress_of(order, StepResult::kRunning, "the restart is asked for");
+  if (!may_have_arrived(asked.error().kind))
+    return progress_of(order, StepResult::kFailed, asked.error().message);
+  return progress_of(order, StepResult::kRunning,
+                     "it is not known whether the restart was accepted, and it is not asked for "
+                     "again: " +
+                         asked.error().message);
 }
 
 Result<StepProgress> RebootAction::watch(const StepOrder& order) {
-  const std::string before = fact(order, kBootBefore);
-  if (order.node.provider_id != fact(order, kInstance)) {
-    return progress(StepResult::kFailed, "the node has another instance than before", order);
+  const std::string before = fact_of(order, kBootBefore);
+  if (order.node.provider_id != fact_of(order, kInstanceFact)) {
+    return progress_of(order, StepResult::kFailed, "the node has another instance than before");
   }
   if (order.node.boot_id.empty() || order.node.boot_id == before) {
-    return progress(StepResult::kRunning, "waiting for the node to come back in another boot",
-                    order);
+    return progress_of(order, StepResult::kRunning,
+                       "waiting for the node to come back in another boot");
   }
   if (!is_ready(order.node)) {
-    return progress(StepResult::kRunning, "the node has restarted and is not Ready yet", order);
+    return progress_of(order, StepResult::kRunning, "the node has restarted and is not Ready yet");
   }
-  return progress(StepResult::kDone, "the node is back in boot " + order.node.boot_id, order);
+  return progress_of(order, StepResult::kDone, "the node is back in boot " + order.node.boot_id);
 }
 
 }  // namespace gpuward::remediator

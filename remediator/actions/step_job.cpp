@@ -1,20 +1,17 @@
 #include "remediator/actions/step_job.h"
 
 #include "remediator/actions/job_template.h"
+#include "remediator/actions/step_progress.h"
 
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::chrono::seconds kJobInterval{10};
 const std::string kNamespace = "jobNamespace";
 const std::string kJob = "job";
 const std::string kHasRun = "hasRun";
 const std::string kExitCode = "exitCode";
 
-std::string namespace_of(const StepOrder& order) {
-  const auto found = order.facts.find(kNamespace);
-  return found == order.facts.end() ? std::string() : found->second;
-}
+std::string namespace_of(const StepOrder& order) { return fact_of(order, kNamespace); }
 
 std::string full_name(const StepOrder& order) {
   return namespace_of(order) + "/" + job_name(order);
@@ -22,21 +19,8 @@ std::string full_name(const StepOrder& order) {
 
 std::string on_job(const StepOrder& order) { return "Job " + full_name(order); }
 
-StepProgress job_progress(StepResult result, std::string message, const StepOrder& order) {
-  return {.result = result,
-          .message = std::move(message),
-          .facts = order.facts,
-          .look_again = kJobInterval};
-}
-
-StepProgress not_our_fault(std::string message, const StepOrder& order) {
-  StepProgress progress = job_progress(StepResult::kFailed, std::move(message), order);
-  progress.facts[kNeedsHumanFact] = "true";
-  return progress;
-}
-
 StepProgress running(std::string message, const StepOrder& order) {
-  StepProgress progress = job_progress(StepResult::kRunning, std::move(message), order);
+  StepProgress progress = progress_of(order, StepResult::kRunning, std::move(message));
   progress.facts[kJob] = full_name(order);
   return progress;
 }
@@ -63,14 +47,14 @@ bool is_job_overdue(const StepOrder& order) {
 StepProgress without_job(const StepOrder& order) {
   const StepRecord* record = record_of(order);
   if (record != nullptr && record->result == StepResult::kIntended) {
-    return job_progress(StepResult::kIntended, on_job(order) + " was not made", order);
+    return progress_of(order, StepResult::kIntended, on_job(order) + " was not made");
   }
-  return not_our_fault("somebody has deleted " + on_job(order), order);
+  return failed_for_a_human(order, "somebody has deleted " + on_job(order));
 }
 
 StepProgress foreign_job(const StepOrder& order) {
-  return not_our_fault(on_job(order) + " is not ours: its labels name another Remediation or step",
-                       order);
+  return failed_for_a_human(
+      order, on_job(order) + " is not ours: its labels name another Remediation or step");
 }
 
 }  // namespace
@@ -81,21 +65,18 @@ Facts StepJob::facts_before(const kube::Node&) const {
 
 Result<StepProgress> StepJob::begin(const StepOrder& order) {
   if (auto why = why_pointless(order)) {
-    return job_progress(StepResult::kFailed, std::move(*why), order);
+    return progress_of(order, StepResult::kFailed, std::move(*why));
   }
-  const std::string step(to_string(order.step.step));
-  if (auto allowed = order.permit(); !allowed) {
-    return job_progress(StepResult::kIntended, step + " waits: " + allowed.error().message, order);
-  }
+  if (auto allowed = order.permit(); !allowed) return held_back(order, allowed.error());
   const auto json = render_job(order, policy_.get()->jobs, namespace_of(order));
-  if (!json) return not_our_fault(json.error().message, order);
+  if (!json) return failed_for_a_human(order, json.error().message);
   const auto created = api_.create_job(namespace_of(order), *json);
   if (created) return running(on_job(order) + " is made", order);
   if (created.error().kind == ErrorKind::kAlreadyExists) return adopt(order);
   if (!is_final(created.error().kind)) {
     return with_context("making " + on_job(order), created.error());
   }
-  return not_our_fault("making " + on_job(order) + ": " + created.error().message, order);
+  return failed_for_a_human(order, "making " + on_job(order) + ": " + created.error().message);
 }
 
 // It was made by an earlier try whose answer was lost.

@@ -3,41 +3,22 @@
 #include <vector>
 
 #include "core/runtime/json.h"
+#include "remediator/actions/step_progress.h"
 
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::chrono::seconds kEndInterval{10};
 constexpr std::size_t kNamedVolumes = 4;
-const std::string kEndedInstance = "instanceID";
 const std::string kOwnerFact = "owner";
 
-StepProgress end_progress(StepResult result, std::string message, const StepOrder& order) {
-  return {.result = result,
-          .message = std::move(message),
-          .facts = order.facts,
-          .look_again = kEndInterval};
-}
-
-// What is worse would not help: there is nothing worse.
-StepProgress give_to_a_human(std::string message, const StepOrder& order) {
-  StepProgress progress = end_progress(StepResult::kFailed, std::move(message), order);
-  progress.facts[kNeedsHumanFact] = "true";
-  return progress;
-}
-
 Machine machine_of(const StepOrder& order) {
-  const auto fact = [&](const std::string& name) {
-    const auto found = order.facts.find(name);
-    return found == order.facts.end() ? std::string() : found->second;
-  };
   return {.remediation = order.remediation.name,
           .node = order.node.meta.name,
           .node_uid = order.node.meta.uid,
-          .provider_id = fact(kEndedInstance),
+          .provider_id = fact_of(order, kInstanceFact),
           .boot_id = order.node.boot_id,
           .labels = order.node.meta.labels,
-          .owner = parse_owner(fact(kOwnerFact))};
+          .owner = parse_owner(fact_of(order, kOwnerFact))};
 }
 
 // The volumes that are attached to the node, by the name of their PersistentVolume.
@@ -75,7 +56,7 @@ bool is_late(const StepOrder& order) {
 }  // namespace
 
 Facts TerminateAction::facts_before(const kube::Node& node) const {
-  Facts facts = {{kEndedInstance, node.provider_id}};
+  Facts facts = {{kInstanceFact, node.provider_id}};
   if (const auto owner = owner_of(node)) facts[kOwnerFact] = to_string(*owner);
   return facts;
 }
@@ -89,42 +70,37 @@ Result<std::optional<std::string>> TerminateAction::obstacle(const StepOrder& or
 
 Result<StepProgress> TerminateAction::begin(const StepOrder& order) {
   if (order.node.provider_id.empty()) {
-    return give_to_a_human(
-        "the node has no spec.providerID: nobody can tell which machine it runs on", order);
+    return failed_for_a_human(
+        order, "the node has no spec.providerID: nobody can tell which machine it runs on");
   }
   const auto volumes = volumes_on(api_, order.node.meta.name);
-  if (!volumes) return end_progress(StepResult::kIntended, volumes.error().message, order);
+  if (!volumes) return progress_of(order, StepResult::kIntended, volumes.error().message);
   if (!volumes->empty() && !order.step.volumes.proceeds) {
-    return is_late(order) ? give_to_a_human(in_words(*volumes), order)
-                          : end_progress(StepResult::kIntended, in_words(*volumes), order);
+    return is_late(order) ? failed_for_a_human(order, in_words(*volumes))
+                          : progress_of(order, StepResult::kIntended, in_words(*volumes));
   }
-  if (auto allowed = order.permit(); !allowed) {
-    return end_progress(StepResult::kIntended, "terminate waits: " + allowed.error().message,
-                        order);
-  }
+  if (auto allowed = order.permit(); !allowed) return held_back(order, allowed.error());
   const auto asked = provider_.terminate(machine_of(order));
   if (asked) {
-    return end_progress(StepResult::kRunning, "the end of its machine is asked for", order);
+    return progress_of(order, StepResult::kRunning, "the end of its machine is asked for");
   }
-  const ErrorKind kind = asked.error().kind;
-  if (kind != ErrorKind::kTimeout && kind != ErrorKind::kUnavailable)
-    return give_to_a_human(asked.error().message, order);
-  return end_progress(
-      StepResult::kRunning,
-      "it is not known whether the end of its machine was accepted: " + asked.error().message,
-      order);
+  if (!may_have_arrived(asked.error().kind))
+    return failed_for_a_human(order, asked.error().message);
+  return progress_of(
+      order, StepResult::kRunning,
+      "it is not known whether the end of its machine was accepted: " + asked.error().message);
 }
 
 Result<StepProgress> TerminateAction::watch(const StepOrder& order) {
   const auto fate = provider_.fate(machine_of(order));
   if (!fate) {
-    return end_progress(StepResult::kRunning, "nobody can tell: " + fate.error().message, order);
+    return progress_of(order, StepResult::kRunning, "nobody can tell: " + fate.error().message);
   }
   switch (*fate) {
     case Fate::kRuns:
-      return end_progress(StepResult::kIntended, "the end of its machine was not asked for", order);
+      return progress_of(order, StepResult::kIntended, "the end of its machine was not asked for");
     case Fate::kEnding:
-      return end_progress(StepResult::kRunning, "waiting for its machine to end", order);
+      return progress_of(order, StepResult::kRunning, "waiting for its machine to end");
     case Fate::kGone:
       break;
   }
@@ -135,10 +111,10 @@ Result<StepProgress> TerminateAction::wait_for_node(const StepOrder& order) {
   const auto node = api_.get_node(order.node.meta.name);
   if (!node && node.error().kind != ErrorKind::kNotFound) return std::unexpected(node.error());
   if (node && node->meta.uid == order.node.meta.uid) {
-    return end_progress(StepResult::kRunning, "its machine is gone; waiting for the Node to go",
-                        order);
+    return progress_of(order, StepResult::kRunning,
+                       "its machine is gone; waiting for the Node to go");
   }
-  return end_progress(StepResult::kDone, "its machine is gone, and the Node with it", order);
+  return progress_of(order, StepResult::kDone, "its machine is gone, and the Node with it");
 }
 
 }  // namespace gpuward::remediator

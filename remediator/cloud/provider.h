@@ -39,8 +39,12 @@ enum class Fate : std::uint8_t {
   kGone,    // proven: it does not come back
 };
 
-// Any thread. Errors of reboot() and terminate(): kTimeout and kUnavailable: nobody knows whether
-// it was accepted. Every other error: it was not, and its message says why.
+// Of an error of reboot() and terminate(): nobody knows whether it was accepted. Else it was not.
+[[nodiscard]] constexpr bool may_have_arrived(ErrorKind kind) {
+  return kind == ErrorKind::kTimeout || kind == ErrorKind::kUnavailable;
+}
+
+// Any thread. The message of an error says why.
 class CloudProvider {
  public:
   virtual ~CloudProvider() = default;

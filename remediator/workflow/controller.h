@@ -70,8 +70,8 @@ class Controller {
 
   ControllerOptions options_;
   ControllerParts parts_;
-  std::mutex mutex_;
   std::atomic<bool> has_new_node_ = false;
+  std::mutex mutex_;
   std::map<std::string, Backoff> backoffs_;  // of nodes whose last reconcile failed
   std::vector<std::jthread> threads_;
 };

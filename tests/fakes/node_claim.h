@@ -1,31 +1,19 @@
-// Karpenter's NodeClaim as far as a terminate needs it: the definition for an API server, and one
-// that owns a node's machine. Tests play Karpenter: they take the finalizer off.
+// What owns machines, as far as a terminate needs it: the definitions for an API server of
+// Karpenter's NodeClaim and of the Machine, and such objects. Tests play Karpenter: they take the
+// finalizer off.
 #pragma once
 
 #include <string>
 
-#include "core/runtime/json.h"
+#include "tests/fakes/custom_definition.h"
 
 namespace gpuward::fakes {
 
 inline constexpr const char* kNodeClaims = "/apis/karpenter.sh/v1/nodeclaims";
 
 inline Json node_claim_definition() {
-  Json version = {{"name", "v1"}, {"served", true}, {"storage", true}};
-  version["schema"]["openAPIV3Schema"] = {{"type", "object"},
-                                          {"x-kubernetes-preserve-unknown-fields", true}};
-  Json definition = {{"apiVersion", "apiextensions.k8s.io/v1"},
-                     {"kind", "CustomResourceDefinition"},
-                     {"metadata", {{"name", "nodeclaims.karpenter.sh"}}}};
-  definition["spec"] = {{"group", "karpenter.sh"},
-                        {"scope", "Cluster"},
-                        {"names",
-                         {{"kind", "NodeClaim"},
-                          {"listKind", "NodeClaimList"},
-                          {"plural", "nodeclaims"},
-                          {"singular", "nodeclaim"}}},
-                        {"versions", Json::array({version})}};
-  return definition;
+  return custom_definition(
+      {.group = "karpenter.sh", .version = "v1", .kind = "NodeClaim", .plural = "nodeclaims"});
 }
 
 inline Json node_claim(const std::string& name, const std::string& provider_id) {
@@ -43,6 +31,23 @@ inline Json owned_by_node_claim(const std::string& name, const std::string& uid)
                       {"uid", uid},
                       {"blockOwnerDeletion", true}};
   return {{"metadata", {{"ownerReferences", Json::array({owner})}}}};
+}
+
+// Of Cluster API or OpenShift.
+inline Json machine_definition(const std::string& group, const std::string& version) {
+  return custom_definition({.group = group,
+                            .version = version,
+                            .kind = "Machine",
+                            .plural = "machines",
+                            .namespaced = true});
+}
+
+inline Json machine_object(const std::string& api_version, const std::string& name,
+                           const std::string& provider_id) {
+  return {{"apiVersion", api_version},
+          {"kind", "Machine"},
+          {"metadata", {{"name", name}}},
+          {"spec", {{"providerID", provider_id}}}};
 }
 
 }  // namespace gpuward::fakes

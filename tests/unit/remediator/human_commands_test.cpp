@@ -26,11 +26,7 @@ class HumanCommands : public ClusterTest {
   void wait_for_approval() {
     ASSERT_TRUE(take({order()}));
     ASSERT_TRUE(reconcile());
-    reports_.answer = HealthReport{.measured_at = clock_.wall(),
-                                   .severity = Severity::kReboot,
-                                   .kernel_severity = Severity::kReboot,
-                                   .boot_id = "boot-gpu-01",
-                                   .sees_kernel_log = true};
+    reports_.answer = report_of(Severity::kReboot);
     ASSERT_TRUE(reconcile());
     ASSERT_EQ(remediation().status.rule, "guard.approval");
   }

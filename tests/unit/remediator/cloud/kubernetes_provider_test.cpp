@@ -15,10 +15,7 @@ const std::string kClaim = std::string(fakes::kNodeClaims) + "/claim-1";
 
 class KubernetesProviderTest : public DrainCluster {
  protected:
-  void know_node_claims() {
-    kube_.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-                 fakes::node_claim_definition());
-  }
+  void know_node_claims() { kube_.create(fakes::kDefinitions, fakes::node_claim_definition()); }
   void own(const std::string& instance = kInstance) {
     know_node_claims();
     kube_.create(fakes::kNodeClaims, fakes::node_claim("claim-1", instance));
@@ -92,24 +89,12 @@ TEST_F(KubernetesProviderTest, SaysWhichRightIsMissing) {
 TEST_F(KubernetesProviderTest, FindsAMachineOfClusterApiInWhateverVersionIsServed) {
   kube_.create("/api/v1/namespaces", {{"metadata", {{"name", "fleet"}}}});
   for (const char* version : {"v1beta1", "v1beta2"}) {
-    Json definition = fakes::node_claim_definition();
-    definition["metadata"]["name"] = "machines.cluster.x-k8s.io";
-    definition["spec"]["group"] = "cluster.x-k8s.io";
-    definition["spec"]["scope"] = "Namespaced";
-    definition["spec"]["names"] = {{"kind", "Machine"},
-                                   {"listKind", "MachineList"},
-                                   {"plural", "machines"},
-                                   {"singular", "machine"}};
-    definition["spec"]["versions"][0]["name"] = version;
-    const std::string definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    if (kube_.has(definitions + "/machines.cluster.x-k8s.io"))
-      kube_.remove(definitions + "/machines.cluster.x-k8s.io");
-    kube_.create(definitions, definition);
-    kube_.create(std::string("/apis/cluster.x-k8s.io/") + version + "/namespaces/fleet/machines",
-                 {{"apiVersion", std::string("cluster.x-k8s.io/") + version},
-                  {"kind", "Machine"},
-                  {"metadata", {{"name", "m-1"}}},
-                  {"spec", {{"providerID", kInstance}}}});
+    const std::string definition = std::string(fakes::kDefinitions) + "/machines.cluster.x-k8s.io";
+    if (kube_.has(definition)) kube_.remove(definition);
+    kube_.create(fakes::kDefinitions, fakes::machine_definition("cluster.x-k8s.io", version));
+    const std::string api_version = std::string("cluster.x-k8s.io/") + version;
+    kube_.create("/apis/" + api_version + "/namespaces/fleet/machines",
+                 fakes::machine_object(api_version, "m-1", kInstance));
     Machine owned = machine();
     owned.owner = parse_owner("cluster.x-k8s.io/v1beta1/machines/fleet/m-1");
 

@@ -60,20 +60,24 @@ TEST(Audit, IsOneJsonLineWithTheEvidence) {
   EXPECT_EQ(json["alerts"][0]["fingerprint"], "ab");
 }
 
+void write_line(AuditTrail& trail, AuditMoment moment) {
+  const Remediation remediation = some_remediation();
+  const Decision decision = some_decision();
+  trail.write({.moment = moment,
+               .at = {},
+               .remediation = remediation,
+               .decision = decision,
+               .action = {},
+               .error = {}});
+}
+
 TEST(Audit, AppendsToItsFile) {
   const support::TempDir folder;
   const auto path = folder.write("audit", "before\n");
   const auto trail = AuditTrail::open(path);
   ASSERT_TRUE(trail);
-  const Remediation remediation = some_remediation();
-  const Decision decision = some_decision();
 
-  (*trail)->write({.moment = AuditMoment::kDecided,
-                   .at = {},
-                   .remediation = remediation,
-                   .decision = decision,
-                   .action = {},
-                   .error = {}});
+  write_line(**trail, AuditMoment::kDecided);
 
   EXPECT_THAT(*read_file(path), ::testing::StartsWith("before\n{"));
   EXPECT_EQ((*trail)->lost(), 0U);
@@ -126,29 +130,15 @@ TEST(Audit, StaysInItsFileWhereNoOtherCanBeOpened) {
 
   ASSERT_FALSE(reopened);
   EXPECT_THAT(reopened.error().message, HasSubstr("logs/audit"));
-  const Remediation remediation = some_remediation();
-  const Decision decision = some_decision();
-  (*trail)->write({.moment = AuditMoment::kDone,
-                   .at = {},
-                   .remediation = remediation,
-                   .decision = decision,
-                   .action = {},
-                   .error = {}});
+  write_line(**trail, AuditMoment::kDone);
   EXPECT_THAT(*read_file(folder / "moved/audit"), HasSubstr("rem-1"));
 }
 
 TEST(Audit, CountsLinesThatCouldNotBeWritten) {
   const auto trail = AuditTrail::open("/dev/full");
   ASSERT_TRUE(trail);
-  const Remediation remediation = some_remediation();
-  const Decision decision = some_decision();
 
-  (*trail)->write({.moment = AuditMoment::kDecided,
-                   .at = {},
-                   .remediation = remediation,
-                   .decision = decision,
-                   .action = {},
-                   .error = {}});
+  write_line(**trail, AuditMoment::kDecided);
 
   EXPECT_EQ((*trail)->lost(), 1U);
 }

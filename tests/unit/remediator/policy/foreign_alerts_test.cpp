@@ -4,6 +4,7 @@
 
 #include "remediator/policy/evidence.h"
 #include "remediator/policy/policy.h"
+#include "tests/unit/remediator/policy/parse_policy.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -12,9 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 Result<Policy> with_foreign(const std::string& rules) {
-  const auto file = YamlFile::parse("foreign_alerts:\n" + rules, "policy.yaml");
-  if (!file) return std::unexpected(file.error());
-  return read_policy(*file);
+  return parse_policy("foreign_alerts:\n" + rules);
 }
 
 TEST(ForeignAlerts, MatchByAllTheirLabelsAndTheFirstRuleWins) {

@@ -5,6 +5,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/policy/policy.h"
 #include "remediator/policy/policy_text.h"
+#include "tests/unit/remediator/policy/parse_policy.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -12,15 +13,13 @@ namespace {
 using ::testing::HasSubstr;
 
 Result<Policy> policy_with(const std::string& window, const std::string& named = "nights") {
-  const auto file = YamlFile::parse(
+  return parse_policy(
       "mode: full\nseverities:\n  isolate:\n    - cordon\n"
       "    - wait: {window: " +
-          named +
-          "}\n    - drain\n"
-          "maintenance_windows:\n  - " +
-          window + "\n",
-      "policy.yaml");
-  return read_policy(*file);
+      named +
+      "}\n    - drain\n"
+      "maintenance_windows:\n  - " +
+      window + "\n");
 }
 
 MaintenanceWindow window_of(const std::string& yaml) {

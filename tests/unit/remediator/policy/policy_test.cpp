@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/places.inc"
+#include "tests/unit/remediator/policy/parse_policy.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -12,12 +13,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-Result<Policy> parse(const std::string& yaml) {
-  const auto file = YamlFile::parse(yaml, "policy.yaml");
-  if (!file) return std::unexpected(file.error());
-  return read_policy(*file);
-}
 
 std::vector<Step> taken(const Policy& policy, Severity severity) {
   std::vector<Step> steps;
@@ -33,7 +28,7 @@ kube::Node node_with(kube::Labels labels) {
 }
 
 TEST(Policy, ObservesByDefault) {
-  const auto policy = parse("");
+  const auto policy = parse_policy("");
 
   ASSERT_TRUE(policy);
   EXPECT_EQ(policy->mode, Mode::kObserve);
@@ -42,7 +37,7 @@ TEST(Policy, ObservesByDefault) {
 }
 
 TEST(Policy, ReadsEveryKey) {
-  const auto policy = parse(
+  const auto policy = parse_policy(
       "mode: cordon\n"
       "severities:\n  isolate: [taint, cordon]\n  reset: [taint]\n  monitor: []\n"
       "excluded:\n  nodes: [gpu-09]\n  labels: [team=research]\n  control_plane: false\n"
@@ -113,7 +108,7 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"- a\n", "policy.yaml"},
   };
   for (const Row& row : rows) {
-    const auto policy = parse(row.yaml);
+    const auto policy = parse_policy(row.yaml);
     ASSERT_FALSE(policy) << row.yaml;
     EXPECT_EQ(policy.error().kind, ErrorKind::kInvalid);
     EXPECT_THAT(policy.error().message, HasSubstr(row.says)) << row.yaml;
@@ -121,14 +116,14 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
 }
 
 TEST(Policy, DoesNotTakeAPlanWithAFaultForOneWithoutSteps) {
-  EXPECT_THAT(parse("severities: {reboot: [evict]}\n").error().message,
+  EXPECT_THAT(parse_policy("severities: {reboot: [evict]}\n").error().message,
               Not(HasSubstr("has no steps")));
 }
 
 TEST(Policy, TakesSeveritiesWithoutStepsWhereNoMilderOneHasAny) {
-  EXPECT_TRUE(parse("severities: {reset: []}\n"));
-  EXPECT_TRUE(parse("severities: {reset: [], reboot: []}\n"));
-  EXPECT_TRUE(parse("severities: {reset: [], reboot: [], isolate: []}\n"));
+  EXPECT_TRUE(parse_policy("severities: {reset: []}\n"));
+  EXPECT_TRUE(parse_policy("severities: {reset: [], reboot: []}\n"));
+  EXPECT_TRUE(parse_policy("severities: {reset: [], reboot: [], isolate: []}\n"));
 }
 
 TEST(Policy, ModeLimitsTheSteps) {
@@ -141,7 +136,7 @@ TEST(Policy, ModeLimitsTheSteps) {
 }
 
 TEST(Policy, ReadsStepsWithWhatTheyWaitForAndTheirSettings) {
-  const auto policy = parse(
+  const auto policy = parse_policy(
       "mode: full\n"
       "severities:\n"
       "  reboot:\n"
@@ -173,7 +168,7 @@ TEST(Policy, IsShippedForTheWholeRoad) {
   std::string text;
   manifest->root().map("data").read("policy.yaml", text);
 
-  const auto policy = parse(text);
+  const auto policy = parse_policy(text);
 
   ASSERT_TRUE(policy) << policy.error().message;
   EXPECT_EQ(policy->mode, Mode::kFull);
@@ -193,9 +188,9 @@ TEST(Policy, IsShippedForTheWholeRoad) {
 TEST(Policy, EndsNoMachineWithoutAnApprovalUnlessItSaysSo) {
   const auto steps = [](const std::string& before) {
     const auto policy =
-        parse("mode: full\nseverities:\n  isolate:\n    - cordon\n    - drain\n" + before +
-              "    - terminate: {volumes: {deadline: 5m, on_deadline: "
-              "proceed}}\n");
+        parse_policy("mode: full\nseverities:\n  isolate:\n    - cordon\n    - drain\n" + before +
+                     "    - terminate: {volumes: {deadline: 5m, on_deadline: "
+                     "proceed}}\n");
     EXPECT_TRUE(policy) << policy.error().message;
     return steps_for(*policy, Severity::kIsolate);
   };
@@ -209,7 +204,7 @@ TEST(Policy, EndsNoMachineWithoutAnApprovalUnlessItSaysSo) {
 }
 
 TEST(Policy, ReadsTheStepsThatAreJobs) {
-  const auto policy = parse(
+  const auto policy = parse_policy(
       "mode: full\n"
       "severities:\n"
       "  reset:\n"
@@ -249,14 +244,14 @@ TEST(Policy, HoldsABusyGpuAndTriesNoResetOnEc2ByDefault) {
 
 TEST(Policy, NeedsNoImageWhereTheTemplatesAreTheOperators) {
   EXPECT_TRUE(
-      parse("severities:\n  reset: [cordon, collect-evidence]\n"
-            "jobs: {templates: {collect-evidence: /etc/gpuward/job.json}}\n"));
+      parse_policy("severities:\n  reset: [cordon, collect-evidence]\n"
+                   "jobs: {templates: {collect-evidence: /etc/gpuward/job.json}}\n"));
 }
 
 // What comes after a step that may not be taken is not taken either: a node that was not restarted
 // is not returned.
 TEST(Policy, StopsAtTheFirstStepThatTheModeDoesNotAllow) {
-  auto policy = parse(
+  auto policy = parse_policy(
       "mode: cordon\n"
       "severities:\n  reboot: [taint, cordon, drain, reboot, verify, return-to-service]\n"
       "machines: {reboot: [/bin/power-cycle]}\n");
@@ -283,7 +278,7 @@ TEST(Policy, KeepsItsHandsOffExcludedNodes) {
 }
 
 TEST(Policy, ExcludesNamespacesFromEveryDrain) {
-  const auto policy = parse(
+  const auto policy = parse_policy(
       "mode: full\n"
       "severities:\n  isolate: [cordon, drain]\n"
       "drain: {deadline: 1h}\n"

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/unit/remediator/policy/parse_policy.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -9,8 +11,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Policy policy_of(const std::string& yaml) {
-  const auto file = YamlFile::parse(yaml, "policy.yaml");
-  auto policy = read_policy(*file);
+  auto policy = parse_policy(yaml);
   EXPECT_TRUE(policy) << policy.error().message;
   return policy ? *policy : Policy{};
 }

@@ -2,6 +2,7 @@
 
 #include "remediator/policy/policy.h"
 #include "remediator/policy/policy_text.h"
+#include "tests/unit/remediator/policy/parse_policy.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -32,14 +33,8 @@ constexpr const char* kPools =
     "    severities:\n"
     "      reset: [cordon, drain]\n";
 
-Result<Policy> parse_pools(const std::string& yaml) {
-  const auto file = YamlFile::parse(yaml, "policy.yaml");
-  if (!file) return std::unexpected(file.error());
-  return read_policy(*file);
-}
-
 std::shared_ptr<const Policy> for_labels(const kube::Labels& labels) {
-  auto policy = parse_pools(kPools);
+  auto policy = parse_policy(kPools);
   EXPECT_TRUE(policy) << policy.error().message;
   return policy_for(std::make_shared<const Policy>(policy ? *policy : Policy{}), labels);
 }
@@ -63,7 +58,7 @@ TEST(Pools, HaveAModeOfTheirOwnThatIsNeverAboveThePolicys) {
   EXPECT_EQ(policy->mode, Mode::kCordon);
   EXPECT_THAT(steps_for(*policy, Severity::kReboot), SizeIs(1));
 
-  auto lowered = *parse_pools(kPools);
+  auto lowered = *parse_policy(kPools);
   lowered.mode = Mode::kTaint;  // as --mode does
   EXPECT_EQ(
       policy_for(std::make_shared<const Policy>(lowered), {{"team", "research"}, {"pool", "h100"}})
@@ -106,16 +101,16 @@ TEST(Pools, AreRefusedWithTheirLineWhereTheyCannotBeMeant) {
       {"  - {name: a, labels: [a], severities: {reset: [cordon, collect-evidence]}}\n",
        "severities.reset of pool a has the step collect-evidence"},
   };
-  EXPECT_FALSE(parse_pools("pools: [{labels: [a], name: " + std::string(64, 'n') + "}]\n"));
+  EXPECT_FALSE(parse_policy("pools: [{labels: [a], name: " + std::string(64, 'n') + "}]\n"));
   for (const Row& row : rows) {
-    const auto policy = parse_pools("mode: cordon\npools:\n" + std::string(row.pool));
+    const auto policy = parse_policy("mode: cordon\npools:\n" + std::string(row.pool));
     ASSERT_FALSE(policy) << row.pool;
     EXPECT_THAT(policy.error().message, HasSubstr(row.says)) << row.pool;
   }
 }
 
 TEST(Pools, MayHaveAnyModeWhereTheFileLeavesItToTheCommandLine) {
-  auto policy = parse_pools("pools: [{name: a, labels: [a], mode: cordon}]\n");
+  auto policy = parse_policy("pools: [{name: a, labels: [a], mode: cordon}]\n");
   ASSERT_TRUE(policy) << policy.error().message;
   EXPECT_EQ(policy_for(std::make_shared<const Policy>(*policy), {{"a", ""}})->mode, Mode::kObserve);
 
@@ -124,7 +119,7 @@ TEST(Pools, MayHaveAnyModeWhereTheFileLeavesItToTheCommandLine) {
 }
 
 TEST(Pools, DoNotRepeatTheFaultsOfThePlansThatTheyShare) {
-  const auto policy = parse_pools(
+  const auto policy = parse_policy(
       "severities:\n  isolate:\n    - cordon\n    - drain: {deadlin: 1h, on_deadline: x}\n"
       "pools:\n  - {name: a, labels: [a], drain: {deadline: 1h}}\n");
 

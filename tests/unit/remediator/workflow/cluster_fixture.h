@@ -225,6 +225,15 @@ class ClusterTest : public ::testing::Test {
             .ends_at = clock_.wall()};
   }
 
+  // What the exporter on gpu-01 says now, of the kernel and of all.
+  HealthReport report_of(Severity severity, const std::string& boot = "boot-gpu-01") {
+    return {.measured_at = clock_.wall(),
+            .severity = severity,
+            .kernel_severity = severity,
+            .boot_id = boot,
+            .sees_kernel_log = true};
+  }
+
   Result<IntakeCounts> take(const std::vector<Order>& orders) {
     return replica_->intake.take(orders, clock_.steady() + std::chrono::seconds(1));
   }

@@ -25,13 +25,7 @@ class ForeignAlertsTest : public ClusterTest {
     ASSERT_TRUE(reconcile());
     expect_quarantined();
   }
-  void report(Severity severity) {
-    reports_.answer = HealthReport{.measured_at = clock_.wall(),
-                                   .severity = severity,
-                                   .kernel_severity = severity,
-                                   .boot_id = "boot-gpu-01",
-                                   .sees_kernel_log = true};
-  }
+  void report(Severity severity) { reports_.answer = report_of(severity); }
 };
 
 TEST_F(ForeignAlertsTest, EndAtTheCordonWithoutAReportThatSaysTheSame) {

@@ -11,11 +11,7 @@ class PoolsOfNodesTest : public ClusterTest {
  protected:
   PoolsOfNodesTest() {
     clock_.advance(minutes(15));  // the node is no newcomer
-    reports_.answer = HealthReport{.measured_at = clock_.wall(),
-                                   .severity = Severity::kReboot,
-                                   .kernel_severity = Severity::kReboot,
-                                   .boot_id = "boot-gpu-01",
-                                   .sees_kernel_log = true};
+    reports_.answer = report_of(Severity::kReboot);
     Policy policy;
     policy.mode = Mode::kFull;
     policy.steps[Severity::kReboot] = plan("", minutes(10), {Step::kDrain, Step::kVerify});

@@ -28,11 +28,7 @@ class ReconcilerTest : public ClusterTest {
   }
   void report_good() {
     clock_.advance(minutes(1));
-    reports_.answer = HealthReport{.measured_at = clock_.wall(),
-                                   .severity = Severity::kNone,
-                                   .kernel_severity = Severity::kNone,
-                                   .boot_id = "boot-gpu-01",
-                                   .sees_kernel_log = true};
+    reports_.answer = report_of(Severity::kNone);
   }
 };
 

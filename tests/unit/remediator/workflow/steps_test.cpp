@@ -34,11 +34,7 @@ class StepsTest : public ClusterTest {
     policy_.set(policy);
   }
   void report(Severity severity, const std::string& boot = "boot-gpu-01") {
-    reports_.answer = HealthReport{.measured_at = clock_.wall(),
-                                   .severity = severity,
-                                   .kernel_severity = severity,
-                                   .boot_id = boot,
-                                   .sees_kernel_log = true};
+    reports_.answer = report_of(severity, boot);
   }
   // The marks are on the node, nothing further.
   void quarantine() {

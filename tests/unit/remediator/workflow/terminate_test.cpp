@@ -23,12 +23,8 @@ class TerminateTest : public ClusterTest {
   }
   // Measured just now.
   void report(Severity observed) {
-    reports_.answer = HealthReport{.measured_at = clock_.wall(),
-                                   .severity = Severity::kIsolate,
-                                   .kernel_severity = Severity::kIsolate,
-                                   .boot_id = "boot-gpu-01",
-                                   .sees_kernel_log = true,
-                                   .observed_at = {{observed, clock_.wall()}}};
+    reports_.answer = report_of(Severity::kIsolate);
+    reports_.answer->observed_at = {{observed, clock_.wall()}};
   }
   void drain() {
     ASSERT_TRUE(take({order(Severity::kIsolate)}));

@@ -29,11 +29,7 @@ class WindowsTest : public ClusterTest {
     policy_.set(policy);
   }
   void go_on() {
-    reports_.answer = HealthReport{.measured_at = clock_.wall(),
-                                   .severity = Severity::kReboot,
-                                   .kernel_severity = Severity::kReboot,
-                                   .boot_id = "boot-gpu-01",
-                                   .sees_kernel_log = true};
+    reports_.answer = report_of(Severity::kReboot);
     ASSERT_TRUE(reconcile());
   }
 };

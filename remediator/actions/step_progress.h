@@ -1,0 +1,44 @@
+// How a step says where it stands, and what it reads of its own record. Used by the steps that ask
+// somebody else to do something and wait for it. Pure.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "remediator/actions/step_action.h"
+
+namespace gpuward::remediator {
+
+// The fact of a step of the machine: the spec.providerID that it was intended for.
+inline const std::string kInstanceFact = "instanceID";
+
+// The step's own facts stay as they are.
+[[nodiscard]] inline StepProgress progress_of(const StepOrder& order, StepResult result,
+                                              std::string message) {
+  return {.result = result,
+          .message = std::move(message),
+          .facts = order.facts,
+          .look_again = std::chrono::seconds(10)};
+}
+
+// A failure after which what is worse would not help.
+[[nodiscard]] inline StepProgress failed_for_a_human(const StepOrder& order, std::string message) {
+  StepProgress progress = progress_of(order, StepResult::kFailed, std::move(message));
+  progress.facts[kNeedsHumanFact] = "true";
+  return progress;
+}
+
+// Something forbids every change now: nothing was done, and the step can be begun again.
+[[nodiscard]] inline StepProgress held_back(const StepOrder& order, const Error& why) {
+  return progress_of(order, StepResult::kIntended,
+                     std::string(to_string(order.step.step)) + " waits: " + why.message);
+}
+
+// Empty where there is none of that name.
+[[nodiscard]] inline std::string fact_of(const StepOrder& order, const std::string& name) {
+  const auto found = order.facts.find(name);
+  return found == order.facts.end() ? std::string() : found->second;
+}
+
+}  // namespace gpuward::remediator
