@@ -19,12 +19,18 @@ struct SlotRefusal {
   bool is_worn_out = false;
 };
 
+// Whether it is to be counted as new: nothing is recorded yet of what could be harm.
+[[nodiscard]] inline bool is_arrival(const Remediation& remediation) {
+  return remediation.status.steps.empty() && remediation.severity >= Severity::kReset;
+}
+
 // Any thread.
 class Slots {
  public:
   virtual ~Slots() = default;
   // Takes the slot, or keeps the one that is taken already; a refusal where a budget forbids it. An
-  // error where the ledger cannot be read or written: then the step waits.
+  // error where the ledger cannot be read or written: then the step waits. One that is new is
+  // counted as with arrived(), before it is weighed.
   [[nodiscard]] virtual Result<std::optional<SlotRefusal>> take(const Remediation& remediation,
                                                                 const kube::Node& node,
                                                                 Step step) = 0;

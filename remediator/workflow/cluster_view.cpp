@@ -20,6 +20,14 @@ void erase_entry(std::multimap<std::string, std::string>& index, const std::stri
   }
 }
 
+NodeIdentity identity_of(const kube::Node& node) {
+  return {.name = node.meta.name,
+          .uid = node.meta.uid,
+          .boot_id = node.boot_id,
+          .instance_id = node.provider_id,
+          .created = node.meta.created};
+}
+
 // Its Node went, and nothing says that the machine did.
 bool was_given_up(const Remediation& remediation) {
   return remediation.status.phase == Phase::kSuperseded &&
@@ -28,24 +36,37 @@ bool was_given_up(const Remediation& remediation) {
 
 }  // namespace
 
-bool ClusterView::put_node(NodeIdentity node, std::optional<FleetNode> census) {
+bool ClusterView::put_node(kube::Node node, std::optional<FleetNode> census) {
+  auto seen = std::make_shared<const kube::Node>(std::move(node));
+  const std::string& name = seen->meta.name;
   const std::lock_guard lock(mutex_);
-  const auto known = nodes_.find(node.name);
-  const bool is_new = known == nodes_.end() || known->second.identity.uid != node.uid;
-  std::string name = node.name;
-  nodes_.insert_or_assign(std::move(name), Known{std::move(node), std::move(census)});
+  const auto known = nodes_.find(name);
+  const bool is_new = known == nodes_.end() || known->second->meta.uid != seen->meta.uid;
+  if (known != nodes_.end()) fleet_.nodes.erase(known->second->meta.uid);
+  if (census) {
+    fleet_.nodes.insert_or_assign(seen->meta.uid, std::move(*census));
+    count_open(seen->meta.uid);
+  }
+  nodes_.insert_or_assign(name, seen);
   return is_new;
 }
 
 void ClusterView::remove_node(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  nodes_.erase(name);
   own_changes_.erase(name);
+  const auto known = nodes_.find(name);
+  if (known == nodes_.end()) return;
+  fleet_.nodes.erase(known->second->meta.uid);
+  nodes_.erase(known);
 }
 
-void ClusterView::note_own_change(const std::string& node, const std::string& resource_version) {
+// The census is the informer's: it comes with the same version.
+void ClusterView::note_own_change(kube::Node node) {
   const std::lock_guard lock(mutex_);
-  own_changes_.insert_or_assign(node, resource_version);
+  own_changes_.insert_or_assign(node.meta.name, node.meta.resource_version);
+  const auto known = nodes_.find(node.meta.name);
+  if (known != nodes_.end() && known->second->meta.uid == node.meta.uid)
+    known->second = std::make_shared<const kube::Node>(std::move(node));
 }
 
 bool ClusterView::is_own_change(const std::string& node,
@@ -63,16 +84,20 @@ void ClusterView::put_remediation(Remediation remediation) {
     by_node_.emplace(remediation.node, remediation.name);
   }
   std::string name = remediation.name;
+  const std::string node_uid = remediation.node_uid;
   remediations_.insert_or_assign(std::move(name), std::move(remediation));
+  count_open(node_uid);
 }
 
 void ClusterView::remove_remediation(const std::string& name) {
   const std::lock_guard lock(mutex_);
   const auto known = remediations_.find(name);
   if (known == remediations_.end()) return;
-  erase_entry(by_uid_, known->second.node_uid, name);
+  const std::string node_uid = known->second.node_uid;
+  erase_entry(by_uid_, node_uid, name);
   erase_entry(by_node_, known->second.node, name);
   remediations_.erase(known);
+  count_open(node_uid);
 }
 
 void ClusterView::set_nodes_synced() {
@@ -93,7 +118,19 @@ bool ClusterView::synced() const {
 std::optional<NodeIdentity> ClusterView::node(const std::string& name) const {
   const std::lock_guard lock(mutex_);
   const auto found = nodes_.find(name);
-  return found == nodes_.end() ? std::nullopt : std::optional(found->second.identity);
+  return found == nodes_.end() ? std::nullopt : std::optional(identity_of(*found->second));
+}
+
+std::shared_ptr<const kube::Node> ClusterView::last_node(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = nodes_.find(name);
+  return found == nodes_.end() ? nullptr : found->second;
+}
+
+std::optional<Remediation> ClusterView::last_remediation(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = remediations_.find(name);
+  return found == remediations_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::vector<Remediation> ClusterView::remediations_of(const std::string& node_uid) const {
@@ -134,31 +171,29 @@ std::vector<std::string> ClusterView::nodes_with_open() const {
   return {names.begin(), names.end()};
 }
 
-Fleet ClusterView::fleet() const {
+void ClusterView::with_fleet(const std::function<void(const Fleet&)>& use) const {
   const std::lock_guard lock(mutex_);
-  Fleet fleet;
-  for (const auto& [name, known] : nodes_) {
-    if (known.census) fleet.nodes.emplace(known.identity.uid, *known.census);
-  }
-  for (const auto& [name, remediation] : remediations_) {
-    if (remediation.open()) add_open(remediation, fleet);
-  }
-  return fleet;
+  use(fleet_);
 }
 
 std::size_t ClusterView::fleet_size() const {
   const std::lock_guard lock(mutex_);
-  return static_cast<std::size_t>(std::ranges::count_if(
-      nodes_, [](const auto& entry) { return entry.second.census.has_value(); }));
+  return fleet_.nodes.size();
 }
 
-void ClusterView::add_open(const Remediation& remediation, Fleet& fleet) const {
-  const auto found = fleet.nodes.find(remediation.node_uid);
-  if (found == fleet.nodes.end()) return;
+void ClusterView::count_open(const std::string& node_uid) {
+  const auto found = fleet_.nodes.find(node_uid);
+  if (found == fleet_.nodes.end()) return;
   FleetNode& node = found->second;
-  node.severity = std::max(node.severity, remediation.acted_severity());
-  for (const AlertEvidence& alert : remediation.alerts) {
-    if (alert.firing()) node.alerts.push_back({alert.alertname, alert.first_received});
+  node.severity = Severity::kNone;
+  node.alerts.clear();
+  for (auto [it, end] = by_uid_.equal_range(node_uid); it != end; ++it) {
+    const Remediation& remediation = remediations_.at(it->second);
+    if (!remediation.open()) continue;
+    node.severity = std::max(node.severity, remediation.acted_severity());
+    for (const AlertEvidence& alert : remediation.alerts) {
+      if (alert.firing()) node.alerts.push_back({alert.alertname, alert.first_received});
+    }
   }
 }
 
@@ -171,10 +206,10 @@ std::vector<NodeIdentity> ClusterView::returned_machines() const {
     if (last == nullptr || last->created < remediation.created) last = &remediation;
   }
   std::vector<NodeIdentity> returned;
-  for (const auto& [name, known] : nodes_) {
-    const auto last = last_of.find(known.identity.instance_id);
-    if (last == last_of.end() || by_uid_.contains(known.identity.uid)) continue;
-    if (was_given_up(*last->second)) returned.push_back(known.identity);
+  for (const auto& [name, node] : nodes_) {
+    const auto last = last_of.find(node->provider_id);
+    if (last == last_of.end() || by_uid_.contains(node->meta.uid)) continue;
+    if (was_given_up(*last->second)) returned.push_back(identity_of(*node));
   }
   return returned;
 }

@@ -1,15 +1,18 @@
-// What the informers have last seen: the identity of every node and all Remediations. Lets the
-// webhook answer repeats without a request, and refuse node names that do not exist before they
-// reach a URL. May lag behind: whoever writes does so with compare-and-set and reads again where
-// the view was old.
+// What the informers have last seen, and what this process has written itself: all nodes and all
+// Remediations. Lets the webhook answer repeats without a request, and refuse node names that do
+// not exist before they reach a URL. May lag behind: whoever writes does so with compare-and-set
+// and reads again where the view was old.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/kube/objects.h"
 #include "remediator/policy/remediation.h"
 #include "remediator/safety/fleet.h"
 
@@ -25,10 +28,10 @@ class ClusterView {
  public:
   // `census`: of a node that budgets count, because it has GPUs.
   // Whether it is a node that was not known: another UID is another node.
-  bool put_node(NodeIdentity node, std::optional<FleetNode> census);
+  bool put_node(kube::Node node, std::optional<FleetNode> census);
   void remove_node(const std::string& name);
   // This process has just made that version of the node.
-  void note_own_change(const std::string& node, const std::string& resource_version);
+  void note_own_change(kube::Node node);
   void put_remediation(Remediation remediation);
   void remove_remediation(const std::string& name);
   void set_nodes_synced();
@@ -37,10 +40,14 @@ class ClusterView {
   // Both informers have had a complete list.
   [[nodiscard]] bool synced() const;
   [[nodiscard]] std::optional<NodeIdentity> node(const std::string& name) const;
+  // As it was last seen; null where it is not known.
+  [[nodiscard]] std::shared_ptr<const kube::Node> last_node(const std::string& name) const;
   [[nodiscard]] bool is_own_change(const std::string& node,
                                    const std::string& resource_version) const;
   // Those of one node UID, oldest first.
   [[nodiscard]] std::vector<Remediation> remediations_of(const std::string& node_uid) const;
+  // As it was last seen.
+  [[nodiscard]] std::optional<Remediation> last_remediation(const std::string& name) const;
   // Whether the Remediation of that name is known in exactly this version.
   [[nodiscard]] bool has(const std::string& name, const std::string& resource_version) const;
   // Names of those that something is to be done for, on nodes of that name (more than one after a
@@ -49,8 +56,8 @@ class ClusterView {
   // The names of all nodes with such a Remediation.
   [[nodiscard]] std::vector<std::string> nodes_with_open() const;
 
-  // The nodes that budgets count, with what is open about each.
-  [[nodiscard]] Fleet fleet() const;
+  // The nodes that budgets count, with what is open about each; `use` must not call the view.
+  void with_fleet(const std::function<void(const Fleet&)>& use) const;
   [[nodiscard]] std::size_t fleet_size() const;  // of its nodes
 
   // Nodes without any Remediation whose machine the last Remediation of that instance has given up
@@ -67,13 +74,10 @@ class ClusterView {
  private:
   mutable std::mutex mutex_;
   bool nodes_synced_ = false, remediations_synced_ = false;
-  struct Known {
-    NodeIdentity identity;
-    std::optional<FleetNode> census;
-  };
-  void add_open(const Remediation& remediation, Fleet& fleet) const;
+  void count_open(const std::string& node_uid);  // into the fleet
 
-  std::map<std::string, Known> nodes_;
+  std::map<std::string, std::shared_ptr<const kube::Node>> nodes_;
+  Fleet fleet_;                                     // of nodes_ and remediations_
   std::map<std::string, std::string> own_changes_;  // node name -> resourceVersion, the last
   std::map<std::string, Remediation> remediations_;
   std::multimap<std::string, std::string> by_uid_;   // node UID -> name of a Remediation

@@ -22,14 +22,6 @@ constexpr milliseconds kKeepAgain(5'000);
 // After an answer that will be the same until somebody changes RBAC or the object.
 constexpr milliseconds kPermanentWait{300'000};
 
-NodeIdentity identity_of(const kube::Node& node) {
-  return {.name = node.meta.name,
-          .uid = node.meta.uid,
-          .boot_id = node.boot_id,
-          .instance_id = node.provider_id,
-          .created = node.meta.created};
-}
-
 std::optional<FleetNode> census_of(const kube::Node& node, const BudgetLimits& budgets) {
   if (!is_gpu_node(node)) return std::nullopt;
   return fleet_node(node, place_keys(budgets));
@@ -133,17 +125,17 @@ void Controller::follow_nodes(const std::stop_token& stop) {
     if (!parts_.view.open_for(name).empty()) (void)parts_.queue.add(name);
   };
   handlers.on_upsert = [this, wake](const std::string& json) {
-    const auto node = kube::parse_node(json);
+    auto node = kube::parse_node(json);
     if (!node) {
       parts_.log.error("a node could not be read", {{"error", node.error().message}});
       return;
     }
-    const bool is_new =
-        parts_.view.put_node(identity_of(*node), census_of(*node, parts_.policy.get()->budgets));
-    if (is_new) has_new_node_ = true;
+    const std::string name = node->meta.name;
     // Who has made it has looked already, and says itself when it wants to look again.
-    if (!parts_.view.is_own_change(node->meta.name, node->meta.resource_version))
-      wake(node->meta.name);
+    const bool is_own = parts_.view.is_own_change(name, node->meta.resource_version);
+    auto census = census_of(*node, parts_.policy.get()->budgets);
+    if (parts_.view.put_node(std::move(*node), std::move(census))) has_new_node_ = true;
+    if (!is_own) wake(name);
   };
   handlers.on_delete = [this, wake](const std::string& name) {
     parts_.view.remove_node(name);

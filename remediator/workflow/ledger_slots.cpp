@@ -55,6 +55,55 @@ std::optional<SlotRefusal> refuse_cooling(const Ledger& ledger, const Attempt& a
                      .is_worn_out = false};
 }
 
+Ledger with_arrival(const Ledger& ledger, const Remediation& remediation,
+                    const BudgetLimits& limits, std::size_t nodes, WallTime now) {
+  if (!is_arrival(remediation)) return ledger;
+  return with_new_remediation(ledger,
+                              {.remediation = remediation.name,
+                               .node_uid = remediation.node_uid,
+                               .at = remediation.created.value_or(now)},
+                              limits, nodes, now);
+}
+
+struct Claim {
+  const Remediation& remediation;
+  Step step;
+  SlotRequest request;
+  const Policy& policy;
+  WallTime now;
+  std::optional<SlotRefusal> refusal;  // the answer
+};
+
+// What the machine itself has behind it.
+std::optional<SlotRefusal> refuse_treated(const Ledger& ledger, const Claim& claim,
+                                          const Attempt& attempt) {
+  if (treatment_of(claim.step)) {
+    if (auto refusal = refuse_worn_out(ledger, attempt)) return refusal;
+  }
+  if (!is_disruptive(claim.step)) return std::nullopt;
+  return refuse_cooling(ledger, attempt, claim.policy.cooldown);
+}
+
+Ledger with_claim(const Ledger& before, const Fleet& fleet, Claim& claim) {
+  const BudgetLimits& limits = claim.policy.budgets;
+  Ledger ledger = with_arrival(before, claim.remediation, limits, fleet.nodes.size(), claim.now);
+  const auto treatment = treatment_of(claim.step);
+  const Attempt attempt{.remediation = claim.remediation.name,
+                        .hardware = {.instance_id = claim.request.instance_id, .serials = {}},
+                        .treatment = treatment.value_or(Treatment::kReset),
+                        .at = claim.now};
+  claim.refusal = refuse_treated(ledger, claim, attempt);
+  if (claim.refusal) return ledger;
+  if (auto why = refuse_slot(ledger, fleet, limits, claim.request, claim.now)) {
+    claim.refusal = SlotRefusal{
+        .guard = std::move(why->guard), .message = std::move(why->message), .is_worn_out = false};
+    return ledger;
+  }
+  const Slot slot = slot_for(ledger, fleet, claim.request, claim.now);
+  ledger = with_slot(std::move(ledger), slot);
+  return treatment ? with_attempt(std::move(ledger), attempt) : ledger;
+}
+
 }  // namespace
 
 LedgerSlots::LedgerSlots(LedgerStore& ledger, RemediationStore& remediations,
@@ -66,49 +115,32 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
   const auto harm = harm_of(step);
   if (!harm) return std::nullopt;
   const auto policy = policy_.get();
-  const BudgetLimits& limits = policy->budgets;
-  const auto cooldown = policy->cooldown;
-  const Fleet fleet = view_.fleet();
-  const SlotRequest request{.remediation = remediation.name,
-                            .node = node.meta.name,
-                            .node_uid = node.meta.uid,
-                            .instance_id = node.provider_id,
-                            .harm = *harm};
-  const auto treatment = treatment_of(step);
-  std::optional<SlotRefusal> refusal;
+  Claim claim{.remediation = remediation,
+              .step = step,
+              .request = {.remediation = remediation.name,
+                          .node = node.meta.name,
+                          .node_uid = node.meta.uid,
+                          .instance_id = node.provider_id,
+                          .harm = *harm},
+              .policy = *policy,
+              .now = {},
+              .refusal = {}};
   // change() may call it several times, the last time last.
   const auto status = ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
-    const WallTime now = clock_.wall();
-    refusal.reset();
-    const Attempt attempt{.remediation = remediation.name,
-                          .hardware = {.instance_id = node.provider_id, .serials = {}},
-                          .treatment = treatment.value_or(Treatment::kReset),
-                          .at = now};
-    if (treatment) refusal = refuse_worn_out(ledger, attempt);
-    if (!refusal && is_disruptive(step)) refusal = refuse_cooling(ledger, attempt, cooldown);
-    if (refusal) return ledger;
-    if (auto why = refuse_slot(ledger, fleet, limits, request, now)) {
-      refusal = SlotRefusal{
-          .guard = std::move(why->guard), .message = std::move(why->message), .is_worn_out = false};
-      return ledger;
-    }
-    Ledger next = with_slot(ledger, slot_for(ledger, fleet, request, now));
-    return treatment ? with_attempt(std::move(next), attempt) : next;
+    claim.now = clock_.wall();
+    Ledger next;
+    view_.with_fleet([&](const Fleet& fleet) { next = with_claim(ledger, fleet, claim); });
+    return next;
   });
   if (!status) return std::unexpected(status.error());
-  return refusal;
+  return claim.refusal;
 }
 
 Status LedgerSlots::arrived(const Remediation& remediation) {
   const BudgetLimits limits = policy_.get()->budgets;
   const std::size_t nodes = view_.fleet_size();
   return ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
-    const WallTime now = clock_.wall();
-    return with_new_remediation(ledger,
-                                {.remediation = remediation.name,
-                                 .node_uid = remediation.node_uid,
-                                 .at = remediation.created.value_or(now)},
-                                limits, nodes, now);
+    return with_arrival(ledger, remediation, limits, nodes, clock_.wall());
   });
 }
 
@@ -132,9 +164,11 @@ Status LedgerSlots::keep() {
   const auto begun = ledger_.begin([&]() -> Result<Ledger> { return rebuilt({}, spent, now); });
   if (!begun) return begun;
   const BudgetLimits limits = policy_.get()->budgets;
-  const Fleet fleet = view_.fleet();
   const auto settled_now = ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
-    return settled(ledger, roll, fleet, limits, clock_.wall());
+    Ledger next;
+    view_.with_fleet(
+        [&](const Fleet& fleet) { next = settled(ledger, roll, fleet, limits, clock_.wall()); });
+    return next;
   });
   return settled_now ? forget(*all) : settled_now;
 }
@@ -151,11 +185,14 @@ Status LedgerSlots::forget(const std::vector<Remediation>& all) {
 std::optional<LedgerSlots::Spending> LedgerSlots::spending() const {
   const auto ledger = ledger_.last();
   if (!ledger) return std::nullopt;
-  Spending spending{
-      .breaker = ledger->breaker,
-      .uses = budget_uses(*ledger, view_.fleet(), policy_.get()->budgets, clock_.wall()),
-      .slots = {{Harm::kCordon, 0}, {Harm::kDisrupt, 0}, {Harm::kTerminate, 0}}};
+  Spending spending{.breaker = ledger->breaker,
+                    .uses = {},
+                    .slots = {{Harm::kCordon, 0}, {Harm::kDisrupt, 0}, {Harm::kTerminate, 0}}};
   for (const Slot& slot : ledger->slots) ++spending.slots[slot.harm];
+  const auto policy = policy_.get();
+  view_.with_fleet([&](const Fleet& fleet) {
+    spending.uses = budget_uses(*ledger, fleet, policy->budgets, clock_.wall());
+  });
   return spending;
 }
 

@@ -42,12 +42,39 @@ kube::Node remembered_node(const Remediation& remediation) {
 
 // No decision asks for more than a report, the alerts and a slot.
 constexpr int kMostAnswers = 4;
+// Of a step that goes on, how often what it says of itself is written.
+constexpr milliseconds kBetweenWords{5'000};
 // How soon a stop that was lifted is noticed.
 constexpr milliseconds kStopInterval{5'000};
 // How soon it is noticed that a step need not wait any longer.
 constexpr milliseconds kObstacleInterval{10'000};
 // How soon after an act its node's report is looked at.
 constexpr milliseconds kWeighAfter{5'000};
+
+// Whether what the informers have last seen is enough to go by: every write that follows is a
+// compare-and-set on it, and an eviction of a drain that goes on asks again before it is sent.
+// Whatever else takes something away from somebody, or gives it back, is decided on what is true
+// now.
+bool may_go_by_memory(const Decision& decision) {
+  switch (decision.verdict) {
+    case Verdict::kRecord:
+    case Verdict::kQuarantine:
+    case Verdict::kHold:
+    case Verdict::kWatch:
+      return true;
+    case Verdict::kAskSlot:
+      return is_mark(decision.step->step);
+    case Verdict::kPause:
+    case Verdict::kAskReport:
+    case Verdict::kAskAlerts:
+    case Verdict::kBegin:
+    case Verdict::kEscalate:
+    case Verdict::kRelease:
+    case Verdict::kClose:
+      return false;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -56,51 +83,112 @@ struct Reconciler::Case {
   std::optional<kube::Node> node;
   kube::Node target;  // the node, or what is remembered of it where it is gone or another one
   std::shared_ptr<const Policy> policy;
-  Decision decision;
+  Decision decision = {};
+  bool has_asked_slot = false;
+  bool is_remembered = false;  // out of the view, which may lag behind
 };
 
 Result<std::optional<milliseconds>> Reconciler::reconcile(const std::string& node) {
   std::optional<milliseconds> soonest;
+  const auto policy = parts_.policy.get();
   for (const std::string& name : parts_.view.open_for(node)) {
-    const auto look_again = reconcile_one(name);
-    if (!look_again) return with_context("remediation " + name, look_again.error());
+    const auto look_again = reconcile_one(name, policy);
+    if (!look_again) {
+      distrust(name);
+      return with_context("remediation " + name, look_again.error());
+    }
     if (*look_again) soonest = std::min(soonest.value_or(**look_again), **look_again);
   }
   return soonest;
 }
 
-Result<std::optional<milliseconds>> Reconciler::reconcile_one(const std::string& name) {
+Result<std::optional<milliseconds>> Reconciler::reconcile_one(
+    const std::string& name, const std::shared_ptr<const Policy>& policy) {
+  if (auto now = recall(name, policy)) {
+    now->decision = decide_with_answers(*now);
+    if (may_go_by_memory(now->decision)) return go_on(*now);
+  }
+  auto now = read(name, policy);
+  if (!now) return std::unexpected(now.error());
+  if (!*now) return std::nullopt;
+  if (!(*now)->remediation.open()) return let_go((*now)->remediation);
+  (*now)->decision = decide_with_answers(**now);
+  return go_on(**now);
+}
+
+// A failure may come of a view that is old: the next look is at what is true.
+void Reconciler::distrust(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  distrusted_.insert(name);
+}
+
+// Both as they were last seen; nullopt where that is not enough to decide anything.
+std::optional<Reconciler::Case> Reconciler::recall(const std::string& name,
+                                                   std::shared_ptr<const Policy> policy) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (distrusted_.contains(name)) return std::nullopt;
+  }
+  auto remediation = parts_.view.last_remediation(name);
+  if (!remediation || !remediation->open()) return std::nullopt;
+  const auto node = parts_.view.last_node(remediation->node);
+  if (!node) return std::nullopt;
+  Case now = case_of(std::move(*remediation), *node, std::move(policy));
+  now.is_remembered = true;
+  return now;
+}
+
+// nullopt: the Remediation is gone.
+Result<std::optional<Reconciler::Case>> Reconciler::read(const std::string& name,
+                                                         std::shared_ptr<const Policy> policy) {
   auto remediation = parts_.store.read(name);
-  if (!remediation) {
-    if (remediation.error().kind != ErrorKind::kNotFound)
-      return std::unexpected(remediation.error());
-    parts_.view.remove_remediation(name);
-    return std::nullopt;
+  const bool is_gone = !remediation && remediation.error().kind == ErrorKind::kNotFound;
+  if (!remediation && !is_gone) return std::unexpected(remediation.error());
+  if (remediation) parts_.view.put_remediation(*remediation);
+  if (is_gone) parts_.view.remove_remediation(name);
+  if (is_gone || !remediation->open()) {
+    forget(name);
+    if (is_gone) return std::nullopt;
+    return Case{.remediation = std::move(*remediation), .node = {}, .target = {}, .policy = {}};
   }
-  parts_.view.put_remediation(*remediation);
-  if (!remediation->open()) return let_go(*remediation);
-  if (auto valid = kube::validate_node_name(remediation->node); !valid) {
+  if (auto valid = kube::validate_node_name(remediation->node); !valid)
     return std::unexpected(valid.error());
-  }
-  Case now{.remediation = std::move(*remediation),
-           .node = {},
+  auto node = parts_.api.get_node(remediation->node);
+  if (!node && node.error().kind != ErrorKind::kNotFound) return std::unexpected(node.error());
+  trust(name);
+  return case_of(std::move(*remediation), node ? std::optional(std::move(*node)) : std::nullopt,
+                 std::move(policy));
+}
+
+void Reconciler::trust(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  distrusted_.erase(name);
+}
+
+void Reconciler::forget(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  distrusted_.erase(name);
+  said_at_.erase(name);
+}
+
+Reconciler::Case Reconciler::case_of(Remediation remediation, std::optional<kube::Node> node,
+                                     std::shared_ptr<const Policy> policy) {
+  Case now{.remediation = std::move(remediation),
+           .node = std::move(node),
            .target = {},
-           .policy = parts_.policy.get(),
-           .decision = {}};
-  auto node = parts_.api.get_node(now.remediation.node);
-  if (node) {
-    now.node = std::move(*node);
-    now.policy = policy_for(std::move(now.policy), now.node->meta.labels);
-  } else if (node.error().kind != ErrorKind::kNotFound) {
-    return std::unexpected(node.error());
-  }
+           .policy = std::move(policy)};
+  if (now.node) now.policy = policy_for(std::move(now.policy), now.node->meta.labels);
   const bool is_same = now.node && now.node->meta.uid == now.remediation.node_uid;
   now.target = is_same ? *now.node : remembered_node(now.remediation);
+  return now;
+}
+
+Result<std::optional<milliseconds>> Reconciler::go_on(Case& now) {
   if (auto counted = count_arrival(now); !counted) return std::unexpected(counted.error());
-  now.decision = decide_with_answers(now);
   const std::string seen = now.remediation.resource_version;
   if (auto status = carry_out(now); !status) return std::unexpected(status.error());
   if (!now.remediation.open()) {
+    forget(now.remediation.name);
     // What a crash keeps from being given back here, the keeper of the ledger gives back later.
     if (auto status = parts_.slots.give_back(now.remediation); !status)
       parts_.observer.on_error(now.remediation.node, status.error());
@@ -121,10 +209,11 @@ Result<std::optional<milliseconds>> Reconciler::let_go(const Remediation& closed
   return std::nullopt;
 }
 
-// Before anything is done for it; said again until the first step is recorded.
+// Before anything is done for it; said again until the first step is recorded. Who asks for a slot
+// says it with that.
 Status Reconciler::count_arrival(const Case& now) {
-  const bool is_idle = now.policy->mode == Mode::kObserve || !now.remediation.status.steps.empty();
-  if (is_idle || now.remediation.severity < Severity::kReset) return {};
+  if (now.has_asked_slot || now.policy->mode == Mode::kObserve || !is_arrival(now.remediation))
+    return {};
   return parts_.slots.arrived(now.remediation);
 }
 
@@ -137,6 +226,7 @@ Decision Reconciler::decide_with_answers(Case& now) {
               .slot = {}};
   Decision decision = decide(*now.policy, world, parts_.clock.wall());
   for (int i = 0; i < kMostAnswers; ++i) {
+    if (now.is_remembered && !may_go_by_memory(decision)) break;
     if (decision.verdict == Verdict::kAskReport) {
       world.report = report_of(now.remediation.node);
     } else if (decision.verdict == Verdict::kAskAlerts) {
@@ -144,6 +234,7 @@ Decision Reconciler::decide_with_answers(Case& now) {
       if (!*world.alerts) parts_.observer.on_error(now.remediation.node, world.alerts->error());
     } else if (decision.verdict == Verdict::kAskSlot) {
       world.slot = parts_.slots.take(now.remediation, *now.node, decision.step->step);
+      now.has_asked_slot = true;
       if (!*world.slot) parts_.observer.on_error(now.remediation.node, world.slot->error());
     } else {
       break;
@@ -220,7 +311,7 @@ Status Reconciler::act(Case& now) {
     }
     const auto changed = parts_.api.change_node(*now.node, plan->change);
     if (!changed) return record_failure(now, changed.error());
-    parts_.view.note_own_change(changed->meta.name, changed->meta.resource_version);
+    parts_.view.note_own_change(*changed);
   }
   const auto next =
       with_results(now.remediation.status, now.decision, now.policy->mode, parts_.clock.wall());
@@ -327,7 +418,7 @@ Status Reconciler::record_progress(Case& now, const Result<StepProgress>& progre
   const StepRecord* record = next.find(now.decision.step->step);
   const bool is_over = record == nullptr || record->result != StepResult::kRunning;
   now.decision.look_again = is_over && record != nullptr ? milliseconds(0) : progress->look_again;
-  if (next == now.remediation.status) return {};
+  if (next == now.remediation.status || is_not_worth_a_write(now, next)) return {};
   if (auto status = write(now, next); !status) return status;
   now.decision.message = next.message;
   if (is_over) {
@@ -337,6 +428,20 @@ Status Reconciler::record_progress(Case& now, const Result<StepProgress>& progre
   announce(now, before);
   for (const std::string& news : progress->news) say(now, news);
   return {};
+}
+
+// A drain says at each look how many pods are left: people can do with less.
+bool Reconciler::is_not_worth_a_write(const Case& now, const RemediationStatus& next) {
+  const std::string& name = now.remediation.name;
+  const auto at = parts_.clock.steady();
+  const std::lock_guard lock(mutex_);
+  const bool is_words =
+      is_same_but_for_words(next, now.remediation.status, now.decision.step->step);
+  const auto said = said_at_.find(name);
+  if (is_words && said != said_at_.end() && at < said->second + kBetweenWords) return true;
+  if (is_words) said_at_.insert_or_assign(name, at);
+  if (!is_words) said_at_.erase(name);
+  return false;
 }
 
 Status Reconciler::permit(const std::string& remediation) {

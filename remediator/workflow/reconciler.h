@@ -1,11 +1,16 @@
-// Carries out decide(): reads the Remediation and its Node afresh, decides, writes the intent into
-// the status, acts with one guarded patch, writes the result. Any step may be cut off; the next run
-// goes on from there.
+// Carries out decide(): decides on the Remediation and its Node as they were last seen, or reads
+// them afresh where more than a mark on the node hangs on it, writes the intent into the status,
+// acts with one guarded patch, writes the result. Any step may be cut off; the next run goes on
+// from there.
 #pragma once
 
 #include <chrono>
 #include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -54,7 +59,17 @@ class Reconciler {
  private:
   struct Case;  // one Remediation with all that was read for it
   [[nodiscard]] Result<std::optional<std::chrono::milliseconds>> reconcile_one(
-      const std::string& name);
+      const std::string& name, const std::shared_ptr<const Policy>& policy);
+  [[nodiscard]] std::optional<Case> recall(const std::string& name,
+                                           std::shared_ptr<const Policy> policy);
+  [[nodiscard]] Result<std::optional<Case>> read(const std::string& name,
+                                                 std::shared_ptr<const Policy> policy);
+  [[nodiscard]] static Case case_of(Remediation remediation, std::optional<kube::Node> node,
+                                    std::shared_ptr<const Policy> policy);
+  [[nodiscard]] Result<std::optional<std::chrono::milliseconds>> go_on(Case& now);
+  void distrust(const std::string& name);
+  void trust(const std::string& name);
+  void forget(const std::string& name);
   [[nodiscard]] Result<HealthReport> report_of(const std::string& node);
   // Lets a closed Remediation that somebody has deleted go.
   [[nodiscard]] Result<std::optional<std::chrono::milliseconds>> let_go(const Remediation& closed);
@@ -70,6 +85,7 @@ class Reconciler {
   [[nodiscard]] Status begin_step(Case& now);
   [[nodiscard]] Status watch_step(Case& now);
   [[nodiscard]] Status record_progress(Case& now, const Result<StepProgress>& progress);
+  [[nodiscard]] bool is_not_worth_a_write(const Case& now, const RemediationStatus& next);
   [[nodiscard]] StepOrder order_of(const Case& now);
   // The same question as parts_.permit, for one Remediation: read afresh, because a human may have
   // said cancel or pause since.
@@ -85,6 +101,9 @@ class Reconciler {
   [[nodiscard]] static kube::NodeEvent event_of(const Case& now, const std::string& what);
 
   ReconcilerParts parts_;
+  std::mutex mutex_;
+  std::set<std::string> distrusted_;              // Remediations of which the view was not enough
+  std::map<std::string, Clock::Steady> said_at_;  // by Remediation, of steps that go on
   JointReads wishes_;  // by Remediation: many evictions of one drain wait at the same moment
 };
 

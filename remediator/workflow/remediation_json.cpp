@@ -170,7 +170,8 @@ HumanWish wish_of(const kube::Labels& annotations) {
     return found == annotations.end() ? std::string() : found->second;
   };
   return {.cancel = text(kCancelAnnotation) == "true",
-          .pause = text(kPauseAnnotation) == "true",
+          // Whatever else somebody has written there, "yes" or "now", was meant to stop us.
+          .pause = !text(kPauseAnnotation).empty() && text(kPauseAnnotation) != "false",
           .approved_token = text(kApproveAnnotation),
           .approved_by = text(kApprovedByAnnotation)};
 }

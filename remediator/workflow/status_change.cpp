@@ -126,6 +126,16 @@ RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
   return status;
 }
 
+bool is_same_but_for_words(const RemediationStatus& next, const RemediationStatus& known,
+                           Step step) {
+  const StepRecord* const record = known.find(step);
+  if (record == nullptr || next.find(step) == nullptr) return false;
+  RemediationStatus same = next;
+  same.message = known.message;
+  record_of(same, step).message = record->message;
+  return same == known;
+}
+
 RemediationStatus with_progress(RemediationStatus status, const Decision& decision,
                                 const StepProgress& progress, WallTime now) {
   const Step step = decision.step->step;

@@ -2,20 +2,16 @@
 
 #include <utility>
 
+#include "core/kube/parse.h"
+#include "remediator/workflow/remediation_json.h"
+#include "tests/simulation/bend.h"
+
 namespace gpuward::remediator::simulation {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
-
-NodeIdentity identity_of(const kube::Node& node) {
-  return {.name = node.meta.name,
-          .uid = node.meta.uid,
-          .boot_id = node.boot_id,
-          .instance_id = node.provider_id,
-          .created = node.meta.created};
-}
 
 // Between the slow rounds of the leader; in the quiet time as long as between those of the
 // simulation.
@@ -148,11 +144,26 @@ FleetNode Replica::census_of(const kube::Node& node) const {
   return fleet_node(node, place_keys(stage_.setting.policy.budgets));
 }
 
+// The informers are told what a sabotage makes of it, as whoever reads is.
+kube::Node Replica::as_told(const kube::Node& node) const {
+  const std::string path = "/api/v1/nodes/" + node.meta.name;
+  if (stage_.sabotage == Sabotage::kNone || !stage_.kube.has(path)) return node;
+  return *kube::parse_node(bent_answer(stage_, {Resource::kNode, node.meta.name}, false,
+                                       dump_json(stage_.kube.get(path))));
+}
+
+Remediation Replica::as_told(const Remediation& remediation) const {
+  const std::string path = remediation_collection() + "/" + remediation.name;
+  if (stage_.sabotage == Sabotage::kNone || !stage_.kube.has(path)) return remediation;
+  return *parse_remediation(bent_answer(stage_, {Resource::kRemediation, remediation.name}, false,
+                                        dump_json(stage_.kube.get(path))));
+}
+
 void Replica::list_all() {
   for (const auto& [name, node] : stage_.truth.nodes())
-    view_.put_node(identity_of(node.node), census_of(node.node));
+    view_.put_node(as_told(node.node), census_of(node.node));
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
-    view_.put_remediation(remediation);
+    view_.put_remediation(as_told(remediation));
   }
   heard_ = stage_.truth.changes().size();
   view_.set_nodes_synced();
@@ -172,12 +183,12 @@ void Replica::apply(const Change& change) {
   if (change.now_remediation) {
     const Remediation& remediation = *change.now_remediation;
     if (view_.has(remediation.name, remediation.resource_version)) return;
-    view_.put_remediation(remediation);
+    view_.put_remediation(as_told(remediation));
     if (remediation.open()) due_[remediation.node] = now;
     return;
   }
   if (change.now_node) {
-    view_.put_node(identity_of(*change.now_node), census_of(*change.now_node));
+    view_.put_node(as_told(*change.now_node), census_of(*change.now_node));
   } else {
     view_.remove_node(change.node);
   }
@@ -195,7 +206,7 @@ void Replica::reconcile(std::string node) {
   if (!leads()) return;
   is_busy_ = true;
   const Turn turn(stage_, look_, node);
-  look_.heard = heard_;
+  remember(node);
   const auto result = reconciler_.reconcile(node);
   is_busy_ = false;
   if (result && !*result) return;
@@ -210,6 +221,17 @@ milliseconds Replica::wait_after(ErrorKind kind) {
   if (kind == ErrorKind::kForbidden || kind == ErrorKind::kInvalid) return minutes(5);
   if (kind == ErrorKind::kConflict) return milliseconds(20);
   return stage_.chance.span(milliseconds(20), seconds(30));
+}
+
+// What the informers have told is known without a request.
+void Replica::remember(const std::string& node) {
+  look_.heard = heard_;
+  for (const std::string& name : view_.open_for(node)) {
+    auto known = *view_.last_remediation(name);
+    look_.versions[name] = known.resource_version;
+    if (stage_.sabotage != Sabotage::kNone) view_.put_remediation(as_told(known));
+  }
+  if (const auto known = view_.last_node(node)) look_.node = *known;
 }
 
 Result<IntakeCounts> Replica::take(const Order& order) {

@@ -91,6 +91,9 @@ class Replica {
  private:
   class Turn;
   void apply(const Change& change);
+  void remember(const std::string& node);
+  [[nodiscard]] kube::Node as_told(const kube::Node& node) const;
+  [[nodiscard]] Remediation as_told(const Remediation& remediation) const;
   [[nodiscard]] FleetNode census_of(const kube::Node& node) const;
   void collect_queue();
   void before_request();

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,7 @@ class FixedSlots final : public Slots {
   Result<std::optional<SlotRefusal>> take(const Remediation& remediation, const kube::Node&,
                                           Step step) override {
     asked.push_back(remediation.name + "/" + std::string(to_string(step)));
+    if (is_arrival(remediation)) arrivals.push_back(remediation.name);
     if (before) before();
     return answer;
   }
@@ -154,6 +156,7 @@ struct Replica {
   }
   RemediationStore store;
   ClusterView view;
+  std::set<std::string> nodes_seen;
   WorkQueue queue;
   RecordingAnnouncer announcer;
   RecordingWitness witness;
@@ -186,21 +189,23 @@ class ClusterTest : public ::testing::Test {
         [this](Step step) { return &steps_[step]; }, [this] { return permit_; });
   }
 
-  // What the informers would have told by now.
+  // What the informers would have told by now; past the faults of the API.
   void catch_up(Replica& replica) {
-    const auto nodes = api_.list_nodes();
-    for (const auto& node : *nodes) {
-      replica.view.put_node({.name = node.meta.name,
-                             .uid = node.meta.uid,
-                             .boot_id = node.boot_id,
-                             .instance_id = node.provider_id,
-                             .created = node.meta.created},
-                            fleet_node(node, place_keys(policy_.get()->budgets)));
+    std::set<std::string> names;
+    const Json nodes = kube_.get("/api/v1/nodes");
+    for (const Json& item : nodes.at("items")) {
+      auto node = *kube::parse_node(item.dump());
+      names.insert(node.meta.name);
+      auto census = fleet_node(node, place_keys(policy_.get()->budgets));
+      replica.view.put_node(std::move(node), std::move(census));
     }
-    const auto objects = api_.list_custom(remediation_type());
-    for (const auto& object : *objects) {
-      replica.view.put_remediation(*to_remediation(object));
+    for (const std::string& name : replica.nodes_seen) {
+      if (!names.contains(name)) replica.view.remove_node(name);
     }
+    replica.nodes_seen = std::move(names);
+    const Json remediations = kube_.get(remediation_collection());
+    for (const Json& item : remediations.at("items"))
+      replica.view.put_remediation(*parse_remediation(item.dump()));
   }
 
   void add_node(const std::string& name) {
@@ -238,8 +243,10 @@ class ClusterTest : public ::testing::Test {
     return replica_->intake.take(orders, clock_.steady() + std::chrono::seconds(1));
   }
 
-  // As the controller's worker does: again after a failure, at most `tries` times.
+  // As the controller's worker does once the informers have told it all: again after a failure, at
+  // most `tries` times.
   bool reconcile(int tries = 10, const std::string& node = "gpu-01") {
+    catch_up(*replica_);
     for (int i = 0; i < tries; ++i) {
       look_again_ = replica_->reconciler.reconcile(node);
       if (look_again_) return true;

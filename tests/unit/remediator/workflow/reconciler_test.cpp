@@ -395,6 +395,8 @@ TEST_F(ReconcilerTest, RecordsAFailureThatWillNotGoAwayByItself) {
 
 TEST_F(ReconcilerTest, DoesNotDropANodeWhoseReadFails) {
   ASSERT_TRUE(take({order()}));
+  kube_.add_fault({.kind = FaultKind::kConflict, .method = "PATCH", .times = 1});
+  EXPECT_FALSE(reconcile(1));
   kube_.add_fault({.kind = FaultKind::kUnavailable, .method = "GET", .times = 2});
 
   EXPECT_FALSE(reconcile(1));

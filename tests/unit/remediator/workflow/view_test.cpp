@@ -1,0 +1,142 @@
+// What the workflow decides on what its informers have told, and what it reads afresh: the view may
+// be old at any moment.
+#include "remediator/workflow/cluster_view.h"
+#include "tests/unit/remediator/workflow/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kSeenNode = "/api/v1/nodes/gpu-01";
+
+class ViewTest : public ClusterTest {
+ protected:
+  ViewTest() {
+    clock_.advance(minutes(15));  // the node is no newcomer
+    Policy policy;
+    policy.mode = Mode::kFull;
+    for (const Step step : {Step::kTaint, Step::kCordon, Step::kDrain, Step::kReboot})
+      policy.steps[Severity::kReboot].push_back(planned(step));
+    policy_.set(policy);
+    reports_.answer = report_of(Severity::kReboot);
+    EXPECT_TRUE(take({order()}));
+    catch_up(*replica_);
+  }
+  // The informers have told nothing new since.
+  Result<std::optional<std::chrono::milliseconds>> look() {
+    return replica_->reconciler.reconcile("gpu-01");
+  }
+  std::size_t reads() { return kube_.requests("GET", "/").size(); }
+  std::size_t status_writes() { return kube_.requests("PATCH", remediation_collection()).size(); }
+  void say_progress(const std::string& message) {
+    steps_[Step::kDrain].progress = StepProgress{
+        .result = StepResult::kRunning, .message = message, .facts = {}, .look_again = {}};
+    ASSERT_TRUE(look());
+  }
+};
+
+TEST_F(ViewTest, IsEnoughForTheMarks) {
+  kube_.clear_requests();
+
+  ASSERT_TRUE(look());
+
+  EXPECT_EQ(reads(), 0U);
+  expect_quarantined();
+}
+
+TEST_F(ViewTest, MarksNoNodeThatIsNotAsItWasSeen) {
+  kube_.patch(kSeenNode, Json{{"metadata", {{"labels", {{"gpuward.dev/managed", "false"}}}}}});
+
+  EXPECT_FALSE(look());
+  ASSERT_TRUE(look());
+
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_THAT(slots_.given_back, IsEmpty());
+}
+
+TEST_F(ViewTest, RecordsNothingOverWhatAHumanHasSaidSince) {
+  kube_.patch(remediation_collection() + "/" + remediation().name,
+              Json{{"metadata", {{"annotations", {{std::string(kPauseAnnotation), "now"}}}}}});
+
+  EXPECT_FALSE(look());
+  ASSERT_TRUE(look());
+
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_EQ(remediation().status.phase, Phase::kPaused);
+}
+
+TEST_F(ViewTest, IsNotEnoughForAStepThatHarms) {
+  ASSERT_TRUE(look());
+  catch_up(*replica_);
+  kube_.patch(kSeenNode, Json{{"spec", {{"unschedulable", nullptr}}}});
+
+  ASSERT_TRUE(look());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+  EXPECT_EQ(remediation().status.phase, Phase::kPaused);
+}
+
+TEST_F(ViewTest, IsReadAnewAfterAFailure) {
+  kube_.add_fault({.kind = fakes::FaultKind::kConflict, .method = "PATCH", .times = 1});
+  EXPECT_FALSE(look());
+  kube_.clear_requests();
+
+  ASSERT_TRUE(look());
+  EXPECT_EQ(reads(), 2U);
+  kube_.clear_requests();
+  ASSERT_TRUE(look());  // of the drain
+  ASSERT_TRUE(look());
+
+  EXPECT_EQ(reads(), 4U);  // both of them and both wishes, for the beginning alone
+}
+
+TEST_F(ViewTest, OfAStepThatGoesOnIsWrittenWhenItSaysMoreThanWords) {
+  ASSERT_TRUE(look());
+  say_progress("3 pods left");
+  say_progress("3 pods left");
+  say_progress("2 pods left");
+  kube_.clear_requests();
+
+  say_progress("1 pod left");
+  EXPECT_EQ(status_writes(), 0U);
+  clock_.advance(seconds(5));
+  say_progress("1 pod left");
+  EXPECT_EQ(status_writes(), 1U);
+  steps_[Step::kDrain].adds = {{"blocked", "yes"}};
+  say_progress("none left");
+
+  EXPECT_EQ(status_writes(), 2U);
+  EXPECT_EQ(remediation().status.message, "none left");
+}
+
+TEST_F(ViewTest, CountsWhatIsOpenAboutEachNode) {
+  const auto fleet = [this] {
+    Fleet copy;
+    replica_->view.with_fleet([&](const Fleet& known) { copy = known; });
+    return copy;
+  };
+  ASSERT_THAT(fleet().nodes, SizeIs(1));
+  EXPECT_EQ(fleet().nodes.begin()->second.severity, Severity::kReboot);
+  EXPECT_THAT(fleet().nodes.begin()->second.alerts, SizeIs(1));
+
+  replica_->view.remove_remediation(remediation().name);
+  EXPECT_EQ(fleet().nodes.begin()->second.severity, Severity::kNone);
+  EXPECT_THAT(fleet().nodes.begin()->second.alerts, IsEmpty());
+
+  catch_up(*replica_);
+  EXPECT_EQ(fleet().nodes.begin()->second.severity, Severity::kReboot);
+  auto anew = node();
+  anew.meta.uid = "another";
+  replica_->view.put_node(anew, FleetNode{});
+  EXPECT_EQ(fleet().nodes.begin()->first, "another");
+  replica_->view.put_node(anew, std::nullopt);
+  EXPECT_THAT(fleet().nodes, IsEmpty());
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
