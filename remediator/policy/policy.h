@@ -16,6 +16,7 @@
 #include "core/model/severity.h"
 #include "core/runtime/yaml.h"
 #include "remediator/policy/budget_limits.h"
+#include "remediator/policy/default_plans.h"
 #include "remediator/policy/foreign_alerts.h"
 #include "remediator/policy/job_settings.h"
 #include "remediator/policy/maintenance_window.h"
@@ -50,11 +51,7 @@ struct MachineCommands {
 struct Policy {
   Mode mode = Mode::kObserve;
   // What is done at each severity, in order. Monitor is recorded, never acted on.
-  std::map<Severity, std::vector<PlannedStep>> steps = {
-      {Severity::kReset, {planned(Step::kTaint), planned(Step::kCordon)}},
-      {Severity::kReboot, {planned(Step::kTaint), planned(Step::kCordon)}},
-      {Severity::kIsolate, {planned(Step::kTaint), planned(Step::kCordon)}},
-  };
+  std::map<Severity, std::vector<PlannedStep>> steps = default_plans();
   std::vector<ForeignAlertRule> foreign_alerts;
   std::vector<MaintenanceWindow> windows;
   std::vector<PoolPolicy> pools;  // the first that a node belongs to

@@ -2,7 +2,8 @@
 //
 //   mode: observe                      # observe | taint | cordon | full
 //   severities:                        # taint, cordon, collect-evidence, drain, gpu-reset, reboot,
-//                                      # quarantine-job, terminate, verify, return-to-service
+//                                      # quarantine-job, terminate, verify, return-to-service; one
+//                                      # that is not named: policy/default_plans.h
 //     isolate:
 //       - taint
 //       - cordon
@@ -154,6 +155,13 @@ void require_windows(const YamlMap& root, const Policy& policy) {
   }
 }
 
+// Of what the file sets up.
+Means means_of(const YamlMap& root) {
+  const YamlMap jobs = root.map("jobs");
+  return {.reboot = root.map("machines").has("reboot"),
+          .gpu_reset = jobs.has("image") || jobs.map("templates").has("gpu-reset")};
+}
+
 void read_retention(const YamlMap& section, Retention& out) {
   section.read("keep_for", out.age, std::chrono::hours(1), std::chrono::hours(24 * 366));
   section.read("keep_most", out.most, 10, 100'000);
@@ -229,9 +237,12 @@ Result<Policy> read_policy(const YamlFile& file) {
   DrainSettings drain;
   drain.excluded_namespaces = policy.excluded.namespaces;
   drain = read_drain_settings(root.map("drain"), std::move(drain));
+  const Means means = means_of(root);
+  policy.steps = default_plans(means, drain);
   for (const Severity severity : kSeverities) read_steps(severities, severity, drain, policy);
   const auto highest = root.has("mode") ? std::optional(policy.mode) : std::nullopt;
-  policy.pools = read_pools(root, {.severities = severities, .drain = drain, .highest = highest});
+  policy.pools = read_pools(
+      root, {.severities = severities, .drain = drain, .means = means, .highest = highest});
   policy.foreign_alerts = read_foreign_alerts(root);
   policy.windows = read_maintenance_windows(root);
   require_windows(root, policy);

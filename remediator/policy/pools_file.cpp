@@ -46,9 +46,13 @@ void read_pool_steps(const YamlMap& map, const PoolDefaults& defaults, PoolPolic
   for (const Severity severity : {Severity::kIsolate, Severity::kReboot, Severity::kReset}) {
     const std::string_view key = to_string(severity);
     const bool has_own = severities.has(key);
-    if (!has_own && !(map.has("drain") && defaults.severities.has(key))) continue;
+    if (!has_own && !map.has("drain")) continue;
     auto& plan = pool.steps[severity];
-    plan = read_plan(has_own ? severities : defaults.severities, key, drain);
+    if (has_own || defaults.severities.has(key)) {
+      plan = read_plan(has_own ? severities : defaults.severities, key, drain);
+    } else {
+      plan = default_plans(defaults.means, drain).at(severity);
+    }
     for (PlannedStep& step : plan) step.pool = pool.name;
   }
 }

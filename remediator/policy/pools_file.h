@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/runtime/yaml.h"
+#include "remediator/policy/default_plans.h"
 #include "remediator/policy/pool_policy.h"
 
 namespace gpuward::remediator {
@@ -14,6 +15,7 @@ namespace gpuward::remediator {
 struct PoolDefaults {
   const YamlMap& severities;
   const DrainSettings& drain;
+  const Means& means;
   std::optional<Mode> highest;  // where the file says it; --mode may say another
 };
 

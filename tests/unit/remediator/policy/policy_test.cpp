@@ -9,6 +9,7 @@ namespace gpuward::remediator {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -34,6 +35,34 @@ TEST(Policy, ObservesByDefault) {
   EXPECT_EQ(policy->mode, Mode::kObserve);
   EXPECT_THAT(taken(*policy, Severity::kIsolate), IsEmpty());
   EXPECT_FALSE(policy->return_to_service.enabled);
+}
+
+TEST(Policy, ContractAGoesTheSeedsRoadByDefaultAsFarAsItHasTheMeans) {
+  const auto marks = {Step::kTaint, Step::kCordon};
+  const auto bare = parse_policy("mode: full\n");
+  ASSERT_TRUE(bare) << bare.error().message;
+  EXPECT_THAT(taken(*bare, Severity::kIsolate),
+              ElementsAre(Step::kTaint, Step::kCordon, Step::kDrain, Step::kTerminate));
+  EXPECT_TRUE(steps_for(*bare, Severity::kIsolate).back().before.approval);
+  EXPECT_THAT(taken(*bare, Severity::kReboot), ElementsAreArray(marks));
+  EXPECT_THAT(taken(*bare, Severity::kReset), ElementsAreArray(marks));
+  EXPECT_THAT(taken(*bare, Severity::kMonitor), IsEmpty());
+
+  const auto policy = parse_policy(
+      "mode: full\nmachines: {reboot: [/bin/power-cycle]}\njobs: {image: exporter}\n"
+      "drain: {deadline: 3h}\n"
+      "pools: [{name: slow, labels: [slow], drain: {deadline: 9h}}]\n");
+  ASSERT_TRUE(policy) << policy.error().message;
+  EXPECT_THAT(taken(*policy, Severity::kReboot),
+              ElementsAre(Step::kTaint, Step::kCordon, Step::kDrain, Step::kReboot, Step::kVerify,
+                          Step::kReturn));
+  EXPECT_THAT(taken(*policy, Severity::kReset),
+              ElementsAre(Step::kTaint, Step::kCordon, Step::kDrain, Step::kGpuReset, Step::kVerify,
+                          Step::kReturn));
+  EXPECT_EQ(steps_for(*policy, Severity::kReset)[2].drain.pods, DrainedPods::kGpu);
+  EXPECT_EQ(steps_for(*policy, Severity::kIsolate)[2].drain.pods, DrainedPods::kAll);
+  EXPECT_EQ(steps_for(*policy, Severity::kIsolate)[2].drain.deadline, std::chrono::hours(3));
+  EXPECT_EQ(plan_of(*policy, "slow", Severity::kIsolate)[2].drain.deadline, std::chrono::hours(9));
 }
 
 TEST(Policy, ReadsEveryKey) {
