@@ -35,9 +35,11 @@ void append(HeaderFields& fields, const std::string& line) {
 }
 
 // The machine's list, and never a proxy for this machine itself, nor for what its cloud says about
-// it (EC2 and others): a proxy would ask about itself.
+// it (EC2 and others) or gives to its containers (ECS, EKS): a proxy would ask for itself.
 std::string no_proxy() {
-  std::string hosts = "localhost,127.0.0.1,::1,169.254.169.254,fd00:ec2::254";
+  std::string hosts =
+      "localhost,127.0.0.1,::1,169.254.169.254,fd00:ec2::254,169.254.170.2,169.254.170.23,"
+      "fd00:ec2::23";
   for (const char* name : {"no_proxy", "NO_PROXY"}) {
     const char* value =
         std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody here calls setenv

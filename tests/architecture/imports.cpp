@@ -43,6 +43,7 @@ std::vector<Layer> make_layers() {
       {"core/metrics", {"core/model", "core/runtime"}},
       {"core/http", {"core/model", "core/runtime", "core/metrics"}},
       {"core/kube", {"core/model", "core/runtime", "core/metrics", "core/http"}},
+      {"core/aws", {"core/model", "core/runtime", "core/http"}},
   };
   append_program("exporter", kExporter, layers);
   append_program("remediator", kRemediator, layers);
@@ -108,6 +109,7 @@ const std::vector<Door>& doors() {
       {"curl/", {"core/http/client"}},
       {"prometheus/", {"core/metrics/"}},
       {"zlib.h", {"core/metrics/"}},
+      {"pugixml", {"core/aws/xml.cpp"}},
       {"nvml.h", {"exporter/gpu/"}},
       {"grpc", {"exporter/amd_health/server.cpp"}},
       {"google/protobuf/", {"exporter/amd_health/server.cpp"}},

@@ -32,6 +32,7 @@ TEST_F(ClientProxyTest, IsTakenFromTheEnvironment) {
 TEST_F(ClientProxyTest, IsNeverAskedForWhatTheCloudSaysAboutThisMachine) {
   static_cast<void>(get("http://169.254.169.254:1/"));  // whether somebody answers or not
   static_cast<void>(get("http://[fd00:ec2::254]:1/"));  // whether somebody answers or not
+  static_cast<void>(get("http://169.254.170.23:1/"));
   EXPECT_EQ(proxy_.connections(), 0);
 }
 

@@ -1,5 +1,5 @@
 // An http::Client that answers from a list and remembers what it was asked. Used by the unit tests
-// of core/kube.
+// of core/kube and core/aws.
 #pragma once
 
 #include <deque>

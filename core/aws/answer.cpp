@@ -1,0 +1,156 @@
+#include "core/aws/answer.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/aws/xml.h"
+#include "core/runtime/json.h"
+#include "core/runtime/text.h"
+
+namespace gpuward::aws {
+namespace {
+
+constexpr std::size_t kLongestWords = 400;
+constexpr std::size_t kLongestId = 80;
+
+struct CodeKind {
+  std::string_view code;  // with * at its end: all that begin so
+  ErrorKind kind;
+};
+
+// EC2's "Error codes", Auto Scaling's and STS's common errors. What stands in none of them is told
+// by the status.
+constexpr std::array kCodeKinds = {
+    CodeKind{"RequestLimitExceeded", ErrorKind::kOverloaded},
+    CodeKind{"Throttl*", ErrorKind::kOverloaded},
+    CodeKind{"TooManyRequestsException", ErrorKind::kOverloaded},
+    CodeKind{"RequestThrottled*", ErrorKind::kOverloaded},
+    CodeKind{"SlowDown", ErrorKind::kOverloaded},
+    CodeKind{"ResourceContention*", ErrorKind::kOverloaded},
+    CodeKind{"ScalingActivityInProgress*", ErrorKind::kBlocked},
+    CodeKind{"UnauthorizedOperation", ErrorKind::kForbidden},
+    CodeKind{"AccessDenied*", ErrorKind::kForbidden},
+    CodeKind{"OptInRequired", ErrorKind::kForbidden},
+    CodeKind{"AuthFailure", ErrorKind::kUnauthenticated},
+    CodeKind{"AuthorizationError*", ErrorKind::kForbidden},
+    CodeKind{"InvalidClientTokenId", ErrorKind::kUnauthenticated},
+    CodeKind{"UnrecognizedClientException", ErrorKind::kUnauthenticated},
+    CodeKind{"SignatureDoesNotMatch", ErrorKind::kUnauthenticated},
+    CodeKind{"InvalidSignatureException", ErrorKind::kUnauthenticated},
+    CodeKind{"IncompleteSignature", ErrorKind::kUnauthenticated},
+    CodeKind{"MissingAuthenticationToken*", ErrorKind::kUnauthenticated},
+    CodeKind{"RequestTimeTooSkewed", ErrorKind::kUnauthenticated},
+    CodeKind{"RequestExpired", ErrorKind::kUnauthenticated},
+    CodeKind{"ExpiredToken*", ErrorKind::kUnauthenticated},
+    CodeKind{"InvalidIdentityToken*", ErrorKind::kUnauthenticated},
+    CodeKind{"InvalidInstanceID.NotFound", ErrorKind::kNotFound},
+    CodeKind{"NotFound*", ErrorKind::kNotFound},
+    CodeKind{"ResourceNotFound*", ErrorKind::kNotFound},
+    CodeKind{"OperationNotPermitted", ErrorKind::kRefused},
+    CodeKind{"IncorrectInstanceState", ErrorKind::kRefused},
+    CodeKind{"IncorrectState", ErrorKind::kRefused},
+    CodeKind{"UnsupportedOperation", ErrorKind::kRefused},
+    CodeKind{"Unavailable", ErrorKind::kUnavailable},
+    CodeKind{"InternalError", ErrorKind::kUnavailable},
+    CodeKind{"InternalFailure", ErrorKind::kUnavailable},
+    CodeKind{"ServiceUnavailable", ErrorKind::kUnavailable},
+};
+
+bool matches(const CodeKind& row, std::string_view code) {
+  if (!row.code.ends_with('*')) return row.code == code;
+  return code.starts_with(row.code.substr(0, row.code.size() - 1));
+}
+
+bool is_one_of(std::string_view code, std::initializer_list<std::string_view> codes) {
+  return std::ranges::find(codes, code) != codes.end();
+}
+
+ErrorKind kind_of_status(int status) {
+  switch (status) {
+    case 401:
+      return ErrorKind::kUnauthenticated;
+    case 403:
+      return ErrorKind::kForbidden;
+    case 404:
+      return ErrorKind::kNotFound;
+    case 413:
+      return ErrorKind::kTooLarge;
+    case 429:
+      return ErrorKind::kOverloaded;
+    default:  // a number: all others are told by their class
+      return status >= 500 ? ErrorKind::kUnavailable : ErrorKind::kInvalid;
+  }
+}
+
+// <Response><Errors><Error>, <ErrorResponse><Error> or <Error> itself.
+AwsFailure failure_in(const XmlElement& root) {
+  const XmlElement& errors = root.child("Errors");
+  const XmlElement& error = root.name == "Error"  ? root
+                            : errors.name.empty() ? root.child("Error")
+                                                  : errors.child("Error");
+  std::string id = root.child("RequestID").text;
+  if (id.empty()) id = root.child("RequestId").text;
+  return {.code = error.child("Code").text,
+          .message = error.child("Message").text,
+          .request_id = std::move(id)};
+}
+
+// "com.amazonaws.lambda#TooManyRequestsException:http://..." is TooManyRequestsException.
+std::string bare_code(std::string_view code) {
+  code = code.substr(0, code.find(':'));
+  return std::string(
+      code.substr(code.find('#') == std::string_view::npos ? 0 : code.find('#') + 1));
+}
+
+AwsFailure failure_in(const Json& body, const http::ClientResponse& answer) {
+  std::string code(answer.header("x-amzn-errortype"));
+  if (code.empty()) code = string_at(body, "__type");
+  std::string message = string_at(body, "message");
+  if (message.empty()) message = string_at(body, "Message");
+  return {.code = bare_code(code), .message = std::move(message), .request_id = {}};
+}
+
+AwsFailure failure_in(const http::ClientResponse& answer) {
+  if (const auto json = parse_json(answer.body); json && json->is_object())
+    return failure_in(*json, answer);
+  if (const auto xml = parse_xml(answer.body)) return failure_in(*xml);
+  return {};
+}
+
+}  // namespace
+
+AwsFailure read_failure(const http::ClientResponse& answer) {
+  AwsFailure failure = failure_in(answer);
+  failure.status = answer.status;
+  if (failure.request_id.empty()) failure.request_id = answer.header("x-amzn-requestid");
+  // Only its first line: a wrong signature's next ones repeat the request, its token included.
+  failure.message =
+      to_valid_utf8(failure.message.substr(0, failure.message.find('\n')), kLongestWords);
+  failure.code = to_valid_utf8(failure.code, kLongestId);
+  failure.request_id = to_valid_utf8(failure.request_id, kLongestId);
+  return failure;
+}
+
+ErrorKind kind_of(const AwsFailure& failure) {
+  const auto row = std::ranges::find_if(
+      kCodeKinds, [&](const CodeKind& candidate) { return matches(candidate, failure.code); });
+  return row == kCodeKinds.end() ? kind_of_status(failure.status) : row->kind;
+}
+
+std::string words_of(const AwsFailure& failure) {
+  std::string words =
+      failure.code.empty() ? "HTTP " + std::to_string(failure.status) : failure.code;
+  if (!failure.message.empty()) words += ": " + failure.message;
+  return failure.request_id.empty() ? words : words + " (request " + failure.request_id + ")";
+}
+
+bool may_be_clock_skew(const AwsFailure& failure) {
+  return is_one_of(failure.code, {"RequestTimeTooSkewed", "RequestExpired", "AuthFailure",
+                                  "SignatureDoesNotMatch", "InvalidSignatureException"});
+}
+
+bool says_keys_expired(const AwsFailure& failure) {
+  return failure.code.starts_with("ExpiredToken");
+}
+
+}  // namespace gpuward::aws

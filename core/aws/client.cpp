@@ -1,0 +1,159 @@
+#include "core/aws/client.h"
+
+#include <time.h>
+
+#include <optional>
+
+#include "core/aws/key_source.h"
+#include "core/aws/region.h"
+#include "core/http/client_target.h"
+#include "core/runtime/backoff.h"
+
+namespace gpuward::aws {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr int kMostAttempts = 5;
+constexpr BackoffPolicy kThrottled{.first = std::chrono::milliseconds(250),
+                                   .longest = std::chrono::milliseconds(4'000)};
+// AWS takes signatures that are up to five minutes old.
+constexpr seconds kSkewThatMatters{240};
+constexpr std::size_t kLargestAnswer = 4U << 20U;
+
+// "Sun, 22 Nov 2026 02:04:32 GMT"
+std::optional<Clock::Wall> parse_http_date(const std::string& text) {
+  std::tm parts{};
+  const char* const end = ::strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return std::chrono::system_clock::from_time_t(::timegm(&parts));
+}
+
+// Of an answer that repeats what it was asked.
+std::string without(std::string text, const std::string& secret) {
+  if (secret.empty()) return text;
+  for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret))
+    text.replace(at, secret.size(), "***");
+  return text;
+}
+
+std::unexpected<Error> refusal(const AwsFailure& failure, const AwsKeys& keys) {
+  return fail(kind_of(failure),
+              without(without(words_of(failure), keys.session_token), keys.secret_access_key));
+}
+
+}  // namespace
+
+AwsClient::AwsClient(http::Client& http, AwsEnvironment environment, Clock& clock)
+    : http_(http),
+      environment_(std::move(environment)),
+      clock_(clock),
+      keys_([this] { return find_keys({http_, environment_, clock_}); }, clock),
+      offset_(seconds(0)) {}
+
+Result<std::string> AwsClient::region() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!region_.empty()) return region_;
+  }
+  auto found = find_region({http_, environment_, clock_});
+  const std::lock_guard lock(mutex_);
+  if (found) region_ = *found;
+  return found;
+}
+
+Result<AwsClient::Place> AwsClient::place_of(const AwsCall& call) {
+  const auto where = call.region.empty() ? region() : Result<std::string>(call.region);
+  if (!where) return std::unexpected(where.error());
+  const auto endpoint = endpoint_of(environment_, call.service, *where);
+  if (!endpoint) return std::unexpected(endpoint.error());
+  Place place{.url = *endpoint + call.path, .path = {}, .host = {}, .region = *where};
+  const auto target = http::parse_target(place.url);
+  if (!target) return std::unexpected(target.error());
+  place.host = target->host_field;
+  // An endpoint of one's own may have a path before ours: it is signed too.
+  place.path = place.url.substr(place.url.find('/', place.url.find("://") + 3));
+  return place;
+}
+
+Result<http::ClientResponse> AwsClient::call(const AwsCall& call) {
+  const std::string what = std::string(call.service.title) + " " + call.what;
+  const auto place = place_of(call);
+  if (!place) return with_context(what, place.error());
+  auto answer = ask(call, *place);
+  if (!answer) return with_context(what, answer.error());
+  return answer;
+}
+
+Result<http::ClientResponse> AwsClient::ask(const AwsCall& call, const Place& place) {
+  Backoff backoff(kThrottled);
+  bool was_renewed = false;
+  bool was_corrected = false;
+  for (int attempt = 1;; ++attempt) {
+    const auto keys = keys_.current();
+    if (!keys) return std::unexpected(keys.error());
+    auto answer = ask_once(call, place, *keys);
+    if (!answer || answer->status / 100 == 2) return answer;
+    const AwsFailure failure = read_failure(*answer);
+    if (!was_renewed && says_keys_expired(failure)) {
+      was_renewed = true;
+      keys_.reject(keys->access_key_id);
+    } else if (!was_corrected && corrects_clock(failure, *answer)) {
+      was_corrected = true;
+    } else if (kind_of(failure) != ErrorKind::kOverloaded || attempt >= kMostAttempts) {
+      return refusal(failure, *keys);
+    } else {
+      clock_.sleep_for(backoff.next(), {});
+    }
+  }
+}
+
+Result<http::ClientResponse> AwsClient::ask_once(const AwsCall& call, const Place& place,
+                                                 const AwsKeys& keys) {
+  http::ClientRequest request;
+  request.method = call.method;
+  request.url = place.url;
+  request.headers = call.headers;
+  request.headers.emplace_back("Host", place.host);
+  request.body = call.body;
+  request.timeout = call.timeout;
+  request.max_response_bytes = kLargestAnswer;
+  const HeaderFields added =
+      sign({.method = call.method,
+            .path = place.path,
+            .query = {},
+            .headers = request.headers,
+            .body = call.body},
+           keys, {place.region, call.service.signing}, clock_.wall() + offset_.load());
+  request.headers.insert(request.headers.end(), added.begin(), added.end());
+  return http_.send(request);
+}
+
+bool AwsClient::corrects_clock(const AwsFailure& failure, const http::ClientResponse& answer) {
+  if (!may_be_clock_skew(failure)) return false;
+  const auto theirs = parse_http_date(std::string(answer.header("Date")));
+  if (!theirs) return false;
+  const auto offset = std::chrono::round<seconds>(*theirs - clock_.wall());
+  if (std::chrono::abs(offset - offset_.load()) < kSkewThatMatters) return false;
+  offset_ = offset;
+  return true;
+}
+
+Result<XmlElement> AwsClient::query(const AwsQuery& query) {
+  http::Query fields = {{"Action", query.action}, {"Version", query.version}};
+  fields.insert(fields.end(), query.parameters.begin(), query.parameters.end());
+  const auto answer =
+      call({.service = query.service,
+            .what = query.action,
+            .headers = {{"Content-Type", "application/x-www-form-urlencoded; charset=utf-8"}},
+            .body = http::build_query(fields),
+            .region = query.region});
+  if (!answer) return std::unexpected(answer.error());
+  auto root = parse_xml(answer->body);
+  if (root) return root;
+  // It was accepted, by whoever it was that answered.
+  return fail(ErrorKind::kUnavailable, std::string(query.service.title) + " " + query.action +
+                                           ": the answer is " + root.error().message);
+}
+
+}  // namespace gpuward::aws

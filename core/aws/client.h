@@ -1,0 +1,80 @@
+// Signed requests to AWS: region, keys, endpoint, signature, time-out, throttling and a clock that
+// is wrong are its business; what to ask is the caller's. Used by the AWS provider of machines and
+// by the notifiers. No message of an error ever holds a key or a token.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "core/aws/answer.h"
+#include "core/aws/endpoint.h"
+#include "core/aws/environment.h"
+#include "core/aws/key_ring.h"
+#include "core/aws/signer.h"
+#include "core/aws/xml.h"
+#include "core/http/client.h"
+#include "core/http/url.h"
+#include "core/model/result.h"
+
+namespace gpuward::aws {
+
+struct AwsCall {
+  AwsService service;
+  std::string what;  // for messages: "TerminateInstances"
+  std::string method = "POST";
+  std::string path = "/";  // escaped by the caller (http::encode_path_segment), without a query
+  HeaderFields headers = {};
+  std::string body = {};
+  std::string region = {};                    // empty: the one of find_region()
+  std::chrono::milliseconds timeout{10'000};  // of one attempt
+};
+
+// A call of the query protocol: EC2, Auto Scaling, STS, SNS, CloudWatch.
+struct AwsQuery {
+  AwsService service;
+  std::string action, version;  // "TerminateInstances", "2016-11-15"
+  http::Query parameters = {};
+  std::string region = {};
+};
+
+// Any thread.
+class AwsClient {
+ public:
+  // `http` and `clock` outlive it.
+  AwsClient(http::Client& http, AwsEnvironment environment, Clock& clock);
+
+  // A 2xx. What AWS has provably not begun (throttled, a signature of a wrong clock, keys that had
+  // ended) is asked again a few times within seconds; nothing else is: whether a call that timed
+  // out (kTimeout) or broke off (kUnavailable) was carried out is for the caller to find out.
+  // Errors are those of kind_of(), and of the transport; kOverloaded: throttled until the end.
+  [[nodiscard]] Result<http::ClientResponse> call(const AwsCall& call);
+  // The root element of the answer.
+  [[nodiscard]] Result<XmlElement> query(const AwsQuery& query);
+
+ private:
+  // Where one call goes.
+  struct Place {
+    std::string url, path, host, region;
+  };
+  [[nodiscard]] Result<std::string> region();
+  [[nodiscard]] Result<Place> place_of(const AwsCall& call);
+  // Until it is answered by something else than "not now".
+  [[nodiscard]] Result<http::ClientResponse> ask(const AwsCall& call, const Place& place);
+  [[nodiscard]] Result<http::ClientResponse> ask_once(const AwsCall& call, const Place& place,
+                                                      const AwsKeys& keys);
+  // Whether the clock of `answer` says that ours made the signature wrong; ours is right then.
+  [[nodiscard]] bool corrects_clock(const AwsFailure& failure, const http::ClientResponse& answer);
+
+  http::Client& http_;
+  const AwsEnvironment environment_;
+  Clock& clock_;
+  AwsKeyRing keys_;
+  std::mutex mutex_;
+  std::string region_;                        // once it is known; guarded by mutex_
+  std::atomic<std::chrono::seconds> offset_;  // of AWS's clock from ours
+};
+
+}  // namespace gpuward::aws

@@ -1,0 +1,34 @@
+// AWS Signature Version 4 in the Authorization header: a pure function of request, keys, scope and
+// time. Not libcurl's own, which is right only for POST. Used by AwsClient.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/aws/keys.h"
+
+namespace gpuward::aws {
+
+using HeaderFields = std::vector<std::pair<std::string, std::string>>;
+
+struct SignableRequest {
+  std::string_view method;
+  std::string_view path;   // as sent, escapes included; empty is "/"
+  std::string_view query;  // as sent, without '?'
+  // With Host, as it is sent. All of them are signed but those that proxies and curl may change.
+  const HeaderFields& headers;
+  std::string_view body;
+};
+
+struct SigningScope {
+  std::string_view region, service;  // "eu-west-1", "autoscaling": the service's signing name
+};
+
+// What goes over the wire besides `headers`: X-Amz-Date, X-Amz-Security-Token for keys that have
+// one, and Authorization.
+[[nodiscard]] HeaderFields sign(const SignableRequest& request, const AwsKeys& keys,
+                                const SigningScope& scope, Clock::Wall now);
+
+}  // namespace gpuward::aws
