@@ -54,6 +54,8 @@ Checkout::Checkout() {
   script("dev", repository_file("dev"));
   fs::create_directories(folder_ / "tests/controlplane");
   folder_.write("tests/controlplane/go.mod", repository_file("tests/controlplane/go.mod"));
+  fs::create_directories(folder_ / "tests/moto");
+  folder_.write("tests/moto/requirements.txt", repository_file("tests/moto/requirements.txt"));
   for (const auto& [name, body] : std::map<std::string, std::string>{{"dpkg-query", kDpkgQuery},
                                                                      {"apt-get", kAptGet},
                                                                      {"cmake", kCmake},
@@ -66,6 +68,9 @@ Checkout::Checkout() {
 
 void Checkout::fill_caches() const {
   script("cache/civetweb-" + found_in("dev", "CIVETWEB=(\\S+)") + "/lib/libcivetweb.a", "");
+  script("cache/moto-" + found_in("tests/moto/requirements.txt", "moto\\[server\\]==(\\S+)") +
+             "/bin/moto_server",
+         "");
   const std::string kubernetes =
       "cache/kubernetes-" +
       found_in("tests/controlplane/go.mod", "k8s\\.io/kubernetes v([0-9.]+)") + "/";

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "tests/support/cache_folder.h"
 #include "tests/support/process.h"
 
 namespace gpuward::support {
@@ -12,12 +13,6 @@ constexpr const char* kVersionFolder = "kubernetes-1.34.4";
 std::string from_environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-std::filesystem::path cache_folder() {
-  const std::string cache = from_environment("GPUWARD_CACHE");
-  if (!cache.empty()) return cache;
-  return std::filesystem::path(from_environment("HOME")) / ".cache/gpuward";
 }
 
 }  // namespace

@@ -1,0 +1,118 @@
+#include "tests/support/moto.h"
+
+#include <csignal>
+
+#include "tests/support/cache_folder.h"
+#include "tests/support/http_get.h"
+#include "tests/support/ports.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::support {
+namespace {
+
+constexpr const char* kMotoFolder = "moto-5.2.5";  // as in tests/moto/requirements.txt
+constexpr aws::AwsService kIam{"IAM", "iam", "iam", "IAM"};
+// A machine under load takes its time to start Python.
+constexpr std::chrono::seconds kStartLimit{60};
+// Those that make the administrator; it checks all others.
+constexpr const char* kUncheckedActions = "3";
+constexpr const char* kEverything =
+    R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]})";
+
+std::filesystem::path python() { return cache_folder() / kMotoFolder / "bin/python"; }
+
+aws::AwsQuery iam(const std::string& action, http::Query parameters) {
+  return {.service = kIam,
+          .action = action,
+          .version = "2010-05-08",
+          .parameters = std::move(parameters)};
+}
+
+}  // namespace
+
+std::string Moto::why_unavailable() {
+  if (!find_program(python().string()).empty()) return {};
+  return "no moto in the cache: `./dev deps --all` installs it";
+}
+
+Moto::Moto() = default;
+
+Result<std::unique_ptr<Moto>> Moto::start() {
+  // Somebody may take a port between our choice and its use: a second choice then.
+  for (int attempt = 1;; ++attempt) {
+    std::unique_ptr<Moto> moto(new Moto());
+    const auto status = moto->spawn();
+    if (status) return moto;
+    if (attempt == 2) return with_context("starting moto", status.error());
+  }
+}
+
+Status Moto::spawn() {
+  const std::string port = std::to_string(free_port());
+  url_ = "http://127.0.0.1:" + port;
+  auto process = Process::spawn(
+      {.argv = {python().string(), "-m", "moto.server", "-H", "127.0.0.1", "-p", port},
+       .env = {{"INITIAL_NO_AUTH_ACTION_COUNT", kUncheckedActions}}});
+  if (!process) return std::unexpected(process.error());
+  process_ = *std::move(process);
+  const auto answers = [this] { return http_get(url_ + "/moto-api/data.json").status == 200; };
+  if (!poll_until([&] { return !process_->running() || answers(); }, kStartLimit) ||
+      !process_->running()) {
+    return fail(ErrorKind::kUnavailable, process_->error_output());
+  }
+  aws::AwsClient anybody(http_, {.variables = variables("AKIAANYBODY", "any")}, clock_);
+  auto admin = add_user(anybody, "admin", kEverything);
+  if (!admin) return std::unexpected(admin.error());
+  admin_ = std::make_unique<aws::AwsClient>(
+      http_, aws::AwsEnvironment{.variables = *std::move(admin)}, clock_);
+  return {};
+}
+
+std::map<std::string, std::string> Moto::variables(const std::string& id,
+                                                   const std::string& secret) const {
+  return {{"AWS_ENDPOINT_URL", url_},
+          {"AWS_REGION", "us-east-1"},
+          {"AWS_ACCESS_KEY_ID", id},
+          {"AWS_SECRET_ACCESS_KEY", secret}};
+}
+
+Result<std::map<std::string, std::string>> Moto::add_user(const std::string& name,
+                                                          const std::string& policy) {
+  return add_user(*admin_, name, policy);
+}
+
+Result<std::map<std::string, std::string>> Moto::add_user(aws::AwsClient& as,
+                                                          const std::string& name,
+                                                          const std::string& policy) {
+  const auto made = as.query(iam("CreateUser", {{"UserName", name}}));
+  if (!made) return std::unexpected(made.error());
+  const auto allowed = as.query(iam(
+      "PutUserPolicy", {{"UserName", name}, {"PolicyName", "rights"}, {"PolicyDocument", policy}}));
+  if (!allowed) return std::unexpected(allowed.error());
+  const auto key = as.query(iam("CreateAccessKey", {{"UserName", name}}));
+  if (!key) return std::unexpected(key.error());
+  const aws::XmlElement& given = key->child("CreateAccessKeyResult").child("AccessKey");
+  return variables(given.text_at("AccessKeyId"), given.text_at("SecretAccessKey"));
+}
+
+Result<std::string> Moto::run_instance(http::Query more) {
+  http::Query parameters = {{"ImageId", "ami-12c6146b"},
+                            {"InstanceType", "p5.48xlarge"},
+                            {"MinCount", "1"},
+                            {"MaxCount", "1"}};
+  parameters.insert(parameters.end(), more.begin(), more.end());
+  const auto made = admin_->query({.service = aws::kEc2,
+                                   .action = "RunInstances",
+                                   .version = "2016-11-15",
+                                   .parameters = parameters});
+  if (!made) return std::unexpected(made.error());
+  return made->text_at("instancesSet/item/instanceId");
+}
+
+void Moto::let_one_pass() const {
+  static_cast<void>(http_post(url_ + "/moto-api/reset-auth", "1"));
+}
+void Moto::freeze() const { process_->signal(SIGSTOP); }
+void Moto::thaw() const { process_->signal(SIGCONT); }
+
+}  // namespace gpuward::support

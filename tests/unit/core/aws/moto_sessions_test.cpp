@@ -1,0 +1,75 @@
+// Keys of a session, from the exchange of a web identity to requests that are signed with them, on
+// a server that checks both.
+#include <gtest/gtest.h>
+
+#include "core/aws/client.h"
+#include "tests/support/moto.h"
+#include "tests/support/require.h"
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::aws {
+namespace {
+
+constexpr AwsService kIam{"IAM", "iam", "iam", "IAM"};
+
+class MotoSessionsTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (!support::Moto::why_unavailable().empty()) return;
+    auto started = support::Moto::start();
+    ASSERT_TRUE(started) << started.error().message;
+    moto = *std::move(started);
+  }
+  static void TearDownTestSuite() { moto.reset(); }
+  void SetUp() override { GPUWARD_REQUIRE(support::Moto::why_unavailable()); }
+
+  static Status iam(const std::string& action, http::Query parameters) {
+    const auto done = moto->admin().query({.service = kIam,
+                                           .action = action,
+                                           .version = "2010-05-08",
+                                           .parameters = std::move(parameters)});
+    if (!done) return std::unexpected(done.error());
+    return {};
+  }
+
+  inline static std::unique_ptr<support::Moto> moto;
+  SystemClock clock;
+  http::CurlClient http;
+};
+
+TEST_F(MotoSessionsTest, AWebIdentityOpensOneWithTheRightsOfItsRole) {
+  ASSERT_TRUE(iam("CreateRole", {{"RoleName", "remediator"},
+                                 {"AssumeRolePolicyDocument",
+                                  R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow",)"
+                                  R"("Principal":{"Federated":"*"},)"
+                                  R"("Action":"sts:AssumeRoleWithWebIdentity"}]})"}}));
+  ASSERT_TRUE(iam("PutRolePolicy",
+                  {{"RoleName", "remediator"},
+                   {"PolicyName", "rights"},
+                   {"PolicyDocument", R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow",)"
+                                      R"("Action":"ec2:Describe*","Resource":"*"}]})"}}));
+  const support::TempDir folder;
+  const auto token = folder.write("token", "eyJhbGciOiJub25lIn0.e30.");
+  AwsClient client(http,
+                   {.variables = {{"AWS_ENDPOINT_URL", moto->url()},
+                                  {"AWS_REGION", "us-east-1"},
+                                  {"AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/remediator"},
+                                  {"AWS_WEB_IDENTITY_TOKEN_FILE", token.string()}}},
+                   clock);
+  moto->let_one_pass();
+  const auto seen =
+      client.query({.service = kEc2, .action = "DescribeInstances", .version = "2016-11-15"});
+  EXPECT_TRUE(seen) << seen.error().message;
+  const auto refused = client.query({.service = kEc2,
+                                     .action = "RebootInstances",
+                                     .version = "2016-11-15",
+                                     .parameters = {{"InstanceId.1", "i-0123456789abcdef0"}}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kForbidden);
+  EXPECT_NE(refused.error().message.find("is not authorized to perform: ec2:RebootInstances"),
+            std::string::npos)
+      << refused.error().message;
+}
+
+}  // namespace
+}  // namespace gpuward::aws
