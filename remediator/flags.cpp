@@ -16,6 +16,7 @@ struct Words {
   std::string severity;             // of policy explain
   std::vector<std::string> labels;  // "key=value" each
   bool check_config = false;
+  int monitor_interval = 30;
 };
 
 void add_web_flags(CLI::App& app, Flags& flags) {
@@ -46,6 +47,17 @@ void add_source_flags(CLI::App& app, const std::string& prefix, http::ClientFile
   app.add_option(prefix + ".key-file", files.key_file, "PEM file of that certificate's key");
 }
 
+// For clusters without an Alertmanager.
+void add_monitor_flags(CLI::App& app, Flags& flags, Words& words) {
+  app.add_flag("--prometheus.alerts", flags.prometheus_alerts,
+               "Read the firing alerts from Prometheus itself, for clusters without an "
+               "Alertmanager; there is no silence then");
+  app.add_option("--prometheus.alerts-interval", words.monitor_interval, "How often, in seconds")
+      ->envname("MONITOR_INTERVAL")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+}
+
 void add_flags(CLI::App& app, Flags& flags, Words& words) {
   add_web_flags(app, flags);
   app.add_option("--config.file", flags.config_file, "YAML file with the policy");
@@ -62,6 +74,7 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
       "--alertmanager.url", flags.alertmanager_url,
       "Alertmanager to read the firing alerts from: once a minute, where a notification was "
       "cut short, and before every disruptive step");
+  add_monitor_flags(app, flags, words);
   add_source_flags(app, "--prometheus", flags.prometheus_files);
   add_source_flags(app, "--alertmanager", flags.alertmanager_files);
   app.add_option("--namespace", flags.state_namespace,
@@ -175,6 +188,9 @@ std::string interpret(const Words& words, Flags& flags) {
       return "--prometheus.url and --alertmanager.url must begin with http:// or https://";
     }
   }
+  if (flags.prometheus_alerts && flags.prometheus_url.empty())
+    return "--prometheus.alerts needs --prometheus.url";
+  flags.monitor_interval = std::chrono::seconds(words.monitor_interval);
   flags.log_level = *level;
   flags.log_format = *format;
   flags.in_cluster = flags.kubeconfig.empty() && flags.context.empty();

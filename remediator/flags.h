@@ -2,6 +2,7 @@
 // only.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -44,6 +45,8 @@ struct Flags {
   bool in_cluster = true;  // neither --kubeconfig nor --context was given
   std::string prometheus_url, alertmanager_url;
   http::ClientFiles prometheus_files, alertmanager_files;  // who we are to them
+  bool prometheus_alerts = false;  // the alerts of Prometheus itself are read too
+  std::chrono::seconds monitor_interval{30};
   // Where lease, ledger and stop switch are; and who we are there, empty outside of a pod.
   std::string state_namespace = "gpuward";
   std::string pod_name;

@@ -163,6 +163,25 @@ void Remediator::assemble() {
                       .log = log_,
                       .clock = clock_});
   readiness_ = std::make_unique<Readiness>(*probe_api_, view_, clock_);
+  start_sources();
+}
+
+void Remediator::start_sources() {
+  SourceParts parts{.policy = policy_,
+                    .known = view_,
+                    .clock = clock_,
+                    .prometheus = {},
+                    .prometheus_client = sources_.prometheus.get()};
+  if (flags_.prometheus_alerts)
+    parts.prometheus = {.url = flags_.prometheus_url, .every = flags_.monitor_interval};
+  for (auto& source : make_sources(parts)) {
+    source_polls_.push_back(std::make_unique<SourcePoll>(
+        std::move(source),
+        SourcePollParts{.intake = *intake_,
+                        .clock = clock_,
+                        .leads = [this] { return election_->is_leader(); },
+                        .on_error = [this](const Error& error) { witness_.on_error({}, error); }}));
+  }
 }
 
 std::unique_ptr<kube::Api> Remediator::make_leaders_api(Deadlines deadlines) {
@@ -215,6 +234,8 @@ Status Remediator::serve(const WebhookSecurity& security) {
 }
 
 std::vector<metrics::Family> Remediator::families() const {
+  std::vector<SourceCounts> sources;
+  for (const auto& poll : source_polls_) sources.push_back(poll->counts());
   return to_families(counters_.values(), {.remediations = view_.count_remediations(),
                                           .queue_length = queue_.size(),
                                           .events_lost = announcer_->lost(),
@@ -225,7 +246,8 @@ std::vector<metrics::Family> Remediator::families() const {
                                           .mode = policy_.get()->mode,
                                           .leads = election_->is_leader(),
                                           .spending = slots_.spending(),
-                                          .api_times = cluster_->times().family()});
+                                          .api_times = cluster_->times().family(),
+                                          .sources = std::move(sources)});
 }
 
 void Remediator::hang_up() {
@@ -258,6 +280,7 @@ void Remediator::tick() {
 void Remediator::request_stop() {
   stop_.request_stop();
   if (webhook_) webhook_->close();
+  for (const auto& poll : source_polls_) poll->request_stop();
   if (controller_) controller_->request_stop();
   if (readiness_) readiness_->request_stop();
 }

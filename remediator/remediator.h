@@ -30,6 +30,8 @@
 #include "remediator/sources/alertmanager_poll.h"
 #include "remediator/sources/alertmanager_webhook.h"
 #include "remediator/sources/prometheus_reports.h"
+#include "remediator/sources/source_parts.h"
+#include "remediator/sources/source_poll.h"
 #include "remediator/witness.h"
 #include "remediator/workflow/controller.h"
 #include "remediator/workflow/ledger_slots.h"
@@ -73,6 +75,7 @@ class Remediator {
   [[nodiscard]] Status serve(const WebhookSecurity& security);
   [[nodiscard]] std::unique_ptr<kube::Api> make_leaders_api(Deadlines deadlines);
   [[nodiscard]] std::unique_ptr<kube::LeaderElection> stand_for_election();
+  void start_sources();
   [[nodiscard]] std::vector<metrics::Family> families() const;
 
   Flags flags_;
@@ -114,6 +117,7 @@ class Remediator {
   std::unique_ptr<AlertmanagerWebhook> webhook_;
   std::unique_ptr<Controller> controller_;
   std::unique_ptr<Readiness> readiness_;
+  std::vector<std::unique_ptr<SourcePoll>> source_polls_;
   std::unique_ptr<http::Server> telemetry_, webhook_server_;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/metrics/process.h"
+#include "remediator/page/source_metrics.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -169,6 +170,7 @@ std::vector<Family> to_families(const CounterValues& counters, const Standing& s
   append_webhook(families, counters);
   append_workflow(families, counters);
   append_standing(families, standing);
+  append_sources(families, standing.sources);
   families.push_back(metrics::build_info());
   metrics::append_process(families);
   return families;

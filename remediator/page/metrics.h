@@ -10,6 +10,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/page/counters.h"
 #include "remediator/policy/step.h"
+#include "remediator/sources/source_poll.h"
 #include "remediator/workflow/cluster_view.h"
 #include "remediator/workflow/ledger_slots.h"
 
@@ -27,6 +28,7 @@ struct Standing {
   bool leads = false;
   std::optional<LedgerSlots::Spending> spending;  // of the replica that leads
   metrics::Family api_times = {};                 // of ApiTimes
+  std::vector<SourceCounts> sources = {};
 };
 
 [[nodiscard]] std::vector<metrics::Family> to_families(const CounterValues& counters,

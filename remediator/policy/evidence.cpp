@@ -6,9 +6,10 @@ namespace gpuward::remediator {
 namespace {
 
 AlertEvidence* find(Remediation& remediation, const std::string& fingerprint) {
-  const auto found =
-      std::find_if(remediation.alerts.begin(), remediation.alerts.end(),
-                   [&](const AlertEvidence& alert) { return alert.fingerprint == fingerprint; });
+  const auto found = std::find_if(
+      remediation.alerts.begin(), remediation.alerts.end(), [&](const AlertEvidence& alert) {
+        return without_origin(alert.fingerprint) == without_origin(fingerprint);
+      });
   return found == remediation.alerts.end() ? nullptr : &*found;
 }
 
@@ -49,6 +50,12 @@ Change fold_firing(Remediation& remediation, const Order& order, WallTime now) {
 
 }  // namespace
 
+std::string_view without_origin(std::string_view fingerprint) {
+  if (fingerprint.starts_with(kPrometheusOrigin))
+    fingerprint.remove_prefix(kPrometheusOrigin.size());
+  return fingerprint;
+}
+
 Change fold(Remediation& remediation, const Order& order, WallTime now) {
   if (order.firing) return fold_firing(remediation, order, now);
   AlertEvidence* known = find(remediation, order.fingerprint);
@@ -65,7 +72,8 @@ bool is_late_repeat(const Order& order, std::span<const Remediation> closed, Wal
     for (const AlertEvidence& alert : remediation.alerts) {
       const bool is_over = remediation.status.phase == Phase::kCancelled ||
                            (alert.ended_at && now - *alert.ended_at < kLateRepeats);
-      if (is_over && alert.fingerprint == order.fingerprint && order.starts_at <= alert.starts_at) {
+      const bool is_same = without_origin(alert.fingerprint) == without_origin(order.fingerprint);
+      if (is_over && is_same && order.starts_at <= alert.starts_at) {
         return true;
       }
     }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/model/severity.h"
 #include "remediator/policy/remediation.h"
@@ -29,6 +30,11 @@ enum class Change : std::uint8_t {
   kNone,  // known already: nothing is written
   kSome,  // the Remediation has changed: it must be written
 };
+
+// What the fingerprints of alerts read from Prometheus' own series begin with. The rest is what an
+// Alertmanager calls the same alert: what comes by both ways is one.
+inline constexpr std::string_view kPrometheusOrigin = "prometheus.";
+[[nodiscard]] std::string_view without_origin(std::string_view fingerprint);
 
 // Evidence a Remediation keeps at most; the oldest that ended give way.
 inline constexpr std::size_t kMaxEvidence = 64;

@@ -61,24 +61,6 @@ Result<std::chrono::system_clock::time_point> time_member(const Json& object, st
   return *time;
 }
 
-// FNV-1a over the labels: the same alert gets the same name, which is all that a fingerprint is
-// for.
-std::string fingerprint_of(const std::map<std::string, std::string>& labels) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  const auto mix = [&hash](std::string_view text) {
-    for (const char byte : text)
-      hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211ULL;
-    hash = (hash ^ 0xffU) * 1099511628211ULL;
-  };
-  for (const auto& [key, value] : labels) {
-    mix(key);
-    mix(value);
-  }
-  std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash));
-  return text.data();
-}
-
 Result<std::string> fingerprint_member(const Json& object, const std::string& path,
                                        const std::map<std::string, std::string>& labels) {
   auto text = text_member(object, "fingerprint", path, Presence::kOptional);
@@ -167,6 +149,22 @@ Result<std::uint64_t> count_member(const Json& object, std::string_view key) {
 }
 
 }  // namespace
+
+std::string fingerprint_of(const std::map<std::string, std::string>& labels) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  const auto mix = [&hash](std::string_view text) {
+    for (const char byte : text)
+      hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211ULL;
+    hash = (hash ^ 0xffU) * 1099511628211ULL;
+  };
+  for (const auto& [key, value] : labels) {
+    mix(key);
+    mix(value);
+  }
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash));
+  return text.data();
+}
 
 Result<Notification> decode_notification(std::string_view body, const PayloadLimits& limits) {
   const auto root = parse_body(body, limits);

@@ -37,6 +37,9 @@ struct PayloadLimits {
   std::size_t max_label_bytes = 4096;
 };
 
+// What Alertmanager itself calls an alert of these labels: its FNV-1a over them, in order.
+[[nodiscard]] std::string fingerprint_of(const std::map<std::string, std::string>& labels);
+
 // kInvalid with the place of the fault (`alerts[3].labels.node: expected a string`), kTooLarge over
 // a cap. Nothing of the sender's values is repeated: the answer ends in somebody's log.
 [[nodiscard]] Result<Notification> decode_notification(std::string_view body,

@@ -28,6 +28,17 @@ NodeIdentity identity_of(const kube::Node& node) {
           .created = node.meta.created};
 }
 
+Order order_of(const AlertEvidence& alert, const std::string& node) {
+  return {.node = node,
+          .severity = alert.severity,
+          .alertname = alert.alertname,
+          .fingerprint = alert.fingerprint,
+          .firing = true,
+          .starts_at = alert.starts_at,
+          .ends_at = {},
+          .foreign = alert.foreign};
+}
+
 // Its Node went, and nothing says that the machine did.
 bool was_given_up(const Remediation& remediation) {
   return remediation.status.phase == Phase::kSuperseded &&
@@ -169,6 +180,19 @@ std::vector<std::string> ClusterView::nodes_with_open() const {
     if (remediation.wants_us()) names.insert(remediation.node);
   }
   return {names.begin(), names.end()};
+}
+
+std::vector<KnownFinding> ClusterView::firing_from(std::string_view origin) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<KnownFinding> findings;
+  for (const auto& [name, remediation] : remediations_) {
+    if (!remediation.open()) continue;
+    for (const AlertEvidence& alert : remediation.alerts) {
+      if (alert.firing() && alert.fingerprint.starts_with(origin))
+        findings.push_back({order_of(alert, remediation.node), remediation.boot_id});
+    }
+  }
+  return findings;
 }
 
 void ClusterView::with_fleet(const std::function<void(const Fleet&)>& use) const {

@@ -15,6 +15,7 @@
 #include "core/kube/objects.h"
 #include "remediator/policy/remediation.h"
 #include "remediator/safety/fleet.h"
+#include "remediator/sources/known_evidence.h"
 
 namespace gpuward::remediator {
 
@@ -24,7 +25,7 @@ struct NodeIdentity {
 };
 
 // Any thread.
-class ClusterView {
+class ClusterView final : public KnownEvidence {
  public:
   // `census`: of a node that budgets count, because it has GPUs.
   // Whether it is a node that was not known: another UID is another node.
@@ -55,6 +56,8 @@ class ClusterView {
   [[nodiscard]] std::vector<std::string> open_for(const std::string& node_name) const;
   // The names of all nodes with such a Remediation.
   [[nodiscard]] std::vector<std::string> nodes_with_open() const;
+
+  [[nodiscard]] std::vector<KnownFinding> firing_from(std::string_view origin) const override;
 
   // The nodes that budgets count, with what is open about each; `use` must not call the view.
   void with_fleet(const std::function<void(const Fleet&)>& use) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/runtime/clock.h"
+#include "remediator/policy/evidence.h"
 #include "remediator/safety/approval.h"
 #include "remediator/safety/other_repairers.h"
 
@@ -78,7 +79,7 @@ std::optional<Gate> alerts_before(const PlannedStep& step, const World& world) {
   const std::set<std::string>& active = **world.alerts;
   const auto speaks = [&](const AlertEvidence& alert) {
     return alert.firing() && alert.severity >= world.remediation.severity &&
-           active.contains(alert.fingerprint);
+           active.contains(std::string(without_origin(alert.fingerprint)));
   };
   if (std::ranges::any_of(world.remediation.alerts, speaks)) return std::nullopt;
   return shut("guard.silence", "Alertmanager has no unsilenced alert of severity " +

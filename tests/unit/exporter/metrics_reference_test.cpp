@@ -201,6 +201,8 @@ TEST(MetricsReference, IsWhatTheRemediatorServes) {
   standing.last_good_reload = clock.wall();
   standing.leads = true;
   http::CurlClient nobody;
+  standing.sources = {
+      {.name = "prometheus", .last_success = clock.wall(), .lag = std::chrono::seconds(1)}};
   standing.api_times = remediator::ApiTimes(nobody, clock).family();
   standing.spending = remediator::LedgerSlots::Spending{
       .breaker = {},

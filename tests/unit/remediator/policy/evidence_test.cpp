@@ -143,6 +143,19 @@ TEST(Evidence, KnowsALateRepeatOfAnAlertThatEnded) {
 }
 
 // One of two Prometheus servers has ended it, the other has not: it keeps its start.
+TEST(Evidence, IsOneWhetherAnAlertmanagerOrPrometheusItselfSaysIt) {
+  Remediation remediation;
+  ASSERT_EQ(fold(remediation, firing(Severity::kReboot, "prometheus.aa"), kStart), Change::kSome);
+
+  EXPECT_EQ(fold(remediation, firing(), kStart + minutes(1)), Change::kNone);
+  EXPECT_EQ(fold(remediation, resolved(kStart + minutes(2)), kStart + minutes(3)), Change::kSome);
+
+  EXPECT_THAT(remediation.alerts, SizeIs(1));
+  EXPECT_FALSE(remediation.any_firing());
+  remediation.status.phase = Phase::kCancelled;
+  EXPECT_TRUE(is_late_repeat(firing(), {{remediation}}, kStart + minutes(4)));
+}
+
 TEST(Evidence, DoesNotTakeAnAlertThatGoesOnForALateRepeatForEver) {
   Remediation closed;
   fold(closed, firing(), kStart);

@@ -1,0 +1,28 @@
+#include <array>
+
+#include "remediator/sources/prometheus_source.h"
+#include "remediator/sources/source_parts.h"
+
+namespace gpuward::remediator {
+namespace {
+
+std::unique_ptr<Source> make_prometheus(const SourceParts& parts) {
+  if (!parts.prometheus) return nullptr;
+  return std::make_unique<PrometheusSource>(*parts.prometheus, *parts.prometheus_client,
+                                            parts.policy, parts.known, parts.clock);
+}
+
+// Null where a source is not switched on.
+constexpr std::array kSources = {make_prometheus};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Source>> make_sources(const SourceParts& parts) {
+  std::vector<std::unique_ptr<Source>> sources;
+  for (const auto make : kSources) {
+    if (auto source = make(parts)) sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,136 @@
+#include "remediator/sources/prometheus_source.h"
+
+#include <cmath>
+#include <utility>
+
+#include "core/kube/names.h"
+#include "core/runtime/json.h"
+#include "core/runtime/text.h"
+#include "remediator/sources/orders.h"
+
+namespace gpuward::remediator {
+namespace {
+
+Result<Alert> alert_of_series(const Json& sample, const PayloadLimits& limits) {
+  const Json& labels = member_at(sample, "metric");
+  if (!labels.is_object() || labels.size() > limits.max_labels) {
+    return fail(ErrorKind::kInvalid, "an alert has no labels, or too many");
+  }
+  Alert alert;
+  for (const auto& [key, value] : labels.items()) {
+    if (!value.is_string() || value.get_ref<const std::string&>().size() > limits.max_label_bytes) {
+      return fail(ErrorKind::kInvalid, "a label of an alert is no string, or too long");
+    }
+    if (key != "__name__" && key != "alertstate") alert.labels[key] = value.get<std::string>();
+  }
+  alert.fingerprint = std::string(kPrometheusOrigin) + fingerprint_of(alert.labels);
+  return alert;
+}
+
+// The value of ALERTS_FOR_STATE: since when the alert's expression holds, in seconds.
+std::optional<WallTime> start_of_series(const Json& sample) {
+  if (string_at(member_at(sample, "metric"), "__name__") != "ALERTS_FOR_STATE") return std::nullopt;
+  const Json& pair = member_at(sample, "value");
+  if (!pair.is_array() || pair.size() != 2 || !pair[1].is_string()) return std::nullopt;
+  const auto seconds = parse_integer<std::int64_t>(pair[1].get_ref<const std::string&>());
+  if (!seconds || *seconds < 0 || *seconds > std::int64_t{1} << 33U) return std::nullopt;
+  return WallTime(std::chrono::seconds(*seconds));
+}
+
+}  // namespace
+
+std::string alerts_query(AskedAlerts asked) {
+  const std::string firing = asked == AskedAlerts::kAll
+                                 ? "ALERTS{alertstate=\"firing\"}"
+                                 : "ALERTS{alertstate=\"firing\",remediation!=\"\"}";
+  // The start, where it is known; a metric's name never counts in matching.
+  return "(ALERTS_FOR_STATE and ignoring(alertstate) " + firing + ") or ignoring(alertstate) " +
+         firing;
+}
+
+Result<FiringSeries> decode_alerts_series(std::string_view body) {
+  const PayloadLimits limits;
+  const auto root =
+      parse_json(body, {.max_bytes = limits.max_bytes, .max_depth = limits.max_depth});
+  if (!root) return std::unexpected(root.error());
+  const Json& samples = member_at(member_at(*root, "data"), "result");
+  if (string_at(*root, "status") != "success" || !samples.is_array()) {
+    return fail(ErrorKind::kInternal, "Prometheus answered with something that is no result");
+  }
+  if (samples.size() > limits.max_alerts) {
+    return fail(ErrorKind::kTooLarge, "more than " + std::to_string(limits.max_alerts) + " alerts");
+  }
+  FiringSeries series;
+  series.is_whole = member_at(*root, "warnings").empty();
+  for (const Json& sample : samples) {
+    auto alert = alert_of_series(sample, limits);
+    if (!alert) return std::unexpected(alert.error());
+    const auto start = start_of_series(sample);
+    if (!start) {
+      ++series.without_start;
+      continue;
+    }
+    alert->starts_at = *start;
+    series.alerts.push_back(std::move(*alert));
+  }
+  return series;
+}
+
+PrometheusSource::PrometheusSource(PrometheusSourceOptions options, http::Client& http,
+                                   const CurrentPolicy& policy, const KnownEvidence& known,
+                                   Clock& clock)
+    : options_(std::move(options)), http_(http), policy_(policy), known_(known), clock_(clock) {
+  while (options_.url.ends_with('/')) options_.url.pop_back();
+}
+
+Result<SourceFindings> PrometheusSource::look() {
+  const bool asks_all = !policy_.get()->foreign_alerts.empty();
+  const std::string query =
+      alerts_query(asks_all ? AskedAlerts::kAll : AskedAlerts::kWithRemediation);
+  http::ClientRequest request;
+  request.url = options_.url + "/api/v1/query?query=" + kube::percent_encode(query);
+  request.timeout = options_.timeout;
+  request.max_response_bytes = PayloadLimits().max_bytes;
+  const auto response = http_.send(request);
+  if (!response) return with_context("reading Prometheus' alerts", response.error());
+  if (response->status != 200) {
+    return fail(ErrorKind::kUnavailable,
+                "reading Prometheus' alerts: it answered " + std::to_string(response->status));
+  }
+  const auto series = decode_alerts_series(response->body);
+  if (!series) return with_context("reading Prometheus' alerts", series.error());
+  SourceFindings findings;
+  findings.read = series->alerts.size() + series->without_start;
+  findings.orders = to_orders_under(&policy_, series->alerts).orders;
+  if (series->without_start > 0) {
+    findings.complaint =
+        Error{ErrorKind::kInvalid,
+              "reading Prometheus' alerts: " + std::to_string(series->without_start) +
+                  " have no ALERTS_FOR_STATE beside them and are not taken"};
+  } else if (series->is_whole) {
+    std::set<std::string> firing;
+    for (const Alert& alert : series->alerts) firing.insert(alert.fingerprint);
+    for (Order& order : ended(firing)) findings.orders.push_back(std::move(order));
+  }
+  return findings;
+}
+
+std::vector<Order> PrometheusSource::ended(const std::set<std::string>& firing) {
+  std::vector<Order> orders;
+  std::map<std::string, Clock::Steady> missing;
+  for (KnownFinding& finding : known_.firing_from(kPrometheusOrigin)) {
+    const std::string& fingerprint = finding.order.fingerprint;
+    if (firing.contains(fingerprint)) continue;
+    const auto known = missing_since_.find(fingerprint);
+    const auto since = known == missing_since_.end() ? clock_.steady() : known->second;
+    missing[fingerprint] = since;
+    if (clock_.steady() - since < options_.gone_for) continue;
+    finding.order.firing = false;
+    finding.order.ends_at = clock_.wall();
+    orders.push_back(std::move(finding.order));
+  }
+  missing_since_ = std::move(missing);
+  return orders;
+}
+
+}  // namespace gpuward::remediator

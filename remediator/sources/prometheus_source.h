@@ -1,0 +1,64 @@
+// The firing alerts as Prometheus itself keeps them (the series ALERTS), for clusters without an
+// Alertmanager. They enter as a webhook's alerts do: same orders, same foreign_alerts. There are no
+// silences here. What is gone from ALERTS for a while has ended; that says nothing of the node.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/http/client.h"
+#include "core/runtime/clock.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/sources/alertmanager_payload.h"
+#include "remediator/sources/known_evidence.h"
+#include "remediator/sources/source.h"
+
+namespace gpuward::remediator {
+
+struct PrometheusSourceOptions {
+  std::string url;  // Prometheus' base: `http://prometheus:9090`
+  std::chrono::milliseconds every{30'000};
+  std::chrono::milliseconds timeout{10'000};
+  // How long an alert must be gone before it counts as ended: a Prometheus that starts anew knows
+  // none for a moment.
+  std::chrono::milliseconds gone_for{300'000};
+};
+
+class PrometheusSource final : public Source {
+ public:
+  // All must outlive it.
+  PrometheusSource(PrometheusSourceOptions options, http::Client& http, const CurrentPolicy& policy,
+                   const KnownEvidence& known, Clock& clock);
+  [[nodiscard]] std::string_view name() const override { return "prometheus"; }
+  [[nodiscard]] std::chrono::milliseconds every() const override { return options_.every; }
+  [[nodiscard]] Result<SourceFindings> look() override;
+
+ private:
+  [[nodiscard]] std::vector<Order> ended(const std::set<std::string>& firing);
+
+  PrometheusSourceOptions options_;
+  http::Client& http_;
+  const CurrentPolicy& policy_;
+  const KnownEvidence& known_;
+  Clock& clock_;
+  std::map<std::string, Clock::Steady> missing_since_;  // by fingerprint
+};
+
+struct FiringSeries {
+  std::vector<Alert> alerts;
+  std::size_t without_start = 0;  // ALERTS without ALERTS_FOR_STATE: nobody knows since when
+  bool is_whole = true;           // false: the answer has warnings, so that parts may be missing
+};
+
+// The PromQL for the alerts that fire; of all, or only of those that say themselves what to do.
+enum class AskedAlerts : std::uint8_t { kAll, kWithRemediation };
+[[nodiscard]] std::string alerts_query(AskedAlerts asked);
+
+// The answer of /api/v1/query to it. kTooLarge over PayloadLimits.
+[[nodiscard]] Result<FiringSeries> decode_alerts_series(std::string_view body);
+
+}  // namespace gpuward::remediator

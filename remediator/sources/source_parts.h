@@ -1,0 +1,30 @@
+// What the sources are made of, and the table of all of them (sources/all.cpp). Made by the
+// composition root, where what only the flags know is filled in.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/http/client.h"
+#include "core/runtime/clock.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/sources/known_evidence.h"
+#include "remediator/sources/prometheus_source.h"
+#include "remediator/sources/source.h"
+
+namespace gpuward::remediator {
+
+// All must outlive the sources.
+struct SourceParts {
+  const CurrentPolicy& policy;
+  const KnownEvidence& known;
+  Clock& clock;
+  std::optional<PrometheusSourceOptions> prometheus;  // absent: its alerts are not read
+  http::Client* prometheus_client = nullptr;
+};
+
+// Those that are switched on.
+[[nodiscard]] std::vector<std::unique_ptr<Source>> make_sources(const SourceParts& parts);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,71 @@
+#include "remediator/sources/source_poll.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::chrono::seconds kTakeWithin{10};
+// Who has more to say is heard again soon, but never in a tight loop.
+constexpr std::chrono::milliseconds kMoreAfter{200};
+// How soon a replica that leads by now begins to ask.
+constexpr std::chrono::milliseconds kLeadInterval{500};
+
+}  // namespace
+
+SourcePoll::SourcePoll(std::unique_ptr<Source> source, SourcePollParts parts)
+    : source_(std::move(source)),
+      parts_(std::move(parts)),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+SourcePoll::~SourcePoll() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+void SourcePoll::run(const std::stop_token& stop) {
+  auto wait = kLeadInterval;
+  while (parts_.clock.sleep_for(wait, stop)) {
+    wait = kLeadInterval;
+    if (!parts_.leads()) continue;
+    const auto has_more = round();
+    count(has_more);
+    wait = has_more && *has_more ? std::min(kMoreAfter, source_->every()) : source_->every();
+  }
+}
+
+Result<bool> SourcePoll::round() {
+  auto findings = source_->look();
+  if (!findings) return std::unexpected(findings.error());
+  const auto taken = parts_.intake.take(findings->orders, parts_.clock.steady() + kTakeWithin);
+  if (!taken) return with_context("findings of " + std::string(source_->name()), taken.error());
+  if (auto settled = source_->settle(); !settled) return std::unexpected(settled.error());
+  {
+    const std::lock_guard lock(mutex_);
+    counts_.read += findings->read;
+    counts_.findings += taken->accepted;
+    counts_.lag = findings->lag;
+  }
+  if (findings->complaint) return std::unexpected(*findings->complaint);
+  return findings->has_more;
+}
+
+void SourcePoll::count(const Result<bool>& outcome) {
+  if (!outcome) parts_.on_error(outcome.error());
+  const std::lock_guard lock(mutex_);
+  if (outcome) {
+    counts_.last_success = parts_.clock.wall();
+  } else {
+    ++counts_.errors;
+  }
+}
+
+SourceCounts SourcePoll::counts() const {
+  const std::lock_guard lock(mutex_);
+  SourceCounts counts = counts_;
+  counts.name = source_->name();
+  return counts;
+}
+
+}  // namespace gpuward::remediator

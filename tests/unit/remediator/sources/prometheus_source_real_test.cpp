@@ -1,0 +1,100 @@
+// The alerts of a real Prometheus that evaluates rules, as the series ALERTS has them.
+#include <gmock/gmock.h>
+
+#include <memory>
+
+#include "remediator/sources/prometheus_source.h"
+#include "tests/support/http_get.h"
+#include "tests/support/ports.h"
+#include "tests/support/process.h"
+#include "tests/support/require.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
+#include "tests/unit/remediator/sources/source_fakes.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kRules =
+    "groups:\n"
+    "  - name: any\n"
+    "    rules:\n"
+    "      - {alert: Bad, expr: vector(1), for: 0s,"
+    " labels: {node: gpu-01, remediation: reboot}}\n"
+    "      - {alert: NotYet, expr: vector(1), for: 1h,"
+    " labels: {node: gpu-02, remediation: reboot}}\n"
+    "      - {alert: Foreign, expr: vector(1), labels: {node: gpu-03}}\n";
+
+class AlertsOfARealPrometheus : public ::testing::Test {
+ protected:
+  AlertsOfARealPrometheus() : policy_(Policy{}) {}
+  void SetUp() override {
+    GPUWARD_REQUIRE(support::why_no_program("prometheus"));
+    const int port = support::free_port();
+    url_ = "http://127.0.0.1:" + std::to_string(port);
+    const auto rules = folder_.write("rules.yaml", kRules);
+    const auto config =
+        folder_.write("prometheus.yaml",
+                      "global: {evaluation_interval: 1s}\nrule_files: [" + rules.string() + "]\n");
+    auto process = support::Process::spawn(
+        {.argv = {"prometheus", "--config.file=" + config.string(),
+                  "--storage.tsdb.path=" + folder_.path().string() + "/db",
+                  "--web.listen-address=127.0.0.1:" + std::to_string(port)}});
+    ASSERT_TRUE(process.has_value()) << process.error().message;
+    prometheus_ = *std::move(process);
+    source_ = std::make_unique<PrometheusSource>(PrometheusSourceOptions{.url = url_}, client_,
+                                                 policy_, known_, clock_);
+  }
+  std::vector<Order> orders_of(std::size_t number) {
+    std::vector<Order> orders;
+    (void)support::poll_until(
+        [&] {
+          const auto found = source_->look();
+          if (found) orders = found->orders;
+          return orders.size() == number;
+        },
+        seconds(40));
+    return orders;
+  }
+
+  support::TempDir folder_;
+  std::string url_;
+  std::unique_ptr<support::Process> prometheus_;
+  http::CurlClient client_;
+  CurrentPolicy policy_;
+  ListedEvidence known_;
+  SystemClock clock_;
+  std::unique_ptr<PrometheusSource> source_;
+};
+
+TEST_F(AlertsOfARealPrometheus, AreThoseThatFireWithTheTimeSinceWhen) {
+  const auto orders = orders_of(1);
+
+  ASSERT_THAT(orders, SizeIs(1));
+  EXPECT_EQ(orders[0].alertname, "Bad");
+  EXPECT_EQ(orders[0].node, "gpu-01");
+  const auto age = std::chrono::system_clock::now() - orders[0].starts_at;
+  EXPECT_GE(age, seconds(-2));
+  EXPECT_LT(age, seconds(90));
+  const auto found = source_->look();
+  ASSERT_TRUE(found.has_value());
+  EXPECT_FALSE(found->complaint.has_value());
+}
+
+TEST_F(AlertsOfARealPrometheus, IncludeThoseOfOthersThatThePolicyKnows) {
+  Policy policy;
+  policy.foreign_alerts = {{.match = {{"alertname", "Foreign"}}, .severity = Severity::kReset}};
+  policy_.set(policy);
+
+  const auto orders = orders_of(2);
+
+  ASSERT_THAT(orders, SizeIs(2));
+  EXPECT_NE(orders[0].foreign, orders[1].foreign);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

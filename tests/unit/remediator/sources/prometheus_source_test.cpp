@@ -1,0 +1,159 @@
+#include "remediator/sources/prometheus_source.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/fakes/fake_clock.h"
+#include "tests/unit/remediator/sources/source_fakes.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr const char* kStarted =
+    R"({"metric":{"__name__":"ALERTS_FOR_STATE","alertname":"Bad","node":"gpu-01","remediation":"reboot"},"value":[1790000100,"1790000000"]})";
+
+std::string series(const std::string& samples, const std::string& more = "") {
+  return R"({"status":"success",)" + more + R"("data":{"resultType":"vector","result":[)" +
+         samples + "]}}";
+}
+
+class PrometheusSourceTest : public ::testing::Test {
+ protected:
+  PrometheusSourceTest() : policy(Policy{}) {}
+  // What of the alert is in the cluster by now.
+  void remember() {
+    const auto found = source.look();
+    ASSERT_TRUE(found.has_value() && found->orders.size() == 1);
+    known.all = {{found->orders[0], "boot-1"}};
+  }
+  std::vector<Order> orders() {
+    const auto found = source.look();
+    EXPECT_TRUE(found.has_value());
+    return found ? found->orders : std::vector<Order>();
+  }
+  fakes::FakeClock clock;
+  AnsweringClient client;
+  CurrentPolicy policy;
+  ListedEvidence known;
+  PrometheusSource source{{.url = "http://prometheus:9090/"}, client, policy, known, clock};
+};
+
+TEST_F(PrometheusSourceTest, TakesWhatFiresWithItsStartAndTheNameThatAlertmanagerGivesIt) {
+  client.say(200, series(kStarted));
+
+  const auto found = source.look();
+
+  ASSERT_TRUE(found.has_value());
+  ASSERT_THAT(found->orders, SizeIs(1));
+  const Order& order = found->orders[0];
+  EXPECT_EQ(order.node, "gpu-01");
+  EXPECT_EQ(order.severity, Severity::kReboot);
+  EXPECT_EQ(order.starts_at, WallTime(seconds(1790000000)));
+  EXPECT_EQ(without_origin(order.fingerprint),
+            fingerprint_of({{"alertname", "Bad"}, {"node", "gpu-01"}, {"remediation", "reboot"}}));
+  EXPECT_THAT(client.requests[0].url, HasSubstr("http://prometheus:9090/api/v1/query?query="));
+  EXPECT_THAT(client.requests[0].url, HasSubstr("remediation%21%3D"));
+}
+
+TEST_F(PrometheusSourceTest, AsksForAllWhereThePolicyKnowsForeignAlerts) {
+  Policy next;
+  next.foreign_alerts = {{.match = {{"alertname", "Down"}}, .severity = Severity::kReset}};
+  policy.set(next);
+  client.say(
+      200,
+      series(
+          R"({"metric":{"__name__":"ALERTS_FOR_STATE","alertname":"Down","node":"n"},"value":[1,"1"]})"));
+
+  const auto found = orders();
+
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_TRUE(found[0].foreign);
+  EXPECT_THAT(client.requests[0].url, Not(HasSubstr("remediation")));
+}
+
+TEST_F(PrometheusSourceTest, SaysThatAnAlertHasEndedOnlyAfterItWasGoneForAWhile) {
+  client.say(200, series(kStarted));
+  remember();
+  client.say(200, series(""));
+
+  EXPECT_THAT(orders(), IsEmpty());
+  clock.advance(minutes(4));
+  EXPECT_THAT(orders(), IsEmpty());
+  clock.advance(minutes(1));
+  const auto ended = orders();
+
+  ASSERT_THAT(ended, SizeIs(1));
+  EXPECT_FALSE(ended[0].firing);
+  EXPECT_EQ(ended[0].node, "gpu-01");
+}
+
+TEST_F(PrometheusSourceTest, CountsTheAbsenceAnewOnceAnAlertWasBack) {
+  client.say(200, series(kStarted));
+  remember();
+  client.say(200, series(""));
+  (void)orders();
+  clock.advance(minutes(4));
+  client.say(200, series(kStarted));
+  (void)orders();
+  client.say(200, series(""));
+  (void)orders();
+  clock.advance(minutes(4));
+
+  EXPECT_THAT(orders(), IsEmpty());
+}
+
+TEST_F(PrometheusSourceTest, EndsNothingOnAnAnswerThatMayLackAPart) {
+  client.say(200, series(kStarted));
+  remember();
+  client.say(200, series("", R"("warnings":["a store did not answer"],)"));
+
+  (void)orders();
+  clock.advance(minutes(10));
+
+  EXPECT_THAT(orders(), IsEmpty());
+}
+
+TEST_F(PrometheusSourceTest, EndsOnlyWhatIsItsOwn) {
+  known.all = {{an_order("gpu-01", "ab12"), "boot-1"}};
+  client.say(200, series(""));
+
+  (void)orders();
+  clock.advance(minutes(10));
+
+  EXPECT_THAT(orders(), IsEmpty());
+}
+
+TEST_F(PrometheusSourceTest, ComplainsOfAlertsWithoutAStartAndTakesTheOthers) {
+  client.say(
+      200,
+      series(
+          std::string(kStarted) +
+          R"(,{"metric":{"__name__":"ALERTS","alertname":"X","alertstate":"firing"},"value":[1,"1"]})"));
+
+  const auto found = source.look();
+
+  ASSERT_TRUE(found.has_value());
+  EXPECT_THAT(found->orders, SizeIs(1));
+  ASSERT_TRUE(found->complaint.has_value());
+  EXPECT_THAT(found->complaint->message, HasSubstr("1 have no ALERTS_FOR_STATE"));
+}
+
+TEST_F(PrometheusSourceTest, FailsWithoutAUsableAnswer) {
+  EXPECT_FALSE(source.look());
+  client.say(503, "");
+  EXPECT_FALSE(source.look());
+  client.say(200, R"({"status":"error"})");
+  EXPECT_FALSE(source.look());
+  client.say(200, series(R"({"metric":{"node":7},"value":[1,"1"]})"));
+  EXPECT_FALSE(source.look());
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

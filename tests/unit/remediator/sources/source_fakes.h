@@ -1,0 +1,82 @@
+// What the tests of the sources put around them: an answer for each request, and what is known.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/http/client.h"
+#include "remediator/sources/intake.h"
+#include "remediator/sources/known_evidence.h"
+
+namespace gpuward::remediator {
+
+// Gives the same answer to every request until another is set. One thread.
+class AnsweringClient final : public http::Client {
+ public:
+  Result<http::ClientResponse> send(const http::ClientRequest& request) override {
+    requests.push_back(request);
+    return answer;
+  }
+  Result<http::ClientResponse> stream(const http::ClientRequest&, std::chrono::milliseconds,
+                                      std::stop_token,
+                                      const std::function<bool(std::string_view)>&) override {
+    return fail(ErrorKind::kInternal, "not used");
+  }
+  void say(int status, std::string body) {
+    http::ClientResponse response;
+    response.status = status;
+    response.body = std::move(body);
+    answer = std::move(response);
+  }
+  std::vector<http::ClientRequest> requests;
+  Result<http::ClientResponse> answer = fail(ErrorKind::kUnavailable, "nobody there");
+};
+
+inline Order an_order(const std::string& node, const std::string& fingerprint) {
+  Order order;
+  order.node = node;
+  order.severity = Severity::kReboot;
+  order.fingerprint = fingerprint;
+  return order;
+}
+
+class ListedEvidence final : public KnownEvidence {
+ public:
+  std::vector<KnownFinding> firing_from(std::string_view origin) const override {
+    std::vector<KnownFinding> found;
+    for (const KnownFinding& finding : all) {
+      if (finding.order.fingerprint.starts_with(origin)) found.push_back(finding);
+    }
+    return found;
+  }
+  std::vector<KnownFinding> all;
+};
+
+// Keeps what it is given; refuses where a test says so. Any thread.
+class KeepingIntake final : public Intake {
+ public:
+  Result<IntakeCounts> take(std::span<const Order> orders, Clock::Steady) override {
+    const std::lock_guard lock(mutex_);
+    if (refuses_) return fail(ErrorKind::kOverloaded, "too many nodes are waiting");
+    orders_.insert(orders_.end(), orders.begin(), orders.end());
+    return IntakeCounts{.accepted = orders.size()};
+  }
+  void refuse(bool refuses) {
+    const std::lock_guard lock(mutex_);
+    refuses_ = refuses;
+  }
+  std::vector<Order> orders() {
+    const std::lock_guard lock(mutex_);
+    return orders_;
+  }
+
+ private:
+  std::mutex mutex_;
+  bool refuses_ = false;
+  std::vector<Order> orders_;
+};
+
+}  // namespace gpuward::remediator
