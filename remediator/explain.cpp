@@ -19,7 +19,8 @@ std::string explain_alert(const AlertEvidence& alert) {
   return "  alert " + alert.alertname + " (" + alert.fingerprint + "), severity " +
          std::string(to_string(alert.severity)) + ", since " + to_rfc3339(alert.starts_at) +
          (alert.firing() ? ", firing" : ", ended " + time_or_dash(alert.ended_at)) +
-         (alert.foreign ? ", foreign" : "") + "\n";
+         (alert.foreign ? ", foreign" : "") +
+         (alert.error_class.empty() ? "" : ", " + alert.error_class) + "\n";
 }
 
 std::string explain_step(const StepRecord& step) {

@@ -31,6 +31,7 @@ Json alerts_of(const Remediation& remediation) {
     alerts.push_back({{"alertname", alert.alertname},
                       {"fingerprint", alert.fingerprint},
                       {"severity", std::string(to_string(alert.severity))},
+                      {"errorClass", alert.error_class},
                       {"startsAt", to_rfc3339_ms(alert.starts_at)},
                       {"endedAt", alert.ended_at ? Json(to_rfc3339_ms(*alert.ended_at)) : Json()}});
   }

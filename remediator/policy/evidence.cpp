@@ -44,7 +44,7 @@ Change fold_firing(Remediation& remediation, const Order& order, WallTime now) {
   }
   if (!make_room(remediation.alerts)) return raised;
   remediation.alerts.push_back({order.alertname, order.fingerprint, order.severity, order.starts_at,
-                                now, std::nullopt, order.foreign});
+                                now, std::nullopt, order.foreign, order.error_class});
   return Change::kSome;
 }
 

@@ -24,6 +24,7 @@ struct Order {
   WallTime starts_at;
   WallTime ends_at;      // of a resolved one
   bool foreign = false;  // node and severity are the policy's words for it (foreign_alerts)
+  std::string error_class = {};
 };
 
 enum class Change : std::uint8_t {

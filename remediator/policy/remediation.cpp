@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "remediator/policy/error_class.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -53,6 +55,16 @@ std::optional<WallTime> Remediation::ended_at() const {
     last = std::max(last.value_or(*alert.ended_at), *alert.ended_at);
   }
   return last;
+}
+
+std::string error_class_of(const Remediation& remediation) {
+  std::string worst;
+  const bool any_fires = remediation.any_firing();
+  for (const AlertEvidence& alert : remediation.alerts) {
+    const bool counts = alert.firing() || !any_fires;
+    if (counts && is_milder_class(worst, alert.error_class)) worst = alert.error_class;
+  }
+  return worst;
 }
 
 }  // namespace gpuward::remediator

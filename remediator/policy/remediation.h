@@ -61,6 +61,7 @@ struct AlertEvidence {
   WallTime first_received;
   std::optional<WallTime> ended_at;  // absent while it fires
   bool foreign = false;              // not of gpuward's rules: never enough for harm by itself
+  std::string error_class = {};      // policy/error_class
 
   [[nodiscard]] bool firing() const { return !ended_at.has_value(); }
   friend bool operator==(const AlertEvidence&, const AlertEvidence&) = default;
@@ -156,5 +157,9 @@ struct Remediation {
   // When the last of the alerts ended; nullopt while any fires or where there is none.
   [[nodiscard]] std::optional<WallTime> ended_at() const;
 };
+
+// The class of the worst error that fires; where none does, of the worst that did. Empty where
+// there is none.
+[[nodiscard]] std::string error_class_of(const Remediation& remediation);
 
 }  // namespace gpuward::remediator

@@ -2,6 +2,7 @@
 
 #include "core/kube/names.h"
 #include "core/runtime/text.h"
+#include "remediator/policy/error_class.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -44,7 +45,8 @@ Result<Order> to_order(const Alert& alert, const ForeignAlertRule* rule) {
                .firing = alert.firing,
                .starts_at = alert.starts_at,
                .ends_at = alert.ends_at,
-               .foreign = rule != nullptr};
+               .foreign = rule != nullptr,
+               .error_class = error_class_of(alert.labels, *severity)};
 }
 
 }  // namespace

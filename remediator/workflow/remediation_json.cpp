@@ -41,6 +41,7 @@ AlertEvidence decode_evidence(const Json& json) {
   alert.first_received = time_at(json, "firstReceived").value_or(WallTime());
   alert.ended_at = time_at(json, "endedAt");
   alert.foreign = flag_at(json, "foreign").value_or(false);
+  alert.error_class = string_at(json, "errorClass");
   return alert;
 }
 
@@ -51,6 +52,7 @@ Json encode_evidence(const AlertEvidence& alert) {
                {"startsAt", to_rfc3339_ms(alert.starts_at)},
                {"firstReceived", to_rfc3339_ms(alert.first_received)}};
   if (alert.foreign) json["foreign"] = true;
+  if (!alert.error_class.empty()) json["errorClass"] = alert.error_class;
   if (alert.ended_at) json["endedAt"] = to_rfc3339_ms(*alert.ended_at);
   return json;
 }

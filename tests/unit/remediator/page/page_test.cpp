@@ -25,7 +25,8 @@ Remediation some_remediation() {
   remediation.name = "rem-1";
   remediation.node = "gpu-01";
   remediation.severity = Severity::kReboot;
-  remediation.alerts.push_back({"Bad\n\"x\"", "ab", Severity::kReboot, {}, {}, std::nullopt});
+  remediation.alerts.push_back(
+      {"Bad\n\"x\"", "ab", Severity::kReboot, {}, {}, std::nullopt, false, "XID_ERROR"});
   remediation.status.phase = Phase::kQuarantined;
   return remediation;
 }
@@ -58,6 +59,7 @@ TEST(Audit, IsOneJsonLineWithTheEvidence) {
   EXPECT_EQ(json["rule"], "severities.reboot");
   EXPECT_EQ(json["reasons"][0], "alert Bad fires");
   EXPECT_EQ(json["alerts"][0]["fingerprint"], "ab");
+  EXPECT_EQ(json["alerts"][0]["errorClass"], "XID_ERROR");
 }
 
 void write_line(AuditTrail& trail, AuditMoment moment) {

@@ -29,6 +29,7 @@ TEST(Orders, TakeNodeSeverityAndName) {
   EXPECT_EQ(orders.orders[0].node, "gpu-01");
   EXPECT_EQ(orders.orders[0].severity, Severity::kReset);
   EXPECT_EQ(orders.orders[0].alertname, "A");
+  EXPECT_EQ(orders.orders[0].error_class, "GPU_HEALTH_ERROR");
 }
 
 TEST(Orders, IgnoreAlertsThatAskForNothing) {

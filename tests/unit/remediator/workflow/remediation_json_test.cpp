@@ -26,7 +26,8 @@ Remediation full() {
   remediation.instance_id = "aws:///a/i-1";
   remediation.severity = Severity::kReboot;
   remediation.alerts.push_back({"Bad", "ab", Severity::kReboot, kNow, kNow, std::nullopt});
-  remediation.alerts.push_back({"Worse", "cd", Severity::kReset, kNow, kNow, kNow, true});
+  remediation.alerts.push_back(
+      {"Worse", "cd", Severity::kReset, kNow, kNow, kNow, true, "XID_CRITICAL_79"});
   remediation.status.phase = Phase::kQuarantined;
   remediation.status.mode = Mode::kCordon;
   remediation.status.rule = "severities.reboot";
