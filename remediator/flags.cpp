@@ -83,6 +83,9 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
       ->capture_default_str();
   app.add_option("--pod-name", flags.pod_name, "Our own pod, which a drain takes last")
       ->envname("POD_NAME");
+  app.add_option("--notifications.webhook-url", flags.webhook_url,
+                 "Webhook that is told of remediations, as the sink `webhook` of the policy would")
+      ->envname("WEBHOOK_URL");
   app.add_option("--audit.path", flags.audit_path, "File of the audit trail; default: stdout");
   app.add_option("--log.level", words.level, "debug, info, warn or error")->capture_default_str();
   app.add_option("--log.format", words.format, "logfmt or json")->capture_default_str();
@@ -191,6 +194,10 @@ std::string interpret(const Words& words, Flags& flags) {
   if (flags.prometheus_alerts && flags.prometheus_url.empty())
     return "--prometheus.alerts needs --prometheus.url";
   flags.monitor_interval = std::chrono::seconds(words.monitor_interval);
+  const std::string& told = flags.webhook_url;
+  if (!told.empty() && !told.starts_with("http://") && !told.starts_with("https://")) {
+    return "WEBHOOK_URL must begin with http:// or https://";
+  }
   flags.log_level = *level;
   flags.log_format = *format;
   flags.in_cluster = flags.kubeconfig.empty() && flags.context.empty();

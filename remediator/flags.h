@@ -51,6 +51,7 @@ struct Flags {
   std::string state_namespace = "gpuward";
   std::string pod_name;
   std::filesystem::path audit_path;  // empty: stdout
+  std::string webhook_url;           // WEBHOOK_URL of the environment: a sink of notifications
   std::string node;                  // of the commands about one node
   kube::Labels labels;               // of policy explain: those of a node that need not exist
   std::optional<Severity> severity;  // of policy explain; none: all

@@ -14,6 +14,7 @@
 #include "remediator/explain.h"
 #include "remediator/flags.h"
 #include "remediator/human_commands.h"
+#include "remediator/notify/sink.h"
 #include "remediator/policy_commands.h"
 #include "remediator/remediator.h"
 
@@ -70,6 +71,11 @@ int check_config(const Flags& flags) {
   if (!sources) return complain(sources.error());
   const auto policy = gpuward::remediator::load_policy(flags);
   if (!policy) return complain(policy.error());
+  for (const auto& settings : policy->notifications.sinks) {
+    if (const auto sink = gpuward::remediator::open_sink(settings); !sink) {
+      return complain(sink.error());
+    }
+  }
   std::cout << "The configuration is good. Mode: " << to_string(policy->mode) << "\n";
   return 0;
 }

@@ -54,7 +54,9 @@ std::string explain_policy(const Flags& flags, const Policy& policy, const kube:
     if (flags.severity.value_or(severity) != severity) continue;
     text += "\n" + severity_text(policy, severity);
   }
-  return text + "\n" + guards_text(policy);
+  text += "\n" + guards_text(policy);
+  const std::string told = notifications_text(policy.notifications);
+  return told.empty() ? text : text + "\n" + told;
 }
 
 Result<std::string> run_policy_command(const Flags& flags, Clock& clock) {

@@ -48,6 +48,7 @@ Result<Policy> load_policy(const Flags& flags) {
       return std::unexpected(loaded.error());
   }
   if (flags.mode) policy.mode = *flags.mode;
+  add_environment_sink(policy.notifications, flags.webhook_url);
   return policy;
 }
 
@@ -62,9 +63,12 @@ Result<std::unique_ptr<Remediator>> Remediator::start(const Flags& flags, Clock&
   if (!sources) return std::unexpected(sources.error());
   auto cluster = Cluster::connect(flags, clock);
   if (!cluster) return std::unexpected(cluster.error());
+  const auto sinks = policy->notifications.sinks;
   std::unique_ptr<Remediator> remediator(new Remediator(
       flags, std::move(*policy), std::move(*audit), std::move(*cluster), clock, log));
   remediator->sources_ = std::move(*sources);
+  if (auto opened = remediator->notifier_.set_sinks(sinks); !opened)
+    return std::unexpected(opened.error());
   remediator->assemble();
   if (auto serving = remediator->serve(*security); !serving)
     return std::unexpected(serving.error());
@@ -94,6 +98,7 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
       work_store_(*work_api_),
       intake_store_(*intake_api_),
       queue_(clock, kQueueCapacity),
+      notifier_(clock, log, [this](const std::string& node) { (void)queue_.add(node); }),
       election_(stand_for_election()),
       stop_switch_(*switch_api_, {.ns = flags_.state_namespace, .config_map = kSwitchName}),
       ledger_(*ledger_api_,
@@ -145,7 +150,8 @@ void Remediator::assemble() {
                       .permit = [this] { return stop_switch_.permit(); },
                       .announcer = *announcer_,
                       .observer = witness_,
-                      .clock = clock_});
+                      .clock = clock_,
+                      .notifications = &notifier_});
   webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{.policy = &policy_}, *intake_,
                                                    alertmanager_.get(), witness_, clock_);
   returned_ = std::make_unique<ReturnedMachines>(view_, *intake_, clock_);
@@ -247,7 +253,8 @@ std::vector<metrics::Family> Remediator::families() const {
                                           .leads = election_->is_leader(),
                                           .spending = slots_.spending(),
                                           .api_times = cluster_->times().family(),
-                                          .sources = std::move(sources)});
+                                          .sources = std::move(sources),
+                                          .sinks = notifier_.tallies()});
 }
 
 void Remediator::hang_up() {
@@ -265,6 +272,12 @@ void Remediator::reload() {
     last_reload_good_ = false;
     return;
   }
+  if (auto opened = notifier_.set_sinks(policy->notifications.sinks); !opened) {
+    log_.error("The new sinks cannot be opened: the old policy stays in force",
+               {{"error", opened.error().message}});
+    last_reload_good_ = false;
+    return;
+  }
   say_what_is_on(*policy, log_);
   evictor_.set_rate(policy->evictions);
   policy_.set(std::move(*policy));
@@ -279,6 +292,7 @@ void Remediator::tick() {
 
 void Remediator::request_stop() {
   stop_.request_stop();
+  notifier_.request_stop();
   if (webhook_) webhook_->close();
   for (const auto& poll : source_polls_) poll->request_stop();
   if (controller_) controller_->request_stop();

@@ -21,6 +21,7 @@
 #include "remediator/cluster.h"
 #include "remediator/flags.h"
 #include "remediator/gates/stop_switch.h"
+#include "remediator/notify/notifier.h"
 #include "remediator/page/audit.h"
 #include "remediator/page/counters.h"
 #include "remediator/page/readiness.h"
@@ -97,6 +98,7 @@ class Remediator {
   RemediationStore work_store_, intake_store_;
   ClusterView view_;
   WorkQueue queue_;
+  Notifier notifier_;
   SourceClients sources_;
   std::unique_ptr<PrometheusReports> reports_;
   std::unique_ptr<AlertmanagerApi> alertmanager_;

@@ -7,6 +7,7 @@
 #include "remediator/actions/collect_evidence_action.h"
 #include "remediator/actions/drain_action.h"
 #include "remediator/actions/gpu_reset_action.h"
+#include "remediator/actions/notify_action.h"
 #include "remediator/actions/quarantine_action.h"
 #include "remediator/actions/quarantine_job_action.h"
 #include "remediator/actions/reboot_action.h"
@@ -36,6 +37,9 @@ std::unique_ptr<StepAction> make_reboot(const StepServices& services) {
 std::unique_ptr<StepAction> make_terminate(const StepServices& services) {
   return std::make_unique<TerminateAction>(services.api, services.machines);
 }
+std::unique_ptr<StepAction> make_notify(const StepServices&) {
+  return std::make_unique<NotifyAction>();
+}
 std::unique_ptr<StepAction> make_verify(const StepServices& services) {
   return std::make_unique<VerifyAction>(services.reports, services.policy);
 }
@@ -45,7 +49,7 @@ struct StepEntry {
   std::unique_ptr<StepAction> (*make)(const StepServices& services);
 };
 
-constinit const std::array<StepEntry, 7> kSteps = {{
+constinit const std::array<StepEntry, 8> kSteps = {{
     {Step::kCollectEvidence, make_job<CollectEvidenceAction>},
     {Step::kDrain, make_drain},
     {Step::kGpuReset, make_job<GpuResetAction>},
@@ -53,6 +57,7 @@ constinit const std::array<StepEntry, 7> kSteps = {{
     {Step::kQuarantineJob, make_job<QuarantineJobAction>},
     {Step::kTerminate, make_terminate},
     {Step::kVerify, make_verify},
+    {Step::kNotify, make_notify},
 }};
 
 }  // namespace

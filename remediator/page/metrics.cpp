@@ -135,6 +135,40 @@ void append_spending(std::vector<Family>& families, const LedgerSlots::Spending&
   families.push_back(std::move(allowed));
 }
 
+std::string_view word_of(Delivery delivery) {
+  switch (delivery) {
+    case Delivery::kSent:
+      return "sent";
+    case Delivery::kRefused:
+      return "refused";
+    case Delivery::kGaveUp:
+      return "gave_up";
+    case Delivery::kOverflow:
+      break;
+  }
+  return "overflow";
+}
+
+void append_sinks(std::vector<Family>& families, const std::vector<SinkTally>& sinks) {
+  Family told{"gpuward_notifications_total",
+              "Notifications that have ended at a sink, by how: all but sent are lost",
+              Type::kCounter,
+              {}};
+  Family waiting{"gpuward_notifications_waiting",
+                 "Notifications that a sink has not taken yet",
+                 Type::kGauge,
+                 {}};
+  for (const SinkTally& tally : sinks) {
+    for (const auto& [delivery, count] : tally.ended) {
+      told.samples.push_back({{{"sink", tally.sink}, {"result", std::string(word_of(delivery))}},
+                              static_cast<double>(count)});
+    }
+    waiting.samples.push_back({{{"sink", tally.sink}}, static_cast<double>(tally.waiting)});
+  }
+  families.push_back(std::move(told));
+  families.push_back(std::move(waiting));
+}
+
 void append_standing(std::vector<Family>& families, const Standing& standing) {
   families.push_back(remediations(standing));
   families.push_back(mode_info(standing.mode));
@@ -144,6 +178,7 @@ void append_standing(std::vector<Family>& families, const Standing& standing) {
   families.push_back(gauge(kPrefix + "queue_length", "Nodes waiting to be looked at",
                            static_cast<double>(standing.queue_length)));
   families.push_back(standing.api_times);
+  append_sinks(families, standing.sinks);
   families.push_back(gauge(kPrefix + "ready",
                            "Whether the cluster is in view and the API server answers",
                            standing.ready ? 1 : 0));

@@ -8,6 +8,7 @@
 
 #include "core/metrics/family.h"
 #include "core/runtime/clock.h"
+#include "remediator/notify/sink_worker.h"
 #include "remediator/page/counters.h"
 #include "remediator/policy/step.h"
 #include "remediator/sources/source_poll.h"
@@ -29,6 +30,7 @@ struct Standing {
   std::optional<LedgerSlots::Spending> spending;  // of the replica that leads
   metrics::Family api_times = {};                 // of ApiTimes
   std::vector<SourceCounts> sources = {};
+  std::vector<SinkTally> sinks = {};
 };
 
 [[nodiscard]] std::vector<metrics::Family> to_families(const CounterValues& counters,

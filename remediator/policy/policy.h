@@ -20,6 +20,7 @@
 #include "remediator/policy/foreign_alerts.h"
 #include "remediator/policy/job_settings.h"
 #include "remediator/policy/maintenance_window.h"
+#include "remediator/policy/notifications.h"
 #include "remediator/policy/pool_policy.h"
 #include "remediator/policy/retention.h"
 #include "remediator/policy/step.h"
@@ -66,6 +67,7 @@ struct Policy {
   BudgetLimits budgets;
   Retention retention;
   Exclusions excluded;
+  NotificationPolicy notifications;
   ReturnToService return_to_service;
 };
 

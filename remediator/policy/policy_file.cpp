@@ -2,7 +2,8 @@
 //
 //   mode: observe                      # observe | taint | cordon | full
 //   severities:                        # taint, cordon, collect-evidence, drain, gpu-reset, reboot,
-//                                      # quarantine-job, terminate, verify, return-to-service; one
+//                                      # quarantine-job, terminate, verify, return-to-service;
+//                                      # notify: {sinks: [oncall]} anywhere after the first; one
 //                                      # that is not named: policy/default_plans.h
 //     isolate:
 //       - taint
@@ -66,6 +67,7 @@
 //   return_to_service:
 //     enabled: false
 //     max_report_age: 60s
+//   notifications: {...}               # who is told of what: policy/notifications_file.cpp
 #include <algorithm>
 
 #include "remediator/policy/budget_file.h"
@@ -162,6 +164,22 @@ Means means_of(const YamlMap& root) {
           .gpu_reset = jobs.has("image") || jobs.map("templates").has("gpu-reset")};
 }
 
+// Every sink that a step tells has to be one; the one of the environment is not known here.
+void require_sinks(const YamlMap& root, const Policy& policy) {
+  const auto is_known = [&](const std::string& name) {
+    return name == kEnvironmentSink ||
+           std::ranges::find(policy.notifications.sinks, name, &SinkSettings::name) !=
+               policy.notifications.sinks.end();
+  };
+  for (const auto& [name, plan] : all_plans(policy)) {
+    for (const PlannedStep& step : plan) {
+      if (std::ranges::all_of(step.sinks, is_known)) continue;
+      root.reject(step.pool.empty() ? "severities" : "pools",
+                  "the step notify in " + name + " names a sink that notifications does not");
+    }
+  }
+}
+
 void read_retention(const YamlMap& section, Retention& out) {
   section.read("keep_for", out.age, std::chrono::hours(1), std::chrono::hours(24 * 366));
   section.read("keep_most", out.most, 10, 100'000);
@@ -256,6 +274,8 @@ Result<Policy> read_policy(const YamlFile& file) {
   policy.jobs = read_jobs(root.map("jobs"));
   require_image(root.map("jobs"), policy);
   read_return(root.map("return_to_service"), policy.return_to_service);
+  policy.notifications = read_notifications(root.map("notifications"));
+  require_sinks(root, policy);
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
   // A plan that could not be read is not one without steps: only now.
   refuse_all_gaps(root, policy);

@@ -26,6 +26,7 @@ std::string drain_text(const DrainSettings& drain) {
 // What comes after a step that has failed; empty where it fails with its drain or not at all.
 std::string failure_text(const Policy& policy, Severity severity, Step step) {
   if (is_mark(step) || step == Step::kDrain || step == Step::kReturn) return {};
+  if (step == Step::kNotify) return "waits for no receiver";
   if (step == Step::kCollectEvidence) return "its failure stops nothing";
   const auto worse = worse_with_steps(policy, severity);
   if (!worse) return "where it fails, held for a human";
@@ -101,6 +102,17 @@ std::string severity_text(const Policy& policy, Severity severity) {
     }
   }
   return text;
+}
+
+std::string notifications_text(const NotificationPolicy& policy) {
+  std::string text;
+  for (const SinkSettings& sink : policy.sinks) {
+    text += "  " + sink.name + " (" + sink.kind + "), severity " +
+            std::string(to_string(sink.floor)) + " and worse:";
+    for (const Moment moment : sink.moments) text += " " + std::string(to_string(moment));
+    text += "\n";
+  }
+  return text.empty() ? text : "told of it\n" + text;
 }
 
 std::string guards_text(const Policy& policy) {

@@ -16,4 +16,7 @@ namespace gpuward::remediator {
 // What holds for every severity: the evidence and the budgets before harm, and the way back.
 [[nodiscard]] std::string guards_text(const Policy& policy);
 
+// Who is told of what; empty where nobody is.
+[[nodiscard]] std::string notifications_text(const NotificationPolicy& policy);
+
 }  // namespace gpuward::remediator

@@ -39,8 +39,10 @@ bool RemediationStatus::has_done(Step step) const {
   return record != nullptr && record->result == StepResult::kDone;
 }
 
-bool Remediation::wants_us() const {
-  return open() || (deleting && std::ranges::find(finalizers, kFinalizer) != finalizers.end());
+bool Remediation::wants_us() const { return open() || !status.notices.empty() || must_be_let_go(); }
+
+bool Remediation::must_be_let_go() const {
+  return deleting && std::ranges::find(finalizers, kFinalizer) != finalizers.end();
 }
 
 bool Remediation::any_firing() const {

@@ -15,6 +15,7 @@
 #include "core/model/severity.h"
 #include "remediator/policy/condition.h"
 #include "remediator/policy/milestone.h"
+#include "remediator/policy/notice.h"
 #include "remediator/policy/step.h"
 
 namespace gpuward::remediator {
@@ -128,6 +129,7 @@ struct RemediationStatus {
   std::optional<WallTime> closed_at;
   std::map<Milestone, WallTime> reached;  // each once: when it was first past it
   std::map<ConditionType, Condition> conditions;
+  std::vector<Notice> notices;  // not told to all who want them yet, oldest first
 
   [[nodiscard]] const StepRecord* find(Step step) const;
   [[nodiscard]] bool has_done(Step step) const;
@@ -147,8 +149,9 @@ struct Remediation {
   RemediationStatus status;
 
   [[nodiscard]] bool open() const { return is_open(status.phase); }
-  // Something is to be done for it: it is open, or waits for us to let it go.
+  // Something is to be done for it: it is open, is to be told of, or waits for us to let it go.
   [[nodiscard]] bool wants_us() const;
+  [[nodiscard]] bool must_be_let_go() const;
   // The evidence's severity, or what it was escalated to.
   [[nodiscard]] Severity acted_severity() const {
     return std::max(severity, status.escalated_to.value_or(Severity::kNone));

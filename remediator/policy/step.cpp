@@ -6,9 +6,9 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 10> kSteps = {
-    "taint",  "cordon",         "collect-evidence", "drain",  "gpu-reset",
-    "reboot", "quarantine-job", "terminate",        "verify", "return-to-service"};
+constexpr std::array<std::string_view, 11> kSteps = {
+    "taint",     "cordon", "collect-evidence",  "drain", "gpu-reset", "reboot", "quarantine-job",
+    "terminate", "verify", "return-to-service", "notify"};
 constexpr std::array<std::string_view, 4> kResults = {"intended", "running", "done", "failed"};
 constexpr std::array<std::string_view, 4> kModes = {"observe", "taint", "cordon", "full"};
 
@@ -37,6 +37,7 @@ bool allows(Mode mode, Step step) {
   switch (step) {
     case Step::kTaint:
     case Step::kReturn:
+    case Step::kNotify:
       return mode >= Mode::kTaint;
     case Step::kCordon:
       return mode >= Mode::kCordon;

@@ -19,7 +19,8 @@ enum class Step : std::uint8_t {
   kQuarantineJob,  // the long diagnostics, a Job on the node
   kTerminate,      // the machine, for good; the node goes with it
   kVerify,
-  kReturn
+  kReturn,
+  kNotify  // tells people; stands wherever the plan has it
 };
 
 // What is recorded of a step. kIntended is written before anything is done: where it is found

@@ -35,6 +35,7 @@ void read_settings(const YamlMap& settings, PlannedStep& out) {
   if (out.step == Step::kDrain) out.drain = read_drain_settings(settings, std::move(out.drain));
   if (out.step == Step::kTerminate) read_volumes(settings.map("volumes"), out.volumes);
   if (is_job(out.step)) out.job = read_job_settings(settings, out.step);
+  if (out.step == Step::kNotify) settings.read("sinks", out.sinks);
   if (out.timeout.count() > 0) {
     settings.read("timeout", out.timeout, seconds(10), hours(24 * 7));
   }
@@ -64,6 +65,7 @@ milliseconds timeout_of(Step step) {
     case Step::kCordon:
     case Step::kDrain:
     case Step::kReturn:
+    case Step::kNotify:
       break;
   }
   return milliseconds(0);
@@ -72,17 +74,25 @@ milliseconds timeout_of(Step step) {
 // Why `step` cannot follow what is planned already; nullptr where it can.
 const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
   if (has(plan, step)) return "names a step twice";
-  if (!plan.empty() && plan.back().step > step) {
+  const bool is_late = std::ranges::any_of(plan, [step](const PlannedStep& earlier) {
+    return earlier.step != Step::kNotify && earlier.step > step;
+  });
+  if (is_late) {
     return "must be in the order taint, cordon, collect-evidence, drain, gpu-reset, reboot, "
            "quarantine-job, terminate, verify, return-to-service";
   }
-  if (!is_mark(step) && !has(plan, Step::kCordon)) return "a step after cordon needs the cordon";
+  if (step == Step::kNotify && plan.empty()) return "notify needs taint or cordon before it";
+  const bool needs_cordon = !is_mark(step) && step != Step::kNotify;
+  if (needs_cordon && !has(plan, Step::kCordon)) return "a step after cordon needs the cordon";
   const bool needs_drain = step > Step::kDrain && step < Step::kVerify;
   if (needs_drain && !has(plan, Step::kDrain)) {
     return "gpu-reset, reboot, quarantine-job and terminate need drain before them";
   }
   if (has(plan, Step::kTerminate)) {
     return "nothing comes after terminate: the node is gone with its machine";
+  }
+  if (has(plan, Step::kReturn)) {
+    return "nothing comes after return-to-service: sinks are told of it as closed";
   }
   if (step == Step::kReturn && !has(plan, Step::kVerify)) {
     return "return-to-service needs verify before it";
@@ -116,7 +126,8 @@ std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view k
     const auto step = parse_step(word);
     if (!step) {
       return refuse(
-          "each step must be one of taint, cordon, wait, collect-evidence, drain, gpu-reset, "
+          "each step must be one of taint, cordon, notify, wait, collect-evidence, drain, "
+          "gpu-reset, "
           "reboot, quarantine-job, terminate, verify, return-to-service");
     }
     if (const char* why = objection_to_next(plan, *step)) return refuse(why);

@@ -38,9 +38,10 @@ struct PlannedStep {
   std::chrono::milliseconds timeout{0};
   // Of verify: how long the node has to look well without a break.
   std::chrono::milliseconds soak{0};
-  DrainSettings drain;      // of drain, which has a deadline of its own
-  JobSettings job = {};     // of the steps that are a Job on the node
-  VolumeWait volumes = {};  // of terminate
+  DrainSettings drain;                  // of drain, which has a deadline of its own
+  JobSettings job = {};                 // of the steps that are a Job on the node
+  VolumeWait volumes = {};              // of terminate
+  std::vector<std::string> sinks = {};  // of notify, by name; empty: all
   // Whose plan it stands in: the name of a pool; empty: that of all nodes.
   std::string pool = {};
 };
@@ -50,7 +51,8 @@ struct PlannedStep {
 [[nodiscard]] PlannedStep planned(Step step);
 
 // Reads the list under `key`, drains as `drain` says where the step does not say otherwise. Steps
-// stand in the order of Step, none twice; what cannot work together is reported to the file.
+// stand in the order of Step, notify wherever it likes after the first, none twice; what cannot
+// work together is reported to the file.
 [[nodiscard]] std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key,
                                                  const DrainSettings& drain);
 

@@ -9,6 +9,7 @@
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/conditions.h"
 #include "remediator/workflow/milestones.h"
+#include "remediator/workflow/notices.h"
 #include "remediator/workflow/status_change.h"
 
 namespace gpuward::remediator {
@@ -111,7 +112,7 @@ Result<std::optional<milliseconds>> Reconciler::reconcile_one(
   auto now = read(name, policy);
   if (!now) return std::unexpected(now.error());
   if (!*now) return std::nullopt;
-  if (!(*now)->remediation.open()) return let_go((*now)->remediation);
+  if (!(*now)->remediation.open()) return see_off(**now);
   (*now)->decision = decide_with_answers(**now);
   return go_on(**now);
 }
@@ -149,7 +150,7 @@ Result<std::optional<Reconciler::Case>> Reconciler::read(const std::string& name
   if (is_gone || !remediation->open()) {
     forget(name);
     if (is_gone) return std::nullopt;
-    return Case{.remediation = std::move(*remediation), .node = {}, .target = {}, .policy = {}};
+    return case_of(std::move(*remediation), std::nullopt, std::move(policy));
   }
   if (auto valid = kube::validate_node_name(remediation->node); !valid)
     return std::unexpected(valid.error());
@@ -192,9 +193,10 @@ Result<std::optional<milliseconds>> Reconciler::go_on(Case& now) {
     // What a crash keeps from being given back here, the keeper of the ledger gives back later.
     if (auto status = parts_.slots.give_back(now.remediation); !status)
       parts_.observer.on_error(now.remediation.node, status.error());
-    return let_go(now.remediation);
+    return see_off(now);
   }
   if (auto status = tell_human(now); !status) return std::unexpected(status.error());
+  if (auto status = tell_sinks(now); !status) return std::unexpected(status.error());
   // What must be done about other nodes goes before what is only good to know of this one.
   if (now.remediation.resource_version != seen && weighs_evidence(now.remediation))
     return std::min(now.decision.look_again.value_or(kWeighAfter), kWeighAfter);
@@ -202,8 +204,13 @@ Result<std::optional<milliseconds>> Reconciler::go_on(Case& now) {
   return now.decision.look_again;
 }
 
+Result<std::optional<milliseconds>> Reconciler::see_off(Case& now) {
+  if (auto status = tell_sinks(now); !status) return std::unexpected(status.error());
+  return let_go(now.remediation);
+}
+
 Result<std::optional<milliseconds>> Reconciler::let_go(const Remediation& closed) {
-  if (!closed.wants_us()) return std::nullopt;
+  if (!closed.must_be_let_go()) return std::nullopt;
   const auto gone = parts_.store.let_go(closed);
   if (!gone && gone.error().kind != ErrorKind::kNotFound) return std::unexpected(gone.error());
   return std::nullopt;
@@ -484,6 +491,10 @@ Status Reconciler::write(Case& now, const RemediationStatus& next) {
   Remediation wanted = now.remediation;
   const WallTime at = parts_.clock.wall();
   wanted.status = with_conditions(with_milestones(now.remediation, next, at), at);
+  if (parts_.notifications != nullptr) {
+    wanted.status =
+        with_notices(now.remediation, std::move(wanted.status), now.policy->notifications, at);
+  }
   if (next.told_phase != next.phase) wanted.status.told_phase.reset();
   auto written = parts_.store.write_status(wanted);
   if (!written) return with_context("writing the status", written.error());
@@ -517,6 +528,16 @@ Status Reconciler::tell_human(Case& now) {
   const auto told = parts_.announcer.tell(event_of(now, next.message));
   if (!told) return with_context("telling that it needs a human", told.error());
   next.told_phase = next.phase;
+  return write(now, next);
+}
+
+// What no sink has taken yet stays written down: when one has, the node is looked at again.
+Status Reconciler::tell_sinks(Case& now) {
+  if (parts_.notifications == nullptr || now.remediation.status.notices.empty()) return {};
+  auto left = hand_over(now.remediation, now.policy->notifications, *parts_.notifications);
+  if (left.size() == now.remediation.status.notices.size()) return {};
+  RemediationStatus next = now.remediation.status;
+  next.notices = std::move(left);
   return write(now, next);
 }
 

@@ -20,6 +20,7 @@
 #include "remediator/actions/announcer.h"
 #include "remediator/actions/step_action.h"
 #include "remediator/gates/joint_read.h"
+#include "remediator/notify/notifier.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/safety/active_alerts.h"
 #include "remediator/safety/health_report.h"
@@ -46,6 +47,7 @@ struct ReconcilerParts {
   Announcer& announcer;
   WorkflowObserver& observer;
   Clock& clock;
+  Notifications* notifications = nullptr;  // null: nobody is told but by Events
 };
 
 class Reconciler {
@@ -71,6 +73,8 @@ class Reconciler {
   void trust(const std::string& name);
   void forget(const std::string& name);
   [[nodiscard]] Result<HealthReport> report_of(const std::string& node);
+  // Of a closed Remediation its end is told.
+  [[nodiscard]] Result<std::optional<std::chrono::milliseconds>> see_off(Case& now);
   // Lets a closed Remediation that somebody has deleted go.
   [[nodiscard]] Result<std::optional<std::chrono::milliseconds>> let_go(const Remediation& closed);
   [[nodiscard]] Status count_arrival(const Case& now);
@@ -97,6 +101,8 @@ class Reconciler {
   void audit(const Case& now, AuditMoment moment, const std::string& error = {});
   void announce(const Case& now, Phase before);
   [[nodiscard]] Status tell_human(Case& now);
+  // Hands what is to be told to the sinks, and writes down what they have.
+  [[nodiscard]] Status tell_sinks(Case& now);
   void say(const Case& now, const std::string& what);
   [[nodiscard]] static kube::NodeEvent event_of(const Case& now, const std::string& what);
 

@@ -5,6 +5,7 @@
 #include "core/kube/parse.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
+#include "remediator/workflow/notice_json.h"
 #include "remediator/workflow/remediation_name.h"
 
 namespace gpuward::remediator {
@@ -194,6 +195,7 @@ RemediationStatus decode_status(const Json& json) {
   status.conditions = decode_conditions(member_at(json, "conditions"));
   status.reasons = texts_at(json, "reasons");
   status.history = texts_at(json, "history");
+  status.notices = decode_notices(member_at(json, "notices"));
   const Json& steps = member_at(json, "steps");
   for (std::size_t i = 0; steps.is_array() && i < steps.size(); ++i) {
     if (auto step = decode_step(steps[i])) status.steps.push_back(std::move(*step));
@@ -218,6 +220,7 @@ Json encode_status(const RemediationStatus& status) {
            status.told_phase ? Json(std::string(to_string(*status.told_phase))) : Json(nullptr)},
           {"approval", encode_approval(status.approval)},
           {"history", status.history},
+          {"notices", encode_notices(status.notices)},
           {"closedAt", time_or_null(status.closed_at)},
           {"reached", encode_reached(status.reached)},
           {"conditions", encode_conditions(status)}};

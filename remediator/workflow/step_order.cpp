@@ -25,7 +25,8 @@ bool is_under_way(const StepRecord& record) {
 // Evidence that could not be collected is no reason to leave a bad node as it is.
 bool is_behind_us(const StepRecord& record) {
   if (record.result == StepResult::kDone) return true;
-  return record.step == Step::kCollectEvidence && record.result == StepResult::kFailed;
+  const bool may_fail = record.step == Step::kCollectEvidence || record.step == Step::kNotify;
+  return may_fail && record.result == StepResult::kFailed;
 }
 
 // When the last step was done.
@@ -163,7 +164,7 @@ std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediatio
 
 bool has_begun(const Remediation& remediation) {
   return std::ranges::any_of(remediation.status.steps, [](const StepRecord& record) {
-    return !is_mark(record.step) && record.step != Step::kReturn;
+    return !is_mark(record.step) && record.step != Step::kReturn && record.step != Step::kNotify;
   });
 }
 
@@ -171,6 +172,7 @@ Phase phase_of(Step step) {
   switch (step) {
     case Step::kTaint:
     case Step::kCordon:
+    case Step::kNotify:
       return Phase::kQuarantined;
     case Step::kCollectEvidence:
       return Phase::kCollecting;

@@ -22,13 +22,14 @@ struct PlugInFolder {
   std::string_view suffix;  // of the name of a plug-in's file
   bool is_a_folder_each = false;
 };
-constexpr std::array<PlugInFolder, 6> kPlugInFolders{{
+constexpr std::array<PlugInFolder, 7> kPlugInFolders{{
     {"exporter/checks", "_check"},
     {"exporter/publish", "_sink"},
     {"exporter/gpu", "_library", true},
     {"remediator/actions", "_action"},
     {"remediator/sources", "_source"},
     {"remediator/cloud", "_provider"},
+    {"remediator/notify", "_sink"},
 }};
 
 const SourceFile* find_file(const SourceTree& tree, const std::string& path) {

@@ -41,6 +41,17 @@ class RecordingAnnouncer final : public Announcer {
   Status telling;  // how it goes
 };
 
+// Sinks of whatever name that have what they are told once a test says so.
+class RecordingNotifications final : public Notifications {
+ public:
+  bool are_told(const NotificationEvent& event, const std::vector<std::string>&) override {
+    events.push_back(event);
+    return take;
+  }
+  std::vector<NotificationEvent> events;  // each time that they are asked about it
+  bool take = true;
+};
+
 class RecordingWitness final : public WorkflowObserver {
  public:
   void on_audit(const AuditRecord& record) override {
@@ -150,7 +161,8 @@ struct Replica {
                     .permit = std::move(permit),
                     .announcer = announcer,
                     .observer = witness,
-                    .clock = clock}) {
+                    .clock = clock,
+                    .notifications = &notifications}) {
     view.set_nodes_synced();
     view.set_remediations_synced();
   }
@@ -159,6 +171,7 @@ struct Replica {
   std::set<std::string> nodes_seen;
   WorkQueue queue;
   RecordingAnnouncer announcer;
+  RecordingNotifications notifications;
   RecordingWitness witness;
   RemediationIntake intake;
   Reconciler reconciler;

@@ -33,6 +33,15 @@ Remediation full() {
   remediation.status.rule = "severities.reboot";
   remediation.status.message = "why";
   remediation.status.reasons = {"one", "two"};
+  remediation.status.notices.push_back({.id = "n-1",
+                                        .moment = Moment::kApproval,
+                                        .sinks = {"a", "b"},
+                                        .at = kNow,
+                                        .severity = Severity::kReboot,
+                                        .step = "reboot",
+                                        .phase = "Waiting",
+                                        .mode = "full",
+                                        .message = "waits"});
   remediation.status.steps.push_back({.step = Step::kCordon,
                                       .result = StepResult::kDone,
                                       .severity = Severity::kReboot,
@@ -94,7 +103,8 @@ TEST(RemediationJson, HasTheWordsThatTheCrdAllows) {
   const auto crd = read_file(GPUWARD_SOURCE_DIR "/manifests/crd.yaml");
 
   ASSERT_TRUE(crd);
-  EXPECT_THAT(*crd, HasSubstr("enum: [" + words_up_to(Step::kReturn, parse_step) + "]"));
+  EXPECT_THAT(*crd, HasSubstr("enum: [" + words_up_to(Step::kNotify, parse_step) + "]"));
+  EXPECT_THAT(*crd, HasSubstr("enum: [" + words_up_to(Moment::kNotify, parse_moment) + "]"));
   EXPECT_THAT(*crd, HasSubstr("enum: [" + words_up_to(Phase::kCancelled, parse_phase) + "]"));
 }
 

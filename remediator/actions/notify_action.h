@@ -1,0 +1,19 @@
+// The step `notify`: says in the Remediation that people are to be told; whoever writes that down
+// hands it to the sinks (policy/notice). It is done at once and cannot fail: nothing waits for a
+// receiver.
+#pragma once
+
+#include "remediator/actions/step_action.h"
+
+namespace gpuward::remediator {
+
+// The fact of the step: the sinks that its plan names, with commas; absent: all.
+inline const std::string kSinksFact = "sinks";
+
+class NotifyAction final : public StepAction {
+ public:
+  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,59 @@
+// Tells the sinks of the policy what the workflow wants told, without ever holding it up. What must
+// not get lost is in the Remediation until everybody has it (policy/notice). Made by the
+// composition root.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "remediator/notify/sink_worker.h"
+
+namespace gpuward::remediator {
+
+// The seam to the workflow; tests collect what is told.
+class Notifications {
+ public:
+  virtual ~Notifications() = default;
+  // Any thread; never blocks. Hands the event to those sinks that do not have it yet; true once all
+  // of them have taken it or have given up. A sink that is not in the policy any more wants
+  // nothing. Asked again until it is true.
+  [[nodiscard]] virtual bool are_told(const NotificationEvent& event,
+                                      const std::vector<std::string>& sinks) = 0;
+};
+
+class Notifier final : public Notifications {
+ public:
+  // `look_at` is called on a sink's thread with a node that has an event which has ended. Clock and
+  // log must outlive this.
+  Notifier(Clock& clock, Log& log, std::function<void(const std::string& node)> look_at);
+  ~Notifier() override;
+  Notifier(const Notifier&) = delete;
+  Notifier& operator=(const Notifier&) = delete;
+
+  // One thread. The sinks as they are from now on; those that have not changed go on. An error:
+  // nothing has changed. What a sink that goes was still to tell has to be asked for again.
+  [[nodiscard]] Status set_sinks(const std::vector<SinkSettings>& settings);
+  [[nodiscard]] bool are_told(const NotificationEvent& event,
+                              const std::vector<std::string>& sinks) override;
+  [[nodiscard]] std::vector<SinkTally> tallies() const;
+  void request_stop();
+
+ private:
+  using Workers = std::map<std::string, std::shared_ptr<SinkWorker>>;
+  [[nodiscard]] std::shared_ptr<SinkWorker> worker(const std::string& name) const;
+  [[nodiscard]] Result<std::shared_ptr<SinkWorker>> make_worker(const SinkSettings& settings);
+
+  Clock& clock_;
+  Log& log_;
+  const std::function<void(const std::string& node)> look_at_;
+  mutable std::mutex mutex_;
+  Workers workers_;  // by name
+};
+
+}  // namespace gpuward::remediator

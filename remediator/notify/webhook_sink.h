@@ -1,0 +1,13 @@
+// The sink `webhook`: the whole event as a JSON object, by POST. What the replaced monitor sent is
+// in it under the same names.
+#pragma once
+
+#include <memory>
+
+#include "remediator/notify/sink.h"
+
+namespace gpuward::remediator {
+
+[[nodiscard]] Result<std::unique_ptr<Sink>> open_webhook_sink(const SinkSettings& settings);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,58 @@
+// Who is told what of the remediations: the section `notifications` of the policy as values, and
+// which sink wants which notice. Pure; the YAML is shown in notifications_file.cpp.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/model/severity.h"
+#include "core/runtime/yaml.h"
+#include "remediator/policy/notice.h"
+
+namespace gpuward::remediator {
+
+struct SinkSettings {
+  std::string name;
+  std::string kind;  // of the table in notify/all.cpp: webhook, slack
+  // Where to: one of the two. What is in the file is a secret, and read again when it changes.
+  std::string url;
+  std::filesystem::path url_file;
+  std::filesystem::path bearer_token_file, ca_file;
+  std::set<Moment> moments = {Moment::kOpened,    Moment::kApproval, Moment::kHeld,
+                              Moment::kEscalated, Moment::kPaused,   Moment::kClosed};
+  Severity floor = Severity::kMonitor;  // milder remediations are not told
+  std::string text;                     // a template
+  std::chrono::milliseconds timeout{10'000};
+  std::chrono::milliseconds give_up_after = std::chrono::hours(1);
+  std::int64_t per_minute = 60;
+
+  friend bool operator==(const SinkSettings&, const SinkSettings&) = default;
+};
+
+struct NotificationPolicy {
+  std::string cluster = {};  // cluster_name of every event
+  // Where the page of each alert of gpuward lies, by its name.
+  std::string runbooks = "https://github.com/gpuward/gpuward/blob/main/alerts/runbooks/";
+  std::vector<SinkSettings> sinks = {};
+};
+
+// The text of a sink that names none.
+[[nodiscard]] std::string_view default_text();
+
+// The sinks that want to be told of this moment of a Remediation that is that bad.
+[[nodiscard]] std::vector<std::string> sinks_for(const NotificationPolicy& policy, Moment moment,
+                                                 Severity severity);
+
+// The sink that the environment variable WEBHOOK_URL of the replaced monitor stands for, unless
+// the policy has one of that name itself.
+inline constexpr std::string_view kEnvironmentSink = "webhook";
+void add_environment_sink(NotificationPolicy& policy, const std::string& url);
+
+// The section `notifications`. Faults are reported to the file.
+[[nodiscard]] NotificationPolicy read_notifications(const YamlMap& section);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,78 @@
+// Who is told by the real program: the sinks of its policy and the webhook of its environment,
+// while one of them is dead.
+#include "tests/support/environment.h"
+#include "tests/unit/remediator/notify/receiver.h"
+#include "tests/unit/remediator/remediator_process.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class NotificationsProcess : public RemediatorProcess {
+ protected:
+  void SetUp() override {
+    RemediatorProcess::SetUp();
+    write("url", slack_.url() + "\n");
+    write("dead", "http://127.0.0.1:1/hooks/secret-path\n");
+    write("policy.yaml",
+          "mode: cordon\n"
+          "budgets: {breaker: {percent: 100}}\n"
+          "notifications:\n"
+          "  cluster: test\n"
+          "  sinks:\n"
+          "    - {name: dead, slack: {url_file: " +
+              path("dead") +
+              "}}\n"
+              "    - {name: slack, slack: {url_file: " +
+              path("url") + "}, text: 'look at {{node_name}}'}\n");
+  }
+  bool are_told() { return !slack_.events().empty() && !webhook_.events().empty(); }
+
+  Receiver slack_, webhook_;
+};
+
+TEST_F(NotificationsProcess, ReachAllWhoCanBeReachedAndKeepTheirSecrets) {
+  const support::Environment url("WEBHOOK_URL", webhook_.url());
+  start_ready({"--config.file=" + path("policy.yaml")});
+  tell(alert());
+
+  ASSERT_TRUE(support::wait_until([&] { return are_told(); }, kSoon, "notifications"));
+  EXPECT_EQ(slack_.events()[0], Json({{"text", "look at gpu-01"}}));
+  EXPECT_EQ(webhook_.events()[0]["moment"], "opened");
+  EXPECT_EQ(webhook_.events()[0]["cluster_name"], "test");
+  EXPECT_TRUE(is_cordoned());
+  const auto metrics = [&] { return support::http_get(telemetry("/metrics")).body; };
+  ASSERT_TRUE(support::wait_until(
+      [&] {
+        const std::string now = metrics();
+        return now.find("gpuward_notifications_total{sink=\"slack\",result=\"sent\"} 1") !=
+                   std::string::npos &&
+               now.find("gpuward_notifications_waiting{sink=\"dead\"} 1") != std::string::npos;
+      },
+      kSoon, "metrics"));
+  ASSERT_TRUE(support::wait_until(
+      [&] {
+        return process_->error_output().find("Notifications are not delivered") !=
+               std::string::npos;
+      },
+      kSoon, "a word about the dead one"));
+  EXPECT_THAT(process_->error_output(), AllOf(Not(HasSubstr("secret")), Not(HasSubstr("hooks"))));
+}
+
+TEST_F(NotificationsProcess, AddressesThatAreNotThereKeepItFromStarting) {
+  write("bad.yaml", "notifications:\n  sinks: [{name: oncall, slack: {url_file: /nowhere/url}}]\n");
+
+  for (const char* how : {"--log.level=info", "--check-config"}) {
+    const auto process = spawn({"--config.file=" + path("bad.yaml"), "--web.insecure", how});
+
+    ASSERT_TRUE(support::wait_until([&] { return !process->running(); }, kSoon, "its end"));
+    EXPECT_THAT(process->error_output(), HasSubstr("the sink oncall: ")) << how;
+  }
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

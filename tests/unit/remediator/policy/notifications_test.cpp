@@ -1,0 +1,137 @@
+#include <gmock/gmock.h>
+
+#include "remediator/policy/message_template.h"
+#include "remediator/policy/policy_text.h"
+#include "tests/unit/remediator/policy/parse_policy.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+std::string sinks_yaml(const std::string& sinks) { return "notifications:\n  sinks:\n" + sinks; }
+
+std::string fault_of(const std::string& yaml) {
+  const auto policy = parse_policy(yaml);
+  return policy ? "no fault" : policy.error().message;
+}
+
+TEST(NotificationPolicy, IsReadWithItsDefaults) {
+  const auto policy = parse_policy(
+      "notifications:\n"
+      "  cluster: prod\n"
+      "  sinks:\n"
+      "    - name: oncall\n"
+      "      slack: {url_file: /etc/slack/url}\n"
+      "      moments: [held, paused]\n"
+      "      severity: reset\n"
+      "      text: '{{severity}} on {{node_name}}'\n"
+      "      give_up_after: 5m\n"
+      "    - name: tickets\n"
+      "      webhook: {url: 'https://tickets/api', bearer_token_file: /t, ca_file: /ca}\n");
+
+  ASSERT_TRUE(policy) << policy.error().message;
+  const NotificationPolicy& told = policy->notifications;
+  ASSERT_THAT(told.sinks, SizeIs(2));
+  EXPECT_EQ(told.cluster, "prod");
+  EXPECT_EQ(told.sinks[0].kind, "slack");
+  EXPECT_EQ(told.sinks[0].url_file, "/etc/slack/url");
+  EXPECT_EQ(told.sinks[0].give_up_after, std::chrono::minutes(5));
+  EXPECT_EQ(told.sinks[1].url, "https://tickets/api");
+  EXPECT_EQ(told.sinks[1].text, default_text());
+  EXPECT_THAT(sinks_for(told, Moment::kHeld, Severity::kReset), ElementsAre("oncall", "tickets"));
+  EXPECT_THAT(sinks_for(told, Moment::kHeld, Severity::kMonitor), ElementsAre("tickets"));
+  EXPECT_THAT(sinks_for(told, Moment::kOpened, Severity::kIsolate), ElementsAre("tickets"));
+  EXPECT_THAT(sinks_for(told, Moment::kStep, Severity::kIsolate), IsEmpty());
+}
+
+TEST(NotificationPolicy, FaultsAreNamedWithTheirLine) {
+  const auto expect_fault = [](const std::string& sinks, const std::string& fault) {
+    EXPECT_THAT(fault_of(sinks_yaml(sinks)), HasSubstr(fault)) << sinks;
+  };
+  expect_fault("    - name: a\n", "policy.yaml:3: notifications.sinks[0].name: needs exactly one");
+  expect_fault("    - {name: a, slack: {url_file: /u}, webhook: {url: 'http://x'}}\n",
+               "needs exactly one");
+  expect_fault("    - name: a\n      pigeon: {}\n", "policy.yaml:4: notifications.sinks[0].pigeon");
+  expect_fault("    - name: a\n      slack: {url: 'https://secret'}\n", "url_file: must name");
+  expect_fault("    - name: a\n      slack: {url_file: u}\n", "must be an absolute path");
+  expect_fault("    - name: a\n      webhook: {}\n", "url: must be given, or url_file");
+  expect_fault("    - name: a\n      webhook: {url: x}\n", "must begin with http:// or https://");
+  expect_fault("    - name: a\n      webhook: {url: 'http://x'}\n      moments: [notify]\n",
+               "policy.yaml:5: notifications.sinks[0].moments: each must be one of");
+  expect_fault("    - name: a\n      webhook: {url: 'http://x'}\n      severity: none\n",
+               "severity: must be one of");
+  expect_fault(
+      "    - name: a\n      webhook: {url: 'http://x'}\n      text: '{{node}}'\n",
+      "policy.yaml:5: notifications.sinks[0].text: has an unknown placeholder; there are cluster");
+  expect_fault(
+      "    - {name: a, webhook: {url: 'http://x'}}\n    - {name: a, webhook: {url: 'http://x'}}\n",
+      "policy.yaml:4: notifications.sinks[1].name: is the name of two sinks");
+}
+
+TEST(NotificationPolicy, FaultsDoNotRepeatAnAddress) {
+  EXPECT_THAT(fault_of(sinks_yaml("    - name: a\n      webhook: {url: 'ftp://secret'}\n")),
+              ::testing::Not(HasSubstr("secret")));
+}
+
+TEST(NotificationPolicy, TakesTheWebhookOfTheEnvironmentUnlessItHasItsOwn) {
+  NotificationPolicy policy;
+  add_environment_sink(policy, "");
+  EXPECT_THAT(policy.sinks, IsEmpty());
+  add_environment_sink(policy, "http://hook");
+  add_environment_sink(policy, "http://other");
+
+  ASSERT_THAT(policy.sinks, SizeIs(1));
+  EXPECT_EQ(policy.sinks[0].name, "webhook");
+  EXPECT_EQ(policy.sinks[0].url, "http://hook");
+  EXPECT_THAT(sinks_for(policy, Moment::kOpened, Severity::kMonitor), ElementsAre("webhook"));
+}
+
+TEST(NotificationPolicy, IsExplained) {
+  const auto policy = parse_policy(sinks_yaml(
+      "    - {name: oncall, slack: {url_file: /u}, moments: [held, paused], severity: reset}\n"));
+
+  EXPECT_EQ(notifications_text(policy->notifications),
+            "told of it\n  oncall (slack), severity reset and worse: held paused\n");
+  EXPECT_EQ(notifications_text({}), "");
+}
+
+TEST(NotifyStep, StandsAnywhereAfterTheFirst) {
+  const std::string sink = sinks_yaml("    - {name: oncall, slack: {url_file: /u}}\n");
+  const auto plan = [&](const std::string& steps) {
+    return fault_of(sink + "severities:\n  isolate: " + steps + "\n");
+  };
+  EXPECT_EQ(plan("[taint, notify, cordon, drain]"), "no fault");
+  EXPECT_EQ(plan("[taint, cordon, drain, notify: {sinks: [oncall]}]"), "no fault");
+  EXPECT_EQ(plan("[taint, notify: {sinks: [webhook]}]"), "no fault");
+  EXPECT_THAT(plan("[notify, taint]"), HasSubstr("notify needs taint or cordon before it"));
+  EXPECT_THAT(plan("[taint, notify, notify]"), HasSubstr("names a step twice"));
+  EXPECT_THAT(plan("[taint, cordon, drain, terminate, notify]"), HasSubstr("after terminate"));
+  EXPECT_THAT(plan("[taint, cordon, verify, return-to-service, notify]"),
+              HasSubstr("nothing comes after return-to-service"));
+  EXPECT_THAT(plan("[taint, notify: {sinks: [nobody]}]"),
+              HasSubstr("names a sink that notifications does not"));
+  EXPECT_THAT(plan("[cordon, notify, taint]"), HasSubstr("must be in the order"));
+}
+
+TEST(MessageTemplate, KnowsItsPlaceholders) {
+  EXPECT_TRUE(check_template("{{severity}} {{ node_name }} }} { {"));
+  EXPECT_TRUE(check_template(default_text()));
+  EXPECT_FALSE(check_template("{{severity"));
+  EXPECT_FALSE(check_template("{{}}"));
+  EXPECT_FALSE(check_template("{{Severity}}"));
+}
+
+TEST(MessageTemplate, ReadsNoValueAsATemplateAgain) {
+  EXPECT_EQ(fill_template("a {{step}}{{ phase }} b",
+                          [](std::string_view name) {
+                            return name == "step" ? std::string("{{phase}}") : std::string("P");
+                          }),
+            "a {{phase}}P b");
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
