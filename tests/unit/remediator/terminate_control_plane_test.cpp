@@ -4,15 +4,18 @@
 
 #include <string>
 
+#include "core/kube/connection.h"
+#include "remediator/cloud/kubernetes_provider.h"
 #include "tests/fakes/node_claim.h"
 #include "tests/support/require.h"
+#include "tests/support/rights.h"
 #include "tests/unit/remediator/plane_hands.h"
 #include "tests/unit/remediator/remediation_stage.h"
 
 namespace gpuward::remediator {
 namespace {
 
-using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const std::string kStageClaim = std::string(fakes::kNodeClaims) + "/claim-1";
 
@@ -20,12 +23,11 @@ class TerminateOnControlPlane : public ::testing::Test {
  protected:
   void SetUp() override {
     GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
-    hands_ = std::make_unique<PlaneHands>();
+    support::ControlPlaneOptions options;
+    options.apiserver_flags = audit_.apiserver_flags();
+    hands_ = std::make_unique<PlaneHands>(std::move(options));
     run_kubectl({"apply", "-f", GPUWARD_SOURCE_DIR "/manifests/remediator-terminate-rbac.yaml"});
-    hands_->create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-                   fakes::node_claim_definition());
-    run_kubectl(
-        {"wait", "--for=condition=Established", "--timeout=30s", "crd/nodeclaims.karpenter.sh"});
+    define("nodeclaims.karpenter.sh", fakes::node_claim_definition());
     stage_ = std::make_unique<RemediationStage>(
         *hands_, StageOptions{.plan = "[taint, cordon, drain, terminate]", .severity = "isolate"});
     const Json node = stage_->node();
@@ -34,6 +36,31 @@ class TerminateOnControlPlane : public ::testing::Test {
     hands_->patch(kStageNodePath,
                   fakes::owned_by_node_claim("claim-1", string_at(claim["metadata"], "uid")));
     stage_->start();
+  }
+  void define(const std::string& name, const Json& definition) {
+    hands_->create(fakes::kDefinitions, definition);
+    run_kubectl({"wait", "--for=condition=Established", "--timeout=30s", "crd/" + name});
+  }
+  // As the program does it for a node that a Machine owns.
+  void end_machine_of(const std::string& group, const std::string& version) {
+    define("machines." + group, fakes::machine_definition(group, version));
+    const std::string api_version = group + "/" + version;
+    const std::string provider_id = "aws:///eu-west-1a/i-0123";
+    hands_->create("/apis/" + api_version + "/namespaces/default/machines",
+                   fakes::machine_object(api_version, "gpu-77", provider_id));
+    auto config = kube::find_cluster(hands_->kubeconfig(), "");
+    ASSERT_TRUE(config) << config.error().message;
+    kube::Connection connection(std::move(*config), "gpuward-tests", lasting_clock());
+    const auto api = connection.make_api({});
+    CurrentPolicy policy{Policy{}};
+    KubernetesProvider provider({.policy = policy, .api = *api, .clock = lasting_clock()});
+    Machine machine;
+    machine.provider_id = provider_id;
+    machine.owner = parse_owner(api_version + "/machines/default/gpu-77");
+    EXPECT_EQ(provider.fate(machine).value_or(Fate::kGone), Fate::kRuns);
+    const Status ended = provider.terminate(machine);
+    EXPECT_TRUE(ended) << ended.error().message;
+    EXPECT_EQ(provider.fate(machine).value_or(Fate::kRuns), Fate::kGone);
   }
   void run_kubectl(const std::vector<std::string>& words) {
     const auto ran = hands_->plane().kubectl(words);
@@ -49,6 +76,7 @@ class TerminateOnControlPlane : public ::testing::Test {
     return hands_->get(kStageClaim)["metadata"].contains("deletionTimestamp");
   }
 
+  support::RightsAudit audit_{{kRemediatorUser}};
   std::unique_ptr<PlaneHands> hands_;
   std::unique_ptr<RemediationStage> stage_;
 };
@@ -77,6 +105,14 @@ TEST_F(TerminateOnControlPlane, ReplacesANodeUnderTheRoleThatIsBoundForIt) {
       << stage_->phase() << ": " << stage_->message();
   EXPECT_TRUE(stage_->play_until([&] { return stage_->slots_held() == 0; }));
   EXPECT_TRUE(stage_->calls().empty()) << "nobody else was asked";
+  end_machine_of("cluster.x-k8s.io", "v1beta1");
+  end_machine_of("machine.openshift.io", "v1beta1");
+  const auto needless = support::needless_verbs(
+      hands_->plane(),
+      "/apis/rbac.authorization.k8s.io/v1/clusterroles/gpuward-remediator-terminate",
+      audit_.asked());
+  ASSERT_TRUE(needless) << needless.error().message;
+  EXPECT_THAT(*needless, IsEmpty());
 }
 
 }  // namespace
