@@ -49,9 +49,11 @@ void RemediationStage::write_policy(const StageOptions& options) {
   const std::string program = (folder_ / "power-cycle").string();
   folder_.write("power-cycle",
                 "cat >> '" + (folder_ / "calls").string() + "'\n" + options.machine + "\n");
+  // What escalates ends there.
+  const std::string end = options.severity == "isolate" ? "" : "\n  isolate: [taint, cordon]";
   folder_.write("policy.yaml", "mode: full\nseverities:\n  " + options.severity + ": " +
-                                   options.plan + "\nmachines:\n  reboot: [/bin/sh, " + program +
-                                   "]\n" + options.more_policy);
+                                   options.plan + end + "\nmachines:\n  reboot: [/bin/sh, " +
+                                   program + "]\n" + options.more_policy);
 }
 
 void RemediationStage::put_node() {
