@@ -8,6 +8,8 @@
 #include <stop_token>
 #include <vector>
 
+#include "core/aws/client.h"
+#include "core/http/client.h"
 #include "core/http/server.h"
 #include "core/kube/leader.h"
 #include "core/metrics/family.h"
@@ -113,6 +115,8 @@ class Remediator {
   LedgerSlots slots_;
   Evictor evictor_;
   Drainer drainer_;
+  http::CurlClient aws_http_;
+  aws::AwsClient aws_;
   std::unique_ptr<CloudProvider> machines_;
   StepTable steps_;
   std::unique_ptr<Reconciler> reconciler_;

@@ -29,6 +29,15 @@ std::optional<Clock::Wall> parse_http_date(const std::string& text) {
   return std::chrono::system_clock::from_time_t(::timegm(&parts));
 }
 
+// As forms are written, with '+' for a blank: whoever checks a signature by writing the form anew
+// writes it so.
+std::string form_of(const http::Query& fields) {
+  std::string form = http::build_query(fields);
+  for (std::size_t at = form.find("%20"); at != std::string::npos; at = form.find("%20", at))
+    form.replace(at, 3, "+");
+  return form;
+}
+
 // Of an answer that repeats what it was asked.
 std::string without(std::string text, const std::string& secret) {
   if (secret.empty()) return text;
@@ -146,7 +155,7 @@ Result<XmlElement> AwsClient::query(const AwsQuery& query) {
       call({.service = query.service,
             .what = query.action,
             .headers = {{"Content-Type", "application/x-www-form-urlencoded; charset=utf-8"}},
-            .body = http::build_query(fields),
+            .body = form_of(fields),
             .region = query.region});
   if (!answer) return std::unexpected(answer.error());
   auto root = parse_xml(answer->body);

@@ -28,6 +28,8 @@ Result<StepProgress> RebootAction::begin(const StepOrder& order) {
                                        .boot_id = order.node.boot_id,
                                        .labels = order.node.meta.labels});
   if (asked) return progress_of(order, StepResult::kRunning, "the restart is asked for");
+  if (is_not_now(asked.error().kind)) return held_back(order, asked.error());
+  if (is_of_rights(asked.error().kind)) return failed_for_a_human(order, asked.error().message);
   if (!may_have_arrived(asked.error().kind))
     return progress_of(order, StepResult::kFailed, asked.error().message);
   return progress_of(order, StepResult::kRunning,

@@ -84,6 +84,7 @@ Result<StepProgress> TerminateAction::begin(const StepOrder& order) {
   if (asked) {
     return progress_of(order, StepResult::kRunning, "the end of its machine is asked for");
   }
+  if (is_not_now(asked.error().kind)) return held_back(order, asked.error());
   if (!may_have_arrived(asked.error().kind))
     return failed_for_a_human(order, asked.error().message);
   return progress_of(

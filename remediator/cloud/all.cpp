@@ -1,6 +1,7 @@
 #include <array>
 #include <string>
 
+#include "remediator/cloud/aws_provider.h"
 #include "remediator/cloud/command_provider.h"
 #include "remediator/cloud/kubernetes_provider.h"
 #include "remediator/cloud/provider.h"
@@ -15,7 +16,8 @@ std::unique_ptr<CloudProvider> make(const ProviderParts& parts) {
 
 // In the order in which they are asked: what owns a machine in the cluster would make a new one of
 // it, or fight for it, if it were ended behind its back.
-constexpr std::array kProviders = {make<KubernetesProvider>, make<CommandProvider>};
+constexpr std::array kProviders = {make<KubernetesProvider>, make<AwsProvider>,
+                                   make<CommandProvider>};
 
 class AllProviders final : public CloudProvider {
  public:
@@ -27,7 +29,10 @@ class AllProviders final : public CloudProvider {
   }
   Status reboot(const Machine& machine) override {
     CloudProvider* const provider = find(Deed::kReboot, machine);
-    if (provider == nullptr) return fail(ErrorKind::kRefused, "machines.reboot names no program");
+    if (provider == nullptr)
+      return fail(
+          ErrorKind::kRefused,
+          "machines.reboot names no program, and machines.aws does not restart this machine");
     return provider->reboot(machine);
   }
   Status terminate(const Machine& machine) override {
@@ -50,8 +55,9 @@ class AllProviders final : public CloudProvider {
   }
   static std::unexpected<Error> nobody_can() {
     return fail(ErrorKind::kRefused,
-                "no NodeClaim or Machine owns the node, and machines.terminate names no program; a "
-                "Node alone is not deleted, because its kubelet would register it again");
+                "no NodeClaim or Machine owns the node, machines.aws does not end it, and "
+                "machines.terminate names no program; a Node alone is not deleted, because its "
+                "kubelet would register it again");
   }
 
   std::array<std::unique_ptr<CloudProvider>, kProviders.size()> providers_;

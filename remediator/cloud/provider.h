@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/aws/client.h"
 #include "core/kube/api.h"
 #include "core/kube/objects.h"
 #include "core/model/result.h"
@@ -44,6 +45,17 @@ enum class Fate : std::uint8_t {
   return kind == ErrorKind::kTimeout || kind == ErrorKind::kUnavailable;
 }
 
+// Of an error of reboot() and terminate(): it was not accepted, and may be later (throttled, or
+// what has to be known before cannot be learned now).
+[[nodiscard]] constexpr bool is_not_now(ErrorKind kind) {
+  return kind == ErrorKind::kOverloaded || kind == ErrorKind::kBlocked;
+}
+// Of an error of reboot(): it says nothing of the machine, so that worse harm would not help it.
+[[nodiscard]] constexpr bool is_of_rights(ErrorKind kind) {
+  return kind == ErrorKind::kForbidden || kind == ErrorKind::kUnauthenticated ||
+         kind == ErrorKind::kNotFound;
+}
+
 // Any thread. The message of an error says why.
 class CloudProvider {
  public:
@@ -62,6 +74,7 @@ struct ProviderParts {
   const CurrentPolicy& policy;  // settings are read at every call: they may change
   kube::Api& api;               // of the leader
   Clock& clock;
+  aws::AwsClient* aws = nullptr;  // null: no machine is one of AWS
 };
 
 // All of them as one: for each deed and machine the first that can. Where none can, kRefused.

@@ -41,12 +41,22 @@ struct ReturnToService {
   std::chrono::milliseconds max_report_age{60'000};
 };
 
+// Which machines on EC2 are restarted and ended through AWS's own API.
+struct AwsMachines {
+  bool reboot = false;
+  bool terminate = false;
+  // Instances carry the tag kubernetes.io/cluster/<cluster>; empty: their names have to be those of
+  // the nodes.
+  std::string cluster;
+};
+
 // How machines are restarted and ended: programs of the operator's with their arguments
 // (cloud/command_provider says what they are told). `terminate` and `is_gone` are for machines that
 // no NodeClaim or Machine in the cluster owns.
 struct MachineCommands {
   std::vector<std::string> reboot, terminate, is_gone;
   std::chrono::milliseconds timeout{60'000};
+  AwsMachines aws;
 };
 
 struct Policy {

@@ -53,6 +53,10 @@
 //     terminate: [/usr/local/bin/end-machine]  # where no NodeClaim or Machine owns it
 //     is_gone: [/usr/local/bin/machine-is-gone]
 //     timeout: 60s
+//     aws:                             # instead of programs, where spec.providerID is of EC2
+//       reboot: false
+//       terminate: false               # through the Auto Scaling group where there is one
+//       cluster: ""                    # instances have the tag kubernetes.io/cluster/NAME
 //   jobs:                              # of collect-evidence, gpu-reset, quarantine-job
 //     image: gpuward-exporter:0.1.0    # required for the built-in templates
 //     namespace: gpu-healthcheck
@@ -185,6 +189,22 @@ void read_retention(const YamlMap& section, Retention& out) {
   section.read("keep_most", out.most, 10, 100'000);
 }
 
+bool is_tag_text(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+  });
+}
+
+void read_aws(const YamlMap& section, AwsMachines& out) {
+  section.read("reboot", out.reboot);
+  section.read("terminate", out.terminate);
+  section.read("cluster", out.cluster);
+  if (!is_tag_text(out.cluster)) {
+    section.reject("cluster", "must be the name of a cluster: letters, digits, - and _");
+  }
+}
+
 void read_machines(const YamlMap& section, Policy& policy) {
   section.read("reboot", policy.machines.reboot);
   section.read("terminate", policy.machines.terminate);
@@ -196,12 +216,14 @@ void read_machines(const YamlMap& section, Policy& policy) {
   }
   section.read("timeout", policy.machines.timeout, std::chrono::seconds(1),
                std::chrono::minutes(10));
-  const bool has_program =
-      !policy.machines.reboot.empty() && !policy.machines.reboot.front().empty();
+  read_aws(section.map("aws"), policy.machines.aws);
+  const bool can_reboot = policy.machines.aws.reboot || (!policy.machines.reboot.empty() &&
+                                                         !policy.machines.reboot.front().empty());
   for (const auto& [name, plan] : all_plans(policy)) {
     const bool reboots = std::ranges::find(plan, Step::kReboot, &PlannedStep::step) != plan.end();
-    if (reboots && !has_program) {
-      section.reject("reboot", "is required where " + name + " has the step reboot");
+    if (reboots && !can_reboot) {
+      section.reject("reboot",
+                     "is required where " + name + " has the step reboot and aws.reboot is off");
       return;
     }
   }

@@ -80,6 +80,20 @@ std::string budgets_text(const BudgetLimits& budgets) {
   return text;
 }
 
+std::string program_text(const std::vector<std::string>& program) {
+  return program.empty() ? std::string() : program.front();
+}
+
+std::string machines_text(const MachineCommands& machines) {
+  std::string restarts = machines.aws.reboot ? "EC2" : "";
+  add(restarts, ", ", program_text(machines.reboot));
+  std::string ends = "the NodeClaim or Machine that owns it";
+  add(ends, ", ", machines.aws.terminate ? "EC2 or its Auto Scaling group" : "");
+  add(ends, ", ", program_text(machines.terminate));
+  return "machines\n  restarted by: " + (restarts.empty() ? "nobody" : restarts) +
+         "\n  ended by the first of these that can: " + ends + "\n";
+}
+
 }  // namespace
 
 std::string severity_text(const Policy& policy, Severity severity) {
@@ -131,7 +145,7 @@ std::string guards_text(const Policy& policy) {
               ? "returned to service by a good report, at most " +
                     to_duration_text(policy.return_to_service.max_report_age) + " old\n"
               : "kept until a human returns it: return_to_service is not enabled\n";
-  return text;
+  return text + machines_text(policy.machines);
 }
 
 }  // namespace gpuward::remediator

@@ -55,6 +55,15 @@ TEST_F(AwsClientTest, AQueryIsASignedForm) {
       0U);
 }
 
+TEST_F(AwsClientTest, AFormHasAPlusForABlankAndNothingElse) {
+  http.then(answer(200, "<a/>"));
+  ASSERT_TRUE(client.query({.service = kSns,
+                            .action = "Publish",
+                            .version = "v",
+                            .parameters = {{"Message", "a b+c%20 d\n"}}}));
+  EXPECT_EQ(http.requests[0].body, "Action=Publish&Version=v&Message=a+b%2Bc%2520+d%0A");
+}
+
 TEST_F(AwsClientTest, ACallMayGoToAnotherRegionPathAndService) {
   http.then(answer(202, ""));
   ASSERT_TRUE(client.call({.service = kLambda,

@@ -71,5 +71,11 @@ TEST_F(MotoSessionsTest, AWebIdentityOpensOneWithTheRightsOfItsRole) {
       << refused.error().message;
 }
 
+TEST_F(MotoSessionsTest, ASignatureCoversWhateverAFormHolds) {
+  EXPECT_TRUE(iam("CreateRole", {{"RoleName", "described"},
+                                 {"Description", "a b/~*'()+%20 \"<>&=\n"},
+                                 {"AssumeRolePolicyDocument", "{\"Version\": \"2012-10-17\"}"}}));
+}
+
 }  // namespace
 }  // namespace gpuward::aws

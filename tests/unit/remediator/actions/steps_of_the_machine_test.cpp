@@ -119,6 +119,27 @@ TEST_F(Reboot, TellsARefusalFromAnAnswerThatNeverCame) {
   EXPECT_THAT(progress.message, HasSubstr("not asked for again"));
 }
 
+TEST_F(Reboot, WaitsWhereItIsNotAcceptedNow) {
+  for (const ErrorKind kind : {ErrorKind::kOverloaded, ErrorKind::kBlocked}) {
+    provider.answer = fail(kind, "RequestLimitExceeded");
+    const auto progress = begin(a_node("boot-1"));
+    EXPECT_EQ(progress.result, StepResult::kIntended);
+    EXPECT_EQ(progress.message, "reboot waits: RequestLimitExceeded");
+  }
+}
+
+// Worse harm would not help where only the right is missing.
+TEST_F(Reboot, GivesWhatSaysNothingOfTheMachineToAHuman) {
+  for (const ErrorKind kind :
+       {ErrorKind::kForbidden, ErrorKind::kUnauthenticated, ErrorKind::kNotFound}) {
+    provider.answer = fail(kind, "UnauthorizedOperation");
+    const auto progress = begin(a_node("boot-1"));
+    EXPECT_EQ(progress.result, StepResult::kFailed);
+    EXPECT_TRUE(progress.facts.contains(kNeedsHumanFact));
+    EXPECT_EQ(progress.message, "UnauthorizedOperation");
+  }
+}
+
 TEST_F(Reboot, IsDoneWhenTheNodeIsReadyInAnotherBoot) {
   EXPECT_EQ(watch(a_node("boot-1")).result, StepResult::kRunning);
   EXPECT_EQ(watch(a_node("boot-1", false)).result, StepResult::kRunning);

@@ -113,6 +113,15 @@ TEST_F(TerminateActionTest, PassesTheGuardsAnewWhereTheCallHasNotArrived) {
   EXPECT_EQ(action_.watch(order())->result, StepResult::kIntended);
 }
 
+TEST_F(TerminateActionTest, WaitsWhereItIsNotAcceptedNow) {
+  for (const ErrorKind kind : {ErrorKind::kOverloaded, ErrorKind::kBlocked}) {
+    provider_.answer = fail(kind, "RequestLimitExceeded");
+    const auto held = action_.begin(order());
+    EXPECT_EQ(held->result, StepResult::kIntended);
+    EXPECT_EQ(held->message, "terminate waits: RequestLimitExceeded");
+  }
+}
+
 TEST_F(TerminateActionTest, GivesWhatIsRefusedToAHuman) {
   provider_.answer = fail(ErrorKind::kForbidden, "may not delete nodeclaims");
   const auto refused = action_.begin(order());

@@ -115,6 +115,8 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
        "hold or proceed"},
       {"machines: {terminate: [/bin/end]}\n", "machines.is_gone"},
       {"machines: {is_gone: [/bin/gone]}\n", "machines.terminate"},
+      {"machines:\n  aws: {cluster: a/b}\n", "policy.yaml:2: machines.aws.cluster"},
+      {"machines: {aws: {terminat: true}}\n", "machines.aws.terminat"},
       {"severities:\n  reboot:\n    - wait: {approval: true}\n", "wait needs a step"},
       {"severities:\n  reboot:\n    - wait: {approval: true}\n    - taint\n", "wait for nothing"},
       {"severities:\n  reboot:\n    - cordon\n    - drain\n    - reboot: {timeot: 5m}\n", "timeot"},
@@ -188,6 +190,18 @@ TEST(Policy, ReadsStepsWithWhatTheyWaitForAndTheirSettings) {
   EXPECT_EQ(plan[3].timeout, std::chrono::minutes(7));
   EXPECT_EQ(plan[4].soak, std::chrono::minutes(5));
   EXPECT_THAT(policy->machines.reboot, ElementsAre("/bin/power-cycle", "--soft"));
+}
+
+TEST(Policy, LetsAwsRestartAndEndMachinesWhereItSaysSo) {
+  const auto policy = parse_policy(
+      "severities: {reboot: [cordon, drain, reboot], isolate: [cordon, drain]}\n"
+      "machines: {aws: {reboot: true, terminate: true, cluster: gpu-1}}\n");
+  ASSERT_TRUE(policy) << policy.error().message;
+  EXPECT_TRUE(policy->machines.aws.reboot);
+  EXPECT_TRUE(policy->machines.aws.terminate);
+  EXPECT_EQ(policy->machines.aws.cluster, "gpu-1");
+  EXPECT_FALSE(Policy{}.machines.aws.reboot);
+  EXPECT_FALSE(Policy{}.machines.aws.terminate);
 }
 
 // The flow of the replaced suites, as a manifest.

@@ -83,5 +83,17 @@ TEST(PolicyText, SaysWhatIsAskedBeforeHarm) {
   EXPECT_THAT(text, HasSubstr("returned to service by a good report, at most 1m old"));
 }
 
+TEST(PolicyText, SaysWhoRestartsAndEndsMachines) {
+  EXPECT_THAT(guards_text(Policy{}),
+              HasSubstr("machines\n  restarted by: nobody\n  ended by the first of these that can: "
+                        "the NodeClaim or Machine that owns it\n"));
+  EXPECT_THAT(guards_text(policy_of("machines:\n"
+                                    "  reboot: [/bin/power-cycle, --soft]\n"
+                                    "  aws: {reboot: true, terminate: true}\n")),
+              HasSubstr("restarted by: EC2, /bin/power-cycle\n  ended by the first of these that "
+                        "can: the NodeClaim or Machine that owns it, EC2 or its Auto Scaling "
+                        "group\n"));
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

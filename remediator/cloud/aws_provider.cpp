@@ -1,0 +1,146 @@
+#include "remediator/cloud/aws_provider.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr const char* kEc2Version = "2016-11-15";
+constexpr const char* kAutoScalingVersion = "2011-01-01";
+
+// Of a question before the deed: nothing was asked for.
+std::unexpected<Error> before_the_deed(Error error) {
+  if (may_have_arrived(error.kind)) error.kind = ErrorKind::kBlocked;
+  return std::unexpected(std::move(error));
+}
+
+bool has_ended(const Ec2Instance& instance) {
+  return instance.state == "shutting-down" || instance.state == "terminated";
+}
+
+}  // namespace
+
+bool AwsProvider::can(Deed deed, const Machine& machine) const {
+  const AwsMachines settings = parts_.policy.get()->machines.aws;
+  const bool is_on = deed == Deed::kReboot ? settings.reboot : settings.terminate;
+  return is_on && parts_.aws != nullptr && parse_ec2_id(machine.provider_id).has_value();
+}
+
+Result<aws::XmlElement> AwsProvider::ask(const aws::AwsService& service, const std::string& action,
+                                         const Ec2Id& id, http::Query parameters) {
+  return parts_.aws->query(
+      {.service = service,
+       .action = action,
+       .version = service.host == aws::kEc2.host ? kEc2Version : kAutoScalingVersion,
+       .parameters = std::move(parameters),
+       .region = id.region});
+}
+
+Result<Ec2Instance> AwsProvider::describe(const Ec2Id& id) {
+  const auto answer = ask(aws::kEc2, "DescribeInstances", id, {{"InstanceId.1", id.instance}});
+  if (!answer && answer.error().kind != ErrorKind::kNotFound)
+    return std::unexpected(answer.error());
+  auto instance = answer ? find_instance(*answer, id.instance) : std::nullopt;
+  if (!instance) {
+    return fail(ErrorKind::kNotFound,
+                "AWS knows no instance " + id.instance + " in " + id.region +
+                    ": it ended more than an hour ago, or these are another account's keys");
+  }
+  const std::lock_guard lock(mutex_);
+  seen_.insert(id.instance);
+  return *std::move(instance);
+}
+
+Result<Ec2Instance> AwsProvider::describe_own(const Ec2Id& id, const Machine& machine) {
+  auto instance = describe(id);
+  if (!instance) return instance;
+  const auto other = difference(*instance, id, machine, parts_.policy.get()->machines.aws.cluster);
+  if (other) return fail(ErrorKind::kRefused, *other);
+  return instance;
+}
+
+bool AwsProvider::was_seen(const std::string& instance) {
+  const std::lock_guard lock(mutex_);
+  return seen_.contains(instance);
+}
+
+Result<AwsProvider::Membership> AwsProvider::membership(const Ec2Id& id) {
+  const auto answer = ask(aws::kAutoScaling, "DescribeAutoScalingInstances", id,
+                          {{"InstanceIds.member.1", id.instance}});
+  if (!answer) return std::unexpected(answer.error());
+  const aws::XmlElement& members =
+      answer->child("DescribeAutoScalingInstancesResult").child("AutoScalingInstances");
+  for (const aws::XmlElement& member : members.children) {
+    if (member.text_at("InstanceId") == id.instance) return member.text_at("LifecycleState");
+  }
+  return std::nullopt;
+}
+
+Status AwsProvider::check_protection(const Ec2Id& id, bool is_in_group) {
+  const auto answer = ask(aws::kEc2, "DescribeInstanceAttribute", id,
+                          {{"Attribute", "disableApiTermination"}, {"InstanceId", id.instance}});
+  if (answer && answer->text_at("disableApiTermination/value") != "true") return {};
+  if (answer) {
+    return fail(ErrorKind::kRefused, "instance " + id.instance +
+                                         " has termination protection (disableApiTermination), "
+                                         "which only a human may take away");
+  }
+  // EC2 keeps its own word; a group ends protected instances too.
+  if (answer.error().kind == ErrorKind::kForbidden && !is_in_group) return {};
+  return std::unexpected(answer.error());
+}
+
+Status AwsProvider::end(const Ec2Id& id, bool is_in_group) {
+  const auto asked =
+      is_in_group ? ask(aws::kAutoScaling, "TerminateInstanceInAutoScalingGroup", id,
+                        {{"InstanceId", id.instance}, {"ShouldDecrementDesiredCapacity", "false"}})
+                  : ask(aws::kEc2, "TerminateInstances", id, {{"InstanceId.1", id.instance}});
+  if (asked || asked.error().kind == ErrorKind::kNotFound) return {};
+  return std::unexpected(asked.error());
+}
+
+Status AwsProvider::reboot(const Machine& machine) {
+  const auto id = parse_ec2_id(machine.provider_id);
+  if (!id) return fail(ErrorKind::kRefused, machine.provider_id + " names no EC2 instance");
+  const auto instance = describe_own(*id, machine);
+  if (!instance) return before_the_deed(instance.error());
+  if (instance->state != "running") {
+    // EC2 would say yes and do nothing.
+    return fail(ErrorKind::kRefused,
+                "instance " + id->instance + " is " + instance->state + ", not running");
+  }
+  const auto asked = ask(aws::kEc2, "RebootInstances", *id, {{"InstanceId.1", id->instance}});
+  if (asked) return {};
+  return std::unexpected(asked.error());
+}
+
+Status AwsProvider::terminate(const Machine& machine) {
+  const auto id = parse_ec2_id(machine.provider_id);
+  if (!id) return fail(ErrorKind::kRefused, machine.provider_id + " names no EC2 instance");
+  const bool was_known = was_seen(id->instance);
+  const auto instance = describe_own(*id, machine);
+  if (!instance && instance.error().kind == ErrorKind::kNotFound && was_known) return {};
+  if (!instance) return before_the_deed(instance.error());
+  if (has_ended(*instance)) return {};
+  const auto group = membership(*id);
+  if (!group) return before_the_deed(group.error());
+  if (*group && (*group)->starts_with("Terminat")) return {};
+  if (auto checked = check_protection(*id, group->has_value()); !checked)
+    return before_the_deed(checked.error());
+  return end(*id, group->has_value());
+}
+
+Result<Fate> AwsProvider::fate(const Machine& machine) {
+  const auto id = parse_ec2_id(machine.provider_id);
+  if (!id) return fail(ErrorKind::kRefused, machine.provider_id + " names no EC2 instance");
+  const bool was_known = was_seen(id->instance);
+  const auto instance = describe(*id);
+  if (!instance && instance.error().kind == ErrorKind::kNotFound && was_known) return Fate::kGone;
+  if (!instance) return std::unexpected(instance.error());
+  if (instance->state == "terminated") return Fate::kGone;
+  if (instance->state == "shutting-down") return Fate::kEnding;
+  // Until a group's lifecycle hook lets go, the instance itself runs on.
+  const auto group = membership(*id);
+  if (!group) return std::unexpected(group.error());
+  return *group && (*group)->starts_with("Terminat") ? Fate::kEnding : Fate::kRuns;
+}
+
+}  // namespace gpuward::remediator

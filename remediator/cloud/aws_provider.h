@@ -1,0 +1,51 @@
+// Machines on EC2. An instance of an Auto Scaling group is ended through its group, which makes
+// another one; any other by EC2 itself. The instance is the one that spec.providerID names, or
+// nothing is done; and before anything is asked, AWS has to say that it is still this node's.
+// Off unless machines.aws of the policy says otherwise. Rights: manifests/remediator-aws-iam.json.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "core/aws/client.h"
+#include "remediator/cloud/ec2_instance.h"
+#include "remediator/cloud/provider.h"
+
+namespace gpuward::remediator {
+
+class AwsProvider final : public CloudProvider {
+ public:
+  explicit AwsProvider(const ProviderParts& parts) : parts_(parts) {}
+  [[nodiscard]] bool can(Deed deed, const Machine& machine) const override;
+  // An error that may_have_arrived() is one of the deed itself: where the questions before it fail,
+  // nothing was asked for, and that is kBlocked.
+  [[nodiscard]] Status reboot(const Machine& machine) override;
+  [[nodiscard]] Status terminate(const Machine& machine) override;
+  // An instance that AWS does not know is gone only if this process has seen it: another account
+  // or region knows it neither.
+  [[nodiscard]] Result<Fate> fate(const Machine& machine) override;
+
+ private:
+  // The state of a group's member, "InService"; nullopt for an instance that is in none.
+  using Membership = std::optional<std::string>;
+
+  [[nodiscard]] Result<aws::XmlElement> ask(const aws::AwsService& service,
+                                            const std::string& action, const Ec2Id& id,
+                                            http::Query parameters);
+  // kNotFound: AWS does not know it.
+  [[nodiscard]] Result<Ec2Instance> describe(const Ec2Id& id);
+  [[nodiscard]] Result<Ec2Instance> describe_own(const Ec2Id& id, const Machine& machine);
+  [[nodiscard]] Result<Membership> membership(const Ec2Id& id);
+  // kRefused for an instance that somebody has protected.
+  [[nodiscard]] Status check_protection(const Ec2Id& id, bool is_in_group);
+  [[nodiscard]] Status end(const Ec2Id& id, bool is_in_group);
+  [[nodiscard]] bool was_seen(const std::string& instance);
+
+  ProviderParts parts_;
+  std::mutex mutex_;
+  std::set<std::string> seen_;  // guarded by mutex_
+};
+
+}  // namespace gpuward::remediator

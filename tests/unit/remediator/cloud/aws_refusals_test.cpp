@@ -1,0 +1,219 @@
+// What AWS answers that moto never does: throttling, lost answers, lifecycle hooks, rights to read
+// the protection missing; said by a script.
+#include <gmock/gmock.h>
+
+#include "remediator/cloud/aws_provider.h"
+#include "tests/unit/core/kube/scripted_client.h"
+#include "tests/unit/remediator/drain/drain_cluster.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using kube::answer;
+using ::testing::HasSubstr;
+
+constexpr const char* kId = "i-0123456789abcdef0";
+
+std::string described(const std::string& state) {
+  return "<DescribeInstancesResponse><reservationSet><item><instancesSet><item><instanceId>" +
+         std::string(kId) + "</instanceId><instanceState><name>" + state +
+         "</name></instanceState><privateDnsName>gpu-1</privateDnsName><placement>"
+         "<availabilityZone>us-east-1a</availabilityZone></placement></item></instancesSet></item>"
+         "</reservationSet></DescribeInstancesResponse>";
+}
+
+std::string member_in(const std::string& state) {
+  return "<DescribeAutoScalingInstancesResponse><DescribeAutoScalingInstancesResult>"
+         "<AutoScalingInstances><member><InstanceId>" +
+         std::string(kId) + "</InstanceId><LifecycleState>" + state +
+         "</LifecycleState></member></AutoScalingInstances></DescribeAutoScalingInstancesResult>"
+         "</DescribeAutoScalingInstancesResponse>";
+}
+
+constexpr const char* kInNoGroup =
+    "<DescribeAutoScalingInstancesResponse><DescribeAutoScalingInstancesResult>"
+    "<AutoScalingInstances/></DescribeAutoScalingInstancesResult>"
+    "</DescribeAutoScalingInstancesResponse>";
+constexpr const char* kUnprotected =
+    "<DescribeInstanceAttributeResponse><disableApiTermination><value>false</value>"
+    "</disableApiTermination></DescribeInstanceAttributeResponse>";
+
+class AwsRefusalsTest : public DrainCluster {
+ protected:
+  AwsRefusalsTest() {
+    Policy wanted;
+    wanted.machines.aws = {.reboot = true, .terminate = true, .cluster = ""};
+    policy_.set(wanted);
+  }
+  static Machine machine() {
+    Machine made;
+    made.node = "gpu-1";
+    made.provider_id = std::string("aws:///us-east-1a/") + kId;
+    return made;
+  }
+  void says(const std::string& body) { script_.then(answer(200, body)); }
+  void refuses(int status, const std::string& code) {
+    script_.then(answer(status, "<Response><Errors><Error><Code>" + code +
+                                    "</Code><Message>no</Message></Error></Errors></Response>"));
+  }
+  // What is asked before the deed.
+  void lets_it_pass(const std::string& group = kInNoGroup) {
+    says(described("running"));
+    says(group);
+    says(kUnprotected);
+  }
+  [[nodiscard]] std::string last_action() const {
+    const std::string& body = script_.requests.back().body;
+    return body.substr(7, body.find('&') - 7);
+  }
+
+  fakes::FakeClock waiting_clock_{fakes::FakeClock::Mode::kAutoAdvance};
+  CurrentPolicy policy_{Policy{}};
+  kube::ScriptedClient script_;
+  aws::AwsClient aws_{
+      script_,
+      {.variables = {{"AWS_ACCESS_KEY_ID", "AKID"}, {"AWS_SECRET_ACCESS_KEY", "s3cret"}}},
+      waiting_clock_};
+  AwsProvider provider_{{.policy = policy_, .api = api_, .clock = waiting_clock_, .aws = &aws_}};
+};
+
+TEST_F(AwsRefusalsTest, AsksTheRegionOfTheMachine) {
+  says(described("terminated"));
+  EXPECT_EQ(provider_.fate(machine()), Fate::kGone);
+  EXPECT_EQ(script_.requests[0].url, "https://ec2.us-east-1.amazonaws.com/");
+}
+
+TEST_F(AwsRefusalsTest, ThrottlingIsNotNowAndNothingWasDone) {
+  lets_it_pass();
+  for (int i = 0; i < 5; ++i) refuses(503, "RequestLimitExceeded");
+  const auto asked = provider_.terminate(machine());
+  ASSERT_FALSE(asked);
+  EXPECT_TRUE(is_not_now(asked.error().kind));
+  EXPECT_THAT(asked.error().message, HasSubstr("EC2 TerminateInstances: RequestLimitExceeded"));
+}
+
+TEST_F(AwsRefusalsTest, ALostAnswerOfTheDeedIsUnknownAndNotAskedForAgain) {
+  lets_it_pass();
+  script_.then_fail(ErrorKind::kTimeout);
+  EXPECT_TRUE(may_have_arrived(provider_.terminate(machine()).error().kind));
+  EXPECT_EQ(script_.requests.size(), 4U);
+  says(described("running"));
+  script_.then_fail(ErrorKind::kTimeout);
+  EXPECT_TRUE(may_have_arrived(provider_.reboot(machine()).error().kind));
+  EXPECT_EQ(last_action(), "RebootInstances");
+  EXPECT_EQ(script_.requests.size(), 6U);
+}
+
+TEST_F(AwsRefusalsTest, ALostAnswerBeforeTheDeedIsNotNow) {
+  script_.then_fail(ErrorKind::kTimeout);
+  EXPECT_TRUE(is_not_now(provider_.reboot(machine()).error().kind));
+  script_.then_fail(ErrorKind::kTimeout);
+  EXPECT_TRUE(is_not_now(provider_.terminate(machine()).error().kind));
+  says(described("running"));
+  script_.then(answer(500, ""));
+  EXPECT_TRUE(is_not_now(provider_.terminate(machine()).error().kind));
+  says(described("running"));
+  says(kInNoGroup);
+  script_.then_fail(ErrorKind::kUnavailable);
+  EXPECT_TRUE(is_not_now(provider_.terminate(machine()).error().kind));
+}
+
+TEST_F(AwsRefusalsTest, AMemberOfAGroupIsOnItsWayUntilItsHooksLetGo) {
+  says(described("running"));
+  says(member_in("Terminating:Wait"));
+  EXPECT_EQ(provider_.fate(machine()), Fate::kEnding);
+  says(described("running"));
+  says(member_in("Terminating:Wait"));
+  EXPECT_TRUE(provider_.terminate(machine()));
+  EXPECT_EQ(last_action(), "DescribeAutoScalingInstances");
+  says(described("running"));
+  says(member_in("InService"));
+  EXPECT_EQ(provider_.fate(machine()), Fate::kRuns);
+  says(described("shutting-down"));
+  EXPECT_EQ(provider_.fate(machine()), Fate::kEnding);
+}
+
+TEST_F(AwsRefusalsTest, AGroupThatIsBusyIsAskedLater) {
+  lets_it_pass(member_in("InService"));
+  refuses(400, "ScalingActivityInProgress");
+  const auto asked = provider_.terminate(machine());
+  ASSERT_FALSE(asked);
+  EXPECT_TRUE(is_not_now(asked.error().kind));
+  EXPECT_EQ(last_action(), "TerminateInstanceInAutoScalingGroup");
+}
+
+// A group ends protected instances too, EC2 does not.
+TEST_F(AwsRefusalsTest, WithoutTheRightToReadTheProtectionNoGroupIsAsked) {
+  says(described("running"));
+  says(member_in("InService"));
+  refuses(403, "UnauthorizedOperation");
+  const auto asked = provider_.terminate(machine());
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().kind, ErrorKind::kForbidden);
+  EXPECT_THAT(asked.error().message, HasSubstr("EC2 DescribeInstanceAttribute"));
+
+  says(described("running"));
+  says(kInNoGroup);
+  refuses(403, "UnauthorizedOperation");
+  refuses(400, "OperationNotPermitted");
+  EXPECT_EQ(provider_.terminate(machine()).error().kind, ErrorKind::kRefused);
+  EXPECT_EQ(last_action(), "TerminateInstances");
+}
+
+TEST_F(AwsRefusalsTest, WhatAwsDoesNotKnowIsGoneOnlyWhereItWasSeen) {
+  refuses(400, "InvalidInstanceID.NotFound");
+  const auto unseen = provider_.fate(machine());
+  ASSERT_FALSE(unseen);
+  EXPECT_THAT(unseen.error().message, HasSubstr("another account's keys"));
+  refuses(400, "InvalidInstanceID.NotFound");
+  EXPECT_EQ(provider_.terminate(machine()).error().kind, ErrorKind::kNotFound);
+
+  says(described("shutting-down"));
+  EXPECT_EQ(provider_.fate(machine()), Fate::kEnding);
+  refuses(400, "InvalidInstanceID.NotFound");
+  EXPECT_EQ(provider_.fate(machine()), Fate::kGone);
+  refuses(400, "InvalidInstanceID.NotFound");
+  EXPECT_TRUE(provider_.terminate(machine()));
+}
+
+TEST_F(AwsRefusalsTest, WhatDoesNotRunIsNotRestarted) {
+  says(described("stopped"));
+  const auto asked = provider_.reboot(machine());
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().kind, ErrorKind::kRefused);
+  EXPECT_THAT(asked.error().message, HasSubstr("is stopped, not running"));
+  EXPECT_EQ(last_action(), "DescribeInstances");
+}
+
+TEST_F(AwsRefusalsTest, IsAskedOnlyForWhatThePolicySwitchesOn) {
+  EXPECT_TRUE(provider_.can(Deed::kReboot, machine()));
+  EXPECT_TRUE(provider_.can(Deed::kTerminate, machine()));
+  Policy wanted;
+  wanted.machines.aws.terminate = true;
+  policy_.set(wanted);
+  EXPECT_FALSE(provider_.can(Deed::kReboot, machine()));
+  EXPECT_TRUE(provider_.can(Deed::kTerminate, machine()));
+  Machine elsewhere = machine();
+  elsewhere.provider_id = "gce://p/z/gpu-1";
+  EXPECT_FALSE(provider_.can(Deed::kTerminate, elsewhere));
+  EXPECT_EQ(provider_.terminate(elsewhere).error().kind, ErrorKind::kRefused);
+  EXPECT_TRUE(script_.requests.empty());
+}
+
+TEST_F(AwsRefusalsTest, StandsBehindTheOwnerInTheClusterAndBeforeTheProgram) {
+  Policy wanted;
+  wanted.machines.aws.terminate = true;
+  wanted.machines.terminate = wanted.machines.is_gone = {"/bin/false"};
+  policy_.set(wanted);
+  const auto all =
+      make_providers({.policy = policy_, .api = api_, .clock = waiting_clock_, .aws = &aws_});
+  says(described("terminated"));
+  EXPECT_EQ(all->fate(machine()), Fate::kGone);
+  Machine owned = machine();
+  owned.owner = parse_owner("karpenter.sh/v1/nodeclaims//claim-1");
+  EXPECT_THAT(all->terminate(owned).error().message, HasSubstr("NodeClaim claim-1"));
+  EXPECT_EQ(script_.requests.size(), 1U);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
