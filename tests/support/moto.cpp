@@ -28,6 +28,13 @@ aws::AwsQuery iam(const std::string& action, http::Query parameters) {
           .parameters = std::move(parameters)};
 }
 
+aws::AwsQuery auto_scaling(const std::string& action, http::Query parameters) {
+  return {.service = aws::kAutoScaling,
+          .action = action,
+          .version = "2011-01-01",
+          .parameters = std::move(parameters)};
+}
+
 }  // namespace
 
 std::string Moto::why_unavailable() {
@@ -107,6 +114,45 @@ Result<std::string> Moto::run_instance(http::Query more) {
                                    .parameters = parameters});
   if (!made) return std::unexpected(made.error());
   return made->text_at("instancesSet/item/instanceId");
+}
+
+Result<std::string> Moto::run_group(const std::string& name) {
+  const auto launch =
+      admin_->query(auto_scaling("CreateLaunchConfiguration", {{"LaunchConfigurationName", name},
+                                                               {"ImageId", "ami-12c6146b"},
+                                                               {"InstanceType", "p5.48xlarge"}}));
+  if (!launch) return std::unexpected(launch.error());
+  const auto group = admin_->query(
+      auto_scaling("CreateAutoScalingGroup", {{"AutoScalingGroupName", name},
+                                              {"LaunchConfigurationName", name},
+                                              {"MinSize", "1"},
+                                              {"MaxSize", "2"},
+                                              {"DesiredCapacity", "1"},
+                                              {"AvailabilityZones.member.1", "us-east-1a"}}));
+  if (!group) return std::unexpected(group.error());
+  const auto members = members_of(name);
+  if (members.size() == 1) return members[0];
+  return fail(ErrorKind::kInternal, "the group has not one member");
+}
+
+std::vector<std::string> Moto::members_of(const std::string& group) {
+  const auto answer = admin_->query(
+      auto_scaling("DescribeAutoScalingGroups", {{"AutoScalingGroupNames.member.1", group}}));
+  std::vector<std::string> ids;
+  if (!answer) return ids;
+  const aws::XmlElement& found =
+      answer->child("DescribeAutoScalingGroupsResult").child("AutoScalingGroups").child("member");
+  for (const aws::XmlElement& member : found.child("Instances").children)
+    ids.push_back(member.text_at("InstanceId"));
+  return ids;
+}
+
+std::string Moto::state_of(const std::string& instance) {
+  const auto answer = admin_->query({.service = aws::kEc2,
+                                     .action = "DescribeInstances",
+                                     .version = "2016-11-15",
+                                     .parameters = {{"InstanceId.1", instance}}});
+  return answer ? answer->text_at("reservationSet/item/instancesSet/item/instanceState/name") : "";
 }
 
 void Moto::let_one_pass() const {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/aws/client.h"
 #include "core/model/result.h"
@@ -30,6 +31,11 @@ class Moto {
                                                                     const std::string& policy);
   // The id of a new instance with these parameters of RunInstances beside.
   [[nodiscard]] Result<std::string> run_instance(http::Query more = {});
+  // The only member of a new Auto Scaling group in us-east-1a that always has one.
+  [[nodiscard]] Result<std::string> run_group(const std::string& name);
+  [[nodiscard]] std::vector<std::string> members_of(const std::string& group);
+  // "running"; empty for an instance that it does not know.
+  [[nodiscard]] std::string state_of(const std::string& instance);
   // It wants a signature of every request, of those too that AWS takes without: the next one
   // passes unchecked.
   void let_one_pass() const;

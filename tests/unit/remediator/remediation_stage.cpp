@@ -37,10 +37,11 @@ RemediationStage::RemediationStage(ClusterHands& hands, StageOptions options)
       kubeconfig_(hands.kubeconfig()),
       fired_at_(now_text()),
       alerted_(options.severity),
+      environment_(options.environment),
       severity_(static_cast<int>(*parse_severity(options.severity))),
       machine_restarts_(options.machine_restarts) {
   write_policy(options);
-  put_node();
+  put_node(options.provider_id);
   put_pods(options.pods);
   set_stop("false");
 }
@@ -56,8 +57,10 @@ void RemediationStage::write_policy(const StageOptions& options) {
                                    program + "]\n" + options.more_policy);
 }
 
-void RemediationStage::put_node() {
-  hands_.create("/api/v1/nodes", fakes::ready_node(kStageNode));
+void RemediationStage::put_node(const std::string& provider_id) {
+  Json node = fakes::ready_node(kStageNode);
+  if (!provider_id.empty()) node["spec"]["providerID"] = provider_id;
+  hands_.create("/api/v1/nodes", node);
   // What else is on a node; the taint of the node's first moments goes.
   hands_.patch(
       kStageNodePath,
@@ -101,7 +104,8 @@ void RemediationStage::start() {
       {.argv = {kProgram, "--web.listen-address=127.0.0.1:0", "--web.telemetry-address=127.0.0.1:0",
                 "--web.insecure", "--config.file=" + (folder_ / "policy.yaml").string(),
                 "--prometheus.url=" + prometheus_.url(), "--kubeconfig=" + kubeconfig_,
-                "--log.format=json"}});
+                "--log.format=json"},
+       .env = environment_});
   if (!process) throw std::runtime_error(process.error().message);
   process_ = std::move(*process);
   pid_ = process_->pid();

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +32,9 @@ struct StageOptions {
   std::string more_policy = {};     // further sections
   std::string machine = "exit 0";   // what its program does after it has noted the call
   bool machine_restarts = true;     // when it is called
-  std::size_t pods = 3;             // of a ReplicaSet, with the label app=work
+  std::string provider_id = {};     // of the node; empty: as ready_node() has it
+  std::map<std::string, std::string> environment = {};  // of the program, beside ours
+  std::size_t pods = 3;                                 // of a ReplicaSet, with the label app=work
 };
 
 class RemediationStage {
@@ -81,7 +84,7 @@ class RemediationStage {
 
  private:
   void write_policy(const StageOptions& options);
-  void put_node();
+  void put_node(const std::string& provider_id);
   void put_pods(std::size_t count);
   void put_pod(const std::string& name, const std::string& owner_kind);
   void end_terminating_pods();
@@ -94,6 +97,7 @@ class RemediationStage {
   ClusterHands& hands_;
   support::TempDir folder_;
   std::string kubeconfig_, fired_at_, alerted_;
+  std::map<std::string, std::string> environment_;
   std::atomic<int> severity_;
   std::atomic<std::size_t> restarts_{0};
   Peer prometheus_{"/api/v1/query", [this] { return report(); }};

@@ -60,20 +60,13 @@ class AwsProviderTest : public DrainCluster {
     provider_ = std::make_unique<AwsProvider>(
         ProviderParts{.policy = policy_, .api = api_, .clock = system_clock_, .aws = aws_.get()});
   }
-  static aws::XmlElement ask(const aws::AwsService& service, const std::string& action,
-                             const std::string& version, http::Query parameters) {
-    const auto answer = moto->admin().query({.service = service,
+  static aws::XmlElement ec2(const std::string& action, http::Query parameters) {
+    const auto answer = moto->admin().query({.service = aws::kEc2,
                                              .action = action,
-                                             .version = version,
+                                             .version = "2016-11-15",
                                              .parameters = std::move(parameters)});
     EXPECT_TRUE(answer) << answer.error().message;
     return answer.value_or(aws::XmlElement{});
-  }
-  static aws::XmlElement ec2(const std::string& action, http::Query parameters) {
-    return ask(aws::kEc2, action, "2016-11-15", std::move(parameters));
-  }
-  static aws::XmlElement scaling(const std::string& action, http::Query parameters) {
-    return ask(aws::kAutoScaling, action, "2011-01-01", std::move(parameters));
   }
   static Ec2Instance seen(const std::string& id) {
     return find_instance(ec2("DescribeInstances", {{"InstanceId.1", id}}), id)
@@ -94,31 +87,10 @@ class AwsProviderTest : public DrainCluster {
     EXPECT_TRUE(id) << id.error().message;
     return id.value_or("");
   }
-  // The only member of a new group.
   static std::string run_group(const std::string& name) {
-    scaling("CreateLaunchConfiguration", {{"LaunchConfigurationName", name},
-                                          {"ImageId", "ami-12c6146b"},
-                                          {"InstanceType", "p5.48xlarge"}});
-    scaling("CreateAutoScalingGroup", {{"AutoScalingGroupName", name},
-                                       {"LaunchConfigurationName", name},
-                                       {"MinSize", "1"},
-                                       {"MaxSize", "2"},
-                                       {"DesiredCapacity", "1"},
-                                       {"AvailabilityZones.member.1", "us-east-1a"}});
-    return members(name).at(0);
-  }
-  static std::vector<std::string> members(const std::string& name) {
-    const aws::XmlElement answer =
-        scaling("DescribeAutoScalingGroups", {{"AutoScalingGroupNames.member.1", name}});
-    std::vector<std::string> ids;
-    for (const aws::XmlElement& member : answer.child("DescribeAutoScalingGroupsResult")
-                                             .child("AutoScalingGroups")
-                                             .child("member")
-                                             .child("Instances")
-                                             .children) {
-      ids.push_back(member.text_at("InstanceId"));
-    }
-    return ids;
+    const auto id = moto->run_group(name);
+    EXPECT_TRUE(id) << id.error().message;
+    return id.value_or("");
   }
 
   inline static std::unique_ptr<support::Moto> moto;
@@ -148,7 +120,7 @@ TEST_F(AwsProviderTest, EndsAMemberOfAGroupThroughItsGroupWhichMakesAnother) {
   const auto asked = provider_->terminate(machine);
   ASSERT_TRUE(asked) << asked.error().message;
   EXPECT_EQ(provider_->fate(machine), Fate::kGone);
-  const auto now = members("gpu");
+  const auto now = moto->members_of("gpu");
   ASSERT_EQ(now.size(), 1U) << "the group has lost its member and got no other";
   EXPECT_NE(now[0], id);
 }
