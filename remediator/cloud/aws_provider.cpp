@@ -49,12 +49,11 @@ Result<Ec2Instance> AwsProvider::describe(const Ec2Id& id) {
   return *std::move(instance);
 }
 
-Result<Ec2Instance> AwsProvider::describe_own(const Ec2Id& id, const Machine& machine) {
-  auto instance = describe(id);
-  if (!instance) return instance;
-  const auto other = difference(*instance, id, machine, parts_.policy.get()->machines.aws.cluster);
+Status AwsProvider::check_owner(const Ec2Instance& instance, const Ec2Id& id,
+                                const Machine& machine) const {
+  const auto other = difference(instance, id, machine, parts_.policy.get()->machines.aws.cluster);
   if (other) return fail(ErrorKind::kRefused, *other);
-  return instance;
+  return {};
 }
 
 bool AwsProvider::was_seen(const std::string& instance) {
@@ -100,8 +99,9 @@ Status AwsProvider::end(const Ec2Id& id, bool is_in_group) {
 Status AwsProvider::reboot(const Machine& machine) {
   const auto id = parse_ec2_id(machine.provider_id);
   if (!id) return fail(ErrorKind::kRefused, machine.provider_id + " names no EC2 instance");
-  const auto instance = describe_own(*id, machine);
+  const auto instance = describe(*id);
   if (!instance) return before_the_deed(instance.error());
+  if (auto owned = check_owner(*instance, *id, machine); !owned) return owned;
   if (instance->state != "running") {
     // EC2 would say yes and do nothing.
     return fail(ErrorKind::kRefused,
@@ -116,10 +116,12 @@ Status AwsProvider::terminate(const Machine& machine) {
   const auto id = parse_ec2_id(machine.provider_id);
   if (!id) return fail(ErrorKind::kRefused, machine.provider_id + " names no EC2 instance");
   const bool was_known = was_seen(id->instance);
-  const auto instance = describe_own(*id, machine);
+  const auto instance = describe(*id);
   if (!instance && instance.error().kind == ErrorKind::kNotFound && was_known) return {};
   if (!instance) return before_the_deed(instance.error());
+  // It has lost its name by then.
   if (has_ended(*instance)) return {};
+  if (auto owned = check_owner(*instance, *id, machine); !owned) return owned;
   const auto group = membership(*id);
   if (!group) return before_the_deed(group.error());
   if (*group && (*group)->starts_with("Terminat")) return {};

@@ -36,7 +36,9 @@ class AwsProvider final : public CloudProvider {
                                             http::Query parameters);
   // kNotFound: AWS does not know it.
   [[nodiscard]] Result<Ec2Instance> describe(const Ec2Id& id);
-  [[nodiscard]] Result<Ec2Instance> describe_own(const Ec2Id& id, const Machine& machine);
+  // kRefused where it is not this node's.
+  [[nodiscard]] Status check_owner(const Ec2Instance& instance, const Ec2Id& id,
+                                   const Machine& machine) const;
   [[nodiscard]] Result<Membership> membership(const Ec2Id& id);
   // kRefused for an instance that somebody has protected.
   [[nodiscard]] Status check_protection(const Ec2Id& id, bool is_in_group);

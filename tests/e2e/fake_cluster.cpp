@@ -1,8 +1,7 @@
-#include "core/runtime/clock.h"
+#include "tests/e2e/fake_cluster.h"
+
 #include "core/runtime/files.h"
-#include "tests/e2e/cluster.h"
 #include "tests/e2e/manifest_json.h"
-#include "tests/fakes/fake_api_server.h"
 #include "tests/fakes/kube_objects.h"
 #include "tests/places.inc"
 #include "tests/support/http_get.h"
@@ -14,52 +13,37 @@ namespace {
 constexpr const char* kDefinitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 constexpr const char* kConfigMaps = "/api/v1/namespaces/gpuward/configmaps";
 
-class FakeCluster final : public Cluster {
- public:
-  explicit FakeCluster(const std::filesystem::path& folder) : kubeconfig_(folder / "kubeconfig") {}
-
-  [[nodiscard]] Status start() {
-    auto server = fakes::FakeApiServer::start(clock_);
-    if (!server) return std::unexpected(server.error());
-    server_ = *std::move(server);
-    if (auto status = create(kDefinitions, "crd.yaml"); !status) return status;
-    server_->kube().create("/api/v1/namespaces", {{"metadata", {{"name", "gpuward"}}}});
-    if (auto status = create(kConfigMaps, "remediator-switch.yaml"); !status) return status;
-    return write_file_atomically(kubeconfig_, support::kubeconfig_text(url(), {}, "demo"), 0600);
-  }
-
-  [[nodiscard]] std::string url() const override { return server_->url(); }
-  [[nodiscard]] std::filesystem::path kubeconfig() const override { return kubeconfig_; }
-  // The fake lets everybody in: what the remediator may do is checked against a real API server.
-  [[nodiscard]] std::filesystem::path remediator_kubeconfig() const override { return kubeconfig_; }
-
-  [[nodiscard]] Result<std::string> get(const std::string& path) const override {
-    const auto response = support::http_get(url() + path);
-    if (response.status == 200) return response.body;
-    return fail(ErrorKind::kUnavailable,
-                "GET " + path + " gave HTTP " + std::to_string(response.status));
-  }
-
-  [[nodiscard]] Status add_gpu_node(const std::string& name) override {
-    server_->kube().create("/api/v1/nodes", fakes::ready_node(name));
-    return {};
-  }
-
- private:
-  [[nodiscard]] Status create(const std::string& collection, const std::string& manifest) {
-    const auto object =
-        manifest_as_json(std::filesystem::path(GPUWARD_SOURCE_DIR) / "manifests" / manifest);
-    if (!object) return std::unexpected(object.error());
-    server_->kube().create(collection, *object);
-    return {};
-  }
-
-  SystemClock clock_;
-  std::filesystem::path kubeconfig_;
-  std::unique_ptr<fakes::FakeApiServer> server_;
-};
-
 }  // namespace
+
+Status FakeCluster::start() {
+  auto server = fakes::FakeApiServer::start(clock_);
+  if (!server) return std::unexpected(server.error());
+  server_ = *std::move(server);
+  if (auto status = create(kDefinitions, "crd.yaml"); !status) return status;
+  server_->kube().create("/api/v1/namespaces", {{"metadata", {{"name", "gpuward"}}}});
+  if (auto status = create(kConfigMaps, "remediator-switch.yaml"); !status) return status;
+  return write_file_atomically(kubeconfig_, support::kubeconfig_text(url(), {}, "demo"), 0600);
+}
+
+Result<std::string> FakeCluster::get(const std::string& path) const {
+  const auto response = support::http_get(url() + path);
+  if (response.status == 200) return response.body;
+  return fail(ErrorKind::kUnavailable,
+              "GET " + path + " gave HTTP " + std::to_string(response.status));
+}
+
+Status FakeCluster::add_gpu_node(const std::string& name) {
+  server_->kube().create("/api/v1/nodes", fakes::ready_node(name));
+  return {};
+}
+
+Status FakeCluster::create(const std::string& collection, const std::string& manifest) {
+  const auto object =
+      manifest_as_json(std::filesystem::path(GPUWARD_SOURCE_DIR) / "manifests" / manifest);
+  if (!object) return std::unexpected(object.error());
+  server_->kube().create(collection, *object);
+  return {};
+}
 
 Result<std::unique_ptr<Cluster>> start_fake_cluster(const std::filesystem::path& folder) {
   auto cluster = std::make_unique<FakeCluster>(folder);

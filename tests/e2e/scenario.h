@@ -12,6 +12,10 @@ inline constexpr const char* kFallenOffTheBus =
 inline constexpr const char* kFallenOffTheBusMetric =
     "gpuward_xid_errors_total{gpu=\"3\",uuid=\"GPU-00000000-0000-0000-0000-000000000003\","
     "pci_bus_id=\"0000:4e:00\",xid=\"79\"} 1";
+// A GPU that cannot be repaired, for the driver and for whoever reads its row remapper.
+inline constexpr const char* kRowRemapperFailed =
+    "NVRM: Xid (PCI:0000:4e:00): 64, pid='<unknown>', name=<unknown>, Row Remapper: failed to "
+    "write to the infoROM";
 // An application's own fault: a monitor, never more.
 inline constexpr const char* kApplicationFault =
     "NVRM: Xid (PCI:0000:4e:00): 13, pid=4711, name=python3, Graphics Exception: ESR "
@@ -20,14 +24,15 @@ inline constexpr const char* kApplicationFaultMetric =
     "gpuward_xid_errors_total{gpu=\"3\",uuid=\"GPU-00000000-0000-0000-0000-000000000003\","
     "pci_bus_id=\"0000:4e:00\",xid=\"13\"} 1";
 
-[[nodiscard]] inline std::string eight_gpus_yaml() {
+// `of_the_fourth`: what stands beside its address, as ", row_remap_failure: true".
+[[nodiscard]] inline std::string eight_gpus_yaml(const std::string& of_the_fourth = "") {
   const char* const buses[] = {"19", "3b", "4c", "4e", "9b", "bb", "cb", "db"};
   std::string text = "gpus:\n";
   for (int i = 0; i < 8; ++i) {
     const std::string digit = std::to_string(i);
     text += "  - {index: " + digit + ", uuid: GPU-00000000-0000-0000-0000-00000000000" + digit +
             ", pci: \"0000:" + buses[i] + ":00.0\", serial: \"165000000000" + digit +
-            "\", name: NVIDIA H200}\n";
+            "\", name: NVIDIA H200" + (i == 3 ? of_the_fourth : "") + "}\n";
   }
   return text;
 }

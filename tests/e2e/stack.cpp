@@ -1,6 +1,7 @@
 #include "tests/e2e/stack.h"
 
 #include <algorithm>
+#include <csignal>
 #include <system_error>
 
 #include "core/runtime/files.h"
@@ -122,16 +123,21 @@ Status Stack::start_exporter(const StackNode& node) {
 }
 
 Status Stack::start_remediator() {
+  const auto policy = options_.folder / "policy.yaml";
+  if (!options_.policy.empty()) {
+    if (auto status = write_file_atomically(policy, options_.policy); !status) return status;
+  }
   return start_part(
       "remediator",
-      {program("gpuward-remediator"), "--mode=cordon",
+      {program("gpuward-remediator"),
+       options_.policy.empty() ? "--mode=cordon" : "--config.file=" + policy.string(),
        "--web.listen-address=" + address("remediator"),
        "--web.telemetry-address=" + address("remediator telemetry"),
        "--web.bearer-token-file=" + (options_.folder / "webhook-token").string(),
        "--kubeconfig=" + options_.cluster->remediator_kubeconfig().string(),
        "--prometheus.url=" + prometheus_url(), "--alertmanager.url=" + alertmanager_url(),
        "--audit.path=" + audit_file().string()},
-      telemetry_url() + "/readyz");
+      telemetry_url() + "/readyz", options_.environment);
 }
 
 Status Stack::start_alertmanager(int which) {
@@ -169,8 +175,9 @@ Status Stack::start_prometheus() {
 }
 
 Status Stack::start_part(const std::string& name, std::vector<std::string> argv,
-                         const std::string& ready_url) {
-  auto process = support::Process::spawn({.argv = std::move(argv)});
+                         const std::string& ready_url,
+                         std::map<std::string, std::string> environment) {
+  auto process = support::Process::spawn({.argv = std::move(argv), .env = std::move(environment)});
   if (!process) return with_context("starting " + name, process.error());
   parts_[name] = *std::move(process);
   support::Process& part = *parts_[name];
@@ -215,6 +222,12 @@ Status Stack::restart_exporter(const std::string& node) {
 
 Status Stack::restart_remediator() {
   parts_.at("remediator")->stop(kEndLimit);
+  return start_remediator();
+}
+
+Status Stack::crash_remediator() {
+  parts_.at("remediator")->signal(SIGKILL);
+  (void)parts_.at("remediator")->wait_exit(kEndLimit);
   return start_remediator();
 }
 

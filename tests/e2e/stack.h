@@ -1,6 +1,6 @@
 // The whole road on loopback, each part a real program: gpuward-exporter for each node, Prometheus,
-// Alertmanager, gpuward-remediator in mode cordon. Used by the e2e test and by the demo, which
-// differ in the cluster, the kernel logs and in what they watch.
+// Alertmanager, gpuward-remediator, in mode cordon where no policy says more. Used by the e2e test
+// and by the demo, which differ in the cluster, the kernel logs and in what they watch.
 #pragma once
 
 #include <chrono>
@@ -28,6 +28,8 @@ struct StackOptions {
   const Cluster* cluster = nullptr;  // outlives the Stack, as does the folder
   std::filesystem::path folder;
   std::vector<StackNode> nodes;
+  std::string policy = {};  // the remediator's; empty: none, in mode cordon
+  std::map<std::string, std::string> environment = {};  // the remediator's, beside ours
   int alertmanagers = 1;      // more: each tells the remediator of each alert
   std::stop_token stop = {};  // ends waiting with kCancelled
 };
@@ -55,9 +57,16 @@ class Stack {
   [[nodiscard]] const std::stop_token& stop_token() const { return options_.stop; }
   [[nodiscard]] std::filesystem::path audit_file() const { return options_.folder / "audit.jsonl"; }
 
+  // What the GPUs of all nodes say of themselves; read again when it is changed.
+  [[nodiscard]] std::filesystem::path scenario_file() const {
+    return options_.folder / "eight-gpus.yaml";
+  }
+
   void stop_exporter(const std::string& node);
   [[nodiscard]] Status restart_exporter(const std::string& node);
   [[nodiscard]] Status restart_remediator();
+  // kill -9, and another one in its place.
+  [[nodiscard]] Status crash_remediator();
   // Ends every part, orders first, so that nobody acts on another's disappearance. Names of the
   // parts that did not end within a few seconds, or not with exit code 0.
   std::vector<std::string> stop();
@@ -73,12 +82,9 @@ class Stack {
   [[nodiscard]] Status start_prometheus();
   [[nodiscard]] Status wait_until_watching() const;
   [[nodiscard]] Status start_part(const std::string& name, std::vector<std::string> argv,
-                                  const std::string& ready_url);
+                                  const std::string& ready_url,
+                                  std::map<std::string, std::string> environment = {});
   [[nodiscard]] std::string address(const std::string& part) const;
-  [[nodiscard]] std::filesystem::path scenario_file() const {
-    return options_.folder / "eight-gpus.yaml";
-  }
-
   StackOptions options_;
   std::string token_;
   std::map<std::string, int> ports_;  // by part

@@ -176,6 +176,17 @@ TEST_F(AwsRefusalsTest, WhatAwsDoesNotKnowIsGoneOnlyWhereItWasSeen) {
   EXPECT_TRUE(provider_.terminate(machine()));
 }
 
+// EC2 takes its name away from what has ended.
+TEST_F(AwsRefusalsTest, WhatEndsAlreadyIsASuccessAndNotAskedFor) {
+  for (const char* const state : {"shutting-down", "terminated"}) {
+    std::string ended = described(state);
+    ended.replace(ended.find("<privateDnsName>gpu-1"), 21, "<privateDnsName>");
+    says(ended);
+    EXPECT_TRUE(provider_.terminate(machine())) << state;
+    EXPECT_EQ(last_action(), "DescribeInstances");
+  }
+}
+
 TEST_F(AwsRefusalsTest, WhatDoesNotRunIsNotRestarted) {
   says(described("stopped"));
   const auto asked = provider_.reboot(machine());
