@@ -177,6 +177,7 @@ void Remediator::assemble() {
 void Remediator::start_sources() {
   SourceParts parts{.policy = policy_,
                     .known = view_,
+                    .nodes = view_,
                     .clock = clock_,
                     .prometheus = {},
                     .prometheus_client = sources_.prometheus.get()};

@@ -16,6 +16,7 @@
 #include "core/model/severity.h"
 #include "core/runtime/yaml.h"
 #include "remediator/policy/budget_limits.h"
+#include "remediator/policy/condition_rules.h"
 #include "remediator/policy/default_plans.h"
 #include "remediator/policy/foreign_alerts.h"
 #include "remediator/policy/job_settings.h"
@@ -64,6 +65,9 @@ struct Policy {
   // What is done at each severity, in order. Monitor is recorded, never acted on.
   std::map<Severity, std::vector<PlannedStep>> steps = default_plans();
   std::vector<ForeignAlertRule> foreign_alerts;
+  std::vector<ConditionRule> conditions;
+  // Between a drain that a condition asks for and whatever was begun in the cluster before it.
+  std::chrono::milliseconds drain_buffer{std::chrono::minutes(10)};
   std::vector<MaintenanceWindow> windows;
   std::vector<PoolPolicy> pools;  // the first that a node belongs to
   std::string pool;               // of what policy_for() gives: that pool's name

@@ -35,6 +35,7 @@
 //     monitor: []                      # recorded, never acted on; a worse one may be empty only
 //                                      # where all milder ones are
 //   foreign_alerts: [...]              # of other rules than gpuward's: policy/foreign_alerts.cpp
+//   conditions: [...]                  # of nodes; with drain_buffer: policy/condition_rules.cpp
 //   maintenance_windows: [...]         # policy/maintenance_window.cpp
 //   pools: [...]                       # of some labels' nodes: policy/pools_file.cpp
 //   drain: {...}                       # defaults of all drains: drain/drain_settings_file.cpp
@@ -284,6 +285,8 @@ Result<Policy> read_policy(const YamlFile& file) {
   policy.pools = read_pools(
       root, {.severities = severities, .drain = drain, .means = means, .highest = highest});
   policy.foreign_alerts = read_foreign_alerts(root);
+  policy.conditions = read_condition_rules(root);
+  root.read("drain_buffer", policy.drain_buffer, std::chrono::seconds(0), std::chrono::hours(24));
   policy.windows = read_maintenance_windows(root);
   require_windows(root, policy);
   policy.evictions = read_eviction_rate(root.map("evictions"));

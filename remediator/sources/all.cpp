@@ -1,5 +1,6 @@
 #include <array>
 
+#include "remediator/sources/condition_source.h"
 #include "remediator/sources/prometheus_source.h"
 #include "remediator/sources/source_parts.h"
 
@@ -12,8 +13,13 @@ std::unique_ptr<Source> make_prometheus(const SourceParts& parts) {
                                             parts.policy, parts.known, parts.clock);
 }
 
+// Without rules in the policy it finds nothing; they may come with the next one.
+std::unique_ptr<Source> make_condition(const SourceParts& parts) {
+  return std::make_unique<ConditionSource>(parts.policy, parts.nodes, parts.known, parts.clock);
+}
+
 // Null where a source is not switched on.
-constexpr std::array kSources = {make_prometheus};
+constexpr std::array kSources = {make_prometheus, make_condition};
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/sources/known_evidence.h"
+#include "remediator/sources/node_conditions.h"
 #include "remediator/sources/prometheus_source.h"
 #include "remediator/sources/source.h"
 
@@ -19,6 +20,7 @@ namespace gpuward::remediator {
 struct SourceParts {
   const CurrentPolicy& policy;
   const KnownEvidence& known;
+  const NodeConditions& nodes;
   Clock& clock;
   std::optional<PrometheusSourceOptions> prometheus;  // absent: its alerts are not read
   http::Client* prometheus_client = nullptr;

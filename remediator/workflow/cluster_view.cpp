@@ -195,6 +195,16 @@ std::vector<KnownFinding> ClusterView::firing_from(std::string_view origin) cons
   return findings;
 }
 
+std::vector<ConditionSeen> ClusterView::conditions(std::span<const ConditionRule> rules) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<ConditionSeen> all;
+  for (const auto& [name, node] : nodes_) {
+    auto own = seen_conditions(rules, *node);
+    std::ranges::move(own, std::back_inserter(all));
+  }
+  return all;
+}
+
 void ClusterView::with_fleet(const std::function<void(const Fleet&)>& use) const {
   const std::lock_guard lock(mutex_);
   use(fleet_);

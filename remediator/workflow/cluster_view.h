@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "remediator/policy/remediation.h"
 #include "remediator/safety/fleet.h"
 #include "remediator/sources/known_evidence.h"
+#include "remediator/sources/node_conditions.h"
 
 namespace gpuward::remediator {
 
@@ -25,7 +27,7 @@ struct NodeIdentity {
 };
 
 // Any thread.
-class ClusterView final : public KnownEvidence {
+class ClusterView final : public KnownEvidence, public NodeConditions {
  public:
   // `census`: of a node that budgets count, because it has GPUs.
   // Whether it is a node that was not known: another UID is another node.
@@ -58,6 +60,8 @@ class ClusterView final : public KnownEvidence {
   [[nodiscard]] std::vector<std::string> nodes_with_open() const;
 
   [[nodiscard]] std::vector<KnownFinding> firing_from(std::string_view origin) const override;
+  [[nodiscard]] std::vector<ConditionSeen> conditions(
+      std::span<const ConditionRule> rules) const override;
 
   // The nodes that budgets count, with what is open about each; `use` must not call the view.
   void with_fleet(const std::function<void(const Fleet&)>& use) const;

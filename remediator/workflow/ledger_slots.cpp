@@ -1,5 +1,6 @@
 #include "remediator/workflow/ledger_slots.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/runtime/clock.h"
@@ -65,6 +66,24 @@ Ledger with_arrival(const Ledger& ledger, const Remediation& remediation,
                               limits, nodes, now);
 }
 
+// Draino's buffer: what a condition asks for waits until the last disruption was a while ago, so
+// that a detector gone wrong does not empty the cluster.
+std::optional<SlotRefusal> refuse_buffered(const Ledger& ledger, const Remediation& remediation,
+                                           std::chrono::milliseconds buffer, WallTime now) {
+  const bool is_of_condition =
+      std::ranges::any_of(remediation.alerts, [](const AlertEvidence& alert) {
+        return alert.firing() && alert.fingerprint.starts_with(kConditionOrigin);
+      });
+  if (!is_of_condition) return std::nullopt;
+  for (const Start& start : ledger.starts) {
+    if (start.remediation == remediation.name || now >= start.at + buffer) continue;
+    return SlotRefusal{.guard = "drain_buffer",
+                       .message = "a node was taken a moment ago: the next one waits until " +
+                                  to_rfc3339(start.at + buffer)};
+  }
+  return std::nullopt;
+}
+
 struct Claim {
   const Remediation& remediation;
   Step step;
@@ -81,7 +100,9 @@ std::optional<SlotRefusal> refuse_treated(const Ledger& ledger, const Claim& cla
     if (auto refusal = refuse_worn_out(ledger, attempt)) return refusal;
   }
   if (!is_disruptive(claim.step)) return std::nullopt;
-  return refuse_cooling(ledger, attempt, claim.policy.cooldown);
+  if (auto refusal = refuse_cooling(ledger, attempt, claim.policy.cooldown)) return refusal;
+  if (claim.step != Step::kDrain) return std::nullopt;
+  return refuse_buffered(ledger, claim.remediation, claim.policy.drain_buffer, claim.now);
 }
 
 Ledger with_claim(const Ledger& before, const Fleet& fleet, Claim& claim) {

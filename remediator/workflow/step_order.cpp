@@ -5,6 +5,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/policy/evidence.h"
 #include "remediator/safety/approval.h"
+#include "remediator/safety/condition_evidence.h"
 #include "remediator/safety/other_repairers.h"
 
 namespace gpuward::remediator {
@@ -68,6 +69,13 @@ std::optional<Gate> window_before(const PlannedStep& step, const Policy& policy,
               std::min(std::chrono::ceil<milliseconds>(opens - now), kLongestGateInterval));
 }
 
+// Neither the exporter's report nor Alertmanager knows of it; the policy says that it is enough.
+bool rests_on_a_condition(const PlannedStep& step, const Policy& policy, const World& world,
+                          WallTime now) {
+  return step.step == Step::kDrain &&
+         condition_justifies_drain(policy, world.remediation, *world.node, now);
+}
+
 // Whether the Alertmanager itself still says so. Whoever silences an alert says no.
 std::optional<Gate> alerts_before(const PlannedStep& step, const World& world) {
   if (!is_disruptive(step.step) || !world.can_ask_alerts) return std::nullopt;
@@ -93,6 +101,7 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy, c
                                 WallTime now) {
   if (!is_disruptive(step.step)) return std::nullopt;
   if (const auto who = other_repairer(*world.node, now)) return shut("guard.other-repairer", *who);
+  if (rests_on_a_condition(step, policy, world, now)) return std::nullopt;
   if (!world.report) {
     Gate ask;
     ask.verdict = Verdict::kAskReport;
@@ -198,7 +207,9 @@ Gate gate_before(const PlannedStep& step, const Policy& policy, const World& wor
   if (auto gate = delay_before(step, world.remediation, now)) return *gate;
   if (auto gate = window_before(step, policy, now)) return *gate;
   if (auto gate = node_before(step, policy, world, now)) return *gate;
-  if (auto gate = alerts_before(step, world)) return *gate;
+  if (!rests_on_a_condition(step, policy, world, now)) {
+    if (auto gate = alerts_before(step, world)) return *gate;
+  }
   Gate open;
   if (step.before.approval) {
     const ApprovalAnswer answer = approval_of(world.remediation, *world.node, step.step, now);

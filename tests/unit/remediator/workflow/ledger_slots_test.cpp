@@ -123,6 +123,26 @@ TEST_F(LedgerSlotsTest, LeaveATreatedMachineAloneForTheCooldown) {
   EXPECT_FALSE(ask(again, Step::kDrain));
 }
 
+TEST_F(LedgerSlotsTest, KeepTheBufferBetweenDrainsThatConditionsAskFor) {
+  Policy policy;
+  policy.mode = Mode::kFull;
+  policy.drain_buffer = minutes(10);
+  policy.budgets.cluster.at_once = policy.budgets.pool.at_once =
+      policy.budgets.zone.at_once = {5, 0};
+  policy_.set(policy);
+  const Remediation first = opened("gpu-01");
+  Remediation second = opened("gpu-02");
+  second.alerts[0].fingerprint = "condition.0123456789";
+  ASSERT_FALSE(ask(first, Step::kDrain));
+
+  const auto refusal = ask(second, Step::kDrain);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->guard, "drain_buffer");
+  clock_.advance(minutes(10));
+
+  EXPECT_FALSE(ask(second, Step::kDrain));
+}
+
 TEST_F(LedgerSlotsTest, RememberAMachineThatHasAnotherNameNow) {
   ASSERT_FALSE(ask(opened("gpu-01"), Step::kReboot));
   ASSERT_TRUE(slots_over_->give_back(remediations()[0]));

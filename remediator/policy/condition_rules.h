@@ -1,0 +1,49 @@
+// Which conditions of a node are findings: the rules that take over from Draino. Pure; read from
+// YAML by read_condition_rules(), applied to the nodes that are known by workflow/cluster_view,
+// turned into orders by sources/condition_source.
+#pragma once
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/kube/objects.h"
+#include "core/model/severity.h"
+#include "core/runtime/yaml.h"
+
+namespace gpuward::remediator {
+
+struct ConditionRule {
+  std::string type;
+  std::string status = "True";            // True, False or Unknown
+  std::chrono::milliseconds held_for{0};  // since the condition's last transition
+  Severity severity = Severity::kNone;
+  std::vector<std::string> labels;  // "key" or "key=value"; of a node that it is for, all of them
+  bool drains = false;              // it alone justifies a drain, without the exporter's report
+};
+
+// A condition of a type that a rule names, whatever its status, on a node that the rule is for.
+struct ConditionSeen {
+  std::string node;
+  ConditionRule rule;
+  std::string status;
+  std::chrono::system_clock::time_point since;  // its last transition
+};
+
+// What the fingerprints of such evidence begin with.
+inline constexpr std::string_view kConditionOrigin = "condition.";
+// The same for all rules of that type and status.
+[[nodiscard]] std::string fingerprint_of(const ConditionRule& rule);
+
+// Of several rules of one type and status the first that is for the node counts. Conditions that do
+// not say since when they are so are left out.
+[[nodiscard]] std::vector<ConditionSeen> seen_conditions(std::span<const ConditionRule> rules,
+                                                         const kube::Node& node);
+
+// The section `conditions`; the YAML is shown in condition_rules.cpp. Faults are reported to the
+// file.
+[[nodiscard]] std::vector<ConditionRule> read_condition_rules(const YamlMap& root);
+
+}  // namespace gpuward::remediator

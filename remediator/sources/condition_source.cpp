@@ -1,0 +1,56 @@
+#include "remediator/sources/condition_source.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace gpuward::remediator {
+namespace {
+
+// A detector that starts anew says that all is well before it has looked.
+constexpr std::chrono::minutes kWellFor{5};
+
+bool holds(const ConditionSeen& seen, WallTime now) {
+  return seen.status == seen.rule.status && now - seen.since >= seen.rule.held_for;
+}
+
+bool has_ended(const ConditionSeen& seen, WallTime now) {
+  return seen.status != seen.rule.status && seen.status != "Unknown" &&
+         now - seen.since >= kWellFor;
+}
+
+Order order_of_condition(const ConditionSeen& seen) {
+  return {.node = seen.node,
+          .severity = seen.rule.severity,
+          .alertname = seen.rule.type + "=" + seen.rule.status,
+          .fingerprint = fingerprint_of(seen.rule),
+          .firing = true,
+          .starts_at = seen.since,
+          .ends_at = {},
+          .foreign = true};
+}
+
+}  // namespace
+
+Result<SourceFindings> ConditionSource::look() {
+  const auto now = clock_.wall();
+  const std::vector<ConditionSeen> conditions = nodes_.conditions(policy_.get()->conditions);
+  SourceFindings findings;
+  findings.read = conditions.size();
+  for (const ConditionSeen& seen : conditions) {
+    if (holds(seen, now)) findings.orders.push_back(order_of_condition(seen));
+  }
+  for (KnownFinding& finding : known_.firing_from(kConditionOrigin)) {
+    const auto over = std::ranges::find_if(conditions, [&](const ConditionSeen& seen) {
+      return seen.node == finding.order.node &&
+             fingerprint_of(seen.rule) == finding.order.fingerprint && has_ended(seen, now);
+    });
+    if (over == conditions.end()) continue;
+    finding.order.firing = false;
+    finding.order.ends_at = over->since;
+    findings.orders.push_back(std::move(finding.order));
+  }
+  return findings;
+}
+
+}  // namespace gpuward::remediator

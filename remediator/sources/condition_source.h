@@ -1,0 +1,34 @@
+// Conditions that others have set on nodes (node-problem-detector's GPUProblem) as findings, by the
+// rules of the policy. One that says otherwise for a while has ended; Unknown says nothing, and one
+// that is gone says nothing either.
+#pragma once
+
+#include <chrono>
+
+#include "core/runtime/clock.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/sources/known_evidence.h"
+#include "remediator/sources/node_conditions.h"
+#include "remediator/sources/source.h"
+
+namespace gpuward::remediator {
+
+class ConditionSource final : public Source {
+ public:
+  // All must outlive it.
+  ConditionSource(const CurrentPolicy& policy, const NodeConditions& nodes,
+                  const KnownEvidence& known, Clock& clock)
+      : policy_(policy), nodes_(nodes), known_(known), clock_(clock) {}
+  [[nodiscard]] std::string_view name() const override { return "condition"; }
+  // It costs no request.
+  [[nodiscard]] std::chrono::milliseconds every() const override { return std::chrono::seconds(2); }
+  [[nodiscard]] Result<SourceFindings> look() override;
+
+ private:
+  const CurrentPolicy& policy_;
+  const NodeConditions& nodes_;
+  const KnownEvidence& known_;
+  Clock& clock_;
+};
+
+}  // namespace gpuward::remediator
