@@ -33,7 +33,8 @@ class NodeConditionsTest : public ClusterTest {
                             {"status", status},
                             {"lastTransitionTime", to_rfc3339(clock_.wall())},
                             {"lastHeartbeatTime", to_rfc3339(heartbeat)}};
-    kube_.patch("/api/v1/nodes/gpu-01", {{"status", {{"conditions", Json::array({condition})}}}});
+    kube_.patch_status("/api/v1/nodes/gpu-01",
+                       {{"status", {{"conditions", Json::array({condition})}}}});
     see();
   }
   void say(const std::string& status) { say(status, clock_.wall()); }

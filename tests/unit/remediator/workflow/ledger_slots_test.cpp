@@ -127,8 +127,9 @@ TEST_F(LedgerSlotsTest, KeepTheBufferBetweenDrainsThatConditionsAskFor) {
   Policy policy;
   policy.mode = Mode::kFull;
   policy.drain_buffer = minutes(10);
-  policy.budgets.cluster.at_once = policy.budgets.pool.at_once =
-      policy.budgets.zone.at_once = {5, 0};
+  auto& budgets = policy.budgets;
+  budgets.cordoned = budgets.cluster.at_once = budgets.pool.at_once = {5, 0};
+  budgets.zone.at_once = {5, 0};
   policy_.set(policy);
   const Remediation first = opened("gpu-01");
   Remediation second = opened("gpu-02");
