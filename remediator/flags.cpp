@@ -33,7 +33,7 @@ void add_web_flags(CLI::App& app, Flags& flags) {
   app.add_flag("--web.insecure", flags.web.insecure, "Let everybody call the webhook");
 }
 
-// The files of a source: `prefix` is "--prometheus" or "--alertmanager".
+// The files of a source: `prefix` is "--prometheus", "--alertmanager" or "--loki".
 void add_source_flags(CLI::App& app, const std::string& prefix, http::ClientFiles& files) {
   app.add_option(
       prefix + ".ca-file", files.ca_file,
@@ -58,6 +58,19 @@ void add_monitor_flags(CLI::App& app, Flags& flags, Words& words) {
       ->capture_default_str();
 }
 
+void add_loki_flags(CLI::App& app, Flags& flags) {
+  app.add_option("--loki.url", flags.loki_url,
+                 "Loki to read the kernel's lines of all nodes from; what they mean stands in the "
+                 "policy (loki)")
+      ->envname("LOG_ENDPOINT");
+  app.add_option("--loki.namespaces", flags.loki_namespaces,
+                 "Namespaces whose pods' lines are read too: a,b")
+      ->envname("WATCHED_NAMESPACES")
+      ->delimiter(',');
+  app.add_option("--loki.tenant", flags.loki_tenant, "Its tenant (X-Scope-OrgID)");
+  add_source_flags(app, "--loki", flags.loki_files);
+}
+
 void add_flags(CLI::App& app, Flags& flags, Words& words) {
   add_web_flags(app, flags);
   app.add_option("--config.file", flags.config_file, "YAML file with the policy");
@@ -77,6 +90,7 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
   add_monitor_flags(app, flags, words);
   add_source_flags(app, "--prometheus", flags.prometheus_files);
   add_source_flags(app, "--alertmanager", flags.alertmanager_files);
+  add_loki_flags(app, flags);
   app.add_option("--namespace", flags.state_namespace,
                  "Namespace of the lease, the ledger of the budgets and the stop switch")
       ->envname("POD_NAMESPACE")
@@ -186,9 +200,10 @@ std::string interpret(const Words& words, Flags& flags) {
     flags.mode = parse_mode(words.mode);
     if (!flags.mode) return "--mode: must be one of observe, taint, cordon, full";
   }
-  for (const std::string* url : {&flags.prometheus_url, &flags.alertmanager_url}) {
+  for (const std::string* url : {&flags.prometheus_url, &flags.alertmanager_url, &flags.loki_url}) {
     if (!url->empty() && !url->starts_with("http://") && !url->starts_with("https://")) {
-      return "--prometheus.url and --alertmanager.url must begin with http:// or https://";
+      return "--prometheus.url, --alertmanager.url and --loki.url must begin with http:// or "
+             "https://";
     }
   }
   if (flags.prometheus_alerts && flags.prometheus_url.empty())

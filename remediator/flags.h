@@ -44,7 +44,9 @@ struct Flags {
   std::string kubeconfig, context;
   bool in_cluster = true;  // neither --kubeconfig nor --context was given
   std::string prometheus_url, alertmanager_url;
-  http::ClientFiles prometheus_files, alertmanager_files;  // who we are to them
+  std::string loki_url, loki_tenant;
+  std::vector<std::string> loki_namespaces;                            // whose pods' lines are read
+  http::ClientFiles prometheus_files, alertmanager_files, loki_files;  // who we are to them
   bool prometheus_alerts = false;  // the alerts of Prometheus itself are read too
   std::chrono::seconds monitor_interval{30};
   // Where lease, ledger and stop switch are; and who we are there, empty outside of a pod.

@@ -180,9 +180,17 @@ void Remediator::start_sources() {
                     .nodes = view_,
                     .clock = clock_,
                     .prometheus = {},
-                    .prometheus_client = sources_.prometheus.get()};
+                    .prometheus_client = sources_.prometheus.get(),
+                    .loki = {},
+                    .loki_client = sources_.loki.get(),
+                    .api = *work_api_};
   if (flags_.prometheus_alerts)
     parts.prometheus = {.url = flags_.prometheus_url, .every = flags_.monitor_interval};
+  if (!flags_.loki_url.empty()) {
+    parts.loki = {.place = {.url = flags_.loki_url, .tenant = flags_.loki_tenant},
+                  .namespaces = flags_.loki_namespaces,
+                  .state_namespace = flags_.state_namespace};
+  }
   for (auto& source : make_sources(parts)) {
     source_polls_.push_back(std::make_unique<SourcePoll>(
         std::move(source),

@@ -9,8 +9,11 @@ Result<SourceClients> open_source_clients(const Flags& flags) {
   if (!prometheus) return with_context("--prometheus.*-file", prometheus.error());
   auto alertmanager = http::AuthorizedClient::open(flags.alertmanager_files);
   if (!alertmanager) return with_context("--alertmanager.*-file", alertmanager.error());
+  auto loki = http::AuthorizedClient::open(flags.loki_files);
+  if (!loki) return with_context("--loki.*-file", loki.error());
   return SourceClients{.prometheus = *std::move(prometheus),
-                       .alertmanager = *std::move(alertmanager)};
+                       .alertmanager = *std::move(alertmanager),
+                       .loki = *std::move(loki)};
 }
 
 }  // namespace gpuward::remediator

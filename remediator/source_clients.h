@@ -1,5 +1,5 @@
-// The clients for the Prometheus and the Alertmanager that are read, with the credentials that the
-// flags name. Made by the composition root.
+// The clients for the Prometheus, the Alertmanager and the Loki that are read, with the credentials
+// that the flags name. Made by the composition root.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 namespace gpuward::remediator {
 
 struct SourceClients {
-  std::unique_ptr<http::Client> prometheus, alertmanager;
+  std::unique_ptr<http::Client> prometheus, alertmanager, loki;
 };
 
 // kInvalid or the error of a file that cannot be read; the message names the flags.

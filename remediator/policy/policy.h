@@ -20,6 +20,7 @@
 #include "remediator/policy/default_plans.h"
 #include "remediator/policy/foreign_alerts.h"
 #include "remediator/policy/job_settings.h"
+#include "remediator/policy/loki_rules.h"
 #include "remediator/policy/maintenance_window.h"
 #include "remediator/policy/notifications.h"
 #include "remediator/policy/pool_policy.h"
@@ -68,6 +69,7 @@ struct Policy {
   std::vector<ConditionRule> conditions;
   // Between a drain that a condition asks for and whatever was begun in the cluster before it.
   std::chrono::milliseconds drain_buffer{std::chrono::minutes(10)};
+  LokiRules loki;
   std::vector<MaintenanceWindow> windows;
   std::vector<PoolPolicy> pools;  // the first that a node belongs to
   std::string pool;               // of what policy_for() gives: that pool's name

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "remediator/sources/condition_source.h"
+#include "remediator/sources/loki_source.h"
 #include "remediator/sources/prometheus_source.h"
 #include "remediator/sources/source_parts.h"
 
@@ -18,8 +19,14 @@ std::unique_ptr<Source> make_condition(const SourceParts& parts) {
   return std::make_unique<ConditionSource>(parts.policy, parts.nodes, parts.known, parts.clock);
 }
 
+std::unique_ptr<Source> make_loki(const SourceParts& parts) {
+  if (!parts.loki) return nullptr;
+  return std::make_unique<LokiSource>(*parts.loki, *parts.loki_client, parts.api, parts.policy,
+                                      parts.known, parts.clock);
+}
+
 // Null where a source is not switched on.
-constexpr std::array kSources = {make_prometheus, make_condition};
+constexpr std::array kSources = {make_prometheus, make_condition, make_loki};
 
 }  // namespace
 

@@ -40,15 +40,15 @@ Result<SourceFindings> ConditionSource::look() {
   for (const ConditionSeen& seen : conditions) {
     if (holds(seen, now)) findings.orders.push_back(order_of_condition(seen));
   }
-  for (KnownFinding& finding : known_.firing_from(kConditionOrigin)) {
+  for (Order& order : known_.firing_from(kConditionOrigin)) {
     const auto over = std::ranges::find_if(conditions, [&](const ConditionSeen& seen) {
-      return seen.node == finding.order.node &&
-             fingerprint_of(seen.rule) == finding.order.fingerprint && has_ended(seen, now);
+      return seen.node == order.node && fingerprint_of(seen.rule) == order.fingerprint &&
+             has_ended(seen, now);
     });
     if (over == conditions.end()) continue;
-    finding.order.firing = false;
-    finding.order.ends_at = over->since;
-    findings.orders.push_back(std::move(finding.order));
+    order.firing = false;
+    order.ends_at = over->since;
+    findings.orders.push_back(std::move(order));
   }
   return findings;
 }

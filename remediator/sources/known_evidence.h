@@ -3,7 +3,6 @@
 // workflow/cluster_view.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,17 +10,12 @@
 
 namespace gpuward::remediator {
 
-struct KnownFinding {
-  Order order;          // as it came, still firing
-  std::string boot_id;  // of the node when the Remediation was opened
-};
-
 // Any thread.
 class KnownEvidence {
  public:
   virtual ~KnownEvidence() = default;
-  // The evidence that still fires and whose fingerprint begins with `origin`.
-  [[nodiscard]] virtual std::vector<KnownFinding> firing_from(std::string_view origin) const = 0;
+  // The evidence that still fires and whose fingerprint begins with `origin`, as it came.
+  [[nodiscard]] virtual std::vector<Order> firing_from(std::string_view origin) const = 0;
 };
 
 }  // namespace gpuward::remediator

@@ -118,16 +118,16 @@ Result<SourceFindings> PrometheusSource::look() {
 std::vector<Order> PrometheusSource::ended(const std::set<std::string>& firing) {
   std::vector<Order> orders;
   std::map<std::string, Clock::Steady> missing;
-  for (KnownFinding& finding : known_.firing_from(kPrometheusOrigin)) {
-    const std::string& fingerprint = finding.order.fingerprint;
+  for (Order& order : known_.firing_from(kPrometheusOrigin)) {
+    const std::string& fingerprint = order.fingerprint;
     if (firing.contains(fingerprint)) continue;
     const auto known = missing_since_.find(fingerprint);
     const auto since = known == missing_since_.end() ? clock_.steady() : known->second;
     missing[fingerprint] = since;
     if (clock_.steady() - since < options_.gone_for) continue;
-    finding.order.firing = false;
-    finding.order.ends_at = clock_.wall();
-    orders.push_back(std::move(finding.order));
+    order.firing = false;
+    order.ends_at = clock_.wall();
+    orders.push_back(std::move(order));
   }
   missing_since_ = std::move(missing);
   return orders;

@@ -10,6 +10,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/sources/known_evidence.h"
+#include "remediator/sources/loki_source.h"
 #include "remediator/sources/node_conditions.h"
 #include "remediator/sources/prometheus_source.h"
 #include "remediator/sources/source.h"
@@ -24,6 +25,9 @@ struct SourceParts {
   Clock& clock;
   std::optional<PrometheusSourceOptions> prometheus;  // absent: its alerts are not read
   http::Client* prometheus_client = nullptr;
+  std::optional<LokiSettings> loki;  // absent: no logs are read
+  http::Client* loki_client = nullptr;
+  kube::Api& api;  // writes nothing while this replica does not lead
 };
 
 // Those that are switched on.

@@ -182,14 +182,14 @@ std::vector<std::string> ClusterView::nodes_with_open() const {
   return {names.begin(), names.end()};
 }
 
-std::vector<KnownFinding> ClusterView::firing_from(std::string_view origin) const {
+std::vector<Order> ClusterView::firing_from(std::string_view origin) const {
   const std::lock_guard lock(mutex_);
-  std::vector<KnownFinding> findings;
+  std::vector<Order> findings;
   for (const auto& [name, remediation] : remediations_) {
     if (!remediation.open()) continue;
     for (const AlertEvidence& alert : remediation.alerts) {
       if (alert.firing() && alert.fingerprint.starts_with(origin))
-        findings.push_back({order_of(alert, remediation.node), remediation.boot_id});
+        findings.push_back(order_of(alert, remediation.node));
     }
   }
   return findings;

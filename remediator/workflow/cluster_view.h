@@ -59,7 +59,7 @@ class ClusterView final : public KnownEvidence, public NodeConditions {
   // The names of all nodes with such a Remediation.
   [[nodiscard]] std::vector<std::string> nodes_with_open() const;
 
-  [[nodiscard]] std::vector<KnownFinding> firing_from(std::string_view origin) const override;
+  [[nodiscard]] std::vector<Order> firing_from(std::string_view origin) const override;
   [[nodiscard]] std::vector<ConditionSeen> conditions(
       std::span<const ConditionRule> rules) const override;
 

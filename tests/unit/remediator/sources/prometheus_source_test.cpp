@@ -31,7 +31,7 @@ class PrometheusSourceTest : public ::testing::Test {
   void remember() {
     const auto found = source.look();
     ASSERT_TRUE(found.has_value() && found->orders.size() == 1);
-    known.all = {{found->orders[0], "boot-1"}};
+    known.all = found->orders;
   }
   std::vector<Order> orders() {
     const auto found = source.look();
@@ -121,7 +121,7 @@ TEST_F(PrometheusSourceTest, EndsNothingOnAnAnswerThatMayLackAPart) {
 }
 
 TEST_F(PrometheusSourceTest, EndsOnlyWhatIsItsOwn) {
-  known.all = {{an_order("gpu-01", "ab12"), "boot-1"}};
+  known.all = {an_order("gpu-01", "ab12")};
   client.say(200, series(""));
 
   (void)orders();

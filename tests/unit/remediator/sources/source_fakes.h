@@ -45,14 +45,14 @@ inline Order an_order(const std::string& node, const std::string& fingerprint) {
 
 class ListedEvidence final : public KnownEvidence {
  public:
-  std::vector<KnownFinding> firing_from(std::string_view origin) const override {
-    std::vector<KnownFinding> found;
-    for (const KnownFinding& finding : all) {
-      if (finding.order.fingerprint.starts_with(origin)) found.push_back(finding);
+  std::vector<Order> firing_from(std::string_view origin) const override {
+    std::vector<Order> found;
+    for (const Order& order : all) {
+      if (order.fingerprint.starts_with(origin)) found.push_back(order);
     }
     return found;
   }
-  std::vector<KnownFinding> all;
+  std::vector<Order> all;
 };
 
 // Keeps what it is given; refuses where a test says so. Any thread.

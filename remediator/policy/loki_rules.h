@@ -1,0 +1,37 @@
+// Which lines in Loki are looked at, and what those of pods mean; those of the kernel mean what the
+// Xid catalogue says. Pure values; read from YAML by read_loki_rules(), used by
+// sources/loki_source.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "core/model/severity.h"
+#include "core/runtime/yaml.h"
+
+namespace gpuward::remediator {
+
+// A line of a pod that holds these words.
+struct PodLineRule {
+  std::string contains;
+  Severity severity = Severity::kReset;
+};
+
+struct LokiRules {
+  std::string kernel_selector = R"({k8s_daemonset_name="dmesg"})";
+  std::string kernel_filter = "(?i)(NVRM: (xid|GPU )|SXid|nvidia-peermem)";  // RE2
+  std::string node_label = "k8s_node_name";
+  std::string namespace_label = "k8s_namespace_name";
+  std::vector<PodLineRule> pod_lines = {{"invalid device ordinal", Severity::kReset}};
+  std::chrono::milliseconds every{5'000};
+  // How late a line may arrive, by its own time, and still be read.
+  std::chrono::milliseconds overlap{120'000};
+  // After so long without another line a finding has ended; that says nothing of the node.
+  std::chrono::milliseconds quiet_for{900'000};
+};
+
+// The section `loki`; the YAML is shown in loki_rules.cpp. Faults are reported to the file.
+[[nodiscard]] LokiRules read_loki_rules(const YamlMap& section);
+
+}  // namespace gpuward::remediator

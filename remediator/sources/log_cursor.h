@@ -1,0 +1,35 @@
+// How far the logs were read, kept in a ConfigMap of the cluster, so that the next process goes on
+// from there. Written by compare-and-set: of two that take themselves for the leader one fails.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "core/kube/api.h"
+
+namespace gpuward::remediator {
+
+// By the name of what is read; nanoseconds since 1970.
+using LogPositions = std::map<std::string, std::int64_t>;
+
+// One thread.
+class LogCursor {
+ public:
+  // `api` must outlive it.
+  LogCursor(kube::Api& api, std::string ns) : api_(api), ns_(std::move(ns)) {}
+
+  // Empty where nothing was ever read. Entries that are no numbers are left out.
+  [[nodiscard]] Result<LogPositions> load();
+  // kConflict: another process has written it since load(); load again.
+  [[nodiscard]] Status save(const LogPositions& positions);
+
+ private:
+  kube::Api& api_;
+  std::string ns_;
+  kube::ConfigMap stored_;
+};
+
+inline constexpr const char* kLogCursorName = "gpuward-log-cursor";
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,56 @@
+#include "remediator/sources/log_findings.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/kube/names.h"
+#include "core/runtime/text.h"
+#include "core/xid/parser.h"
+
+namespace gpuward::remediator {
+namespace {
+
+// The same code on many nodes has the same name: that is how a storm is told.
+std::string name_of(const xid::Event& event) {
+  std::string name = "log " + std::string(xid::to_string(event.kind));
+  if (event.code != 0) return name + " " + std::to_string(event.code);
+  return event.label.empty() ? name : name + " " + event.label;
+}
+
+std::optional<Order> order_of_line(const LogLine& line, const std::string& node_label,
+                                   Severity severity, std::string what) {
+  if (severity < Severity::kReset) return std::nullopt;
+  const auto node = line.labels.find(node_label);
+  if (node == line.labels.end() || !kube::validate_node_name(node->second)) return std::nullopt;
+  const std::chrono::nanoseconds at(line.at);
+  return Order{.node = node->second,
+               .severity = severity,
+               .alertname = what,
+               .fingerprint = std::string(kLokiOrigin) + short_hash(node->second + '\n' + what),
+               .firing = true,
+               .starts_at = WallTime(std::chrono::duration_cast<WallTime::duration>(at)),
+               .ends_at = {},
+               .foreign = true};
+}
+
+}  // namespace
+
+std::optional<Order> order_of_kernel_line(const LogLine& line, const xid::Catalogue& catalogue,
+                                          const LokiRules& rules) {
+  const auto event = xid::parse_record(line.text);
+  if (!event) return std::nullopt;
+  const xid::Verdict verdict = catalogue.judge(*event);
+  if (verdict.clears || !verdict.known) return std::nullopt;
+  return order_of_line(line, rules.node_label, verdict.severity, name_of(*event));
+}
+
+std::optional<Order> order_of_pod_line(const LogLine& line, const LokiRules& rules) {
+  const auto rule = std::ranges::find_if(rules.pod_lines, [&](const PodLineRule& known) {
+    return line.text.find(known.contains) != std::string::npos;
+  });
+  if (rule == rules.pod_lines.end()) return std::nullopt;
+  return order_of_line(line, rules.node_label, rule->severity,
+                       "log pod " + to_valid_utf8(rule->contains, 100));
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,26 @@
+// Lines of a log to orders: what the kernel says by the Xid catalogue, what pods say by the rules
+// of the policy. Below severity reset a line asks for nothing: harmless SXids and the Xids of
+// programs are lines like any other. Pure; used by sources/loki_source.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "core/xid/catalogue.h"
+#include "remediator/policy/evidence.h"
+#include "remediator/policy/loki_rules.h"
+#include "remediator/sources/loki_api.h"
+
+namespace gpuward::remediator {
+
+// What the fingerprints of such evidence begin with: one a node and code.
+inline constexpr std::string_view kLokiOrigin = "loki.";
+
+// Nullopt: nothing to do, or no valid node in `node_label`. Always foreign: what a log service
+// hands on is nobody's measurement.
+[[nodiscard]] std::optional<Order> order_of_kernel_line(const LogLine& line,
+                                                        const xid::Catalogue& catalogue,
+                                                        const LokiRules& rules);
+[[nodiscard]] std::optional<Order> order_of_pod_line(const LogLine& line, const LokiRules& rules);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,218 @@
+#include "remediator/sources/loki_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "remediator/sources/log_findings.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::nanoseconds;
+
+// Loki's own default limit is 5,000.
+constexpr std::size_t kPageLines = 1'000;
+// Loki takes lines of nodes whose clocks are so far ahead.
+constexpr std::int64_t kAheadMost = nanoseconds(std::chrono::minutes(10)).count();
+// What is asked for at once where much was missed.
+constexpr std::int64_t kLongestQuestion = nanoseconds(std::chrono::hours(1)).count();
+// What was missed for longer is nobody's finding any more.
+constexpr std::int64_t kLongestGap = nanoseconds(std::chrono::hours(24)).count();
+constexpr std::chrono::seconds kCursorEvery{30};
+// Another replica may have read on meanwhile.
+constexpr std::chrono::seconds kStaleAfter{60};
+
+std::int64_t nanoseconds_of(std::chrono::milliseconds time) { return nanoseconds(time).count(); }
+
+std::string re2_escaped(std::string_view text) {
+  std::string escaped;
+  for (const char letter : text) {
+    if (std::string_view(R"(\.+*?()|[]{}^$)").find(letter) != std::string_view::npos)
+      escaped += '\\';
+    escaped += letter;
+  }
+  return escaped;
+}
+
+std::string any_of_words(const std::vector<std::string>& words) {
+  std::string expression;
+  for (const std::string& word : words)
+    expression += (expression.empty() ? "" : "|") + re2_escaped(word);
+  return expression;
+}
+
+}  // namespace
+
+LokiSource::LokiSource(LokiSettings settings, http::Client& http, kube::Api& api,
+                       const CurrentPolicy& policy, const KnownEvidence& known, Clock& clock)
+    : settings_(std::move(settings)),
+      loki_(settings_.place, http),
+      cursor_(api, settings_.state_namespace),
+      policy_(policy),
+      known_(known),
+      clock_(clock),
+      limit_(kPageLines) {}
+
+std::string LokiSource::name_of(Feed feed) { return feed == Feed::kKernel ? "kernel" : "pods"; }
+
+std::int64_t LokiSource::now() const {
+  const auto ours = clock_.wall() + ahead_;
+  return duration_cast<nanoseconds>(ours.time_since_epoch()).count();
+}
+
+Status LokiSource::load() {
+  const auto positions = cursor_.load();
+  if (!positions) return std::unexpected(positions.error());
+  progress_.clear();
+  for (const Feed feed : {Feed::kKernel, Feed::kPods}) {
+    const auto known = positions->find(name_of(feed));
+    if (known != positions->end()) progress_[feed] = {known->second, std::nullopt};
+  }
+  is_loaded_ = true;
+  return {};
+}
+
+Result<SourceFindings> LokiSource::look() {
+  const auto started = clock_.steady();
+  if (looked_at_ && started - *looked_at_ > kStaleAfter) is_loaded_ = false;
+  if (!is_loaded_) {
+    if (auto loaded = load(); !loaded) return std::unexpected(loaded.error());
+  }
+  looked_at_ = started;
+  pending_ = {};
+  const auto policy = policy_.get();
+  SourceFindings findings;
+  if (auto done = read(Feed::kKernel, policy->loki, findings); !done)
+    return std::unexpected(done.error());
+  if (!settings_.namespaces.empty() && !policy->loki.pod_lines.empty()) {
+    if (auto done = read(Feed::kPods, policy->loki, findings); !done)
+      return std::unexpected(done.error());
+  }
+  // While it lags, a line that says so again may merely not have been read.
+  if (!findings.has_more) {
+    for (Order& order : ended(policy->loki)) findings.orders.push_back(std::move(order));
+  }
+  return findings;
+}
+
+std::string LokiSource::query_of(Feed feed, const LokiRules& rules) const {
+  if (feed == Feed::kKernel)
+    return rules.kernel_selector + " |~ " + logql_quoted(rules.kernel_filter);
+  std::vector<std::string> words;
+  for (const PodLineRule& rule : rules.pod_lines) words.push_back(rule.contains);
+  return "{" + rules.namespace_label + "=~" + logql_quoted(any_of_words(settings_.namespaces)) +
+         "} |~ " + logql_quoted(any_of_words(words));
+}
+
+Status LokiSource::read(Feed feed, const LokiRules& rules, SourceFindings& findings) {
+  const std::int64_t overlap = nanoseconds_of(rules.overlap);
+  const auto known = progress_.find(feed);
+  Progress next = known == progress_.end() ? Progress{now(), std::nullopt} : known->second;
+  if (next.position < now() - kLongestGap) {
+    findings.complaint =
+        Error{ErrorKind::kInvalid, "Loki was not read for more than a day: older lines are left"};
+    next = {now() - kLongestGap, std::nullopt};
+  }
+  LokiQuestion question{.query = query_of(feed, rules),
+                        .start = next.resume.value_or(std::max(next.position - overlap, {})),
+                        .end = 0,
+                        .limit = limit_};
+  question.end = std::min(now() + kAheadMost, question.start + overlap + kLongestQuestion);
+  const auto answer = ask(question);
+  if (!answer) return std::unexpected(answer.error());
+  for (const LogLine& line : answer->lines) take(feed, line, rules, findings);
+  const std::int64_t clock = now();
+  // Only the answer tells what Loki's clock says.
+  next.position = std::min(next.position, clock);
+  if (answer->lines.size() < question.limit) {
+    next = {std::max(next.position, std::min(question.end, clock)), std::nullopt};
+  } else {
+    const std::int64_t last = answer->lines.back().at;
+    next = {std::max(next.position, std::min(last, clock)), std::max(last, question.start + 1)};
+  }
+  findings.has_more = findings.has_more || next.resume || next.position < clock - overlap;
+  const auto behind = duration_cast<std::chrono::seconds>(nanoseconds(clock - next.position));
+  findings.lag = std::max(findings.lag.value_or(behind), behind);
+  pending_.progress[feed] = next;
+  return {};
+}
+
+// Asks for less where an answer was too large, and for more again once one was not.
+Result<LokiAnswer> LokiSource::ask(LokiQuestion question) {
+  auto answer = loki_.ask(question);
+  if (!answer) {
+    if (answer.error().kind == ErrorKind::kTooLarge) limit_ = std::max<std::size_t>(1, limit_ / 2);
+    return answer;
+  }
+  limit_ = std::min(kPageLines, limit_ * 2);
+  if (answer->server_clock) {
+    const auto ours = std::chrono::floor<std::chrono::seconds>(clock_.wall().time_since_epoch());
+    ahead_ = *answer->server_clock - ours;
+  }
+  return answer;
+}
+
+void LokiSource::take(Feed feed, const LogLine& line, const LokiRules& rules,
+                      SourceFindings& findings) {
+  const auto key = LineMemory::key_of(line, rules.node_label);
+  if (seen_.knows(key)) return;
+  pending_.lines.push_back(key);
+  ++findings.read;
+  auto order = feed == Feed::kKernel ? order_of_kernel_line(line, catalogue_, rules)
+                                     : order_of_pod_line(line, rules);
+  if (!order) return;
+  auto& last = pending_.last_lines[order->fingerprint];
+  last = std::max(last, line.at);
+  findings.orders.push_back(std::move(*order));
+}
+
+std::vector<Order> LokiSource::ended(const LokiRules& rules) const {
+  std::vector<Order> orders;
+  for (Order& order : known_.firing_from(kLokiOrigin)) {
+    auto last = duration_cast<nanoseconds>(order.starts_at.time_since_epoch()).count();
+    for (const auto* lines : {&last_lines_, &pending_.last_lines}) {
+      const auto line = lines->find(order.fingerprint);
+      if (line != lines->end()) last = std::max(last, line->second);
+    }
+    if (now() - last < nanoseconds_of(rules.quiet_for)) continue;
+    order.firing = false;
+    order.ends_at = clock_.wall();
+    orders.push_back(std::move(order));
+  }
+  return orders;
+}
+
+Status LokiSource::settle() {
+  const auto policy = policy_.get();
+  const LokiRules& rules = policy->loki;
+  std::int64_t oldest = now();
+  for (const auto& [feed, progress] : pending_.progress) {
+    progress_[feed] = progress;
+    oldest = std::min(oldest, progress.position);
+  }
+  for (const LineMemory::Key& key : pending_.lines) seen_.add(key);
+  seen_.forget_before(oldest - nanoseconds_of(rules.overlap));
+  for (const auto& [fingerprint, at] : pending_.last_lines) {
+    auto& last = last_lines_[fingerprint];
+    last = std::max(last, at);
+  }
+  const std::int64_t quiet = now() - nanoseconds_of(rules.quiet_for);
+  std::erase_if(last_lines_, [&](const auto& line) { return line.second < quiet; });
+  pending_ = {};
+  return save();
+}
+
+Status LokiSource::save() {
+  if (saved_at_ && clock_.steady() - *saved_at_ < kCursorEvery) return {};
+  LogPositions positions;
+  for (const auto& [feed, progress] : progress_) positions[name_of(feed)] = progress.position;
+  if (auto saved = cursor_.save(positions); !saved) {
+    is_loaded_ = false;  // whoever was quicker has read as far
+    return saved;
+  }
+  saved_at_ = clock_.steady();
+  return {};
+}
+
+}  // namespace gpuward::remediator

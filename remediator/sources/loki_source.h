@@ -1,0 +1,85 @@
+// Reads the kernel's and the pods' lines that node agents have sent to Loki, without gaps: from a
+// cursor in the cluster on, some way back each time for lines that came late, what was read before
+// left out. Time is Loki's own. Findings are foreign evidence: they end at the cordon.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/runtime/clock.h"
+#include "core/xid/catalogue.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/sources/known_evidence.h"
+#include "remediator/sources/line_memory.h"
+#include "remediator/sources/log_cursor.h"
+#include "remediator/sources/loki_api.h"
+#include "remediator/sources/source.h"
+
+namespace gpuward::remediator {
+
+struct LokiSettings {
+  LokiPlace place;
+  std::vector<std::string> namespaces;  // whose pods' lines are read; empty: none
+  std::string state_namespace;          // of the cursor
+};
+
+class LokiSource final : public Source {
+ public:
+  // All must outlive it; `api` refuses writes while this replica does not lead.
+  LokiSource(LokiSettings settings, http::Client& http, kube::Api& api, const CurrentPolicy& policy,
+             const KnownEvidence& known, Clock& clock);
+  [[nodiscard]] std::string_view name() const override { return "loki"; }
+  [[nodiscard]] std::chrono::milliseconds every() const override {
+    return policy_.get()->loki.every;
+  }
+  [[nodiscard]] Result<SourceFindings> look() override;
+  [[nodiscard]] Status settle() override;
+
+ private:
+  enum class Feed : std::uint8_t { kKernel, kPods };
+  // How far a feed was read. `resume` while there is more than one answer holds.
+  struct Progress {
+    std::int64_t position = 0;
+    std::optional<std::int64_t> resume;
+  };
+  // Of a look; counts once its orders are durable.
+  struct Pending {
+    std::map<Feed, Progress> progress;
+    std::vector<LineMemory::Key> lines;
+    std::map<std::string, std::int64_t> last_lines;  // by fingerprint
+  };
+
+  [[nodiscard]] static std::string name_of(Feed feed);
+  [[nodiscard]] Status load();
+  [[nodiscard]] std::int64_t now() const;  // Loki's
+  [[nodiscard]] std::string query_of(Feed feed, const LokiRules& rules) const;
+  [[nodiscard]] Status read(Feed feed, const LokiRules& rules, SourceFindings& findings);
+  [[nodiscard]] Result<LokiAnswer> ask(LokiQuestion question);
+  void take(Feed feed, const LogLine& line, const LokiRules& rules, SourceFindings& findings);
+  [[nodiscard]] std::vector<Order> ended(const LokiRules& rules) const;
+  [[nodiscard]] Status save();
+
+  LokiSettings settings_;
+  LokiApi loki_;
+  LogCursor cursor_;
+  const CurrentPolicy& policy_;
+  const KnownEvidence& known_;
+  Clock& clock_;
+  const xid::Catalogue catalogue_;
+
+  bool is_loaded_ = false;
+  std::optional<Clock::Steady> looked_at_, saved_at_;
+  std::chrono::seconds ahead_{0};  // Loki's clock before ours
+  std::size_t limit_;
+  std::map<Feed, Progress> progress_;
+  LineMemory seen_;
+  std::map<std::string, std::int64_t> last_lines_;
+  Pending pending_;
+};
+
+}  // namespace gpuward::remediator

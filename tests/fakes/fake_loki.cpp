@@ -1,0 +1,146 @@
+#include "tests/fakes/fake_loki.h"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <regex>
+
+#include "core/runtime/json.h"
+
+namespace gpuward::fakes {
+namespace {
+
+constexpr std::size_t kMaxEntries = 5'000;
+
+std::string percent_decoded(const std::string& text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size()) {
+      plain += static_cast<char>(std::stoi(text.substr(i + 1, 2), nullptr, 16));
+      i += 2;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+FakeLoki::Labels parameters_of(const std::string& url) {
+  FakeLoki::Labels parameters;
+  std::string rest = url.substr(url.find('?') + 1);
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find('&'), rest.size());
+    const std::string pair = rest.substr(0, end);
+    const auto equals = pair.find('=');
+    parameters[pair.substr(0, equals)] = percent_decoded(pair.substr(equals + 1));
+    rest.erase(0, std::min(end + 1, rest.size()));
+  }
+  return parameters;
+}
+
+http::ClientResponse text_answer(int status, std::string body) {
+  http::ClientResponse response;
+  response.status = status;
+  response.body = std::move(body);
+  return response;
+}
+
+std::string unquoted(const std::string& text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size()) ++i;
+    plain += text[i];
+  }
+  return plain;
+}
+
+// One stream selector and any number of line filters.
+struct LogQuery {
+  std::string label, pattern;
+  std::vector<std::string> filters;
+};
+
+std::optional<LogQuery> parse_log_query(const std::string& text) {
+  static const std::regex kQuery(R"re(\{(\w+)(=~?)"((?:[^"\\]|\\.)+)"\}((?:.|\n)*))re");
+  static const std::regex kFilter(R"re(\s*\|(~|=) "((?:[^"\\]|\\.)*)")re");
+  std::smatch match;
+  if (!std::regex_match(text, match, kQuery)) return std::nullopt;
+  LogQuery query{match[1], unquoted(match[3]), {}};
+  std::string rest = match[4];
+  while (std::regex_search(rest, match, kFilter, std::regex_constants::match_continuous)) {
+    query.filters.push_back(unquoted(match[2]));
+    rest = match.suffix();
+  }
+  return rest.empty() ? std::optional(query) : std::nullopt;
+}
+
+bool finds(const std::string& pattern, const std::string& text) {
+  const bool ignores_case = pattern.starts_with("(?i)");
+  const auto flags = ignores_case ? std::regex::icase : std::regex::ECMAScript;
+  return std::regex_search(text, std::regex(ignores_case ? pattern.substr(4) : pattern, flags));
+}
+
+std::string http_date(Clock::Wall time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  std::array<char, 40> text{};
+  std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  return text.data();
+}
+
+}  // namespace
+
+void FakeLoki::push(const Labels& labels, std::int64_t at, const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  entries_.push_back({labels, at, text});
+  std::ranges::stable_sort(entries_, {}, &Entry::at);
+}
+
+Result<http::ClientResponse> FakeLoki::send(const http::ClientRequest& request) {
+  const std::lock_guard lock(mutex_);
+  ++questions_;
+  if (error_) return std::unexpected(*error_);
+  const auto tenant = std::ranges::find(request.headers, std::string("X-Scope-OrgID"),
+                                        &std::pair<std::string, std::string>::first);
+  if (!tenant_.empty() && (tenant == request.headers.end() || tenant->second != tenant_))
+    return text_answer(401, "no org id\n");
+  return answer(parameters_of(request.url));
+}
+
+Result<http::ClientResponse> FakeLoki::answer(const Labels& parameters) {
+  const auto start = std::stoll(parameters.at("start")), end = std::stoll(parameters.at("end"));
+  const std::size_t limit = std::stoul(parameters.at("limit"));
+  const auto query = parse_log_query(parameters.at("query"));
+  if (!query) return text_answer(400, "parse error: syntax error");
+  if (end <= start)
+    return text_answer(400, "end timestamp must not be before or equal to start time");
+  if (limit > kMaxEntries) {
+    return text_answer(400, "max entries limit per query exceeded, limit > max_entries_limit (" +
+                                std::to_string(limit) + " > " + std::to_string(kMaxEntries) + ")");
+  }
+  std::map<Labels, Json> streams;
+  std::size_t found = 0;
+  for (const Entry& entry : entries_) {
+    const auto value = entry.labels.find(query->label);
+    const bool is_asked_for =
+        entry.at >= start && entry.at < end && value != entry.labels.end() &&
+        std::regex_match(value->second, std::regex(query->pattern)) &&
+        std::ranges::all_of(
+            query->filters, [&](const auto& one) { return finds(one, entry.text); });
+    if (!is_asked_for || found == limit) continue;
+    ++found;
+    streams[entry.labels].push_back({std::to_string(entry.at), entry.text});
+  }
+  if (found > cap_) return fail(ErrorKind::kTooLarge, "the answer is too large");
+  Json result = Json::array();
+  for (const auto& [labels, values] : streams)
+    result.push_back({{"stream", labels}, {"values", values}});
+  auto response = text_answer(
+      200, dump_json({{"status", "success"},
+                      {"data", {{"resultType", "streams"}, {"result", std::move(result)}}}}));
+  response.headers.emplace_back("Date", http_date(clock_.wall() + ahead_));
+  return response;
+}
+
+}  // namespace gpuward::fakes

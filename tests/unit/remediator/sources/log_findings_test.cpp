@@ -1,0 +1,68 @@
+#include "remediator/sources/log_findings.h"
+
+#include <gmock/gmock.h>
+
+namespace gpuward::remediator {
+namespace {
+
+LogLine line_of(const std::string& text, const std::string& node = "gpu-01") {
+  return {1'790'000'000'000'000'000, {{"k8s_node_name", node}}, text};
+}
+
+std::optional<Order> of_kernel(const std::string& text, const std::string& node = "gpu-01") {
+  return order_of_kernel_line(line_of(text, node), xid::Catalogue(), LokiRules());
+}
+
+constexpr const char* kLost =
+    "NVRM: Xid (PCI:0000:4e:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.";
+
+TEST(LogFindings, AreWhatTheCatalogueSaysOfTheKernelsLines) {
+  const auto order = of_kernel(kLost);
+
+  ASSERT_TRUE(order.has_value());
+  EXPECT_EQ(order->node, "gpu-01");
+  EXPECT_EQ(order->severity, Severity::kReboot);
+  EXPECT_EQ(order->alertname, "log xid 79");
+  EXPECT_TRUE(order->foreign);
+  EXPECT_EQ(order->starts_at, WallTime(std::chrono::seconds(1'790'000'000)));
+}
+
+TEST(LogFindings, AskForNothingWhereALineIsHarmless) {
+  EXPECT_FALSE(of_kernel("NVRM: Xid (PCI:0000:4e:00): 31, pid=77, name=python, Ch 00000008"));
+  EXPECT_FALSE(
+      of_kernel("NVRM: Xid (PCI:0000:4e:00): 13, pid=77, name=python, Graphics Exception"));
+  EXPECT_FALSE(of_kernel("NVRM: Xid (PCI:0000:4e:00): 4711, pid=77, name=python"));
+  EXPECT_FALSE(of_kernel(
+      "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 11004, Non-fatal, Link 32 ingress ACL"));
+  EXPECT_FALSE(of_kernel("usb 1-1: new device"));
+}
+
+TEST(LogFindings, NeedANodeThatCanBeOne) {
+  EXPECT_FALSE(of_kernel(kLost, ""));
+  EXPECT_FALSE(of_kernel(kLost, "../etc"));
+  EXPECT_FALSE(order_of_kernel_line({1, {}, kLost}, xid::Catalogue(), LokiRules()));
+}
+
+TEST(LogFindings, AreOneForANodeAndCode) {
+  const auto first = of_kernel(kLost), again = of_kernel(kLost), other = of_kernel(kLost, "gpu-02");
+
+  ASSERT_TRUE(first && again && other);
+  EXPECT_EQ(first->fingerprint, again->fingerprint);
+  EXPECT_NE(first->fingerprint, other->fingerprint);
+  EXPECT_TRUE(first->fingerprint.starts_with("loki."));
+}
+
+TEST(LogFindings, OfPodsAreWhatThePolicySays) {
+  LokiRules rules;
+  const LogLine bad = line_of("RuntimeError: CUDA error: invalid device ordinal");
+
+  const auto order = order_of_pod_line(bad, rules);
+  ASSERT_TRUE(order.has_value());
+  EXPECT_EQ(order->severity, Severity::kReset);
+  EXPECT_FALSE(order_of_pod_line(line_of("all is well"), rules));
+  rules.pod_lines[0].severity = Severity::kMonitor;
+  EXPECT_FALSE(order_of_pod_line(bad, rules));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

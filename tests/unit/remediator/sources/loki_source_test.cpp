@@ -1,0 +1,236 @@
+#include "remediator/sources/loki_source.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_kube.h"
+#include "tests/fakes/fake_loki.h"
+#include "tests/fakes/in_process_client.h"
+#include "tests/unit/remediator/sources/source_fakes.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class NobodysCredentials final : public kube::Credentials {
+ public:
+  Result<std::string> authorization() override { return std::string(); }
+  void reject(const std::string&) override {}
+};
+
+kube::ApiOptions one_request() {
+  kube::ApiOptions options;
+  options.server = "http://fake";
+  options.retry_deadline = std::chrono::milliseconds(0);
+  return options;
+}
+
+class LokiSourceTest : public ::testing::Test {
+ protected:
+  LokiSourceTest() : policy_(Policy{}) {
+    kube_.create("/api/v1/namespaces", {{"metadata", {{"name", "gpuward"}}}});
+    restart();
+  }
+  void restart() {
+    source_ = std::make_unique<LokiSource>(
+        LokiSettings{
+            .place = {.url = "http://loki"}, .namespaces = {"train"}, .state_namespace = "gpuward"},
+        loki_, api_, policy_, known_, clock_);
+  }
+  std::int64_t now() const { return nanoseconds(clock_.wall().time_since_epoch()).count(); }
+  void push(int xid, nanoseconds ago = {}, const std::string& node = "gpu-01") {
+    loki_.push({{"k8s_daemonset_name", "dmesg"}, {"k8s_node_name", node}}, now() - ago.count(),
+               "NVRM: Xid (PCI:0000:4e:00): " + std::to_string(xid) + ", pid=1, name=x, y");
+  }
+  // One look whose orders become durable.
+  SourceFindings look() {
+    auto found = source_->look();
+    EXPECT_TRUE(found.has_value()) << (found ? "" : found.error().message);
+    const auto settled = source_->settle();
+    EXPECT_TRUE(settled.has_value()) << (settled ? "" : settled.error().message);
+    return found ? *found : SourceFindings();
+  }
+  std::vector<Order> look_until_done() {
+    std::vector<Order> orders;
+    for (int i = 0; i < 200; ++i) {
+      const auto found = look();
+      orders.insert(orders.end(), found.orders.begin(), found.orders.end());
+      if (!found.has_more) return orders;
+    }
+    ADD_FAILURE() << "it has always more";
+    return orders;
+  }
+
+  fakes::FakeClock clock_;
+  fakes::FakeKube kube_{clock_};
+  fakes::InProcessClient http_{kube_};
+  NobodysCredentials credentials_;
+  kube::Api api_{one_request(), http_, credentials_, clock_};
+  fakes::FakeLoki loki_{clock_};
+  CurrentPolicy policy_;
+  ListedEvidence known_;
+  std::unique_ptr<LokiSource> source_;
+};
+
+TEST_F(LokiSourceTest, FindsWhatWasJustSaidAndNotTwice) {
+  push(79, seconds(1));
+
+  EXPECT_THAT(look().orders, SizeIs(1));
+  EXPECT_THAT(look().orders, IsEmpty());
+  clock_.advance(seconds(5));
+  EXPECT_THAT(look().orders, IsEmpty());
+}
+
+TEST_F(LokiSourceTest, GoesOnFromTheCursorOfTheProcessBefore) {
+  EXPECT_THAT(look().orders, IsEmpty());
+  clock_.advance(minutes(40));
+  push(79, minutes(20));
+
+  restart();
+
+  EXPECT_THAT(look_until_done(), SizeIs(1));
+}
+
+TEST_F(LokiSourceTest, TakesLinesThatComeLateWithinTheOverlap) {
+  (void)look();
+  clock_.advance(seconds(50));
+  (void)look();
+
+  push(79, seconds(100));
+  push(48, minutes(5));
+
+  EXPECT_THAT(look().orders, SizeIs(1));
+}
+
+TEST_F(LokiSourceTest, GoesOnBehindAnAnswerThatTheLimitHasCut) {
+  (void)look();
+  for (int i = 0; i < 2'500; ++i) push(79, nanoseconds(2'500 - i), "gpu-" + std::to_string(i));
+
+  EXPECT_THAT(look_until_done(), SizeIs(2'500));
+}
+
+TEST_F(LokiSourceTest, IsNotHeldUpByMoreLinesOfOneTimeThanAnAnswerHolds) {
+  (void)look();
+  for (int i = 0; i < 1'200; ++i) push(79, seconds(2), "gpu-" + std::to_string(i));
+  push(79, seconds(1), "gpu-last");
+
+  const auto orders = look_until_done();
+
+  EXPECT_GE(orders.size(), 1'001U);
+  EXPECT_EQ(orders.back().node, "gpu-last");
+}
+
+TEST_F(LokiSourceTest, AsksForLessWhereAnAnswerIsTooLarge) {
+  (void)look();
+  loki_.cap(400);
+  for (int i = 0; i < 900; ++i) push(79, nanoseconds(900 - i), "gpu-" + std::to_string(i));
+  std::size_t found = 0;
+
+  for (int i = 0; i < 40; ++i) {
+    const auto findings = source_->look();
+    if (!findings) continue;
+    found += findings->orders.size();
+    ASSERT_TRUE(source_->settle());
+  }
+
+  EXPECT_EQ(found, 900U);
+}
+
+class LokiSourceClocks : public LokiSourceTest, public ::testing::WithParamInterface<int> {};
+
+TEST_P(LokiSourceClocks, MayDifferFromOurs) {
+  const seconds ahead = hours(GetParam());
+  loki_.set_ahead(ahead);
+  (void)look();
+  clock_.advance(seconds(5));
+  push(79, -ahead);
+
+  EXPECT_THAT(look_until_done(), SizeIs(1));
+}
+INSTANTIATE_TEST_SUITE_P(ByHours, LokiSourceClocks, ::testing::Values(3, -3, 0));
+
+TEST_F(LokiSourceTest, ReadsAgainWhatWasNotDurable) {
+  push(79, seconds(1));
+  const auto first = source_->look();
+  ASSERT_TRUE(first.has_value() && first->orders.size() == 1);
+
+  EXPECT_THAT(look().orders, SizeIs(1));
+}
+
+TEST_F(LokiSourceTest, LosesNothingWhileLokiIsAway) {
+  (void)look();
+  loki_.fail_with(Error{ErrorKind::kTimeout, "no answer"});
+  push(79);
+  for (int i = 0; i < 5; ++i) {
+    clock_.advance(minutes(1));
+    EXPECT_FALSE(source_->look());
+  }
+
+  loki_.fail_with(std::nullopt);
+
+  EXPECT_THAT(look_until_done(), SizeIs(1));
+}
+
+TEST_F(LokiSourceTest, EndsAFindingThatWasQuietForAWhile) {
+  push(79, seconds(1));
+  known_.all = look().orders;
+  clock_.advance(minutes(10));
+  push(79, seconds(1));
+  (void)look_until_done();
+  clock_.advance(minutes(10));
+  EXPECT_THAT(look_until_done(), IsEmpty());
+
+  clock_.advance(minutes(6));
+  const auto ended = look_until_done();
+
+  ASSERT_THAT(ended, SizeIs(1));
+  EXPECT_FALSE(ended[0].firing);
+}
+
+TEST_F(LokiSourceTest, ReadsThePodsOfTheNamespacesThatAreWatched) {
+  const std::string bad = "RuntimeError: CUDA error: invalid device ordinal";
+  loki_.push({{"k8s_namespace_name", "train"}, {"k8s_node_name", "gpu-03"}}, now() - 10, bad);
+  loki_.push({{"k8s_namespace_name", "other"}, {"k8s_node_name", "gpu-04"}}, now() - 10, bad);
+
+  const auto orders = look().orders;
+
+  ASSERT_THAT(orders, SizeIs(1));
+  EXPECT_EQ(orders[0].node, "gpu-03");
+}
+
+TEST_F(LokiSourceTest, WritesItsCursorNowAndThenAndGivesWayToAnother) {
+  for (int i = 0; i < 12; ++i) {
+    (void)look();
+    clock_.advance(seconds(5));
+  }
+  const std::string path = "/api/v1/namespaces/gpuward/configmaps";
+  EXPECT_LE(kube_.requests("PUT", path).size() + kube_.requests("POST", path).size(), 2U);
+  kube_.patch(path + "/gpuward-log-cursor", {{"data", {{"kernel", std::to_string(now())}}}});
+  clock_.advance(seconds(31));
+
+  ASSERT_TRUE(source_->look());
+  const auto settled = source_->settle();
+
+  ASSERT_FALSE(settled);
+  EXPECT_EQ(settled.error().kind, ErrorKind::kConflict);
+  (void)look();
+}
+
+TEST_F(LokiSourceTest, SaysWhatLokiRefuses) {
+  loki_.require_tenant("gpus");
+
+  const auto found = source_->look();
+
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message, HasSubstr("401: no org id"));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

@@ -1,0 +1,101 @@
+// The sources that the remediator asks by itself, with the real program: from what Prometheus, Loki
+// and a node say to the taint.
+#include "core/http/server.h"
+#include "tests/fakes/fake_loki.h"
+#include "tests/unit/remediator/remediator_process.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SourcesProcess : public RemediatorProcess {
+ protected:
+  // A server that answers every GET with what `answer` says.
+  std::string serve(const std::string& path,
+                    std::function<http::Response(const http::Request&)> answer) {
+    http::ServerOptions options;
+    options.listen_addresses = {"127.0.0.1:0"};
+    auto server = http::Server::start(
+        options, {{.path = path, .methods = {"GET"}, .handler = std::move(answer)}});
+    EXPECT_TRUE(server.has_value());
+    servers_.push_back(*std::move(server));
+    return "http://127.0.0.1:" + std::to_string(servers_.back()->ports().front());
+  }
+  std::string metrics() { return support::http_get(telemetry("/metrics")).body; }
+  void expect_taint() {
+    EXPECT_TRUE(support::wait_until([this] { return is_tainted(); }, kSoon, "the taint"))
+        << process_->error_output();
+  }
+  void expect_success_of(const std::string& source) {
+    const std::string series = "source_last_success_timestamp_seconds{source=\"" + source + "\"}";
+    EXPECT_TRUE(support::wait_until([&] { return metrics().find(series) != std::string::npos; },
+                                    kSoon, "a success"))
+        << metrics();
+  }
+  std::vector<std::unique_ptr<http::Server>> servers_;
+};
+
+TEST_F(SourcesProcess, TakeWhatFiresInPrometheus) {
+  const std::string body =
+      R"({"status":"success","data":{"resultType":"vector","result":[{"metric":{"__name__":"ALERTS_FOR_STATE","alertname":"Bad","node":"gpu-01","remediation":"reboot"},"value":[1,")" +
+      std::to_string(std::chrono::system_clock::to_time_t(clock_.wall())) + R"("]}]}})";
+  const std::string url = serve("/api/v1/query", [body](const http::Request&) {
+    return http::Response::text(200, body, "application/json");
+  });
+
+  start_ready({"--mode=cordon", "--prometheus.url=" + url, "--prometheus.alerts",
+               "--prometheus.alerts-interval=1"});
+
+  expect_taint();
+  expect_success_of("prometheus");
+}
+
+TEST_F(SourcesProcess, TakeWhatTheKernelHasSaidInLoki) {
+  fakes::FakeLoki loki(clock_);
+  const auto now = std::chrono::nanoseconds(clock_.wall().time_since_epoch()).count();
+  loki.push({{"k8s_daemonset_name", "dmesg"}, {"k8s_node_name", "gpu-01"}}, now,
+            "NVRM: Xid (PCI:0000:4e:00): 79, pid=1, name=x, GPU has fallen off the bus.");
+  const std::string url = serve("/loki/api/v1/query_range", [&loki](const http::Request& request) {
+    http::ClientRequest asked;
+    asked.url = "http://loki" + request.path + "?" + request.query;
+    const auto answer = loki.send(asked);
+    return http::Response::text(answer->status, answer->body, "application/json");
+  });
+
+  start_ready({"--mode=cordon", "--loki.url=" + url});
+
+  expect_taint();
+  expect_success_of("loki");
+  EXPECT_TRUE(server_->kube().has("/api/v1/namespaces/gpuward/configmaps/gpuward-log-cursor"));
+  process_.reset();
+  servers_.clear();
+}
+
+TEST_F(SourcesProcess, TakeTheConditionsThatThePolicyNames) {
+  const Json condition = {{"type", "GPUProblem"},
+                          {"status", "True"},
+                          {"lastTransitionTime", to_rfc3339(clock_.wall())},
+                          {"lastHeartbeatTime", to_rfc3339(clock_.wall())}};
+  server_->kube().patch_status("/api/v1/nodes/gpu-01",
+                               {{"status", {{"conditions", Json::array({condition})}}}});
+  write("policy.yaml", "mode: cordon\nconditions:\n  - {type: GPUProblem, severity: reset}\n");
+
+  start_ready({"--config.file=" + path("policy.yaml")});
+
+  expect_taint();
+  expect_success_of("condition");
+}
+
+TEST_F(SourcesProcess, RefuseFlagsThatMakeNoSense) {
+  const auto complaint_of = [this](const std::vector<std::string>& flags) {
+    const auto process = spawn(flags);
+    EXPECT_TRUE(support::wait_until([&] { return !process->running(); }, kSoon, "it ends"));
+    return process->error_output();
+  };
+  EXPECT_THAT(complaint_of({"--prometheus.alerts"}), HasSubstr("needs --prometheus.url"));
+  EXPECT_THAT(complaint_of({"--loki.url=loki:3100"}), HasSubstr("must begin with http"));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
