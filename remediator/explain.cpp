@@ -5,6 +5,7 @@
 
 #include "core/kube/names.h"
 #include "remediator/cluster.h"
+#include "remediator/workflow/exclusion_store.h"
 #include "remediator/workflow/remediation_json.h"
 #include "remediator/workflow/remediation_name.h"
 
@@ -60,6 +61,13 @@ std::string explain_one(const Remediation& remediation) {
   return text;
 }
 
+// A line, or nothing.
+std::string excluded_text(const Result<ExclusionList>& list, const kube::Node& node, WallTime now) {
+  if (!list) return list.error().message + "\n";
+  const auto excluded = exclusion_for(*list, node, now);
+  return excluded ? excluded->why + "\n" : "";
+}
+
 }  // namespace
 
 std::string explain(const std::string& node, std::span<const Remediation> remediations) {
@@ -85,7 +93,12 @@ Result<std::string> explain_node(const Flags& flags, Clock& clock) {
   }
   std::sort(remediations.begin(), remediations.end(),
             [](const Remediation& a, const Remediation& b) { return a.created > b.created; });
-  return explain(flags.node, remediations);
+  kube::Node node;
+  node.meta.name = flags.node;
+  if (!remediations.empty()) node.provider_id = remediations.front().instance_id;
+  return excluded_text(ExclusionStore(*api, flags.state_namespace, clock).read(), node,
+                       clock.wall()) +
+         explain(flags.node, remediations);
 }
 
 }  // namespace gpuward::remediator

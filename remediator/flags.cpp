@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "core/runtime/yaml_scalars.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -15,6 +17,7 @@ struct Words {
   std::string mode;
   std::string severity;             // of policy explain
   std::vector<std::string> labels;  // "key=value" each
+  std::string lasts = "30m";        // of exclusions add
   bool check_config = false;
   int monitor_interval = 30;
 };
@@ -146,6 +149,35 @@ void add_policy_commands(CLI::App& app, Flags& flags, Words& words, Commands& co
       Command::kCheckPolicy);
 }
 
+CLI::App* add_exclusion_command(CLI::App& exclusions, const std::string& name,
+                                const std::string& what) {
+  CLI::App* command = exclusions.add_subcommand(name, what);
+  command->fallthrough();
+  return command;
+}
+
+void add_exclusion_commands(CLI::App& app, Flags& flags, Words& words, Commands& commands) {
+  CLI::App* all = app.add_subcommand("exclusions", "Keep gpuward off a node for a while");
+  all->require_subcommand(1);
+  all->fallthrough();
+  CLI::App* list = add_exclusion_command(*all, "list", "Say what is excluded, and until when");
+  CLI::App* add = add_exclusion_command(*all, "add", "Exclude a node or an instance");
+  add->add_option("--for", words.lasts, "How long: 30m, 12h, 7d")->capture_default_str();
+  add->add_option("--reason", flags.exclusion.reason, "Why, for those who meet it");
+  CLI::App* remove = add_exclusion_command(*all, "remove", "End an exclusion before its time");
+  for (CLI::App* command : {add, remove}) {
+    command->add_option("name", flags.exclusion.subject, "Name of a node, or id of an instance")
+        ->required();
+  }
+  CLI::App* import = add_exclusion_command(
+      *all, "import", "Take over the exclusions of the monitor that gpuward replaces");
+  import->add_option("file", flags.exclusion.file, "Its JSON file")->required();
+  commands.insert(commands.end(), {{list, Command::kListExclusions},
+                                   {add, Command::kAddExclusion},
+                                   {remove, Command::kRemoveExclusion},
+                                   {import, Command::kImportExclusions}});
+}
+
 Commands add_commands(CLI::App& app, Flags& flags, Words& words) {
   CLI::App* list = app.add_subcommand("list", "List the remediations, open ones first");
   list->fallthrough();
@@ -171,6 +203,7 @@ Commands add_commands(CLI::App& app, Flags& flags, Words& words) {
        Command::kCancel},
   };
   add_policy_commands(app, flags, words, commands);
+  add_exclusion_commands(app, flags, words, commands);
   return commands;
 }
 
@@ -209,6 +242,9 @@ std::string interpret(const Words& words, Flags& flags) {
   if (flags.prometheus_alerts && flags.prometheus_url.empty())
     return "--prometheus.alerts needs --prometheus.url";
   flags.monitor_interval = std::chrono::seconds(words.monitor_interval);
+  const auto lasts = parse_duration(words.lasts);
+  if (!lasts || lasts->count() <= 0) return "--for: must be a time such as 30m, 12h or 7d";
+  flags.exclusion.lasts = *lasts;
   const std::string& told = flags.webhook_url;
   if (!told.empty() && !told.starts_with("http://") && !told.starts_with("https://")) {
     return "WEBHOOK_URL must begin with http:// or https://";

@@ -30,8 +30,20 @@ enum class Command : std::uint8_t {
   kCancel,
   kShowBreaker,
   kCloseBreaker,
+  kListExclusions,
+  kAddExclusion,
+  kRemoveExclusion,
+  kImportExclusions,
   kCheckPolicy,
   kExplainPolicy
+};
+
+// Of the commands about exclusions.
+struct ExclusionFlags {
+  std::string subject = {};  // a node or an instance
+  std::chrono::milliseconds lasts = std::chrono::minutes(30);
+  std::string reason = {};
+  std::string file = {};  // of import
 };
 
 struct Flags {
@@ -58,6 +70,7 @@ struct Flags {
   kube::Labels labels;               // of policy explain: those of a node that need not exist
   std::optional<Severity> severity;  // of policy explain; none: all
   std::string token;                 // of approve
+  ExclusionFlags exclusion;
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;
 };

@@ -175,6 +175,10 @@ Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) 
     case Command::kServe:
     case Command::kCheckConfig:
     case Command::kExplain:
+    case Command::kListExclusions:
+    case Command::kAddExclusion:
+    case Command::kRemoveExclusion:
+    case Command::kImportExclusions:
     case Command::kCheckPolicy:
     case Command::kExplainPolicy:
       break;

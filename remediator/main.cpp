@@ -11,6 +11,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "core/runtime/signals.h"
+#include "remediator/exclusion_commands.h"
 #include "remediator/explain.h"
 #include "remediator/flags.h"
 #include "remediator/human_commands.h"
@@ -114,6 +115,11 @@ int run(const Flags& flags) {
     case Command::kShowBreaker:
     case Command::kCloseBreaker:
       return print(flags, gpuward::remediator::run_human_command);
+    case Command::kListExclusions:
+    case Command::kAddExclusion:
+    case Command::kRemoveExclusion:
+    case Command::kImportExclusions:
+      return print(flags, gpuward::remediator::run_exclusion_command);
     case Command::kCheckPolicy:
     case Command::kExplainPolicy:
       return print(flags, gpuward::remediator::run_policy_command);

@@ -100,6 +100,7 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
       queue_(clock, kQueueCapacity),
       notifier_(clock, log, [this](const std::string& node) { (void)queue_.add(node); }),
       election_(stand_for_election()),
+      exclusions_(*work_api_, flags_.state_namespace, clock),
       stop_switch_(*switch_api_, {.ns = flags_.state_namespace, .config_map = kSwitchName}),
       ledger_(*ledger_api_,
               {.ns = flags_.state_namespace,
@@ -153,7 +154,8 @@ void Remediator::assemble() {
                       .announcer = *announcer_,
                       .observer = witness_,
                       .clock = clock_,
-                      .notifications = &notifier_});
+                      .notifications = &notifier_,
+                      .exclusions = &exclusions_});
   webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{.policy = &policy_}, *intake_,
                                                    alertmanager_.get(), witness_, clock_);
   returned_ = std::make_unique<ReturnedMachines>(view_, *intake_, clock_);
@@ -265,7 +267,8 @@ std::vector<metrics::Family> Remediator::families() const {
                                           .spending = slots_.spending(),
                                           .api_times = cluster_->times().family(),
                                           .sources = std::move(sources),
-                                          .sinks = notifier_.tallies()});
+                                          .sinks = notifier_.tallies(),
+                                          .exclusions = exclusions_.last()});
 }
 
 void Remediator::hang_up() {

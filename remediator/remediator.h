@@ -110,6 +110,7 @@ class Remediator {
   std::unique_ptr<EventAnnouncer> announcer_;
   // Ends after all that needs the lead.
   std::unique_ptr<kube::LeaderElection> election_;
+  ExclusionStore exclusions_;
   StopSwitch stop_switch_;
   LedgerStore ledger_;
   LedgerSlots slots_;

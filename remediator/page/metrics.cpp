@@ -169,6 +169,17 @@ void append_sinks(std::vector<Family>& families, const std::vector<SinkTally>& s
   families.push_back(std::move(waiting));
 }
 
+Family exclusions_until(const ExclusionList& exclusions) {
+  Family family{kPrefix + "exclusion_expires_timestamp_seconds",
+                "Until when a node or instance is excluded by a human",
+                Type::kGauge,
+                {}};
+  for (const auto& [subject, exclusion] : exclusions) {
+    family.samples.push_back({{{"subject", subject}}, seconds_of(exclusion.until)});
+  }
+  return family;
+}
+
 void append_standing(std::vector<Family>& families, const Standing& standing) {
   families.push_back(remediations(standing));
   families.push_back(mode_info(standing.mode));
@@ -179,6 +190,7 @@ void append_standing(std::vector<Family>& families, const Standing& standing) {
                            static_cast<double>(standing.queue_length)));
   families.push_back(standing.api_times);
   append_sinks(families, standing.sinks);
+  if (standing.leads) families.push_back(exclusions_until(standing.exclusions));
   families.push_back(gauge(kPrefix + "ready",
                            "Whether the cluster is in view and the API server answers",
                            standing.ready ? 1 : 0));

@@ -11,6 +11,7 @@
 #include "remediator/notify/sink_worker.h"
 #include "remediator/page/counters.h"
 #include "remediator/policy/step.h"
+#include "remediator/safety/exclusions.h"
 #include "remediator/sources/source_poll.h"
 #include "remediator/workflow/cluster_view.h"
 #include "remediator/workflow/ledger_slots.h"
@@ -31,6 +32,7 @@ struct Standing {
   metrics::Family api_times = {};                 // of ApiTimes
   std::vector<SourceCounts> sources = {};
   std::vector<SinkTally> sinks = {};
+  ExclusionList exclusions = {};  // in force
 };
 
 [[nodiscard]] std::vector<metrics::Family> to_families(const CounterValues& counters,

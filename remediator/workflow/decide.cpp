@@ -15,8 +15,9 @@ using std::chrono::seconds;
 constexpr std::array<std::string_view, 12> kVerdicts = {
     "record",   "quarantine", "hold",  "pause",    "ask-report", "ask-alerts",
     "ask-slot", "begin",      "watch", "escalate", "release",    "close"};
-constexpr seconds kReportInterval{15};  // how often a node that may return is looked at
-constexpr seconds kCordonInterval{15};  // how often a cordon that waits for its slot is
+constexpr seconds kReportInterval{15};            // how often a node that may return is looked at
+constexpr seconds kCordonInterval{15};            // how often a cordon that waits for its slot is
+constexpr seconds kLongestExclusionInterval{60};  // a human may take it back
 constexpr std::size_t kNamedAlerts = 8;
 constexpr std::string_view kPauseRule = "guard.pause";
 
@@ -58,6 +59,7 @@ class Decider {
     if (remediation_.deleting) return take_off("the remediation is being deleted");
     if (remediation_.wish.cancel) return take_off("cancelled by annotation");
     if (const auto why = exclusion_of(policy_, *world_.node)) return keep_off("excluded", *why);
+    if (world_.excluded) return keep_off_for_a_while(*world_.excluded);
     if (world_.node->meta.deleting) {
       return keep_off("guard.node-deleting", "the node is being deleted");
     }
@@ -159,6 +161,15 @@ class Decider {
                      why + ": what stands stays");
     }
     return verdict(Verdict::kRecord, Phase::kObserved, std::move(rule), why + ": recorded only");
+  }
+
+  Decision keep_off_for_a_while(const HandsOff& excluded) {
+    if (excluded.until - now_ < kLongestExclusionInterval) {
+      decision_.look_again = std::chrono::ceil<std::chrono::milliseconds>(excluded.until - now_);
+    } else {
+      decision_.look_again = kLongestExclusionInterval;
+    }
+    return keep_off("excluded", excluded.why);
   }
 
   Decision ended_without_trace() {

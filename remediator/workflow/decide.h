@@ -13,6 +13,7 @@
 #include "core/kube/objects.h"
 #include "remediator/policy/policy.h"
 #include "remediator/policy/remediation.h"
+#include "remediator/safety/exclusions.h"
 #include "remediator/safety/health_report.h"
 #include "remediator/safety/slots.h"
 
@@ -38,6 +39,7 @@ enum class Verdict : std::uint8_t {
 struct World {
   const Remediation& remediation;
   const kube::Node* node = nullptr;                        // null: no node of that name
+  std::optional<HandsOff> excluded = {};                   // by a human, for a while
   std::optional<Result<HealthReport>> report;              // asked for after kAskReport
   bool can_ask_alerts = false;                             // there is an Alertmanager to ask
   std::optional<Result<std::set<std::string>>> alerts;     // asked for after kAskAlerts

@@ -43,6 +43,8 @@ kube::Node remembered_node(const Remediation& remediation) {
 
 // No decision asks for more than a report, the alerts and a slot.
 constexpr int kMostAnswers = 4;
+// How old the list of exclusions may be where nothing is taken away from anybody.
+constexpr milliseconds kExclusionAge{15'000};
 // Of a step that goes on, how often what it says of itself is written.
 constexpr milliseconds kBetweenWords{5'000};
 // How soon a stop that was lifted is noticed.
@@ -85,6 +87,7 @@ struct Reconciler::Case {
   kube::Node target;  // the node, or what is remembered of it where it is gone or another one
   std::shared_ptr<const Policy> policy;
   Decision decision = {};
+  std::optional<HandsOff> excluded = {};
   bool has_asked_slot = false;
   bool is_remembered = false;  // out of the view, which may lag behind
 };
@@ -105,7 +108,7 @@ Result<std::optional<milliseconds>> Reconciler::reconcile(const std::string& nod
 
 Result<std::optional<milliseconds>> Reconciler::reconcile_one(
     const std::string& name, const std::shared_ptr<const Policy>& policy) {
-  if (auto now = recall(name, policy)) {
+  if (auto now = recall(name, policy); now && look_up_exclusion(*now)) {
     now->decision = decide_with_answers(*now);
     if (may_go_by_memory(now->decision)) return go_on(*now);
   }
@@ -113,8 +116,19 @@ Result<std::optional<milliseconds>> Reconciler::reconcile_one(
   if (!now) return std::unexpected(now.error());
   if (!*now) return std::nullopt;
   if (!(*now)->remediation.open()) return see_off(**now);
+  if (auto known = look_up_exclusion(**now); !known) return std::unexpected(known.error());
   (*now)->decision = decide_with_answers(**now);
   return go_on(**now);
+}
+
+// Before harm, when all is read afresh, as it is; else as it was a moment ago.
+Status Reconciler::look_up_exclusion(Case& now) {
+  if (parts_.exclusions == nullptr || !now.node) return {};
+  const auto list =
+      parts_.exclusions->read(now.is_remembered ? kExclusionAge : std::chrono::milliseconds(0));
+  if (!list) return std::unexpected(list.error());
+  now.excluded = exclusion_for(*list, *now.node, parts_.clock.wall());
+  return {};
 }
 
 // A failure may come of a view that is old: the next look is at what is true.
@@ -227,6 +241,7 @@ Status Reconciler::count_arrival(const Case& now) {
 Decision Reconciler::decide_with_answers(Case& now) {
   World world{.remediation = now.remediation,
               .node = now.node ? &*now.node : nullptr,
+              .excluded = now.excluded,
               .report = {},
               .can_ask_alerts = parts_.alerts != nullptr,
               .alerts = {},

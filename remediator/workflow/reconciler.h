@@ -26,6 +26,7 @@
 #include "remediator/safety/health_report.h"
 #include "remediator/safety/slots.h"
 #include "remediator/workflow/cluster_view.h"
+#include "remediator/workflow/exclusion_store.h"
 #include "remediator/workflow/observer.h"
 #include "remediator/workflow/remediation_store.h"
 
@@ -48,6 +49,7 @@ struct ReconcilerParts {
   WorkflowObserver& observer;
   Clock& clock;
   Notifications* notifications = nullptr;  // null: nobody is told but by Events
+  ExclusionStore* exclusions = nullptr;    // null: nobody is excluded for a while
 };
 
 class Reconciler {
@@ -69,6 +71,7 @@ class Reconciler {
   [[nodiscard]] static Case case_of(Remediation remediation, std::optional<kube::Node> node,
                                     std::shared_ptr<const Policy> policy);
   [[nodiscard]] Result<std::optional<std::chrono::milliseconds>> go_on(Case& now);
+  [[nodiscard]] Status look_up_exclusion(Case& now);
   void distrust(const std::string& name);
   void trust(const std::string& name);
   void forget(const std::string& name);

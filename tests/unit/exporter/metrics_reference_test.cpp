@@ -204,6 +204,7 @@ TEST(MetricsReference, IsWhatTheRemediatorServes) {
   standing.sources = {
       {.name = "prometheus", .last_success = clock.wall(), .lag = std::chrono::seconds(1)}};
   standing.api_times = remediator::ApiTimes(nobody, clock).family();
+  standing.exclusions["gpu-01"] = {};
   standing.sinks = {{.sink = "oncall", .ended = {{remediator::Delivery::kSent, 1}}, .waiting = 0}};
   standing.spending = remediator::LedgerSlots::Spending{
       .breaker = {},

@@ -146,7 +146,7 @@ inline kube::ApiOptions one_try() {
 struct Replica {
   Replica(kube::Api& api, Clock& clock, CurrentPolicy& policy, HealthReports* reports,
           ActiveAlerts* alerts, Slots& slots, StepActions step_actions,
-          std::function<Status()> permit)
+          std::function<Status()> permit, ExclusionStore* exclusions)
       : store(api),
         queue(clock, 1000),
         intake(view, store, queue, clock),
@@ -162,7 +162,8 @@ struct Replica {
                     .announcer = announcer,
                     .observer = witness,
                     .clock = clock,
-                    .notifications = &notifications}) {
+                    .notifications = &notifications,
+                    .exclusions = exclusions}) {
     view.set_nodes_synced();
     view.set_remediations_synced();
   }
@@ -199,7 +200,7 @@ class ClusterTest : public ::testing::Test {
   std::unique_ptr<Replica> make_replica() {
     return std::make_unique<Replica>(
         api_, clock_, policy_, &reports_, alerts_, slots_,
-        [this](Step step) { return &steps_[step]; }, [this] { return permit_; });
+        [this](Step step) { return &steps_[step]; }, [this] { return permit_; }, exclusions_);
   }
 
   // What the informers would have told by now; past the faults of the API.
@@ -303,7 +304,8 @@ class ClusterTest : public ::testing::Test {
   kube::Api api_{one_try(), http_, credentials_, clock_};
   CurrentPolicy policy_;
   FixedReports reports_;
-  ActiveAlerts* alerts_ = nullptr;  // no Alertmanager to ask
+  ActiveAlerts* alerts_ = nullptr;        // no Alertmanager to ask
+  ExclusionStore* exclusions_ = nullptr;  // nobody is excluded for a while
   FixedSlots slots_;
   std::map<Step, ScriptedStep> steps_;
   Status permit_;

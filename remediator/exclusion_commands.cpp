@@ -1,0 +1,92 @@
+#include "remediator/exclusion_commands.h"
+
+#include <utility>
+
+#include "core/runtime/files.h"
+#include "remediator/cluster.h"
+#include "remediator/safety/exclusions_json.h"
+#include "remediator/workflow/exclusion_store.h"
+
+namespace gpuward::remediator {
+namespace {
+
+Result<std::string> list_exclusions(ExclusionStore& store, Clock& clock) {
+  const auto list = store.read();
+  if (!list) return std::unexpected(list.error());
+  std::string text;
+  for (const auto& [subject, exclusion] : without_expired(*list, clock.wall())) {
+    text += exclusion_text(subject, exclusion) + "\n";
+  }
+  return text.empty() ? "Nothing is excluded.\n" : text;
+}
+
+Result<std::string> add_exclusion(const Flags& flags, kube::Api& api, ExclusionStore& store,
+                                  Clock& clock) {
+  if (!is_exclusion_subject(flags.exclusion.subject)) {
+    return fail(ErrorKind::kInvalid, "expected the name of a node or the id of an instance");
+  }
+  const auto name = api.who_am_i();
+  if (!name) return with_context("asking the API server who you are", name.error());
+  const Exclusion exclusion{.since = clock.wall(),
+                            .until = clock.wall() + flags.exclusion.lasts,
+                            .reason = flags.exclusion.reason,
+                            .by = *name};
+  const auto written = store.change([&](ExclusionList list) {
+    list[flags.exclusion.subject] = exclusion;
+    return Result<ExclusionList>(std::move(list));
+  });
+  if (!written) return std::unexpected(written.error());
+  return exclusion_text(flags.exclusion.subject, exclusion) + "\n";
+}
+
+Result<std::string> remove_exclusion(const Flags& flags, ExclusionStore& store) {
+  const std::string& subject = flags.exclusion.subject;
+  const auto written = store.change([&](ExclusionList list) -> Result<ExclusionList> {
+    if (list.erase(subject) == 0) return fail(ErrorKind::kNotFound, subject + " is not excluded");
+    return list;
+  });
+  if (!written) return std::unexpected(written.error());
+  return subject + " is not excluded any more\n";
+}
+
+// All of the file or nothing. What is excluded longer already stays so.
+Result<std::string> import_exclusions(const Flags& flags, kube::Api& api, ExclusionStore& store,
+                                      Clock& clock) {
+  const std::string& path = flags.exclusion.file;
+  const auto text = read_file(path);
+  if (!text) return std::unexpected(text.error());
+  const auto name = api.who_am_i();
+  if (!name) return with_context("asking the API server who you are", name.error());
+  auto imported = parse_exclusion_file(*text, *name);
+  if (!imported) return with_context(path + ": nothing is imported", imported.error());
+  const auto still_on = without_expired(*std::move(imported), clock.wall());
+  const auto written = store.change([&](ExclusionList list) {
+    for (const auto& [subject, exclusion] : still_on) {
+      const auto known = list.find(subject);
+      if (known == list.end() || known->second.until < exclusion.until) list[subject] = exclusion;
+    }
+    return Result<ExclusionList>(std::move(list));
+  });
+  if (!written) return std::unexpected(written.error());
+  return std::to_string(still_on.size()) + " exclusions of " + path +
+         " are in force; what is over was left out\n";
+}
+
+}  // namespace
+
+Result<std::string> carry_out_exclusion(const Flags& flags, kube::Api& api, Clock& clock) {
+  ExclusionStore store(api, flags.state_namespace, clock);
+  if (flags.command == Command::kListExclusions) return list_exclusions(store, clock);
+  if (flags.command == Command::kAddExclusion) return add_exclusion(flags, api, store, clock);
+  if (flags.command == Command::kRemoveExclusion) return remove_exclusion(flags, store);
+  return import_exclusions(flags, api, store, clock);
+}
+
+Result<std::string> run_exclusion_command(const Flags& flags, Clock& clock) {
+  const auto cluster = Cluster::connect(flags, clock);
+  if (!cluster) return std::unexpected(cluster.error());
+  const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
+  return carry_out_exclusion(flags, *api, clock);
+}
+
+}  // namespace gpuward::remediator

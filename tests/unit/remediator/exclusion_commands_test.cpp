@@ -1,0 +1,80 @@
+// What people exclude by the command line, against the fake API server.
+#include "remediator/exclusion_commands.h"
+
+#include "remediator/workflow/exclusion_store.h"
+#include "tests/support/temp_dir.h"
+#include "tests/unit/remediator/workflow/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ExclusionCommands : public ClusterTest {
+ protected:
+  Result<std::string> say(Command command, ExclusionFlags what = {}) {
+    Flags flags;
+    flags.command = command;
+    flags.exclusion = std::move(what);
+    flags.state_namespace = "default";
+    return carry_out_exclusion(flags, api_, clock_);
+  }
+  std::string list() { return *say(Command::kListExclusions); }
+
+  support::TempDir folder_;
+};
+
+TEST_F(ExclusionCommands, AddListAndRemove) {
+  EXPECT_EQ(list(), "Nothing is excluded.\n");
+
+  const auto added = say(Command::kAddExclusion, {.subject = "gpu-01", .reason = "a test"});
+
+  ASSERT_TRUE(added) << added.error().message;
+  EXPECT_EQ(*added, "gpu-01 is excluded until 2026-01-01T00:30:00Z by anonymous-admin: a test\n");
+  EXPECT_EQ(list(), *added);
+  EXPECT_EQ(*say(Command::kRemoveExclusion, {.subject = "gpu-01"}),
+            "gpu-01 is not excluded any more\n");
+  EXPECT_EQ(list(), "Nothing is excluded.\n");
+  EXPECT_EQ(say(Command::kRemoveExclusion, {.subject = "gpu-01"}).error().kind,
+            ErrorKind::kNotFound);
+  EXPECT_EQ(say(Command::kAddExclusion, {.subject = "a/b"}).error().kind, ErrorKind::kInvalid);
+}
+
+TEST_F(ExclusionCommands, LastAsLongAsIsSaid) {
+  ASSERT_TRUE(say(Command::kAddExclusion, {.subject = "gpu-01", .lasts = std::chrono::minutes(2)}));
+  clock_.advance(std::chrono::minutes(2));
+
+  EXPECT_EQ(list(), "Nothing is excluded.\n");
+}
+
+TEST_F(ExclusionCommands, ContractDImportAFileOrNothingOfIt) {
+  const auto import = [&](const std::string& text) {
+    return say(Command::kImportExclusions, {.file = folder_.write("file.json", text)});
+  };
+  const auto refused = import(R"({"i-1": {"start_time": 1767225600}, "i-2": {}})");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("nothing is imported: i-2: start_time"));
+  EXPECT_EQ(list(), "Nothing is excluded.\n");
+
+  const auto taken = import(
+      R"({"i-1": {"start_time": 1767225600, "error_type": "XID_ERROR"},
+          "i-2": {"start_time": 1}})");
+
+  ASSERT_TRUE(taken) << taken.error().message;
+  EXPECT_THAT(*taken, HasSubstr("1 exclusions of "));
+  EXPECT_EQ(list(),
+            "i-1 is excluded until 2026-01-01T00:30:00Z by anonymous-admin: XID_ERROR, imported\n");
+}
+
+TEST_F(ExclusionCommands, ImportShortensNothing) {
+  ASSERT_TRUE(say(Command::kAddExclusion, {.subject = "i-1", .lasts = std::chrono::hours(5)}));
+  const auto path = folder_.write("file.json", R"({"i-1": {"start_time": 1767225600}})");
+
+  ASSERT_TRUE(say(Command::kImportExclusions, {.file = path}));
+
+  EXPECT_THAT(list(), HasSubstr("until 2026-01-01T05:00:00Z"));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

@@ -1,0 +1,53 @@
+// Exclusions by the real program: said on the command line, heeded by the one that runs.
+#include "tests/unit/remediator/remediator_process.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class ExclusionsProcess : public RemediatorProcess {
+ protected:
+  support::Process::Outcome say(std::vector<std::string> words) {
+    std::vector<std::string> argv = {kBinary};
+    argv.insert(argv.end(), words.begin(), words.end());
+    argv.push_back("--kubeconfig=" + path("kubeconfig"));
+    argv.emplace_back("--namespace=gpuward");
+    auto outcome = support::Process::run({.argv = std::move(argv)});
+    EXPECT_TRUE(outcome);
+    return outcome ? *outcome : support::Process::Outcome{};
+  }
+};
+
+TEST_F(ExclusionsProcess, KeepTheRunningOneOffANodeAndAreSeenByAll) {
+  const auto added = say({"exclusions", "add", "gpu-01", "--for", "1h", "--reason", "a test"});
+  ASSERT_EQ(added.exit_code, 0) << added.error_output;
+  start_ready({"--mode=cordon", "--namespace=gpuward"});
+
+  tell(alert());
+
+  ASSERT_TRUE(support::wait_until(
+      [&] { return say({"explain", "gpu-01"}).output.find("rule excluded") != std::string::npos; },
+      kSoon, "the exclusion is heeded"));
+  EXPECT_THAT(say({"explain", "gpu-01"}).output, StartsWith("gpu-01 is excluded until "));
+  EXPECT_FALSE(is_cordoned());
+  EXPECT_FALSE(is_tainted());
+  EXPECT_THAT(support::http_get(telemetry("/metrics")).body,
+              HasSubstr("gpuward_remediator_exclusion_expires_timestamp_seconds{subject="
+                        "\"gpu-01\"} "));
+  EXPECT_THAT(say({"exclusions", "list"}).output, HasSubstr(": a test\n"));
+  EXPECT_EQ(say({"exclusions", "remove", "gpu-01"}).exit_code, 0);
+}
+
+TEST_F(ExclusionsProcess, AreNotTakenWhereTheyMakeNoSense) {
+  EXPECT_EQ(say({"exclusions"}).exit_code, 2);
+  EXPECT_EQ(say({"exclusions", "add", "gpu-01", "--for", "soon"}).exit_code, 2);
+  EXPECT_EQ(say({"exclusions", "add", "gpu-01", "--for", "0s"}).exit_code, 2);
+  EXPECT_EQ(say({"exclusions", "add", "a/b"}).exit_code, 2);
+  EXPECT_EQ(say({"exclusions", "remove", "gpu-01"}).exit_code, 2);
+  EXPECT_EQ(say({"exclusions", "import", path("missing.json")}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
