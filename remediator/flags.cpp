@@ -100,9 +100,15 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
       ->capture_default_str();
   app.add_option("--pod-name", flags.pod_name, "Our own pod, which a drain takes last")
       ->envname("POD_NAME");
-  app.add_option("--notifications.webhook-url", flags.webhook_url,
+  app.add_option("--notifications.webhook-url", flags.told.webhook_url,
                  "Webhook that is told of remediations, as the sink `webhook` of the policy would")
       ->envname("WEBHOOK_URL");
+  app.add_option("--notifications.lambda-function", flags.told.lambda_function,
+                 "Function of AWS Lambda that is told likewise")
+      ->envname("LAMBDA_FUNCTION");
+  app.add_option("--notifications.sns-topic-arn", flags.told.sns_topic_arn,
+                 "Topic of Amazon SNS that is told likewise")
+      ->envname("SNS_TOPIC_ARN");
   app.add_option("--audit.path", flags.audit_path, "File of the audit trail; default: stdout");
   app.add_option("--log.level", words.level, "debug, info, warn or error")->capture_default_str();
   app.add_option("--log.format", words.format, "logfmt or json")->capture_default_str();
@@ -245,9 +251,12 @@ std::string interpret(const Words& words, Flags& flags) {
   const auto lasts = parse_duration(words.lasts);
   if (!lasts || lasts->count() <= 0) return "--for: must be a time such as 30m, 12h or 7d";
   flags.exclusion.lasts = *lasts;
-  const std::string& told = flags.webhook_url;
-  if (!told.empty() && !told.starts_with("http://") && !told.starts_with("https://")) {
+  const std::string& url = flags.told.webhook_url;
+  if (!url.empty() && !url.starts_with("http://") && !url.starts_with("https://")) {
     return "WEBHOOK_URL must begin with http:// or https://";
+  }
+  if (!flags.told.sns_topic_arn.empty() && region_of_topic(flags.told.sns_topic_arn).empty()) {
+    return "SNS_TOPIC_ARN must be the ARN of a topic: arn:aws:sns:REGION:ACCOUNT:NAME";
   }
   flags.log_level = *level;
   flags.log_format = *format;

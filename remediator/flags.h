@@ -14,6 +14,7 @@
 #include "core/kube/objects.h"
 #include "core/model/severity.h"
 #include "core/runtime/log.h"
+#include "remediator/policy/notifications.h"
 #include "remediator/policy/step.h"
 #include "remediator/webhook_security.h"
 
@@ -65,7 +66,7 @@ struct Flags {
   std::string state_namespace = "gpuward";
   std::string pod_name;
   std::filesystem::path audit_path;  // empty: stdout
-  std::string webhook_url;           // WEBHOOK_URL of the environment: a sink of notifications
+  EnvironmentSinks told;             // sinks of notifications beside those of the policy
   std::string node;                  // of the commands about one node
   kube::Labels labels;               // of policy explain: those of a node that need not exist
   std::optional<Severity> severity;  // of policy explain; none: all

@@ -65,6 +65,18 @@ int serve(const Flags& flags) {
   return 0;
 }
 
+// Whether all of them can be opened; nobody is told anything.
+gpuward::Status try_sinks(const gpuward::remediator::Policy& policy) {
+  gpuward::SystemClock clock;
+  gpuward::http::CurlClient http;
+  gpuward::aws::AwsClient aws(http, gpuward::aws::read_aws_environment(), clock);
+  for (const auto& settings : policy.notifications.sinks) {
+    const auto sink = gpuward::remediator::open_sink(settings, {.aws = aws});
+    if (!sink) return std::unexpected(sink.error());
+  }
+  return {};
+}
+
 int check_config(const Flags& flags) {
   const auto web = gpuward::remediator::load_webhook_security(flags.web);
   if (!web) return complain(web.error());
@@ -72,11 +84,7 @@ int check_config(const Flags& flags) {
   if (!sources) return complain(sources.error());
   const auto policy = gpuward::remediator::load_policy(flags);
   if (!policy) return complain(policy.error());
-  for (const auto& settings : policy->notifications.sinks) {
-    if (const auto sink = gpuward::remediator::open_sink(settings); !sink) {
-      return complain(sink.error());
-    }
-  }
+  if (const auto sinks = try_sinks(*policy); !sinks) return complain(sinks.error());
   std::cout << "The configuration is good. Mode: " << to_string(policy->mode) << "\n";
   return 0;
 }

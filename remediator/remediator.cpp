@@ -48,7 +48,7 @@ Result<Policy> load_policy(const Flags& flags) {
       return std::unexpected(loaded.error());
   }
   if (flags.mode) policy.mode = *flags.mode;
-  add_environment_sink(policy.notifications, flags.webhook_url);
+  add_environment_sinks(policy.notifications, flags.told);
   return policy;
 }
 
@@ -98,7 +98,9 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
       work_store_(*work_api_),
       intake_store_(*intake_api_),
       queue_(clock, kQueueCapacity),
-      notifier_(clock, log, [this](const std::string& node) { (void)queue_.add(node); }),
+      aws_(aws_http_, aws::read_aws_environment(), clock),
+      notifier_({.aws = aws_}, clock, log,
+                [this](const std::string& node) { (void)queue_.add(node); }),
       election_(stand_for_election()),
       exclusions_(*work_api_, flags_.state_namespace, clock),
       stop_switch_(*switch_api_, {.ns = flags_.state_namespace, .config_map = kSwitchName}),

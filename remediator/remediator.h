@@ -100,6 +100,8 @@ class Remediator {
   RemediationStore work_store_, intake_store_;
   ClusterView view_;
   WorkQueue queue_;
+  http::CurlClient aws_http_;
+  aws::AwsClient aws_;
   Notifier notifier_;
   SourceClients sources_;
   std::unique_ptr<PrometheusReports> reports_;

@@ -4,8 +4,9 @@
 
 namespace gpuward::remediator {
 
-Notifier::Notifier(Clock& clock, Log& log, std::function<void(const std::string& node)> look_at)
-    : clock_(clock), log_(log), look_at_(std::move(look_at)) {}
+Notifier::Notifier(SinkServices services, Clock& clock, Log& log,
+                   std::function<void(const std::string& node)> look_at)
+    : services_(services), clock_(clock), log_(log), look_at_(std::move(look_at)) {}
 
 Notifier::~Notifier() { request_stop(); }
 
@@ -28,7 +29,7 @@ Status Notifier::set_sinks(const std::vector<SinkSettings>& settings) {
 }
 
 Result<std::shared_ptr<SinkWorker>> Notifier::make_worker(const SinkSettings& settings) {
-  auto sink = open_sink(settings);
+  auto sink = open_sink(settings, services_);
   if (!sink) return std::unexpected(sink.error());
   return std::make_shared<SinkWorker>(
       settings, std::move(*sink), clock_, log_,

@@ -29,9 +29,10 @@ class Notifications {
 
 class Notifier final : public Notifications {
  public:
-  // `look_at` is called on a sink's thread with a node that has an event which has ended. Clock and
-  // log must outlive this.
-  Notifier(Clock& clock, Log& log, std::function<void(const std::string& node)> look_at);
+  // `look_at` is called on a sink's thread with a node that has an event which has ended. Services,
+  // clock and log must outlive this.
+  Notifier(SinkServices services, Clock& clock, Log& log,
+           std::function<void(const std::string& node)> look_at);
   ~Notifier() override;
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;
@@ -49,6 +50,7 @@ class Notifier final : public Notifications {
   [[nodiscard]] std::shared_ptr<SinkWorker> worker(const std::string& name) const;
   [[nodiscard]] Result<std::shared_ptr<SinkWorker>> make_worker(const SinkSettings& settings);
 
+  const SinkServices services_;
   Clock& clock_;
   Log& log_;
   const std::function<void(const std::string& node)> look_at_;

@@ -9,7 +9,16 @@
 #include "remediator/notify/event.h"
 #include "remediator/policy/notifications.h"
 
+namespace gpuward::aws {
+class AwsClient;
+}
+
 namespace gpuward::remediator {
+
+// What sinks share; must outlive them.
+struct SinkServices {
+  aws::AwsClient& aws;
+};
 
 class Sink {
  public:
@@ -22,6 +31,7 @@ class Sink {
 };
 
 // kInvalid where its kind is not in the table, else the error of a file that cannot be read.
-[[nodiscard]] Result<std::unique_ptr<Sink>> open_sink(const SinkSettings& settings);
+[[nodiscard]] Result<std::unique_ptr<Sink>> open_sink(const SinkSettings& settings,
+                                                      const SinkServices& services);
 
 }  // namespace gpuward::remediator

@@ -40,7 +40,7 @@ std::string escape_for_slack(std::string_view text) {
   return escaped;
 }
 
-Result<std::unique_ptr<Sink>> open_slack_sink(const SinkSettings& settings) {
+Result<std::unique_ptr<Sink>> open_slack_sink(const SinkSettings& settings, const SinkServices&) {
   auto post = JsonPost::open(settings);
   if (!post) return std::unexpected(post.error());
   return std::make_unique<SlackSink>(std::move(*post), settings.text);

@@ -14,6 +14,7 @@ namespace gpuward::remediator {
 // messages of programs are not to call a whole channel.
 [[nodiscard]] std::string escape_for_slack(std::string_view text);
 
-[[nodiscard]] Result<std::unique_ptr<Sink>> open_slack_sink(const SinkSettings& settings);
+[[nodiscard]] Result<std::unique_ptr<Sink>> open_slack_sink(const SinkSettings& settings,
+                                                            const SinkServices&);
 
 }  // namespace gpuward::remediator

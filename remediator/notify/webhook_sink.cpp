@@ -24,7 +24,7 @@ class WebhookSink final : public Sink {
 
 }  // namespace
 
-Result<std::unique_ptr<Sink>> open_webhook_sink(const SinkSettings& settings) {
+Result<std::unique_ptr<Sink>> open_webhook_sink(const SinkSettings& settings, const SinkServices&) {
   auto post = JsonPost::open(settings);
   if (!post) return std::unexpected(post.error());
   return std::make_unique<WebhookSink>(std::move(*post), settings.text);

@@ -8,6 +8,7 @@
 
 namespace gpuward::remediator {
 
-[[nodiscard]] Result<std::unique_ptr<Sink>> open_webhook_sink(const SinkSettings& settings);
+[[nodiscard]] Result<std::unique_ptr<Sink>> open_webhook_sink(const SinkSettings& settings,
+                                                              const SinkServices&);
 
 }  // namespace gpuward::remediator

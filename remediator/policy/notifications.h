@@ -22,6 +22,9 @@ struct SinkSettings {
   std::string url;
   std::filesystem::path url_file;
   std::filesystem::path bearer_token_file, ca_file;
+  // On AWS: the topic's ARN, the function, or the metric's namespace, and where that is; an empty
+  // region: as AWS's own tools find it.
+  std::string target, region;
   std::set<Moment> moments = {Moment::kOpened,    Moment::kApproval, Moment::kHeld,
                               Moment::kEscalated, Moment::kPaused,   Moment::kClosed};
   Severity floor = Severity::kMonitor;  // milder remediations are not told
@@ -47,10 +50,18 @@ struct NotificationPolicy {
 [[nodiscard]] std::vector<std::string> sinks_for(const NotificationPolicy& policy, Moment moment,
                                                  Severity severity);
 
-// The sink that the environment variable WEBHOOK_URL of the replaced monitor stands for, unless
-// the policy has one of that name itself.
-inline constexpr std::string_view kEnvironmentSink = "webhook";
-void add_environment_sink(NotificationPolicy& policy, const std::string& url);
+// What the environment variables of the replaced monitor say: WEBHOOK_URL, LAMBDA_FUNCTION and
+// SNS_TOPIC_ARN.
+struct EnvironmentSinks {
+  std::string webhook_url, lambda_function, sns_topic_arn;
+};
+// Each stands for a sink of the name `webhook`, `lambda` or `sns`, unless the policy has one of
+// that name itself.
+void add_environment_sinks(NotificationPolicy& policy, const EnvironmentSinks& environment);
+[[nodiscard]] bool is_environment_sink(std::string_view name);
+
+// `eu-west-1` of `arn:aws:sns:eu-west-1:123456789012:gpu-alerts`; empty where it is no ARN of SNS.
+[[nodiscard]] std::string region_of_topic(std::string_view arn);
 
 // The section `notifications`. Faults are reported to the file.
 [[nodiscard]] NotificationPolicy read_notifications(const YamlMap& section);

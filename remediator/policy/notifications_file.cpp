@@ -18,6 +18,11 @@
 //           url: https://tickets/api   # or url_file
 //           bearer_token_file: /etc/gpuward-tickets/token
 //           ca_file: /etc/gpuward-tickets/ca.pem
+//       - {name: topic, sns: {topic_arn: "arn:aws:sns:eu-west-1:123456789012:gpu-alerts"}}
+//       - {name: function, lambda: {function: gpu-alerts, region: eu-west-1}}  # region: as AWS's
+//                                      # own tools find it
+//       - {name: metric, cloudwatch: {namespace: gpuward}}  # GPUErrorByType; default moments:
+//                                      # opened, so that each error counts once
 #include <algorithm>
 #include <array>
 #include <string>
@@ -69,7 +74,36 @@ void read_webhook(const YamlMap& map, SinkSettings& sink) {
   }
 }
 
-constexpr std::array<SinkKind, 2> kSinkKinds{{{"slack", read_slack}, {"webhook", read_webhook}}};
+void read_region(const YamlMap& map, SinkSettings& sink) { map.read("region", sink.region); }
+
+void read_sns(const YamlMap& map, SinkSettings& sink) {
+  map.require("topic_arn", sink.target);
+  sink.region = region_of_topic(sink.target);
+  if (!sink.target.empty() && sink.region.empty()) {
+    map.reject("topic_arn", "must be the ARN of a topic: arn:aws:sns:REGION:ACCOUNT:NAME");
+  }
+}
+
+void read_lambda(const YamlMap& map, SinkSettings& sink) {
+  map.require("function", sink.target);
+  read_region(map, sink);
+}
+
+void read_cloudwatch(const YamlMap& map, SinkSettings& sink) {
+  sink.target = "gpuward";
+  map.read("namespace", sink.target);
+  if (sink.target.empty() || sink.target.starts_with("AWS/")) {
+    map.reject("namespace", "must be a namespace of your own, such as gpuward");
+  }
+  read_region(map, sink);
+  sink.moments = {Moment::kOpened};
+}
+
+constexpr std::array<SinkKind, 5> kSinkKinds{{{"cloudwatch", read_cloudwatch},
+                                              {"lambda", read_lambda},
+                                              {"slack", read_slack},
+                                              {"sns", read_sns},
+                                              {"webhook", read_webhook}}};
 
 void read_kind(const YamlMap& map, SinkSettings& sink) {
   std::size_t found = 0;
@@ -79,7 +113,8 @@ void read_kind(const YamlMap& map, SinkSettings& sink) {
     sink.kind = kind.word;
     kind.read(map.map(kind.word), sink);
   }
-  if (found != 1) map.reject("name", "needs exactly one of slack, webhook beside it");
+  if (found != 1)
+    map.reject("name", "needs exactly one of cloudwatch, lambda, slack, sns, webhook beside it");
 }
 
 void read_moments(const YamlMap& map, SinkSettings& sink) {

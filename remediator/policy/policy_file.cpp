@@ -173,7 +173,7 @@ Means means_of(const YamlMap& root) {
 // Every sink that a step tells has to be one; the one of the environment is not known here.
 void require_sinks(const YamlMap& root, const Policy& policy) {
   const auto is_known = [&](const std::string& name) {
-    return name == kEnvironmentSink ||
+    return is_environment_sink(name) ||
            std::ranges::find(policy.notifications.sinks, name, &SinkSettings::name) !=
                policy.notifications.sinks.end();
   };

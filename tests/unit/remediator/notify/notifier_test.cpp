@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "core/aws/client.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
@@ -185,7 +186,9 @@ class NotifierTest : public ::testing::Test {
   Log log_{LogLevel::kError, LogFormat::kLogfmt};
   std::atomic<int> looked_at_{0};
   Receiver receiver_;
-  Notifier notifier_{clock_, log_, [this](const std::string& node) {
+  http::CurlClient http_;
+  aws::AwsClient aws_{http_, {}, clock_};
+  Notifier notifier_{{.aws = aws_}, clock_, log_, [this](const std::string& node) {
                        if (node == "gpu-01") ++looked_at_;
                      }};
 };

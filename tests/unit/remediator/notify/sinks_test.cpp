@@ -2,6 +2,7 @@
 // of theirs is ever in an error.
 #include <gmock/gmock.h>
 
+#include "core/aws/client.h"
 #include "core/runtime/files.h"
 #include "remediator/notify/sink.h"
 #include "tests/support/temp_dir.h"
@@ -30,7 +31,7 @@ class SinksTest : public ::testing::Test {
     return folder_ / name;
   }
   std::unique_ptr<Sink> open(const SinkSettings& settings) {
-    auto sink = open_sink(settings);
+    auto sink = open_sink(settings, {.aws = aws_});
     EXPECT_TRUE(sink) << sink.error().message;
     return std::move(*sink);
   }
@@ -41,6 +42,9 @@ class SinksTest : public ::testing::Test {
   }
 
   support::TempDir folder_;
+  SystemClock clock_;
+  http::CurlClient http_;
+  aws::AwsClient aws_{http_, {}, clock_};
   Receiver receiver_;
   std::stop_source stop_;
   NotificationEvent event_{.id = "1", .node_name = "gpu-01", .message = "it is <broken>"};
@@ -116,15 +120,15 @@ TEST_F(SinksTest, AreNotOpenedWhereTheirFilesAreNoGood) {
   SinkSettings settings = to("slack");
   for (const std::string content : {"", "ftp://secret/x", "http://a/secret\nhttp://b/secret"}) {
     settings.url_file = write("url", content);
-    const auto sink = open_sink(settings);
+    const auto sink = open_sink(settings, {.aws = aws_});
     ASSERT_FALSE(sink);
     EXPECT_THAT(sink.error().message,
                 AllOf(HasSubstr("the sink oncall: "), HasSubstr("/url"), Not(HasSubstr("secret"))));
   }
   settings.url_file = folder_ / "missing";
-  EXPECT_FALSE(open_sink(settings));
+  EXPECT_FALSE(open_sink(settings, {.aws = aws_}));
   settings.kind = "pigeon";
-  EXPECT_THAT(open_sink(settings).error().message, HasSubstr("no known kind"));
+  EXPECT_THAT(open_sink(settings, {.aws = aws_}).error().message, HasSubstr("no known kind"));
 }
 
 TEST_F(SinksTest, ARequestEndsWithTheProgram) {

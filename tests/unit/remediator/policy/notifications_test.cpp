@@ -77,17 +77,45 @@ TEST(NotificationPolicy, FaultsDoNotRepeatAnAddress) {
               ::testing::Not(HasSubstr("secret")));
 }
 
-TEST(NotificationPolicy, TakesTheWebhookOfTheEnvironmentUnlessItHasItsOwn) {
+TEST(NotificationPolicy, ContractDTakesTheSinksOfTheEnvironmentUnlessItHasItsOwn) {
   NotificationPolicy policy;
-  add_environment_sink(policy, "");
+  add_environment_sinks(policy, {});
   EXPECT_THAT(policy.sinks, IsEmpty());
-  add_environment_sink(policy, "http://hook");
-  add_environment_sink(policy, "http://other");
+  const std::string topic = "arn:aws:sns:eu-west-1:123456789012:gpu-alerts";
+  add_environment_sinks(
+      policy, {.webhook_url = "http://hook", .lambda_function = "gpus", .sns_topic_arn = topic});
+  add_environment_sinks(policy,
+                        {.webhook_url = "http://x", .lambda_function = "x", .sns_topic_arn = "x"});
 
-  ASSERT_THAT(policy.sinks, SizeIs(1));
-  EXPECT_EQ(policy.sinks[0].name, "webhook");
+  ASSERT_THAT(policy.sinks, SizeIs(3));
   EXPECT_EQ(policy.sinks[0].url, "http://hook");
-  EXPECT_THAT(sinks_for(policy, Moment::kOpened, Severity::kMonitor), ElementsAre("webhook"));
+  EXPECT_EQ(policy.sinks[1].target, "gpus");
+  EXPECT_EQ(policy.sinks[2].target, topic);
+  EXPECT_EQ(policy.sinks[2].region, "eu-west-1");
+  EXPECT_THAT(sinks_for(policy, Moment::kOpened, Severity::kMonitor),
+              ElementsAre("webhook", "lambda", "sns"));
+}
+
+TEST(NotificationPolicy, ReadsTheSinksOfAws) {
+  const auto policy = parse_policy(
+      sinks_yaml("    - {name: t, sns: {topic_arn: 'arn:aws:sns:eu-west-1:123456789012:gpus'}}\n"
+                 "    - {name: f, lambda: {function: gpus, region: us-east-2}}\n"
+                 "    - {name: m, cloudwatch: {}}\n"));
+
+  ASSERT_TRUE(policy) << policy.error().message;
+  const auto& sinks = policy->notifications.sinks;
+  EXPECT_EQ(sinks[0].region, "eu-west-1");
+  EXPECT_EQ(sinks[1].target, "gpus");
+  EXPECT_EQ(sinks[1].region, "us-east-2");
+  EXPECT_EQ(sinks[2].target, "gpuward");
+  EXPECT_THAT(sinks[2].moments, ElementsAre(Moment::kOpened));
+  for (const char* arn : {"gpus", "arn:aws:sqs:eu-west-1:123456789012:gpus", "arn:aws:sns:eu::x"}) {
+    EXPECT_THAT(
+        fault_of(sinks_yaml("    - {name: t, sns: {topic_arn: '" + std::string(arn) + "'}}\n")),
+        HasSubstr("policy.yaml:3: notifications.sinks[0].sns.topic_arn: must be the ARN"));
+  }
+  EXPECT_THAT(fault_of(sinks_yaml("    - {name: m, cloudwatch: {namespace: AWS/EC2}}\n")),
+              HasSubstr("must be a namespace of your own"));
 }
 
 TEST(NotificationPolicy, IsExplained) {

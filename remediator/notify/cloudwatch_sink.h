@@ -1,0 +1,15 @@
+// The sink `cloudwatch`: counts the event in the metric GPUErrorByType of Amazon CloudWatch, by
+// NodeName, InstanceId and ErrorType, as the monitor that is replaced did.
+#pragma once
+
+#include <memory>
+
+#include "remediator/notify/sink.h"
+
+namespace gpuward::remediator {
+
+// Needs the client of `services`.
+[[nodiscard]] Result<std::unique_ptr<Sink>> open_cloudwatch_sink(const SinkSettings& settings,
+                                                                 const SinkServices& services);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,190 @@
+// The sinks on AWS: against moto, which checks signatures and rights, and what they send by a
+// script.
+#include <gmock/gmock.h>
+
+#include "core/aws/client.h"
+#include "remediator/notify/sink.h"
+#include "remediator/notify/sns_sink.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/support/moto.h"
+#include "tests/support/require.h"
+#include "tests/support/wait.h"
+#include "tests/unit/core/kube/scripted_client.h"
+#include "tests/unit/remediator/notify/receiver.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Without blanks: moto makes a form anew, with a `+` for each, before it looks at the signature.
+NotificationEvent sick_instance() {
+  return {.id = "n-1",
+          .timestamp = "2026-11-22T02:00:00.000Z",
+          .error_type = "XID_CRITICAL_79",
+          .node_name = "gpu-01",
+          .instance_id = "i-0123",
+          .message = "broken"};
+}
+
+SinkSettings of_kind(const std::string& kind, const std::string& target) {
+  SinkSettings settings;
+  settings.name = kind;
+  settings.kind = kind;
+  settings.target = target;
+  settings.text = "{{node_name}}:{{message}}";
+  return settings;
+}
+
+Status deliver(aws::AwsClient& aws, const SinkSettings& settings) {
+  const auto sink = open_sink(settings, {.aws = aws});
+  if (!sink) return std::unexpected(sink.error());
+  return (*sink)->deliver(sick_instance(), {});
+}
+
+class AwsSinksTest : public ::testing::Test {
+ protected:
+  fakes::FakeClock clock_{fakes::FakeClock::Mode::kAutoAdvance};
+  kube::ScriptedClient script_;
+  aws::AwsClient aws_{script_,
+                      {.variables = {{"AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"},
+                                     {"AWS_SECRET_ACCESS_KEY", "very-secret"},
+                                     {"AWS_REGION", "eu-west-1"}}},
+                      clock_};
+};
+
+TEST_F(AwsSinksTest, LambdaIsInvokedWithoutWaitingForIt) {
+  script_.then(kube::answer(202, ""));
+
+  ASSERT_TRUE(deliver(aws_, of_kind("lambda", "gpu alerts")));
+
+  EXPECT_EQ(script_.requests.at(0).url,
+            "https://lambda.eu-west-1.amazonaws.com/2015-03-31/functions/gpu%20alerts/invocations");
+  EXPECT_EQ(script_.header(0, "X-Amz-Invocation-Type"), "Event");
+  EXPECT_EQ((*parse_json(script_.requests[0].body))["error_type"], "XID_CRITICAL_79");
+}
+
+TEST_F(AwsSinksTest, ContractDCloudWatchCountsTheErrorByNodeInstanceAndType) {
+  script_.then(kube::answer(200, "<PutMetricDataResponse/>"));
+
+  ASSERT_TRUE(deliver(aws_, of_kind("cloudwatch", "gpuward")));
+
+  const auto query = http::parse_query(script_.requests.at(0).body);
+  const std::string datum = "MetricData.member.1.";
+  EXPECT_EQ(http::query_value(query, "Action"), "PutMetricData");
+  EXPECT_EQ(http::query_value(query, "Namespace"), "gpuward");
+  EXPECT_EQ(http::query_value(query, datum + "MetricName"), "GPUErrorByType");
+  EXPECT_EQ(http::query_value(query, datum + "Unit"), "Count");
+  const std::vector<std::pair<std::string, std::string>> dimensions = {
+      {"NodeName", "gpu-01"}, {"InstanceId", "i-0123"}, {"ErrorType", "XID_CRITICAL_79"}};
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    const std::string one = datum + "Dimensions.member." + std::to_string(i + 1) + ".";
+    EXPECT_EQ(http::query_value(query, one + "Name"), dimensions[i].first);
+    EXPECT_EQ(http::query_value(query, one + "Value"), dimensions[i].second);
+  }
+}
+
+TEST_F(AwsSinksTest, WhatIsRefusedSaysSoWithoutASecret) {
+  script_.then(
+      kube::answer(403,
+                   "<ErrorResponse><Error><Code>AuthorizationError</Code><Message>not "
+                   "authorized to perform: SNS:Publish</Message></Error></ErrorResponse>"));
+
+  const auto said = deliver(aws_, of_kind("sns", "arn:aws:sns:eu-west-1:123456789012:gpus"));
+
+  ASSERT_FALSE(said);
+  EXPECT_NE(said.error().kind, ErrorKind::kInvalid) << "a right can be given";
+  EXPECT_THAT(said.error().message, AllOf(HasSubstr("SNS:Publish"), Not(HasSubstr("very-secret"))));
+}
+
+TEST(SnsSubject, IsWhatSnsTakes) {
+  EXPECT_EQ(sns_subject(" \n severity\treset: 50 \xc2\xb5s"), "severity reset: 50 s");
+  EXPECT_EQ(sns_subject(std::string(300, 'x')).size(), 100U);
+}
+
+class MotoSinksTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (!support::Moto::why_unavailable().empty()) return;
+    auto started = support::Moto::start();
+    ASSERT_TRUE(started) << started.error().message;
+    moto = *std::move(started);
+  }
+  static void TearDownTestSuite() { moto.reset(); }
+  void SetUp() override { GPUWARD_REQUIRE(support::Moto::why_unavailable()); }
+
+  static aws::XmlElement sns(const std::string& action, http::Query parameters) {
+    const auto done = moto->admin().query({.service = aws::kSns,
+                                           .action = action,
+                                           .version = "2010-03-31",
+                                           .parameters = std::move(parameters)});
+    EXPECT_TRUE(done) << done.error().message;
+    return done.value_or(aws::XmlElement{});
+  }
+  // Somebody with these rights alone.
+  Status deliver_as(const std::string& user, const std::string& action,
+                    const SinkSettings& settings) {
+    auto variables = moto->add_user(
+        user, R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":")" + action +
+                  R"(","Resource":"*"}]})");
+    if (!variables) return std::unexpected(variables.error());
+    aws::AwsClient aws(http_, {.variables = *std::move(variables)}, clock_);
+    return deliver(aws, settings);
+  }
+
+  inline static std::unique_ptr<support::Moto> moto;
+  SystemClock clock_;
+  http::CurlClient http_;
+};
+
+TEST_F(MotoSinksTest, SnsPassesTheEventOnToThoseWhoHaveSubscribed) {
+  const Receiver receiver;
+  const std::string topic =
+      sns("CreateTopic", {{"Name", "gpus"}}).text_at("CreateTopicResult/TopicArn");
+  sns("Subscribe", {{"TopicArn", topic}, {"Protocol", "http"}, {"Endpoint", receiver.url()}});
+
+  const auto said = deliver_as("publisher", "sns:Publish", of_kind("sns", topic));
+
+  ASSERT_TRUE(said) << said.error().message;
+  ASSERT_TRUE(support::wait_until([&] { return !receiver.requests().empty(); },
+                                  std::chrono::seconds(20), "the message"));
+  EXPECT_EQ(receiver.events()[0]["Subject"], "gpu-01:broken");
+  const auto message = parse_json(receiver.events()[0]["Message"].get<std::string>());
+  ASSERT_TRUE(message);
+  EXPECT_EQ((*message)["node_name"], "gpu-01");
+}
+
+// AWS calls the right cloudwatch:PutMetricData, moto by the name that requests are signed with.
+TEST_F(MotoSinksTest, CloudWatchHasTheMetricAfterwards) {
+  const auto said =
+      deliver_as("counter", "monitoring:PutMetricData", of_kind("cloudwatch", "gpuward"));
+
+  ASSERT_TRUE(said) << said.error().message;
+  const auto metrics = moto->admin().query({.service = aws::kCloudWatch,
+                                            .action = "ListMetrics",
+                                            .version = "2010-08-01",
+                                            .parameters = {{"Namespace", "gpuward"}}});
+  ASSERT_TRUE(metrics) << metrics.error().message;
+  EXPECT_EQ(metrics->text_at("ListMetricsResult/Metrics/member/MetricName"), "GPUErrorByType");
+}
+
+TEST_F(MotoSinksTest, ARightThatIsMissingIsOneClearError) {
+  const auto said = deliver_as("stranger", "ec2:DescribeInstances", of_kind("lambda", "gpus"));
+
+  ASSERT_FALSE(said);
+  EXPECT_EQ(said.error().kind, ErrorKind::kForbidden);
+  EXPECT_THAT(said.error().message, HasSubstr("is not authorized to perform: lambda:Invoke"));
+}
+
+TEST_F(MotoSinksTest, AFunctionThatIsNotThereIsOneClearError) {
+  const auto said = deliver_as("caller", "lambda:Invoke", of_kind("lambda", "gpus"));
+
+  ASSERT_FALSE(said);
+  EXPECT_EQ(said.error().kind, ErrorKind::kNotFound);
+  EXPECT_THAT(said.error().message, HasSubstr("gpus"));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
