@@ -71,6 +71,7 @@ std::string to_audit_line(const AuditRecord& record) {
        status.pre_existing_cordon ? Json(*status.pre_existing_cordon) : Json()},
       {"kernelSeverity",
        status.kernel_severity ? Json(std::string(to_string(*status.kernel_severity))) : Json()},
+      {"errorClass", error_class_of(remediation)},
       {"error", record.error}};
   return dump_json(line) + "\n";
 }

@@ -60,7 +60,7 @@ std::optional<WallTime> Remediation::ended_at() const {
 }
 
 std::string error_class_of(const Remediation& remediation) {
-  std::string worst;
+  std::string worst = remediation.status.error_class;
   const bool any_fires = remediation.any_firing();
   for (const AlertEvidence& alert : remediation.alerts) {
     const bool counts = alert.firing() || !any_fires;

@@ -120,6 +120,9 @@ struct RemediationStatus {
   // where that is not known. User space can write into the kernel log too: what rests on such lines
   // alone must not go beyond a cordon.
   std::optional<Severity> kernel_severity;
+  // Of the worst finding that the exporter has told of the node in that boot (policy/error_class);
+  // alerts about nodes name none.
+  std::string error_class;
   // Worse than the evidence, because the steps of the evidence's severity did not help.
   std::optional<Severity> escalated_to;
   // The phase of which a human has been told for sure; absent where its phase need not be told so.
@@ -161,8 +164,8 @@ struct Remediation {
   [[nodiscard]] std::optional<WallTime> ended_at() const;
 };
 
-// The class of the worst error that fires; where none does, of the worst that did. Empty where
-// there is none.
+// The class of the worst error, of those that the exporter has told and of the alerts that fire;
+// where none does, of those that did. Empty where there is none.
 [[nodiscard]] std::string error_class_of(const Remediation& remediation);
 
 }  // namespace gpuward::remediator

@@ -24,6 +24,7 @@ struct HealthReport {
   std::map<Severity, std::chrono::system_clock::time_point> observed_at = {};
   // Of what a diagnostic has found in that boot.
   Severity diagnostics_severity = Severity::kNone;
+  std::string error_class = {};  // of the worst finding; empty where none is told
 };
 
 // Where reports come from (sources/prometheus_reports). Any thread.

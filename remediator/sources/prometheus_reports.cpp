@@ -9,6 +9,7 @@
 
 #include "core/kube/names.h"
 #include "core/runtime/json.h"
+#include "remediator/policy/error_class.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -26,6 +27,7 @@ struct Parts {
   std::optional<double> diagnostics;
   std::map<Severity, double> observed_at;
   std::optional<std::string> boot_id;
+  std::string error_class;
 };
 
 Result<double> sample_value(const Json& sample) {
@@ -38,6 +40,14 @@ Result<double> sample_value(const Json& sample) {
       return value;
   }
   return fail(ErrorKind::kInternal, "Prometheus answered with a sample that is no number");
+}
+
+void add_finding(const Json& labels, Parts& parts) {
+  const auto severity = parse_severity(string_at(labels, "severity"));
+  std::string found =
+      error_class_of({{"check", string_at(labels, "check")}, {"code", string_at(labels, "code")}},
+                     severity.value_or(Severity::kMonitor));
+  if (is_milder_class(parts.error_class, found)) parts.error_class = std::move(found);
 }
 
 Status add_sample(const Json& sample, Parts& parts) {
@@ -60,6 +70,8 @@ Status add_sample(const Json& sample, Parts& parts) {
     if (!severity) return fail(ErrorKind::kInvalid, "an observation of no known severity");
     const auto known = parts.observed_at.try_emplace(*severity, *value).first;
     known->second = std::min(known->second, *value);
+  } else if (what == "finding") {
+    add_finding(labels, parts);
   } else if (what == "boot") {
     std::string boot_id = string_at(labels, "boot_id");
     if (parts.boot_id && *parts.boot_id != boot_id) {
@@ -103,6 +115,7 @@ Result<HealthReport> to_report(const Parts& parts) {
   report.severity = *severity;
   report.kernel_severity = *kernel;
   report.boot_id = *parts.boot_id;
+  report.error_class = parts.error_class;
   report.sees_kernel_log = parts.kernel_log_up.value_or(0) >= 1;
   return report;
 }
@@ -118,7 +131,8 @@ std::string report_query(std::string_view node) {
          part("gpuward_kernel_log_up" + selector, "kernel_log_up") + " or " +
          part("gpuward_node_severity_observed_timestamp_seconds" + selector, "observed") + " or " +
          part("gpuward_node_diagnostics_severity" + selector, "diagnostics") + " or " +
-         part("gpuward_boot_info" + selector, "boot");
+         part("max by (check,code,severity) (gpuward_finding" + selector + ")", "finding") +
+         " or " + part("gpuward_boot_info" + selector, "boot");
 }
 
 Result<HealthReport> decode_report(std::string_view body) {

@@ -6,6 +6,7 @@
 
 #include "core/kube/names.h"
 #include "remediator/actions/action.h"
+#include "remediator/policy/error_class.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/conditions.h"
 #include "remediator/workflow/milestones.h"
@@ -210,12 +211,18 @@ Result<std::optional<milliseconds>> Reconciler::go_on(Case& now) {
     return see_off(now);
   }
   if (auto status = tell_human(now); !status) return std::unexpected(status.error());
-  if (auto status = tell_sinks(now); !status) return std::unexpected(status.error());
   // What must be done about other nodes goes before what is only good to know of this one.
-  if (now.remediation.resource_version != seen && weighs_evidence(now.remediation))
-    return std::min(now.decision.look_again.value_or(kWeighAfter), kWeighAfter);
-  if (auto status = weigh_evidence(now); !status) return std::unexpected(status.error());
-  return now.decision.look_again;
+  const bool weighs_later =
+      now.remediation.resource_version != seen && weighs_evidence(now.remediation);
+  if (!weighs_later) {
+    if (auto status = weigh_evidence(now); !status) return std::unexpected(status.error());
+  }
+  // The first word has the class of the error in it, which the exporter knows.
+  if (!weighs_later || !now.remediation.status.error_class.empty()) {
+    if (auto status = tell_sinks(now); !status) return std::unexpected(status.error());
+  }
+  if (!weighs_later) return now.decision.look_again;
+  return std::min(now.decision.look_again.value_or(kWeighAfter), kWeighAfter);
 }
 
 Result<std::optional<milliseconds>> Reconciler::see_off(Case& now) {
@@ -307,6 +314,8 @@ Status Reconciler::weigh_evidence(Case& now) {
   if (!report || report->boot_id != remediation.boot_id) return {};
   RemediationStatus next = remediation.status;
   next.kernel_severity = report->kernel_severity;
+  if (is_milder_class(next.error_class, report->error_class))
+    next.error_class = report->error_class;
   return next == remediation.status ? Status() : write(now, next);
 }
 

@@ -60,6 +60,7 @@ TEST(Audit, IsOneJsonLineWithTheEvidence) {
   EXPECT_EQ(json["reasons"][0], "alert Bad fires");
   EXPECT_EQ(json["alerts"][0]["fingerprint"], "ab");
   EXPECT_EQ(json["alerts"][0]["errorClass"], "XID_ERROR");
+  EXPECT_EQ(json["errorClass"], "XID_ERROR");
 }
 
 void write_line(AuditTrail& trail, AuditMoment moment) {

@@ -78,6 +78,8 @@ TEST(ErrorClass, IsKeptWithTheEvidenceAndTheWorstThatFiresCounts) {
   order.fingerprint = "a";
   fold(remediation, order, {});
   EXPECT_EQ(error_class_of(remediation), "XID_CRITICAL_79") << "of what is over, the worst";
+  remediation.status.error_class = "XID_CRITICAL_48";
+  EXPECT_EQ(error_class_of(remediation), "XID_CRITICAL_48") << "the exporter's";
 }
 
 }  // namespace

@@ -62,6 +62,22 @@ TEST(PrometheusReports, ReadSeverityTimeAndBootFromOneAnswer) {
       1763712298500);
 }
 
+TEST(PrometheusReports, NameTheClassOfTheWorstFinding) {
+  const auto finding = [](const std::string& check, const std::string& code,
+                          const std::string& severity) {
+    return sample(R"("what":"finding","check":")" + check + R"(","code":")" + code +
+                      R"(","severity":")" + severity + '"',
+                  "1");
+  };
+  const auto report =
+      decode_report(result_of({kTime, kSeverity, kBoot, finding("xid", "31", "monitor"),
+                               finding("xid", "79", "reboot"), finding("pcie", "", "reset")}));
+
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->error_class, "XID_CRITICAL_79");
+  EXPECT_EQ(decode_report(result_of({kTime, kSeverity, kBoot}))->error_class, "");
+}
+
 TEST(PrometheusReports, TakeTheWorstSeverityAndTheOldestTimeOfTwoExporters) {
   const auto report = decode_report(
       result_of({kTime, kSeverity, kBoot, sample(R"("what":"severity","pod":"b")", "4"),

@@ -20,6 +20,11 @@ class NoticesTest : public ClusterTest {
   NoticesTest() {
     clock_.advance(std::chrono::minutes(15));  // the node is no newcomer
     policy_with(Mode::kCordon, {planned(Step::kTaint), planned(Step::kCordon)});
+    report("GPU_HEALTH_ERROR");
+  }
+  void report(const std::string& error_class) {
+    reports_.answer = report_of(Severity::kReboot);
+    reports_.answer->error_class = error_class;
   }
   void policy_with(Mode mode, std::vector<PlannedStep> plan) {
     policy.mode = mode;
@@ -36,6 +41,7 @@ class NoticesTest : public ClusterTest {
   void quarantine() {
     ASSERT_TRUE(take({order()}));
     ASSERT_TRUE(reconcile());
+    ASSERT_TRUE(reconcile());  // the first word waits for the report
   }
   void uncordon() { kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", nullptr}}}}); }
   // moment/step of all that the sinks were offered, each once.
@@ -71,6 +77,18 @@ TEST_F(NoticesTest, ARemediationIsToldFromItsBeginToItsEnd) {
   EXPECT_THAT(told(), ElementsAre("opened", "paused", "closed"));
   EXPECT_THAT(remediation().status.notices, IsEmpty());
   EXPECT_THAT(replica_->view.open_for("gpu-01"), IsEmpty());
+}
+
+TEST_F(NoticesTest, TheFirstWordHasTheClassOfTheErrorAsTheExporterTellsIt) {
+  report("XID_CRITICAL_79");
+
+  quarantine();
+
+  ASSERT_THAT(told(), ElementsAre("opened"));
+  EXPECT_EQ(replica_->notifications.events[0].error_type, "XID_CRITICAL_79");
+  uncordon();
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(told(), ElementsAre("opened", "paused")) << "at once from then on";
 }
 
 TEST_F(NoticesTest, ModeObserveSaysThatNothingIsDone) {
@@ -157,11 +175,9 @@ TEST_F(NoticesTest, AHumanIsAskedForEachApprovalOnce) {
   PlannedStep drain = planned(Step::kDrain);
   drain.before.approval = true;
   policy_with(Mode::kFull, {planned(Step::kTaint), planned(Step::kCordon), drain});
-  reports_.answer = report_of(Severity::kReboot);
   quarantine();
 
-  ASSERT_TRUE(reconcile());
-  ASSERT_TRUE(reconcile());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
 
   EXPECT_THAT(told(), ElementsAre("opened", "approval/drain"));
   EXPECT_THAT(replica_->notifications.events.back().message,
@@ -171,12 +187,10 @@ TEST_F(NoticesTest, AHumanIsAskedForEachApprovalOnce) {
 TEST_F(NoticesTest, AStepThatFailsIsToldWithWhatFollows) {
   policy_with(Mode::kFull, {planned(Step::kTaint), planned(Step::kCordon), planned(Step::kDrain)});
   want({Moment::kStep, Moment::kHeld, Moment::kEscalated});
-  reports_.answer = report_of(Severity::kReboot);
   quarantine();
   steps_[Step::kDrain].progress = StepProgress{
       .result = StepResult::kFailed, .message = "a pod stays", .facts = {}, .look_again = {}};
-  ASSERT_TRUE(reconcile());
-  ASSERT_TRUE(reconcile());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
 
   EXPECT_THAT(told(), ElementsAre("step/taint", "step/cordon", "step/drain", "held"));
   EXPECT_THAT(replica_->notifications.events.back().message, HasSubstr("a pod stays"));
@@ -200,7 +214,6 @@ class NotifyStepTest : public NoticesTest {
     policy_with(Mode::kFull,
                 {planned(Step::kTaint), planned(Step::kCordon), notify, planned(Step::kDrain)});
     want({});
-    reports_.answer = report_of(Severity::kReboot);
     steps_[Step::kNotify].progress = StepProgress{
         .result = StepResult::kDone, .message = "handed over", .facts = {}, .look_again = {}};
     steps_[Step::kNotify].adds = {{"sinks", "oncall,tickets"}};

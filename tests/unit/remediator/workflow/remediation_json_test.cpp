@@ -58,6 +58,7 @@ Remediation full() {
   remediation.status.history = {"drain done", "reboot failed"};
   remediation.status.pre_existing_cordon = true;
   remediation.status.kernel_severity = Severity::kReset;
+  remediation.status.error_class = "XID_CRITICAL_79";
   remediation.status.closed_at = kNow;
   remediation.status.conditions = {{ConditionType::kHeld, {true, kNow}},
                                    {ConditionType::kClosed, {false, kNow}}};
