@@ -127,6 +127,7 @@ Result<http::ClientResponse> AwsClient::ask_once(const AwsCall& call, const Plac
   request.body = call.body;
   request.timeout = call.timeout;
   request.max_response_bytes = kLargestAnswer;
+  request.own_connection = true;  // a restart is asked for once
   const HeaderFields added =
       sign({.method = call.method,
             .path = place.path,

@@ -32,6 +32,9 @@ struct ClientRequest {
   HttpVersion version = HttpVersion::kHttp11;
   // Connects there instead of to the URL's host, which then only names the server; empty: network.
   std::string unix_socket = {};
+  // Over a connection of its own. curl sends a request once more whose reused connection ends
+  // without an answer, which must not be where asking twice does more than asking once.
+  bool own_connection = false;
 };
 
 struct ClientResponse {

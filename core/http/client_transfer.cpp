@@ -168,6 +168,8 @@ class Transfer::Impl {
     if (!request.unix_socket.empty()) set(CURLOPT_UNIX_SOCKET_PATH, request.unix_socket.c_str());
     set(CURLOPT_PROTOCOLS_STR, "http,https");
     set(CURLOPT_FOLLOWLOCATION, 0L);
+    set(CURLOPT_FRESH_CONNECT, request.own_connection ? 1L : 0L);
+    set(CURLOPT_FORBID_REUSE, request.own_connection ? 1L : 0L);
     set(CURLOPT_NOPROXY, no_proxy_.c_str());
     set(CURLOPT_TCP_KEEPALIVE, 1L);
     set(CURLOPT_TCP_KEEPIDLE, 30L);

@@ -116,6 +116,7 @@ TEST_F(AwsClientTest, WhatMayHaveBeenDoneIsNotAskedForAgain) {
   http.then(answer(200, "cut o"));
   EXPECT_EQ(reboot().error().kind, ErrorKind::kUnavailable);
   EXPECT_EQ(http.requests.size(), 4U);
+  EXPECT_TRUE(http.requests[0].own_connection) << "nor by curl itself";
 }
 
 TEST_F(AwsClientTest, AClockThatIsWrongIsCorrectedOnce) {

@@ -123,6 +123,28 @@ TEST(Client, ReusesItsConnection) {
   EXPECT_EQ(server.connections(), 1);
 }
 
+std::size_t posts_in(const std::string& received) {
+  std::size_t count = 0;
+  for (auto at = received.find("POST "); at != std::string::npos;
+       at = received.find("POST ", at + 1))
+    ++count;
+  return count;
+}
+
+// curl takes a reused connection that ends without an answer for one that had ended before.
+TEST(Client, SendsOnceWhereItHasAConnectionOfItsOwn) {
+  for (const auto& [own_connection, sent] : {std::pair(true, 2U), std::pair(false, 3U)}) {
+    RawServer server({raw_answer("a")});
+    CurlClient client;
+    ClientRequest request = get_request(server.url("/"));
+    request.method = "POST";
+    request.own_connection = own_connection;
+    ASSERT_TRUE(client.send(request));
+    EXPECT_EQ(client.send(request).error().kind, ErrorKind::kUnavailable);
+    EXPECT_EQ(posts_in(server.received()), sent);
+  }
+}
+
 TEST(Client, IsUsedByManyThreads) {
   const TestServer server({get_route("/", "hello")});
   CurlClient client;
