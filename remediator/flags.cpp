@@ -184,6 +184,16 @@ void add_exclusion_commands(CLI::App& app, Flags& flags, Words& words, Commands&
                                    {import, Command::kImportExclusions}});
 }
 
+CLI::App* add_reset_command(CLI::App& app, Flags& flags) {
+  CLI::App* reset = app.add_subcommand("reset", "Take a taint of ours off all nodes");
+  reset->add_option("--taint", flags.taint, "Its key")->capture_default_str();
+  reset->add_flag("--dry-run", flags.dry_run, "Only say what would be done");
+  reset->add_flag("--cancel", flags.cancels,
+                  "Cancel the remediations that are open for such nodes, which are refused else");
+  reset->fallthrough();
+  return reset;
+}
+
 Commands add_commands(CLI::App& app, Flags& flags, Words& words) {
   CLI::App* list = app.add_subcommand("list", "List the remediations, open ones first");
   list->fallthrough();
@@ -196,6 +206,7 @@ Commands add_commands(CLI::App& app, Flags& flags, Words& words) {
   close->fallthrough();
   Commands commands = {
       {list, Command::kList},
+      {add_reset_command(app, flags), Command::kReset},
       {breaker, Command::kShowBreaker},
       {close, Command::kCloseBreaker},
       {approve, Command::kApprove},

@@ -16,6 +16,7 @@
 #include "core/runtime/log.h"
 #include "remediator/policy/notifications.h"
 #include "remediator/policy/step.h"
+#include "remediator/safety/node_mark.h"
 #include "remediator/webhook_security.h"
 
 namespace gpuward::remediator {
@@ -35,6 +36,7 @@ enum class Command : std::uint8_t {
   kAddExclusion,
   kRemoveExclusion,
   kImportExclusions,
+  kReset,
   kCheckPolicy,
   kExplainPolicy
 };
@@ -72,6 +74,8 @@ struct Flags {
   std::optional<Severity> severity;  // of policy explain; none: all
   std::string token;                 // of approve
   ExclusionFlags exclusion;
+  std::string taint{kTaintKey};           // of reset
+  bool dry_run = false, cancels = false;  // of reset
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;
 };

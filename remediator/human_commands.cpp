@@ -181,6 +181,7 @@ Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) 
     case Command::kImportExclusions:
     case Command::kCheckPolicy:
     case Command::kExplainPolicy:
+    case Command::kReset:
       break;
   }
   return fail(ErrorKind::kInternal, "no command of a human's");

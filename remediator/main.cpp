@@ -18,6 +18,7 @@
 #include "remediator/notify/sink.h"
 #include "remediator/policy_commands.h"
 #include "remediator/remediator.h"
+#include "remediator/reset_command.h"
 
 namespace {
 
@@ -107,6 +108,15 @@ void return_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
 }
 
+// Whether all is done is for scripts.
+int reset(const Flags& flags) {
+  gpuward::SystemClock clock;
+  const auto report = gpuward::remediator::run_reset(flags, clock);
+  if (!report) return complain(report.error());
+  std::cout << report->table;
+  return report->all_done ? 0 : kFailed;
+}
+
 int run(const Flags& flags) {
   switch (flags.command) {
     case Command::kServe:
@@ -128,6 +138,8 @@ int run(const Flags& flags) {
     case Command::kRemoveExclusion:
     case Command::kImportExclusions:
       return print(flags, gpuward::remediator::run_exclusion_command);
+    case Command::kReset:
+      return reset(flags);
     case Command::kCheckPolicy:
     case Command::kExplainPolicy:
       return print(flags, gpuward::remediator::run_policy_command);

@@ -1,0 +1,118 @@
+#include "remediator/reset_command.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+#include "core/kube/update_node.h"
+#include "core/runtime/json.h"
+#include "remediator/cluster.h"
+#include "remediator/safety/node_mark.h"
+#include "remediator/workflow/remediation_json.h"
+
+namespace gpuward::remediator {
+namespace {
+
+// Ours, and that of the controller which the Loki source takes the place of.
+constexpr std::array<std::string_view, 2> kResettable = {kTaintKey, "trainy.konduktor.ai/faulty"};
+
+bool has_taint(const kube::Node& node, const std::string& key) {
+  return std::ranges::any_of(node.taints, [&](const kube::Taint& taint) {
+    return taint.key == key && taint.effect == kTaintEffect;
+  });
+}
+
+// By node UID.
+Result<std::map<std::string, Remediation>> open_remediations(kube::Api& api) {
+  const auto objects = api.list_custom(remediation_type());
+  if (!objects) return with_context("reading remediations", objects.error());
+  std::map<std::string, Remediation> open;
+  for (const kube::CustomObject& object : *objects) {
+    auto remediation = to_remediation(object);
+    if (!remediation) return with_context("reading remediations", remediation.error());
+    if (!remediation->open()) continue;
+    std::string uid = remediation->node_uid;
+    open.emplace(std::move(uid), std::move(*remediation));
+  }
+  return open;
+}
+
+Status cancel_open(kube::Api& api, const Remediation& remediation) {
+  const Json patch = {{"metadata",
+                       {{"resourceVersion", remediation.resource_version},
+                        {"annotations", {{std::string(kCancelAnnotation), "true"}}}}}};
+  const auto written = api.patch_custom(remediation_type(), remediation.name, dump_json(patch));
+  return written ? Status() : with_context("cancelling " + remediation.name, written.error());
+}
+
+Status take_taint_off(const Flags& flags, kube::Api& api, Clock& clock, const kube::Node& node) {
+  const auto decide = [&](const kube::Node& now) -> std::optional<kube::NodeChange> {
+    if (!has_taint(now, flags.taint)) return std::nullopt;
+    kube::NodeChange change;
+    change.remove_taints.push_back(
+        {.key = flags.taint, .value = {}, .effect = std::string(kTaintEffect), .raw = {}});
+    return change;
+  };
+  const auto updated =
+      kube::update_node(api, {.name = node.meta.name, .uid = node.meta.uid}, decide, clock);
+  return updated ? Status() : std::unexpected(updated.error());
+}
+
+struct Outcome {
+  std::string words;
+  bool done = true;
+};
+
+Outcome reset_node(const Flags& flags, kube::Api& api, Clock& clock, const kube::Node& node,
+                   const Remediation* open) {
+  if (open != nullptr && !flags.cancels)
+    return {"refused: " + open->name + " is open; --cancel cancels it", false};
+  const std::string of_open = open == nullptr ? "" : ", " + open->name + " cancelled";
+  if (flags.dry_run) return {"would be removed" + of_open};
+  if (open != nullptr) {
+    if (auto cancelled = cancel_open(api, *open); !cancelled)
+      return {"failed: " + cancelled.error().message, false};
+  }
+  if (auto removed = take_taint_off(flags, api, clock, node); !removed)
+    return {"failed: " + removed.error().message, false};
+  return {"removed" + of_open};
+}
+
+std::string row_of(const std::string& node, std::size_t width, const std::string& words) {
+  return node + std::string(width - node.size() + 2, ' ') + words + "\n";
+}
+
+}  // namespace
+
+Result<ResetReport> reset_taints(const Flags& flags, kube::Api& api, Clock& clock) {
+  if (std::ranges::find(kResettable, flags.taint) == kResettable.end())
+    return fail(ErrorKind::kInvalid, "--taint: not a taint of gpuward's; it stays");
+  const auto nodes = api.list_nodes();
+  if (!nodes) return with_context("reading nodes", nodes.error());
+  const auto open = open_remediations(api);
+  if (!open) return std::unexpected(open.error());
+  std::size_t width = std::string_view("NODE").size();
+  for (const kube::Node& node : *nodes) width = std::max(width, node.meta.name.size());
+  ResetReport report;
+  for (const kube::Node& node : *nodes) {
+    if (!has_taint(node, flags.taint)) continue;
+    const auto known = open->find(node.meta.uid);
+    const Remediation* const remediation = known == open->end() ? nullptr : &known->second;
+    const Outcome outcome = reset_node(flags, api, clock, node, remediation);
+    report.table += row_of(node.meta.name, width, outcome.words);
+    report.all_done = report.all_done && outcome.done;
+  }
+  report.table = report.table.empty() ? "No node has the taint " + flags.taint + ".\n"
+                                      : row_of("NODE", width, flags.taint) + report.table;
+  return report;
+}
+
+Result<ResetReport> run_reset(const Flags& flags, Clock& clock) {
+  const auto cluster = Cluster::connect(flags, clock);
+  if (!cluster) return std::unexpected(cluster.error());
+  const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
+  return reset_taints(flags, *api, clock);
+}
+
+}  // namespace gpuward::remediator

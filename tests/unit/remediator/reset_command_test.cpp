@@ -1,0 +1,99 @@
+// Taking our taints off all nodes, against the fake API server.
+#include "remediator/reset_command.h"
+
+#include "tests/unit/remediator/workflow/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ResetCommand : public ClusterTest {
+ protected:
+  ResetCommand() {
+    add_node("gpu-02");
+    taint("gpu-02", std::string(kTaintKey));
+    flags_.command = Command::kReset;
+  }
+  // One that no Remediation is open for, beside somebody else's.
+  void taint(const std::string& node, const std::string& key) {
+    const Json ours = {{"key", key}, {"value", "true"}, {"effect", "NoSchedule"}};
+    const Json other = {{"key", "team"}, {"value", "a"}, {"effect", "NoSchedule"}};
+    kube_.patch("/api/v1/nodes/" + node, {{"spec", {{"taints", Json::array({other, ours})}}}});
+  }
+  void open_one() {
+    ASSERT_TRUE(take({order()}));
+    ASSERT_TRUE(reconcile());
+    ASSERT_TRUE(our_taint_on(node("gpu-01")));
+  }
+  ResetReport reset() {
+    const auto report = reset_taints(flags_, api_, clock_);
+    EXPECT_TRUE(report.has_value()) << (report ? "" : report.error().message);
+    return report ? *report : ResetReport();
+  }
+  Flags flags_;
+};
+
+TEST_F(ResetCommand, TakesOurTaintOffAndLeavesThoseOfOthers) {
+  const auto report = reset();
+
+  EXPECT_TRUE(report.all_done);
+  EXPECT_THAT(report.table, HasSubstr("gpu-02  removed"));
+  EXPECT_THAT(report.table, Not(HasSubstr("gpu-01")));
+  ASSERT_EQ(node("gpu-02").taints.size(), 1U);
+  EXPECT_EQ(node("gpu-02").taints[0].key, "team");
+  EXPECT_THAT(reset().table, HasSubstr("No node has the taint"));
+}
+
+TEST_F(ResetCommand, RefusesANodeThatARemediationIsOpenFor) {
+  open_one();
+
+  const auto report = reset();
+
+  EXPECT_FALSE(report.all_done);
+  EXPECT_THAT(report.table, HasSubstr("refused: " + remediation().name));
+  EXPECT_TRUE(our_taint_on(node("gpu-01")));
+  EXPECT_FALSE(our_taint_on(node("gpu-02")));
+}
+
+TEST_F(ResetCommand, CancelsItWhereItIsToldTo) {
+  open_one();
+  flags_.cancels = true;
+
+  const auto report = reset();
+
+  EXPECT_TRUE(report.all_done);
+  EXPECT_THAT(report.table, HasSubstr("cancelled"));
+  EXPECT_FALSE(our_taint_on(node("gpu-01")));
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
+  EXPECT_FALSE(node("gpu-01").unschedulable);
+}
+
+TEST_F(ResetCommand, ChangesNothingInADryRun) {
+  open_one();
+  flags_.dry_run = flags_.cancels = true;
+  const auto before = writes();
+
+  const auto report = reset();
+
+  EXPECT_THAT(report.table, HasSubstr("gpu-02  would be removed"));
+  EXPECT_EQ(writes(), before);
+}
+
+TEST_F(ResetCommand, TakesOffOnlyTaintsThatAreOurs) {
+  taint("gpu-01", "trainy.konduktor.ai/faulty");
+  flags_.taint = "trainy.konduktor.ai/faulty";
+  EXPECT_THAT(reset().table, HasSubstr("gpu-01  removed"));
+  EXPECT_TRUE(our_taint_on(node("gpu-02")));
+
+  flags_.taint = "team";
+
+  const auto refused = reset_taints(flags_, api_, clock_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kInvalid);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
