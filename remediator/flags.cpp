@@ -57,7 +57,7 @@ void add_monitor_flags(CLI::App& app, Flags& flags, Words& words) {
                "Alertmanager; there is no silence then");
   app.add_option("--prometheus.alerts-interval", words.monitor_interval, "How often, in seconds")
       ->envname("MONITOR_INTERVAL")
-      ->check(CLI::Range(1, 3600))
+      ->check(CLI::Range(1, 600))
       ->capture_default_str();
 }
 
