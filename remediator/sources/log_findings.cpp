@@ -12,13 +12,13 @@ namespace {
 
 // The same code on many nodes has the same name: that is how a storm is told.
 std::string name_of(const xid::Event& event) {
-  std::string name = "log " + std::string(xid::to_string(event.kind));
+  const std::string name = "log " + std::string(xid::to_string(event.kind));
   if (event.code != 0) return name + " " + std::to_string(event.code);
   return event.label.empty() ? name : name + " " + event.label;
 }
 
 std::optional<Order> order_of_line(const LogLine& line, const std::string& node_label,
-                                   Severity severity, std::string what) {
+                                   Severity severity, const std::string& what) {
   if (severity < Severity::kReset) return std::nullopt;
   const auto node = line.labels.find(node_label);
   if (node == line.labels.end() || !kube::validate_node_name(node->second)) return std::nullopt;

@@ -139,7 +139,7 @@ Status LokiSource::read(Feed feed, const LokiRules& rules, SourceFindings& findi
 }
 
 // Asks for less where an answer was too large, and for more again once one was not.
-Result<LokiAnswer> LokiSource::ask(LokiQuestion question) {
+Result<LokiAnswer> LokiSource::ask(const LokiQuestion& question) {
   auto answer = loki_.ask(question);
   if (!answer) {
     if (answer.error().kind == ErrorKind::kTooLarge) limit_ = std::max<std::size_t>(1, limit_ / 2);

@@ -59,7 +59,7 @@ class LokiSource final : public Source {
   [[nodiscard]] std::int64_t now() const;  // Loki's
   [[nodiscard]] std::string query_of(Feed feed, const LokiRules& rules) const;
   [[nodiscard]] Status read(Feed feed, const LokiRules& rules, SourceFindings& findings);
-  [[nodiscard]] Result<LokiAnswer> ask(LokiQuestion question);
+  [[nodiscard]] Result<LokiAnswer> ask(const LokiQuestion& question);
   void take(Feed feed, const LogLine& line, const LokiRules& rules, SourceFindings& findings);
   [[nodiscard]] std::vector<Order> ended(const LokiRules& rules) const;
   [[nodiscard]] Status save();
