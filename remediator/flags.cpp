@@ -1,6 +1,8 @@
 #include "remediator/flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <iostream>
 
 #include "core/runtime/yaml_scalars.h"
@@ -110,7 +112,9 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
                  "Topic of Amazon SNS that is told likewise")
       ->envname("SNS_TOPIC_ARN");
   app.add_option("--audit.path", flags.audit_path, "File of the audit trail; default: stdout");
-  app.add_option("--log.level", words.level, "debug, info, warn or error")->capture_default_str();
+  app.add_option("--log.level", words.level, "debug, info, warn or error")
+      ->envname("LOG_LEVEL")
+      ->capture_default_str();
   app.add_option("--log.format", words.format, "logfmt or json")->capture_default_str();
   app.add_flag("--check-config", words.check_config,
                "Read all configuration files, say what is wrong, and exit");
@@ -240,9 +244,17 @@ std::string interpret_subject(const Words& words, Flags& flags) {
   return {};
 }
 
+// LOG_LEVEL may be that of the monitor that is replaced: INFO, WARNING, CRITICAL.
+std::string level_word(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (text == "warning") return "warn";
+  return text == "critical" ? "error" : text;
+}
+
 // Why the words are wrong; empty where they are not.
 std::string interpret(const Words& words, Flags& flags) {
-  const auto level = parse_log_level(words.level);
+  const auto level = parse_log_level(level_word(words.level));
   if (!level) return "--log.level: " + level.error().message;
   const auto format = parse_log_format(words.format);
   if (!format) return "--log.format: " + format.error().message;

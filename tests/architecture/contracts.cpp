@@ -57,7 +57,7 @@ bool is_defined(const SourceTree& tree, const NamedTest& test) {
 std::regex mark_of(const std::string& row) {
   static const std::regex kFault(R"((K\d+): .*)");
   std::smatch fault;
-  if (!std::regex_match(row, fault, kFault)) return std::regex("^(Contract[A-C]|K\\d+|Trap)");
+  if (!std::regex_match(row, fault, kFault)) return std::regex("^(Contract[A-D]|K\\d+|Trap)");
   return std::regex("^" + fault[1].str() + "(\\D|$)");
 }
 

@@ -70,8 +70,25 @@ TEST_F(NotificationsProcess, AddressesThatAreNotThereKeepItFromStarting) {
     const auto process = spawn({"--config.file=" + path("bad.yaml"), "--web.insecure", how});
 
     ASSERT_TRUE(support::wait_until([&] { return !process->running(); }, kSoon, "its end"));
-    EXPECT_THAT(process->error_output(), HasSubstr("the sink oncall: ")) << how;
+    // What a program says last may be read after its end.
+    EXPECT_TRUE(support::wait_until(
+        [&] { return process->error_output().find("the sink oncall: ") != std::string::npos; },
+        kSoon, "the reason"))
+        << how;
   }
+}
+
+TEST_F(NotificationsProcess, ContractDLogLevelIsThatOfTheEnvironmentInItsOwnWords) {
+  const auto check = [&](const char* level) {
+    const support::Environment variable("LOG_LEVEL", level);
+    const auto said =
+        support::Process::run({.argv = {kBinary, "--check-config", "--web.insecure"}});
+    return said ? said->exit_code : -1;
+  };
+  for (const char* level : {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", "warn"}) {
+    EXPECT_EQ(check(level), 0) << level;
+  }
+  EXPECT_EQ(check("LOUD"), 2);
 }
 
 }  // namespace
