@@ -111,7 +111,6 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
       slots_(ledger_, work_store_, view_, policy_, clock),
       evictor_(*drain_api_, clock, policy_.get()->evictions),
       drainer_(*drain_api_, evictor_, clock),
-      aws_(aws_http_, aws::read_aws_environment(), clock),
       machines_(
           make_providers({.policy = policy_, .api = *work_api_, .clock = clock, .aws = &aws_})) {
   if (!flags_.config_file.empty()) policy_watch_.emplace(flags_.config_file);

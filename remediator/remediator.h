@@ -118,8 +118,6 @@ class Remediator {
   LedgerSlots slots_;
   Evictor evictor_;
   Drainer drainer_;
-  http::CurlClient aws_http_;
-  aws::AwsClient aws_;
   std::unique_ptr<CloudProvider> machines_;
   StepTable steps_;
   std::unique_ptr<Reconciler> reconciler_;

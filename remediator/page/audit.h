@@ -4,7 +4,8 @@
 //
 //   time, moment (decided|done|failed), remediation, node, nodeUID, bootID, instanceID, severity,
 //   phase, verdict, action, rule, mode, message, reasons[], steps[{name,result,attempts}],
-//   alerts[{alertname,fingerprint,severity,errorClass,startsAt,endedAt}], preExistingCordon, errorClass, error
+//   alerts[{alertname,fingerprint,severity,errorClass,startsAt,endedAt}], preExistingCordon,
+//   errorClass, error
 #pragma once
 
 #include <atomic>
