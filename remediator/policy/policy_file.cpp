@@ -163,13 +163,6 @@ void require_windows(const YamlMap& root, const Policy& policy) {
   }
 }
 
-// Of what the file sets up.
-Means means_of(const YamlMap& root) {
-  const YamlMap jobs = root.map("jobs");
-  return {.reboot = root.map("machines").has("reboot"),
-          .gpu_reset = jobs.has("image") || jobs.map("templates").has("gpu-reset")};
-}
-
 // Every sink that a step tells has to be one; the one of the environment is not known here.
 void require_sinks(const YamlMap& root, const Policy& policy) {
   const auto is_known = [&](const std::string& name) {
@@ -219,16 +212,26 @@ void read_machines(const YamlMap& section, Policy& policy) {
   section.read("timeout", policy.machines.timeout, std::chrono::seconds(1),
                std::chrono::minutes(10));
   read_aws(section.map("aws"), policy.machines.aws);
-  const bool can_reboot = policy.machines.aws.reboot || (!policy.machines.reboot.empty() &&
-                                                         !policy.machines.reboot.front().empty());
+}
+
+bool can_reboot(const MachineCommands& machines) {
+  return machines.aws.reboot || (!machines.reboot.empty() && !machines.reboot.front().empty());
+}
+
+void require_reboot(const YamlMap& section, const Policy& policy) {
+  if (can_reboot(policy.machines)) return;
   for (const auto& [name, plan] : all_plans(policy)) {
-    const bool reboots = std::ranges::find(plan, Step::kReboot, &PlannedStep::step) != plan.end();
-    if (reboots && !can_reboot) {
-      section.reject("reboot",
-                     "is required where " + name + " has the step reboot and aws.reboot is off");
-      return;
-    }
+    if (std::ranges::find(plan, Step::kReboot, &PlannedStep::step) == plan.end()) continue;
+    section.reject("reboot",
+                   "is required where " + name + " has the step reboot and aws.reboot is off");
+    return;
   }
+}
+
+Means means_of(const Policy& policy) {
+  const bool has_template = policy.jobs.template_files.contains(Step::kGpuReset);
+  return {.reboot = can_reboot(policy.machines),
+          .gpu_reset = has_template || !policy.jobs.image.empty()};
 }
 
 // The built-in templates name no image.
@@ -279,7 +282,9 @@ Result<Policy> read_policy(const YamlFile& file) {
   DrainSettings drain;
   drain.excluded_namespaces = policy.excluded.namespaces;
   drain = read_drain_settings(root.map("drain"), std::move(drain));
-  const Means means = means_of(root);
+  read_machines(root.map("machines"), policy);
+  policy.jobs = read_jobs(root.map("jobs"));
+  const Means means = means_of(policy);
   policy.steps = default_plans(means, drain);
   for (const Severity severity : kSeverities) read_steps(severities, severity, drain, policy);
   const auto highest = root.has("mode") ? std::optional(policy.mode) : std::nullopt;
@@ -297,8 +302,7 @@ Result<Policy> read_policy(const YamlFile& file) {
       .read("max_age", policy.max_evidence_age, std::chrono::seconds(10), std::chrono::minutes(10));
   root.read("cooldown", policy.cooldown, std::chrono::seconds(0), std::chrono::hours(24 * 7));
   read_retention(root.map("remediations"), policy.retention);
-  read_machines(root.map("machines"), policy);
-  policy.jobs = read_jobs(root.map("jobs"));
+  require_reboot(root.map("machines"), policy);
   require_image(root.map("jobs"), policy);
   read_return(root.map("return_to_service"), policy.return_to_service);
   policy.notifications = read_notifications(root.map("notifications"));

@@ -1,0 +1,1 @@
+// Nothing: its target holds the precompiled headers of the tests.
