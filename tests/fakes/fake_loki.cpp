@@ -93,8 +93,8 @@ std::string http_date(Clock::Wall time) {
 
 void FakeLoki::push(const Labels& labels, std::int64_t at, const std::string& text) {
   const std::lock_guard lock(mutex_);
-  entries_.push_back({labels, at, text});
-  std::ranges::stable_sort(entries_, {}, &Entry::at);
+  const auto place = std::ranges::upper_bound(entries_, at, {}, &Entry::at);
+  entries_.insert(place, {labels, at, text});
 }
 
 Result<http::ClientResponse> FakeLoki::send(const http::ClientRequest& request) {
