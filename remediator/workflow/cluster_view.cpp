@@ -47,7 +47,7 @@ bool was_given_up(const Remediation& remediation) {
 
 }  // namespace
 
-bool ClusterView::put_node(kube::Node node, std::optional<FleetNode> census) {
+void ClusterView::put_node(kube::Node node, std::optional<FleetNode> census) {
   auto seen = std::make_shared<const kube::Node>(std::move(node));
   const std::string& name = seen->meta.name;
   const std::lock_guard lock(mutex_);
@@ -59,7 +59,7 @@ bool ClusterView::put_node(kube::Node node, std::optional<FleetNode> census) {
     count_open(seen->meta.uid);
   }
   nodes_.insert_or_assign(name, seen);
-  return is_new;
+  if (is_new) may_have_returned_ = true;
 }
 
 void ClusterView::remove_node(const std::string& name) {
@@ -94,6 +94,8 @@ void ClusterView::put_remediation(Remediation remediation) {
     by_uid_.emplace(remediation.node_uid, remediation.name);
     by_node_.emplace(remediation.node, remediation.name);
   }
+  const bool is_new = known == remediations_.end() || !was_given_up(known->second);
+  if (is_new && was_given_up(remediation)) may_have_returned_ = true;
   std::string name = remediation.name;
   const std::string node_uid = remediation.node_uid;
   remediations_.insert_or_assign(std::move(name), std::move(remediation));
@@ -246,6 +248,11 @@ std::vector<NodeIdentity> ClusterView::returned_machines() const {
     if (was_given_up(*last->second)) returned.push_back(identity_of(*node));
   }
   return returned;
+}
+
+bool ClusterView::may_have_returned() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(may_have_returned_, false);
 }
 
 std::vector<ClusterView::Count> ClusterView::count_remediations() const {

@@ -30,8 +30,7 @@ struct NodeIdentity {
 class ClusterView final : public KnownEvidence, public NodeConditions {
  public:
   // `census`: of a node that budgets count, because it has GPUs.
-  // Whether it is a node that was not known: another UID is another node.
-  bool put_node(kube::Node node, std::optional<FleetNode> census);
+  void put_node(kube::Node node, std::optional<FleetNode> census);
   void remove_node(const std::string& name);
   // This process has just made that version of the node.
   void note_own_change(kube::Node node);
@@ -71,6 +70,10 @@ class ClusterView final : public KnownEvidence, public NodeConditions {
   // without proof that it was gone. By a closed one of severity isolate.
   [[nodiscard]] std::vector<NodeIdentity> returned_machines() const;
 
+  // Whether there may be such nodes now that there were not when this was last asked: a node has
+  // come that was not known, or a machine was given up that may be back already.
+  [[nodiscard]] bool may_have_returned();
+
   struct Count {
     Phase phase = Phase::kPending;
     Severity severity = Severity::kNone;
@@ -81,6 +84,7 @@ class ClusterView final : public KnownEvidence, public NodeConditions {
  private:
   mutable std::mutex mutex_;
   bool nodes_synced_ = false, remediations_synced_ = false;
+  bool may_have_returned_ = false;
   void count_open(const std::string& node_uid);  // into the fleet
 
   std::map<std::string, std::shared_ptr<const kube::Node>> nodes_;

@@ -100,16 +100,15 @@ void Controller::resync(const std::stop_token& stop) {
   auto due = parts_.clock.steady();
   do {
     const bool leads = parts_.leads();
-    const bool is_due = parts_.clock.steady() >= due;
+    const bool is_due = leads && (!has_led || parts_.clock.steady() >= due);
     // A ledger that cannot be read is tried again soon: nothing is taken without it.
-    if (leads && (is_due || !has_led)) {
-      has_new_node_ = true;
+    if (is_due) {
       const auto kept = parts_.keep();
       if (!kept) parts_.observer.on_error({}, kept.error());
       look_at_all();
       due = parts_.clock.steady() + (kept ? options_.resync_every : kKeepAgain);
     }
-    if (leads && has_new_node_.exchange(false)) take_in_returned();
+    if (leads && (parts_.view.may_have_returned() || is_due)) take_in_returned();
     has_led = leads;
   } while (parts_.clock.sleep_for(kLeadInterval, stop));
 }
@@ -134,7 +133,7 @@ void Controller::follow_nodes(const std::stop_token& stop) {
     // Who has made it has looked already, and says itself when it wants to look again.
     const bool is_own = parts_.view.is_own_change(name, node->meta.resource_version);
     auto census = census_of(*node, parts_.policy.get()->budgets);
-    if (parts_.view.put_node(std::move(*node), std::move(census))) has_new_node_ = true;
+    parts_.view.put_node(std::move(*node), std::move(census));
     if (!is_own) wake(name);
   };
   handlers.on_delete = [this, wake](const std::string& name) {

@@ -3,7 +3,6 @@
 // was lost.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -39,7 +38,7 @@ struct ControllerParts {
   Reconciler& reconciler;
   CurrentPolicy& policy;
   std::function<Status()> keep;              // the upkeep of the ledger, with every slow round
-  std::function<Status()> take_in_returned;  // machines; with every slow round and new node
+  std::function<Status()> take_in_returned;  // machines; with every slow round, and at once
   // Whether this replica is the one that acts; the others watch only.
   std::function<bool()> leads;
   WorkflowObserver& observer;
@@ -70,7 +69,6 @@ class Controller {
 
   ControllerOptions options_;
   ControllerParts parts_;
-  std::atomic<bool> has_new_node_ = false;
   std::mutex mutex_;
   std::map<std::string, Backoff> backoffs_;  // of nodes whose last reconcile failed
   std::vector<std::jthread> threads_;

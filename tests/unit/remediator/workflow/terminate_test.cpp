@@ -246,6 +246,24 @@ TEST_F(ReturnedMachine, IsTaintedAgainOnSight) {
   EXPECT_EQ(remediations().size(), 2U) << "once a node";
 }
 
+// Then nothing new comes any more that would make anybody look.
+TEST_F(ReturnedMachine, IsLookedForWhereItIsBackBeforeItWasGivenUp) {
+  drain();
+  node_goes();
+  registers_again();
+  ASSERT_TRUE(replica_->view.may_have_returned());
+  ASSERT_TRUE(look());
+  ASSERT_FALSE(replica_->view.may_have_returned());
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kSuperseded);
+
+  ASSERT_TRUE(replica_->view.may_have_returned());
+  ASSERT_TRUE(look());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(our_taint_on(node()), "isolate");
+}
+
 TEST_F(ReturnedMachine, IsNotTheOneThatCameInItsPlace) {
   given_up();
   registers_again({{"providerID", "aws:///eu-west-1a/i-new"}});
