@@ -178,6 +178,8 @@ class Decider {
 
   Decision decide_paused() {
     if (!remediation_.any_firing() && !ours_on_node()) return ended_without_trace();
+    // Whoever cordons after this does so for reasons of their own.
+    decision_.cordon_is_gone = !world_.node->unschedulable;
     return verdict(Verdict::kHold, Phase::kPaused, "guard.human", remediation_.status.message);
   }
 

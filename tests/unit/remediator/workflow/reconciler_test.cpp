@@ -199,6 +199,23 @@ TEST_F(ReconcilerTest, PausesWhereAHumanRemovesTheTaint) {
   EXPECT_FALSE(our_taint_on(node()));
 }
 
+// It is paused for the taint; the cordon was taken off and put back only then.
+TEST_F(ReconcilerTest, LeavesACordonThatAHumanHasPutWhileItWasPaused) {
+  quarantine();
+  kube_.patch(kNode, {{"spec", {{"taints", Json::array()}}}});
+  ASSERT_TRUE(reconcile());
+  kube_.patch(kNode, {{"spec", {{"unschedulable", nullptr}}}});
+  ASSERT_TRUE(reconcile());
+  kube_.patch(kNode, {{"spec", {{"unschedulable", true}}}});
+  kube_.patch(remediation_collection() + "/" + remediation().name,
+              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
+  EXPECT_TRUE(node().unschedulable);
+}
+
 TEST_F(ReconcilerTest, NeverTouchesANewNodeOfTheSameName) {
   ASSERT_TRUE(take({order()}));
   kube_.remove(kNode);
