@@ -45,6 +45,17 @@ bool was_given_up(const Remediation& remediation) {
          remediation.acted_severity() == Severity::kIsolate;
 }
 
+// The API server's times have whole seconds. Of those in one a human's word counts most, then the
+// stricter one.
+bool is_later(const Remediation& remediation, const Remediation& than) {
+  const auto weight = [](const Remediation& one) {
+    if (one.status.phase == Phase::kCancelled) return 2;
+    return was_given_up(one) ? 1 : 0;
+  };
+  return std::pair(than.created, weight(than)) <
+         std::pair(remediation.created, weight(remediation));
+}
+
 }  // namespace
 
 void ClusterView::put_node(kube::Node node, std::optional<FleetNode> census) {
@@ -239,7 +250,7 @@ std::vector<NodeIdentity> ClusterView::returned_machines() const {
   for (const auto& [name, remediation] : remediations_) {
     if (remediation.instance_id.empty()) continue;
     const Remediation*& last = last_of[remediation.instance_id];
-    if (last == nullptr || last->created < remediation.created) last = &remediation;
+    if (last == nullptr || is_later(remediation, *last)) last = &remediation;
   }
   std::vector<NodeIdentity> returned;
   for (const auto& [name, node] : nodes_) {

@@ -264,6 +264,20 @@ TEST_F(ReturnedMachine, IsLookedForWhereItIsBackBeforeItWasGivenUp) {
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
+TEST_F(ReturnedMachine, IsTaintedWhereAMilderOneWasOpenedInTheSameSecond) {
+  given_up();
+  Remediation milder = remediation();
+  milder.name = "a-1";
+  milder.severity = Severity::kReboot;
+  replica_->view.put_remediation(milder);
+  registers_again();
+
+  ASSERT_TRUE(look());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(our_taint_on(node()), "isolate");
+}
+
 TEST_F(ReturnedMachine, IsNotTheOneThatCameInItsPlace) {
   given_up();
   registers_again({{"providerID", "aws:///eu-west-1a/i-new"}});
