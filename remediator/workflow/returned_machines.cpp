@@ -1,5 +1,6 @@
 #include "remediator/workflow/returned_machines.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "core/runtime/text.h"
@@ -17,7 +18,8 @@ Order order_for(const NodeIdentity& node, WallTime now) {
           .alertname = kReturnedAlert,
           .fingerprint = short_hash(std::string(kReturnedAlert) + '\n' + node.uid),
           .firing = true,
-          .starts_at = now,
+          // The API server's clock may be ahead: an alert that is older than its node is ignored.
+          .starts_at = std::max(now, node.created.value_or(now)),
           .ends_at = {}};
 }
 

@@ -278,6 +278,17 @@ TEST_F(ReturnedMachine, IsTaintedWhereAMilderOneWasOpenedInTheSameSecond) {
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
+TEST_F(ReturnedMachine, IsTaintedWhereTheServersClockIsAhead) {
+  given_up();
+  registers_again();
+  clock_.jump_wall(-minutes(1));
+
+  ASSERT_TRUE(look());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(our_taint_on(node()), "isolate");
+}
+
 TEST_F(ReturnedMachine, IsNotTheOneThatCameInItsPlace) {
   given_up();
   registers_again({{"providerID", "aws:///eu-west-1a/i-new"}});
