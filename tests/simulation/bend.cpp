@@ -1,5 +1,7 @@
 #include "tests/simulation/bend.h"
 
+#include <algorithm>
+
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/remediation_json.h"
 
@@ -57,6 +59,13 @@ void make_young(const Stage& stage, Json& remediation) {
   }
 }
 
+void forget_failed_drains(Json& remediation) {
+  if (!member_at(member_at(remediation, "status"), "steps").is_array()) return;
+  for (Json& step : remediation["status"]["steps"]) {
+    if (step["name"] == "drain" && step["result"] == "failed") step["result"] = "done";
+  }
+}
+
 void bend_switch(const Stage& stage, Json& config_map) {
   if (stage.is_off(Sabotage::kStop)) config_map["data"]["stop"] = "false";
 }
@@ -78,6 +87,7 @@ void bend_remediation(const Stage& stage, Json& remediation) {
   if (stage.is_off(Sabotage::kPause)) annotations.erase(std::string(kPauseAnnotation));
   if (stage.is_off(Sabotage::kCancel)) annotations.erase(std::string(kCancelAnnotation));
   if (stage.is_off(Sabotage::kTimeout)) make_young(stage, remediation);
+  if (stage.is_off(Sabotage::kDrained)) forget_failed_drains(remediation);
   if (stage.is_off(Sabotage::kApproval)) {
     const Json& asked = member_at(member_at(remediation, "status"), "approval");
     if (!asked.is_object()) return;
@@ -102,6 +112,25 @@ bool drops_version(const Stage& stage, Resource resource) {
       return false;
   }
   return false;
+}
+
+// Nodes and volumes that are not seen although they are there.
+std::optional<http::ClientResponse> hidden(const Stage& stage, const Address& to,
+                                           const std::string& url) {
+  http::ClientResponse answer;
+  if (stage.is_off(Sabotage::kVolumes) && url.contains(kAttachments)) {
+    answer.status = 200;
+    answer.body = R"({"kind":"VolumeAttachmentList","metadata":{},"items":[]})";
+    return answer;
+  }
+  if (!stage.is_off(Sabotage::kNodeGone) || to.resource != Resource::kNode) return std::nullopt;
+  const bool ends = std::ranges::any_of(stage.truth.remediations(), [&](const auto& known) {
+    return known.second.node == to.name && known.second.status.phase == Phase::kTerminating;
+  });
+  if (!ends) return std::nullopt;
+  answer.status = 404;
+  answer.body = R"({"kind":"Status","reason":"NotFound"})";
+  return answer;
 }
 
 // The objects of which there is one: they are created by a POST to their collection.
@@ -140,6 +169,7 @@ Policy bent_policy(const Stage& stage, Policy policy) {
   if (stage.is_off(Sabotage::kZone)) budgets.zone.at_once = kAny;
   if (stage.is_off(Sabotage::kRack)) budgets.labels.clear();
   if (stage.is_off(Sabotage::kCordonCap)) budgets.cordoned = kAny;
+  if (stage.is_off(Sabotage::kEndBudget)) budgets.terminations.clear();
   if (stage.is_off(Sabotage::kStorm)) budgets.storm.share = kAny;
   if (stage.is_off(Sabotage::kMode)) policy.mode = Mode::kFull;
   return policy;
@@ -157,11 +187,13 @@ http::ClientRequest bent_request(const Stage& stage, const Address& to,
 
 std::optional<http::ClientResponse> swallowed(Stage& stage, const Address& to,
                                               const http::ClientRequest& request) {
+  if (request.method == "GET") return hidden(stage, to, request.url);
   const bool is_status = to.resource == Resource::kStatus && request.method == "PATCH";
   if (!is_status || !stage.is_off(Sabotage::kIntent)) return std::nullopt;
   const Json status = (*parse_json(request.body))["status"];
   for (const Json& step : status["steps"]) {
-    if (step["name"] != "reboot" || step["result"] != "intended") continue;
+    const bool is_of_machine = step["name"] == "reboot" || step["name"] == "terminate";
+    if (!is_of_machine || step["result"] != "intended") continue;
     Json object = stage.kube.get(remediation_collection() + "/" + to.name);
     object["status"] = status;
     http::ClientResponse answer;

@@ -1,5 +1,5 @@
-// The cloud behind the machines: it restarts them, refuses, answers too late after having done it
-// or without, or never brings the machine back.
+// The cloud behind the machines: it restarts or ends them, refuses, answers too late after having
+// done it or without, never brings the machine back, or never comes to an end with it.
 #pragma once
 
 #include "remediator/cloud/provider.h"
@@ -12,17 +12,15 @@ class Cloud final : public CloudProvider {
  public:
   Cloud(Stage& stage, Fleet& fleet, Invariants& invariants)
       : stage_(stage), fleet_(fleet), invariants_(invariants) {}
-  [[nodiscard]] bool can(Deed deed, const remediator::Machine&) const override {
-    return deed == Deed::kReboot;
-  }
+  [[nodiscard]] bool can(Deed, const remediator::Machine&) const override { return true; }
   [[nodiscard]] Status reboot(const remediator::Machine& order) override;
-  [[nodiscard]] Status terminate(const remediator::Machine&) override {
-    return fail(ErrorKind::kRefused, "this cloud ends no machines");
-  }
-  [[nodiscard]] Result<Fate> fate(const remediator::Machine&) override { return Fate::kEnding; }
+  [[nodiscard]] Status terminate(const remediator::Machine& order) override;
+  [[nodiscard]] Result<Fate> fate(const remediator::Machine& order) override;
 
  private:
   void restart(Machine& machine);
+  void replace_perhaps(const std::string& node);
+  void end(const remediator::Machine& order, Machine& machine, bool for_ever);
 
   Stage& stage_;
   Fleet& fleet_;

@@ -16,7 +16,6 @@ Result<StepProgress> ScriptedDrain::begin(const StepOrder& order) {
   if (auto allowed = order.permit(); !allowed) {
     return progress(StepResult::kIntended, "drain waits: " + allowed.error().message, order);
   }
-  pods_[order.node.meta.uid] = stage_.chance.between(0, 3);
   return watch(order);
 }
 
@@ -31,11 +30,21 @@ Result<StepProgress> ScriptedDrain::watch(const StepOrder& order) {
     if (stage_.chance.happens(0.03))
       return progress(StepResult::kFailed, "a pod cannot be evicted", order);
   }
-  int& left = pods_[order.node.meta.uid];
-  if (left == 0) return progress(StepResult::kDone, "no pod is left", order);
+  int& left = pods_left(order);
+  if (left == 0) {
+    invariants_.ends().on_drained(order.remediation);
+    return progress(StepResult::kDone, "no pod is left", order);
+  }
   const std::string message = std::to_string(left) + " pods are left";
   --left;
   return progress(StepResult::kRunning, message, order);
+}
+
+// Drawn when they are first looked at: whoever watches what another has begun finds the same.
+int& ScriptedDrain::pods_left(const StepOrder& order) {
+  const std::string drain =
+      order.remediation.name + "/" + std::string(to_string(order.remediation.acted_severity()));
+  return pods_.try_emplace(drain, stage_.chance.between(0, 3)).first->second;
 }
 
 }  // namespace gpuward::remediator::simulation

@@ -18,9 +18,11 @@ class ScriptedDrain final : public StepAction {
   [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
 
  private:
+  [[nodiscard]] int& pods_left(const StepOrder& order);
+
   Stage& stage_;
   Invariants& invariants_;
-  std::map<std::string, int> pods_;  // left, by node UID
+  std::map<std::string, int> pods_;  // left, by Remediation and severity
 };
 
 }  // namespace gpuward::remediator::simulation

@@ -8,12 +8,14 @@ namespace gpuward::remediator::simulation {
 namespace {
 
 using std::chrono::minutes;
+using std::chrono::seconds;
 
 Json ready_condition(bool is_ready) {
   return {{"type", "Ready"}, {"status", is_ready ? "True" : "False"}, {"reason", "Kubelet"}};
 }
 
-Severity draw_severity(Chance& chance) {
+Severity draw_severity(Chance& chance, bool wears_out) {
+  if (wears_out && chance.happens(0.8)) return Severity::kIsolate;
   return std::array{Severity::kMonitor, Severity::kReset, Severity::kReboot,
                     Severity::kIsolate}[chance.weighted({5, 15, 55, 25})];
 }
@@ -43,7 +45,7 @@ Machine* Fleet::find(std::string_view name) {
 
 void Fleet::write_node(const Machine& machine) {
   Json node = fakes::ready_node(machine.name);
-  node["spec"]["providerID"] = "aws:///eu-west-1a/" + machine.instance();
+  node["spec"]["providerID"] = machine.provider_id();
   node["status"]["nodeInfo"]["bootID"] = machine.boot_id(machine.boots);
   put_place(node["metadata"]["labels"], std::stoi(machine.name.substr(machine.name.find('-') + 1)));
   if (stage_.chance.happens(0.04)) node["metadata"]["labels"]["gpuward.dev/managed"] = "false";
@@ -74,9 +76,10 @@ void Fleet::end_alerts(Machine& machine) {
 
 void Fleet::change_one() {
   Machine& machine = stage_.chance.pick(machines_);
-  if (!machine.exists) return come_anew(machine);
+  if (!machine.exists) return come(machine);
+  if (machine.life != Life::kRuns) return stage_.chance.happens(0.2) ? go(machine) : void();
   const bool lies = stage_.setting.has_lies;
-  switch (stage_.chance.weighted({40, 8, 10, lies ? 12 : 0, 5, 5, 5, 4})) {
+  switch (stage_.chance.weighted({40, 8, 10, lies ? 12 : 0, 5, 5, 5, 4, 2, 6, 6})) {
     case 0:
       return break_down(machine);
     case 1:
@@ -91,14 +94,22 @@ void Fleet::change_one() {
       return turn_ready(machine, !machine.is_ready);
     case 6:
       return boot_again(machine);
-    default:
+    case 7:
       return put_repairer(machine);
+    case 8:
+      return begin_end(machine, stage_.clock.steady() + stage_.chance.span(seconds(5), minutes(3)));
+    case 9:
+      return attach_volume(machine);
+    default:
+      return detach_volumes(machine);
   }
 }
 
 void Fleet::break_down(Machine& machine) {
-  machine.fault = std::max(machine.fault, draw_severity(stage_.chance));
+  machine.fault = std::max(machine.fault, draw_severity(stage_.chance, stage_.setting.wears_out));
   machine.heals_by_reboot = stage_.chance.happens(0.7);
+  machine.proof = std::array{Proof::kMeasured, Proof::kLatched,
+                             Proof::kDiagnosed}[stage_.chance.weighted({60, 25, 15})];
   raise(machine, machine.fault);
   stage_.trace.say(machine.name + " breaks: " + std::string(to_string(machine.fault)));
 }
@@ -122,25 +133,9 @@ void Fleet::lie(Machine& machine) {
   machine.voice = stage_.chance.one_of({Voice::kHonest, Voice::kStale, Voice::kOldBoot,
                                         Voice::kSilent, Voice::kBlind, Voice::kInvented});
   if (machine.voice == Voice::kInvented || stage_.chance.happens(0.4)) {
-    raise(machine, draw_severity(stage_.chance));
+    raise(machine, draw_severity(stage_.chance, stage_.setting.wears_out));
   }
   stage_.trace.say(machine.name + " lies: " + std::to_string(static_cast<int>(machine.voice)));
-}
-
-void Fleet::go(Machine& machine) {
-  stage_.remove_node(machine.name);
-  machine.exists = false;
-  machine.is_restarting = false;
-  machine.back_at.reset();
-  stage_.trace.say(machine.name + " is deleted");
-}
-
-// Under the same name, as another machine.
-void Fleet::come_anew(Machine& machine) {
-  machine =
-      Machine{.name = machine.name, .births = machine.births + 1, .alerts = {}, .back_at = {}};
-  write_node(machine);
-  stage_.trace.say(machine.name + " is made anew");
 }
 
 void Fleet::turn_ready(Machine& machine, bool is_ready) {
@@ -178,24 +173,26 @@ void Fleet::begin_restart(Machine& machine, std::optional<Clock::Steady> back_at
 }
 
 void Fleet::come_back() {
+  const Clock::Steady now = stage_.clock.steady();
   for (Machine& machine : machines_) {
-    if (machine.is_restarting && machine.back_at && *machine.back_at <= stage_.clock.steady()) {
-      boot_again(machine);
-    }
+    if (machine.is_restarting && machine.back_at && *machine.back_at <= now) boot_again(machine);
+    if (machine.turns_at && *machine.turns_at <= now) go_on_ending(machine);
   }
 }
 
 std::optional<Clock::Steady> Fleet::next_return() const {
   std::optional<Clock::Steady> next;
   for (const Machine& machine : machines_) {
-    if (machine.back_at) next = std::min(next.value_or(*machine.back_at), *machine.back_at);
+    for (const auto& at : {machine.back_at, machine.turns_at}) {
+      if (at) next = std::min(next.value_or(*at), *at);
+    }
   }
   return next;
 }
 
 void Fleet::break_again() {
   for (Machine& machine : machines_) {
-    if (!machine.exists || machine.fault != Severity::kNone) continue;
+    if (!machine.works() || machine.fault != Severity::kNone) continue;
     machine.fault = Severity::kReboot;
     raise(machine, machine.fault);
     stage_.trace.say(machine.name + " breaks again");
@@ -205,7 +202,9 @@ void Fleet::break_again() {
 void Fleet::settle() {
   for (Machine& machine : machines_) {
     machine.voice = Voice::kHonest;
-    if (!machine.exists) continue;
+    const bool is_hidden = !machine.exists && machine.life == Life::kRuns;
+    if (is_hidden && stage_.chance.happens(0.5)) register_again(machine);
+    if (!machine.works()) continue;
     // Those of other severities than the fault's were lies.
     if (machine.alerted() != machine.fault) end_alerts(machine);
     if (machine.fault != Severity::kNone) raise(machine, machine.fault);

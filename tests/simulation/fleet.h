@@ -19,9 +19,13 @@ class Fleet {
   void change_one();
   // The cloud has taken the order; `back_at` null: it never comes back.
   void begin_restart(Machine& machine, std::optional<Clock::Steady> back_at);
-  // Machines whose restart is over by now come back in another boot.
+  // Machines whose restart is over by now come back in another boot; those that end go on with it.
   void come_back();
   [[nodiscard]] std::optional<Clock::Steady> next_return() const;
+  // It shuts down; `gone_at` null: for ever.
+  void begin_end(Machine& machine, std::optional<Clock::Steady> gone_at);
+  // All at once: it is gone, and another has its name.
+  void replace(Machine& machine);
   // The end of all lies: every alert says what is true, every exporter is honest.
   void settle();
   // Machines that are well need a restart, as those do that were restarted before.
@@ -30,6 +34,8 @@ class Fleet {
   [[nodiscard]] std::vector<Machine>& machines() { return machines_; }
   [[nodiscard]] const std::vector<Machine>& machines() const { return machines_; }
   [[nodiscard]] Machine* find(std::string_view name);
+  // The machine of that spec.providerID, if it has not been replaced.
+  [[nodiscard]] Machine* find_instance(std::string_view provider_id);
 
  private:
   void break_down(Machine& machine);
@@ -37,7 +43,13 @@ class Fleet {
   void flap(Machine& machine);
   void lie(Machine& machine);
   void go(Machine& machine);
-  void come_anew(Machine& machine);
+  void come(Machine& machine);
+  void come_anew(Machine& machine, bool keeps_name = true);
+  void register_again(Machine& machine);
+  void be_gone(Machine& machine);
+  void go_on_ending(Machine& machine);
+  void attach_volume(const Machine& machine);
+  void detach_volumes(const Machine& machine);
   void turn_ready(Machine& machine, bool is_ready);
   void boot_again(Machine& machine);
   void put_repairer(Machine& machine);
@@ -48,6 +60,7 @@ class Fleet {
 
   Stage& stage_;
   std::vector<Machine> machines_;
+  int volumes_ = 0;  // ever attached
 };
 
 }  // namespace gpuward::remediator::simulation

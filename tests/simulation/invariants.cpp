@@ -86,6 +86,7 @@ void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
 }
 
 void Invariants::on_remediation_written(const Remediation* before, const Remediation& after) {
+  ends_.on_written(before, after);
   if (before == nullptr) return;
   for (const AlertEvidence& known : before->alerts) {
     const bool is_kept = std::ranges::any_of(after.alerts, [&](const AlertEvidence& alert) {
@@ -125,10 +126,28 @@ void Invariants::on_intent(const Remediation& before, const Remediation& after,
   check_not_stopped(what + " was intended");
   check_mode(record.step, what + " was intended");
   check_silence(after, what + " was intended");
-  ledger_.check_slot(after, Harm::kDisrupt, what + " was intended");
-  ledger_.check_storm(what + " was intended");
+  const bool is_end = record.step == Step::kTerminate;
+  ledger_.check_slot(after, is_end ? Harm::kTerminate : Harm::kDisrupt, what + " was intended");
+  ledger_.check_storm(after, what + " was intended");
   check_evidence(after, record);
   check_approval(after, record);
+  if (is_of_the_machine(record.step)) ends_.check_drained(after, what);
+  if (!is_end) return;
+  check_measured(after, record);
+  ends_.on_intent(after, record);
+}
+
+// What was once seen and is only latched ends no machine.
+void Invariants::check_measured(const Remediation& after, const StepRecord& record) const {
+  const HealthReport& report = *stage_.looks.back()->report;
+  if (report.diagnostics_severity >= after.severity) return;
+  const auto most = kStateLasts + kOnTheWay;
+  const bool is_measured = std::ranges::any_of(report.observed_at, [&](const auto& observed) {
+    const auto age = *record.intent_at - observed.second;
+    return observed.first >= after.severity && age <= most && -age <= most;
+  });
+  require(is_measured, "measured",
+          "terminate of " + after.name + " was intended on what nothing has measured lately");
 }
 
 void Invariants::check_evidence(const Remediation& after, const StepRecord& record) const {
@@ -183,6 +202,11 @@ void Invariants::on_reboot_asked(const remediator::Machine& order, bool is_on_it
           "node-identity", what + " is of another node");
   require(!owner->wish.pause && !owner->wish.cancel, "paused", what + " was asked for");
   check_not_stopped(what);
+}
+
+void Invariants::on_end_asked(const remediator::Machine& order) {
+  ends_.on_asked(order);
+  check_not_stopped("the end of " + order.provider_id + " was asked for");
 }
 
 void Invariants::on_eviction(const Remediation& remediation, const kube::Node&) {

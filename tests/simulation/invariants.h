@@ -6,6 +6,7 @@
 #include <string>
 
 #include "remediator/cloud/provider.h"
+#include "tests/simulation/end_rules.h"
 #include "tests/simulation/humans.h"
 #include "tests/simulation/ledger_rules.h"
 #include "tests/simulation/stage.h"
@@ -23,10 +24,13 @@ class Invariants {
   // It was written over what the writer had read.
   void check_was_read(const Remediation& before) const;
   void on_reboot_asked(const remediator::Machine& order, bool is_on_its_way);
+  void on_end_asked(const remediator::Machine& order);
   void on_eviction(const Remediation& remediation, const kube::Node& node);
   // After each event, over the whole cluster.
   void check_marks() const;
   [[nodiscard]] LedgerRules& ledger() { return ledger_; }
+  [[nodiscard]] EndRules& ends() { return ends_; }
+  [[nodiscard]] const EndRules& ends() const { return ends_; }
 
  private:
   void on_marks_put(const Remediation& owner, const NodeTruth& before, const kube::Node& after);
@@ -35,6 +39,7 @@ class Invariants {
   void check_mode(Step step, const std::string& what) const;
   void check_silence(const Remediation& after, const std::string& what) const;
   void check_evidence(const Remediation& after, const StepRecord& record) const;
+  void check_measured(const Remediation& after, const StepRecord& record) const;
   void check_approval(const Remediation& after, const StepRecord& record) const;
   void check_hands_off(const std::string& remediation, const std::string& what) const;
   void check_not_stopped(const std::string& what) const;
@@ -42,6 +47,7 @@ class Invariants {
   Stage& stage_;
   const Humans& humans_;
   LedgerRules ledger_{stage_};
+  EndRules ends_{stage_};
   std::map<std::string, int> asked_;            // restarts, by Remediation and attempt
   std::map<std::string, std::string> treated_;  // the Remediation, by restarted machine
 };

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 
+#include "remediator/workflow/returned_machines.h"
+
 namespace gpuward::remediator::simulation {
 namespace {
 
 bool is_disrupted(const Remediation& remediation) {
   return remediation.open() &&
          (remediation.status.find(Step::kDrain) || remediation.status.find(Step::kReboot));
+}
+
+bool fires_as_others_do(const AlertEvidence& alert) {
+  return alert.firing() && alert.alertname != kReturnedAlert;
 }
 
 bool is_cordoned_by_us(const NodeTruth& node) {
@@ -67,6 +73,7 @@ void LedgerRules::on_ledger_written(const Ledger& after) {
           "the circuit breaker was closed by no human");
   check_kept(after);
   for (const Slot& slot : after.slots) {
+    if (slot.harm == Harm::kTerminate) check_terminations(slot);
     if (slot.harm < Harm::kDisrupt || !begun_.try_emplace(slot.remediation, slot.since).second)
       continue;
     check_windows(slot);
@@ -74,8 +81,10 @@ void LedgerRules::on_ledger_written(const Ledger& after) {
   check_arrivals(after);
 }
 
-// By what the replica has surely heard. All alerts of a simulation have the same name.
-void LedgerRules::check_storm(const std::string& what) const {
+// By what the replica has surely heard. All alerts of a simulation have the same name, but those
+// about machines that have come back.
+void LedgerRules::check_storm(const Remediation& of, const std::string& what) const {
+  if (std::ranges::none_of(of.alerts, fires_as_others_do)) return;
   const WindowLimit& storm = stage_.setting.policy.budgets.storm;
   const std::size_t heard = stage_.looks.back()->heard;
   std::vector<WallTime> onsets;
@@ -85,7 +94,7 @@ void LedgerRules::check_storm(const std::string& what) const {
                           stage_.truth.changed(name) <= heard &&
                           stage_.truth.changed(remediation.node) <= heard;
     if (!is_known || !remediation.open()) continue;
-    const auto firing = std::ranges::find_if(remediation.alerts, &AlertEvidence::firing);
+    const auto firing = std::ranges::find_if(remediation.alerts, fires_as_others_do);
     if (firing != remediation.alerts.end()) onsets.push_back(firing->first_received);
   }
   std::ranges::sort(onsets);
@@ -118,6 +127,19 @@ void LedgerRules::check_windows(const Slot& begun) const {
     });
     require(count <= limit.share.nodes, "window",
             std::to_string(count) + " disruptions were begun within a window");
+  }
+}
+
+void LedgerRules::check_terminations(const Slot& begun) {
+  const bool is_new = ended_.try_emplace(begun.remediation, begun.since).second;
+  if (!is_new || stage_.setting.has_clock_jumps) return;
+  for (const WindowLimit& limit : stage_.setting.policy.budgets.terminations) {
+    const auto count = std::ranges::count_if(ended_, [&](const auto& known) {
+      const auto ago = begun.since - known.second;
+      return ago >= ago.zero() && ago < limit.window;
+    });
+    require(count <= limit.share.nodes, "terminate-budget",
+            std::to_string(count) + " ends of machines were begun within a window");
   }
 }
 

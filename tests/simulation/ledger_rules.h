@@ -18,17 +18,19 @@ class LedgerRules {
   // Somebody does what needs a slot of that harm.
   void check_slot(const Remediation& remediation, Harm harm, const std::string& what) const;
   // Somebody begins a disruptive step.
-  void check_storm(const std::string& what) const;
+  void check_storm(const Remediation& of, const std::string& what) const;
   // After each event, over the whole cluster.
   void check_budgets() const;
 
  private:
   void check_kept(const Ledger& after) const;
   void check_windows(const Slot& begun) const;
+  void check_terminations(const Slot& begun);
   void check_arrivals(const Ledger& after);
 
   const Stage& stage_;
   std::map<std::string, WallTime> begun_;  // when each Remediation first had a slot to disrupt
+  std::map<std::string, WallTime> ended_;  // the same to terminate
   std::map<std::string, Arrival> arrived_;
   int closings_ = 0;  // of the breaker, by people
 };

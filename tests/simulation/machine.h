@@ -22,6 +22,16 @@ enum class Voice {
   kInvented,  // of faults that only user space has written of
 };
 
+// What its exporter knows of its fault beyond that it was once seen.
+enum class Proof {
+  kMeasured,   // a check measures it all the time
+  kLatched,    // none has for long
+  kDiagnosed,  // a diagnostic has failed in this boot
+};
+
+// The machine itself, whatever there is of its Node.
+enum class Life { kRuns, kEnding, kGone };
+
 struct Alert {
   Clock::Wall starts_at, ends_at;
   bool is_firing = false;
@@ -33,12 +43,18 @@ struct Machine {
   bool exists = true, is_ready = true;
   Severity fault = Severity::kNone;
   bool heals_by_reboot = true;
+  Proof proof = Proof::kMeasured;
   Voice voice = Voice::kHonest;
   std::map<Severity, Alert> alerts;
   // A restart that the cloud has accepted: when the machine is back; null: it never comes back.
   bool is_restarting = false;
   std::optional<Clock::Steady> back_at;
+  Life life = Life::kRuns;
+  // The next turn of one that ends: it is gone, its Node goes, another comes in its place; null:
+  // there is none.
+  std::optional<Clock::Steady> turns_at;
 
+  [[nodiscard]] bool works() const { return exists && life == Life::kRuns; }
   [[nodiscard]] std::string boot_id(int boot) const {
     return "boot-" + name + "-" + std::to_string(births) + "-" + std::to_string(boot);
   }
@@ -54,6 +70,7 @@ struct Machine {
     return worst;
   }
   [[nodiscard]] std::string instance() const { return "i-" + name + "-" + std::to_string(births); }
+  [[nodiscard]] std::string provider_id() const { return "aws:///eu-west-1a/" + instance(); }
 };
 
 }  // namespace gpuward::remediator::simulation

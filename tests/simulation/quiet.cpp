@@ -15,6 +15,7 @@ constexpr seconds kFirstWait{20};
 constexpr minutes kRound{16}, kLongestWait{12};
 constexpr std::size_t kMostToSettle = 200;  // writes, by machine
 constexpr std::size_t kMostWrites = 3;      // of one Remediation at rest, in an hour
+constexpr std::size_t kMostSteps = 30;      // the same where it goes on with its steps
 
 bool waits_for_somebody(Phase phase) {
   return phase == Phase::kObserved || phase == Phase::kQuarantined || phase == Phase::kWaiting ||
@@ -118,13 +119,22 @@ bool World::is_under_way() const {
   });
 }
 
+// Something goes on by itself, without anybody's doing, once a window of a budget is over.
+bool World::waits_for_time() const {
+  return std::ranges::any_of(stage_.truth.remediations(), [](const auto& known) {
+    const std::string& rule = known.second.status.rule;
+    return known.second.open() && (rule == "budget.terminate" || rule == "budget.window");
+  });
+}
+
 void World::stay_at_rest() {
   const std::size_t before = stage_.truth.changes().size();
+  const auto open = static_cast<std::size_t>(std::ranges::count_if(
+      stage_.truth.remediations(), [](const auto& known) { return known.second.open(); }));
+  const std::size_t most = open * (waits_for_time() ? kMostSteps : kMostWrites);
   settle(minutes(60));
   const std::size_t written = stage_.truth.changes().size() - before;
-  const std::size_t open = static_cast<std::size_t>(std::ranges::count_if(
-      stage_.truth.remediations(), [](const auto& known) { return known.second.open(); }));
-  require(written <= kMostWrites * open, "livelock",
+  require(written <= most, "livelock",
           std::to_string(written) + " writes in an hour of rest, with " + std::to_string(open) +
               " open");
 }
@@ -136,11 +146,28 @@ void World::check_rest() const {
     require(waits_for_somebody(status.phase), "rest",
             name + " is " + std::string(to_string(status.phase)) + ": " + status.message);
     require(!status.message.empty(), "rest", name + " does not say why");
+    invariants_.ends().check_held(remediation);
     require(!needs_human(status.phase) || told_.knows(name, status.phase), "told",
             name + " needs a human and nobody was told");
   }
   for (const Machine& machine : fleet_.machines()) {
-    if (machine.exists && machine.fault >= Severity::kReset) check_quarantined(machine);
+    if (machine.works() && machine.fault >= Severity::kReset) check_quarantined(machine);
+    if (machine.works()) check_returned(machine);
+  }
+}
+
+// A machine that was given up and has come back is tainted, as long as nobody wants it otherwise.
+void World::check_returned(const Machine& machine) const {
+  const NodeTruth& truth = *stage_.truth.node(machine.name);
+  invariants_.ends().check_known(truth);
+  const auto policy = stage_.meant.get();
+  if (exclusion_of(*policy, truth.node) || steps_for(*policy, Severity::kIsolate).empty()) return;
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    const bool is_about_it = remediation.open() && remediation.node_uid == truth.node.meta.uid &&
+                             remediation.alerts.front().alertname == kReturnedAlert;
+    if (!is_about_it || remediation.wish.pause || remediation.status.phase == Phase::kPaused)
+      continue;
+    require(truth.is_tainted, "returned", name + " is open and its node is not tainted");
   }
 }
 

@@ -9,7 +9,7 @@ namespace {
 std::vector<std::string> collections() {
   const std::string state = "/namespaces/" + kStateNamespace;
   return {"/api/v1/nodes", remediation_collection(), "/api/v1" + state + "/configmaps",
-          "/apis/coordination.k8s.io/v1" + state + "/leases"};
+          "/apis/coordination.k8s.io/v1" + state + "/leases", kAttachments};
 }
 
 // The path without its subresource; of a creation that of the object which it makes.

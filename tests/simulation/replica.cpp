@@ -31,6 +31,16 @@ Status Told::tell(const kube::NodeEvent& event) {
   return {};
 }
 
+Result<IntakeCounts> OneByOne::take(std::span<const Order> orders, Clock::Steady deadline) {
+  IntakeCounts sum;
+  for (const Order& order : orders) {
+    const auto taken = intake_.take({&order, 1}, deadline);
+    if (!taken) return std::unexpected(taken.error());
+    sum.accepted += taken->accepted;
+  }
+  return sum;
+}
+
 // The replica is at work: what it is told from here on is a new look.
 class Replica::Turn {
  public:
@@ -78,6 +88,8 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
               {.seed = stage.chance.next() | 1U}),
       slots_(ledger_, store_, view_, stage.policy, stage.clock),
       intake_(view_, intake_store_, queue_, stage.clock),
+      returned_(view_, one_by_one_, stage.clock),
+      end_(api_, outside.cloud),
       reconciler_({.api = api_,
                    .store = store_,
                    .view = view_,
@@ -85,7 +97,11 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                    .reports = &outside.reports,
                    .alerts = outside.alerts,
                    .slots = outside.slots != nullptr ? *outside.slots : slots_,
-                   .step_actions = outside.steps,
+                   .step_actions = [this, others = outside.steps](Step step) -> StepAction* {
+                     if (step != Step::kTerminate) return others(step);
+                     if (stage_.is_off(Sabotage::kEndOnce)) return &ends_again_;
+                     return &end_;
+                   },
                    .permit = [this] { return switch_.permit(); },
                    .announcer = outside.announcer,
                    .observer = observer_,
@@ -110,7 +126,18 @@ void Replica::go_on() {
   stand();
   if (!view_.synced()) return;
   const bool has_led = std::exchange(has_led_, leads());
-  if (leads() && (!has_led || keep_due_ <= stage_.clock.steady())) keep();
+  const bool is_due = leads() && (!has_led || keep_due_ <= stage_.clock.steady());
+  if (is_due) keep();
+  if (leads() && (view_.may_have_returned() || is_due)) take_in_returned();
+}
+
+void Replica::take_in_returned() {
+  if (stage_.is_off(Sabotage::kReturned)) return;
+  is_busy_ = is_taking_ = true;
+  if (const auto taken = returned_.take_in(); !taken)
+    stage_.trace.say(name() + ": " + taken.error().message);
+  is_busy_ = is_taking_ = false;
+  collect_queue();
 }
 
 void Replica::stand() {
@@ -228,8 +255,11 @@ void Replica::remember(const std::string& node) {
   look_.heard = heard_;
   for (const std::string& name : view_.open_for(node)) {
     auto known = *view_.last_remediation(name);
+    if (stage_.sabotage != Sabotage::kNone) {
+      known = as_told(known);
+      view_.put_remediation(known);
+    }
     look_.versions[name] = known.resource_version;
-    if (stage_.sabotage != Sabotage::kNone) view_.put_remediation(as_told(known));
   }
   if (const auto known = view_.last_node(node)) look_.node = *known;
 }

@@ -8,11 +8,14 @@
 
 #include "core/kube/api.h"
 #include "core/kube/leader_candidate.h"
+#include "remediator/actions/terminate_action.h"
 #include "remediator/gates/fenced_client.h"
 #include "remediator/gates/stop_switch.h"
 #include "remediator/workflow/ledger_slots.h"
 #include "remediator/workflow/reconciler.h"
 #include "remediator/workflow/remediation_intake.h"
+#include "remediator/workflow/returned_machines.h"
+#include "tests/simulation/begins_again.h"
 #include "tests/simulation/pulse.h"
 #include "tests/simulation/wire.h"
 
@@ -49,10 +52,22 @@ class Silence final : public WorkflowObserver {
 // What all replicas use of the world outside.
 struct Outside {
   HealthReports& reports;
+  CloudProvider& cloud;
   Slots* slots;          // instead of the ledger's; null: those
   ActiveAlerts* alerts;  // null: there is no Alertmanager to ask
   StepActions steps;
   Announcer& announcer;
+};
+
+// One node after the other: what the product's own does on several threads.
+class OneByOne final : public Intake {
+ public:
+  explicit OneByOne(Intake& intake) : intake_(intake) {}
+  [[nodiscard]] Result<IntakeCounts> take(std::span<const Order> orders,
+                                          Clock::Steady deadline) override;
+
+ private:
+  Intake& intake_;
 };
 
 // What others do while a replica waits for an answer, or stands still for so long.
@@ -99,6 +114,7 @@ class Replica {
   void before_request();
   void stand();
   void keep();
+  void take_in_returned();
   [[nodiscard]] kube::ApiOptions options_with(std::chrono::milliseconds request,
                                               std::chrono::milliseconds retries);
   [[nodiscard]] std::chrono::milliseconds wait_after(ErrorKind kind);
@@ -123,6 +139,10 @@ class Replica {
   LedgerStore ledger_;
   LedgerSlots slots_;
   RemediationIntake intake_;
+  OneByOne one_by_one_{intake_};
+  ReturnedMachines returned_;
+  TerminateAction end_;
+  BeginsAgain ends_again_{end_};
   Reconciler reconciler_;
   Clock::Steady round_due_, keep_due_;
   bool has_led_ = false;

@@ -24,7 +24,7 @@ Result<HealthReport> Reports::said_of(const Machine* machine) {
     return fail(ErrorKind::kTimeout, "Prometheus does not answer");
   }
   if (machine == nullptr || !machine->exists || machine->voice == Voice::kSilent ||
-      machine->is_restarting) {
+      machine->is_restarting || machine->life != Life::kRuns) {
     return fail(ErrorKind::kNotFound, "nothing is known of the node");
   }
   HealthReport report;
@@ -36,6 +36,7 @@ Result<HealthReport> Reports::said_of(const Machine* machine) {
   if (machine->voice == Voice::kStale) {
     report.measured_at -= stage_.chance.span(minutes(1), minutes(10));
   }
+  add_proof(report, *machine);
   if (machine->voice == Voice::kOldBoot) report.boot_id = machine->boot_id(machine->boots - 1);
   if (machine->voice == Voice::kInvented) {
     report.severity = std::max(report.severity, machine->alerted());
@@ -43,9 +44,20 @@ Result<HealthReport> Reports::said_of(const Machine* machine) {
   return report;
 }
 
+void Reports::add_proof(HealthReport& report, const Machine& machine) {
+  if (machine.proof == Proof::kDiagnosed) {
+    report.diagnostics_severity = machine.fault;
+    return;
+  }
+  const auto ago = machine.proof == Proof::kMeasured ? stage_.chance.span(seconds(0), seconds(30))
+                                                     : stage_.chance.span(minutes(4), minutes(30));
+  report.observed_at[machine.fault] = report.measured_at - ago;
+}
+
 HealthReport Reports::bent(HealthReport report, const Machine& machine) const {
   if (stage_.is_off(Sabotage::kFreshness)) report.measured_at = stage_.clock.wall();
   if (stage_.is_off(Sabotage::kBoot)) report.boot_id = machine.boot_id(machine.boots);
+  if (stage_.is_off(Sabotage::kMeasured)) report.observed_at[machine.fault] = stage_.clock.wall();
   if (stage_.is_off(Sabotage::kKernelEvidence)) report.kernel_severity = report.severity;
   if (stage_.is_off(Sabotage::kSeverity)) {
     report.severity = Severity::kIsolate;

@@ -4,7 +4,7 @@
 //
 // What no invariant sees, and other tests hold: percentages, rounding, min_healthy and GPU resets
 // (the nodes of a simulation are few, their budgets plain numbers); recoveries while the breaker is
-// open; the end of a machine; the age of a node and of an alert about one before it; the poll that
+// open; the age of a node and of an alert about one before it; the poll that
 // finds lost alerts (the Alertmanager here comes again by itself); TLS, credentials and rate limits
 // of the webhook; the text of `explain` and the histograms.
 #pragma once
@@ -60,6 +60,15 @@ enum class Sabotage : std::uint8_t {
   kToldAgain,        // what was not told right after its write is read as told
   kTimeout,          // a step that goes on for ever, its intent always young
   kIntake,           // alerts are answered as accepted, and are not
+  kDrained,          // a drain that has failed is read as done
+  kMeasured,         // what is only latched is read as measured now
+  kEndBudget,        // no cap of terminations
+  kVolumes,          // volumes that are attached are not seen
+  kEndOnce,          // an end is asked for again where it is to be watched
+  kInstance,         // the cloud ends whichever machine has the node's name
+  kProof,            // every machine that was to end is taken for gone
+  kNodeGone,         // the Node of a machine that ends is taken for gone
+  kReturned,         // nobody looks for machines that come back
 };
 
 struct SabotageName {
@@ -67,7 +76,7 @@ struct SabotageName {
   std::string_view name;
 };
 
-inline constexpr std::array<SabotageName, 42> kSabotages = {{
+inline constexpr std::array<SabotageName, 51> kSabotages = {{
     {Sabotage::kBudgets, "budgets"},
     {Sabotage::kCluster, "cluster"},
     {Sabotage::kPool, "pool"},
@@ -110,6 +119,15 @@ inline constexpr std::array<SabotageName, 42> kSabotages = {{
     {Sabotage::kToldAgain, "told-again"},
     {Sabotage::kTimeout, "timeout"},
     {Sabotage::kIntake, "intake"},
+    {Sabotage::kDrained, "drained"},
+    {Sabotage::kMeasured, "measured"},
+    {Sabotage::kEndBudget, "terminate-budget"},
+    {Sabotage::kVolumes, "volumes"},
+    {Sabotage::kEndOnce, "end-once"},
+    {Sabotage::kInstance, "instance"},
+    {Sabotage::kProof, "proof"},
+    {Sabotage::kNodeGone, "node-gone"},
+    {Sabotage::kReturned, "returned"},
 }};
 
 [[nodiscard]] constexpr std::optional<Sabotage> parse_sabotage(std::string_view name) {

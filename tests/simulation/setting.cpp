@@ -9,6 +9,7 @@ using std::chrono::minutes;
 PlannedStep quick(Step step) {
   PlannedStep plan = planned(step);
   if (step == Step::kReboot) plan.timeout = minutes(5);
+  if (step == Step::kTerminate) plan.timeout = minutes(10);
   if (step == Step::kVerify) {
     plan.timeout = minutes(6);
     plan.soak = minutes(1);
@@ -20,6 +21,12 @@ PlannedStep with_wait(PlannedStep step, Chance& chance) {
   step.before.approval = chance.happens(0.25);
   if (chance.happens(0.2)) step.before.delay = chance.span(minutes(0), minutes(3));
   return step;
+}
+
+PlannedStep draw_end(Chance& chance) {
+  PlannedStep end = with_wait(quick(Step::kTerminate), chance);
+  end.volumes = {.deadline = chance.span(minutes(1), minutes(6)), .proceeds = chance.happens(0.4)};
+  return end;
 }
 
 // Absolute numbers only, so that the invariants need no census.
@@ -34,6 +41,7 @@ BudgetLimits draw_budgets(Chance& chance, Size size) {
   budgets.zone = {.at_once = some(3)};
   budgets.labels = {{"rack", {.at_once = {1, 0}}}};
   budgets.cordoned = some(4);
+  if (chance.happens(0.5)) budgets.terminations = {{some(2), std::chrono::hours(1)}};
   budgets.storm.share = chance.happens(0.15) ? Share{chance.between(3, 6), 0} : kNever;
   budgets.breaker.share = chance.happens(0.3) ? Share{chance.between(1, 6), 0} : kNever;
   return budgets;
@@ -63,10 +71,26 @@ Policy draw_policy(Chance& chance) {
   policy.steps[Severity::kReset] = chance.happens(0.3) ? rebooted : marks;
   policy.steps[Severity::kReboot] = chance.happens(0.9) ? rebooted : drained;
   policy.steps[Severity::kIsolate] = chance.happens(0.7) ? drained : rebooted;
+  if (chance.happens(0.6)) {
+    policy.steps[Severity::kIsolate] = drained;
+    policy.steps[Severity::kIsolate].push_back(draw_end(chance));
+  }
   if (chance.happens(0.1)) policy.steps[Severity::kIsolate].clear();
   policy.return_to_service.enabled = chance.happens(0.7);
   return policy;
 }
+
+namespace {
+
+// Machines that are worn out are ended without many words: else there are few ends in a short life.
+void end_what_is_worn_out(Setting& setting, Chance& chance) {
+  setting.events += 80;
+  setting.policy.mode = Mode::kFull;
+  auto& plan = setting.policy.steps[Severity::kIsolate];
+  plan = {quick(Step::kTaint), quick(Step::kCordon), quick(Step::kDrain), draw_end(chance)};
+}
+
+}  // namespace
 
 Setting draw_setting(Chance& chance, Size size) {
   Setting setting;
@@ -84,6 +108,8 @@ Setting draw_setting(Chance& chance, Size size) {
   setting.stall = chance.one_of({0.0, 0.0, 0.01, 0.04});
   setting.policy = draw_policy(chance);
   setting.policy.budgets = draw_budgets(chance, size);
+  setting.wears_out = chance.happens(0.2);
+  if (setting.wears_out) end_what_is_worn_out(setting, chance);
   return setting;
 }
 

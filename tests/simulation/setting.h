@@ -15,6 +15,7 @@ struct Setting {
   // Probabilities per request to the API server.
   double fault = 0, crash = 0, interrupt = 0;
   double stall = 0;              // the whole process stands still before it, its lease thread too
+  bool wears_out = false;        // most of what breaks is to be ended, and may be
   bool breaks_again = false;     // what was repaired, once all is at rest
   bool has_alertmanager = true;  // that is asked before disruptive steps
   bool has_humans = true, has_clock_jumps = false, has_lies = true;

@@ -60,11 +60,25 @@ void Stage::patch_node_status(const std::string& name, const Json& patch) {
   truth.put_node(node_in(this->patch(kNodes + name + "/status", patch)), Writer::kOthers, ++tick);
 }
 
-void Stage::remove_node(const std::string& name) {
-  kube.remove(kNodes + name);
-  keep({"DELETE", kNodes + name, nullptr, 200, nullptr});
+void Stage::remove(const std::string& path) {
+  kube.remove(path);
+  keep({"DELETE", path, nullptr, 200, nullptr});
   ++tick;
+}
+
+void Stage::remove_node(const std::string& name) {
+  remove(kNodes + name);
   truth.drop_node(name);
+}
+
+void Stage::attach(const Json& volume) {
+  create(kAttachments, volume);
+  volumes[string_at(volume["spec"], "nodeName")][string_at(volume["metadata"], "name")] = ++tick;
+}
+
+void Stage::detach_all(const std::string& node) {
+  for (const auto& [name, since] : volumes[node]) remove(kAttachments + "/" + name);
+  volumes.erase(node);
 }
 
 void Stage::set_policy(Policy next) {

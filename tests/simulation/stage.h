@@ -34,6 +34,8 @@ inline const std::string kSwitchName = "gpuward-remediator-switch";
 inline const std::string kLedgerName = "gpuward-ledger";
 inline const std::string kLeaseName = "gpuward-remediator";
 
+inline const std::string kAttachments = "/apis/storage.k8s.io/v1/volumeattachments";
+
 enum class Keeps { kNothing, kWrites };
 
 struct Stage {
@@ -44,6 +46,8 @@ struct Stage {
   void patch_node(const std::string& name, const Json& patch);
   void patch_node_status(const std::string& name, const Json& patch);
   void remove_node(const std::string& name);
+  void attach(const Json& volume);
+  void detach_all(const std::string& node);
   void annotate_remediation(const std::string& name, const Json& annotations);
   void set_policy(Policy policy);
   void turn_switch(bool stops);
@@ -70,6 +74,8 @@ struct Stage {
   bool keeps_writes = false;
   std::vector<Written> writes;
   Tick tick = 0;
+  // By node: the VolumeAttachments there, and when each came.
+  std::map<std::string, std::map<std::string, Tick>> volumes;
   std::map<std::string, Tick> ledger_told;  // by replica: its last answer with the ledger
   std::vector<Look*> looks;                 // who is at work, the innermost last
   bool is_quiet = false;                    // nothing goes wrong any more
@@ -80,6 +86,7 @@ struct Stage {
  private:
   Json create(const std::string& collection, const Json& object);
   Json patch(const std::string& path, const Json& patch);
+  void remove(const std::string& path);
 };
 
 }  // namespace gpuward::remediator::simulation

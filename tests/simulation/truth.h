@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ class Truth {
   void drop_node(const std::string& name);
   void put_remediation(Remediation remediation, Tick now);
   void put_ledger(Ledger ledger, Writer writer, Tick now);
+  // The machine of that spec.providerID is gone for good.
+  void note_gone(const std::string& provider_id) { gone_.insert(provider_id); }
 
   [[nodiscard]] const NodeTruth* node(const std::string& name) const;
   [[nodiscard]] const Remediation* remediation(const std::string& name) const;
@@ -53,6 +56,9 @@ class Truth {
   }
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
   [[nodiscard]] Tick ledger_changed() const { return ledger_changed_; }
+  [[nodiscard]] bool is_gone(const std::string& provider_id) const {
+    return gone_.contains(provider_id);
+  }
   // Since when the breaker is open; nullopt where it is not.
   [[nodiscard]] std::optional<Tick> breaker_opened() const { return breaker_opened_; }
   // How often people have closed it.
@@ -73,6 +79,7 @@ class Truth {
   std::map<std::string, Tick> hands_off_;
   std::map<std::string, std::size_t> changed_;  // by name of node or Remediation
   std::map<std::string, Place> places_;
+  std::set<std::string> gone_;  // machines
   PlaceKeys keys_;
   Ledger ledger_;
   Tick ledger_changed_ = 0;

@@ -26,6 +26,7 @@ void World::start(std::size_t replica) {
   replicas_[replica] = std::make_unique<Replica>(
       stage_, invariants_,
       Outside{.reports = reports_,
+              .cloud = cloud_,
               .slots = stage_.is_off(Sabotage::kBudgets) ? &free_slots_ : nullptr,
               .alerts = stage_.setting.has_alertmanager ? &silences_ : nullptr,
               .steps = [this](Step what) { return step(what); },
@@ -171,7 +172,7 @@ void World::interrupt(std::size_t by) {
   ++depth_;
   stage_.trace.say("meanwhile:");
   const std::size_t other = stage_.chance.next() % replicas_.size();
-  switch (stage_.chance.weighted({50, 20, stage_.setting.has_humans ? 20 : 0, 10, 5})) {
+  switch (stage_.chance.weighted({50, 20, stage_.setting.has_humans ? 20 : 0, 10, 5, 5})) {
     case 0:
       if (other == by || replicas_[other]->is_busy()) break;
       replicas_[other]->hear(10);
@@ -188,6 +189,10 @@ void World::interrupt(std::size_t by) {
       break;
     case 3:
       fleet_.change_one();
+      break;
+    case 4:
+      if (Machine* const machine = fleet_.find(stage_.looks.back()->subject))
+        fleet_.replace(*machine);
       break;
     default:  // a request may be on its way for longer than a lease
       let_others_lead(by, stage_.chance.span(seconds(5), seconds(40)));

@@ -1,0 +1,115 @@
+#include "tests/simulation/end_rules.h"
+
+#include <algorithm>
+
+#include "remediator/policy/policy.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+bool was_given_up(const Remediation& remediation) {
+  return remediation.status.phase == Phase::kSuperseded &&
+         remediation.acted_severity() == Severity::kIsolate;
+}
+
+}  // namespace
+
+void EndRules::check_drained(const Remediation& after, const std::string& what) const {
+  require(drained_.contains(drain_of(after)), "drained",
+          what + " was intended and its pods are not gone");
+}
+
+void EndRules::on_intent(const Remediation& after, const StepRecord& record) {
+  require(record.facts.contains("instanceID"), "intent",
+          "an end was intended for " + after.name + " that names no machine");
+  may_ask_.insert(after.name);
+}
+
+void EndRules::on_asked(const remediator::Machine& order) {
+  const std::string what = "the end of " + order.provider_id + " for " + order.remediation;
+  const Remediation* const owner = stage_.truth.remediation(order.remediation);
+  require(owner != nullptr, "intent", what + ": no such Remediation");
+  const StepRecord* const record = owner->status.find(Step::kTerminate);
+  require(record != nullptr && record->result <= StepResult::kRunning, "intent",
+          what + " was asked for without an intent");
+  require(may_ask_.erase(order.remediation) == 1, "once",
+          what + " was asked for twice with one intent");
+  require(!arrived_.contains(order.remediation), "once",
+          what + " was asked for again after it had arrived");
+  require(record->facts.at("instanceID") == order.provider_id, "instance",
+          what + " is not what was intended");
+  require(order.node_uid == owner->node_uid, "node-identity", what + " is of another node");
+  require(!owner->wish.pause && !owner->wish.cancel, "paused", what + " was asked for");
+  check_volumes(*owner, order.node, what);
+}
+
+// Those that had come before the replica began to look.
+void EndRules::check_volumes(const Remediation& owner, const std::string& node,
+                             const std::string& what) const {
+  const auto volumes = stage_.volumes.find(node);
+  if (volumes == stage_.volumes.end()) return;
+  const Tick begun = stage_.looks.back()->begun;
+  if (std::ranges::none_of(volumes->second, [&](const auto& v) { return v.second <= begun; }))
+    return;
+  const auto& plan = stage_.looks.back()->policy->steps.at(owner.acted_severity());
+  const auto step = std::ranges::find(plan, Step::kTerminate, &PlannedStep::step);
+  if (step == plan.end()) return;
+  const StepRecord* const drain = owner.status.find(Step::kDrain);
+  const bool is_late = drain == nullptr || !drain->finished_at ||
+                       stage_.clock.wall() - *drain->finished_at >= step->volumes.deadline;
+  require(step->volumes.proceeds && is_late, "volumes",
+          what + " was asked for while volumes are attached");
+}
+
+void EndRules::on_accepted(const remediator::Machine& order, const std::string& ended) {
+  require(order.provider_id == ended, "instance",
+          ended + " was ended for " + order.remediation + ", which meant " + order.provider_id);
+  arrived_.insert(order.remediation);
+}
+
+void EndRules::on_written(const Remediation* before, const Remediation& after) {
+  if (before == nullptr) last_[after.instance_id] = after.name;
+  if (before == nullptr) return;
+  const bool is_done = after.status.has_done(Step::kTerminate);
+  if (is_done && !before->status.has_done(Step::kTerminate))
+    check_gone(after, "the end of the machine of " + after.name + " is done");
+  if (after.status.phase == Phase::kReplaced && before->open())
+    check_gone(after, after.name + " is Replaced");
+}
+
+void EndRules::check_gone(const Remediation& remediation, const std::string& what) const {
+  const StepRecord* const record = remediation.status.find(Step::kTerminate);
+  require(record != nullptr && record->facts.contains("instanceID") &&
+              stage_.truth.is_gone(record->facts.at("instanceID")),
+          "replaced", what + " and the machine is not gone");
+  const NodeTruth* const node = stage_.truth.node(remediation.node);
+  require(node == nullptr || node->node.meta.uid != remediation.node_uid, "replaced",
+          what + " and the Node is still there");
+}
+
+void EndRules::check_known(const NodeTruth& node) const {
+  const auto last = last_.find(node.node.provider_id);
+  if (last == last_.end()) return;
+  const Remediation& remediation = *stage_.truth.remediation(last->second);
+  const bool is_known = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
+    return known.second.node_uid == node.node.meta.uid;
+  });
+  require(is_known || !was_given_up(remediation), "returned",
+          node.node.meta.name + " has come back after " + remediation.name +
+              " has given it up, and nobody has noticed");
+}
+
+void EndRules::check_held(const Remediation& remediation) const {
+  const StepRecord* const record = remediation.status.find(Step::kTerminate);
+  if (record == nullptr || record->result != StepResult::kFailed) return;
+  const NodeTruth* const node = stage_.truth.node(remediation.node);
+  const auto policy = stage_.meant.get();
+  const Phase phase = remediation.status.phase;
+  if (phase == Phase::kPaused || node == nullptr || exclusion_of(*policy, node->node)) return;
+  if (!allows(policy->mode, Step::kTerminate)) return;  // since it has failed
+  require(phase == Phase::kHeld, "held",
+          "the end of " + remediation.name + "'s machine has failed, and it is " +
+              std::string(to_string(phase)) + ": " + remediation.status.message);
+}
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,46 @@
+// What must be true of the end of machines: when it may be intended and asked for, when it counts
+// as done, and that no machine which was given up comes back unseen. Part of the invariants.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "remediator/cloud/provider.h"
+#include "tests/simulation/stage.h"
+
+namespace gpuward::remediator::simulation {
+
+class EndRules {
+ public:
+  explicit EndRules(const Stage& stage) : stage_(stage) {}
+
+  void on_drained(const Remediation& remediation) { drained_.insert(drain_of(remediation)); }
+  // A step after the drain is intended.
+  void check_drained(const Remediation& after, const std::string& what) const;
+  void on_intent(const Remediation& after, const StepRecord& record);
+  // The cloud is asked for the end of a machine, and has begun with one.
+  void on_asked(const remediator::Machine& order);
+  void on_accepted(const remediator::Machine& order, const std::string& ended);
+  // A replica has written a Remediation; `before` null: it is new.
+  void on_written(const Remediation* before, const Remediation& after);
+  // Once all is at rest.
+  void check_known(const NodeTruth& node) const;
+  void check_held(const Remediation& remediation) const;
+
+ private:
+  [[nodiscard]] static std::string drain_of(const Remediation& remediation) {
+    return remediation.name + "/" + std::string(to_string(remediation.acted_severity()));
+  }
+  void check_volumes(const Remediation& owner, const std::string& node,
+                     const std::string& what) const;
+  void check_gone(const Remediation& remediation, const std::string& what) const;
+
+  const Stage& stage_;
+  std::set<std::string> drained_;            // until no pod was left
+  std::set<std::string> may_ask_;            // Remediations: an intent not used yet
+  std::set<std::string> arrived_;            // Remediations: their machine ends
+  std::map<std::string, std::string> last_;  // the newest Remediation, by instance
+};
+
+}  // namespace gpuward::remediator::simulation

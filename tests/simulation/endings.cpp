@@ -1,0 +1,114 @@
+// The end of machines, and of their Nodes: part of the Fleet. The instance shuts down, then it is
+// gone, then the cloud's controller takes the Node away, then perhaps another comes in its place.
+// A Node alone may go as well: then its kubelet registers it again.
+#include "tests/simulation/fleet.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// Of a machine in the same place: pools, zones and racks go by the number.
+std::string name_beside(const Machine& machine) {
+  constexpr int kAnotherBatch = 2400;
+  const int number = std::stoi(machine.name.substr(machine.name.find('-') + 1));
+  return "gpu-" + std::to_string(number + kAnotherBatch);
+}
+
+}  // namespace
+
+Machine* Fleet::find_instance(std::string_view provider_id) {
+  for (Machine& machine : machines_) {
+    if (machine.provider_id() == provider_id) return &machine;
+  }
+  return nullptr;
+}
+
+void Fleet::begin_end(Machine& machine, std::optional<Clock::Steady> gone_at) {
+  machine.life = Life::kEnding;
+  machine.is_restarting = false;
+  machine.back_at.reset();
+  machine.turns_at = gone_at;
+  if (machine.exists) turn_ready(machine, false);
+  stage_.trace.say(machine.instance() + " shuts down");
+}
+
+void Fleet::go_on_ending(Machine& machine) {
+  const Clock::Steady now = stage_.clock.steady();
+  if (machine.life == Life::kEnding) {
+    be_gone(machine);
+    machine.turns_at = now + stage_.chance.span(seconds(0), minutes(3));
+  } else if (machine.exists) {
+    go(machine);
+    machine.turns_at.reset();
+    if (stage_.chance.happens(0.6))
+      machine.turns_at = now + stage_.chance.span(seconds(5), minutes(5));
+  } else {
+    come_anew(machine, stage_.chance.happens(0.5));
+  }
+}
+
+void Fleet::be_gone(Machine& machine) {
+  machine.life = Life::kGone;
+  end_alerts(machine);
+  detach_volumes(machine);
+  stage_.truth.note_gone(machine.provider_id());
+  stage_.trace.say(machine.instance() + " is gone");
+}
+
+// The Node; its machine goes on with what it does.
+void Fleet::go(Machine& machine) {
+  stage_.remove_node(machine.name);
+  machine.exists = false;
+  machine.is_restarting = false;
+  machine.back_at.reset();
+  stage_.trace.say(machine.name + " is deleted");
+}
+
+void Fleet::come(Machine& machine) {
+  if (machine.life == Life::kEnding) return;
+  if (machine.life == Life::kRuns && stage_.chance.happens(0.6)) return register_again(machine);
+  come_anew(machine, stage_.chance.happens(0.7));
+}
+
+void Fleet::register_again(Machine& machine) {
+  write_node(machine);
+  machine.exists = true;
+  machine.is_ready = true;
+  stage_.trace.say(machine.name + " is registered again");
+}
+
+// As another machine, under the same name or another.
+void Fleet::come_anew(Machine& machine, bool keeps_name) {
+  if (machine.life != Life::kGone) be_gone(machine);
+  machine = Machine{.name = keeps_name ? machine.name : name_beside(machine),
+                    .births = keeps_name ? machine.births + 1 : 1,
+                    .alerts = {},
+                    .back_at = {},
+                    .turns_at = {}};
+  write_node(machine);
+  stage_.trace.say(machine.name + " is made anew");
+}
+
+void Fleet::replace(Machine& machine) {
+  if (machine.exists) go(machine);
+  come_anew(machine);
+}
+
+void Fleet::attach_volume(const Machine& machine) {
+  const std::string name = "csi-" + std::to_string(++volumes_);
+  stage_.attach({{"apiVersion", "storage.k8s.io/v1"},
+                 {"kind", "VolumeAttachment"},
+                 {"metadata", {{"name", name}}},
+                 {"spec",
+                  {{"attacher", "ebs.csi.aws.com"},
+                   {"nodeName", machine.name},
+                   {"source", {{"persistentVolumeName", "pv-" + std::to_string(volumes_)}}}}},
+                 {"status", {{"attached", false}}}});
+  stage_.trace.say(name + " is attached to " + machine.name);
+}
+
+void Fleet::detach_volumes(const Machine& machine) { stage_.detach_all(machine.name); }
+
+}  // namespace gpuward::remediator::simulation
