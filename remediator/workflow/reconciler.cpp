@@ -158,13 +158,16 @@ std::optional<Reconciler::Case> Reconciler::recall(const std::string& name,
 Result<std::optional<Reconciler::Case>> Reconciler::read(const std::string& name,
                                                          std::shared_ptr<const Policy> policy) {
   auto remediation = parts_.store.read(name);
-  const bool is_gone = !remediation && remediation.error().kind == ErrorKind::kNotFound;
-  if (!remediation && !is_gone) return std::unexpected(remediation.error());
-  if (remediation) parts_.view.put_remediation(*remediation);
-  if (is_gone) parts_.view.remove_remediation(name);
-  if (is_gone || !remediation->open()) {
+  if (!remediation) {
+    if (remediation.error().kind != ErrorKind::kNotFound)
+      return std::unexpected(remediation.error());
+    parts_.view.remove_remediation(name);
     forget(name);
-    if (is_gone) return std::nullopt;
+    return std::nullopt;
+  }
+  parts_.view.put_remediation(*remediation);
+  if (!remediation->open()) {
+    forget(name);
     return case_of(std::move(*remediation), std::nullopt, std::move(policy));
   }
   if (auto valid = kube::validate_node_name(remediation->node); !valid)

@@ -3,8 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/aws/client.h"
-#include "tests/support/moto.h"
-#include "tests/support/require.h"
+#include "tests/support/on_moto.h"
 #include "tests/support/temp_dir.h"
 
 namespace gpuward::aws {
@@ -12,17 +11,8 @@ namespace {
 
 constexpr AwsService kIam{"IAM", "iam", "iam", "IAM"};
 
-class MotoSessionsTest : public ::testing::Test {
+class MotoSessionsTest : public support::OnMoto<> {
  protected:
-  static void SetUpTestSuite() {
-    if (!support::Moto::why_unavailable().empty()) return;
-    auto started = support::Moto::start();
-    ASSERT_TRUE(started) << started.error().message;
-    moto = *std::move(started);
-  }
-  static void TearDownTestSuite() { moto.reset(); }
-  void SetUp() override { GPUWARD_REQUIRE(support::Moto::why_unavailable()); }
-
   static Status iam(const std::string& action, http::Query parameters) {
     const auto done = moto->admin().query({.service = kIam,
                                            .action = action,
@@ -32,7 +22,6 @@ class MotoSessionsTest : public ::testing::Test {
     return {};
   }
 
-  inline static std::unique_ptr<support::Moto> moto;
   SystemClock clock;
   http::CurlClient http;
 };

@@ -7,8 +7,7 @@
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "tests/places.inc"
-#include "tests/support/moto.h"
-#include "tests/support/require.h"
+#include "tests/support/on_moto.h"
 #include "tests/unit/remediator/drain/drain_cluster.h"
 
 namespace gpuward::remediator {
@@ -34,19 +33,15 @@ std::string allowing(const std::vector<std::string>& actions) {
   return dump_json({{"Version", "2012-10-17"}, {"Statement", Json::array({statement})}});
 }
 
-class AwsProviderTest : public DrainCluster {
+class AwsProviderTest : public support::OnMoto<DrainCluster> {
  protected:
   static void SetUpTestSuite() {
-    if (!support::Moto::why_unavailable().empty()) return;
-    auto started = support::Moto::start();
-    ASSERT_TRUE(started) << started.error().message;
-    moto = *std::move(started);
+    OnMoto::SetUpTestSuite();
+    if (!moto) return;
     const auto user = moto->add_user("remediator", allowing(shipped_actions()));
     ASSERT_TRUE(user) << user.error().message;
     rights = *user;
   }
-  static void TearDownTestSuite() { moto.reset(); }
-
   void SetUp() override {
     GPUWARD_REQUIRE(support::Moto::why_unavailable());
     Policy wanted;
@@ -93,7 +88,6 @@ class AwsProviderTest : public DrainCluster {
     return id.value_or("");
   }
 
-  inline static std::unique_ptr<support::Moto> moto;
   inline static std::map<std::string, std::string> rights;
   SystemClock system_clock_;
   http::CurlClient web_;

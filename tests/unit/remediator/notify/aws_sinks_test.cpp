@@ -6,8 +6,7 @@
 #include "remediator/notify/sink.h"
 #include "remediator/notify/sns_sink.h"
 #include "tests/fakes/fake_clock.h"
-#include "tests/support/moto.h"
-#include "tests/support/require.h"
+#include "tests/support/on_moto.h"
 #include "tests/support/wait.h"
 #include "tests/unit/core/kube/scripted_client.h"
 #include "tests/unit/remediator/notify/receiver.h"
@@ -104,17 +103,8 @@ TEST(SnsSubject, IsWhatSnsTakes) {
   EXPECT_EQ(sns_subject(std::string(300, 'x')).size(), 100U);
 }
 
-class MotoSinksTest : public ::testing::Test {
+class MotoSinksTest : public support::OnMoto<> {
  protected:
-  static void SetUpTestSuite() {
-    if (!support::Moto::why_unavailable().empty()) return;
-    auto started = support::Moto::start();
-    ASSERT_TRUE(started) << started.error().message;
-    moto = *std::move(started);
-  }
-  static void TearDownTestSuite() { moto.reset(); }
-  void SetUp() override { GPUWARD_REQUIRE(support::Moto::why_unavailable()); }
-
   static aws::XmlElement sns(const std::string& action, http::Query parameters) {
     const auto done = moto->admin().query({.service = aws::kSns,
                                            .action = action,
@@ -134,7 +124,6 @@ class MotoSinksTest : public ::testing::Test {
     return deliver(aws, settings);
   }
 
-  inline static std::unique_ptr<support::Moto> moto;
   SystemClock clock_;
   http::CurlClient http_;
 };

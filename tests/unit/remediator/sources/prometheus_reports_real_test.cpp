@@ -8,10 +8,10 @@
 #include "remediator/sources/prometheus_reports.h"
 #include "tests/support/http_get.h"
 #include "tests/support/ports.h"
-#include "tests/support/process.h"
 #include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
+#include "tests/unit/remediator/sources/real_prometheus.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -68,10 +68,7 @@ class PrometheusReportsOfARealServer : public ::testing::Test {
                                           "    static_configs:\n"
                                           "      - {targets: [\"" +
                                           target + "\"]}\n");
-    auto process = support::Process::spawn(
-        {.argv = {"prometheus", "--config.file=" + config.string(),
-                  "--storage.tsdb.path=" + folder_.path().string() + "/db",
-                  "--web.listen-address=127.0.0.1:" + std::to_string(port)}});
+    auto process = spawn_prometheus(folder_, config, port);
     ASSERT_TRUE(process.has_value()) << process.error().message;
     prometheus_ = *std::move(process);
     ASSERT_TRUE(

@@ -4,33 +4,13 @@
 
 #include "remediator/sources/alertmanager_api.h"
 #include "tests/fakes/fake_clock.h"
+#include "tests/unit/remediator/sources/source_fakes.h"
 
 namespace gpuward::remediator {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
-
-class CannedClient final : public http::Client {
- public:
-  Result<http::ClientResponse> send(const http::ClientRequest& request) override {
-    requests.push_back(request);
-    return answer;
-  }
-  Result<http::ClientResponse> stream(const http::ClientRequest&, std::chrono::milliseconds,
-                                      std::stop_token,
-                                      const std::function<bool(std::string_view)>&) override {
-    return fail(ErrorKind::kInternal, "not used");
-  }
-  void say(int status, std::string body) {
-    http::ClientResponse response;
-    response.status = status;
-    response.body = std::move(body);
-    answer = std::move(response);
-  }
-  std::vector<http::ClientRequest> requests;
-  Result<http::ClientResponse> answer = fail(ErrorKind::kUnavailable, "down");
-};
 
 std::string sample(const std::string& labels, const std::string& value) {
   return R"({"metric":{)" + labels + R"(},"value":[1763712300.1,")" + value + R"("]})";
@@ -117,7 +97,7 @@ TEST(PrometheusReports, RefuseBrokenAnswers) {
 }
 
 TEST(PrometheusReports, AskOnceForTheNode) {
-  CannedClient client;
+  AnsweringClient client;
   fakes::FakeClock clock;
   client.say(200, result_of({kTime, kSeverity, kKernel, kBoot}));
   PrometheusReports reports("http://prometheus:9090/", client, clock);
@@ -131,7 +111,7 @@ TEST(PrometheusReports, AskOnceForTheNode) {
 }
 
 TEST(PrometheusReports, NeverAskForANameThatIsNone) {
-  CannedClient client;
+  AnsweringClient client;
   fakes::FakeClock clock;
   PrometheusReports reports("http://prometheus:9090", client, clock);
 
@@ -140,7 +120,7 @@ TEST(PrometheusReports, NeverAskForANameThatIsNone) {
 }
 
 TEST(PrometheusReports, LeaveAPrometheusAloneThatDidNotAnswer) {
-  CannedClient client;
+  AnsweringClient client;
   fakes::FakeClock clock;
   PrometheusReports reports("http://prometheus:9090", client, clock);
 
@@ -194,7 +174,7 @@ TEST(PrometheusReports, DoNotSeeTheKernelLogWhereAnyExporterDoesNot) {
 }
 
 TEST(PrometheusReports, AreUnavailableWherePrometheusIs) {
-  CannedClient client;
+  AnsweringClient client;
   fakes::FakeClock clock;
   PrometheusReports reports("http://prometheus:9090", client, clock);
   EXPECT_EQ(reports.latest("gpu-01").error().kind, ErrorKind::kUnavailable);
@@ -204,7 +184,7 @@ TEST(PrometheusReports, AreUnavailableWherePrometheusIs) {
 }
 
 TEST(AlertmanagerApi, AsksForFiringAlertsThatNobodyHasSilenced) {
-  CannedClient client;
+  AnsweringClient client;
   client.say(200, "[]");
   AlertmanagerApi api("http://alertmanager:9093/", client);
 
@@ -216,7 +196,7 @@ TEST(AlertmanagerApi, AsksForFiringAlertsThatNobodyHasSilenced) {
 }
 
 TEST(AlertmanagerApi, FailsOnAnythingButAList) {
-  CannedClient client;
+  AnsweringClient client;
   AlertmanagerApi api("http://alertmanager:9093", client);
   EXPECT_FALSE(api.read(std::chrono::milliseconds(1)));
   client.say(500, "[]");

@@ -6,10 +6,10 @@
 #include "remediator/sources/prometheus_source.h"
 #include "tests/support/http_get.h"
 #include "tests/support/ports.h"
-#include "tests/support/process.h"
 #include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
+#include "tests/unit/remediator/sources/real_prometheus.h"
 #include "tests/unit/remediator/sources/source_fakes.h"
 
 namespace gpuward::remediator {
@@ -40,10 +40,7 @@ class AlertsOfARealPrometheus : public ::testing::Test {
     const auto config =
         folder_.write("prometheus.yaml",
                       "global: {evaluation_interval: 1s}\nrule_files: [" + rules.string() + "]\n");
-    auto process = support::Process::spawn(
-        {.argv = {"prometheus", "--config.file=" + config.string(),
-                  "--storage.tsdb.path=" + folder_.path().string() + "/db",
-                  "--web.listen-address=127.0.0.1:" + std::to_string(port)}});
+    auto process = spawn_prometheus(folder_, config, port);
     ASSERT_TRUE(process.has_value()) << process.error().message;
     prometheus_ = *std::move(process);
     source_ = std::make_unique<PrometheusSource>(PrometheusSourceOptions{.url = url_}, client_,

@@ -1,0 +1,22 @@
+// A Prometheus for the tests that ask a real one.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::remediator {
+
+// With its data in the folder; it answers a while later.
+inline Result<std::unique_ptr<support::Process>> spawn_prometheus(
+    const support::TempDir& folder, const std::filesystem::path& config, int port) {
+  return support::Process::spawn(
+      {.argv = {"prometheus", "--config.file=" + config.string(),
+                "--storage.tsdb.path=" + folder.path().string() + "/db",
+                "--web.listen-address=127.0.0.1:" + std::to_string(port)}});
+}
+
+}  // namespace gpuward::remediator
