@@ -93,7 +93,7 @@ TEST_F(ExporterConfig, KeepsTheOldOneWhereTheNewOneIsBadAndSaysSoInAMetric) {
 
   EXPECT_TRUE(exporter.has("gpuward_config_last_reload_successful", "0"));
   EXPECT_TRUE(shows(std::string(kPolicy79) + "isolate\""));
-  EXPECT_THAT(exporter.process().error_output(), HasSubstr("config.yaml:2"));
+  EXPECT_TRUE(exporter.says("config.yaml:2")) << exporter.process().error_output();
 
   exporter.write("config.yaml", "{}\n");
   exporter.process().signal(SIGHUP);

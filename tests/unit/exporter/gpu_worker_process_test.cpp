@@ -138,6 +138,7 @@ TEST_F(GpuWorkerProcess, TrapNodeWithoutADriverIsSaidOnceAndReady) {
 
   EXPECT_TRUE(exporter.has(kUp, "1"));
   EXPECT_TRUE(is_ready());
+  EXPECT_TRUE(exporter.says("no GPU library"));
   const std::string log = exporter.process().error_output();
   EXPECT_THAT(log, Not(HasSubstr("level=error")));
   const auto said = log.find("no GPU library");

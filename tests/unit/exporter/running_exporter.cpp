@@ -91,6 +91,10 @@ bool RunningExporter::has(const std::string& series, const std::string& expected
   return support::poll_until([&] { return value(series) == expected; }, 10s);
 }
 
+bool RunningExporter::says(const std::string& text) const {
+  return support::poll_until([&] { return process_->error_output().contains(text); }, 10s);
+}
+
 std::string xid_series(int code) {
   return "gpuward_xid_errors_total{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:00\",xid=\"" +
          std::to_string(code) + "\"}";

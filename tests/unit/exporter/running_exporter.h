@@ -41,6 +41,8 @@ class RunningExporter {
   [[nodiscard]] std::string value(const std::string& series) const;
   // Whether the series has that value within ten seconds.
   [[nodiscard]] bool has(const std::string& series, const std::string& value) const;
+  // Whether its own log says `text` within ten seconds: a log follows what it tells of.
+  [[nodiscard]] bool says(const std::string& text) const;
 
  private:
   support::TempDir folder_;
