@@ -51,6 +51,7 @@ std::string explain_one(const Remediation& remediation) {
     text += "  the kernel itself says " + std::string(to_string(*status.kernel_severity)) + "\n";
   }
   if (!status.error_class.empty()) text += "  the worst finding is " + status.error_class + "\n";
+  for (const std::string& gpu : status.gpus) text += "  GPU " + gpu + " is among the bad ones\n";
   if (status.escalated_to) {
     text += "  escalated to " + std::string(to_string(*status.escalated_to)) + "\n";
   }

@@ -123,6 +123,9 @@ struct RemediationStatus {
   // Of the worst finding that the exporter has told of the node in that boot (policy/error_class);
   // alerts about nodes name none.
   std::string error_class;
+  // Of the GPUs that needed a reset or worse when something was about to be taken away for them:
+  // the machine's attempts are remembered by them too (ledger.h).
+  std::vector<std::string> gpus;
   // Worse than the evidence, because the steps of the evidence's severity did not help.
   std::optional<Severity> escalated_to;
   // The phase of which a human has been told for sure; absent where its phase need not be told so.

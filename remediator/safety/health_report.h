@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/kube/objects.h"
 #include "core/model/result.h"
@@ -25,6 +26,8 @@ struct HealthReport {
   // Of what a diagnostic has found in that boot.
   Severity diagnostics_severity = Severity::kNone;
   std::string error_class = {};  // of the worst finding; empty where none is told
+  // Of the GPUs that need a reset or worse: serial numbers, UUIDs where a board has none; sorted.
+  std::vector<std::string> gpus = {};
 };
 
 // Where reports come from (sources/prometheus_reports). Any thread.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/kube/names.h"
@@ -15,6 +16,7 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr std::chrono::seconds kQuietAfterFailure{10};
+constexpr std::size_t kLongestSerial = 128;  // as the resource takes it; real ones have 13 digits
 
 // Each part of the answer says in the label `what` which part it is: an instant query drops the
 // metric's name where timestamp() is applied, and gives no sample's own time otherwise.
@@ -28,6 +30,7 @@ struct Parts {
   std::map<Severity, double> observed_at;
   std::optional<std::string> boot_id;
   std::string error_class;
+  std::set<std::string> gpus;
 };
 
 Result<double> sample_value(const Json& sample) {
@@ -48,6 +51,12 @@ void add_finding(const Json& labels, Parts& parts) {
       error_class_of({{"check", string_at(labels, "check")}, {"code", string_at(labels, "code")}},
                      severity.value_or(Severity::kMonitor));
   if (is_milder_class(parts.error_class, found)) parts.error_class = std::move(found);
+}
+
+void add_gpu(const Json& labels, Parts& parts) {
+  std::string serial = string_at(labels, "serial");
+  if (serial.empty()) serial = string_at(labels, "uuid");
+  if (!serial.empty() && serial.size() <= kLongestSerial) parts.gpus.insert(std::move(serial));
 }
 
 Status add_sample(const Json& sample, Parts& parts) {
@@ -72,6 +81,8 @@ Status add_sample(const Json& sample, Parts& parts) {
     known->second = std::min(known->second, *value);
   } else if (what == "finding") {
     add_finding(labels, parts);
+  } else if (what == "gpu") {
+    add_gpu(labels, parts);
   } else if (what == "boot") {
     std::string boot_id = string_at(labels, "boot_id");
     if (parts.boot_id && *parts.boot_id != boot_id) {
@@ -116,6 +127,7 @@ Result<HealthReport> to_report(const Parts& parts) {
   report.kernel_severity = *kernel;
   report.boot_id = *parts.boot_id;
   report.error_class = parts.error_class;
+  report.gpus.assign(parts.gpus.begin(), parts.gpus.end());
   report.sees_kernel_log = parts.kernel_log_up.value_or(0) >= 1;
   return report;
 }
@@ -124,7 +136,8 @@ Result<HealthReport> to_report(const Parts& parts) {
 
 std::string report_query(std::string_view node) {
   // As in the alert rules: on the page of any other job the label `node` is its own invention.
-  const std::string selector = "{job=\"gpuward-exporter\",node=\"" + std::string(node) + "\"}";
+  const std::string matchers = "{job=\"gpuward-exporter\",node=\"" + std::string(node) + "\"";
+  const std::string selector = matchers + "}";
   return part("timestamp(gpuward_node_severity" + selector + ")", "measured_at") + " or " +
          part("gpuward_node_severity" + selector, "severity") + " or " +
          part("gpuward_node_kernel_severity" + selector, "kernel_severity") + " or " +
@@ -132,6 +145,11 @@ std::string report_query(std::string_view node) {
          part("gpuward_node_severity_observed_timestamp_seconds" + selector, "observed") + " or " +
          part("gpuward_node_diagnostics_severity" + selector, "diagnostics") + " or " +
          part("max by (check,code,severity) (gpuward_finding" + selector + ")", "finding") +
+         " or " +
+         part("max by (serial,uuid) (gpuward_gpu_info" + selector +
+                  " and on(pci_bus_id) gpuward_finding" + matchers +
+                  ",severity=~\"reset|reboot|isolate\"})",
+              "gpu") +
          " or " + part("gpuward_boot_info" + selector, "boot");
 }
 

@@ -37,10 +37,11 @@ bool is_worn_out(const Ledger& ledger, const Attempt& attempt) {
 
 std::optional<SlotRefusal> refuse_worn_out(const Ledger& ledger, const Attempt& attempt) {
   if (!is_worn_out(ledger, attempt)) return std::nullopt;
-  return SlotRefusal{.guard = "escalation.repeated",
-                     .message = std::string(to_string(attempt.treatment)) +
-                                " was done on this machine within the last 7 days already",
-                     .is_worn_out = true};
+  return SlotRefusal{
+      .guard = "escalation.repeated",
+      .message = std::string(to_string(attempt.treatment)) +
+                 " was done on this machine or one of its GPUs within the last 7 days already",
+      .is_worn_out = true};
 }
 
 // A machine that another Remediation has reset or restarted is left alone for a while.
@@ -110,7 +111,8 @@ Ledger with_claim(const Ledger& before, const Fleet& fleet, Claim& claim) {
   Ledger ledger = with_arrival(before, claim.remediation, limits, fleet.nodes.size(), claim.now);
   const auto treatment = treatment_of(claim.step);
   const Attempt attempt{.remediation = claim.remediation.name,
-                        .hardware = {.instance_id = claim.request.instance_id, .serials = {}},
+                        .hardware = {.instance_id = claim.request.instance_id,
+                                     .serials = claim.remediation.status.gpus},
                         .treatment = treatment.value_or(Treatment::kReset),
                         .at = claim.now};
   claim.refusal = refuse_treated(ledger, claim, attempt);
@@ -218,13 +220,14 @@ std::optional<LedgerSlots::Spending> LedgerSlots::spending() const {
 }
 
 SpentRecord spent_by(const Remediation& remediation) {
-  SpentRecord record{.remediation = remediation.name,
-                     .node = remediation.node,
-                     .node_uid = remediation.node_uid,
-                     .hardware = {.instance_id = remediation.instance_id, .serials = {}},
-                     .place = {},
-                     .open = remediation.open(),
-                     .steps = {}};
+  SpentRecord record{
+      .remediation = remediation.name,
+      .node = remediation.node,
+      .node_uid = remediation.node_uid,
+      .hardware = {.instance_id = remediation.instance_id, .serials = remediation.status.gpus},
+      .place = {},
+      .open = remediation.open(),
+      .steps = {}};
   for (const StepRecord& step : remediation.status.steps) {
     const auto harm = harm_of(step.step);
     if (harm && step.intent_at) {

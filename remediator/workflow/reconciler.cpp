@@ -7,6 +7,7 @@
 #include "core/kube/names.h"
 #include "remediator/actions/action.h"
 #include "remediator/policy/error_class.h"
+#include "remediator/safety/ledger.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/conditions.h"
 #include "remediator/workflow/milestones.h"
@@ -40,6 +41,16 @@ kube::Node remembered_node(const Remediation& remediation) {
   node.boot_id = remediation.boot_id;
   node.provider_id = remediation.instance_id;
   return node;
+}
+
+// Before anything is taken away for them: what was tried on a GPU goes where the GPU goes.
+void remember_gpus(const Result<HealthReport>& report, Remediation& remediation) {
+  if (!report || report->boot_id != remediation.boot_id) return;
+  std::vector<std::string>& known = remediation.status.gpus;
+  for (const std::string& gpu : report->gpus) {
+    const bool is_known = std::ranges::find(known, gpu) != known.end();
+    if (!is_known && known.size() < kMaxSerials) known.push_back(gpu);
+  }
 }
 
 // No decision asks for more than a report, the alerts and a slot.
@@ -261,6 +272,7 @@ Decision Reconciler::decide_with_answers(Case& now) {
     if (now.is_remembered && !may_go_by_memory(decision)) break;
     if (decision.verdict == Verdict::kAskReport) {
       world.report = report_of(now.remediation.node);
+      remember_gpus(*world.report, now.remediation);
     } else if (decision.verdict == Verdict::kAskAlerts) {
       world.alerts = parts_.alerts->fingerprints();
       if (!*world.alerts) parts_.observer.on_error(now.remediation.node, world.alerts->error());

@@ -188,6 +188,7 @@ RemediationStatus decode_status(const Json& json) {
   status.pre_existing_cordon = flag_at(json, "preExistingCordon");
   status.kernel_severity = parse_severity(string_at(json, "kernelSeverity"));
   status.error_class = string_at(json, "errorClass");
+  status.gpus = texts_at(json, "gpus");
   status.escalated_to = parse_severity(string_at(json, "escalatedTo"));
   status.told_phase = parse_phase(string_at(json, "toldPhase"));
   status.approval = decode_approval(member_at(json, "approval"));
@@ -217,6 +218,7 @@ Json encode_status(const RemediationStatus& status) {
            status.pre_existing_cordon ? Json(*status.pre_existing_cordon) : Json(nullptr)},
           {"kernelSeverity", severity_or_null(status.kernel_severity)},
           {"errorClass", status.error_class.empty() ? Json(nullptr) : Json(status.error_class)},
+          {"gpus", status.gpus},
           {"escalatedTo", severity_or_null(status.escalated_to)},
           {"toldPhase",
            status.told_phase ? Json(std::string(to_string(*status.told_phase))) : Json(nullptr)},

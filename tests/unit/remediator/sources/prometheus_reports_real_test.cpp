@@ -27,8 +27,15 @@ std::string page_of(int severity, int kernel_severity) {
   return "gpuward_node_severity{node=\"gpu-liar\"} " + std::to_string(severity) +
          "\ngpuward_node_kernel_severity{node=\"gpu-liar\"} " + std::to_string(kernel_severity) +
          "\ngpuward_kernel_log_up{node=\"gpu-liar\"} "
-         "1\ngpuward_finding{check=\"xid\",code=\"79\",severity=\"reboot\",gpu=\"0\"} "
-         "1\ngpuward_finding{check=\"xid\",code=\"79\",severity=\"reboot\",gpu=\"1\"} "
+         "1\ngpuward_finding{check=\"xid\",code=\"79\",severity=\"reboot\",gpu=\"0\",pci_bus_id="
+         "\"0000:01:00\"} "
+         "1\ngpuward_finding{check=\"xid\",code=\"79\",severity=\"reboot\",gpu=\"1\",pci_bus_id="
+         "\"0000:02:00\"} "
+         "1\ngpuward_finding{check=\"xid\",code=\"31\",severity=\"monitor\",gpu=\"2\",pci_bus_id="
+         "\"0000:03:00\"} "
+         "1\ngpuward_gpu_info{pci_bus_id=\"0000:01:00\",serial=\"1650\",uuid=\"GPU-a\"} "
+         "1\ngpuward_gpu_info{pci_bus_id=\"0000:02:00\",serial=\"\",uuid=\"GPU-b\"} "
+         "1\ngpuward_gpu_info{pci_bus_id=\"0000:03:00\",serial=\"1652\",uuid=\"GPU-c\"} "
          "1\ngpuward_boot_info{boot_id=\"5f0c\",node=\"gpu-liar\"} 1\n";
 }
 
@@ -102,6 +109,7 @@ TEST_F(PrometheusReportsOfARealServer, CarrySeverityBootAndTimeOfTheLastScrape) 
   EXPECT_EQ(report->kernel_severity, Severity::kNone);
   EXPECT_EQ(report->boot_id, "5f0c");
   EXPECT_EQ(report->error_class, "XID_CRITICAL_79");
+  EXPECT_THAT(report->gpus, ::testing::ElementsAre("1650", "GPU-b"));
   EXPECT_TRUE(report->sees_kernel_log);
   const auto age = std::chrono::system_clock::now() - report->measured_at;
   EXPECT_GE(age, milliseconds(-100));

@@ -58,6 +58,18 @@ TEST(PrometheusReports, NameTheClassOfTheWorstFinding) {
   EXPECT_EQ(decode_report(result_of({kTime, kSeverity, kBoot}))->error_class, "");
 }
 
+TEST(PrometheusReports, NameTheGpusBySerialOrElseByUuid) {
+  const auto gpu = [](const std::string& serial, const std::string& uuid) {
+    return sample(R"("what":"gpu","serial":")" + serial + R"(","uuid":")" + uuid + '"', "1");
+  };
+  const auto report =
+      decode_report(result_of({kTime, kSeverity, kBoot, gpu("1651", "GPU-b"), gpu("1650", "GPU-a"),
+                               gpu("", "GPU-c"), gpu(std::string(200, '9'), "GPU-d")}));
+
+  ASSERT_TRUE(report);
+  EXPECT_THAT(report->gpus, ::testing::ElementsAre("1650", "1651", "GPU-c"));
+}
+
 TEST(PrometheusReports, TakeTheWorstSeverityAndTheOldestTimeOfTwoExporters) {
   const auto report = decode_report(
       result_of({kTime, kSeverity, kBoot, sample(R"("what":"severity","pod":"b")", "4"),

@@ -86,6 +86,23 @@ TEST_F(LedgerSlotsTest, TakeNoMachineTwiceInAWeekForTheSameRemedy) {
   EXPECT_FALSE(ask(again, Step::kReboot));
 }
 
+// A lemon is told by its GPUs, in whatever machine they are put.
+TEST_F(LedgerSlotsTest, TakeNoGpuTwiceInAWeekForTheSameRemedyWhereverItIs) {
+  Remediation first = opened("gpu-01"), second = opened("gpu-02"), third = second;
+  first.status.gpus = {"1650", "1651"};
+  second.status.gpus = {"1652", "1651"};
+  third.status.gpus = {"1653"};
+  ASSERT_FALSE(ask(first, Step::kReboot));
+  ASSERT_TRUE(slots_over_->give_back(first));
+
+  const auto refusal = ask(second, Step::kReboot);
+
+  ASSERT_TRUE(refusal);
+  EXPECT_TRUE(refusal->is_worn_out);
+  EXPECT_THAT(refusal->message, HasSubstr("or one of its GPUs"));
+  EXPECT_FALSE(ask(third, Step::kReboot));
+}
+
 // A reset that did not last is followed by a reboot, and that one counts for itself.
 TEST_F(LedgerSlotsTest, CountResetsAndRebootsOfAMachineApart) {
   const Remediation first = opened("gpu-01");

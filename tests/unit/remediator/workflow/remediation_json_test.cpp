@@ -59,6 +59,7 @@ Remediation full() {
   remediation.status.pre_existing_cordon = true;
   remediation.status.kernel_severity = Severity::kReset;
   remediation.status.error_class = "XID_CRITICAL_79";
+  remediation.status.gpus = {"1650", "GPU-b"};
   remediation.status.closed_at = kNow;
   remediation.status.conditions = {{ConditionType::kHeld, {true, kNow}},
                                    {ConditionType::kClosed, {false, kNow}}};

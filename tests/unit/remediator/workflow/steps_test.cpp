@@ -66,6 +66,22 @@ class StepsTest : public ClusterTest {
   Remediation last_;
 };
 
+// Once something is taken away for them; what a report of another boot says is of other faults.
+TEST_F(StepsTest, RememberTheGpusThatWereBad) {
+  quarantine();
+  reports_.answer->gpus = {"1650"};
+  ASSERT_TRUE(reconcile());
+  finish(Step::kDrain);
+  reports_.answer->gpus = {"1650", "1651"};
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(remediation().status.gpus, ElementsAre("1650", "1651"));
+
+  report(Severity::kReboot, "another-boot");
+  reports_.answer->gpus = {"1652"};
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(remediation().status.gpus, ElementsAre("1650", "1651"));
+}
+
 TEST_F(StepsTest, ContractAARebootIsMarksDrainRebootVerifyAndReturn) {
   quarantine();
 
