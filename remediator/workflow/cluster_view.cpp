@@ -56,6 +56,10 @@ bool is_later(const Remediation& remediation, const Remediation& than) {
          std::pair(remediation.created, weight(remediation));
 }
 
+bool is_unmarked(const Remediation& remediation) {
+  return remediation.status.phase == Phase::kPending && remediation.severity >= Severity::kReset;
+}
+
 }  // namespace
 
 void ClusterView::put_node(kube::Node node, std::optional<FleetNode> census) {
@@ -109,12 +113,26 @@ void ClusterView::put_remediation(Remediation remediation) {
   if (is_new && was_given_up(remediation)) may_have_returned_ = true;
   std::string name = remediation.name;
   const std::string node_uid = remediation.node_uid;
+  if (is_unmarked(remediation)) {
+    pending_.insert(name);
+  } else {
+    pending_.erase(name);
+  }
   remediations_.insert_or_assign(std::move(name), std::move(remediation));
   count_open(node_uid);
 }
 
+std::size_t ClusterView::unmarked_since(WallTime since, const std::string& but_for) const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::ranges::count_if(pending_, [&](const std::string& name) {
+    const Remediation& remediation = remediations_.at(name);
+    return remediation.created >= since && remediation.node != but_for;
+  }));
+}
+
 void ClusterView::remove_remediation(const std::string& name) {
   const std::lock_guard lock(mutex_);
+  pending_.erase(name);
   const auto known = remediations_.find(name);
   if (known == remediations_.end()) return;
   const std::string node_uid = known->second.node_uid;

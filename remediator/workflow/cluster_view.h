@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,6 +63,10 @@ class ClusterView final : public KnownEvidence, public NodeConditions {
   [[nodiscard]] std::vector<ConditionSeen> conditions(
       std::span<const ConditionRule> rules) const override;
 
+  // Nodes but for that one with a Remediation since then, of severity reset or worse, about which
+  // nothing has been decided yet.
+  [[nodiscard]] std::size_t unmarked_since(WallTime since, const std::string& but_for) const;
+
   // The nodes that budgets count, with what is open about each; `use` must not call the view.
   void with_fleet(const std::function<void(const Fleet&)>& use) const;
   [[nodiscard]] std::size_t fleet_size() const;  // of its nodes
@@ -91,6 +96,7 @@ class ClusterView final : public KnownEvidence, public NodeConditions {
   Fleet fleet_;                                     // of nodes_ and remediations_
   std::map<std::string, std::string> own_changes_;  // node name -> resourceVersion, the last
   std::map<std::string, Remediation> remediations_;
+  std::set<std::string> pending_;                    // names of those not decided yet
   std::multimap<std::string, std::string> by_uid_;   // node UID -> name of a Remediation
   std::multimap<std::string, std::string> by_node_;  // node name -> name of a Remediation
 };

@@ -63,6 +63,8 @@ constexpr milliseconds kBetweenWords{5'000};
 constexpr milliseconds kStopInterval{5'000};
 // How soon it is noticed that a step need not wait any longer.
 constexpr milliseconds kObstacleInterval{10'000};
+// How long a node that went bad at the same moment may take to be tainted.
+constexpr milliseconds kMarksFirst{30'000};
 // How soon after an act its node's report is looked at.
 constexpr milliseconds kWeighAfter{5'000};
 
@@ -263,6 +265,8 @@ Decision Reconciler::decide_with_answers(Case& now) {
   World world{.remediation = now.remediation,
               .node = now.node ? &*now.node : nullptr,
               .excluded = now.excluded,
+              .unmarked_elsewhere = parts_.view.unmarked_since(parts_.clock.wall() - kMarksFirst,
+                                                               now.remediation.node),
               .report = {},
               .can_ask_alerts = parts_.alerts != nullptr,
               .alerts = {},

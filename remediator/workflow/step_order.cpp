@@ -69,6 +69,15 @@ std::optional<Gate> window_before(const PlannedStep& step, const Policy& policy,
               std::min(std::chrono::ceil<milliseconds>(opens - now), kLongestGateInterval));
 }
 
+// A job that runs on several bad nodes is to restart once, and on none of them.
+std::optional<Gate> marks_before(const PlannedStep& step, const World& world) {
+  if (step.step != Step::kDrain || world.unmarked_elsewhere == 0) return std::nullopt;
+  return shut("guard.marks-first",
+              "other nodes that went bad a moment ago are to be tainted first: what is evicted "
+              "here is not to start there",
+              seconds(1));
+}
+
 // Neither the exporter's report nor Alertmanager knows of it; the policy says that it is enough.
 bool rests_on_a_condition(const PlannedStep& step, const Policy& policy, const World& world,
                           WallTime now) {
@@ -206,6 +215,7 @@ Phase phase_of(Step step) {
 Gate gate_before(const PlannedStep& step, const Policy& policy, const World& world, WallTime now) {
   if (auto gate = delay_before(step, world.remediation, now)) return *gate;
   if (auto gate = window_before(step, policy, now)) return *gate;
+  if (auto gate = marks_before(step, world)) return *gate;
   if (auto gate = node_before(step, policy, world, now)) return *gate;
   if (!rests_on_a_condition(step, policy, world, now)) {
     if (auto gate = alerts_before(step, world)) return *gate;

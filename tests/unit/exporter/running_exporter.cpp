@@ -88,11 +88,11 @@ std::string RunningExporter::value(const std::string& series) const {
 }
 
 bool RunningExporter::has(const std::string& series, const std::string& expected) const {
-  return support::poll_until([&] { return value(series) == expected; }, 10s);
+  return support::poll_until([&] { return value(series) == expected; }, 30s);
 }
 
 bool RunningExporter::says(const std::string& text) const {
-  return support::poll_until([&] { return process_->error_output().contains(text); }, 10s);
+  return support::poll_until([&] { return process_->error_output().contains(text); }, 30s);
 }
 
 std::string xid_series(int code) {

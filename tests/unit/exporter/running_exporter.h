@@ -39,9 +39,9 @@ class RunningExporter {
   [[nodiscard]] std::string metrics() const { return get("/metrics").body; }
   // The value of the series that is written exactly so; empty where there is none.
   [[nodiscard]] std::string value(const std::string& series) const;
-  // Whether the series has that value within ten seconds.
+  // Whether the series has that value within thirty seconds.
   [[nodiscard]] bool has(const std::string& series, const std::string& value) const;
-  // Whether its own log says `text` within ten seconds: a log follows what it tells of.
+  // Whether its own log says `text` within thirty seconds: a log follows what it tells of.
   [[nodiscard]] bool says(const std::string& text) const;
 
  private:

@@ -1,5 +1,6 @@
 // The steps after taint and cordon, led by the hand: what must be true before one, what is written
 // around it, and where it goes from there.
+#include <algorithm>
 #include <map>
 
 #include "tests/unit/remediator/workflow/cluster_fixture.h"
@@ -65,6 +66,39 @@ class StepsTest : public ClusterTest {
   Policy policy;
   Remediation last_;
 };
+
+// A job on two bad nodes is to restart once: not on the one that is still to be tainted.
+TEST_F(StepsTest, ADrainWaitsForTheMarksOfNodesThatWentBadAtTheSameMoment) {
+  add_node("gpu-02");
+  Order other = order();
+  other.node = "gpu-02";
+  quarantine();
+  ASSERT_TRUE(take({other}));
+
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+  EXPECT_TRUE(std::ranges::any_of(remediations(), [](const Remediation& one) {
+    return one.node == "gpu-01" && one.status.phase == Phase::kWaiting &&
+           one.status.rule == "guard.marks-first";
+  }));
+
+  ASSERT_TRUE(reconcile(10, "gpu-02"));
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+}
+
+TEST_F(StepsTest, ADrainDoesNotWaitForEverForTheMarksOfOthers) {
+  add_node("gpu-02");
+  Order other = order();
+  other.node = "gpu-02";
+  quarantine();
+  ASSERT_TRUE(take({other}));
+
+  clock_.advance(seconds(31));
+  report(Severity::kReboot);
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+}
 
 // Once something is taken away for them; what a report of another boot says is of other faults.
 TEST_F(StepsTest, RememberTheGpusThatWereBad) {
