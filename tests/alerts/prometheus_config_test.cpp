@@ -21,7 +21,7 @@ using ::testing::Not;
 // labels that discovery would give, so that the relabeling is the one that is shipped.
 std::string with_static_pods(const std::string& config) {
   static const std::regex kDiscovery(
-      R"(( *)kubernetes_sd_configs:\n *- role: (pod|endpoints)\n *namespaces: \{names: \[(\w+)\]\}\n)");
+      R"(( *)kubernetes_sd_configs:\n *- role: (pod|endpoints)\n *namespaces: \{names: \[([\w-]+)\]\}\n)");
   const std::string pods =
       "$1static_configs: [{targets: [\"unused:1\"], labels: {"
       "__meta_kubernetes_pod_label_app_kubernetes_io_name: gpuward-exporter, "

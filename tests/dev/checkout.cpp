@@ -52,10 +52,10 @@ exit "${TESTS_END_WITH:-0}")";
 
 Checkout::Checkout() {
   script("dev", repository_file("dev"));
-  fs::create_directories(folder_ / "tests/controlplane");
-  folder_.write("tests/controlplane/go.mod", repository_file("tests/controlplane/go.mod"));
-  fs::create_directories(folder_ / "tests/moto");
-  folder_.write("tests/moto/requirements.txt", repository_file("tests/moto/requirements.txt"));
+  for (const char* pins : {"tests/controlplane/go.mod", "tests/helm/go.mod",
+                           "tests/operatorcrds/go.mod", "tests/moto/requirements.txt"}) {
+    script(pins, repository_file(pins));
+  }
   for (const auto& [name, body] : std::map<std::string, std::string>{{"dpkg-query", kDpkgQuery},
                                                                      {"apt-get", kAptGet},
                                                                      {"cmake", kCmake},
@@ -77,6 +77,12 @@ void Checkout::fill_caches() const {
   for (const char* name : {"kube-apiserver", "kube-controller-manager", "kubectl"}) {
     script(kubernetes + name, "");
   }
+  script("cache/helm-" + found_in("tests/helm/go.mod", "helm\\.sh/helm/v3 v([0-9.]+)") + "/helm",
+         "");
+  script("cache/prometheus-operator-" +
+             found_in("tests/operatorcrds/go.mod", "/prometheus-operator v([0-9.]+)") +
+             "/monitoring.coreos.com_servicemonitors.yaml",
+         "");
 }
 
 void Checkout::script(const std::string& path, const std::string& body) const {

@@ -18,7 +18,8 @@ constexpr const char* kTook = "\n    done in [0-9]+ s\n";
 TEST(Dev, NamesItsCommands) {
   const auto said = Checkout().dev({"help"});
   EXPECT_EQ(said.exit_code, 0);
-  for (const char* command : {"demo", "test", "test --all", "build", "bench", "lint", "deps"}) {
+  for (const char* command :
+       {"demo", "test", "test --all", "build", "bench", "lint", "manifests", "deps"}) {
     EXPECT_THAT(said.output, HasSubstr("\n  " + std::string(command) + " "));
   }
 }

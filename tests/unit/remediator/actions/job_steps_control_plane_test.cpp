@@ -43,7 +43,8 @@ class JobsOnControlPlane : public ::testing::Test {
     auto plane = support::ControlPlane::start(std::move(options));
     ASSERT_TRUE(plane) << plane.error().message;
     plane_ = std::move(*plane);
-    for (const char* file : {"remediator-rbac.yaml", "remediator-jobs-rbac.yaml"}) {
+    for (const char* file :
+         {"exporter-rbac.yaml", "remediator-rbac.yaml", "remediator-jobs-rbac.yaml"}) {
       const auto applied = plane_->apply(std::string(GPUWARD_SOURCE_DIR "/manifests/") + file);
       ASSERT_TRUE(applied) << applied.error().message;
     }

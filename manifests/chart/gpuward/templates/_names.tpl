@@ -1,0 +1,28 @@
+{{/* What several templates say alike. */}}
+
+{{- define "gpuward.remediatorNamespace" -}}
+{{ .Values.remediator.namespace | default .Release.Namespace }}
+{{- end }}
+
+{{- define "gpuward.exporterImage" -}}
+{{ .Values.images.exporter.repository }}:{{ .Values.images.exporter.tag | default .Chart.AppVersion }}
+{{- end }}
+
+{{- define "gpuward.remediatorImage" -}}
+{{ .Values.images.remediator.repository }}:{{ .Values.images.remediator.tag | default .Chart.AppVersion }}
+{{- end }}
+
+{{- define "gpuward.pullSecrets" -}}
+{{- with .Values.images.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "gpuward.networkPolicyFrom" -}}
+- namespaceSelector:
+    matchExpressions:
+      - {key: kubernetes.io/metadata.name, operator: In, values: {{ .Values.networkPolicy.from | toJson }}}
+{{- end }}

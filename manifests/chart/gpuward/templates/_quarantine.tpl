@@ -1,0 +1,70 @@
+{{- define "gpuward.quarantine" -}}
+# DCGM level 4 and the EFA loopback on one node that you have cordoned and drained; takes one to three hours.
+# A template: NODE=...; sed "s/TARGET_NODE_NAME/$NODE/g" exporter-quarantine.yaml | kubectl apply -f -
+# What came of it: kubectl get node $NODE -o jsonpath='{.metadata.annotations.gpu-healthcheck\.aws-samples\.io/quarantine-result}'
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: gpu-quarantine-TARGET_NODE_NAME
+  namespace: {{ .Values.exporter.namespace }}
+  labels:
+    app.kubernetes.io/name: gpu-healthcheck
+    app.kubernetes.io/component: quarantine
+    gpu-healthcheck.aws-samples.io/target-node: TARGET_NODE_NAME
+spec:
+  backoffLimit: 0
+  ttlSecondsAfterFinished: 86400
+  activeDeadlineSeconds: 14400
+  template:
+    metadata:
+      labels:
+        app.kubernetes.io/name: gpu-healthcheck
+        app.kubernetes.io/component: quarantine
+        gpu-healthcheck.aws-samples.io/target-node: TARGET_NODE_NAME
+    spec:
+      serviceAccountName: gpu-healthcheck-quarantine
+      {{- with include "gpuward.pullSecrets" . }}
+      {{- trim . | nindent 6 }}
+      {{- end }}
+      restartPolicy: Never
+      terminationGracePeriodSeconds: 60
+      hostNetwork: true
+      hostPID: true
+      dnsPolicy: ClusterFirstWithHostNet
+      affinity:
+        nodeAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            nodeSelectorTerms:
+              - matchFields:
+                  - {key: metadata.name, operator: In, values: [TARGET_NODE_NAME]}
+      tolerations:
+        - {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}
+        - {key: amd.com/gpu, operator: Exists, effect: NoSchedule}
+        - {key: gpu-healthcheck.aws-samples.io/unhealthy, operator: Exists, effect: NoSchedule}
+        - {key: gpu-healthcheck.aws-samples.io/maintenance, operator: Exists, effect: NoSchedule}
+        - {key: trainy.konduktor.ai/faulty, operator: Exists, effect: NoSchedule}
+        - {key: gpuward.dev/remediation, operator: Exists, effect: NoSchedule}
+        - {key: node.kubernetes.io/unschedulable, operator: Exists, effect: NoSchedule}
+      containers:
+        - name: quarantine
+          image: {{ include "gpuward.exporterImage" . }}
+          imagePullPolicy: {{ .Values.images.exporter.pullPolicy }}
+          args: [quarantine]
+          env:
+            - name: NODE_NAME
+              valueFrom: {fieldRef: {fieldPath: spec.nodeName}}
+          securityContext:
+            privileged: true
+          resources:
+            requests: {cpu: "2", memory: 4Gi}
+            limits: {cpu: "8", memory: 8Gi}
+          volumeMounts:
+            - {name: dev, mountPath: /dev}
+            - {name: sys, mountPath: /sys, readOnly: true}
+            # Where the exporter learns of a pass: its --state.path.
+            - {name: state, mountPath: /var/lib/gpuward}
+      volumes:
+        - {name: dev, hostPath: {path: /dev}}
+        - {name: sys, hostPath: {path: /sys}}
+        - {name: state, hostPath: {path: /var/lib/gpuward, type: DirectoryOrCreate}}
+{{- end }}

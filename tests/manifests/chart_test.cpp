@@ -1,0 +1,121 @@
+// The Helm chart: clean, strict, harmless as it stands, and the one source of the plain YAML.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/runtime/files.h"
+#include "tests/manifests/tools.h"
+#include "tests/support/require.h"
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::manifests {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Chart : public ::testing::Test {
+ protected:
+  void SetUp() override { GPUWARD_REQUIRE(why_no_helm()); }
+
+  static std::string everything() { return tree("tests/manifests/everything.yaml").string(); }
+  static std::string refused(const std::string& value) {
+    const auto outcome =
+        helm({"template", "gpuward", tree("manifests/chart/gpuward").string(), "--set=" + value});
+    EXPECT_NE(outcome.exit_code, 0) << value;
+    return outcome.error_output;
+  }
+};
+
+TEST_F(Chart, LeavesHelmsLintNothingToSay) {
+  for (const std::string& values : {tree("manifests/chart/plain.yaml").string(), everything()}) {
+    const auto outcome =
+        helm({"lint", "--strict", "--values=" + values, tree("manifests/chart/gpuward").string()});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output << outcome.error_output;
+    EXPECT_THAT(outcome.output, Not(HasSubstr("[WARNING]")));
+  }
+}
+
+TEST_F(Chart, RefusesValuesThatItDoesNotKnow) {
+  EXPECT_THAT(refused("exporter.privilegd=true"), HasSubstr("'privilegd' not allowed"));
+  EXPECT_THAT(refused("remediator.policy.mode=all"), HasSubstr("/remediator/policy/mode"));
+  EXPECT_THAT(refused("remediator.grants.everything=true"), HasSubstr("'everything' not allowed"));
+  EXPECT_THAT(refused("networkPolicy.from={}"), HasSubstr("/networkPolicy/from"));
+}
+
+// Without privileges there is no /dev/kmsg, and an exporter without the kernel log is half blind.
+TEST_F(Chart, TakesThePrivilegesAwayOnlyWhereTheKernelLogIsInAFile) {
+  EXPECT_THAT(refused("exporter.privileged=false"), HasSubstr("/exporter/kernelLog/file"));
+  const std::string rendered =
+      chart({"--set=exporter.privileged=false", "--set=exporter.kernelLog.file=/var/log/kern.log",
+             "--show-only=templates/exporter.yaml"});
+  EXPECT_THAT(rendered, HasSubstr("capabilities: {drop: [ALL], add: [SYS_PTRACE]}"));
+  EXPECT_THAT(rendered, HasSubstr("--kernel-log.path=/var/log/kern.log"));
+  EXPECT_THAT(rendered, Not(HasSubstr("privileged: true")));
+}
+
+TEST_F(Chart, ChangesNothingInTheClusterUntilItIsToldTo) {
+  const std::string rendered = chart();
+  EXPECT_THAT(rendered, HasSubstr("\n    mode: observe\n"));
+  EXPECT_THAT(rendered, HasSubstr("      taint: false\n"));
+  for (const char* granted : {"kind: CronJob", "name: gpuward-remediator-jobs",
+                              "name: gpuward-remediator-loki", "monitoring.coreos.com"})
+    EXPECT_THAT(rendered, Not(HasSubstr(granted)));
+  for (const char* role : {"gpuward-remediator-terminate", "gpuward-remediator-delete-pods"})
+    EXPECT_THAT(rendered, Not(HasSubstr("kind: ClusterRole\n  name: " + std::string(role))));
+}
+
+TEST_F(Chart, KeepsTheKindWhenItIsUninstalled) {
+  const std::string rendered = chart({"--show-only=templates/crd.yaml"});
+  EXPECT_THAT(rendered, HasSubstr("    helm.sh/resource-policy: keep\n"));
+  EXPECT_THAT(rendered, HasSubstr("  name: remediations.gpuward.dev\n"));
+}
+
+TEST_F(Chart, HasTheRulesOfTheAlertsFolderWordForWord) {
+  const std::string rendered =
+      chart({"--set=prometheusOperator.rules=true", "--show-only=templates/prometheus-rule.yaml"});
+  std::string indented;
+  std::istringstream lines(text_of("alerts/gpuward.rules.yaml"));
+  for (std::string line; std::getline(lines, line);) indented += "  " + line + "\n";
+  EXPECT_THAT(rendered, HasSubstr(indented));
+}
+
+// Both folders are written by `./dev manifests`.
+void expect_rendered(const std::string& values, const std::string& committed) {
+  support::TempDir folder;
+  const auto outcome = render(folder.path(), tree(values));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.error_output;
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    const std::string name = entry.path().filename().string();
+    EXPECT_EQ(read_file(entry.path()).value_or(""), text_of(committed + "/" + name)) << name;
+    ++files;
+  }
+  EXPECT_GE(files, 14);
+}
+
+TEST_F(Chart, IsWhatThePlainYamlSays) {
+  expect_rendered("manifests/chart/plain.yaml", "manifests");
+}
+
+TEST_F(Chart, RendersEveryValueAsTheSnapshotSays) {
+  expect_rendered("tests/manifests/everything.yaml", "tests/manifests/everything");
+}
+
+TEST_F(Chart, HandsOutTheJobsAndTheRoutesOfThisTree) {
+  const std::string rendered = chart({"--set=remediator.jobTemplates.mount=true"});
+  for (const std::string step : {"collect-evidence", "gpu-reset", "quarantine-job"}) {
+    EXPECT_EQ(file_in(rendered, "gpuward-remediator-jobs", step + ".json"),
+              text_of("manifests/remediator-job-" + step + ".json"));
+  }
+  EXPECT_EQ(file_in(rendered, "gpuward-alertmanager", "alertmanager.yaml"),
+            text_of("alerts/alertmanager.yaml"));
+}
+
+TEST(ChartVersion, IsThatOfThePrograms) {
+  const std::string about = text_of("manifests/chart/gpuward/Chart.yaml");
+  EXPECT_THAT(about, HasSubstr("\nversion: " GPUWARD_VERSION "\n"));
+  EXPECT_THAT(about, HasSubstr("\nappVersion: " GPUWARD_VERSION "\n"));
+}
+
+}  // namespace
+}  // namespace gpuward::manifests

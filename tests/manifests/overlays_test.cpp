@@ -1,0 +1,93 @@
+// The kustomize overlays, and that what stands in every ConfigMap is a file that our programs read.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/manifests/tools.h"
+#include "tests/places.inc"
+#include "tests/support/require.h"
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::manifests {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+void expect_good(std::vector<std::string> argv) {
+  const auto outcome = support::Process::run({.argv = std::move(argv)});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->exit_code, 0) << outcome->output << outcome->error_output;
+}
+
+void expect_our_programs_read(const std::string& documents) {
+  support::TempDir folder;
+  const auto policy =
+      folder.write("policy.yaml", file_in(documents, "gpuward-remediator", "policy.yaml"));
+  expect_good({GPUWARD_BIN_DIR "/gpuward-remediator", "policy", "check", policy.string()});
+  const auto config =
+      folder.write("config.yaml", file_in(documents, "gpuward-exporter", "config.yaml"));
+  expect_good(
+      {GPUWARD_BIN_DIR "/gpuward-exporter", "--check-config", "--config.file=" + config.string()});
+}
+
+TEST(PlainYaml, HasAPolicyAndAConfigurationThatOurProgramsRead) {
+  expect_our_programs_read(text_of("manifests/remediator.yaml") + "\n---\n" +
+                           text_of("manifests/exporter.yaml"));
+}
+
+class Overlay : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override { GPUWARD_REQUIRE(why_no_kubectl()); }
+};
+
+TEST_P(Overlay, IsBuiltAndReadByOurPrograms) {
+  const std::string documents = overlay(GetParam());
+  expect_our_programs_read(documents);
+  EXPECT_THAT(documents, HasSubstr("mode: observe\n"));
+}
+
+// To apply it again would undo a stop.
+TEST_P(Overlay, LeavesTheStopSwitchAlone) {
+  EXPECT_THAT(overlay(GetParam()), Not(HasSubstr("name: gpuward-remediator-switch\n")));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Overlay, ::testing::Values("aws", "amd", "konduktor", "dry-run"),
+                         [](const auto& one) {
+                           const std::string name = one.param;
+                           return name == "dry-run" ? std::string("dry_run") : name;
+                         });
+
+TEST(DryRunOverlay, WritesToNoNodeWhateverThePolicySays) {
+  GPUWARD_REQUIRE(why_no_kubectl());
+  const std::string documents = overlay("dry-run");
+  EXPECT_THAT(documents, HasSubstr("        - --mode=observe\n"));
+  EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"), HasSubstr("preset: none"));
+}
+
+TEST(KonduktorOverlay, SetsItsTaintAndReadsLoki) {
+  GPUWARD_REQUIRE(why_no_kubectl());
+  const std::string documents = overlay("konduktor");
+  EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
+              HasSubstr("{preset: konduktor, taint: true}"));
+  EXPECT_THAT(documents, HasSubstr("        - --loki.url="));
+  EXPECT_THAT(documents, HasSubstr("  - gpuward-log-cursor\n"));
+}
+
+TEST(AmdOverlay, RunsWhereAmdsGpusAreAndAnswersAmdsDevicePlugin) {
+  GPUWARD_REQUIRE(why_no_kubectl());
+  const std::string documents = overlay("amd");
+  EXPECT_THAT(documents, HasSubstr("- key: feature.node.kubernetes.io/amd-gpu\n"));
+  EXPECT_THAT(documents,
+              Not(HasSubstr("- key: nvidia.com/gpu.present\n                operator: In")));
+  EXPECT_THAT(documents, HasSubstr("- mountPath: /var/lib/amd-metrics-exporter\n"));
+}
+
+TEST(AwsOverlay, EndsInstancesUnderARoleOfItsOwn) {
+  GPUWARD_REQUIRE(why_no_kubectl());
+  const std::string documents = overlay("aws");
+  EXPECT_THAT(documents, HasSubstr("eks.amazonaws.com/role-arn: arn:aws:iam::"));
+  EXPECT_THAT(documents, HasSubstr("aws: {reboot: true, terminate: true"));
+}
+
+}  // namespace
+}  // namespace gpuward::manifests

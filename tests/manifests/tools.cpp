@@ -1,0 +1,116 @@
+#include "tests/manifests/tools.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <regex>
+#include <sstream>
+
+#include "core/runtime/files.h"
+#include "tests/places.inc"
+#include "tests/support/cache_folder.h"
+
+namespace gpuward::manifests {
+namespace {
+
+using support::Process;
+
+std::filesystem::path helm_program() {
+  static const std::regex kPin(R"(helm\.sh/helm/v3 v([0-9.]+))");
+  const std::string pins = text_of("tests/helm/go.mod");
+  std::smatch found;
+  if (!std::regex_search(pins, found, kPin)) return {};
+  return support::find_program(
+      (support::cache_folder() / ("helm-" + found[1].str()) / "helm").string());
+}
+
+Process::Outcome run(support::ProcessOptions options) {
+  auto outcome = Process::run(std::move(options));
+  if (outcome) return *std::move(outcome);
+  ADD_FAILURE() << outcome.error().message;
+  return {.exit_code = -1, .output = {}, .error_output = {}};
+}
+
+// From the `---` before `at` to the one after it.
+std::string document_around(const std::string& documents, std::size_t at) {
+  const auto before = documents.rfind("\n---", at);
+  const auto begin = before == std::string::npos ? 0 : before;
+  return documents.substr(begin, documents.find("\n---", at) - begin);
+}
+
+std::string indented_lines(const std::string& text) {
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line) && (line.empty() || line.starts_with("    "));)
+    out += (line.empty() ? line : line.substr(4)) + "\n";
+  return out;
+}
+
+}  // namespace
+
+std::string why_no_helm() {
+  return helm_program().empty() ? "no pinned helm on this machine: run `./dev deps --all`" : "";
+}
+
+std::string why_no_kubectl() {
+  return support::find_program("kubectl").empty()
+             ? "no kubectl on this machine: run `./dev deps --all`"
+             : "";
+}
+
+std::filesystem::path tree(const std::string& path) {
+  return std::filesystem::path(GPUWARD_SOURCE_DIR) / path;
+}
+
+std::string text_of(const std::string& path) {
+  const auto text = read_file(tree(path));
+  EXPECT_TRUE(text) << text.error().message;
+  return text.value_or("");
+}
+
+Process::Outcome helm(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), helm_program().string());
+  return run({.argv = std::move(arguments)});
+}
+
+Process::Outcome kubectl(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "kubectl");
+  return run({.argv = std::move(arguments)});
+}
+
+Process::Outcome render(const std::filesystem::path& folder, const std::filesystem::path& values) {
+  const char* const path = std::getenv("PATH");
+  return run({.argv = {tree("manifests/chart/render").string(), folder.string(), values.string()},
+              .env = {{"PATH", helm_program().parent_path().string() + ":" +
+                                   (path == nullptr ? "/usr/bin:/bin" : path)}}});
+}
+
+std::string chart(std::vector<std::string> arguments) {
+  arguments.insert(
+      arguments.begin(),
+      {"template", "gpuward", tree("manifests/chart/gpuward").string(), "--namespace=gpuward"});
+  const auto outcome = helm(std::move(arguments));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error_output;
+  return outcome.output;
+}
+
+std::string overlay(const std::string& name) {
+  const auto outcome = kubectl({"kustomize", tree("kustomize/" + name).string()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error_output;
+  return outcome.output;
+}
+
+std::string file_in(const std::string& documents, const std::string& name, const std::string& key) {
+  const std::string head = "\n  " + key + ": |";
+  for (auto at = documents.find(head); at != std::string::npos; at = documents.find(head, at + 1)) {
+    const std::string document = document_around(documents, at);
+    if (document.find("\n  name: " + name + "\n") == std::string::npos) continue;
+    std::string text = indented_lines(documents.substr(documents.find('\n', at + 1) + 1));
+    text.erase(text.find_last_not_of('\n') + 1);
+    return text + "\n";
+  }
+  ADD_FAILURE() << "no " << key << " in " << name;
+  return {};
+}
+
+}  // namespace gpuward::manifests

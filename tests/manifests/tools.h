@@ -1,0 +1,38 @@
+// helm and kubectl on what lies in manifests/ and kustomize/, as a user runs them. Used by the
+// tests of this folder.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/support/process.h"
+
+namespace gpuward::manifests {
+
+// Why a test of the chart cannot run here; empty where it can. For GPUWARD_REQUIRE.
+[[nodiscard]] std::string why_no_helm();
+[[nodiscard]] std::string why_no_kubectl();
+
+// Of the tree: "manifests/chart/gpuward".
+[[nodiscard]] std::filesystem::path tree(const std::string& path);
+// A file of the tree; an empty text and a failure of the test where it cannot be read.
+[[nodiscard]] std::string text_of(const std::string& path);
+
+// An exit code other than 0 is a value; one that could not be run fails the test.
+[[nodiscard]] support::Process::Outcome helm(std::vector<std::string> arguments);
+[[nodiscard]] support::Process::Outcome kubectl(std::vector<std::string> arguments);
+// manifests/chart/render into a folder, with a file of values.
+[[nodiscard]] support::Process::Outcome render(const std::filesystem::path& folder,
+                                               const std::filesystem::path& values);
+
+// What the chart renders with these arguments more, and an overlay: YAML of several documents.
+[[nodiscard]] std::string chart(std::vector<std::string> arguments = {});
+[[nodiscard]] std::string overlay(const std::string& name);
+
+// The text under `key: |` of the first document that has `name: NAME` and that key, unindented and
+// with one line end.
+[[nodiscard]] std::string file_in(const std::string& documents, const std::string& name,
+                                  const std::string& key);
+
+}  // namespace gpuward::manifests
