@@ -43,6 +43,28 @@ Family remediations(const Standing& standing) {
   return family;
 }
 
+Family oldest_steps(const Standing& standing) {
+  Family family{kPrefix + "oldest_step_timestamp_seconds",
+                "When the open Remediation that has been longest at its newest step began it",
+                Type::kGauge,
+                {}};
+  for (const ClusterView::Count& count : standing.remediations) {
+    if (!count.oldest_step) continue;
+    family.samples.push_back({{{"phase", std::string(to_string(count.phase))},
+                               {"severity", std::string(to_string(count.severity))}},
+                              seconds_of(*count.oldest_step)});
+  }
+  return family;
+}
+
+Family approvals_waiting(const Standing& standing) {
+  std::size_t number = 0;
+  for (const ClusterView::Count& count : standing.remediations) number += count.unanswered;
+  return gauge(kPrefix + "approvals_waiting",
+               "Remediations whose next step waits for an approval that nobody has given",
+               static_cast<double>(number));
+}
+
 Family mode_info(Mode mode) {
   return {kPrefix + "mode_info",
           "How far the remediator may go",
@@ -182,6 +204,8 @@ Family exclusions_until(const ExclusionList& exclusions) {
 
 void append_standing(std::vector<Family>& families, const Standing& standing) {
   families.push_back(remediations(standing));
+  families.push_back(oldest_steps(standing));
+  families.push_back(approvals_waiting(standing));
   families.push_back(mode_info(standing.mode));
   families.push_back(gauge(kPrefix + "leads", "Whether this replica is the one that acts",
                            standing.leads ? 1 : 0));

@@ -45,6 +45,21 @@ bool was_given_up(const Remediation& remediation) {
          remediation.acted_severity() == Severity::kIsolate;
 }
 
+bool waits_for_yes(const Remediation& remediation) {
+  const auto& approval = remediation.status.approval;
+  return remediation.status.phase == Phase::kWaiting && approval && approval->by.empty();
+}
+
+// When its newest step was begun, or it was opened; nullopt where it is closed.
+std::optional<WallTime> at_step_since(const Remediation& remediation) {
+  if (!remediation.open()) return std::nullopt;
+  std::optional<WallTime> since = remediation.created;
+  for (const StepRecord& step : remediation.status.steps) {
+    if (step.intent_at && (!since || *since < *step.intent_at)) since = step.intent_at;
+  }
+  return since;
+}
+
 // The API server's times have whole seconds. Of those in one a human's word counts most, then the
 // stricter one.
 bool is_later(const Remediation& remediation, const Remediation& than) {
@@ -286,12 +301,19 @@ bool ClusterView::may_have_returned() {
 
 std::vector<ClusterView::Count> ClusterView::count_remediations() const {
   const std::lock_guard lock(mutex_);
-  std::map<std::pair<Phase, Severity>, std::size_t> counts;
+  std::map<std::pair<Phase, Severity>, Count> counts;
   for (const auto& [name, remediation] : remediations_) {
-    ++counts[{remediation.status.phase, remediation.severity}];
+    const Phase phase = remediation.status.phase;
+    Count& count = counts[{phase, remediation.severity}];
+    count.phase = phase;
+    count.severity = remediation.severity;
+    ++count.number;
+    if (waits_for_yes(remediation)) ++count.unanswered;
+    const auto since = at_step_since(remediation);
+    if (since && (!count.oldest_step || *since < *count.oldest_step)) count.oldest_step = since;
   }
   std::vector<Count> result;
-  for (const auto& [key, number] : counts) result.push_back({key.first, key.second, number});
+  for (const auto& [key, count] : counts) result.push_back(count);
   return result;
 }
 

@@ -83,6 +83,9 @@ class ClusterView final : public KnownEvidence, public NodeConditions {
     Phase phase = Phase::kPending;
     Severity severity = Severity::kNone;
     std::size_t number = 0;
+    std::size_t unanswered = 0;  // wait for an approval that nobody has given
+    // Since when the one that has been longest at its newest step is at it; absent where closed.
+    std::optional<WallTime> oldest_step = {};
   };
   [[nodiscard]] std::vector<Count> count_remediations() const;
 

@@ -197,7 +197,7 @@ TEST(MetricsReference, IsWhatTheRemediatorServes) {
   values.decisions["act"] = values.errors["timeout"] = 1;
   values.last_notification = clock.wall();
   remediator::Standing standing;
-  standing.remediations = {{}};
+  standing.remediations = {{.oldest_step = clock.wall()}};
   standing.last_good_reload = clock.wall();
   standing.leads = true;
   http::CurlClient nobody;

@@ -225,7 +225,13 @@ TEST(Metrics, CountWhatHappened) {
 TEST(Metrics, ShowWhatStands) {
   fakes::FakeClock clock;
   Standing standing;
-  standing.remediations = {{Phase::kQuarantined, Severity::kReboot, 3}};
+  standing.remediations = {
+      {.phase = Phase::kQuarantined, .severity = Severity::kReboot, .number = 3},
+      {.phase = Phase::kWaiting,
+       .severity = Severity::kReset,
+       .number = 2,
+       .unanswered = 2,
+       .oldest_step = Clock::Wall(std::chrono::seconds(1500))}};
   standing.mode = Mode::kTaint;
   standing.last_reload_good = false;
 
@@ -234,6 +240,9 @@ TEST(Metrics, ShowWhatStands) {
   EXPECT_THAT(
       text,
       HasSubstr("gpuward_remediator_remediations{phase=\"Quarantined\",severity=\"reboot\"} 3"));
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_approvals_waiting 2"));
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_oldest_step_timestamp_seconds{phase=\"Waiting\","
+                              "severity=\"reset\"} 1500"));
   EXPECT_THAT(text, HasSubstr("gpuward_remediator_mode_info{mode=\"taint\"} 1"));
   EXPECT_THAT(text, HasSubstr("gpuward_config_last_reload_successful 0"));
 }

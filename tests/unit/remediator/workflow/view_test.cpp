@@ -138,5 +138,32 @@ TEST_F(ViewTest, CountsWhatIsOpenAboutEachNode) {
   EXPECT_THAT(fleet().nodes, IsEmpty());
 }
 
+TEST_F(ViewTest, SaysHowLongTheNewestStepIsOldAndWhetherAYesIsMissing) {
+  const auto only = [this] {
+    const auto counts = replica_->view.count_remediations();
+    return counts.size() == 1 ? counts.front() : ClusterView::Count{};
+  };
+  auto seen = remediation();
+  seen.status.phase = Phase::kWaiting;
+  seen.created = clock_.wall() - minutes(15);
+  seen.status.steps.resize(2);
+  seen.status.steps[0].intent_at = clock_.wall() - minutes(9);
+  seen.status.steps[1].intent_at = clock_.wall() - minutes(4);
+  seen.status.approval.emplace().token = "0a1b";
+
+  replica_->view.put_remediation(seen);
+  EXPECT_EQ(only().oldest_step, clock_.wall() - minutes(4));
+  EXPECT_EQ(only().unanswered, 1U);
+
+  seen.status.approval->by = "alice";
+  replica_->view.put_remediation(seen);
+  EXPECT_EQ(only().unanswered, 0U);
+
+  seen.status.phase = Phase::kReleased;
+  replica_->view.put_remediation(seen);
+  EXPECT_EQ(only().number, 1U);
+  EXPECT_FALSE(only().oldest_step);
+}
+
 }  // namespace
 }  // namespace gpuward::remediator
