@@ -156,7 +156,8 @@ void Remediator::assemble() {
                       .observer = witness_,
                       .clock = clock_,
                       .notifications = &notifier_,
-                      .exclusions = &exclusions_});
+                      .exclusions = &exclusions_,
+                      .leads = [this] { return election_->is_leader(); }});
   webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{.policy = &policy_}, *intake_,
                                                    alertmanager_.get(), witness_, clock_);
   returned_ = std::make_unique<ReturnedMachines>(view_, *intake_, clock_);

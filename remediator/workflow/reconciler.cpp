@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/kube/names.h"
+#include "core/runtime/clock.h"
 #include "remediator/actions/action.h"
 #include "remediator/policy/error_class.h"
 #include "remediator/safety/ledger.h"
@@ -13,6 +14,7 @@
 #include "remediator/workflow/milestones.h"
 #include "remediator/workflow/notices.h"
 #include "remediator/workflow/status_change.h"
+#include "remediator/workflow/step_order.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -51,6 +53,11 @@ void remember_gpus(const Result<HealthReport>& report, Remediation& remediation)
     const bool is_known = std::ranges::find(known, gpu) != known.end();
     if (!is_known && known.size() < kMaxSerials) known.push_back(gpu);
   }
+}
+
+// As the resource has it; empty where there is none.
+std::string intent_of(const StepRecord* record) {
+  return record == nullptr || !record->intent_at ? "" : to_rfc3339_ms(*record->intent_at);
 }
 
 // No decision asks for more than a report, the alerts and a slot.
@@ -415,12 +422,14 @@ Status Reconciler::wait_for(Case& now, const std::string& what) {
 }
 
 StepOrder Reconciler::order_of(const Case& now) {
-  const StepRecord* record = now.remediation.status.find(now.decision.step->step);
+  const Step step = now.decision.step->step;
+  const StepRecord* record = now.remediation.status.find(step);
   return {.remediation = now.remediation,
           .node = now.target,
           .step = *now.decision.step,
           .facts = record == nullptr ? Facts() : record->facts,
-          .permit = [this, name = now.remediation.name] { return permit(name); },
+          .permit = [this, step, name = now.remediation.name,
+                     intended = intent_of(record)] { return permit_step(name, step, intended); },
           .now = parts_.clock.wall()};
 }
 
@@ -496,17 +505,35 @@ bool Reconciler::is_not_worth_a_write(const Case& now, const RemediationStatus& 
 
 Status Reconciler::permit(const std::string& remediation) {
   if (auto allowed = parts_.permit(); !allowed) return allowed;
-  return wishes_.ask(remediation, [&] { return wish_on(remediation); });
+  return wishes_.ask(remediation, [&]() -> Status {
+    const auto current = wish_on(remediation);
+    return current ? Status() : std::unexpected(current.error());
+  });
 }
 
-Status Reconciler::wish_on(const std::string& remediation) {
-  const auto current = parts_.store.read(remediation);
+Status Reconciler::permit_step(const std::string& remediation, Step step,
+                               const std::string& intended) {
+  if (auto allowed = parts_.permit(); !allowed) return allowed;
+  const std::string key = remediation + "/" + std::string(to_string(step)) + "/" + intended;
+  auto stands = wishes_.ask(key, [&]() -> Status {
+    const auto current = wish_on(remediation);
+    if (!current) return std::unexpected(current.error());
+    const StepRecord* record = current->status.find(step);
+    if (record != nullptr && is_under_way(*record) && intent_of(record) == intended) return {};
+    return fail(ErrorKind::kCancelled, "the step is not intended any more as it was");
+  });
+  if (!stands || !parts_.leads || parts_.leads()) return stands;
+  return fail(ErrorKind::kCancelled, "this replica does not lead any more");
+}
+
+Result<Remediation> Reconciler::wish_on(const std::string& remediation) {
+  auto current = parts_.store.read(remediation);
   if (!current) return with_context("before a change", current.error());
   if (current->wish.pause) return fail(ErrorKind::kCancelled, "a human has said pause");
   if (current->wish.cancel) return fail(ErrorKind::kCancelled, "a human has said cancel");
   // What a step has handed out may outlive it: an eviction that waits for its turn.
   if (!current->open()) return fail(ErrorKind::kCancelled, "the remediation is closed");
-  return {};
+  return current;
 }
 
 // Written before the node is touched. After a crash or a conflict the same intent stands already.

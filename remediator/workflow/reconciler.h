@@ -50,6 +50,9 @@ struct ReconcilerParts {
   Clock& clock;
   Notifications* notifications = nullptr;  // null: nobody is told but by Events
   ExclusionStore* exclusions = nullptr;    // null: nobody is excluded for a while
+  // Whether this process leads still; asked last before anything leaves for others than the API
+  // server, which refuses those who do not. Null: there is no other.
+  std::function<bool()> leads = {};
 };
 
 class Reconciler {
@@ -97,7 +100,11 @@ class Reconciler {
   // The same question as parts_.permit, for one Remediation: read afresh, because a human may have
   // said cancel or pause since.
   [[nodiscard]] Status permit(const std::string& remediation);
-  [[nodiscard]] Status wish_on(const std::string& remediation);
+  // For a step that was intended at that time (RFC 3339): only while that intent stands. A process
+  // that stood still has been overtaken by another, which has withdrawn it or done it.
+  [[nodiscard]] Status permit_step(const std::string& remediation, Step step,
+                                   const std::string& intended);
+  [[nodiscard]] Result<Remediation> wish_on(const std::string& remediation);
   [[nodiscard]] Status record_intent(Case& now, const NodePlan& plan);
   [[nodiscard]] Status record_failure(Case& now, const Error& error);
   [[nodiscard]] Status write(Case& now, const RemediationStatus& next);
@@ -113,7 +120,8 @@ class Reconciler {
   std::mutex mutex_;
   std::set<std::string> distrusted_;              // Remediations of which the view was not enough
   std::map<std::string, Clock::Steady> said_at_;  // by Remediation, of steps that go on
-  JointReads wishes_;  // by Remediation: many evictions of one drain wait at the same moment
+  JointReads
+      wishes_;  // by Remediation and step: many evictions of one drain wait at the same moment
 };
 
 }  // namespace gpuward::remediator

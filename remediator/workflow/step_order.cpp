@@ -19,10 +19,6 @@ constexpr seconds kGateInterval{15};
 // The same where it is known when that will be true; a human may have changed it.
 constexpr milliseconds kLongestGateInterval = std::chrono::minutes(1);
 
-bool is_under_way(const StepRecord& record) {
-  return record.result == StepResult::kIntended || record.result == StepResult::kRunning;
-}
-
 // Evidence that could not be collected is no reason to leave a bad node as it is.
 bool is_behind_us(const StepRecord& record) {
   if (record.result == StepResult::kDone) return true;
@@ -144,6 +140,10 @@ std::string how_to_approve(const Remediation& remediation, const ApprovalRecord&
 }
 
 }  // namespace
+
+bool is_under_way(const StepRecord& record) {
+  return record.result == StepResult::kIntended || record.result == StepResult::kRunning;
+}
 
 const StepRecord* counting_record(const Remediation& remediation, Step step) {
   const StepRecord* record = remediation.status.find(step);

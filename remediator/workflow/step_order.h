@@ -20,6 +20,9 @@ namespace gpuward::remediator {
 [[nodiscard]] const PlannedStep* next_step(const std::vector<PlannedStep>& plan,
                                            const Remediation& remediation);
 
+// Intended or running.
+[[nodiscard]] bool is_under_way(const StepRecord& record);
+
 // A step that is under way, at whatever severity it was begun: it is seen to its end before
 // anything else. Nullopt where there is none.
 [[nodiscard]] std::optional<PlannedStep> step_under_way(const Policy& policy,

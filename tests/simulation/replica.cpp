@@ -105,7 +105,10 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                    .permit = [this] { return switch_.permit(); },
                    .announcer = outside.announcer,
                    .observer = observer_,
-                   .clock = stage.clock}),
+                   .clock = stage.clock,
+                   .notifications = nullptr,
+                   .exclusions = nullptr,
+                   .leads = [this] { return stage_.is_off(Sabotage::kFence) || leads(); }}),
       round_due_(stage.clock.steady()),
       keep_due_(stage.clock.steady()) {
   look_.who = std::move(name);

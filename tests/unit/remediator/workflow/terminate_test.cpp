@@ -157,6 +157,25 @@ TEST_F(TerminateTest, PassesItsGuardsAnewWhereTheCallHasNotArrived) {
   EXPECT_EQ(remediation().status.rule, "guard.evidence");
 }
 
+// A process that stood still finds that the one which led meanwhile has withdrawn what it intended.
+TEST_F(TerminateTest, IsNotAskedForByWhoeverHasBeenOvertaken) {
+  drain();
+  machine_is(StepResult::kIntended, "not asked for");
+  steps_[Step::kTerminate].before = [&] {
+    steps_[Step::kTerminate].before = {};
+    auto other = make_replica();
+    catch_up(*other);
+    ASSERT_TRUE(other->reconciler.reconcile("gpu-01"));
+    ASSERT_EQ(remediation().status.find(Step::kTerminate), nullptr);
+  };
+
+  ASSERT_FALSE(reconcile(1)) << "what it would write is of yesterday";
+
+  EXPECT_FALSE(steps_[Step::kTerminate].permitted);
+  EXPECT_EQ(steps_[Step::kTerminate].permitted.error().message,
+            "the step is not intended any more as it was");
+}
+
 TEST_F(TerminateTest, WaitsForWhatTheStepNamesBeforeAnythingIsWritten) {
   steps_[Step::kTerminate].waits_for = "1 volume is still attached: pv-1";
   drain();
