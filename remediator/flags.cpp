@@ -20,6 +20,7 @@ struct Words {
   std::string severity;             // of policy explain
   std::vector<std::string> labels;  // "key=value" each
   std::string lasts = "30m";        // of exclusions add
+  std::string since = "7d";         // of replay
   bool check_config = false;
   int monitor_interval = 30;
 };
@@ -198,6 +199,28 @@ CLI::App* add_reset_command(CLI::App& app, Flags& flags) {
   return reset;
 }
 
+CLI::App* add_replay_command(CLI::App& app, Flags& flags, Words& words) {
+  CLI::App* replay = app.add_subcommand(
+      "replay", "Say what a policy would have done about the alerts of the past");
+  replay->add_option("file", flags.config_file, "YAML file with the policy")->required();
+  CLI::Option* history = replay->add_option(
+      "--history", flags.replay.history,
+      "What Prometheus' /api/v1/query_range has answered to ALERTS{alertstate=\"firing\"}, "
+      "instead of --prometheus.url");
+  replay->add_option("--since", words.since, "How far back Prometheus is asked: 12h, 30d")
+      ->excludes(history)
+      ->capture_default_str();
+  replay->add_option("--nodes", flags.replay.nodes,
+                     "What `kubectl get nodes -o json` has said, instead of --kubeconfig");
+  replay->add_flag("--approve", flags.replay.humans_say_yes,
+                   "As if a human said yes to each step that waits for it");
+  replay->add_option("-o,--output", flags.output, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  replay->fallthrough();
+  return replay;
+}
+
 Commands add_commands(CLI::App& app, Flags& flags, Words& words) {
   CLI::App* list = app.add_subcommand("list", "List the remediations, open ones first");
   list->fallthrough();
@@ -211,6 +234,7 @@ Commands add_commands(CLI::App& app, Flags& flags, Words& words) {
   Commands commands = {
       {list, Command::kList},
       {add_reset_command(app, flags), Command::kReset},
+      {add_replay_command(app, flags, words), Command::kReplay},
       {breaker, Command::kShowBreaker},
       {close, Command::kCloseBreaker},
       {approve, Command::kApprove},
@@ -274,6 +298,9 @@ std::string interpret(const Words& words, Flags& flags) {
   const auto lasts = parse_duration(words.lasts);
   if (!lasts || lasts->count() <= 0) return "--for: must be a time such as 30m, 12h or 7d";
   flags.exclusion.lasts = *lasts;
+  const auto since = parse_duration(words.since);
+  if (!since || since->count() <= 0) return "--since: must be a time such as 12h or 30d";
+  flags.replay.since = *since;
   const std::string& url = flags.told.webhook_url;
   if (!url.empty() && !url.starts_with("http://") && !url.starts_with("https://")) {
     return "WEBHOOK_URL must begin with http:// or https://";

@@ -38,7 +38,8 @@ enum class Command : std::uint8_t {
   kImportExclusions,
   kReset,
   kCheckPolicy,
-  kExplainPolicy
+  kExplainPolicy,
+  kReplay
 };
 
 // Of the commands about exclusions.
@@ -47,6 +48,13 @@ struct ExclusionFlags {
   std::chrono::milliseconds lasts = std::chrono::minutes(30);
   std::string reason = {};
   std::string file = {};  // of import
+};
+
+// Of replay.
+struct ReplayFlags {
+  std::string history = {}, nodes = {};  // files
+  std::chrono::milliseconds since = std::chrono::hours(24 * 7);
+  bool humans_say_yes = false;
 };
 
 struct Flags {
@@ -74,6 +82,8 @@ struct Flags {
   std::optional<Severity> severity;  // of policy explain; none: all
   std::string token;                 // of approve
   ExclusionFlags exclusion;
+  ReplayFlags replay;
+  std::string output = "table";           // of replay: "table" or "json"
   std::string taint{kTaintKey};           // of reset
   bool dry_run = false, cancels = false;  // of reset
   LogLevel log_level = LogLevel::kInfo;

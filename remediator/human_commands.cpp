@@ -182,6 +182,7 @@ Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) 
     case Command::kCheckPolicy:
     case Command::kExplainPolicy:
     case Command::kReset:
+    case Command::kReplay:
       break;
   }
   return fail(ErrorKind::kInternal, "no command of a human's");

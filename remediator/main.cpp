@@ -18,6 +18,7 @@
 #include "remediator/notify/sink.h"
 #include "remediator/policy_commands.h"
 #include "remediator/remediator.h"
+#include "remediator/replay_command.h"
 #include "remediator/reset_command.h"
 
 namespace {
@@ -140,6 +141,8 @@ int run(const Flags& flags) {
       return print(flags, gpuward::remediator::run_exclusion_command);
     case Command::kReset:
       return reset(flags);
+    case Command::kReplay:
+      return print(flags, gpuward::remediator::run_replay);
     case Command::kCheckPolicy:
     case Command::kExplainPolicy:
       return print(flags, gpuward::remediator::run_policy_command);

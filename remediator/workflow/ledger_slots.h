@@ -18,9 +18,6 @@
 
 namespace gpuward::remediator {
 
-// A machine that was restarted for a fault within this time is not restarted again for one.
-inline constexpr std::chrono::hours kRebootLasts{24 * 7};
-
 class LedgerSlots final : public Slots {
  public:
   // All must outlive it.

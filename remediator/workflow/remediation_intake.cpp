@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "remediator/workflow/remediation_name.h"
+#include "remediator/workflow/fold_orders.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -17,52 +17,6 @@ namespace {
 constexpr std::size_t kMaxWaiting = 20'000;  // nodes in the queue
 constexpr std::size_t kParallelNodes = 8;
 constexpr int kMaxTries = 6;
-
-struct Folded {
-  Remediation remediation;
-  IntakeCounts counts;
-  bool is_new = false;
-  bool changed = false;
-};
-
-Remediation open_new(const NodeIdentity& node, std::span<const Remediation> closed) {
-  int last = 0;
-  for (const Remediation& remediation : closed) last = std::max(last, count_in(remediation.name));
-  Remediation fresh;
-  fresh.name = remediation_name(node.name, node.uid, last + 1);
-  fresh.node = node.name;
-  fresh.node_uid = node.uid;
-  fresh.boot_id = node.boot_id;
-  fresh.instance_id = node.instance_id;
-  return fresh;
-}
-
-bool is_older_than_node(const Order& order, const NodeIdentity& node) {
-  return order.firing && node.created && order.starts_at < *node.created;
-}
-
-// What `orders` make of what is known of the node. Pure.
-Folded fold_all(const NodeIdentity& node, std::vector<Remediation> known,
-                std::span<const Order> orders, WallTime now) {
-  Folded result;
-  const auto open = std::find_if(known.begin(), known.end(), std::mem_fn(&Remediation::open));
-  const bool has_open = open != known.end();
-  result.is_new = !has_open;
-  result.remediation = has_open ? *open : open_new(node, known);
-  for (const Order& order : orders) {
-    const bool opens = order.firing && !is_late_repeat(order, known, now);
-    const bool is_moot = !has_open && !result.changed && !opens;
-    if (is_moot || is_older_than_node(order, node)) {
-      ++result.counts.ignored;
-    } else if (fold(result.remediation, order, now) == Change::kSome) {
-      ++result.counts.accepted;
-      result.changed = true;
-    } else {
-      ++result.counts.duplicate;
-    }
-  }
-  return result;
-}
 
 void add(IntakeCounts& sum, const IntakeCounts& more) {
   sum.accepted += more.accepted;
@@ -129,7 +83,7 @@ Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& 
                                                             Clock::Steady deadline) {
   std::vector<Remediation> known = view_.remediations_of(node.uid);
   for (int attempt = 0; attempt < kMaxTries; ++attempt) {
-    const Folded folded = fold_all(node, std::move(known), orders, clock_.wall());
+    const FoldedOrders folded = fold_orders(node, std::move(known), orders, clock_.wall());
     if (!folded.changed) return folded.counts;
     if (clock_.steady() >= deadline) break;
     auto written = folded.is_new ? store_.create(folded.remediation)

@@ -26,11 +26,11 @@ namespace gpuward::remediator {
 // The step of a kBegin decision as intended, with what it has to know again later.
 [[nodiscard]] RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
                                            Severity severity, Mode mode, Facts facts, WallTime now);
-// How the decision's step goes; a step whose time is over has failed. kIntended: nothing was done,
-// and the record is as before the step.
 // Whether `next` only says in other words how far that step is.
 [[nodiscard]] bool is_same_but_for_words(const RemediationStatus& next,
                                          const RemediationStatus& known, Step step);
+// How the decision's step goes; a step whose time is over has failed. kIntended: nothing was done,
+// and the record is as before the step.
 [[nodiscard]] RemediationStatus with_progress(RemediationStatus status, const Decision& decision,
                                               const StepProgress& progress, WallTime now);
 

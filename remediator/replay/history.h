@@ -1,0 +1,53 @@
+// Which alerts fired when, as a Prometheus remembers it in the series ALERTS: what the replay goes
+// through. Pure.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/result.h"
+#include "remediator/policy/remediation.h"
+#include "remediator/sources/alertmanager_payload.h"
+
+namespace gpuward::remediator {
+
+// One alert from its first sample to its last.
+struct AlertEpisode {
+  Alert alert;  // starts_at: the first sample
+  WallTime last;
+
+  [[nodiscard]] WallTime starts_at() const { return alert.starts_at; }
+};
+
+// Of /api/v1/query_range, or of /api/v1/query with a range: both answer in a way that add() reads.
+[[nodiscard]] std::string history_query();
+
+// Collects answers, which must come in the order of their times.
+class AlertHistory {
+ public:
+  // An alert that is silent for longer than `gap` has ended, and what follows is another episode.
+  explicit AlertHistory(std::chrono::milliseconds gap) : gap_(gap) {}
+
+  // A matrix as Prometheus' API answers it. kInvalid where it is none; kTooLarge where there are
+  // more than kMostEpisodes.
+  [[nodiscard]] Status add(std::string_view body);
+
+  // All, the earliest first.
+  [[nodiscard]] std::vector<AlertEpisode> take();
+
+  static constexpr std::size_t kMostEpisodes = 200'000;
+  static constexpr std::size_t kMostBytes = 256U << 20U;  // of one answer
+
+ private:
+  [[nodiscard]] Status add_series(std::size_t index, std::map<std::string, std::string> labels,
+                                  const std::vector<WallTime>& times);
+
+  std::chrono::milliseconds gap_;
+  std::map<std::string, std::vector<AlertEpisode>> by_fingerprint_;
+  std::size_t episodes_ = 0;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,203 @@
+#include "remediator/replay/replay.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "remediator/sources/orders.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct Dated {
+  WallTime at;
+  Order order;
+};
+
+kube::Node made_up(const std::string& name) {
+  kube::Node node;
+  node.meta.name = name;
+  node.resources = {"nvidia.com/gpu"};
+  return node;
+}
+
+// Goes through what came in the order of time, and looks at nodes when they want to be looked at.
+class Player {
+ public:
+  explicit Player(ReplayStage& stage) : stage_(stage) {}
+
+  void play(const std::vector<Dated>& orders, WallTime to) {
+    for (auto next = orders.begin(); next != orders.end();) {
+      look_until(next->at);
+      // What came at one moment is known before anything is decided.
+      const WallTime at = next->at;
+      std::set<std::string> about;
+      for (; next != orders.end() && next->at == at; ++next) {
+        stage_.take(next->order, at);
+        about.insert(next->order.node);
+      }
+      for (const std::string& node : about) look(node, at);
+    }
+    look_until(to);
+  }
+
+ private:
+  // Before that moment.
+  void look_until(WallTime end) {
+    while (!due_.empty() && due_.begin()->first < end) {
+      const auto [at, node] = *due_.begin();
+      due_.erase(due_.begin());
+      next_.erase(node);
+      look(node, at);
+    }
+  }
+
+  void look(const std::string& node, WallTime now) {
+    if (const auto known = next_.find(node); known != next_.end()) {
+      due_.erase({known->second, node});
+      next_.erase(known);
+    }
+    if (const auto again = stage_.look(node, now)) {
+      next_[node] = now + *again;
+      due_.insert({now + *again, node});
+    }
+  }
+
+  ReplayStage& stage_;
+  std::set<std::pair<WallTime, std::string>> due_;
+  std::map<std::string, WallTime> next_;
+};
+
+struct Sorted {
+  std::vector<Dated> orders;
+  std::size_t not_for_us = 0;
+};
+
+Sorted orders_of(const Policy& policy, const std::vector<AlertEpisode>& history) {
+  Sorted sorted;
+  for (const AlertEpisode& episode : history) {
+    const Orders made = to_orders(std::span(&episode.alert, 1), policy.foreign_alerts);
+    if (made.orders.empty()) ++sorted.not_for_us;
+    for (const Order& order : made.orders) {
+      sorted.orders.push_back({.at = episode.starts_at(), .order = order});
+      Order end = order;
+      end.firing = false;
+      end.ends_at = episode.last;
+      sorted.orders.push_back({.at = episode.last + milliseconds(1), .order = std::move(end)});
+    }
+  }
+  std::ranges::stable_sort(sorted.orders, {}, &Dated::at);
+  return sorted;
+}
+
+WallTime end_of(const std::vector<AlertEpisode>& history) {
+  WallTime end{};
+  for (const AlertEpisode& episode : history) end = std::max(end, episode.last);
+  // What the last alerts began is seen to its end.
+  return end + std::chrono::hours(24);
+}
+
+}  // namespace
+
+ReplayResult replay(std::shared_ptr<const Policy> policy, std::vector<kube::Node> nodes,
+                    const std::vector<AlertEpisode>& history, const ReplayOptions& options) {
+  ReplayResult result;
+  result.alerts = history.size();
+  const Sorted sorted = orders_of(*policy, history);
+  result.not_for_us = sorted.not_for_us;
+  if (nodes.empty()) {
+    std::set<std::string> names;
+    for (const Dated& one : sorted.orders) names.insert(one.order.node);
+    for (const std::string& name : names) nodes.push_back(made_up(name));
+    result.made_up_nodes = names.size();
+  }
+  ReplayStage stage(std::move(policy), nodes, options);
+  result.nodes = stage.nodes();
+  for (const Dated& one : sorted.orders) {
+    if (one.order.firing && !stage.knows(one.order.node)) ++result.without_node;
+  }
+  if (!history.empty()) {
+    result.from = history.front().starts_at();
+    result.to = end_of(history);
+    Player(stage).play(sorted.orders, result.to);
+  }
+  result.events = stage.events();
+  return result;
+}
+
+namespace {
+
+// What is counted while going through the events once.
+class Counter {
+ public:
+  void count(const ReplayEvent& event) {
+    remediated_.insert(event.node);
+    end_wait(event);
+    const bool acts =
+        event.kind == ReplayEvent::Kind::kAct || event.kind == ReplayEvent::Kind::kDone;
+    for (const Step step : event.steps) {
+      if (acts) by_step_[step].insert(event.node);
+    }
+    if (event.kind == ReplayEvent::Kind::kAct &&
+        std::ranges::find(event.steps, Step::kCordon) != event.steps.end())
+      go_out(event);
+    if (event.kind == ReplayEvent::Kind::kWait) waits_[event.node] = {event.rule, event.at};
+    if (event.kind != ReplayEvent::Kind::kEnd) return;
+    out_.erase(event.node);
+    ++summary_.ends[event.text.substr(0, event.text.find(':'))];
+  }
+
+  ReplaySummary finish(WallTime to) {
+    for (const auto& [node, wait] : std::map(waits_)) {
+      end_wait({.at = to, .node = node, .rule = {}, .text = {}, .steps = {}});
+      ++summary_.still_open;
+    }
+    for (const auto& [step, nodes] : by_step_) summary_.nodes_by_step[step] = nodes.size();
+    for (const auto& [rule, nodes] : waited_) summary_.waits[rule].nodes = nodes.size();
+    summary_.remediated = remediated_.size();
+    return std::move(summary_);
+  }
+
+ private:
+  struct Waiting {
+    std::string rule;
+    WallTime since;
+  };
+
+  void go_out(const ReplayEvent& event) {
+    out_.insert(event.node);
+    if (out_.size() <= summary_.most_out) return;
+    summary_.most_out = out_.size();
+    summary_.most_out_at = event.at;
+  }
+
+  // Another alert does not end it.
+  void end_wait(const ReplayEvent& event) {
+    const auto found = waits_.find(event.node);
+    if (found == waits_.end() || event.kind == ReplayEvent::Kind::kAlert) return;
+    auto& longest = summary_.waits[found->second.rule].longest;
+    longest =
+        std::max(longest, std::chrono::duration_cast<milliseconds>(event.at - found->second.since));
+    waited_[found->second.rule].insert(event.node);
+    waits_.erase(found);
+  }
+
+  ReplaySummary summary_;
+  std::set<std::string> remediated_, out_;
+  std::map<Step, std::set<std::string>> by_step_;
+  std::map<std::string, std::set<std::string>> waited_;
+  std::map<std::string, Waiting> waits_;  // by node, as it waits now
+};
+
+}  // namespace
+
+ReplaySummary summary_of(const ReplayResult& result) {
+  Counter counter;
+  for (const ReplayEvent& event : result.events) counter.count(event);
+  return counter.finish(result.to);
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,375 @@
+#include "remediator/replay/stage.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "remediator/actions/action.h"
+#include "remediator/safety/fleet.h"
+#include "remediator/workflow/fold_orders.h"
+#include "remediator/workflow/slot_claim.h"
+#include "remediator/workflow/status_change.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+
+constexpr std::array<std::string_view, 6> kKinds = {"alert", "act", "begin", "done", "wait", "end"};
+constexpr int kMostTurns = 32;  // at one moment: a plan has no more steps
+// What waits is looked at no more often: a history has weeks in it.
+constexpr milliseconds kReplayInterval = minutes(1);
+constexpr int kMostQuestions = 4;
+
+// How long a step usually takes.
+milliseconds usual_time(const PlannedStep& step) {
+  switch (step.step) {
+    case Step::kDrain:
+    case Step::kReboot:
+    case Step::kTerminate:
+      return minutes(10);
+    case Step::kCollectEvidence:
+      return minutes(1);
+    case Step::kGpuReset:
+      return minutes(2);
+    case Step::kQuarantineJob:
+      return minutes(30);
+    case Step::kVerify:
+      return step.soak;
+    case Step::kTaint:
+    case Step::kCordon:
+    case Step::kNotify:
+    case Step::kReturn:
+      return milliseconds(0);
+  }
+  return milliseconds(0);
+}
+
+bool treats_the_fault(Step step) { return step == Step::kGpuReset || step == Step::kReboot; }
+
+void apply(kube::Node& node, const kube::NodeChange& change) {
+  const auto same = [](const kube::Taint& taint) {
+    return [&taint](const kube::Taint& other) {
+      return other.key == taint.key && other.effect == taint.effect;
+    };
+  };
+  for (const auto& [key, value] : change.set_labels) node.meta.labels[key] = value;
+  for (const auto& [key, value] : change.set_annotations) node.meta.annotations[key] = value;
+  for (const std::string& key : change.remove_labels) node.meta.labels.erase(key);
+  for (const std::string& key : change.remove_annotations) node.meta.annotations.erase(key);
+  for (const kube::Taint& taint : change.remove_taints) std::erase_if(node.taints, same(taint));
+  for (const kube::Taint& taint : change.set_taints) {
+    std::erase_if(node.taints, same(taint));
+    node.taints.push_back(taint);
+  }
+  node.unschedulable = change.unschedulable.value_or(node.unschedulable);
+}
+
+kube::Node as_if_well(const kube::Node& seen) {
+  kube::Node node;
+  node.meta.name = seen.meta.name;
+  node.meta.uid = seen.meta.uid.empty() ? "uid-" + seen.meta.name : seen.meta.uid;
+  node.meta.labels = seen.meta.labels;
+  node.provider_id = seen.provider_id.empty() ? "replay:///" + seen.meta.name : seen.provider_id;
+  node.boot_id = "boot-" + seen.meta.name;
+  node.resources = seen.resources;
+  node.owners = seen.owners;
+  kube::NodeCondition ready;
+  ready.type = "Ready";
+  ready.status = "True";
+  node.conditions = {ready};
+  return node;
+}
+
+std::string names_of(const std::vector<Step>& steps) {
+  std::string text;
+  for (const Step step : steps) text += (text.empty() ? "" : ", ") + std::string(to_string(step));
+  return text;
+}
+
+}  // namespace
+
+struct ReplayStage::Case {
+  Remediation remediation;
+  std::optional<kube::Node> node;
+  std::shared_ptr<const Policy> policy;
+  WallTime at;
+  Decision decision = {};
+};
+
+std::string_view to_string(ReplayEvent::Kind kind) {
+  return kKinds[static_cast<std::size_t>(kind)];
+}
+
+ReplayStage::ReplayStage(std::shared_ptr<const Policy> policy, const std::vector<kube::Node>& nodes,
+                         ReplayOptions options)
+    : policy_(std::move(policy)), options_(options) {
+  for (const kube::Node& node : nodes) put(as_if_well(node));
+}
+
+void ReplayStage::put(kube::Node node) {
+  const auto census = is_gpu_node(node)
+                          ? std::optional(fleet_node(node, place_keys(policy_->budgets)))
+                          : std::nullopt;
+  view_.put_node(node, census);
+  std::string name = node.meta.name;
+  nodes_.insert_or_assign(std::move(name), std::move(node));
+}
+
+void ReplayStage::remove(const std::string& node) {
+  view_.remove_node(node);
+  nodes_.erase(node);
+}
+
+std::optional<Remediation> ReplayStage::open_of(const std::string& node) const {
+  for (const std::string& name : view_.open_for(node)) {
+    auto remediation = view_.last_remediation(name);
+    if (remediation && remediation->open()) return remediation;
+  }
+  return std::nullopt;
+}
+
+void ReplayStage::take(const Order& order, WallTime now) {
+  const auto identity = view_.node(order.node);
+  if (!identity) return;
+  FoldedOrders folded =
+      fold_orders(*identity, view_.remediations_of(identity->uid), std::span(&order, 1), now);
+  if (!folded.changed) return;
+  if (folded.is_new) folded.remediation.created = now;
+  keep(folded.remediation);
+  if (!order.firing) return;
+  events_.push_back({.at = now,
+                     .node = order.node,
+                     .kind = ReplayEvent::Kind::kAlert,
+                     .rule = {},
+                     .text = order.alertname + " fires, severity " +
+                             std::string(to_string(order.severity)) +
+                             (order.foreign ? ", not of gpuward's rules" : ""),
+                     .steps = {}});
+}
+
+std::optional<milliseconds> ReplayStage::look(const std::string& node, WallTime now) {
+  std::optional<milliseconds> again;
+  for (int turn = 0; turn < kMostTurns; ++turn) {
+    auto remediation = open_of(node);
+    if (!remediation) return std::nullopt;
+    const auto known = nodes_.find(node);
+    Case one{.remediation = std::move(*remediation),
+             .node = known == nodes_.end() ? std::nullopt : std::optional(known->second),
+             .policy = policy_,
+             .at = now};
+    if (one.node) one.policy = policy_for(policy_, one.node->meta.labels);
+    ledger_ = with_arrival(ledger_, one.remediation, one.policy->budgets, view_.fleet_size(), now);
+    one.decision = decide_with_answers(one);
+    const bool has_more = carry_out(one);
+    again = one.decision.look_again;
+    if (!has_more) break;
+  }
+  if (!again) return std::nullopt;
+  return std::max(*again, kReplayInterval);
+}
+
+// The exporter of such a node says what its alerts say, and has just measured it.
+HealthReport ReplayStage::report_of(const Case& now) const {
+  HealthReport report;
+  report.measured_at = now.at;
+  report.boot_id = now.node ? now.node->boot_id : "";
+  report.sees_kernel_log = true;
+  for (const AlertEvidence& alert : now.remediation.alerts) {
+    if (alert.firing() && !alert.foreign)
+      report.severity = std::max(report.severity, alert.severity);
+  }
+  report.kernel_severity = report.severity;
+  report.observed_at[report.severity] = now.at;
+  return report;
+}
+
+Result<std::optional<SlotRefusal>> ReplayStage::ask_slot(const Case& now, Step step) {
+  const auto harm = harm_of(step);
+  if (!harm) return std::nullopt;
+  SlotClaim claim{.remediation = now.remediation,
+                  .step = step,
+                  .request = {.remediation = now.remediation.name,
+                              .node = now.node->meta.name,
+                              .node_uid = now.node->meta.uid,
+                              .instance_id = now.node->provider_id,
+                              .harm = *harm},
+                  .policy = *now.policy,
+                  .now = now.at,
+                  .refusal = {}};
+  view_.with_fleet([&](const Fleet& fleet) { ledger_ = with_claim(ledger_, fleet, claim); });
+  return claim.refusal;
+}
+
+Decision ReplayStage::decide_with_answers(Case& now) {
+  World world{.remediation = now.remediation,
+              .node = now.node ? &*now.node : nullptr,
+              .excluded = {},
+              .unmarked_elsewhere = 0,
+              .report = {},
+              .can_ask_alerts = false,
+              .alerts = {},
+              .slot = {}};
+  Decision decision = decide(*now.policy, world, now.at);
+  for (int i = 0; i < kMostQuestions; ++i) {
+    const bool wants_yes = decision.rule == "guard.approval" && decision.approval;
+    if (decision.verdict == Verdict::kAskReport) {
+      world.report = report_of(now);
+    } else if (decision.verdict == Verdict::kAskSlot) {
+      world.slot = ask_slot(now, decision.step->step);
+    } else if (wants_yes && options_.humans_say_yes &&
+               now.remediation.wish.approved_token.empty()) {
+      now.remediation.status.approval = decision.approval;
+      now.remediation.wish.approved_token = decision.approval->token;
+      now.remediation.wish.approved_by = "the replay";
+    } else {
+      break;
+    }
+    decision = decide(*now.policy, world, now.at);
+  }
+  return decision;
+}
+
+bool ReplayStage::carry_out(Case& now) {
+  switch (now.decision.verdict) {
+    case Verdict::kQuarantine:
+    case Verdict::kRelease:
+      act(now);
+      return true;
+    case Verdict::kBegin:
+      begin(now);
+      return true;
+    case Verdict::kWatch:
+      return watch(now);
+    case Verdict::kEscalate:
+    case Verdict::kClose:
+    case Verdict::kRecord:
+    case Verdict::kHold:
+    case Verdict::kPause:
+    case Verdict::kAskReport:
+    case Verdict::kAskAlerts:
+    case Verdict::kAskSlot:
+      break;
+  }
+  const RemediationStatus before = now.remediation.status;
+  now.remediation.status = with_decision(before, now.decision, now.policy->mode, now.at);
+  if (now.remediation.status == before) return false;
+  keep(now.remediation);
+  if (!now.remediation.open()) {
+    close(now);
+    return false;
+  }
+  // What a wait says has times and tokens in it.
+  std::string& said = said_[now.remediation.name];
+  if (said != now.decision.rule)
+    write(ReplayEvent::Kind::kWait, now,
+          now.decision.rule == "guard.approval"
+              ? std::string(to_string(now.decision.step->step)) + " waits for a human's yes"
+              : now.decision.message);
+  said = now.decision.rule;
+  return now.decision.verdict == Verdict::kEscalate;
+}
+
+void ReplayStage::act(Case& now) {
+  const bool releases = now.decision.verdict == Verdict::kRelease;
+  const ActionOrder order{.remediation = now.remediation,
+                          .steps = now.decision.steps,
+                          .why = now.decision.message,
+                          .now = now.at};
+  if (const auto plan = action(releases ? "release" : "quarantine").plan(order, *now.node)) {
+    if (plan->pre_existing_cordon)
+      now.remediation.status.pre_existing_cordon = plan->pre_existing_cordon;
+    kube::Node node = *now.node;
+    apply(node, plan->change);
+    put(std::move(node));
+    if (!releases) {
+      write(ReplayEvent::Kind::kAct, now,
+            names_of(now.decision.steps) + ": " + now.decision.message, now.decision.steps);
+    }
+  }
+  now.remediation.status =
+      with_results(now.remediation.status, now.decision, now.policy->mode, now.at);
+  keep(now.remediation);
+  said_.erase(now.remediation.name);
+  if (!now.remediation.open()) close(now);
+}
+
+void ReplayStage::begin(Case& now) {
+  const PlannedStep& step = *now.decision.step;
+  now.remediation.status =
+      with_begin(now.remediation.status, now.decision, now.remediation.acted_severity(),
+                 now.policy->mode, {}, now.at);
+  now.remediation.wish.approved_token.clear();
+  ends_[now.remediation.name] = now.at + usual_time(step);
+  write(ReplayEvent::Kind::kBegin, now, std::string(to_string(step.step)), {step.step});
+  said_.erase(now.remediation.name);
+  keep(now.remediation);
+}
+
+bool ReplayStage::watch(Case& now) {
+  const auto ends = ends_.try_emplace(now.remediation.name, now.at).first->second;
+  if (now.at < ends) {
+    now.decision.look_again = std::chrono::ceil<milliseconds>(ends - now.at);
+    return false;
+  }
+  finish(now);
+  return true;
+}
+
+void ReplayStage::finish(Case& now) {
+  const Step step = now.decision.step->step;
+  const bool is_still_bad = step == Step::kVerify && now.remediation.any_firing();
+  const StepProgress progress{.result = is_still_bad ? StepResult::kFailed : StepResult::kDone,
+                              .message = is_still_bad ? "alerts fire" : "done",
+                              .facts = {},
+                              .look_again = {}};
+  now.remediation.status = with_progress(now.remediation.status, now.decision, progress, now.at);
+  ends_.erase(now.remediation.name);
+  write(ReplayEvent::Kind::kDone, now,
+        std::string(to_string(step)) + (is_still_bad ? " failed: alerts fire" : ""), {step});
+  if (treats_the_fault(step)) heal(now);
+  keep(now.remediation);
+  if (step == Step::kTerminate && now.node) replace(*now.node);
+}
+
+// The fault is taken to be gone with it: nobody can tell from the history, in which it was not
+// treated.
+void ReplayStage::heal(Case& now) {
+  for (AlertEvidence& alert : now.remediation.alerts) {
+    if (alert.firing()) alert.ended_at = now.at;
+  }
+  kube::Node node = *now.node;
+  if (now.decision.step->step == Step::kReboot) node.boot_id += "-" + std::to_string(++boots_);
+  put(std::move(node));
+}
+
+// A machine of the same kind comes in its place.
+void ReplayStage::replace(const kube::Node& old) {
+  kube::Node node = as_if_well(old);
+  node.meta.name += "-replacement-" + std::to_string(++replacements_);
+  node.meta.uid += "-" + std::to_string(replacements_);
+  node.provider_id += "-" + std::to_string(replacements_);
+  remove(old.meta.name);
+  put(std::move(node));
+}
+
+void ReplayStage::close(Case& now) {
+  ledger_ = without_slot(ledger_, now.remediation.name);
+  ends_.erase(now.remediation.name);
+  said_.erase(now.remediation.name);
+  write(ReplayEvent::Kind::kEnd, now,
+        std::string(to_string(now.remediation.status.phase)) + ": " + now.decision.message);
+}
+
+void ReplayStage::write(ReplayEvent::Kind kind, const Case& now, std::string text,
+                        std::vector<Step> steps) {
+  events_.push_back({.at = now.at,
+                     .node = now.remediation.node,
+                     .kind = kind,
+                     .rule = now.decision.rule,
+                     .text = std::move(text),
+                     .steps = std::move(steps)});
+}
+
+}  // namespace gpuward::remediator

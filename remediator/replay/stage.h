@@ -1,0 +1,88 @@
+// A made-up cluster that the real decisions are taken on: nodes, Remediations and the ledger as
+// plain values, steps that always succeed after a usual time. Used by the replay; one thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/kube/objects.h"
+#include "remediator/policy/policy.h"
+#include "remediator/safety/health_report.h"
+#include "remediator/safety/ledger.h"
+#include "remediator/workflow/cluster_view.h"
+#include "remediator/workflow/decide.h"
+
+namespace gpuward::remediator {
+
+// What is written down of it.
+struct ReplayEvent {
+  enum class Kind : std::uint8_t { kAlert, kAct, kBegin, kDone, kWait, kEnd };
+  WallTime at;
+  std::string node;
+  Kind kind = Kind::kAlert;
+  std::string rule;  // of kWait and kEnd: what decided
+  std::string text;
+  std::vector<Step> steps;  // of kAct, kBegin and kDone
+};
+[[nodiscard]] std::string_view to_string(ReplayEvent::Kind kind);  // "alert", "act", ...
+
+struct ReplayOptions {
+  bool humans_say_yes = false;  // at once, to each step that waits for it
+};
+
+class ReplayStage {
+ public:
+  // The nodes as they are, but for what is wrong with them: well, and nobody's taint or cordon on
+  // them.
+  ReplayStage(std::shared_ptr<const Policy> policy, const std::vector<kube::Node>& nodes,
+              ReplayOptions options);
+
+  // Evidence about a node, at that time. What names no node is left out.
+  void take(const Order& order, WallTime now);
+  // What there is to do about the node now; when it is to be looked at again.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> look(const std::string& node,
+                                                              WallTime now);
+
+  [[nodiscard]] const std::vector<ReplayEvent>& events() const { return events_; }
+  [[nodiscard]] const Ledger& ledger() const { return ledger_; }
+  [[nodiscard]] std::size_t nodes() const { return nodes_.size(); }
+  [[nodiscard]] bool knows(const std::string& node) const { return nodes_.contains(node); }
+
+ private:
+  struct Case;
+
+  void put(kube::Node node);
+  void remove(const std::string& node);
+  void keep(const Remediation& remediation) { view_.put_remediation(remediation); }
+  [[nodiscard]] std::optional<Remediation> open_of(const std::string& node) const;
+  [[nodiscard]] HealthReport report_of(const Case& now) const;
+  [[nodiscard]] Result<std::optional<SlotRefusal>> ask_slot(const Case& now, Step step);
+  [[nodiscard]] Decision decide_with_answers(Case& now);
+  // Whether there is more to do at once.
+  [[nodiscard]] bool carry_out(Case& now);
+  void act(Case& now);
+  void begin(Case& now);
+  [[nodiscard]] bool watch(Case& now);
+  void finish(Case& now);
+  void heal(Case& now);
+  void replace(const kube::Node& old);
+  void close(Case& now);
+  void write(ReplayEvent::Kind kind, const Case& now, std::string text,
+             std::vector<Step> steps = {});
+
+  std::shared_ptr<const Policy> policy_;
+  ReplayOptions options_;
+  ClusterView view_;
+  std::map<std::string, kube::Node> nodes_;
+  Ledger ledger_;
+  std::map<std::string, WallTime> ends_;     // of the step under way, by Remediation
+  std::map<std::string, std::string> said_;  // what was last written of a wait, by Remediation
+  std::vector<ReplayEvent> events_;
+  int boots_ = 0, replacements_ = 0;
+};
+
+}  // namespace gpuward::remediator

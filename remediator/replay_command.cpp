@@ -1,0 +1,130 @@
+#include "remediator/replay_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/kube/names.h"
+#include "core/kube/parse.h"
+#include "core/runtime/files.h"
+#include "core/runtime/json.h"
+#include "remediator/cluster.h"
+#include "remediator/remediator.h"
+#include "remediator/replay/replay_text.h"
+#include "remediator/source_clients.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kStep{60};             // between samples of the history
+constexpr std::chrono::hours kSlice{2};  // asked for at once
+constexpr milliseconds kSliceTimeout{60'000};
+// An alert that is gone for longer has ended, as for the source that reads them as they come.
+constexpr std::chrono::minutes kGap{5};
+constexpr std::size_t kMostNodeBytes = 256U << 20U;
+
+Result<std::string> ask_slice(const std::string& url, http::Client& http, WallTime from,
+                              WallTime to) {
+  const auto unix_seconds = [](WallTime at) {
+    return std::to_string(std::chrono::duration_cast<seconds>(at.time_since_epoch()).count());
+  };
+  http::ClientRequest request;
+  request.url = url + "/api/v1/query_range?query=" + kube::percent_encode(history_query()) +
+                "&start=" + unix_seconds(from) + "&end=" + unix_seconds(to) +
+                "&step=" + std::to_string(kStep.count());
+  request.timeout = kSliceTimeout;
+  request.max_response_bytes = AlertHistory::kMostBytes;
+  auto response = http.send(request);
+  if (!response) return with_context("asking Prometheus for its alerts", response.error());
+  if (response->status != 200) {
+    return fail(ErrorKind::kUnavailable, "asking Prometheus for its alerts: it answered " +
+                                             std::to_string(response->status));
+  }
+  return std::move(response->body);
+}
+
+Status ask_prometheus(const Flags& flags, Clock& clock, AlertHistory& history) {
+  const auto clients = open_source_clients(flags);
+  if (!clients) return std::unexpected(clients.error());
+  std::string url = flags.prometheus_url;
+  while (url.ends_with('/')) url.pop_back();
+  const WallTime end = clock.wall();
+  for (WallTime from = end - flags.replay.since; from < end; from += kSlice) {
+    const auto body =
+        ask_slice(url, *clients->prometheus, from, std::min<WallTime>(from + kSlice - kStep, end));
+    if (!body) return std::unexpected(body.error());
+    if (auto added = history.add(*body); !added) return added;
+  }
+  return {};
+}
+
+Result<std::vector<AlertEpisode>> read_history(const Flags& flags, Clock& clock) {
+  AlertHistory history(kGap);
+  if (flags.replay.history.empty()) {
+    if (auto asked = ask_prometheus(flags, clock, history); !asked)
+      return std::unexpected(asked.error());
+    return history.take();
+  }
+  const auto body = read_file(flags.replay.history, AlertHistory::kMostBytes);
+  if (!body) return std::unexpected(body.error());
+  if (auto added = history.add(*body); !added)
+    return with_context(flags.replay.history, added.error());
+  return history.take();
+}
+
+// `kubectl get nodes -o json`.
+Result<std::vector<kube::Node>> parse_nodes(const std::string& file) {
+  const auto text = read_file(file, kMostNodeBytes);
+  if (!text) return std::unexpected(text.error());
+  const auto root = parse_json(*text, {.max_bytes = kMostNodeBytes, .max_depth = 32});
+  if (!root) return with_context(file, root.error());
+  const Json& items = member_at(*root, "items");
+  if (!items.is_array()) {
+    return fail(ErrorKind::kInvalid,
+                file + ": no list of nodes; `kubectl get nodes -o json` makes one");
+  }
+  std::vector<kube::Node> nodes;
+  for (const Json& item : items) {
+    auto node = kube::parse_node(dump_json(item));
+    if (!node) return with_context(file, node.error());
+    nodes.push_back(std::move(*node));
+  }
+  return nodes;
+}
+
+Result<std::vector<kube::Node>> read_nodes(const Flags& flags, Clock& clock) {
+  if (!flags.replay.nodes.empty()) return parse_nodes(flags.replay.nodes);
+  if (flags.in_cluster) return std::vector<kube::Node>();
+  const auto cluster = Cluster::connect(flags, clock);
+  if (!cluster) return std::unexpected(cluster.error());
+  const auto api = (*cluster)->make_api({seconds(30), seconds(30)}, {});
+  auto nodes = api->list_nodes();
+  if (!nodes) return with_context("reading the nodes", nodes.error());
+  return nodes;
+}
+
+}  // namespace
+
+Result<std::string> run_replay(const Flags& flags, Clock& clock) {
+  if (flags.replay.history.empty() == flags.prometheus_url.empty()) {
+    return fail(ErrorKind::kInvalid,
+                "the history of the alerts comes from --prometheus.url or from --history FILE: "
+                "give one of them");
+  }
+  auto policy = load_policy(flags);
+  if (!policy) return std::unexpected(policy.error());
+  auto nodes = read_nodes(flags, clock);
+  if (!nodes) return std::unexpected(nodes.error());
+  const auto history = read_history(flags, clock);
+  if (!history) return std::unexpected(history.error());
+  const ReplayResult result =
+      replay(std::make_shared<const Policy>(std::move(*policy)), std::move(*nodes), *history,
+             {.humans_say_yes = flags.replay.humans_say_yes});
+  return flags.output == "json" ? replay_json(result) : replay_table(result);
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,25 @@
+// What orders make of what is known of their node: a new Remediation, a changed one, or nothing.
+// Pure; used by remediation_intake and by the replay.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "remediator/policy/evidence.h"
+#include "remediator/sources/intake.h"
+#include "remediator/workflow/cluster_view.h"
+
+namespace gpuward::remediator {
+
+struct FoldedOrders {
+  Remediation remediation;
+  IntakeCounts counts;
+  bool is_new = false;
+  bool changed = false;  // it has to be written
+};
+
+// `known`: all Remediations of that node UID, oldest first.
+[[nodiscard]] FoldedOrders fold_orders(const NodeIdentity& node, std::vector<Remediation> known,
+                                       std::span<const Order> orders, WallTime now);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,122 @@
+#include "remediator/workflow/slot_claim.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/runtime/clock.h"
+#include "remediator/safety/breaker.h"
+
+namespace gpuward::remediator {
+namespace {
+
+bool is_worn_out(const Ledger& ledger, const Attempt& attempt) {
+  int others = attempts_on(ledger, attempt.hardware, attempt.treatment, attempt.at - kRebootLasts);
+  for (const Attempt& known : ledger.attempts) {
+    const bool is_own = known.remediation == attempt.remediation &&
+                        known.treatment == attempt.treatment &&
+                        known.at >= attempt.at - kRebootLasts;
+    if (is_own) --others;
+  }
+  return others > 0;
+}
+
+std::optional<SlotRefusal> refuse_worn_out(const Ledger& ledger, const Attempt& attempt) {
+  if (!is_worn_out(ledger, attempt)) return std::nullopt;
+  return SlotRefusal{
+      .guard = "escalation.repeated",
+      .message = std::string(to_string(attempt.treatment)) +
+                 " was done on this machine or one of its GPUs within the last 7 days already",
+      .is_worn_out = true};
+}
+
+// A machine that another Remediation has reset or restarted is left alone for a while.
+std::optional<SlotRefusal> refuse_cooling(const Ledger& ledger, const Attempt& attempt,
+                                          std::chrono::milliseconds cooldown) {
+  const auto last = last_treated_for_others(ledger, attempt);
+  if (!last || attempt.at >= *last + cooldown) return std::nullopt;
+  return SlotRefusal{.guard = "cooldown",
+                     .message =
+                         "this machine was treated already: nothing is taken away from it "
+                         "before " +
+                         to_rfc3339(*last + cooldown),
+                     .is_worn_out = false};
+}
+
+// Draino's buffer: what a condition asks for waits until the last disruption was a while ago, so
+// that a detector gone wrong does not empty the cluster.
+std::optional<SlotRefusal> refuse_buffered(const Ledger& ledger, const Remediation& remediation,
+                                           std::chrono::milliseconds buffer, WallTime now) {
+  const bool is_of_condition =
+      std::ranges::any_of(remediation.alerts, [](const AlertEvidence& alert) {
+        return alert.firing() && alert.fingerprint.starts_with(kConditionOrigin);
+      });
+  if (!is_of_condition) return std::nullopt;
+  for (const Start& start : ledger.starts) {
+    if (start.remediation == remediation.name || now >= start.at + buffer) continue;
+    return SlotRefusal{.guard = "drain_buffer",
+                       .message = "a node was taken a moment ago: the next one waits until " +
+                                  to_rfc3339(start.at + buffer)};
+  }
+  return std::nullopt;
+}
+
+// What the machine itself has behind it.
+std::optional<SlotRefusal> refuse_treated(const Ledger& ledger, const SlotClaim& claim,
+                                          const Attempt& attempt) {
+  if (treatment_of(claim.step)) {
+    if (auto refusal = refuse_worn_out(ledger, attempt)) return refusal;
+  }
+  if (!is_disruptive(claim.step)) return std::nullopt;
+  if (auto refusal = refuse_cooling(ledger, attempt, claim.policy.cooldown)) return refusal;
+  if (claim.step != Step::kDrain) return std::nullopt;
+  return refuse_buffered(ledger, claim.remediation, claim.policy.drain_buffer, claim.now);
+}
+
+}  // namespace
+
+std::optional<Harm> harm_of(Step step) {
+  if (step == Step::kCordon) return Harm::kCordon;
+  if (step == Step::kTerminate) return Harm::kTerminate;
+  if (is_disruptive(step)) return Harm::kDisrupt;
+  return std::nullopt;
+}
+
+std::optional<Treatment> treatment_of(Step step) {
+  if (step == Step::kGpuReset) return Treatment::kReset;
+  if (step == Step::kReboot) return Treatment::kReboot;
+  if (step == Step::kTerminate) return Treatment::kTerminate;
+  return std::nullopt;
+}
+
+Ledger with_arrival(const Ledger& ledger, const Remediation& remediation,
+                    const BudgetLimits& limits, std::size_t nodes, WallTime now) {
+  if (!is_arrival(remediation)) return ledger;
+  return with_new_remediation(ledger,
+                              {.remediation = remediation.name,
+                               .node_uid = remediation.node_uid,
+                               .at = remediation.created.value_or(now)},
+                              limits, nodes, now);
+}
+
+Ledger with_claim(const Ledger& before, const Fleet& fleet, SlotClaim& claim) {
+  const BudgetLimits& limits = claim.policy.budgets;
+  Ledger ledger = with_arrival(before, claim.remediation, limits, fleet.nodes.size(), claim.now);
+  const auto treatment = treatment_of(claim.step);
+  const Attempt attempt{.remediation = claim.remediation.name,
+                        .hardware = {.instance_id = claim.request.instance_id,
+                                     .serials = claim.remediation.status.gpus},
+                        .treatment = treatment.value_or(Treatment::kReset),
+                        .at = claim.now};
+  claim.refusal = refuse_treated(ledger, claim, attempt);
+  if (claim.refusal) return ledger;
+  if (auto why = refuse_slot(ledger, fleet, limits, claim.request, claim.now)) {
+    claim.refusal = SlotRefusal{
+        .guard = std::move(why->guard), .message = std::move(why->message), .is_worn_out = false};
+    return ledger;
+  }
+  const Slot slot = slot_for(ledger, fleet, claim.request, claim.now);
+  ledger = with_slot(std::move(ledger), slot);
+  return treatment ? with_attempt(std::move(ledger), attempt) : ledger;
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,40 @@
+// May this Remediation take this step now? Weighed on a ledger and a census, all of what the policy
+// limits: what the machine has behind it, the cooldown, Draino's buffer, the budgets. Pure; used by
+// ledger_slots inside a change of the real ledger, and by the replay on one that it makes up.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "remediator/policy/policy.h"
+#include "remediator/safety/budgets.h"
+#include "remediator/safety/ledger.h"
+#include "remediator/safety/slots.h"
+
+namespace gpuward::remediator {
+
+// A machine that was restarted for a fault within this time is not restarted again for one.
+inline constexpr std::chrono::hours kRebootLasts{24 * 7};
+
+// What a step is counted as; nullopt where it takes nothing away, or is no treatment.
+[[nodiscard]] std::optional<Harm> harm_of(Step step);
+[[nodiscard]] std::optional<Treatment> treatment_of(Step step);
+
+struct SlotClaim {
+  const Remediation& remediation;
+  Step step;
+  SlotRequest request;
+  const Policy& policy;
+  WallTime now;
+  std::optional<SlotRefusal> refusal;  // the answer
+};
+
+// The ledger with the slot and, of a treatment, with the attempt; where claim.refusal is set,
+// without both. A Remediation that is new is counted in either case.
+[[nodiscard]] Ledger with_claim(const Ledger& before, const Fleet& fleet, SlotClaim& claim);
+
+// The Remediation counted for the circuit breaker, where it is new. `nodes`: of the census.
+[[nodiscard]] Ledger with_arrival(const Ledger& ledger, const Remediation& remediation,
+                                  const BudgetLimits& limits, std::size_t nodes, WallTime now);
+
+}  // namespace gpuward::remediator
