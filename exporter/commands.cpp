@@ -132,6 +132,8 @@ int quarantine_command(const Flags& flags) {
     options.state_folder = flags.state_path;
     options.writes_labels = settings->node.writes_labels;
     options.needs_cordon = !flags.is_quarantine_forced;
+    options.checks = flags.quarantine_checks;
+    options.clears_latched = flags.clears_latched;
     const auto verdict =
         Quarantine(options, *api, clock, log).run(run_by_command(check, std::cout), stop);
     if (!verdict) return complain(verdict.error());

@@ -164,6 +164,13 @@ CLI::App* add_quarantine(CLI::App& app, Flags& flags) {
   CLI::App* command = app.add_subcommand(
       "quarantine", "Run checks 4 and 6 on this cordoned node, say on it what to do, and exit");
   command->fallthrough();
+  command
+      ->add_option("--checks", flags.quarantine_checks, "Others of 4, 5 and 6: `5` is NCCL alone")
+      ->delimiter(',')
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(CLI::Range(4, 6));
+  command->add_flag("--clear-latched", flags.clears_latched,
+                    "A pass also clears what only an operator clears: an Xid in the log");
   command->add_flag("--force", flags.is_quarantine_forced,
                     "Also on a node that is not cordoned: nothing may run there");
   return command;

@@ -51,7 +51,9 @@ struct Flags {
   CheckRequest check;                               // of kCheck
   SweepOptions sweep;                               // of kSweep, the environment on top
   bool is_quarantine_forced = false;                // of kQuarantine: the node need not be cordoned
-  bool may_inject = false;                          // --debug.allow-injection
+  std::vector<int> quarantine_checks{4, 6};
+  bool clears_latched = false;  // of kQuarantine, where it passes
+  bool may_inject = false;      // --debug.allow-injection
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;
 };

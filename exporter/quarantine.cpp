@@ -16,7 +16,9 @@ constexpr BackoffPolicy kRetry{.first = std::chrono::milliseconds(1'000),
 
 CheckResult untold(int number, const Error& error) {
   CheckResult result;
-  result.check = number == 4 ? "4-dcgm-diag-l4" : "6-efa-loopback";
+  result.check = number == 4   ? "4-dcgm-diag-l4"
+                 : number == 5 ? "5-nccl-allreduce"
+                               : "6-efa-loopback";
   result.status = CheckStatus::kError;
   result.details = error.message;
   return result;
@@ -91,7 +93,7 @@ Status Quarantine::claim() {
 std::vector<CheckResult> Quarantine::run_checks(const RunCheck& run_check,
                                                 const std::stop_token& stop) {
   std::vector<CheckResult> results;
-  for (const int number : {4, 6}) {
+  for (const int number : options_.checks) {
     if (stop.stop_requested()) break;
     auto result = run_check(number, stop);
     results.push_back(result ? *std::move(result) : untold(number, result.error()));
@@ -106,6 +108,7 @@ std::vector<CheckResult> Quarantine::run_checks(const RunCheck& run_check,
 void Quarantine::clear_findings(WallTime began) {
   ClearRequest request;
   request.passed_diagnostic = began;
+  request.all_operator = options_.clears_latched;
   const auto left = ClearRequests(options_.state_folder).leave(request, clock_.wall());
   if (!left)
     log_.warn("The node's exporter does not learn of the pass: clear its findings by hand",

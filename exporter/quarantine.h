@@ -8,6 +8,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "core/kube/api.h"
 #include "core/runtime/clock.h"
@@ -25,8 +26,11 @@ struct QuarantineOptions {
   std::chrono::milliseconds limit = std::chrono::hours(4);
   // For how long to try to say what came of hours of diagnostics.
   std::chrono::milliseconds patience = std::chrono::minutes(10);
-  bool writes_labels = true;  // ENABLE_LABEL
-  bool needs_cordon = true;   // false: the caller vouches that nothing runs there
+  bool writes_labels = true;      // ENABLE_LABEL
+  bool needs_cordon = true;       // false: the caller vouches that nothing runs there
+  std::vector<int> checks{4, 6};  // in this order; of 4, 5 and 6
+  // A pass takes away also what else only an operator clears, such as an Xid in the log.
+  bool clears_latched = false;
 };
 
 // Runs one check, by number, to its end or until the stop.

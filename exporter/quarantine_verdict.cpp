@@ -15,7 +15,8 @@ bool any(const std::vector<CheckResult>& results, CheckStatus status) {
 
 bool has_passed_diagnostic(const std::vector<CheckResult>& results) {
   return std::ranges::any_of(results, [](const CheckResult& result) {
-    return result.check.starts_with("4-") && result.status == CheckStatus::kPass;
+    const bool is_diagnostic = result.check.starts_with("4-") || result.check.starts_with("5-");
+    return is_diagnostic && result.status == CheckStatus::kPass;
   });
 }
 

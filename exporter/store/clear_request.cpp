@@ -52,17 +52,16 @@ Result<ClearRequest> take_one(const std::filesystem::path& path) {
 }  // namespace
 
 bool ClearRequest::matches(const Finding& finding) const {
+  const bool is_seen_since = passed_diagnostic && finding.last_seen > *passed_diagnostic;
   if (all_operator) {
-    return finding.cleared_by == ClearedBy::kOperator ||
-           finding.cleared_by == ClearedBy::kDiagnostics;
+    return !is_seen_since && (finding.cleared_by == ClearedBy::kOperator ||
+                              finding.cleared_by == ClearedBy::kDiagnostics);
   }
   if (after_gpu_reset) {
     return finding.cleared_by == ClearedBy::kGpuReset &&
            (pci_bus_id.empty() || finding.pci_bus_id == pci_bus_id);
   }
-  if (passed_diagnostic) {
-    return finding.cleared_by == ClearedBy::kDiagnostics && finding.last_seen <= *passed_diagnostic;
-  }
+  if (passed_diagnostic) return finding.cleared_by == ClearedBy::kDiagnostics && !is_seen_since;
   return finding.check == check && finding.code == code && finding.pci_bus_id == pci_bus_id;
 }
 

@@ -16,7 +16,8 @@
 namespace gpuward::exporter {
 
 struct ClearRequest {
-  // All findings that only diagnostics or a person clear; the other fields then mean nothing.
+  // All findings that only diagnostics or a person clear, with `passed_diagnostic` those that were
+  // not seen again after it; the other fields then mean nothing.
   bool all_operator = false;
   // All that a GPU reset clears, of the GPU `pci_bus_id` or, where that is empty, of all GPUs.
   bool after_gpu_reset = false;

@@ -49,12 +49,13 @@ struct StepEntry {
   std::unique_ptr<StepAction> (*make)(const StepServices& services);
 };
 
-constinit const std::array<StepEntry, 8> kSteps = {{
+constinit const std::array<StepEntry, 9> kSteps = {{
     {Step::kCollectEvidence, make_job<CollectEvidenceAction>},
     {Step::kDrain, make_drain},
     {Step::kGpuReset, make_job<GpuResetAction>},
     {Step::kReboot, make_reboot},
     {Step::kQuarantineJob, make_job<QuarantineJobAction>},
+    {Step::kNcclTest, make_job<QuarantineJobAction>},
     {Step::kTerminate, make_terminate},
     {Step::kVerify, make_verify},
     {Step::kNotify, make_notify},

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
@@ -20,6 +22,7 @@ constexpr int kSecondsKeptAfterwards = 24 * 3600;
 
 std::string_view built_in_job(Step step) {
   if (step == Step::kCollectEvidence) return kCollectEvidenceJob;
+  if (step == Step::kNcclTest) return kNcclTestJob;
   return step == Step::kGpuReset ? kGpuResetJob : kQuarantineJob;
 }
 
@@ -50,13 +53,29 @@ void replace_all(std::string& text, const Placeholder& placeholder) {
 }
 
 // In the values that were parsed: nothing that is put in can change the template's form.
-void put_in(Json& value, const std::array<Placeholder, 4>& placeholders) {
+void put_in(Json& value, const std::vector<Placeholder>& placeholders) {
   if (value.is_string()) {
     for (const Placeholder& one : placeholders) replace_all(value.get_ref<std::string&>(), one);
     return;
   }
   if (!value.is_structured()) return;
   for (Json& child : value) put_in(child, placeholders);
+}
+
+// As a person writes it: "400", "387.5".
+std::string number_text(double value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+std::vector<Placeholder> placeholders_of(const StepOrder& order, const JobsPolicy& jobs) {
+  return {{"$(NODE_NAME)", order.node.meta.name},
+          {"$(REMEDIATION)", order.remediation.name},
+          {"$(IMAGE)", jobs.image},
+          {"$(SERVICE_ACCOUNT)", jobs.service_account},
+          {"$(CLEARS_LATCHED)", order.step.job.clears_latched ? "true" : "false"},
+          {"$(MIN_BUS_BANDWIDTH)", number_text(order.step.job.min_bus_bandwidth)}};
 }
 
 Severity severity_at_intent(const StepOrder& order) {
@@ -145,10 +164,7 @@ Result<std::string> render_job(const StepOrder& order, const JobsPolicy& jobs,
   auto job = parse_job_template(own == jobs.templates.end() ? built_in_job(order.step.step)
                                                             : std::string_view(own->second));
   if (!job) return with_context("the template of the Job", job.error());
-  put_in(*job, {{{"$(NODE_NAME)", order.node.meta.name},
-                 {"$(REMEDIATION)", order.remediation.name},
-                 {"$(IMAGE)", jobs.image},
-                 {"$(SERVICE_ACCOUNT)", jobs.service_account}}});
+  put_in(*job, placeholders_of(order, jobs));
   name_job(object_in(*job, "metadata"), order, ns);
   label((*job)["metadata"], order);
   Json& spec = (*job)["spec"];

@@ -2,7 +2,8 @@
 // template (manifests/remediator-job-*.json, compiled in, or a file that the policy names). Used by
 // the actions that are Jobs, and by who loads a policy.
 //
-// In a template's strings $(NODE_NAME), $(REMEDIATION), $(IMAGE) and $(SERVICE_ACCOUNT) are put in.
+// In a template's strings $(NODE_NAME), $(REMEDIATION), $(IMAGE), $(SERVICE_ACCOUNT),
+// $(CLEARS_LATCHED) (true or false) and $(MIN_BUS_BANDWIDTH) (GB/s) are put in.
 // Whatever it says: the Job has one pod, which runs once, on that node, and tolerates all taints.
 #pragma once
 

@@ -8,9 +8,11 @@ constexpr const char* kFailedCheck = "\"status\":\"fail\"";  // in the line that
 
 }  // namespace
 
-JobVerdict QuarantineJobAction::judge(const StepOrder&, const JobOutcome& outcome) const {
+JobVerdict QuarantineJobAction::judge(const StepOrder& order, const JobOutcome& outcome) const {
   if (outcome.exit_code == 0) {
-    return {.result = StepResult::kDone, .message = "the diagnostics passed"};
+    const bool is_nccl = order.step.step == Step::kNcclTest;
+    return {.result = StepResult::kDone,
+            .message = is_nccl ? "the NCCL test passed" : "the diagnostics passed"};
   }
   const bool a_check_failed =
       outcome.exit_code == kChecksFailed && outcome.words.find(kFailedCheck) != std::string::npos;

@@ -1,6 +1,6 @@
-// The step `quarantine-job`: a Job that runs the long diagnostics on the drained node
-// (`gpuward-exporter quarantine`). A failure that a check names is the node's; all else says
-// nothing of it, and a human looks.
+// The steps `quarantine-job` and `nccl-test`: a Job that runs the long diagnostics, or all_reduce
+// alone, on the drained node (`gpuward-exporter quarantine`). A failure that a check names is the
+// node's; all else says nothing of it, and a human looks.
 #pragma once
 
 #include "remediator/actions/step_job.h"

@@ -59,8 +59,8 @@ StepProgress foreign_job(const StepOrder& order) {
 
 }  // namespace
 
-Facts StepJob::facts_before(const kube::Node&) const {
-  return {{kNamespace, policy_.get()->jobs.ns}};
+Facts StepJob::facts_before(const kube::Node& node) const {
+  return {{kNamespace, policy_.get()->jobs.ns}, {kJobBootFact, node.boot_id}};
 }
 
 Result<StepProgress> StepJob::begin(const StepOrder& order) {

@@ -13,6 +13,9 @@ namespace gpuward::remediator {
 // The fact of a step of the machine: the spec.providerID that it was intended for.
 inline const std::string kInstanceFact = "instanceID";
 
+// The fact of a Job: the boot of the node that it was begun in.
+inline const std::string kJobBootFact = "jobBootID";
+
 // The step's own facts stay as they are.
 [[nodiscard]] inline StepProgress progress_of(const StepOrder& order, StepResult result,
                                               std::string message) {

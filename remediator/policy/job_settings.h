@@ -14,7 +14,7 @@ namespace gpuward::remediator {
 struct JobsPolicy {
   std::string ns = "gpu-healthcheck";
   std::string image;  // of the built-in templates; has gpuward-exporter and the vendor's tools
-  std::string service_account = "gpu-healthcheck-quarantine";  // of quarantine-job
+  std::string service_account = "gpu-healthcheck-quarantine";  // of quarantine-job and nccl-test
   // Files that stand in for the built-in templates, and what was in them when the policy was
   // loaded.
   std::map<Step, std::string> template_files, templates = {};
@@ -29,6 +29,11 @@ struct JobSettings {
   // Of gpu-reset: it is not tried on nodes whose providerID begins so; the next worse severity is
   // taken. On EC2 a reset in place is known not to work.
   std::vector<std::string> not_on = {"aws://"};
+  // Of quarantine-job and nccl-test: a pass also clears what the exporter only lets an operator
+  // clear, such as an Xid in the log.
+  bool clears_latched = false;
+  // Of nccl-test, in GB/s: less is no pass.
+  double min_bus_bandwidth = 400;
 };
 
 }  // namespace gpuward::remediator

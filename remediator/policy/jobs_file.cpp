@@ -8,7 +8,9 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array kJobSteps = {Step::kCollectEvidence, Step::kGpuReset, Step::kQuarantineJob};
+constexpr std::array kJobSteps = {Step::kCollectEvidence, Step::kGpuReset, Step::kQuarantineJob,
+                                  Step::kNcclTest};
+constexpr double kMostBusBandwidth = 100'000;
 
 void read_templates(const YamlMap& section, JobsPolicy& jobs) {
   for (const Step step : kJobSteps) {
@@ -49,6 +51,9 @@ JobSettings read_job_settings(const YamlMap& settings, Step step) {
   if (std::ranges::find(out.command, std::string()) != out.command.end()) {
     settings.reject("command", "has an empty word");
   }
+  if (is_diagnostic(step)) settings.read("clears_latched", out.clears_latched);
+  if (step == Step::kNcclTest)
+    settings.read("min_bus_bandwidth", out.min_bus_bandwidth, 1, kMostBusBandwidth);
   if (step != Step::kGpuReset) return out;
   read_on_busy(settings, out);
   settings.read("not_on", out.not_on);

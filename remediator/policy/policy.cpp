@@ -16,6 +16,24 @@ bool has_label(const kube::Labels& labels, std::string_view selector) {
   return equals == std::string_view::npos || found->second == selector.substr(equals + 1);
 }
 
+using Lists = std::map<Severity, std::vector<PlannedStep>>;
+
+// Null: there is no such pool.
+const Lists* own_lists(const Policy& policy, std::string_view pool, Lists PoolPolicy::* lists) {
+  const auto named = std::ranges::find(policy.pools, pool, &PoolPolicy::name);
+  return named == policy.pools.end() ? nullptr : &((*named).*lists);
+}
+
+const std::vector<PlannedStep>& list_of(const Lists& common, const Lists* own, Severity severity) {
+  static const std::vector<PlannedStep> kNothing;
+  for (const Lists* lists : {own, &common}) {
+    if (lists == nullptr) continue;
+    const auto found = lists->find(severity);
+    if (found != lists->end()) return found->second;
+  }
+  return kNothing;
+}
+
 }  // namespace
 
 std::optional<std::string> exclusion_of(const Policy& policy, const kube::Node& node) {
@@ -51,14 +69,12 @@ std::shared_ptr<const Policy> policy_for(std::shared_ptr<const Policy> policy,
 
 const std::vector<PlannedStep>& plan_of(const Policy& policy, std::string_view pool,
                                         Severity severity) {
-  static const std::vector<PlannedStep> kNothing;
-  const auto named = std::ranges::find(policy.pools, pool, &PoolPolicy::name);
-  if (named != policy.pools.end()) {
-    const auto own = named->steps.find(severity);
-    if (own != named->steps.end()) return own->second;
-  }
-  const auto common = policy.steps.find(severity);
-  return common == policy.steps.end() ? kNothing : common->second;
+  return list_of(policy.steps, own_lists(policy, pool, &PoolPolicy::steps), severity);
+}
+
+const std::vector<PlannedStep>& way_back_of(const Policy& policy, std::string_view pool,
+                                            Severity severity) {
+  return list_of(policy.way_back, own_lists(policy, pool, &PoolPolicy::way_back), severity);
 }
 
 std::vector<PlannedStep> steps_for(const Policy& policy, Severity severity) {

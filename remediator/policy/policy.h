@@ -65,6 +65,8 @@ struct Policy {
   Mode mode = Mode::kObserve;
   // What is done at each severity, in order. Monitor is recorded, never acted on.
   std::map<Severity, std::vector<PlannedStep>> steps = default_plans();
+  // What follows where a node would be held for a human: diagnostics, and its return if it passes.
+  std::map<Severity, std::vector<PlannedStep>> way_back;
   std::vector<ForeignAlertRule> foreign_alerts;
   std::vector<ConditionRule> conditions;
   // Between a drain that a condition asks for and whatever was begun in the cluster before it.
@@ -105,6 +107,10 @@ inline constexpr std::string_view kManagedLabel = "gpuward.dev/managed";
 // All steps of `severity`: as `pool` has them, or else as all nodes do.
 [[nodiscard]] const std::vector<PlannedStep>& plan_of(const Policy& policy, std::string_view pool,
                                                       Severity severity);
+
+// The way back of a node that would be held at `severity`, likewise; empty where there is none.
+[[nodiscard]] const std::vector<PlannedStep>& way_back_of(const Policy& policy,
+                                                          std::string_view pool, Severity severity);
 
 // The steps of `severity` up to the first that the mode does not allow. `rule` of a Remediation's
 // status names the line.

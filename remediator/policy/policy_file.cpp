@@ -2,7 +2,8 @@
 //
 //   mode: observe                      # observe | taint | cordon | full
 //   severities:                        # taint, cordon, collect-evidence, drain, gpu-reset, reboot,
-//                                      # quarantine-job, terminate, verify, return-to-service;
+//                                      # quarantine-job, nccl-test, terminate, verify,
+//                                      # return-to-service;
 //                                      # notify: {sinks: [oncall]} anywhere after the first; one
 //                                      # that is not named: policy/default_plans.h
 //     isolate:
@@ -20,7 +21,10 @@
 //       - wait: {approval: true, delay: 10m, window: nights}   # before the next step
 //       - drain
 //       - reboot: {timeout: 20m}       # for the node to come back
-//       - quarantine-job: {timeout: 4h}
+//       - quarantine-job:
+//           timeout: 4h
+//           clears_latched: false        # a pass also clears what only an operator clears
+//       - nccl-test: {timeout: 1h, min_bus_bandwidth: 400}  # GB/s; and clears_latched
 //       - verify: {soak: 10m, timeout: 45m}
 //       - return-to-service
 //     reset:
@@ -34,6 +38,7 @@
 //           command: [nvidia-smi, --gpu-reset]  # of any Job; default: the template's
 //     monitor: []                      # recorded, never acted on; a worse one may be empty only
 //                                      # where all milder ones are
+//   way_back: {...}                    # of nodes that would be held: policy/way_back_file.cpp
 //   foreign_alerts: [...]              # of other rules than gpuward's: policy/foreign_alerts.cpp
 //   conditions: [...]                  # of nodes; with drain_buffer: policy/condition_rules.cpp
 //   loki: {...}                        # lines of logs: policy/loki_rules.cpp
@@ -59,10 +64,10 @@
 //       reboot: false
 //       terminate: false               # through the Auto Scaling group where there is one
 //       cluster: ""                    # instances have the tag kubernetes.io/cluster/NAME
-//   jobs:                              # of collect-evidence, gpu-reset, quarantine-job
+//   jobs:                              # of collect-evidence, gpu-reset, quarantine-job, nccl-test
 //     image: gpuward-exporter:0.1.0    # required for the built-in templates
 //     namespace: gpu-healthcheck
-//     service_account: gpu-healthcheck-quarantine  # of quarantine-job
+//     service_account: gpu-healthcheck-quarantine  # of quarantine-job and nccl-test
 //     templates:                       # JSON, instead of manifests/remediator-job-<step>.json
 //       gpu-reset: /etc/gpuward/gpu-reset.json
 //   excluded:
@@ -80,6 +85,7 @@
 #include "remediator/policy/jobs_file.h"
 #include "remediator/policy/policy.h"
 #include "remediator/policy/pools_file.h"
+#include "remediator/policy/way_back_file.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -136,14 +142,16 @@ using NamedPlan = std::pair<std::string, std::vector<PlannedStep>>;
 // The plan of each severity with its name in the file, those of the pools included.
 std::vector<NamedPlan> all_plans(const Policy& policy) {
   std::vector<NamedPlan> plans;
-  for (const auto& [severity, plan] : policy.steps) {
-    plans.emplace_back("severities." + std::string(to_string(severity)), plan);
-  }
-  for (const PoolPolicy& pool : policy.pools) {
-    for (const auto& [severity, plan] : pool.steps) {
-      plans.emplace_back("severities." + std::string(to_string(severity)) + " of pool " + pool.name,
-                         plan);
+  const auto add = [&](const std::string& section, const auto& lists, const std::string& whose) {
+    for (const auto& [severity, plan] : lists) {
+      plans.emplace_back(section + std::string(to_string(severity)) + whose, plan);
     }
+  };
+  add("severities.", policy.steps, "");
+  add("way_back.", policy.way_back, "");
+  for (const PoolPolicy& pool : policy.pools) {
+    add("severities.", pool.steps, " of pool " + pool.name);
+    add("way_back.", pool.way_back, " of pool " + pool.name);
   }
   return plans;
 }
@@ -287,6 +295,7 @@ Result<Policy> read_policy(const YamlFile& file) {
   const Means means = means_of(policy);
   policy.steps = default_plans(means, drain);
   for (const Severity severity : kSeverities) read_steps(severities, severity, drain, policy);
+  policy.way_back = read_way_back(root.map("way_back"));
   const auto highest = root.has("mode") ? std::optional(policy.mode) : std::nullopt;
   policy.pools = read_pools(
       root, {.severities = severities, .drain = drain, .means = means, .highest = highest});
@@ -310,6 +319,7 @@ Result<Policy> read_policy(const YamlFile& file) {
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
   // A plan that could not be read is not one without steps: only now.
   refuse_all_gaps(root, policy);
+  refuse_dead_ways_back(root, policy);
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
   return policy;
 }

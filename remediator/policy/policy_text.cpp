@@ -43,6 +43,12 @@ std::string limits_text(const PlannedStep& step) {
   std::string text;
   if (step.soak.count() > 0) add(text, ", ", to_duration_text(step.soak) + " without a break");
   if (step.timeout.count() > 0) add(text, ", ", "at most " + to_duration_text(step.timeout));
+  if (step.step == Step::kNcclTest) {
+    std::ostringstream bandwidth;
+    bandwidth << step.job.min_bus_bandwidth;
+    add(text, ", ", "at least " + bandwidth.str() + " GB/s");
+  }
+  if (step.job.clears_latched) add(text, ", ", "a pass clears what only an operator clears");
   return text;
 }
 
@@ -94,6 +100,29 @@ std::string machines_text(const MachineCommands& machines) {
          "\n  ended by the first of these that can: " + ends + "\n";
 }
 
+std::string step_text(std::size_t number, const PlannedStep& step, const std::string& on_failure) {
+  std::string about = limits_text(step);
+  add(about, "; ", on_failure);
+  std::string text = "  " + std::to_string(number) + ". " + std::string(to_string(step.step)) +
+                     (about.empty() ? "" : ": " + about) + "\n";
+  if (const std::string waits = wait_text(step.before); !waits.empty()) {
+    text += "       waits " + waits + "\n";
+  }
+  return text;
+}
+
+std::string way_back_text(const Policy& policy, Severity severity) {
+  const auto& list = way_back_of(policy, policy.pool, severity);
+  if (list.empty()) return {};
+  std::string text = "  -- where it would be held for a human, the way back, in mode full --\n";
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Step step = list[i].step;
+    const bool may_fail = is_diagnostic(step) || step == Step::kVerify;
+    text += step_text(i + 1, list[i], may_fail ? "where it fails, held for a human" : "");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string severity_text(const Policy& policy, Severity severity) {
@@ -107,15 +136,9 @@ std::string severity_text(const Policy& policy, Severity severity) {
       text += "  -- mode " + std::string(to_string(policy.mode)) +
               " ends here; of what follows nothing is done --\n";
     }
-    std::string about = limits_text(step);
-    add(about, "; ", failure_text(policy, severity, step.step));
-    text += "  " + std::to_string(i + 1) + ". " + std::string(to_string(step.step)) +
-            (about.empty() ? "" : ": " + about) + "\n";
-    if (const std::string waits = wait_text(step.before); !waits.empty()) {
-      text += "       waits " + waits + "\n";
-    }
+    text += step_text(i + 1, step, failure_text(policy, severity, step.step));
   }
-  return text;
+  return text + way_back_text(policy, severity);
 }
 
 std::string notifications_text(const NotificationPolicy& policy) {

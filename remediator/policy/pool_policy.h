@@ -17,7 +17,8 @@ struct PoolPolicy {
   std::string name;
   std::vector<std::string> labels;  // "key" or "key=value"; a node of the pool has all of them
   std::optional<Mode> mode;         // where the policy's is higher
-  std::map<Severity, std::vector<PlannedStep>> steps;  // of the severities that differ
+  std::map<Severity, std::vector<PlannedStep>> steps;          // of the severities that differ
+  std::map<Severity, std::vector<PlannedStep>> way_back = {};  // likewise
 };
 
 }  // namespace gpuward::remediator

@@ -7,11 +7,14 @@
 //       drain: {deadline: 4h}          # of all its drains, whosever the list
 //       severities:                    # only those that differ: isolate, reboot, reset
 //         reset: [taint, cordon]
+//       way_back: {isolate: []}        # likewise: policy/way_back_file.cpp
 #include "remediator/policy/pools_file.h"
 
 #include <algorithm>
 #include <set>
 #include <string>
+
+#include "remediator/policy/way_back_file.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -54,6 +57,10 @@ void read_pool_steps(const YamlMap& map, const PoolDefaults& defaults, PoolPolic
       plan = default_plans(defaults.means, drain).at(severity);
     }
     for (PlannedStep& step : plan) step.pool = pool.name;
+  }
+  pool.way_back = read_way_back(map.map("way_back"));
+  for (auto& [severity, list] : pool.way_back) {
+    for (PlannedStep& step : list) step.pool = pool.name;
   }
 }
 

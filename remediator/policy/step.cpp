@@ -6,9 +6,9 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 11> kSteps = {
-    "taint",     "cordon", "collect-evidence",  "drain", "gpu-reset", "reboot", "quarantine-job",
-    "terminate", "verify", "return-to-service", "notify"};
+constexpr std::array<std::string_view, 12> kSteps = {
+    "taint",          "cordon",    "collect-evidence", "drain",  "gpu-reset",         "reboot",
+    "quarantine-job", "nccl-test", "terminate",        "verify", "return-to-service", "notify"};
 constexpr std::array<std::string_view, 4> kResults = {"intended", "running", "done", "failed"};
 constexpr std::array<std::string_view, 4> kModes = {"observe", "taint", "cordon", "full"};
 
@@ -46,6 +46,7 @@ bool allows(Mode mode, Step step) {
     case Step::kGpuReset:
     case Step::kReboot:
     case Step::kQuarantineJob:
+    case Step::kNcclTest:
     case Step::kTerminate:
     case Step::kVerify:
       return mode >= Mode::kFull;

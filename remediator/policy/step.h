@@ -17,6 +17,7 @@ enum class Step : std::uint8_t {
   kGpuReset,  // a Job on the node
   kReboot,
   kQuarantineJob,  // the long diagnostics, a Job on the node
+  kNcclTest,       // all_reduce over the GPUs of the node, a Job on it
   kTerminate,      // the machine, for good; the node goes with it
   kVerify,
   kReturn,
@@ -53,9 +54,13 @@ enum class Mode : std::uint8_t { kObserve, kTaint, kCordon, kFull };
 [[nodiscard]] constexpr bool is_of_the_machine(Step step) {
   return step == Step::kReboot || step == Step::kTerminate;
 }
+// Whether the step tests the node, and says that it is well where it passes.
+[[nodiscard]] constexpr bool is_diagnostic(Step step) {
+  return step == Step::kQuarantineJob || step == Step::kNcclTest;
+}
 // Whether the step is a Job pinned to the node.
 [[nodiscard]] constexpr bool is_job(Step step) {
-  return step == Step::kCollectEvidence || step == Step::kGpuReset || step == Step::kQuarantineJob;
+  return step == Step::kCollectEvidence || step == Step::kGpuReset || is_diagnostic(step);
 }
 
 }  // namespace gpuward::remediator

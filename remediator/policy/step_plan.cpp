@@ -1,6 +1,7 @@
 #include "remediator/policy/step_plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -58,6 +59,8 @@ milliseconds timeout_of(Step step) {
       return minutes(20);
     case Step::kQuarantineJob:
       return hours(4);  // as long as gpuward-exporter quarantine holds its claim
+    case Step::kNcclTest:
+      return hours(1);  // the exporter gives check 5 half of it
     case Step::kTerminate:
     case Step::kVerify:
       return minutes(45);
@@ -79,14 +82,14 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
   });
   if (is_late) {
     return "must be in the order taint, cordon, collect-evidence, drain, gpu-reset, reboot, "
-           "quarantine-job, terminate, verify, return-to-service";
+           "quarantine-job, nccl-test, terminate, verify, return-to-service";
   }
   if (step == Step::kNotify && plan.empty()) return "notify needs taint or cordon before it";
   const bool needs_cordon = !is_mark(step) && step != Step::kNotify;
   if (needs_cordon && !has(plan, Step::kCordon)) return "a step after cordon needs the cordon";
   const bool needs_drain = step > Step::kDrain && step < Step::kVerify;
   if (needs_drain && !has(plan, Step::kDrain)) {
-    return "gpu-reset, reboot, quarantine-job and terminate need drain before them";
+    return "gpu-reset, reboot, quarantine-job, nccl-test and terminate need drain before them";
   }
   if (has(plan, Step::kTerminate)) {
     return "nothing comes after terminate: the node is gone with its machine";
@@ -112,7 +115,13 @@ PlannedStep planned(Step step) {
 
 std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key,
                                    const DrainSettings& drain) {
-  std::vector<PlannedStep> plan;
+  return read_plan_after({}, severities, key, drain);
+}
+
+std::vector<PlannedStep> read_plan_after(const std::vector<PlannedStep>& before,
+                                         const YamlMap& severities, std::string_view key,
+                                         const DrainSettings& drain) {
+  std::vector<PlannedStep> plan = before;
   std::optional<YamlMap> wait;
   const auto refuse = [&](const std::string& why) {
     severities.reject(key, why);
@@ -128,7 +137,7 @@ std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view k
       return refuse(
           "each step must be one of taint, cordon, notify, wait, collect-evidence, drain, "
           "gpu-reset, "
-          "reboot, quarantine-job, terminate, verify, return-to-service");
+          "reboot, quarantine-job, nccl-test, terminate, verify, return-to-service");
     }
     if (const char* why = objection_to_next(plan, *step)) return refuse(why);
     if (wait && is_mark(*step)) return refuse("taint and cordon wait for nothing");
@@ -140,6 +149,7 @@ std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view k
     plan.push_back(next);
   }
   if (wait) return refuse("wait needs a step after it");
+  plan.erase(plan.begin(), plan.begin() + std::ssize(before));
   return plan;
 }
 

@@ -47,7 +47,8 @@ struct PlannedStep {
 };
 
 // The step with its defaults: collect-evidence 5 min, gpu-reset 10 min, reboot 20 min,
-// quarantine-job 4 h, terminate 45 min and after an approval, verify 45 min with a soak of 10 min.
+// quarantine-job 4 h, nccl-test 1 h, terminate 45 min and after an approval, verify 45 min with a
+// soak of 10 min.
 [[nodiscard]] PlannedStep planned(Step step);
 
 // Reads the list under `key`, drains as `drain` says where the step does not say otherwise. Steps
@@ -55,5 +56,11 @@ struct PlannedStep {
 // work together is reported to the file.
 [[nodiscard]] std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key,
                                                  const DrainSettings& drain);
+
+// The same of a list that goes on where the steps `before` have ended.
+[[nodiscard]] std::vector<PlannedStep> read_plan_after(const std::vector<PlannedStep>& before,
+                                                       const YamlMap& severities,
+                                                       std::string_view key,
+                                                       const DrainSettings& drain);
 
 }  // namespace gpuward::remediator

@@ -6,6 +6,7 @@
 #include "remediator/safety/human_override.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/step_order.h"
+#include "remediator/workflow/way_back.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -213,6 +214,8 @@ class Decider {
       return put_marks(marks, rule,
                        "severity " + std::string(to_string(severity)) + ": " + words(plan));
     }
+    if (is_on_way_back(policy_, remediation_))
+      return hold_for_a_human("the policy's steps have ended");
     if (next != nullptr) return take(*next);
     if (plan.size() < plan_of(policy_, policy_.pool, severity).size()) {
       return verdict(Verdict::kHold, Phase::kWaiting, "mode",
@@ -259,6 +262,10 @@ class Decider {
     if (step.step == Step::kReturn) return return_to_service();
     // Nothing is taken away from a node that nobody complains about any more.
     if (is_disruptive(step.step) && !remediation_.any_firing()) return decide_ended();
+    return begin(step);
+  }
+
+  Decision begin(const PlannedStep& step) {
     Gate gate = gate_before(step, policy_, world_, now_);
     decision_.step = step;
     decision_.approval = std::move(gate.approval);
@@ -297,7 +304,35 @@ class Decider {
                    why + "; severity " + std::string(to_string(*worse)) + " from now on");
   }
 
+  // Where the policy has a way back for the node, that comes first.
   Decision hold_for_a_human(const std::string& why) {
+    const WayBack back = way_back_for(policy_, remediation_, *world_.node);
+    if (back.next != nullptr) return go_back(*back.next, why);
+    return held(back.objection.empty() ? why : why + "; no way back: " + back.objection);
+  }
+
+  Decision go_back(const PlannedStep& step, const std::string& why) {
+    const Severity severity = remediation_.acted_severity();
+    decision_.reasons.push_back(why + "; policy way_back." + std::string(to_string(severity)) +
+                                of_pool() + ": " +
+                                words(way_back_of(policy_, policy_.pool, severity)));
+    return step.step == Step::kReturn ? return_by_way_back() : begin(step);
+  }
+
+  // What the node has passed may be some time ago: the report has to say now that it is well.
+  Decision return_by_way_back() {
+    const std::string passed = "the node has passed its diagnostics";
+    const std::string rule = "way_back";
+    decision_.look_again = kReportInterval;
+    if (remediation_.any_firing()) return held(passed + ", but an alert fires");
+    if (!world_.report) return verdict(Verdict::kAskReport, Phase::kVerifying, rule, passed);
+    if (const auto objected = objection()) return held(passed + ", but " + *objected);
+    decision_.look_again.reset();
+    return verdict(Verdict::kRelease, Phase::kReleased, rule,
+                   passed + " and a newer report of the same boot says that it is well");
+  }
+
+  Decision held(const std::string& why) {
     return verdict(Verdict::kHold, Phase::kHeld, "exhausted",
                    why + ": the node is held until a human returns it or cancels");
   }

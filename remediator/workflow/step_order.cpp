@@ -7,6 +7,7 @@
 #include "remediator/safety/approval.h"
 #include "remediator/safety/condition_evidence.h"
 #include "remediator/safety/other_repairers.h"
+#include "remediator/workflow/way_back.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -170,7 +171,7 @@ std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediatio
     if (is_stale && can_be_left) continue;
     // With the settings of the plan that it was begun under, as they are now, even where the node
     // belongs to another pool by now.
-    const auto& plan = plan_of(policy, record.pool, record.severity);
+    const auto& plan = list_begun(policy, remediation, record);
     const auto found = std::ranges::find(plan, record.step, &PlannedStep::step);
     if (found != plan.end()) return *found;
     PlannedStep forgotten = planned(record.step);
@@ -201,6 +202,7 @@ Phase phase_of(Step step) {
     case Step::kReboot:
       return Phase::kRebooting;
     case Step::kQuarantineJob:
+    case Step::kNcclTest:
       return Phase::kTesting;
     case Step::kTerminate:
       return Phase::kTerminating;

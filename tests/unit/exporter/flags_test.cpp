@@ -33,6 +33,16 @@ TEST(Flags, TakeSeveralAddresses) {
   EXPECT_EQ(flags.listen_addresses, (std::vector<std::string>{"127.0.0.1:0", "[::1]:10980"}));
 }
 
+TEST(Flags, SayWhichChecksAQuarantineRunsAndWhatItsPassClears) {
+  EXPECT_EQ(parsed({"quarantine"}).quarantine_checks, (std::vector<int>{4, 6}));
+  EXPECT_FALSE(parsed({"quarantine", "--clear-latched=false"}).clears_latched);
+  const Flags nccl = parsed({"quarantine", "--checks=5", "--clear-latched=true"});
+  EXPECT_EQ(nccl.quarantine_checks, std::vector<int>{5});
+  EXPECT_TRUE(nccl.clears_latched);
+  EXPECT_EQ(parsed({"quarantine", "--checks=4,5"}).quarantine_checks, (std::vector<int>{4, 5}));
+  EXPECT_EQ(std::get<int>(parse({"quarantine", "--checks=1"})), 2);
+}
+
 TEST(Flags, AreAllRead) {
   const Flags flags =
       parsed({"--web.config.file=w", "--config.file=c", "--kernel-log.path=k", "--gpu.simulate=g",

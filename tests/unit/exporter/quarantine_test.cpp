@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 CheckResult result(int number, CheckStatus status, Severity severity = Severity::kNone) {
   CheckResult made;
-  made.check = number == 4 ? "4-dcgm-diag-l4" : "6-efa-loopback";
+  made.check = number == 4 ? "4-dcgm-diag-l4" : number == 5 ? "5-nccl-allreduce" : "6-efa-loopback";
   made.status = status;
   made.severity = severity;
   return made;
@@ -70,7 +70,11 @@ class QuarantineTest : public SweepTest {
     patch_node("gpu-01", {{"spec", {{"unschedulable", true}}}});
   }
   [[nodiscard]] QuarantineOptions quarantine_options() const {
-    return {.node = "gpu-01", .owner = "quarantine 1", .state_folder = state_folder_.path()};
+    return {.node = "gpu-01",
+            .owner = "quarantine 1",
+            .state_folder = state_folder_.path(),
+            .checks = checks_,
+            .clears_latched = clears_latched_};
   }
   [[nodiscard]] std::vector<ClearRequest> clear_requests() const {
     return ClearRequests(state_folder_.path()).take().requests;
@@ -79,6 +83,8 @@ class QuarantineTest : public SweepTest {
     kube::Api api = process_.make_api();
     return Quarantine(quarantine_options(), api, clock_, process_.log).run(run, stop);
   }
+  std::vector<int> checks_{4, 6};
+  bool clears_latched_ = false;
   support::TempDir state_folder_;
   SweepProcess process_{kube_, jobs_, clock_};
 };
@@ -127,6 +133,46 @@ TEST_F(QuarantineTest, APassTakesAwayWhatDiagnosticsClearAndWasNotSeenSince) {
   EXPECT_TRUE(requests[0].matches(finding));
   finding.last_seen = began + std::chrono::minutes(1);
   EXPECT_FALSE(requests[0].matches(finding)) << "seen while the diagnostic ran";
+}
+
+// The way back of CONTRACTS E: by choice a pass takes the place of the operator's word.
+TEST_F(QuarantineTest, APassTakesAwayWhatOnlyAnOperatorClearsWhereThatIsAskedFor) {
+  const auto began = clock_.wall();
+  clears_latched_ = true;
+  const auto verdict = quarantine([&](int number, const std::stop_token& stop) {
+    clock_.advance(std::chrono::hours(1));
+    return passing(number, stop);
+  });
+  ASSERT_TRUE(verdict);
+  const auto requests = clear_requests();
+  ASSERT_EQ(requests.size(), 1U);
+  Finding finding;
+  finding.cleared_by = ClearedBy::kOperator;
+  finding.last_seen = began;
+  EXPECT_TRUE(requests[0].matches(finding));
+  finding.last_seen = began + std::chrono::minutes(1);
+  EXPECT_FALSE(requests[0].matches(finding)) << "seen while the diagnostic ran";
+  finding.last_seen = began;
+  finding.cleared_by = ClearedBy::kGpuReset;
+  EXPECT_FALSE(requests[0].matches(finding)) << "no diagnostic resets a GPU";
+}
+
+TEST_F(QuarantineTest, RunsTheChecksItIsAskedForAndNcclAloneMayPass) {
+  checks_ = {5};
+  std::vector<int> ran;
+  const auto passed = quarantine([&](int number, const std::stop_token& stop) {
+    ran.push_back(number);
+    return passing(number, stop);
+  });
+  ASSERT_TRUE(passed) << passed.error().message;
+  EXPECT_THAT(ran, ElementsAre(5));
+  EXPECT_EQ(passed->recommendation, "return-to-service");
+
+  const auto slow = quarantine([](int number, const std::stop_token&) {
+    return Result<CheckResult>(result(number, CheckStatus::kWarn, Severity::kMonitor));
+  });
+  ASSERT_TRUE(slow);
+  EXPECT_EQ(slow->recommendation, "investigate");
 }
 
 TEST_F(QuarantineTest, WhatHasNotPassedTakesNothingAway) {

@@ -59,6 +59,9 @@ class RemediationStage {
   [[nodiscard]] bool play_until(const std::function<bool()>& is_reached,
                                 std::chrono::seconds limit = std::chrono::seconds(60));
   void report_severity(int severity) { severity_ = severity; }
+  void end_alert() {
+    if (fires_) fires_ = is_told_ = false;
+  }
   void set_stop(const std::string& value);
   // Kubelets that do nothing leave pods Terminating.
   void let_kubelet_work(bool works) { kubelet_works_ = works; }

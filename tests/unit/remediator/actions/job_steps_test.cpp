@@ -7,6 +7,7 @@
 #include "remediator/actions/gpu_reset_action.h"
 #include "remediator/actions/job_template.h"
 #include "remediator/actions/quarantine_job_action.h"
+#include "remediator/actions/step_progress.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/remediator/actions/intended_step.h"
 #include "tests/unit/remediator/workflow/cluster_fixture.h"
@@ -125,7 +126,8 @@ class JobSteps : public ::testing::Test {
 };
 
 TEST_F(JobSteps, AreJobsOfOnePodOnTheNodeThatRunOnceAndTolerateOurTaintsAndTheCordon) {
-  for (const Step step : {Step::kCollectEvidence, Step::kGpuReset, Step::kQuarantineJob}) {
+  for (const Step step :
+       {Step::kCollectEvidence, Step::kGpuReset, Step::kQuarantineJob, Step::kNcclTest}) {
     intend(step);
     EXPECT_EQ(begin().result, StepResult::kRunning);
     const Json job = kube_.get(path());
@@ -370,6 +372,29 @@ TEST_F(JobSteps, ContractAAQuarantineFailsTheNodeOnlyByTheWordOfACheck) {
   progress = watch();
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_TRUE(needs_human(progress));
+}
+
+TEST_F(JobSteps, SayWhatAPassClearsAndWhatBandwidthIsNone) {
+  intend(Step::kNcclTest);
+  step_.job.min_bus_bandwidth = 387.5;
+  begin();
+  const Json nccl = kube_.get(path())["spec"]["template"]["spec"]["containers"][0];
+  EXPECT_EQ(nccl["command"],
+            Json::array({"gpuward-exporter", "quarantine", "--checks=5", "--clear-latched=false"}));
+  EXPECT_THAT(dump_json(nccl["env"]), HasSubstr(R"("NCCL_MIN_BUS_BW","value":"387.5")"));
+
+  intend(Step::kQuarantineJob);
+  step_.job.clears_latched = true;
+  begin();
+  const Json quarantine = kube_.get(path())["spec"]["template"]["spec"]["containers"][0];
+  EXPECT_EQ(quarantine["command"],
+            Json::array({"gpuward-exporter", "quarantine", "--clear-latched=true"}));
+}
+
+TEST_F(JobSteps, RememberTheBootThatTheyWereBegunIn) {
+  intend(Step::kQuarantineJob);
+
+  EXPECT_EQ(begin().facts.at(kJobBootFact), "boot-gpu-01");
 }
 
 TEST_F(JobSteps, AQuarantineMayWriteOnItsNode) {

@@ -1,0 +1,91 @@
+// The YAML of the ways back; off where a severity is not named:
+//
+//   way_back:                          # once the steps of that severity have ended without a
+//   return
+//     isolate:                         # isolate, reboot, reset: their steps have to drain the node
+//       - wait: {window: nights}       # as before any step
+//       - quarantine-job:              # it begins with one of these, or with both
+//           clears_latched: true       # else what only an operator clears keeps it out
+//       - nccl-test: {min_bus_bandwidth: 400}
+//       - verify: {soak: 10m}
+//       - return-to-service            # and ends so; notify may stand between
+#include "remediator/policy/way_back_file.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::array kWithWayBack = {Severity::kIsolate, Severity::kReboot, Severity::kReset};
+
+bool has_step(const std::vector<PlannedStep>& list, Step step) {
+  return std::ranges::find(list, step, &PlannedStep::step) != list.end();
+}
+
+bool may_lead_back(const PlannedStep& planned) {
+  return is_diagnostic(planned.step) || planned.step == Step::kVerify ||
+         planned.step == Step::kReturn || planned.step == Step::kNotify;
+}
+
+// As it would look when all before it has ended.
+const std::vector<PlannedStep>& drained() {
+  static const std::vector<PlannedStep> kDrained = {planned(Step::kTaint), planned(Step::kCordon),
+                                                    planned(Step::kDrain)};
+  return kDrained;
+}
+
+std::vector<PlannedStep> read_list(const YamlMap& section, std::string_view key) {
+  auto list = read_plan_after(drained(), section, key, {});
+  if (list.empty()) return list;
+  if (!std::ranges::all_of(list, may_lead_back)) {
+    section.reject(key, "may have quarantine-job, nccl-test, verify, return-to-service and notify");
+  } else if (!is_diagnostic(list.front().step)) {
+    section.reject(key, "must begin with quarantine-job or nccl-test");
+  } else if (list.back().step != Step::kReturn) {
+    section.reject(key, "must end with return-to-service");
+  }
+  return list;
+}
+
+// Why nobody would ever go this way; nullptr where somebody may.
+const char* why_dead(const std::vector<PlannedStep>& plan, const std::vector<PlannedStep>& back) {
+  if (!has_step(plan, Step::kDrain))
+    return "the severity's own steps must drain the node: the diagnostics need all of it";
+  if (has_step(plan, Step::kTerminate))
+    return "the severity's own steps end the machine: there is nothing to come back from";
+  const bool is_twice = std::ranges::any_of(back, [&](const PlannedStep& step) {
+    return is_diagnostic(step.step) && has_step(plan, step.step);
+  });
+  return is_twice ? "the severity's own steps have that diagnostic already" : nullptr;
+}
+
+void refuse_dead(const YamlMap& section, const Policy& policy, std::string_view pool) {
+  for (const Severity severity : kWithWayBack) {
+    const auto& back = way_back_of(policy, pool, severity);
+    if (back.empty()) continue;
+    if (const char* why = why_dead(plan_of(policy, pool, severity), back))
+      section.reject(to_string(severity), why);
+  }
+}
+
+}  // namespace
+
+std::map<Severity, std::vector<PlannedStep>> read_way_back(const YamlMap& section) {
+  std::map<Severity, std::vector<PlannedStep>> lists;
+  for (const Severity severity : kWithWayBack) {
+    const std::string_view key = to_string(severity);
+    if (section.has(key)) lists[severity] = read_list(section, key);
+  }
+  return lists;
+}
+
+void refuse_dead_ways_back(const YamlMap& root, const Policy& policy) {
+  refuse_dead(root.map("way_back"), policy, {});
+  const auto pools = root.maps("pools");
+  for (std::size_t i = 0; i < policy.pools.size(); ++i)
+    refuse_dead(pools[i].map("way_back"), policy, policy.pools[i].name);
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,83 @@
+// The Job controller and the kubelets of a test: they run the command of each Job's one container
+// to its end, with its own environment, on this machine.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/runtime/json.h"
+#include "tests/support/process.h"
+#include "tests/unit/remediator/cluster_hands.h"
+
+namespace gpuward::remediator {
+
+inline constexpr const char* kStageJobs = "/apis/batch/v1/namespaces/gpu-healthcheck/jobs";
+inline constexpr const char* kStageJobPods = "/api/v1/namespaces/gpu-healthcheck/pods";
+
+class JobKubelet {
+ public:
+  // `environment`: what the image of all Jobs has, such as a PATH. Both must outlive it.
+  JobKubelet(ClusterHands& hands, std::map<std::string, std::string> environment)
+      : hands_(hands), environment_(std::move(environment)) {}
+
+  // Runs what has not run yet, and says on it how it ended.
+  void turn() {
+    const Json jobs = hands_.get(kStageJobs);
+    for (const Json& job : jobs["items"]) {
+      if (ran_.insert(string_at(job["metadata"], "name")).second) run(job);
+    }
+  }
+  // The commands, as they stood in the Jobs.
+  [[nodiscard]] const std::vector<std::vector<std::string>>& commands() const { return commands_; }
+
+ private:
+  void run(const Json& job) {
+    const Json& container = job["spec"]["template"]["spec"]["containers"][0];
+    support::ProcessOptions options;
+    options.argv = container["command"].get<std::vector<std::string>>();
+    commands_.push_back(options.argv);
+    options.env = environment_;
+    for (const Json& one : container["env"])
+      options.env[string_at(one, "name")] = string_at(one, "value");
+    options.argv.insert(options.argv.begin(), "/usr/bin/env");  // looks it up on the Job's own PATH
+    const auto outcome = support::Process::run(std::move(options));
+    if (!outcome) return end(job, 127, outcome.error().message);
+    end(job, outcome->exit_code, outcome->exit_code == 0 ? "" : outcome->output);
+  }
+
+  void end(const Json& job, int exit_code, const std::string& words) {
+    const std::string name = string_at(job["metadata"], "name");
+    Json pod = job["spec"]["template"];
+    pod["metadata"]["name"] = name + "-pod";
+    pod["metadata"]["labels"]["job-name"] = name;
+    pod["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "batch/v1"},
+                                                       {"kind", "Job"},
+                                                       {"name", name},
+                                                       {"uid", job["metadata"]["uid"]},
+                                                       {"controller", true}}});
+    hands_.create(kStageJobPods, pod);
+    const Json terminated = {{"exitCode", exit_code}, {"message", words}};
+    const Json container = {{"name", pod["spec"]["containers"][0]["name"]},
+                            {"image", "i"},
+                            {"imageID", ""},
+                            {"ready", false},
+                            {"restartCount", 0},
+                            {"state", {{"terminated", terminated}}}};
+    hands_.patch_status(std::string(kStageJobPods) + "/" + name + "-pod",
+                        {{"status",
+                          {{"phase", exit_code == 0 ? "Succeeded" : "Failed"},
+                           {"containerStatuses", Json::array({container})}}}});
+    const Json condition = {{"type", exit_code == 0 ? "Complete" : "Failed"}, {"status", "True"}};
+    hands_.patch_status(std::string(kStageJobs) + "/" + name,
+                        {{"status", {{"conditions", Json::array({condition})}}}});
+  }
+
+  ClusterHands& hands_;
+  std::map<std::string, std::string> environment_;
+  std::set<std::string> ran_;
+  std::vector<std::vector<std::string>> commands_;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,130 @@
+#include <gmock/gmock.h>
+
+#include "remediator/policy/policy.h"
+#include "remediator/policy/policy_text.h"
+#include "tests/unit/remediator/policy/parse_policy.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kDrainedAndHeld =
+    "mode: full\n"
+    "jobs: {image: here/gpuward:1}\n"
+    "severities:\n"
+    "  isolate: [taint, cordon, drain]\n";
+constexpr const char* kBack =
+    "way_back:\n"
+    "  isolate:\n"
+    "    - wait: {approval: true}\n"
+    "    - quarantine-job: {clears_latched: true}\n"
+    "    - nccl-test: {min_bus_bandwidth: 387.5}\n"
+    "    - verify: {soak: 3m}\n"
+    "    - return-to-service\n";
+
+TEST(WayBackFile, IsReadWithTheSettingsOfItsSteps) {
+  const auto policy = parse_policy(std::string(kDrainedAndHeld) + kBack);
+
+  ASSERT_TRUE(policy) << policy.error().message;
+  const auto& list = way_back_of(*policy, "", Severity::kIsolate);
+  ASSERT_THAT(list, SizeIs(4));
+  EXPECT_EQ(list[0].step, Step::kQuarantineJob);
+  EXPECT_TRUE(list[0].before.approval);
+  EXPECT_TRUE(list[0].job.clears_latched);
+  EXPECT_EQ(list[1].step, Step::kNcclTest);
+  EXPECT_FALSE(list[1].job.clears_latched);
+  EXPECT_DOUBLE_EQ(list[1].job.min_bus_bandwidth, 387.5);
+  EXPECT_EQ(list[2].soak, std::chrono::minutes(3));
+  EXPECT_EQ(list[3].step, Step::kReturn);
+  EXPECT_THAT(steps_for(*policy, Severity::kIsolate), SizeIs(3));
+  EXPECT_THAT(way_back_of(*policy, "", Severity::kReset), IsEmpty());
+}
+
+// CONTRACTS E.
+TEST(WayBackFile, ContractEIsOffByDefaultAndASingleNodeNeeds400GigabytesASecond) {
+  EXPECT_THAT(Policy{}.way_back, IsEmpty());
+  EXPECT_DOUBLE_EQ(planned(Step::kNcclTest).job.min_bus_bandwidth, 400);
+  EXPECT_FALSE(planned(Step::kNcclTest).job.clears_latched);
+}
+
+TEST(WayBackFile, APoolMayHaveItsOwnOrNone) {
+  const auto policy = parse_policy(std::string(kDrainedAndHeld) + kBack +
+                                   "pools:\n"
+                                   "  - name: kept\n"
+                                   "    labels: [a]\n"
+                                   "    way_back: {isolate: []}\n"
+                                   "  - name: tested\n"
+                                   "    labels: [b]\n"
+                                   "    way_back:\n"
+                                   "      isolate: [nccl-test, verify, return-to-service]\n");
+
+  ASSERT_TRUE(policy) << policy.error().message;
+  EXPECT_THAT(way_back_of(*policy, "kept", Severity::kIsolate), IsEmpty());
+  const auto& own = way_back_of(*policy, "tested", Severity::kIsolate);
+  ASSERT_THAT(own, SizeIs(3));
+  EXPECT_EQ(own[0].step, Step::kNcclTest);
+  EXPECT_EQ(own[0].pool, "tested");
+}
+
+TEST(WayBackFile, WhatNobodyCouldEverGoIsRefused) {
+  struct Row {
+    const char* steps;
+    const char* back;
+    const char* says;
+  };
+  const Row rows[] = {
+      {"[taint, cordon]", "[quarantine-job, verify, return-to-service]", "must drain the node"},
+      {"[taint, cordon, drain, terminate]", "[quarantine-job, verify, return-to-service]",
+       "end the machine"},
+      {"[taint, cordon, drain, quarantine-job]", "[quarantine-job, verify, return-to-service]",
+       "that diagnostic already"},
+      {"[taint, cordon, drain]", "[verify, return-to-service]", "must begin with"},
+      {"[taint, cordon, drain]", "[quarantine-job, verify]", "must end with return-to-service"},
+      {"[taint, cordon, drain]", "[quarantine-job, return-to-service]", "needs verify"},
+      {"[taint, cordon, drain]", "[drain, quarantine-job]", "names a step twice"},
+      {"[taint, cordon, drain]", "[gpu-reset, verify, return-to-service]", "may have"},
+  };
+  for (const Row& row : rows) {
+    const auto policy = parse_policy(std::string("jobs: {image: a}\nseverities:\n  isolate: ") +
+                                     row.steps + "\nway_back:\n  isolate: " + row.back + "\n");
+    ASSERT_FALSE(policy) << row.back;
+    EXPECT_THAT(policy.error().message, HasSubstr(row.says));
+    EXPECT_THAT(policy.error().message, HasSubstr("way_back.isolate"));
+  }
+}
+
+TEST(WayBackFile, ItsJobsNeedAnImageAndItsWindowsANameToo) {
+  const std::string steps = "severities: {isolate: [taint, cordon, drain]}\n";
+  const auto imageless =
+      parse_policy(steps + "way_back: {isolate: [nccl-test, verify, return-to-service]}\n");
+  ASSERT_FALSE(imageless);
+  EXPECT_THAT(imageless.error().message, HasSubstr("way_back.isolate has the step nccl-test"));
+  const auto windowless = parse_policy(
+      "jobs: {image: a}\n" + steps +
+      "way_back:\n  isolate:\n    - wait: {window: nights}\n    - nccl-test\n    - verify\n"
+      "    - return-to-service\n");
+  ASSERT_FALSE(windowless);
+  EXPECT_THAT(windowless.error().message, HasSubstr("nccl-test in way_back.isolate"));
+}
+
+TEST(WayBackFile, IsExplainedBelowTheStepsOfItsSeverity) {
+  const auto policy = parse_policy(std::string(kDrainedAndHeld) + kBack);
+
+  ASSERT_TRUE(policy) << policy.error().message;
+  EXPECT_THAT(severity_text(*policy, Severity::kIsolate),
+              HasSubstr("  -- where it would be held for a human, the way back, in mode full --\n"
+                        "  1. quarantine-job: at most 4h, a pass clears what only an operator "
+                        "clears; where it fails, held for a human\n"
+                        "       waits for a human's yes\n"
+                        "  2. nccl-test: at most 1h, at least 387.5 GB/s; where it fails, held "
+                        "for a human\n"
+                        "  3. verify: 3m without a break, at most 45m; where it fails, held for "
+                        "a human\n"
+                        "  4. return-to-service\n"));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

@@ -1,0 +1,130 @@
+// The way back of a whole node by the real programs: gpuward-remediator, and in its Jobs
+// gpuward-exporter with an nccl-tests that replays what was recorded.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <memory>
+
+#include "core/runtime/files.h"
+#include "tests/fakes/tools/tool_box.h"
+#include "tests/places.inc"
+#include "tests/unit/remediator/fake_hands.h"
+#include "tests/unit/remediator/job_kubelet.h"
+#include "tests/unit/remediator/remediation_stage.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kTwoGpus =
+    "gpus:\n"
+    "  - {index: 0, uuid: GPU-a, pci: \"0000:1a:00.0\"}\n"
+    "  - {index: 1, uuid: GPU-b, pci: \"0000:2b:00.0\"}\n";
+// As nccl-tests v2.13 gave it for 466.7 GB/s.
+constexpr const char* kRecorded =
+    GPUWARD_SOURCE_DIR "/tests/testdata/nccl/v2.13-h100-two-nodes.txt";
+
+class WholeWayBack : public ::testing::Test {
+ protected:
+  WholeWayBack() {
+    hands_.kube().create("/api/v1/namespaces", {{"metadata", {{"name", "gpu-healthcheck"}}}});
+    tools_.add("all_reduce_perf", "", {.output = *read_file(kRecorded)});
+    put_exporter();
+    kubelet_ = std::make_unique<JobKubelet>(
+        hands_,
+        std::map<std::string, std::string>{
+            {"PATH", folder_.path().string() + ":" + tools_.path().string() + ":/usr/bin:/bin"},
+            {"AWS_EC2_METADATA_DISABLED", "true"}});
+  }
+  // The image's gpuward-exporter, told what it cannot find out here.
+  void put_exporter() {
+    const std::string sim = folder_.write("gpus.yaml", kTwoGpus).string();
+    const std::string kubeconfig = hands_.kubeconfig();
+    const std::string config =
+        folder_.write("config.yaml", "checks: {tool_dirs: [" + tools_.path().string() + "]}\n")
+            .string();
+    const auto script =
+        folder_.write("gpuward-exporter",
+                      "#!/bin/sh\nexec " GPUWARD_BIN_DIR "/gpuward-exporter \"$@\"" +
+                          (" --gpu.simulate=" + sim) + " --kubeconfig=" + kubeconfig +
+                          " --config.file=" + config + " --path.procfs=" + empty_.path().string() +
+                          " --state.path=" + state_.path().string() + "\n");
+    ASSERT_EQ(::chmod(script.c_str(), 0700), 0);
+  }
+  void begin(const std::string& bandwidth) {
+    stage_ = std::make_unique<RemediationStage>(
+        hands_, StageOptions{.plan = "[taint, cordon, drain]",
+                             .severity = "isolate",
+                             .more_policy = "jobs: {image: here/gpuward:1}\n"
+                                            "way_back:\n"
+                                            "  isolate:\n"
+                                            "    - nccl-test: {clears_latched: true, "
+                                            "min_bus_bandwidth: " +
+                                            bandwidth +
+                                            "}\n"
+                                            "    - verify: {soak: 0s}\n"
+                                            "    - return-to-service\n"});
+    stage_->start();
+  }
+  // What the exporter's own process would take, and by which its report gets better.
+  [[nodiscard]] std::vector<Json> clear_requests() const {
+    std::vector<Json> found;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(state_.path() / "clear.d", error))
+      found.push_back(parse_json(read_file(entry.path()).value_or("")).value_or(Json()));
+    return found;
+  }
+  ::testing::AssertionResult comes_to(const std::string& phase) {
+    const bool has = stage_->play_until([&] {
+      kubelet_->turn();
+      if (!clear_requests().empty()) {
+        stage_->report_severity(0);
+        stage_->end_alert();
+      }
+      return stage_->phase() == phase;
+    });
+    if (has) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "phase " << stage_->phase() << " of rule "
+                                         << stage_->rule() << ": " << stage_->message() << "\n"
+                                         << stage_->log();
+  }
+
+  FakeHands hands_;
+  support::TempDir folder_, state_, empty_;
+  fakes::ToolBox tools_;
+  std::unique_ptr<JobKubelet> kubelet_;
+  std::unique_ptr<RemediationStage> stage_;
+};
+
+// CONTRACTS E: a single node needs 400 GB/s.
+TEST_F(WholeWayBack, ContractEANodeThatPassesItsNcclTestReturns) {
+  begin("400");
+
+  ASSERT_TRUE(comes_to("Released"));
+  EXPECT_FALSE(stage_->is_cordoned());
+  EXPECT_FALSE(stage_->is_tainted());
+  EXPECT_EQ(stage_->lost_foreign_state(), "");
+  EXPECT_THAT(kubelet_->commands(), ElementsAre(ElementsAre("gpuward-exporter", "quarantine",
+                                                            "--checks=5", "--clear-latched=true")));
+  EXPECT_THAT(tools_.calls("all_reduce_perf"), SizeIs(1));
+  EXPECT_EQ(clear_requests()[0]["all_operator"], true);
+  EXPECT_TRUE(clear_requests()[0].contains("passed_diagnostic"));
+}
+
+TEST_F(WholeWayBack, ANodeThatIsTooSlowStaysHeld) {
+  begin("500");
+
+  ASSERT_TRUE(comes_to("Held"));
+  EXPECT_TRUE(stage_->is_cordoned());
+  EXPECT_TRUE(stage_->is_tainted());
+  EXPECT_THAT(stage_->message(), HasSubstr("no way back: nccl-test failed"));
+  EXPECT_THAT(stage_->message(), HasSubstr("466.7 GB/s"));
+  EXPECT_THAT(clear_requests(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
