@@ -5,6 +5,7 @@
 #include "remediator/actions/job_template.h"
 #include "remediator/page/metrics.h"
 #include "remediator/page/pages.h"
+#include "remediator/sources/triage_source.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -63,12 +64,11 @@ Result<std::unique_ptr<Remediator>> Remediator::start(const Flags& flags, Clock&
   if (!sources) return std::unexpected(sources.error());
   auto cluster = Cluster::connect(flags, clock);
   if (!cluster) return std::unexpected(cluster.error());
-  const auto sinks = policy->notifications.sinks;
   std::unique_ptr<Remediator> remediator(new Remediator(
       flags, std::move(*policy), std::move(*audit), std::move(*cluster), clock, log));
   remediator->sources_ = std::move(*sources);
-  if (auto opened = remediator->notifier_.set_sinks(sinks); !opened)
-    return std::unexpected(opened.error());
+  if (auto adopted = remediator->adopt(*remediator->policy_.get()); !adopted)
+    return std::unexpected(adopted.error());
   remediator->assemble();
   if (auto serving = remediator->serve(*security); !serving)
     return std::unexpected(serving.error());
@@ -101,6 +101,9 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
       aws_(aws_http_, aws::read_aws_environment(), clock),
       notifier_({.aws = aws_}, clock, log,
                 [this](const std::string& node) { (void)queue_.add(node); }),
+      triage_({.services = {.aws = aws_, .clock = clock},
+               .log = log,
+               .known_of = [this](const std::string& node) { return names_of_what_fires(node); }}),
       election_(stand_for_election()),
       exclusions_(*work_api_, flags_.state_namespace, clock),
       stop_switch_(*switch_api_, {.ns = flags_.state_namespace, .config_map = kSwitchName}),
@@ -193,7 +196,8 @@ void Remediator::start_sources() {
   if (!flags_.loki_url.empty()) {
     parts.loki = {.place = {.url = flags_.loki_url, .tenant = flags_.loki_tenant},
                   .namespaces = flags_.loki_namespaces,
-                  .state_namespace = flags_.state_namespace};
+                  .state_namespace = flags_.state_namespace,
+                  .triage = &triage_};
   }
   for (auto& source : make_sources(parts)) {
     source_polls_.push_back(std::make_unique<SourcePoll>(
@@ -203,6 +207,21 @@ void Remediator::start_sources() {
                         .leads = [this] { return election_->is_leader(); },
                         .on_error = [this](const Error& error) { witness_.on_error({}, error); }}));
   }
+}
+
+std::vector<std::string> Remediator::names_of_what_fires(const std::string& node) const {
+  std::vector<std::string> names;
+  for (Order& order : view_.firing_from({})) {
+    // What a model has said is nothing that it should hear again.
+    const bool is_advice = order.fingerprint.starts_with(kTriageOrigin);
+    if (order.node == node && !is_advice) names.push_back(std::move(order.alertname));
+  }
+  return names;
+}
+
+Status Remediator::adopt(const Policy& policy) {
+  if (auto opened = notifier_.set_sinks(policy.notifications.sinks); !opened) return opened;
+  return triage_.set_rules(policy.triage);
 }
 
 std::unique_ptr<kube::Api> Remediator::make_leaders_api(Deadlines deadlines) {
@@ -270,7 +289,8 @@ std::vector<metrics::Family> Remediator::families() const {
                                           .api_times = cluster_->times().family(),
                                           .sources = std::move(sources),
                                           .sinks = notifier_.tallies(),
-                                          .exclusions = exclusions_.last()});
+                                          .exclusions = exclusions_.last(),
+                                          .triage = triage_.tally()});
 }
 
 void Remediator::hang_up() {
@@ -288,9 +308,9 @@ void Remediator::reload() {
     last_reload_good_ = false;
     return;
   }
-  if (auto opened = notifier_.set_sinks(policy->notifications.sinks); !opened) {
-    log_.error("The new sinks cannot be opened: the old policy stays in force",
-               {{"error", opened.error().message}});
+  if (auto adopted = adopt(*policy); !adopted) {
+    log_.error("The new policy cannot be taken over: the old one stays in force",
+               {{"error", adopted.error().message}});
     last_reload_good_ = false;
     return;
   }
@@ -309,6 +329,7 @@ void Remediator::tick() {
 void Remediator::request_stop() {
   stop_.request_stop();
   notifier_.request_stop();
+  triage_.request_stop();
   if (webhook_) webhook_->close();
   for (const auto& poll : source_polls_) poll->request_stop();
   if (controller_) controller_->request_stop();

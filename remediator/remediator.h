@@ -35,6 +35,7 @@
 #include "remediator/sources/prometheus_reports.h"
 #include "remediator/sources/source_parts.h"
 #include "remediator/sources/source_poll.h"
+#include "remediator/triage/triage.h"
 #include "remediator/witness.h"
 #include "remediator/workflow/controller.h"
 #include "remediator/workflow/ledger_slots.h"
@@ -79,6 +80,9 @@ class Remediator {
   [[nodiscard]] std::unique_ptr<kube::Api> make_leaders_api(Deadlines deadlines);
   [[nodiscard]] std::unique_ptr<kube::LeaderElection> stand_for_election();
   void start_sources();
+  [[nodiscard]] std::vector<std::string> names_of_what_fires(const std::string& node) const;
+  // The parts of a policy that open files and threads of their own.
+  [[nodiscard]] Status adopt(const Policy& policy);
   [[nodiscard]] std::vector<metrics::Family> families() const;
 
   Flags flags_;
@@ -103,6 +107,7 @@ class Remediator {
   http::CurlClient aws_http_;
   aws::AwsClient aws_;
   Notifier notifier_;
+  Triage triage_;
   SourceClients sources_;
   std::unique_ptr<PrometheusReports> reports_;
   std::unique_ptr<AlertmanagerApi> alertmanager_;

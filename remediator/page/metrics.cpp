@@ -5,6 +5,7 @@
 
 #include "core/metrics/process.h"
 #include "remediator/page/source_metrics.h"
+#include "remediator/page/triage_metrics.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -242,6 +243,7 @@ std::vector<Family> to_families(const CounterValues& counters, const Standing& s
   append_workflow(families, counters);
   append_standing(families, standing);
   append_sources(families, standing.sources);
+  append_triage(families, standing.triage);
   families.push_back(metrics::build_info());
   metrics::append_process(families);
   return families;

@@ -13,6 +13,7 @@
 #include "remediator/policy/step.h"
 #include "remediator/safety/exclusions.h"
 #include "remediator/sources/source_poll.h"
+#include "remediator/triage/triage.h"
 #include "remediator/workflow/cluster_view.h"
 #include "remediator/workflow/ledger_slots.h"
 
@@ -33,6 +34,7 @@ struct Standing {
   std::vector<SourceCounts> sources = {};
   std::vector<SinkTally> sinks = {};
   ExclusionList exclusions = {};  // in force
+  TriageTally triage = {};
 };
 
 [[nodiscard]] std::vector<metrics::Family> to_families(const CounterValues& counters,

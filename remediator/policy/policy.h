@@ -27,6 +27,7 @@
 #include "remediator/policy/retention.h"
 #include "remediator/policy/step.h"
 #include "remediator/policy/step_plan.h"
+#include "remediator/policy/triage_rules.h"
 
 namespace gpuward::remediator {
 
@@ -72,6 +73,7 @@ struct Policy {
   // Between a drain that a condition asks for and whatever was begun in the cluster before it.
   std::chrono::milliseconds drain_buffer{std::chrono::minutes(10)};
   LokiRules loki;
+  TriageRules triage;
   std::vector<MaintenanceWindow> windows;
   std::vector<PoolPolicy> pools;  // the first that a node belongs to
   std::string pool;               // of what policy_for() gives: that pool's name

@@ -42,6 +42,7 @@
 //   foreign_alerts: [...]              # of other rules than gpuward's: policy/foreign_alerts.cpp
 //   conditions: [...]                  # of nodes; with drain_buffer: policy/condition_rules.cpp
 //   loki: {...}                        # lines of logs: policy/loki_rules.cpp
+//   triage: {...}                      # by a language model: policy/triage_rules.cpp
 //   maintenance_windows: [...]         # policy/maintenance_window.cpp
 //   pools: [...]                       # of some labels' nodes: policy/pools_file.cpp
 //   drain: {...}                       # defaults of all drains: drain/drain_settings_file.cpp
@@ -303,6 +304,7 @@ Result<Policy> read_policy(const YamlFile& file) {
   policy.conditions = read_condition_rules(root);
   root.read("drain_buffer", policy.drain_buffer, std::chrono::seconds(0), std::chrono::hours(24));
   policy.loki = read_loki_rules(root.map("loki"));
+  policy.triage = read_triage_rules(root.map("triage"));
   policy.windows = read_maintenance_windows(root);
   require_windows(root, policy);
   policy.evictions = read_eviction_rate(root.map("evictions"));

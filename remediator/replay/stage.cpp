@@ -35,6 +35,8 @@ milliseconds usual_time(const PlannedStep& step) {
       return minutes(2);
     case Step::kQuarantineJob:
       return minutes(30);
+    case Step::kNcclTest:
+      return minutes(5);
     case Step::kVerify:
       return step.soak;
     case Step::kTaint:

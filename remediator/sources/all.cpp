@@ -4,6 +4,7 @@
 #include "remediator/sources/loki_source.h"
 #include "remediator/sources/prometheus_source.h"
 #include "remediator/sources/source_parts.h"
+#include "remediator/sources/triage_source.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -25,8 +26,15 @@ std::unique_ptr<Source> make_loki(const SourceParts& parts) {
                                       parts.known, parts.clock);
 }
 
+// It may be switched on by the next policy.
+std::unique_ptr<Source> make_triage(const SourceParts& parts) {
+  if (!parts.loki || parts.loki->triage == nullptr) return nullptr;
+  return std::make_unique<TriageSource>(*parts.loki->triage, parts.policy, parts.known,
+                                        parts.clock);
+}
+
 // Null where a source is not switched on.
-constexpr std::array kSources = {make_prometheus, make_condition, make_loki};
+constexpr std::array kSources = {make_prometheus, make_condition, make_loki, make_triage};
 
 }  // namespace
 

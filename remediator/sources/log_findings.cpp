@@ -44,6 +44,15 @@ std::optional<Order> order_of_kernel_line(const LogLine& line, const xid::Catalo
   return order_of_line(line, rules.node_label, verdict.severity, name_of(*event));
 }
 
+bool is_unknown_kernel_line(const LogLine& line, const xid::Catalogue& catalogue) {
+  if (const auto event = xid::parse_record(line.text)) {
+    const xid::Verdict verdict = catalogue.judge(*event);
+    return !verdict.known && !verdict.clears;
+  }
+  // An SXid line that is no event holds the data of the one before.
+  return !xid::parse_uuid_line(line.text) && !line.text.contains("SXid");
+}
+
 std::optional<Order> order_of_pod_line(const LogLine& line, const LokiRules& rules) {
   const auto rule = std::ranges::find_if(rules.pod_lines, [&](const PodLineRule& known) {
     return line.text.find(known.contains) != std::string::npos;

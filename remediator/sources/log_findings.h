@@ -21,6 +21,9 @@ inline constexpr std::string_view kLokiOrigin = "loki.";
 [[nodiscard]] std::optional<Order> order_of_kernel_line(const LogLine& line,
                                                         const xid::Catalogue& catalogue,
                                                         const LokiRules& rules);
+// Whether a kernel line may say something of a GPU that the catalogue has no word for: an event of
+// an unknown code, or no event at all and no detail of another one.
+[[nodiscard]] bool is_unknown_kernel_line(const LogLine& line, const xid::Catalogue& catalogue);
 [[nodiscard]] std::optional<Order> order_of_pod_line(const LogLine& line, const LokiRules& rules);
 
 }  // namespace gpuward::remediator

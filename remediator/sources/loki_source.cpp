@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/kube/names.h"
 #include "remediator/sources/log_findings.h"
 
 namespace gpuward::remediator {
@@ -90,9 +91,12 @@ Result<SourceFindings> LokiSource::look() {
       return std::unexpected(done.error());
   }
   // While it lags, a line that says so again may merely not have been read.
-  if (!findings.has_more) {
-    for (Order& order : ended(policy->loki)) findings.orders.push_back(std::move(order));
-  }
+  if (findings.has_more) return findings;
+  LastLines last = last_lines_;
+  merge(last, pending_.last_lines);
+  const QuietTime quiet{now(), policy->loki.quiet_for, clock_.wall()};
+  for (Order& order : quiet_orders(known_.firing_from(kLokiOrigin), last, quiet))
+    findings.orders.push_back(std::move(order));
   return findings;
 }
 
@@ -161,26 +165,21 @@ void LokiSource::take(Feed feed, const LogLine& line, const LokiRules& rules,
   ++findings.read;
   auto order = feed == Feed::kKernel ? order_of_kernel_line(line, catalogue_, rules)
                                      : order_of_pod_line(line, rules);
+  if (feed == Feed::kKernel && !order) note_unknown(line, rules);
   if (!order) return;
   auto& last = pending_.last_lines[order->fingerprint];
   last = std::max(last, line.at);
   findings.orders.push_back(std::move(*order));
 }
 
-std::vector<Order> LokiSource::ended(const LokiRules& rules) const {
-  std::vector<Order> orders;
-  for (Order& order : known_.firing_from(kLokiOrigin)) {
-    auto last = duration_cast<nanoseconds>(order.starts_at.time_since_epoch()).count();
-    for (const auto* lines : {&last_lines_, &pending_.last_lines}) {
-      const auto line = lines->find(order.fingerprint);
-      if (line != lines->end()) last = std::max(last, line->second);
-    }
-    if (now() - last < nanoseconds_of(rules.quiet_for)) continue;
-    order.firing = false;
-    order.ends_at = clock_.wall();
-    orders.push_back(std::move(order));
-  }
-  return orders;
+void LokiSource::note_unknown(const LogLine& line, const LokiRules& rules) {
+  if (settings_.triage == nullptr || !is_unknown_kernel_line(line, catalogue_)) return;
+  const auto node = line.labels.find(rules.node_label);
+  if (node == line.labels.end() || !kube::validate_node_name(node->second)) return;
+  const nanoseconds at(line.at);
+  pending_.unknown.push_back({.node = node->second,
+                              .text = line.text,
+                              .at = Clock::Wall(duration_cast<Clock::Wall::duration>(at))});
 }
 
 Status LokiSource::settle() {
@@ -193,12 +192,10 @@ Status LokiSource::settle() {
   }
   for (const LineMemory::Key& key : pending_.lines) seen_.add(key);
   seen_.forget_before(oldest - nanoseconds_of(rules.overlap));
-  for (const auto& [fingerprint, at] : pending_.last_lines) {
-    auto& last = last_lines_[fingerprint];
-    last = std::max(last, at);
-  }
+  merge(last_lines_, pending_.last_lines);
   const std::int64_t quiet = now() - nanoseconds_of(rules.quiet_for);
   std::erase_if(last_lines_, [&](const auto& line) { return line.second < quiet; });
+  for (UnknownLine& line : pending_.unknown) settings_.triage->offer(std::move(line));
   pending_ = {};
   return save();
 }

@@ -18,7 +18,9 @@
 #include "remediator/sources/line_memory.h"
 #include "remediator/sources/log_cursor.h"
 #include "remediator/sources/loki_api.h"
+#include "remediator/sources/quiet_evidence.h"
 #include "remediator/sources/source.h"
+#include "remediator/triage/triage.h"
 
 namespace gpuward::remediator {
 
@@ -26,6 +28,7 @@ struct LokiSettings {
   LokiPlace place;
   std::vector<std::string> namespaces;  // whose pods' lines are read; empty: none
   std::string state_namespace;          // of the cursor
+  Triage* triage = nullptr;             // is offered what the catalogue does not know
 };
 
 class LokiSource final : public Source {
@@ -51,7 +54,8 @@ class LokiSource final : public Source {
   struct Pending {
     std::map<Feed, Progress> progress;
     std::vector<LineMemory::Key> lines;
-    std::map<std::string, std::int64_t> last_lines;  // by fingerprint
+    LastLines last_lines;
+    std::vector<UnknownLine> unknown;
   };
 
   [[nodiscard]] static std::string name_of(Feed feed);
@@ -61,7 +65,7 @@ class LokiSource final : public Source {
   [[nodiscard]] Status read(Feed feed, const LokiRules& rules, SourceFindings& findings);
   [[nodiscard]] Result<LokiAnswer> ask(const LokiQuestion& question);
   void take(Feed feed, const LogLine& line, const LokiRules& rules, SourceFindings& findings);
-  [[nodiscard]] std::vector<Order> ended(const LokiRules& rules) const;
+  void note_unknown(const LogLine& line, const LokiRules& rules);
   [[nodiscard]] Status save();
 
   LokiSettings settings_;
@@ -78,7 +82,7 @@ class LokiSource final : public Source {
   std::size_t limit_;
   std::map<Feed, Progress> progress_;
   LineMemory seen_;
-  std::map<std::string, std::int64_t> last_lines_;
+  LastLines last_lines_;
   Pending pending_;
 };
 

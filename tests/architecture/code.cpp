@@ -22,12 +22,13 @@ struct PlugInFolder {
   std::string_view suffix;  // of the name of a plug-in's file
   bool is_a_folder_each = false;
 };
-constexpr std::array<PlugInFolder, 7> kPlugInFolders{{
+constexpr std::array<PlugInFolder, 8> kPlugInFolders{{
     {"exporter/checks", "_check"},
     {"exporter/publish", "_sink"},
     {"exporter/gpu", "_library", true},
     {"remediator/actions", "_action"},
     {"remediator/sources", "_source"},
+    {"remediator/triage", "_model"},
     {"remediator/cloud", "_provider"},
     {"remediator/notify", "_sink"},
 }};

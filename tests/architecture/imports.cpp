@@ -32,10 +32,10 @@ std::vector<Layer> make_layers() {
   constexpr std::array<std::string_view, 8> kExporter{
       "exporter/gpu",    "exporter/kernel_log", "exporter/host",    "exporter/store",
       "exporter/checks", "exporter/pods",       "exporter/publish", "exporter/amd_health"};
-  constexpr std::array<std::string_view, 11> kRemediator{
-      "remediator/drain",    "remediator/policy",  "remediator/safety", "remediator/gates",
-      "remediator/cloud",    "remediator/sources", "remediator/notify", "remediator/actions",
-      "remediator/workflow", "remediator/page",    "remediator/replay"};
+  constexpr std::array<std::string_view, 12> kRemediator{
+      "remediator/drain",   "remediator/policy",   "remediator/safety",  "remediator/gates",
+      "remediator/cloud",   "remediator/triage",   "remediator/sources", "remediator/notify",
+      "remediator/actions", "remediator/workflow", "remediator/page",    "remediator/replay"};
   std::vector<Layer> layers{
       {"core/model", {}},
       {"core/xid", {"core/model"}},

@@ -205,6 +205,7 @@ TEST(MetricsReference, IsWhatTheRemediatorServes) {
       {.name = "prometheus", .last_success = clock.wall(), .lag = std::chrono::seconds(1)}};
   standing.api_times = remediator::ApiTimes(nobody, clock).family();
   standing.exclusions["gpu-01"] = {};
+  standing.triage = {.is_on = true, .lines = {{remediator::TriageOutcome::kAnswered, 1}}};
   standing.sinks = {{.sink = "oncall", .ended = {{remediator::Delivery::kSent, 1}}, .waiting = 0}};
   standing.spending = remediator::LedgerSlots::Spending{
       .breaker = {},

@@ -1,0 +1,32 @@
+#include "remediator/sources/quiet_evidence.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpuward::remediator {
+
+using std::chrono::nanoseconds;
+
+void merge(LastLines& into, const LastLines& more) {
+  for (const auto& [fingerprint, at] : more) {
+    auto& last = into[fingerprint];
+    last = std::max(last, at);
+  }
+}
+
+std::vector<Order> quiet_orders(std::vector<Order> firing, const LastLines& last,
+                                const QuietTime& quiet) {
+  std::vector<Order> ended;
+  for (Order& order : firing) {
+    auto at = std::chrono::duration_cast<nanoseconds>(order.starts_at.time_since_epoch()).count();
+    if (const auto line = last.find(order.fingerprint); line != last.end())
+      at = std::max(at, line->second);
+    if (quiet.now - at < nanoseconds(quiet.after).count()) continue;
+    order.firing = false;
+    order.ends_at = quiet.ended_at;
+    ended.push_back(std::move(order));
+  }
+  return ended;
+}
+
+}  // namespace gpuward::remediator

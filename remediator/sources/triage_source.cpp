@@ -1,0 +1,55 @@
+#include "remediator/sources/triage_source.h"
+
+#include <string>
+#include <utility>
+
+#include "core/runtime/text.h"
+
+namespace gpuward::remediator {
+namespace {
+
+std::int64_t nanoseconds_since_1970(Clock::Wall at) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(at.time_since_epoch()).count();
+}
+
+}  // namespace
+
+Order order_of_finding(const TriageFinding& finding) {
+  const std::string what = "triage " + finding.error_class;
+  return {.node = finding.node,
+          .severity = to_severity(finding.severity),
+          .alertname = what,
+          .fingerprint = std::string(kTriageOrigin) + short_hash(finding.node + '\n' + what),
+          .firing = true,
+          .starts_at = finding.at,
+          .ends_at = {},
+          .foreign = true,
+          .error_class = finding.error_class};
+}
+
+Result<SourceFindings> TriageSource::look() {
+  SourceFindings found;
+  const auto findings = triage_.findings();
+  taken_ = findings.size();
+  found.read = findings.size();
+  for (const TriageFinding& finding : findings) {
+    found.orders.push_back(order_of_finding(finding));
+    merge(last_lines_, {{found.orders.back().fingerprint, nanoseconds_since_1970(finding.at)}});
+  }
+  const auto policy = policy_.get();
+  const auto quiet_for = policy->loki.quiet_for;
+  const QuietTime quiet{nanoseconds_since_1970(clock_.wall()), quiet_for, clock_.wall()};
+  for (Order& order : quiet_orders(known_.firing_from(kTriageOrigin), last_lines_, quiet))
+    found.orders.push_back(std::move(order));
+  const auto oldest = quiet.now - std::chrono::nanoseconds(quiet_for).count();
+  std::erase_if(last_lines_, [&](const auto& line) { return line.second < oldest; });
+  return found;
+}
+
+Status TriageSource::settle() {
+  triage_.forget(taken_);
+  taken_ = 0;
+  return {};
+}
+
+}  // namespace gpuward::remediator

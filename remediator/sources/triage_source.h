@@ -1,0 +1,43 @@
+// Hands what a language model said of unknown lines to the same path as everything else, as foreign
+// evidence of a class: it ends at the cordon, however bad the answer. One finding a node and class;
+// it ends after `loki.quiet_for` without another such line.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/runtime/clock.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/sources/known_evidence.h"
+#include "remediator/sources/quiet_evidence.h"
+#include "remediator/sources/source.h"
+#include "remediator/triage/triage.h"
+
+namespace gpuward::remediator {
+
+// What the fingerprints of such evidence begin with.
+inline constexpr std::string_view kTriageOrigin = "triage.";
+
+[[nodiscard]] Order order_of_finding(const TriageFinding& finding);
+
+class TriageSource final : public Source {
+ public:
+  // All must outlive it.
+  TriageSource(Triage& triage, const CurrentPolicy& policy, const KnownEvidence& known,
+               Clock& clock)
+      : triage_(triage), policy_(policy), known_(known), clock_(clock) {}
+  [[nodiscard]] std::string_view name() const override { return "triage"; }
+  [[nodiscard]] std::chrono::milliseconds every() const override { return std::chrono::seconds(2); }
+  [[nodiscard]] Result<SourceFindings> look() override;
+  [[nodiscard]] Status settle() override;
+
+ private:
+  Triage& triage_;
+  const CurrentPolicy& policy_;
+  const KnownEvidence& known_;
+  Clock& clock_;
+  std::size_t taken_ = 0;  // findings of the last look
+  LastLines last_lines_;
+};
+
+}  // namespace gpuward::remediator

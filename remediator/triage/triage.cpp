@@ -1,0 +1,203 @@
+#include "remediator/triage/triage.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "remediator/triage/question.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::size_t kMostLinesWaiting = 200;
+constexpr std::size_t kMostAnswersKept = 5'000;
+constexpr std::size_t kMostFindingsKept = 1'000;
+constexpr std::size_t kMostKnownNames = 8;
+constexpr std::size_t kLongestKnownName = 80;
+// What is paid for an answer at its longest; a token is about four characters.
+constexpr std::size_t kAnswerCharacters = std::size_t{4} * kMostAnswerTokens;
+
+// They too come from outside.
+std::vector<std::string> shown(std::vector<std::string> names) {
+  for (std::string& name : names) name = question_of(name, kLongestKnownName);
+  std::ranges::sort(names);
+  const auto doubles = std::ranges::unique(names);
+  names.erase(doubles.begin(), doubles.end());
+  names.resize(std::min(names.size(), kMostKnownNames));
+  return names;
+}
+
+}  // namespace
+
+Triage::Triage(TriageParts parts)
+    : parts_(std::move(parts)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+Triage::~Triage() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+Status Triage::set_rules(const TriageRules& rules) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (desk_ ? desk_->rules == rules : !rules.is_on()) return {};
+  }
+  std::shared_ptr<Desk> next;
+  if (rules.is_on()) {
+    auto model = open_model(rules, parts_.services);
+    if (!model) return std::unexpected(model.error());
+    next = std::make_shared<Desk>(rules, *std::move(model));
+  }
+  const std::lock_guard lock(mutex_);
+  desk_.swap(next);
+  answers_.clear();
+  oldest_.clear();
+  if (!rules.is_on()) waiting_.clear();
+  allowance_.set_limits(rules.per_hour, rules.characters_per_day);
+  return {};
+}
+
+void Triage::offer(UnknownLine line) {
+  const std::lock_guard lock(mutex_);
+  if (!desk_) return;
+  if (waiting_.size() >= kMostLinesWaiting) {
+    ++lines_[TriageOutcome::kOverflow];
+    return;
+  }
+  line.text.resize(std::min(line.text.size(), kLongestLine));
+  waiting_.push_back(std::move(line));
+  wake_.notify_one();
+}
+
+void Triage::run(const std::stop_token& stop) {
+  while (true) {
+    std::unique_lock lock(mutex_);
+    if (!wake_.wait(lock, stop, [this] { return !waiting_.empty(); })) return;
+    const UnknownLine line = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    if (stop.stop_requested()) return;
+    look_at(line, stop);
+  }
+}
+
+void Triage::look_at(const UnknownLine& line, const std::stop_token& stop) {
+  std::shared_ptr<Desk> desk;
+  {
+    const std::lock_guard lock(mutex_);
+    desk = desk_;
+  }
+  if (!desk) return;
+  const auto most = static_cast<std::size_t>(desk->rules.line_characters);
+  const Prompt prompt = prompt_of(question_of(line.text, most), shown(parts_.known_of(line.node)));
+  auto answer = remembered(prompt.data);
+  if (answer) {
+    count(TriageOutcome::kCached);
+  } else {
+    answer = ask(*desk, prompt, stop);
+    if (!answer) return;
+    remember(desk, prompt.data, *answer);
+  }
+  if (answer->advice) keep(desk->rules, line, *answer->advice);
+}
+
+std::optional<Triage::Answer> Triage::remembered(const std::string& question) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = answers_.find(question);
+  if (found == answers_.end()) return std::nullopt;
+  return found->second;
+}
+
+void Triage::remember(const std::shared_ptr<Desk>& desk, const std::string& question,
+                      Answer answer) {
+  const std::lock_guard lock(mutex_);
+  if (desk != desk_) return;  // an answer to the rules before
+  if (answers_.emplace(question, std::move(answer)).second) oldest_.push_back(question);
+  if (oldest_.size() <= kMostAnswersKept) return;
+  answers_.erase(oldest_.front());
+  oldest_.pop_front();
+}
+
+// Nullopt: it was not asked, or said nothing.
+std::optional<Triage::Answer> Triage::ask(Desk& desk, const Prompt& prompt,
+                                          const std::stop_token& stop) {
+  const std::size_t sent = prompt.instructions.size() + prompt.data.size();
+  {
+    const std::lock_guard lock(mutex_);
+    const auto permission =
+        allowance_.spend(sent + kAnswerCharacters, parts_.services.clock.steady());
+    if (permission != Permission::kYes) {
+      ++lines_[permission == Permission::kOverLimit ? TriageOutcome::kLimited
+                                                    : TriageOutcome::kBreakerOpen];
+      return std::nullopt;
+    }
+    characters_ += sent;
+  }
+  const auto said = desk.model->ask(prompt, stop);
+  if (!said && stop.stop_requested()) return std::nullopt;
+  note_trouble(said ? nullptr : &said.error());
+  const std::lock_guard lock(mutex_);
+  if (!said) {
+    ++lines_[TriageOutcome::kFailed];
+    allowance_.failed(parts_.services.clock.steady());
+    return std::nullopt;
+  }
+  allowance_.succeeded();
+  auto advice = read_advice(*said);
+  ++lines_[advice ? TriageOutcome::kAnswered : TriageOutcome::kNoAnswer];
+  if (!advice) return Answer{};
+  return Answer{*std::move(advice)};
+}
+
+void Triage::keep(const TriageRules& rules, const UnknownLine& line, const Advice& advice) {
+  if (!advice.what.severity || advice.confidence < rules.min_confidence) return;
+  const std::string error_class(advice.what.name);
+  parts_.log.info("A model has classed a line that the catalogue does not know",
+                  {{"node", line.node}, {"error_class", error_class}, {"reason", advice.reason}});
+  const std::lock_guard lock(mutex_);
+  if (findings_.size() >= kMostFindingsKept) return;
+  findings_.push_back({.node = line.node,
+                       .error_class = error_class,
+                       .severity = std::min(*advice.what.severity, rules.max_severity),
+                       .at = line.at});
+}
+
+std::vector<TriageFinding> Triage::findings() const {
+  const std::lock_guard lock(mutex_);
+  return {findings_.begin(), findings_.end()};
+}
+
+void Triage::forget(std::size_t oldest) {
+  const std::lock_guard lock(mutex_);
+  const auto number = static_cast<std::ptrdiff_t>(std::min(oldest, findings_.size()));
+  findings_.erase(findings_.begin(), findings_.begin() + number);
+}
+
+TriageTally Triage::tally() const {
+  const std::lock_guard lock(mutex_);
+  TriageTally tally{.is_on = desk_ != nullptr,
+                    .lines = lines_,
+                    .characters = characters_,
+                    .waiting = waiting_.size(),
+                    .is_breaker_open = allowance_.is_open(parts_.services.clock.steady())};
+  for (const TriageOutcome outcome :
+       {TriageOutcome::kAnswered, TriageOutcome::kCached, TriageOutcome::kNoAnswer,
+        TriageOutcome::kFailed, TriageOutcome::kLimited, TriageOutcome::kBreakerOpen,
+        TriageOutcome::kOverflow}) {
+    tally.lines.try_emplace(outcome, 0);
+  }
+  return tally;
+}
+
+void Triage::count(TriageOutcome outcome) {
+  const std::lock_guard lock(mutex_);
+  ++lines_[outcome];
+}
+
+void Triage::note_trouble(const Error* error) {
+  const bool was_in_trouble = std::exchange(is_in_trouble_, error != nullptr);
+  if (was_in_trouble || error == nullptr) return;
+  parts_.log.warn("The language model does not answer: the catalogue alone decides",
+                  {{"error", error->message}});
+}
+
+}  // namespace gpuward::remediator
