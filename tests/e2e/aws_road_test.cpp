@@ -1,11 +1,13 @@
 // The whole road on AWS: a line of the kernel's, gpuward-exporter, Prometheus, Alertmanager,
 // gpuward-remediator, the cordon, the drain, the end of the instance through its Auto Scaling group
-// on moto, the Node's end, the closed Remediation; and kill -9 in the middle. The cluster is the
-// fake one: the test plays its kubelet and its cloud controller.
+// on moto, the Node's end, the closed Remediation, and what two receivers hear of each moment; with
+// kill -9 in the middle. The cluster is the fake one: the test plays its kubelet and its cloud
+// controller.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <set>
 
 #include "core/runtime/files.h"
 #include "core/runtime/text.h"
@@ -17,6 +19,7 @@
 #include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
+#include "tests/unit/remediator/notify/receiver.h"
 
 namespace gpuward::e2e {
 namespace {
@@ -29,6 +32,7 @@ constexpr const char* kPods = "/api/v1/namespaces/default/pods";
 constexpr const char* kRemediations = "/apis/gpuward.dev/v1alpha1/remediations";
 constexpr const char* kLease =
     "/apis/coordination.k8s.io/v1/namespaces/gpuward/leases/gpuward-remediator";
+// Before the sinks.
 constexpr const char* kPolicy =
     "mode: full\n"
     "severities:\n"
@@ -37,7 +41,17 @@ constexpr const char* kPolicy =
 constexpr const char* kRights =
     R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["ec2:Describe*",)"
     R"("autoscaling:DescribeAutoScalingInstances",)"
-    R"("autoscaling:TerminateInstanceInAutoScalingGroup"],"Resource":"*"}]})";
+    R"("autoscaling:TerminateInstanceInAutoScalingGroup","sns:Publish"],"Resource":"*"}]})";
+
+// What events tell of, steps by their name.
+std::set<std::string> moments_of(const std::vector<Json>& events) {
+  std::set<std::string> moments;
+  for (const Json& event : events) {
+    const std::string moment = string_at(event, "moment");
+    moments.insert(moment == "step" ? string_at(event, "step") : moment);
+  }
+  return moments;
+}
 
 class AwsRoad : public ::testing::Test {
  protected:
@@ -51,12 +65,13 @@ class AwsRoad : public ::testing::Test {
     const auto started = cluster_.start();
     ASSERT_TRUE(started) << started.error().message;
     put_node();
+    make_topic();
     const auto rights = moto_->add_user("remediator", kRights);
     ASSERT_TRUE(rights) << rights.error().message;
     auto stack = Stack::start({.cluster = &cluster_,
                                .folder = folder_.path(),
                                .nodes = {{.name = kNode, .log = log_.get()}},
-                               .policy = kPolicy,
+                               .policy = kPolicy + sinks(),
                                .environment = *rights});
     ASSERT_TRUE(stack) << stack.error().message;
     stack_ = *std::move(stack);
@@ -97,6 +112,29 @@ class AwsRoad : public ::testing::Test {
     cluster_.kube().create(kPods, pod);
     cluster_.kube().patch_status(std::string(kPods) + "/work", fakes::running_status());
   }
+  aws::XmlElement sns(const std::string& action, http::Query parameters) {
+    const auto done = moto_->admin().query({.service = aws::kSns,
+                                            .action = action,
+                                            .version = "2010-03-31",
+                                            .parameters = std::move(parameters)});
+    EXPECT_TRUE(done) << done.error().message;
+    return done.value_or(aws::XmlElement{});
+  }
+  void make_topic() {
+    topic_ = sns("CreateTopic", {{"Name", "gpus"}}).text_at("CreateTopicResult/TopicArn");
+    sns("Subscribe", {{"TopicArn", topic_}, {"Protocol", "http"}, {"Endpoint", subscriber_.url()}});
+  }
+  std::string sinks() const {
+    const std::string moments = ", moments: [opened, step, held, paused, closed]}\n";
+    return "notifications:\n  sinks:\n    - {name: tickets, webhook: {url: '" + tickets_.url() +
+           "'}" + moments + "    - {name: topic, sns: {topic_arn: '" + topic_ + "'}" + moments;
+  }
+  std::set<std::string> heard_by_topic() const {
+    std::vector<Json> events;
+    for (const Json& message : subscriber_.events())
+      events.push_back(parse_json(string_at(message, "Message")).value_or(Json()));
+    return moments_of(events);
+  }
   Json remediation() {
     const Json items = cluster_.kube().get(kRemediations)["items"];
     return items.empty() ? Json() : items[0];
@@ -129,6 +167,8 @@ class AwsRoad : public ::testing::Test {
     ASSERT_TRUE(started) << started.error().message;
   }
 
+  remediator::Receiver tickets_, subscriber_;
+  std::string topic_;
   support::TempDir folder_;
   std::unique_ptr<support::Moto> moto_;
   std::string instance_;
@@ -163,6 +203,9 @@ TEST_F(AwsRoad, LeadsFromTheKernelsLineToTheReplacedNodeThoughTheRemediatorIsKil
   ASSERT_EQ(members.size(), 1U);
   EXPECT_NE(members[0], instance_);
   EXPECT_EQ(moto_->state_of(members[0]), "running");
+  const std::set<std::string> all = {"opened", "taint", "cordon", "drain", "terminate", "closed"};
+  EXPECT_TRUE(comes_to([&] { return moments_of(tickets_.events()) == all; }, "all tickets"));
+  EXPECT_TRUE(comes_to([&] { return heard_by_topic() == all; }, "all messages of the topic"));
 }
 
 }  // namespace
