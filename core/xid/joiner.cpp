@@ -9,8 +9,6 @@ namespace {
 constexpr std::string_view kHead = "NVRM: The NVIDIA GPU ";
 constexpr std::string_view kTail = "NVRM: fallen off the bus";
 constexpr std::size_t kMaxHead = 128;
-// The record has three lines, on older drivers four; the others come from other processors.
-constexpr std::uint64_t kMaxDistance = 8;
 
 }  // namespace
 
@@ -19,7 +17,7 @@ bool RecordJoiner::begins(std::string_view message) {
 }
 
 bool RecordJoiner::completes(std::string_view message) {
-  return !head_.empty() && line_ - head_line_ <= kMaxDistance && message.starts_with(kTail);
+  return is_open() && message.starts_with(kTail);
 }
 
 RecordJoiner::Record RecordJoiner::push(std::string_view line) {

@@ -1,6 +1,6 @@
 // Puts a record together again that a text log has broken into lines: the GPU that has fallen off
 // the bus at probe time is one record of three lines, of which only the last says so. Used for
-// files, FIFOs and parse-log; the records of /dev/kmsg are whole already.
+// files, FIFOs, parse-log and lines of Loki; the records of /dev/kmsg are whole already.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,15 @@ class RecordJoiner {
   // the end. Other lines may stand between the parts, as when processors log at the same time.
   // Memory is bounded.
   [[nodiscard]] Record push(std::string_view line);
+  // A record has begun and may be completed yet.
+  [[nodiscard]] bool is_open() const {
+    return !head_.empty() && line_ - head_line_ <= kMaxDistance;
+  }
 
  private:
+  // The record has three lines, on older drivers four; the others come from other processors.
+  static constexpr std::uint64_t kMaxDistance = 8;
+
   [[nodiscard]] bool begins(std::string_view message);
   [[nodiscard]] bool completes(std::string_view message);
 

@@ -2,7 +2,7 @@
 //
 //   loki:
 //     kernel_selector: '{k8s_daemonset_name="dmesg"}'   # whose lines are the kernel's
-//     kernel_filter: "(?i)(NVRM: (xid|GPU )|SXid|nvidia-peermem)"
+//     kernel_filter: "(?i)(NVRM: (xid|GPU |The NVIDIA GPU |fallen )|SXid|nvidia-peermem)"
 //     node_label: k8s_node_name
 //     namespace_label: k8s_namespace_name
 //     pod_lines:                       # in the namespaces of --loki.namespaces

@@ -20,7 +20,8 @@ struct PodLineRule {
 
 struct LokiRules {
   std::string kernel_selector = R"({k8s_daemonset_name="dmesg"})";
-  std::string kernel_filter = "(?i)(NVRM: (xid|GPU )|SXid|nvidia-peermem)";  // RE2
+  std::string kernel_filter =
+      "(?i)(NVRM: (xid|GPU |The NVIDIA GPU |fallen )|SXid|nvidia-peermem)";  // RE2
   std::string node_label = "k8s_node_name";
   std::string namespace_label = "k8s_namespace_name";
   std::vector<PodLineRule> pod_lines = {{"invalid device ordinal", Severity::kReset}};

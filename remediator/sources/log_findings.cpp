@@ -1,6 +1,7 @@
 #include "remediator/sources/log_findings.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "core/kube/names.h"
@@ -49,8 +50,12 @@ bool is_unknown_kernel_line(const LogLine& line, const xid::Catalogue& catalogue
     const xid::Verdict verdict = catalogue.judge(*event);
     return !verdict.known && !verdict.clears;
   }
-  // An SXid line that is no event holds the data of the one before.
-  return !xid::parse_uuid_line(line.text) && !line.text.contains("SXid");
+  // An SXid line that is no event holds the data of the one before; the others are parts of a
+  // record that is whole only with its last line (core/xid/joiner).
+  constexpr std::array<std::string_view, 3> kParts = {"SXid", "NVRM: The NVIDIA GPU ",
+                                                      "NVRM: fallen off the bus"};
+  const auto is_in = [&](std::string_view part) { return line.text.contains(part); };
+  return !xid::parse_uuid_line(line.text) && std::ranges::none_of(kParts, is_in);
 }
 
 std::optional<Order> order_of_pod_line(const LogLine& line, const LokiRules& rules) {

@@ -82,6 +82,7 @@ Result<SourceFindings> LokiSource::look() {
   }
   looked_at_ = started;
   pending_ = {};
+  pending_.records = records_;
   const auto policy = policy_.get();
   SourceFindings findings;
   if (auto done = read(Feed::kKernel, policy->loki, findings); !done)
@@ -163,9 +164,11 @@ void LokiSource::take(Feed feed, const LogLine& line, const LokiRules& rules,
   if (seen_.knows(key)) return;
   pending_.lines.push_back(key);
   ++findings.read;
-  auto order = feed == Feed::kKernel ? order_of_kernel_line(line, catalogue_, rules)
-                                     : order_of_pod_line(line, rules);
-  if (feed == Feed::kKernel && !order) note_unknown(line, rules);
+  const bool is_kernel = feed == Feed::kKernel;
+  const LogLine record = is_kernel ? pending_.records.push(line, rules.node_label) : line;
+  auto order = is_kernel ? order_of_kernel_line(record, catalogue_, rules)
+                         : order_of_pod_line(record, rules);
+  if (is_kernel && !order) note_unknown(record, rules);
   if (!order) return;
   auto& last = pending_.last_lines[order->fingerprint];
   last = std::max(last, line.at);
@@ -191,6 +194,7 @@ Status LokiSource::settle() {
     oldest = std::min(oldest, progress.position);
   }
   for (const LineMemory::Key& key : pending_.lines) seen_.add(key);
+  records_ = std::move(pending_.records);
   seen_.forget_before(oldest - nanoseconds_of(rules.overlap));
   merge(last_lines_, pending_.last_lines);
   const std::int64_t quiet = now() - nanoseconds_of(rules.quiet_for);

@@ -20,6 +20,7 @@
 #include "remediator/sources/loki_api.h"
 #include "remediator/sources/quiet_evidence.h"
 #include "remediator/sources/source.h"
+#include "remediator/sources/split_records.h"
 #include "remediator/triage/triage.h"
 
 namespace gpuward::remediator {
@@ -56,6 +57,7 @@ class LokiSource final : public Source {
     std::vector<LineMemory::Key> lines;
     LastLines last_lines;
     std::vector<UnknownLine> unknown;
+    SplitRecords records;
   };
 
   [[nodiscard]] static std::string name_of(Feed feed);
@@ -82,6 +84,7 @@ class LokiSource final : public Source {
   std::size_t limit_;
   std::map<Feed, Progress> progress_;
   LineMemory seen_;
+  SplitRecords records_;
   LastLines last_lines_;
   Pending pending_;
 };

@@ -32,6 +32,9 @@ kube::ApiOptions one_request() {
   return options;
 }
 
+constexpr const char* kHead = "[ 1.1] NVRM: The NVIDIA GPU 0000:4e:00.0";
+constexpr const char* kTail = "[ 1.3] NVRM: fallen off the bus and is not responding to commands.";
+
 class LokiSourceTest : public ::testing::Test {
  protected:
   LokiSourceTest() : policy_(Policy{}) {
@@ -48,6 +51,10 @@ class LokiSourceTest : public ::testing::Test {
   void push(int xid, nanoseconds ago = {}, const std::string& node = "gpu-01") {
     loki_.push({{"k8s_daemonset_name", "dmesg"}, {"k8s_node_name", node}}, now() - ago.count(),
                "NVRM: Xid (PCI:0000:4e:00): " + std::to_string(xid) + ", pid=1, name=x, y");
+  }
+  void push_kernel(const std::string& text, nanoseconds ago, const std::string& node = "gpu-01") {
+    loki_.push({{"k8s_daemonset_name", "dmesg"}, {"k8s_node_name", node}}, now() - ago.count(),
+               text);
   }
   // One look whose orders become durable.
   SourceFindings look() {
@@ -162,6 +169,33 @@ TEST_F(LokiSourceTest, ReadsAgainWhatWasNotDurable) {
   ASSERT_TRUE(first.has_value() && first->orders.size() == 1);
 
   EXPECT_THAT(look().orders, SizeIs(1));
+}
+
+TEST_F(LokiSourceTest, PutsARecordOfThreeLinesTogetherEachNodesForItself) {
+  push_kernel(kHead, seconds(9));
+  push_kernel("[ 1.2] NVRM: (PCI ID: 10de:1b06) installed in this system has", seconds(8));
+  push_kernel(kTail, seconds(7), "gpu-02");
+  push_kernel(kTail, seconds(6));
+
+  const auto orders = look().orders;
+
+  ASSERT_THAT(orders, SizeIs(1));
+  EXPECT_EQ(orders[0].node, "gpu-01");
+  EXPECT_EQ(orders[0].alertname, "log xid 79");
+}
+
+TEST_F(LokiSourceTest, PutsARecordTogetherThatTwoLooksHaveSeen) {
+  push_kernel(kHead, seconds(2));
+  EXPECT_THAT(look().orders, IsEmpty());
+  clock_.advance(seconds(5));
+  push_kernel(kTail, seconds(2));
+
+  const auto undone = source_->look();
+  ASSERT_TRUE(undone.has_value());
+  EXPECT_THAT(undone->orders, SizeIs(1));
+
+  EXPECT_THAT(look().orders, SizeIs(1)) << "what was not durable is found again";
+  EXPECT_THAT(look().orders, IsEmpty());
 }
 
 TEST_F(LokiSourceTest, LosesNothingWhileLokiIsAway) {

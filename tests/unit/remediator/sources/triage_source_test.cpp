@@ -115,6 +115,8 @@ TEST(UnknownKernelLine, IsOneThatTheCatalogueHasNoWordFor) {
   EXPECT_FALSE(is_unknown("NVRM: Xid (PCI:0000:4e:00): 31, pid=77, name=python"));
   EXPECT_FALSE(is_unknown("NVRM: Xid (PCI:0000:4e:00): 79, pid=1, name=x, gone"));
   EXPECT_FALSE(is_unknown("NVRM: GPU at PCI:0000:4e:00: GPU-12345678-aaaa-bbbb-cccc-123456789012"));
+  EXPECT_FALSE(is_unknown("NVRM: The NVIDIA GPU 0000:4e:00.0"));
+  EXPECT_FALSE(is_unknown("NVRM: fallen off the bus and is not responding to commands."));
   EXPECT_FALSE(is_unknown(
       "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 12028, Data {0x00000001, 0x00000002}"));
 }
