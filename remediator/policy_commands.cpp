@@ -7,6 +7,7 @@
 #include "core/kube/names.h"
 #include "remediator/cluster.h"
 #include "remediator/policy/policy_text.h"
+#include "remediator/policy/sources_text.h"
 #include "remediator/remediator.h"
 
 namespace gpuward::remediator {
@@ -54,7 +55,7 @@ std::string explain_policy(const Flags& flags, const Policy& policy, const kube:
     if (flags.severity.value_or(severity) != severity) continue;
     text += "\n" + severity_text(policy, severity);
   }
-  text += "\n" + guards_text(policy);
+  text += "\n" + sources_text(policy) + "\n" + guards_text(policy);
   const std::string told = notifications_text(policy.notifications);
   return told.empty() ? text : text + "\n" + told;
 }

@@ -48,7 +48,7 @@ Result<Advice> read_advice(std::string_view answer) {
       std::ranges::find(kClasses, name.get_ref<const std::string&>(), &AdvisedClass::name);
   if (known == kClasses.end()) return no_advice("a class that is not on the list");
   Advice advice{.what = *known, .confidence = confidence.get<double>(), .reason = {}};
-  if (!(advice.confidence >= 0 && advice.confidence <= 1))
+  if (advice.confidence < 0 || advice.confidence > 1)
     return no_advice("a confidence that is not between 0 and 1");
   const auto& words = reason.get_ref<const std::string&>();
   if (words.size() > kLongestReason) return no_advice("a reason that is too long");

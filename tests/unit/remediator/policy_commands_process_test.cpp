@@ -54,7 +54,8 @@ TEST_F(PolicyCommands, ExplainSaysEverySeverityForANodeOfSuchLabels) {
               AllOf(HasSubstr("in mode cordon, for a node labelled pool=a, team=serving\n"),
                     HasSubstr("severity isolate"), HasSubstr("severity monitor"),
                     HasSubstr("mode cordon ends here; of what follows nothing is done --\n  3."),
-                    HasSubstr("budget: cluster")));
+                    HasSubstr("budget: cluster"), HasSubstr("with --loki.url, every 5s"),
+                    HasSubstr("does not know: nobody is asked")));
 }
 
 TEST_F(PolicyCommands, ExplainTakesOneSeverityAndAnotherMode) {

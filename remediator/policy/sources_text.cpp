@@ -1,0 +1,54 @@
+#include "remediator/policy/sources_text.h"
+
+#include "core/runtime/yaml_scalars.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr const char* kEndsAtTheCordon = "; foreign, so that it ends at the cordon\n";
+
+std::string severity_word(Severity severity) {
+  return "severity " + std::string(to_string(severity));
+}
+
+std::string condition_text(const ConditionRule& rule, std::chrono::milliseconds buffer) {
+  std::string text = "  condition " + rule.type + "=" + rule.status;
+  if (rule.held_for.count() > 0) text += " for " + to_duration_text(rule.held_for);
+  for (std::size_t i = 0; i < rule.labels.size(); ++i)
+    text += (i == 0 ? " on nodes labelled " : ", ") + rule.labels[i];
+  text += ": " + severity_word(rule.severity);
+  if (!rule.drains) return text + kEndsAtTheCordon;
+  return text + "; foreign, but enough for a drain and nothing beyond it, " +
+         to_duration_text(buffer) + " after the last disruption\n";
+}
+
+std::string loki_text(const LokiRules& rules) {
+  std::string text = "  with --loki.url, every " + to_duration_text(rules.every) +
+                     ": kernel lines of " + rules.kernel_selector + " that match " +
+                     rules.kernel_filter + ": severity of the Xid catalogue" + kEndsAtTheCordon;
+  for (const PodLineRule& rule : rules.pod_lines) {
+    text += "  with --loki.namespaces: pod lines with `" + rule.contains +
+            "`: " + severity_word(rule.severity) + kEndsAtTheCordon;
+  }
+  return text + "    ended after " + to_duration_text(rules.quiet_for) + " without another line\n";
+}
+
+std::string triage_text(const TriageRules& rules) {
+  if (!rules.is_on()) return "  kernel lines that the catalogue does not know: nobody is asked\n";
+  const std::string where = rules.kind == "openai" ? rules.url : "bedrock";
+  return "  kernel lines that the catalogue does not know: shown to " + rules.model + " at " +
+         where + ", " + std::to_string(rules.per_hour) + " an hour and " +
+         std::to_string(rules.characters_per_day) + " characters a day at most; its advice: " +
+         severity_word(to_severity(rules.max_severity)) + " at most" + kEndsAtTheCordon;
+}
+
+}  // namespace
+
+std::string sources_text(const Policy& policy) {
+  std::string text = "findings besides alerts\n";
+  for (const ConditionRule& rule : policy.conditions)
+    text += condition_text(rule, policy.drain_buffer);
+  return text + loki_text(policy.loki) + triage_text(policy.triage);
+}
+
+}  // namespace gpuward::remediator

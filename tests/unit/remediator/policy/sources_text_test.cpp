@@ -1,0 +1,49 @@
+#include "remediator/policy/sources_text.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/remediator/policy/parse_policy.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string text_of(const std::string& yaml) {
+  const auto policy = parse_policy(yaml);
+  EXPECT_TRUE(policy) << policy.error().message;
+  return policy ? sources_text(*policy) : std::string();
+}
+
+TEST(SourcesText, SaysWhatConditionsAmountTo) {
+  EXPECT_THAT(
+      text_of("conditions:\n"
+              "  - {type: GPUProblem, for: 2m, severity: reset, labels: [pool=a, big]}\n"
+              "  - {type: Sick, status: 'False', severity: reboot, drain: true}\n"
+              "drain_buffer: 7m\n"),
+      AllOf(HasSubstr("  condition GPUProblem=True for 2m on nodes labelled pool=a, big: severity "
+                      "reset; foreign, so that it ends at the cordon\n"),
+            HasSubstr("  condition Sick=False: severity reboot; foreign, but enough for a drain "
+                      "and nothing beyond it, 7m after the last disruption\n")));
+}
+
+TEST(SourcesText, SaysWhichLinesAreReadAndWhatTheyMean) {
+  EXPECT_THAT(text_of("loki: {every: 9s, quiet_for: 20m, pod_lines: [{contains: no gpu}]}\n"),
+              AllOf(HasSubstr("with --loki.url, every 9s: kernel lines of {k8s_daemonset_name"),
+                    HasSubstr("pod lines with `no gpu`: severity reset; foreign"),
+                    HasSubstr("ended after 20m without another line")));
+}
+
+TEST(SourcesText, SaysWhomTheTriageAsksAndHowFarItsAdviceGoes) {
+  EXPECT_THAT(text_of(""), HasSubstr("does not know: nobody is asked"));
+  EXPECT_THAT(text_of("triage:\n  openai: {url: 'http://m/v1', model: qwen}\n  per_hour: 9\n"),
+              HasSubstr("shown to qwen at http://m/v1, 9 an hour and 200000 characters a day at "
+                        "most; its advice: severity monitor at most; foreign"));
+  EXPECT_THAT(text_of("triage:\n  bedrock: {model: anthropic.x}\n  max_severity: reset\n"),
+              HasSubstr("shown to anthropic.x at bedrock, 30 an hour and 200000 characters a day "
+                        "at most; its advice: severity reset at most; foreign"));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
