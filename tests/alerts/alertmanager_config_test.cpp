@@ -57,6 +57,12 @@ TEST(AlertmanagerConfig, SendsNothingElseToTheRemediator) {
   EXPECT_EQ(receivers_of({"remediation=paint", "severity=info", "node=a"}), "nobody");
 }
 
+TEST(AlertmanagerConfig, TellsPeopleTheDetailsOfANodeAndNobodyWhatIsForDashboards) {
+  GPUWARD_REQUIRE(support::why_no_program("amtool"));
+  EXPECT_EQ(receivers_of({"hidden_by=node", "severity=warning", "node=a"}), "pager");
+  EXPECT_EQ(receivers_of({"hidden_by=node", "severity=info", "node=a"}), "nobody");
+}
+
 TEST(AlertmanagerConfig, NeverOrdersAnythingForANodeWithoutAName) {
   GPUWARD_REQUIRE(support::why_no_program("amtool"));
   EXPECT_EQ(receivers_of({"remediation=reboot", "severity=critical"}), "pager");

@@ -19,6 +19,14 @@ using ::testing::Contains;
 using ::testing::Key;
 using ::testing::Not;
 
+std::vector<std::string> unit_test_files() {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(alerts_folder())) {
+    if (entry.path().string().ends_with(".rules.test.yaml")) files.push_back(entry.path());
+  }
+  return files;
+}
+
 TEST(AlertRules, PassPromtoolsCheckAndLint) {
   GPUWARD_REQUIRE(support::why_no_program("promtool"));
   const Said said = run({"promtool", "check", "rules", "--lint=all", "--lint-fatal",
@@ -28,7 +36,11 @@ TEST(AlertRules, PassPromtoolsCheckAndLint) {
 
 TEST(AlertRules, PassTheirUnitTests) {
   GPUWARD_REQUIRE(support::why_no_program("promtool"));
-  const Said said = run({"promtool", "test", "rules", alerts_folder() / "gpuward.rules.test.yaml"});
+  const auto files = unit_test_files();
+  EXPECT_GE(files.size(), 3U);
+  std::vector<std::string> argv{"promtool", "test", "rules"};
+  argv.insert(argv.end(), files.begin(), files.end());
+  const Said said = run(argv);
   EXPECT_EQ(said.exit_code, 0) << said.text;
 }
 
@@ -42,11 +54,14 @@ TEST(AlertRules, FailTheirUnitTestsWhenAThresholdSlips) {
   EXPECT_EQ(run({"promtool", "test", "rules", folder / "tests.yaml"}).exit_code, 1);
 }
 
-TEST(AlertRules, TrapDeadAlertRuleIsSeenForEachHasAFiringTest) {
-  const std::string tests = *read_file(alerts_folder() / "gpuward.rules.test.yaml");
+TEST(AlertRules, TrapDeadAlertRuleIsSeenForEachHasAFiringAndAQuietTest) {
+  std::string tests;
+  for (const std::string& file : unit_test_files()) tests += *read_file(file);
   for (const AlertRule& rule : load_alert_rules()) {
     // The block form is the one with expected alerts; the quiet form stands on one line in braces.
     EXPECT_THAT(tests, ::testing::HasSubstr("- alertname: " + rule.name + "\n"));
+    EXPECT_THAT(tests, ::testing::ContainsRegex("[{]alertname: " + rule.name +
+                                                ", eval_time: [0-9a-z]+, exp_alerts: \\[\\][}]"));
   }
 }
 
@@ -80,6 +95,13 @@ TEST(AlertRules, ContractAGiveEachLevelOfNodeSeverityOneRemediation) {
       expression_of,
       ::testing::ElementsAre(Pair("isolate", EndsWith(">= 4")), Pair("monitor", EndsWith(">= 1")),
                              Pair("reboot", EndsWith(">= 3")), Pair("reset", EndsWith(">= 2"))));
+}
+
+// What Alertmanager hides under the node's own alert.
+TEST(AlertRules, SayOfEachDetailOfAGpuThatTheNodesAlertHidesIt) {
+  for (const AlertRule& rule : load_alert_rules()) {
+    EXPECT_EQ(rule.label("hidden_by"), rule.group == "gpuward-gpu" ? "node" : "") << rule.name;
+  }
 }
 
 TEST(AlertRules, NeverCallAProblemOfTheMonitoringABrokenNode) {
