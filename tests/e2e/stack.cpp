@@ -114,12 +114,12 @@ Status Stack::start_exporter(const StackNode& node) {
     if (auto status = remember_end_of(node.log->path(), state); !status) return status;
   }
   const std::string part = exporter_part(node.name);
-  return start_part(
-      part,
-      {program("gpuward-exporter"), "--web.listen-address=" + address(part),
-       "--kernel-log.path=" + node.log->path().string(),
-       "--gpu.simulate=" + scenario_file().string(), "--state.path=" + state.string()},
-      exporter_url(node.name) + "/readyz");
+  std::vector<std::string> argv{
+      program("gpuward-exporter"), "--web.listen-address=" + address(part),
+      "--kernel-log.path=" + node.log->path().string(), "--state.path=" + state.string()};
+  if (node.flags.empty()) argv.push_back("--gpu.simulate=" + scenario_file().string());
+  argv.insert(argv.end(), node.flags.begin(), node.flags.end());
+  return start_part(part, std::move(argv), exporter_url(node.name) + "/readyz", node.environment);
 }
 
 Status Stack::start_remediator() {

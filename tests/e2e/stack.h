@@ -22,6 +22,9 @@ namespace gpuward::e2e {
 struct StackNode {
   std::string name;
   const KernelLog* log = nullptr;  // outlives the Stack
+  // Of its exporter, in place of the simulated GPUs.
+  std::vector<std::string> flags = {};
+  std::map<std::string, std::string> environment = {};
 };
 
 struct StackOptions {
