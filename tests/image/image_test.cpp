@@ -1,0 +1,177 @@
+// The root file systems of the two images: what is in them, how much, and that the programs run in
+// them, as a container would run them but without an engine.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "core/runtime/files.h"
+#include "tests/places.inc"
+#include "tests/support/http_get.h"
+#include "tests/support/ports.h"
+#include "tests/support/process.h"
+#include "tests/support/require.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::image {
+namespace {
+
+namespace fs = std::filesystem;
+using support::Process;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+
+// A root of our own needs user namespaces, unless we are root.
+std::string why_no_root() {
+  const auto outcome = Process::run(
+      {.argv = {"unshare", "--user", "--map-root-user", "--mount", "chroot", "/", "/bin/true"}});
+  if (outcome && outcome->exit_code == 0) return {};
+  return "no user namespaces on this machine: " +
+         (outcome ? outcome->error_output : outcome.error().message);
+}
+
+// An image's root file system, assembled from the programs of this build.
+class RootFs {
+ public:
+  explicit RootFs(const std::string& image) {
+    const auto outcome = Process::run(
+        {.argv = {GPUWARD_SOURCE_DIR "/image/rootfs", image, GPUWARD_BIN_DIR, path().string()}});
+    if (!outcome || outcome->exit_code != 0) {
+      ADD_FAILURE() << (outcome ? outcome->error_output : outcome.error().message);
+    }
+  }
+
+  [[nodiscard]] fs::path path() const { return folder_ / "root"; }
+  // As `/usr/bin/sh -> dash`; the names of all that is no folder, sorted.
+  [[nodiscard]] std::vector<std::string> files() const {
+    std::vector<std::string> out;
+    for (const auto& entry : fs::recursive_directory_iterator(path())) {
+      if (entry.is_directory() && !entry.is_symlink()) continue;
+      std::string line = "/" + fs::relative(entry.path().parent_path(), path()).string() + "/" +
+                         entry.path().filename().string();
+      if (line.starts_with("/./")) line.erase(0, 2);
+      if (entry.is_symlink()) line += " -> " + fs::read_symlink(entry.path()).string();
+      out.push_back(std::move(line));
+    }
+    std::ranges::sort(out);
+    return out;
+  }
+  [[nodiscard]] std::uintmax_t bytes() const {
+    std::uintmax_t sum = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(path())) {
+      if (entry.is_regular_file() && !entry.is_symlink()) sum += entry.file_size();
+    }
+    return sum;
+  }
+  // A command inside, which sees the machine's /proc and nothing else of it.
+  [[nodiscard]] support::ProcessOptions inside(const std::vector<std::string>& command) const {
+    support::ProcessOptions options{
+        .argv = {"unshare", "--user", "--map-root-user", "--mount", "--kill-child", "--fork", "sh",
+                 "-c", R"(mount --rbind /proc "$0/proc" && exec chroot "$0" "$@")",
+                 path().string()}};
+    options.argv.insert(options.argv.end(), command.begin(), command.end());
+    return options;
+  }
+  [[nodiscard]] std::string said_by(const std::vector<std::string>& command) const {
+    const auto outcome = Process::run(inside(command));
+    if (!outcome) return outcome.error().message;
+    EXPECT_EQ(outcome->exit_code, 0) << outcome->error_output;
+    return outcome->output;
+  }
+
+ private:
+  support::TempDir folder_;
+};
+
+std::vector<std::string> lines_of(const std::string& name) {
+  std::vector<std::string> out;
+  std::istringstream text(
+      read_file(fs::path(GPUWARD_SOURCE_DIR) / "tests/image" / name).value_or(""));
+  for (std::string line; std::getline(text, line);) out.push_back(line);
+  return out;
+}
+
+// New libraries, and new files altogether, are a decision: write them into the list.
+void expect_listed(const RootFs& root, const std::string& list) {
+#ifdef __x86_64__
+  EXPECT_THAT(root.files(), ElementsAreArray(lines_of(list)));
+#else
+  EXPECT_EQ(root.files().size(), lines_of(list).size());
+#endif
+  for (const auto& entry : fs::recursive_directory_iterator(root.path())) {
+    if (entry.is_symlink()) continue;
+    const auto special = fs::perms::set_uid | fs::perms::set_gid;
+    EXPECT_EQ(entry.status().permissions() & special, fs::perms::none) << entry.path();
+  }
+}
+
+TEST(ExporterImage, HasTheFilesThatAreListedAndIsSmall) {
+  const RootFs root("exporter");
+  expect_listed(root, "exporter.files");
+  EXPECT_LT(root.bytes(), 48U << 20U);
+}
+
+TEST(RemediatorImage, HasTheFilesThatAreListedAndIsSmall) {
+  const RootFs root("remediator");
+  expect_listed(root, "remediator.files");
+  EXPECT_LT(root.bytes(), 32U << 20U);
+}
+
+TEST(RemediatorImage, RunsTheRemediatorAndHasNoShell) {
+  GPUWARD_REQUIRE(why_no_root());
+  const RootFs root("remediator");
+  EXPECT_EQ(root.said_by({"/usr/bin/gpuward-remediator", "--version"}),
+            "gpuward-remediator " GPUWARD_VERSION "\n");
+  EXPECT_FALSE(fs::exists(root.path() / "usr/bin/sh"));
+}
+
+TEST(ExporterImage, RunsWhatTheJobsCall) {
+  GPUWARD_REQUIRE(why_no_root());
+  const RootFs root("exporter");
+  EXPECT_EQ(root.said_by({"/bin/sh", "-c",
+                          "mkdir -p /tmp/a/b && { gpuward-exporter --version; dmesg --version "
+                          ">/dev/null 2>&1 || exit 1; } | tee -a /tmp/a/b/c >/tmp/a/d && "
+                          "timeout 10 cat /tmp/a/b/c | tail -n 1"}),
+            "gpuward-exporter " GPUWARD_VERSION "\n");
+}
+
+TEST(ExporterImage, ServesMetricsOfItsGpus) {
+  GPUWARD_REQUIRE(why_no_root());
+  const RootFs root("exporter");
+  std::ofstream(root.path() / "tmp/kernel.log") << "";
+  std::ofstream(root.path() / "tmp/gpus.yaml") << "gpus: [{pci: \"0000:4e:00.0\", uuid: GPU-1}]\n";
+  const std::string address = "127.0.0.1:" + std::to_string(support::free_port());
+  const auto exporter =
+      Process::spawn(root.inside({"/usr/bin/gpuward-exporter", "--web.listen-address=" + address,
+                                  "--kernel-log.path=/tmp/kernel.log",
+                                  "--gpu.simulate=/tmp/gpus.yaml", "--state.path=/tmp/state"}));
+  ASSERT_TRUE(exporter) << exporter.error().message;
+  EXPECT_TRUE(support::wait_until(
+      [&] {
+        const auto page = support::http_get("http://" + address + "/metrics").body;
+        return page.find("gpuward_gpu_info{") != std::string::npos;
+      },
+      std::chrono::seconds(30), "the GPU is served"))
+      << (*exporter)->error_output();
+}
+
+// Both are told of here, so that a chart's default and an image's name cannot part.
+TEST(Containerfile, BuildsTheImagesThatTheChartNames) {
+  const std::string text = read_file(fs::path(GPUWARD_SOURCE_DIR) / "Containerfile").value_or("");
+  const std::string values =
+      read_file(fs::path(GPUWARD_SOURCE_DIR) / "manifests/chart/gpuward/values.yaml").value_or("");
+  for (const std::string image : {"exporter", "remediator"}) {
+    EXPECT_THAT(text, HasSubstr("\nFROM scratch AS " + image + "\n"));
+    EXPECT_THAT(text, HasSubstr("image/rootfs " + image + " build/release/bin /" + image));
+    EXPECT_THAT(text, HasSubstr("\nENTRYPOINT [\"/usr/bin/gpuward-" + image + "\"]\n"));
+    EXPECT_THAT(values, HasSubstr("\n  " + image + ": {repository: gpuward-" + image + ","));
+  }
+  EXPECT_THAT(text, HasSubstr("\nUSER 65532:65532\n"));
+}
+
+}  // namespace
+}  // namespace gpuward::image
