@@ -1,0 +1,185 @@
+// The Debian package of the exporter: what is in it, that its unit is sound and tight, and that it
+// installs, runs and goes again, in a root of its own: nothing on this machine changes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "core/runtime/files.h"
+#include "tests/places.inc"
+#include "tests/support/http_get.h"
+#include "tests/support/ports.h"
+#include "tests/support/process.h"
+#include "tests/support/require.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::packaging {
+namespace {
+
+namespace fs = std::filesystem;
+using support::Process;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kUnit = "/lib/systemd/system/gpuward-exporter.service";
+
+std::string output_of(std::vector<std::string> argv) {
+  const auto outcome = Process::run({.argv = argv});
+  if (!outcome) {
+    ADD_FAILURE() << outcome.error().message;
+    return {};
+  }
+  EXPECT_EQ(outcome->exit_code, 0) << argv[0] << ": " << outcome->output << outcome->error_output;
+  return outcome->output + outcome->error_output;
+}
+
+// Made once for all tests, from the programs of this build.
+class Package : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<support::TempDir>();
+    const fs::path build = fs::path(GPUWARD_BIN_DIR).parent_path();
+    output_of({"cpack", "--config", (build / "CPackConfig.cmake").string(), "-B",
+               folder_->path().string()});
+    for (const auto& entry : fs::directory_iterator(folder_->path())) {
+      if (entry.path().extension() == ".deb") file_ = entry.path().string();
+    }
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+  void SetUp() override {
+    GPUWARD_REQUIRE(support::why_no_program("cpack"));
+    GPUWARD_REQUIRE(support::why_no_program("dpkg"));
+    ASSERT_FALSE(file_.empty());
+  }
+
+  static std::unique_ptr<support::TempDir> folder_;
+  static std::string file_;
+};
+
+std::unique_ptr<support::TempDir> Package::folder_;
+std::string Package::file_;
+
+// A root with an empty database of packages.
+class Machine {
+ public:
+  Machine() {
+    fs::create_directories(root() / "var/lib/dpkg/updates");
+    fs::create_directories(root() / "var/lib/dpkg/info");
+    std::ofstream(root() / "var/lib/dpkg/status").flush();
+  }
+  // Its scripts run with DPKG_ROOT; what the package depends on is this machine's.
+  void dpkg(const std::vector<std::string>& arguments) const {
+    std::vector<std::string> argv = {"dpkg",
+                                     "--root=" + root().string(),
+                                     "--log=" + (root() / "dpkg.log").string(),
+                                     "--force-depends",
+                                     "--force-script-chrootless",
+                                     "--force-not-root",
+                                     "--force-bad-path"};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    output_of(std::move(argv));
+  }
+  [[nodiscard]] fs::path root() const { return folder_.path(); }
+  [[nodiscard]] fs::path at(const std::string& path) const { return root() / path.substr(1); }
+  [[nodiscard]] std::string text(const std::string& path) const {
+    return read_file(at(path)).value_or("");
+  }
+
+ private:
+  support::TempDir folder_;
+};
+
+// The command of the unit, in this root.
+std::vector<std::string> command_of_unit(const Machine& machine) {
+  static const std::regex kCommand("\nExecStart=(.*)\n");
+  const std::string unit = machine.text(kUnit);
+  std::smatch found;
+  EXPECT_TRUE(std::regex_search(unit, found, kCommand));
+  std::vector<std::string> out;
+  std::istringstream words(found[1].str());
+  for (std::string word; words >> word;) {
+    if (word == "$ARGS") continue;
+    const auto path = word.find('/');
+    out.push_back(word.substr(0, path) + machine.at(word.substr(path)).string());
+  }
+  return out;
+}
+
+TEST_F(Package, DependsOnTheLibrariesThatItsProgramsLoad) {
+  const std::string fields = output_of({"dpkg-deb", "--info", file_});
+  EXPECT_THAT(fields, AllOf(HasSubstr("Version: " GPUWARD_VERSION "\n"), HasSubstr("libc6 (>= "),
+                            HasSubstr("libssl3 (>= "), HasSubstr("libyaml-cpp0.7")));
+}
+
+TEST_F(Package, InstallsRunsAndGoesAgain) {
+  const Machine machine;
+  machine.dpkg({"--install", file_});
+  std::ofstream(machine.root() / "kernel.log") << "";
+  const std::string address = "127.0.0.1:" + std::to_string(support::free_port());
+  std::vector<std::string> command = command_of_unit(machine);
+  for (const std::string& flag : {"--web.listen-address=" + address, std::string("--gpu.none"),
+                                  "--kernel-log.path=" + (machine.root() / "kernel.log").string(),
+                                  "--state.path=" + (machine.root() / "var/lib/gpuward").string()})
+    command.push_back(flag);
+  auto exporter = Process::spawn({.argv = command});
+  ASSERT_TRUE(exporter) << exporter.error().message;
+  EXPECT_TRUE(support::wait_until(
+      [&] {
+        const auto page = support::http_get("http://" + address + "/metrics").body;
+        return page.find("gpuward_kernel_log_up 1") != std::string::npos;
+      },
+      std::chrono::seconds(30), "the kernel log is read"))
+      << (*exporter)->error_output();
+  EXPECT_EQ((*exporter)->stop(std::chrono::seconds(20)), 0);
+
+  machine.dpkg({"--remove", "gpuward-exporter"});
+  EXPECT_FALSE(fs::exists(machine.at("/usr/bin/gpuward-exporter")));
+  EXPECT_FALSE(fs::exists(machine.at(kUnit)));
+  // What an administrator wrote, and what was found, stays until a purge.
+  EXPECT_TRUE(fs::exists(machine.at("/etc/gpuward/exporter.yaml")));
+  EXPECT_TRUE(fs::exists(machine.at("/var/lib/gpuward")));
+  machine.dpkg({"--purge", "gpuward-exporter"});
+  EXPECT_FALSE(fs::exists(machine.at("/etc/gpuward/exporter.yaml")));
+  EXPECT_FALSE(fs::exists(machine.at("/var/lib/gpuward")));
+}
+
+TEST_F(Package, KeepsWhatAnAdministratorHasWrittenWhenItIsInstalledAgain) {
+  const Machine machine;
+  machine.dpkg({"--install", file_});
+  std::ofstream(machine.at("/etc/gpuward/exporter.yaml")) << "profile: seed\n";
+  machine.dpkg({"--force-confold", "--install", file_});
+  EXPECT_EQ(machine.text("/etc/gpuward/exporter.yaml"), "profile: seed\n");
+}
+
+TEST_F(Package, HasAUnitThatSystemdTakes) {
+  GPUWARD_REQUIRE(support::why_no_program("systemd-analyze"));
+  const Machine machine;
+  machine.dpkg({"--install", file_});
+  // Its program is in the root; what it stands beside is this machine's.
+  const std::string program = "/usr/bin/gpuward-exporter";
+  std::string text = machine.text(kUnit);
+  const auto named = text.find(program);
+  ASSERT_NE(named, std::string::npos);
+  text.replace(named, program.size(), machine.at(program).string());
+  const support::TempDir units;
+  const std::string unit = units.write("gpuward-exporter.service", text).string();
+  EXPECT_THAT(output_of({"systemd-analyze", "verify", unit}),
+              Not(HasSubstr("gpuward-exporter.service:")));
+  // 29 of 100; the lower, the tighter.
+  output_of({"systemd-analyze", "security", "--offline=true", "--threshold=30", unit});
+}
+
+TEST_F(Package, HasAConfigurationThatTheExporterReads) {
+  const Machine machine;
+  machine.dpkg({"--install", file_});
+  output_of({machine.at("/usr/bin/gpuward-exporter").string(), "--check-config",
+             "--config.file=" + machine.at("/etc/gpuward/exporter.yaml").string()});
+}
+
+}  // namespace
+}  // namespace gpuward::packaging
