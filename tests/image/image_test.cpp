@@ -6,12 +6,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "core/runtime/files.h"
 #include "tests/places.inc"
 #include "tests/support/http_get.h"
-#include "tests/support/ports.h"
 #include "tests/support/process.h"
 #include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
@@ -139,22 +140,27 @@ TEST(ExporterImage, RunsWhatTheJobsCall) {
             "gpuward-exporter " GPUWARD_VERSION "\n");
 }
 
+// /metrics of an exporter that took a free port; empty until it serves.
+std::string page_of(const Process& exporter) {
+  static const std::regex kServing("msg=Serving [^\n]*port=([0-9]+)");
+  const std::string log = exporter.error_output();
+  std::smatch found;
+  if (!std::regex_search(log, found, kServing)) return {};
+  return support::http_get("http://127.0.0.1:" + found[1].str() + "/metrics").body;
+}
+
 TEST(ExporterImage, ServesMetricsOfItsGpus) {
   GPUWARD_REQUIRE(why_no_root());
   const RootFs root("exporter");
   std::ofstream(root.path() / "tmp/kernel.log") << "";
   std::ofstream(root.path() / "tmp/gpus.yaml") << "gpus: [{pci: \"0000:4e:00.0\", uuid: GPU-1}]\n";
-  const std::string address = "127.0.0.1:" + std::to_string(support::free_port());
   const auto exporter =
-      Process::spawn(root.inside({"/usr/bin/gpuward-exporter", "--web.listen-address=" + address,
+      Process::spawn(root.inside({"/usr/bin/gpuward-exporter", "--web.listen-address=127.0.0.1:0",
                                   "--kernel-log.path=/tmp/kernel.log",
                                   "--gpu.simulate=/tmp/gpus.yaml", "--state.path=/tmp/state"}));
   ASSERT_TRUE(exporter) << exporter.error().message;
   EXPECT_TRUE(support::wait_until(
-      [&] {
-        const auto page = support::http_get("http://" + address + "/metrics").body;
-        return page.find("gpuward_gpu_info{") != std::string::npos;
-      },
+      [&] { return page_of(**exporter).find("gpuward_gpu_info{") != std::string::npos; },
       std::chrono::seconds(30), "the GPU is served"))
       << (*exporter)->error_output();
 }

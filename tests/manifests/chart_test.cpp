@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <regex>
+#include <sstream>
+
 #include "core/runtime/files.h"
 #include "tests/manifests/tools.h"
 #include "tests/support/require.h"
@@ -62,6 +66,33 @@ TEST_F(Chart, ChangesNothingInTheClusterUntilItIsToldTo) {
     EXPECT_THAT(rendered, Not(HasSubstr(granted)));
   for (const char* role : {"gpuward-remediator-terminate", "gpuward-remediator-delete-pods"})
     EXPECT_THAT(rendered, Not(HasSubstr("kind: ClusterRole\n  name: " + std::string(role))));
+}
+
+// Of the host it writes its own state alone, and a sick node is the one that has to be seen.
+TEST_F(Chart, MountsTheHostReadOnlyAndToleratesEveryTaint) {
+  const std::string rendered = chart({"--show-only=templates/exporter.yaml"});
+  EXPECT_THAT(rendered, HasSubstr("      tolerations:\n        - {operator: Exists}\n"));
+  EXPECT_THAT(rendered, HasSubstr("readOnlyRootFilesystem: true"));
+  static const std::regex kVolume(R"(- name: ([a-z-]+)\n +hostPath: )");
+  for (std::sregex_iterator one(rendered.begin(), rendered.end(), kVolume), end; one != end;
+       ++one) {
+    const std::string name = (*one)[1];
+    const std::regex mount("\\{name: " + name + ", mountPath: [^,}]+(, readOnly: true)?\\}");
+    std::smatch found;
+    ASSERT_TRUE(std::regex_search(rendered, found, mount)) << name;
+    EXPECT_EQ(found[1].matched, name != "state") << name;
+  }
+}
+
+TEST_F(Chart, PacksWhatItsLinksLeadTo) {
+  const support::TempDir folder;
+  const auto packed = helm({"package", tree("manifests/chart/gpuward").string(),
+                            "--destination=" + folder.path().string()});
+  ASSERT_EQ(packed.exit_code, 0) << packed.error_output;
+  const auto rendered =
+      helm({"template", "gpuward", (folder / "gpuward-" GPUWARD_VERSION ".tgz").string(),
+            "--show-only=templates/crd.yaml"});
+  EXPECT_THAT(rendered.output, HasSubstr("  name: remediations.gpuward.dev\n"));
 }
 
 TEST_F(Chart, KeepsTheKindWhenItIsUninstalled) {

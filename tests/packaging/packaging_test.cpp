@@ -11,7 +11,6 @@
 #include "core/runtime/files.h"
 #include "tests/places.inc"
 #include "tests/support/http_get.h"
-#include "tests/support/ports.h"
 #include "tests/support/process.h"
 #include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
@@ -110,6 +109,15 @@ std::vector<std::string> command_of_unit(const Machine& machine) {
   return out;
 }
 
+// /metrics of an exporter that took a free port; empty until it serves.
+std::string page_of(const Process& exporter) {
+  static const std::regex kServing("msg=Serving [^\n]*port=([0-9]+)");
+  const std::string log = exporter.error_output();
+  std::smatch found;
+  if (!std::regex_search(log, found, kServing)) return {};
+  return support::http_get("http://127.0.0.1:" + found[1].str() + "/metrics").body;
+}
+
 TEST_F(Package, DependsOnTheLibrariesThatItsProgramsLoad) {
   const std::string fields = output_of({"dpkg-deb", "--info", file_});
   EXPECT_THAT(fields, AllOf(HasSubstr("Version: " GPUWARD_VERSION "\n"), HasSubstr("libc6 (>= "),
@@ -120,19 +128,16 @@ TEST_F(Package, InstallsRunsAndGoesAgain) {
   const Machine machine;
   machine.dpkg({"--install", file_});
   std::ofstream(machine.root() / "kernel.log") << "";
-  const std::string address = "127.0.0.1:" + std::to_string(support::free_port());
   std::vector<std::string> command = command_of_unit(machine);
-  for (const std::string& flag : {"--web.listen-address=" + address, std::string("--gpu.none"),
-                                  "--kernel-log.path=" + (machine.root() / "kernel.log").string(),
-                                  "--state.path=" + (machine.root() / "var/lib/gpuward").string()})
+  for (const std::string& flag :
+       {std::string("--web.listen-address=127.0.0.1:0"), std::string("--gpu.none"),
+        "--kernel-log.path=" + (machine.root() / "kernel.log").string(),
+        "--state.path=" + (machine.root() / "var/lib/gpuward").string()})
     command.push_back(flag);
   auto exporter = Process::spawn({.argv = command});
   ASSERT_TRUE(exporter) << exporter.error().message;
   EXPECT_TRUE(support::wait_until(
-      [&] {
-        const auto page = support::http_get("http://" + address + "/metrics").body;
-        return page.find("gpuward_kernel_log_up 1") != std::string::npos;
-      },
+      [&] { return page_of(**exporter).find("gpuward_kernel_log_up 1") != std::string::npos; },
       std::chrono::seconds(30), "the kernel log is read"))
       << (*exporter)->error_output();
   EXPECT_EQ((*exporter)->stop(std::chrono::seconds(20)), 0);

@@ -1,0 +1,34 @@
+// A real kube-apiserver that one suite of tests shares, and kubectl and helm on it as its admin.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/runtime/json.h"
+#include "tests/support/control_plane.h"
+
+namespace gpuward::manifests {
+
+class OnPlane : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite();
+  static void TearDownTestSuite() { plane_.reset(); }
+  void SetUp() override;
+
+  // What kubectl printed; another exit code than 0 fails the test.
+  static std::string must(std::vector<std::string> arguments, const std::string& input = {});
+  // `kubectl ARGUMENTS -o json`, one object.
+  [[nodiscard]] static Json object(std::vector<std::string> arguments);
+  // helm upgrade --install of the chart, in namespace gpuward.
+  static void install(const std::vector<std::string>& arguments = {});
+
+  static std::unique_ptr<support::ControlPlane> plane_;
+};
+
+// The pod of a Deployment or DaemonSet, as its controller would make it.
+[[nodiscard]] Json pod_of(const Json& owner);
+
+}  // namespace gpuward::manifests
