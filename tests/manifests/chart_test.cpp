@@ -142,6 +142,30 @@ TEST_F(Chart, HandsOutTheJobsAndTheRoutesOfThisTree) {
             text_of("alerts/alertmanager.yaml"));
 }
 
+// `['node="a"']` as the prometheus-operator writes it.
+std::string as_of_operator(const std::string& matchers) {
+  static const std::regex kMatcher(R"re('(\w+)(=~|!=|=)("[^"]*")')re");
+  return std::regex_replace(matchers, kMatcher, "{name: $1, matchType: \"$2\", value: $3}");
+}
+
+// The two forms of the orders' routes and of what hides what say the same.
+TEST(AlertmanagerConfig, HasTheRoutesAndInhibitionsOfTheAlertsFolder) {
+  const std::string config = text_of("manifests/monitoring.yaml");
+  const std::string file = text_of("alerts/alertmanager.yaml");
+  static const std::regex kRoute(R"(receiver: gpuward-remediator\n +matchers: (\[.*\])\n)");
+  static const std::regex kInhibition(
+      R"(source_matchers: (\[.*\])\n +target_matchers: (\[.*\])\n)");
+  int rules = 0;
+  for (std::sregex_iterator one(file.begin(), file.end(), kRoute), end; one != end; ++one, ++rules)
+    EXPECT_THAT(config, HasSubstr("matchers: " + as_of_operator((*one)[1]) + "\n"));
+  for (std::sregex_iterator one(file.begin(), file.end(), kInhibition), end; one != end;
+       ++one, ++rules) {
+    EXPECT_THAT(config, HasSubstr("sourceMatch: " + as_of_operator((*one)[1]) +
+                                  "\n      targetMatch: " + as_of_operator((*one)[2]) + "\n"));
+  }
+  EXPECT_GE(rules, 5);
+}
+
 TEST(ChartVersion, IsThatOfThePrograms) {
   const std::string about = text_of("manifests/chart/gpuward/Chart.yaml");
   EXPECT_THAT(about, HasSubstr("\nversion: " GPUWARD_VERSION "\n"));
