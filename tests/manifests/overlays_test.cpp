@@ -10,6 +10,7 @@
 namespace gpuward::manifests {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -73,12 +74,11 @@ TEST(KonduktorOverlay, SetsItsTaintAndReadsLoki) {
   EXPECT_THAT(documents, HasSubstr("  - gpuward-log-cursor\n"));
 }
 
-TEST(AmdOverlay, RunsWhereAmdsGpusAreAndAnswersAmdsDevicePlugin) {
+TEST(AmdOverlay, AnswersAmdsDevicePlugin) {
   GPUWARD_REQUIRE(why_no_kubectl());
   const std::string documents = overlay("amd");
-  EXPECT_THAT(documents, HasSubstr("- key: feature.node.kubernetes.io/amd-gpu\n"));
-  EXPECT_THAT(documents,
-              Not(HasSubstr("- key: nvidia.com/gpu.present\n                operator: In")));
+  EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
+              AllOf(HasSubstr("preset: amd"), HasSubstr("health_service: {enabled: true}")));
   EXPECT_THAT(documents, HasSubstr("- mountPath: /var/lib/amd-metrics-exporter\n"));
 }
 
