@@ -12,6 +12,7 @@
 #include "remediator/actions/quarantine_job_action.h"
 #include "remediator/actions/reboot_action.h"
 #include "remediator/actions/release_action.h"
+#include "remediator/actions/restart_job_action.h"
 #include "remediator/actions/step_actions.h"
 #include "remediator/actions/terminate_action.h"
 #include "remediator/actions/verify_action.h"
@@ -31,6 +32,9 @@ std::unique_ptr<StepAction> make_job(const StepServices& services) {
 std::unique_ptr<StepAction> make_drain(const StepServices& services) {
   return std::make_unique<DrainAction>(services.drainer, services.own_pod);
 }
+std::unique_ptr<StepAction> make_restart_job(const StepServices&) {
+  return std::make_unique<RestartJobAction>();
+}
 std::unique_ptr<StepAction> make_reboot(const StepServices& services) {
   return std::make_unique<RebootAction>(services.machines);
 }
@@ -49,9 +53,10 @@ struct StepEntry {
   std::unique_ptr<StepAction> (*make)(const StepServices& services);
 };
 
-constinit const std::array<StepEntry, 9> kSteps = {{
+constinit const std::array<StepEntry, 10> kSteps = {{
     {Step::kCollectEvidence, make_job<CollectEvidenceAction>},
     {Step::kDrain, make_drain},
+    {Step::kRestartJob, make_restart_job},
     {Step::kGpuReset, make_job<GpuResetAction>},
     {Step::kReboot, make_reboot},
     {Step::kQuarantineJob, make_job<QuarantineJobAction>},

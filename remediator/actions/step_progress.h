@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "remediator/actions/step_action.h"
@@ -12,6 +13,10 @@ namespace gpuward::remediator {
 
 // The fact of a step of the machine: the spec.providerID that it was intended for.
 inline const std::string kInstanceFact = "instanceID";
+
+// The fact of a drain: the jobs that have lost pods by it, "JobSet default/train" each.
+inline const std::string kJobsFact = "jobs";
+inline constexpr std::string_view kBetweenJobs = ", ";
 
 // The fact of a Job: the boot of the node that it was begun in.
 inline const std::string kJobBootFact = "jobBootID";

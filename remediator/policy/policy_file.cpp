@@ -1,9 +1,9 @@
 // The YAML of a policy:
 //
 //   mode: observe                      # observe | taint | cordon | full
-//   severities:                        # taint, cordon, collect-evidence, drain, gpu-reset, reboot,
-//                                      # quarantine-job, nccl-test, terminate, verify,
-//                                      # return-to-service;
+//   severities:                        # taint, cordon, collect-evidence, drain, restart-job,
+//                                      # gpu-reset, reboot, quarantine-job, nccl-test, terminate,
+//                                      # verify, return-to-service;
 //                                      # notify: {sinks: [oncall]} anywhere after the first; one
 //                                      # that is not named: policy/default_plans.h
 //     isolate:
@@ -20,6 +20,9 @@
 //       - collect-evidence: {timeout: 5m}  # its failure stops nothing
 //       - wait: {approval: true, delay: 10m, window: nights}   # before the next step
 //       - drain
+//       - restart-job:                 # a program, told the jobs that have lost pods
+//           program: [/usr/local/bin/restart-job]
+//           timeout: 60s               # the next step follows, whatever comes of it
 //       - reboot: {timeout: 20m}       # for the node to come back
 //       - quarantine-job:
 //           timeout: 4h

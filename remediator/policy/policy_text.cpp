@@ -27,7 +27,8 @@ std::string drain_text(const DrainSettings& drain) {
 std::string failure_text(const Policy& policy, Severity severity, Step step) {
   if (is_mark(step) || step == Step::kDrain || step == Step::kReturn) return {};
   if (step == Step::kNotify) return "waits for no receiver";
-  if (step == Step::kCollectEvidence) return "its failure stops nothing";
+  if (step == Step::kCollectEvidence || step == Step::kRestartJob)
+    return "its failure stops nothing";
   const auto worse = worse_with_steps(policy, severity);
   if (!worse) return "where it fails, held for a human";
   return "where it fails, severity " + std::string(to_string(*worse)) + " from then on";
@@ -38,11 +39,16 @@ void add(std::string& text, const std::string& joint, const std::string& more) {
   text += (text.empty() ? "" : joint) + more;
 }
 
+std::string program_text(const std::vector<std::string>& program) {
+  return program.empty() ? std::string() : program.front();
+}
+
 std::string limits_text(const PlannedStep& step) {
   if (step.step == Step::kDrain) return drain_text(step.drain);
   std::string text;
   if (step.soak.count() > 0) add(text, ", ", to_duration_text(step.soak) + " without a break");
   if (step.timeout.count() > 0) add(text, ", ", "at most " + to_duration_text(step.timeout));
+  if (step.step == Step::kRestartJob) add(text, ", ", "by " + program_text(step.program));
   if (step.step == Step::kNcclTest) {
     std::ostringstream bandwidth;
     bandwidth << step.job.min_bus_bandwidth;
@@ -84,10 +90,6 @@ std::string budgets_text(const BudgetLimits& budgets) {
     text += scope_text("nodes with the same " + label.label, label.limit);
   }
   return text;
-}
-
-std::string program_text(const std::vector<std::string>& program) {
-  return program.empty() ? std::string() : program.front();
 }
 
 std::string machines_text(const MachineCommands& machines) {

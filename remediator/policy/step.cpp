@@ -6,9 +6,10 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 12> kSteps = {
-    "taint",          "cordon",    "collect-evidence", "drain",  "gpu-reset",         "reboot",
-    "quarantine-job", "nccl-test", "terminate",        "verify", "return-to-service", "notify"};
+constexpr std::array<std::string_view, 13> kSteps = {
+    "taint",  "cordon",         "collect-evidence", "drain",     "restart-job", "gpu-reset",
+    "reboot", "quarantine-job", "nccl-test",        "terminate", "verify",      "return-to-service",
+    "notify"};
 constexpr std::array<std::string_view, 4> kResults = {"intended", "running", "done", "failed"};
 constexpr std::array<std::string_view, 4> kModes = {"observe", "taint", "cordon", "full"};
 
@@ -43,6 +44,7 @@ bool allows(Mode mode, Step step) {
       return mode >= Mode::kCordon;
     case Step::kCollectEvidence:
     case Step::kDrain:
+    case Step::kRestartJob:
     case Step::kGpuReset:
     case Step::kReboot:
     case Step::kQuarantineJob:

@@ -14,7 +14,8 @@ enum class Step : std::uint8_t {
   kCordon,
   kCollectEvidence,  // a Job on the node; takes nothing away
   kDrain,
-  kGpuReset,  // a Job on the node
+  kRestartJob,  // a program that starts the jobs over that have lost pods by the drain
+  kGpuReset,    // a Job on the node
   kReboot,
   kQuarantineJob,  // the long diagnostics, a Job on the node
   kNcclTest,       // all_reduce over the GPUs of the node, a Job on it

@@ -32,11 +32,17 @@ void read_volumes(const YamlMap& settings, VolumeWait& out) {
   out.proceeds = then == "proceed";
 }
 
+void read_program(const YamlMap& settings, std::vector<std::string>& out) {
+  settings.read("program", out);
+  if (out.empty() || out.front().empty()) settings.reject("program", "is required");
+}
+
 void read_settings(const YamlMap& settings, PlannedStep& out) {
   if (out.step == Step::kDrain) out.drain = read_drain_settings(settings, std::move(out.drain));
   if (out.step == Step::kTerminate) read_volumes(settings.map("volumes"), out.volumes);
   if (is_job(out.step)) out.job = read_job_settings(settings, out.step);
   if (out.step == Step::kNotify) settings.read("sinks", out.sinks);
+  if (out.step == Step::kRestartJob) read_program(settings, out.program);
   if (out.timeout.count() > 0) {
     settings.read("timeout", out.timeout, seconds(10), hours(24 * 7));
   }
@@ -53,6 +59,8 @@ milliseconds timeout_of(Step step) {
   switch (step) {
     case Step::kCollectEvidence:
       return minutes(5);
+    case Step::kRestartJob:
+      return minutes(1);
     case Step::kGpuReset:
       return minutes(10);
     case Step::kReboot:
@@ -81,15 +89,16 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
     return earlier.step != Step::kNotify && earlier.step > step;
   });
   if (is_late) {
-    return "must be in the order taint, cordon, collect-evidence, drain, gpu-reset, reboot, "
-           "quarantine-job, nccl-test, terminate, verify, return-to-service";
+    return "must be in the order taint, cordon, collect-evidence, drain, restart-job, gpu-reset, "
+           "reboot, quarantine-job, nccl-test, terminate, verify, return-to-service";
   }
   if (step == Step::kNotify && plan.empty()) return "notify needs taint or cordon before it";
   const bool needs_cordon = !is_mark(step) && step != Step::kNotify;
   if (needs_cordon && !has(plan, Step::kCordon)) return "a step after cordon needs the cordon";
   const bool needs_drain = step > Step::kDrain && step < Step::kVerify;
   if (needs_drain && !has(plan, Step::kDrain)) {
-    return "gpu-reset, reboot, quarantine-job, nccl-test and terminate need drain before them";
+    return "restart-job, gpu-reset, reboot, quarantine-job, nccl-test and terminate need drain "
+           "before them";
   }
   if (has(plan, Step::kTerminate)) {
     return "nothing comes after terminate: the node is gone with its machine";
@@ -136,7 +145,7 @@ std::vector<PlannedStep> read_plan_after(const std::vector<PlannedStep>& before,
     if (!step) {
       return refuse(
           "each step must be one of taint, cordon, notify, wait, collect-evidence, drain, "
-          "gpu-reset, "
+          "restart-job, gpu-reset, "
           "reboot, quarantine-job, nccl-test, terminate, verify, return-to-service");
     }
     if (const char* why = objection_to_next(plan, *step)) return refuse(why);

@@ -38,17 +38,18 @@ struct PlannedStep {
   std::chrono::milliseconds timeout{0};
   // Of verify: how long the node has to look well without a break.
   std::chrono::milliseconds soak{0};
-  DrainSettings drain;                  // of drain, which has a deadline of its own
-  JobSettings job = {};                 // of the steps that are a Job on the node
-  VolumeWait volumes = {};              // of terminate
-  std::vector<std::string> sinks = {};  // of notify, by name; empty: all
+  DrainSettings drain;                    // of drain, which has a deadline of its own
+  JobSettings job = {};                   // of the steps that are a Job on the node
+  VolumeWait volumes = {};                // of terminate
+  std::vector<std::string> sinks = {};    // of notify, by name; empty: all
+  std::vector<std::string> program = {};  // of restart-job, with its arguments
   // Whose plan it stands in: the name of a pool; empty: that of all nodes.
   std::string pool = {};
 };
 
-// The step with its defaults: collect-evidence 5 min, gpu-reset 10 min, reboot 20 min,
-// quarantine-job 4 h, nccl-test 1 h, terminate 45 min and after an approval, verify 45 min with a
-// soak of 10 min.
+// The step with its defaults: collect-evidence 5 min, restart-job 1 min, gpu-reset 10 min, reboot
+// 20 min, quarantine-job 4 h, nccl-test 1 h, terminate 45 min and after an approval, verify 45 min
+// with a soak of 10 min.
 [[nodiscard]] PlannedStep planned(Step step);
 
 // Reads the list under `key`, drains as `drain` says where the step does not say otherwise. Steps

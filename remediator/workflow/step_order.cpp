@@ -20,10 +20,12 @@ constexpr seconds kGateInterval{15};
 // The same where it is known when that will be true; a human may have changed it.
 constexpr milliseconds kLongestGateInterval = std::chrono::minutes(1);
 
-// Evidence that could not be collected is no reason to leave a bad node as it is.
+// Evidence that could not be collected, or a job that does not start over, is no reason to leave a
+// bad node as it is.
 bool is_behind_us(const StepRecord& record) {
   if (record.result == StepResult::kDone) return true;
-  const bool may_fail = record.step == Step::kCollectEvidence || record.step == Step::kNotify;
+  const bool may_fail = record.step == Step::kCollectEvidence || record.step == Step::kNotify ||
+                        record.step == Step::kRestartJob;
   return may_fail && record.result == StepResult::kFailed;
 }
 
@@ -196,6 +198,7 @@ Phase phase_of(Step step) {
     case Step::kCollectEvidence:
       return Phase::kCollecting;
     case Step::kDrain:
+    case Step::kRestartJob:
       return Phase::kDraining;
     case Step::kGpuReset:
       return Phase::kResetting;

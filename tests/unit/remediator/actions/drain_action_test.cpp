@@ -1,6 +1,7 @@
 // The step `drain` over the drainer, on a cluster in memory.
 #include "remediator/actions/drain_action.h"
 
+#include "remediator/actions/step_progress.h"
 #include "tests/unit/remediator/actions/intended_step.h"
 #include "tests/unit/remediator/drain/drain_cluster.h"
 
@@ -43,6 +44,26 @@ TEST_F(DrainActionTest, SendsNothingThatWaitedWhenItWasAbandoned) {
 
   EXPECT_EQ(evictions(), 1U);
   EXPECT_EQ(drainer_.remembered(), 0U);
+}
+
+// For the step that starts them over.
+TEST_F(DrainActionTest, WritesDownTheJobsThatLosePodsEachOnce) {
+  const Json of_train = {{"metadata", {{"labels", {{"job-name", "train"}}}}}};
+  add_pod("rank-0", "gpu-01", of_train);
+  add_pod("rank-1", "gpu-01", of_train);
+  const auto first = action_.begin(order());
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->facts.at(kJobsFact), "Job default/train");
+
+  clock_.advance(std::chrono::minutes(1));  // the rate allows the next
+  Drainer after_a_crash(api_, evictor_, clock_);
+  StepOrder again = order();
+  again.facts = first->facts;
+  const auto second = DrainAction(after_a_crash, "").watch(again);
+
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->news.size(), 1U);
+  EXPECT_EQ(second->facts.at(kJobsFact), "Job default/train");
 }
 
 }  // namespace

@@ -97,6 +97,8 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"severities:\n  reset: [taint, collect-evidence]\n", "needs the cordon"},
       {"severities:\n  reset: [cordon, drain, collect-evidence]\n", "in the order"},
       {"severities:\n  reset: [cordon, drain, gpu-reset]\n", "jobs.image"},
+      {"severities:\n  reset: [cordon, drain, restart-job]\n", "program: is required"},
+      {"severities:\n  reset:\n    - cordon\n    - restart-job: {program: [/a]}\n", "need drain"},
       {"severities:\n  reset:\n    - cordon\n    - collect-evidence: {on_busy: hold}\n", "on_busy"},
       {"severities:\n  reset:\n    - cordon\n    - drain\n    - gpu-reset: {on_busy: kill}\n",
        "one of hold, escalate"},
