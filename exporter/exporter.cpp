@@ -206,7 +206,7 @@ void Exporter::take_clear_requests() {
   for (const ClearRequest& request : taken.requests) {
     const auto cleared = store_.clear(request, clock_.wall());
     // Most diagnostics that pass have nothing to clear.
-    if (cleared.empty() && !request.passed_diagnostic)
+    if (cleared.empty() && !request.passed_diagnostic && !request.passed_for_operator)
       log_.warn("A request to clear findings matched none");
     for (const Finding& finding : cleared) {
       log_.warn("A finding was cleared on request",

@@ -1,10 +1,12 @@
 #include "exporter/quarantine.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/kube/update_node.h"
 #include "core/runtime/backoff.h"
 #include "exporter/publish/node/claim.h"
+#include "exporter/publish/node/diagnosis.h"
 #include "exporter/publish/node/node_keys.h"
 #include "exporter/store/clear_request.h"
 
@@ -64,7 +66,14 @@ std::optional<std::string> Quarantine::objection_to(const kube::Node& node) cons
   }
   if (options_.needs_cordon && !node.unschedulable)
     return "it is not cordoned: kubectl cordon " + options_.node;
+  const auto diagnosis = newest_diagnosis(node);
+  if (!runs_diagnostic() && diagnosis && diagnosis->status == NodeStatus::kFail)
+    return "it has failed a " + diagnosis->suite + ", and only check 4 could acquit it";
   return std::nullopt;
+}
+
+bool Quarantine::runs_diagnostic() const {
+  return std::ranges::find(options_.checks, 4) != options_.checks.end();
 }
 
 Status Quarantine::claim() {
@@ -107,8 +116,10 @@ std::vector<CheckResult> Quarantine::run_checks(const RunCheck& run_check,
 
 void Quarantine::clear_findings(WallTime began) {
   ClearRequest request;
-  request.passed_diagnostic = began;
-  request.all_operator = options_.clears_latched;
+  // all_reduce alone makes nothing good that a diagnostic has found.
+  if (runs_diagnostic()) request.passed_diagnostic = began;
+  if (options_.clears_latched) request.passed_for_operator = began;
+  if (!request.passed_diagnostic && !request.passed_for_operator) return;
   const auto left = ClearRequests(options_.state_folder).leave(request, clock_.wall());
   if (!left)
     log_.warn("The node's exporter does not learn of the pass: clear its findings by hand",

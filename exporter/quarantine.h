@@ -50,6 +50,7 @@ class Quarantine {
 
  private:
   [[nodiscard]] Status claim();
+  [[nodiscard]] bool runs_diagnostic() const;  // of DCGM
   [[nodiscard]] std::optional<std::string> objection_to(const kube::Node& node) const;
   [[nodiscard]] std::vector<CheckResult> run_checks(const RunCheck& run_check,
                                                     const std::stop_token& stop);

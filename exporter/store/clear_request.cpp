@@ -24,14 +24,16 @@ Result<ClearRequest> parse_request(std::string_view text) {
   request.all_operator = member_at(*json, "all_operator") == true;
   request.after_gpu_reset = member_at(*json, "after_gpu_reset") == true;
   request.passed_diagnostic = parse_rfc3339(string_at(*json, "passed_diagnostic"));
+  request.passed_for_operator = parse_rfc3339(string_at(*json, "passed_for_operator"));
   request.check = string_at(*json, "check");
   request.code = string_at(*json, "code");
   request.pci_bus_id = string_at(*json, "pci_bus_id");
   if (request.all_operator || request.after_gpu_reset || request.passed_diagnostic ||
-      !request.check.empty())
+      request.passed_for_operator || !request.check.empty())
     return request;
   return fail(ErrorKind::kInvalid,
-              "it names no check, all_operator, after_gpu_reset or passed_diagnostic");
+              "it names no check, all_operator, after_gpu_reset, passed_diagnostic or "
+              "passed_for_operator");
 }
 
 // Removed before it is used: a request that came again with each start would clear findings that
@@ -52,16 +54,21 @@ Result<ClearRequest> take_one(const std::filesystem::path& path) {
 }  // namespace
 
 bool ClearRequest::matches(const Finding& finding) const {
-  const bool is_seen_since = passed_diagnostic && finding.last_seen > *passed_diagnostic;
   if (all_operator) {
-    return !is_seen_since && (finding.cleared_by == ClearedBy::kOperator ||
-                              finding.cleared_by == ClearedBy::kDiagnostics);
+    return finding.cleared_by == ClearedBy::kOperator ||
+           finding.cleared_by == ClearedBy::kDiagnostics;
   }
   if (after_gpu_reset) {
     return finding.cleared_by == ClearedBy::kGpuReset &&
            (pci_bus_id.empty() || finding.pci_bus_id == pci_bus_id);
   }
-  if (passed_diagnostic) return finding.cleared_by == ClearedBy::kDiagnostics && !is_seen_since;
+  if (passed_diagnostic || passed_for_operator) {
+    const auto is_passed_since = [&](const std::optional<WallTime>& began, ClearedBy by) {
+      return began && finding.cleared_by == by && finding.last_seen <= *began;
+    };
+    return is_passed_since(passed_diagnostic, ClearedBy::kDiagnostics) ||
+           is_passed_since(passed_for_operator, ClearedBy::kOperator);
+  }
   return finding.check == check && finding.code == code && finding.pci_bus_id == pci_bus_id;
 }
 
@@ -84,6 +91,8 @@ Result<std::filesystem::path> ClearRequests::leave(const ClearRequest& request,
                {"pci_bus_id", request.pci_bus_id}};
   if (request.passed_diagnostic)
     json["passed_diagnostic"] = to_rfc3339_ms(*request.passed_diagnostic);
+  if (request.passed_for_operator)
+    json["passed_for_operator"] = to_rfc3339_ms(*request.passed_for_operator);
   if (auto written = write_file_atomically(path, dump_json(json), 0600); !written) {
     return std::unexpected(written.error());
   }

@@ -16,14 +16,16 @@
 namespace gpuward::exporter {
 
 struct ClearRequest {
-  // All findings that only diagnostics or a person clear, with `passed_diagnostic` those that were
-  // not seen again after it; the other fields then mean nothing.
+  // All findings that only diagnostics or a person clear; the other fields then mean nothing.
   bool all_operator = false;
   // All that a GPU reset clears, of the GPU `pci_bus_id` or, where that is empty, of all GPUs.
   bool after_gpu_reset = false;
   // When a diagnostic began that all GPUs have passed since: all that diagnostics clear and that
   // was not seen again after it.
   std::optional<WallTime> passed_diagnostic{};
+  // When a test began whose pass stands for the operator's word: all that only an operator clears
+  // and that was not seen again after it.
+  std::optional<WallTime> passed_for_operator{};
   // Else that one, whatever clears it otherwise and of either evidence.
   std::string check{}, code{}, pci_bus_id{};
 

@@ -167,12 +167,29 @@ TEST_F(QuarantineTest, RunsTheChecksItIsAskedForAndNcclAloneMayPass) {
   ASSERT_TRUE(passed) << passed.error().message;
   EXPECT_THAT(ran, ElementsAre(5));
   EXPECT_EQ(passed->recommendation, "return-to-service");
+  EXPECT_THAT(clear_requests(), ::testing::IsEmpty()) << "it acquits of no diagnostic";
 
   const auto slow = quarantine([](int number, const std::stop_token&) {
     return Result<CheckResult>(result(number, CheckStatus::kWarn, Severity::kMonitor));
   });
   ASSERT_TRUE(slow);
   EXPECT_EQ(slow->recommendation, "investigate");
+}
+
+TEST_F(QuarantineTest, NcclAloneAcquitsNoNodeThatHasFailedAQuarantine) {
+  ASSERT_TRUE(quarantine([](int number, const std::stop_token&) {
+    return Result<CheckResult>(result(number, CheckStatus::kFail, Severity::kIsolate));
+  }));
+  checks_ = {5};
+  clears_latched_ = true;
+
+  const auto refused = quarantine(passing);
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kRefused);
+  EXPECT_THAT(refused.error().message, HasSubstr("only check 4"));
+  EXPECT_THAT(annotation("gpu-01", kQuarantineResultAnnotation), HasSubstr("replace"));
+  EXPECT_THAT(clear_requests(), ::testing::IsEmpty());
 }
 
 TEST_F(QuarantineTest, WhatHasNotPassedTakesNothingAway) {

@@ -111,8 +111,8 @@ TEST_F(WholeWayBack, ContractEANodeThatPassesItsNcclTestReturns) {
   EXPECT_THAT(kubelet_->commands(), ElementsAre(ElementsAre("gpuward-exporter", "quarantine",
                                                             "--checks=5", "--clear-latched=true")));
   EXPECT_THAT(tools_.calls("all_reduce_perf"), SizeIs(1));
-  EXPECT_EQ(clear_requests()[0]["all_operator"], true);
-  EXPECT_TRUE(clear_requests()[0].contains("passed_diagnostic"));
+  EXPECT_TRUE(clear_requests()[0].contains("passed_for_operator"));
+  EXPECT_FALSE(clear_requests()[0].contains("passed_diagnostic"));
 }
 
 TEST_F(WholeWayBack, ANodeThatIsTooSlowStaysHeld) {
