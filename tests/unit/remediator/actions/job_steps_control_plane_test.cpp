@@ -155,6 +155,8 @@ TEST_F(JobsOnControlPlane, RunOnATaintedAndCordonedNodeToTheirEnd) {
   EXPECT_THAT(busy.message, HasSubstr("a process holds a GPU"));
   const auto tested = run(quarantine, Step::kQuarantineJob, 0, "");
   EXPECT_EQ(tested.result, StepResult::kDone) << tested.message;
+  const auto added_up = run(quarantine, Step::kNcclTest, 1, "");
+  EXPECT_EQ(added_up.result, StepResult::kFailed) << added_up.message;
 
   EXPECT_TRUE(quarantine.abandon(order()));
   EXPECT_THAT(audit_.refused(), IsEmpty());
