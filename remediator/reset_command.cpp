@@ -8,6 +8,7 @@
 #include "core/kube/update_node.h"
 #include "core/runtime/json.h"
 #include "remediator/cluster.h"
+#include "remediator/safety/konduktor_taint.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/remediation_json.h"
 
@@ -15,7 +16,7 @@ namespace gpuward::remediator {
 namespace {
 
 // Ours, and that of the controller which the Loki source takes the place of.
-constexpr std::array<std::string_view, 2> kResettable = {kTaintKey, "trainy.konduktor.ai/faulty"};
+constexpr std::array<std::string_view, 2> kResettable = {kTaintKey, kKonduktorTaintKey};
 
 bool has_taint(const kube::Node& node, const std::string& key) {
   return std::ranges::any_of(node.taints, [&](const kube::Taint& taint) {

@@ -21,6 +21,7 @@ struct ActionOrder {
   std::vector<Step> steps;  // what is to be on the node
   std::string why;          // for the people who look at the node
   WallTime now;
+  bool konduktor_taint = false;  // that one is to be on the node beside ours
 };
 
 struct NodePlan {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/runtime/clock.h"
+#include "remediator/safety/konduktor_taint.h"
 #include "remediator/safety/node_mark.h"
 
 namespace gpuward::remediator {
@@ -24,6 +25,12 @@ bool has_foreign_cordon(const ActionOrder& order, const kube::Node& node,
   return node.unschedulable;
 }
 
+// What went on once is not written again: who took it off meant it.
+bool has_konduktor_mark(const ActionOrder& order, const kube::Node& node) {
+  const auto mark = mark_on(node);
+  return mark && mark->name == order.remediation.name && mark->konduktor;
+}
+
 NodeMark mark_for(const ActionOrder& order, const kube::Node& node) {
   const auto present = mark_on(node);
   const bool is_ours = present && present->name == order.remediation.name;
@@ -35,13 +42,16 @@ NodeMark mark_for(const ActionOrder& order, const kube::Node& node) {
   mark.cordon = wants(order, Step::kCordon) || (is_ours && present->cordon);
   mark.pre_existing_cordon = has_foreign_cordon(order, node, present);
   mark.since = is_ours ? present->since : to_rfc3339(order.now);
+  const bool is_wanted = order.konduktor_taint && wants(order, Step::kTaint);
+  mark.konduktor = has_konduktor_mark(order, node) || (is_wanted && !has_konduktor_taint(node));
   return mark;
 }
 
 bool is_marked(const kube::Node& node, const NodeMark& wanted) {
   const auto mark = mark_on(node);
   return mark && mark->name == wanted.name && mark->severity == wanted.severity &&
-         mark->taint == wanted.taint && mark->cordon == wanted.cordon;
+         mark->taint == wanted.taint && mark->cordon == wanted.cordon &&
+         mark->konduktor == wanted.konduktor;
 }
 
 }  // namespace
@@ -61,6 +71,8 @@ std::optional<NodePlan> plan_quarantine(const ActionOrder& order, const kube::No
                                       .effect = std::string(kTaintEffect),
                                       .raw = {}});
   }
+  if (mark.konduktor && !has_konduktor_mark(order, node))
+    plan.change.set_taints.push_back(konduktor_taint());
   if (!cordon_stands) plan.change.unschedulable = true;
   return plan;
 }

@@ -1,5 +1,6 @@
 #include "remediator/actions/release_action.h"
 
+#include "remediator/safety/konduktor_taint.h"
 #include "remediator/safety/node_mark.h"
 
 namespace gpuward::remediator {
@@ -17,6 +18,8 @@ std::optional<NodePlan> plan_release(const ActionOrder& order, const kube::Node&
                                          .effect = std::string(kTaintEffect),
                                          .raw = {}});
   }
+  if (mark && mark->konduktor && has_konduktor_taint(node))
+    plan.change.remove_taints.push_back(konduktor_taint());
   if (mark) {
     plan.change.remove_annotations.emplace_back(kAnnotation);
     // The mark is on the Node, where the node's own agent may write: it cannot make a cordon ours

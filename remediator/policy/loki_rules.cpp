@@ -10,6 +10,7 @@
 //     every: 5s
 //     overlap: 2m                      # how late a line may come
 //     quiet_for: 15m                   # a finding without a new line has ended
+//     konduktor_taint: false           # also trainy.konduktor.ai/faulty=true:NoSchedule
 #include "remediator/policy/loki_rules.h"
 
 namespace gpuward::remediator {
@@ -51,6 +52,7 @@ LokiRules read_loki_rules(const YamlMap& section) {
   // Beyond 5 minutes a restart could take an old line for a new one (kLateRepeats).
   section.read("overlap", rules.overlap, seconds(5), minutes(5));
   section.read("quiet_for", rules.quiet_for, minutes(1), std::chrono::hours(24 * 7));
+  section.read("konduktor_taint", rules.konduktor_taint);
   return rules;
 }
 

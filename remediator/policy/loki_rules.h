@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model/severity.h"
@@ -30,7 +31,12 @@ struct LokiRules {
   std::chrono::milliseconds overlap{120'000};
   // After so long without another line a finding has ended; that says nothing of the node.
   std::chrono::milliseconds quiet_for{900'000};
+  // konduktor's own taint stands beside ours on nodes that lines speak of.
+  bool konduktor_taint = false;
 };
+
+// What the fingerprints of such evidence begin with: one a node and code.
+inline constexpr std::string_view kLokiOrigin = "loki.";
 
 // The section `loki`; the YAML is shown in loki_rules.cpp. Faults are reported to the file.
 [[nodiscard]] LokiRules read_loki_rules(const YamlMap& section);

@@ -30,6 +30,8 @@ std::string loki_text(const LokiRules& rules) {
     text += "  with --loki.namespaces: pod lines with `" + rule.contains +
             "`: " + severity_word(rule.severity) + kEndsAtTheCordon;
   }
+  if (rules.konduktor_taint)
+    text += "    with the taint trainy.konduktor.ai/faulty=true:NoSchedule beside ours\n";
   return text + "    ended after " + to_duration_text(rules.quiet_for) + " without another line\n";
 }
 

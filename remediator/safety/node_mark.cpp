@@ -13,14 +13,16 @@ bool flag_at(const Json& object, std::string_view key) {
 }  // namespace
 
 std::string to_annotation(const NodeMark& mark) {
-  return dump_json({{"name", mark.name},
-                    {"owner", mark.owner},
-                    {"why", mark.why},
-                    {"severity", std::string(to_string(mark.severity))},
-                    {"taint", mark.taint},
-                    {"cordon", mark.cordon},
-                    {"preExistingCordon", mark.pre_existing_cordon},
-                    {"since", mark.since}});
+  Json json = {{"name", mark.name},
+               {"owner", mark.owner},
+               {"why", mark.why},
+               {"severity", std::string(to_string(mark.severity))},
+               {"taint", mark.taint},
+               {"cordon", mark.cordon},
+               {"preExistingCordon", mark.pre_existing_cordon},
+               {"since", mark.since}};
+  if (mark.konduktor) json["konduktorTaint"] = true;
+  return dump_json(json);
 }
 
 std::optional<NodeMark> mark_on(const kube::Node& node) {
@@ -36,6 +38,7 @@ std::optional<NodeMark> mark_on(const kube::Node& node) {
   mark.cordon = flag_at(*json, "cordon");
   mark.pre_existing_cordon = flag_at(*json, "preExistingCordon");
   mark.since = string_at(*json, "since");
+  mark.konduktor = flag_at(*json, "konduktorTaint");
   if (mark.name.empty()) return std::nullopt;
   return mark;
 }

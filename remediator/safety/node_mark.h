@@ -26,6 +26,7 @@ struct NodeMark {
   bool cordon = false;               // whether the cordon did
   bool pre_existing_cordon = false;  // somebody else had cordoned it before: never undone by us
   std::string since;                 // RFC 3339
+  bool konduktor = false;            // whether konduktor's taint went on with it
 };
 
 [[nodiscard]] std::string to_annotation(const NodeMark& mark);

@@ -13,9 +13,6 @@
 
 namespace gpuward::remediator {
 
-// What the fingerprints of such evidence begin with: one a node and code.
-inline constexpr std::string_view kLokiOrigin = "loki.";
-
 // Nullopt: nothing to do, or no valid node in `node_label`. Always foreign: what a log service
 // hands on is nobody's measurement.
 [[nodiscard]] std::optional<Order> order_of_kernel_line(const LogLine& line,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/kube/names.h"
+#include "remediator/safety/konduktor_taint.h"
 #include "remediator/sources/log_findings.h"
 
 namespace gpuward::remediator {
@@ -23,6 +24,12 @@ constexpr std::int64_t kLongestGap = nanoseconds(std::chrono::hours(24)).count()
 constexpr std::chrono::seconds kCursorEvery{30};
 // Another replica may have read on meanwhile.
 constexpr std::chrono::seconds kStaleAfter{60};
+
+constexpr std::chrono::seconds kWritersEvery{60};
+constexpr const char* kTwoWriters =
+    "loki.konduktor_taint: trainy.konduktor.ai/faulty has another writer. Switch that one off "
+    "(konduktor's controller, the preset konduktor of gpuward-exporter), then run "
+    "`gpuward-remediator reset --taint trainy.konduktor.ai/faulty`; until then no lines are read";
 
 std::int64_t nanoseconds_of(std::chrono::milliseconds time) { return nanoseconds(time).count(); }
 
@@ -49,6 +56,7 @@ LokiSource::LokiSource(LokiSettings settings, http::Client& http, kube::Api& api
                        const CurrentPolicy& policy, const KnownEvidence& known, Clock& clock)
     : settings_(std::move(settings)),
       loki_(settings_.place, http),
+      api_(api),
       cursor_(api, settings_.state_namespace),
       policy_(policy),
       known_(known),
@@ -74,7 +82,24 @@ Status LokiSource::load() {
   return {};
 }
 
+// Once a process, or until it is so: a list of all nodes is no small thing.
+Status LokiSource::require_only_writer() {
+  if (is_only_writer_ || !policy_.get()->loki.konduktor_taint) return {};
+  const auto now = clock_.steady();
+  if (writers_looked_at_ && now - *writers_looked_at_ < kWritersEvery)
+    return fail(ErrorKind::kRefused, kTwoWriters);
+  const auto nodes = api_.list_nodes();
+  if (!nodes) return with_context("reading nodes", nodes.error());
+  writers_looked_at_ = now;
+  const auto other = tainted_by_another_writer(*nodes);
+  is_only_writer_ = !other;
+  if (other)
+    return fail(ErrorKind::kRefused, std::string(kTwoWriters) + ". Seen on node " + *other);
+  return {};
+}
+
 Result<SourceFindings> LokiSource::look() {
+  if (auto alone = require_only_writer(); !alone) return std::unexpected(alone.error());
   const auto started = clock_.steady();
   if (looked_at_ && started - *looked_at_ > kStaleAfter) is_loaded_ = false;
   if (!is_loaded_) {

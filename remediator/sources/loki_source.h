@@ -62,6 +62,7 @@ class LokiSource final : public Source {
 
   [[nodiscard]] static std::string name_of(Feed feed);
   [[nodiscard]] Status load();
+  [[nodiscard]] Status require_only_writer();
   [[nodiscard]] std::int64_t now() const;  // Loki's
   [[nodiscard]] std::string query_of(Feed feed, const LokiRules& rules) const;
   [[nodiscard]] Status read(Feed feed, const LokiRules& rules, SourceFindings& findings);
@@ -72,6 +73,7 @@ class LokiSource final : public Source {
 
   LokiSettings settings_;
   LokiApi loki_;
+  kube::Api& api_;
   LogCursor cursor_;
   const CurrentPolicy& policy_;
   const KnownEvidence& known_;
@@ -79,6 +81,8 @@ class LokiSource final : public Source {
   const xid::Catalogue catalogue_;
 
   bool is_loaded_ = false;
+  bool is_only_writer_ = false;  // of konduktor's taint, when this process began
+  std::optional<Clock::Steady> writers_looked_at_;
   std::optional<Clock::Steady> looked_at_, saved_at_;
   std::chrono::seconds ahead_{0};  // Loki's clock before ours
   std::size_t limit_;

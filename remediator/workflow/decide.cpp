@@ -4,6 +4,7 @@
 #include <array>
 
 #include "remediator/safety/human_override.h"
+#include "remediator/safety/konduktor_taint.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/step_order.h"
 #include "remediator/workflow/way_back.h"
@@ -346,9 +347,10 @@ class Decider {
   // Whether taint and cordon are on the node as the severity that is acted on wants them.
   bool marks_stand(const std::vector<Step>& marks) const {
     const std::string value(to_string(remediation_.acted_severity()));
+    const bool is_short = lacks_konduktor_taint(policy_, remediation_, *world_.node);
     return std::all_of(marks.begin(), marks.end(), [&](Step mark) {
-      const bool is_there =
-          mark == Step::kTaint ? our_taint_on(*world_.node) == value : world_.node->unschedulable;
+      const bool is_there = mark == Step::kTaint ? our_taint_on(*world_.node) == value && !is_short
+                                                 : world_.node->unschedulable;
       return is_there && remediation_.status.has_done(mark);
     });
   }

@@ -8,6 +8,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/actions/action.h"
 #include "remediator/policy/error_class.h"
+#include "remediator/safety/konduktor_taint.h"
 #include "remediator/safety/ledger.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/conditions.h"
@@ -350,7 +351,8 @@ Status Reconciler::act(Case& now) {
   const ActionOrder order{.remediation = now.remediation,
                           .steps = now.decision.steps,
                           .why = now.decision.message,
-                          .now = parts_.clock.wall()};
+                          .now = parts_.clock.wall(),
+                          .konduktor_taint = wants_konduktor_taint(*now.policy, now.remediation)};
   const auto plan = action(action_of(now.decision.verdict)).plan(order, *now.node);
   if (plan) {
     if (auto allowed = parts_.permit(); !allowed) return hold_back(now, allowed.error());

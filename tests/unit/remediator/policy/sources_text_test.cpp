@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string text_of(const std::string& yaml) {
   const auto policy = parse_policy(yaml);
@@ -29,6 +30,8 @@ TEST(SourcesText, SaysWhatConditionsAmountTo) {
 }
 
 TEST(SourcesText, SaysWhichLinesAreReadAndWhatTheyMean) {
+  EXPECT_THAT(text_of("loki: {konduktor_taint: true}\n"), HasSubstr("trainy.konduktor.ai/faulty"));
+  EXPECT_THAT(text_of(""), Not(HasSubstr("trainy.konduktor.ai/faulty")));
   EXPECT_THAT(text_of("loki: {every: 9s, quiet_for: 20m, pod_lines: [{contains: no gpu}]}\n"),
               AllOf(HasSubstr("with --loki.url, every 9s: kernel lines of {k8s_daemonset_name"),
                     HasSubstr("pod lines with `no gpu`: severity reset; foreign"),

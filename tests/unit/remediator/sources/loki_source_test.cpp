@@ -2,10 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include "remediator/safety/node_mark.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_kube.h"
 #include "tests/fakes/fake_loki.h"
 #include "tests/fakes/in_process_client.h"
+#include "tests/fakes/kube_objects.h"
 #include "tests/unit/remediator/sources/source_fakes.h"
 
 namespace gpuward::remediator {
@@ -15,6 +17,7 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -255,6 +258,53 @@ TEST_F(LokiSourceTest, WritesItsCursorNowAndThenAndGivesWayToAnother) {
   ASSERT_FALSE(settled);
   EXPECT_EQ(settled.error().kind, ErrorKind::kConflict);
   (void)look();
+}
+
+class KonduktorsWriter : public LokiSourceTest {
+ protected:
+  KonduktorsWriter() {
+    Policy policy;
+    policy.loki.konduktor_taint = true;
+    policy_.set(policy);
+    NodeMark mark;
+    mark.name = "rem-1";
+    mark.konduktor = true;
+    Json ours = node("gpu-01");
+    ours["metadata"]["annotations"][std::string(kAnnotation)] = to_annotation(mark);
+    kube_.create("/api/v1/nodes", ours);
+    push(79, seconds(1));
+  }
+  static Json node(const std::string& name) {
+    Json node = fakes::ready_node(name);
+    node["spec"]["taints"] = Json::array(
+        {{{"key", "trainy.konduktor.ai/faulty"}, {"value", "true"}, {"effect", "NoSchedule"}}});
+    return node;
+  }
+};
+
+TEST_F(KonduktorsWriter, MayBeUsAlone) { EXPECT_THAT(look().orders, SizeIs(1)); }
+
+TEST_F(KonduktorsWriter, IsNotBegunBesideAnother) {
+  kube_.create("/api/v1/nodes", node("gpu-02"));
+
+  const auto found = source_->look();
+
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().kind, ErrorKind::kRefused);
+  EXPECT_THAT(found.error().message, AllOf(HasSubstr("gpu-02"), HasSubstr("reset --taint")));
+  EXPECT_FALSE(source_->look());
+  EXPECT_THAT(kube_.requests("GET", "/api/v1/nodes"), SizeIs(1)) << "not at every look";
+
+  kube_.remove("/api/v1/nodes/gpu-02");
+  clock_.advance(seconds(60));
+  EXPECT_TRUE(source_->look());
+}
+
+TEST_F(KonduktorsWriter, MatterToNobodyWhereItIsNotWritten) {
+  policy_.set(Policy{});
+  kube_.create("/api/v1/nodes", node("gpu-02"));
+
+  EXPECT_THAT(look().orders, SizeIs(1));
 }
 
 TEST_F(LokiSourceTest, SaysWhatLokiRefuses) {
