@@ -63,7 +63,7 @@ Json built_in(const SweepJobOptions& options, std::string_view node) {
   const Json container = {{"name", "check"},
                           {"image", options.image},
                           {"args", args},
-                          {"securityContext", {{"privileged", true}}},
+                          {"securityContext", {{"privileged", true}, {"runAsUser", 0}}},
                           {"terminationMessagePath", kLastWords},
                           {"terminationMessagePolicy", "FallbackToLogsOnError"},
                           {"volumeMounts", mounts}};

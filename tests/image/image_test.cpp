@@ -179,5 +179,16 @@ TEST(Containerfile, BuildsTheImagesThatTheChartNames) {
   EXPECT_THAT(text, HasSubstr("\nUSER 65532:65532\n"));
 }
 
+// The images' user is nobody; what loads or resets GPUs on a node is root there.
+TEST(Jobs, AreRootWhateverUserTheirImageHas) {
+  const fs::path manifests = fs::path(GPUWARD_SOURCE_DIR) / "manifests";
+  for (const char* step : {"collect-evidence", "gpu-reset", "quarantine-job"}) {
+    const auto job = manifests / ("remediator-job-" + std::string(step) + ".json");
+    EXPECT_THAT(read_file(job).value_or(""), HasSubstr(R"({"privileged": true, "runAsUser": 0})"));
+  }
+  EXPECT_THAT(read_file(manifests / "exporter-quarantine.yaml").value_or(""),
+              HasSubstr("privileged: true\n            runAsUser: 0\n"));
+}
+
 }  // namespace
 }  // namespace gpuward::image

@@ -34,6 +34,7 @@ TEST(SweepJob, ContractARunsCheckOneOnTheNode) {
             Json::array({"check", "--check", "1", "--json", "--termination-log", last_words}));
   EXPECT_EQ(last_words.find("/dev/"), std::string::npos) << "that is the node's own";
   EXPECT_EQ(pod["automountServiceAccountToken"], false);
+  EXPECT_EQ(container["securityContext"]["runAsUser"], 0) << "whatever user the image has";
   EXPECT_THAT(dump_json(pod["affinity"]), HasSubstr("ip-10-0-0-1.ec2.internal"));
   EXPECT_THAT(dump_json(pod["tolerations"]), HasSubstr("maintenance"));
 }

@@ -55,6 +55,7 @@ spec:
               valueFrom: {fieldRef: {fieldPath: spec.nodeName}}
           securityContext:
             privileged: true
+            runAsUser: 0
           resources:
             requests: {cpu: "2", memory: 4Gi}
             limits: {cpu: "8", memory: 8Gi}
