@@ -7,7 +7,7 @@ import csv
 import pathlib
 import sys
 
-sys.dont_write_bytecode = True  # noqa: no cache in the tree
+sys.dont_write_bytecode = True  # leaves no cache in the tree
 
 from model import dashboard, panel, runbook_column, write
 
