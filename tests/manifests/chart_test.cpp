@@ -142,28 +142,15 @@ TEST_F(Chart, HandsOutTheJobsAndTheRoutesOfThisTree) {
             text_of("alerts/alertmanager.yaml"));
 }
 
-// `['node="a"']` as the prometheus-operator writes it.
-std::string as_of_operator(const std::string& matchers) {
-  static const std::regex kMatcher(R"re('(\w+)(=~|!=|=)("[^"]*")')re");
-  return std::regex_replace(matchers, kMatcher, "{name: $1, matchType: \"$2\", value: $3}");
-}
-
-// The two forms of the orders' routes and of what hides what say the same.
-TEST(AlertmanagerConfig, HasTheRoutesAndInhibitionsOfTheAlertsFolder) {
-  const std::string config = text_of("manifests/monitoring.yaml");
-  const std::string file = text_of("alerts/alertmanager.yaml");
-  static const std::regex kRoute(R"(receiver: gpuward-remediator\n +matchers: (\[.*\])\n)");
-  static const std::regex kInhibition(
-      R"(source_matchers: (\[.*\])\n +target_matchers: (\[.*\])\n)");
-  int rules = 0;
-  for (std::sregex_iterator one(file.begin(), file.end(), kRoute), end; one != end; ++one, ++rules)
-    EXPECT_THAT(config, HasSubstr("matchers: " + as_of_operator((*one)[1]) + "\n"));
-  for (std::sregex_iterator one(file.begin(), file.end(), kInhibition), end; one != end;
-       ++one, ++rules) {
-    EXPECT_THAT(config, HasSubstr("sourceMatch: " + as_of_operator((*one)[1]) +
-                                  "\n      targetMatch: " + as_of_operator((*one)[2]) + "\n"));
-  }
-  EXPECT_GE(rules, 5);
+TEST_F(Chart, HasTheOperatorsRoutesWithItsOwnNames) {
+  const std::string rendered =
+      chart({"--set=prometheusOperator.alertmanagerConfig=true,remediator.namespace=healing",
+             "--set=remediator.webhook.secret=mine,prometheusOperator.labels.release=prometheus",
+             "--show-only=templates/alertmanager-config.yaml"});
+  for (const char* part :
+       {"http://gpuward-remediator.healing.svc:10981/api/v1/alerts", "name: mine",
+        "namespace: healing", "release: prometheus", "value: isolate|reboot|reset"})
+    EXPECT_THAT(rendered, HasSubstr(part));
 }
 
 TEST(ChartVersion, IsThatOfThePrograms) {
