@@ -134,7 +134,7 @@ TEST_F(Chart, RendersEveryValueAsTheSnapshotSays) {
 
 TEST_F(Chart, HandsOutTheJobsAndTheRoutesOfThisTree) {
   const std::string rendered = chart({"--set=remediator.jobTemplates.mount=true"});
-  for (const std::string step : {"collect-evidence", "gpu-reset", "quarantine-job"}) {
+  for (const std::string step : {"collect-evidence", "gpu-reset", "quarantine-job", "nccl-test"}) {
     EXPECT_EQ(file_in(rendered, "gpuward-remediator-jobs", step + ".json"),
               text_of("manifests/remediator-job-" + step + ".json"));
   }
