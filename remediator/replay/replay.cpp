@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "remediator/sources/orders.h"
@@ -89,7 +91,9 @@ Sorted orders_of(const Policy& policy, const std::vector<AlertEpisode>& history)
       sorted.orders.push_back({.at = episode.last + milliseconds(1), .order = std::move(end)});
     }
   }
-  std::ranges::stable_sort(sorted.orders, {}, &Dated::at);
+  std::ranges::sort(sorted.orders, {}, [](const Dated& one) {
+    return std::tuple(one.at, one.order.firing, std::string_view(one.order.fingerprint));
+  });
   return sorted;
 }
 
