@@ -260,22 +260,28 @@ class Decider {
   Decision take(const PlannedStep& step) {
     const StepRecord* record = counting_record(remediation_, step.step);
     if (record != nullptr && record->result == StepResult::kFailed) return after_failure(*record);
-    if (step.step == Step::kReturn) return return_to_service();
+    if (step.step == Step::kReturn) return return_to_service(step);
     // Nothing is taken away from a node that nobody complains about any more.
     if (is_disruptive(step.step) && !remediation_.any_firing()) return decide_ended();
     return begin(step);
   }
 
-  Decision begin(const PlannedStep& step) {
+  Gate ask_gate(const PlannedStep& step) {
     Gate gate = gate_before(step, policy_, world_, now_);
     decision_.step = step;
     decision_.approval = std::move(gate.approval);
     decision_.look_again = gate.look_again;
+    return gate;
+  }
+
+  Decision wait_at(Gate gate) {
+    return verdict(Verdict::kHold, Phase::kWaiting, std::move(gate.rule), std::move(gate.message));
+  }
+
+  Decision begin(const PlannedStep& step) {
+    Gate gate = ask_gate(step);
     if (gate.verdict == Verdict::kEscalate) return escalate(gate.message);
-    if (gate.verdict == Verdict::kHold) {
-      return verdict(Verdict::kHold, Phase::kWaiting, std::move(gate.rule),
-                     std::move(gate.message));
-    }
+    if (gate.verdict == Verdict::kHold) return wait_at(std::move(gate));
     return verdict(gate.verdict, phase_of(step.step), "step." + std::string(to_string(step.step)),
                    std::string(to_string(step.step)) + " for severity " +
                        std::string(to_string(remediation_.acted_severity())));
@@ -317,15 +323,17 @@ class Decider {
     decision_.reasons.push_back(why + "; policy way_back." + std::string(to_string(severity)) +
                                 of_pool() + ": " +
                                 words(way_back_of(policy_, policy_.pool, severity)));
-    return step.step == Step::kReturn ? return_by_way_back() : begin(step);
+    return step.step == Step::kReturn ? return_by_way_back(step) : begin(step);
   }
 
   // What the node has passed may be some time ago: the report has to say now that it is well.
-  Decision return_by_way_back() {
+  Decision return_by_way_back(const PlannedStep& step) {
     const std::string passed = "the node has passed its diagnostics";
     const std::string rule = "way_back";
     decision_.look_again = kReportInterval;
     if (remediation_.any_firing()) return held(passed + ", but an alert fires");
+    if (Gate gate = ask_gate(step); gate.verdict == Verdict::kHold) return wait_at(std::move(gate));
+    decision_.look_again = kReportInterval;
     if (!world_.report) return verdict(Verdict::kAskReport, Phase::kVerifying, rule, passed);
     if (const auto objected = objection()) return held(passed + ", but " + *objected);
     decision_.look_again.reset();
@@ -338,10 +346,21 @@ class Decider {
                    why + ": the node is held until a human returns it or cancels");
   }
 
-  Decision return_to_service() {
+  // It waits as any step does: the policy may want a human's yes before a node goes back.
+  Decision return_to_service(const PlannedStep& step) {
     if (remediation_.any_firing()) return escalate("the alerts fire again");
-    return verdict(Verdict::kRelease, Phase::kReleased, "step.return-to-service",
-                   "the node looked well long enough");
+    if (Gate gate = ask_gate(step); gate.verdict == Verdict::kHold) return wait_at(std::move(gate));
+    const std::string rule = "step.return-to-service";
+    // By then the verification may be long ago.
+    if (step.before != WaitBefore()) {
+      decision_.look_again = kReportInterval;
+      if (!world_.report)
+        return verdict(Verdict::kAskReport, Phase::kWaiting, rule, "is the node still well?");
+      if (const auto why = objection())
+        return verdict(Verdict::kHold, Phase::kWaiting, rule, "return-to-service waits: " + *why);
+      decision_.look_again.reset();
+    }
+    return verdict(Verdict::kRelease, Phase::kReleased, rule, "the node looked well long enough");
   }
 
   // Whether taint and cordon are on the node as the severity that is acted on wants them.

@@ -369,6 +369,34 @@ TEST_F(StepsTest, WaitForAHumansYesToExactlyThisStep) {
   EXPECT_TRUE(remediation().status.approval->seen_at);
 }
 
+TEST_F(StepsTest, WaitForAHumansYesBeforeTheReturnToo) {
+  policy.steps[Severity::kReboot].back() = with_approval(Step::kReturn);
+  policy_.set(policy);
+  quarantine();
+  ASSERT_TRUE(reconcile());
+  finish(Step::kDrain);
+  ASSERT_TRUE(reconcile());
+  finish(Step::kReboot);
+  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  ASSERT_TRUE(reconcile());
+  finish(Step::kVerify);
+  ASSERT_TRUE(reconcile());
+
+  expect_waiting("guard.approval", "return-to-service waits for a human");
+  EXPECT_TRUE(node().unschedulable);
+  ASSERT_TRUE(remediation().status.approval);
+  annotate("gpuward.dev/approved-by", "alice");
+  annotate("gpuward.dev/approve", remediation().status.approval->token);
+  ASSERT_TRUE(reconcile());
+  expect_waiting("step.return-to-service", "the report is not newer");
+  EXPECT_TRUE(node().unschedulable);
+  clock_.advance(minutes(1));
+  report(Severity::kNone);
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+  EXPECT_FALSE(node().unschedulable);
+}
+
 TEST_F(StepsTest, TakeNoYesThatIsOlderThanAnHour) {
   policy.steps[Severity::kReboot][2] = with_approval(Step::kDrain);
   policy_.set(policy);

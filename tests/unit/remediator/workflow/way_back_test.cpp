@@ -230,6 +230,26 @@ TEST_F(WayBackTest, WaitsAsAnyStepDoesAndNeedsModeFull) {
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
 }
 
+TEST_F(WayBackTest, AReturnWaitsForItsYesAndThenForTheReport) {
+  policy.way_back[Severity::kIsolate].back().before.approval = true;
+  policy_.set(policy);
+  pass_until_return();
+  go_on();
+  ASSERT_EQ(remediation().status.rule, "guard.approval");
+  ASSERT_TRUE(remediation().status.approval);
+  const std::string path = "/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name;
+  kube_.patch(path, {{"metadata",
+                      {{"annotations",
+                        {{"gpuward.dev/approve", remediation().status.approval->token},
+                         {"gpuward.dev/approved-by", "alice"}}}}}});
+  reports_.answer = report_of(Severity::kReset);
+  expect_held("still says severity reset");
+
+  reports_.answer = report_of(Severity::kNone);
+  go_on(2);
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+}
+
 // A crash forgets nothing: the Job goes on with the way back's own settings, also where the node's
 // own steps have a verification of other settings.
 TEST_F(WayBackTest, GoesOnAfterACrashWithItsOwnSettings) {
