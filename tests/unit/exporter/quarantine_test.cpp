@@ -192,6 +192,20 @@ TEST_F(QuarantineTest, NcclAloneAcquitsNoNodeThatHasFailedAQuarantine) {
   EXPECT_THAT(clear_requests(), ::testing::IsEmpty());
 }
 
+TEST_F(QuarantineTest, NcclAcquitsOfNothingBesideADiagnosticThatWasSkipped) {
+  checks_ = {4, 5};
+  clears_latched_ = true;
+
+  const auto verdict = quarantine([](int number, const std::stop_token& stop) {
+    if (number == 4) return Result<CheckResult>(result(4, CheckStatus::kSkip));
+    return passing(number, stop);
+  });
+
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->recommendation, "investigate");
+  EXPECT_THAT(clear_requests(), ::testing::IsEmpty());
+}
+
 TEST_F(QuarantineTest, WhatHasNotPassedTakesNothingAway) {
   for (const CheckStatus dcgm : {CheckStatus::kFail, CheckStatus::kWarn, CheckStatus::kSkip}) {
     const auto verdict = quarantine([&](int number, const std::stop_token& stop) {
