@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "remediator/actions/action.h"
+#include "remediator/actions/step_progress.h"
 #include "remediator/safety/fleet.h"
 #include "remediator/workflow/fold_orders.h"
 #include "remediator/workflow/slot_claim.h"
@@ -300,9 +301,11 @@ void ReplayStage::act(Case& now) {
 
 void ReplayStage::begin(Case& now) {
   const PlannedStep& step = *now.decision.step;
+  // As a Job has it: what a node has passed counts in that boot alone.
+  const Facts facts = is_job(step.step) ? Facts{{kJobBootFact, now.node->boot_id}} : Facts();
   now.remediation.status =
       with_begin(now.remediation.status, now.decision, now.remediation.acted_severity(),
-                 now.policy->mode, {}, now.at);
+                 now.policy->mode, facts, now.at);
   now.remediation.wish.approved_token.clear();
   ends_[now.remediation.name] = now.at + usual_time(step);
   write(ReplayEvent::Kind::kBegin, now, std::string(to_string(step.step)), {step.step});
@@ -325,7 +328,7 @@ void ReplayStage::finish(Case& now) {
   const bool is_still_bad = step == Step::kVerify && now.remediation.any_firing();
   const StepProgress progress{.result = is_still_bad ? StepResult::kFailed : StepResult::kDone,
                               .message = is_still_bad ? "alerts fire" : "done",
-                              .facts = {},
+                              .facts = now.remediation.status.find(step)->facts,
                               .look_again = {}};
   now.remediation.status = with_progress(now.remediation.status, now.decision, progress, now.at);
   ends_.erase(now.remediation.name);

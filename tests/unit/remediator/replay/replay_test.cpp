@@ -99,6 +99,19 @@ TEST_F(ReplayTest, TakesTheWholeRoadOfAReboot) {
   EXPECT_THAT(summary.waits, IsEmpty());
 }
 
+TEST_F(ReplayTest, TakesTheWayBackOfANodeThatWouldBeHeld) {
+  plan(Severity::kIsolate, {Step::kTaint, Step::kCordon, Step::kDrain});
+  policy.way_back[Severity::kIsolate] = {planned(Step::kQuarantineJob), planned(Step::kVerify),
+                                         planned(Step::kReturn)};
+  fires(1, "isolate", minutes(0), minutes(20));
+
+  const auto lines = told(run(), "gpu-1");
+
+  EXPECT_THAT(lines, Contains("done quarantine-job"));
+  EXPECT_THAT(lines, Contains("done verify"));
+  EXPECT_THAT(lines.back(), HasSubstr("end Released"));
+}
+
 TEST_F(ReplayTest, SaysWhenABudgetWouldHaveStoppedIt) {
   policy.budgets.storm.share.percent = 100;
   for (int node = 1; node <= 3; ++node) fires(node, "reboot", minutes(node), hours(6));
