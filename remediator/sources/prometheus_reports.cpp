@@ -53,9 +53,12 @@ void add_finding(const Json& labels, Parts& parts) {
   if (is_milder_class(parts.error_class, found)) parts.error_class = std::move(found);
 }
 
+// Boards without a number of their own say 0: taken for one, all of them would be the same GPU, and
+// what was tried on one would count for every other.
 void add_gpu(const Json& labels, Parts& parts) {
   std::string serial = string_at(labels, "serial");
-  if (serial.empty()) serial = string_at(labels, "uuid");
+  const bool has_number = serial.find_first_not_of('0') != std::string::npos;
+  if (!has_number) serial = string_at(labels, "uuid");
   if (!serial.empty() && serial.size() <= kLongestSerial) parts.gpus.insert(std::move(serial));
 }
 

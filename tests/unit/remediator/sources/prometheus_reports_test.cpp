@@ -62,12 +62,12 @@ TEST(PrometheusReports, NameTheGpusBySerialOrElseByUuid) {
   const auto gpu = [](const std::string& serial, const std::string& uuid) {
     return sample(R"("what":"gpu","serial":")" + serial + R"(","uuid":")" + uuid + '"', "1");
   };
-  const auto report =
-      decode_report(result_of({kTime, kSeverity, kBoot, gpu("1651", "GPU-b"), gpu("1650", "GPU-a"),
-                               gpu("", "GPU-c"), gpu(std::string(200, '9'), "GPU-d")}));
+  const auto report = decode_report(result_of(
+      {kTime, kSeverity, kBoot, gpu("1651", "GPU-b"), gpu("1650", "GPU-a"), gpu("", "GPU-c"),
+       gpu(std::string(200, '9'), "GPU-d"), gpu("0000000000000", "GPU-e")}));
 
   ASSERT_TRUE(report);
-  EXPECT_THAT(report->gpus, ::testing::ElementsAre("1650", "1651", "GPU-c"));
+  EXPECT_THAT(report->gpus, ::testing::ElementsAre("1650", "1651", "GPU-c", "GPU-e"));
 }
 
 TEST(PrometheusReports, TakeTheWorstSeverityAndTheOldestTimeOfTwoExporters) {
