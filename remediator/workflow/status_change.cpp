@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/runtime/clock.h"
+#include "remediator/actions/step_progress.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -113,16 +114,20 @@ RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
                              Mode mode, Facts facts, WallTime now) {
   say(status, decision, mode);
   status.phase = decision.phase;
-  const int attempts = record_of(status, decision.step->step).attempts;
-  record_of(status, decision.step->step) = {.step = decision.step->step,
-                                            .result = StepResult::kIntended,
-                                            .severity = severity,
-                                            .intent_at = now,
-                                            .finished_at = {},
-                                            .attempts = attempts + 1,
-                                            .message = decision.message,
-                                            .facts = std::move(facts),
-                                            .pool = decision.step->pool};
+  StepRecord& record = record_of(status, decision.step->step);
+  // What an earlier drain has torn waits to be started over still.
+  if (const auto torn = record.facts.find(kJobsFact); torn != record.facts.end())
+    facts.insert(*torn);
+  const int attempts = record.attempts;
+  record = {.step = decision.step->step,
+            .result = StepResult::kIntended,
+            .severity = severity,
+            .intent_at = now,
+            .finished_at = {},
+            .attempts = attempts + 1,
+            .message = decision.message,
+            .facts = std::move(facts),
+            .pool = decision.step->pool};
   return status;
 }
 

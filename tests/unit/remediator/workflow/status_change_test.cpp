@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "remediator/actions/step_progress.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -39,6 +41,23 @@ TEST(StatusChange, KeepsTheReturnWhileItGoesOn) {
 
   EXPECT_TRUE(with_results(about_to_return(), decision, Mode::kCordon, kQuarantinedAt)
                   .has_done(Step::kReturn));
+}
+
+// The pods went by the first: restart-job has only the records to know it from.
+TEST(StatusChange, KeepsTheJobsThatADrainHasTornWhereTheNodeIsDrainedOnceMore) {
+  Decision decision;
+  decision.verdict = Verdict::kBegin;
+  decision.step = planned(Step::kDrain);
+  const auto first = with_begin({}, decision, Severity::kReset, Mode::kFull,
+                                {{kJobsFact, "Job a/train"}}, kQuarantinedAt);
+
+  const auto again = with_begin(first, decision, Severity::kReboot, Mode::kFull, {},
+                                kQuarantinedAt + std::chrono::minutes(1));
+
+  const StepRecord* drain = again.find(Step::kDrain);
+  ASSERT_NE(drain, nullptr);
+  EXPECT_EQ(drain->severity, Severity::kReboot);
+  EXPECT_EQ(drain->facts, (Facts{{kJobsFact, "Job a/train"}}));
 }
 
 }  // namespace
