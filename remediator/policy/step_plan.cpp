@@ -44,7 +44,9 @@ void read_settings(const YamlMap& settings, PlannedStep& out) {
   if (out.step == Step::kNotify) settings.read("sinks", out.sinks);
   if (out.step == Step::kRestartJob) read_program(settings, out.program);
   if (out.timeout.count() > 0) {
-    settings.read("timeout", out.timeout, seconds(10), hours(24 * 7));
+    // While the program runs, one of a few threads waits for it; all else is looked at again.
+    const milliseconds longest = out.step == Step::kRestartJob ? minutes(10) : hours(24 * 7);
+    settings.read("timeout", out.timeout, seconds(10), longest);
   }
   if (out.step != Step::kVerify) return;
   settings.read("soak", out.soak, seconds(0), hours(24));

@@ -99,6 +99,9 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"severities:\n  reset: [cordon, drain, gpu-reset]\n", "jobs.image"},
       {"severities:\n  reset: [cordon, drain, restart-job]\n", "program: is required"},
       {"severities:\n  reset:\n    - cordon\n    - restart-job: {program: [/a]}\n", "need drain"},
+      {"severities:\n  reset:\n    - cordon\n    - drain\n"
+       "    - restart-job: {program: [/a], timeout: 1h}\n",
+       "timeout"},
       {"severities:\n  reset:\n    - cordon\n    - collect-evidence: {on_busy: hold}\n", "on_busy"},
       {"severities:\n  reset:\n    - cordon\n    - drain\n    - gpu-reset: {on_busy: kill}\n",
        "one of hold, escalate"},
