@@ -3,10 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "core/command_line/completion.h"
 #include "core/model/pci_address.h"
 #include "core/runtime/files.h"
 #include "core/runtime/text.h"
 #include "exporter/exit_code.h"
+#include "exporter/flag_examples.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -220,10 +222,17 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   const CLI::App* quarantine = add_quarantine(app, flags);
   CLI::App* gpu_worker = app.add_subcommand("gpu-worker", "What the exporter starts for itself");
   gpu_worker->group("")->fallthrough();
+  std::string shell;
+  add_completion_command(app, shell);
+  add_examples(app, kExamples);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kWrongUsage;
+  }
+  if (!shell.empty()) {
+    std::cout << completion_script(app, shell);
+    return 0;
   }
   const bool names_something =
       flags.clear.all_operator || flags.clear.after_gpu_reset || !flags.clear.check.empty();

@@ -58,7 +58,8 @@ struct Flags {
   LogFormat log_format = LogFormat::kLogfmt;
 };
 
-// The flags, or the exit code where the command line asks for nothing more (--help, --version: 0)
+// The flags, or the exit code where the command line asks for nothing more (--help, --version,
+// completion: 0)
 // or is wrong (2, said on stderr).
 [[nodiscard]] std::variant<Flags, int> parse_flags(int argc, const char* const* argv);
 

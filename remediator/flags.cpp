@@ -5,7 +5,9 @@
 #include <cctype>
 #include <iostream>
 
+#include "core/command_line/completion.h"
 #include "core/runtime/yaml_scalars.h"
+#include "remediator/flag_examples.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -324,10 +326,17 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   add_flags(app, flags, words);
   app.set_version_flag("--version", "gpuward-remediator " GPUWARD_VERSION);
   const Commands commands = add_commands(app, flags, words);
+  std::string shell;
+  add_completion_command(app, shell);
+  add_examples(app, kExamples);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kWrongUsage;
+  }
+  if (!shell.empty()) {
+    std::cout << completion_script(app, shell);
+    return 0;
   }
   if (const std::string wrong = interpret(words, flags); !wrong.empty()) {
     std::cerr << "gpuward-remediator: " << wrong << "\n";

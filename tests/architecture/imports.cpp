@@ -44,6 +44,7 @@ std::vector<Layer> make_layers() {
       {"core/http", {"core/model", "core/runtime", "core/metrics"}},
       {"core/kube", {"core/model", "core/runtime", "core/metrics", "core/http"}},
       {"core/aws", {"core/model", "core/runtime", "core/http"}},
+      {"core/command_line", {}},
   };
   append_program("exporter", kExporter, layers);
   append_program("remediator", kRemediator, layers);
@@ -115,7 +116,7 @@ const std::vector<Door>& doors() {
       {"google/protobuf/", {"exporter/amd_health/server.cpp"}},
       {"metricssvc", {"exporter/amd_health/server.cpp"}},
       {"gpumetricssvc", {"exporter/amd_health/server.cpp"}},
-      {"CLI/", {"exporter/main.cpp", "exporter/flags", "remediator/main.cpp", "remediator/flags"}},
+      {"CLI/", {"core/command_line/", "exporter/flags", "remediator/flags"}},
       {"gtest/", {}},
       {"gmock/", {}},
   };

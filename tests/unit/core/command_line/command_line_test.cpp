@@ -1,0 +1,197 @@
+// What --help and completion say about the real command lines of both programs.
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <sstream>
+
+#include "exporter/flags.h"
+#include "remediator/flags.h"
+#include "tests/support/process.h"
+
+namespace gpuward {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Words = std::vector<std::string>;
+
+// The exit code where the words ask for nothing more or are wrong.
+using Parse = std::function<std::optional<int>(const Words&)>;
+
+template <typename Flags>
+Parse parse_with(std::variant<Flags, int> (*parse_flags)(int, const char* const*)) {
+  return [parse_flags](const Words& words) -> std::optional<int> {
+    std::vector<const char*> argv;
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    const auto flags = parse_flags(static_cast<int>(argv.size()), argv.data());
+    if (const int* exit_code = std::get_if<int>(&flags)) return *exit_code;
+    return std::nullopt;
+  };
+}
+
+struct Program {
+  std::string name;
+  Parse parse;
+};
+
+const std::array<Program, 2>& programs() {
+  static const std::array<Program, 2> kPrograms{
+      Program{"gpuward-exporter", parse_with(exporter::parse_flags)},
+      Program{"gpuward-remediator", parse_with(remediator::parse_flags)}};
+  return kPrograms;
+}
+
+Words words_of(const std::string& line) {
+  std::istringstream in(line);
+  Words words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+// What the program prints, given `path` and then `more`.
+std::string said_by(const Program& program, const std::string& path, const std::string& more) {
+  ::testing::internal::CaptureStdout();
+  const auto exit_code = program.parse(words_of(program.name + " " + path + " " + more));
+  std::string text = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(exit_code, 0) << program.name << " " << path << " " << more;
+  return text;
+}
+
+// The lines of --help below a title, without the blanks in front.
+Words section_of(const std::string& help, const std::string& title) {
+  std::istringstream in(help);
+  Words lines;
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line == title) {
+      inside = true;
+    } else if (inside && line.starts_with("  ")) {
+      lines.push_back(line.substr(2));
+    } else {
+      inside = false;
+    }
+  }
+  return lines;
+}
+
+// Calls `look` with the path of the program and of each of its commands.
+void walk(const Program& program, const std::string& path,
+          const std::function<void(const std::string& path, const std::string& help)>& look) {
+  const std::string help = said_by(program, path, "--help");
+  look(path, help);
+  for (const std::string& line : section_of(help, "Subcommands:")) {
+    if (!line.starts_with(" ")) walk(program, path + " " + words_of(line).front(), look);
+  }
+}
+
+// Of `source <(program completion bash)` and `program ... < file`: what the program itself gets.
+Words command_in(const Program& program, const std::string& line) {
+  const auto from = line.find(program.name + " ");
+  if (from == std::string::npos) return {};
+  return words_of(line.substr(from, line.find_first_of(")<>", from) - from));
+}
+
+TEST(Help, EndsWithExamplesThatTheProgramUnderstands) {
+  for (const Program& program : programs()) {
+    walk(program, "", [&](const std::string& path, const std::string& help) {
+      const Words examples = section_of(help, "Examples:");
+      EXPECT_THAT(examples, Not(IsEmpty())) << program.name << path;
+      for (const std::string& example : examples) {
+        const Words words = command_in(program, example);
+        ASSERT_THAT(words, Not(IsEmpty())) << example;
+        EXPECT_THAT(example, HasSubstr(program.name + path)) << example;
+        ::testing::internal::CaptureStdout();
+        EXPECT_EQ(program.parse(words).value_or(0), 0) << example;
+        ::testing::internal::GetCapturedStdout();
+      }
+    });
+  }
+}
+
+// What bash would offer behind `line`, whose last word is the one at the cursor.
+Words offered(const Program& program, const Words& line, const std::string& shell = "bash") {
+  std::string script = "complete() { :; }\nautoload() { :; }\nbashcompinit() { :; }\n";
+  script += said_by(program, "", "completion " + shell) + "COMP_WORDS=(" + program.name;
+  for (const std::string& word : line) script += " '" + word + "'";
+  std::string function = "_" + program.name;
+  std::ranges::replace(function, '-', '_');
+  script += ")\nCOMP_CWORD=" + std::to_string(line.size()) + "\n" + function +
+            "\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n";
+  const auto ended = support::Process::run({.argv = {"bash", "--norc", "-c", script}});
+  EXPECT_TRUE(ended && ended->exit_code == 0 && ended->error_output.empty())
+      << (ended ? ended->error_output : ended.error().message);
+  return ended ? words_of(ended->output) : Words();
+}
+
+TEST(Completion, OffersEveryCommandAndEveryOption) {
+  for (const Program& program : programs()) {
+    walk(program, "", [&](const std::string& path, const std::string& help) {
+      Words line = words_of(path);
+      line.emplace_back();
+      Words commands;
+      for (const std::string& known : section_of(help, "Subcommands:"))
+        if (!known.starts_with(" ")) commands.push_back(words_of(known).front());
+      EXPECT_THAT(offered(program, line), IsSupersetOf(commands)) << program.name << path;
+      line.back() = "--";
+      const Words options = offered(program, line);
+      for (const std::string& known : section_of(help, "Options:")) {
+        const auto dashes = known.find("--");
+        if (!known.starts_with("-") || dashes == std::string::npos) continue;
+        EXPECT_THAT(options,
+                    Contains(known.substr(dashes, known.find_first_of(" ,", dashes) - dashes)))
+            << program.name << path;
+      }
+    });
+  }
+}
+
+TEST(Completion, OffersWhatFitsThePlaceAndTheWord) {
+  const Program& remediator = programs()[1];
+  EXPECT_THAT(offered(remediator, {"exclusions", "re"}), ElementsAre("remove"));
+  EXPECT_THAT(offered(remediator, {"list", "--since"}), IsEmpty());
+  EXPECT_THAT(offered(remediator, {"replay", "p.yaml", "--since"}), ElementsAre("--since"));
+  EXPECT_THAT(offered(remediator, {"list", "--kubec"}), ElementsAre("--kubeconfig"));
+  EXPECT_THAT(offered(remediator, {"--namespace", "list", "bre"}), ElementsAre("breaker"));
+  EXPECT_THAT(offered(remediator, {"--namespace", "=", "list", "bre"}), ElementsAre("breaker"));
+  EXPECT_THAT(offered(remediator, {"--config.file", ""}), IsEmpty()) << "files are the shell's";
+  EXPECT_THAT(offered(programs()[0], {"gpu-w"}), IsEmpty()) << "is hidden";
+}
+
+TEST(Completion, OffersTheValuesOfAnOptionThatTakesFew) {
+  const Program& remediator = programs()[1];
+  const auto values = IsSupersetOf({"table", "json"});
+  EXPECT_THAT(offered(remediator, {"replay", "p.yaml", "-o", ""}), values);
+  EXPECT_THAT(offered(remediator, {"replay", "p.yaml", "--output", ""}), values);
+  EXPECT_THAT(offered(remediator, {"replay", "p.yaml", "--output", "="}), values);
+  EXPECT_THAT(offered(remediator, {"replay", "--output", "=", "j"}), ElementsAre("json"));
+  EXPECT_THAT(offered(remediator, {"completion", ""}), ElementsAre("bash", "zsh"));
+}
+
+TEST(Completion, IsTheSameInZshOnceItsOwnIsLoaded) {
+  for (const Program& program : programs()) {
+    const std::string bash = said_by(program, "", "completion bash");
+    const std::string zsh = said_by(program, "", "completion zsh");
+    const std::string function = bash.substr(bash.find('\n'));
+    EXPECT_TRUE(zsh.ends_with("autoload -U bashcompinit && bashcompinit" + function));
+    EXPECT_THAT(zsh, AllOf(StartsWith("# Completion of " + program.name), HasSubstr("compinit")));
+    const auto checked = support::Process::run({.argv = {"zsh", "-n"}, .input = zsh});
+    if (!checked) continue;  // no zsh here
+    EXPECT_EQ(checked->exit_code, 0) << checked->error_output;
+  }
+}
+
+TEST(Completion, KnowsNoOtherShell) {
+  for (const Program& program : programs()) {
+    EXPECT_EQ(program.parse({program.name, "completion", "fish"}), 2);
+    EXPECT_EQ(program.parse({program.name, "completion"}), 2);
+  }
+}
+
+}  // namespace
+}  // namespace gpuward
