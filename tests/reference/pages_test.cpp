@@ -1,0 +1,131 @@
+// The pages of docs/ that tell people what to trust, what to switch off and where to write code:
+// whatever file, test, flag, command, key or right they name has to be there.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+#include <set>
+
+#include "core/runtime/files.h"
+#include "tests/places.inc"
+#include "tests/reference/help.h"
+#include "tests/reference/page.h"
+
+namespace gpuward::reference {
+namespace {
+
+class PageWords : public testing::TestWithParam<const char*> {
+ protected:
+  std::vector<std::string> matching(const std::regex& form) {
+    std::vector<std::string> found;
+    for (const std::string& word : code_words(tree_file(GetParam()))) {
+      if (std::regex_match(word, form)) found.push_back(word);
+    }
+    return found;
+  }
+};
+
+bool is_there(const std::string& path) {
+  return std::filesystem::exists(std::string(GPUWARD_SOURCE_DIR "/") + path);
+}
+
+TEST_P(PageWords, NameFilesThatAreThere) {
+  const std::regex file(
+      "(core|exporter|remediator|tests|manifests|kustomize|docs|alerts|image|packaging|dashboards|"
+      "bench)/[A-Za-z0-9_./-]+");
+  for (const std::string& path : matching(file)) EXPECT_TRUE(is_there(path)) << path;
+}
+
+TEST_P(PageWords, NameTestsThatAreThere) {
+  const std::regex test(R"(tests/([a-z0-9_./-]+):([A-Za-z0-9_]+)\.([A-Za-z0-9_]+))");
+  for (const std::string& word : matching(test)) {
+    std::smatch parts;
+    ASSERT_TRUE(std::regex_match(word, parts, test));
+    const std::string source = tree_file("tests/" + parts[1].str());
+    const std::regex definition("TEST(_F|_P)?\\(\\s*" + parts[2].str() + ",\\s*" + parts[3].str() +
+                                "\\)");
+    EXPECT_TRUE(std::regex_search(source, definition)) << word;
+  }
+}
+
+std::set<Flag> all_flags() {
+  std::set<Flag> flags = flags_of("gpuward-exporter");
+  flags.merge(flags_of("gpuward-remediator"));
+  return flags;
+}
+
+TEST_P(PageWords, NameFlagsThatAreThere) {
+  static const std::set<Flag> kFlags = all_flags();
+  for (const std::string& word : matching(std::regex("--[a-z].*"))) {
+    const std::string name = word.substr(0, word.find_first_of("= "));
+    const bool is_known =
+        std::ranges::any_of(kFlags, [&](const Flag& flag) { return flag.name == name; });
+    EXPECT_TRUE(is_known) << word;
+  }
+}
+
+TEST_P(PageWords, NameCommandsThatAreThere) {
+  const std::regex command("(gpuward-exporter|gpuward-remediator) ([a-z][a-z-]*)( .*)?");
+  for (const std::string& word : matching(command)) {
+    std::smatch parts;
+    ASSERT_TRUE(std::regex_match(word, parts, command));
+    const auto flags = flags_of(parts[1]);
+    const bool is_known = std::ranges::any_of(flags, [&](const Flag& flag) {
+      return flag.command == parts[2] || flag.command.starts_with(parts[2].str() + " ");
+    });
+    EXPECT_TRUE(is_known) << word;
+  }
+}
+
+// `triage.max_severity`, `grants.jobs` of the chart excepted: those stand under `remediator.`.
+TEST_P(PageWords, NameKeysThatAreThere) {
+  std::set<std::string> keys, first_words;
+  for (const char* heading : {"The policy file", "The exporter's file"}) {
+    for (const Cells& row : rows_below("docs/configuration.md", heading)) {
+      keys.insert(std::regex_replace(row.front(), std::regex(R"(\[\])"), ""));
+      first_words.insert(row.front().substr(0, row.front().find('.')));
+    }
+  }
+  for (const std::string& word : matching(std::regex(R"([a-z_0-9]+(\.[a-z_0-9-]+)+)"))) {
+    if (!first_words.contains(word.substr(0, word.find('.')))) continue;
+    EXPECT_TRUE(keys.contains(word)) << word;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PageWords, testing::Values("docs/security.md"), [](const auto& page) {
+  return std::filesystem::path(page.param).stem().string();
+});
+
+// "file|nodes|get, patch" of each rule; the names that it is tied to behind its resources.
+std::multiset<std::string> rules_of(const std::string& file) {
+  std::multiset<std::string> rules;
+  const std::regex rule(
+      R"(resources: \[([^\]]*)\]\s+(?:resourceNames: \[([^\]]*)\]\s+)?verbs: \[([^\]]*)\])");
+  const std::string text = tree_file(file);
+  for (std::sregex_iterator it(text.begin(), text.end(), rule), end; it != end; ++it) {
+    const std::string names = (*it)[2];
+    rules.insert(file + "|" + (*it)[1].str() + (names.empty() ? "" : " " + names) + "|" +
+                 (*it)[3].str());
+  }
+  return rules;
+}
+
+TEST(SecurityPage, HasEachRightThatIsShippedAndWhatItIsFor) {
+  std::multiset<std::string> shipped, documented;
+  for (const char* file : {"manifests/remediator-rbac.yaml", "manifests/remediator-jobs-rbac.yaml",
+                           "manifests/remediator-terminate-rbac.yaml",
+                           "manifests/remediator-loki-rbac.yaml", "manifests/exporter-rbac.yaml"}) {
+    shipped.merge(rules_of(file));
+  }
+  for (const Cells& row : rows_below("docs/security.md", "Who may do what")) {
+    ASSERT_EQ(row.size(), 4U);
+    EXPECT_NE(row[3], "");
+    documented.insert(row[0] + "|" + row[1] + "|" + row[2]);
+  }
+
+  EXPECT_THAT(documented, testing::ContainerEq(shipped));
+}
+
+}  // namespace
+}  // namespace gpuward::reference
