@@ -1,5 +1,5 @@
-// The command line of gpuward-exporter, read by main(); CLI11 is included in flags.cpp only. Flags
-// say where things are, the configuration file says what they mean.
+// The command line of gpuward-exporter, read by main(); CLI11 is included in flags.cpp and
+// core/command_line only. Flags say where things are, the configuration file says what they mean.
 #pragma once
 
 #include <cstdint>

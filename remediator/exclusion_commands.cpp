@@ -4,17 +4,22 @@
 
 #include "core/runtime/files.h"
 #include "remediator/cluster.h"
+#include "remediator/command_json.h"
 #include "remediator/safety/exclusions_json.h"
 #include "remediator/workflow/exclusion_store.h"
 
 namespace gpuward::remediator {
 namespace {
 
-Result<std::string> list_exclusions(ExclusionStore& store, Clock& clock) {
+Result<std::string> list_exclusions(const Flags& flags, ExclusionStore& store, Clock& clock) {
   const auto list = store.read();
   if (!list) return std::unexpected(list.error());
+  const ExclusionList in_force = without_expired(*list, clock.wall());
+  if (flags.output != OutputFormat::kTable) {
+    return in_format(flags.output, exclusions_json(in_force));
+  }
   std::string text;
-  for (const auto& [subject, exclusion] : without_expired(*list, clock.wall())) {
+  for (const auto& [subject, exclusion] : in_force) {
     text += exclusion_text(subject, exclusion) + "\n";
   }
   return text.empty() ? "Nothing is excluded.\n" : text;
@@ -76,7 +81,7 @@ Result<std::string> import_exclusions(const Flags& flags, kube::Api& api, Exclus
 
 Result<std::string> carry_out_exclusion(const Flags& flags, kube::Api& api, Clock& clock) {
   ExclusionStore store(api, flags.state_namespace, clock);
-  if (flags.command == Command::kListExclusions) return list_exclusions(store, clock);
+  if (flags.command == Command::kListExclusions) return list_exclusions(flags, store, clock);
   if (flags.command == Command::kAddExclusion) return add_exclusion(flags, api, store, clock);
   if (flags.command == Command::kRemoveExclusion) return remove_exclusion(flags, store);
   return import_exclusions(flags, api, store, clock);

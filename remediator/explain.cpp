@@ -5,6 +5,7 @@
 
 #include "core/kube/names.h"
 #include "remediator/cluster.h"
+#include "remediator/command_json.h"
 #include "remediator/workflow/exclusion_store.h"
 #include "remediator/workflow/remediation_json.h"
 #include "remediator/workflow/remediation_name.h"
@@ -98,9 +99,12 @@ Result<std::string> explain_node(const Flags& flags, Clock& clock) {
   kube::Node node;
   node.meta.name = flags.node;
   if (!remediations.empty()) node.provider_id = remediations.front().instance_id;
-  return excluded_text(ExclusionStore(*api, flags.state_namespace, clock).read(), node,
-                       clock.wall()) +
-         explain(flags.node, remediations);
+  const std::string excluded =
+      excluded_text(ExclusionStore(*api, flags.state_namespace, clock).read(), node, clock.wall());
+  if (flags.output != OutputFormat::kTable) {
+    return in_format(flags.output, explanation_json(flags.node, excluded, *objects));
+  }
+  return excluded + explain(flags.node, remediations);
 }
 
 }  // namespace gpuward::remediator

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "core/command_line/completion.h"
+#include "core/command_line/output_option.h"
 #include "core/runtime/yaml_scalars.h"
 #include "remediator/flag_examples.h"
 
@@ -174,6 +175,7 @@ void add_exclusion_commands(CLI::App& app, Flags& flags, Words& words, Commands&
   all->require_subcommand(1);
   all->fallthrough();
   CLI::App* list = add_exclusion_command(*all, "list", "Say what is excluded, and until when");
+  add_output_option(*list, flags.output);
   CLI::App* add = add_exclusion_command(*all, "add", "Exclude a node or an instance");
   add->add_option("--for", words.lasts, "How long: 30m, 12h, 7d")->capture_default_str();
   add->add_option("--reason", flags.exclusion.reason, "Why, for those who meet it");
@@ -216,9 +218,7 @@ CLI::App* add_replay_command(CLI::App& app, Flags& flags, Words& words) {
                      "What `kubectl get nodes -o json` has said, instead of --kubeconfig");
   replay->add_flag("--approve", flags.replay.humans_say_yes,
                    "As if a human said yes to each step that waits for it");
-  replay->add_option("-o,--output", flags.output, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_output_option(*replay, flags.output);
   replay->fallthrough();
   return replay;
 }
@@ -226,11 +226,16 @@ CLI::App* add_replay_command(CLI::App& app, Flags& flags, Words& words) {
 Commands add_commands(CLI::App& app, Flags& flags, Words& words) {
   CLI::App* list = app.add_subcommand("list", "List the remediations, open ones first");
   list->fallthrough();
+  add_output_option(*list, flags.output);
+  CLI::App* explain =
+      add_node_command(app, flags, "explain", "Say what is known and decided about a node");
+  add_output_option(*explain, flags.output);
   CLI::App* approve =
       add_node_command(app, flags, "approve", "Say yes to the step that waits for it, for an hour");
   approve->add_option("token", flags.token, "As `list` and `explain` show it")->required();
   CLI::App* breaker = app.add_subcommand("breaker", "Say whether the circuit breaker is open");
   breaker->fallthrough();
+  add_output_option(*breaker, flags.output);
   CLI::App* close = breaker->add_subcommand("close", "Close it: what has come so far is looked at");
   close->fallthrough();
   Commands commands = {
@@ -240,8 +245,7 @@ Commands add_commands(CLI::App& app, Flags& flags, Words& words) {
       {breaker, Command::kShowBreaker},
       {close, Command::kCloseBreaker},
       {approve, Command::kApprove},
-      {add_node_command(app, flags, "explain", "Say what is known and decided about a node"),
-       Command::kExplain},
+      {explain, Command::kExplain},
       {add_node_command(app, flags, "pause", "Do nothing more to a node; what stands stays"),
        Command::kPause},
       {add_node_command(app, flags, "resume", "Go on after a pause"), Command::kResume},

@@ -1,5 +1,5 @@
 // The command line of gpuward-remediator, read once by main(). CLI11 is included in flags.cpp
-// only.
+// and core/command_line only.
 #pragma once
 
 #include <chrono>
@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/command_line/output.h"
 #include "core/http/authorized_client.h"
 #include "core/kube/objects.h"
 #include "core/model/severity.h"
@@ -83,9 +84,9 @@ struct Flags {
   std::string token;                 // of approve
   ExclusionFlags exclusion;
   ReplayFlags replay;
-  std::string output = "table";           // of replay: "table" or "json"
-  std::string taint{kTaintKey};           // of reset
-  bool dry_run = false, cancels = false;  // of reset
+  OutputFormat output = OutputFormat::kTable;  // of those that print something
+  std::string taint{kTaintKey};                // of reset
+  bool dry_run = false, cancels = false;       // of reset
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;
 };

@@ -8,6 +8,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
 #include "remediator/cluster.h"
+#include "remediator/command_json.h"
 #include "remediator/safety/breaker.h"
 #include "remediator/workflow/ledger_store.h"
 #include "remediator/workflow/remediation_json.h"
@@ -47,9 +48,15 @@ std::string align(const std::vector<Row>& rows) {
   return text;
 }
 
-Result<std::vector<Remediation>> read_all(kube::Api& api, const std::string& selector) {
-  const auto objects = api.list_custom(remediation_type(), selector);
+Result<std::vector<kube::CustomObject>> read_objects(kube::Api& api, const std::string& selector) {
+  auto objects = api.list_custom(remediation_type(), selector);
   if (!objects) return with_context("reading remediations", objects.error());
+  return objects;
+}
+
+Result<std::vector<Remediation>> read_all(kube::Api& api, const std::string& selector) {
+  const auto objects = read_objects(api, selector);
+  if (!objects) return std::unexpected(objects.error());
   std::vector<Remediation> found;
   for (const kube::CustomObject& object : *objects) {
     if (auto remediation = to_remediation(object)) found.push_back(std::move(*remediation));
@@ -108,10 +115,22 @@ Result<std::string> mark(const Flags& flags, kube::Api& api, std::string_view ke
   return remediation->name + " " + what + "\n";
 }
 
+Result<std::string> list(const Flags& flags, kube::Api& api, WallTime now) {
+  if (flags.output != OutputFormat::kTable) {
+    const auto objects = read_objects(api, {});
+    if (!objects) return std::unexpected(objects.error());
+    return in_format(flags.output, remediations_json(*objects));
+  }
+  const auto all = read_all(api, {});
+  if (!all) return std::unexpected(all.error());
+  return list_text(*all, now);
+}
+
 Result<std::string> show_breaker(const Flags& flags, kube::Api& api, Clock& clock) {
   const auto ledger = LedgerStore(api, {.ns = flags.state_namespace}, clock).read();
   if (!ledger) return std::unexpected(ledger.error());
   const Breaker& breaker = ledger->breaker;
+  if (flags.output != OutputFormat::kTable) return in_format(flags.output, breaker_json(breaker));
   if (breaker.open) {
     return "The circuit breaker is open since " + to_rfc3339(breaker.since) + ": " + breaker.why +
            "\n";
@@ -163,11 +182,8 @@ Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) 
     case Command::kCancel:
       return mark(flags, api, kCancelAnnotation, "true",
                   "is cancelled: what gpuward has put on the node comes off");
-    case Command::kList: {
-      const auto all = read_all(api, {});
-      if (!all) return std::unexpected(all.error());
-      return list_text(*all, clock.wall());
-    }
+    case Command::kList:
+      return list(flags, api, clock.wall());
     case Command::kShowBreaker:
       return show_breaker(flags, api, clock);
     case Command::kCloseBreaker:

@@ -124,7 +124,8 @@ Result<std::string> run_replay(const Flags& flags, Clock& clock) {
   const ReplayResult result =
       replay(std::make_shared<const Policy>(std::move(*policy)), std::move(*nodes), *history,
              {.humans_say_yes = flags.replay.humans_say_yes});
-  return flags.output == "json" ? replay_json(result) : replay_table(result);
+  if (flags.output == OutputFormat::kTable) return replay_table(result);
+  return in_format(flags.output, replay_json(result));
 }
 
 }  // namespace gpuward::remediator

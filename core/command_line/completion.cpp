@@ -1,6 +1,5 @@
 #include "core/command_line/completion.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 #include <vector>

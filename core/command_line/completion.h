@@ -2,11 +2,8 @@
 // it knows exactly what the program takes. Used by the flags of both programs.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
-
-namespace CLI {
-class App;
-}
 
 namespace gpuward {
 

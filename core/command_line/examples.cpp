@@ -1,6 +1,5 @@
 #include "core/command_line/examples.h"
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 namespace gpuward {

@@ -2,12 +2,9 @@
 // has one and that every one of them is understood.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <span>
 #include <string_view>
-
-namespace CLI {
-class App;
-}
 
 namespace gpuward {
 

@@ -1,7 +1,7 @@
 // Strict reading of YAML files: unknown keys, duplicate keys, wrong types and values out of range
 // are errors with file, line and field; anchors, aliases, tags and further documents are refused;
-// no message quotes a value (it may be a secret). yaml-cpp is included in yaml.cpp only. Used by
-// every config file.
+// no message quotes a value (it may be a secret). Used by every config file. yaml-cpp is included
+// in yaml.cpp and, to write, in yaml_text.cpp only.
 //
 //   auto file = YamlFile::load(path);                       // or YamlFile::parse(text, "name")
 //   YamlMap root = file->root();

@@ -112,7 +112,7 @@ std::string replay_json(const ReplayResult& result) {
                {"events", Json::array()},
                {"summary", summary_json(summary_of(result))}};
   for (const ReplayEvent& event : result.events) json["events"].push_back(event_json(event));
-  return dump_json(json) + "\n";
+  return dump_json(json);
 }
 
 }  // namespace gpuward::remediator

@@ -44,7 +44,7 @@ std::vector<Layer> make_layers() {
       {"core/http", {"core/model", "core/runtime", "core/metrics"}},
       {"core/kube", {"core/model", "core/runtime", "core/metrics", "core/http"}},
       {"core/aws", {"core/model", "core/runtime", "core/http"}},
-      {"core/command_line", {}},
+      {"core/command_line", {"core/model", "core/runtime"}},
   };
   append_program("exporter", kExporter, layers);
   append_program("remediator", kRemediator, layers);
@@ -103,7 +103,7 @@ struct Door {
 const std::vector<Door>& doors() {
   static const std::vector<Door> kDoors{
       {"nlohmann/", {"core/runtime/json.h"}},
-      {"yaml-cpp/", {"core/runtime/yaml.cpp"}},
+      {"yaml-cpp/", {"core/runtime/yaml.cpp", "core/runtime/yaml_text.cpp"}},
       {"spdlog/", {"core/runtime/log.cpp"}},
       {"fmt/", {}},
       {"civetweb.h", {"core/http/server"}},

@@ -13,8 +13,10 @@ using ::testing::IsEmpty;
 
 class ExclusionCommands : public ClusterTest {
  protected:
-  Result<std::string> say(Command command, ExclusionFlags what = {}) {
+  Result<std::string> say(Command command, ExclusionFlags what = {},
+                          OutputFormat output = OutputFormat::kTable) {
     Flags flags;
+    flags.output = output;
     flags.command = command;
     flags.exclusion = std::move(what);
     flags.state_namespace = "default";
@@ -39,6 +41,16 @@ TEST_F(ExclusionCommands, AddListAndRemove) {
   EXPECT_EQ(say(Command::kRemoveExclusion, {.subject = "gpu-01"}).error().kind,
             ErrorKind::kNotFound);
   EXPECT_EQ(say(Command::kAddExclusion, {.subject = "a/b"}).error().kind, ErrorKind::kInvalid);
+}
+
+TEST_F(ExclusionCommands, ListForPrograms) {
+  EXPECT_EQ(*say(Command::kListExclusions, {}, OutputFormat::kYaml), "items: []\n");
+  ASSERT_TRUE(say(Command::kAddExclusion, {.subject = "gpu-01", .reason = "a test"}));
+
+  EXPECT_EQ(*say(Command::kListExclusions, {}, OutputFormat::kJson),
+            R"({"items":[{"by":"anonymous-admin","name":"gpu-01","reason":"a test",)"
+            R"("since":"2026-01-01T00:00:00Z","until":"2026-01-01T00:30:00Z"}]})"
+            "\n");
 }
 
 TEST_F(ExclusionCommands, LastAsLongAsIsSaid) {

@@ -37,6 +37,12 @@ TEST_F(ExclusionsProcess, KeepTheRunningOneOffANodeAndAreSeenByAll) {
               HasSubstr("gpuward_remediator_exclusion_expires_timestamp_seconds{subject="
                         "\"gpu-01\"} "));
   EXPECT_THAT(say({"exclusions", "list"}).output, HasSubstr(": a test\n"));
+  EXPECT_THAT(say({"explain", "gpu-01", "-o", "json"}).output,
+              StartsWith(R"({"excluded":"gpu-01 is excluded until )"));
+  EXPECT_THAT(say({"explain", "gpu-01", "-o", "yaml"}).output,
+              HasSubstr("\nnode: gpu-01\nremediations:\n  - apiVersion: gpuward.dev/v1alpha1\n"));
+  EXPECT_EQ(say({"list", "-o", "xml"}).exit_code, 2);
+  EXPECT_THAT(say({"list", "-o", "xml"}).error_output, HasSubstr("table"));
   EXPECT_EQ(say({"exclusions", "remove", "gpu-01"}).exit_code, 0);
 }
 

@@ -1,6 +1,7 @@
 // What people do by the command line, against the fake API server.
 #include "remediator/human_commands.h"
 
+#include "core/runtime/json.h"
 #include "remediator/safety/breaker.h"
 #include "remediator/workflow/ledger_store.h"
 #include "tests/unit/remediator/workflow/cluster_fixture.h"
@@ -31,8 +32,10 @@ class HumanCommands : public ClusterTest {
     ASSERT_EQ(remediation().status.rule, "guard.approval");
   }
   Result<std::string> say(Command command, const std::string& token = {},
-                          const std::string& name = "gpu-01") {
+                          const std::string& name = "gpu-01",
+                          OutputFormat output = OutputFormat::kTable) {
     Flags flags;
+    flags.output = output;
     flags.command = command;
     flags.node = name;
     flags.token = token;
@@ -87,6 +90,37 @@ TEST_F(HumanCommands, ListWhatIsOpenFirst) {
   EXPECT_THAT(*text, HasSubstr("NAME"));
   EXPECT_THAT(*text, HasSubstr("gpu-01  reboot    Waiting"));
   EXPECT_THAT(*text, HasSubstr("gpuward-remediator approve gpu-01"));
+}
+
+TEST_F(HumanCommands, ListForProgramsWhatTheApiServerHolds) {
+  wait_for_approval();
+
+  const auto json = parse_json(*say(Command::kList, {}, {}, OutputFormat::kJson));
+  const auto yaml = say(Command::kList, {}, {}, OutputFormat::kYaml);
+
+  ASSERT_TRUE(json);
+  EXPECT_EQ((*json)["kind"], "RemediationList");
+  ASSERT_EQ((*json)["items"].size(), 1U);
+  const Json& item = (*json)["items"][0];
+  EXPECT_EQ(item["metadata"]["name"], remediation().name);
+  EXPECT_EQ(item["spec"]["nodeName"], "gpu-01");
+  EXPECT_EQ(item["status"]["approval"]["token"], remediation().status.approval->token);
+  EXPECT_THAT(*yaml, HasSubstr("\n    spec:\n"));
+  EXPECT_THAT(*yaml, HasSubstr("\n      nodeName: gpu-01\n"));
+}
+
+TEST_F(HumanCommands, ShowTheBreakerToPrograms) {
+  LedgerStore store(api_, {.ns = "default"}, clock_);
+  ASSERT_TRUE(store.begin([&]() -> Result<Ledger> { return Ledger(); }));
+  EXPECT_EQ(*say(Command::kShowBreaker, {}, {}, OutputFormat::kJson),
+            R"({"by":"","open":false,"since":null,"why":""})"
+            "\n");
+  ASSERT_TRUE(store.change(
+      [&](const Ledger& ledger) { return open_breaker(ledger, "9 nodes", clock_.wall()); }));
+
+  EXPECT_EQ(
+      *say(Command::kShowBreaker, {}, {}, OutputFormat::kYaml),
+      "by: \"\"\nopen: true\nsince: \"" + to_rfc3339_ms(clock_.wall()) + "\"\nwhy: \"9 nodes\"\n");
 }
 
 TEST_F(HumanCommands, ShowAndCloseTheBreaker) {

@@ -165,7 +165,7 @@ TEST(Completion, OffersWhatFitsThePlaceAndTheWord) {
 
 TEST(Completion, OffersTheValuesOfAnOptionThatTakesFew) {
   const Program& remediator = programs()[1];
-  const auto values = IsSupersetOf({"table", "json"});
+  const auto values = IsSupersetOf({"table", "json", "yaml"});
   EXPECT_THAT(offered(remediator, {"replay", "p.yaml", "-o", ""}), values);
   EXPECT_THAT(offered(remediator, {"replay", "p.yaml", "--output", ""}), values);
   EXPECT_THAT(offered(remediator, {"replay", "p.yaml", "--output", "="}), values);

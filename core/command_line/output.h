@@ -1,0 +1,18 @@
+// `-o table|json|yaml` of the commands that print something: tables are for people, the rest for
+// programs. Used by both programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/model/result.h"
+
+namespace gpuward {
+
+enum class OutputFormat : std::uint8_t { kTable, kJson, kYaml };
+
+// A JSON document as YAML (kYaml) or as it is, ended by a line end. kInvalid where it is none.
+[[nodiscard]] Result<std::string> in_format(OutputFormat format, std::string_view json);
+
+}  // namespace gpuward

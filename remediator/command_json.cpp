@@ -1,0 +1,58 @@
+#include "remediator/command_json.h"
+
+#include "core/runtime/clock.h"
+#include "core/runtime/json.h"
+#include "core/runtime/text.h"
+
+namespace gpuward::remediator {
+namespace {
+
+Json whole_objects(std::span<const kube::CustomObject> objects) {
+  Json list = Json::array();
+  for (const kube::CustomObject& object : objects) {
+    auto json = parse_json(object.json);
+    if (!json || !json->is_object()) continue;
+    if ((*json)["metadata"].is_object()) (*json)["metadata"].erase("managedFields");
+    list.push_back(std::move(*json));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string remediations_json(std::span<const kube::CustomObject> objects) {
+  return dump_json({{"apiVersion", "gpuward.dev/v1alpha1"},
+                    {"kind", "RemediationList"},
+                    {"items", whole_objects(objects)}});
+}
+
+std::string explanation_json(const std::string& node, const std::string& excluded,
+                             std::span<const kube::CustomObject> objects) {
+  return dump_json(
+      {{"node", node},
+       {"excluded", excluded.empty() ? Json(nullptr) : Json(std::string(trim(excluded)))},
+       {"remediations", whole_objects(objects)}});
+}
+
+std::string breaker_json(const Breaker& breaker) {
+  const bool was_touched = breaker.since != WallTime();
+  return dump_json({{"open", breaker.open},
+                    {"since", was_touched ? Json(to_rfc3339_ms(breaker.since)) : Json(nullptr)},
+                    {"why", breaker.why},
+                    {"by", breaker.by}});
+}
+
+std::string exclusions_json(const ExclusionList& list) {
+  Json items = Json::array();
+  for (const auto& [name, exclusion] : list) {
+    const bool has_end = exclusion.until != WallTime::max();
+    items.push_back({{"name", name},
+                     {"since", to_rfc3339(exclusion.since)},
+                     {"until", has_end ? Json(to_rfc3339(exclusion.until)) : Json(nullptr)},
+                     {"reason", exclusion.reason},
+                     {"by", exclusion.by}});
+  }
+  return dump_json({{"items", std::move(items)}});
+}
+
+}  // namespace gpuward::remediator

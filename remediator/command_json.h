@@ -1,0 +1,25 @@
+// What the commands print for programs, as JSON documents; keys are those of the resources. Pure;
+// used by the commands about remediations, exclusions and the breaker.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/kube/objects.h"
+#include "remediator/safety/exclusions.h"
+#include "remediator/safety/ledger.h"
+
+namespace gpuward::remediator {
+
+// A list as `kubectl get remediations -o json` prints it: whole objects, but for the bookkeeping of
+// who has written which field.
+[[nodiscard]] std::string remediations_json(std::span<const kube::CustomObject> objects);
+// {"node", "excluded": why, null where it is not, "remediations": [whole objects]}.
+[[nodiscard]] std::string explanation_json(const std::string& node, const std::string& excluded,
+                                           std::span<const kube::CustomObject> objects);
+// {"open", "since": null where it was never touched, "why", "by"}.
+[[nodiscard]] std::string breaker_json(const Breaker& breaker);
+// {"items": [{"name", "since", "until": null for what has no end, "reason", "by"}]}.
+[[nodiscard]] std::string exclusions_json(const ExclusionList& list);
+
+}  // namespace gpuward::remediator
