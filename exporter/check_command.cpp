@@ -118,8 +118,8 @@ class CheckCommand {
   }
 
   void tell(const CheckResult& result) {
-    if (request_.is_json) {
-      out_ << to_result_json(place_, result) << "\n";
+    if (request_.output != OutputFormat::kTable) {
+      out_ << in_sequence(request_.output, to_result_json(place_, result));
     } else {
       out_ << result.check << ": " << to_string(result.status);
       if (result.severity != Severity::kNone) out_ << " (" << to_string(result.severity) << ")";

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/command_line/output.h"
 #include "core/model/result.h"
 #include "exporter/checks/check.h"
 
@@ -19,7 +20,7 @@ struct CheckRequest {
   std::string suite{};  // "lightweight", "intensive"
   std::string check{};  // "4", "dcgm-l4", "4-dcgm-diag-l4"
   bool is_prolog = false;
-  bool is_json = false;
+  OutputFormat output = OutputFormat::kTable;
   bool is_exclusive = false;  // the caller vouches that the node is idle
   bool is_dry_run = false;
   std::filesystem::path results_dir{};                 // empty: as the settings say

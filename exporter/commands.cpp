@@ -122,7 +122,7 @@ int quarantine_command(const Flags& flags) {
     const auto check = [&](int number, const std::stop_token& check_stop, std::ostream& json) {
       CheckRequest request;
       request.check = std::to_string(number);
-      request.is_json = true;
+      request.output = OutputFormat::kJson;
       request.is_exclusive = true;
       return run_checks(request, parts, clock, check_stop, json, std::cerr);
     };

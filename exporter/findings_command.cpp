@@ -87,8 +87,8 @@ void print_table(const std::vector<const Finding*>& findings, std::ostream& out)
   }
 }
 
-void print_json(const Finding& finding, std::ostream& out) {
-  out << dump_json({{"severity", std::string(to_string(finding.severity))},
+std::string to_json(const Finding& finding) {
+  return dump_json({{"severity", std::string(to_string(finding.severity))},
                     {"check", finding.check},
                     {"code", finding.code},
                     {"pci_bus_id", finding.pci_bus_id},
@@ -99,13 +99,12 @@ void print_json(const Finding& finding, std::ostream& out) {
                     {"last_seen", to_rfc3339(finding.last_seen)},
                     {"line", finding.line},
                     {"why", finding.why},
-                    {"workload", finding.workload}})
-      << "\n";
+                    {"workload", finding.workload}});
 }
 
 }  // namespace
 
-int run_list_findings(const std::filesystem::path& state_folder, ListFormat format,
+int run_list_findings(const std::filesystem::path& state_folder, OutputFormat format,
                       std::ostream& out) {
   const auto state = read_state(state_folder, out);
   if (!state) return kFailed;
@@ -118,12 +117,13 @@ int run_list_findings(const std::filesystem::path& state_folder, ListFormat form
            std::tie(left->severity, right->first_seen, right->check, right->code);
   });
   switch (format) {
-    case ListFormat::kTable:
+    case OutputFormat::kTable:
       if (findings.empty()) out << "There is no finding.\n";
       if (!findings.empty()) print_table(findings, out);
       break;
-    case ListFormat::kJsonLines:
-      for (const Finding* finding : findings) print_json(*finding, out);
+    case OutputFormat::kJson:
+    case OutputFormat::kYaml:
+      for (const Finding* finding : findings) out << in_sequence(format, to_json(*finding));
       break;
   }
   return kDone;

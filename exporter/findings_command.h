@@ -3,20 +3,18 @@
 // main().
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <iosfwd>
 
+#include "core/command_line/output.h"
 #include "core/runtime/clock.h"
 #include "exporter/store/clear_request.h"
 
 namespace gpuward::exporter {
 
-enum class ListFormat : std::uint8_t { kTable, kJsonLines };
-
 // As of the last save, a second ago at most while the exporter runs. 0, or 1 where there is no
 // state to be read.
-[[nodiscard]] int run_list_findings(const std::filesystem::path& state_folder, ListFormat format,
+[[nodiscard]] int run_list_findings(const std::filesystem::path& state_folder, OutputFormat format,
                                     std::ostream& out);
 
 // 0: taken. 1: no such finding, or the request could not be left. 3: no exporter has taken it in

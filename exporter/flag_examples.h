@@ -15,13 +15,14 @@ inline constexpr std::array kExamples = {
             "gpuward-exporter --web.listen-address 127.0.0.1:10980 --state.path ./state"},
     Example{"parse-log", "gpuward-exporter parse-log < kernel.log"},
     Example{"findings", "gpuward-exporter findings list"},
-    Example{"findings list", "gpuward-exporter findings list"},
+    Example{"findings list",
+            "gpuward-exporter findings list\ngpuward-exporter findings list -o yaml"},
     Example{"findings clear",
             "gpuward-exporter findings clear --check xid --code 64 --pci 0000:4e:00\n"
             "gpuward-exporter findings clear --all-operator"},
     Example{"check",
             "gpuward-exporter check --suite lightweight\n"
-            "gpuward-exporter check --check 4 --exclusive --json"},
+            "gpuward-exporter check --check 4 --exclusive -o json"},
     Example{"sweep", "gpuward-exporter sweep --node-selector pool=a100"},
     Example{"quarantine",
             "gpuward-exporter quarantine --node.name gpu-01\n"

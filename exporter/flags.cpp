@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "core/command_line/completion.h"
+#include "core/command_line/output_option.h"
 #include "core/model/pci_address.h"
 #include "core/runtime/files.h"
 #include "core/runtime/text.h"
@@ -87,6 +88,15 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
   app.add_option("--log.format", format, "logfmt or json")->capture_default_str();
 }
 
+// --json is what it was called before there was a choice.
+void add_formats(CLI::App& command, OutputFormat& format) {
+  CLI::Option* output = add_output_option(command, format);
+  command
+      .add_flag_callback(
+          "--json", [&format] { format = OutputFormat::kJson; }, "The same as -o json")
+      ->excludes(output);
+}
+
 // With fallthrough, so that --state.path may stand behind the words.
 CLI::App* add_clear(CLI::App& findings, Flags& flags) {
   CLI::App* clear = findings.add_subcommand(
@@ -123,9 +133,7 @@ FindingsCommands add_findings(CLI::App& app, Flags& flags) {
   findings->require_subcommand(1);
   CLI::App* list = findings->add_subcommand("list", "Print them, the worst first");
   list->fallthrough();
-  list->add_flag_callback(
-      "--json", [&flags] { flags.findings_format = ListFormat::kJsonLines; },
-      "A JSON object a line");
+  add_formats(*list, flags.findings_output);
   return {list, add_clear(*findings, flags)};
 }
 
@@ -138,7 +146,7 @@ CLI::App* add_check(CLI::App& app, CheckRequest& request, double& timeout_second
   check->add_flag("--prolog", request.is_prolog, "The checks before a batch job")
       ->excludes(suite)
       ->excludes(one);
-  check->add_flag("--json", request.is_json, "A JSON object for each check");
+  add_formats(*check, request.output);
   check->add_flag("--exclusive", request.is_exclusive,
                   "The node is idle: needed by checks that load the GPUs");
   check->add_flag("--dry-run", request.is_dry_run, "Say what would run, and run nothing");

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/command_line/output.h"
 #include "core/runtime/log.h"
 #include "exporter/check_selection.h"
 #include "exporter/findings_command.h"
@@ -46,11 +47,11 @@ struct Flags {
   std::string kubeconfig, kube_context;  // both empty: in a pod its service account
   MetricsOptions metrics;                // on top of what the settings ask for
   std::filesystem::path state_path{"/var/lib/gpuward"};
-  ClearRequest clear;                               // of kClearFindings
-  ListFormat findings_format = ListFormat::kTable;  // of kListFindings
-  CheckRequest check;                               // of kCheck
-  SweepOptions sweep;                               // of kSweep, the environment on top
-  bool is_quarantine_forced = false;                // of kQuarantine: the node need not be cordoned
+  ClearRequest clear;                                   // of kClearFindings
+  OutputFormat findings_output = OutputFormat::kTable;  // of kListFindings
+  CheckRequest check;                                   // of kCheck
+  SweepOptions sweep;                                   // of kSweep, the environment on top
+  bool is_quarantine_forced = false;  // of kQuarantine: the node need not be cordoned
   std::vector<int> quarantine_checks{4, 6};
   bool clears_latched = false;  // of kQuarantine, where it passes
   bool may_inject = false;      // --debug.allow-injection

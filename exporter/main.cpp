@@ -71,7 +71,7 @@ int run(const Flags& flags) {
     case Command::kCheckConfig:
       return check_config(flags);
     case Command::kListFindings:
-      return gpuward::exporter::run_list_findings(flags.state_path, flags.findings_format,
+      return gpuward::exporter::run_list_findings(flags.state_path, flags.findings_output,
                                                   std::cout);
     case Command::kCheck:
       return gpuward::exporter::check_command(flags);

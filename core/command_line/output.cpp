@@ -9,4 +9,9 @@ Result<std::string> in_format(OutputFormat format, std::string_view json) {
   return std::string(json) + "\n";
 }
 
+std::string in_sequence(OutputFormat format, std::string_view json) {
+  const std::string start = format == OutputFormat::kYaml ? "---\n" : "";
+  return start + in_format(format, json).value_or("");
+}
+
 }  // namespace gpuward

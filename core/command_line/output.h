@@ -14,5 +14,8 @@ enum class OutputFormat : std::uint8_t { kTable, kJson, kYaml };
 
 // A JSON document as YAML (kYaml) or as it is, ended by a line end. kInvalid where it is none.
 [[nodiscard]] Result<std::string> in_format(OutputFormat format, std::string_view json);
+// The same for one of several that are printed as they come: a JSON object a line, or a stream of
+// YAML documents. A document of our own, which is JSON.
+[[nodiscard]] std::string in_sequence(OutputFormat format, std::string_view json);
 
 }  // namespace gpuward

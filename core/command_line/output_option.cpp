@@ -4,8 +4,8 @@
 
 namespace gpuward {
 
-void add_output_option(CLI::App& command, OutputFormat& format) {
-  command
+CLI::Option* add_output_option(CLI::App& command, OutputFormat& format) {
+  return command
       .add_option_function<std::string>(
           "-o,--output",
           [&format](const std::string& word) {

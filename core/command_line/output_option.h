@@ -9,7 +9,7 @@
 namespace gpuward {
 
 // Anything but the three words is refused as a wrong command line is. `format` has to outlive the
-// command, and stays as it is where the option is not given.
-void add_output_option(CLI::App& command, OutputFormat& format);
+// command, and stays as it is where the option is not given. The option is the command's own.
+CLI::Option* add_output_option(CLI::App& command, OutputFormat& format);
 
 }  // namespace gpuward

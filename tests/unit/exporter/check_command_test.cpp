@@ -126,7 +126,7 @@ TEST_F(CheckCommandTest, K13AnXidOfTheBootBeforeIsHistory) {
 }
 
 TEST_F(CheckCommandTest, PrintsOneJsonObjectForEachCheckAndWritesThemAsFiles) {
-  CheckRequest request{.suite = "lightweight", .is_json = true};
+  CheckRequest request{.suite = "lightweight", .output = OutputFormat::kJson};
   request.results_dir = folder_ / "results";
   static_cast<void>(run(request));
   std::istringstream lines(out_.str());
@@ -136,6 +136,11 @@ TEST_F(CheckCommandTest, PrintsOneJsonObjectForEachCheckAndWritesThemAsFiles) {
   ASSERT_TRUE(summary);
   EXPECT_EQ(member_at(*parse_json(*summary), "completed_checks"), count);
   EXPECT_TRUE(read_file(folder_ / "results/check-0-nvidia-smi.json"));
+}
+
+TEST_F(CheckCommandTest, PrintsADocumentOfYamlForEachCheck) {
+  EXPECT_EQ(run({.check = "1", .output = OutputFormat::kYaml}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), ::testing::StartsWith("---\ncheck: \"1-dcgm-diag-l2\"\n"));
 }
 
 // Kubernetes' terminationMessagePath: how the sweep learns of a check that was skipped.

@@ -75,6 +75,8 @@ TEST_F(ExporterFindings, AreListedTheWorstFirst) {
   EXPECT_THAT(table, HasSubstr("SEVERITY  CHECK  CODE"));
   EXPECT_LT(table.find("isolate   xid    64"), table.find("reboot    xid    79")) << table;
   EXPECT_THAT(list("--json"), HasSubstr("\"code\":\"79\""));
+  EXPECT_EQ(list("--output=json"), list("--json"));
+  EXPECT_THAT(list("--output=yaml"), HasSubstr("---\ncheck: xid\n"));
 }
 
 TEST_F(ExporterFindings, AreSaidToBeNoneWhereThereIsNone) {

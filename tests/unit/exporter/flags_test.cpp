@@ -80,6 +80,16 @@ TEST(Flags, ContractCCperRecordsAreReadAsTheSwitchOfAmdsExporterSays) {
   EXPECT_TRUE(parsed({}).libraries.reads_amd_cper) << "as if it were not set";
 }
 
+TEST(Flags, SayHowFindingsAndChecksArePrinted) {
+  EXPECT_EQ(parsed({"findings", "list"}).findings_output, OutputFormat::kTable);
+  EXPECT_EQ(parsed({"findings", "list", "--json"}).findings_output, OutputFormat::kJson);
+  EXPECT_EQ(parsed({"findings", "list", "-o", "yaml"}).findings_output, OutputFormat::kYaml);
+  EXPECT_EQ(parsed({"check", "--prolog", "--json"}).check.output, OutputFormat::kJson);
+  EXPECT_EQ(parsed({"check", "--prolog", "--output=yaml"}).check.output, OutputFormat::kYaml);
+  EXPECT_EQ(std::get<int>(parse({"findings", "list", "-o", "xml"})), 2);
+  EXPECT_EQ(std::get<int>(parse({"check", "--prolog", "-o", "yaml", "--json"})), 2);
+}
+
 TEST(Flags, KnowTheSubcommand) { EXPECT_EQ(parsed({"parse-log"}).command, Command::kParseLog); }
 
 TEST(Flags, EndWithZeroAfterHelpAndVersion) {
