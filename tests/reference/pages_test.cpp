@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <regex>
 #include <set>
 
-#include "core/runtime/files.h"
+#include "exporter/settings.h"
+#include "remediator/policy/policy.h"
 #include "tests/places.inc"
 #include "tests/reference/help.h"
 #include "tests/reference/page.h"
+#include "tests/support/temp_dir.h"
 
 namespace gpuward::reference {
 namespace {
@@ -78,7 +81,7 @@ TEST_P(PageWords, NameCommandsThatAreThere) {
   }
 }
 
-// `triage.max_severity`, `grants.jobs` of the chart excepted: those stand under `remediator.`.
+// Words that begin as a key of a file does: `triage.max_severity`.
 TEST_P(PageWords, NameKeysThatAreThere) {
   std::set<std::string> keys, first_words;
   for (const char* heading : {"The policy file", "The exporter's file"}) {
@@ -93,9 +96,61 @@ TEST_P(PageWords, NameKeysThatAreThere) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PageWords, testing::Values("docs/security.md"), [](const auto& page) {
-  return std::filesystem::path(page.param).stem().string();
-});
+INSTANTIATE_TEST_SUITE_P(
+    All, PageWords, testing::Values("docs/security.md", "docs/migration.md", "docs/extending.md"),
+    [](const auto& page) { return std::filesystem::path(page.param).stem().string(); });
+
+// What the tables of docs/migration.md say to write in that file.
+std::vector<std::string> to_write_in(const std::string& place) {
+  std::vector<std::string> yaml;
+  for (const char* heading :
+       {"The GPU health check suite", "node-problem-detector with GPUs, and Draino",
+        "AMD's device-metrics-exporter", "The resilience monitor on EKS",
+        "konduktor's node controller"}) {
+    const auto rows = rows_below("docs/migration.md", heading);
+    EXPECT_FALSE(rows.empty()) << heading;
+    for (const Cells& row : rows) {
+      if (row.size() == 3 && row[2] == place) yaml.push_back(row[1]);
+    }
+  }
+  EXPECT_FALSE(yaml.empty()) << place;
+  return yaml;
+}
+
+TEST(MigrationPage, SaysToWriteWhatThePolicyTakes) {
+  for (const std::string& yaml : to_write_in("policy")) {
+    const auto file = YamlFile::parse(yaml, "page");
+    ASSERT_TRUE(file) << yaml;
+    const auto policy = remediator::read_policy(*file);
+    EXPECT_TRUE(policy) << yaml << "\n" << policy.error().message;
+  }
+}
+
+TEST(MigrationPage, SaysToWriteWhatTheExporterTakes) {
+  for (const std::string& yaml : to_write_in("exporter")) {
+    const support::TempDir folder;
+    std::ofstream(folder / "exporter.yaml") << yaml;
+    const auto settings = exporter::load_settings({.file = folder / "exporter.yaml"});
+    EXPECT_TRUE(settings) << yaml << "\n" << settings.error().message;
+  }
+}
+
+TEST(ExtendingPage, NamesTheTableOfEachKindOfPart) {
+  std::set<std::string> tables;
+  for (const char* part : {"core", "exporter", "remediator"}) {
+    const std::filesystem::path root = GPUWARD_SOURCE_DIR;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / part)) {
+      if (entry.path().filename() != "all.cpp") continue;
+      tables.insert(entry.path().lexically_relative(root).string());
+    }
+  }
+  std::set<std::string> named;
+  for (const std::string& word : code_words(tree_file("docs/extending.md"))) {
+    if (word.ends_with("/all.cpp")) named.insert(word);
+  }
+
+  EXPECT_THAT(named, testing::ContainerEq(tables));
+}
 
 // "file|nodes|get, patch" of each rule; the names that it is tied to behind its resources.
 std::multiset<std::string> rules_of(const std::string& file) {
