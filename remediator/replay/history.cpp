@@ -26,7 +26,8 @@ std::optional<std::vector<WallTime>> times_of(const Json& values) {
   for (const Json& sample : values) {
     const bool is_sample = sample.is_array() && sample.size() == 2 && sample[0].is_number();
     const double seconds = is_sample ? sample[0].get<double>() : -1;
-    if (!(seconds >= 0 && seconds < 1e10)) return std::nullopt;
+    const bool is_a_time = seconds >= 0 && seconds < 1e10;  // NaN is none
+    if (!is_a_time) return std::nullopt;
     times.emplace_back(std::chrono::milliseconds(std::llround(seconds * 1000)));
   }
   return times;
@@ -58,7 +59,7 @@ Status AlertHistory::add(std::string_view body) {
   return {};
 }
 
-Status AlertHistory::add_series(std::size_t index, std::map<std::string, std::string> labels,
+Status AlertHistory::add_series(std::size_t index, const std::map<std::string, std::string>& labels,
                                 const std::vector<WallTime>& times) {
   const std::string fingerprint = fingerprint_of(labels);
   std::vector<AlertEpisode>& episodes = by_fingerprint_[fingerprint];

@@ -42,7 +42,8 @@ class AlertHistory {
   static constexpr std::size_t kMostBytes = 256U << 20U;  // of one answer
 
  private:
-  [[nodiscard]] Status add_series(std::size_t index, std::map<std::string, std::string> labels,
+  [[nodiscard]] Status add_series(std::size_t index,
+                                  const std::map<std::string, std::string>& labels,
                                   const std::vector<WallTime>& times);
 
   std::chrono::milliseconds gap_;
