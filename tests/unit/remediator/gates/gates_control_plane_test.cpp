@@ -152,7 +152,8 @@ TEST_F(GatesOnControlPlane, TwoReplicasAreShippedApartFromEachOther) {
   const std::string spec =
       kubectl({"-n", kNamespace, "get", "deployment", "gpuward-remediator", "-o", "json"});
   EXPECT_THAT(spec, HasSubstr(R"("replicas": 2)"));
-  EXPECT_THAT(spec, HasSubstr("preferredDuringSchedulingIgnoredDuringExecution"));
+  EXPECT_THAT(spec, HasSubstr(R"("topologyKey": "kubernetes.io/hostname")"));
+  EXPECT_THAT(spec, HasSubstr(R"("topologyKey": "topology.kubernetes.io/zone")"));
 }
 
 }  // namespace
