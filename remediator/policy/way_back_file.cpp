@@ -1,7 +1,6 @@
 // The YAML of the ways back; off where a severity is not named:
 //
-//   way_back:                          # once the steps of that severity have ended without a
-//   return
+//   way_back:                          # once that severity's steps have ended without a return
 //     isolate:                         # isolate, reboot, reset: their steps have to drain the node
 //       - wait: {window: nights}       # as before any step
 //       - quarantine-job:              # it begins with one of these, or with both

@@ -190,15 +190,11 @@ HealthReport ReplayStage::report_of(const Case& now) const {
 }
 
 Result<std::optional<SlotRefusal>> ReplayStage::ask_slot(const Case& now, Step step) {
-  const auto harm = harm_of(step);
-  if (!harm) return std::nullopt;
+  auto request = slot_request(now.remediation, *now.node, step);
+  if (!request) return std::nullopt;
   SlotClaim claim{.remediation = now.remediation,
                   .step = step,
-                  .request = {.remediation = now.remediation.name,
-                              .node = now.node->meta.name,
-                              .node_uid = now.node->meta.uid,
-                              .instance_id = now.node->provider_id,
-                              .harm = *harm},
+                  .request = *std::move(request),
                   .policy = *now.policy,
                   .now = now.at,
                   .refusal = {}};
@@ -210,7 +206,7 @@ Decision ReplayStage::decide_with_answers(Case& now) {
   World world{.remediation = now.remediation,
               .node = now.node ? &*now.node : nullptr,
               .excluded = {},
-              .unmarked_elsewhere = 0,
+              .has_unmarked_elsewhere = false,
               .report = {},
               .can_ask_alerts = false,
               .alerts = {},

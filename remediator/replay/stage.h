@@ -48,7 +48,6 @@ class ReplayStage {
                                                               WallTime now);
 
   [[nodiscard]] const std::vector<ReplayEvent>& events() const { return events_; }
-  [[nodiscard]] const Ledger& ledger() const { return ledger_; }
   [[nodiscard]] std::size_t nodes() const { return nodes_.size(); }
   [[nodiscard]] bool knows(const std::string& node) const { return nodes_.contains(node); }
 

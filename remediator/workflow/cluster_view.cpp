@@ -137,12 +137,12 @@ void ClusterView::put_remediation(Remediation remediation) {
   count_open(node_uid);
 }
 
-std::size_t ClusterView::unmarked_since(WallTime since, const std::string& but_for) const {
+bool ClusterView::has_unmarked_since(WallTime since, const std::string& but_for) const {
   const std::lock_guard lock(mutex_);
-  return static_cast<std::size_t>(std::ranges::count_if(pending_, [&](const std::string& name) {
+  return std::ranges::any_of(pending_, [&](const std::string& name) {
     const Remediation& remediation = remediations_.at(name);
     return remediation.created >= since && remediation.node != but_for;
-  }));
+  });
 }
 
 void ClusterView::remove_remediation(const std::string& name) {

@@ -63,9 +63,9 @@ class ClusterView final : public KnownEvidence, public NodeConditions {
   [[nodiscard]] std::vector<ConditionSeen> conditions(
       std::span<const ConditionRule> rules) const override;
 
-  // Nodes but for that one with a Remediation since then, of severity reset or worse, about which
-  // nothing has been decided yet.
-  [[nodiscard]] std::size_t unmarked_since(WallTime since, const std::string& but_for) const;
+  // Whether a node but for that one has a Remediation since then, of severity reset or worse, about
+  // which nothing has been decided yet. Ends at the first: in a storm there are hundreds.
+  [[nodiscard]] bool has_unmarked_since(WallTime since, const std::string& but_for) const;
 
   // The nodes that budgets count, with what is open about each; `use` must not call the view.
   void with_fleet(const std::function<void(const Fleet&)>& use) const;

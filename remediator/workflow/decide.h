@@ -40,7 +40,7 @@ struct World {
   const Remediation& remediation;
   const kube::Node* node = nullptr;       // null: no node of that name
   std::optional<HandsOff> excluded = {};  // by a human, for a while
-  std::size_t unmarked_elsewhere = 0;     // other nodes that went bad a moment ago, not yet tainted
+  bool has_unmarked_elsewhere = false;    // other nodes that went bad a moment ago, not yet tainted
   std::optional<Result<HealthReport>> report;              // asked for after kAskReport
   bool can_ask_alerts = false;                             // there is an Alertmanager to ask
   std::optional<Result<std::set<std::string>>> alerts;     // asked for after kAskAlerts

@@ -15,16 +15,12 @@ LedgerSlots::LedgerSlots(LedgerStore& ledger, RemediationStore& remediations,
 
 Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediation,
                                                      const kube::Node& node, Step step) {
-  const auto harm = harm_of(step);
-  if (!harm) return std::nullopt;
+  auto request = slot_request(remediation, node, step);
+  if (!request) return std::nullopt;
   const auto policy = policy_.get();
   SlotClaim claim{.remediation = remediation,
                   .step = step,
-                  .request = {.remediation = remediation.name,
-                              .node = node.meta.name,
-                              .node_uid = node.meta.uid,
-                              .instance_id = node.provider_id,
-                              .harm = *harm},
+                  .request = *std::move(request),
                   .policy = *policy,
                   .now = {},
                   .refusal = {}};

@@ -273,8 +273,8 @@ Decision Reconciler::decide_with_answers(Case& now) {
   World world{.remediation = now.remediation,
               .node = now.node ? &*now.node : nullptr,
               .excluded = now.excluded,
-              .unmarked_elsewhere = parts_.view.unmarked_since(parts_.clock.wall() - kMarksFirst,
-                                                               now.remediation.node),
+              .has_unmarked_elsewhere = parts_.view.has_unmarked_since(
+                  parts_.clock.wall() - kMarksFirst, now.remediation.node),
               .report = {},
               .can_ask_alerts = parts_.alerts != nullptr,
               .alerts = {},

@@ -88,6 +88,17 @@ std::optional<Treatment> treatment_of(Step step) {
   return std::nullopt;
 }
 
+std::optional<SlotRequest> slot_request(const Remediation& remediation, const kube::Node& node,
+                                        Step step) {
+  const auto harm = harm_of(step);
+  if (!harm) return std::nullopt;
+  return SlotRequest{.remediation = remediation.name,
+                     .node = node.meta.name,
+                     .node_uid = node.meta.uid,
+                     .instance_id = node.provider_id,
+                     .harm = *harm};
+}
+
 Ledger with_arrival(const Ledger& ledger, const Remediation& remediation,
                     const BudgetLimits& limits, std::size_t nodes, WallTime now) {
   if (!is_arrival(remediation)) return ledger;

@@ -20,6 +20,10 @@ inline constexpr std::chrono::hours kRebootLasts{24 * 7};
 [[nodiscard]] std::optional<Harm> harm_of(Step step);
 [[nodiscard]] std::optional<Treatment> treatment_of(Step step);
 
+// What is asked of the budgets for it; nullopt where the step needs no slot.
+[[nodiscard]] std::optional<SlotRequest> slot_request(const Remediation& remediation,
+                                                      const kube::Node& node, Step step);
+
 struct SlotClaim {
   const Remediation& remediation;
   Step step;

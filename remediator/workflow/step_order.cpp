@@ -70,7 +70,7 @@ std::optional<Gate> window_before(const PlannedStep& step, const Policy& policy,
 
 // A job that runs on several bad nodes is to restart once, and on none of them.
 std::optional<Gate> marks_before(const PlannedStep& step, const World& world) {
-  if (step.step != Step::kDrain || world.unmarked_elsewhere == 0) return std::nullopt;
+  if (step.step != Step::kDrain || !world.has_unmarked_elsewhere) return std::nullopt;
   return shut("guard.marks-first",
               "other nodes that went bad a moment ago are to be tainted first: what is evicted "
               "here is not to start there",

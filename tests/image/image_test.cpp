@@ -7,14 +7,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <sstream>
 
 #include "core/runtime/files.h"
 #include "tests/places.inc"
-#include "tests/support/http_get.h"
 #include "tests/support/process.h"
 #include "tests/support/require.h"
+#include "tests/support/serving_exporter.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
@@ -140,15 +139,6 @@ TEST(ExporterImage, RunsWhatTheJobsCall) {
             "gpuward-exporter " GPUWARD_VERSION "\n");
 }
 
-// /metrics of an exporter that took a free port; empty until it serves.
-std::string page_of(const Process& exporter) {
-  static const std::regex kServing("msg=Serving [^\n]*port=([0-9]+)");
-  const std::string log = exporter.error_output();
-  std::smatch found;
-  if (!std::regex_search(log, found, kServing)) return {};
-  return support::http_get("http://127.0.0.1:" + found[1].str() + "/metrics").body;
-}
-
 TEST(ExporterImage, ServesMetricsOfItsGpus) {
   GPUWARD_REQUIRE(why_no_root());
   const RootFs root("exporter");
@@ -160,7 +150,9 @@ TEST(ExporterImage, ServesMetricsOfItsGpus) {
                                   "--gpu.simulate=/tmp/gpus.yaml", "--state.path=/tmp/state"}));
   ASSERT_TRUE(exporter) << exporter.error().message;
   EXPECT_TRUE(support::wait_until(
-      [&] { return page_of(**exporter).find("gpuward_gpu_info{") != std::string::npos; },
+      [&] {
+        return support::metrics_page_of(**exporter).find("gpuward_gpu_info{") != std::string::npos;
+      },
       std::chrono::seconds(30), "the GPU is served"))
       << (*exporter)->error_output();
 }

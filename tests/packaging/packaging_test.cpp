@@ -10,9 +10,9 @@
 
 #include "core/runtime/files.h"
 #include "tests/places.inc"
-#include "tests/support/http_get.h"
 #include "tests/support/process.h"
 #include "tests/support/require.h"
+#include "tests/support/serving_exporter.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
@@ -109,15 +109,6 @@ std::vector<std::string> command_of_unit(const Machine& machine) {
   return out;
 }
 
-// /metrics of an exporter that took a free port; empty until it serves.
-std::string page_of(const Process& exporter) {
-  static const std::regex kServing("msg=Serving [^\n]*port=([0-9]+)");
-  const std::string log = exporter.error_output();
-  std::smatch found;
-  if (!std::regex_search(log, found, kServing)) return {};
-  return support::http_get("http://127.0.0.1:" + found[1].str() + "/metrics").body;
-}
-
 TEST_F(Package, DependsOnTheLibrariesThatItsProgramsLoad) {
   const std::string fields = output_of({"dpkg-deb", "--info", file_});
   EXPECT_THAT(fields, AllOf(HasSubstr("Version: " GPUWARD_VERSION "\n"), HasSubstr("libc6 (>= "),
@@ -137,7 +128,10 @@ TEST_F(Package, InstallsRunsAndGoesAgain) {
   auto exporter = Process::spawn({.argv = command});
   ASSERT_TRUE(exporter) << exporter.error().message;
   EXPECT_TRUE(support::wait_until(
-      [&] { return page_of(**exporter).find("gpuward_kernel_log_up 1") != std::string::npos; },
+      [&] {
+        return support::metrics_page_of(**exporter).find("gpuward_kernel_log_up 1") !=
+               std::string::npos;
+      },
       std::chrono::seconds(30), "the kernel log is read"))
       << (*exporter)->error_output();
   EXPECT_EQ((*exporter)->stop(std::chrono::seconds(20)), 0);

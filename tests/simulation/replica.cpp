@@ -66,7 +66,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
     : stage_(stage),
       stall_(std::move(meanwhile.stall)),
       wire_(stage, invariants, name + "#" + std::to_string(life), std::move(meanwhile.interrupt)),
-      fence_(wire_, [this] { return leads() || stage_.is_off(Sabotage::kFence); }),
+      fence_(wire_, [this] { return may_write(); }),
       pulse_(fence_, [this] { before_request(); }),
       api_(options_with(seconds(10), stage.chance.one_of({seconds(0), seconds(20)})), pulse_,
            credentials_, stage.clock),
@@ -108,7 +108,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                    .clock = stage.clock,
                    .notifications = nullptr,
                    .exclusions = nullptr,
-                   .leads = [this] { return stage_.is_off(Sabotage::kFence) || leads(); }}),
+                   .leads = [this] { return may_write(); }}),
       round_due_(stage.clock.steady()),
       keep_due_(stage.clock.steady()) {
   look_.who = std::move(name);

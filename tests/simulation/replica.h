@@ -111,6 +111,7 @@ class Replica {
   [[nodiscard]] Remediation as_told(const Remediation& remediation) const;
   [[nodiscard]] FleetNode census_of(const kube::Node& node) const;
   void collect_queue();
+  [[nodiscard]] bool may_write() const { return leads() || stage_.is_off(Sabotage::kFence); }
   void before_request();
   void stand();
   void keep();

@@ -83,6 +83,13 @@ class QuarantineTest : public SweepTest {
     kube::Api api = process_.make_api();
     return Quarantine(quarantine_options(), api, clock_, process_.log).run(run, stop);
   }
+  // Each check takes an hour.
+  Result<QuarantineVerdict> pass_slowly() {
+    return quarantine([&](int number, const std::stop_token& stop) {
+      clock_.advance(std::chrono::hours(1));
+      return passing(number, stop);
+    });
+  }
   std::vector<int> checks_{4, 6};
   bool clears_latched_ = false;
   support::TempDir state_folder_;
@@ -119,11 +126,7 @@ TEST_F(QuarantineTest, ContractARunsFourAndSixAndSaysSoOnTheNode) {
 
 TEST_F(QuarantineTest, APassTakesAwayWhatDiagnosticsClearAndWasNotSeenSince) {
   const auto began = clock_.wall();
-  const auto verdict = quarantine([&](int number, const std::stop_token& stop) {
-    clock_.advance(std::chrono::hours(1));
-    return passing(number, stop);
-  });
-  ASSERT_TRUE(verdict);
+  ASSERT_TRUE(pass_slowly());
   const auto requests = clear_requests();
   ASSERT_EQ(requests.size(), 1U);
   EXPECT_FALSE(requests[0].all_operator);
@@ -139,11 +142,7 @@ TEST_F(QuarantineTest, APassTakesAwayWhatDiagnosticsClearAndWasNotSeenSince) {
 TEST_F(QuarantineTest, APassTakesAwayWhatOnlyAnOperatorClearsWhereThatIsAskedFor) {
   const auto began = clock_.wall();
   clears_latched_ = true;
-  const auto verdict = quarantine([&](int number, const std::stop_token& stop) {
-    clock_.advance(std::chrono::hours(1));
-    return passing(number, stop);
-  });
-  ASSERT_TRUE(verdict);
+  ASSERT_TRUE(pass_slowly());
   const auto requests = clear_requests();
   ASSERT_EQ(requests.size(), 1U);
   Finding finding;

@@ -4,9 +4,9 @@
 
 #include <fstream>
 
-#include "core/runtime/text.h"
 #include "tests/places.inc"
 #include "tests/support/http_get.h"
+#include "tests/support/serving_exporter.h"
 #include "tests/support/wait.h"
 
 namespace gpuward::exporter {
@@ -22,16 +22,6 @@ std::string eight_gpus() {
             "e:00.0\", name: NVIDIA H200, serial: \"" + std::to_string(1000 + i) + "\"}\n";
   }
   return yaml;
-}
-
-// From `msg=Serving version=… port=N`.
-int serving_port(const std::string& log) {
-  const auto serving = log.find("msg=Serving");
-  if (serving == std::string::npos) return 0;
-  const auto port = log.find("port=", serving);
-  const auto end = log.find('\n', serving);
-  if (port == std::string::npos || end == std::string::npos) return 0;
-  return parse_integer<int>(log.substr(port + 5, end - port - 5)).value_or(0);
 }
 
 }  // namespace
@@ -66,7 +56,10 @@ void RunningExporter::start(const std::vector<std::string>& more) {
   ASSERT_TRUE(spawned.has_value()) << spawned.error().message;
   process_ = *std::move(spawned);
   ASSERT_TRUE(support::wait_until(
-      [&] { return (port_ = serving_port(process_->error_output())) != 0 || !process_->running(); },
+      [&] {
+        return (port_ = support::serving_port(process_->error_output())) != 0 ||
+               !process_->running();
+      },
       30s, "the exporter to serve"));
   ASSERT_NE(port_, 0) << process_->error_output();
 }
