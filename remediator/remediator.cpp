@@ -220,8 +220,11 @@ std::vector<std::string> Remediator::names_of_what_fires(const std::string& node
 }
 
 Status Remediator::adopt(const Policy& policy) {
+  auto triage = triage_.prepare(policy.triage);
+  if (!triage) return std::unexpected(triage.error());
   if (auto opened = notifier_.set_sinks(policy.notifications.sinks); !opened) return opened;
-  return triage_.set_rules(policy.triage);
+  triage_.take_over(*std::move(triage));
+  return {};
 }
 
 std::unique_ptr<kube::Api> Remediator::make_leaders_api(Deadlines deadlines) {

@@ -7,6 +7,7 @@
 #include "core/aws/key_source.h"
 #include "core/aws/region.h"
 #include "core/http/client_target.h"
+#include "core/http/stoppable.h"
 #include "core/runtime/backoff.h"
 
 namespace gpuward::aws {
@@ -112,7 +113,8 @@ Result<http::ClientResponse> AwsClient::ask(const AwsCall& call, const Place& pl
     } else if (kind_of(failure) != ErrorKind::kOverloaded || attempt >= kMostAttempts) {
       return refusal(failure, *keys);
     } else {
-      clock_.sleep_for(backoff.next(), {});
+      if (!clock_.sleep_for(backoff.next(), call.stop))
+        return fail(ErrorKind::kCancelled, "stopped while AWS wants it to wait");
     }
   }
 }
@@ -136,7 +138,8 @@ Result<http::ClientResponse> AwsClient::ask_once(const AwsCall& call, const Plac
             .body = call.body},
            keys, {place.region, call.service.signing}, clock_.wall() + offset_.load());
   request.headers.insert(request.headers.end(), added.begin(), added.end());
-  return http_.send(request);
+  if (!call.stop.stop_possible()) return http_.send(request);
+  return http::send_until_stopped(http_, request, clock_, call.stop);
 }
 
 bool AwsClient::corrects_clock(const AwsFailure& failure, const http::ClientResponse& answer) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,8 @@ struct AwsCall {
   std::string body = {};
   std::string region = {};                    // empty: the one of find_region()
   std::chrono::milliseconds timeout{10'000};  // of one attempt
+  // Ends a call that only asks; one that changes something is better waited for.
+  std::stop_token stop = {};
 };
 
 // A call of the query protocol: EC2, Auto Scaling, STS, SNS, CloudWatch.
@@ -49,7 +52,8 @@ class AwsClient {
   // A 2xx. What AWS has provably not begun (throttled, a signature of a wrong clock, keys that had
   // ended) is asked again a few times within seconds; nothing else is: whether a call that timed
   // out (kTimeout) or broke off (kUnavailable) was carried out is for the caller to find out.
-  // Errors are those of kind_of(), and of the transport; kOverloaded: throttled until the end.
+  // Errors are those of kind_of(), and of the transport; kOverloaded: throttled until the end;
+  // kCancelled: stopped.
   [[nodiscard]] Result<http::ClientResponse> call(const AwsCall& call);
   // The root element of the answer.
   [[nodiscard]] Result<XmlElement> query(const AwsQuery& query);

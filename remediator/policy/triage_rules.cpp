@@ -30,6 +30,12 @@ std::filesystem::path read_file_name(const YamlMap& map, std::string_view key) {
   return path;
 }
 
+bool has_user(std::string_view url) {
+  const auto host = url.find("://");
+  return host != std::string_view::npos &&
+         url.substr(host + 3, url.find_first_of("/?#", host + 3) - host - 3).contains('@');
+}
+
 void read_openai(const YamlMap& map, TriageRules& rules) {
   map.require("model", rules.model);
   map.require("url", rules.url);
@@ -37,6 +43,9 @@ void read_openai(const YamlMap& map, TriageRules& rules) {
       !rules.url.starts_with("https://")) {
     map.reject("url", "must begin with http:// or https://");
   }
+  // It is shown to people.
+  if (has_user(rules.url))
+    map.reject("url", "must have no user and no password: the key is named in api_key_file");
   while (rules.url.ends_with('/')) rules.url.pop_back();
   rules.api_key_file = read_file_name(map, "api_key_file");
   rules.ca_file = read_file_name(map, "ca_file");

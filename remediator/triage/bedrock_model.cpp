@@ -53,7 +53,7 @@ class BedrockModel final : public LanguageModel {
  public:
   BedrockModel(TriageRules rules, aws::AwsClient& aws) : rules_(std::move(rules)), aws_(aws) {}
 
-  Result<std::string> ask(const Prompt& prompt, const std::stop_token&) override {
+  Result<std::string> ask(const Prompt& prompt, const std::stop_token& stop) override {
     const bool is_nova = rules_.format == BedrockFormat::kNova;
     const auto answer = aws_.call(
         {.service = aws::kBedrockRuntime,
@@ -62,7 +62,8 @@ class BedrockModel final : public LanguageModel {
          .headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}},
          .body = dump_json(is_nova ? nova_body(prompt) : anthropic_body(prompt)),
          .region = rules_.region,
-         .timeout = rules_.timeout});
+         .timeout = rules_.timeout,
+         .stop = stop});
     if (!answer) return std::unexpected(answer.error());
     return text_of(rules_.format, answer->body);
   }

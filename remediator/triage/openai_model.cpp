@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/http/authorized_client.h"
+#include "core/http/stoppable.h"
 #include "core/runtime/json.h"
 
 namespace gpuward::remediator {
@@ -22,19 +23,13 @@ class OpenAiModel final : public LanguageModel {
       : rules_(std::move(rules)), client_(std::move(client)), clock_(clock) {}
 
   Result<std::string> ask(const Prompt& prompt, const std::stop_token& stop) override {
-    const auto deadline = clock_.steady() + rules_.timeout;
-    std::string body;
-    const auto answer =
-        client_->stream(request_of(prompt), rules_.timeout, stop, [&](std::string_view bytes) {
-          body += bytes;
-          return body.size() <= kLargestModelAnswer && clock_.steady() < deadline;
-        });
+    const auto answer = http::send_until_stopped(*client_, request_of(prompt), clock_, stop);
     if (!answer) return std::unexpected(answer.error());
     if (answer->status / 100 != 2) {
       return fail(answer->status == 429 ? ErrorKind::kOverloaded : ErrorKind::kUnavailable,
                   "the model's server answered " + std::to_string(answer->status));
     }
-    return text_of_choices(body);
+    return text_of_choices(answer->body);
   }
 
  private:

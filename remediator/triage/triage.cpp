@@ -36,24 +36,25 @@ Triage::~Triage() {
   thread_.join();
 }
 
-Status Triage::set_rules(const TriageRules& rules) {
+Result<Triage::Prepared> Triage::prepare(const TriageRules& rules) const {
+  if (!rules.is_on()) return Prepared();
   {
     const std::lock_guard lock(mutex_);
-    if (desk_ ? desk_->rules == rules : !rules.is_on()) return {};
+    if (desk_ && desk_->rules == rules) return desk_;
   }
-  std::shared_ptr<Desk> next;
-  if (rules.is_on()) {
-    auto model = open_model(rules, parts_.services);
-    if (!model) return std::unexpected(model.error());
-    next = std::make_shared<Desk>(rules, *std::move(model));
-  }
+  auto model = open_model(rules, parts_.services);
+  if (!model) return std::unexpected(model.error());
+  return std::make_shared<Desk>(rules, *std::move(model));
+}
+
+void Triage::take_over(Prepared desk) {
   const std::lock_guard lock(mutex_);
-  desk_.swap(next);
+  if (desk_ == desk) return;
+  desk_.swap(desk);
   answers_.clear();
   oldest_.clear();
-  if (!rules.is_on()) waiting_.clear();
-  allowance_.set_limits(rules.per_hour, rules.characters_per_day);
-  return {};
+  if (!desk_) waiting_.clear();
+  if (desk_) allowance_.set_limits(desk_->rules.per_hour, desk_->rules.characters_per_day);
 }
 
 void Triage::offer(UnknownLine line) {

@@ -64,16 +64,26 @@ struct TriageParts {
 };
 
 class Triage {
+  // Replaced as a whole; a question keeps the one that it began with.
+  struct Desk {
+    TriageRules rules;
+    std::unique_ptr<LanguageModel> model;
+  };
+
  public:
+  using Prepared = std::shared_ptr<Desk>;  // null: nobody is asked
+
   // What `parts` refers to must outlive it. Asks nobody until rules say whom.
   explicit Triage(TriageParts parts);
   ~Triage();
   Triage(const Triage&) = delete;
   Triage& operator=(const Triage&) = delete;
 
-  // Any thread. Rules that differ forget the answers of the ones before. The error of a file that
-  // cannot be read leaves everything as it was.
-  [[nodiscard]] Status set_rules(const TriageRules& rules);
+  // Any thread. What these rules need, made ready; nothing changes yet. The error of a file that
+  // cannot be read.
+  [[nodiscard]] Result<Prepared> prepare(const TriageRules& rules) const;
+  // Any thread. Rules that differ forget the answers of the ones before.
+  void take_over(Prepared desk);
   // Any thread; never blocks.
   void offer(UnknownLine line);
   // Any thread. What was found and not yet taken, which stays until `forget` says how many of the
@@ -87,12 +97,6 @@ class Triage {
   struct Answer {
     std::optional<Advice> advice;  // nullopt: what came was none
   };
-  // Replaced as a whole; a question keeps the one that it began with.
-  struct Desk {
-    TriageRules rules;
-    std::unique_ptr<LanguageModel> model;
-  };
-
   void run(const std::stop_token& stop);
   void look_at(const UnknownLine& line, const std::stop_token& stop);
   [[nodiscard]] std::optional<Answer> remembered(const std::string& question) const;
@@ -107,7 +111,7 @@ class Triage {
   bool is_in_trouble_ = false;  // of the thread alone
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::shared_ptr<Desk> desk_;  // null: off
+  Prepared desk_;  // null: off
   std::deque<UnknownLine> waiting_;
   std::map<std::string, Answer> answers_;
   std::deque<std::string> oldest_;  // of answers_

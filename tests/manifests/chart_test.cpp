@@ -14,6 +14,7 @@
 namespace gpuward::manifests {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -140,6 +141,21 @@ TEST_F(Chart, HandsOutTheJobsAndTheRoutesOfThisTree) {
   }
   EXPECT_EQ(file_in(rendered, "gpuward-alertmanager", "alertmanager.yaml"),
             text_of("alerts/alertmanager.yaml"));
+}
+
+// Else the remediator's Service, its disruption budget and its network policy would count them in.
+TEST(JobTemplates, MakeNoPodThatAWorkloadsSelectorFinds) {
+  int templates = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(tree("manifests"))) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("remediator-job-")) continue;
+    EXPECT_THAT(text_of("manifests/" + name),
+                AllOf(HasSubstr(R"("app.kubernetes.io/name": "gpuward-job")"),
+                      Not(HasSubstr("gpuward-remediator\"")), Not(HasSubstr("gpuward-exporter\""))))
+        << name;
+    ++templates;
+  }
+  EXPECT_GE(templates, 4);
 }
 
 TEST_F(Chart, HasTheOperatorsRoutesWithItsOwnNames) {

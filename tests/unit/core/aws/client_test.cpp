@@ -55,6 +55,17 @@ TEST_F(AwsClientTest, AQueryIsASignedForm) {
       0U);
 }
 
+TEST_F(AwsClientTest, AQuestionThatIsStoppedIsNotAskedAgain) {
+  std::stop_source stop;
+  stop.request_stop();
+  http.then(answer(503, refusal_text("Throttling")));
+  const auto asked =
+      client.call({.service = kBedrockRuntime, .what = "InvokeModel", .stop = stop.get_token()});
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().kind, ErrorKind::kCancelled);
+  EXPECT_EQ(http.requests.size(), 1U);
+}
+
 TEST_F(AwsClientTest, AFormHasAPlusForABlankAndNothingElse) {
   http.then(answer(200, "<a/>"));
   ASSERT_TRUE(client.query({.service = kSns,

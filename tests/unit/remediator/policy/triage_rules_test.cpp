@@ -7,7 +7,9 @@
 namespace gpuward::remediator {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string complaint_of(const std::string& yaml) {
   const auto policy = parse_policy(yaml);
@@ -68,6 +70,10 @@ TEST(TriageRules, SayWhereWhichFaultIs) {
   EXPECT_THAT(complaint_of("triage:\n  per_hour: 5\n"), HasSubstr("triage.openai: is required"));
   EXPECT_THAT(complaint_of("triage:\n  openai: {url: 'ftp://a', model: b}\n"),
               HasSubstr("policy.yaml:2: triage.openai.url"));
+  EXPECT_THAT(complaint_of("triage:\n  openai: {url: 'https://me:hunter2@a/v1', model: b}\n"),
+              AllOf(HasSubstr("policy.yaml:2: triage.openai.url: must have no user"),
+                    Not(HasSubstr("hunter2"))));
+  EXPECT_EQ(complaint_of("triage:\n  openai: {url: 'https://a/v1/@me', model: b}\n"), "");
   EXPECT_THAT(complaint_of("triage:\n  openai: {url: 'http://a'}\n"),
               HasSubstr("triage.openai.model"));
   EXPECT_THAT(complaint_of("triage:\n  openai: {url: 'http://a', model: b, api_key_file: key}\n"),

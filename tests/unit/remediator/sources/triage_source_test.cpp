@@ -25,7 +25,7 @@ class TriageSourceTest : public ::testing::Test {
     rules.url = model_.url();
     rules.model = "qwen";
     rules.timeout = std::chrono::seconds(20);
-    EXPECT_TRUE(triage_.set_rules(rules));
+    triage_.take_over(*triage_.prepare(rules));
   }
   void find_on(const std::string& node) {
     const auto before = triage_.findings().size();

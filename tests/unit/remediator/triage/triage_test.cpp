@@ -32,8 +32,9 @@ class TriageTest : public ::testing::Test {
     adopt();
   }
   void adopt() {
-    const auto adopted = triage_.set_rules(rules_);
-    EXPECT_TRUE(adopted) << adopted.error().message;
+    auto prepared = triage_.prepare(rules_);
+    ASSERT_TRUE(prepared) << prepared.error().message;
+    triage_.take_over(*std::move(prepared));
   }
   void offer(const std::string& text, const std::string& node = "gpu-01") {
     triage_.offer({.node = node, .text = text, .at = clock_.wall()});
@@ -197,10 +198,31 @@ TEST_F(TriageTest, LeavesEverythingAsItWasWhereAKeyCannotBeRead) {
   TriageRules wrong = rules_;
   wrong.api_key_file = "/nonexistent/key";
 
-  EXPECT_FALSE(triage_.set_rules(wrong));
+  EXPECT_FALSE(triage_.prepare(wrong));
 
   offer(kOdd);
   EXPECT_TRUE(finds(1));
+}
+
+TEST_F(TriageTest, PreparesNewRulesWithoutTakingThemOver) {
+  TriageRules off = rules_;
+  off.kind.clear();
+
+  const auto prepared = triage_.prepare(off);
+
+  ASSERT_TRUE(prepared);
+  EXPECT_TRUE(triage_.tally().is_on);
+  triage_.take_over(*prepared);
+  EXPECT_FALSE(triage_.tally().is_on);
+}
+
+TEST_F(TriageTest, RemembersItsAnswersWhereTheRulesStayTheSame) {
+  take_in(kOdd);
+  adopt();
+
+  take_in(kOdd);
+
+  EXPECT_EQ(number_of(TriageOutcome::kCached), 1U);
 }
 
 TEST(TriageQueue, IsShortAndHoldsUpNobody) {
@@ -220,7 +242,7 @@ TEST(TriageQueue, IsShortAndHoldsUpNobody) {
   rules.kind = "openai";
   rules.url = model.url();
   rules.model = "qwen";
-  ASSERT_TRUE(triage.set_rules(rules));
+  triage.take_over(*triage.prepare(rules));
 
   for (int i = 0; i < 1'000; ++i)
     triage.offer({.node = "gpu-01", .text = "NVRM: odd", .at = clock.wall()});
