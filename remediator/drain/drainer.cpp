@@ -13,9 +13,11 @@ using std::chrono::seconds;
 // Nobody asks about the node any more: its Remediation is gone or in other hands.
 constexpr minutes kForgetAfter{10};
 // Of all drains together: with more than this many at a time, each is looked at less often.
-constexpr int kMostListsASecond = 100;
-// Of those whose pods wait for the rate that all share, every so many turns: none of them ends yet.
+constexpr int kMostListsASecond = 50;
+// Of those whose removals wait for the rate that all share, every so many turns: none of them ends
+// yet. Where the evictor tells when it has sent them, longer still.
 constexpr int kTurnsWhileWaiting = 4;
+constexpr seconds kLookWhileWaiting{15};
 
 milliseconds since(Clock::Wall start, Clock::Wall now) {
   return std::max(milliseconds(0), std::chrono::floor<milliseconds>(now - start));
@@ -104,7 +106,7 @@ DrainProgress Drainer::progress_of(const DrainOrder& order, const std::vector<ku
   progress.summary = std::move(round.summary);
   progress.left = std::move(round.left);
   progress.wants_out_of_service = round.wants_out_of_service;
-  progress.look_again = look_again(order.node, round);
+  progress.look_again = look_again(order, round, memory);
   return progress;
 }
 
@@ -155,10 +157,15 @@ void Drainer::forget_old(Clock::Steady now) {
   for (const std::string& node : old) forget(node);
 }
 
-milliseconds Drainer::look_again(const std::string& node, const DrainRound& round) const {
+milliseconds Drainer::look_again(const DrainOrder& order, const DrainRound& round,
+                                 const Memory& memory) const {
   const milliseconds turn = milliseconds(1'000) * remembered() / kMostListsASecond;
-  const int turns = evictor_.has_waiting(node) ? kTurnsWhileWaiting : 1;
-  return std::max(round.look_again, turn * turns);
+  if (!evictor_.has_unanswered(order.node)) return std::max(round.look_again, turn);
+  if (!evictor_.tells()) return std::max(round.look_again, turn * kTurnsWhileWaiting);
+  const milliseconds left = order.settings.deadline - memory.elapsed();
+  const milliseconds longest = left.count() > 0 ? std::min<milliseconds>(left, kLookWhileWaiting)
+                                                : milliseconds(kLookWhileWaiting);
+  return std::max({round.look_again, turn, longest});
 }
 
 void Drainer::put_back(const std::string& node, std::unique_ptr<Memory> memory) {

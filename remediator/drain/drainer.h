@@ -65,8 +65,9 @@ class Drainer {
   [[nodiscard]] std::unique_ptr<Memory> take_memory(const DrainOrder& order);
   [[nodiscard]] std::unique_ptr<Memory> extract_memory(const std::string& node);
   void forget_old(Clock::Steady now);
-  [[nodiscard]] std::chrono::milliseconds look_again(const std::string& node,
-                                                     const DrainRound& round) const;
+  [[nodiscard]] std::chrono::milliseconds look_again(const DrainOrder& order,
+                                                     const DrainRound& round,
+                                                     const Memory& memory) const;
   void put_back(const std::string& node, std::unique_ptr<Memory> memory);
   [[nodiscard]] DrainProgress progress_of(const DrainOrder& order,
                                           const std::vector<kube::Pod>& pods, Memory& memory);

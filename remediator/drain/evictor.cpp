@@ -38,6 +38,7 @@ bool Evictor::submit(const std::string& node, const Removal& removal, const Perm
     const std::lock_guard lock(mutex_);
     if (waiting_.size() >= kMostWaiting || !uids_.insert(removal.pod.uid).second) return false;
     outcomes_.try_emplace(node);
+    ++asked_[node];
     waiting_.push_back({node, removal, permit});
     add_thread_if_needed();
   }
@@ -61,9 +62,9 @@ std::vector<Evictor::Outcome> Evictor::collect(const std::string& node) {
   return known == outcomes_.end() ? std::vector<Outcome>() : std::exchange(known->second, {});
 }
 
-bool Evictor::has_waiting(const std::string& node) {
+bool Evictor::has_unanswered(const std::string& node) {
   const std::lock_guard lock(mutex_);
-  return std::ranges::find(waiting_, node, &Order::node) != waiting_.end();
+  return asked_.contains(node);
 }
 
 void Evictor::forget(const std::string& node) {
@@ -128,9 +129,15 @@ Status Evictor::carry_out(const Order& order) try {
 }
 
 void Evictor::deliver(const Order& order, const Status& status) {
+  const bool is_last = note_answer(order, status);
+  if (is_last && on_answered_) on_answered_(order.node);
+}
+
+// Whether it was the last that the node waited for.
+bool Evictor::note_answer(const Order& order, const Status& status) {
   const std::lock_guard lock(mutex_);
   --under_way_;
-  uids_.erase(order.removal.pod.uid);
+  settle(order);
   const RemovalAnswer answer = answer_of(status);
   if (answer == RemovalAnswer::kOverloaded) {
     const milliseconds pause = std::max(kUnaskedPause, status.error().retry_after);
@@ -141,13 +148,20 @@ void Evictor::deliver(const Order& order, const Status& status) {
   // One no is a no for all that waits for the node.
   if (answer == RemovalAnswer::kStopped) drop_waiting(order.node, status);
   changed_.notify_one();
+  return !asked_.contains(order.node);
+}
+
+void Evictor::settle(const Order& order) {
+  uids_.erase(order.removal.pod.uid);
+  const auto asked = asked_.find(order.node);
+  if (--asked->second == 0) asked_.erase(asked);
 }
 
 void Evictor::drop_waiting(const std::string& node, const Status& status) {
   const auto known = outcomes_.find(node);
   std::erase_if(waiting_, [&](const Order& order) {
     if (order.node != node) return false;
-    uids_.erase(order.removal.pod.uid);
+    settle(order);
     if (known != outcomes_.end()) known->second.push_back({order.removal.pod.uid, status});
     return true;
   });

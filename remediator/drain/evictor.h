@@ -50,12 +50,19 @@ class Evictor {
   Evictor& operator=(const Evictor&) = delete;
 
   void set_rate(const EvictionRate& rate);
+  // Called with a node whose removals have all been answered, on a thread of the evictor. Before
+  // the first submit().
+  void set_on_answered(std::function<void(const std::string& node)> told) {
+    on_answered_ = std::move(told);
+  }
   // False where this pod's removal waits or is under way, or too many wait: try again later.
   [[nodiscard]] bool submit(const std::string& node, const Removal& removal, const Permit& permit);
   // What has come of a node's removals since the last call, each once.
   [[nodiscard]] std::vector<Outcome> collect(const std::string& node);
-  // Whether a removal on the node waits for its turn.
-  [[nodiscard]] bool has_waiting(const std::string& node);
+  // Whether a removal on the node waits for its turn, or for its answer.
+  [[nodiscard]] bool has_unanswered(const std::string& node);
+  // Whether somebody is told when none does any more.
+  [[nodiscard]] bool tells() const { return on_answered_ != nullptr; }
   // Drops what waits for the node and every outcome that nobody has collected.
   void forget(const std::string& node);
 
@@ -74,6 +81,8 @@ class Evictor {
   void send_what_is_due();
   [[nodiscard]] Status carry_out(const Order& order);
   void deliver(const Order& order, const Status& status);
+  [[nodiscard]] bool note_answer(const Order& order, const Status& status);
+  void settle(const Order& order);
   void drop_waiting(const std::string& node, const Status& status);
   void add_thread_if_needed();
 
@@ -86,7 +95,9 @@ class Evictor {
   TokenBucket bucket_;
   Clock::Steady paused_until_{};  // by the API server's word
   std::deque<Order> waiting_;
-  std::set<std::string> uids_;  // that wait or are under way
+  std::set<std::string> uids_;                // that wait or are under way
+  std::map<std::string, std::size_t> asked_;  // how many of those, by node
+  std::function<void(const std::string&)> on_answered_;
   int under_way_ = 0;
   bool is_pacing_ = false;  // one thread waits for the rate, the others for it
   std::map<std::string, std::vector<Outcome>> outcomes_;  // by node, of those not forgotten

@@ -9,6 +9,9 @@
 namespace gpuward::remediator {
 namespace {
 
+// Of one Remediation: more than are written before an informer tells of the first of them.
+constexpr std::size_t kMostVersions = 8;
+
 void erase_entry(std::multimap<std::string, std::string>& index, const std::string& key,
                  const std::string& value) {
   auto [it, end] = index.equal_range(key);
@@ -133,6 +136,9 @@ void ClusterView::put_remediation(Remediation remediation) {
   } else {
     pending_.erase(name);
   }
+  std::deque<std::string>& versions = versions_[name];
+  versions.push_back(remediation.resource_version);
+  if (versions.size() > kMostVersions) versions.pop_front();
   remediations_.insert_or_assign(std::move(name), std::move(remediation));
   count_open(node_uid);
 }
@@ -154,6 +160,7 @@ void ClusterView::remove_remediation(const std::string& name) {
   erase_entry(by_uid_, node_uid, name);
   erase_entry(by_node_, known->second.node, name);
   remediations_.erase(known);
+  versions_.erase(name);
   count_open(node_uid);
 }
 
@@ -205,8 +212,9 @@ std::vector<Remediation> ClusterView::remediations_of(const std::string& node_ui
 
 bool ClusterView::has(const std::string& name, const std::string& resource_version) const {
   const std::lock_guard lock(mutex_);
-  const auto found = remediations_.find(name);
-  return found != remediations_.end() && found->second.resource_version == resource_version;
+  const auto found = versions_.find(name);
+  return found != versions_.end() &&
+         std::ranges::find(found->second, resource_version) != found->second.end();
 }
 
 std::vector<std::string> ClusterView::open_for(const std::string& node_name) const {

@@ -4,6 +4,7 @@
 // and reads again where the view was old.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -51,7 +52,8 @@ class ClusterView final : public KnownEvidence, public NodeConditions {
   [[nodiscard]] std::vector<Remediation> remediations_of(const std::string& node_uid) const;
   // As it was last seen.
   [[nodiscard]] std::optional<Remediation> last_remediation(const std::string& name) const;
-  // Whether the Remediation of that name is known in exactly this version.
+  // Whether the Remediation of that name is known in this version, or was and is known in a later
+  // one by now: an informer tells of a write after the one who made it has gone on.
   [[nodiscard]] bool has(const std::string& name, const std::string& resource_version) const;
   // Names of those that something is to be done for, on nodes of that name (more than one after a
   // node was made anew).
@@ -99,9 +101,10 @@ class ClusterView final : public KnownEvidence, public NodeConditions {
   Fleet fleet_;                                     // of nodes_ and remediations_
   std::map<std::string, std::string> own_changes_;  // node name -> resourceVersion, the last
   std::map<std::string, Remediation> remediations_;
-  std::set<std::string> pending_;                    // names of those not decided yet
-  std::multimap<std::string, std::string> by_uid_;   // node UID -> name of a Remediation
-  std::multimap<std::string, std::string> by_node_;  // node name -> name of a Remediation
+  std::map<std::string, std::deque<std::string>> versions_;  // of remediations_, the newest last
+  std::set<std::string> pending_;                            // names of those not decided yet
+  std::multimap<std::string, std::string> by_uid_;           // node UID -> name of a Remediation
+  std::multimap<std::string, std::string> by_node_;          // node name -> name of a Remediation
 };
 
 }  // namespace gpuward::remediator

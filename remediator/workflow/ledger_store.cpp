@@ -51,15 +51,24 @@ Result<LedgerStore::Stored> LedgerStore::load() {
   }
   if (!map) return with_context("the ledger cannot be read", map.error());
   was_seen_ = true;
-  auto ledger = decode_ledger(map->data[kLedgerKey]);
-  if (!ledger) return with_context("configmap " + place_.ns + "/" + place_.name, ledger.error());
-  return Stored{std::move(*map), std::move(*ledger)};
+  const std::string text = std::exchange(map->data[kLedgerKey], {});
+  // Its text is long: what is known of that very version is not read again.
+  auto ledger = known_as(*map);
+  if (!ledger) {
+    auto decoded = decode_ledger(text);
+    if (!decoded)
+      return with_context("configmap " + place_.ns + "/" + place_.name, decoded.error());
+    ledger = std::make_shared<const Ledger>(*std::move(decoded));
+  }
+  Stored stored{*std::move(map), std::move(ledger)};
+  remember(stored);
+  return stored;
 }
 
 Result<Ledger> LedgerStore::read() {
   auto stored = load();
   if (!stored) return std::unexpected(stored.error());
-  return std::move(stored->ledger);
+  return *stored->ledger;
 }
 
 Status LedgerStore::begin(const std::function<Result<Ledger>()>& first) {
@@ -106,13 +115,20 @@ std::size_t LedgerStore::waiting() {
 
 std::shared_ptr<const Ledger> LedgerStore::last() const {
   const std::lock_guard lock(mutex_);
-  return last_;
+  return last_ ? last_->ledger : nullptr;
 }
 
-void LedgerStore::remember(const Ledger& ledger) {
-  auto copy = std::make_shared<const Ledger>(ledger);
+std::shared_ptr<const Ledger> LedgerStore::known_as(const kube::ConfigMap& map) const {
   const std::lock_guard lock(mutex_);
-  last_ = std::move(copy);
+  const bool is_known = last_ && !map.meta.resource_version.empty() &&
+                        last_->map.meta.uid == map.meta.uid &&
+                        last_->map.meta.resource_version == map.meta.resource_version;
+  return is_known ? last_->ledger : nullptr;
+}
+
+void LedgerStore::remember(const Stored& stored) {
+  const std::lock_guard lock(mutex_);
+  last_ = stored;
 }
 
 Status LedgerStore::write(Stored stored, Ledger next) {
@@ -121,8 +137,9 @@ Status LedgerStore::write(Stored stored, Ledger next) {
   stored.map.data[kLedgerKey] = std::move(*text);
   auto written = api_.update_config_map(stored.map);
   if (!written) return as_status(written);
-  remember(next);
-  written_ = Stored{std::move(*written), std::move(next)};
+  written->data[kLedgerKey].clear();
+  written_ = Stored{*std::move(written), std::make_shared<const Ledger>(std::move(next))};
+  remember(*written_);
   return {};
 }
 
@@ -130,8 +147,8 @@ std::optional<Status> LedgerStore::commit_on_last(const Batch& batch,
                                                   std::vector<Status>& outcomes) {
   if (!written_) return std::nullopt;
   Stored stored = *std::exchange(written_, std::nullopt);
-  Ledger next = apply(batch, stored.ledger, outcomes);
-  if (next == stored.ledger) return std::nullopt;
+  Ledger next = apply(batch, *stored.ledger, outcomes);
+  if (next == *stored.ledger) return std::nullopt;
   auto status = write(std::move(stored), std::move(next));
   const bool was_old = !status && (status.error().kind == ErrorKind::kConflict ||
                                    status.error().kind == ErrorKind::kNotFound);
@@ -145,9 +162,8 @@ Status LedgerStore::commit_once(const Batch& batch, std::vector<Status>& outcome
   const bool is_first_use = !stored && stored.error().kind == ErrorKind::kNotFound && !was_seen_;
   if (is_first_use) return fail(ErrorKind::kConflict, "the ledger is not made yet");
   if (!stored) return std::unexpected(stored.error());
-  Ledger next = apply(batch, stored->ledger, outcomes);
-  if (next != stored->ledger) return write(std::move(*stored), std::move(next));
-  remember(next);
+  Ledger next = apply(batch, *stored->ledger, outcomes);
+  if (next != *stored->ledger) return write(std::move(*stored), std::move(next));
   return {};
 }
 

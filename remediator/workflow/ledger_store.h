@@ -72,8 +72,8 @@ class LedgerStore {
     std::optional<Status> outcome = {};
   };
   struct Stored {
-    kube::ConfigMap map;
-    Ledger ledger;
+    kube::ConfigMap map;  // without the ledger's own text
+    std::shared_ptr<const Ledger> ledger;
   };
   using Batch = std::vector<Pending*>;
 
@@ -83,7 +83,8 @@ class LedgerStore {
   std::optional<Status> commit_on_last(const Batch& batch, std::vector<Status>& outcomes);
   Status commit_once(const Batch& batch, std::vector<Status>& outcomes);
   Status write(Stored stored, Ledger next);
-  void remember(const Ledger& ledger);
+  [[nodiscard]] std::shared_ptr<const Ledger> known_as(const kube::ConfigMap& map) const;
+  void remember(const Stored& stored);
   std::vector<Status> commit(const Batch& batch, const std::stop_token& stop);
 
   kube::Api& api_;
@@ -96,7 +97,7 @@ class LedgerStore {
   std::condition_variable done_;
   bool is_writing_ = false;  // one thread writes for all that wait
   Batch waiting_;
-  std::shared_ptr<const Ledger> last_;
+  std::optional<Stored> last_;  // of any thread
   // What this process wrote last, of the thread that writes: most likely it still stands. If it
   // does not, a write that rests on it is refused, and nothing but a write rests on it.
   std::optional<Stored> written_;

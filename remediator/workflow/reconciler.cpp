@@ -46,6 +46,13 @@ kube::Node remembered_node(const Remediation& remediation) {
   return node;
 }
 
+// What the kernel has said, and the class of the error: for people to read.
+void note_evidence(const HealthReport& report, RemediationStatus& status) {
+  status.kernel_severity = report.kernel_severity;
+  if (is_milder_class(status.error_class, report.error_class))
+    status.error_class = report.error_class;
+}
+
 // Before anything is taken away for them: what was tried on a GPU goes where the GPU goes.
 void remember_gpus(const Result<HealthReport>& report, Remediation& remediation) {
   if (!report || report->boot_id != remediation.boot_id) return;
@@ -65,14 +72,18 @@ std::string intent_of(const StepRecord* record) {
 constexpr int kMostAnswers = 4;
 // How old the list of exclusions may be where nothing is taken away from anybody.
 constexpr milliseconds kExclusionAge{15'000};
-// Of a step that goes on, how often what it says of itself is written.
+// Of a step that goes on, how often what it says of itself is written; and of all of them, so that
+// hundreds of drains leave the API server to their evictions.
 constexpr milliseconds kBetweenWords{5'000};
+constexpr milliseconds kBetweenWordsOfAll{200};
 // How soon a stop that was lifted is noticed.
 constexpr milliseconds kStopInterval{5'000};
 // How soon it is noticed that a step need not wait any longer.
 constexpr milliseconds kObstacleInterval{10'000};
 // How long a node that went bad at the same moment may take to be tainted.
 constexpr milliseconds kMarksFirst{30'000};
+// How soon a node whose words wait for others is looked at again.
+constexpr milliseconds kStormInterval{1'000};
 // How soon after an act its node's report is looked at.
 constexpr milliseconds kWeighAfter{5'000};
 
@@ -110,6 +121,10 @@ struct Reconciler::Case {
   std::shared_ptr<const Policy> policy;
   Decision decision = {};
   std::optional<HandsOff> excluded = {};
+  // Others went bad at the same moment and are not tainted yet: what is only good to know of this
+  // one waits for them.
+  bool is_in_storm = false;
+  std::optional<HealthReport> report = {};  // where the decision asked for it
   bool has_asked_slot = false;
   bool is_remembered = false;  // out of the view, which may lag behind
 };
@@ -237,7 +252,7 @@ Result<std::optional<milliseconds>> Reconciler::go_on(Case& now) {
   if (auto status = tell_human(now); !status) return std::unexpected(status.error());
   // What must be done about other nodes goes before what is only good to know of this one.
   const bool weighs_later =
-      now.remediation.resource_version != seen && weighs_evidence(now.remediation);
+      (now.remediation.resource_version != seen || now.is_in_storm) && weighs_evidence(now);
   if (!weighs_later) {
     if (auto status = weigh_evidence(now); !status) return std::unexpected(status.error());
   }
@@ -270,11 +285,14 @@ Status Reconciler::count_arrival(const Case& now) {
 }
 
 Decision Reconciler::decide_with_answers(Case& now) {
+  const WallTime since = parts_.clock.wall() - kMarksFirst;
+  const bool has_unmarked = parts_.view.has_unmarked_since(since, now.remediation.node);
+  now.is_in_storm = has_unmarked && now.remediation.status.phase != Phase::kPending &&
+                    now.remediation.created >= since;
   World world{.remediation = now.remediation,
               .node = now.node ? &*now.node : nullptr,
               .excluded = now.excluded,
-              .has_unmarked_elsewhere = parts_.view.has_unmarked_since(
-                  parts_.clock.wall() - kMarksFirst, now.remediation.node),
+              .has_unmarked_elsewhere = has_unmarked,
               .report = {},
               .can_ask_alerts = parts_.alerts != nullptr,
               .alerts = {},
@@ -285,6 +303,7 @@ Decision Reconciler::decide_with_answers(Case& now) {
     if (decision.verdict == Verdict::kAskReport) {
       world.report = report_of(now.remediation.node);
       remember_gpus(*world.report, now.remediation);
+      if (*world.report) now.report = **world.report;
     } else if (decision.verdict == Verdict::kAskAlerts) {
       world.alerts = parts_.alerts->fingerprints();
       if (!*world.alerts) parts_.observer.on_error(now.remediation.node, world.alerts->error());
@@ -320,29 +339,34 @@ Status Reconciler::carry_out(Case& now) {
   const auto next =
       with_decision(now.remediation.status, now.decision, now.policy->mode, parts_.clock.wall());
   if (next == now.remediation.status) return {};
+  if (now.is_in_storm && now.decision.verdict == Verdict::kHold && next.phase != Phase::kPaused) {
+    now.decision.look_again = kStormInterval;
+    return {};
+  }
   if (auto status = write(now, next); !status) return status;
   audit(now, AuditMoment::kDecided);
   announce(now, before);
   return {};
 }
 
-bool Reconciler::weighs_evidence(const Remediation& remediation) const {
-  return parts_.reports != nullptr && remediation.open() && remediation.any_firing();
+// Each look at a step that takes its time would ask again.
+bool Reconciler::weighs_evidence(const Case& now) const {
+  const Remediation& remediation = now.remediation;
+  const bool goes_on =
+      now.decision.verdict == Verdict::kBegin || now.decision.verdict == Verdict::kWatch;
+  const bool is_known = goes_on && remediation.status.kernel_severity;
+  return parts_.reports != nullptr && !is_known && remediation.open() && remediation.any_firing();
 }
 
 // For people to read. At a look that has nothing else to write: a node that must leave never waits
 // for Prometheus.
 Status Reconciler::weigh_evidence(Case& now) {
   const Remediation& remediation = now.remediation;
-  if (!weighs_evidence(remediation)) return {};
-  // Each look at a step that takes its time would ask again.
-  if (now.decision.verdict == Verdict::kWatch && remediation.status.kernel_severity) return {};
+  if (!weighs_evidence(now)) return {};
   const auto report = report_of(remediation.node);
   if (!report || report->boot_id != remediation.boot_id) return {};
   RemediationStatus next = remediation.status;
-  next.kernel_severity = report->kernel_severity;
-  if (is_milder_class(next.error_class, report->error_class))
-    next.error_class = report->error_class;
+  note_evidence(*report, next);
   return next == remediation.status ? Status() : write(now, next);
 }
 
@@ -450,6 +474,8 @@ Status Reconciler::begin_step(Case& now) {
   if (*obstacle) return wait_for(now, **obstacle);
   if (auto status = abandon_steps(now); !status) return status;
   const Phase before = now.remediation.status.phase;
+  if (now.report && now.report->boot_id == now.remediation.boot_id)
+    note_evidence(*now.report, now.remediation.status);
   const auto intended =
       with_begin(now.remediation.status, now.decision, now.remediation.acted_severity(),
                  now.policy->mode, action->facts_before(*now.node), parts_.clock.wall());
@@ -498,10 +524,15 @@ bool Reconciler::is_not_worth_a_write(const Case& now, const RemediationStatus& 
   const std::lock_guard lock(mutex_);
   const bool is_words =
       is_same_but_for_words(next, now.remediation.status, now.decision.step->step);
+  if (!is_words) {
+    said_at_.erase(name);
+    return false;
+  }
   const auto said = said_at_.find(name);
-  if (is_words && said != said_at_.end() && at < said->second + kBetweenWords) return true;
-  if (is_words) said_at_.insert_or_assign(name, at);
-  if (!is_words) said_at_.erase(name);
+  const bool is_too_soon = said != said_at_.end() && at < said->second + kBetweenWords;
+  if (is_too_soon || (last_said_ && at < *last_said_ + kBetweenWordsOfAll)) return true;
+  said_at_.insert_or_assign(name, at);
+  last_said_ = at;
   return false;
 }
 

@@ -86,7 +86,7 @@ class Reconciler {
   [[nodiscard]] Status count_arrival(const Case& now);
   [[nodiscard]] Decision decide_with_answers(Case& now);
   [[nodiscard]] Status carry_out(Case& now);
-  [[nodiscard]] bool weighs_evidence(const Remediation& remediation) const;
+  [[nodiscard]] bool weighs_evidence(const Case& now) const;
   [[nodiscard]] Status weigh_evidence(Case& now);
   [[nodiscard]] Status act(Case& now);
   [[nodiscard]] Status abandon_steps(const Case& now);
@@ -120,6 +120,7 @@ class Reconciler {
   std::mutex mutex_;
   std::set<std::string> distrusted_;              // Remediations of which the view was not enough
   std::map<std::string, Clock::Steady> said_at_;  // by Remediation, of steps that go on
+  std::optional<Clock::Steady> last_said_;        // of all of them
   JointReads
       wishes_;  // by Remediation and step: many evictions of one drain wait at the same moment
 };

@@ -12,6 +12,7 @@ namespace {
 using fakes::FaultKind;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -46,6 +47,28 @@ TEST_F(EvictorInCalls, EvictsUnderTheUid) {
   EXPECT_TRUE(api_.get_pod("default", "web")->meta.deleting);
   EXPECT_EQ(evictions(), 1U);
   EXPECT_EQ(outcome(), RemovalAnswer::kNone) << "each outcome once";
+}
+
+TEST_F(EvictorInCalls, TellsOnceWhenTheLastOfANodeIsAnswered) {
+  std::vector<std::string> told;
+  evictor_.set_on_answered([&](const std::string& node) { told.push_back(node); });
+  for (const char* name : {"a", "b", "c", "d"})  // the burst is two
+    ASSERT_TRUE(evictor_.submit(kSomeNode, pod(name), permit_));
+  EXPECT_TRUE(evictor_.has_unanswered(kSomeNode));
+  told.clear();
+  clock_.advance(seconds(1));
+  EXPECT_THAT(evictor_.collect(kSomeNode), SizeIs(4));
+  EXPECT_FALSE(evictor_.has_unanswered(kSomeNode));
+  EXPECT_THAT(told, ElementsAre(kSomeNode));
+}
+
+TEST_F(EvictorInCalls, TellsAlsoWhereWhatWaitedIsDropped) {
+  int told = 0;
+  evictor_.set_on_answered([&](const std::string&) { ++told; });
+  const Permit no = [] { return Status(fail(ErrorKind::kCancelled, "stop")); };
+  ASSERT_TRUE(evictor_.submit(kSomeNode, pod("a"), no));
+  EXPECT_EQ(told, 1);
+  EXPECT_FALSE(evictor_.has_unanswered(kSomeNode));
 }
 
 TEST_F(EvictorInCalls, DeletesWhereItIsToldTo) {

@@ -114,6 +114,47 @@ TEST_F(ViewTest, OfAStepThatGoesOnIsWrittenWhenItSaysMoreThanWords) {
   EXPECT_EQ(remediation().status.message, "none left");
 }
 
+// An informer tells of the intent when the result has long been written.
+TEST_F(ViewTest, IsNotSetBackByWhatTheInformerTellsLate) {
+  const Remediation opened = remediation();
+  ASSERT_TRUE(look());
+  const Remediation marked = remediation();
+  ASSERT_NE(opened.resource_version, marked.resource_version);
+
+  EXPECT_TRUE(replica_->view.has(opened.name, opened.resource_version));
+  EXPECT_TRUE(replica_->view.has(marked.name, marked.resource_version));
+  EXPECT_FALSE(replica_->view.has(marked.name, "999999"));
+}
+
+// Hundreds of drains must not keep the API server busy with their words.
+TEST_F(ViewTest, OfAllStepsTogetherLittleIsWrittenThatIsOnlyWords) {
+  ASSERT_TRUE(look());
+  say_progress("3 pods left");
+  add_node("gpu-02");
+  clock_.advance(minutes(15));  // it is no newcomer any more
+  Order other = order();
+  other.node = "gpu-02";
+  ASSERT_TRUE(take({other}));
+  reports_.answer = report_of(Severity::kReboot, "boot-gpu-02");
+  ASSERT_TRUE(reconcile(10, "gpu-02"));
+  ASSERT_TRUE(reconcile(10, "gpu-02"));
+  const auto say = [this](const std::string& node, const std::string& words) {
+    steps_[Step::kDrain].progress = StepProgress{
+        .result = StepResult::kRunning, .message = words, .facts = {}, .look_again = {}};
+    ASSERT_TRUE(replica_->reconciler.reconcile(node));
+  };
+  say("gpu-02", "9 pods left");
+  clock_.advance(seconds(10));
+  kube_.clear_requests();
+
+  say("gpu-01", "2 pods left");
+  say("gpu-02", "8 pods left");
+  EXPECT_EQ(status_writes(), 1U);
+  clock_.advance(std::chrono::milliseconds(200));
+  say("gpu-02", "8 pods left");
+  EXPECT_EQ(status_writes(), 2U);
+}
+
 TEST_F(ViewTest, CountsWhatIsOpenAboutEachNode) {
   const auto fleet = [this] {
     Fleet copy;
