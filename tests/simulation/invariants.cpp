@@ -1,6 +1,8 @@
 #include "tests/simulation/invariants.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 #include "core/runtime/clock.h"
 #include "remediator/policy/evidence.h"
@@ -231,12 +233,14 @@ void Invariants::check_not_stopped(const std::string& what) const {
 }
 
 void Invariants::check_marks() const {
+  std::unordered_set<std::string_view> owned;  // node UIDs
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    if (remediation.open()) owned.insert(remediation.node_uid);
+  }
   for (const auto& [name, node] : stage_.truth.nodes()) {
     if (!node.is_tainted && !node.mark) continue;
-    const bool is_owned = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
-      return known.second.open() && known.second.node_uid == node.node.meta.uid;
-    });
-    require(is_owned, "orphan-marks", "node " + name + " is marked and no Remediation is open");
+    require(owned.contains(node.node.meta.uid), "orphan-marks",
+            "node " + name + " is marked and no Remediation is open");
   }
 }
 

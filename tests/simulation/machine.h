@@ -35,6 +35,10 @@ enum class Life { kRuns, kEnding, kGone };
 struct Alert {
   Clock::Wall starts_at, ends_at;
   bool is_firing = false;
+  // As the webhook last took it in the quiet time, of which birth of its machine.
+  Clock::Wall said_start;
+  bool said_firing = false;
+  int said_birth = 0;
 };
 
 struct Machine {

@@ -38,14 +38,23 @@ void Notifier::say_all(const Machine& machine, const Deliver& deliver) const {
 }
 
 void Notifier::say_what_is_new(const Deliver& deliver) {
-  for (const Machine& machine : fleet_.machines()) {
+  for (Machine& machine : fleet_.machines()) {
     if (!machine.exists) continue;
-    for (const auto& [severity, alert] : machine.alerts) {
-      const auto now = std::pair{alert.is_firing, alert.starts_at};
-      auto& said = said_[machine.fingerprint(severity)];
-      if (said == now) continue;
-      if (deliver(order_for(machine, severity, alert))) said = now;
+    for (auto& [severity, alert] : machine.alerts) {
+      const bool is_said = alert.said_birth == machine.births &&
+                           alert.said_firing == alert.is_firing &&
+                           alert.said_start == alert.starts_at;
+      if (is_said || !deliver(order_for(machine, severity, alert))) continue;
+      alert.said_birth = machine.births;
+      alert.said_firing = alert.is_firing;
+      alert.said_start = alert.starts_at;
     }
+  }
+}
+
+void Notifier::forget_what_was_said() {
+  for (Machine& machine : fleet_.machines()) {
+    for (auto& [severity, alert] : machine.alerts) alert.said_birth = 0;
   }
 }
 

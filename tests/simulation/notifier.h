@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -26,7 +25,7 @@ class Notifier {
   void say_all(const Machine& machine, const Deliver& deliver) const;
   // Says everything as it is now, once each, in order.
   void say_what_is_new(const Deliver& deliver);
-  void forget_what_was_said() { said_.clear(); }
+  void forget_what_was_said();
 
  private:
   [[nodiscard]] Order order_for(const Machine& machine, Severity severity,
@@ -35,7 +34,6 @@ class Notifier {
   Stage& stage_;
   Fleet& fleet_;
   std::vector<Order> waiting_;
-  std::map<std::string, std::pair<bool, Clock::Wall>> said_;  // by fingerprint
 };
 
 }  // namespace gpuward::remediator::simulation

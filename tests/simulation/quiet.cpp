@@ -57,25 +57,28 @@ bool World::reconcile_next(Clock::Steady until) {
     return stage_.clock.steady() < until;
   }
   std::size_t who = replicas_.size();
-  std::pair<Clock::Steady, std::string> next{until, {}};
+  Clock::Steady due = until;
+  const std::string* next = nullptr;
   for (std::size_t i = 0; i < replicas_.size(); ++i) {
     for (const auto& [node, at] : replicas_[i]->due()) {
-      if (at >= next.first) continue;
-      next = {at, node};
+      if (at >= due) continue;
+      due = at;
+      next = &node;
       who = i;
     }
   }
   const auto back = fleet_.next_return();
-  const bool is_machine = back && *back < next.first;
-  const Clock::Steady at = is_machine ? *back : next.first;
+  const bool is_machine = back && *back < due;
+  const Clock::Steady at = is_machine ? *back : due;
   if (at > stage_.clock.steady()) stage_.clock.advance(at - stage_.clock.steady());
   if (is_machine) {
     fleet_.come_back();
     return true;
   }
-  if (who == replicas_.size()) return false;
+  if (next == nullptr) return false;
+  const std::string node = *next;
   go_on_all();  // a lease that was renewed all the time
-  look_quietly(who, next.second);
+  look_quietly(who, node);
   return true;
 }
 
