@@ -38,7 +38,7 @@ std::string scope_of(const ReplayResult& result) {
   if (result.made_up_nodes > 0)
     text += "  only nodes that the alerts name are known: budgets are shares of these (--nodes)\n";
   if (result.not_for_us > 0)
-    text += "  " + counted(result.not_for_us, "alert") + " ask for no remediation\n";
+    text += "  " + counted(result.not_for_us, "alert") + " without a remediation to ask for\n";
   if (result.without_node > 0)
     text += "  " + counted(result.without_node, "alert") + " about nodes that there are not\n";
   return text;

@@ -205,7 +205,7 @@ TEST_F(ReplayTest, SaysWhatItLeftOut) {
   const std::string table = replay_table(run());
 
   EXPECT_THAT(table, HasSubstr("2 alerts on a cluster of 20 nodes"));
-  EXPECT_THAT(table, HasSubstr("1 alert ask for no remediation"));
+  EXPECT_THAT(table, HasSubstr("1 alert without a remediation to ask for"));
   EXPECT_THAT(table, HasSubstr("1 alert about nodes that there are not"));
 }
 
