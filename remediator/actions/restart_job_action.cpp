@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMostProgramOutput = 64U << 10U;
 constexpr std::size_t kLongestComplaint = 300;
+constexpr std::chrono::milliseconds kLookAtProgram{500};
 
 // As the drain has written them down; empty where none has lost a pod.
 Json jobs_drained(const Remediation& remediation) {
@@ -45,18 +46,28 @@ ChildCommand command_for(const StepOrder& order, const Json& jobs) {
   return command;
 }
 
+std::string name_of_program(const StepOrder& order) {
+  return order.step.program.empty() ? "the program" : order.step.program.front();
+}
+
+StepProgress going_on(const StepOrder& order) {
+  StepProgress progress =
+      progress_of(order, StepResult::kRunning, name_of_program(order) + " runs");
+  progress.look_again = kLookAtProgram;
+  return progress;
+}
+
 bool has_run_before(const StepOrder& order) {
   const StepRecord* record = order.remediation.status.find(Step::kRestartJob);
   return record != nullptr && record->attempts > 1;
 }
 
-StepProgress run_program(const StepOrder& order, const Json& jobs) {
-  const auto ended = run_child(command_for(order, jobs), lasting_clock());
+StepProgress judge(const StepOrder& order, const Result<ChildResult>& ended) {
   if (!ended) return progress_of(order, StepResult::kFailed, ended.error().message);
-  const std::string what = order.step.program.front() + " " + how_it_ended(*ended);
+  const std::string what = name_of_program(order) + " " + how_it_ended(*ended);
   if (ended->exit_code == 0) {
-    return progress_of(order, StepResult::kDone,
-                       what + " for " + std::to_string(jobs.size()) + " jobs");
+    const std::size_t jobs = jobs_drained(order.remediation).size();
+    return progress_of(order, StepResult::kDone, what + " for " + std::to_string(jobs) + " jobs");
   }
   const std::string words = ended->complaint.substr(0, ended->complaint.find('\n'));
   return progress_of(order, StepResult::kFailed,
@@ -74,13 +85,23 @@ Result<StepProgress> RestartJobAction::begin(const StepOrder& order) {
   if (order.step.program.empty())
     return progress_of(order, StepResult::kFailed, "the policy names no program any more");
   if (auto allowed = order.permit(); !allowed) return held_back(order, allowed.error());
-  return run_program(order, jobs);
+  if (!runs_.start(order.remediation.name, command_for(order, jobs)))
+    return progress_of(order, StepResult::kIntended, "too many such programs run");
+  return going_on(order);
 }
 
-// Only the intent stands: a process has died in between.
 Result<StepProgress> RestartJobAction::watch(const StepOrder& order) {
+  const ChildRuns::Look now = runs_.look(order.remediation.name);
+  if (now.ended) return judge(order, *now.ended);
+  if (now.is_known) return going_on(order);
+  // Another process has begun it, and does not lead any more or has died.
   return progress_of(order, StepResult::kFailed,
                      "nobody knows whether the program was called: it is not called again");
+}
+
+Status RestartJobAction::abandon(const StepOrder& order) {
+  runs_.stop(order.remediation.name);
+  return {};
 }
 
 }  // namespace gpuward::remediator

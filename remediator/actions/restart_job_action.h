@@ -6,9 +6,11 @@
 //    "errorClass":"...","jobs":["JobSet default/train"]}
 //
 // and answers with its exit code: 0 = done; anything else = not, and the first line of stderr says
-// why. Whatever comes of it, the next step follows.
+// why. Whatever comes of it, the next step follows. It runs beside the workflow, which has other
+// nodes to look after.
 #pragma once
 
+#include "core/runtime/child_runs.h"
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_action.h"
 
@@ -16,9 +18,13 @@ namespace gpuward::remediator {
 
 class RestartJobAction final : public StepAction {
  public:
-  // begin() blocks until the program has ended, at most the step's timeout.
   [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
   [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+  [[nodiscard]] Status abandon(const StepOrder& order) override;
+
+ private:
+  static constexpr std::size_t kMostPrograms = 32;  // at once
+  ChildRuns runs_{lasting_clock(), kMostPrograms};
 };
 
 }  // namespace gpuward::remediator

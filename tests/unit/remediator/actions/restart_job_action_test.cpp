@@ -7,6 +7,7 @@
 #include "core/runtime/json.h"
 #include "remediator/actions/step_progress.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
 #include "tests/unit/remediator/actions/intended_step.h"
 
 namespace gpuward::remediator {
@@ -40,6 +41,18 @@ class RestartJobActionTest : public ::testing::Test {
             .now = now_};
   }
   StepProgress begin() { return action_.begin(order()).value_or(StepProgress{}); }
+  StepProgress watch() { return action_.watch(order()).value_or(StepProgress{}); }
+  // Begins it and looks until it is over.
+  StepProgress run() {
+    StepProgress progress = begin();
+    EXPECT_TRUE(support::wait_until(
+        [&] {
+          if (progress.result == StepResult::kRunning) progress = watch();
+          return progress.result != StepResult::kRunning;
+        },
+        std::chrono::seconds(30), "the program to end"));
+    return progress;
+  }
   std::string told() { return read_file(folder_ / "told").value_or(""); }
 
   support::TempDir folder_;
@@ -52,7 +65,7 @@ class RestartJobActionTest : public ::testing::Test {
 };
 
 TEST_F(RestartJobActionTest, TellsTheProgramNodeAndJobs) {
-  EXPECT_EQ(begin().result, StepResult::kDone);
+  EXPECT_EQ(run().result, StepResult::kDone);
 
   const auto said = parse_json(told());
   ASSERT_TRUE(said) << told();
@@ -67,7 +80,7 @@ TEST_F(RestartJobActionTest, TellsTheProgramNodeAndJobs) {
 TEST_F(RestartJobActionTest, AFailureIsSaidInTheProgramsOwnWords) {
   calls("echo 'no such job' >&2; exit 3");
 
-  const auto progress = begin();
+  const auto progress = run();
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_THAT(progress.message, HasSubstr("ended with 3: no such job"));
@@ -77,7 +90,27 @@ TEST_F(RestartJobActionTest, AProgramThatHangsIsEnded) {
   step_.program = {"/bin/sleep", "1000"};
   step_.timeout = std::chrono::milliseconds(100);
 
-  EXPECT_EQ(begin().result, StepResult::kFailed);
+  EXPECT_EQ(run().result, StepResult::kFailed);
+}
+
+// Other nodes wait for the worker that looks after this one.
+TEST_F(RestartJobActionTest, HoldsUpNobodyWhileTheProgramRuns) {
+  step_.program = {"/bin/sleep", "1000"};
+
+  EXPECT_EQ(begin().result, StepResult::kRunning);
+  const auto progress = watch();
+
+  EXPECT_EQ(progress.result, StepResult::kRunning);
+  EXPECT_EQ(progress.message, "/bin/sleep runs");
+}
+
+TEST_F(RestartJobActionTest, AProgramIsEndedWhereTheStepIsLeft) {
+  step_.program = {"/bin/sleep", "1000"};
+  ASSERT_EQ(begin().result, StepResult::kRunning);
+
+  ASSERT_TRUE(action_.abandon(order()));
+
+  EXPECT_EQ(watch().result, StepResult::kFailed);
 }
 
 TEST_F(RestartJobActionTest, CallsNobodyWhereNoJobHasLostAPod) {

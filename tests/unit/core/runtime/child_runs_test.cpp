@@ -1,0 +1,73 @@
+#include "core/runtime/child_runs.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/wait.h"
+
+namespace gpuward {
+namespace {
+
+using std::chrono::seconds;
+
+ChildCommand shell(const std::string& script) {
+  ChildCommand command;
+  command.program = "/bin/sh";
+  command.arguments = {"-c", script};
+  return command;
+}
+
+class ChildRunsTest : public ::testing::Test {
+ protected:
+  Result<ChildResult> wait_for(const std::string& name) {
+    ChildRuns::Look look;
+    EXPECT_TRUE(support::wait_until(
+        [&] { return (look = runs_.look(name)).ended.has_value() || !look.is_known; }, seconds(20),
+        "the end of " + name));
+    return look.ended.value_or(fail(ErrorKind::kNotFound, "not known"));
+  }
+  ChildRuns runs_{lasting_clock(), 2};
+};
+
+TEST_F(ChildRunsTest, TellOnceHowAChildEnded) {
+  EXPECT_FALSE(runs_.look("a").is_known);
+  ASSERT_TRUE(runs_.start("a", shell("exit 3")));
+
+  const auto ended = wait_for("a");
+
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_EQ(ended->exit_code, 3);
+  EXPECT_FALSE(runs_.look("a").is_known);
+}
+
+TEST_F(ChildRunsTest, RunNoMoreThanAreAllowedAndEachNameOnce) {
+  ASSERT_TRUE(runs_.start("a", shell("sleep 1000")));
+  EXPECT_FALSE(runs_.start("a", shell("exit 0")));
+  ASSERT_TRUE(runs_.start("b", shell("exit 0")));
+  EXPECT_FALSE(runs_.start("c", shell("exit 0")));
+  EXPECT_TRUE(runs_.look("a").is_known);
+
+  ASSERT_TRUE(wait_for("b"));
+
+  EXPECT_TRUE(runs_.start("c", shell("exit 0")));
+  ASSERT_TRUE(wait_for("c"));
+}
+
+TEST_F(ChildRunsTest, ForgetWhatIsStopped) {
+  ASSERT_TRUE(runs_.start("a", shell("sleep 1000")));
+
+  runs_.stop("a");
+
+  EXPECT_FALSE(runs_.look("a").is_known);
+}
+
+TEST(ChildRunsEnd, TakesTheChildrenAlong) {
+  const auto begin = lasting_clock().steady();
+  {
+    ChildRuns runs(lasting_clock(), 1);
+    ASSERT_TRUE(runs.start("a", shell("sleep 1000")));
+  }
+  EXPECT_LT(lasting_clock().steady() - begin, seconds(60));
+}
+
+}  // namespace
+}  // namespace gpuward
