@@ -11,6 +11,7 @@
 #include "exporter/checks/schedule.h"
 #include "exporter/exit_code.h"
 #include "exporter/gpu_inventory.h"
+#include "exporter/gpu_look.h"
 #include "exporter/kernel_log/open_source.h"
 #include "exporter/kernel_log_scan.h"
 #include "exporter/store/state_file.h"
@@ -20,8 +21,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Beyond the time that one reading of the driver may take: the worker has to start first.
-constexpr milliseconds kToStartWorker{5'000};
 constexpr milliseconds kLookInterval{50};
 // What is told to stop at its deadline gets this long before it is called stuck.
 constexpr std::chrono::seconds kToStop{10};
@@ -29,20 +28,14 @@ constexpr std::chrono::seconds kToStop{10};
 constexpr std::size_t kMostLastWordBytes = 4096;
 
 GpuTelemetry read_gpus(const CheckParts& parts, Clock& clock, const std::stop_token& stop) {
-  GpuTelemetry telemetry;
   auto source = parts.make_gpu_source();
   if (!source) {
+    GpuTelemetry telemetry;
     telemetry.state = WorkerState::kCrashed;
     telemetry.fault = source.error().message;
     return telemetry;
   }
-  const auto deadline = clock.steady() + parts.policy.settings.checks.gpu_timeout + kToStartWorker;
-  do {
-    telemetry = (*source)->telemetry();
-    if (telemetry.state != WorkerState::kStarting) break;
-    (*source)->wait(kLookInterval, stop);
-  } while (clock.steady() < deadline && !stop.stop_requested());
-  return telemetry;
+  return look_at_gpus(**source, parts.policy.settings.checks.gpu_timeout, clock, stop);
 }
 
 // What is known before the first check runs.

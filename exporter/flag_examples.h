@@ -27,6 +27,9 @@ inline constexpr std::array kExamples = {
     Example{"quarantine",
             "gpuward-exporter quarantine --node.name gpu-01\n"
             "gpuward-exporter quarantine --node.name gpu-01 --checks 4,5,6 --clear-latched"},
+    Example{"nccl-pair",
+            "gpuward-exporter nccl-pair --rank 0 --address 10.0.0.7 --port 29400 --token 3f9a\n"
+            "gpuward-exporter nccl-pair --rank 1 --address 10.0.0.7 --port 29400 --token 3f9a"},
     Example{"completion",
             "source <(gpuward-exporter completion bash)\n"
             "gpuward-exporter completion zsh > ~/.gpuward-exporter.zsh"},

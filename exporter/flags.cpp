@@ -10,6 +10,7 @@
 #include "core/runtime/text.h"
 #include "exporter/exit_code.h"
 #include "exporter/flag_examples.h"
+#include "exporter/flags_nccl_pair.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -228,6 +229,7 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   const CLI::App* check = add_check(app, flags.check, words.check_timeout_seconds);
   const CLI::App* sweep = add_sweep(app, flags.sweep, words.job_template);
   const CLI::App* quarantine = add_quarantine(app, flags);
+  const CLI::App* nccl_pair = add_nccl_pair(app, flags.nccl_pair);
   CLI::App* gpu_worker = app.add_subcommand("gpu-worker", "What the exporter starts for itself");
   gpu_worker->group("")->fallthrough();
   std::string shell;
@@ -268,6 +270,7 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   if (check->parsed()) flags.command = Command::kCheck;
   if (sweep->parsed()) flags.command = Command::kSweep;
   if (quarantine->parsed()) flags.command = Command::kQuarantine;
+  if (nccl_pair->parsed()) flags.command = Command::kNcclPair;
   flags.libraries.sys = flags.host.sys;
   flags.log_level = *log_level;
   flags.log_format = *log_format;

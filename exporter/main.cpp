@@ -16,6 +16,7 @@
 #include "exporter/flags.h"
 #include "exporter/gpu/worker/worker_loop.h"
 #include "exporter/kernel_log/parse_log.h"
+#include "exporter/nccl_pair_command.h"
 
 namespace {
 
@@ -79,6 +80,8 @@ int run(const Flags& flags) {
       return gpuward::exporter::sweep_command(flags);
     case Command::kQuarantine:
       return gpuward::exporter::quarantine_command(flags);
+    case Command::kNcclPair:
+      return gpuward::exporter::nccl_pair_command(flags);
     case Command::kClearFindings: {
       gpuward::SystemClock clock;
       return gpuward::exporter::run_clear_findings(flags.state_path, flags.clear, clock, std::cout);

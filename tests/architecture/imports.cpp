@@ -29,9 +29,10 @@ void append_program(std::string_view program, std::span<const std::string_view> 
 }
 
 std::vector<Layer> make_layers() {
-  constexpr std::array<std::string_view, 8> kExporter{
-      "exporter/gpu",    "exporter/kernel_log", "exporter/host",    "exporter/store",
-      "exporter/checks", "exporter/pods",       "exporter/publish", "exporter/amd_health"};
+  constexpr std::array<std::string_view, 9> kExporter{
+      "exporter/gpu",     "exporter/kernel_log", "exporter/host",
+      "exporter/store",   "exporter/checks",     "exporter/pods",
+      "exporter/publish", "exporter/amd_health", "exporter/nccl_pair"};
   constexpr std::array<std::string_view, 12> kRemediator{
       "remediator/drain",   "remediator/policy",   "remediator/safety",  "remediator/gates",
       "remediator/cloud",   "remediator/triage",   "remediator/sources", "remediator/notify",

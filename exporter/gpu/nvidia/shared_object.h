@@ -1,5 +1,5 @@
 // A shared library opened at run time: gpuward is built and runs without the vendor's driver. Used
-// by Session, which alone decides when it is opened and closed.
+// by Session, which alone decides when NVML is opened and closed, and by exporter/nccl_pair.
 #pragma once
 
 #include <string>

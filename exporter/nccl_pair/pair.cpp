@@ -1,0 +1,152 @@
+#include "exporter/nccl_pair/pair.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace gpuward::exporter::nccl_pair {
+namespace {
+
+// Of what the other side does at about the same time: to join, and to report.
+constexpr std::chrono::seconds kBehind{60};
+
+Message message_of(const Report& report) {
+  return {.kind = Message::Kind::kReport, .report = report};
+}
+
+Report report_of(Report::Kind kind, std::string words) {
+  return {.kind = kind, .words = std::move(words), .figures = {}};
+}
+
+Options within_time(Options options) {
+  options.join_timeout = std::min(options.join_timeout, options.timeout / 2);
+  return options;
+}
+
+}  // namespace
+
+Pair::Pair(Options options, std::string host, Clock& clock, Log& log)
+    : options_(within_time(std::move(options))),
+      clock_(clock),
+      log_(log),
+      deadline_(clock.steady() + options_.timeout) {
+  mine_.host = std::move(host);
+  mine_.min_bus_bandwidth = options_.min_bus_bandwidth;
+}
+
+void Pair::enter(const char* stage) {
+  log_.info("At work", {{"stage", stage}});
+  const std::lock_guard lock(mutex_);
+  stage_ = stage;
+}
+
+Verdict Pair::run(const OpenGpus& open) {
+  enter("taking the GPUs");
+  const auto gpus = open();
+  if (!gpus) return could_not_tell(gpus.error().message);
+  auto met = meet_other(**gpus);
+  if (!met) return could_not_tell(met.error().message);
+  theirs_ = met->theirs;
+  agreed_ = {.gpus = mine_.gpus,
+             .nccl_version = mine_.nccl_version,
+             .min_bus_bandwidth = options_.min_bus_bandwidth,
+             .sizes = sizes_within(std::min(mine_.most_bytes, theirs_.most_bytes))};
+  {
+    const std::lock_guard lock(mutex_);
+    peer_ = std::make_shared<Peer>(std::move(met->link), clock_, deadline_ + kBehind);
+  }
+  const auto ended = join(**gpus, *met);
+  return conclude(ended ? *ended : measure_with(**gpus));
+}
+
+Result<Met> Pair::meet_other(AllReduce& gpus) {
+  mine_.gpus = gpus.gpus();
+  mine_.nccl_version = gpus.nccl_version();
+  mine_.most_bytes = std::min(gpus.most_bytes(), kSizes.back());
+  if (mine_.gpus > kMostGpus)
+    return fail(ErrorKind::kInvalid, "more than " + std::to_string(kMostGpus) + " GPUs");
+  if (sizes_within(mine_.most_bytes).empty())
+    return fail(ErrorKind::kInvalid, "the GPUs have too little free memory");
+  enter("waiting for the other side");
+  return meet({.options = options_,
+               .mine = mine_,
+               .make_id = [&] { return gpus.make_id(); },
+               .clock = clock_,
+               .log = log_});
+}
+
+std::optional<Report> Pair::join(AllReduce& gpus, const Met& met) {
+  if (agreed_.sizes.empty())
+    return report_of(Report::Kind::kUntold, "the other side's GPUs have too little free memory");
+  enter("joining NCCL's communicator");
+  const unsigned first = static_cast<unsigned>(options_.rank) * mine_.gpus;
+  if (auto joined = gpus.join(met.id, 2 * mine_.gpus, first, agreed_.sizes.back()); !joined)
+    return report_of(Report::Kind::kUntold, joined.error().message);
+  {
+    const std::lock_guard lock(mutex_);
+    has_joined_ = true;
+  }
+  peer_->tell({.kind = Message::Kind::kJoined, .report = {}});
+  enter("waiting for the other side to join");
+  if (!peer_->wait_for_join(std::min(deadline_, clock_.steady() + kBehind)))
+    return report_of(Report::Kind::kUntold, "the other side has not joined");
+  if (peer_->has_ended_early()) return report_of(Report::Kind::kGaveUp, {});
+  return std::nullopt;
+}
+
+Report Pair::measure_with(AllReduce& gpus) {
+  enter("running all_reduce");
+  const auto gives_up = [this] { return peer_->has_ended_early(); };
+  auto figures = measure(gpus, agreed_.sizes, gives_up, clock_);
+  if (figures)
+    return {.kind = Report::Kind::kMeasured, .words = {}, .figures = *std::move(figures)};
+  const bool gave_up = figures.error().kind == ErrorKind::kCancelled;
+  return report_of(gave_up ? Report::Kind::kGaveUp : Report::Kind::kFailed,
+                   figures.error().message);
+}
+
+Verdict Pair::conclude(const Report& mine) {
+  enter("waiting for the other side's report");
+  peer_->tell(message_of(mine));
+  // Whatever the other side says, nobody can tell then; and it may never say it.
+  if (mine.kind == Report::Kind::kUntold) return verdict_of(mine, {});
+  const bool is_told = peer_->wait_for_report(std::min(deadline_, clock_.steady() + kBehind));
+  if (const auto theirs = peer_->report()) return verdict_of(mine, *theirs);
+  if (is_told) return gone(mine);
+  return verdict_of(mine, report_of(Report::Kind::kHangs, "does not report"));
+}
+
+Verdict Pair::verdict_of(const Report& mine, const Report& theirs) const {
+  std::array<Side, 2> sides{Side{mine_.host, mine}, Side{theirs_.host, theirs}};
+  if (options_.rank == 1) std::swap(sides[0], sides[1]);
+  return judge(agreed_, sides);
+}
+
+// Whatever ended the other process, NCCL sees it as an error here.
+Verdict Pair::gone(const Report& mine) const {
+  return could_not_tell("the other side, " + theirs_.host + ", has gone without a word" +
+                        (mine.words.empty() ? "" : "; here: " + mine.words));
+}
+
+bool Pair::is_left_alone() {
+  const std::lock_guard lock(mutex_);
+  return peer_ && peer_->has_ended_early();
+}
+
+Verdict Pair::end_now() {
+  const std::lock_guard lock(mutex_);
+  const auto limit = std::chrono::duration_cast<std::chrono::seconds>(options_.timeout);
+  const std::string words =
+      std::string("stuck while ") + stage_ + ", within " + std::to_string(limit.count()) + " s";
+  if (!peer_) return could_not_tell(words);
+  if (peer_->is_gone()) return gone(report_of(Report::Kind::kGaveUp, words));
+  const auto theirs = peer_->report();
+  if (theirs && peer_->has_ended_early())
+    return verdict_of(report_of(Report::Kind::kGaveUp, words), *theirs);
+  const bool both_joined = has_joined_ && peer_->has_joined();
+  const Report mine = report_of(both_joined ? Report::Kind::kHangs : Report::Kind::kUntold, words);
+  peer_->tell(message_of(mine));
+  return verdict_of(mine, report_of(Report::Kind::kGaveUp, {}));
+}
+
+}  // namespace gpuward::exporter::nccl_pair

@@ -1,0 +1,79 @@
+#include "exporter/nccl_pair/verdict.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/json.h"
+#include "core/runtime/text.h"
+#include "exporter/checks/nccl_outcome.h"
+
+namespace gpuward::exporter::nccl_pair {
+namespace {
+
+constexpr std::size_t kMostDetails = 1024;
+
+Verdict told(CheckStatus status, const std::string& details) {
+  return {status, to_valid_utf8(details, kMostDetails)};
+}
+
+bool any_side(const std::array<Side, 2>& sides, Report::Kind kind) {
+  return std::ranges::any_of(sides, [&](const Side& side) { return side.report.kind == kind; });
+}
+
+// "node-a: ncclAllReduce: unhandled cuda error; node-b: ...", of those that have words.
+std::string failures_of(const std::array<Side, 2>& sides) {
+  std::string words;
+  for (const Side& side : sides) {
+    if (side.report.words.empty() || side.report.kind == Report::Kind::kGaveUp) continue;
+    words += (words.empty() ? "" : "; ") + side.host + ": " + side.report.words;
+  }
+  return words;
+}
+
+Verdict judge_figures(const Agreed& agreed, const std::string& what,
+                      const std::array<Side, 2>& sides) {
+  for (const Side& side : sides) {
+    if (side.report.figures.nanoseconds.size() != agreed.sizes.size())
+      return could_not_tell(side.host + " has measured other sizes");
+  }
+  const auto& [first, second] = sides;
+  const std::uint64_t wrong =
+      first.report.figures.wrong_values + second.report.figures.wrong_values;
+  if (wrong != 0)
+    return told(CheckStatus::kFail, what + ": " + std::to_string(wrong) + " results are wrong");
+  const BestSize best = best_of(first.report.figures, second.report.figures, 2 * agreed.gpus);
+  const bool is_enough = best.bus_bandwidth >= agreed.min_bus_bandwidth;
+  return told(is_enough ? CheckStatus::kPass : CheckStatus::kFail,
+              what + ": bus bandwidth " + gigabytes_per_second(best.bus_bandwidth) + " at " +
+                  size_text(best.bytes) + ", wanted are " +
+                  gigabytes_per_second(agreed.min_bus_bandwidth));
+}
+
+}  // namespace
+
+Verdict could_not_tell(std::string details) {
+  return told(CheckStatus::kError, std::move(details));
+}
+
+Verdict judge(const Agreed& agreed, const std::array<Side, 2>& sides) {
+  if (any_side(sides, Report::Kind::kUntold)) return could_not_tell(failures_of(sides));
+  const std::string what = "all_reduce of NCCL " + nccl_version_text(agreed.nccl_version) +
+                           " over " + std::to_string(agreed.gpus) + " GPUs each of " +
+                           sides[0].host + " and " + sides[1].host;
+  if (any_side(sides, Report::Kind::kFailed) || any_side(sides, Report::Kind::kHangs))
+    return told(CheckStatus::kFail, what + ": " + failures_of(sides));
+  if (any_side(sides, Report::Kind::kGaveUp)) return could_not_tell(what + " was given up");
+  return judge_figures(agreed, what, sides);
+}
+
+std::string verdict_line(const Verdict& verdict, const std::string& host, WallTime now) {
+  return dump_json({{"timestamp", to_rfc3339(std::chrono::floor<std::chrono::seconds>(now))},
+                    {"hostname", host},
+                    {"check", "5-nccl-pair"},
+                    {"status", to_string(verdict.status)},
+                    {"details", verdict.details},
+                    {"severity", ""}});
+}
+
+}  // namespace gpuward::exporter::nccl_pair

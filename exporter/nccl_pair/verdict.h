@@ -1,0 +1,45 @@
+// What the reports of both sides say of the pair. Pure, and the same on both sides for the same
+// reports. Used by Pair; its words are for people, its status for the remediator.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "core/model/check_result.h"
+#include "exporter/nccl_pair/message.h"
+
+namespace gpuward::exporter::nccl_pair {
+
+// kPass, kFail, or kError where nothing is said of the two nodes.
+struct Verdict {
+  CheckStatus status = CheckStatus::kError;
+  std::string details;  // valid UTF-8, at most 1 KiB
+};
+
+[[nodiscard]] Verdict could_not_tell(std::string details);
+
+struct Side {
+  std::string host;
+  Report report;
+};
+
+// What both sides have agreed on.
+struct Agreed {
+  unsigned gpus = 0;  // of a side
+  int nccl_version = 0;
+  double min_bus_bandwidth = 0;
+  std::span<const std::uint64_t> sizes;
+};
+
+// `sides` by rank. What one of them could not tell says nothing; else a failure or a hang of either
+// fails the pair; else wrong values or the slower side's times do.
+[[nodiscard]] Verdict judge(const Agreed& agreed, const std::array<Side, 2>& sides);
+
+// The line of JSON that the command ends with: like a check's (result_files.h), with the status as
+// the remediator looks for it in a Job's last words: "pass", "fail" or "error".
+[[nodiscard]] std::string verdict_line(const Verdict& verdict, const std::string& host,
+                                       WallTime now);
+
+}  // namespace gpuward::exporter::nccl_pair
