@@ -19,7 +19,6 @@ using Address = unsigned long long;  // CUdeviceptr
 // CUresult.
 using ReturnCode = int;
 constexpr ReturnCode kSuccess = 0;
-constexpr ReturnCode kNoDevice = 100;
 constexpr ReturnCode kNotReady = 600;
 
 // CU_STREAM_DEFAULT: what such a stream does comes after what the default stream was given before,

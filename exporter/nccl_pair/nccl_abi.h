@@ -1,5 +1,6 @@
 // NCCL's interface as far as an all_reduce needs it, declared by hand. Facts: src/nccl.h.in of
-// github.com/NVIDIA/nccl at 021e804; the same since NCCL 2.4. Included in nccl_all_reduce.cpp only.
+// github.com/NVIDIA/nccl at 021e804; all of it is there since NCCL 2.13. Included in
+// nccl_all_reduce.cpp only.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +30,7 @@ struct Symbols {
 
   LibraryCall<ReturnCode(int*)> version{lookup, "ncclGetVersion"};
   LibraryCall<const char*(ReturnCode)> error_string{lookup, "ncclGetErrorString"};
+  LibraryCall<const char*(Communicator)> last_error{lookup, "ncclGetLastError"};
   LibraryCall<ReturnCode(Id*)> make_id{lookup, "ncclGetUniqueId"};
   LibraryCall<ReturnCode()> begin_group{lookup, "ncclGroupStart"};
   LibraryCall<ReturnCode()> end_group{lookup, "ncclGroupEnd"};

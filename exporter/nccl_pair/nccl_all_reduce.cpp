@@ -158,21 +158,28 @@ class NcclAllReduce final : public AllReduce {
   }
 
  private:
-  // CUDA's words for a code, and NCCL's.
+  // "cuInit: no CUDA-capable device is detected".
   template <typename Call>
   [[nodiscard]] Status said(const Call& call, int code) const {
     if (code == 0) return {};
     const bool is_nccl = std::strncmp(call.name(), "nccl", 4) == 0;
+    const std::string words = is_nccl ? nccl_words(code) : cuda_words(code);
+    return fail(ErrorKind::kUnavailable, std::string(call.name()) + ": " + words);
+  }
+
+  [[nodiscard]] std::string cuda_words(int code) const {
     const char* words = nullptr;
-    if (is_nccl) {
-      words = nccl_.error_string(code);
-    } else if (cuda_.error_string(code, &words) != cuda::kSuccess) {
-      words = nullptr;
-    }
-    const ErrorKind kind =
-        !is_nccl && code == cuda::kNoDevice ? ErrorKind::kNotFound : ErrorKind::kUnavailable;
-    return fail(kind, std::string(call.name()) + ": " +
-                          (words == nullptr ? "error " + std::to_string(code) : words));
+    const bool has_words = cuda_.error_string(code, &words) == cuda::kSuccess && words != nullptr;
+    return has_words ? words : "error " + std::to_string(code);
+  }
+
+  // NCCL's last warning says more than the code's name: which network, which other end.
+  [[nodiscard]] std::string nccl_words(int code) const {
+    const char* const words = nccl_.error_string(code);
+    const char* const last = nccl_.last_error(nullptr);
+    std::string said = words == nullptr ? "error " + std::to_string(code) : words;
+    if (last != nullptr && *last != '\0') said += std::string(": ").append(last);
+    return said;
   }
 
   Status enter(const HeldGpu& gpu) {

@@ -138,6 +138,10 @@ GPUWARD_FAKE const char* ncclGetErrorString(int code) {
                                              : "invalid usage";
 }
 
+GPUWARD_FAKE const char* ncclGetLastError(FakeComm* /*comm*/) {
+  return scene().fault == "fail" ? "NET/IB : no answer from 10.0.0.8" : "";
+}
+
 GPUWARD_FAKE int ncclGetUniqueId(FakeNcclId* id) {
   *id = {};
   std::snprintf(id->internal, sizeof id->internal, "id-%d", static_cast<int>(::getpid()));

@@ -21,8 +21,7 @@ enum FakeNcclReturn : int {
   kFakeNcclUnhandledCudaError = 1,
   kFakeNcclSystemError = 2,
   kFakeNcclInvalidArgument = 4,
-  kFakeNcclInvalidUsage = 5,
-  kFakeNcclInProgress = 7
+  kFakeNcclInvalidUsage = 5
 };
 
 constexpr int kFakeNcclFloat32 = 7;

@@ -43,6 +43,28 @@ TEST(Flags, SayWhichChecksAQuarantineRunsAndWhatItsPassClears) {
   EXPECT_EQ(std::get<int>(parse({"quarantine", "--checks=1"})), 2);
 }
 
+// The remediator's Jobs are written like this.
+TEST(Flags, SayHowTwoNodesAreMeasuredTogether) {
+  const auto pair = [](std::vector<const char*> more) {
+    more.insert(more.begin(), {"nccl-pair", "--rank=1", "--address=fd00::7", "--port=29400",
+                               "--token=3f9a", "--min-bus-bandwidth=387.5"});
+    return more;
+  };
+  const Flags flags = parsed(pair({"--timeout=90s"}));
+  EXPECT_EQ(flags.command, Command::kNcclPair);
+  EXPECT_EQ(flags.nccl_pair.rank, 1);
+  EXPECT_EQ(flags.nccl_pair.address, "fd00::7");
+  EXPECT_EQ(flags.nccl_pair.port, 29400);
+  EXPECT_EQ(flags.nccl_pair.token, "3f9a");
+  EXPECT_EQ(flags.nccl_pair.min_bus_bandwidth, 387.5);
+  EXPECT_EQ(flags.nccl_pair.timeout, std::chrono::seconds(90));
+  EXPECT_EQ(flags.nccl_pair.join_timeout, std::chrono::minutes(5));
+  EXPECT_EQ(flags.nccl_pair.gpus, 0);
+  EXPECT_EQ(parsed(pair({"--gpus=4"})).nccl_pair.gpus, 4);
+  EXPECT_EQ(std::get<int>(parse({"nccl-pair", "--rank=0"})), 2) << "the rest is needed too";
+  EXPECT_EQ(std::get<int>(parse(pair({"--address=node-a"}))), 2);
+}
+
 TEST(Flags, AreAllRead) {
   const Flags flags =
       parsed({"--web.config.file=w", "--config.file=c", "--kernel-log.path=k", "--gpu.simulate=g",

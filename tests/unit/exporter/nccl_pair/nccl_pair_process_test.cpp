@@ -164,7 +164,8 @@ TEST_F(NcclPairProcess, FailsOnBothSidesWhereNcclFailsOnOne) {
   const Both both = run({}, "fault=fail");
 
   expect_both(both, 1, "fail");
-  EXPECT_THAT(both.first.details, HasSubstr("node-a: ncclAllReduce: unhandled cuda error"));
+  EXPECT_THAT(both.first.details,
+              HasSubstr("node-a: ncclAllReduce: unhandled cuda error: NET/IB : no answer"));
   EXPECT_EQ(both.first.details, both.second.details);
 }
 

@@ -1,0 +1,281 @@
+// One side of a pair against another, and against whoever only says to be one.
+#include "exporter/nccl_pair/pair.h"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "tests/support/ports.h"
+#include "tests/support/wait.h"
+#include "tests/unit/exporter/nccl_pair/fake_all_reduce.h"
+
+namespace gpuward::exporter::nccl_pair {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr auto kSoon = 20s;
+constexpr const char* kToken = "of this pair";
+
+class PairTest : public testing::Test {
+ protected:
+  Options options(int rank) const {
+    Options options;
+    options.rank = rank;
+    options.address = "127.0.0.1";
+    options.port = port_;
+    options.token = kToken;
+    options.min_bus_bandwidth = 0;
+    options.timeout = 60s;
+    options.join_timeout = 20s;
+    return options;
+  }
+  static Pair::OpenGpus having(const FakeAllReduce& gpus) {
+    return [&gpus]() -> Result<std::unique_ptr<AllReduce>> {
+      return std::make_unique<FakeAllReduce>(gpus);
+    };
+  }
+  Verdict run(Pair& pair, const FakeAllReduce& gpus = {}) const { return pair.run(having(gpus)); }
+
+  [[nodiscard]] Link::Deadline soon() const { return clock_.steady() + kSoon; }
+  // To rank 0, which may not listen yet.
+  Link knock() {
+    const auto endpoint = parse_endpoint("127.0.0.1", port_);
+    EXPECT_TRUE(endpoint);
+    Result<Link> link = fail(ErrorKind::kUnavailable, "");
+    EXPECT_TRUE(support::poll_until(
+        [&] { return (link = Link::connect(*endpoint, clock_, soon())).has_value(); }, kSoon));
+    return *std::move(link);
+  }
+  static Greeting greeting_of_rank_1() {
+    return {.version = kProtocolVersion,
+            .proof = proof_of(kToken, 1),
+            .terms = {.host = "node-b",
+                      .gpus = 8,
+                      .nccl_version = 22304,
+                      .most_bytes = kSizes.back(),
+                      .min_bus_bandwidth = 0},
+            .id = {},
+            .refused = {}};
+  }
+  void say(Link& link, const auto& what) const { EXPECT_TRUE(link.send(encode(what), soon())); }
+  // As rank 1 whom rank 0 has let in.
+  Link let_in() {
+    Link link = knock();
+    say(link, greeting_of_rank_1());
+    const auto answer = link.receive(soon());
+    EXPECT_TRUE(answer && decode_greeting(*answer) && decode_greeting(*answer)->id);
+    say(link, Message{});
+    return link;
+  }
+  static Message joined() { return {.kind = Message::Kind::kJoined, .report = {}}; }
+  static Message report(Report::Kind kind, std::string words = {}) {
+    return {.kind = Message::Kind::kReport,
+            .report = {.kind = kind, .words = std::move(words), .figures = {}}};
+  }
+  // What rank 0 comes to while `other` plays rank 1; `other`'s link stays open until then.
+  Verdict verdict_with(const std::function<void(Link&)>& other, const FakeAllReduce& gpus = {}) {
+    Pair pair(options(0), "node-a", clock_, log_);
+    Verdict verdict;
+    std::jthread side([&] { verdict = run(pair, gpus); });
+    Link link = let_in();
+    other(link);
+    side.join();
+    return verdict;
+  }
+
+  SystemClock clock_;
+  Log log_{LogLevel::kError, LogFormat::kLogfmt};
+  int port_ = support::free_port();
+};
+
+TEST_F(PairTest, BothSidesComeToTheSameVerdict) {
+  Pair first(options(0), "node-a", clock_, log_);
+  Pair second(options(1), "node-b", clock_, log_);
+  Verdict one;
+  std::jthread side([&] { one = run(first); });
+  const Verdict other = run(second);
+  side.join();
+
+  EXPECT_EQ(one.status, CheckStatus::kPass) << one.details;
+  EXPECT_EQ(one.details, other.details);
+}
+
+TEST_F(PairTest, TheSmallerMemoryDecidesTheSizes) {
+  FakeAllReduce little;
+  little.bytes_free = kSizes.front();
+  const Verdict verdict = verdict_with(
+      [&](Link& link) {
+        say(link, joined());
+        Message measured = report(Report::Kind::kMeasured);
+        measured.report.figures.nanoseconds = {1'000'000};
+        say(link, measured);
+      },
+      little);
+
+  EXPECT_EQ(verdict.status, CheckStatus::kPass) << verdict.details;
+  EXPECT_THAT(verdict.details, HasSubstr("at 128 MiB"));
+}
+
+TEST_F(PairTest, FiguresOfOtherSizesTellNothing) {
+  const Verdict verdict = verdict_with([&](Link& link) {
+    say(link, joined());
+    Message measured = report(Report::Kind::kMeasured);
+    measured.report.figures.nanoseconds = {1'000'000};
+    say(link, measured);
+  });
+
+  EXPECT_EQ(verdict.status, CheckStatus::kError);
+  EXPECT_THAT(verdict.details, HasSubstr("node-b has measured other sizes"));
+}
+
+TEST_F(PairTest, AFailureOfTheOtherSideIsOne) {
+  const Verdict verdict = verdict_with([&](Link& link) {
+    say(link, joined());
+    say(link, report(Report::Kind::kFailed, "cuStreamQuery: uncorrectable ECC error"));
+  });
+
+  EXPECT_EQ(verdict.status, CheckStatus::kFail);
+  EXPECT_THAT(verdict.details, HasSubstr("node-b: cuStreamQuery: uncorrectable ECC error"));
+}
+
+TEST_F(PairTest, AFailureOfWhoHasNotJoinedIsNotBelieved) {
+  const Verdict verdict = verdict_with(
+      [&](Link& link) { say(link, report(Report::Kind::kFailed, "it is node-a's fault")); });
+
+  EXPECT_EQ(verdict.status, CheckStatus::kError);
+  EXPECT_THAT(verdict.details, HasSubstr("has gone without a word"));
+}
+
+TEST_F(PairTest, WhoSaysWhatItMayNotIsTakenForGone) {
+  for (const std::string nonsense :
+       {"{\"joined\":true}\n{\"joined\":true}\n", "{\"joined\":true}\nhello\n",
+        "{\"joined\":true}\n{\"ready\":true}\n"}) {
+    port_ = support::free_port();
+    const Verdict verdict = verdict_with([&](Link& link) {
+      EXPECT_TRUE(link.send(nonsense, soon()));
+      // Ours has nothing to wait for but the other side.
+      static_cast<void>(link.receive(soon()));
+    });
+    EXPECT_EQ(verdict.status, CheckStatus::kError) << nonsense << verdict.details;
+  }
+}
+
+TEST_F(PairTest, AllReduceIsGivenUpOnceTheOtherSideHasFailed) {
+  FakeAllReduce stuck;
+  stuck.on_run = [](std::uint64_t, unsigned, const GivesUp& gives_up) -> Status {
+    if (!support::poll_until(gives_up, kSoon)) return {};
+    return fail(ErrorKind::kCancelled, "given up");
+  };
+  const Verdict verdict = verdict_with(
+      [&](Link& link) {
+        say(link, joined());
+        say(link, report(Report::Kind::kHangs, "stuck"));
+      },
+      stuck);
+
+  EXPECT_EQ(verdict.status, CheckStatus::kFail);
+  EXPECT_THAT(verdict.details, HasSubstr("node-b: stuck"));
+}
+
+// NCCL fails on this side whenever the other process ends, whoever has ended it.
+TEST_F(PairTest, AnErrorOfNcclBecauseTheOtherSideHasEndedTellsNothing) {
+  std::atomic<bool> is_running = false;
+  FakeAllReduce broken;
+  broken.on_run = [&](std::uint64_t, unsigned, const GivesUp& gives_up) -> Status {
+    is_running = true;
+    EXPECT_TRUE(support::poll_until(gives_up, kSoon));
+    return fail(ErrorKind::kUnavailable, "ncclAllReduce: remote process exited");
+  };
+  const Verdict verdict = verdict_with(
+      [&](Link& link) {
+        say(link, joined());
+        EXPECT_TRUE(support::poll_until([&] { return is_running.load(); }, kSoon));
+        link.hang_up();
+      },
+      broken);
+
+  EXPECT_EQ(verdict.status, CheckStatus::kError);
+  EXPECT_THAT(verdict.details, AllOf(HasSubstr("has gone without a word"),
+                                     HasSubstr("here: ncclAllReduce: remote process exited")));
+}
+
+TEST_F(PairTest, WhoCannotJoinSaysSoAndTellsNothing) {
+  FakeAllReduce broken;
+  broken.on_join = [] { return fail(ErrorKind::kUnavailable, "ncclCommInitRank: no network"); };
+  std::string heard;
+  const Verdict verdict =
+      verdict_with([&](Link& link) { heard = link.receive(soon()).value_or("nothing"); }, broken);
+
+  EXPECT_EQ(verdict.status, CheckStatus::kError);
+  EXPECT_THAT(heard, AllOf(HasSubstr("untold"), HasSubstr("ncclCommInitRank: no network")));
+}
+
+TEST_F(PairTest, WhoeverWatchesTheTimeEndsAHangAndTheOtherSideIsTold) {
+  std::atomic<bool> is_running = false;
+  std::atomic<bool> is_over = false;
+  FakeAllReduce stuck;
+  stuck.on_run = [&](std::uint64_t, unsigned, const GivesUp&) -> Status {
+    is_running = true;
+    EXPECT_TRUE(support::poll_until([&] { return is_over.load(); }, kSoon));
+    return fail(ErrorKind::kCancelled, "the test is over");
+  };
+  Pair pair(options(0), "node-a", clock_, log_);
+  std::jthread side([&] { static_cast<void>(run(pair, stuck)); });
+  Link link = let_in();
+  say(link, joined());
+  EXPECT_TRUE(support::poll_until([&] { return is_running.load(); }, kSoon));
+  EXPECT_FALSE(pair.is_left_alone());
+
+  const Verdict verdict = pair.end_now();
+
+  EXPECT_EQ(verdict.status, CheckStatus::kFail);
+  EXPECT_THAT(verdict.details, HasSubstr("node-a: stuck while running all_reduce"));
+  EXPECT_THAT(link.receive(soon()).value_or(""), HasSubstr("joined"));
+  EXPECT_THAT(link.receive(soon()).value_or(""), HasSubstr("hangs"));
+  link.hang_up();
+  EXPECT_TRUE(support::poll_until([&] { return pair.is_left_alone(); }, kSoon));
+  is_over = true;
+}
+
+TEST_F(PairTest, BeforeTheOtherSideHasComeNobodyCanTell) {
+  Pair pair(options(0), "node-a", clock_, log_);
+
+  EXPECT_FALSE(pair.is_left_alone());
+  EXPECT_EQ(pair.end_now().status, CheckStatus::kError);
+}
+
+TEST_F(PairTest, RankOneThatCameAndWentIsWaitedForAgain) {
+  Pair pair(options(0), "node-a", clock_, log_);
+  Verdict verdict;
+  std::jthread side([&] { verdict = run(pair); });
+  {
+    Link early = knock();
+    say(early, greeting_of_rank_1());
+    EXPECT_TRUE(early.receive(soon()));
+  }  // before it was ready
+  Link link = let_in();
+  say(link, joined());
+  say(link, report(Report::Kind::kUntold, "the second one"));
+  side.join();
+
+  EXPECT_THAT(verdict.details, HasSubstr("the second one"));
+}
+
+TEST_F(PairTest, WhoSaysNothingHoldsTheListenerUpForSecondsOnly) {
+  Pair pair(options(0), "node-a", clock_, log_);
+  Verdict verdict;
+  std::jthread side([&] { verdict = run(pair); });
+  const Link silent = knock();
+  Link link = let_in();
+  say(link, joined());
+  say(link, report(Report::Kind::kUntold, "after the silent one"));
+  side.join();
+
+  EXPECT_THAT(verdict.details, HasSubstr("after the silent one"));
+}
+
+}  // namespace
+}  // namespace gpuward::exporter::nccl_pair

@@ -1,0 +1,95 @@
+#include "exporter/nccl_pair/verdict.h"
+
+#include <gmock/gmock.h>
+
+#include "core/runtime/json.h"
+
+namespace gpuward::exporter::nccl_pair {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using Kind = Report::Kind;
+
+// 128 MiB twenty times in so many milliseconds, over two GPUs.
+Report in_milliseconds(std::uint64_t ms, std::uint64_t wrong = 0) {
+  return {.kind = Kind::kMeasured,
+          .words = {},
+          .figures = {.nanoseconds = {ms * 1'000'000}, .wrong_values = wrong}};
+}
+
+Report report(Kind kind) { return {.kind = kind, .words = "its words", .figures = {}}; }
+
+Verdict judged(const Report& first, const Report& second, double wanted = 100) {
+  const Agreed agreed{.gpus = 1,
+                      .nccl_version = 22304,
+                      .min_bus_bandwidth = wanted,
+                      .sizes = sizes_within(kSizes.front())};
+  return judge(agreed, {Side{"node-a", first}, Side{"node-b", second}});
+}
+
+TEST(PairVerdict, PassesWhatIsFastEnoughOnTheSlowerSide) {
+  // 2.68 GB in 10 ms are 268 GB/s, in 20 ms 134, in 40 ms 67.
+  EXPECT_EQ(judged(in_milliseconds(10), in_milliseconds(20)).status, CheckStatus::kPass);
+  EXPECT_EQ(judged(in_milliseconds(10), in_milliseconds(40)).status, CheckStatus::kFail);
+  EXPECT_EQ(judged(in_milliseconds(40), in_milliseconds(10)).status, CheckStatus::kFail);
+  EXPECT_THAT(judged(in_milliseconds(20), in_milliseconds(10)).details,
+              AllOf(HasSubstr("NCCL 2.23.4"), HasSubstr("1 GPUs each of node-a and node-b"),
+                    HasSubstr("134.2 GB/s at 128 MiB"), HasSubstr("wanted are 100.0 GB/s")));
+}
+
+TEST(PairVerdict, FailsForWrongValuesHoweverFast) {
+  const Verdict verdict = judged(in_milliseconds(1), in_milliseconds(1, 3));
+  EXPECT_EQ(verdict.status, CheckStatus::kFail);
+  EXPECT_THAT(verdict.details, HasSubstr("3 results are wrong"));
+}
+
+TEST(PairVerdict, IsTheWorstThatASideCanTell) {
+  const Report measured = in_milliseconds(1);
+  struct Case {
+    Report first, second;
+    CheckStatus status;
+  };
+  for (const Case& one :
+       std::vector<Case>{{report(Kind::kFailed), measured, CheckStatus::kFail},
+                         {report(Kind::kHangs), measured, CheckStatus::kFail},
+                         {report(Kind::kFailed), report(Kind::kGaveUp), CheckStatus::kFail},
+                         {report(Kind::kHangs), report(Kind::kHangs), CheckStatus::kFail},
+                         {report(Kind::kUntold), measured, CheckStatus::kError},
+                         {report(Kind::kUntold), report(Kind::kFailed), CheckStatus::kError},
+                         {report(Kind::kUntold), report(Kind::kGaveUp), CheckStatus::kError},
+                         {report(Kind::kGaveUp), measured, CheckStatus::kError}}) {
+    EXPECT_EQ(judged(one.first, one.second).status, one.status);
+    EXPECT_EQ(judged(one.second, one.first).status, one.status) << "whichever side it is";
+  }
+}
+
+TEST(PairVerdict, SaysWhoseWordsTheyAre) {
+  EXPECT_THAT(judged(report(Kind::kGaveUp), report(Kind::kFailed)).details,
+              AllOf(HasSubstr("node-b: its words"), Not(HasSubstr("node-a: its words"))));
+  EXPECT_EQ(judged(report(Kind::kUntold), report(Kind::kGaveUp)).details, "node-a: its words");
+}
+
+TEST(PairVerdict, TakesNoOtherSizesThanWereAgreed) {
+  Report more = in_milliseconds(1);
+  more.figures.nanoseconds.push_back(1);
+  EXPECT_EQ(judged(in_milliseconds(1), more).status, CheckStatus::kError);
+}
+
+TEST(PairVerdict, IsALineThatFitsALastWord) {
+  const Verdict verdict = could_not_tell(std::string(5'000, '"') + "\xff\n");
+
+  const std::string line = verdict_line(verdict, "node-a", WallTime{});
+
+  EXPECT_LT(line.size(), 4096U);
+  const auto json = parse_json(line);
+  ASSERT_TRUE(json);
+  EXPECT_EQ(string_at(*json, "check"), "5-nccl-pair");
+  EXPECT_EQ(string_at(*json, "status"), "error");
+  EXPECT_EQ(string_at(*json, "hostname"), "node-a");
+  EXPECT_EQ(string_at(*json, "timestamp"), "1970-01-01T00:00:00Z");
+}
+
+}  // namespace
+}  // namespace gpuward::exporter::nccl_pair
