@@ -105,7 +105,7 @@ Try go_there(const Meeting& meeting, const Endpoint& endpoint) {
     return turned_away(theirs->refused.empty() ? "the token of what answers is another pair's"
                                                : "rank 0 refuses: " + theirs->refused);
   }
-  if (std::string why = difference_of(mine, *theirs); !why.empty())
+  if (const std::string why = difference_of(mine, *theirs); !why.empty())
     return fail(ErrorKind::kInvalid, why + " (" + theirs->terms.host + ")");
   if (!theirs->id) return fail(ErrorKind::kInvalid, "rank 0 refuses: " + theirs->refused);
   if (auto status = link->send(encode(Message{}), now() + kForLine); !status)

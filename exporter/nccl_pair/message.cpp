@@ -82,8 +82,7 @@ std::optional<Terms> terms_from(const Json& json) {
   terms.nccl_version = static_cast<int>(*nccl);
   terms.most_bytes = *bytes;
   terms.min_bus_bandwidth = bandwidth.get<double>();
-  if (!(terms.min_bus_bandwidth >= 0 && terms.min_bus_bandwidth <= kMostBandwidth))
-    return std::nullopt;
+  if (terms.min_bus_bandwidth < 0 || terms.min_bus_bandwidth > kMostBandwidth) return std::nullopt;
   return terms;
 }
 

@@ -28,8 +28,8 @@ float sent_by(unsigned rank, std::size_t part) {
 }
 
 float sum_over(unsigned ranks, std::size_t part) {
-  return static_cast<float>(ranks * (ranks + 1) / 2 +
-                            kPartStep * static_cast<unsigned>(part) * ranks);
+  const unsigned of_ranks = ranks * (ranks + 1) / 2;
+  return static_cast<float>(of_ranks + kPartStep * static_cast<unsigned>(part) * ranks);
 }
 
 struct PartOfBuffer {
@@ -111,7 +111,7 @@ class NcclAllReduce final : public AllReduce {
   }
 
   Status fill(std::uint64_t bytes) override {
-    for (HeldGpu& gpu : gpus_) {
+    for (const HeldGpu& gpu : gpus_) {
       if (auto status = enter(gpu); !status) return status;
       const unsigned spoilt = std::bit_cast<unsigned>(std::numeric_limits<float>::quiet_NaN());
       if (auto status = set(gpu.receive, spoilt, bytes / sizeof(float)); !status) return status;
@@ -134,7 +134,7 @@ class NcclAllReduce final : public AllReduce {
       });
       if (!status) return status;
     }
-    for (HeldGpu& gpu : gpus_) {
+    for (const HeldGpu& gpu : gpus_) {
       if (auto status = wait_for(gpu, gives_up); !status) return status;
     }
     return {};
@@ -143,7 +143,7 @@ class NcclAllReduce final : public AllReduce {
   Result<std::uint64_t> wrong_values(std::uint64_t bytes) override {
     std::uint64_t wrong = 0;
     std::vector<float> window(kWindow);
-    for (HeldGpu& gpu : gpus_) {
+    for (const HeldGpu& gpu : gpus_) {
       if (auto status = enter(gpu); !status) return std::unexpected(status.error());
       for (std::size_t part = 0; part < kParts; ++part) {
         const cuda::Address from = gpu.receive + part_of(bytes, part).window(part) * sizeof(float);

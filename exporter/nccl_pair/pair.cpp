@@ -136,13 +136,13 @@ bool Pair::is_left_alone() {
 Verdict Pair::end_now() {
   const std::lock_guard lock(mutex_);
   const auto limit = std::chrono::duration_cast<std::chrono::seconds>(options_.timeout);
-  const std::string words =
-      std::string("stuck while ") + stage_ + ", within " + std::to_string(limit.count()) + " s";
+  const std::string still = std::string("still ") + stage_;
+  const std::string words = still + " after " + std::to_string(limit.count()) + " s";
   if (!peer_) return could_not_tell(words);
-  if (peer_->is_gone()) return gone(report_of(Report::Kind::kGaveUp, words));
+  if (peer_->is_gone()) return gone(report_of(Report::Kind::kGaveUp, still));
   const auto theirs = peer_->report();
   if (theirs && peer_->has_ended_early())
-    return verdict_of(report_of(Report::Kind::kGaveUp, words), *theirs);
+    return verdict_of(report_of(Report::Kind::kGaveUp, still), *theirs);
   const bool both_joined = has_joined_ && peer_->has_joined();
   const Report mine = report_of(both_joined ? Report::Kind::kHangs : Report::Kind::kUntold, words);
   peer_->tell(message_of(mine));

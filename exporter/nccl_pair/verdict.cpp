@@ -1,7 +1,6 @@
 #include "exporter/nccl_pair/verdict.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
@@ -52,9 +51,7 @@ Verdict judge_figures(const Agreed& agreed, const std::string& what,
 
 }  // namespace
 
-Verdict could_not_tell(std::string details) {
-  return told(CheckStatus::kError, std::move(details));
-}
+Verdict could_not_tell(const std::string& details) { return told(CheckStatus::kError, details); }
 
 Verdict judge(const Agreed& agreed, const std::array<Side, 2>& sides) {
   if (any_side(sides, Report::Kind::kUntold)) return could_not_tell(failures_of(sides));

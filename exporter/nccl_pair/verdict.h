@@ -18,7 +18,7 @@ struct Verdict {
   std::string details;  // valid UTF-8, at most 1 KiB
 };
 
-[[nodiscard]] Verdict could_not_tell(std::string details);
+[[nodiscard]] Verdict could_not_tell(const std::string& details);
 
 struct Side {
   std::string host;

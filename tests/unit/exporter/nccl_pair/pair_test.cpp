@@ -232,7 +232,7 @@ TEST_F(PairTest, WhoeverWatchesTheTimeEndsAHangAndTheOtherSideIsTold) {
   const Verdict verdict = pair.end_now();
 
   EXPECT_EQ(verdict.status, CheckStatus::kFail);
-  EXPECT_THAT(verdict.details, HasSubstr("node-a: stuck while running all_reduce"));
+  EXPECT_THAT(verdict.details, HasSubstr("node-a: still running all_reduce"));
   EXPECT_THAT(link.receive(soon()).value_or(""), HasSubstr("joined"));
   EXPECT_THAT(link.receive(soon()).value_or(""), HasSubstr("hangs"));
   link.hang_up();
