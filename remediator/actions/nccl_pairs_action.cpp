@@ -60,7 +60,8 @@ StepProgress pairs_running(const StepOrder& order, std::string message) {
 std::string nodes_text(const std::vector<Fellow>& fellows) {
   std::string text;
   for (std::size_t i = 0; i < fellows.size() && i < kMostWaitedFor; ++i)
-    text += (i == 0 ? "" : ", ") + fellows[i].remediation.node;
+    text += (i == 0 ? "" : ", ") + fellows[i].remediation.node + " (" +
+            std::string(to_string(fellows[i].remediation.status.phase)) + ")";
   if (fellows.size() <= kMostWaitedFor) return text;
   return text + " and " + std::to_string(fellows.size() - kMostWaitedFor) + " more";
 }

@@ -1,8 +1,11 @@
 // Three nodes of one job of which one is ill, by the real gpuward-remediator: each passes the test
 // of its own, and NCCL between two of them each tells which it is.
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <regex>
@@ -35,7 +38,7 @@ constexpr const char* kPairsPolicy =
     "  pool: {percent: 100}\n"
     "  zone: {percent: 100}\n"
     "  cordon: {percent: 100}\n"
-    "  storm: {percent: 100}\n"
+    "  storm: {nodes: 9}\n"
     "  breaker: {percent: 100}\n";
 // What the image's program says: whoever is tested with gpu-02 is told so by gpu-02 itself.
 constexpr const char* kExporter =
@@ -164,6 +167,32 @@ class WholePairs : public ::testing::Test {
     return nullptr;
   }
 
+  [[nodiscard]] std::size_t pair_jobs() {
+    const Json jobs = hands_.get(kStageJobs);
+    return static_cast<std::size_t>(std::ranges::count_if(jobs["items"], [](const Json& job) {
+      return string_at(job["metadata"]["labels"], "gpuward.dev/step") == "nccl-pairs";
+    }));
+  }
+  bool is_told_apart() {
+    return phase_of_node("gpu-01") == "Released" && phase_of_node("gpu-03") == "Released" &&
+           phase_of_node("gpu-02") == "Held";
+  }
+  bool play_pairs_until(const std::function<bool()>& is_reached) {
+    return support::poll_until(
+        [&] {
+          turn();
+          return is_reached();
+        },
+        seconds(120));
+  }
+  // Another process that does not have to wait for the end of the lease.
+  void die_and_start_anew() {
+    process_->signal(SIGKILL);
+    ASSERT_TRUE(process_->wait_exit(seconds(20)));
+    hands_.remove("/apis/coordination.k8s.io/v1/namespaces/gpuward/leases/gpuward-remediator");
+    start();
+  }
+
   // The kubelets, the Job controller, the exporters and the Alertmanager.
   void turn() {
     for (const std::string& node : nodes_) {
@@ -181,7 +210,7 @@ class WholePairs : public ::testing::Test {
           std::string(kPodsOfTheJob) + "/" + string_at(pod["metadata"], "name");
       if (pod["metadata"].contains("deletionTimestamp") && hands_.has(path)) hands_.remove(path);
     }
-    kubelet_.turn();
+    if (!kubelets_wait_ || pair_jobs() == 0) kubelet_.turn();
   }
 
   static constexpr const char* kProgram = GPUWARD_BIN_DIR "/gpuward-remediator";
@@ -194,19 +223,14 @@ class WholePairs : public ::testing::Test {
   std::unique_ptr<http::Server> prometheus_;
   JobKubelet kubelet_{hands_, {{"PATH", folder_.path().string() + ":/usr/bin:/bin"}}};
   std::unique_ptr<support::Process> process_;
+  bool kubelets_wait_ = false;  // with the Jobs of pairs
 };
 
 // CONTRACTS E: pairs of nodes.
 TEST_F(WholePairs, ContractEOnlyTheCulpritOfAJobsNodesStaysOut) {
-  start();
+  ASSERT_NO_FATAL_FAILURE(start());
 
-  const bool is_over = support::poll_until(
-      [&] {
-        turn();
-        return phase_of_node("gpu-01") == "Released" && phase_of_node("gpu-03") == "Released" &&
-               phase_of_node("gpu-02") == "Held";
-      },
-      seconds(120));
+  const bool is_over = play_pairs_until([&] { return is_told_apart(); });
 
   ASSERT_TRUE(is_over) << dump_json(hands_.get(kAllRemediations)) << process_->error_output();
   for (const char* node : {"gpu-01", "gpu-03"}) {
@@ -224,6 +248,19 @@ TEST_F(WholePairs, ContractEOnlyTheCulpritOfAJobsNodesStaysOut) {
   EXPECT_THAT(told->output, HasSubstr("no way back: nccl-pairs failed: fails with gpu-01, which "
                                       "passes with gpu-03: gpu-02: "));
   EXPECT_THAT(told->output, HasSubstr("210 GB/s"));
+}
+
+TEST_F(WholePairs, GoOnWhereTheRemediatorDiesBesideTheirJobs) {
+  kubelets_wait_ = true;
+  ASSERT_NO_FATAL_FAILURE(start());
+  ASSERT_TRUE(play_pairs_until([&] { return pair_jobs() > 0; })) << process_->error_output();
+  ASSERT_NO_FATAL_FAILURE(die_and_start_anew());
+  kubelets_wait_ = false;
+
+  const bool is_over = play_pairs_until([&] { return is_told_apart(); });
+
+  ASSERT_TRUE(is_over) << dump_json(hands_.get(kAllRemediations)) << process_->error_output();
+  EXPECT_EQ(pair_jobs(), 4U) << "two tests of two nodes, none made twice";
 }
 
 }  // namespace

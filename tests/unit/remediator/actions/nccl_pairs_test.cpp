@@ -133,7 +133,8 @@ TEST_F(NcclPairs, TakeTheJobsOfATryWhoseAnswersWereLostForTheirs) {
   add("gpu-01");
   add("gpu-02");
   look("gpu-01");
-  ASSERT_TRUE(action_.watch(order("gpu-01")));  // made, and not written down
+  kube_.add_fault({.kind = fakes::FaultKind::kDropAfter, .method = "POST", .skip = 1});
+  EXPECT_FALSE(action_.watch(order("gpu-01")));
 
   play([](const std::string&, const std::string&) { return true; });
 
@@ -271,7 +272,7 @@ TEST_F(NcclPairs, WaitForThoseOnTheirWay) {
   add("gpu-01");
   add_coming("gpu-02");
   look_all(2);
-  EXPECT_EQ(record("gpu-01").message, "waits for gpu-02");
+  EXPECT_EQ(record("gpu-01").message, "waits for gpu-02 (Testing)");
 
   clock_.advance(minutes(25));
   look_all();
@@ -318,7 +319,7 @@ TEST_F(NcclPairs, NeedAHumanWhenTheirTimeIsOver) {
   look("gpu-01");
 
   EXPECT_TRUE(needs_human("gpu-01"));
-  EXPECT_EQ(record("gpu-01").message, "not done in time: waits for gpu-02");
+  EXPECT_EQ(record("gpu-01").message, "not done in time: waits for gpu-02 (Testing)");
 }
 
 TEST_F(NcclPairs, EndTheirJobsWhenTheirTimeIsOverAndSayWhatIsKnown) {
