@@ -50,7 +50,7 @@ class PairPlanner {
       if (is_full || !is(node, PairVerdict::kUntold) || busy_.contains(node)) continue;
       const std::string* const partner = best_partner(node);
       if (partner == nullptr) continue;
-      plan.next.push_back(std::minmax(node, *partner));
+      plan.next.emplace_back(std::minmax(node, *partner));
       busy_.insert({node, *partner});
       ++running_;
     }
@@ -134,7 +134,7 @@ const PairTest* last_of(const std::vector<PairTest>& tests, IsOne is_one) {
   return found == tests.rend() ? nullptr : &*found;
 }
 
-std::string with_words(std::string text, const PairTest* test) {
+std::string with_words(const std::string& text, const PairTest* test) {
   return test == nullptr || test->words.empty() ? text : text + ": " + test->words;
 }
 
@@ -167,7 +167,7 @@ std::string untold_words(const std::string& node, const std::vector<PairTest>& t
   if (!untold.empty()) {
     text += std::string(failed.empty() ? "" : ";") + " the test with " + untold + " told nothing";
   }
-  return with_words(std::move(text), last);
+  return with_words(text, last);
 }
 
 }  // namespace
