@@ -23,6 +23,7 @@ constexpr minutes kLastWords{2};
 // How much longer than the leader's time the others wait: at its end it says what is known by then.
 constexpr minutes kFollowersGrace{1};
 constexpr const char* kToldAtFact = "pairVerdictsAt";
+constexpr const char* kAllIsTold = "all is told; waits for the others to read it";
 
 // 128 bits that nobody guesses: libstdc++ takes them from the system's generator.
 std::string new_token() {
@@ -122,6 +123,12 @@ struct NcclPairsAction::Round {
     }
     std::ranges::sort(nodes);
     return nodes;
+  }
+  // Of those that were told apart nobody is there any more but the leader.
+  bool is_read_by_all(const std::string& leader, const PairVerdicts& told) const {
+    return std::ranges::none_of(group.there, [&](const Fellow& one) {
+      return one.remediation.name != leader && told.contains(one.remediation.node);
+    });
   }
   // Nobody is there or to come with whom it could be tested.
   bool is_alone() const { return group.there.size() == 1 && group.coming.empty(); }
@@ -226,34 +233,37 @@ Result<StepProgress> NcclPairsAction::gather(const StepOrder& order, Round& roun
 Result<StepProgress> NcclPairsAction::lead(const StepOrder& order, Round& round) {
   const auto told = pair_verdicts_in(order.facts);
   if (const auto own = told.find(order.remediation.node); own != told.end()) {
-    const bool is_read = std::ranges::none_of(round.group.there, [&](const Fellow& one) {
-      return one.remediation.name != order.remediation.name && told.contains(one.remediation.node);
-    });
     const auto at = parse_rfc3339(fact_of(order, kToldAtFact));
-    if (is_read || !at || order.now - *at > kLastWords)
+    const bool is_late = !at || order.now - *at > kLastWords;
+    if (is_late || round.is_read_by_all(order.remediation.name, told))
       return pairs_told(order, own->second, round.tests);
-    return pairs_running(order, "all is told; waits for the others to read it");
+    return pairs_running(order, kAllIsTold);
   }
+  if (auto advanced = advance(order, round); !advanced) {
+    if (advanced.error().kind != ErrorKind::kCancelled) return std::unexpected(advanced.error());
+    return pairs_running(order, "waits: " + advanced.error().message);
+  }
+  if (round.is_alone() && !is_told_of(round.tests, order.remediation.node))
+    return alone(order, round);
+  return begin_next(order, round);
+}
+
+// All tests that are under way. kCancelled: no Job may be made now.
+Status NcclPairsAction::advance(const StepOrder& order, Round& round) {
   for (PairTest& test : round.tests) {
     if (test.result != PairResult::kRunning) continue;
     if (auto moved = go_on(order, round, test); !moved) {
-      if (moved.error().kind == ErrorKind::kCancelled)
-        return pairs_running(order, "waits: " + moved.error().message);
-      if (!is_final(moved.error().kind)) return std::unexpected(moved.error());
+      if (!is_final(moved.error().kind)) return moved;
       // So it will be with all others: nobody goes back by a test that cannot be made.
       cut_off(order, test, moved.error().message);
       round.is_over = true;
     }
     if (test.result == PairResult::kFailed) round.news.push_back(failure_text_of(test));
   }
-  if (round.is_over) {
-    for (PairTest& test : round.tests) {
-      if (test.result == PairResult::kRunning) cut_off(order, test, "left");
-    }
+  for (PairTest& test : round.tests) {
+    if (round.is_over && test.result == PairResult::kRunning) cut_off(order, test, "left");
   }
-  if (round.is_alone() && !is_told_of(round.tests, order.remediation.node))
-    return alone(order, round);
-  return begin_next(order, round);
+  return {};
 }
 
 // A test that is under way. A failure that is_final(): no Job can be made.
@@ -329,7 +339,7 @@ StepProgress NcclPairsAction::begin_next(const StepOrder& order, Round& round) {
   if (!plan.verdicts.empty()) {
     progress.facts[kPairVerdictsFact] = pair_verdicts_text(plan.verdicts);
     progress.facts[kToldAtFact] = to_rfc3339_ms(order.now);
-    progress.message = "all is told; waits for the others to read it";
+    progress.message = kAllIsTold;
   }
   if (!plan.next.empty() || !plan.verdicts.empty()) progress.look_again = milliseconds(0);
   return progress;

@@ -34,6 +34,7 @@ class NcclPairsAction final : public StepAction {
   [[nodiscard]] Result<StepProgress> gather(const StepOrder& order, Round& round);
   [[nodiscard]] Result<StepProgress> lead(const StepOrder& order, Round& round);
   [[nodiscard]] Result<StepProgress> step_down(const StepOrder& order);
+  [[nodiscard]] Status advance(const StepOrder& order, Round& round);
   [[nodiscard]] Status go_on(const StepOrder& order, const Round& round, PairTest& test);
   [[nodiscard]] Status make_both(const StepOrder& order, const Round& round, PairTest& test);
   void cut_off(const StepOrder& order, PairTest& test, const std::string& why);

@@ -98,10 +98,10 @@ class NcclPairsStage : public ::testing::Test {
   StepProgress look(const std::string& name) {
     const auto progress = action_.watch(order(name));
     if (!progress) {
-      ADD_FAILURE() << progress.error().message;
+      EXPECT_TRUE(is_cut_off_) << progress.error().message;
       return {};
     }
-    note(name, *progress);
+    if (lost_record_ != looks_++) note(name, *progress);
     return *progress;
   }
   void note(const std::string& name, const StepProgress& progress) {
@@ -223,6 +223,9 @@ class NcclPairsStage : public ::testing::Test {
   NcclPairsAction action_{api_, policy_, open_};
   PlannedStep step_ = planned(Step::kNcclPairs);
   Status allowed_;
+  bool is_cut_off_ = false;  // somewhere, by a fault of the API
+  int lost_record_ = -1;     // number of the look after which the process dies
+  int looks_ = 0;
 };
 
 }  // namespace gpuward::remediator

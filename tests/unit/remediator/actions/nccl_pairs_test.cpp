@@ -476,5 +476,37 @@ TEST_F(NcclPairs, TakeNoMoreThan64AtATime) {
   EXPECT_THAT(running_jobs(), SizeIs(16));
 }
 
+// Cut off at each of its requests, or after each of its looks: what comes of it is the same, and no
+// Job is made twice.
+class NcclPairsCutOff : public NcclPairsStage, public ::testing::WithParamInterface<int> {
+ protected:
+  void play_and_expect_the_same() {
+    for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) add(name);
+    play([](const std::string& a, const std::string& b) { return a != "gpu-02" && b != "gpu-02"; });
+
+    EXPECT_TRUE(is_good("gpu-01"));
+    EXPECT_TRUE(is_good("gpu-03"));
+    EXPECT_TRUE(needs_human("gpu-02"));
+    EXPECT_THAT(jobs(), SizeIs(4));
+  }
+  void cut_off_by(fakes::FaultKind kind) {
+    is_cut_off_ = true;
+    const auto fault = kube_.add_fault(
+        {.kind = kind, .path = ".*/namespaces/gpu-healthcheck/.*", .skip = GetParam()});
+    play_and_expect_the_same();
+    EXPECT_EQ(kube_.fault_hits(fault), 1U);
+  }
+};
+
+TEST_P(NcclPairsCutOff, BeforeARequest) { cut_off_by(fakes::FaultKind::kDropBefore); }
+TEST_P(NcclPairsCutOff, BeforeTheAnswer) { cut_off_by(fakes::FaultKind::kDropAfter); }
+TEST_P(NcclPairsCutOff, BeforeItIsWrittenDown) {
+  lost_record_ = GetParam();
+  play_and_expect_the_same();
+  EXPECT_GT(looks_, lost_record_);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryOne, NcclPairsCutOff, ::testing::Range(0, 12));
+
 }  // namespace
 }  // namespace gpuward::remediator
