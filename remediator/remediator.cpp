@@ -149,6 +149,7 @@ void Remediator::assemble() {
                        .drainer = drainer_,
                        .machines = *machines_,
                        .policy = policy_,
+                       .open = view_,
                        .own_pod = own_pod(flags_)});
   reconciler_ = std::make_unique<Reconciler>(
       ReconcilerParts{.api = *work_api_,

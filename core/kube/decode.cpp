@@ -120,6 +120,14 @@ std::vector<T> decode_all(const Json& list, T (*decode)(const Json&)) {
   return values;
 }
 
+std::string internal_ip_in(const Json& addresses) {
+  if (!addresses.is_array()) return {};
+  for (const Json& address : addresses) {
+    if (string_at(address, "type") == "InternalIP") return string_at(address, "address");
+  }
+  return {};
+}
+
 std::vector<OwnerReference> decode_owners(const Json& object) {
   return decode_all(member_at(member_at(object, "metadata"), "ownerReferences"), decode_owner);
 }
@@ -160,6 +168,7 @@ Result<Node> decode_node(const Json& object) {
   }
   node.conditions = decode_all(member_at(status, "conditions"), decode_condition);
   node.owners = decode_owners(object);
+  node.internal_ip = internal_ip_in(member_at(status, "addresses"));
   return node;
 }
 

@@ -55,6 +55,8 @@ struct Node {
   std::vector<std::string> resources = {};
   std::vector<NodeCondition> conditions;
   std::vector<OwnerReference> owners = {};
+  // The first InternalIP in status.addresses, IPv4 or IPv6; empty where it has none.
+  std::string internal_ip = {};
 };
 
 // How a container of a pod has ended.

@@ -7,6 +7,7 @@
 #include "remediator/actions/collect_evidence_action.h"
 #include "remediator/actions/drain_action.h"
 #include "remediator/actions/gpu_reset_action.h"
+#include "remediator/actions/nccl_pairs_action.h"
 #include "remediator/actions/notify_action.h"
 #include "remediator/actions/quarantine_action.h"
 #include "remediator/actions/quarantine_job_action.h"
@@ -41,6 +42,9 @@ std::unique_ptr<StepAction> make_reboot(const StepServices& services) {
 std::unique_ptr<StepAction> make_terminate(const StepServices& services) {
   return std::make_unique<TerminateAction>(services.api, services.machines);
 }
+std::unique_ptr<StepAction> make_nccl_pairs(const StepServices& services) {
+  return std::make_unique<NcclPairsAction>(services.api, services.policy, services.open);
+}
 std::unique_ptr<StepAction> make_notify(const StepServices&) {
   return std::make_unique<NotifyAction>();
 }
@@ -53,7 +57,7 @@ struct StepEntry {
   std::unique_ptr<StepAction> (*make)(const StepServices& services);
 };
 
-constinit const std::array<StepEntry, 10> kSteps = {{
+constinit const std::array<StepEntry, 11> kSteps = {{
     {Step::kCollectEvidence, make_job<CollectEvidenceAction>},
     {Step::kDrain, make_drain},
     {Step::kRestartJob, make_restart_job},
@@ -61,6 +65,7 @@ constinit const std::array<StepEntry, 10> kSteps = {{
     {Step::kReboot, make_reboot},
     {Step::kQuarantineJob, make_job<QuarantineJobAction>},
     {Step::kNcclTest, make_job<QuarantineJobAction>},
+    {Step::kNcclPairs, make_nccl_pairs},
     {Step::kTerminate, make_terminate},
     {Step::kVerify, make_verify},
     {Step::kNotify, make_notify},

@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t kMostWords = 1024;  // in the record
 constexpr int kCannotExecute = 126;       // as shells say it
 constexpr int kNoSuchCommand = 127;
+constexpr int kChecksFailed = 1;  // of gpuward-exporter; also where a check could not tell
+constexpr const char* kFailedCheck = "\"status\":\"fail\"";  // in the line that each check prints
 
 bool belongs_to(const kube::Pod& pod, const kube::Job& job) {
   return std::ranges::any_of(
@@ -61,6 +63,11 @@ JobOutcome outcome_of(const kube::Job& job, const std::vector<kube::Pod>& pods) 
 bool could_not_start(const JobOutcome& outcome) {
   return outcome.exit_code == kCannotExecute || outcome.exit_code == kNoSuchCommand ||
          outcome.reason == "StartError" || outcome.reason == "ContainerCannotRun";
+}
+
+bool has_failed_check(const JobOutcome& outcome) {
+  return outcome.exit_code == kChecksFailed &&
+         outcome.words.find(kFailedCheck) != std::string::npos;
 }
 
 }  // namespace gpuward::remediator

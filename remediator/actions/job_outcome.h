@@ -25,4 +25,8 @@ struct JobOutcome {
 // Whether the container's command could not even be started: then nothing was done.
 [[nodiscard]] bool could_not_start(const JobOutcome& outcome);
 
+// Of a Job of gpuward-exporter: a check says that the node has failed it. Any other end but with
+// exit code 0 says nothing of the node.
+[[nodiscard]] bool has_failed_check(const JobOutcome& outcome);
+
 }  // namespace gpuward::remediator

@@ -1,7 +1,6 @@
 #include "remediator/actions/job_template.h"
 
 #include <algorithm>
-#include <array>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -23,6 +22,7 @@ constexpr int kSecondsKeptAfterwards = 24 * 3600;
 std::string_view built_in_job(Step step) {
   if (step == Step::kCollectEvidence) return kCollectEvidenceJob;
   if (step == Step::kNcclTest) return kNcclTestJob;
+  if (step == Step::kNcclPairs) return kNcclPairsJob;
   return step == Step::kGpuReset ? kGpuResetJob : kQuarantineJob;
 }
 
@@ -69,13 +69,17 @@ std::string number_text(double value) {
   return text.str();
 }
 
-std::vector<Placeholder> placeholders_of(const StepOrder& order, const JobsPolicy& jobs) {
-  return {{"$(NODE_NAME)", order.node.meta.name},
-          {"$(REMEDIATION)", order.remediation.name},
-          {"$(IMAGE)", jobs.image},
-          {"$(SERVICE_ACCOUNT)", jobs.service_account},
-          {"$(CLEARS_LATCHED)", order.step.job.clears_latched ? "true" : "false"},
-          {"$(MIN_BUS_BANDWIDTH)", number_text(order.step.job.min_bus_bandwidth)}};
+std::vector<Placeholder> placeholders_of(const StepOrder& order, const JobsPolicy& jobs,
+                                         const JobPart& part) {
+  std::vector<Placeholder> all = {
+      {"$(NODE_NAME)", order.node.meta.name},
+      {"$(REMEDIATION)", order.remediation.name},
+      {"$(IMAGE)", jobs.image},
+      {"$(SERVICE_ACCOUNT)", jobs.service_account},
+      {"$(CLEARS_LATCHED)", order.step.job.clears_latched ? "true" : "false"},
+      {"$(MIN_BUS_BANDWIDTH)", number_text(order.step.job.min_bus_bandwidth)}};
+  for (const auto& [name, value] : part.values) all.emplace_back(name, value);
+  return all;
 }
 
 Severity severity_at_intent(const StepOrder& order) {
@@ -91,10 +95,14 @@ std::string bound_name(std::string text, std::size_t size) {
 }
 
 // By what is_job_of() knows it again.
-std::array<std::pair<std::string, std::string>, 3> identity_of(const StepOrder& order) {
-  return {{{"gpuward.dev/remediation-uid", order.remediation.uid},
-           {"gpuward.dev/step", std::string(to_string(order.step.step))},
-           {"gpuward.dev/severity", std::string(to_string(severity_at_intent(order)))}}};
+std::vector<std::pair<std::string, std::string>> identity_of(const StepOrder& order,
+                                                             const JobPart& part) {
+  std::vector<std::pair<std::string, std::string>> identity = {
+      {"gpuward.dev/remediation-uid", order.remediation.uid},
+      {"gpuward.dev/step", std::string(to_string(order.step.step))},
+      {"gpuward.dev/severity", std::string(to_string(severity_at_intent(order)))}};
+  if (!part.id.empty()) identity.emplace_back("gpuward.dev/part", part.id);
+  return identity;
 }
 
 Json& object_in(Json& parent, const char* key) {
@@ -103,16 +111,16 @@ Json& object_in(Json& parent, const char* key) {
   return child;
 }
 
-void name_job(Json& metadata, const StepOrder& order, const std::string& ns) {
+void name_job(Json& metadata, const StepOrder& order, const JobPart& part, const std::string& ns) {
   metadata.erase("generateName");
-  metadata["name"] = job_name(order);
+  metadata["name"] = job_name(order, part);
   metadata["namespace"] = ns;
   object_in(metadata, "annotations")["gpuward.dev/remediation"] = order.remediation.name;
 }
 
-void label(Json& metadata, const StepOrder& order) {
+void label(Json& metadata, const StepOrder& order, const JobPart& part) {
   Json& labels = object_in(metadata, "labels");
-  for (const auto& [key, value] : identity_of(order)) labels[key] = value;
+  for (const auto& [key, value] : identity_of(order, part)) labels[key] = value;
 }
 
 // One pod that is started once; its end is the Job's.
@@ -149,27 +157,28 @@ Status load_job_templates(JobsPolicy& jobs) {
   return {};
 }
 
-std::string job_name(const StepOrder& order) {
+std::string job_name(const StepOrder& order, const JobPart& part) {
   std::string identity = order.remediation.name;
-  for (const auto& [key, value] : identity_of(order)) identity += "/" + value;
+  for (const auto& [key, value] : identity_of(order, part)) identity += "/" + value;
+  if (!part.id.empty()) identity += "/" + order.node.meta.name;
   const std::string hash = short_hash(identity);
-  const std::string readable =
-      "gpuward-" + std::string(to_string(order.step.step)) + "-" + order.remediation.node;
+  const std::string& node = part.id.empty() ? order.remediation.node : order.node.meta.name;
+  const std::string readable = "gpuward-" + std::string(to_string(order.step.step)) + "-" + node;
   return bound_name(readable, kLongestJobName - hash.size() - 1) + "-" + hash;
 }
 
 Result<std::string> render_job(const StepOrder& order, const JobsPolicy& jobs,
-                               const std::string& ns) {
+                               const std::string& ns, const JobPart& part) {
   const auto own = jobs.templates.find(order.step.step);
   auto job = parse_job_template(own == jobs.templates.end() ? built_in_job(order.step.step)
                                                             : std::string_view(own->second));
   if (!job) return with_context("the template of the Job", job.error());
-  put_in(*job, placeholders_of(order, jobs));
-  name_job(object_in(*job, "metadata"), order, ns);
-  label((*job)["metadata"], order);
+  put_in(*job, placeholders_of(order, jobs, part));
+  name_job(object_in(*job, "metadata"), order, part, ns);
+  label((*job)["metadata"], order, part);
   Json& spec = (*job)["spec"];
-  run_once(spec, order.step.timeout);
-  label(object_in(spec["template"], "metadata"), order);
+  run_once(spec, part.timeout.count() > 0 ? part.timeout : order.step.timeout);
+  label(object_in(spec["template"], "metadata"), order, part);
   pin(spec["template"]["spec"], order.node.meta.name);
   Json& container = spec["template"]["spec"]["containers"][0];
   if (!order.step.job.command.empty()) {
@@ -179,8 +188,8 @@ Result<std::string> render_job(const StepOrder& order, const JobsPolicy& jobs,
   return dump_json(*job);
 }
 
-bool is_job_of(const kube::Job& job, const StepOrder& order) {
-  return std::ranges::all_of(identity_of(order), [&](const auto& known) {
+bool is_job_of(const kube::Job& job, const StepOrder& order, const JobPart& part) {
+  return std::ranges::all_of(identity_of(order, part), [&](const auto& known) {
     const auto found = job.meta.labels.find(known.first);
     return found != job.meta.labels.end() && found->second == known.second;
   });

@@ -14,21 +14,7 @@ constexpr std::size_t kMostProgramOutput = 64U << 10U;
 constexpr std::size_t kLongestComplaint = 300;
 constexpr std::chrono::milliseconds kLookAtProgram{500};
 
-// As the drain has written them down; empty where none has lost a pod.
-Json jobs_drained(const Remediation& remediation) {
-  Json jobs = Json::array();
-  const StepRecord* drain = remediation.status.find(Step::kDrain);
-  if (drain == nullptr || !drain->facts.contains(kJobsFact)) return jobs;
-  std::string_view rest = drain->facts.at(kJobsFact);
-  while (!rest.empty()) {
-    const auto end = rest.find(kBetweenJobs);
-    jobs.push_back(std::string(rest.substr(0, end)));
-    rest = end == std::string_view::npos ? "" : rest.substr(end + kBetweenJobs.size());
-  }
-  return jobs;
-}
-
-ChildCommand command_for(const StepOrder& order, const Json& jobs) {
+ChildCommand command_for(const StepOrder& order, const std::vector<std::string>& jobs) {
   ChildCommand command;
   command.program = order.step.program.front();
   command.arguments.assign(order.step.program.begin() + 1, order.step.program.end());
@@ -80,7 +66,7 @@ Result<StepProgress> RestartJobAction::begin(const StepOrder& order) {
   // At a worse severity the node has been drained once more, of what was left.
   if (has_run_before(order))
     return progress_of(order, StepResult::kDone, "the program was called before: not again");
-  const Json jobs = jobs_drained(order.remediation);
+  const std::vector<std::string> jobs = jobs_drained(order.remediation);
   if (jobs.empty()) return progress_of(order, StepResult::kDone, "no job has lost a pod here");
   if (order.step.program.empty())
     return progress_of(order, StepResult::kFailed, "the policy names no program any more");

@@ -6,12 +6,11 @@
 namespace gpuward::remediator {
 namespace {
 
-const std::string kNamespace = "jobNamespace";
 const std::string kJob = "job";
 const std::string kHasRun = "hasRun";
 const std::string kExitCode = "exitCode";
 
-std::string namespace_of(const StepOrder& order) { return fact_of(order, kNamespace); }
+std::string namespace_of(const StepOrder& order) { return fact_of(order, kJobNamespaceFact); }
 
 std::string full_name(const StepOrder& order) {
   return namespace_of(order) + "/" + job_name(order);
@@ -23,13 +22,6 @@ StepProgress running(std::string message, const StepOrder& order) {
   StepProgress progress = progress_of(order, StepResult::kRunning, std::move(message));
   progress.facts[kJob] = full_name(order);
   return progress;
-}
-
-// The server will say so again until somebody changes something.
-bool is_final(ErrorKind kind) {
-  return kind == ErrorKind::kInvalid || kind == ErrorKind::kForbidden ||
-         kind == ErrorKind::kNotFound || kind == ErrorKind::kRefused ||
-         kind == ErrorKind::kTooLarge;
 }
 
 const StepRecord* record_of(const StepOrder& order) {
@@ -60,7 +52,7 @@ StepProgress foreign_job(const StepOrder& order) {
 }  // namespace
 
 Facts StepJob::facts_before(const kube::Node& node) const {
-  return {{kNamespace, policy_.get()->jobs.ns}, {kJobBootFact, node.boot_id}};
+  return {{kJobNamespaceFact, policy_.get()->jobs.ns}, {kJobBootFact, node.boot_id}};
 }
 
 Result<StepProgress> StepJob::begin(const StepOrder& order) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "remediator/actions/step_action.h"
 
@@ -18,8 +19,32 @@ inline const std::string kInstanceFact = "instanceID";
 inline const std::string kJobsFact = "jobs";
 inline constexpr std::string_view kBetweenJobs = ", ";
 
+// The jobs that the Remediation's drain has written down; none where none has lost a pod.
+[[nodiscard]] inline std::vector<std::string> jobs_drained(const Remediation& remediation) {
+  std::vector<std::string> jobs;
+  const StepRecord* drain = remediation.status.find(Step::kDrain);
+  if (drain == nullptr || !drain->facts.contains(kJobsFact)) return jobs;
+  std::string_view rest = drain->facts.at(kJobsFact);
+  while (!rest.empty()) {
+    const auto end = rest.find(kBetweenJobs);
+    jobs.emplace_back(rest.substr(0, end));
+    rest = end == std::string_view::npos ? "" : rest.substr(end + kBetweenJobs.size());
+  }
+  return jobs;
+}
+
 // The fact of a Job: the boot of the node that it was begun in.
 inline const std::string kJobBootFact = "jobBootID";
+
+// The fact of a Job, or of several: the namespace that they were intended in.
+inline const std::string kJobNamespaceFact = "jobNamespace";
+
+// Whether the API server will say no again until somebody changes something.
+[[nodiscard]] inline bool is_final(ErrorKind kind) {
+  return kind == ErrorKind::kInvalid || kind == ErrorKind::kForbidden ||
+         kind == ErrorKind::kNotFound || kind == ErrorKind::kRefused ||
+         kind == ErrorKind::kTooLarge;
+}
 
 // The step's own facts stay as they are.
 [[nodiscard]] inline StepProgress progress_of(const StepOrder& order, StepResult result,

@@ -2,6 +2,8 @@
 // of a plan. Immutable values; read from YAML by policy/jobs_file, used by the actions.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,6 +17,8 @@ struct JobsPolicy {
   std::string ns = "gpu-healthcheck";
   std::string image;  // of the built-in templates; has gpuward-exporter and the vendor's tools
   std::string service_account = "gpu-healthcheck-quarantine";  // of quarantine-job and nccl-test
+  // Of nccl-pairs: where the first of two nodes waits for the second, on its own network.
+  std::int64_t pair_port = 29400;
   // Files that stand in for the built-in templates, and what was in them when the policy was
   // loaded.
   std::map<Step, std::string> template_files, templates = {};
@@ -32,8 +36,11 @@ struct JobSettings {
   // Of quarantine-job and nccl-test: a pass also clears what the exporter only lets an operator
   // clear, such as an Xid in the log.
   bool clears_latched = false;
-  // Of nccl-test, in GB/s: less is no pass.
+  // Of nccl-test and nccl-pairs, in GB/s: less is no pass.
   double min_bus_bandwidth = 400;
+  // Of nccl-pairs: nodes of which nobody knows the jobs have failed together where their
+  // Remediations were opened within it.
+  std::chrono::milliseconds together{std::chrono::minutes(10)};
 };
 
 }  // namespace gpuward::remediator

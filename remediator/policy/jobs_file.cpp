@@ -9,7 +9,7 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr std::array kJobSteps = {Step::kCollectEvidence, Step::kGpuReset, Step::kQuarantineJob,
-                                  Step::kNcclTest};
+                                  Step::kNcclTest, Step::kNcclPairs};
 constexpr double kMostBusBandwidth = 100'000;
 
 void read_templates(const YamlMap& section, JobsPolicy& jobs) {
@@ -41,19 +41,23 @@ JobsPolicy read_jobs(const YamlMap& section) {
   }
   section.read("image", jobs.image);
   section.read("service_account", jobs.service_account);
+  section.read("pair_port", jobs.pair_port, 1024, 65535);
   read_templates(section.map("templates"), jobs);
   return jobs;
 }
 
-JobSettings read_job_settings(const YamlMap& settings, Step step) {
-  JobSettings out;
+JobSettings read_job_settings(const YamlMap& settings, Step step, JobSettings out) {
+  if (step == Step::kNcclTest || step == Step::kNcclPairs)
+    settings.read("min_bus_bandwidth", out.min_bus_bandwidth, 1, kMostBusBandwidth);
+  if (step == Step::kNcclPairs) {
+    settings.read("together", out.together, std::chrono::seconds(0), std::chrono::hours(24));
+    return out;
+  }
   settings.read("command", out.command);
   if (std::ranges::find(out.command, std::string()) != out.command.end()) {
     settings.reject("command", "has an empty word");
   }
   if (is_diagnostic(step)) settings.read("clears_latched", out.clears_latched);
-  if (step == Step::kNcclTest)
-    settings.read("min_bus_bandwidth", out.min_bus_bandwidth, 1, kMostBusBandwidth);
   if (step != Step::kGpuReset) return out;
   read_on_busy(settings, out);
   settings.read("not_on", out.not_on);

@@ -11,7 +11,7 @@ namespace gpuward::remediator {
 // The section `jobs`; what is absent keeps its default.
 [[nodiscard]] JobsPolicy read_jobs(const YamlMap& section);
 
-// The settings of `step`, which is a Job.
-[[nodiscard]] JobSettings read_job_settings(const YamlMap& settings, Step step);
+// The settings of `step`, which is a Job; what is absent stays as it is in `out`.
+[[nodiscard]] JobSettings read_job_settings(const YamlMap& settings, Step step, JobSettings out);
 
 }  // namespace gpuward::remediator

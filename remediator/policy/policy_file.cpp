@@ -68,10 +68,12 @@
 //       reboot: false
 //       terminate: false               # through the Auto Scaling group where there is one
 //       cluster: ""                    # instances have the tag kubernetes.io/cluster/NAME
-//   jobs:                              # of collect-evidence, gpu-reset, quarantine-job, nccl-test
+//   jobs:                              # of collect-evidence, gpu-reset, quarantine-job, nccl-test,
+//                                      # nccl-pairs
 //     image: gpuward-exporter:0.1.0    # required for the built-in templates
 //     namespace: gpu-healthcheck
 //     service_account: gpu-healthcheck-quarantine  # of quarantine-job and nccl-test
+//     pair_port: 29400                 # of nccl-pairs, on the network of the nodes
 //     templates:                       # JSON, instead of manifests/remediator-job-<step>.json
 //       gpu-reset: /etc/gpuward/gpu-reset.json
 //   excluded:

@@ -49,10 +49,15 @@ std::string limits_text(const PlannedStep& step) {
   if (step.soak.count() > 0) add(text, ", ", to_duration_text(step.soak) + " without a break");
   if (step.timeout.count() > 0) add(text, ", ", "at most " + to_duration_text(step.timeout));
   if (step.step == Step::kRestartJob) add(text, ", ", "by " + program_text(step.program));
-  if (step.step == Step::kNcclTest) {
+  if (step.step == Step::kNcclTest || step.step == Step::kNcclPairs) {
     std::ostringstream bandwidth;
     bandwidth << step.job.min_bus_bandwidth;
     add(text, ", ", "at least " + bandwidth.str() + " GB/s");
+  }
+  if (step.step == Step::kNcclPairs) {
+    add(text, ", ",
+        "with the nodes of the same jobs, or within " + to_duration_text(step.job.together) +
+            " where no job is known");
   }
   if (step.job.clears_latched) add(text, ", ", "a pass clears what only an operator clears");
   return text;

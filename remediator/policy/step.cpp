@@ -6,10 +6,10 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 13> kSteps = {
-    "taint",  "cordon",         "collect-evidence", "drain",     "restart-job", "gpu-reset",
-    "reboot", "quarantine-job", "nccl-test",        "terminate", "verify",      "return-to-service",
-    "notify"};
+constexpr std::array<std::string_view, 14> kSteps = {
+    "taint",     "cordon", "collect-evidence",  "drain",     "restart-job",
+    "gpu-reset", "reboot", "quarantine-job",    "nccl-test", "nccl-pairs",
+    "terminate", "verify", "return-to-service", "notify"};
 constexpr std::array<std::string_view, 4> kResults = {"intended", "running", "done", "failed"};
 constexpr std::array<std::string_view, 4> kModes = {"observe", "taint", "cordon", "full"};
 
@@ -49,6 +49,7 @@ bool allows(Mode mode, Step step) {
     case Step::kReboot:
     case Step::kQuarantineJob:
     case Step::kNcclTest:
+    case Step::kNcclPairs:
     case Step::kTerminate:
     case Step::kVerify:
       return mode >= Mode::kFull;

@@ -19,6 +19,7 @@ enum class Step : std::uint8_t {
   kReboot,
   kQuarantineJob,  // the long diagnostics, a Job on the node
   kNcclTest,       // all_reduce over the GPUs of the node, a Job on it
+  kNcclPairs,      // the same over the GPUs of two nodes that failed together, a Job on each
   kTerminate,      // the machine, for good; the node goes with it
   kVerify,
   kReturn,
@@ -57,9 +58,9 @@ enum class Mode : std::uint8_t { kObserve, kTaint, kCordon, kFull };
 }
 // Whether the step tests the node, and says that it is well where it passes.
 [[nodiscard]] constexpr bool is_diagnostic(Step step) {
-  return step == Step::kQuarantineJob || step == Step::kNcclTest;
+  return step == Step::kQuarantineJob || step == Step::kNcclTest || step == Step::kNcclPairs;
 }
-// Whether the step is a Job pinned to the node.
+// Whether the step is a Job pinned to the node, or several.
 [[nodiscard]] constexpr bool is_job(Step step) {
   return step == Step::kCollectEvidence || step == Step::kGpuReset || is_diagnostic(step);
 }

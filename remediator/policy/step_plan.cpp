@@ -40,7 +40,7 @@ void read_program(const YamlMap& settings, std::vector<std::string>& out) {
 void read_settings(const YamlMap& settings, PlannedStep& out) {
   if (out.step == Step::kDrain) out.drain = read_drain_settings(settings, std::move(out.drain));
   if (out.step == Step::kTerminate) read_volumes(settings.map("volumes"), out.volumes);
-  if (is_job(out.step)) out.job = read_job_settings(settings, out.step);
+  if (is_job(out.step)) out.job = read_job_settings(settings, out.step, std::move(out.job));
   if (out.step == Step::kNotify) settings.read("sinks", out.sinks);
   if (out.step == Step::kRestartJob) read_program(settings, out.program);
   if (out.timeout.count() > 0) {
@@ -71,6 +71,8 @@ milliseconds timeout_of(Step step) {
       return hours(4);  // as long as gpuward-exporter quarantine holds its claim
     case Step::kNcclTest:
       return hours(1);  // the exporter gives check 5 half of it
+    case Step::kNcclPairs:
+      return minutes(40);  // a pair has 10 min; half of it may go by until the others are there
     case Step::kTerminate:
     case Step::kVerify:
       return minutes(45);
@@ -92,7 +94,7 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
   });
   if (is_late) {
     return "must be in the order taint, cordon, collect-evidence, drain, restart-job, gpu-reset, "
-           "reboot, quarantine-job, nccl-test, terminate, verify, return-to-service";
+           "reboot, quarantine-job, nccl-test, nccl-pairs, terminate, verify, return-to-service";
   }
   if (step == Step::kNotify && plan.empty()) return "notify needs taint or cordon before it";
   const bool needs_cordon = !is_mark(step) && step != Step::kNotify;
@@ -121,6 +123,7 @@ PlannedStep planned(Step step) {
       .step = step, .before = {}, .timeout = timeout_of(step), .soak = {}, .drain = {}};
   if (step == Step::kVerify) plan.soak = minutes(10);
   if (step == Step::kTerminate) plan.before.approval = true;
+  if (step == Step::kNcclPairs) plan.job.min_bus_bandwidth = 350;
   return plan;
 }
 
@@ -148,8 +151,10 @@ std::vector<PlannedStep> read_plan_after(const std::vector<PlannedStep>& before,
       return refuse(
           "each step must be one of taint, cordon, notify, wait, collect-evidence, drain, "
           "restart-job, gpu-reset, "
-          "reboot, quarantine-job, nccl-test, terminate, verify, return-to-service");
+          "reboot, quarantine-job, nccl-test, nccl-pairs, terminate, verify, return-to-service");
     }
+    if (step == Step::kNcclPairs && before.empty())
+      return refuse("nccl-pairs stands in way_back alone");
     if (const char* why = objection_to_next(plan, *step)) return refuse(why);
     if (wait && is_mark(*step)) return refuse("taint and cordon wait for nothing");
     PlannedStep next = planned(*step);

@@ -48,8 +48,8 @@ struct PlannedStep {
 };
 
 // The step with its defaults: collect-evidence 5 min, restart-job 1 min, gpu-reset 10 min, reboot
-// 20 min, quarantine-job 4 h, nccl-test 1 h, terminate 45 min and after an approval, verify 45 min
-// with a soak of 10 min.
+// 20 min, quarantine-job 4 h, nccl-test 1 h, nccl-pairs 40 min and 350 GB/s, terminate 45 min and
+// after an approval, verify 45 min with a soak of 10 min.
 [[nodiscard]] PlannedStep planned(Step step);
 
 // Reads the list under `key`, drains as `drain` says where the step does not say otherwise. Steps

@@ -6,6 +6,7 @@
 //       - quarantine-job:              # it begins with one of these, or with both
 //           clears_latched: true       # else what only an operator clears keeps it out
 //       - nccl-test: {min_bus_bandwidth: 400}
+//       - nccl-pairs: {min_bus_bandwidth: 350, timeout: 40m, together: 10m}  # after one of them
 //       - verify: {soak: 10m}
 //       - return-to-service            # and ends so; notify may stand between
 #include "remediator/policy/way_back_file.h"
@@ -39,8 +40,10 @@ std::vector<PlannedStep> read_list(const YamlMap& section, std::string_view key)
   auto list = read_plan_after(drained(), section, key, {});
   if (list.empty()) return list;
   if (!std::ranges::all_of(list, may_lead_back)) {
-    section.reject(key, "may have quarantine-job, nccl-test, verify, return-to-service and notify");
-  } else if (!is_diagnostic(list.front().step)) {
+    section.reject(
+        key,
+        "may have quarantine-job, nccl-test, nccl-pairs, verify, return-to-service and notify");
+  } else if (!is_diagnostic(list.front().step) || list.front().step == Step::kNcclPairs) {
     section.reject(key, "must begin with quarantine-job or nccl-test");
   } else if (list.back().step != Step::kReturn) {
     section.reject(key, "must end with return-to-service");

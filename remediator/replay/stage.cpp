@@ -37,6 +37,7 @@ milliseconds usual_time(const PlannedStep& step) {
     case Step::kQuarantineJob:
       return minutes(30);
     case Step::kNcclTest:
+    case Step::kNcclPairs:
       return minutes(5);
     case Step::kVerify:
       return step.soak;

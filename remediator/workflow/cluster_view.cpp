@@ -259,6 +259,18 @@ std::vector<ConditionSeen> ClusterView::conditions(std::span<const ConditionRule
   return all;
 }
 
+void ClusterView::with_open(
+    const std::function<void(std::span<const OpenRemediation>)>& use) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<OpenRemediation> open;
+  for (const auto& [name, remediation] : remediations_) {
+    if (!remediation.open()) continue;
+    const auto node = nodes_.find(remediation.node);
+    open.push_back({remediation, node == nodes_.end() ? nullptr : node->second});
+  }
+  use(open);
+}
+
 void ClusterView::with_fleet(const std::function<void(const Fleet&)>& use) const {
   const std::lock_guard lock(mutex_);
   use(fleet_);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/kube/objects.h"
+#include "remediator/actions/fellows.h"
 #include "remediator/policy/remediation.h"
 #include "remediator/safety/fleet.h"
 #include "remediator/sources/known_evidence.h"
@@ -29,7 +30,7 @@ struct NodeIdentity {
 };
 
 // Any thread.
-class ClusterView final : public KnownEvidence, public NodeConditions {
+class ClusterView final : public KnownEvidence, public NodeConditions, public OpenRemediations {
  public:
   // `census`: of a node that budgets count, because it has GPUs.
   void put_node(kube::Node node, std::optional<FleetNode> census);
@@ -64,6 +65,7 @@ class ClusterView final : public KnownEvidence, public NodeConditions {
   [[nodiscard]] std::vector<Order> firing_from(std::string_view origin) const override;
   [[nodiscard]] std::vector<ConditionSeen> conditions(
       std::span<const ConditionRule> rules) const override;
+  void with_open(const std::function<void(std::span<const OpenRemediation>)>& use) const override;
 
   // Whether a node but for that one has a Remediation since then, of severity reset or worse, about
   // which nothing has been decided yet. Ends at the first: in a storm there are hundreds.

@@ -206,6 +206,7 @@ Phase phase_of(Step step) {
       return Phase::kRebooting;
     case Step::kQuarantineJob:
     case Step::kNcclTest:
+    case Step::kNcclPairs:
       return Phase::kTesting;
     case Step::kTerminate:
       return Phase::kTerminating;

@@ -135,7 +135,8 @@ TEST_F(Chart, RendersEveryValueAsTheSnapshotSays) {
 
 TEST_F(Chart, HandsOutTheJobsAndTheRoutesOfThisTree) {
   const std::string rendered = chart({"--set=remediator.jobTemplates.mount=true"});
-  for (const std::string step : {"collect-evidence", "gpu-reset", "quarantine-job", "nccl-test"}) {
+  for (const std::string step :
+       {"collect-evidence", "gpu-reset", "quarantine-job", "nccl-test", "nccl-pairs"}) {
     EXPECT_EQ(file_in(rendered, "gpuward-remediator-jobs", step + ".json"),
               text_of("manifests/remediator-job-" + step + ".json"));
   }
@@ -155,7 +156,7 @@ TEST(JobTemplates, MakeNoPodThatAWorkloadsSelectorFinds) {
         << name;
     ++templates;
   }
-  EXPECT_GE(templates, 4);
+  EXPECT_GE(templates, 5);
 }
 
 TEST_F(Chart, HasTheOperatorsRoutesWithItsOwnNames) {

@@ -58,12 +58,14 @@ Presets of_budgets() {
 
 Presets of_steps() {
   Presets presets;
-  for (const Step step : {Step::kCollectEvidence, Step::kRestartJob, Step::kGpuReset, Step::kReboot,
-                          Step::kQuarantineJob, Step::kNcclTest, Step::kTerminate, Step::kVerify}) {
+  for (const Step step :
+       {Step::kCollectEvidence, Step::kRestartJob, Step::kGpuReset, Step::kReboot,
+        Step::kQuarantineJob, Step::kNcclTest, Step::kNcclPairs, Step::kTerminate, Step::kVerify}) {
     presets["steps." + std::string(to_string(step)) + ".timeout"] =
         text(remediator::planned(step).timeout);
   }
   const remediator::JobSettings job;
+  const remediator::JobSettings pairs = remediator::planned(Step::kNcclPairs).job;
   const remediator::VolumeWait volumes;
   const remediator::WaitBefore wait;
   presets.insert({{"steps.verify.soak", text(remediator::planned(Step::kVerify).soak)},
@@ -71,6 +73,8 @@ Presets of_steps() {
                   {"steps.quarantine-job.clears_latched", text(job.clears_latched)},
                   {"steps.nccl-test.clears_latched", text(job.clears_latched)},
                   {"steps.nccl-test.min_bus_bandwidth", text(job.min_bus_bandwidth)},
+                  {"steps.nccl-pairs.min_bus_bandwidth", text(pairs.min_bus_bandwidth)},
+                  {"steps.nccl-pairs.together", text(pairs.together)},
                   {"steps.terminate.volumes.deadline", text(volumes.deadline)},
                   {"steps.terminate.volumes.on_deadline", volumes.proceeds ? "proceed" : "hold"},
                   {"steps.wait.approval", text(wait.approval)},
@@ -140,6 +144,7 @@ Presets of_the_rest() {
           {"machines.aws.terminate", text(policy.machines.aws.terminate)},
           {"jobs.namespace", text(policy.jobs.ns)},
           {"jobs.service_account", text(policy.jobs.service_account)},
+          {"jobs.pair_port", text(policy.jobs.pair_port)},
           {"notifications.runbooks", text(policy.notifications.runbooks)},
           {"notifications.sinks[].severity", text(to_string(sink.floor))},
           {"notifications.sinks[].timeout", text(sink.timeout)},

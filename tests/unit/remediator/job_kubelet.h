@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,17 @@ class JobKubelet {
   JobKubelet(ClusterHands& hands, std::map<std::string, std::string> environment)
       : hands_(hands), environment_(std::move(environment)) {}
 
-  // Runs what has not run yet, and says on it how it ended.
+  // Runs what has not run yet, and says on it how it ended. A Job may be deleted meanwhile.
   void turn() {
     const Json jobs = hands_.get(kStageJobs);
     for (const Json& job : jobs["items"]) {
-      if (ran_.insert(string_at(job["metadata"], "name")).second) run(job);
+      const std::string name = string_at(job["metadata"], "name");
+      if (!ran_.insert(name).second) continue;
+      try {
+        run(job);
+      } catch (const std::runtime_error&) {
+        if (hands_.has(std::string(kStageJobs) + "/" + name)) throw;
+      }
     }
   }
   // The commands, as they stood in the Jobs.

@@ -36,6 +36,16 @@ TEST_F(NodesTest, SurvivesFieldsOfTheWrongType) {
   EXPECT_FALSE(node->unschedulable);
 }
 
+TEST_F(NodesTest, ReadsTheFirstAddressWithinTheCluster) {
+  client.then(answer(
+      200, R"({"metadata":{"name":"n1"},"status":{"addresses":[{"type":"Hostname","address":"n1"},
+      {"type":"InternalIP","address":"fd00::7"},{"type":"InternalIP","address":"10.0.0.7"}]}})"));
+  client.then(answer(200, R"({"metadata":{"name":"n2"},"status":{"addresses":{}}})"));
+
+  EXPECT_EQ(api.get_node("n1")->internal_ip, "fd00::7");
+  EXPECT_EQ(api.get_node("n2")->internal_ip, "");
+}
+
 TEST_F(NodesTest, AnObjectWithoutANameIsABrokenPeer) {
   client.then(answer(200, "{}"));
   const auto node = api.get_node("n1");

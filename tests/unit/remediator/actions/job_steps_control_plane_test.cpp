@@ -9,6 +9,7 @@
 #include "remediator/actions/collect_evidence_action.h"
 #include "remediator/actions/gpu_reset_action.h"
 #include "remediator/actions/job_template.h"
+#include "remediator/actions/pair_jobs.h"
 #include "remediator/actions/quarantine_job_action.h"
 #include "tests/fakes/kube_objects.h"
 #include "tests/places.inc"
@@ -166,6 +167,41 @@ TEST_F(JobsOnControlPlane, RunOnATaintedAndCordonedNodeToTheirEnd) {
       audit_.asked());
   ASSERT_TRUE(needless) << needless.error().message;
   EXPECT_THAT(*needless, IsEmpty());
+}
+
+TEST_F(JobsOnControlPlane, TestTwoNodesTogetherByAJobOnEach) {
+  must("POST", "/api/v1/nodes", fakes::ready_node("gpu-02"));
+  kube::Node second;
+  second.meta.name = "gpu-02";
+  intend(Step::kNcclPairs, QuarantineJobAction(*api_, policy_));
+  PairJobs jobs(*api_, policy_);
+  PairTest test{.first = "gpu-01", .second = "gpu-02", .since = clock_.wall(), .token = "t1"};
+  for (int i = 0; i < 2; ++i) {  // the second time as after a crash
+    ASSERT_TRUE(jobs.make(order(), test, node_, "10.0.0.1"));
+    ASSERT_TRUE(jobs.make(order(), test, second, "10.0.0.1"));
+  }
+  Json pods;
+  const auto has_pods = [&] {
+    pods = must("GET", std::string(kPodsPath) + "?labelSelector=gpuward.dev/step%3Dnccl-pairs");
+    return pods["items"].size() == 2;
+  };
+  ASSERT_TRUE(wait_until(has_pods, seconds(60), "the pods"));
+  for (const Json& pod : pods["items"]) end_pod(pod, 0, "");
+
+  const auto has_passed = [&] {
+    const auto watched = jobs.watch(order(), test);
+    return watched && watched->result == PairResult::kPassed;
+  };
+  EXPECT_TRUE(wait_until(has_passed, seconds(60), "the end of both"));
+
+  test.token = "t2";
+  ASSERT_TRUE(jobs.make(order(), test, node_, "10.0.0.1"));
+  ASSERT_TRUE(jobs.end(order(), test));
+  const auto watched = jobs.watch(order(), test);
+  ASSERT_TRUE(watched) << watched.error().message;
+  EXPECT_EQ(watched->result, PairResult::kUntold);
+  EXPECT_THAT(watched->words, HasSubstr("somebody has deleted"));
+  EXPECT_THAT(audit_.refused(), IsEmpty());
 }
 
 }  // namespace

@@ -86,6 +86,9 @@ TEST(WayBackFile, WhatNobodyCouldEverGoIsRefused) {
       {"[taint, cordon, drain]", "[quarantine-job, return-to-service]", "needs verify"},
       {"[taint, cordon, drain]", "[drain, quarantine-job]", "names a step twice"},
       {"[taint, cordon, drain]", "[gpu-reset, verify, return-to-service]", "may have"},
+      {"[taint, cordon, drain]", "[nccl-pairs, verify, return-to-service]", "must begin with"},
+      {"[taint, cordon, drain]", "[nccl-pairs, nccl-test, verify, return-to-service]",
+       "must be in the order"},
   };
   for (const Row& row : rows) {
     const auto policy = parse_policy(std::string("jobs: {image: a}\nseverities:\n  isolate: ") +
@@ -94,6 +97,63 @@ TEST(WayBackFile, WhatNobodyCouldEverGoIsRefused) {
     EXPECT_THAT(policy.error().message, HasSubstr(row.says));
     EXPECT_THAT(policy.error().message, HasSubstr("way_back.isolate"));
   }
+}
+
+// CONTRACTS E: pairs need 350 GB/s.
+TEST(WayBackFile, ContractEPairsOfNodesNeed350GigabytesASecond) {
+  const auto policy = parse_policy(std::string(kDrainedAndHeld) +
+                                   "way_back:\n  isolate:\n    - nccl-test\n    - nccl-pairs\n"
+                                   "    - verify\n    - return-to-service\n");
+
+  ASSERT_TRUE(policy) << policy.error().message;
+  const PlannedStep& pairs = way_back_of(*policy, "", Severity::kIsolate)[1];
+  EXPECT_EQ(pairs.step, Step::kNcclPairs);
+  EXPECT_DOUBLE_EQ(pairs.job.min_bus_bandwidth, 350);
+  EXPECT_EQ(pairs.timeout, std::chrono::minutes(40));
+  EXPECT_EQ(pairs.job.together, std::chrono::minutes(10));
+  EXPECT_EQ(policy->jobs.pair_port, 29400);
+}
+
+TEST(WayBackFile, SaysWhereTheSettingsOfPairsAreWrong) {
+  const auto policy = parse_policy(
+      "jobs: {image: a, pair_port: 80}\n"
+      "severities: {isolate: [taint, cordon, drain]}\n"
+      "way_back:\n"
+      "  isolate:\n"
+      "    - nccl-test\n"
+      "    - nccl-pairs: {min_bus_bandwidth: 0, together: 2d, command: [x]}\n"
+      "    - verify\n"
+      "    - return-to-service\n");
+
+  ASSERT_FALSE(policy);
+  for (const char* fault :
+       {":1: jobs.pair_port: must be a whole number from 1024 to 65535",
+        "nccl-pairs.min_bus_bandwidth: must be a number from 1 to",
+        "nccl-pairs.together: must be a time from 0s to 1d", "nccl-pairs.command: unknown key"})
+    EXPECT_THAT(policy.error().message, HasSubstr(fault));
+  EXPECT_THAT(policy.error().message, HasSubstr(":6: way_back.isolate"));
+}
+
+TEST(WayBackFile, PairsStandInNoListOfASeverity) {
+  const auto policy = parse_policy(
+      "jobs: {image: a}\n"
+      "severities:\n  isolate: [taint, cordon, drain, nccl-test, nccl-pairs]\n");
+
+  ASSERT_FALSE(policy);
+  EXPECT_THAT(policy.error().message,
+              HasSubstr("severities.isolate: nccl-pairs stands in way_back alone"));
+}
+
+TEST(WayBackFile, ExplainsPairs) {
+  const auto policy = parse_policy(std::string(kDrainedAndHeld) +
+                                   "way_back: {isolate: [nccl-test, nccl-pairs: {together: 5m}, "
+                                   "verify, return-to-service]}\n");
+
+  ASSERT_TRUE(policy) << policy.error().message;
+  EXPECT_THAT(
+      severity_text(*policy, Severity::kIsolate),
+      HasSubstr("  2. nccl-pairs: at most 40m, at least 350 GB/s, with the nodes of the same jobs, "
+                "or within 5m where no job is known; where it fails, held for a human\n"));
 }
 
 TEST(WayBackFile, ItsJobsNeedAnImageAndItsWindowsANameToo) {

@@ -101,13 +101,14 @@ TEST_F(ReplayTest, TakesTheWholeRoadOfAReboot) {
 
 TEST_F(ReplayTest, TakesTheWayBackOfANodeThatWouldBeHeld) {
   plan(Severity::kIsolate, {Step::kTaint, Step::kCordon, Step::kDrain});
-  policy.way_back[Severity::kIsolate] = {planned(Step::kQuarantineJob), planned(Step::kVerify),
-                                         planned(Step::kReturn)};
+  policy.way_back[Severity::kIsolate] = {planned(Step::kQuarantineJob), planned(Step::kNcclPairs),
+                                         planned(Step::kVerify), planned(Step::kReturn)};
   fires(1, "isolate", minutes(0), minutes(20));
 
   const auto lines = told(run(), "gpu-1");
 
   EXPECT_THAT(lines, Contains("done quarantine-job"));
+  EXPECT_THAT(lines, Contains("done nccl-pairs"));
   EXPECT_THAT(lines, Contains("done verify"));
   EXPECT_THAT(lines.back(), HasSubstr("end Released"));
 }

@@ -179,6 +179,24 @@ TEST_F(ViewTest, CountsWhatIsOpenAboutEachNode) {
   EXPECT_THAT(fleet().nodes, IsEmpty());
 }
 
+TEST_F(ViewTest, ShowsWhatIsOpenWithItsNode) {
+  const auto nodes_seen = [this] {
+    std::vector<std::string> names;
+    replica_->view.with_open([&](std::span<const OpenRemediation> open) {
+      for (const OpenRemediation& one : open)
+        names.push_back(one.remediation.node + (one.node == nullptr ? " unknown" : ""));
+    });
+    return names;
+  };
+  EXPECT_EQ(nodes_seen(), std::vector<std::string>{"gpu-01"});
+  replica_->view.remove_node("gpu-01");
+  EXPECT_EQ(nodes_seen(), std::vector<std::string>{"gpu-01 unknown"});
+  auto closed = remediation();
+  closed.status.phase = Phase::kReleased;
+  replica_->view.put_remediation(closed);
+  EXPECT_THAT(nodes_seen(), IsEmpty());
+}
+
 TEST_F(ViewTest, SaysHowLongTheNewestStepIsOldAndWhetherAYesIsMissing) {
   const auto only = [this] {
     const auto counts = replica_->view.count_remediations();

@@ -1,0 +1,51 @@
+// Which nodes have failed together, and how far each of them has come on its way back to the step
+// nccl-pairs: told from the Remediations that are open. Pure but for the seam, which
+// workflow/cluster_view implements.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/kube/objects.h"
+#include "remediator/policy/policy.h"
+#include "remediator/policy/remediation.h"
+
+namespace gpuward::remediator {
+
+struct OpenRemediation {
+  const Remediation& remediation;
+  std::shared_ptr<const kube::Node> node;  // of that name, as it was last seen; null: not known
+};
+
+// Any thread.
+class OpenRemediations {
+ public:
+  virtual ~OpenRemediations() = default;
+  // All that are open, by name; `use` must not call it again, and keeps nothing of what it sees.
+  virtual void with_open(
+      const std::function<void(std::span<const OpenRemediation>)>& use) const = 0;
+};
+
+struct Fellow {
+  Remediation remediation;
+  std::shared_ptr<const kube::Node> node;
+};
+
+// Two have failed together where their drains have written down a job of both; or, where one of
+// them knows no job, were opened within `together` of each other; and so have those that each of
+// two has failed together with. Whoever asks sees the same.
+struct FellowGroup {
+  std::vector<Fellow> there;   // at the step, in the boot that it was begun in; by name
+  std::vector<Fellow> coming;  // whose way back leads there still
+  std::size_t out = 0;         // held, paused, past it, or never to come there
+};
+
+// `own` is there, and is not looked for in `open`.
+[[nodiscard]] FellowGroup fellows_of(const Fellow& own, std::span<const OpenRemediation> open,
+                                     std::chrono::milliseconds together,
+                                     const std::shared_ptr<const Policy>& policy);
+
+}  // namespace gpuward::remediator

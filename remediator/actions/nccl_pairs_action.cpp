@@ -1,0 +1,387 @@
+#include "remediator/actions/nccl_pairs_action.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/text.h"
+#include "remediator/actions/step_progress.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr seconds kPairInterval{3};        // how often who leads and who follows look again
+constexpr std::size_t kMostMembers = 64;   // the rest waits for the next round
+constexpr std::size_t kMostWaitedFor = 8;  // nodes that are named
+// How long who leads stays when all is told, so that the others can read it.
+constexpr minutes kLastWords{2};
+// How much longer than the leader's time the others wait: at its end it says what is known by then.
+constexpr minutes kFollowersGrace{1};
+constexpr const char* kToldAtFact = "pairVerdictsAt";
+constexpr const char* kAllIsTold = "all is told; waits for the others to read it";
+
+// 128 bits that nobody guesses: libstdc++ takes them from the system's generator.
+std::string new_token() {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::random_device device;
+  std::string token;
+  while (token.size() < 32) {
+    const auto bits = device();
+    for (unsigned shift = 0; shift < 32; shift += 4) token += kDigits[(bits >> shift) & 15U];
+  }
+  return token;
+}
+
+const StepRecord* pairs_record(const Remediation& remediation) {
+  return remediation.status.find(Step::kNcclPairs);
+}
+
+WallTime intent_of(const Remediation& remediation) {
+  const StepRecord* record = pairs_record(remediation);
+  return record == nullptr ? WallTime() : record->intent_at.value_or(WallTime());
+}
+
+milliseconds since_intent(const StepOrder& order) {
+  return std::chrono::duration_cast<milliseconds>(order.now - intent_of(order.remediation));
+}
+
+bool is_overdue(const StepOrder& order) { return since_intent(order) > order.step.timeout; }
+
+StepProgress pairs_running(const StepOrder& order, std::string message) {
+  StepProgress progress = progress_of(order, StepResult::kRunning, std::move(message));
+  progress.look_again = kPairInterval;
+  return progress;
+}
+
+std::string nodes_text(const std::vector<Fellow>& fellows) {
+  std::string text;
+  for (std::size_t i = 0; i < fellows.size() && i < kMostWaitedFor; ++i)
+    text += (i == 0 ? "" : ", ") + fellows[i].remediation.node + " (" +
+            std::string(to_string(fellows[i].remediation.status.phase)) + ")";
+  if (fellows.size() <= kMostWaitedFor) return text;
+  return text + " and " + std::to_string(fellows.size() - kMostWaitedFor) + " more";
+}
+
+bool is_in(const std::vector<PairTest>& tests, const std::string& node) {
+  return std::ranges::any_of(tests, [&](const PairTest& test) { return test.has(node); });
+}
+
+// Whether a test has told anything of the node.
+bool is_told_of(const std::vector<PairTest>& tests, const std::string& node) {
+  return std::ranges::any_of(tests, [&](const PairTest& test) {
+    return test.has(node) &&
+           (test.result == PairResult::kPassed || test.result == PairResult::kFailed);
+  });
+}
+
+std::string failure_text_of(const PairTest& test) {
+  return "NCCL fails between " + test.first + " and " + test.second +
+         (test.words.empty() ? "" : ": " + test.words);
+}
+
+StepProgress pairs_told(const StepOrder& order, PairVerdict verdict,
+                        const std::vector<PairTest>& tests) {
+  std::string words = pair_words(order.remediation.node, verdict, tests);
+  if (verdict == PairVerdict::kGood) return progress_of(order, StepResult::kDone, std::move(words));
+  return failed_for_a_human(order, std::move(words));
+}
+
+}  // namespace
+
+struct NcclPairsAction::Round {
+  FellowGroup group;
+  std::vector<PairTest> tests;      // of this Remediation, where it leads
+  std::set<std::string> busy = {};  // nodes on which the Jobs of another leader may run still
+  std::vector<std::string> news = {};
+  bool is_over = false;  // nothing more is to be tested
+
+  const Fellow* find(const std::string& node) const {
+    const auto found = std::ranges::find_if(
+        group.there, [&](const Fellow& one) { return one.remediation.node == node; });
+    return found == group.there.end() ? nullptr : &*found;
+  }
+  // Who has begun to lead; the smallest where two did so at the same moment. Null: nobody has.
+  const Fellow* leader() const {
+    const auto found = std::ranges::find_if(group.there, [](const Fellow& one) {
+      return pairs_record(one.remediation)->facts.contains(kPairTestsFact);
+    });
+    return found == group.there.end() ? nullptr : &*found;
+  }
+  // Those that are tested now: who is in already, then by name.
+  std::vector<std::string> members() const {
+    std::vector<std::string> nodes;
+    for (const bool is_in_already : {true, false}) {
+      for (const Fellow& one : group.there) {
+        if (is_in(tests, one.remediation.node) == is_in_already && nodes.size() < kMostMembers)
+          nodes.push_back(one.remediation.node);
+      }
+    }
+    std::ranges::sort(nodes);
+    return nodes;
+  }
+  // Of those that were told apart nobody is there any more but the leader.
+  bool is_read_by_all(const std::string& leader, const PairVerdicts& told) const {
+    return std::ranges::none_of(group.there, [&](const Fellow& one) {
+      return one.remediation.name != leader && told.contains(one.remediation.node);
+    });
+  }
+  // Nobody is there or to come with whom it could be tested.
+  bool is_alone() const { return group.there.size() == 1 && group.coming.empty(); }
+  std::string why_alone() const {
+    if (group.out == 0) return "no other node failed together with it";
+    return "no other node is left to be tested with: of those that failed together with it " +
+           std::to_string(group.out) + " are held, tested already or not on this way back";
+  }
+};
+
+Facts NcclPairsAction::facts_before(const kube::Node& node) const {
+  return {{kJobNamespaceFact, policy_.get()->jobs.ns}, {kJobBootFact, node.boot_id}};
+}
+
+NcclPairsAction::Round NcclPairsAction::look_around(const StepOrder& order) const {
+  Round round;
+  Fellow own{.remediation = order.remediation,
+             .node = std::make_shared<const kube::Node>(order.node)};
+  for (StepRecord& record : own.remediation.status.steps) {
+    if (record.step == Step::kNcclPairs) record.facts = order.facts;
+  }
+  const auto policy = policy_.get();
+  open_.with_open([&](std::span<const OpenRemediation> open) {
+    round.group = fellows_of(own, open, order.step.job.together, policy);
+    for (const OpenRemediation& one : open) {
+      const StepRecord* record = pairs_record(one.remediation);
+      if (record == nullptr || one.remediation.name == order.remediation.name) continue;
+      for (const PairTest& test : pair_tests_in(record->facts)) {
+        const bool may_run =
+            test.result == PairResult::kRunning && order.now - test.since < kLongestPairTest;
+        if (may_run) round.busy.insert({test.first, test.second});
+      }
+    }
+  });
+  round.tests = pair_tests_in(order.facts);
+  // What was found in another boot, or before a node came to the step once more, counts no longer.
+  std::erase_if(round.tests, [&](const PairTest& test) {
+    return std::ranges::any_of(round.group.there, [&](const Fellow& one) {
+      return test.result != PairResult::kRunning && test.has(one.remediation.node) &&
+             test.since < intent_of(one.remediation);
+    });
+  });
+  return round;
+}
+
+Result<StepProgress> NcclPairsAction::watch(const StepOrder& order) {
+  if (pairs_record(order.remediation) == nullptr)
+    return fail(ErrorKind::kInternal, "nccl-pairs was not intended");
+  if (order.node.boot_id.empty() || order.node.boot_id != fact_of(order, kJobBootFact)) {
+    const auto down = step_down(order);
+    if (!down) return down;
+    return failed_for_a_human({.remediation = order.remediation,
+                               .node = order.node,
+                               .step = order.step,
+                               .facts = down->facts,
+                               .permit = order.permit,
+                               .now = order.now},
+                              "the node has restarted since the step was begun");
+  }
+  Round round = look_around(order);
+  const Fellow* const leader = round.leader();
+  if (leader == nullptr) return gather(order, round);
+  if (leader->remediation.name == order.remediation.name) return lead(order, round);
+  if (order.facts.contains(kPairTestsFact)) return step_down(order);
+  const auto& facts = pairs_record(leader->remediation)->facts;
+  const auto verdicts = pair_verdicts_in(facts);
+  if (const auto own = verdicts.find(order.remediation.node); own != verdicts.end())
+    return pairs_told(order, own->second, pair_tests_in(facts));
+  const std::string what =
+      leader->remediation.node + " leads the tests of the nodes that failed together";
+  // Who leads may have come later; but nobody waits twice as long as the step may take.
+  const WallTime leaders_end =
+      intent_of(leader->remediation) + order.step.timeout + kFollowersGrace;
+  if (order.now > leaders_end || since_intent(order) > 2 * order.step.timeout)
+    return failed_for_a_human(order, "not done in time: " + what);
+  return pairs_running(order, what);
+}
+
+StepProgress NcclPairsAction::alone(const StepOrder& order, const Round& round) {
+  StepProgress progress = progress_of(order, StepResult::kDone, round.why_alone());
+  if (!round.tests.empty()) progress.facts[kPairTestsFact] = pair_tests_text(round.tests);
+  progress.news = round.news;
+  return progress;
+}
+
+// Before anybody leads: those on their way here are waited for, half of the time at most, because
+// the tests themselves need the other half.
+Result<StepProgress> NcclPairsAction::gather(const StepOrder& order, Round& round) {
+  const FellowGroup& group = round.group;
+  if (round.is_alone()) return alone(order, round);
+  const bool has_another = group.there.size() > 1;
+  const std::string waits = has_another && group.coming.empty()
+                                ? "waits for " + group.there.front().remediation.node + " to lead"
+                                : "waits for " + nodes_text(group.coming);
+  if (is_overdue(order)) return failed_for_a_human(order, "not done in time: " + waits);
+  const bool is_first = group.there.front().remediation.name == order.remediation.name;
+  const bool is_time = group.coming.empty() || since_intent(order) > order.step.timeout / 2;
+  if (!has_another || !is_time || !is_first) return pairs_running(order, waits);
+  return begin_next(order, round);
+}
+
+Result<StepProgress> NcclPairsAction::lead(const StepOrder& order, Round& round) {
+  const auto told = pair_verdicts_in(order.facts);
+  if (const auto own = told.find(order.remediation.node); own != told.end()) {
+    const auto at = parse_rfc3339(fact_of(order, kToldAtFact));
+    const bool is_late = !at || order.now - *at > kLastWords;
+    if (is_late || round.is_read_by_all(order.remediation.name, told))
+      return pairs_told(order, own->second, round.tests);
+    return pairs_running(order, kAllIsTold);
+  }
+  if (auto advanced = advance(order, round); !advanced) {
+    if (advanced.error().kind != ErrorKind::kCancelled) return std::unexpected(advanced.error());
+    return pairs_running(order, "waits: " + advanced.error().message);
+  }
+  if (round.is_alone() && !is_told_of(round.tests, order.remediation.node))
+    return alone(order, round);
+  return begin_next(order, round);
+}
+
+// All tests that are under way. kCancelled: no Job may be made now.
+Status NcclPairsAction::advance(const StepOrder& order, Round& round) {
+  for (PairTest& test : round.tests) {
+    if (test.result != PairResult::kRunning) continue;
+    if (auto moved = go_on(order, round, test); !moved) {
+      if (!is_final(moved.error().kind)) return moved;
+      // So it will be with all others: nobody goes back by a test that cannot be made.
+      cut_off(order, test, moved.error().message);
+      round.is_over = true;
+    }
+    if (test.result == PairResult::kFailed) round.news.push_back(failure_text_of(test));
+  }
+  for (PairTest& test : round.tests) {
+    if (round.is_over && test.result == PairResult::kRunning) cut_off(order, test, "left");
+  }
+  return {};
+}
+
+// A test that is under way. A failure that is_final(): no Job can be made.
+Status NcclPairsAction::go_on(const StepOrder& order, const Round& round, PairTest& test) {
+  for (const std::string& node : {test.first, test.second}) {
+    if (round.find(node) != nullptr) continue;
+    cut_off(order, test, node + " is not there any more");
+    return {};
+  }
+  if (is_overdue(order) || order.now - test.since > kLongestPairTest) {
+    cut_off(order, test, "not done in time");
+    return {};
+  }
+  if (!test.is_made) return make_both(order, round, test);
+  auto watched = jobs_.watch(order, test);
+  if (!watched) return std::unexpected(watched.error());
+  test = std::move(*watched);
+  if (test.result == PairResult::kRunning) return {};
+  if (test.result != PairResult::kPassed && order.permit())
+    (void)jobs_.end(order, test);  // what cannot be deleted ends by its own deadline
+  test.token.clear();
+  return {};
+}
+
+Status NcclPairsAction::make_both(const StepOrder& order, const Round& round, PairTest& test) {
+  const std::string& address = round.find(test.first)->node->internal_ip;
+  if (address.empty()) {
+    cut_off(order, test, test.first + " has no InternalIP");
+    return {};
+  }
+  for (const std::string& node : {test.first, test.second}) {
+    if (auto allowed = order.permit(); !allowed)
+      return fail(ErrorKind::kCancelled, allowed.error().message);
+    if (auto made = jobs_.make(order, test, *round.find(node)->node, address); !made) return made;
+  }
+  test.is_made = true;
+  return {};
+}
+
+// It has told nothing. What cannot be deleted ends by its own deadline.
+void NcclPairsAction::cut_off(const StepOrder& order, PairTest& test, const std::string& why) {
+  std::string words = why;
+  if (auto allowed = order.permit(); !allowed) {
+    words += "; its Jobs may run on: " + allowed.error().message;
+  } else if (auto gone = jobs_.end(order, test); !gone) {
+    words += "; its Jobs may run on: " + gone.error().message;
+  }
+  test.result = PairResult::kUntold;
+  test.words = to_valid_utf8(words, kMostPairWords);
+  test.token.clear();
+}
+
+// What is to be tested next is written down first; its Jobs are made at the next look.
+StepProgress NcclPairsAction::begin_next(const StepOrder& order, Round& round) {
+  const std::vector<std::string> members = round.members();
+  const bool waits_for_partner = members.size() == 1 && !round.group.coming.empty();
+  PairPlan plan;
+  if (round.is_over || is_overdue(order)) {
+    plan.verdicts = pair_verdicts(members, round.tests);
+  } else if (!waits_for_partner) {
+    plan = plan_pairs(members, round.tests, round.busy);
+  }
+  for (auto& [first, second] : plan.next)
+    round.tests.push_back(
+        {.first = first, .second = second, .since = order.now, .token = new_token()});
+  const auto running = std::ranges::count(round.tests, PairResult::kRunning, &PairTest::result);
+  StepProgress progress = pairs_running(
+      order, "tests " + std::to_string(members.size()) +
+                 " nodes that failed together: " + std::to_string(running) + " pairs under way, " +
+                 std::to_string(std::ssize(round.tests) - running) + " done");
+  progress.facts[kPairTestsFact] = pair_tests_text(round.tests);
+  progress.news = round.news;
+  if (!plan.verdicts.empty()) {
+    progress.facts[kPairVerdictsFact] = pair_verdicts_text(plan.verdicts);
+    progress.facts[kToldAtFact] = to_rfc3339_ms(order.now);
+    progress.message = kAllIsTold;
+  }
+  if (!plan.next.empty() || !plan.verdicts.empty()) progress.look_again = milliseconds(0);
+  return progress;
+}
+
+// Another leads by now, or nobody goes on here.
+Result<StepProgress> NcclPairsAction::step_down(const StepOrder& order) {
+  for (PairTest& test : pair_tests_in(order.facts)) {
+    if (test.result == PairResult::kRunning) cut_off(order, test, "left");
+  }
+  StepProgress progress = pairs_running(order, "leaves the lead to another node");
+  for (const std::string& fact : {kPairTestsFact, kPairVerdictsFact, std::string(kToldAtFact)})
+    progress.facts.erase(fact);
+  return progress;
+}
+
+Status NcclPairsAction::abandon(const StepOrder& order) {
+  const std::string& node = order.remediation.node;
+  std::vector<Remediation> leaders{order.remediation};
+  open_.with_open([&](std::span<const OpenRemediation> open) {
+    for (const OpenRemediation& one : open) {
+      const StepRecord* record = pairs_record(one.remediation);
+      const bool is_other = one.remediation.name != order.remediation.name && record != nullptr;
+      if (is_other && is_in(pair_tests_in(record->facts), node)) leaders.push_back(one.remediation);
+    }
+  });
+  for (const Remediation& leader : leaders) {
+    const StepRecord* record = pairs_record(leader);
+    if (record == nullptr) continue;
+    const StepOrder theirs{.remediation = leader,
+                           .node = order.node,
+                           .step = order.step,
+                           .facts = record->facts,
+                           .permit = order.permit,
+                           .now = order.now};
+    const bool is_own = leader.name == order.remediation.name;
+    for (const PairTest& test : pair_tests_in(record->facts)) {
+      if (test.result != PairResult::kRunning || !(is_own || test.has(node))) continue;
+      if (auto gone = jobs_.end(theirs, test); !gone) return gone;
+    }
+  }
+  return {};
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,49 @@
+// The step `nccl-pairs`: where several nodes have failed together, NCCL between two of them each
+// finds the culprit, and only it stays out (docs/remediator.md). Each node is at this step by its
+// own Remediation. One of those, the smallest name, leads: it alone makes Jobs and writes down how
+// they ended; the others read its record and end by it. Where the leader goes, the next one begins
+// anew.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "remediator/actions/fellows.h"
+#include "remediator/actions/pair_jobs.h"
+#include "remediator/actions/pair_plan.h"
+#include "remediator/actions/step_action.h"
+
+namespace gpuward::remediator {
+
+class NcclPairsAction final : public StepAction {
+ public:
+  // All must outlive it.
+  NcclPairsAction(kube::Api& api, const CurrentPolicy& policy, const OpenRemediations& open)
+      : policy_(policy), open_(open), jobs_(api, policy) {}
+
+  [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
+  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override { return watch(order); }
+  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+  // Also those Jobs that another Remediation leads on this node: it may go back into service now.
+  [[nodiscard]] Status abandon(const StepOrder& order) override;
+
+ private:
+  struct Round;  // one look: who is there, and what was written down so far
+  [[nodiscard]] Round look_around(const StepOrder& order) const;
+  [[nodiscard]] Result<StepProgress> gather(const StepOrder& order, Round& round);
+  [[nodiscard]] Result<StepProgress> lead(const StepOrder& order, Round& round);
+  [[nodiscard]] Result<StepProgress> step_down(const StepOrder& order);
+  [[nodiscard]] Status advance(const StepOrder& order, Round& round);
+  [[nodiscard]] Status go_on(const StepOrder& order, const Round& round, PairTest& test);
+  [[nodiscard]] Status make_both(const StepOrder& order, const Round& round, PairTest& test);
+  void cut_off(const StepOrder& order, PairTest& test, const std::string& why);
+  [[nodiscard]] static StepProgress alone(const StepOrder& order, const Round& round);
+  [[nodiscard]] StepProgress begin_next(const StepOrder& order, Round& round);
+
+  const CurrentPolicy& policy_;
+  const OpenRemediations& open_;
+  PairJobs jobs_;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,140 @@
+#include "remediator/actions/pair_jobs.h"
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/text.h"
+#include "remediator/actions/job_outcome.h"
+#include "remediator/actions/job_template.h"
+#include "remediator/actions/step_progress.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::chrono::minutes kPairDeadline{12};  // of each Job
+
+// One of the two Jobs. Its name follows from the record of who leads, whoever asks.
+struct PairSide {
+  StepOrder order;  // of the leader, but for the node
+  JobPart part;
+
+  std::string name() const { return job_name(order, part); }
+  std::string ns() const { return fact_of(order, kJobNamespaceFact); }
+  std::string full_name() const { return "Job " + ns() + "/" + name(); }
+};
+
+// The token makes another test of the next try, and its Jobs others.
+std::string part_id(const StepOrder& leader, const PairTest& test) {
+  return short_hash(leader.remediation.uid + "/" + test.first + "/" + test.second + "/" +
+                    to_rfc3339_ms(test.since) + "/" + test.token);
+}
+
+PairSide side_on(const StepOrder& leader, const PairTest& test, const kube::Node& node) {
+  return {.order = {.remediation = leader.remediation,
+                    .node = node,
+                    .step = leader.step,
+                    .facts = leader.facts,
+                    .permit = leader.permit,
+                    .now = leader.now},
+          .part = {.id = part_id(leader, test), .values = {}, .timeout = kPairDeadline}};
+}
+
+std::string short_words(const std::string& node, const std::string& what) {
+  return to_valid_utf8(node + ": " + what, kMostPairWords);
+}
+
+// How it has ended on one node; nullopt: it has not.
+struct PairEnd {
+  PairResult result = PairResult::kUntold;
+  std::string words;
+};
+
+PairEnd end_of(const std::string& node, const JobOutcome& outcome) {
+  if (outcome.exit_code == 0)
+    return {PairResult::kPassed, outcome.words.empty() ? "" : short_words(node, outcome.words)};
+  const std::string& said = outcome.words.empty() ? outcome.message : outcome.words;
+  return {has_failed_check(outcome) ? PairResult::kFailed : PairResult::kUntold,
+          short_words(node, said)};
+}
+
+// What the two say together; a failure counts for both as soon as one of them says it.
+PairTest joined(PairTest test, const std::array<std::optional<PairEnd>, 2>& ends) {
+  for (const PairResult worst : {PairResult::kFailed, PairResult::kUntold}) {
+    for (const auto& end : ends) {
+      if (test.result != PairResult::kRunning || !end || end->result != worst) continue;
+      test.result = worst;
+      test.words = end->words;
+    }
+  }
+  if (test.result == PairResult::kRunning && ends[0] && ends[1]) {
+    test.result = PairResult::kPassed;
+    test.words = ends[0]->words;
+  }
+  return test;
+}
+
+}  // namespace
+
+Status PairJobs::make(const StepOrder& leader, const PairTest& test, const kube::Node& node,
+                      const std::string& address) {
+  PairSide side = side_on(leader, test, node);
+  const auto policy = policy_.get();
+  side.part.values = {{"$(RANK)", node.meta.name == test.first ? "0" : "1"},
+                      {"$(ADDRESS)", address},
+                      {"$(PORT)", std::to_string(policy->jobs.pair_port)},
+                      {"$(TOKEN)", test.token}};
+  const auto json = render_job(side.order, policy->jobs, side.ns(), side.part);
+  if (!json) return std::unexpected(json.error());
+  const auto created = api_.create_job(side.ns(), *json);
+  if (created || created.error().kind == ErrorKind::kAlreadyExists) return {};
+  return with_context("making " + side.full_name(), created.error());
+}
+
+Result<PairTest> PairJobs::watch(const StepOrder& leader, PairTest test) {
+  std::array<std::optional<PairEnd>, 2> ends;
+  for (std::size_t rank = 0; rank < ends.size(); ++rank) {
+    kube::Node node;
+    node.meta.name = rank == 0 ? test.first : test.second;
+    const PairSide side = side_on(leader, test, node);
+    const auto job = api_.get_job(side.ns(), side.name());
+    if (!job && job.error().kind == ErrorKind::kNotFound) {
+      ends[rank] = PairEnd{PairResult::kUntold, "somebody has deleted " + side.full_name()};
+      continue;
+    }
+    if (!job) return with_context("reading " + side.full_name(), job.error());
+    if (!is_job_of(*job, side.order, side.part)) {
+      ends[rank] = PairEnd{PairResult::kUntold, side.full_name() + " is not ours"};
+      continue;
+    }
+    const auto pods = api_.list_pods(side.ns(), "job-name=" + side.name());
+    if (!pods) return with_context("reading the pod of " + side.full_name(), pods.error());
+    const JobOutcome outcome = outcome_of(*job, *pods);
+    if (outcome.is_over) ends[rank] = end_of(node.meta.name, outcome);
+  }
+  return joined(std::move(test), ends);
+}
+
+Status PairJobs::end(const StepOrder& leader, const PairTest& test) {
+  Status all;
+  for (const std::string& name : {test.first, test.second}) {
+    kube::Node node;
+    node.meta.name = name;
+    const PairSide side = side_on(leader, test, node);
+    const auto job = api_.get_job(side.ns(), side.name());
+    if (!job && job.error().kind == ErrorKind::kNotFound) continue;
+    if (!job) {
+      all = with_context("reading " + side.full_name(), job.error());
+      continue;
+    }
+    const bool has_ended = job->is_complete || job->is_failed;
+    if (has_ended || !is_job_of(*job, side.order, side.part)) continue;
+    const auto deleted = api_.delete_job(side.ns(), side.name());
+    if (!deleted && deleted.error().kind != ErrorKind::kNotFound)
+      all = with_context("deleting " + side.full_name(), deleted.error());
+  }
+  return all;
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,208 @@
+#include "remediator/actions/pair_plan.h"
+
+#include <algorithm>
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::size_t kMostTries = 2;          // of a pair that nothing could be told of
+constexpr std::size_t kMostPartnersNamed = 8;  // in words for people
+
+std::set<std::string> passed_nodes(const std::vector<PairTest>& tests) {
+  std::set<std::string> good;
+  for (const PairTest& test : tests) {
+    if (test.result != PairResult::kPassed) continue;
+    good.insert(test.first);
+    good.insert(test.second);
+  }
+  return good;
+}
+
+bool has_failed_with_good(const std::string& node, const std::vector<PairTest>& tests,
+                          const std::set<std::string>& good) {
+  return std::ranges::any_of(tests, [&](const PairTest& test) {
+    return test.result == PairResult::kFailed && test.has(node) && good.contains(test.other(node));
+  });
+}
+
+class PairPlanner {
+ public:
+  PairPlanner(const std::vector<std::string>& members, const std::vector<PairTest>& tests,
+              std::set<std::string> busy)
+      : members_(members),
+        tests_(tests),
+        busy_(std::move(busy)),
+        verdicts_(pair_verdicts(members, tests)) {
+    for (const PairTest& test : tests) {
+      if (test.result != PairResult::kRunning) continue;
+      busy_.insert({test.first, test.second});
+      ++running_;
+    }
+    has_good_ = std::ranges::any_of(
+        members, [&](const std::string& node) { return is(node, PairVerdict::kGood); });
+  }
+
+  PairPlan run() {
+    PairPlan plan;
+    for (const std::string& node : members_) {
+      const bool is_full =
+          running_ >= kMostPairsAtOnce || tests_.size() + plan.next.size() >= kMostPairTests;
+      if (is_full || !is(node, PairVerdict::kUntold) || busy_.contains(node)) continue;
+      const std::string* const partner = best_partner(node);
+      if (partner == nullptr) continue;
+      plan.next.emplace_back(std::minmax(node, *partner));
+      busy_.insert({node, *partner});
+      ++running_;
+    }
+    if (running_ == 0 && !is_anything_left()) plan.verdicts = verdicts_;
+    return plan;
+  }
+
+ private:
+  bool is(const std::string& node, PairVerdict verdict) const {
+    return verdicts_.at(node) == verdict;
+  }
+
+  // How often nothing could be told of the two; nullopt where they need no test any more.
+  std::optional<std::size_t> tries_of(const std::string& node, const std::string& other) const {
+    std::size_t tries = 0;
+    for (const PairTest& test : tests_) {
+      if (!test.has(node) || !test.has(other)) continue;
+      if (test.result != PairResult::kUntold) return std::nullopt;
+      ++tries;
+    }
+    return tries < kMostTries ? std::optional(tries) : std::nullopt;
+  }
+
+  bool may_be_partner(const std::string& node, const std::string& other) const {
+    return node != other && is(other, has_good_ ? PairVerdict::kGood : PairVerdict::kUntold);
+  }
+
+  // One that it was not tried with comes first.
+  const std::string* best_partner(const std::string& node) const {
+    const std::string* best = nullptr;
+    std::size_t fewest = kMostTries;
+    for (const std::string& other : members_) {
+      if (!may_be_partner(node, other) || busy_.contains(other)) continue;
+      const auto tries = tries_of(node, other);
+      if (!tries || *tries >= fewest) continue;
+      best = &other;
+      fewest = *tries;
+    }
+    return best;
+  }
+
+  bool is_anything_left() const {
+    if (tests_.size() >= kMostPairTests) return false;
+    return std::ranges::any_of(members_, [&](const std::string& node) {
+      return is(node, PairVerdict::kUntold) &&
+             std::ranges::any_of(members_, [&](const std::string& other) {
+               return may_be_partner(node, other) && tries_of(node, other);
+             });
+    });
+  }
+
+  const std::vector<std::string>& members_;
+  const std::vector<PairTest>& tests_;
+  std::set<std::string> busy_;
+  PairVerdicts verdicts_;
+  std::size_t running_ = 0;
+  bool has_good_ = false;
+};
+
+// "gpu-01, gpu-02 and 3 more", each once.
+std::string partners_text(const std::string& node, PairResult result,
+                          const std::vector<PairTest>& tests) {
+  std::set<std::string> partners;
+  for (const PairTest& test : tests) {
+    if (test.result == result && test.has(node)) partners.insert(test.other(node));
+  }
+  std::string text;
+  std::size_t named = 0;
+  for (const std::string& partner : partners) {
+    if (named++ == kMostPartnersNamed)
+      return text + " and " + std::to_string(partners.size() - kMostPartnersNamed) + " more";
+    text += (text.empty() ? "" : ", ") + partner;
+  }
+  return text;
+}
+
+// The last of the tests that `is_one` holds for; null: none.
+template <typename IsOne>
+const PairTest* last_of(const std::vector<PairTest>& tests, IsOne is_one) {
+  const auto found = std::find_if(tests.rbegin(), tests.rend(), is_one);
+  return found == tests.rend() ? nullptr : &*found;
+}
+
+std::string with_words(const std::string& text, const PairTest* test) {
+  return test == nullptr || test->words.empty() ? text : text + ": " + test->words;
+}
+
+std::string good_words(const std::string& node, const std::vector<PairTest>& tests) {
+  const PairTest* const passed = last_of(tests, [&](const PairTest& test) {
+    return test.result == PairResult::kPassed && test.has(node);
+  });
+  return with_words("passed with " + partners_text(node, PairResult::kPassed, tests), passed);
+}
+
+std::string bad_words(const std::string& node, const std::vector<PairTest>& tests) {
+  const auto good = passed_nodes(tests);
+  const PairTest* const failed = last_of(tests, [&](const PairTest& test) {
+    return test.result == PairResult::kFailed && test.has(node) && good.contains(test.other(node));
+  });
+  if (failed == nullptr) return "failed";
+  const std::string& partner = failed->other(node);
+  return with_words("fails with " + partner + ", which passes with " +
+                        partners_text(partner, PairResult::kPassed, tests),
+                    failed);
+}
+
+std::string untold_words(const std::string& node, const std::vector<PairTest>& tests) {
+  const PairTest* const last = last_of(tests, [&](const PairTest& test) { return test.has(node); });
+  if (last == nullptr) return "nobody can tell: it was tested with no other node";
+  std::string text = "nobody can tell whether it is the culprit:";
+  const auto failed = partners_text(node, PairResult::kFailed, tests);
+  const auto untold = partners_text(node, PairResult::kUntold, tests);
+  if (!failed.empty()) text += " it fails with " + failed + ", which passed with nobody";
+  if (!untold.empty()) {
+    text += std::string(failed.empty() ? "" : ";") + " the test with " + untold + " told nothing";
+  }
+  return with_words(text, last);
+}
+
+}  // namespace
+
+PairVerdicts pair_verdicts(const std::vector<std::string>& members,
+                           const std::vector<PairTest>& tests) {
+  const auto good = passed_nodes(tests);
+  PairVerdicts verdicts;
+  for (const std::string& node : members) {
+    PairVerdict& verdict = verdicts[node] = PairVerdict::kUntold;
+    if (good.contains(node)) {
+      verdict = PairVerdict::kGood;
+    } else if (has_failed_with_good(node, tests, good)) {
+      verdict = PairVerdict::kBad;
+    }
+  }
+  return verdicts;
+}
+
+PairPlan plan_pairs(const std::vector<std::string>& members, const std::vector<PairTest>& tests,
+                    const std::set<std::string>& busy) {
+  return PairPlanner(members, tests, busy).run();
+}
+
+std::string pair_words(const std::string& node, PairVerdict verdict,
+                       const std::vector<PairTest>& tests) {
+  switch (verdict) {
+    case PairVerdict::kGood:
+      return good_words(node, tests);
+    case PairVerdict::kBad:
+      return bad_words(node, tests);
+    case PairVerdict::kUntold:
+      return untold_words(node, tests);
+  }
+  return {};
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,104 @@
+#include "remediator/actions/pair_record.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/json.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::array<std::string_view, 4> kPairResults = {"running", "passed", "failed", "untold"};
+constexpr std::array<std::string_view, 3> kPairVerdicts = {"good", "bad", "untold"};
+
+template <typename Enum, std::size_t kCount>
+std::optional<Enum> parse_word(const std::array<std::string_view, kCount>& words,
+                               std::string_view text) {
+  const auto found = std::ranges::find(words, text);
+  if (found == words.end()) return std::nullopt;
+  return static_cast<Enum>(found - words.begin());
+}
+
+Json encode_test(const PairTest& test) {
+  Json json = {{"first", test.first},
+               {"second", test.second},
+               {"result", to_string(test.result)},
+               {"since", to_rfc3339_ms(test.since)}};
+  if (!test.token.empty()) json["token"] = test.token;
+  if (test.is_made) json["made"] = "yes";
+  if (!test.words.empty()) json["words"] = test.words;
+  return json;
+}
+
+std::optional<PairTest> decode_test(const Json& json) {
+  const auto result = parse_word<PairResult>(kPairResults, string_at(json, "result"));
+  const auto since = parse_rfc3339(string_at(json, "since"));
+  PairTest test{.first = string_at(json, "first"),
+                .second = string_at(json, "second"),
+                .result = result.value_or(PairResult::kUntold),
+                .since = since.value_or(WallTime()),
+                .token = string_at(json, "token"),
+                .is_made = string_at(json, "made") == "yes",
+                .words = string_at(json, "words")};
+  if (!result || !since || test.first.empty() || test.second.empty()) return std::nullopt;
+  return test;
+}
+
+}  // namespace
+
+std::string to_string(PairResult result) {
+  return std::string(kPairResults[static_cast<std::size_t>(result)]);
+}
+
+std::string pair_tests_text(const std::vector<PairTest>& tests) {
+  Json list = Json::array();
+  for (const PairTest& test : tests) list.push_back(encode_test(test));
+  return dump_json(list);
+}
+
+std::vector<PairTest> parse_pair_tests(std::string_view text) {
+  std::vector<PairTest> tests;
+  const auto list = parse_json(text);
+  if (!list || !list->is_array()) return tests;
+  for (const Json& one : *list) {
+    if (auto test = decode_test(one)) tests.push_back(std::move(*test));
+  }
+  return tests;
+}
+
+std::string pair_verdicts_text(const PairVerdicts& verdicts) {
+  std::string text;
+  for (const auto& [node, verdict] : verdicts) {
+    if (!text.empty()) text += " ";
+    text += node + "=" + std::string(kPairVerdicts[static_cast<std::size_t>(verdict)]);
+  }
+  return text;
+}
+
+PairVerdicts parse_pair_verdicts(std::string_view text) {
+  PairVerdicts verdicts;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    const auto equals = word.find('=');
+    if (equals == std::string_view::npos) continue;
+    if (const auto verdict = parse_word<PairVerdict>(kPairVerdicts, word.substr(equals + 1)))
+      verdicts[std::string(word.substr(0, equals))] = *verdict;
+  }
+  return verdicts;
+}
+
+std::vector<PairTest> pair_tests_in(const Facts& facts) {
+  const auto found = facts.find(kPairTestsFact);
+  return found == facts.end() ? std::vector<PairTest>() : parse_pair_tests(found->second);
+}
+
+PairVerdicts pair_verdicts_in(const Facts& facts) {
+  const auto found = facts.find(kPairVerdictsFact);
+  return found == facts.end() ? PairVerdicts() : parse_pair_verdicts(found->second);
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,59 @@
+// What the step nccl-pairs writes down: the tests of two nodes each, and in the end what they say
+// of every node. Kept in the facts of one Remediation's step; the others read it there. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "remediator/policy/remediation.h"
+
+namespace gpuward::remediator {
+
+inline constexpr std::size_t kMostPairWords = 240;  // bytes of what one test has to say
+
+enum class PairResult : std::uint8_t {
+  kRunning,
+  kPassed,
+  kFailed,
+  kUntold  // it has ended without a word about the nodes
+};
+
+struct PairTest {
+  std::string first, second;  // nodes, the smaller name first: rank 0 runs there
+  PairResult result = PairResult::kRunning;
+  WallTime since = {};
+  std::string token = {};  // by which the two know each other; gone once it has ended
+  bool is_made = false;    // both Jobs
+  std::string words = {};  // how it ended, for people
+
+  [[nodiscard]] bool has(std::string_view node) const { return first == node || second == node; }
+  [[nodiscard]] const std::string& other(std::string_view node) const {
+    return first == node ? second : first;
+  }
+};
+
+enum class PairVerdict : std::uint8_t { kGood, kBad, kUntold };
+using PairVerdicts = std::map<std::string, PairVerdict>;  // by node
+
+inline const std::string kPairTestsFact = "pairTests";        // of who leads the tests
+inline const std::string kPairVerdictsFact = "pairVerdicts";  // once they have ended
+
+[[nodiscard]] std::string to_string(PairResult result);  // "running", "passed", "failed", "untold"
+
+// One line of JSON. Of words that somebody has spoilt nothing is read.
+[[nodiscard]] std::string pair_tests_text(const std::vector<PairTest>& tests);
+[[nodiscard]] std::vector<PairTest> parse_pair_tests(std::string_view text);
+
+// "gpu-01=good gpu-02=bad".
+[[nodiscard]] std::string pair_verdicts_text(const PairVerdicts& verdicts);
+[[nodiscard]] PairVerdicts parse_pair_verdicts(std::string_view text);
+
+// Of the facts of a step; none where it does not lead any.
+[[nodiscard]] std::vector<PairTest> pair_tests_in(const Facts& facts);
+[[nodiscard]] PairVerdicts pair_verdicts_in(const Facts& facts);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,238 @@
+// Nodes at the step nccl-pairs, side by side: their Remediations, a fake API server, and Jobs that
+// a test leads by the hand. Base of the tests of that step.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "remediator/actions/nccl_pairs_action.h"
+#include "remediator/actions/step_progress.h"
+#include "tests/unit/remediator/actions/intended_step.h"
+#include "tests/unit/remediator/workflow/cluster_fixture.h"
+
+namespace gpuward::remediator {
+
+struct PairsMember {
+  Remediation remediation;
+  kube::Node node;
+};
+
+class MembersOpen final : public OpenRemediations {
+ public:
+  void with_open(const std::function<void(std::span<const OpenRemediation>)>& use) const override {
+    std::vector<OpenRemediation> open;
+    for (const auto& [name, member] : members) {
+      if (member.remediation.open())
+        open.push_back({member.remediation, std::make_shared<const kube::Node>(member.node)});
+    }
+    use(open);
+  }
+  std::map<std::string, PairsMember> members;  // by node
+};
+
+class NcclPairsStage : public ::testing::Test {
+ protected:
+  NcclPairsStage() {
+    kube_.create("/api/v1/namespaces", Json{{"apiVersion", "v1"},
+                                            {"kind", "Namespace"},
+                                            {"metadata", {{"name", "gpu-healthcheck"}}}});
+    Policy policy;
+    policy.mode = Mode::kFull;
+    policy.jobs.image = "here/gpuward:1";
+    policy.way_back[Severity::kIsolate] = {planned(Step::kNcclTest), planned(Step::kNcclPairs),
+                                           planned(Step::kVerify), planned(Step::kReturn)};
+    policy_.set(policy);
+  }
+
+  // A node whose job has died with those of the others, on its way to the step.
+  PairsMember& add_coming(const std::string& name, const std::string& jobs = "JobSet a/train") {
+    kube_.create("/api/v1/nodes", fakes::ready_node(name));
+    kube_.patch_status(
+        "/api/v1/nodes/" + name,
+        {{"status",
+          {{"addresses",
+            Json::array({{{"type", "Hostname"}, {"address", name}},
+                         {{"type", "InternalIP"}, {"address", "10.0.0." + name.substr(4)}}})}}}});
+    PairsMember& member = open_.members[name];
+    member.node = *api_.get_node(name);
+    Remediation& remediation = member.remediation;
+    remediation.name = name + "-ab-1";
+    remediation.uid = "uid-of-" + name;
+    remediation.node = name;
+    remediation.node_uid = member.node.meta.uid;
+    remediation.created = clock_.wall();
+    remediation.severity = Severity::kIsolate;
+    remediation.status.phase = Phase::kTesting;
+    const Facts facts = jobs.empty() ? Facts() : Facts{{kJobsFact, jobs}};
+    StepRecord drain = intended_step(Step::kDrain, Severity::kIsolate, clock_.wall(), facts);
+    drain.result = StepResult::kDone;
+    remediation.status.steps = {drain};
+    return member;
+  }
+  void arrive(const std::string& name) {
+    PairsMember& member = open_.members.at(name);
+    member.remediation.status.steps.push_back(intended_step(
+        Step::kNcclPairs, Severity::kIsolate, clock_.wall(), action_.facts_before(member.node)));
+  }
+  void add(const std::string& name, const std::string& jobs = "JobSet a/train") {
+    add_coming(name, jobs);
+    arrive(name);
+  }
+
+  StepRecord& record(const std::string& name) {
+    return open_.members.at(name).remediation.status.steps.at(1);
+  }
+  StepOrder order(const std::string& name) {
+    PairsMember& member = open_.members.at(name);
+    return {.remediation = member.remediation,
+            .node = member.node,
+            .step = step_,
+            .facts = record(name).facts,
+            .permit = [this] { return allowed_; },
+            .now = clock_.wall()};
+  }
+  // As the workflow does and records it.
+  StepProgress look(const std::string& name) {
+    const auto progress = action_.watch(order(name));
+    if (!progress) {
+      EXPECT_TRUE(is_cut_off_) << progress.error().message;
+      return {};
+    }
+    if (lost_record_ != looks_++) note(name, *progress);
+    return *progress;
+  }
+  void note(const std::string& name, const StepProgress& progress) {
+    record(name).result = progress.result;
+    record(name).message = progress.message;
+    record(name).facts = progress.facts;
+    if (progress.result == StepResult::kDone)
+      open_.members.at(name).remediation.status.phase = Phase::kVerifying;
+    if (progress.result == StepResult::kFailed)
+      open_.members.at(name).remediation.status.phase = Phase::kHeld;
+  }
+  bool is_at_it(const std::string& name) {
+    return record(name).result == StepResult::kIntended ||
+           record(name).result == StepResult::kRunning;
+  }
+  bool is_anybody_at_it() {
+    return std::ranges::any_of(open_.members, [this](const auto& entry) {
+      const bool is_there = entry.second.remediation.status.steps.size() > 1;
+      return is_there && entry.second.remediation.open() && is_at_it(entry.first);
+    });
+  }
+  // Everybody looks, in turn.
+  void look_all(int times = 1) {
+    for (int i = 0; i < times; ++i) {
+      for (const auto& [name, member] : open_.members) {
+        if (member.remediation.status.steps.size() > 1 && is_at_it(name)) look(name);
+      }
+    }
+  }
+  // All Jobs end as `passes` says of the two nodes of their test, until everybody has ended.
+  void play(const std::function<bool(const std::string&, const std::string&)>& passes) {
+    for (int i = 0; i < 100 && is_anybody_at_it(); ++i) {
+      look_all();
+      std::map<std::string, std::vector<std::string>> pairs;  // by part
+      for (const Json& job : running_jobs()) pairs[part_of(job)].push_back(node_of(job));
+      for (const auto& [part, nodes] : pairs) {
+        if (nodes.size() != 2) continue;
+        for (const std::string& node : nodes) end_job(node, passes(nodes[0], nodes[1]) ? 0 : 1);
+      }
+    }
+  }
+
+  // --- Jobs, as their controller and the kubelets see them.
+  static std::string name_of(const Json& job) { return string_at(job["metadata"], "name"); }
+  static std::string node_of(const Json& job) {
+    return string_at(job["spec"]["template"]["spec"], "nodeName");
+  }
+  static std::string part_of(const Json& job) {
+    return string_at(job["metadata"]["labels"], "gpuward.dev/part");
+  }
+  static std::string argument_of(const Json& job, const std::string& flag) {
+    for (const Json& word : job["spec"]["template"]["spec"]["containers"][0]["command"]) {
+      const auto text = word.get<std::string>();
+      if (text.starts_with("--" + flag + "=")) return text.substr(flag.size() + 3);
+    }
+    return "none";
+  }
+  std::vector<Json> jobs() {
+    const Json list = kube_.get(kJobs);
+    return list["items"].get<std::vector<Json>>();
+  }
+  std::vector<Json> running_jobs() {
+    std::vector<Json> running;
+    for (Json& job : jobs()) {
+      if (!job.contains("status") || !job["status"].contains("conditions"))
+        running.push_back(std::move(job));
+    }
+    return running;
+  }
+  Json running_job_on(const std::string& node) {
+    for (Json& job : running_jobs()) {
+      if (node_of(job) == node) return job;
+    }
+    return nullptr;
+  }
+  std::size_t made() { return kube_.requests("POST", kJobs).size(); }
+
+  // The Job that runs on the node ends; by default as the program fails a pair.
+  void end_job(const std::string& node, int code,
+               const std::string& words = R"({"check":"5-nccl-pair","status":"fail"})") {
+    const Json job = running_job_on(node);
+    ASSERT_FALSE(job.is_null()) << node;
+    const std::string name = name_of(job);
+    Json pod = fakes::pod(name + "-pod", node, {{"job-name", name}});
+    pod["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "batch/v1"},
+                                                       {"kind", "Job"},
+                                                       {"name", name},
+                                                       {"uid", job["metadata"]["uid"]},
+                                                       {"controller", true}}});
+    kube_.create(kPods, pod);
+    const Json end = {{"exitCode", code}, {"message", code == 0 ? "" : words}};
+    const Json container = {{"name", "c"},       {"image", "i"},
+                            {"imageID", ""},     {"ready", false},
+                            {"restartCount", 0}, {"state", {{"terminated", end}}}};
+    kube_.patch_status(std::string(kPods) + "/" + name + "-pod",
+                       {{"status",
+                         {{"phase", code == 0 ? "Succeeded" : "Failed"},
+                          {"containerStatuses", Json::array({container})}}}});
+    kube_.patch_status(
+        std::string(kJobs) + "/" + name,
+        {{"status",
+          {{"conditions",
+            Json::array({{{"type", code == 0 ? "Complete" : "Failed"}, {"status", "True"}}})}}}});
+  }
+
+  ::testing::AssertionResult is_good(const std::string& name) {
+    if (record(name).result == StepResult::kDone) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << name << ": " << record(name).message;
+  }
+  ::testing::AssertionResult needs_human(const std::string& name) {
+    if (record(name).result == StepResult::kFailed && record(name).facts.contains(kNeedsHumanFact))
+      return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << name << ": " << record(name).message;
+  }
+
+  static constexpr const char* kJobs = "/apis/batch/v1/namespaces/gpu-healthcheck/jobs";
+  static constexpr const char* kPods = "/api/v1/namespaces/gpu-healthcheck/pods";
+  fakes::FakeClock clock_{fakes::FakeClock::Mode::kAutoAdvance};
+  fakes::FakeKube kube_{clock_};
+  fakes::InProcessClient http_{kube_};
+  NoCredentials credentials_;
+  kube::Api api_{one_try(), http_, credentials_, clock_};
+  CurrentPolicy policy_{Policy{}};
+  MembersOpen open_;
+  NcclPairsAction action_{api_, policy_, open_};
+  PlannedStep step_ = planned(Step::kNcclPairs);
+  Status allowed_;
+  bool is_cut_off_ = false;  // somewhere, by a fault of the API
+  int lost_record_ = -1;     // number of the look after which the process dies
+  int looks_ = 0;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,512 @@
+// The step nccl-pairs: who leads, which Jobs are made, and by whose word each node goes on.
+#include "tests/unit/remediator/actions/nccl_pairs_stage.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class NcclPairs : public NcclPairsStage {
+ protected:
+  // Two nodes whose Jobs are made.
+  void begin_two() {
+    add("gpu-01");
+    add("gpu-02");
+    look_all(3);
+    ASSERT_THAT(running_jobs(), SizeIs(2));
+  }
+};
+
+TEST_F(NcclPairs, FindTheCulpritOfThreeAndLetTheOthersGoOn) {
+  for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) add(name);
+
+  play([](const std::string& a, const std::string& b) { return a != "gpu-02" && b != "gpu-02"; });
+
+  EXPECT_TRUE(is_good("gpu-01"));
+  EXPECT_TRUE(is_good("gpu-03"));
+  EXPECT_TRUE(needs_human("gpu-02"));
+  EXPECT_THAT(record("gpu-02").message,
+              AllOf(HasSubstr("fails with gpu-01, which passes with gpu-03"),
+                    HasSubstr("\"status\":\"fail\"")));
+  EXPECT_EQ(record("gpu-03").message, "passed with gpu-01");
+  EXPECT_EQ(made(), 4U);
+}
+
+TEST_F(NcclPairs, FindTheCulpritWhereItLeads) {
+  for (const char* name : {"gpu-01", "gpu-02", "gpu-03", "gpu-04"}) add(name);
+
+  play([](const std::string& a, const std::string& b) { return a != "gpu-01" && b != "gpu-01"; });
+
+  EXPECT_TRUE(needs_human("gpu-01"));
+  for (const char* name : {"gpu-02", "gpu-03", "gpu-04"}) EXPECT_TRUE(is_good(name));
+}
+
+TEST_F(NcclPairs, CannotTellWhichOfTwoItIs) {
+  begin_two();
+
+  play([](const std::string&, const std::string&) { return false; });
+
+  for (const char* name : {"gpu-01", "gpu-02"}) {
+    EXPECT_TRUE(needs_human(name));
+    EXPECT_THAT(record(name).message, HasSubstr("nobody can tell whether it is the culprit"));
+  }
+  EXPECT_EQ(made(), 2U) << "what has failed is not tried again";
+}
+
+TEST_F(NcclPairs, AreTwoJobsThatKnowEachOtherAndTolerateOurTaints) {
+  begin_two();
+
+  const Json first = running_job_on("gpu-01"), second = running_job_on("gpu-02");
+  EXPECT_EQ(argument_of(first, "rank"), "0");
+  EXPECT_EQ(argument_of(second, "rank"), "1");
+  for (const Json& job : {first, second}) {
+    EXPECT_EQ(argument_of(job, "address"), "10.0.0.01");
+    EXPECT_EQ(argument_of(job, "port"), "29400");
+    EXPECT_EQ(argument_of(job, "min-bus-bandwidth"), "350");
+    EXPECT_THAT(argument_of(job, "token"), SizeIs(32));
+    EXPECT_EQ(argument_of(job, "token"), argument_of(first, "token"));
+    const Json& pod = job["spec"]["template"]["spec"];
+    EXPECT_EQ(pod["tolerations"], Json::array({{{"operator", "Exists"}}}));
+    EXPECT_EQ(job["spec"]["activeDeadlineSeconds"], 12 * 60);
+    EXPECT_EQ(job["spec"]["backoffLimit"], 0);
+    EXPECT_EQ(pod["automountServiceAccountToken"], false);
+    EXPECT_THAT(dump_json(job), Not(HasSubstr("$(")));
+    EXPECT_LE(name_of(job).size(), 63U);
+  }
+}
+
+TEST_F(NcclPairs, HaveAnotherTokenForEachTest) {
+  begin_two();
+  const std::string token = argument_of(running_job_on("gpu-01"), "token");
+  end_job("gpu-01", 1, "no libnccl");
+  end_job("gpu-02", 1, "no libnccl");
+  look_all(3);
+
+  ASSERT_THAT(running_jobs(), SizeIs(2)) << "it is tried once more";
+  EXPECT_NE(argument_of(running_job_on("gpu-01"), "token"), token);
+}
+
+TEST_F(NcclPairs, KeepNoTokenOfATestThatHasEnded) {
+  begin_two();
+  EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact), HasSubstr("\"token\""));
+  end_job("gpu-01", 0);
+  end_job("gpu-02", 0);
+  look("gpu-01");
+
+  EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact), Not(HasSubstr("\"token\"")));
+}
+
+TEST_F(NcclPairs, WriteDownWhatTheyIntendBeforeAnyJobIsMade) {
+  add("gpu-01");
+  add("gpu-02");
+
+  look("gpu-01");
+
+  EXPECT_THAT(pair_tests_in(record("gpu-01").facts), SizeIs(1));
+  EXPECT_EQ(made(), 0U);
+}
+
+// The process died between the two Jobs, or before they were written down.
+TEST_F(NcclPairs, GoOnAfterACrashBetweenTheTwoJobs) {
+  add("gpu-01");
+  add("gpu-02");
+  look("gpu-01");
+  kube_.add_fault({.kind = fakes::FaultKind::kInternalError, .method = "POST", .skip = 1});
+  EXPECT_FALSE(action_.watch(order("gpu-01")));
+  ASSERT_THAT(running_jobs(), SizeIs(1));
+
+  look_all(2);
+
+  EXPECT_THAT(running_jobs(), SizeIs(2));
+  play([](const std::string&, const std::string&) { return true; });
+  EXPECT_TRUE(is_good("gpu-01"));
+  EXPECT_TRUE(is_good("gpu-02"));
+  EXPECT_THAT(jobs(), SizeIs(2)) << "none twice";
+}
+
+TEST_F(NcclPairs, TakeTheJobsOfATryWhoseAnswersWereLostForTheirs) {
+  add("gpu-01");
+  add("gpu-02");
+  look("gpu-01");
+  kube_.add_fault({.kind = fakes::FaultKind::kDropAfter, .method = "POST", .skip = 1});
+  EXPECT_FALSE(action_.watch(order("gpu-01")));
+
+  play([](const std::string&, const std::string&) { return true; });
+
+  EXPECT_TRUE(is_good("gpu-02"));
+  EXPECT_THAT(jobs(), SizeIs(2));
+}
+
+TEST_F(NcclPairs, FailTogetherAsSoonAsOneSideSaysSoAndEndTheOther) {
+  begin_two();
+  end_job("gpu-02", 1);
+
+  look("gpu-01");
+
+  EXPECT_THAT(running_jobs(), IsEmpty());
+  EXPECT_THAT(jobs(), SizeIs(1)) << "what has ended stays for people to look at";
+  EXPECT_EQ(pair_tests_in(record("gpu-01").facts)[0].result, PairResult::kFailed);
+}
+
+TEST_F(NcclPairs, WaitForTheOtherSideWhereOneHasPassed) {
+  begin_two();
+  end_job("gpu-01", 0);
+  look_all(2);
+  EXPECT_TRUE(is_at_it("gpu-01"));
+
+  end_job("gpu-02", 0);
+  look_all(3);
+
+  EXPECT_TRUE(is_good("gpu-01"));
+  EXPECT_TRUE(is_good("gpu-02"));
+}
+
+TEST_F(NcclPairs, SayNothingOfTheNodesWhereTheProgramCannotTell) {
+  begin_two();
+
+  for (int i = 0; i < 2; ++i) {
+    end_job("gpu-01", 1, R"({"status":"error","message":"no libnccl"})");
+    look_all(3);
+  }
+  look_all(3);
+
+  EXPECT_EQ(made(), 4U) << "once more, and no more";
+  for (const char* name : {"gpu-01", "gpu-02"}) {
+    EXPECT_TRUE(needs_human(name));
+    EXPECT_THAT(record(name).message, HasSubstr("told nothing: gpu-01: "));
+    EXPECT_THAT(record(name).message, HasSubstr("no libnccl"));
+  }
+}
+
+TEST_F(NcclPairs, LeaveAJobOfSomebodyElseAlone) {
+  begin_two();
+  const std::string path = std::string(kJobs) + "/" + name_of(running_job_on("gpu-01"));
+  kube_.patch(path, {{"metadata", {{"labels", {{"gpuward.dev/part", "other"}}}}}});
+
+  look("gpu-01");
+
+  EXPECT_TRUE(kube_.has(path));
+  EXPECT_TRUE(running_job_on("gpu-02").is_null());
+  EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact), HasSubstr("is not ours"));
+}
+
+TEST_F(NcclPairs, SayThatSomebodyHasDeletedAJob) {
+  begin_two();
+  kube_.remove(std::string(kJobs) + "/" + name_of(running_job_on("gpu-02")));
+
+  look("gpu-01");
+
+  EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact), HasSubstr("somebody has deleted Job"));
+  EXPECT_THAT(running_jobs(), IsEmpty());
+}
+
+TEST_F(NcclPairs, MakeNothingWhereTheyMayNot) {
+  add("gpu-01");
+  add("gpu-02");
+  allowed_ = fail(ErrorKind::kForbidden, "the switch is on");
+  look_all(3);
+
+  EXPECT_EQ(made(), 0U);
+  EXPECT_EQ(record("gpu-01").message, "waits: the switch is on");
+  EXPECT_TRUE(is_at_it("gpu-01"));
+
+  allowed_ = {};
+  look_all();
+  EXPECT_EQ(made(), 2U);
+}
+
+TEST_F(NcclPairs, NeedAHumanWhereTheirJobsAreRefused) {
+  add("gpu-01");
+  add("gpu-02");
+  add("gpu-03");
+  kube_.add_fault({.kind = fakes::FaultKind::kForbidden, .method = "POST", .skip = 1});
+
+  look_all(4);
+
+  for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) EXPECT_TRUE(needs_human(name));
+  EXPECT_THAT(record("gpu-02").message, HasSubstr("making Job gpu-healthcheck/gpuward-nccl-pairs"));
+  EXPECT_THAT(running_jobs(), IsEmpty());
+}
+
+TEST_F(NcclPairs, CannotTestANodeWithoutAnAddress) {
+  add("gpu-01");
+  add("gpu-02");
+  open_.members.at("gpu-01").node.internal_ip.clear();
+
+  look_all(10);
+
+  EXPECT_EQ(made(), 0U);
+  EXPECT_TRUE(needs_human("gpu-02"));
+  EXPECT_THAT(record("gpu-02").message, HasSubstr("gpu-01 has no InternalIP"));
+}
+
+// --- Who is there, and who is waited for.
+
+TEST_F(NcclPairs, AreDoneAtOnceForANodeThatFailedAlone) {
+  add("gpu-01", "JobSet a/train");
+  add("gpu-02", "JobSet a/other");
+
+  look_all();
+
+  EXPECT_TRUE(is_good("gpu-01"));
+  EXPECT_EQ(record("gpu-01").message, "no other node failed together with it");
+  EXPECT_EQ(made(), 0U);
+}
+
+TEST_F(NcclPairs, AreDoneWhereTheOthersWereKeptOutByTheirOwnDiagnostics) {
+  add("gpu-01");
+  add_coming("gpu-02").remediation.status.phase = Phase::kHeld;
+
+  look("gpu-01");
+
+  EXPECT_TRUE(is_good("gpu-01"));
+  EXPECT_THAT(record("gpu-01").message, HasSubstr("1 are held"));
+}
+
+TEST_F(NcclPairs, WaitForThoseOnTheirWay) {
+  add("gpu-01");
+  add_coming("gpu-02");
+  look_all(2);
+  EXPECT_EQ(record("gpu-01").message, "waits for gpu-02 (Testing)");
+
+  clock_.advance(minutes(25));
+  look_all();
+  EXPECT_TRUE(is_at_it("gpu-01")) << "there is nobody else to be tested with";
+  arrive("gpu-02");
+  look_all(3);
+
+  EXPECT_THAT(running_jobs(), SizeIs(2));
+}
+
+TEST_F(NcclPairs, BeginWithoutThoseWhoComeTooLateAndTakeThemInThen) {
+  add("gpu-01");
+  add("gpu-02");
+  add_coming("gpu-03");
+  look_all(3);
+  EXPECT_EQ(made(), 0U);
+  clock_.advance(minutes(21));
+  look_all(3);
+  EXPECT_EQ(made(), 2U);
+  arrive("gpu-03");
+
+  play([](const std::string& a, const std::string& b) { return a != "gpu-03" && b != "gpu-03"; });
+
+  EXPECT_TRUE(is_good("gpu-01"));
+  EXPECT_TRUE(is_good("gpu-02"));
+  EXPECT_TRUE(needs_human("gpu-03"));
+}
+
+TEST_F(NcclPairs, WaitForNobodyWhosePolicyHasNoSuchStep) {
+  add("gpu-01");
+  add_coming("gpu-02").remediation.severity = Severity::kReset;
+
+  look("gpu-01");
+
+  EXPECT_TRUE(is_good("gpu-01"));
+}
+
+TEST_F(NcclPairs, NeedAHumanWhenTheirTimeIsOver) {
+  add("gpu-01");
+  add_coming("gpu-02");
+  look("gpu-01");
+  clock_.advance(minutes(41));
+
+  look("gpu-01");
+
+  EXPECT_TRUE(needs_human("gpu-01"));
+  EXPECT_EQ(record("gpu-01").message, "not done in time: waits for gpu-02 (Testing)");
+}
+
+TEST_F(NcclPairs, EndTheirJobsWhenTheirTimeIsOverAndSayWhatIsKnown) {
+  for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) add(name);
+  look_all(3);
+  end_job("gpu-01", 0);
+  end_job("gpu-02", 0);
+  look_all(2);  // the third is tested with the first by now
+  ASSERT_THAT(running_jobs(), SizeIs(2));
+  clock_.advance(minutes(41));
+
+  look_all(3);
+
+  EXPECT_THAT(running_jobs(), IsEmpty());
+  EXPECT_TRUE(is_good("gpu-01"));
+  EXPECT_TRUE(is_good("gpu-02"));
+  EXPECT_TRUE(needs_human("gpu-03"));
+  EXPECT_THAT(record("gpu-03").message, HasSubstr("not done in time"));
+}
+
+TEST_F(NcclPairs, GiveUpATestThatNeverEndsAndTryItOnceMore) {
+  begin_two();
+  clock_.advance(minutes(14));
+  look("gpu-01");
+
+  EXPECT_THAT(running_jobs(), IsEmpty());
+  EXPECT_THAT(pair_tests_in(record("gpu-01").facts), SizeIs(2));
+}
+
+TEST_F(NcclPairs, DoNotHangWhereTheirLeaderDoesNotGoOn) {
+  begin_two();
+  clock_.advance(minutes(42));
+
+  look("gpu-02");
+
+  EXPECT_TRUE(needs_human("gpu-02"));
+  EXPECT_THAT(record("gpu-02").message, HasSubstr("not done in time: gpu-01 leads"));
+}
+
+// --- Who leads.
+
+TEST_F(NcclPairs, AreLedByTheSmallestName) {
+  add("gpu-01");
+  add("gpu-02");
+
+  for (const char* name : {"gpu-02", "gpu-01", "gpu-02"}) look(name);
+
+  EXPECT_FALSE(record("gpu-02").facts.contains(kPairTestsFact));
+  EXPECT_TRUE(record("gpu-01").facts.contains(kPairTestsFact));
+}
+
+TEST_F(NcclPairs, StayWithWhoLeadsWhenASmallerNameComes) {
+  add("gpu-02");
+  add("gpu-03");
+  look_all(3);
+  add("gpu-01");
+
+  play([](const std::string& a, const std::string& b) { return a != "gpu-01" && b != "gpu-01"; });
+
+  EXPECT_TRUE(needs_human("gpu-01"));
+  EXPECT_FALSE(record("gpu-01").facts.contains(kPairTestsFact));
+  EXPECT_TRUE(is_good("gpu-02"));
+}
+
+TEST_F(NcclPairs, OfTwoLeadersTheGreaterEndsItsJobsAndFollows) {
+  add("gpu-02");
+  add("gpu-03");
+  look_all(3);
+  ASSERT_THAT(running_jobs(), SizeIs(2));
+  add("gpu-01");
+  record("gpu-01").facts[kPairTestsFact] = "[]";
+
+  look("gpu-02");
+
+  EXPECT_FALSE(record("gpu-02").facts.contains(kPairTestsFact));
+  EXPECT_THAT(running_jobs(), IsEmpty());
+  EXPECT_EQ(look("gpu-02").message, "gpu-01 leads the tests of the nodes that failed together");
+}
+
+TEST_F(NcclPairs, BeginAnewWhereTheirLeaderIsCancelled) {
+  for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) add(name);
+  look_all(3);
+  ASSERT_THAT(running_jobs(), SizeIs(2));
+  Remediation& leader = open_.members.at("gpu-01").remediation;
+  leader.wish.cancel = true;
+  ASSERT_TRUE(action_.abandon(order("gpu-01")));
+  EXPECT_THAT(running_jobs(), IsEmpty());
+  leader.status.phase = Phase::kCancelled;
+  record("gpu-01").result = StepResult::kFailed;
+
+  play([](const std::string&, const std::string&) { return true; });
+
+  EXPECT_TRUE(is_good("gpu-02"));
+  EXPECT_TRUE(is_good("gpu-03"));
+  EXPECT_TRUE(record("gpu-02").facts.contains(kPairTestsFact));
+}
+
+// Its Jobs may run on: nobody tests those nodes beside them.
+TEST_F(NcclPairs, WaitForTheJobsOfALeaderThatIsPaused) {
+  for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) add(name);
+  look_all(3);
+  open_.members.at("gpu-01").remediation.status.phase = Phase::kPaused;
+  const std::size_t before = made();
+  for (int i = 0; i < 3; ++i) {
+    look("gpu-02");
+    look("gpu-03");
+  }
+  EXPECT_EQ(made(), before);
+  clock_.advance(minutes(14));
+
+  for (int i = 0; i < 2; ++i) look("gpu-02");
+
+  EXPECT_EQ(made(), before + 2);
+}
+
+// Before its node goes back into service, whoever leads.
+TEST_F(NcclPairs, EndTheJobOnANodeThatIsTakenOut) {
+  begin_two();
+
+  ASSERT_TRUE(action_.abandon(order("gpu-02")));
+
+  EXPECT_THAT(running_jobs(), IsEmpty());
+}
+
+TEST_F(NcclPairs, EndATestWhosePartnerHasLeft) {
+  begin_two();
+  open_.members.at("gpu-02").remediation.status.phase = Phase::kPaused;
+
+  look("gpu-01");
+
+  EXPECT_THAT(running_jobs(), IsEmpty());
+  EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact), HasSubstr("gpu-02 is not there any more"));
+  EXPECT_TRUE(is_good("gpu-01")) << "nobody is left that failed with it";
+}
+
+TEST_F(NcclPairs, FailANodeThatHasRestartedSince) {
+  begin_two();
+  open_.members.at("gpu-01").node.boot_id = "another";
+
+  look("gpu-01");
+
+  EXPECT_TRUE(needs_human("gpu-01"));
+  EXPECT_THAT(record("gpu-01").message, HasSubstr("has restarted"));
+  EXPECT_THAT(running_jobs(), IsEmpty());
+}
+
+TEST_F(NcclPairs, TakeNoMoreThan64AtATime) {
+  for (int i = 10; i < 80; ++i) add("gpu-" + std::to_string(i));
+
+  look_all(2);
+
+  const StepProgress progress = look("gpu-10");
+  EXPECT_THAT(progress.message, HasSubstr("tests 64 nodes"));
+  EXPECT_THAT(running_jobs(), SizeIs(16));
+}
+
+// Cut off at each of its requests, or after each of its looks: what comes of it is the same, and no
+// Job is made twice.
+class NcclPairsCutOff : public NcclPairsStage, public ::testing::WithParamInterface<int> {
+ protected:
+  void play_and_expect_the_same() {
+    for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) add(name);
+    play([](const std::string& a, const std::string& b) { return a != "gpu-02" && b != "gpu-02"; });
+
+    EXPECT_TRUE(is_good("gpu-01"));
+    EXPECT_TRUE(is_good("gpu-03"));
+    EXPECT_TRUE(needs_human("gpu-02"));
+    EXPECT_THAT(jobs(), SizeIs(4));
+  }
+  void cut_off_by(fakes::FaultKind kind) {
+    is_cut_off_ = true;
+    const auto fault = kube_.add_fault(
+        {.kind = kind, .path = ".*/namespaces/gpu-healthcheck/.*", .skip = GetParam()});
+    play_and_expect_the_same();
+    EXPECT_EQ(kube_.fault_hits(fault), 1U);
+  }
+};
+
+TEST_P(NcclPairsCutOff, BeforeARequest) { cut_off_by(fakes::FaultKind::kDropBefore); }
+TEST_P(NcclPairsCutOff, BeforeTheAnswer) { cut_off_by(fakes::FaultKind::kDropAfter); }
+TEST_P(NcclPairsCutOff, BeforeItIsWrittenDown) {
+  lost_record_ = GetParam();
+  play_and_expect_the_same();
+  EXPECT_GT(looks_, lost_record_);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryOne, NcclPairsCutOff, ::testing::Range(0, 12));
+
+}  // namespace
+}  // namespace gpuward::remediator
