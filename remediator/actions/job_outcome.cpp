@@ -1,6 +1,7 @@
 #include "remediator/actions/job_outcome.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/runtime/text.h"
 
@@ -11,7 +12,8 @@ constexpr std::size_t kMostWords = 1024;  // in the record
 constexpr int kCannotExecute = 126;       // as shells say it
 constexpr int kNoSuchCommand = 127;
 constexpr int kChecksFailed = 1;  // of gpuward-exporter; also where a check could not tell
-constexpr const char* kFailedCheck = "\"status\":\"fail\"";  // in the line that each check prints
+// In the line that each check prints: the replaced suite has capitals, others have none.
+constexpr std::array<const char*, 2> kFailedCheck = {R"("status":"FAIL")", R"("status":"fail")"};
 
 bool belongs_to(const kube::Pod& pod, const kube::Job& job) {
   return std::ranges::any_of(
@@ -67,7 +69,9 @@ bool could_not_start(const JobOutcome& outcome) {
 
 bool has_failed_check(const JobOutcome& outcome) {
   return outcome.exit_code == kChecksFailed &&
-         outcome.words.find(kFailedCheck) != std::string::npos;
+         std::ranges::any_of(kFailedCheck, [&](const char* word) {
+           return outcome.words.find(word) != std::string::npos;
+         });
 }
 
 }  // namespace gpuward::remediator

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/runtime/files.h"
+#include "exporter/checks/result_files.h"
 #include "remediator/actions/collect_evidence_action.h"
 #include "remediator/actions/gpu_reset_action.h"
 #include "remediator/actions/job_template.h"
@@ -19,6 +20,16 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+// As `gpuward-exporter quarantine` and `nccl-pair` say it.
+CheckResult failed_check() {
+  CheckResult result;
+  result.check = "4-dcgm-diag-l4";
+  result.status = CheckStatus::kFail;
+  result.severity = Severity::kIsolate;
+  result.details = "memory: fail";
+  return result;
+}
 
 constexpr const char* kBusy =
     "The following GPUs could not be reset:\n  GPU 00000000:F9:00.0: In use by another client\n\n"
@@ -362,7 +373,7 @@ TEST_F(JobSteps, AResetIsNotTriedOnEc2UnlessThePolicySaysSo) {
 TEST_F(JobSteps, ContractAAQuarantineFailsTheNodeOnlyByTheWordOfACheck) {
   intend(Step::kQuarantineJob);
   begin();
-  end_with(1, R"({"check":"4-dcgm-l4","severity":"ISOLATE","status":"fail"})");
+  end_with(1, exporter::to_result_json({}, failed_check()));
   auto progress = watch();
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_FALSE(needs_human(progress));
