@@ -144,6 +144,7 @@ void Remediator::assemble() {
                        .drainer = drainer_,
                        .machines = *machines_,
                        .policy = policy_,
+                       .replacements = replacements_,
                        .own_pod = own_pod(flags_)});
   reconciler_ = std::make_unique<Reconciler>(
       ReconcilerParts{.api = *work_api_,

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/kube/api.h"
+#include "remediator/actions/replacements.h"
 #include "remediator/actions/step_action.h"
 #include "remediator/cloud/provider.h"
 #include "remediator/drain/drainer.h"
@@ -20,6 +21,7 @@ struct StepServices {
   Drainer& drainer;
   CloudProvider& machines;
   const CurrentPolicy& policy;
+  Replacements& replacements;
   std::string own_pod;  // "namespace/name" of this process; empty outside of a cluster
 };
 

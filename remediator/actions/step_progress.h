@@ -3,10 +3,12 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "core/runtime/clock.h"
 #include "remediator/actions/step_action.h"
 
 namespace gpuward::remediator {
@@ -20,6 +22,9 @@ inline constexpr std::string_view kBetweenJobs = ", ";
 
 // The fact of a Job: the boot of the node that it was begun in.
 inline const std::string kJobBootFact = "jobBootID";
+
+// The fact of a verification: since when the node looks well without a break.
+inline const std::string kHealthySinceFact = "healthySince";
 
 // The step's own facts stay as they are.
 [[nodiscard]] inline StepProgress progress_of(const StepOrder& order, StepResult result,
@@ -47,6 +52,10 @@ inline const std::string kJobBootFact = "jobBootID";
 [[nodiscard]] inline std::string fact_of(const StepOrder& order, const std::string& name) {
   const auto found = order.facts.find(name);
   return found == order.facts.end() ? std::string() : found->second;
+}
+
+[[nodiscard]] inline std::optional<WallTime> healthy_since(const StepOrder& order) {
+  return parse_rfc3339(fact_of(order, kHealthySinceFact));
 }
 
 }  // namespace gpuward::remediator

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "remediator/workflow/remediation_name.h"
@@ -182,6 +183,25 @@ std::shared_ptr<const kube::Node> ClusterView::last_node(const std::string& name
   const std::lock_guard lock(mutex_);
   const auto found = nodes_.find(name);
   return found == nodes_.end() ? nullptr : found->second;
+}
+
+std::vector<std::shared_ptr<const kube::Node>> ClusterView::nodes_since(WallTime since) const {
+  std::vector<std::shared_ptr<const kube::Node>> made;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, node] : nodes_) {
+      if (node->meta.created >= since) made.push_back(node);
+    }
+  }
+  std::ranges::sort(made, {}, [](const auto& node) {
+    return std::pair(*node->meta.created, std::string_view(node->meta.name));
+  });
+  return made;
+}
+
+void ClusterView::for_each_remediation(const std::function<void(const Remediation&)>& use) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, remediation] : remediations_) use(remediation);
 }
 
 std::optional<Remediation> ClusterView::last_remediation(const std::string& name) const {
