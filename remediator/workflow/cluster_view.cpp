@@ -61,9 +61,11 @@ std::optional<WallTime> at_step_since(const Remediation& remediation) {
   return since;
 }
 
-// The API server's times have whole seconds. Of those in one a human's word counts most, then the
-// stricter one.
+// Those of one node are numbered: the API server's clock may have gone back between two. Its times
+// have whole seconds. Of those in one a human's word counts most, then the stricter one.
 bool is_later(const Remediation& remediation, const Remediation& than) {
+  const int numbers = count_in(remediation.name) - count_in(than.name);
+  if (remediation.node_uid == than.node_uid && numbers != 0) return numbers > 0;
   const auto weight = [](const Remediation& one) {
     if (one.status.phase == Phase::kCancelled) return 2;
     return was_given_up(one) ? 1 : 0;

@@ -1,4 +1,5 @@
-// Replacements out of the caches, and out of the API server before anything ends on one of them.
+// Replacements out of the ClusterView, and out of the API server before anything ends on one of
+// them. Made by the composition root for the step verify.
 #pragma once
 
 #include <string>
