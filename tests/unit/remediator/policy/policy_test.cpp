@@ -227,9 +227,10 @@ TEST(Policy, IsShippedForTheWholeRoad) {
 
   ASSERT_TRUE(policy) << policy.error().message;
   EXPECT_EQ(policy->mode, Mode::kFull);
-  EXPECT_THAT(taken(*policy, Severity::kIsolate),
-              ElementsAre(Step::kTaint, Step::kCordon, Step::kDrain, Step::kTerminate));
-  EXPECT_TRUE(steps_for(*policy, Severity::kIsolate).back().before.approval);
+  EXPECT_THAT(
+      taken(*policy, Severity::kIsolate),
+      ElementsAre(Step::kTaint, Step::kCordon, Step::kDrain, Step::kTerminate, Step::kVerify));
+  EXPECT_TRUE(steps_for(*policy, Severity::kIsolate)[3].before.approval);
   EXPECT_THAT(taken(*policy, Severity::kReboot),
               ElementsAre(Step::kTaint, Step::kCordon, Step::kDrain, Step::kReboot, Step::kVerify,
                           Step::kReturn));
