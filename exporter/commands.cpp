@@ -1,5 +1,8 @@
 #include "exporter/commands.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <iostream>
 #include <sstream>
 #include <thread>
@@ -10,12 +13,14 @@
 #include "core/runtime/log.h"
 #include "core/runtime/signals.h"
 #include "exporter/check_command.h"
+#include "exporter/checks/schedule.h"
 #include "exporter/exit_code.h"
 #include "exporter/gpu_source.h"
 #include "exporter/host/boot.h"
 #include "exporter/host/instance_type.h"
 #include "exporter/identity.h"
 #include "exporter/node_link.h"
+#include "exporter/progress.h"
 #include "exporter/publish/node/node_publisher.h"
 #include "exporter/quarantine.h"
 #include "exporter/quarantine_checks.h"
@@ -69,6 +74,27 @@ CheckParts check_parts(const Flags& flags, Settings settings, Clock& clock, Log&
   return parts;
 }
 
+ProgressStyle progress_of(const Flags& flags) {
+  return progress_style(flags.progress, isatty(STDERR_FILENO) == 1);
+}
+
+// The check of the built-in Job; what another one runs is not known here.
+std::string swept_with(const SweepOptions& options) {
+  if (!options.job.job_template.empty()) return "--job-template";
+  const auto first = std::ranges::find(all_checks(), 1, &CheckEntry::number);
+  return std::string(first->name);
+}
+
+std::vector<NamedCheck> named_checks(const std::vector<int>& numbers,
+                                     const CheckSettings& settings) {
+  std::vector<NamedCheck> named;
+  for (const int number : numbers) {
+    const auto entry = std::ranges::find(all_checks(), number, &CheckEntry::number);
+    named.push_back({number, entry->name, time_limit_of(*entry, settings)});
+  }
+  return named;
+}
+
 // Unlike that of any other run.
 std::string owner_of_run(const Clock& clock) {
   return host_name() + "-" + std::to_string(clock.wall().time_since_epoch().count());
@@ -99,6 +125,13 @@ int sweep_command(const Flags& flags) {
     Log log(flags.log_level, flags.log_format);
     kube::Connection connection(*std::move(cluster), user_agent(), clock);
     const auto api = connection.make_api({});
+    ProgressLine progress(progress_of(flags), std::cerr, clock);
+    const ProgressTicker ticker(progress, clock);
+    const std::string check = swept_with(*options);
+    progress.begin("sweep " + check, sweep_limit(*options));
+    options->on_progress = [&](const SweepCount& count) {
+      progress.update(sweep_words(check, count));
+    };
     const auto report = Sweep(*std::move(options), *api, clock, log).run(stop);
     if (!report) return complain(report.error());
     return report->failed.empty() && report->untold.empty() ? kDone : kFailed;
@@ -134,8 +167,12 @@ int quarantine_command(const Flags& flags) {
     options.needs_cordon = !flags.is_quarantine_forced;
     options.checks = flags.quarantine_checks;
     options.clears_latched = flags.clears_latched;
-    const auto verdict =
-        Quarantine(options, *api, clock, log).run(run_by_command(check, std::cout), stop);
+    ProgressLine progress(progress_of(flags), std::cerr, clock);
+    const ProgressTicker ticker(progress, clock);
+    const RunCheck run_check =
+        with_progress(run_by_command(check, std::cout),
+                      named_checks(options.checks, parts.policy.settings.checks), progress);
+    const auto verdict = Quarantine(options, *api, clock, log).run(run_check, stop);
     if (!verdict) return complain(verdict.error());
     return verdict->recommendation == "return-to-service" ? kDone : kFailed;
   });

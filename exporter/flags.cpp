@@ -160,6 +160,18 @@ CLI::App* add_check(CLI::App& app, CheckRequest& request, double& timeout_second
   return check;
 }
 
+void add_progress(CLI::App& command, ProgressWish& progress) {
+  command
+      .add_option_function<std::string>(
+          "--progress",
+          [&progress](const std::string& word) {
+            progress = parse_progress_wish(word).value_or(ProgressWish::kAuto);
+          },
+          "On stderr: auto (one line written over on a terminal, else plain lines), plain or off")
+      ->check(CLI::IsMember({"auto", "plain", "off"}))
+      ->default_str("auto");
+}
+
 CLI::App* add_sweep(CLI::App& app, SweepOptions& sweep, std::string& job_template) {
   CLI::App* command =
       app.add_subcommand("sweep", "Run check 1 on idle GPU nodes, a few at a time, and exit");
@@ -227,8 +239,10 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   const FindingsCommands findings = add_findings(app, flags);
   CommandWords words;
   const CLI::App* check = add_check(app, flags.check, words.check_timeout_seconds);
-  const CLI::App* sweep = add_sweep(app, flags.sweep, words.job_template);
-  const CLI::App* quarantine = add_quarantine(app, flags);
+  CLI::App* sweep = add_sweep(app, flags.sweep, words.job_template);
+  add_progress(*sweep, flags.progress);
+  CLI::App* quarantine = add_quarantine(app, flags);
+  add_progress(*quarantine, flags.progress);
   const CLI::App* nccl_pair = add_nccl_pair(app, flags.nccl_pair);
   CLI::App* gpu_worker = app.add_subcommand("gpu-worker", "What the exporter starts for itself");
   gpu_worker->group("")->fallthrough();

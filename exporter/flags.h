@@ -15,6 +15,7 @@
 #include "exporter/gpu/report/library.h"
 #include "exporter/host/host_paths.h"
 #include "exporter/nccl_pair/options.h"
+#include "exporter/progress.h"
 #include "exporter/publish/metrics_options.h"
 #include "exporter/store/clear_request.h"
 #include "exporter/sweep.h"
@@ -55,9 +56,10 @@ struct Flags {
   SweepOptions sweep;                                   // of kSweep, the environment on top
   bool is_quarantine_forced = false;  // of kQuarantine: the node need not be cordoned
   std::vector<int> quarantine_checks{4, 6};
-  bool clears_latched = false;   // of kQuarantine, where it passes
-  nccl_pair::Options nccl_pair;  // of kNcclPair
-  bool may_inject = false;       // --debug.allow-injection
+  bool clears_latched = false;                  // of kQuarantine, where it passes
+  ProgressWish progress = ProgressWish::kAuto;  // of kSweep and kQuarantine
+  nccl_pair::Options nccl_pair;                 // of kNcclPair
+  bool may_inject = false;                      // --debug.allow-injection
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;
 };

@@ -1,5 +1,6 @@
 #include "exporter/quarantine_checks.h"
 
+#include <algorithm>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -20,6 +21,18 @@ RunCheck run_by_command(CheckByNumber command, std::ostream& out) {
     }
     return fail(ErrorKind::kInternal, "check " + std::to_string(number) + " ended with " +
                                           std::to_string(exit_code) + " and without a result");
+  };
+}
+
+RunCheck with_progress(RunCheck run, std::vector<NamedCheck> checks, ProgressLine& progress) {
+  return [run = std::move(run), checks = std::move(checks), &progress](
+             int number, const std::stop_token& stop) -> Result<CheckResult> {
+    const auto named = std::ranges::find(checks, number, &NamedCheck::number);
+    if (named != checks.end()) {
+      const auto place = static_cast<std::size_t>(named - checks.begin()) + 1;
+      progress.begin(check_words(named->name, place, checks.size()), named->limit);
+    }
+    return run(number, stop);
   };
 }
 

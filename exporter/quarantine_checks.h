@@ -2,10 +2,14 @@
 // result. Called by main() for `gpuward-exporter quarantine`.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <iosfwd>
 #include <stop_token>
+#include <string_view>
+#include <vector>
 
+#include "exporter/progress.h"
 #include "exporter/quarantine.h"
 
 namespace gpuward::exporter {
@@ -16,5 +20,16 @@ using CheckByNumber =
 
 // Copies what the command prints to `out` as well.
 [[nodiscard]] RunCheck run_by_command(CheckByNumber command, std::ostream& out);
+
+// What is to be said of a check that is run, and how long it may take.
+struct NamedCheck {
+  int number = 0;
+  std::string_view name;  // "4-dcgm-diag-l4"
+  std::chrono::milliseconds limit{0};
+};
+
+// Says at each check which one of `checks` it is. `progress` must outlive it.
+[[nodiscard]] RunCheck with_progress(RunCheck run, std::vector<NamedCheck> checks,
+                                     ProgressLine& progress);
 
 }  // namespace gpuward::exporter

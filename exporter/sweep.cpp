@@ -39,11 +39,17 @@ bool may_say_pass(const kube::Node& node) {
 Sweep::Sweep(SweepOptions options, kube::Api& api, Clock& clock, Log& log)
     : options_(std::move(options)), api_(api), clock_(clock), log_(log) {}
 
+std::chrono::milliseconds sweep_limit(const SweepOptions& options) {
+  return options.job.timeout + kJobSlack;
+}
+
 Result<SweepReport> Sweep::run(const std::stop_token& stop) {
   auto nodes = list_candidates();
   if (!nodes) return std::unexpected(nodes.error());
+  std::size_t left = nodes->size();
   for (const kube::Node& node : *nodes) {
     if (stop.stop_requested() || runs_.size() >= options_.max_nodes) break;
+    tell(left--);
     const auto started = start_on(node);
     if (!started) {
       log_.error("A node could not be swept",
@@ -146,12 +152,27 @@ Status Sweep::start_job(const std::string& node) {
   return {};
 }
 
+// `left_to_start`: candidates that may still be taken, as many as there is room for.
+void Sweep::tell(std::size_t left_to_start) {
+  if (!options_.on_progress) return;
+  const auto running = static_cast<std::size_t>(std::ranges::count(runs_, false, &Run::is_over));
+  SweepCount count{.done = report_.passed.size() + report_.skipped.size(),
+                   .running = running,
+                   .failed = report_.failed.size() + report_.untold.size()};
+  count.all = count.done + count.running + count.failed +
+              std::min(left_to_start, options_.max_nodes - runs_.size());
+  if (told_ == count) return;
+  told_ = count;
+  options_.on_progress(count);
+}
+
 void Sweep::follow(const std::stop_token& stop) {
   const auto is_open = [](const Run& run) { return !run.is_over; };
   while (!stop.stop_requested()) {
     for (Run& run : runs_) {
       if (!run.is_over) look_at(run);
     }
+    tell(0);
     if (std::ranges::none_of(runs_, is_open)) return;
     clock_.sleep_for(options_.poll_interval, stop);
   }

@@ -16,6 +16,7 @@
 #include "core/kube/api.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
+#include "exporter/progress.h"
 #include "exporter/sweep_job.h"
 
 namespace gpuward::exporter {
@@ -28,7 +29,12 @@ struct SweepOptions {
   std::chrono::milliseconds poll_interval = std::chrono::seconds(5);
   bool writes_labels = true;  // ENABLE_LABEL
   bool writes_taint = true;   // ENABLE_TAINT
+  // Told how far it is when that has changed; on the thread of run(). Null: nobody is.
+  std::function<void(const SweepCount&)> on_progress = nullptr;
 };
+
+// For all Jobs of a sweep together, once they have been started.
+[[nodiscard]] std::chrono::milliseconds sweep_limit(const SweepOptions& options);
 
 struct SweepReport {
   std::vector<std::string> passed, failed, skipped, untold;  // nodes
@@ -61,6 +67,7 @@ class Sweep {
   [[nodiscard]] Result<bool> start_on(const kube::Node& node);
   [[nodiscard]] Result<bool> claim(const kube::Node& node);
   [[nodiscard]] Status start_job(const std::string& node);
+  void tell(std::size_t left_to_start);
   void follow(const std::stop_token& stop);
   void look_at(Run& run);
   [[nodiscard]] std::optional<SweepVerdict> verdict_of(const Run& run);
@@ -75,6 +82,7 @@ class Sweep {
   Log& log_;
   std::vector<Run> runs_;
   SweepReport report_;
+  std::optional<SweepCount> told_;
 };
 
 }  // namespace gpuward::exporter

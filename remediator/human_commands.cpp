@@ -64,15 +64,24 @@ Result<std::vector<Remediation>> read_all(kube::Api& api, const std::string& sel
   return found;
 }
 
-Result<Remediation> open_of(kube::Api& api, const std::string& node) {
-  if (auto valid = kube::validate_node_name(node); !valid) return std::unexpected(valid.error());
-  auto all = read_all(api, std::string(kNodeLabel) + "=" + to_label_value(node));
-  if (!all) return std::unexpected(all.error());
-  const auto found = std::ranges::find_if(*all, &Remediation::open);
-  if (found == all->end()) {
-    return fail(ErrorKind::kNotFound, "node " + node + " has no open remediation");
+// Of a node that was terminated one may still be open while the node that has its name by now has
+// one too: then only its own name says which is meant.
+Result<Remediation> open_of(kube::Api& api, const std::string& name) {
+  if (auto valid = kube::validate_node_name(name); !valid) return std::unexpected(valid.error());
+  auto open = read_all(api, std::string(kNodeLabel) + "=" + to_label_value(name));
+  if (!open) return std::unexpected(open.error());
+  std::erase_if(*open, [](const Remediation& one) { return !one.open(); });
+  if (open->size() == 1) return open->front();
+  if (open->size() > 1) {
+    std::string names;
+    for (const Remediation& one : *open) names += (names.empty() ? "" : ", ") + one.name;
+    return fail(ErrorKind::kInvalid, "node " + name + " has more than one open remediation: name " +
+                                         "one of " + names + " in its place");
   }
-  return *found;
+  const auto object = api.get_custom(remediation_type(), name);
+  auto itself = object ? to_remediation(*object) : std::unexpected(object.error());
+  if (itself && itself->open()) return itself;
+  return fail(ErrorKind::kNotFound, "node " + name + " has no open remediation");
 }
 
 Status annotate(kube::Api& api, const Remediation& remediation, const Json& annotations) {

@@ -150,6 +150,7 @@ void Remediator::assemble() {
                        .machines = *machines_,
                        .policy = policy_,
                        .open = view_,
+                       .replacements = replacements_,
                        .own_pod = own_pod(flags_)});
   reconciler_ = std::make_unique<Reconciler>(
       ReconcilerParts{.api = *work_api_,

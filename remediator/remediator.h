@@ -38,6 +38,7 @@
 #include "remediator/triage/triage.h"
 #include "remediator/witness.h"
 #include "remediator/workflow/controller.h"
+#include "remediator/workflow/known_replacements.h"
 #include "remediator/workflow/ledger_slots.h"
 #include "remediator/workflow/reconciler.h"
 #include "remediator/workflow/remediation_intake.h"
@@ -103,6 +104,7 @@ class Remediator {
       drain_api_, switch_api_, lease_api_;
   RemediationStore work_store_, intake_store_;
   ClusterView view_;
+  KnownReplacements replacements_{view_, work_store_};
   WorkQueue queue_;
   http::CurlClient aws_http_;
   aws::AwsClient aws_;

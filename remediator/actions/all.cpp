@@ -40,7 +40,7 @@ std::unique_ptr<StepAction> make_reboot(const StepServices& services) {
   return std::make_unique<RebootAction>(services.machines);
 }
 std::unique_ptr<StepAction> make_terminate(const StepServices& services) {
-  return std::make_unique<TerminateAction>(services.api, services.machines);
+  return std::make_unique<TerminateAction>(services.api, services.machines, services.policy);
 }
 std::unique_ptr<StepAction> make_nccl_pairs(const StepServices& services) {
   return std::make_unique<NcclPairsAction>(services.api, services.policy, services.open);
@@ -49,7 +49,7 @@ std::unique_ptr<StepAction> make_notify(const StepServices&) {
   return std::make_unique<NotifyAction>();
 }
 std::unique_ptr<StepAction> make_verify(const StepServices& services) {
-  return std::make_unique<VerifyAction>(services.reports, services.policy);
+  return std::make_unique<VerifyAction>(services.reports, services.policy, services.replacements);
 }
 
 struct StepEntry {

@@ -7,6 +7,7 @@
 
 #include "core/kube/api.h"
 #include "remediator/actions/fellows.h"
+#include "remediator/actions/replacements.h"
 #include "remediator/actions/step_action.h"
 #include "remediator/cloud/provider.h"
 #include "remediator/drain/drainer.h"
@@ -22,6 +23,7 @@ struct StepServices {
   CloudProvider& machines;
   const CurrentPolicy& policy;
   const OpenRemediations& open;
+  Replacements& replacements;
   std::string own_pod;  // "namespace/name" of this process; empty outside of a cluster
 };
 

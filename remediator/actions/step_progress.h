@@ -3,11 +3,13 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/runtime/clock.h"
 #include "remediator/actions/step_action.h"
 
 namespace gpuward::remediator {
@@ -46,6 +48,9 @@ inline const std::string kJobNamespaceFact = "jobNamespace";
          kind == ErrorKind::kTooLarge;
 }
 
+// The fact of a verification: since when the node looks well without a break.
+inline const std::string kHealthySinceFact = "healthySince";
+
 // The step's own facts stay as they are.
 [[nodiscard]] inline StepProgress progress_of(const StepOrder& order, StepResult result,
                                               std::string message) {
@@ -72,6 +77,10 @@ inline const std::string kJobNamespaceFact = "jobNamespace";
 [[nodiscard]] inline std::string fact_of(const StepOrder& order, const std::string& name) {
   const auto found = order.facts.find(name);
   return found == order.facts.end() ? std::string() : found->second;
+}
+
+[[nodiscard]] inline std::optional<WallTime> healthy_since(const StepOrder& order) {
+  return parse_rfc3339(fact_of(order, kHealthySinceFact));
 }
 
 }  // namespace gpuward::remediator

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/runtime/json.h"
+#include "remediator/actions/machine_kind.h"
 #include "remediator/actions/step_progress.h"
 
 namespace gpuward::remediator {
@@ -58,6 +59,7 @@ bool is_late(const StepOrder& order) {
 Facts TerminateAction::facts_before(const kube::Node& node) const {
   Facts facts = {{kInstanceFact, node.provider_id}};
   if (const auto owner = owner_of(node)) facts[kOwnerFact] = to_string(*owner);
+  facts.merge(to_facts(kind_of(node, place_keys(policy_.get()->budgets))));
   return facts;
 }
 

@@ -12,7 +12,8 @@ namespace gpuward::remediator {
 
 class TerminateAction final : public StepAction {
  public:
-  TerminateAction(kube::Api& api, CloudProvider& provider) : api_(api), provider_(provider) {}
+  TerminateAction(kube::Api& api, CloudProvider& provider, const CurrentPolicy& policy)
+      : api_(api), provider_(provider), policy_(policy) {}
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
   // Volumes that are still attached, until their deadline.
   [[nodiscard]] Result<std::optional<std::string>> obstacle(const StepOrder& order) override;
@@ -24,6 +25,7 @@ class TerminateAction final : public StepAction {
 
   kube::Api& api_;
   CloudProvider& provider_;
+  const CurrentPolicy& policy_;  // says by which labels nodes are of one pool
 };
 
 }  // namespace gpuward::remediator

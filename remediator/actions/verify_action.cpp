@@ -4,34 +4,30 @@
 
 #include "core/kube/node_ready.h"
 #include "core/runtime/clock.h"
+#include "remediator/actions/step_progress.h"
 
 namespace gpuward::remediator {
 namespace {
 
 constexpr std::chrono::seconds kVerifyInterval{15};
-const std::string kHealthySince = "healthySince";
-
-std::optional<WallTime> healthy_since(const Facts& facts) {
-  const auto found = facts.find(kHealthySince);
-  return found == facts.end() ? std::nullopt : parse_rfc3339(found->second);
-}
 
 }  // namespace
 
 Result<StepProgress> VerifyAction::begin(const StepOrder& order) { return watch(order); }
 
 Result<StepProgress> VerifyAction::watch(const StepOrder& order) {
+  if (order.remediation.status.has_done(Step::kTerminate)) return replacement_.watch(order);
   StepProgress progress{.result = StepResult::kRunning,
                         .message = {},
                         .facts = order.facts,
                         .look_again = kVerifyInterval};
   if (const auto why = objection(order)) {
-    progress.facts.erase(kHealthySince);
+    progress.facts.erase(kHealthySinceFact);
     progress.message = "not well yet: " + *why;
     return progress;
   }
-  const WallTime since = healthy_since(order.facts).value_or(order.now);
-  progress.facts[kHealthySince] = to_rfc3339_ms(since);
+  const WallTime since = healthy_since(order).value_or(order.now);
+  progress.facts[kHealthySinceFact] = to_rfc3339_ms(since);
   progress.message = "looks well since " + to_rfc3339(since);
   if (order.now - since >= order.step.soak) progress.result = StepResult::kDone;
   return progress;

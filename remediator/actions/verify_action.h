@@ -1,8 +1,9 @@
 // The step `verify`: the node looks well for the soak time without a break: Ready, a fresh report
 // of this boot below severity reset, no alert. A vanished series and a resolved alert alone are no
-// health.
+// health. After `terminate` it is another node that has to look well: the replacement.
 #pragma once
 
+#include "remediator/actions/replacement_wait.h"
 #include "remediator/actions/step_action.h"
 #include "remediator/safety/health_report.h"
 
@@ -11,8 +12,8 @@ namespace gpuward::remediator {
 class VerifyAction final : public StepAction {
  public:
   // Null: no reports are to be had, and no node is ever verified.
-  VerifyAction(HealthReports* reports, const CurrentPolicy& policy)
-      : reports_(reports), policy_(policy) {}
+  VerifyAction(HealthReports* reports, const CurrentPolicy& policy, Replacements& replacements)
+      : reports_(reports), policy_(policy), replacement_(reports, policy, replacements) {}
   [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
   [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
 
@@ -21,6 +22,7 @@ class VerifyAction final : public StepAction {
 
   HealthReports* reports_;
   const CurrentPolicy& policy_;
+  ReplacementWait replacement_;
 };
 
 }  // namespace gpuward::remediator

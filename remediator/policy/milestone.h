@@ -15,7 +15,7 @@ enum class Milestone : std::uint8_t {
   kCordoned,
   kDrained,
   kActed,     // the GPUs were reset, or the machine restarted or replaced
-  kRecovered  // back in service
+  kRecovered  // back in service, or a replacement is
 };
 
 inline constexpr std::array kAllMilestones = {Milestone::kAccepted, Milestone::kTainted,

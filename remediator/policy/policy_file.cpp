@@ -14,6 +14,7 @@
 //       - terminate:
 //           timeout: 45m               # for the machine to be gone
 //           volumes: {deadline: 10m, on_deadline: hold}  # still attached then: hold | proceed
+//       - verify: {soak: 10m, timeout: 45m}  # after terminate: of the node that comes in its place
 //     reboot:
 //       - taint
 //       - cordon

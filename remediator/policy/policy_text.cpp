@@ -143,7 +143,10 @@ std::string severity_text(const Policy& policy, Severity severity) {
       text += "  -- mode " + std::string(to_string(policy.mode)) +
               " ends here; of what follows nothing is done --\n";
     }
-    text += step_text(i + 1, step, failure_text(policy, severity, step.step));
+    const bool is_wait = &step == replacement_wait(plan);
+    text += step_text(i + 1, step,
+                      is_wait ? "of a replacement; where none joins, held for a human"
+                              : failure_text(policy, severity, step.step));
   }
   return text + way_back_text(policy, severity);
 }

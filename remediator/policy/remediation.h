@@ -38,7 +38,8 @@ enum class Phase : std::uint8_t {
   kPaused,      // a human undid something of ours, or said pause: hands off
   kReleased,    // closed: what was ours is off the node again
   kEnded,       // closed: the alerts ended before anything was done
-  kReplaced,    // closed: its machine is gone for good, and the node with it
+  kReplaced,    // closed: its machine is gone for good, and the node with it; where the policy
+                // waits for a replacement, that one has joined
   kSuperseded,  // closed: the node is gone or is another one by now
   kCancelled,   // closed: a human said cancel; what was ours is off the node again
 };

@@ -104,8 +104,8 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
     return "restart-job, gpu-reset, reboot, quarantine-job, nccl-test and terminate need drain "
            "before them";
   }
-  if (has(plan, Step::kTerminate)) {
-    return "nothing comes after terminate: the node is gone with its machine";
+  if (has(plan, Step::kTerminate) && step != Step::kVerify) {
+    return "only verify comes after terminate: the node is gone with its machine";
   }
   if (has(plan, Step::kReturn)) {
     return "nothing comes after return-to-service: sinks are told of it as closed";
@@ -117,6 +117,12 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
 }
 
 }  // namespace
+
+const PlannedStep* replacement_wait(const std::vector<PlannedStep>& plan) {
+  if (!has(plan, Step::kTerminate)) return nullptr;
+  const auto found = std::ranges::find(plan, Step::kVerify, &PlannedStep::step);
+  return found == plan.end() ? nullptr : &*found;
+}
 
 PlannedStep planned(Step step) {
   PlannedStep plan{
@@ -157,6 +163,7 @@ std::vector<PlannedStep> read_plan_after(const std::vector<PlannedStep>& before,
       return refuse("nccl-pairs stands in way_back alone");
     if (const char* why = objection_to_next(plan, *step)) return refuse(why);
     if (wait && is_mark(*step)) return refuse("taint and cordon wait for nothing");
+    if (wait && has(plan, Step::kTerminate)) return refuse("verify after terminate has no wait");
     PlannedStep next = planned(*step);
     if (wait) read_wait(*wait, next.before);
     wait.reset();

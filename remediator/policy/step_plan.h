@@ -36,7 +36,7 @@ struct PlannedStep {
   WaitBefore before;
   // The step has failed where it has not ended by then.
   std::chrono::milliseconds timeout{0};
-  // Of verify: how long the node has to look well without a break.
+  // Of verify: how long the node, or its replacement, has to look well without a break.
   std::chrono::milliseconds soak{0};
   DrainSettings drain;                    // of drain, which has a deadline of its own
   JobSettings job = {};                   // of the steps that are a Job on the node
@@ -51,6 +51,9 @@ struct PlannedStep {
 // 20 min, quarantine-job 4 h, nccl-test 1 h, nccl-pairs 40 min and 350 GB/s, terminate 45 min and
 // after an approval, verify 45 min with a soak of 10 min.
 [[nodiscard]] PlannedStep planned(Step step);
+
+// The verify after terminate: the wait for a replacement. Null where the plan has none.
+[[nodiscard]] const PlannedStep* replacement_wait(const std::vector<PlannedStep>& plan);
 
 // Reads the list under `key`, drains as `drain` says where the step does not say otherwise. Steps
 // stand in the order of Step, notify wherever it likes after the first, none twice; what cannot

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "remediator/actions/action.h"
+#include "remediator/actions/replacements.h"
 #include "remediator/actions/step_progress.h"
 #include "remediator/safety/fleet.h"
 #include "remediator/workflow/fold_orders.h"
@@ -322,18 +323,20 @@ bool ReplayStage::watch(Case& now) {
 
 void ReplayStage::finish(Case& now) {
   const Step step = now.decision.step->step;
-  const bool is_still_bad = step == Step::kVerify && now.remediation.any_firing();
-  const StepProgress progress{.result = is_still_bad ? StepResult::kFailed : StepResult::kDone,
-                              .message = is_still_bad ? "alerts fire" : "done",
-                              .facts = now.remediation.status.find(step)->facts,
-                              .look_again = {}};
+  const bool is_of_node = !now.remediation.status.has_done(Step::kTerminate);
+  const bool is_still_bad = step == Step::kVerify && is_of_node && now.remediation.any_firing();
+  StepProgress progress{.result = is_still_bad ? StepResult::kFailed : StepResult::kDone,
+                        .message = is_still_bad ? "alerts fire" : "done",
+                        .facts = now.remediation.status.find(step)->facts,
+                        .look_again = {}};
+  if (!is_of_node) progress.facts[kReplacementFact] = replaced_by_[now.remediation.name];
   now.remediation.status = with_progress(now.remediation.status, now.decision, progress, now.at);
   ends_.erase(now.remediation.name);
   write(ReplayEvent::Kind::kDone, now,
         std::string(to_string(step)) + (is_still_bad ? " failed: alerts fire" : ""), {step});
   if (treats_the_fault(step)) heal(now);
   keep(now.remediation);
-  if (step == Step::kTerminate && now.node) replace(*now.node);
+  if (step == Step::kTerminate && now.node) replaced_by_[now.remediation.name] = replace(*now.node);
 }
 
 // The fault is taken to be gone with it: nobody can tell from the history, in which it was not
@@ -348,19 +351,22 @@ void ReplayStage::heal(Case& now) {
 }
 
 // A machine of the same kind comes in its place.
-void ReplayStage::replace(const kube::Node& old) {
+std::string ReplayStage::replace(const kube::Node& old) {
   kube::Node node = as_if_well(old);
   node.meta.name += "-replacement-" + std::to_string(++replacements_);
   node.meta.uid += "-" + std::to_string(replacements_);
   node.provider_id += "-" + std::to_string(replacements_);
   remove(old.meta.name);
+  std::string name = node.meta.name;
   put(std::move(node));
+  return name;
 }
 
 void ReplayStage::close(Case& now) {
   ledger_ = without_slot(ledger_, now.remediation.name);
   ends_.erase(now.remediation.name);
   said_.erase(now.remediation.name);
+  replaced_by_.erase(now.remediation.name);
   write(ReplayEvent::Kind::kEnd, now,
         std::string(to_string(now.remediation.status.phase)) + ": " + now.decision.message);
 }

@@ -68,7 +68,7 @@ class ReplayStage {
   [[nodiscard]] bool watch(Case& now);
   void finish(Case& now);
   void heal(Case& now);
-  void replace(const kube::Node& old);
+  std::string replace(const kube::Node& old);  // the name of the new one
   void close(Case& now);
   void write(ReplayEvent::Kind kind, const Case& now, std::string text,
              std::vector<Step> steps = {});
@@ -78,7 +78,8 @@ class ReplayStage {
   ClusterView view_;
   std::map<std::string, kube::Node> nodes_;
   Ledger ledger_;
-  std::map<std::string, WallTime> ends_;     // of the step under way, by Remediation
+  std::map<std::string, WallTime> ends_;            // of the step under way, by Remediation
+  std::map<std::string, std::string> replaced_by_;  // node, by Remediation
   std::map<std::string, std::string> said_;  // what was last written of a wait, by Remediation
   std::vector<ReplayEvent> events_;
   int boots_ = 0, replacements_ = 0;

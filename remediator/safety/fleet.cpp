@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 
 #include "core/kube/node_ready.h"
@@ -31,10 +32,16 @@ bool is_gpu_node(const kube::Node& node) {
   const auto is_label = [](const auto& label) {
     return begins_with_one(label.first, kGpuLabels) && label.second != "false";
   };
-  return std::ranges::any_of(node.meta.labels, is_label) ||
-         std::ranges::any_of(node.resources, [](const std::string& resource) {
-           return begins_with_one(resource, kGpuResources);
-         });
+  return std::ranges::any_of(node.meta.labels, is_label) || !gpu_resources(node).empty();
+}
+
+std::vector<std::string> gpu_resources(const kube::Node& node) {
+  std::vector<std::string> gpus;
+  std::ranges::copy_if(node.resources, std::back_inserter(gpus), [](const std::string& resource) {
+    return begins_with_one(resource, kGpuResources);
+  });
+  std::ranges::sort(gpus);
+  return gpus;
 }
 
 const FleetNode* Fleet::find(std::string_view uid) const {

@@ -43,6 +43,9 @@ struct Fleet {
 // kind of node.
 [[nodiscard]] bool is_gpu_node(const kube::Node& node);
 
+// The names of its resources that are GPUs, sorted: "nvidia.com/gpu", ...
+[[nodiscard]] std::vector<std::string> gpu_resources(const kube::Node& node);
+
 // What the node itself says; severity and alerts are the caller's.
 [[nodiscard]] FleetNode fleet_node(const kube::Node& node, const PlaceKeys& keys);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "remediator/workflow/remediation_name.h"
@@ -63,9 +64,11 @@ std::optional<WallTime> at_step_since(const Remediation& remediation) {
   return since;
 }
 
-// The API server's times have whole seconds. Of those in one a human's word counts most, then the
-// stricter one.
+// Those of one node are numbered: the API server's clock may have gone back between two. Its times
+// have whole seconds. Of those in one a human's word counts most, then the stricter one.
 bool is_later(const Remediation& remediation, const Remediation& than) {
+  const int numbers = count_in(remediation.name) - count_in(than.name);
+  if (remediation.node_uid == than.node_uid && numbers != 0) return numbers > 0;
   const auto weight = [](const Remediation& one) {
     if (one.status.phase == Phase::kCancelled) return 2;
     return was_given_up(one) ? 1 : 0;
@@ -189,6 +192,25 @@ std::shared_ptr<const kube::Node> ClusterView::last_node(const std::string& name
   const std::lock_guard lock(mutex_);
   const auto found = nodes_.find(name);
   return found == nodes_.end() ? nullptr : found->second;
+}
+
+std::vector<std::shared_ptr<const kube::Node>> ClusterView::nodes_since(WallTime since) const {
+  std::vector<std::shared_ptr<const kube::Node>> made;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, node] : nodes_) {
+      if (node->meta.created >= since) made.push_back(node);
+    }
+  }
+  std::ranges::sort(made, {}, [](const auto& node) {
+    return std::pair(*node->meta.created, std::string_view(node->meta.name));
+  });
+  return made;
+}
+
+void ClusterView::for_each_remediation(const std::function<void(const Remediation&)>& use) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, remediation] : remediations_) use(remediation);
 }
 
 std::optional<Remediation> ClusterView::last_remediation(const std::string& name) const {

@@ -47,12 +47,16 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Op
   [[nodiscard]] std::optional<NodeIdentity> node(const std::string& name) const;
   // As it was last seen; null where it is not known.
   [[nodiscard]] std::shared_ptr<const kube::Node> last_node(const std::string& name) const;
+  // Those made at `since` or later, oldest first.
+  [[nodiscard]] std::vector<std::shared_ptr<const kube::Node>> nodes_since(WallTime since) const;
   [[nodiscard]] bool is_own_change(const std::string& node,
                                    const std::string& resource_version) const;
   // Those of one node UID, oldest first.
   [[nodiscard]] std::vector<Remediation> remediations_of(const std::string& node_uid) const;
   // As it was last seen.
   [[nodiscard]] std::optional<Remediation> last_remediation(const std::string& name) const;
+  // Calls `use` with each Remediation; it must not call the view.
+  void for_each_remediation(const std::function<void(const Remediation&)>& use) const;
   // Whether the Remediation of that name is known in this version, or was and is known in a later
   // one by now: an informer tells of a write after the one who made it has gone on.
   [[nodiscard]] bool has(const std::string& name, const std::string& resource_version) const;

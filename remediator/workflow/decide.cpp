@@ -6,6 +6,7 @@
 #include "remediator/safety/human_override.h"
 #include "remediator/safety/konduktor_taint.h"
 #include "remediator/safety/node_mark.h"
+#include "remediator/workflow/replacement.h"
 #include "remediator/workflow/step_order.h"
 #include "remediator/workflow/way_back.h"
 
@@ -21,7 +22,6 @@ constexpr seconds kReportInterval{15};            // how often a node that may r
 constexpr seconds kCordonInterval{15};            // how often a cordon that waits for its slot is
 constexpr seconds kLongestExclusionInterval{60};  // a human may take it back
 constexpr std::size_t kNamedAlerts = 8;
-constexpr std::string_view kPauseRule = "guard.pause";
 
 std::string words(const std::vector<PlannedStep>& plan) {
   if (plan.empty()) return "nothing";
@@ -53,6 +53,7 @@ class Decider {
 
   Decision run() {
     add_evidence();
+    if (remediation_.status.has_done(Step::kTerminate)) return after_the_end();
     if (auto end = machine_is_ending()) return watch(std::move(*end));
     if (const char* gone = node_is_another()) return close_without_node(gone);
     if (was_released()) {
@@ -111,11 +112,16 @@ class Decider {
   }
 
   Decision close_without_node(const char* gone) {
-    if (remediation_.status.has_done(Step::kTerminate))
-      return close(Phase::kReplaced, "step.terminate", "its machine is gone for good");
     const StepRecord* end = remediation_.status.find(Step::kTerminate);
     const std::string why = end == nullptr ? "" : "; terminate failed: " + end->message;
     return close(Phase::kSuperseded, "guard.node-identity", gone + why);
+  }
+
+  // Whatever a cache still has of the node: it is gone.
+  Decision after_the_end() {
+    Decision next = decide_after_the_end(policy_, remediation_);
+    decision_.step = std::move(next.step);
+    return verdict(next.verdict, next.phase, std::move(next.rule), std::move(next.message));
   }
 
   // A pause by annotation ends with the annotation; what a human has undone by hand stays undone.

@@ -19,6 +19,9 @@
 
 namespace gpuward::remediator {
 
+// The rule of a pause by annotation, which ends with the annotation.
+inline constexpr std::string_view kPauseRule = "guard.pause";
+
 enum class Verdict : std::uint8_t {
   kRecord,      // nothing on the node, only the status
   kQuarantine,  // taint, or taint and cordon, are to be on the node

@@ -28,8 +28,10 @@ RemediationStatus with_milestones(const Remediation& remediation, RemediationSta
   if (const auto received = first_of(remediation, &AlertEvidence::first_received)) {
     next.reached.try_emplace(Milestone::kAccepted, *received);
   }
+  const bool is_ended = next.has_done(Step::kTerminate);
   for (const StepRecord& record : next.steps) {
-    const auto milestone = milestone_of(record.step);
+    const bool is_replaced = is_ended && record.step == Step::kVerify;
+    const auto milestone = is_replaced ? Milestone::kRecovered : milestone_of(record.step);
     if (!milestone || record.result != StepResult::kDone) continue;
     next.reached.try_emplace(*milestone, record.finished_at.value_or(now));
   }

@@ -478,7 +478,7 @@ Status Reconciler::begin_step(Case& now) {
     note_evidence(*now.report, now.remediation.status);
   const auto intended =
       with_begin(now.remediation.status, now.decision, now.remediation.acted_severity(),
-                 now.policy->mode, action->facts_before(*now.node), parts_.clock.wall());
+                 now.policy->mode, action->facts_before(now.target), parts_.clock.wall());
   if (auto status = write(now, intended); !status) return status;
   audit(now, AuditMoment::kDecided);
   announce(now, before);

@@ -32,6 +32,13 @@ void forget_return(RemediationStatus& status, const Decision& decision) {
                 [](const StepRecord& record) { return record.step == Step::kReturn; });
 }
 
+// Once its machine is to end, it says nothing that counts: the next one is of another node.
+void forget_verification(RemediationStatus& status, Step begun) {
+  if (begun != Step::kTerminate) return;
+  std::erase_if(status.steps,
+                [](const StepRecord& record) { return record.step == Step::kVerify; });
+}
+
 void say(RemediationStatus& status, const Decision& decision, Mode mode) {
   status.mode = mode;
   status.rule = decision.rule;
@@ -114,6 +121,7 @@ RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
                              Mode mode, Facts facts, WallTime now) {
   say(status, decision, mode);
   status.phase = decision.phase;
+  forget_verification(status, decision.step->step);
   StepRecord& record = record_of(status, decision.step->step);
   // What an earlier drain has torn waits to be started over still.
   if (const auto torn = record.facts.find(kJobsFact); torn != record.facts.end())

@@ -172,6 +172,11 @@ Policy bent_policy(const Stage& stage, Policy policy) {
   if (stage.is_off(Sabotage::kEndBudget)) budgets.terminations.clear();
   if (stage.is_off(Sabotage::kStorm)) budgets.storm.share = kAny;
   if (stage.is_off(Sabotage::kMode)) policy.mode = Mode::kFull;
+  if (stage.is_off(Sabotage::kReplacement)) {
+    for (auto& [severity, plan] : policy.steps) {
+      if (replacement_wait(plan) != nullptr) plan.pop_back();
+    }
+  }
   return policy;
 }
 

@@ -73,8 +73,29 @@ void EndRules::on_written(const Remediation* before, const Remediation& after) {
   const bool is_done = after.status.has_done(Step::kTerminate);
   if (is_done && !before->status.has_done(Step::kTerminate))
     check_gone(after, "the end of the machine of " + after.name + " is done");
-  if (after.status.phase == Phase::kReplaced && before->open())
-    check_gone(after, after.name + " is Replaced");
+  if (after.status.phase != Phase::kReplaced || !before->open()) return;
+  check_gone(after, after.name + " is Replaced");
+  check_replacement(after);
+}
+
+void EndRules::check_replacement(const Remediation& remediation) {
+  const StepRecord& end = *remediation.status.find(Step::kTerminate);
+  const auto& policy = *stage_.looks.back()->policy;
+  const bool is_waited_for = replacement_wait(plan_of(policy, end.pool, end.severity)) != nullptr;
+  const StepRecord* const wait = remediation.status.find(Step::kVerify);
+  if (!is_waited_for && wait == nullptr) return;
+  const std::string what = remediation.name + " is Replaced and ";
+  require(wait != nullptr && wait->result == StepResult::kDone, "replacement",
+          what + "nothing was waited for");
+  const auto node = stage_.truth.joined(wait->facts.at("replacementUID"));
+  require(node.has_value(), "replacement", what + "no such node has ever joined");
+  require(node->created >= std::chrono::floor<std::chrono::seconds>(*end.intent_at), "replacement",
+          what + node->name + " was there before");
+  require(stage_.truth.place(node->name).pool == stage_.truth.place(remediation.node).pool,
+          "replacement", what + node->name + " is of another pool");
+  const auto [known, is_first] = replaces_.try_emplace(node->uid, remediation.name);
+  require(is_first || known->second == remediation.name, "replacement",
+          what + node->name + " counts for " + known->second + " already");
 }
 
 void EndRules::check_gone(const Remediation& remediation, const std::string& what) const {
@@ -101,6 +122,11 @@ void EndRules::check_known(const NodeTruth& node) const {
 
 void EndRules::check_held(const Remediation& remediation) const {
   const StepRecord* const record = remediation.status.find(Step::kTerminate);
+  const StepRecord* const wait = remediation.status.find(Step::kVerify);
+  if (remediation.status.has_done(Step::kTerminate) && wait != nullptr) {
+    const bool is_for_a_human = needs_human(remediation.status.phase);
+    require(is_for_a_human, "held", remediation.name + " has no replacement and is not held");
+  }
   if (record == nullptr || record->result != StepResult::kFailed) return;
   const NodeTruth* const node = stage_.truth.node(remediation.node);
   const auto policy = stage_.meant.get();

@@ -35,12 +35,15 @@ class EndRules {
   void check_volumes(const Remediation& owner, const std::string& node,
                      const std::string& what) const;
   void check_gone(const Remediation& remediation, const std::string& what) const;
+  // Where the policy waits for a replacement: that one has joined, which is nobody else's.
+  void check_replacement(const Remediation& remediation);
 
   const Stage& stage_;
-  std::set<std::string> drained_;            // until no pod was left
-  std::set<std::string> may_ask_;            // Remediations: an intent not used yet
-  std::set<std::string> arrived_;            // Remediations: their machine ends
-  std::map<std::string, std::string> last_;  // the newest Remediation, by instance
+  std::set<std::string> drained_;                // until no pod was left
+  std::set<std::string> may_ask_;                // Remediations: an intent not used yet
+  std::set<std::string> arrived_;                // Remediations: their machine ends
+  std::map<std::string, std::string> last_;      // the newest Remediation, by instance
+  std::map<std::string, std::string> replaces_;  // a Remediation, by the UID of the new node
 };
 
 }  // namespace gpuward::remediator::simulation

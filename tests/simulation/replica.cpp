@@ -89,7 +89,8 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
       slots_(ledger_, store_, view_, stage.policy, stage.clock),
       intake_(view_, intake_store_, queue_, stage.clock),
       returned_(view_, one_by_one_, stage.clock),
-      end_(api_, outside.cloud),
+      end_(api_, outside.cloud, stage.policy),
+      verify_(&outside.reports, stage.policy, replacements()),
       reconciler_({.api = api_,
                    .store = store_,
                    .view = view_,
@@ -98,9 +99,8 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                    .alerts = outside.alerts,
                    .slots = outside.slots != nullptr ? *outside.slots : slots_,
                    .step_actions = [this, others = outside.steps](Step step) -> StepAction* {
-                     if (step != Step::kTerminate) return others(step);
-                     if (stage_.is_off(Sabotage::kEndOnce)) return &ends_again_;
-                     return &end_;
+                     StepAction* const own = own_step(step);
+                     return own != nullptr ? own : others(step);
                    },
                    .permit = [this] { return switch_.permit(); },
                    .announcer = outside.announcer,
@@ -112,6 +112,18 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
       round_due_(stage.clock.steady()),
       keep_due_(stage.clock.steady()) {
   look_.who = std::move(name);
+}
+
+Replacements& Replica::replacements() {
+  if (stage_.is_off(Sabotage::kClaims)) return no_claims_;
+  return known_replacements_;
+}
+
+StepAction* Replica::own_step(Step step) {
+  if (step == Step::kVerify) return &verify_;
+  if (step != Step::kTerminate) return nullptr;
+  if (stage_.is_off(Sabotage::kEndOnce)) return &ends_again_;
+  return &end_;
 }
 
 kube::ApiOptions Replica::options_with(milliseconds request, milliseconds retries) {

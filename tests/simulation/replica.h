@@ -9,13 +9,16 @@
 #include "core/kube/api.h"
 #include "core/kube/leader_candidate.h"
 #include "remediator/actions/terminate_action.h"
+#include "remediator/actions/verify_action.h"
 #include "remediator/gates/fenced_client.h"
 #include "remediator/gates/stop_switch.h"
+#include "remediator/workflow/known_replacements.h"
 #include "remediator/workflow/ledger_slots.h"
 #include "remediator/workflow/reconciler.h"
 #include "remediator/workflow/remediation_intake.h"
 #include "remediator/workflow/returned_machines.h"
 #include "tests/simulation/begins_again.h"
+#include "tests/simulation/forgets_claims.h"
 #include "tests/simulation/pulse.h"
 #include "tests/simulation/wire.h"
 
@@ -109,6 +112,8 @@ class Replica {
   void remember(const std::string& node);
   [[nodiscard]] kube::Node as_told(const kube::Node& node) const;
   [[nodiscard]] Remediation as_told(const Remediation& remediation) const;
+  [[nodiscard]] Replacements& replacements();
+  [[nodiscard]] StepAction* own_step(Step step);  // null: it is not this process's own
   [[nodiscard]] FleetNode census_of(const kube::Node& node) const;
   void collect_queue();
   [[nodiscard]] bool may_write() const { return leads() || stage_.is_off(Sabotage::kFence); }
@@ -144,6 +149,9 @@ class Replica {
   ReturnedMachines returned_;
   TerminateAction end_;
   BeginsAgain ends_again_{end_};
+  KnownReplacements known_replacements_{view_, store_};
+  ForgetsClaims no_claims_{known_replacements_};
+  VerifyAction verify_;
   Reconciler reconciler_;
   Clock::Steady round_due_, keep_due_;
   bool has_led_ = false;

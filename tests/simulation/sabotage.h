@@ -69,6 +69,8 @@ enum class Sabotage : std::uint8_t {
   kProof,            // every machine that was to end is taken for gone
   kNodeGone,         // the Node of a machine that ends is taken for gone
   kReturned,         // nobody looks for machines that come back
+  kReplacement,      // the wait for a replacement is not read
+  kClaims,           // what others count as their replacement is not seen
 };
 
 struct SabotageName {
@@ -76,7 +78,7 @@ struct SabotageName {
   std::string_view name;
 };
 
-inline constexpr std::array<SabotageName, 51> kSabotages = {{
+inline constexpr std::array<SabotageName, 53> kSabotages = {{
     {Sabotage::kBudgets, "budgets"},
     {Sabotage::kCluster, "cluster"},
     {Sabotage::kPool, "pool"},
@@ -128,6 +130,8 @@ inline constexpr std::array<SabotageName, 51> kSabotages = {{
     {Sabotage::kProof, "proof"},
     {Sabotage::kNodeGone, "node-gone"},
     {Sabotage::kReturned, "returned"},
+    {Sabotage::kReplacement, "replacement"},
+    {Sabotage::kClaims, "claims"},
 }};
 
 [[nodiscard]] constexpr std::optional<Sabotage> parse_sabotage(std::string_view name) {

@@ -29,6 +29,12 @@ PlannedStep draw_end(Chance& chance) {
   return end;
 }
 
+// The end of a machine, and perhaps the wait for the one that comes in its place.
+void add_end(std::vector<PlannedStep>& plan, Chance& chance) {
+  plan.push_back(draw_end(chance));
+  if (chance.happens(0.6)) plan.push_back(quick(Step::kVerify));
+}
+
 // Absolute numbers only, so that the invariants need no census.
 BudgetLimits draw_budgets(Chance& chance, Size size) {
   constexpr Share kNever{100'000, 0};
@@ -73,7 +79,7 @@ Policy draw_policy(Chance& chance) {
   policy.steps[Severity::kIsolate] = chance.happens(0.7) ? drained : rebooted;
   if (chance.happens(0.6)) {
     policy.steps[Severity::kIsolate] = drained;
-    policy.steps[Severity::kIsolate].push_back(draw_end(chance));
+    add_end(policy.steps[Severity::kIsolate], chance);
   }
   if (chance.happens(0.1)) policy.steps[Severity::kIsolate].clear();
   policy.return_to_service.enabled = chance.happens(0.7);
@@ -87,7 +93,8 @@ void end_what_is_worn_out(Setting& setting, Chance& chance) {
   setting.events += 80;
   setting.policy.mode = Mode::kFull;
   auto& plan = setting.policy.steps[Severity::kIsolate];
-  plan = {quick(Step::kTaint), quick(Step::kCordon), quick(Step::kDrain), draw_end(chance)};
+  plan = {quick(Step::kTaint), quick(Step::kCordon), quick(Step::kDrain)};
+  add_end(plan, chance);
 }
 
 }  // namespace

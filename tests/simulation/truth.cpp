@@ -26,6 +26,7 @@ void Truth::put_node(kube::Node node, Writer writer, Tick now) {
   changes_.push_back({node.meta.name, {}, node, {}});
   changed_[node.meta.name] = changes_.size();
   places_.insert_or_assign(node.meta.name, place_of(node.meta.labels, keys_));
+  joined_.try_emplace(node.meta.uid, node.meta);
   NodeTruth& known = nodes_[node.meta.name];
   if (known.node.meta.uid != node.meta.uid) known = {};
   NodeTruth next = known;
@@ -40,6 +41,11 @@ void Truth::put_node(kube::Node node, Writer writer, Tick now) {
   if (writer == Writer::kOthers && takes_back(known, next)) next.taken_back = now;
   if (!next.mark || (next.node.unschedulable && next.is_tainted)) next.taken_back.reset();
   known = std::move(next);
+}
+
+std::optional<kube::ObjectMeta> Truth::joined(const std::string& uid) const {
+  const auto found = joined_.find(uid);
+  return found == joined_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void Truth::drop_node(const std::string& name) {

@@ -63,6 +63,8 @@ class Truth {
   [[nodiscard]] std::optional<Tick> breaker_opened() const { return breaker_opened_; }
   // How often people have closed it.
   [[nodiscard]] int closings() const { return closings_; }
+  // What a node of that UID was when it joined; nullopt where there never was one.
+  [[nodiscard]] std::optional<kube::ObjectMeta> joined(const std::string& uid) const;
   // Where a node of that name stands, or stood.
   [[nodiscard]] const Place& place(const std::string& node) const { return places_.at(node); }
   // Which of the changes was its last.
@@ -79,7 +81,8 @@ class Truth {
   std::map<std::string, Tick> hands_off_;
   std::map<std::string, std::size_t> changed_;  // by name of node or Remediation
   std::map<std::string, Place> places_;
-  std::set<std::string> gone_;  // machines
+  std::map<std::string, kube::ObjectMeta> joined_;  // nodes, by UID
+  std::set<std::string> gone_;                      // machines
   PlaceKeys keys_;
   Ledger ledger_;
   Tick ledger_changed_ = 0;

@@ -18,8 +18,7 @@ World::World(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps)
 StepAction* World::step(Step step) {
   if (step == Step::kDrain) return &drain_;
   if (step == Step::kReboot && stage_.is_off(Sabotage::kOnce)) return begins_again_.get();
-  if (step == Step::kReboot) return &reboot_;
-  return step == Step::kVerify ? &verify_ : nullptr;
+  return step == Step::kReboot ? &reboot_ : nullptr;
 }
 
 void World::start(std::size_t replica) {

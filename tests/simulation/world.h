@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "remediator/actions/reboot_action.h"
-#include "remediator/actions/verify_action.h"
 #include "tests/simulation/cloud.h"
 #include "tests/simulation/drain.h"
 #include "tests/simulation/free_slots.h"
@@ -72,7 +71,6 @@ class World {
   Notifier notifier_{stage_, fleet_};
   Told told_{stage_};
   RebootAction reboot_{cloud_};
-  VerifyAction verify_{&reports_, stage_.policy};
   std::unique_ptr<StepAction> begins_again_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   int lives_ = 0;  // of all processes together

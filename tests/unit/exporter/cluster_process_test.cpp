@@ -1,8 +1,11 @@
 // The real program beside an API server: sweep and quarantine as commands, ended half-way and not,
 // and the exporter that writes to its own node.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/fakes/fake_api_server.h"
 #include "tests/fakes/tools/tool_box.h"
@@ -17,6 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kNodes = "/api/v1/nodes";
 constexpr const char* kFailLine =
@@ -116,6 +120,9 @@ TEST_F(ClusterProcess, ASweepMarksWhatPassesAndFailsAndLeavesASkippedNodeAsItWas
   for (const Json& job : jobs()) runner.run(job);
 
   EXPECT_EQ(sweep->wait_exit(60s), 1) << sweep->error_output();
+  EXPECT_THAT(sweep->error_output(),
+              HasSubstr("] sweep 1-dcgm-diag-l2: 2 done, 0 running, 1 failed of 3 nodes\n"));
+  EXPECT_EQ(sweep->output(), "");
   EXPECT_EQ(label("good", kStatusLabel), "pass");
   EXPECT_EQ(label("bad", kStatusLabel), "fail");
   EXPECT_TRUE(has_taint("bad", kUnhealthyTaintKey));
@@ -126,6 +133,42 @@ TEST_F(ClusterProcess, ASweepMarksWhatPassesAndFailsAndLeavesASkippedNodeAsItWas
     EXPECT_FALSE(has_taint(name, kMaintenanceTaintKey)) << name;
     EXPECT_EQ(annotation(name, kMaintenanceClaim), "") << name;
   }
+}
+
+// What has come out on a terminal so far, without waiting.
+std::string shown_on(int terminal) {
+  std::string text;
+  char part[4096];
+  for (ssize_t size = 0; (size = ::read(terminal, part, sizeof part)) > 0;)
+    text.append(part, static_cast<std::size_t>(size));
+  return text;
+}
+
+TEST_F(ClusterProcess, ASweepOnATerminalWritesItsProgressOverInOneLine) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(::grantpt(terminal), 0);
+  ASSERT_EQ(::unlockpt(terminal), 0);
+  add_node("gpu-01");
+  JobRunner runner(kube());
+  const std::string command = exporter_binary().string() + " sweep " + cluster_flags()[0] + " 2>" +
+                              std::string(::ptsname(terminal));
+  auto sweep = support::Process::spawn(
+      {.argv = {"/bin/sh", "-c", command}, .env = {{"SWEEP_IMAGE", "registry.example/gpuward:1"}}});
+  ASSERT_TRUE(sweep) << sweep.error().message;
+  std::string shown;
+  EXPECT_TRUE(support::wait_until([&] { return jobs().size() == 1; }, 30s, "its Job"));
+  EXPECT_TRUE(support::wait_until(
+      [&] { return (shown += shown_on(terminal)).find("[0:02 of 16:00]") != shown.npos; }, 30s,
+      "the time goes on in the same line"));
+  for (const Json& job : jobs()) runner.run(job);
+
+  EXPECT_EQ((*sweep)->wait_exit(60s), 0);
+  EXPECT_THAT(
+      shown,
+      HasSubstr(
+          "\r\x1b[K[0:01 of 16:00] sweep 1-dcgm-diag-l2: 0 done, 1 running, 0 failed of 1 node\r"));
+  ::close(terminal);
 }
 
 TEST_F(ClusterProcess, ASweepThatIsToldToStopLeavesNoMaintenanceTaintAndNoJob) {
@@ -155,6 +198,8 @@ TEST_F(ClusterProcess, AQuarantineThatPassesClearsWhatTheRunningExporterHolds) {
   EXPECT_EQ(label("gpu-01", kStatusLabel), "pass");
   EXPECT_EQ(label("gpu-01", kModeLabel), "");
   EXPECT_EQ(tools_.calls("dcgmi").back(), "dcgmi diag -r 4 -j");
+  EXPECT_THAT(quarantine->error_output(), HasSubstr("] quarantine 4-dcgm-diag-l4: 1 of 2\n"));
+  EXPECT_THAT(quarantine->output(), Not(HasSubstr("1 of 2"))) << "that is for programs";
   EXPECT_TRUE(exporter_.has("gpuward_node_severity", "0"));
   EXPECT_EQ(exporter_.value(xid_series(79)), "1");
 }

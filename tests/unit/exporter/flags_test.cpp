@@ -41,6 +41,10 @@ TEST(Flags, SayWhichChecksAQuarantineRunsAndWhatItsPassClears) {
   EXPECT_TRUE(nccl.clears_latched);
   EXPECT_EQ(parsed({"quarantine", "--checks=4,5"}).quarantine_checks, (std::vector<int>{4, 5}));
   EXPECT_EQ(std::get<int>(parse({"quarantine", "--checks=1"})), 2);
+  EXPECT_EQ(parsed({"quarantine"}).progress, ProgressWish::kAuto);
+  EXPECT_EQ(parsed({"quarantine", "--progress=off"}).progress, ProgressWish::kOff);
+  EXPECT_EQ(parsed({"sweep", "--progress", "plain"}).progress, ProgressWish::kPlain);
+  EXPECT_EQ(std::get<int>(parse({"sweep", "--progress=loud"})), 2);
 }
 
 // The remediator's Jobs are written like this.

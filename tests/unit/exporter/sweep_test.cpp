@@ -66,6 +66,27 @@ TEST_F(SweepTest, AJobThatCouldNotTellLeavesTheNodeAsItWas) {
   EXPECT_EQ(kube_.requests("DELETE", kJobs).size(), 1U);
 }
 
+TEST_F(SweepTest, TellsHowFarItIs) {
+  for (const char* name : {"bad", "endless", "good", "unsure"}) add_node(name);
+  jobs_.ends["bad"] = {.exit_code = 1, .message = kIsolateLine};
+  jobs_.ends["endless"] = {.never = true};
+  jobs_.ends["unsure"] = {.exit_code = 137};
+  add_node("zz-one-too-many");
+  SweepOptions told = options();
+  told.max_nodes = 4;
+  std::vector<SweepCount> counts;
+  told.on_progress = [&](const SweepCount& count) { counts.push_back(count); };
+
+  ASSERT_TRUE(sweep(told));
+
+  ASSERT_GE(counts.size(), 5U);
+  EXPECT_EQ(counts.front(), (SweepCount{.all = 4}));
+  EXPECT_EQ(counts[3], (SweepCount{.running = 3, .all = 4}));
+  EXPECT_EQ(counts[counts.size() - 2],
+            (SweepCount{.done = 1, .running = 1, .failed = 2, .all = 4}));
+  EXPECT_EQ(counts.back(), (SweepCount{.done = 1, .failed = 3, .all = 4}));
+}
+
 // K7: the old sweep waited its whole time-out for each Job in turn, taints held.
 TEST_F(SweepTest, K7WaitsForAllJobsTogether) {
   for (int i = 0; i < 5; ++i) {

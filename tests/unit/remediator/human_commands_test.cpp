@@ -80,6 +80,27 @@ TEST_F(HumanCommands, PauseResumeAndCancel) {
   EXPECT_FALSE(our_taint_on(node()));
 }
 
+// One of the node that was terminated, one of the node that has its name by now.
+TEST_F(HumanCommands, WantTheNameOfTheRemediationWhereANodeHasTwo) {
+  wait_for_approval();
+  const std::string first = remediation().name;
+  kube_.remove("/api/v1/nodes/gpu-01");
+  add_node("gpu-01");
+  Order again = order();
+  again.fingerprint = "cd";
+  ASSERT_TRUE(take({again}));
+  ASSERT_EQ(remediations().size(), 2U);
+
+  const auto unclear = say(Command::kCancel);
+  ASSERT_FALSE(unclear);
+  EXPECT_THAT(unclear.error().message, HasSubstr(first));
+  const auto said = say(Command::kCancel, {}, first);
+
+  ASSERT_TRUE(said) << said.error().message;
+  for (const Remediation& one : remediations()) EXPECT_EQ(one.wish.cancel, one.name == first);
+  EXPECT_EQ(say(Command::kCancel, {}, "gpu-02").error().kind, ErrorKind::kNotFound);
+}
+
 TEST_F(HumanCommands, ListWhatIsOpenFirst) {
   EXPECT_THAT(*say(Command::kList), HasSubstr("There are no remediations"));
   wait_for_approval();

@@ -262,5 +262,29 @@ TEST_F(WholeRemediation, SendsNoMoreEvictionsOnceTheSwitchSaysStop) {
   ASSERT_TRUE(comes_to("Released"));
 }
 
+TEST_F(WholeRemediation, WaitsForTheReplacementOfAMachineThoughItIsKilledMeanwhile) {
+  set({.plan = "[taint, cordon, drain, wait: {approval: false}, terminate, verify: {soak: 3s}]",
+       .severity = "isolate",
+       .more_policy = "  terminate: [/bin/true]\n  is_gone: [/bin/true]\n"});
+  stage_->start();
+  ASSERT_TRUE(says("waiting for the Node to go"));
+  Json node = fakes::ready_node("gpu-02");
+  node["status"]["nodeInfo"]["bootID"] = "boot-gpu-01";  // the one that is reported for all nodes
+  hands_.create("/api/v1/nodes", node);
+  stage_->report_severity(0);
+  hands_.remove(kStageNodePath);
+  ASSERT_TRUE(says("node gpu-02 has joined"));
+  EXPECT_EQ(stage_->phase(), "Verifying");
+  EXPECT_EQ(stage_->slots_held(), 1U) << "its capacity is still missing";
+  stage_->kill_process();
+
+  stage_->start_anew();
+
+  ASSERT_TRUE(comes_to("Replaced"));
+  EXPECT_EQ(stage_->message(), "replaced by node gpu-02");
+  EXPECT_EQ(stage_->step("verify")["attempts"], 1);
+  EXPECT_TRUE(stage_->play_until([&] { return stage_->slots_held() == 0; }));
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

@@ -34,6 +34,14 @@ class OneReport final : public HealthReports {
   Result<HealthReport> answer = fail(ErrorKind::kNotFound, "nothing known");
 };
 
+class NoReplacements final : public Replacements {
+ public:
+  std::vector<Newcomer> newcomers(const std::string&, WallTime) const override { return {}; }
+  Result<std::vector<ReplacementClaim>> claims_on(const std::string&, const std::string&) override {
+    return std::vector<ReplacementClaim>();
+  }
+};
+
 kube::Node a_node(const std::string& boot, bool ready = true) {
   kube::Node node;
   node.meta.name = "gpu-01";
@@ -168,7 +176,8 @@ class Verify : public MachineSteps {
   }
   OneReport reports;
   CurrentPolicy policy{Policy{}};
-  VerifyAction action{&reports, policy};
+  NoReplacements replacements;
+  VerifyAction action{&reports, policy, replacements};
 };
 
 TEST_F(Verify, IsDoneAfterTheSoakWithoutABreak) {
@@ -211,8 +220,19 @@ TEST_F(Verify, TakesNothingForHealthThatIsNone) {
   EXPECT_THAT(look(now).message, HasSubstr("an alert fires"));
 }
 
+// The node of a machine that was ended does not come back.
+TEST_F(Verify, IsOfAnotherNodeOnceTheMachineIsGone) {
+  report(Severity::kNone, kBegun);
+  StepRecord end;
+  end.step = Step::kTerminate;
+  end.result = StepResult::kDone;
+  remediation.status.steps.push_back(end);
+
+  EXPECT_EQ(look(kBegun).message, "waiting for a replacement");
+}
+
 TEST_F(Verify, SaysThatThereIsNobodyToAsk) {
-  VerifyAction blind(nullptr, policy);
+  VerifyAction blind(nullptr, policy, replacements);
 
   const auto progress =
       blind.begin(order(a_node("boot-2"), planned(Step::kVerify), {}, kBegun + seconds(1)));

@@ -62,7 +62,8 @@ class TerminateActionTest : public DrainCluster {
   }
 
   LedProvider provider_;
-  TerminateAction action_{api_, provider_};
+  CurrentPolicy policy_{Policy{}};
+  TerminateAction action_{api_, provider_, policy_};
   kube::Node node_;
   Remediation remediation_;
   PlannedStep step_ = planned(Step::kTerminate);

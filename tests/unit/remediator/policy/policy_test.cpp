@@ -114,7 +114,14 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"jobs: {templates: {drain: /a.json}}\n", "drain"},
       {"severities:\n  reboot: [cordon, drain, return-to-service]\n", "needs verify"},
       {"severities:\n  isolate: [cordon, terminate]\n", "need drain"},
-      {"severities:\n  isolate: [cordon, drain, terminate, verify]\n", "nothing comes after"},
+      {"severities:\n  isolate: [cordon, drain, terminate, return-to-service]\n",
+       "only verify comes after terminate"},
+      {"severities:\n  isolate: [cordon, drain, terminate, verify, return-to-service]\n",
+       "only verify comes after terminate"},
+      {"severities:\n  isolate: [cordon, drain, verify, terminate]\n", "must be in the order"},
+      {"severities:\n  isolate:\n    - cordon\n    - drain\n    - terminate\n"
+       "    - wait: {approval: true}\n    - verify\n",
+       "verify after terminate has no wait"},
       {"severities:\n  isolate:\n    - cordon\n    - drain\n    - terminate: {volumes: "
        "{on_deadline: go}}\n",
        "hold or proceed"},
@@ -220,9 +227,10 @@ TEST(Policy, IsShippedForTheWholeRoad) {
 
   ASSERT_TRUE(policy) << policy.error().message;
   EXPECT_EQ(policy->mode, Mode::kFull);
-  EXPECT_THAT(taken(*policy, Severity::kIsolate),
-              ElementsAre(Step::kTaint, Step::kCordon, Step::kDrain, Step::kTerminate));
-  EXPECT_TRUE(steps_for(*policy, Severity::kIsolate).back().before.approval);
+  EXPECT_THAT(
+      taken(*policy, Severity::kIsolate),
+      ElementsAre(Step::kTaint, Step::kCordon, Step::kDrain, Step::kTerminate, Step::kVerify));
+  EXPECT_TRUE(steps_for(*policy, Severity::kIsolate)[3].before.approval);
   EXPECT_THAT(taken(*policy, Severity::kReboot),
               ElementsAre(Step::kTaint, Step::kCordon, Step::kDrain, Step::kReboot, Step::kVerify,
                           Step::kReturn));
@@ -249,6 +257,22 @@ TEST(Policy, EndsNoMachineWithoutAnApprovalUnlessItSaysSo) {
   EXPECT_EQ(steps("")[2].volumes.deadline, std::chrono::minutes(5));
   EXPECT_TRUE(steps("")[2].volumes.proceeds);
   EXPECT_FALSE(planned(Step::kTerminate).volumes.proceeds);
+}
+
+TEST(Policy, WaitsForAReplacementWhereVerifyComesAfterTerminate) {
+  const auto policy = parse_policy(
+      "mode: full\n"
+      "severities:\n"
+      "  isolate: [cordon, drain, terminate, verify: {soak: 5m, timeout: 2h}]\n");
+
+  ASSERT_TRUE(policy) << policy.error().message;
+  const auto plan = steps_for(*policy, Severity::kIsolate);
+  const PlannedStep* wait = replacement_wait(plan);
+  ASSERT_NE(wait, nullptr);
+  EXPECT_EQ(wait->soak, std::chrono::minutes(5));
+  EXPECT_EQ(wait->timeout, std::chrono::hours(2));
+  EXPECT_EQ(replacement_wait({planned(Step::kReboot), planned(Step::kVerify)}), nullptr);
+  EXPECT_EQ(replacement_wait({planned(Step::kTerminate)}), nullptr);
 }
 
 TEST(Policy, ReadsTheStepsThatAreJobs) {

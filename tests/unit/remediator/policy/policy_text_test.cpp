@@ -47,6 +47,16 @@ TEST(PolicyText, SaysEachStepWithItsLimitsAndWhatItWaitsFor) {
             "  7. return-to-service\n");
 }
 
+TEST(PolicyText, SaysThatAReplacementIsWaitedFor) {
+  const Policy policy = policy_of(
+      "mode: full\nseverities:\n  isolate: [cordon, drain, terminate, verify: {timeout: 1h}]\n");
+
+  EXPECT_THAT(
+      severity_text(policy, Severity::kIsolate),
+      HasSubstr("  4. verify: 10m without a break, at most 1h; of a replacement; where none "
+                "joins, held for a human\n"));
+}
+
 TEST(PolicyText, SaysWhereTheModeEndsTheSteps) {
   EXPECT_THAT(severity_text(whole_policy("cordon"), Severity::kReboot),
               HasSubstr("  2. cordon\n  -- mode cordon ends here; of what follows nothing is done "

@@ -142,6 +142,18 @@ TEST_F(ReplayTest, SaysWhereAHumanWouldHaveBeenAsked) {
   EXPECT_EQ(summary_of(approved).nodes_by_step.at(Step::kTerminate), 1U);
 }
 
+TEST_F(ReplayTest, WaitsForTheReplacementOfAMachine) {
+  policy.steps[Severity::kIsolate].push_back(planned(Step::kVerify));
+  options.humans_say_yes = true;
+  fires(1, "isolate", minutes(0), hours(3));
+
+  const auto lines = told(run(), "gpu-1");
+
+  EXPECT_THAT(lines, Contains("done terminate"));
+  EXPECT_THAT(lines, Contains("begin verify"));
+  EXPECT_EQ(lines.back(), "end Replaced: replaced by node gpu-1-replacement-1");
+}
+
 TEST_F(ReplayTest, GoesBackToServiceWhereTheAlertEndsBeforeAnythingIsTaken) {
   policy.mode = Mode::kCordon;
   fires(1, "reboot", minutes(0), minutes(30));

@@ -80,6 +80,21 @@ TEST(Milestones, AreDrainedActedAndRecoveredByTheirSteps) {
                   Pair(Milestone::kRecovered, now + minutes(static_cast<int>(Step::kReturn)))));
 }
 
+TEST(Milestones, AreRecoveredWhereAReplacementHasJoined) {
+  RemediationStatus next;
+  next.steps.resize(2);
+  next.steps[0].step = Step::kTerminate;
+  next.steps[1].step = Step::kVerify;
+  next.steps[1].result = StepResult::kDone;
+  next.steps[1].finished_at = WallTime(minutes(9));
+  EXPECT_THAT(with_milestones({}, next, {}).reached, IsEmpty()) << "it is about the same node";
+
+  next.steps[0].result = StepResult::kDone;
+
+  EXPECT_THAT(with_milestones({}, next, {}).reached,
+              ::testing::Contains(Pair(Milestone::kRecovered, WallTime(minutes(9)))));
+}
+
 TEST(Milestones, AreNeverBeforeTheFault) {
   Remediation remediation;
   remediation.alerts.push_back(

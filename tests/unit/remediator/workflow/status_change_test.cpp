@@ -60,5 +60,21 @@ TEST(StatusChange, KeepsTheJobsThatADrainHasTornWhereTheNodeIsDrainedOnceMore) {
   EXPECT_EQ(drain->facts, (Facts{{kJobsFact, "Job a/train"}}));
 }
 
+// What comes after the end is of another node.
+TEST(StatusChange, ForgetsTheVerificationOfAMachineThatIsToEnd) {
+  RemediationStatus status;
+  status.steps.resize(1);
+  status.steps[0].step = Step::kVerify;
+  Decision decision;
+  decision.verdict = Verdict::kBegin;
+  decision.step = planned(Step::kTerminate);
+
+  const auto ending =
+      with_begin(status, decision, Severity::kIsolate, Mode::kFull, {}, kQuarantinedAt);
+
+  EXPECT_EQ(ending.find(Step::kVerify), nullptr);
+  EXPECT_NE(ending.find(Step::kTerminate), nullptr);
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

@@ -297,6 +297,21 @@ TEST_F(ReturnedMachine, IsTaintedWhereAMilderOneWasOpenedInTheSameSecond) {
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
+TEST_F(ReturnedMachine, IsTaintedWhereTheServersClockHasGoneBackBeforeItWasGivenUp) {
+  given_up();
+  Remediation earlier = remediation();
+  earlier.name = earlier.name.substr(0, earlier.name.rfind('-')) + "-0";
+  earlier.created = *earlier.created + minutes(11);
+  earlier.status.phase = Phase::kEnded;
+  replica_->view.put_remediation(earlier);
+  registers_again();
+
+  ASSERT_TRUE(look());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(our_taint_on(node()), "isolate");
+}
+
 TEST_F(ReturnedMachine, IsTaintedWhereTheServersClockIsAhead) {
   given_up();
   registers_again();

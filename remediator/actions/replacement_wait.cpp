@@ -1,0 +1,116 @@
+#include "remediator/actions/replacement_wait.h"
+
+#include <algorithm>
+
+#include "core/kube/node_ready.h"
+#include "core/runtime/clock.h"
+#include "remediator/actions/step_progress.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kReplacementInterval = seconds(15);
+// Of nodes that have joined and do not count: more are not looked at before the next look.
+constexpr int kMostObjections = 16;
+
+// The one that counts already first: nothing is won by another.
+std::vector<Newcomer> with_counted_first(std::vector<Newcomer> all, const std::string& uid) {
+  const auto counted = std::ranges::find_if(
+      all, [&](const Newcomer& newcomer) { return newcomer.node->meta.uid == uid; });
+  if (counted != all.end()) std::rotate(all.begin(), counted, counted + 1);
+  return all;
+}
+
+}  // namespace
+
+struct ReplacementWait::Lost {
+  MachineKind kind;
+  std::string instance;
+  WallTime since;  // the end was intended; whole seconds, as the API server's times are
+};
+
+Result<StepProgress> ReplacementWait::watch(const StepOrder& order) {
+  const StepRecord& end = *order.remediation.status.find(Step::kTerminate);
+  const auto instance = end.facts.find(kInstanceFact);
+  const Lost lost{.kind = kind_in(end.facts),
+                  .instance = instance == end.facts.end() ? "" : instance->second,
+                  .since = std::chrono::floor<seconds>(end.intent_at.value_or(order.now))};
+  const auto newcomers = replacements_.newcomers(order.remediation.name, lost.since);
+  std::string why;
+  int objections = 0;
+  for (const Newcomer& newcomer :
+       with_counted_first(newcomers, fact_of(order, kReplacementUidFact))) {
+    const kube::Node& node = *newcomer.node;
+    if (!is_in_pool_of(lost.kind, kind_of(node, place_keys(policy_.get()->budgets)))) continue;
+    const auto objected = objection(order, lost, newcomer);
+    if (!objected) return count(order, node);
+    if (why.empty()) why = "; node " + node.meta.name + " does not count: " + *objected;
+    if (++objections == kMostObjections) break;
+  }
+  StepProgress progress = progress_of(order, StepResult::kRunning, "waiting for a replacement");
+  if (lost.kind.pool && !lost.kind.pool->empty()) progress.message += " in pool " + *lost.kind.pool;
+  progress.message += why;
+  for (const std::string& fact : {kReplacementFact, kReplacementUidFact, kHealthySinceFact})
+    progress.facts.erase(fact);
+  progress.look_again = kReplacementInterval;
+  return progress;
+}
+
+std::optional<std::string> ReplacementWait::objection(const StepOrder& order, const Lost& lost,
+                                                      const Newcomer& newcomer) {
+  const kube::Node& node = *newcomer.node;
+  const bool is_counted = fact_of(order, kReplacementUidFact) == node.meta.uid;
+  const bool is_taken =
+      is_counted ? must_yield(order.remediation.name, newcomer.claims) : !newcomer.claims.empty();
+  if (is_taken) return "it counts for " + newcomer.claims.front().remediation;
+  if (node.provider_id == lost.instance) return "it is the instance that was to end";
+  const auto keys = place_keys(policy_.get()->budgets);
+  if (auto why = objection_to_kind(lost.kind, kind_of(node, keys))) return why;
+  if (node.meta.deleting) return "it is being deleted";
+  if (node.unschedulable) return "it is cordoned";
+  if (newcomer.is_bad) return "it has a remediation of its own";
+  if (!is_ready(node)) return "it is not Ready";
+  return objection_to_health(order, node);
+}
+
+std::optional<std::string> ReplacementWait::objection_to_health(const StepOrder& order,
+                                                                const kube::Node& node) {
+  if (reports_ == nullptr) return "no --prometheus.url is set to read health reports from";
+  const auto report = reports_->latest(node.meta.name);
+  if (!report) return why_no_report(report.error());
+  const HealthDemand demand{
+      .after = {}, .max_age = policy_.get()->return_to_service.max_report_age, .now = order.now};
+  if (auto why = objection_to(*report, node, demand)) return why;
+  if (report->severity == Severity::kNone) return std::nullopt;
+  return "the report says severity " + std::string(to_string(report->severity));
+}
+
+// One that has only just been found counts from the next look on, when the claim has been written.
+StepProgress ReplacementWait::count(const StepOrder& order, const kube::Node& node) {
+  const bool is_counted = fact_of(order, kReplacementUidFact) == node.meta.uid;
+  const WallTime since = is_counted ? healthy_since(order).value_or(order.now) : order.now;
+  StepProgress progress = progress_of(
+      order, StepResult::kRunning,
+      "node " + node.meta.name + " has joined, and looks well since " + to_rfc3339(since));
+  progress.facts[kReplacementFact] = node.meta.name;
+  progress.facts[kReplacementUidFact] = node.meta.uid;
+  progress.facts[kHealthySinceFact] = to_rfc3339_ms(since);
+  const auto left = std::chrono::ceil<milliseconds>(order.step.soak - (order.now - since));
+  progress.look_again = std::clamp(left, milliseconds(seconds(1)), kReplacementInterval);
+  if (!is_counted || left.count() > 0) return progress;
+  const auto others = replacements_.claims_on(node.meta.uid, order.remediation.name);
+  if (!others) {
+    progress.message += "; whether it counts for another remediation cannot be asked now";
+  } else if (!others->empty()) {
+    progress.message += "; it counts for " + others->front().remediation + " too";
+  } else {
+    progress.result = StepResult::kDone;
+    progress.message = "replaced by node " + node.meta.name;
+  }
+  return progress;
+}
+
+}  // namespace gpuward::remediator
