@@ -5,7 +5,7 @@
 namespace gpuward::http {
 
 Result<ClientResponse> send_until_stopped(Client& client, const ClientRequest& request,
-                                          Clock& clock, const std::stop_token& stop) {
+                                          gpuward::Clock& clock, const std::stop_token& stop) {
   const auto deadline = clock.steady() + request.timeout;
   std::string body;
   bool is_late = false;

@@ -12,7 +12,8 @@ namespace gpuward::http {
 // As send(): `request.timeout` is for everything, and `request.max_response_bytes` holds. A stop is
 // kCancelled within 100 ms. Any thread.
 [[nodiscard]] Result<ClientResponse> send_until_stopped(Client& client,
-                                                        const ClientRequest& request, Clock& clock,
+                                                        const ClientRequest& request,
+                                                        gpuward::Clock& clock,
                                                         const std::stop_token& stop);
 
 }  // namespace gpuward::http

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <thread>
 
 #include "tests/support/wait.h"
@@ -29,7 +30,7 @@ Route saying(int status, const std::string& text) {
   const Handler handler = [=](const Request&) {
     Response response;
     response.status = status;
-    response.body = text;
+    response.body = std::make_shared<const std::string>(text);
     return response;
   };
   return {"/ask", {"GET"}, handler};
