@@ -1,0 +1,390 @@
+// What the reconciler does about its decisions: writes the intent, acts, writes the result, tells.
+#include <functional>
+#include <utility>
+
+#include "core/runtime/clock.h"
+#include "remediator/actions/action.h"
+#include "remediator/policy/error_class.h"
+#include "remediator/safety/konduktor_taint.h"
+#include "remediator/safety/node_mark.h"
+#include "remediator/workflow/conditions.h"
+#include "remediator/workflow/milestones.h"
+#include "remediator/workflow/notices.h"
+#include "remediator/workflow/reconciler.h"
+#include "remediator/workflow/reconciler_case.h"
+#include "remediator/workflow/status_change.h"
+#include "remediator/workflow/step_order.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+
+// The API server says no and will say no again until somebody changes something.
+bool is_permanent(ErrorKind kind) {
+  return kind == ErrorKind::kForbidden || kind == ErrorKind::kInvalid ||
+         kind == ErrorKind::kRefused;
+}
+
+std::string_view action_of(Verdict verdict) {
+  if (verdict == Verdict::kQuarantine) return "quarantine";
+  if (verdict == Verdict::kRelease) return "release";
+  return {};
+}
+
+bool needs_attention(Phase phase) { return phase == Phase::kQuarantined || needs_human(phase); }
+
+// What the kernel has said, and the class of the error: for people to read.
+void note_evidence(const HealthReport& report, RemediationStatus& status) {
+  status.kernel_severity = report.kernel_severity;
+  if (is_milder_class(status.error_class, report.error_class))
+    status.error_class = report.error_class;
+}
+
+// As the resource has it; empty where there is none.
+std::string intent_of(const StepRecord* record) {
+  return record == nullptr || !record->intent_at ? "" : to_rfc3339_ms(*record->intent_at);
+}
+
+// Of a step that goes on, how often what it says of itself is written; and of all of them, so that
+// hundreds of drains leave the API server to their evictions.
+constexpr milliseconds kBetweenWords{5'000};
+constexpr milliseconds kBetweenWordsOfAll{200};
+// How soon a stop that was lifted is noticed.
+constexpr milliseconds kStopInterval{5'000};
+// How soon it is noticed that a step need not wait any longer.
+constexpr milliseconds kObstacleInterval{10'000};
+// How soon a node whose words wait for others is looked at again.
+constexpr milliseconds kStormInterval{1'000};
+}  // namespace
+
+Status Reconciler::carry_out(Case& now) {
+  if (!action_of(now.decision.verdict).empty()) return act(now);
+  if (now.decision.verdict == Verdict::kBegin) return begin_step(now);
+  if (now.decision.verdict == Verdict::kWatch) return watch_step(now);
+  const Phase before = now.remediation.status.phase;
+  const auto next =
+      with_decision(now.remediation.status, now.decision, now.policy->mode, parts_.clock.wall());
+  if (next == now.remediation.status) return {};
+  if (now.is_in_storm && now.decision.verdict == Verdict::kHold && next.phase != Phase::kPaused) {
+    now.decision.look_again = kStormInterval;
+    return {};
+  }
+  if (auto status = write(now, next); !status) return status;
+  audit(now, AuditMoment::kDecided);
+  announce(now, before);
+  return {};
+}
+
+// Each look at a step that takes its time would ask again.
+bool Reconciler::weighs_evidence(const Case& now) const {
+  const Remediation& remediation = now.remediation;
+  const bool goes_on =
+      now.decision.verdict == Verdict::kBegin || now.decision.verdict == Verdict::kWatch;
+  const bool is_known = goes_on && remediation.status.kernel_severity;
+  return parts_.reports != nullptr && !is_known && remediation.open() && remediation.any_firing();
+}
+
+// For people to read. At a look that has nothing else to write: a node that must leave never waits
+// for Prometheus.
+Status Reconciler::weigh_evidence(Case& now) {
+  const Remediation& remediation = now.remediation;
+  if (!weighs_evidence(now)) return {};
+  const auto report = report_of(remediation.node);
+  if (!report || report->boot_id != remediation.boot_id) return {};
+  RemediationStatus next = remediation.status;
+  note_evidence(*report, next);
+  return next == remediation.status ? Status() : write(now, next);
+}
+
+Status Reconciler::act(Case& now) {
+  const Phase before = now.remediation.status.phase;
+  const ActionOrder order{.remediation = now.remediation,
+                          .steps = now.decision.steps,
+                          .why = now.decision.message,
+                          .now = parts_.clock.wall(),
+                          .konduktor_taint = wants_konduktor_taint(*now.policy, now.remediation)};
+  const auto plan = action(action_of(now.decision.verdict)).plan(order, *now.node);
+  if (plan) {
+    if (auto allowed = parts_.permit(); !allowed) return hold_back(now, allowed.error());
+    const std::string before_intent = now.remediation.resource_version;
+    if (now.decision.verdict == Verdict::kRelease) {
+      if (auto status = abandon_steps(now); !status) return status;
+    }
+    if (auto status = record_intent(now, *plan); !status) return status;
+    // An intent that stood already was not written: a human may have said hands off since the read.
+    const bool is_stale = now.remediation.resource_version == before_intent;
+    if (is_stale && now.decision.verdict == Verdict::kQuarantine) {
+      if (auto allowed = permit(now.remediation.name); !allowed) {
+        return hold_back(now, allowed.error());
+      }
+    }
+    const auto changed = parts_.api.change_node(*now.node, plan->change);
+    if (!changed) return record_failure(now, changed.error());
+    parts_.view.note_own_change(*changed);
+  }
+  const auto next =
+      with_results(now.remediation.status, now.decision, now.policy->mode, parts_.clock.wall());
+  if (next == now.remediation.status) return {};
+  if (auto status = write(now, next); !status) return status;
+  audit(now, AuditMoment::kDone);
+  announce(now, before);
+  return {};
+}
+
+// Before a node goes back into service, and before another step is begun: then what is still under
+// way was left because the node got worse. What may not be ended does not keep the node for ever.
+Status Reconciler::abandon_steps(const Case& now) {
+  for (const StepRecord& record : now.remediation.status.steps) {
+    const bool is_over = record.result == StepResult::kDone || record.result == StepResult::kFailed;
+    const bool has_action = !is_mark(record.step) && record.step != Step::kReturn;
+    StepAction* const action = is_over || !has_action ? nullptr : parts_.step_actions(record.step);
+    if (action == nullptr) continue;
+    const PlannedStep step = planned(record.step);
+    const auto ended = action->abandon({.remediation = now.remediation,
+                                        .node = now.target,
+                                        .step = step,
+                                        .facts = record.facts,
+                                        .permit = parts_.permit,
+                                        .now = parts_.clock.wall()});
+    if (!ended && !is_permanent(ended.error().kind)) return ended;
+    if (!ended) parts_.observer.on_error(now.remediation.node, ended.error());
+  }
+  return {};
+}
+
+// Something forbids every change right now: what was to be done waits, and says why.
+Status Reconciler::hold_back(Case& now, const Error& why) {
+  now.decision.verdict = Verdict::kHold;
+  now.decision.rule = "guard.stop";
+  now.decision.message = "nothing is changed: " + why.message;
+  now.decision.phase = now.remediation.status.phase;
+  now.decision.reasons.push_back(now.decision.message);
+  now.decision.look_again = kStopInterval;
+  return carry_out(now);
+}
+
+// The step itself has to wait for something, as its guards do.
+Status Reconciler::wait_for(Case& now, const std::string& what) {
+  now.decision.verdict = Verdict::kHold;
+  now.decision.phase = Phase::kWaiting;
+  now.decision.message = std::string(to_string(now.decision.step->step)) + " waits: " + what;
+  now.decision.reasons.push_back(now.decision.message);
+  now.decision.look_again = kObstacleInterval;
+  return carry_out(now);
+}
+
+StepOrder Reconciler::order_of(const Case& now) {
+  const Step step = now.decision.step->step;
+  const StepRecord* record = now.remediation.status.find(step);
+  return {.remediation = now.remediation,
+          .node = now.target,
+          .step = *now.decision.step,
+          .facts = record == nullptr ? Facts() : record->facts,
+          .permit = [this, step, name = now.remediation.name,
+                     intended = intent_of(record)] { return permit_step(name, step, intended); },
+          .now = parts_.clock.wall()};
+}
+
+Status Reconciler::begin_step(Case& now) {
+  StepAction* const action = parts_.step_actions(now.decision.step->step);
+  if (action == nullptr) {
+    return fail(ErrorKind::kInvalid, "nothing is configured that can " +
+                                         std::string(to_string(now.decision.step->step)));
+  }
+  if (auto allowed = parts_.permit(); !allowed) return hold_back(now, allowed.error());
+  const auto obstacle = action->obstacle(order_of(now));
+  if (!obstacle && !is_permanent(obstacle.error().kind)) {
+    return with_context(std::string(to_string(now.decision.step->step)), obstacle.error());
+  }
+  if (!obstacle) return wait_for(now, obstacle.error().message);
+  if (*obstacle) return wait_for(now, **obstacle);
+  if (auto status = abandon_steps(now); !status) return status;
+  const Phase before = now.remediation.status.phase;
+  if (now.report && now.report->boot_id == now.remediation.boot_id)
+    note_evidence(*now.report, now.remediation.status);
+  const auto intended =
+      with_begin(now.remediation.status, now.decision, now.remediation.acted_severity(),
+                 now.policy->mode, action->facts_before(now.target), parts_.clock.wall());
+  if (auto status = write(now, intended); !status) return status;
+  audit(now, AuditMoment::kDecided);
+  announce(now, before);
+  return record_progress(now, action->begin(order_of(now)));
+}
+
+Status Reconciler::watch_step(Case& now) {
+  StepAction* const action = parts_.step_actions(now.decision.step->step);
+  if (action == nullptr) {
+    return record_progress(now, StepProgress{.result = StepResult::kFailed,
+                                             .message = "nothing is configured any more for it",
+                                             .facts = {},
+                                             .look_again = {}});
+  }
+  return record_progress(now, action->watch(order_of(now)));
+}
+
+Status Reconciler::record_progress(Case& now, const Result<StepProgress>& progress) {
+  const std::string step(to_string(now.decision.step->step));
+  if (!progress) return with_context(step + " of node " + now.remediation.node, progress.error());
+  const Phase before = now.remediation.status.phase;
+  const auto next =
+      with_progress(now.remediation.status, now.decision, *progress, parts_.clock.wall());
+  const StepRecord* record = next.find(now.decision.step->step);
+  const bool is_over = record == nullptr || record->result != StepResult::kRunning;
+  now.decision.look_again = is_over && record != nullptr ? milliseconds(0) : progress->look_again;
+  if (next == now.remediation.status || is_not_worth_a_write(now, next)) return {};
+  if (auto status = write(now, next); !status) return status;
+  now.decision.message = next.message;
+  if (is_over) {
+    const bool failed = record != nullptr && record->result == StepResult::kFailed;
+    audit(now, failed ? AuditMoment::kFailed : AuditMoment::kDone, failed ? next.message : "");
+  }
+  announce(now, before);
+  for (const std::string& news : progress->news) say(now, news);
+  return {};
+}
+
+// A drain says at each look how many pods are left: people can do with less.
+bool Reconciler::is_not_worth_a_write(const Case& now, const RemediationStatus& next) {
+  const std::string& name = now.remediation.name;
+  const auto at = parts_.clock.steady();
+  const std::lock_guard lock(mutex_);
+  const bool is_words =
+      is_same_but_for_words(next, now.remediation.status, now.decision.step->step);
+  if (!is_words) {
+    said_at_.erase(name);
+    return false;
+  }
+  const auto said = said_at_.find(name);
+  const bool is_too_soon = said != said_at_.end() && at < said->second + kBetweenWords;
+  if (is_too_soon || (last_said_ && at < *last_said_ + kBetweenWordsOfAll)) return true;
+  said_at_.insert_or_assign(name, at);
+  last_said_ = at;
+  return false;
+}
+
+Status Reconciler::permit(const std::string& remediation) {
+  if (auto allowed = parts_.permit(); !allowed) return allowed;
+  return wishes_.ask(remediation, [&]() -> Status {
+    const auto current = wish_on(remediation);
+    return current ? Status() : std::unexpected(current.error());
+  });
+}
+
+Status Reconciler::permit_step(const std::string& remediation, Step step,
+                               const std::string& intended) {
+  if (auto allowed = parts_.permit(); !allowed) return allowed;
+  const std::string key = remediation + "/" + std::string(to_string(step)) + "/" + intended;
+  auto stands = wishes_.ask(key, [&]() -> Status {
+    const auto current = wish_on(remediation);
+    if (!current) return std::unexpected(current.error());
+    const StepRecord* record = current->status.find(step);
+    if (record != nullptr && is_under_way(*record) && intent_of(record) == intended) return {};
+    return fail(ErrorKind::kCancelled, "the step is not intended any more as it was");
+  });
+  if (!stands || !parts_.leads || parts_.leads()) return stands;
+  return fail(ErrorKind::kCancelled, "this replica does not lead any more");
+}
+
+Result<Remediation> Reconciler::wish_on(const std::string& remediation) {
+  auto current = parts_.store.read(remediation);
+  if (!current) return with_context("before a change", current.error());
+  if (current->wish.pause) return fail(ErrorKind::kCancelled, "a human has said pause");
+  if (current->wish.cancel) return fail(ErrorKind::kCancelled, "a human has said cancel");
+  // What a step has handed out may outlive it: an eviction that waits for its turn.
+  if (!current->open()) return fail(ErrorKind::kCancelled, "the remediation is closed");
+  return current;
+}
+
+// Written before the node is touched. After a crash or a conflict the same intent stands already.
+Status Reconciler::record_intent(Case& now, const NodePlan& plan) {
+  RemediationStatus known = now.remediation.status;
+  if (plan.pre_existing_cordon) known.pre_existing_cordon = plan.pre_existing_cordon;
+  const auto next = with_intents(known, now.decision, now.policy->mode, parts_.clock.wall());
+  if (says_the_same(next, now.remediation.status)) return {};
+  if (auto status = write(now, next); !status) return status;
+  audit(now, AuditMoment::kDecided);
+  return {};
+}
+
+Status Reconciler::record_failure(Case& now, const Error& error) {
+  if (error.kind == ErrorKind::kConflict) return std::unexpected(error);  // redo from the start
+  audit(now, AuditMoment::kFailed, error.message);
+  if (is_permanent(error.kind)) {
+    // Best effort: the failure itself is what must reach the caller.
+    (void)write(now, with_failure(now.remediation.status, error.message, parts_.clock.wall()));
+  }
+  return with_context("changing node " + now.remediation.node, error);
+}
+
+Status Reconciler::write(Case& now, const RemediationStatus& next) {
+  Remediation wanted = now.remediation;
+  const WallTime at = parts_.clock.wall();
+  wanted.status = with_conditions(with_milestones(now.remediation, next, at), at);
+  if (parts_.notifications != nullptr) {
+    wanted.status =
+        with_notices(now.remediation, std::move(wanted.status), now.policy->notifications, at);
+  }
+  if (next.told_phase != next.phase) wanted.status.told_phase.reset();
+  auto written = parts_.store.write_status(wanted);
+  if (!written) return with_context("writing the status", written.error());
+  tell_milestones(now.remediation.status, *written, parts_.observer);
+  now.remediation = std::move(*written);
+  parts_.view.put_remediation(now.remediation);
+  return {};
+}
+
+void Reconciler::audit(const Case& now, AuditMoment moment, const std::string& error) {
+  parts_.observer.on_audit({.moment = moment,
+                            .at = parts_.clock.wall(),
+                            .remediation = now.remediation,
+                            .decision = now.decision,
+                            .action = action_of(now.decision.verdict),
+                            .error = error});
+}
+
+void Reconciler::announce(const Case& now, Phase before) {
+  const Phase phase = now.remediation.status.phase;
+  const bool acted = !action_of(now.decision.verdict).empty();
+  if (needs_human(phase) || (phase == before && !acted)) return;
+  say(now, now.decision.message);
+}
+
+// First the word, then that it was said: what is lost or dies in between says it twice, never not
+// at all.
+Status Reconciler::tell_human(Case& now) {
+  RemediationStatus next = now.remediation.status;
+  if (!needs_human(next.phase) || next.told_phase == next.phase) return {};
+  const auto told = parts_.announcer.tell(event_of(now, next.message));
+  if (!told) return with_context("telling that it needs a human", told.error());
+  next.told_phase = next.phase;
+  return write(now, next);
+}
+
+// What no sink has taken yet stays written down: when one has, the node is looked at again.
+Status Reconciler::tell_sinks(Case& now) {
+  if (parts_.notifications == nullptr || now.remediation.status.notices.empty()) return {};
+  auto left = hand_over(now.remediation, now.policy->notifications, *parts_.notifications);
+  if (left.size() == now.remediation.status.notices.size()) return {};
+  RemediationStatus next = now.remediation.status;
+  next.notices = std::move(left);
+  return write(now, next);
+}
+
+void Reconciler::say(const Case& now, const std::string& what) {
+  parts_.announcer.announce(event_of(now, what));
+}
+
+kube::NodeEvent Reconciler::event_of(const Case& now, const std::string& what) {
+  const Phase phase = now.remediation.status.phase;
+  kube::NodeEvent event;
+  event.node = now.remediation.node;
+  event.node_uid = now.remediation.node_uid;
+  event.warning = needs_attention(phase);
+  event.reason = "Gpuward" + std::string(to_string(phase));
+  event.message = now.remediation.name + ": " + what;
+  event.component = std::string(kOwner);
+  return event;
+}
+
+}  // namespace gpuward::remediator
