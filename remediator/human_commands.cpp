@@ -81,6 +81,8 @@ Result<Remediation> open_of(kube::Api& api, const std::string& name) {
   const auto object = api.get_custom(remediation_type(), name);
   auto itself = object ? to_remediation(*object) : std::unexpected(object.error());
   if (itself && itself->open()) return itself;
+  if (!itself && itself.error().kind != ErrorKind::kNotFound)
+    return with_context("reading remediation " + name, itself.error());
   return fail(ErrorKind::kNotFound, "node " + name + " has no open remediation");
 }
 

@@ -56,8 +56,8 @@ void ClientAnswer::end_head() {
 }
 
 bool ClientAnswer::take_body(std::string_view bytes) {
-  if (stream_ != nullptr) deadline_ = SystemClock().steady() + stream_->idle;
   if (stream_ != nullptr && response_.status >= 200 && response_.status < 300) {
+    deadline_ = SystemClock().steady() + stream_->idle;
     was_ended_by_caller_ = !stream_->on_bytes(bytes);
     return !was_ended_by_caller_;
   }

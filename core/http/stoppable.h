@@ -9,8 +9,8 @@
 
 namespace gpuward::http {
 
-// As send(): `request.timeout` is for everything, and `request.max_response_bytes` holds. A stop is
-// kCancelled within 100 ms. Any thread.
+// As send(), but that the answer's body has `request.timeout` for itself once more.
+// `request.max_response_bytes` holds. A stop is kCancelled within 100 ms. Any thread.
 [[nodiscard]] Result<ClientResponse> send_until_stopped(Client& client,
                                                         const ClientRequest& request,
                                                         gpuward::Clock& clock,

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <utility>
@@ -21,38 +22,49 @@ struct ChildRuns::Run {
   ChildCommand command;
   std::optional<Result<ChildResult>> result;  // read once it is over
   std::atomic<bool> is_over{false};
+  std::uint64_t number = 0;  // in the order of their starts
   std::jthread thread;
 };
 
-ChildRuns::ChildRuns(Clock& clock, std::size_t most_at_once)
-    : clock_(clock), most_(most_at_once) {}
+ChildRuns::ChildRuns(Clock& clock, std::size_t most_at_once) : clock_(clock), most_(most_at_once) {}
 
 ChildRuns::~ChildRuns() {
   for (auto& [name, run] : runs_) run->thread.request_stop();
 }
 
 bool ChildRuns::start(const std::string& name, ChildCommand command) {
+  std::unique_ptr<Run> forgotten;  // ends outside of the lock
   const std::lock_guard lock(mutex_);
-  if (runs_.size() >= most_ || runs_.contains(name)) return false;
-  runs_.emplace(name, std::make_unique<Run>(std::move(command), clock_));
+  const auto running = static_cast<std::size_t>(
+      std::ranges::count_if(runs_, [](const auto& known) { return !known.second->is_over; }));
+  if (running >= most_ || runs_.contains(name)) return false;
+  if (runs_.size() >= 2 * most_) forgotten = take_oldest_ended();
+  auto run = std::make_unique<Run>(std::move(command), clock_);
+  run->number = ++started_;
+  runs_.emplace(name, std::move(run));
   return true;
 }
 
-ChildRuns::Look ChildRuns::look(const std::string& name) {
-  if (const auto run = take(name, true)) return {.is_known = true, .ended = std::move(run->result)};
-  const std::lock_guard lock(mutex_);
-  return {.is_known = runs_.contains(name)};
+std::unique_ptr<ChildRuns::Run> ChildRuns::take_oldest_ended() {
+  auto oldest = runs_.end();
+  for (auto it = runs_.begin(); it != runs_.end(); ++it) {
+    const bool is_older = oldest == runs_.end() || it->second->number < oldest->second->number;
+    if (it->second->is_over && is_older) oldest = it;
+  }
+  return oldest == runs_.end() ? nullptr : std::move(runs_.extract(oldest).mapped());
 }
 
-// What is taken ends outside of the lock.
-void ChildRuns::stop(const std::string& name) { static_cast<void>(take(name, false)); }
-
-std::unique_ptr<ChildRuns::Run> ChildRuns::take(const std::string& name, bool only_if_ended) {
+ChildRuns::Look ChildRuns::look(const std::string& name) {
   const std::lock_guard lock(mutex_);
   const auto found = runs_.find(name);
-  if (found == runs_.end() || (only_if_ended && !found->second->is_over)) return nullptr;
-  auto node = runs_.extract(found);
-  return std::move(node.mapped());
+  if (found == runs_.end()) return {};
+  return {.is_known = true, .ended = found->second->is_over ? found->second->result : std::nullopt};
+}
+
+void ChildRuns::stop(const std::string& name) {
+  std::unique_ptr<Run> stopped;  // ends outside of the lock
+  const std::lock_guard lock(mutex_);
+  if (auto node = runs_.extract(name)) stopped = std::move(node.mapped());
 }
 
 }  // namespace gpuward

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,20 +28,22 @@ class ChildRuns {
   [[nodiscard]] bool start(const std::string& name, ChildCommand command);
   struct Look {
     bool is_known = false;
-    std::optional<Result<ChildResult>> ended = {};  // once; then the name is free again
+    std::optional<Result<ChildResult>> ended = {};
   };
+  // How it ended is known until somebody stops it; of those that nobody does the last few stay.
   [[nodiscard]] Look look(const std::string& name);
-  // Ends it; nobody wants to know how.
+  // Ends it, and forgets it.
   void stop(const std::string& name);
 
  private:
   struct Run;
-  [[nodiscard]] std::unique_ptr<Run> take(const std::string& name, bool only_if_ended);
+  [[nodiscard]] std::unique_ptr<Run> take_oldest_ended();
 
   Clock& clock_;
   const std::size_t most_;
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Run>> runs_;
+  std::uint64_t started_ = 0;
 };
 
 }  // namespace gpuward

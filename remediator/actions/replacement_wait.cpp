@@ -13,8 +13,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kReplacementInterval = seconds(15);
-// Of nodes that have joined and do not count: more are not looked at before the next look.
-constexpr int kMostObjections = 16;
+// Of nodes that might count: more reports are not asked for in one look.
+constexpr int kMostReports = 16;
 
 // The one that counts already first: nothing is won by another.
 std::vector<Newcomer> with_counted_first(std::vector<Newcomer> all, const std::string& uid) {
@@ -40,15 +40,19 @@ Result<StepProgress> ReplacementWait::watch(const StepOrder& order) {
                   .since = std::chrono::floor<seconds>(end.intent_at.value_or(order.now))};
   const auto newcomers = replacements_.newcomers(order.remediation.name, lost.since);
   std::string why;
-  int objections = 0;
+  int reports_asked = 0;
   for (const Newcomer& newcomer :
        with_counted_first(newcomers, fact_of(order, kReplacementUidFact))) {
     const kube::Node& node = *newcomer.node;
     if (!is_in_pool_of(lost.kind, kind_of(node, place_keys(policy_.get()->budgets)))) continue;
-    const auto objected = objection(order, lost, newcomer);
+    auto objected = objection(order, lost, newcomer);
+    if (!objected) {
+      ++reports_asked;
+      objected = objection_to_health(order, node);
+    }
     if (!objected) return count(order, node);
     if (why.empty()) why = "; node " + node.meta.name + " does not count: " + *objected;
-    if (++objections == kMostObjections) break;
+    if (reports_asked == kMostReports) break;
   }
   StepProgress progress = progress_of(order, StepResult::kRunning, "waiting for a replacement");
   if (lost.kind.pool && !lost.kind.pool->empty()) progress.message += " in pool " + *lost.kind.pool;
@@ -73,7 +77,7 @@ std::optional<std::string> ReplacementWait::objection(const StepOrder& order, co
   if (node.unschedulable) return "it is cordoned";
   if (newcomer.is_bad) return "it has a remediation of its own";
   if (!is_ready(node)) return "it is not Ready";
-  return objection_to_health(order, node);
+  return std::nullopt;
 }
 
 std::optional<std::string> ReplacementWait::objection_to_health(const StepOrder& order,
@@ -102,6 +106,7 @@ StepProgress ReplacementWait::count(const StepOrder& order, const kube::Node& no
   progress.look_again = std::clamp(left, milliseconds(seconds(1)), kReplacementInterval);
   if (!is_counted || left.count() > 0) return progress;
   const auto others = replacements_.claims_on(node.meta.uid, order.remediation.name);
+  progress.look_again = kReplacementInterval;
   if (!others) {
     progress.message += "; whether it counts for another remediation cannot be asked now";
   } else if (!others->empty()) {

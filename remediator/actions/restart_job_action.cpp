@@ -43,6 +43,13 @@ StepProgress going_on(const StepOrder& order) {
   return progress;
 }
 
+// The program has the same time, but begins later.
+bool is_overdue(const StepOrder& order) {
+  const StepRecord* record = order.remediation.status.find(Step::kRestartJob);
+  return record != nullptr && record->intent_at &&
+         order.now - *record->intent_at > order.step.timeout;
+}
+
 bool has_run_before(const StepOrder& order) {
   const StepRecord* record = order.remediation.status.find(Step::kRestartJob);
   return record != nullptr && record->attempts > 1;
@@ -79,7 +86,12 @@ Result<StepProgress> RestartJobAction::begin(const StepOrder& order) {
 Result<StepProgress> RestartJobAction::watch(const StepOrder& order) {
   const ChildRuns::Look now = runs_.look(order.remediation.name);
   if (now.ended) return judge(order, *now.ended);
-  if (now.is_known) return going_on(order);
+  if (now.is_known && !is_overdue(order)) return going_on(order);
+  if (now.is_known) {
+    runs_.stop(order.remediation.name);
+    return progress_of(order, StepResult::kFailed,
+                       name_of_program(order) + " had not ended in time, and was ended");
+  }
   // Another process has begun it, and does not lead any more or has died.
   return progress_of(order, StepResult::kFailed,
                      "nobody knows whether the program was called: it is not called again");

@@ -1,17 +1,24 @@
 #include "remediator/workflow/cluster_view.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "core/runtime/text.h"
 #include "remediator/workflow/remediation_name.h"
 
 namespace gpuward::remediator {
 namespace {
 
-// Of one Remediation: more than are written before an informer tells of the first of them.
-constexpr std::size_t kMostVersions = 8;
+// The API server counts the versions of a kind up, and Kubernetes 1.35 says so. What is no number,
+// as only tests have it, is older than nothing.
+bool is_older(const std::string& version, const std::string& than) {
+  const auto left = parse_integer<std::uint64_t>(version);
+  const auto right = parse_integer<std::uint64_t>(than);
+  return left && right && *left < *right;
+}
 
 void erase_entry(std::multimap<std::string, std::string>& index, const std::string& key,
                  const std::string& value) {
@@ -126,11 +133,13 @@ bool ClusterView::is_own_change(const std::string& node,
 void ClusterView::put_remediation(Remediation remediation) {
   const std::lock_guard lock(mutex_);
   const auto known = remediations_.find(remediation.name);
-  if (known == remediations_.end()) {
+  const bool is_known = known != remediations_.end();
+  if (is_known && is_older(remediation.resource_version, known->second.resource_version)) return;
+  if (!is_known) {
     by_uid_.emplace(remediation.node_uid, remediation.name);
     by_node_.emplace(remediation.node, remediation.name);
   }
-  const bool is_new = known == remediations_.end() || !was_given_up(known->second);
+  const bool is_new = !is_known || !was_given_up(known->second);
   if (is_new && was_given_up(remediation)) may_have_returned_ = true;
   std::string name = remediation.name;
   const std::string node_uid = remediation.node_uid;
@@ -139,9 +148,6 @@ void ClusterView::put_remediation(Remediation remediation) {
   } else {
     pending_.erase(name);
   }
-  std::deque<std::string>& versions = versions_[name];
-  versions.push_back(remediation.resource_version);
-  if (versions.size() > kMostVersions) versions.pop_front();
   remediations_.insert_or_assign(std::move(name), std::move(remediation));
   count_open(node_uid);
 }
@@ -163,7 +169,6 @@ void ClusterView::remove_remediation(const std::string& name) {
   erase_entry(by_uid_, node_uid, name);
   erase_entry(by_node_, known->second.node, name);
   remediations_.erase(known);
-  versions_.erase(name);
   count_open(node_uid);
 }
 
@@ -234,9 +239,10 @@ std::vector<Remediation> ClusterView::remediations_of(const std::string& node_ui
 
 bool ClusterView::has(const std::string& name, const std::string& resource_version) const {
   const std::lock_guard lock(mutex_);
-  const auto found = versions_.find(name);
-  return found != versions_.end() &&
-         std::ranges::find(found->second, resource_version) != found->second.end();
+  const auto found = remediations_.find(name);
+  if (found == remediations_.end()) return false;
+  const std::string& known = found->second.resource_version;
+  return known == resource_version || is_older(resource_version, known);
 }
 
 std::vector<std::string> ClusterView::open_for(const std::string& node_name) const {

@@ -4,7 +4,6 @@
 // and reads again where the view was old.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -37,6 +36,7 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Op
   void remove_node(const std::string& name);
   // This process has just made that version of the node.
   void note_own_change(kube::Node node);
+  // One that is older than what is known changes nothing.
   void put_remediation(Remediation remediation);
   void remove_remediation(const std::string& name);
   void set_nodes_synced();
@@ -57,8 +57,8 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Op
   [[nodiscard]] std::optional<Remediation> last_remediation(const std::string& name) const;
   // Calls `use` with each Remediation; it must not call the view.
   void for_each_remediation(const std::function<void(const Remediation&)>& use) const;
-  // Whether the Remediation of that name is known in this version, or was and is known in a later
-  // one by now: an informer tells of a write after the one who made it has gone on.
+  // Whether the Remediation of that name is known in this version or a later one: an informer tells
+  // of a write after the one who made it has gone on.
   [[nodiscard]] bool has(const std::string& name, const std::string& resource_version) const;
   // Names of those that something is to be done for, on nodes of that name (more than one after a
   // node was made anew).
@@ -107,10 +107,9 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Op
   Fleet fleet_;                                     // of nodes_ and remediations_
   std::map<std::string, std::string> own_changes_;  // node name -> resourceVersion, the last
   std::map<std::string, Remediation> remediations_;
-  std::map<std::string, std::deque<std::string>> versions_;  // of remediations_, the newest last
-  std::set<std::string> pending_;                            // names of those not decided yet
-  std::multimap<std::string, std::string> by_uid_;           // node UID -> name of a Remediation
-  std::multimap<std::string, std::string> by_node_;          // node name -> name of a Remediation
+  std::set<std::string> pending_;                    // names of those not decided yet
+  std::multimap<std::string, std::string> by_uid_;   // node UID -> name of a Remediation
+  std::multimap<std::string, std::string> by_node_;  // node name -> name of a Remediation
 };
 
 }  // namespace gpuward::remediator

@@ -28,13 +28,21 @@ Decision at_step(Verdict verdict, PlannedStep step, std::string message) {
   return decision;
 }
 
+// A verification of before the end is of the machine that has ended.
+const StepRecord* wait_record(const Remediation& remediation) {
+  const StepRecord* record = remediation.status.find(Step::kVerify);
+  const StepRecord* end = remediation.status.find(Step::kTerminate);
+  return record != nullptr && record->intent_at >= end->intent_at ? record : nullptr;
+}
+
 // As the plan has it under which the machine was ended, as that is now. A wait that has been begun
 // outlives it there.
 std::optional<PlannedStep> wait_for(const Policy& policy, const Remediation& remediation) {
   const StepRecord& end = *remediation.status.find(Step::kTerminate);
+  const StepRecord* record = wait_record(remediation);
   if (const PlannedStep* wait = replacement_wait(list_begun(policy, remediation, end)))
     return *wait;
-  if (remediation.status.find(Step::kVerify) == nullptr) return std::nullopt;
+  if (record == nullptr) return std::nullopt;
   return planned(Step::kVerify);
 }
 
@@ -60,7 +68,7 @@ Decision decide_after_the_end(const Policy& policy, const Remediation& remediati
     return decision_of(Verdict::kClose, Phase::kReplaced, "step.terminate",
                        "its machine is gone for good");
   }
-  const StepRecord* record = remediation.status.find(Step::kVerify);
+  const StepRecord* record = wait_record(remediation);
   if (record != nullptr && record->result == StepResult::kDone) return replaced(*record);
   if (remediation.deleting || remediation.wish.cancel) {
     return decision_of(

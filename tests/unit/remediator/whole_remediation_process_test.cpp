@@ -263,7 +263,7 @@ TEST_F(WholeRemediation, SendsNoMoreEvictionsOnceTheSwitchSaysStop) {
 }
 
 TEST_F(WholeRemediation, WaitsForTheReplacementOfAMachineThoughItIsKilledMeanwhile) {
-  set({.plan = "[taint, cordon, drain, wait: {approval: false}, terminate, verify: {soak: 3s}]",
+  set({.plan = "[taint, cordon, drain, wait: {approval: false}, terminate, verify: {soak: 15s}]",
        .severity = "isolate",
        .more_policy = "  terminate: [/bin/true]\n  is_gone: [/bin/true]\n"});
   stage_->start();

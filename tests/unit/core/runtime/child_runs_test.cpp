@@ -28,7 +28,7 @@ class ChildRunsTest : public ::testing::Test {
   ChildRuns runs_{lasting_clock(), 2};
 };
 
-TEST_F(ChildRunsTest, TellOnceHowAChildEnded) {
+TEST_F(ChildRunsTest, TellHowAChildEnded) {
   EXPECT_FALSE(runs_.look("a").is_known);
   ASSERT_TRUE(runs_.start("a", shell("exit 3")));
 
@@ -36,7 +36,19 @@ TEST_F(ChildRunsTest, TellOnceHowAChildEnded) {
 
   ASSERT_TRUE(ended) << ended.error().message;
   EXPECT_EQ(ended->exit_code, 3);
+  EXPECT_TRUE(runs_.look("a").ended) << "who could not write it down asks again";
+  runs_.stop("a");
   EXPECT_FALSE(runs_.look("a").is_known);
+}
+
+TEST_F(ChildRunsTest, LeaveRoomWhereNobodyAsksHowTheyEnded) {
+  for (int i = 0; i < 10; ++i) {
+    const std::string name = std::to_string(i);
+    ASSERT_TRUE(runs_.start(name, shell("exit 0"))) << name;
+    ASSERT_TRUE(wait_for(name));
+  }
+  EXPECT_FALSE(runs_.look("0").is_known);
+  EXPECT_TRUE(runs_.look("9").is_known);
 }
 
 TEST_F(ChildRunsTest, RunNoMoreThanAreAllowedAndEachNameOnce) {

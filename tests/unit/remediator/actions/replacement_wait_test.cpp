@@ -299,6 +299,16 @@ TEST_F(ReplacementWaitTest, IsNeverDoneWithANodeThatCountsForAnotherByThen) {
   EXPECT_EQ(look(minutes(1)).result, StepResult::kDone);
 }
 
+TEST_F(ReplacementWaitTest, FindsTheFreeOneAmongManyThatAreTaken) {
+  for (int i = 0; i < 40; ++i)
+    joins(a_gpu_node("gpu-" + std::to_string(100 + i)), false, {{"other", "uid", true}});
+  joins(a_gpu_node("gpu-999"));
+
+  (void)look();
+
+  EXPECT_EQ(counted(), "gpu-999");
+}
+
 TEST_F(ReplacementWaitTest, LooksAtAFewNodesAtATime) {
   for (int i = 0; i < 100; ++i) {
     joins(a_gpu_node("gpu-" + std::to_string(100 + i)));

@@ -104,6 +104,18 @@ TEST_F(RestartJobActionTest, HoldsUpNobodyWhileTheProgramRuns) {
   EXPECT_EQ(progress.message, "/bin/sleep runs");
 }
 
+// The step's time begins with its intent, the program's a little later.
+TEST_F(RestartJobActionTest, AProgramThatStillRunsAfterTheStepsTimeIsEnded) {
+  step_.program = {"/bin/sleep", "1000"};
+  ASSERT_EQ(begin().result, StepResult::kRunning);
+
+  now_ += step_.timeout + std::chrono::seconds(1);
+
+  const auto progress = watch();
+  EXPECT_EQ(progress.result, StepResult::kFailed);
+  EXPECT_THAT(progress.message, HasSubstr("was ended"));
+}
+
 TEST_F(RestartJobActionTest, AProgramIsEndedWhereTheStepIsLeft) {
   step_.program = {"/bin/sleep", "1000"};
   ASSERT_EQ(begin().result, StepResult::kRunning);

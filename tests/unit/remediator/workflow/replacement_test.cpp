@@ -94,6 +94,17 @@ TEST_F(AfterTheEnd, WaitsAsThePoolHasItUnderWhichTheMachineWasEnded) {
   EXPECT_EQ(decision().verdict, Verdict::kBegin);
 }
 
+// It was of the machine that is gone.
+TEST_F(AfterTheEnd, IsNotMisledByAVerificationOfBeforeTheEnd) {
+  waits(StepResult::kFailed);
+  remediation.status.steps.back().intent_at = WallTime(seconds(30));
+  EXPECT_EQ(decision().verdict, Verdict::kBegin);
+
+  policy.steps[Severity::kIsolate].pop_back();
+
+  EXPECT_EQ(decision().phase, Phase::kReplaced);
+}
+
 TEST_F(AfterTheEnd, SaysByWhichNodeItWasReplaced) {
   waits(StepResult::kDone, {{kReplacementFact, "gpu-07"}});
 

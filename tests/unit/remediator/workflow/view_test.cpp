@@ -124,6 +124,26 @@ TEST_F(ViewTest, IsNotSetBackByWhatTheInformerTellsLate) {
   EXPECT_TRUE(replica_->view.has(opened.name, opened.resource_version));
   EXPECT_TRUE(replica_->view.has(marked.name, marked.resource_version));
   EXPECT_FALSE(replica_->view.has(marked.name, "999999"));
+  EXPECT_FALSE(replica_->view.has("another", marked.resource_version));
+}
+
+// Of what others have written it may hear the first when it has read the second already.
+TEST_F(ViewTest, KeepsTheNewestInWhateverOrderItHears) {
+  ClusterView view;
+  Remediation first = remediation();
+  first.resource_version = "99";
+  Remediation second = first;
+  second.resource_version = "100";
+  second.wish.cancel = true;
+
+  view.put_remediation(second);
+  view.put_remediation(first);
+
+  EXPECT_TRUE(view.last_remediation(first.name)->wish.cancel);
+  EXPECT_TRUE(view.has(first.name, "99"));
+  view.remove_remediation(first.name);
+  view.put_remediation(first);
+  EXPECT_FALSE(view.last_remediation(first.name)->wish.cancel);
 }
 
 // Hundreds of drains must not keep the API server busy with their words.
