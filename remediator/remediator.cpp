@@ -149,7 +149,7 @@ void Remediator::assemble() {
                        .drainer = drainer_,
                        .machines = *machines_,
                        .policy = policy_,
-                       .open = view_,
+                       .seen = view_,
                        .replacements = replacements_,
                        .own_pod = own_pod(flags_)});
   reconciler_ = std::make_unique<Reconciler>(

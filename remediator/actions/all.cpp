@@ -43,7 +43,7 @@ std::unique_ptr<StepAction> make_terminate(const StepServices& services) {
   return std::make_unique<TerminateAction>(services.api, services.machines, services.policy);
 }
 std::unique_ptr<StepAction> make_nccl_pairs(const StepServices& services) {
-  return std::make_unique<NcclPairsAction>(services.api, services.policy, services.open);
+  return std::make_unique<NcclPairsAction>(services.api, services.policy, services.seen);
 }
 std::unique_ptr<StepAction> make_notify(const StepServices&) {
   return std::make_unique<NotifyAction>();

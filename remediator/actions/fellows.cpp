@@ -10,7 +10,7 @@
 namespace gpuward::remediator {
 namespace {
 
-enum class FellowPlace : std::uint8_t { kThere, kComing, kOut };
+enum class FellowPlace : std::uint8_t { kThere, kComing, kOut, kNowhere };
 
 // What one has to be known of to tell with whom it has failed together.
 struct Tie {
@@ -44,15 +44,16 @@ bool is_hands_off(const Remediation& remediation) {
          remediation.wish.cancel || remediation.deleting;
 }
 
-FellowPlace place_of_fellow(const OpenRemediation& one,
+FellowPlace place_of_fellow(const SeenRemediation& one,
                             const std::shared_ptr<const Policy>& policy) {
   const Remediation& remediation = one.remediation;
-  if (one.node == nullptr || one.node->meta.uid != remediation.node_uid ||
-      is_hands_off(remediation))
-    return FellowPlace::kOut;
+  const bool has_node = one.node != nullptr && one.node->meta.uid == remediation.node_uid;
   const StepRecord* record = remediation.status.find(Step::kNcclPairs);
-  if (record == nullptr || record->severity != remediation.acted_severity())
-    return leads_there(remediation, *one.node, policy) ? FellowPlace::kComing : FellowPlace::kOut;
+  if (record == nullptr || record->severity != remediation.acted_severity()) {
+    if (!has_node || !leads_there(remediation, *one.node, policy)) return FellowPlace::kNowhere;
+    return is_hands_off(remediation) ? FellowPlace::kOut : FellowPlace::kComing;
+  }
+  if (!has_node || is_hands_off(remediation) || !remediation.open()) return FellowPlace::kOut;
   const bool is_over = record->result == StepResult::kDone || record->result == StepResult::kFailed;
   const auto boot = record->facts.find(kJobBootFact);
   const bool is_same_boot = boot != record->facts.end() && boot->second == one.node->boot_id;
@@ -81,13 +82,22 @@ std::vector<std::size_t> tied_to_first(const std::vector<Tie>& ties,
 
 }  // namespace
 
-FellowGroup fellows_of(const Fellow& own, std::span<const OpenRemediation> open,
+bool is_out_by_own_diagnostics(const Remediation& remediation) {
+  return std::ranges::any_of(remediation.status.steps, [](const StepRecord& record) {
+    return is_diagnostic(record.step) && record.step != Step::kNcclPairs &&
+           record.result == StepResult::kFailed && !record.facts.contains(kNeedsHumanFact);
+  });
+}
+
+FellowGroup fellows_of(const Fellow& own, std::span<const SeenRemediation> seen,
                        std::chrono::milliseconds together,
                        const std::shared_ptr<const Policy>& policy) {
   std::vector<Tie> ties{tie_of(own.remediation)};
-  std::vector<const OpenRemediation*> others{nullptr};
-  for (const OpenRemediation& one : open) {
+  std::vector<const SeenRemediation*> others{nullptr};
+  for (const SeenRemediation& one : seen) {
     if (one.remediation.name == own.remediation.name) continue;
+    if (!one.remediation.open() && one.remediation.status.closed_at < own.remediation.created)
+      continue;
     ties.push_back(tie_of(one.remediation));
     others.push_back(&one);
   }
@@ -95,11 +105,10 @@ FellowGroup fellows_of(const Fellow& own, std::span<const OpenRemediation> open,
   group.there.push_back(own);
   for (const std::size_t i : tied_to_first(ties, together)) {
     const FellowPlace place = place_of_fellow(*others[i], policy);
-    if (place == FellowPlace::kOut) {
-      ++group.out;
-      continue;
-    }
-    auto& list = place == FellowPlace::kThere ? group.there : group.coming;
+    if (place == FellowPlace::kNowhere) continue;
+    auto& list = place == FellowPlace::kOut      ? group.out
+                 : place == FellowPlace::kComing ? group.coming
+                                                 : group.there;
     list.push_back({.remediation = others[i]->remediation, .node = others[i]->node});
   }
   std::ranges::sort(group.there, {}, [](const Fellow& one) { return one.remediation.name; });

@@ -15,18 +15,19 @@
 
 namespace gpuward::remediator {
 
-struct OpenRemediation {
+struct SeenRemediation {
   const Remediation& remediation;
   std::shared_ptr<const kube::Node> node;  // of that name, as it was last seen; null: not known
 };
 
 // Any thread.
-class OpenRemediations {
+class SeenRemediations {
  public:
-  virtual ~OpenRemediations() = default;
-  // All that are open, by name; `use` must not call it again, and keeps nothing of what it sees.
-  virtual void with_open(
-      const std::function<void(std::span<const OpenRemediation>)>& use) const = 0;
+  virtual ~SeenRemediations() = default;
+  // All that are open, and of the closed ones those that were at the step nccl-pairs, by name;
+  // `use` must not call it again, and keeps nothing of what it sees.
+  virtual void with_seen(
+      const std::function<void(std::span<const SeenRemediation>)>& use) const = 0;
 };
 
 struct Fellow {
@@ -40,11 +41,16 @@ struct Fellow {
 struct FellowGroup {
   std::vector<Fellow> there;   // at the step, in the boot that it was begun in; by name
   std::vector<Fellow> coming;  // whose way back leads there still
-  std::size_t out = 0;         // held, paused, past it, or never to come there
+  // Held, paused, or past it, be it closed since the asker was opened. Whose policy has no such
+  // step is nowhere.
+  std::vector<Fellow> out;
 };
 
+// Whether a diagnostic of its own has found the node at fault: then its fellows may be well.
+[[nodiscard]] bool is_out_by_own_diagnostics(const Remediation& remediation);
+
 // `own` is there, and is not looked for in `open`.
-[[nodiscard]] FellowGroup fellows_of(const Fellow& own, std::span<const OpenRemediation> open,
+[[nodiscard]] FellowGroup fellows_of(const Fellow& own, std::span<const SeenRemediation> seen,
                                      std::chrono::milliseconds together,
                                      const std::shared_ptr<const Policy>& policy);
 

@@ -71,6 +71,11 @@ bool is_in(const std::vector<PairTest>& tests, const std::string& node) {
   return std::ranges::any_of(tests, [&](const PairTest& test) { return test.has(node); });
 }
 
+std::optional<WallTime> told_at(const Facts& facts) {
+  const auto found = facts.find(kToldAtFact);
+  return found == facts.end() ? std::nullopt : parse_rfc3339(found->second);
+}
+
 // Whether a test has told anything of the node.
 bool is_told_of(const std::vector<PairTest>& tests, const std::string& node) {
   return std::ranges::any_of(tests, [&](const PairTest& test) {
@@ -132,10 +137,12 @@ struct NcclPairsAction::Round {
   }
   // Nobody is there or to come with whom it could be tested.
   bool is_alone() const { return group.there.size() == 1 && group.coming.empty(); }
-  std::string why_alone() const {
-    if (group.out == 0) return "no other node failed together with it";
-    return "no other node is left to be tested with: of those that failed together with it " +
-           std::to_string(group.out) + " are held, tested already or not on this way back";
+  // Those that were tested, and those that are tested now.
+  std::vector<std::string> all_told_of() const {
+    std::set<std::string> nodes;
+    for (const PairTest& test : tests) nodes.insert({test.first, test.second});
+    for (const std::string& node : members()) nodes.insert(node);
+    return {nodes.begin(), nodes.end()};
   }
 };
 
@@ -151,11 +158,13 @@ NcclPairsAction::Round NcclPairsAction::look_around(const StepOrder& order) cons
     if (record.step == Step::kNcclPairs) record.facts = order.facts;
   }
   const auto policy = policy_.get();
-  open_.with_open([&](std::span<const OpenRemediation> open) {
-    round.group = fellows_of(own, open, order.step.job.together, policy);
-    for (const OpenRemediation& one : open) {
+  seen_.with_seen([&](std::span<const SeenRemediation> seen) {
+    round.group = fellows_of(own, seen, order.step.job.together, policy);
+    for (const SeenRemediation& one : seen) {
       const StepRecord* record = pairs_record(one.remediation);
-      if (record == nullptr || one.remediation.name == order.remediation.name) continue;
+      // Who was closed has ended its Jobs before.
+      const bool may_lead = record != nullptr && one.remediation.open();
+      if (!may_lead || one.remediation.name == order.remediation.name) continue;
       for (const PairTest& test : pair_tests_in(record->facts)) {
         const bool may_run =
             test.result == PairResult::kRunning && order.now - test.since < kLongestPairTest;
@@ -189,14 +198,11 @@ Result<StepProgress> NcclPairsAction::watch(const StepOrder& order) {
                               "the node has restarted since the step was begun");
   }
   Round round = look_around(order);
+  if (auto told = told_by_others(order, round)) return *std::move(told);
   const Fellow* const leader = round.leader();
   if (leader == nullptr) return gather(order, round);
   if (leader->remediation.name == order.remediation.name) return lead(order, round);
   if (order.facts.contains(kPairTestsFact)) return step_down(order);
-  const auto& facts = pairs_record(leader->remediation)->facts;
-  const auto verdicts = pair_verdicts_in(facts);
-  if (const auto own = verdicts.find(order.remediation.node); own != verdicts.end())
-    return pairs_told(order, own->second, pair_tests_in(facts));
   const std::string what =
       leader->remediation.node + " leads the tests of the nodes that failed together";
   // Who leads may have come later; but nobody waits twice as long as the step may take.
@@ -207,8 +213,38 @@ Result<StepProgress> NcclPairsAction::watch(const StepOrder& order) {
   return pairs_running(order, what);
 }
 
+// What whoever has led the tests says of this node since it came here; also when that one has gone
+// on, was taken out, or is closed by now.
+std::optional<StepProgress> NcclPairsAction::told_by_others(const StepOrder& order,
+                                                            const Round& round) {
+  for (const auto* fellows : {&round.group.there, &round.group.out}) {
+    for (const Fellow& one : *fellows) {
+      const StepRecord* record = pairs_record(one.remediation);
+      if (record == nullptr || one.remediation.name == order.remediation.name) continue;
+      const auto verdicts = pair_verdicts_in(record->facts);
+      const auto own = verdicts.find(order.remediation.node);
+      const auto at = told_at(record->facts);
+      if (own == verdicts.end() || !at || *at < intent_of(order.remediation)) continue;
+      return pairs_told(order, own->second, pair_tests_in(record->facts));
+    }
+  }
+  return std::nullopt;
+}
+
+// It is well where it failed alone, or diagnostics of their own have kept out all the others. Who
+// was tested without it, or was taken out by a human, acquits nobody.
 StepProgress NcclPairsAction::alone(const StepOrder& order, const Round& round) {
-  StepProgress progress = progress_of(order, StepResult::kDone, round.why_alone());
+  const std::vector<Fellow>& out = round.group.out;
+  const bool are_all_found = std::ranges::all_of(
+      out, [](const Fellow& one) { return is_out_by_own_diagnostics(one.remediation); });
+  const std::string others = "of the nodes that failed together with it " + nodes_text(out);
+  StepProgress progress =
+      are_all_found
+          ? progress_of(order, StepResult::kDone,
+                        out.empty() ? "no other node failed together with it"
+                                    : others + " failed diagnostics of their own")
+          : failed_for_a_human(order, "nobody can tell whether it is the culprit: " + others +
+                                          " cannot be tested with it");
   if (!round.tests.empty()) progress.facts[kPairTestsFact] = pair_tests_text(round.tests);
   progress.news = round.news;
   return progress;
@@ -233,7 +269,7 @@ Result<StepProgress> NcclPairsAction::gather(const StepOrder& order, Round& roun
 Result<StepProgress> NcclPairsAction::lead(const StepOrder& order, Round& round) {
   const auto told = pair_verdicts_in(order.facts);
   if (const auto own = told.find(order.remediation.node); own != told.end()) {
-    const auto at = parse_rfc3339(fact_of(order, kToldAtFact));
+    const auto at = told_at(order.facts);
     const bool is_late = !at || order.now - *at > kLastWords;
     if (is_late || round.is_read_by_all(order.remediation.name, told))
       return pairs_told(order, own->second, round.tests);
@@ -273,14 +309,15 @@ Status NcclPairsAction::go_on(const StepOrder& order, const Round& round, PairTe
     cut_off(order, test, node + " is not there any more");
     return {};
   }
-  if (is_overdue(order) || order.now - test.since > kLongestPairTest) {
-    cut_off(order, test, "not done in time");
-    return {};
+  const bool is_late = is_overdue(order) || order.now - test.since > kLongestPairTest;
+  if (!test.is_made && !is_late) return make_both(order, round, test);
+  // Its Jobs may have ended while nobody looked.
+  if (test.is_made) {
+    auto watched = jobs_.watch(order, test);
+    if (!watched) return std::unexpected(watched.error());
+    test = std::move(*watched);
   }
-  if (!test.is_made) return make_both(order, round, test);
-  auto watched = jobs_.watch(order, test);
-  if (!watched) return std::unexpected(watched.error());
-  test = std::move(*watched);
+  if (test.result == PairResult::kRunning && is_late) cut_off(order, test, "not done in time");
   if (test.result == PairResult::kRunning) return {};
   if (test.result != PairResult::kPassed && order.permit())
     (void)jobs_.end(order, test);  // what cannot be deleted ends by its own deadline
@@ -326,6 +363,7 @@ StepProgress NcclPairsAction::begin_next(const StepOrder& order, Round& round) {
   } else if (!waits_for_partner) {
     plan = plan_pairs(members, round.tests, round.busy);
   }
+  if (!plan.verdicts.empty()) plan.verdicts = pair_verdicts(round.all_told_of(), round.tests);
   for (auto& [first, second] : plan.next)
     round.tests.push_back(
         {.first = first, .second = second, .since = order.now, .token = new_token()});
@@ -359,8 +397,8 @@ Result<StepProgress> NcclPairsAction::step_down(const StepOrder& order) {
 Status NcclPairsAction::abandon(const StepOrder& order) {
   const std::string& node = order.remediation.node;
   std::vector<Remediation> leaders{order.remediation};
-  open_.with_open([&](std::span<const OpenRemediation> open) {
-    for (const OpenRemediation& one : open) {
+  seen_.with_seen([&](std::span<const SeenRemediation> seen) {
+    for (const SeenRemediation& one : seen) {
       const StepRecord* record = pairs_record(one.remediation);
       const bool is_other = one.remediation.name != order.remediation.name && record != nullptr;
       if (is_other && is_in(pair_tests_in(record->facts), node)) leaders.push_back(one.remediation);

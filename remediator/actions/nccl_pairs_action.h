@@ -5,6 +5,7 @@
 // anew.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,8 +20,8 @@ namespace gpuward::remediator {
 class NcclPairsAction final : public StepAction {
  public:
   // All must outlive it.
-  NcclPairsAction(kube::Api& api, const CurrentPolicy& policy, const OpenRemediations& open)
-      : policy_(policy), open_(open), jobs_(api, policy) {}
+  NcclPairsAction(kube::Api& api, const CurrentPolicy& policy, const SeenRemediations& seen)
+      : policy_(policy), seen_(seen), jobs_(api, policy) {}
 
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
   [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override { return watch(order); }
@@ -38,11 +39,13 @@ class NcclPairsAction final : public StepAction {
   [[nodiscard]] Status go_on(const StepOrder& order, const Round& round, PairTest& test);
   [[nodiscard]] Status make_both(const StepOrder& order, const Round& round, PairTest& test);
   void cut_off(const StepOrder& order, PairTest& test, const std::string& why);
+  [[nodiscard]] static std::optional<StepProgress> told_by_others(const StepOrder& order,
+                                                                  const Round& round);
   [[nodiscard]] static StepProgress alone(const StepOrder& order, const Round& round);
   [[nodiscard]] StepProgress begin_next(const StepOrder& order, Round& round);
 
   const CurrentPolicy& policy_;
-  const OpenRemediations& open_;
+  const SeenRemediations& seen_;
   PairJobs jobs_;
 };
 

@@ -22,7 +22,7 @@ struct StepServices {
   Drainer& drainer;
   CloudProvider& machines;
   const CurrentPolicy& policy;
-  const OpenRemediations& open;
+  const SeenRemediations& seen;
   Replacements& replacements;
   std::string own_pod;  // "namespace/name" of this process; empty outside of a cluster
 };

@@ -287,16 +287,16 @@ std::vector<ConditionSeen> ClusterView::conditions(std::span<const ConditionRule
   return all;
 }
 
-void ClusterView::with_open(
-    const std::function<void(std::span<const OpenRemediation>)>& use) const {
+void ClusterView::with_seen(
+    const std::function<void(std::span<const SeenRemediation>)>& use) const {
   const std::lock_guard lock(mutex_);
-  std::vector<OpenRemediation> open;
+  std::vector<SeenRemediation> seen;
   for (const auto& [name, remediation] : remediations_) {
-    if (!remediation.open()) continue;
+    if (!remediation.open() && remediation.status.find(Step::kNcclPairs) == nullptr) continue;
     const auto node = nodes_.find(remediation.node);
-    open.push_back({remediation, node == nodes_.end() ? nullptr : node->second});
+    seen.push_back({remediation, node == nodes_.end() ? nullptr : node->second});
   }
-  use(open);
+  use(seen);
 }
 
 void ClusterView::with_fleet(const std::function<void(const Fleet&)>& use) const {

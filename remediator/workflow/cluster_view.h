@@ -29,7 +29,7 @@ struct NodeIdentity {
 };
 
 // Any thread.
-class ClusterView final : public KnownEvidence, public NodeConditions, public OpenRemediations {
+class ClusterView final : public KnownEvidence, public NodeConditions, public SeenRemediations {
  public:
   // `census`: of a node that budgets count, because it has GPUs.
   void put_node(kube::Node node, std::optional<FleetNode> census);
@@ -69,7 +69,7 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Op
   [[nodiscard]] std::vector<Order> firing_from(std::string_view origin) const override;
   [[nodiscard]] std::vector<ConditionSeen> conditions(
       std::span<const ConditionRule> rules) const override;
-  void with_open(const std::function<void(std::span<const OpenRemediation>)>& use) const override;
+  void with_seen(const std::function<void(std::span<const SeenRemediation>)>& use) const override;
 
   // Whether a node but for that one has a Remediation since then, of severity reset or worse, about
   // which nothing has been decided yet. Ends at the first: in a storm there are hundreds.

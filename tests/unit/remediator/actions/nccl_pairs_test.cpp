@@ -260,12 +260,118 @@ TEST_F(NcclPairs, AreDoneAtOnceForANodeThatFailedAlone) {
 
 TEST_F(NcclPairs, AreDoneWhereTheOthersWereKeptOutByTheirOwnDiagnostics) {
   add("gpu-01");
-  add_coming("gpu-02").remediation.status.phase = Phase::kHeld;
+  Remediation& other = add_coming("gpu-02").remediation;
+  other.status.phase = Phase::kHeld;
+  StepRecord test = intended_step(Step::kNcclTest, Severity::kIsolate, clock_.wall(), {});
+  test.result = StepResult::kFailed;
+  other.status.steps.push_back(test);
 
   look("gpu-01");
 
   EXPECT_TRUE(is_good("gpu-01"));
-  EXPECT_THAT(record("gpu-01").message, HasSubstr("1 are held"));
+  EXPECT_THAT(record("gpu-01").message, HasSubstr("gpu-02 (Held) failed diagnostics of their own"));
+}
+
+// --- Nobody goes back untested because the others are not there any more.
+
+TEST_F(NcclPairs, AcquitNobodyBecauseTheOtherIsHeldForAnotherReason) {
+  add("gpu-01");
+  add_coming("gpu-02").remediation.status.phase = Phase::kHeld;
+
+  look("gpu-01");
+
+  EXPECT_TRUE(needs_human("gpu-01"));
+  EXPECT_THAT(record("gpu-01").message, HasSubstr("gpu-02 (Held) cannot be tested with it"));
+}
+
+TEST_F(NcclPairs, TellTheCulpritThatWasPausedMeanwhile) {
+  for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) add(name);
+  look_all(3);
+  for (const char* name : {"gpu-01", "gpu-02"}) end_job(name, 1);
+  look("gpu-01");
+  Phase& phase = open_.members.at("gpu-02").remediation.status.phase;
+  phase = Phase::kPaused;
+  play_but_for("gpu-02", [](const std::string&, const std::string&) { return true; });
+  ASSERT_TRUE(is_good("gpu-01"));
+  ASSERT_TRUE(is_good("gpu-03"));
+
+  phase = Phase::kTesting;
+  look("gpu-02");
+
+  EXPECT_TRUE(needs_human("gpu-02"));
+  EXPECT_THAT(record("gpu-02").message, HasSubstr("fails with gpu-01, which passes with gpu-03"));
+}
+
+TEST_F(NcclPairs, TellTheCulpritThatWasPausedAlsoWhenTheOthersAreClosed) {
+  for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) add(name);
+  look_all(3);
+  for (const char* name : {"gpu-01", "gpu-02"}) end_job(name, 1);
+  look("gpu-01");
+  Phase& phase = open_.members.at("gpu-02").remediation.status.phase;
+  phase = Phase::kPaused;
+  play_but_for("gpu-02", [](const std::string&, const std::string&) { return true; });
+  for (const char* name : {"gpu-01", "gpu-03"}) {
+    open_.members.at(name).remediation.status.phase = Phase::kReleased;
+    open_.members.at(name).remediation.status.closed_at = clock_.wall();
+  }
+
+  phase = Phase::kTesting;
+  look("gpu-02");
+
+  EXPECT_TRUE(needs_human("gpu-02"));
+}
+
+TEST_F(NcclPairs, AreReadAlsoByWhoLooksLate) {
+  begin_two();
+  for (const char* name : {"gpu-01", "gpu-02"}) end_job(name, 1);
+  look("gpu-01");
+  look("gpu-01");
+  ASSERT_TRUE(record("gpu-01").facts.contains(kPairVerdictsFact));
+
+  clock_.advance(minutes(3));
+  look_all(2);
+
+  EXPECT_TRUE(needs_human("gpu-01"));
+  EXPECT_TRUE(needs_human("gpu-02"));
+}
+
+TEST_F(NcclPairs, AcquitNobodyWhoComesWhenTheOthersHavePassed) {
+  add("gpu-01");
+  add("gpu-03");
+  add_coming("gpu-02");
+  look_all(3);
+  clock_.advance(minutes(21));
+  play([](const std::string&, const std::string&) { return true; });
+  ASSERT_TRUE(is_good("gpu-01"));
+
+  arrive("gpu-02");
+  look("gpu-02");
+
+  EXPECT_TRUE(needs_human("gpu-02"));
+}
+
+TEST_F(NcclPairs, AcquitNobodyForWhomAnotherHasWaitedInVain) {
+  add("gpu-01");
+  add_coming("gpu-02");
+  look("gpu-01");
+  clock_.advance(minutes(41));
+  look("gpu-01");
+  ASSERT_TRUE(needs_human("gpu-01"));
+
+  arrive("gpu-02");
+  look("gpu-02");
+
+  EXPECT_TRUE(needs_human("gpu-02"));
+}
+
+TEST_F(NcclPairs, KeepWhatATestHasToldWhileNobodyLooked) {
+  begin_two();
+  for (const char* name : {"gpu-01", "gpu-02"}) end_job(name, 1);
+  clock_.advance(minutes(14));
+
+  look("gpu-01");
+
+  EXPECT_EQ(pair_tests_in(record("gpu-01").facts).at(0).result, PairResult::kFailed);
 }
 
 TEST_F(NcclPairs, WaitForThoseOnTheirWay) {
@@ -452,7 +558,7 @@ TEST_F(NcclPairs, EndATestWhosePartnerHasLeft) {
 
   EXPECT_THAT(running_jobs(), IsEmpty());
   EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact), HasSubstr("gpu-02 is not there any more"));
-  EXPECT_TRUE(is_good("gpu-01")) << "nobody is left that failed with it";
+  EXPECT_TRUE(needs_human("gpu-01")) << "a human's hands off acquits nobody";
 }
 
 TEST_F(NcclPairs, FailANodeThatHasRestartedSince) {

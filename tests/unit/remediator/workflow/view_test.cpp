@@ -202,8 +202,8 @@ TEST_F(ViewTest, CountsWhatIsOpenAboutEachNode) {
 TEST_F(ViewTest, ShowsWhatIsOpenWithItsNode) {
   const auto nodes_seen = [this] {
     std::vector<std::string> names;
-    replica_->view.with_open([&](std::span<const OpenRemediation> open) {
-      for (const OpenRemediation& one : open)
+    replica_->view.with_seen([&](std::span<const SeenRemediation> open) {
+      for (const SeenRemediation& one : open)
         names.push_back(one.remediation.node + (one.node == nullptr ? " unknown" : ""));
     });
     return names;
@@ -215,6 +215,10 @@ TEST_F(ViewTest, ShowsWhatIsOpenWithItsNode) {
   closed.status.phase = Phase::kReleased;
   replica_->view.put_remediation(closed);
   EXPECT_THAT(nodes_seen(), IsEmpty());
+  closed.status.steps.emplace_back().step = Step::kNcclPairs;
+  closed.resource_version.clear();
+  replica_->view.put_remediation(closed);
+  EXPECT_THAT(nodes_seen(), SizeIs(1)) << "its fellows may ask what came of it";
 }
 
 TEST_F(ViewTest, SaysHowLongTheNewestStepIsOldAndWhetherAYesIsMissing) {
