@@ -152,7 +152,8 @@ TEST(JobTemplates, MakeNoPodThatAWorkloadsSelectorFinds) {
     if (!name.starts_with("remediator-job-")) continue;
     EXPECT_THAT(text_of("manifests/" + name),
                 AllOf(HasSubstr(R"("app.kubernetes.io/name": "gpuward-job")"),
-                      Not(HasSubstr("gpuward-remediator\"")), Not(HasSubstr("gpuward-exporter\""))))
+                      Not(HasSubstr(R"("app.kubernetes.io/name": "gpuward-remediator")")),
+                      Not(HasSubstr(R"("app.kubernetes.io/name": "gpuward-exporter")"))))
         << name;
     ++templates;
   }
