@@ -28,19 +28,21 @@ using nccl_pair::Verdict;
 // For how many seconds a side whose other side has gone may still be in a library's call.
 constexpr int kSecondsLeftAlone = 5;
 
-// Why the GPUs cannot be had now, as far as the driver says. What it does not say CUDA will.
-std::optional<std::string> obstacle(const Flags& flags, const Settings& settings, Clock& clock,
-                                    Log& log) {
+// Whether the GPUs can be had, as far as the driver says; what it does not say CUDA will. kBlocked:
+// somebody uses them now.
+Status look_for_obstacles(const Flags& flags, const Settings& settings, Clock& clock, Log& log) {
   const GpuTimes times{settings.checks.gpu_interval, settings.checks.gpu_timeout};
   const auto source = make_gpu_source(flags, [times] { return times; }, clock, log);
-  if (!source) return source.error().message;
+  if (!source) return fail(ErrorKind::kRefused, source.error().message);
   GpuTelemetry telemetry = look_at_gpus(**source, times.timeout, clock, {});
   Store store({});
   if (telemetry.report) store.set_gpus(gpus_of(*telemetry.report, {}), clock.wall());
   store.set_telemetry(std::move(telemetry));
   const Snapshot snapshot = store.snapshot();
-  if (const auto mig = mig_gpu(snapshot)) return *mig + ": NCCL needs whole GPUs";
-  return gpu_user(snapshot);
+  if (const auto mig = mig_gpu(snapshot))
+    return fail(ErrorKind::kRefused, *mig + ": NCCL needs whole GPUs");
+  if (auto user = gpu_user(snapshot)) return fail(ErrorKind::kBlocked, *std::move(user));
+  return {};
 }
 
 [[noreturn]] void end_with(const Verdict& verdict, const Clock& clock) {
@@ -86,11 +88,12 @@ int nccl_pair_command(const Flags& flags) {
   nccl_pair::Pair pair(flags.nccl_pair, node_name(flags), clock, log);
   const auto deadline = clock.steady() + flags.nccl_pair.timeout;
   const auto open = [&]() -> Result<std::unique_ptr<nccl_pair::AllReduce>> {
-    if (auto why = obstacle(flags, *settings, clock, log))
-      return fail(ErrorKind::kRefused, *std::move(why));
+    if (auto status = look_for_obstacles(flags, *settings, clock, log); !status)
+      return std::unexpected(status.error());
     return nccl_pair::open_nccl({.nccl_library = flags.nccl_pair.nccl_library,
                                  .cuda_library = flags.nccl_pair.cuda_library,
-                                 .gpus = static_cast<unsigned>(flags.nccl_pair.gpus)});
+                                 .gpus = static_cast<unsigned>(flags.nccl_pair.gpus)},
+                                clock);
   };
   Outcome outcome;
   std::stop_source over;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <limits>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,6 +22,9 @@ constexpr unsigned kPartStep = 32;
 constexpr std::size_t kWindow = 4096;
 // What NCCL may take for itself on a GPU.
 constexpr std::uint64_t kKeptForNccl = std::uint64_t{2} << 30U;
+// Between two looks at a stream: short beside the milliseconds that are timed, and the cores stay
+// NCCL's own.
+constexpr std::chrono::microseconds kBetweenQueries{30};
 
 float sent_by(unsigned rank, std::size_t part) {
   return static_cast<float>(rank + 1 + kPartStep * static_cast<unsigned>(part));
@@ -61,8 +64,10 @@ Pointer pointer_to(cuda::Address address) {
 
 class NcclAllReduce final : public AllReduce {
  public:
-  NcclAllReduce(nvml::SharedObject nccl_library, nvml::SharedObject cuda_library)
-      : nccl_library_(std::move(nccl_library)), cuda_library_(std::move(cuda_library)) {}
+  NcclAllReduce(nvml::SharedObject nccl_library, nvml::SharedObject cuda_library, Clock& clock)
+      : clock_(clock),
+        nccl_library_(std::move(nccl_library)),
+        cuda_library_(std::move(cuda_library)) {}
 
   Status open(unsigned wanted) {
     if (const std::string& name = lookup_cuda_.first_missing(); !name.empty())
@@ -233,7 +238,7 @@ class NcclAllReduce final : public AllReduce {
       if (code != cuda::kNotReady) return said(cuda_.query_stream, code);
       if (auto status = look_for_errors(); !status) return status;
       if (gives_up()) return fail(ErrorKind::kCancelled, "given up while all_reduce ran");
-      std::this_thread::yield();
+      clock_.sleep_until(clock_.steady() + kBetweenQueries, {});
     }
   }
 
@@ -248,6 +253,7 @@ class NcclAllReduce final : public AllReduce {
     return {};
   }
 
+  Clock& clock_;
   const nvml::SharedObject nccl_library_, cuda_library_;
   Lookup lookup_nccl_{nccl_library_}, lookup_cuda_{cuda_library_};
   const nccl::Symbols nccl_{lookup_nccl_};
@@ -260,12 +266,13 @@ class NcclAllReduce final : public AllReduce {
 
 }  // namespace
 
-Result<std::unique_ptr<AllReduce>> open_nccl(const NcclPlaces& places) {
+Result<std::unique_ptr<AllReduce>> open_nccl(const NcclPlaces& places, Clock& clock) {
   auto cuda_library = nvml::SharedObject::open(places.cuda_library);
   if (!cuda_library) return with_context("CUDA's driver library", cuda_library.error());
   auto nccl_library = nvml::SharedObject::open(places.nccl_library);
   if (!nccl_library) return with_context("the NCCL library", nccl_library.error());
-  auto opened = std::make_unique<NcclAllReduce>(*std::move(nccl_library), *std::move(cuda_library));
+  auto opened =
+      std::make_unique<NcclAllReduce>(*std::move(nccl_library), *std::move(cuda_library), clock);
   if (auto status = opened->open(places.gpus); !status) return std::unexpected(status.error());
   return opened;
 }

@@ -9,6 +9,9 @@ namespace {
 
 // Of what the other side does at about the same time: to join, and to report.
 constexpr std::chrono::seconds kBehind{60};
+// How long GPUs in use are waited for: a pod of a test that has just ended may still hold them.
+constexpr std::chrono::milliseconds kForOthersToEnd{60'000};
+constexpr std::chrono::seconds kBetweenLooks{5};
 
 Message message_of(const Report& report) {
   return {.kind = Message::Kind::kReport, .report = report};
@@ -41,8 +44,7 @@ void Pair::enter(const char* stage) {
 }
 
 Verdict Pair::run(const OpenGpus& open) {
-  enter("taking the GPUs");
-  const auto gpus = open();
+  const auto gpus = take_gpus(open);
   if (!gpus) return could_not_tell(gpus.error().message);
   auto met = meet_other(**gpus);
   if (!met) return could_not_tell(met.error().message);
@@ -57,6 +59,22 @@ Verdict Pair::run(const OpenGpus& open) {
   }
   const auto ended = join(**gpus, *met);
   return conclude(ended ? *ended : measure_with(**gpus));
+}
+
+Result<std::unique_ptr<AllReduce>> Pair::take_gpus(const OpenGpus& open) {
+  enter("taking the GPUs");
+  const auto until = clock_.steady() + std::min(kForOthersToEnd, options_.join_timeout);
+  std::string last;
+  for (;;) {
+    auto gpus = open();
+    const bool is_in_use = !gpus && gpus.error().kind == ErrorKind::kBlocked;
+    if (!is_in_use || clock_.steady() >= until) return gpus;
+    if (last != gpus.error().message) {
+      last = gpus.error().message;
+      log_.info("The GPUs are in use", {{"last", last}});
+    }
+    clock_.sleep_until(std::min(until, clock_.steady() + kBetweenLooks), {});
+  }
 }
 
 Result<Met> Pair::meet_other(AllReduce& gpus) {

@@ -21,6 +21,7 @@ namespace gpuward::exporter::nccl_pair {
 
 class Pair {
  public:
+  // kBlocked where somebody uses the GPUs: that may pass, so it is asked again.
   using OpenGpus = std::function<Result<std::unique_ptr<AllReduce>>()>;
 
   // Clock and log must outlive it.
@@ -28,7 +29,8 @@ class Pair {
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
 
-  // Once. Blocks for options.timeout and more: for ever where a library hangs.
+  // Once. Blocks for options.timeout and more: for ever where a library hangs. GPUs in use are
+  // waited for, a minute or options.join_timeout at most.
   [[nodiscard]] Verdict run(const OpenGpus& open);
   // Any thread, both. Whether run() has no other side any more, and should end soon by itself.
   [[nodiscard]] bool is_left_alone();
@@ -38,6 +40,7 @@ class Pair {
 
  private:
   void enter(const char* stage);  // what is being done, for people
+  [[nodiscard]] Result<std::unique_ptr<AllReduce>> take_gpus(const OpenGpus& open);
   [[nodiscard]] Result<Met> meet_other(AllReduce& gpus);
   // What ends it early; nullopt where both sides have joined.
   [[nodiscard]] std::optional<Report> join(AllReduce& gpus, const Met& met);

@@ -20,12 +20,13 @@ bool any_side(const std::array<Side, 2>& sides, Report::Kind kind) {
   return std::ranges::any_of(sides, [&](const Side& side) { return side.report.kind == kind; });
 }
 
-// "node-a: ncclAllReduce: unhandled cuda error; node-b: ...", of those that have words.
+// "ncclAllReduce: unhandled cuda error (node-a); ... (node-b)", of those that have words: the cause
+// stands before the name, since a record of it is cut.
 std::string failures_of(const std::array<Side, 2>& sides) {
   std::string words;
   for (const Side& side : sides) {
     if (side.report.words.empty() || side.report.kind == Report::Kind::kGaveUp) continue;
-    words += (words.empty() ? "" : "; ") + side.host + ": " + side.report.words;
+    words += (words.empty() ? "" : "; ") + side.report.words + " (" + side.host + ")";
   }
   return words;
 }
@@ -40,13 +41,13 @@ Verdict judge_figures(const Agreed& agreed, const std::string& what,
   const std::uint64_t wrong =
       first.report.figures.wrong_values + second.report.figures.wrong_values;
   if (wrong != 0)
-    return told(CheckStatus::kFail, what + ": " + std::to_string(wrong) + " results are wrong");
+    return told(CheckStatus::kFail, std::to_string(wrong) + " results are wrong; " + what);
   const BestSize best = best_of(first.report.figures, second.report.figures, 2 * agreed.gpus);
   const bool is_enough = best.bus_bandwidth >= agreed.min_bus_bandwidth;
   return told(is_enough ? CheckStatus::kPass : CheckStatus::kFail,
-              what + ": bus bandwidth " + gigabytes_per_second(best.bus_bandwidth) + " at " +
+              "bus bandwidth " + gigabytes_per_second(best.bus_bandwidth) + " at " +
                   size_text(best.bytes) + ", wanted are " +
-                  gigabytes_per_second(agreed.min_bus_bandwidth));
+                  gigabytes_per_second(agreed.min_bus_bandwidth) + "; " + what);
 }
 
 }  // namespace
@@ -59,8 +60,8 @@ Verdict judge(const Agreed& agreed, const std::array<Side, 2>& sides) {
                            " over " + std::to_string(agreed.gpus) + " GPUs each of " +
                            sides[0].host + " and " + sides[1].host;
   if (any_side(sides, Report::Kind::kFailed) || any_side(sides, Report::Kind::kHangs))
-    return told(CheckStatus::kFail, what + ": " + failures_of(sides));
-  if (any_side(sides, Report::Kind::kGaveUp)) return could_not_tell(what + " was given up");
+    return told(CheckStatus::kFail, failures_of(sides) + "; " + what);
+  if (any_side(sides, Report::Kind::kGaveUp)) return could_not_tell("given up; " + what);
   return judge_figures(agreed, what, sides);
 }
 

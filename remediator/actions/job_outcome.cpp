@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/runtime/json.h"
 #include "core/runtime/text.h"
 
 namespace gpuward::remediator {
@@ -20,10 +21,24 @@ bool belongs_to(const kube::Pod& pod, const kube::Job& job) {
       pod.owners, [&](const kube::OwnerReference& owner) { return owner.uid == job.meta.uid; });
 }
 
+// A kubelet takes the words from both streams, so that lines of a log may stand around the check's.
+std::string details_of_last_check(std::string_view said) {
+  while (!said.empty()) {
+    const auto before = said.find_last_of('\n');
+    const bool is_last = before == std::string_view::npos;
+    const auto json = parse_json(said.substr(is_last ? 0 : before + 1));
+    if (json && json->is_object() && json->contains("check"))
+      return to_valid_utf8(string_at(*json, "details"));
+    said = said.substr(0, is_last ? 0 : before);
+  }
+  return {};
+}
+
 void note_end(const kube::ContainerEnd& end, JobOutcome& outcome) {
   outcome.exit_code = end.exit_code;
   outcome.reason = end.reason;
   outcome.words = std::string(trim(to_valid_utf8(end.message)));
+  outcome.details = details_of_last_check(end.message);
 }
 
 std::string describe_end(const JobOutcome& outcome) {

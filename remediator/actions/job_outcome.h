@@ -16,6 +16,7 @@ struct JobOutcome {
   std::optional<int> exit_code;  // of its container; absent where that did not end by itself
   std::string reason;            // of that end: "Error", "OOMKilled", "StartError", ...
   std::string words;             // the container's last, valid UTF-8
+  std::string details;           // of the last line of the words that is a check's; may be empty
   std::string message;           // all of it, for people; of the words at most 1 KiB
 };
 

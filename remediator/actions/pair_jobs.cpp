@@ -1,8 +1,10 @@
 #include "remediator/actions/pair_jobs.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/runtime/clock.h"
 #include "core/runtime/text.h"
@@ -41,8 +43,17 @@ PairSide side_on(const StepOrder& leader, const PairTest& test, const kube::Node
           .part = {.id = part_id(leader, test), .values = {}, .timeout = kPairDeadline}};
 }
 
-std::string short_words(const std::string& node, const std::string& what) {
-  return to_valid_utf8(node + ": " + what, kMostPairWords);
+// What a Job has to say, with what matters where it is cut: a verdict begins with its cause, while
+// of a log's lines the last says it.
+std::string short_words(const std::string& node, const JobOutcome& outcome) {
+  const std::string begin = node + ": ";
+  if (!outcome.details.empty()) return to_valid_utf8(begin + outcome.details, kMostPairWords);
+  if (outcome.words.empty()) return to_valid_utf8(begin + outcome.message, kMostPairWords);
+  std::string_view tail = outcome.words;
+  const std::size_t left = kMostPairWords - std::min(kMostPairWords, begin.size());
+  if (tail.size() > left) tail.remove_prefix(tail.size() - left);
+  while (!tail.empty() && utf8_character_length(tail) == 0) tail.remove_prefix(1);
+  return to_valid_utf8(begin + std::string(tail), kMostPairWords);
 }
 
 // How it has ended on one node; nullopt: it has not.
@@ -53,10 +64,9 @@ struct PairEnd {
 
 PairEnd end_of(const std::string& node, const JobOutcome& outcome) {
   if (outcome.exit_code == 0)
-    return {PairResult::kPassed, outcome.words.empty() ? "" : short_words(node, outcome.words)};
-  const std::string& said = outcome.words.empty() ? outcome.message : outcome.words;
+    return {PairResult::kPassed, outcome.words.empty() ? "" : short_words(node, outcome)};
   return {has_failed_check(outcome) ? PairResult::kFailed : PairResult::kUntold,
-          short_words(node, said)};
+          short_words(node, outcome)};
 }
 
 // What the two say together; a failure counts for both as soon as one of them says it.

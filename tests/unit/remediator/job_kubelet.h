@@ -2,6 +2,7 @@
 // to its end, with its own environment, on this machine.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -51,7 +52,14 @@ class JobKubelet {
     options.argv.insert(options.argv.begin(), "/usr/bin/env");  // looks it up on the Job's own PATH
     const auto outcome = support::Process::run(std::move(options));
     if (!outcome) return end(job, 127, outcome.error().message);
-    end(job, outcome->exit_code, outcome->exit_code == 0 ? "" : outcome->output);
+    end(job, outcome->exit_code,
+        outcome->exit_code == 0 ? "" : last_words(outcome->error_output + outcome->output));
+  }
+
+  // A kubelet has them from the container's log, which holds both streams: its end, of 2 KiB.
+  static std::string last_words(const std::string& log) {
+    constexpr std::size_t kMostBytes = 2048;
+    return log.substr(log.size() - std::min(log.size(), kMostBytes));
   }
 
   void end(const Json& job, int exit_code, const std::string& words) {

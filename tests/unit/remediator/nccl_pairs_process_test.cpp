@@ -40,11 +40,15 @@ constexpr const char* kPairsPolicy =
     "  cordon: {percent: 100}\n"
     "  storm: {nodes: 9}\n"
     "  breaker: {percent: 100}\n";
-// What the image's program says: whoever is tested with gpu-02 is told so by gpu-02 itself.
+// What the image's program says, more than is kept of it: whoever is tested with gpu-02 is told so
+// by gpu-02 itself.
 constexpr const char* kExporter =
     "#!/bin/sh\n"
     "[ \"$1\" = nccl-pair ] && [ \"$NODE_NAME\" = gpu-02 ] || exit 0\n"
-    "echo '{\"check\":\"5-nccl-pair\",\"status\":\"fail\",\"message\":\"210 GB/s\"}'\n"
+    "for stage in 1 2 3 4 5 6; do\n"
+    "  echo \"ts=2026-11-22T09:00:00.000Z level=info msg=\\\"At work\\\" stage=$stage\" >&2\n"
+    "done\n"
+    "echo '{\"check\":\"5-nccl-pair\",\"status\":\"fail\",\"details\":\"210 GB/s\"}'\n"
     "exit 1\n";
 
 class WholePairs : public ::testing::Test {

@@ -169,12 +169,12 @@ TEST_F(NcclPairProcess, FailsOnBothSidesWhereNcclFailsOnOne) {
 
   expect_both(both, 1, "fail");
   EXPECT_THAT(both.first.details,
-              HasSubstr("node-a: ncclAllReduce: unhandled cuda error: NET/IB : no answer"));
+              HasSubstr("ncclAllReduce: unhandled cuda error: NET/IB : no answer (node-a)"));
   EXPECT_EQ(both.first.details, both.second.details);
 }
 
 TEST_F(NcclPairProcess, FailsAtItsTimeOutWhereAllReduceHangs) {
-  const Both both = run({"--timeout=8s"}, "", "fault=hang");
+  const Both both = run({"--timeout=20s"}, "", "fault=hang");
 
   expect_both(both, 1, "fail");
   EXPECT_THAT(both.first.details, HasSubstr("still running all_reduce"));
@@ -184,13 +184,15 @@ TEST_F(NcclPairProcess, CannotTellAtItsTimeOutWhereTheCommunicatorIsNotJoined) {
   const Both both = run({"--timeout=6s"}, "", "fault=hang-join");
 
   expect_both(both, 3, "error");
+  EXPECT_THAT(both.first.details, HasSubstr("still joining NCCL's communicator"));
 }
 
 TEST_F(NcclPairProcess, CannotTellWhereOneSideCannotJoin) {
   const Both both = run({}, "", "fault=fail-join");
 
   expect_both(both, 3, "error");
-  EXPECT_THAT(both.first.details, HasSubstr("node-b: ncclGroupEnd: unhandled system error"));
+  EXPECT_THAT(both.first.details,
+              AllOf(HasSubstr("ncclGroupEnd: unhandled system error"), HasSubstr("(node-b)")));
 }
 
 TEST_F(NcclPairProcess, CannotTellAlone) {
@@ -205,7 +207,7 @@ TEST_F(NcclPairProcess, CannotTellAlone) {
 }
 
 TEST_F(NcclPairProcess, TurnsAwayWhoHasAnotherPairsToken) {
-  const auto first = start(0, {"--join-timeout=4s"});
+  const auto first = start(0, {"--join-timeout=20s"});
   const auto second = start(1, {"--join-timeout=4s", "--token=of an earlier pair"});
   const Both both{end_of(*first), end_of(*second)};
 
@@ -216,6 +218,7 @@ TEST_F(NcclPairProcess, TurnsAwayWhoHasAnotherPairsToken) {
 
 TEST_F(NcclPairProcess, TheRightRankOneComesInAfterThatOfAnotherPair) {
   const auto first = start(0);
+  EXPECT_TRUE(says(*first, "waiting for the other side"));
   const auto stale = start(1, {"--token=of an earlier pair", "--join-timeout=2s"});
   EXPECT_TRUE(says(*first, "another pair"));
   const auto second = start(1);
@@ -318,9 +321,16 @@ TEST_F(NcclPairProcess, TakesNoGpuThatIsInUseOrInMigMode) {
 
   nvml.play("healthy_8x_h100");
   nvml.set("gpu.3.processes", "4711:1048576");
-  said = end_of(*start(0, words));
+  Words impatient = words;
+  impatient.emplace_back("--join-timeout=1s");
+  said = end_of(*start(0, impatient));
   EXPECT_EQ(said.exit_code, 3) << said.all;
   EXPECT_THAT(said.details, HasSubstr("pid 4711 uses the GPU"));
+
+  const auto patient = start(0, words);
+  EXPECT_TRUE(says(*patient, "pid 4711 uses the GPU"));
+  nvml.set("gpu.3.processes", "");
+  EXPECT_TRUE(says(*patient, "waiting for the other side"));
 }
 
 // What the remediator's Job starts is what this program understands.

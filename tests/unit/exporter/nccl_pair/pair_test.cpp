@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "tests/fakes/fake_clock.h"
 #include "tests/support/ports.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/nccl_pair/fake_all_reduce.h"
@@ -138,7 +139,7 @@ TEST_F(PairTest, AFailureOfTheOtherSideIsOne) {
   });
 
   EXPECT_EQ(verdict.status, CheckStatus::kFail);
-  EXPECT_THAT(verdict.details, HasSubstr("node-b: cuStreamQuery: uncorrectable ECC error"));
+  EXPECT_THAT(verdict.details, HasSubstr("cuStreamQuery: uncorrectable ECC error (node-b)"));
 }
 
 TEST_F(PairTest, AFailureOfWhoHasNotJoinedIsNotBelieved) {
@@ -177,7 +178,7 @@ TEST_F(PairTest, AllReduceIsGivenUpOnceTheOtherSideHasFailed) {
       stuck);
 
   EXPECT_EQ(verdict.status, CheckStatus::kFail);
-  EXPECT_THAT(verdict.details, HasSubstr("node-b: stuck"));
+  EXPECT_THAT(verdict.details, HasSubstr("stuck (node-b)"));
 }
 
 // NCCL fails on this side whenever the other process ends, whoever has ended it.
@@ -232,7 +233,7 @@ TEST_F(PairTest, WhoeverWatchesTheTimeEndsAHangAndTheOtherSideIsTold) {
   const Verdict verdict = pair.end_now();
 
   EXPECT_EQ(verdict.status, CheckStatus::kFail);
-  EXPECT_THAT(verdict.details, HasSubstr("node-a: still running all_reduce"));
+  EXPECT_THAT(verdict.details, AllOf(HasSubstr("still running all_reduce"), HasSubstr("(node-a)")));
   EXPECT_THAT(link.receive(soon()).value_or(""), HasSubstr("joined"));
   EXPECT_THAT(link.receive(soon()).value_or(""), HasSubstr("hangs"));
   link.hang_up();
@@ -245,6 +246,59 @@ TEST_F(PairTest, BeforeTheOtherSideHasComeNobodyCanTell) {
 
   EXPECT_FALSE(pair.is_left_alone());
   EXPECT_EQ(pair.end_now().status, CheckStatus::kError);
+}
+
+TEST_F(PairTest, GpusInUseAreLookedAtAgainForAMinute) {
+  for (const auto& [join_timeout, looks] :
+       std::vector<std::pair<std::chrono::seconds, int>>{{5min, 13}, {12s, 4}, {0s, 1}}) {
+    fakes::FakeClock clock(fakes::FakeClock::Mode::kAutoAdvance);
+    Options patient = options(0);
+    patient.timeout = 10min;
+    patient.join_timeout = join_timeout;
+    const auto begin = clock.steady();
+    int looked = 0;
+    Pair pair(patient, "node-a", clock, log_);
+
+    const Verdict verdict = pair.run([&]() -> Result<std::unique_ptr<AllReduce>> {
+      ++looked;
+      return fail(ErrorKind::kBlocked, "pid 4711 uses the GPU");
+    });
+
+    EXPECT_EQ(verdict.status, CheckStatus::kError);
+    EXPECT_EQ(verdict.details, "pid 4711 uses the GPU");
+    EXPECT_EQ(looked, looks);
+    EXPECT_EQ(clock.steady() - begin, std::min<std::chrono::seconds>(join_timeout, 60s));
+  }
+}
+
+TEST_F(PairTest, GpusThatSomebodyLetsGoOfAreTaken) {
+  fakes::FakeClock clock(fakes::FakeClock::Mode::kAutoAdvance);
+  FakeAllReduce little;
+  little.bytes_free = 0;  // so that it ends before it waits for the other side
+  int looked = 0;
+  Pair pair(options(0), "node-a", clock, log_);
+
+  const Verdict verdict = pair.run([&]() -> Result<std::unique_ptr<AllReduce>> {
+    if (++looked < 3) return fail(ErrorKind::kBlocked, "pid 4711 uses the GPU");
+    return std::make_unique<FakeAllReduce>(little);
+  });
+
+  EXPECT_EQ(looked, 3);
+  EXPECT_EQ(verdict.details, "the GPUs have too little free memory");
+}
+
+TEST_F(PairTest, GpusThatCannotBeHadAreNotWaitedFor) {
+  fakes::FakeClock clock(fakes::FakeClock::Mode::kAutoAdvance);
+  int looked = 0;
+  Pair pair(options(0), "node-a", clock, log_);
+
+  const Verdict verdict = pair.run([&]() -> Result<std::unique_ptr<AllReduce>> {
+    ++looked;
+    return fail(ErrorKind::kRefused, "0000:4e:00 is in MIG mode");
+  });
+
+  EXPECT_EQ(looked, 1);
+  EXPECT_EQ(verdict.status, CheckStatus::kError);
 }
 
 TEST_F(PairTest, RankOneThatCameAndWentIsWaitedForAgain) {

@@ -21,12 +21,13 @@ Report in_milliseconds(std::uint64_t ms, std::uint64_t wrong = 0) {
 
 Report report(Kind kind) { return {.kind = kind, .words = "its words", .figures = {}}; }
 
-Verdict judged(const Report& first, const Report& second, double wanted = 100) {
+Verdict judged(const Report& first, const Report& second, double wanted = 100,
+               const std::string& of_name = {}) {
   const Agreed agreed{.gpus = 1,
                       .nccl_version = 22304,
                       .min_bus_bandwidth = wanted,
                       .sizes = sizes_within(kSizes.front())};
-  return judge(agreed, {Side{"node-a", first}, Side{"node-b", second}});
+  return judge(agreed, {Side{"node-a" + of_name, first}, Side{"node-b" + of_name, second}});
 }
 
 TEST(PairVerdict, PassesWhatIsFastEnoughOnTheSlowerSide) {
@@ -67,8 +68,23 @@ TEST(PairVerdict, IsTheWorstThatASideCanTell) {
 
 TEST(PairVerdict, SaysWhoseWordsTheyAre) {
   EXPECT_THAT(judged(report(Kind::kGaveUp), report(Kind::kFailed)).details,
-              AllOf(HasSubstr("node-b: its words"), Not(HasSubstr("node-a: its words"))));
-  EXPECT_EQ(judged(report(Kind::kUntold), report(Kind::kGaveUp)).details, "node-a: its words");
+              AllOf(HasSubstr("its words (node-b)"), Not(HasSubstr("its words (node-a)"))));
+  EXPECT_EQ(judged(report(Kind::kUntold), report(Kind::kGaveUp)).details, "its words (node-a)");
+}
+
+// The remediator keeps the first of it.
+TEST(PairVerdict, SaysTheCauseBeforeTheNamesOfNodes) {
+  const std::string of_name(240, 'x');
+  const auto begin_of = [&](const Report& first, const Report& second) {
+    return judged(first, second, 100, of_name).details.substr(0, 80);
+  };
+
+  EXPECT_THAT(begin_of(in_milliseconds(40), in_milliseconds(10)),
+              AllOf(HasSubstr("67.1 GB/s at 128 MiB"), HasSubstr("wanted are 100.0 GB/s")));
+  EXPECT_THAT(begin_of(in_milliseconds(1, 3), in_milliseconds(1)),
+              HasSubstr("3 results are wrong"));
+  EXPECT_THAT(begin_of(report(Kind::kFailed), in_milliseconds(1)), HasSubstr("its words"));
+  EXPECT_THAT(begin_of(in_milliseconds(1), report(Kind::kHangs)), HasSubstr("its words"));
 }
 
 TEST(PairVerdict, TakesNoOtherSizesThanWereAgreed) {

@@ -183,6 +183,43 @@ TEST_F(NcclPairs, SayNothingOfTheNodesWhereTheProgramCannotTell) {
   }
 }
 
+// A kubelet's last words are the end of both streams; the program logs before and after its
+// verdict.
+TEST_F(NcclPairs, KeepTheVerdictOfTheProgramAndNotItsLog) {
+  std::string log;
+  for (int i = 0; i < 6; ++i)
+    log += "ts=2026-11-22T09:00:00.000Z level=info msg=\"At work\" stage=\"taking the GPUs\"\n";
+  const std::string details = "pid 4711 uses the GPU" + std::string(300, '.');
+  const std::string verdict =
+      R"({"check":"5-nccl-pair","status":"error","details":")" + details + "\"}\n";
+  begin_two();
+
+  for (int i = 0; i < 2; ++i) {
+    end_job("gpu-01", 3, log + verdict + R"({"level":"info","msg":"Ends"})" + "\n");
+    look_all(3);
+  }
+  look_all(3);
+
+  EXPECT_THAT(record("gpu-01").message, HasSubstr("told nothing: gpu-01: pid 4711 uses the GPU.."));
+}
+
+TEST_F(NcclPairs, KeepTheEndOfWordsWithoutAVerdict) {
+  begin_two();
+
+  for (int i = 0; i < 2; ++i) {
+    // Cut in the middle of a character, wherever that is.
+    std::string dots;
+    for (int j = 0; j < 200; ++j) dots += "\u00b7";
+    end_job("gpu-01", 139, "begins" + dots + (i == 0 ? "" : ".") + "\nSegmentation fault\n");
+    look_all(3);
+  }
+  look_all(3);
+
+  const std::string said = record("gpu-01").message;
+  EXPECT_THAT(said, HasSubstr("Segmentation fault"));
+  EXPECT_THAT(said, HasSubstr("told nothing: gpu-01: \u00b7"));
+}
+
 TEST_F(NcclPairs, LeaveAJobOfSomebodyElseAlone) {
   begin_two();
   const std::string path = std::string(kJobs) + "/" + name_of(running_job_on("gpu-01"));
