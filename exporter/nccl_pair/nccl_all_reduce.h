@@ -16,9 +16,9 @@ struct NcclPlaces {
 };
 
 // Takes hold of the GPUs: seconds, or for ever where the driver hangs. Any error says nothing of
-// the hardware. `clock` must outlive the
-// object, which gives nothing back: a communicator that has failed can hang in its own
-// destruction, and the driver takes all back when the process ends, as it does then.
+// the hardware. `clock` must outlive the object, which gives nothing back: a communicator that has
+// failed can hang in its own destruction, and the driver takes all back when the process ends, as
+// it does then.
 [[nodiscard]] Result<std::unique_ptr<AllReduce>> open_nccl(const NcclPlaces& places, Clock& clock);
 
 }  // namespace gpuward::exporter::nccl_pair
