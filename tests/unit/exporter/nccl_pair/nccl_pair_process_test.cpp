@@ -168,8 +168,9 @@ TEST_F(NcclPairProcess, FailsOnBothSidesWhereNcclFailsOnOne) {
   const Both both = run({}, "fault=fail");
 
   expect_both(both, 1, "fail");
-  EXPECT_THAT(both.first.details,
-              HasSubstr("ncclAllReduce: unhandled cuda error: NET/IB : no answer (node-a)"));
+  EXPECT_THAT(
+      both.first.details,
+      HasSubstr("ncclAllReduce: unhandled cuda error: NET/IB : no answer from 10.0.0.8 (node-a)"));
   EXPECT_EQ(both.first.details, both.second.details);
 }
 
@@ -181,7 +182,7 @@ TEST_F(NcclPairProcess, FailsAtItsTimeOutWhereAllReduceHangs) {
 }
 
 TEST_F(NcclPairProcess, CannotTellAtItsTimeOutWhereTheCommunicatorIsNotJoined) {
-  const Both both = run({"--timeout=6s"}, "", "fault=hang-join");
+  const Both both = run({"--timeout=12s"}, "", "fault=hang-join");
 
   expect_both(both, 3, "error");
   EXPECT_THAT(both.first.details, HasSubstr("still joining NCCL's communicator"));
