@@ -1,7 +1,10 @@
 // That the simulation bites: without any one of the guards some invariant breaks soon.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cctype>
+#include <string_view>
 
 #include "tests/simulation/run.h"
 
@@ -10,15 +13,42 @@ namespace {
 
 constexpr std::uint64_t kSeeds = 2000;
 
-class Bites : public ::testing::TestWithParam<SabotageName> {};
+// Where it took long to find the first one: tried before all others, so that a run need not look
+// for it anew. Where the simulation has changed since, it is looked for all the same.
+struct Found {
+  std::string_view guard;
+  std::uint64_t seed;
+};
+constexpr std::array<Found, 19> kLastFound = {{
+    {"claims", 1116},       {"proof", 416},
+    {"told-again", 391},    {"silence", 271},
+    {"breaker", 158},       {"zone", 111},
+    {"well", 98},           {"undone-by-hand", 98},
+    {"foreign-cordon", 89}, {"other-repairers", 60},
+    {"node-version", 57},   {"boot", 55},
+    {"cluster", 55},        {"evidence-version", 41},
+    {"arrivals", 40},       {"kernel-evidence", 40},
+    {"severity", 38},       {"storm", 35},
+    {"status-version", 35},
+}};
 
-TEST_P(Bites, WhereTheGuardIsOff) {
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+class Bites : public ::testing::TestWithParam<SabotageName> {
+ protected:
+  // Whether some invariant breaks.
+  bool breaks_at(std::uint64_t seed) {
     const Outcome outcome = run_seed(seed, Size::kAny, GetParam().sabotage);
-    if (outcome.holds()) continue;
+    if (outcome.holds()) return false;
     RecordProperty("seed", std::to_string(seed));
     RecordProperty("invariant", outcome.invariant);
-    return;
+    return true;
+  }
+};
+
+TEST_P(Bites, WhereTheGuardIsOff) {
+  const auto* const found = std::ranges::find(kLastFound, GetParam().name, &Found::guard);
+  if (found != kLastFound.end() && breaks_at(found->seed)) return;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    if (breaks_at(seed)) return;
   }
   FAIL() << "no invariant breaks without " << GetParam().name;
 }
