@@ -161,7 +161,7 @@ TEST_F(ClusterProcess, ASweepOnATerminalWritesItsProgressOverInOneLine) {
   // A line and, in its place, a later one.
   static const std::regex kGoneOn(
       "\r\x1b\\[K\\[0:[0-9]{2} of 16:00\\] sweep 1-dcgm-diag-l2: 0 done, 1 running, 0 failed of 1 "
-      "node\r\x1b\\[K\\[0:[0-9]{2} of 16:00\\]");
+      "node\r+\x1b\\[K\\[0:[0-9]{2} of 16:00\\]");
   std::string shown;
   EXPECT_TRUE(support::wait_until([&] { return jobs().size() == 1; }, 30s, "its Job"));
   EXPECT_TRUE(
