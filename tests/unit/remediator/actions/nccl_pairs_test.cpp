@@ -20,6 +20,15 @@ class NcclPairs : public NcclPairsStage {
     look_all(3);
     ASSERT_THAT(running_jobs(), SizeIs(2));
   }
+  // gpu-02 fails with gpu-01 and is paused then; gpu-01 passes with gpu-03.
+  void pass_while_the_culprit_is_paused() {
+    for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) add(name);
+    look_all(3);
+    for (const char* name : {"gpu-01", "gpu-02"}) end_job(name, 1);
+    look("gpu-01");
+    open_.members.at("gpu-02").remediation.status.phase = Phase::kPaused;
+    play_but_for("gpu-02", [](const std::string&, const std::string&) { return true; });
+  }
 };
 
 TEST_F(NcclPairs, FindTheCulpritOfThreeAndLetTheOthersGoOn) {
@@ -322,17 +331,11 @@ TEST_F(NcclPairs, AcquitNobodyBecauseTheOtherIsHeldForAnotherReason) {
 }
 
 TEST_F(NcclPairs, TellTheCulpritThatWasPausedMeanwhile) {
-  for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) add(name);
-  look_all(3);
-  for (const char* name : {"gpu-01", "gpu-02"}) end_job(name, 1);
-  look("gpu-01");
-  Phase& phase = open_.members.at("gpu-02").remediation.status.phase;
-  phase = Phase::kPaused;
-  play_but_for("gpu-02", [](const std::string&, const std::string&) { return true; });
+  pass_while_the_culprit_is_paused();
   ASSERT_TRUE(is_good("gpu-01"));
   ASSERT_TRUE(is_good("gpu-03"));
 
-  phase = Phase::kTesting;
+  open_.members.at("gpu-02").remediation.status.phase = Phase::kTesting;
   look("gpu-02");
 
   EXPECT_TRUE(needs_human("gpu-02"));
@@ -340,19 +343,13 @@ TEST_F(NcclPairs, TellTheCulpritThatWasPausedMeanwhile) {
 }
 
 TEST_F(NcclPairs, TellTheCulpritThatWasPausedAlsoWhenTheOthersAreClosed) {
-  for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) add(name);
-  look_all(3);
-  for (const char* name : {"gpu-01", "gpu-02"}) end_job(name, 1);
-  look("gpu-01");
-  Phase& phase = open_.members.at("gpu-02").remediation.status.phase;
-  phase = Phase::kPaused;
-  play_but_for("gpu-02", [](const std::string&, const std::string&) { return true; });
+  pass_while_the_culprit_is_paused();
   for (const char* name : {"gpu-01", "gpu-03"}) {
     open_.members.at(name).remediation.status.phase = Phase::kReleased;
     open_.members.at(name).remediation.status.closed_at = clock_.wall();
   }
 
-  phase = Phase::kTesting;
+  open_.members.at("gpu-02").remediation.status.phase = Phase::kTesting;
   look("gpu-02");
 
   EXPECT_TRUE(needs_human("gpu-02"));
