@@ -7,6 +7,7 @@
 
 #include "core/http/secret_digest.h"
 #include "core/http/url.h"
+#include "core/runtime/hex.h"
 #include "core/runtime/text.h"
 
 namespace gpuward::aws {
@@ -27,16 +28,6 @@ std::string lower(std::string_view text) {
 
 std::string_view view_of(const http::SecretDigest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
-
-std::string hex(const http::SecretDigest& digest) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out;
-  for (const unsigned char byte : digest) {
-    out += kDigits[byte >> 4U];
-    out += kDigits[byte & 0xFU];
-  }
-  return out;
 }
 
 // 20150830T123600Z
@@ -117,7 +108,7 @@ std::string canonical_request(const SignableRequest& request,
   std::string text(request.method);
   text += "\n" + canonical_path(request.path) + "\n" + canonical_query(request.query) + "\n";
   for (const auto& [name, value] : fields) text += name + ":" + value + "\n";
-  return text + "\n" + names_of(fields) + "\n" + hex(http::digest_of(request.body));
+  return text + "\n" + names_of(fields) + "\n" + to_hex(view_of(http::digest_of(request.body)));
 }
 
 std::string signature_of(const std::string& text, const AwsKeys& keys, const SigningScope& scope,
@@ -126,7 +117,7 @@ std::string signature_of(const std::string& text, const AwsKeys& keys, const Sig
   key = http::keyed_digest_of(view_of(key), scope.region);
   key = http::keyed_digest_of(view_of(key), scope.service);
   key = http::keyed_digest_of(view_of(key), "aws4_request");
-  return hex(http::keyed_digest_of(view_of(key), text));
+  return to_hex(view_of(http::keyed_digest_of(view_of(key), text)));
 }
 
 }  // namespace
@@ -143,7 +134,7 @@ HeaderFields sign(const SignableRequest& request, const AwsKeys& keys, const Sig
   const std::string place =
       day + "/" + std::string(scope.region) + "/" + std::string(scope.service) + "/aws4_request";
   const std::string text = std::string(kAlgorithm) + "\n" + time + "\n" + place + "\n" +
-                           hex(http::digest_of(canonical_request(request, fields)));
+                           to_hex(view_of(http::digest_of(canonical_request(request, fields))));
   added.emplace_back("Authorization", std::string(kAlgorithm) +
                                           " Credential=" + keys.access_key_id + "/" + place +
                                           ", SignedHeaders=" + names_of(fields) +

@@ -4,8 +4,9 @@
 
 #include <array>
 #include <optional>
-#include <random>
 #include <utility>
+
+#include "core/runtime/hex.h"
 
 namespace gpuward::kube {
 namespace {
@@ -22,19 +23,12 @@ bool is_failure(const LeaseRequest& request, ErrorKind kind) {
   return kind != ErrorKind::kConflict && kind != ErrorKind::kAlreadyExists;
 }
 
-std::string random_digits() {
-  std::random_device device;
-  std::string digits;
-  for (int i = 0; i < 16; ++i) digits += "0123456789abcdef"[device() % 16];
-  return digits;
-}
-
 }  // namespace
 
 std::string make_leader_identity() {
   std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) return "unknown_" + random_digits();
-  return std::string(host.data()) + "_" + random_digits();
+  if (::gethostname(host.data(), host.size() - 1) != 0) return "unknown_" + random_hex(16);
+  return std::string(host.data()) + "_" + random_hex(16);
 }
 
 LeaderCandidate::LeaderCandidate(LeaderOptions options, Api& api, Clock& clock)

@@ -96,4 +96,11 @@ std::string short_hash(std::string_view text) {
   return std::string(hex.data()).substr(6);
 }
 
+std::string list_first(std::span<const std::string> names, std::size_t all) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  if (all > names.size()) text += " and " + std::to_string(all - names.size()) + " more";
+  return text;
+}
+
 }  // namespace gpuward

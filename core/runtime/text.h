@@ -2,9 +2,11 @@
 // words.
 #pragma once
 
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,6 +33,19 @@ template <typename T>
 
 // Ten hexadecimal digits that stand for `text` (FNV-1a): for names and references, not for secrets.
 [[nodiscard]] std::string short_hash(std::string_view text);
+
+// "a, b and 3 more": the first of `all` things, of which only these are named.
+[[nodiscard]] std::string list_first(std::span<const std::string> names, std::size_t all);
+
+// The enumerator, of those from 0 on without a gap, that `words` has this text for.
+template <typename Enum, std::size_t kCount>
+[[nodiscard]] constexpr std::optional<Enum> enumerator_of(
+    const std::array<std::string_view, kCount>& words, std::string_view text) {
+  for (std::size_t i = 0; i < kCount; ++i) {
+    if (words[i] == text) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
 
 // Without the blanks, tabs and line ends around it.
 [[nodiscard]] std::string_view trim(std::string_view text);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/http/secret_digest.h"
+#include "core/runtime/hex.h"
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
 
@@ -27,18 +28,6 @@ constexpr std::array<std::pair<Report::Kind, std::string_view>, 5> kReportWords{
 
 std::string_view word_of(Report::Kind kind) {
   return kReportWords[static_cast<std::size_t>(kind)].second;
-}
-
-template <typename Bytes>
-std::string to_hex(const Bytes& bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const auto byte : bytes) {
-    const auto value = static_cast<unsigned char>(byte);
-    text += kDigits[value >> 4U];
-    text += kDigits[value & 15U];
-  }
-  return text;
 }
 
 std::optional<unsigned> hex_digit(char c) {
@@ -131,7 +120,9 @@ std::optional<Report> report_from(const Json& json) {
 }  // namespace
 
 std::string proof_of(std::string_view token, int rank) {
-  return to_hex(http::keyed_digest_of(token, "gpuward nccl-pair, rank " + std::to_string(rank)));
+  const auto proof =
+      http::keyed_digest_of(token, "gpuward nccl-pair, rank " + std::to_string(rank));
+  return to_hex({reinterpret_cast<const char*>(proof.data()), proof.size()});
 }
 
 bool proves(std::string_view proof, std::string_view token, int rank) {
@@ -171,7 +162,7 @@ std::string encode(const Greeting& greeting) {
                {"nccl", greeting.terms.nccl_version},
                {"bytes", greeting.terms.most_bytes},
                {"min_bus_bandwidth", greeting.terms.min_bus_bandwidth}};
-  if (greeting.id) json["id"] = to_hex(*greeting.id);
+  if (greeting.id) json["id"] = to_hex({greeting.id->data(), greeting.id->size()});
   if (!greeting.refused.empty()) json["refused"] = to_valid_utf8(greeting.refused, kMostWordsBytes);
   return dump_json(json) + "\n";
 }

@@ -1,5 +1,5 @@
 // Which nodes have failed together, and how far each of them has come on its way back to the step
-// nccl-pairs: told from the Remediations that are open. Pure but for the seam, which
+// nccl-pairs: told from the Remediations that are known. Pure but for the seam, which
 // workflow/cluster_view implements.
 #pragma once
 
@@ -49,7 +49,7 @@ struct FellowGroup {
 // Whether a diagnostic of its own has found the node at fault: then its fellows may be well.
 [[nodiscard]] bool is_out_by_own_diagnostics(const Remediation& remediation);
 
-// `own` is there, and is not looked for in `open`.
+// `own` is there, and is not looked for in `seen`.
 [[nodiscard]] FellowGroup fellows_of(const Fellow& own, std::span<const SeenRemediation> seen,
                                      std::chrono::milliseconds together,
                                      const std::shared_ptr<const Policy>& policy);

@@ -1,10 +1,11 @@
 #include "remediator/actions/nccl_pairs_action.h"
 
 #include <algorithm>
-#include <random>
+#include <ranges>
 #include <utility>
 
 #include "core/runtime/clock.h"
+#include "core/runtime/hex.h"
 #include "core/runtime/text.h"
 #include "remediator/actions/step_progress.h"
 
@@ -22,20 +23,9 @@ constexpr std::size_t kMostWaitedFor = 8;  // nodes that are named
 constexpr minutes kLastWords{2};
 // How much longer than the leader's time the others wait: at its end it says what is known by then.
 constexpr minutes kFollowersGrace{1};
+constexpr std::size_t kTokenDigits = 32;  // 128 bits
 constexpr const char* kToldAtFact = "pairVerdictsAt";
 constexpr const char* kAllIsTold = "all is told; waits for the others to read it";
-
-// 128 bits that nobody guesses: libstdc++ takes them from the system's generator.
-std::string new_token() {
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::random_device device;
-  std::string token;
-  while (token.size() < 32) {
-    const auto bits = device();
-    for (unsigned shift = 0; shift < 32; shift += 4) token += kDigits[(bits >> shift) & 15U];
-  }
-  return token;
-}
 
 const StepRecord* pairs_record(const Remediation& remediation) {
   return remediation.status.find(Step::kNcclPairs);
@@ -59,12 +49,12 @@ StepProgress pairs_running(const StepOrder& order, std::string message) {
 }
 
 std::string nodes_text(const std::vector<Fellow>& fellows) {
-  std::string text;
-  for (std::size_t i = 0; i < fellows.size() && i < kMostWaitedFor; ++i)
-    text += (i == 0 ? "" : ", ") + fellows[i].remediation.node + " (" +
-            std::string(to_string(fellows[i].remediation.status.phase)) + ")";
-  if (fellows.size() <= kMostWaitedFor) return text;
-  return text + " and " + std::to_string(fellows.size() - kMostWaitedFor) + " more";
+  std::vector<std::string> first;
+  for (const Fellow& one : fellows | std::views::take(kMostWaitedFor)) {
+    first.push_back(one.remediation.node + " (" +
+                    std::string(to_string(one.remediation.status.phase)) + ")");
+  }
+  return list_first(first, fellows.size());
 }
 
 bool is_in(const std::vector<PairTest>& tests, const std::string& node) {
@@ -357,16 +347,13 @@ void NcclPairsAction::cut_off(const StepOrder& order, PairTest& test, const std:
 StepProgress NcclPairsAction::begin_next(const StepOrder& order, Round& round) {
   const std::vector<std::string> members = round.members();
   const bool waits_for_partner = members.size() == 1 && !round.group.coming.empty();
+  const bool is_cut_short = round.is_over || is_overdue(order);
   PairPlan plan;
-  if (round.is_over || is_overdue(order)) {
-    plan.verdicts = pair_verdicts(members, round.tests);
-  } else if (!waits_for_partner) {
-    plan = plan_pairs(members, round.tests, round.busy);
-  }
-  if (!plan.verdicts.empty()) plan.verdicts = pair_verdicts(round.all_told_of(), round.tests);
+  if (!is_cut_short && !waits_for_partner) plan = plan_pairs(members, round.tests, round.busy);
+  const bool is_told = is_cut_short || !plan.verdicts.empty();
   for (auto& [first, second] : plan.next)
     round.tests.push_back(
-        {.first = first, .second = second, .since = order.now, .token = new_token()});
+        {.first = first, .second = second, .since = order.now, .token = random_hex(kTokenDigits)});
   const auto running = std::ranges::count(round.tests, PairResult::kRunning, &PairTest::result);
   StepProgress progress = pairs_running(
       order, "tests " + std::to_string(members.size()) +
@@ -374,12 +361,13 @@ StepProgress NcclPairsAction::begin_next(const StepOrder& order, Round& round) {
                  std::to_string(std::ssize(round.tests) - running) + " done");
   progress.facts[kPairTestsFact] = pair_tests_text(round.tests);
   progress.news = round.news;
-  if (!plan.verdicts.empty()) {
-    progress.facts[kPairVerdictsFact] = pair_verdicts_text(plan.verdicts);
+  if (is_told) {
+    progress.facts[kPairVerdictsFact] =
+        pair_verdicts_text(pair_verdicts(round.all_told_of(), round.tests));
     progress.facts[kToldAtFact] = to_rfc3339_ms(order.now);
     progress.message = kAllIsTold;
   }
-  if (!plan.next.empty() || !plan.verdicts.empty()) progress.look_again = milliseconds(0);
+  if (!plan.next.empty() || is_told) progress.look_again = milliseconds(0);
   return progress;
 }
 

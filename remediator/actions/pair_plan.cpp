@@ -1,12 +1,16 @@
 #include "remediator/actions/pair_plan.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
+
+#include "core/runtime/text.h"
 
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::size_t kMostTries = 2;          // of a pair that nothing could be told of
-constexpr std::size_t kMostPartnersNamed = 8;  // in words for people
+constexpr std::size_t kMostTries = 2;             // of a pair that nothing could be told of
+constexpr std::ptrdiff_t kMostPartnersNamed = 8;  // in words for people
 
 std::set<std::string> passed_nodes(const std::vector<PairTest>& tests) {
   std::set<std::string> good;
@@ -117,14 +121,10 @@ std::string partners_text(const std::string& node, PairResult result,
   for (const PairTest& test : tests) {
     if (test.result == result && test.has(node)) partners.insert(test.other(node));
   }
-  std::string text;
-  std::size_t named = 0;
-  for (const std::string& partner : partners) {
-    if (named++ == kMostPartnersNamed)
-      return text + " and " + std::to_string(partners.size() - kMostPartnersNamed) + " more";
-    text += (text.empty() ? "" : ", ") + partner;
-  }
-  return text;
+  const std::vector<std::string> first(
+      partners.begin(),
+      std::next(partners.begin(), std::min(std::ssize(partners), kMostPartnersNamed)));
+  return list_first(first, partners.size());
 }
 
 // The last of the tests that `is_one` holds for; null: none.

@@ -2,25 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <optional>
 
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
+#include "core/runtime/text.h"
 
 namespace gpuward::remediator {
 namespace {
 
 constexpr std::array<std::string_view, 4> kPairResults = {"running", "passed", "failed", "untold"};
 constexpr std::array<std::string_view, 3> kPairVerdicts = {"good", "bad", "untold"};
-
-template <typename Enum, std::size_t kCount>
-std::optional<Enum> parse_word(const std::array<std::string_view, kCount>& words,
-                               std::string_view text) {
-  const auto found = std::ranges::find(words, text);
-  if (found == words.end()) return std::nullopt;
-  return static_cast<Enum>(found - words.begin());
-}
 
 Json encode_test(const PairTest& test) {
   Json json = {{"first", test.first},
@@ -34,7 +26,7 @@ Json encode_test(const PairTest& test) {
 }
 
 std::optional<PairTest> decode_test(const Json& json) {
-  const auto result = parse_word<PairResult>(kPairResults, string_at(json, "result"));
+  const auto result = enumerator_of<PairResult>(kPairResults, string_at(json, "result"));
   const auto since = parse_rfc3339(string_at(json, "since"));
   PairTest test{.first = string_at(json, "first"),
                 .second = string_at(json, "second"),
@@ -85,7 +77,7 @@ PairVerdicts parse_pair_verdicts(std::string_view text) {
     text.remove_prefix(std::min(text.size(), word.size() + 1));
     const auto equals = word.find('=');
     if (equals == std::string_view::npos) continue;
-    if (const auto verdict = parse_word<PairVerdict>(kPairVerdicts, word.substr(equals + 1)))
+    if (const auto verdict = enumerator_of<PairVerdict>(kPairVerdicts, word.substr(equals + 1)))
       verdicts[std::string(word.substr(0, equals))] = *verdict;
   }
   return verdicts;

@@ -82,14 +82,6 @@ void add_to(Group& group, const PlannedPod& pod, const std::string& remark) {
   group.names.push_back(pod.full_name() + (remark.empty() ? "" : " (" + remark + ")"));
 }
 
-std::string list_names(const Group& group) {
-  std::string text;
-  for (const std::string& name : group.names) text += (text.empty() ? "" : ", ") + name;
-  if (group.count > kMostNames)
-    text += " and " + std::to_string(group.count - kMostNames) + " more";
-  return text;
-}
-
 std::string count_pods(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " pod" : " pods");
 }
@@ -114,7 +106,7 @@ std::string describe_left(const std::vector<const PlannedPod*>& left, const Remo
     if (group == groups.end()) continue;
     text += std::string(before) + std::to_string(group->second.count) + " " + std::string(word);
     if (as == LeftAs::kStopped) text += hindrance;
-    if (as >= LeftAs::kBlocked) text += ": " + list_names(group->second);
+    if (as >= LeftAs::kBlocked) text += ": " + list_first(group->second.names, group->second.count);
     before = as >= LeftAs::kBlocked ? "; " : ", ";
   }
   return text;
@@ -123,7 +115,8 @@ std::string describe_left(const std::vector<const PlannedPod*>& left, const Remo
 std::string describe_refused(const std::vector<const PlannedPod*>& refused) {
   Group group;
   for (const PlannedPod* const pod : refused) add_to(group, *pod, pod->reason);
-  return "no pod was evicted, because of " + std::to_string(group.count) + ": " + list_names(group);
+  return "no pod was evicted, because of " + std::to_string(group.count) + ": " +
+         list_first(group.names, group.count);
 }
 
 std::string describe_done(const DrainPlan& plan) {

@@ -1,6 +1,8 @@
 #include "remediator/policy/notice.h"
 
-#include <algorithm>
+#include <array>
+
+#include "core/runtime/text.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -13,9 +15,7 @@ constexpr std::array<std::string_view, 8> kMoments = {"opened", "step",   "appro
 std::string_view to_string(Moment moment) { return kMoments[static_cast<std::size_t>(moment)]; }
 
 std::optional<Moment> parse_moment(std::string_view text) {
-  const auto found = std::ranges::find(kMoments, text);
-  if (found == kMoments.end()) return std::nullopt;
-  return static_cast<Moment>(found - kMoments.begin());
+  return enumerator_of<Moment>(kMoments, text);
 }
 
 }  // namespace gpuward::remediator

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 
+#include "core/runtime/text.h"
 #include "remediator/policy/error_class.h"
 
 namespace gpuward::remediator {
@@ -19,9 +20,7 @@ constexpr std::array<std::string_view, 18> kPhases = {
 std::string_view to_string(Phase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
 
 std::optional<Phase> parse_phase(std::string_view text) {
-  const auto found = std::find(kPhases.begin(), kPhases.end(), text);
-  if (found == kPhases.end()) return std::nullopt;
-  return static_cast<Phase>(found - kPhases.begin());
+  return enumerator_of<Phase>(kPhases, text);
 }
 
 bool is_open(Phase phase) { return phase <= Phase::kPaused; }

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 
+#include "core/runtime/text.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -13,26 +15,18 @@ constexpr std::array<std::string_view, 14> kSteps = {
 constexpr std::array<std::string_view, 4> kResults = {"intended", "running", "done", "failed"};
 constexpr std::array<std::string_view, 4> kModes = {"observe", "taint", "cordon", "full"};
 
-template <typename Enum, std::size_t kCount>
-std::optional<Enum> find(const std::array<std::string_view, kCount>& names, std::string_view text) {
-  for (std::size_t i = 0; i < kCount; ++i) {
-    if (names[i] == text) return static_cast<Enum>(i);
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::string_view to_string(Step step) { return kSteps[static_cast<std::size_t>(step)]; }
-std::optional<Step> parse_step(std::string_view text) { return find<Step>(kSteps, text); }
+std::optional<Step> parse_step(std::string_view text) { return enumerator_of<Step>(kSteps, text); }
 
 std::string_view to_string(StepResult result) { return kResults[static_cast<std::size_t>(result)]; }
 std::optional<StepResult> parse_step_result(std::string_view text) {
-  return find<StepResult>(kResults, text);
+  return enumerator_of<StepResult>(kResults, text);
 }
 
 std::string_view to_string(Mode mode) { return kModes[static_cast<std::size_t>(mode)]; }
-std::optional<Mode> parse_mode(std::string_view text) { return find<Mode>(kModes, text); }
+std::optional<Mode> parse_mode(std::string_view text) { return enumerator_of<Mode>(kModes, text); }
 
 bool allows(Mode mode, Step step) {
   switch (step) {

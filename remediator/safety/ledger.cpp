@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "core/runtime/text.h"
+
 namespace gpuward::remediator {
 namespace {
 
 constexpr std::array<std::string_view, 3> kHarms{"cordon", "disrupt", "terminate"};
 constexpr std::array<std::string_view, 3> kTreatments{"reset", "reboot", "terminate"};
-
-template <typename Enum, std::size_t kSize>
-std::optional<Enum> parse_word(const std::array<std::string_view, kSize>& words,
-                               std::string_view text) {
-  const auto found = std::ranges::find(words, text);
-  if (found == words.end()) return std::nullopt;
-  return static_cast<Enum>(found - words.begin());
-}
 
 // A machine is the same by its instance id or by a GPU that it shares; what is not known is not
 // shared.
@@ -43,13 +37,13 @@ void forget_old(Ledger& ledger, WallTime now) {
 }  // namespace
 
 std::string_view to_string(Harm harm) { return kHarms[static_cast<std::size_t>(harm)]; }
-std::optional<Harm> parse_harm(std::string_view text) { return parse_word<Harm>(kHarms, text); }
+std::optional<Harm> parse_harm(std::string_view text) { return enumerator_of<Harm>(kHarms, text); }
 
 std::string_view to_string(Treatment treatment) {
   return kTreatments[static_cast<std::size_t>(treatment)];
 }
 std::optional<Treatment> parse_treatment(std::string_view text) {
-  return parse_word<Treatment>(kTreatments, text);
+  return enumerator_of<Treatment>(kTreatments, text);
 }
 
 const Slot* Ledger::find(std::string_view remediation) const {

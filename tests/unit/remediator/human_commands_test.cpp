@@ -65,6 +65,22 @@ TEST_F(HumanCommands, ApproveNothingElse) {
   EXPECT_EQ(remediation().wish.approved_token, "");
 }
 
+// "No open remediation" would be a lie that ends a search for why the node is still being drained.
+TEST_F(HumanCommands, SayTheServersErrorWhereItDidNotAnswer) {
+  wait_for_approval();
+  const std::string own_name = remediation().name;
+  for (const Command command : {Command::kPause, Command::kCancel}) {
+    for (const std::string& name : {std::string("gpu-01"), own_name}) {
+      kube_.add_fault({.kind = fakes::FaultKind::kUnavailable,
+                       .method = "GET",
+                       .path = name == own_name ? ".*/remediations/.*" : ".*/remediations"});
+      const auto said = say(command, {}, name);
+      ASSERT_FALSE(said);
+      EXPECT_EQ(said.error().kind, ErrorKind::kUnavailable) << said.error().message;
+    }
+  }
+}
+
 TEST_F(HumanCommands, PauseResumeAndCancel) {
   wait_for_approval();
 

@@ -75,6 +75,19 @@ TEST(ClientStream, CollectsTheBodyOfAFailure) {
   EXPECT_FALSE(was_called);
 }
 
+// A refusal is short: one that goes on for ever, however lively, is given up as one that is silent.
+TEST(ClientStream, ARefusalThatDoesNotEndIsATimeout) {
+  const TestServer server({stream_route(
+      [](BodyWriter& body) {
+        (void)support::poll_until([&] { return !body.write("x"); }, milliseconds(20'000));
+      },
+      403)});
+  const auto response =
+      CurlClient().stream(get_request(server.url("/watch")), milliseconds(200), {}, ignore);
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().kind, ErrorKind::kTimeout);
+}
+
 TEST(ClientStream, StopsWithin100Milliseconds) {
   const TestServer server({stream_route([](BodyWriter& body) {
     body.write("first\n");

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace gpuward {
 namespace {
@@ -50,6 +53,21 @@ TEST(ParseInteger, RefusesWhatDoesNotFit) {
   EXPECT_EQ(parse_integer<std::uint8_t>("255"), 255);
   EXPECT_EQ(parse_integer<std::uint8_t>("256"), std::nullopt);
   EXPECT_EQ(parse_integer<unsigned>("-1"), std::nullopt);
+}
+
+TEST(ListFirst, SaysHowManyAreNotNamed) {
+  const std::vector<std::string> names = {"a", "b"};
+  EXPECT_EQ(list_first(names, 2), "a, b");
+  EXPECT_EQ(list_first(names, 5), "a, b and 3 more");
+  EXPECT_EQ(list_first({}, 0), "");
+}
+
+TEST(EnumeratorOf, IsThePlaceOfTheWord) {
+  enum class Answer { kYes, kNo };
+  constexpr std::array<std::string_view, 2> kWords = {"yes", "no"};
+  EXPECT_EQ(enumerator_of<Answer>(kWords, "no"), Answer::kNo);
+  for (const std::string_view other : {"", "n", "nope", "No"})
+    EXPECT_EQ(enumerator_of<Answer>(kWords, other), std::nullopt) << other;
 }
 
 TEST(Trim, RemovesBlanksAndLineEndsAround) {

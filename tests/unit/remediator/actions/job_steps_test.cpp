@@ -11,7 +11,7 @@
 #include "remediator/actions/step_progress.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/remediator/actions/intended_step.h"
-#include "tests/unit/remediator/workflow/cluster_fixture.h"
+#include "tests/unit/remediator/actions/job_cluster.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -35,12 +35,9 @@ constexpr const char* kBusy =
     "The following GPUs could not be reset:\n  GPU 00000000:F9:00.0: In use by another client\n\n"
     "1 device is currently being used by one or more other processes (e.g., Fabric Manager)";
 
-class JobSteps : public ::testing::Test {
+class JobSteps : public JobCluster {
  protected:
   JobSteps() {
-    kube_.create("/api/v1/namespaces", Json{{"apiVersion", "v1"},
-                                            {"kind", "Namespace"},
-                                            {"metadata", {{"name", "gpu-healthcheck"}}}});
     Policy policy;
     policy.jobs.image = "here/gpuward:1";
     policy_.set(policy);
@@ -85,55 +82,21 @@ class JobSteps : public ::testing::Test {
   StepProgress begin() { return recorded(action().begin(order())); }
   StepProgress watch() { return recorded(action().watch(order())); }
   std::string path() { return std::string(kJobs) + "/" + job_name(order()); }
-  std::size_t made() { return kube_.requests("POST", kJobs).size(); }
+  Json job() { return kube_.get(path()); }
 
-  // What the Job controller and the kubelet do.
-  void add_pod(const Json& status) {
-    Json pod = fakes::pod("reset-x", "gpu-01", {{"job-name", job_name(order())}});
-    const Json job = kube_.get(path());
-    pod["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "batch/v1"},
-                                                       {"kind", "Job"},
-                                                       {"name", job["metadata"]["name"]},
-                                                       {"uid", job["metadata"]["uid"]},
-                                                       {"controller", true}}});
-    kube_.create(kPods, pod);
-    kube_.patch_status(std::string(kPods) + "/reset-x", {{"status", status}});
-  }
-  void end_job(const char* condition, const char* reason = "") {
-    kube_.patch_status(
-        path(),
-        {{"status",
-          {{"conditions",
-            Json::array({{{"type", condition}, {"status", "True"}, {"reason", reason}}})}}}});
-  }
   void end_with(int code, const std::string& words, const std::string& reason = "Error") {
-    const Json end = {{"exitCode", code}, {"reason", reason}, {"message", words}};
-    const Json container = {{"name", "c"},       {"image", "i"},
-                            {"imageID", ""},     {"ready", false},
-                            {"restartCount", 0}, {"state", {{"terminated", end}}}};
-    add_pod({{"phase", code == 0 ? "Succeeded" : "Failed"},
-             {"containerStatuses", Json::array({container})}});
-    end_job(code == 0 ? "Complete" : "Failed", code == 0 ? "" : "BackoffLimitExceeded");
+    exit_job(job(), code, words, reason);
   }
   static bool needs_human(const StepProgress& progress) {
     return progress.facts.contains(kNeedsHumanFact);
   }
 
-  static constexpr const char* kJobs = "/apis/batch/v1/namespaces/gpu-healthcheck/jobs";
-  static constexpr const char* kPods = "/api/v1/namespaces/gpu-healthcheck/pods";
-  fakes::FakeClock clock_{fakes::FakeClock::Mode::kAutoAdvance};
-  fakes::FakeKube kube_{clock_};
-  fakes::InProcessClient http_{kube_};
-  NoCredentials credentials_;
-  kube::Api api_{one_try(), http_, credentials_, clock_};
-  CurrentPolicy policy_{Policy{}};
   CollectEvidenceAction evidence_{api_, policy_};
   GpuResetAction reset_{api_, policy_};
   QuarantineJobAction quarantine_{api_, policy_};
   kube::Node node_;
   Remediation remediation_;
   PlannedStep step_ = planned(Step::kGpuReset);
-  Status allowed_;
 };
 
 TEST_F(JobSteps, AreJobsOfOnePodOnTheNodeThatRunOnceAndTolerateOurTaintsAndTheCordon) {
@@ -263,7 +226,7 @@ TEST_F(JobSteps, GiveUpAJobThatNeverStartsAndSayWhy) {
       {"name", "c"},       {"image", "i"},
       {"imageID", ""},     {"ready", false},
       {"restartCount", 0}, {"state", {{"waiting", {{"reason", "ErrImagePull"}}}}}};
-  add_pod({{"phase", "Pending"}, {"containerStatuses", Json::array({container})}});
+  add_pod(job(), {{"phase", "Pending"}, {"containerStatuses", Json::array({container})}});
   EXPECT_EQ(watch().result, StepResult::kRunning);
   clock_.advance(minutes(11));
 
@@ -300,10 +263,10 @@ TEST_F(JobSteps, DeleteTheirOwnJobWhereTheyAreAbandoned) {
 // Kubernetes deletes the pod of a Job that has passed its deadline.
 TEST_F(JobSteps, RememberThatTheResetHadBegunWhenItsPodIsGone) {
   begin();
-  add_pod({{"phase", "Running"}});
+  add_pod(job(), {{"phase", "Running"}});
   EXPECT_EQ(watch().result, StepResult::kRunning);
-  kube_.remove(std::string(kPods) + "/reset-x");
-  end_job("Failed", "DeadlineExceeded");
+  kube_.remove(std::string(kPods) + "/" + job_name(order()) + "-pod");
+  mark_ended(job(), "Failed", "DeadlineExceeded");
 
   const auto progress = watch();
 
@@ -378,7 +341,7 @@ TEST_F(JobSteps, ContractAAQuarantineFailsTheNodeOnlyByTheWordOfACheck) {
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_FALSE(needs_human(progress));
 
-  kube_.remove(std::string(kPods) + "/reset-x");
+  kube_.remove(std::string(kPods) + "/" + job_name(order()) + "-pod");
   end_with(1, "it is taken: another sweep");
   progress = watch();
   EXPECT_EQ(progress.result, StepResult::kFailed);

@@ -12,7 +12,7 @@
 #include "remediator/actions/nccl_pairs_action.h"
 #include "remediator/actions/step_progress.h"
 #include "tests/unit/remediator/actions/intended_step.h"
-#include "tests/unit/remediator/workflow/cluster_fixture.h"
+#include "tests/unit/remediator/actions/job_cluster.h"
 
 namespace gpuward::remediator {
 
@@ -35,12 +35,9 @@ class MembersOpen final : public SeenRemediations {
   std::map<std::string, PairsMember> members;  // by node
 };
 
-class NcclPairsStage : public ::testing::Test {
+class NcclPairsStage : public JobCluster {
  protected:
   NcclPairsStage() {
-    kube_.create("/api/v1/namespaces", Json{{"apiVersion", "v1"},
-                                            {"kind", "Namespace"},
-                                            {"metadata", {{"name", "gpu-healthcheck"}}}});
     Policy policy;
     policy.mode = Mode::kFull;
     policy.jobs.image = "here/gpuward:1";
@@ -154,10 +151,6 @@ class NcclPairsStage : public ::testing::Test {
   }
 
   // --- Jobs, as their controller and the kubelets see them.
-  static std::string name_of(const Json& job) { return string_at(job["metadata"], "name"); }
-  static std::string node_of(const Json& job) {
-    return string_at(job["spec"]["template"]["spec"], "nodeName");
-  }
   static std::string part_of(const Json& job) {
     return string_at(job["metadata"]["labels"], "gpuward.dev/part");
   }
@@ -186,34 +179,13 @@ class NcclPairsStage : public ::testing::Test {
     }
     return nullptr;
   }
-  std::size_t made() { return kube_.requests("POST", kJobs).size(); }
 
   // The Job that runs on the node ends; by default as the program fails a pair.
   void end_job(const std::string& node, int code,
                const std::string& words = R"({"check":"5-nccl-pair","status":"fail"})") {
     const Json job = running_job_on(node);
     ASSERT_FALSE(job.is_null()) << node;
-    const std::string name = name_of(job);
-    Json pod = fakes::pod(name + "-pod", node, {{"job-name", name}});
-    pod["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "batch/v1"},
-                                                       {"kind", "Job"},
-                                                       {"name", name},
-                                                       {"uid", job["metadata"]["uid"]},
-                                                       {"controller", true}}});
-    kube_.create(kPods, pod);
-    const Json end = {{"exitCode", code}, {"message", code == 0 ? "" : words}};
-    const Json container = {{"name", "c"},       {"image", "i"},
-                            {"imageID", ""},     {"ready", false},
-                            {"restartCount", 0}, {"state", {{"terminated", end}}}};
-    kube_.patch_status(std::string(kPods) + "/" + name + "-pod",
-                       {{"status",
-                         {{"phase", code == 0 ? "Succeeded" : "Failed"},
-                          {"containerStatuses", Json::array({container})}}}});
-    kube_.patch_status(
-        std::string(kJobs) + "/" + name,
-        {{"status",
-          {{"conditions",
-            Json::array({{{"type", code == 0 ? "Complete" : "Failed"}, {"status", "True"}}})}}}});
+    exit_job(job, code, code == 0 ? "" : words);
   }
 
   ::testing::AssertionResult is_good(const std::string& name) {
@@ -226,18 +198,9 @@ class NcclPairsStage : public ::testing::Test {
     return ::testing::AssertionFailure() << name << ": " << record(name).message;
   }
 
-  static constexpr const char* kJobs = "/apis/batch/v1/namespaces/gpu-healthcheck/jobs";
-  static constexpr const char* kPods = "/api/v1/namespaces/gpu-healthcheck/pods";
-  fakes::FakeClock clock_{fakes::FakeClock::Mode::kAutoAdvance};
-  fakes::FakeKube kube_{clock_};
-  fakes::InProcessClient http_{kube_};
-  NoCredentials credentials_;
-  kube::Api api_{one_try(), http_, credentials_, clock_};
-  CurrentPolicy policy_{Policy{}};
   MembersOpen open_;
   NcclPairsAction action_{api_, policy_, open_};
   PlannedStep step_ = planned(Step::kNcclPairs);
-  Status allowed_;
   bool is_cut_off_ = false;  // somewhere, by a fault of the API
   int lost_record_ = -1;     // number of the look after which the process dies
   int looks_ = 0;
