@@ -1,5 +1,6 @@
 #include "bench/fleet_watch.h"
 
+#include <algorithm>
 #include <future>
 #include <stdexcept>
 #include <utility>
@@ -15,11 +16,7 @@ using std::chrono::steady_clock;
 constexpr std::size_t kKubeletThreads = 4;
 constexpr const char* kPods = "/api/v1/namespaces/default/pods/";
 
-// The first of that name in the object: its metadata come before any other name.
-std::string name_in(const std::string& json) {
-  const auto object = parse_json(json, {.max_bytes = 1U << 20U, .max_depth = 64});
-  return object ? string_at(member_at(*object, "metadata"), "name") : std::string();
-}
+std::string name_of(const Json& object) { return string_at(member_at(object, "metadata"), "name"); }
 
 }  // namespace
 
@@ -42,16 +39,21 @@ Watch::Watch(const FleetCluster& cluster, std::string collection, kube::Informer
 MarkedNodes::MarkedNodes(const FleetCluster& cluster, std::string taint_key)
     : taint_key_(std::move(taint_key)) {
   kube::InformerHandlers handlers;
-  handlers.on_upsert = [this](const std::string& json) { look_at(json); };
+  handlers.on_upsert = [this](const Json& object) { look_at(object); };
   handlers.on_delete = [](const std::string&) {};
   watch_ = std::make_unique<Watch>(cluster, "/api/v1/nodes", std::move(handlers));
 }
 
-void MarkedNodes::look_at(const std::string& json) {
-  if (!json.contains("\"unschedulable\":true") || !json.contains("\"" + taint_key_ + "\"")) return;
+void MarkedNodes::look_at(const Json& object) {
+  const Json& spec = member_at(object, "spec");
+  const Json& taints = member_at(spec, "taints");
+  const bool is_tainted = taints.is_array() && std::ranges::any_of(taints, [&](const Json& taint) {
+                            return string_at(taint, "key") == taint_key_;
+                          });
+  if (!is_tainted || !spec.contains("unschedulable")) return;
   {
     const std::lock_guard lock(mutex_);
-    names_.insert(name_in(json));
+    names_.insert(name_of(object));
   }
   changed_.notify_one();
 }
@@ -69,7 +71,7 @@ SteadyTime MarkedNodes::wait_for(std::size_t count) {
 
 Kubelets::Kubelets(const FleetCluster& cluster) : cluster_(cluster) {
   kube::InformerHandlers handlers;
-  handlers.on_upsert = [this](const std::string& json) { look_at(json); };
+  handlers.on_upsert = [this](const Json& object) { look_at(object); };
   handlers.on_delete = [this](const std::string&) {
     const std::lock_guard lock(mutex_);
     ++gone_;
@@ -87,9 +89,9 @@ Kubelets::~Kubelets() {
   for (std::jthread& thread : threads_) thread.request_stop();
 }
 
-void Kubelets::look_at(const std::string& json) {
-  if (!json.contains("\"deletionTimestamp\"")) return;
-  std::string name = name_in(json);
+void Kubelets::look_at(const Json& object) {
+  if (!member_at(object, "metadata").contains("deletionTimestamp")) return;
+  std::string name = name_of(object);
   const std::lock_guard lock(mutex_);
   if (!told_.insert(name).second) return;
   if (!first_told_) first_told_ = steady_clock::now();

@@ -44,7 +44,7 @@ class MarkedNodes {
   [[nodiscard]] SteadyTime wait_for(std::size_t count);
 
  private:
-  void look_at(const std::string& json);
+  void look_at(const Json& object);
 
   const std::string taint_key_;
   std::mutex mutex_;
@@ -68,7 +68,7 @@ class Kubelets {
   [[nodiscard]] Span wait_for(std::size_t gone);
 
  private:
-  void look_at(const std::string& json);
+  void look_at(const Json& object);
   void end_pods(const std::stop_token& stop);
 
   const FleetCluster& cluster_;

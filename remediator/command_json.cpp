@@ -10,10 +10,10 @@ namespace {
 Json whole_objects(std::span<const kube::CustomObject> objects) {
   Json list = Json::array();
   for (const kube::CustomObject& object : objects) {
-    auto json = parse_json(object.json);
-    if (!json || !json->is_object()) continue;
-    if ((*json)["metadata"].is_object()) (*json)["metadata"].erase("managedFields");
-    list.push_back(std::move(*json));
+    Json json = *object.json;
+    if (!json.is_object()) continue;
+    if (json["metadata"].is_object()) json["metadata"].erase("managedFields");
+    list.push_back(std::move(json));
   }
   return list;
 }

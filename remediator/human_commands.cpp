@@ -156,8 +156,12 @@ Result<std::string> close_the_breaker(const Flags& flags, kube::Api& api, Clock&
   if (!name) return with_context("asking the API server who you are", name.error());
   LedgerStore store(api, {.ns = flags.state_namespace}, clock);
   if (const auto ledger = store.read(); !ledger) return std::unexpected(ledger.error());
-  const auto closed = store.change(
-      [&](const Ledger& ledger) { return close_breaker(ledger, *name, clock.wall()); });
+  const auto closed = store.change([&](Ledger& ledger) -> Status {
+    auto next = close_breaker(ledger, *name, clock.wall());
+    if (!next) return std::unexpected(next.error());
+    ledger = *std::move(next);
+    return {};
+  });
   if (!closed) return std::unexpected(closed.error());
   return show_breaker(flags, api, clock);
 }

@@ -89,7 +89,7 @@ Result<std::vector<kube::Node>> parse_nodes(const std::string& file) {
   }
   std::vector<kube::Node> nodes;
   for (const Json& item : items) {
-    auto node = kube::parse_node(dump_json(item));
+    auto node = kube::read_node(item);
     if (!node) return with_context(file, node.error());
     nodes.push_back(std::move(*node));
   }

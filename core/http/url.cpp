@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/runtime/hex.h"
+
 namespace gpuward::http {
 namespace {
 
@@ -32,20 +34,11 @@ std::string encode(std::string_view text) {
   return out;
 }
 
-std::optional<unsigned> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10U;
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10U;
-  return std::nullopt;
-}
-
 // The byte that `text` begins with as %XX.
 std::optional<char> escaped_byte(std::string_view text) {
   if (text.size() < 3 || text[0] != '%') return std::nullopt;
-  const auto high = hex_digit(text[1]);
-  const auto low = hex_digit(text[2]);
-  if (!high || !low) return std::nullopt;
-  return static_cast<char>(*high * 16U + *low);
+  const auto byte = from_hex(text.substr(1, 2));
+  return byte ? std::optional(byte->front()) : std::nullopt;
 }
 
 std::string decode_form(std::string_view text) {

@@ -12,20 +12,19 @@ Api::Api(ApiOptions options, http::Client& http, Credentials& credentials, Clock
 
 Api::~Api() = default;
 
-Result<Api::Listing> Api::list(std::string_view collection, std::string_view label_selector) {
+Result<std::string> Api::visit(std::string_view collection, std::string_view label_selector,
+                               const Visitor& visitor) {
   const ListQuery query{
       std::string(collection), std::string(label_selector), {}, impl_->options.page_size};
-  Listing listing;
   PageHandlers handlers;
-  handlers.on_restart = [&] { listing.items.clear(); };
+  handlers.on_restart = [&] {
+    if (visitor.on_restart) visitor.on_restart();
+  };
   handlers.on_item = [&](const Json& item) -> Status {
-    listing.items.push_back(dump_json(item));
+    if (visitor.on_object) visitor.on_object(item);
     return {};
   };
-  auto version = list_pages(impl_->transport, query, handlers);
-  if (!version) return std::unexpected(std::move(version.error()));
-  listing.resource_version = std::move(*version);
-  return listing;
+  return list_pages(impl_->transport, query, handlers);
 }
 
 Status Api::ready() {

@@ -34,7 +34,7 @@ struct ApiOptions {
   std::string user_agent = "gpuward";
   std::chrono::milliseconds request_timeout{10'000};
   std::chrono::milliseconds retry_deadline{30'000};  // for one call with its retries
-  int page_size = 500;                               // of lists
+  int page_size = 100;                               // of lists: a page is held whole
   std::uint64_t jitter_seed = 0;                     // 0: seeded from the system
   std::stop_token stop;                              // ends waits between tries (kCancelled)
 };
@@ -52,7 +52,7 @@ struct NodeChange {
 struct WatchEvent {
   enum class Type : std::uint8_t { kAdded, kModified, kDeleted, kBookmark };
   Type type = Type::kAdded;
-  std::string json;  // the object
+  std::shared_ptr<const Json> object;  // null for a bookmark
   std::string resource_version;
 };
 
@@ -131,20 +131,24 @@ class Api {
   // Merge-patches; put metadata.resourceVersion into `json` for compare-and-set.
   [[nodiscard]] Result<CustomObject> patch_custom(const ResourceType& type, std::string_view name,
                                                   std::string_view json);
-  [[nodiscard]] Result<CustomObject> patch_custom_status(const ResourceType& type,
-                                                         std::string_view name,
-                                                         std::string_view json);
+  // PUT of the status alone, guarded by the metadata.resourceVersion in `json`, whose spec is not
+  // looked at. The new metadata.
+  [[nodiscard]] Result<ObjectMeta> update_custom_status(const ResourceType& type,
+                                                        std::string_view name,
+                                                        std::string_view json);
   [[nodiscard]] Status delete_custom(const ResourceType& type, std::string_view name,
                                      std::string_view uid_precondition = {});
 
   // --- Lists with their resourceVersion, and watches from it. `collection` is a path such as
   // "/api/v1/nodes" or "/apis/gpuward.dev/v1alpha1/remediations".
-  struct Listing {
-    std::vector<std::string> items;  // JSON texts
-    std::string resource_version;
+  struct Visitor {                     // both may be empty
+    std::function<void()> on_restart;  // the list begins anew: what came so far does not count
+    std::function<void(const Json& object)> on_object;
   };
-  [[nodiscard]] Result<Listing> list(std::string_view collection,
-                                     std::string_view label_selector = {});
+  // Hands out the objects one by one, so that never more than a page of them is held; the list's
+  // resourceVersion.
+  [[nodiscard]] Result<std::string> visit(std::string_view collection,
+                                          std::string_view label_selector, const Visitor& visitor);
   // Blocks until the watch ends: a value when the server closed it in good order (watch again from
   // the last resource version seen), kGone (list again), kCancelled, or a transport's error.
   [[nodiscard]] Status watch(std::string_view collection, std::string_view resource_version,

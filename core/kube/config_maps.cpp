@@ -59,7 +59,10 @@ Result<ConfigMap> Api::update_config_map(const ConfigMap& config_map) {
   call.method = "PUT";
   call.target = std::move(*path);
   call.body = config_map_body(config_map);
-  return send_config_map(impl_->transport, call);
+  call.accepts = kMetadataAlone;  // what it holds is known here, and may be long
+  auto written = send_config_map(impl_->transport, call);
+  if (written) written->data = config_map.data;
+  return written;
 }
 
 }  // namespace gpuward::kube

@@ -13,10 +13,10 @@ namespace {
 Result<CustomObject> send(Transport& transport, const Call& call) {
   auto answer = transport.send(call);
   if (!answer) return std::unexpected(std::move(answer.error()));
-  return decode_custom(answer->json, std::move(answer->body));
+  return decode_custom(std::move(answer->json));
 }
 
-Result<CustomObject> decode_item(const Json& item) { return decode_custom(item, dump_json(item)); }
+Result<CustomObject> decode_item(const Json& item) { return decode_custom(item); }
 
 Result<CustomObject> patch(Transport& transport, std::string target, std::string_view json) {
   Call call;
@@ -62,11 +62,18 @@ Result<CustomObject> Api::patch_custom(const ResourceType& type, std::string_vie
   return patch(impl_->transport, std::move(*path), json);
 }
 
-Result<CustomObject> Api::patch_custom_status(const ResourceType& type, std::string_view name,
-                                              std::string_view json) {
+Result<ObjectMeta> Api::update_custom_status(const ResourceType& type, std::string_view name,
+                                             std::string_view json) {
   const auto path = custom_path(type, name);
   if (!path) return std::unexpected(path.error());
-  return patch(impl_->transport, *path + "/status", json);
+  Call call;
+  call.method = "PUT";
+  call.target = *path + "/status";
+  call.body = json;
+  call.accepts = kMetadataAlone;  // the rest is what was read under that version
+  const auto answer = impl_->transport.send(call);
+  if (!answer) return std::unexpected(answer.error());
+  return decode_meta(answer->json);
 }
 
 Status Api::delete_custom(const ResourceType& type, std::string_view name,

@@ -227,10 +227,10 @@ Result<Lease> decode_lease(const Json& object) {
   return lease;
 }
 
-Result<CustomObject> decode_custom(const Json& object, std::string text) {
+Result<CustomObject> decode_custom(Json object) {
   auto meta = decode_meta(object);
   if (!meta) return std::unexpected(std::move(meta.error()));
-  return CustomObject{std::move(*meta), std::move(text)};
+  return CustomObject{std::move(*meta), std::make_shared<const Json>(std::move(object))};
 }
 
 }  // namespace gpuward::kube

@@ -18,6 +18,6 @@ namespace gpuward::kube {
 [[nodiscard]] Result<Job> decode_job(const Json& object);
 [[nodiscard]] Result<ConfigMap> decode_config_map(const Json& object);
 [[nodiscard]] Result<Lease> decode_lease(const Json& object);
-[[nodiscard]] Result<CustomObject> decode_custom(const Json& object, std::string text);
+[[nodiscard]] Result<CustomObject> decode_custom(Json object);
 
 }  // namespace gpuward::kube

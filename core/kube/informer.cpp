@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
-#include "core/kube/parse.h"
+#include "core/kube/decode.h"
 #include "core/runtime/backoff.h"
 
 namespace gpuward::kube {
@@ -49,17 +50,31 @@ class Informer {
   }
 
  private:
+  // What came of a list that fails half-way is true all the same.
   Status relist() {
-    auto listing = api_.list(collection_);
-    if (!listing) return std::unexpected(std::move(listing.error()));
-    std::map<std::string, std::string> before = std::exchange(uids_, {});
-    for (const std::string& json : listing->items) {
-      if (const auto meta = upsert(json, before)) before.erase(*meta);
-    }
-    for (const auto& [key, uid] : before) deleted(key);
-    version_ = std::move(listing->resource_version);
+    std::set<std::string> seen;
+    auto version = api_.visit(collection_, {},
+                              {.on_restart = [&] { seen.clear(); },
+                               .on_object =
+                                   [&](const Json& object) {
+                                     if (auto key = upsert(object)) seen.insert(*std::move(key));
+                                   }});
+    if (!version) return std::unexpected(std::move(version.error()));
+    forget_all_but(seen);
+    version_ = *std::move(version);
     if (handlers_.on_synced) handlers_.on_synced();
     return {};
+  }
+
+  void forget_all_but(const std::set<std::string>& seen) {
+    const auto before = std::exchange(uids_, {});
+    for (const auto& [key, uid] : before) {
+      if (seen.contains(key)) {
+        uids_.emplace(key, uid);
+      } else {
+        deleted(key);
+      }
+    }
   }
 
   Status follow(const std::stop_token& stop) {
@@ -78,32 +93,29 @@ class Informer {
 
   void take(const WatchEvent& event) {
     if (event.type == WatchEvent::Type::kDeleted) {
-      if (const auto object = parse_custom(event.json)) {
-        uids_.erase(key_of(object->meta));
-        deleted(key_of(object->meta));
+      if (const auto meta = decode_meta(*event.object)) {
+        uids_.erase(key_of(*meta));
+        deleted(key_of(*meta));
       } else {
-        report(object.error());
+        report(meta.error());
       }
     } else if (event.type != WatchEvent::Type::kBookmark) {
-      upsert(event.json, uids_);
+      upsert(*event.object);
     }
     if (!event.resource_version.empty()) version_ = event.resource_version;
   }
 
-  // The object's key. `known` says under which UIDs objects were known: another one under the same
-  // name is a deletion that nobody saw.
-  std::optional<std::string> upsert(const std::string& json,
-                                    const std::map<std::string, std::string>& known) {
-    const auto object = parse_custom(json);
-    if (!object) {
-      report(object.error());
+  // The object's key. Another one under a name that was known is a deletion that nobody saw.
+  std::optional<std::string> upsert(const Json& object) {
+    const auto meta = decode_meta(object);
+    if (!meta) {
+      report(meta.error());
       return std::nullopt;
     }
-    std::string key = key_of(object->meta);
-    if (const auto at = known.find(key); at != known.end() && at->second != object->meta.uid)
-      deleted(key);
-    uids_[key] = object->meta.uid;
-    if (handlers_.on_upsert) handlers_.on_upsert(json);
+    std::string key = key_of(*meta);
+    if (const auto at = uids_.find(key); at != uids_.end() && at->second != meta->uid) deleted(key);
+    uids_[key] = meta->uid;
+    if (handlers_.on_upsert) handlers_.on_upsert(object);
     return key;
   }
 

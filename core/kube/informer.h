@@ -12,7 +12,7 @@ namespace gpuward::kube {
 
 // Called on the informer's thread, in order; must be quick.
 struct InformerHandlers {
-  std::function<void(const std::string& json)> on_upsert;  // kube::parse_* reads it
+  std::function<void(const Json& object)> on_upsert;  // kube::read_* reads it
   // "name", or "namespace/name". An object re-created under its name is deleted first, with or
   // without an event.
   std::function<void(const std::string& name)> on_delete;

@@ -5,9 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "core/runtime/json_fwd.h"
 
 namespace gpuward::kube {
 
@@ -128,10 +131,10 @@ struct NodeEvent {
   std::string component;
 };
 
-// Any object of a custom resource: the metadata we work with, the rest as JSON text.
+// Any object of a custom resource: the metadata we work with, and the whole of it.
 struct CustomObject {
   ObjectMeta meta;
-  std::string json;  // the whole object as the server wrote it
+  std::shared_ptr<const Json> json;  // never null
 };
 
 // Which custom resource: {"gpuward.dev", "v1alpha1", "remediations", ""} for a cluster-scoped one.

@@ -1,5 +1,5 @@
-// JSON texts of the API server, such as an informer hands out or a CustomObject holds, to objects.
-// Used by the remediator. Any thread.
+// Objects of the API server as JSON, such as an informer hands out, or as its text, to what we keep
+// of them. Used by the remediator. Any thread.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,10 @@
 
 namespace gpuward::kube {
 
+// kInternal where the object has no metadata.name.
+[[nodiscard]] Result<ObjectMeta> read_meta(const Json& object);
+[[nodiscard]] Result<Node> read_node(const Json& object);
+
 [[nodiscard]] Result<Node> parse_node(std::string_view json);
-[[nodiscard]] Result<CustomObject> parse_custom(std::string_view json);
 
 }  // namespace gpuward::kube

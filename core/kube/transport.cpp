@@ -154,7 +154,7 @@ http::ClientRequest Transport::request_for(const Call& call,
   http::ClientRequest request;
   request.method = call.method;
   request.url = options_.server + call.target;
-  request.headers = {{"Accept", "application/json"}, {"User-Agent", options_.user_agent}};
+  request.headers = {{"Accept", std::string(call.accepts)}, {"User-Agent", options_.user_agent}};
   if (!call.body.empty()) request.headers.emplace_back("Content-Type", call.content_type);
   if (!authorization.empty()) request.headers.emplace_back("Authorization", authorization);
   request.body = call.body;

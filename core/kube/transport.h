@@ -22,6 +22,9 @@
 namespace gpuward::kube {
 
 inline constexpr std::string_view kJsonBody = "application/json";
+// Of an object that is read or written, its metadata alone; a server that cannot answers it whole.
+inline constexpr std::string_view kMetadataAlone =
+    "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 inline constexpr std::string_view kMergePatch = "application/merge-patch+json";
 inline constexpr std::string_view kStrategicMergePatch = "application/strategic-merge-patch+json";
 
@@ -39,6 +42,7 @@ struct Call {
   std::string target;  // path and query
   std::string body;
   std::string_view content_type = kJsonBody;
+  std::string_view accepts = kJsonBody;
   Repeat repeat = Repeat::kAlways;
   Answers answers = Answers::kJson;
   std::chrono::milliseconds patience{

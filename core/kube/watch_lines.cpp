@@ -41,7 +41,7 @@ Status LineSplitter::feed(std::string_view bytes,
 }
 
 Result<WatchEvent> read_watch_line(std::string_view line) {
-  const auto event = parse_json(line);
+  auto event = parse_json(line);
   if (!event)
     return with_context("a watch event", Error{ErrorKind::kInternal, event.error().message, {}});
   const std::string type = string_at(*event, "type");
@@ -53,7 +53,8 @@ Result<WatchEvent> read_watch_line(std::string_view line) {
   WatchEvent read;
   read.type = *known;
   read.resource_version = string_at(member_at(object, "metadata"), "resourceVersion");
-  if (*known != WatchEvent::Type::kBookmark) read.json = dump_json(object);
+  if (*known != WatchEvent::Type::kBookmark)
+    read.object = std::make_shared<const Json>(std::move((*event)["object"]));
   return read;
 }
 

@@ -7,6 +7,13 @@ namespace {
 
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 
+std::optional<unsigned> value_of(char digit) {
+  if (digit >= '0' && digit <= '9') return static_cast<unsigned>(digit - '0');
+  if (digit >= 'a' && digit <= 'f') return static_cast<unsigned>(digit - 'a') + 10U;
+  if (digit >= 'A' && digit <= 'F') return static_cast<unsigned>(digit - 'A') + 10U;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string to_hex(std::string_view bytes) {
@@ -18,6 +25,19 @@ std::string to_hex(std::string_view bytes) {
     text += kHexDigits[byte & 0xFU];
   }
   return text;
+}
+
+std::optional<std::string> from_hex(std::string_view digits) {
+  if (digits.size() % 2 != 0) return std::nullopt;
+  std::string bytes;
+  bytes.reserve(digits.size() / 2);
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    const auto high = value_of(digits[i]);
+    const auto low = value_of(digits[i + 1]);
+    if (!high || !low) return std::nullopt;
+    bytes += static_cast<char>(*high << 4U | *low);
+  }
+  return bytes;
 }
 
 std::string random_hex(std::size_t digits) {

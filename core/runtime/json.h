@@ -1,6 +1,7 @@
 // The one door to nlohmann-json. parse() is strict about what strangers send: caps on size, depth
 // and count, no duplicate keys, no integer beyond 64 bits, valid UTF-8 only. dump() never throws:
-// bad UTF-8 is replaced. JSON stays inside .cpp files; seams speak plain structs or JSON text.
+// bad UTF-8 is replaced. JSON stays inside .cpp files; seams speak plain structs or JSON text, or
+// pass a parsed value on by its name alone (json_fwd.h).
 #pragma once
 
 #include <cstddef>
@@ -9,10 +10,9 @@
 #include <string_view>
 
 #include "core/model/result.h"
+#include "core/runtime/json_fwd.h"
 
 namespace gpuward {
-
-using Json = nlohmann::json;
 
 struct JsonLimits {
   std::size_t max_bytes = 64U << 20U;

@@ -15,25 +15,27 @@ bool WorkQueue::add_after(const std::string& key, std::chrono::milliseconds dela
 
 bool WorkQueue::add_at(const std::string& key, Clock::Steady due) {
   const std::lock_guard lock(mutex_);
-  if (const auto waiting = due_.find(key); waiting != due_.end()) {
-    waiting->second = std::min(waiting->second, due);
-  } else {
-    if (due_.size() >= capacity_) return false;
+  const auto waiting = due_.find(key);
+  if (waiting == due_.end() && due_.size() >= capacity_) return false;
+  if (waiting == due_.end()) {
     due_.emplace(key, due);
+    order_.emplace(due, key);
+  } else if (due < waiting->second) {
+    order_.erase({waiting->second, key});
+    order_.emplace(due, key);
+    waiting->second = due;
   }
   wake_waiters();
   return true;
 }
 
 std::optional<std::string> WorkQueue::take_due(Clock::Steady now, Clock::Steady& look_again) {
-  const auto* next = static_cast<decltype(due_)::value_type*>(nullptr);
-  for (const auto& entry : due_) {
-    if (held_.contains(entry.first)) continue;
-    if (next == nullptr || entry.second < next->second) next = &entry;
-  }
-  look_again = next == nullptr ? Clock::Steady::max() : next->second;
+  const auto next =
+      std::ranges::find_if(order_, [&](const Due& due) { return !held_.contains(due.second); });
+  look_again = next == order_.end() ? Clock::Steady::max() : next->first;
   if (look_again > now) return std::nullopt;
-  std::string key = next->first;
+  std::string key = next->second;
+  order_.erase(next);
   due_.erase(key);
   held_.insert(key);
   return key;

@@ -10,6 +10,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/runtime/clock.h"
@@ -33,6 +34,8 @@ class WorkQueue {
   [[nodiscard]] std::size_t size() const;  // waiting, delayed ones included
 
  private:
+  using Due = std::pair<Clock::Steady, std::string>;
+
   bool add_at(const std::string& key, Clock::Steady due);
   // The key to hand out at `now`, or the time to look again.
   std::optional<std::string> take_due(Clock::Steady now, Clock::Steady& look_again);
@@ -42,6 +45,7 @@ class WorkQueue {
   std::size_t capacity_;
   mutable std::mutex mutex_;
   std::map<std::string, Clock::Steady> due_;
+  std::set<Due> order_;  // the same, the first due first
   std::set<std::string> held_;
   std::vector<std::stop_source> waiters_;  // of workers asleep on the clock; a stop wakes one
 };

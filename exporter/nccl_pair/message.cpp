@@ -1,5 +1,6 @@
 #include "exporter/nccl_pair/message.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -30,21 +31,11 @@ std::string_view word_of(Report::Kind kind) {
   return kReportWords[static_cast<std::size_t>(kind)].second;
 }
 
-std::optional<unsigned> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  return std::nullopt;
-}
-
 std::optional<UniqueId> id_from(std::string_view text) {
   UniqueId id{};
-  if (text.size() != 2 * id.size()) return std::nullopt;
-  for (std::size_t i = 0; i < id.size(); ++i) {
-    const auto high = hex_digit(text[2 * i]);
-    const auto low = hex_digit(text[2 * i + 1]);
-    if (!high || !low) return std::nullopt;
-    id[i] = static_cast<char>(*high << 4U | *low);
-  }
+  const auto bytes = from_hex(text);
+  if (!bytes || bytes->size() != id.size()) return std::nullopt;
+  std::ranges::copy(*bytes, id.begin());
   return id;
 }
 

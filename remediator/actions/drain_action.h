@@ -12,6 +12,7 @@ class DrainAction final : public StepAction {
   // `own_pod`: "namespace/name" of this process; empty outside of a cluster.
   DrainAction(Drainer& drainer, std::string own_pod)
       : drainer_(drainer), own_pod_(std::move(own_pod)) {}
+  [[nodiscard]] bool is_only_watched() const override { return true; }
   [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
   [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
   // What waits for its turn is not sent.

@@ -43,6 +43,8 @@ class StepAction {
   virtual ~StepAction() = default;
   // What has to be written down before the step is begun. Pure.
   [[nodiscard]] virtual Facts facts_before(const kube::Node&) const { return {}; }
+  // Whether begin() is no more than a first watch(): its intent stands as running at once.
+  [[nodiscard]] virtual bool is_only_watched() const { return false; }
   // What the step has to wait for, in words that stay the same while nothing changes; asked before
   // the intent is written. Changes nothing.
   [[nodiscard]] virtual Result<std::optional<std::string>> obstacle(const StepOrder&) {

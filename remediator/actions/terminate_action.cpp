@@ -28,9 +28,7 @@ Result<std::vector<std::string>> volumes_on(kube::Api& api, const std::string& n
   if (!all) return with_context("listing VolumeAttachments", all.error());
   std::vector<std::string> volumes;
   for (const kube::CustomObject& attachment : *all) {
-    const auto json = parse_json(attachment.json);
-    if (!json) return with_context("VolumeAttachment " + attachment.meta.name, json.error());
-    const Json& spec = member_at(*json, "spec");
+    const Json& spec = member_at(*attachment.json, "spec");
     if (string_at(spec, "nodeName") != node) continue;
     const std::string volume = string_at(member_at(spec, "source"), "persistentVolumeName");
     volumes.push_back(volume.empty() ? attachment.meta.name : volume);

@@ -7,7 +7,6 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr JsonLimits kOwnerLimits{.max_bytes = 1U << 20U, .max_depth = 64};
 // Nothing has it: the list says only whether the cluster knows the kind.
 constexpr std::string_view kNothing = "gpuward.dev/none=none";
 
@@ -44,7 +43,12 @@ Result<KubernetesProvider::Found> KubernetesProvider::find(const Machine& machin
   for (const std::string& version : versions_of(machine.owner->type)) {
     type.version = version;
     auto object = api_.get_custom(type, machine.owner->name);
-    if (object) return read(type, *object, machine);
+    if (object) {
+      return Found{.type = type,
+                   .uid = object->meta.uid,
+                   .instance = instance_of(*object->json),
+                   .is_deleting = object->meta.deleting};
+    }
     if (object.error().kind != ErrorKind::kNotFound)
       return with_context("reading " + machine.owner->words(), object.error());
     // The same answer where the kind itself is not known: that would prove nothing.
@@ -56,17 +60,6 @@ Result<KubernetesProvider::Found> KubernetesProvider::find(const Machine& machin
   return fail(ErrorKind::kRefused, machine.owner->words() +
                                        " is not in this cluster: it knows no " + type.plural + "." +
                                        type.group);
-}
-
-Result<KubernetesProvider::Found> KubernetesProvider::read(const kube::ResourceType& type,
-                                                           const kube::CustomObject& object,
-                                                           const Machine& machine) {
-  const auto json = parse_json(object.json, kOwnerLimits);
-  if (!json) return with_context("reading " + machine.owner->words(), json.error());
-  return Found{.type = type,
-               .uid = object.meta.uid,
-               .instance = instance_of(*json),
-               .is_deleting = object.meta.deleting};
 }
 
 Status KubernetesProvider::terminate(const Machine& machine) {

@@ -19,8 +19,6 @@ class KubernetesProvider final : public CloudProvider {
   struct Found;
   // kNotFound: there is no such object, though the cluster knows its kind.
   [[nodiscard]] Result<Found> find(const Machine& machine);
-  [[nodiscard]] static Result<Found> read(const kube::ResourceType& type,
-                                          const kube::CustomObject& object, const Machine& machine);
 
   kube::Api& api_;
 };

@@ -17,7 +17,7 @@ constexpr int kMostListsASecond = 50;
 // Of those whose removals wait for the rate that all share, every so many turns: none of them ends
 // yet. Where the evictor tells when it has sent them, longer still.
 constexpr int kTurnsWhileWaiting = 4;
-constexpr seconds kLookWhileWaiting{15};
+constexpr seconds kLookWhileWaiting{60};
 
 milliseconds since(Clock::Wall start, Clock::Wall now) {
   return std::max(milliseconds(0), std::chrono::floor<milliseconds>(now - start));

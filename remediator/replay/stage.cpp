@@ -166,7 +166,8 @@ std::optional<milliseconds> ReplayStage::look(const std::string& node, WallTime 
              .policy = policy_,
              .at = now};
     if (one.node) one.policy = policy_for(policy_, one.node->meta.labels);
-    ledger_ = with_arrival(ledger_, one.remediation, one.policy->budgets, view_.fleet_size(), now);
+    ledger_ = with_arrival(std::move(ledger_), one.remediation, one.policy->budgets,
+                           view_.fleet_size(), now);
     one.decision = decide_with_answers(one);
     const bool has_more = carry_out(one);
     again = one.decision.look_again;
@@ -200,7 +201,8 @@ Result<std::optional<SlotRefusal>> ReplayStage::ask_slot(const Case& now, Step s
                   .policy = *now.policy,
                   .now = now.at,
                   .refusal = {}};
-  view_.with_fleet([&](const Fleet& fleet) { ledger_ = with_claim(ledger_, fleet, claim); });
+  view_.with_fleet(
+      [&](const Fleet& fleet) { ledger_ = with_claim(std::move(ledger_), fleet, claim); });
   return claim.refusal;
 }
 
@@ -363,7 +365,7 @@ std::string ReplayStage::replace(const kube::Node& old) {
 }
 
 void ReplayStage::close(Case& now) {
-  ledger_ = without_slot(ledger_, now.remediation.name);
+  ledger_ = without_slot(std::move(ledger_), now.remediation.name);
   ends_.erase(now.remediation.name);
   said_.erase(now.remediation.name);
   replaced_by_.erase(now.remediation.name);

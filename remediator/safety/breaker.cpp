@@ -1,6 +1,7 @@
 #include "remediator/safety/breaker.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -46,10 +47,12 @@ Ledger with_new_remediation(Ledger ledger, const Arrival& arrival, const BudgetL
   const bool is_known = std::ranges::any_of(ledger.arrivals, [&](const Arrival& known) {
     return known.remediation == arrival.remediation;
   });
-  if (is_known || now - arrival.at > limits.breaker.window) return ledger;
-  ledger.arrivals.push_back(arrival);
-  const int come = unseen_nodes(ledger);
   const int allowed = allowed_arrivals(limits, nodes);
+  // One that never opens remembers nobody: the ledger is carried whole with each slot.
+  const bool is_off = allowed == std::numeric_limits<int>::max();
+  if (is_known || is_off || now - arrival.at > limits.breaker.window) return ledger;
+  ledger.arrivals.push_back(arrival);
+  const int come = std::ssize(ledger.arrivals) > allowed ? unseen_nodes(ledger) : 0;
   forget_arrivals(ledger, limits, now);
   if (come <= allowed) return ledger;
   return open_breaker(std::move(ledger),

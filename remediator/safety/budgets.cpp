@@ -1,5 +1,6 @@
 #include "remediator/safety/budgets.h"
 
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -73,6 +74,7 @@ class SlotJudge {
   [[nodiscard]] MaybeRefusal by_min_healthy() const {
     const Scope scope = pool_scope(place().pool);
     const int needed = at_least(limits_.min_healthy, nodes_in(fleet_, scope));
+    if (needed <= 0) return std::nullopt;
     const int remaining = healthy_in(ledger_, fleet_, scope, except());
     if (remaining >= needed) return std::nullopt;
     return refusal("budget.min-healthy", scope.name + " would be left with " +
@@ -114,6 +116,7 @@ class SlotJudge {
                                      const std::string& what) const {
     const std::size_t nodes = nodes_in(fleet_, scope);
     const int allowed = at_most(share, nodes);
+    if (std::ssize(ledger_.slots) < allowed) return std::nullopt;
     const int used = nodes_held(ledger_, fleet_, scope, harm, except());
     if (used < allowed) return std::nullopt;
     return refusal(scope.guard, scope.name + " (" + std::to_string(nodes) +
@@ -181,9 +184,7 @@ std::optional<Refusal> refuse_slot(const Ledger& ledger, const Fleet& fleet,
 
 Slot slot_for(const Ledger& ledger, const Fleet& fleet, const SlotRequest& request, WallTime now) {
   Slot slot{.remediation = request.remediation,
-            .node = request.node,
             .node_uid = request.node_uid,
-            .instance_id = request.instance_id,
             .place = {},
             .harm = request.harm,
             .since = now};

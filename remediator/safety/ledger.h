@@ -37,7 +37,7 @@ enum class Harm : std::uint8_t {
 // One a Remediation, from before the cordon or the drain until the Remediation is closed.
 struct Slot {
   std::string remediation;
-  std::string node, node_uid, instance_id;
+  std::string node_uid;
   Place place;  // when the slot was taken
   Harm harm = Harm::kCordon;
   WallTime since;  // of this harm

@@ -17,9 +17,7 @@ bool binds_without_record(const Slot& slot, const Roll& roll, const Fleet& fleet
 
 Slot slot_of(const SpentRecord& record, const RecordedStep& step) {
   return {.remediation = record.remediation,
-          .node = record.node,
           .node_uid = record.node_uid,
-          .instance_id = record.hardware.instance_id,
           .place = record.place,
           .harm = step.harm,
           .since = step.at};

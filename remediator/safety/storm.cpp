@@ -1,6 +1,7 @@
 #include "remediator/safety/storm.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
@@ -45,8 +46,10 @@ std::string Storm::message() const {
 
 std::optional<Storm> storm_of(const Fleet& fleet, const BudgetLimits& limits,
                               std::string_view code) {
-  const int nodes = most_within(onsets_of(fleet, code), limits.storm.window);
+  const std::vector<Onset> onsets = onsets_of(fleet, code);
   const int trigger = at_most(limits.storm.share, fleet.nodes.size());
+  if (std::ssize(onsets) < trigger) return std::nullopt;
+  const int nodes = most_within(onsets, limits.storm.window);
   if (nodes == 0 || nodes < trigger) return std::nullopt;
   return Storm{std::string(code), nodes, trigger};
 }

@@ -123,8 +123,8 @@ void Controller::follow_nodes(const std::stop_token& stop) {
   const auto wake = [this](const std::string& name) {
     if (!parts_.view.open_for(name).empty()) (void)parts_.queue.add(name);
   };
-  handlers.on_upsert = [this, wake](const std::string& json) {
-    auto node = kube::parse_node(json);
+  handlers.on_upsert = [this, wake](const Json& object) {
+    auto node = kube::read_node(object);
     if (!node) {
       parts_.log.error("a node could not be read", {{"error", node.error().message}});
       return;
@@ -147,8 +147,8 @@ void Controller::follow_nodes(const std::stop_token& stop) {
 
 void Controller::follow_remediations(const std::stop_token& stop) {
   kube::InformerHandlers handlers;
-  handlers.on_upsert = [this](const std::string& json) {
-    auto remediation = parse_remediation(json);
+  handlers.on_upsert = [this](const Json& object) {
+    auto remediation = read_remediation(object);
     if (!remediation) {
       parts_.log.error("a remediation could not be read", {{"error", remediation.error().message}});
       return;

@@ -25,11 +25,11 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
                   .now = {},
                   .refusal = {}};
   // change() may call it several times, the last time last.
-  const auto status = ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
+  const auto status = ledger_.change([&](Ledger& ledger) -> Status {
     claim.now = clock_.wall();
-    Ledger next;
-    view_.with_fleet([&](const Fleet& fleet) { next = with_claim(ledger, fleet, claim); });
-    return next;
+    view_.with_fleet(
+        [&](const Fleet& fleet) { ledger = with_claim(std::move(ledger), fleet, claim); });
+    return {};
   });
   if (!status) return std::unexpected(status.error());
   return claim.refusal;
@@ -38,14 +38,16 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
 Status LedgerSlots::arrived(const Remediation& remediation) {
   const BudgetLimits limits = policy_.get()->budgets;
   const std::size_t nodes = view_.fleet_size();
-  return ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
-    return with_arrival(ledger, remediation, limits, nodes, clock_.wall());
+  return ledger_.change([&](Ledger& ledger) -> Status {
+    ledger = with_arrival(std::move(ledger), remediation, limits, nodes, clock_.wall());
+    return {};
   });
 }
 
 Status LedgerSlots::give_back(const Remediation& remediation) {
-  return ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
-    return without_slot(ledger, remediation.name);
+  return ledger_.change([&](Ledger& ledger) -> Status {
+    ledger = without_slot(std::move(ledger), remediation.name);
+    return {};
   });
 }
 
@@ -63,11 +65,11 @@ Status LedgerSlots::keep() {
   const auto begun = ledger_.begin([&]() -> Result<Ledger> { return rebuilt({}, spent, now); });
   if (!begun) return begun;
   const BudgetLimits limits = policy_.get()->budgets;
-  const auto settled_now = ledger_.change([&](const Ledger& ledger) -> Result<Ledger> {
-    Ledger next;
-    view_.with_fleet(
-        [&](const Fleet& fleet) { next = settled(ledger, roll, fleet, limits, clock_.wall()); });
-    return next;
+  const auto settled_now = ledger_.change([&](Ledger& ledger) -> Status {
+    view_.with_fleet([&](const Fleet& fleet) {
+      ledger = settled(std::move(ledger), roll, fleet, limits, clock_.wall());
+    });
+    return {};
   });
   return settled_now ? forget(*all) : settled_now;
 }

@@ -1,17 +1,19 @@
 #include "remediator/workflow/ledger_store.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <utility>
 
 #include "core/runtime/backoff.h"
-#include "remediator/safety/ledger_json.h"
+#include "remediator/safety/ledger_text.h"
 
 namespace gpuward::remediator {
 namespace {
 
-constexpr const char* kLedgerKey = "ledger.json";
+constexpr const char* kLedgerKey = "ledger";
 constexpr int kLedgerTries = 10;
+constexpr std::chrono::milliseconds kLongestRest{100};
 constexpr BackoffPolicy kBetweenWrites{std::chrono::milliseconds(20),
                                        std::chrono::milliseconds(2'000), 2.0};
 
@@ -20,27 +22,18 @@ Status as_status(const Result<kube::ConfigMap>& written) {
   return {};
 }
 
-// A change that throws must not leave the others waiting.
-Result<Ledger> call_safely(const LedgerStore::Change& change, const Ledger& ledger) {
+}  // namespace
+
+// Each change sees what those before it in the batch have taken.
+Result<Ledger> LedgerStore::apply(const Batch& batch, Ledger ledger,
+                                  std::vector<Status>& outcomes) {
   try {
-    return change(ledger);
+    for (std::size_t i = 0; i < batch.size(); ++i) outcomes[i] = (*batch[i]->change)(ledger);
   } catch (const std::exception& thrown) {
     return fail(ErrorKind::kInternal,
                 std::string("a change of the ledger threw: ") + thrown.what());
   }
-}
-
-}  // namespace
-
-// Each change sees what those before it in the batch have taken.
-Ledger LedgerStore::apply(const Batch& batch, const Ledger& ledger, std::vector<Status>& outcomes) {
-  Ledger next = ledger;
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    auto changed = call_safely(*batch[i]->change, next);
-    outcomes[i] = changed ? Status() : Status(std::unexpected(changed.error()));
-    if (changed) next = std::move(*changed);
-  }
-  return next;
+  return ledger;
 }
 
 Result<LedgerStore::Stored> LedgerStore::load() {
@@ -98,9 +91,17 @@ Status LedgerStore::change(const Change& change, const std::stop_token& stop) {
   done_.wait(lock, [&] { return mine.outcome || !is_writing_; });
   if (mine.outcome) return *mine.outcome;
   is_writing_ = true;
+  lock.unlock();
+  // A ledger that is long to write is written half of the time: those that come in the other half
+  // share the next write. Where it is short nobody notices.
+  (void)clock_.sleep_until(rest_until_, stop);
+  lock.lock();
   const Batch batch = std::exchange(waiting_, {});
   lock.unlock();
+  const auto began = clock_.steady();
   std::vector<Status> outcomes = commit(batch, stop);
+  rest_until_ =
+      clock_.steady() + std::min<Clock::Steady::duration>(clock_.steady() - began, kLongestRest);
   lock.lock();
   for (std::size_t i = 0; i < batch.size(); ++i) batch[i]->outcome = std::move(outcomes[i]);
   is_writing_ = false;
@@ -147,9 +148,10 @@ std::optional<Status> LedgerStore::commit_on_last(const Batch& batch,
                                                   std::vector<Status>& outcomes) {
   if (!written_) return std::nullopt;
   Stored stored = *std::exchange(written_, std::nullopt);
-  Ledger next = apply(batch, *stored.ledger, outcomes);
-  if (next == *stored.ledger) return std::nullopt;
-  auto status = write(std::move(stored), std::move(next));
+  auto next = apply(batch, *stored.ledger, outcomes);
+  if (!next) return std::unexpected(next.error());
+  if (*next == *stored.ledger) return std::nullopt;
+  auto status = write(std::move(stored), *std::move(next));
   const bool was_old = !status && (status.error().kind == ErrorKind::kConflict ||
                                    status.error().kind == ErrorKind::kNotFound);
   return was_old ? std::nullopt : std::optional(std::move(status));
@@ -162,8 +164,9 @@ Status LedgerStore::commit_once(const Batch& batch, std::vector<Status>& outcome
   const bool is_first_use = !stored && stored.error().kind == ErrorKind::kNotFound && !was_seen_;
   if (is_first_use) return fail(ErrorKind::kConflict, "the ledger is not made yet");
   if (!stored) return std::unexpected(stored.error());
-  Ledger next = apply(batch, *stored->ledger, outcomes);
-  if (next != *stored->ledger) return write(std::move(*stored), std::move(next));
+  auto next = apply(batch, *stored->ledger, outcomes);
+  if (!next) return std::unexpected(next.error());
+  if (*next != *stored->ledger) return write(std::move(*stored), *std::move(next));
   return {};
 }
 

@@ -39,10 +39,10 @@ struct LedgerJitter {
 // Any thread; one store a process. Changes that come at the same time go into one write.
 class LedgerStore {
  public:
-  // The next ledger from the one that stands, or why nothing is to change. May be called several
-  // times, on the thread of another change() too: it captures nothing that this would break, and
-  // does not call the store.
-  using Change = std::function<Result<Ledger>(const Ledger&)>;
+  // Makes the next ledger of the one that stands, or leaves it alone and says why. May be called
+  // several times, on the thread of another change() too: it captures nothing that this would
+  // break, and does not call the store. Where it throws, nothing of its batch is written.
+  using Change = std::function<Status(Ledger&)>;
 
   // `api` and `clock` must outlive it.
   LedgerStore(kube::Api& api, LedgerPlace place, Clock& clock, LedgerJitter jitter = {})
@@ -78,7 +78,7 @@ class LedgerStore {
   using Batch = std::vector<Pending*>;
 
   Result<Stored> load();
-  static Ledger apply(const Batch& batch, const Ledger& ledger, std::vector<Status>& outcomes);
+  static Result<Ledger> apply(const Batch& batch, Ledger ledger, std::vector<Status>& outcomes);
   // Nullopt: it is to be done again on what is read then.
   std::optional<Status> commit_on_last(const Batch& batch, std::vector<Status>& outcomes);
   Status commit_once(const Batch& batch, std::vector<Status>& outcomes);
@@ -97,6 +97,7 @@ class LedgerStore {
   std::condition_variable done_;
   bool is_writing_ = false;  // one thread writes for all that wait
   Batch waiting_;
+  Clock::Steady rest_until_{};  // of the thread that writes
   std::optional<Stored> last_;  // of any thread
   // What this process wrote last, of the thread that writes: most likely it still stands. If it
   // does not, a write that rests on it is refused, and nothing but a write rests on it.

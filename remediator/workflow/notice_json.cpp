@@ -55,7 +55,7 @@ Json encode_notices(const std::vector<Notice>& notices) {
                     {"mode", notice.mode},
                     {"message", notice.message}});
   }
-  return list.empty() ? Json(nullptr) : list;
+  return list;
 }
 
 }  // namespace gpuward::remediator

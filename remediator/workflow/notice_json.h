@@ -11,7 +11,6 @@ namespace gpuward::remediator {
 
 // What cannot be read is not among them.
 [[nodiscard]] std::vector<Notice> decode_notices(const Json& list);
-// Null where there are none: a merge patch takes the member out.
 [[nodiscard]] Json encode_notices(const std::vector<Notice>& notices);
 
 }  // namespace gpuward::remediator

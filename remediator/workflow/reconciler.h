@@ -95,6 +95,8 @@ class Reconciler {
   [[nodiscard]] Status begin_step(Case& now);
   [[nodiscard]] Status watch_step(Case& now);
   [[nodiscard]] Status record_progress(Case& now, const Result<StepProgress>& progress);
+  [[nodiscard]] std::optional<Decision> end_after(const Case& now, const RemediationStatus& next);
+  void note_words(const std::string& remediation);
   [[nodiscard]] bool is_not_worth_a_write(const Case& now, const RemediationStatus& next);
   [[nodiscard]] StepOrder order_of(const Case& now);
   // The same question as parts_.permit, for one Remediation: read afresh, because a human may have
@@ -114,7 +116,8 @@ class Reconciler {
   // Hands what is to be told to the sinks, and writes down what they have.
   [[nodiscard]] Status tell_sinks(Case& now);
   void say(const Case& now, const std::string& what);
-  [[nodiscard]] static kube::NodeEvent event_of(const Case& now, const std::string& what);
+  [[nodiscard]] static kube::NodeEvent event_of(const Remediation& remediation,
+                                                const std::string& what);
 
   ReconcilerParts parts_;
   std::mutex mutex_;

@@ -203,10 +203,12 @@ Status Reconciler::begin_step(Case& now) {
   const Phase before = now.remediation.status.phase;
   if (now.report && now.report->boot_id == now.remediation.boot_id)
     note_evidence(*now.report, now.remediation.status);
-  const auto intended =
+  auto intended =
       with_begin(now.remediation.status, now.decision, now.remediation.acted_severity(),
                  now.policy->mode, action->facts_before(now.target), parts_.clock.wall());
+  if (action->is_only_watched()) intended = with_watch(std::move(intended), now.decision);
   if (auto status = write(now, intended); !status) return status;
+  note_words(now.remediation.name);
   audit(now, AuditMoment::kDecided);
   announce(now, before);
   return record_progress(now, action->begin(order_of(now)));
@@ -233,15 +235,45 @@ Status Reconciler::record_progress(Case& now, const Result<StepProgress>& progre
   const bool is_over = record == nullptr || record->result != StepResult::kRunning;
   now.decision.look_again = is_over && record != nullptr ? milliseconds(0) : progress->look_again;
   if (next == now.remediation.status || is_not_worth_a_write(now, next)) return {};
-  if (auto status = write(now, next); !status) return status;
+  const auto end = is_over ? end_after(now, next) : std::nullopt;
+  const auto written =
+      end ? with_decision(next, *end, now.policy->mode, parts_.clock.wall()) : next;
+  if (auto status = write(now, written); !status) return status;
   now.decision.message = next.message;
   if (is_over) {
     const bool failed = record != nullptr && record->result == StepResult::kFailed;
     audit(now, failed ? AuditMoment::kFailed : AuditMoment::kDone, failed ? next.message : "");
   }
+  if (end) {
+    now.decision = *end;
+    audit(now, AuditMoment::kDecided);
+  }
   announce(now, before);
   for (const std::string& news : progress->news) say(now, news);
   return {};
+}
+
+// Where nothing is left to be done after that step but to hold the node, both are written at once.
+std::optional<Decision> Reconciler::end_after(const Case& now, const RemediationStatus& next) {
+  Case then = now;
+  then.remediation.status = next;
+  const World world{.remediation = then.remediation,
+                    .node = then.node ? &*then.node : nullptr,
+                    .excluded = then.excluded,
+                    .has_unmarked_elsewhere = false,
+                    .report = {},
+                    .can_ask_alerts = parts_.alerts != nullptr,
+                    .alerts = {},
+                    .slot = {}};
+  Decision decision = decide(*then.policy, world, parts_.clock.wall());
+  const bool is_end = decision.verdict == Verdict::kHold && decision.phase == Phase::kHeld;
+  return is_end ? std::optional(std::move(decision)) : std::nullopt;
+}
+
+// What the step says of itself next can wait a while.
+void Reconciler::note_words(const std::string& remediation) {
+  const std::lock_guard lock(mutex_);
+  said_at_.insert_or_assign(remediation, parts_.clock.steady());
 }
 
 // A drain says at each look how many pods are left: people can do with less.
@@ -326,6 +358,11 @@ Status Reconciler::write(Case& now, const RemediationStatus& next) {
         with_notices(now.remediation, std::move(wanted.status), now.policy->notifications, at);
   }
   if (next.told_phase != next.phase) wanted.status.told_phase.reset();
+  // First the word, then that it was said: what is lost or dies in between says it twice, never not
+  // at all.
+  const bool is_untold = needs_human(next.phase) && !wanted.status.told_phase;
+  if (is_untold && parts_.announcer.tell(event_of(wanted, next.message)))
+    wanted.status.told_phase = next.phase;
   auto written = parts_.store.write_status(wanted);
   if (!written) return with_context("writing the status", written.error());
   tell_milestones(now.remediation.status, *written, parts_.observer);
@@ -350,12 +387,11 @@ void Reconciler::announce(const Case& now, Phase before) {
   say(now, now.decision.message);
 }
 
-// First the word, then that it was said: what is lost or dies in between says it twice, never not
-// at all.
+// Where it could not be told with the write, until it can.
 Status Reconciler::tell_human(Case& now) {
   RemediationStatus next = now.remediation.status;
   if (!needs_human(next.phase) || next.told_phase == next.phase) return {};
-  const auto told = parts_.announcer.tell(event_of(now, next.message));
+  const auto told = parts_.announcer.tell(event_of(now.remediation, next.message));
   if (!told) return with_context("telling that it needs a human", told.error());
   next.told_phase = next.phase;
   return write(now, next);
@@ -372,17 +408,17 @@ Status Reconciler::tell_sinks(Case& now) {
 }
 
 void Reconciler::say(const Case& now, const std::string& what) {
-  parts_.announcer.announce(event_of(now, what));
+  parts_.announcer.announce(event_of(now.remediation, what));
 }
 
-kube::NodeEvent Reconciler::event_of(const Case& now, const std::string& what) {
-  const Phase phase = now.remediation.status.phase;
+kube::NodeEvent Reconciler::event_of(const Remediation& remediation, const std::string& what) {
+  const Phase phase = remediation.status.phase;
   kube::NodeEvent event;
-  event.node = now.remediation.node;
-  event.node_uid = now.remediation.node_uid;
+  event.node = remediation.node;
+  event.node_uid = remediation.node_uid;
   event.warning = needs_attention(phase);
   event.reason = "Gpuward" + std::string(to_string(phase));
-  event.message = now.remediation.name + ": " + what;
+  event.message = remediation.name + ": " + what;
   event.component = std::string(kOwner);
   return event;
 }

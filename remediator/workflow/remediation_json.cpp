@@ -25,14 +25,6 @@ std::optional<bool> flag_at(const Json& object, std::string_view key) {
   return value.get<bool>();
 }
 
-Json time_or_null(const std::optional<WallTime>& time) {
-  return time ? Json(to_rfc3339_ms(*time)) : Json(nullptr);
-}
-
-Json severity_or_null(const std::optional<Severity>& severity) {
-  return severity ? Json(std::string(to_string(*severity))) : Json(nullptr);
-}
-
 AlertEvidence decode_evidence(const Json& json) {
   AlertEvidence alert;
   alert.alertname = string_at(json, "alertname");
@@ -119,13 +111,13 @@ std::optional<ApprovalRecord> decode_approval(const Json& json) {
                         .seen_at = time_at(json, "seenAt")};
 }
 
-Json encode_approval(const std::optional<ApprovalRecord>& approval) {
-  if (!approval) return nullptr;
-  return {{"step", std::string(to_string(approval->step))},
-          {"token", approval->token},
-          {"requestedAt", to_rfc3339_ms(approval->requested_at)},
-          {"by", approval->by},
-          {"seenAt", time_or_null(approval->seen_at)}};
+Json encode_approval(const ApprovalRecord& approval) {
+  Json json = {{"step", std::string(to_string(approval.step))},
+               {"token", approval.token},
+               {"requestedAt", to_rfc3339_ms(approval.requested_at)},
+               {"by", approval.by}};
+  if (approval.seen_at) json["seenAt"] = to_rfc3339_ms(*approval.seen_at);
+  return json;
 }
 
 std::map<Milestone, WallTime> decode_reached(const Json& json) {
@@ -208,26 +200,26 @@ RemediationStatus decode_status(const Json& json) {
 Json encode_status(const RemediationStatus& status) {
   Json steps = Json::array();
   for (const StepRecord& record : status.steps) steps.push_back(encode_step(record));
-  return {{"phase", std::string(to_string(status.phase))},
-          {"mode", std::string(to_string(status.mode))},
-          {"rule", status.rule},
-          {"message", status.message},
-          {"reasons", status.reasons},
-          {"steps", std::move(steps)},
-          {"preExistingCordon",
-           status.pre_existing_cordon ? Json(*status.pre_existing_cordon) : Json(nullptr)},
-          {"kernelSeverity", severity_or_null(status.kernel_severity)},
-          {"errorClass", status.error_class.empty() ? Json(nullptr) : Json(status.error_class)},
-          {"gpus", status.gpus},
-          {"escalatedTo", severity_or_null(status.escalated_to)},
-          {"toldPhase",
-           status.told_phase ? Json(std::string(to_string(*status.told_phase))) : Json(nullptr)},
-          {"approval", encode_approval(status.approval)},
-          {"history", status.history},
-          {"notices", encode_notices(status.notices)},
-          {"closedAt", time_or_null(status.closed_at)},
-          {"reached", encode_reached(status.reached)},
-          {"conditions", encode_conditions(status)}};
+  Json json = {{"phase", std::string(to_string(status.phase))},
+               {"mode", std::string(to_string(status.mode))},
+               {"rule", status.rule},
+               {"message", status.message},
+               {"reasons", status.reasons},
+               {"steps", std::move(steps)},
+               {"gpus", status.gpus},
+               {"history", status.history},
+               {"reached", encode_reached(status.reached)},
+               {"conditions", encode_conditions(status)}};
+  if (status.pre_existing_cordon) json["preExistingCordon"] = *status.pre_existing_cordon;
+  if (status.kernel_severity)
+    json["kernelSeverity"] = std::string(to_string(*status.kernel_severity));
+  if (!status.error_class.empty()) json["errorClass"] = status.error_class;
+  if (status.escalated_to) json["escalatedTo"] = std::string(to_string(*status.escalated_to));
+  if (status.told_phase) json["toldPhase"] = std::string(to_string(*status.told_phase));
+  if (status.approval) json["approval"] = encode_approval(*status.approval);
+  if (!status.notices.empty()) json["notices"] = encode_notices(status.notices);
+  if (status.closed_at) json["closedAt"] = to_rfc3339_ms(*status.closed_at);
+  return json;
 }
 
 Result<Remediation> decode(const kube::ObjectMeta& meta, const Json& root) {
@@ -266,15 +258,19 @@ const kube::ResourceType& remediation_type() {
 std::string remediation_collection() { return "/apis/gpuward.dev/v1alpha1/remediations"; }
 
 Result<Remediation> to_remediation(const kube::CustomObject& object) {
-  const auto root = parse_json(object.json);
-  if (!root) return with_context("remediation " + object.meta.name, root.error());
-  return decode(object.meta, *root);
+  return decode(object.meta, *object.json);
+}
+
+Result<Remediation> read_remediation(const Json& object) {
+  const auto meta = kube::read_meta(object);
+  if (!meta) return std::unexpected(meta.error());
+  return decode(*meta, object);
 }
 
 Result<Remediation> parse_remediation(std::string_view json) {
-  const auto object = kube::parse_custom(json);
+  const auto object = parse_json(json);
   if (!object) return std::unexpected(object.error());
-  return to_remediation(*object);
+  return read_remediation(*object);
 }
 
 std::string create_body(const Remediation& remediation) {
@@ -312,9 +308,13 @@ std::string release_patch(const Remediation& remediation) {
         {{"resourceVersion", remediation.resource_version}, {"finalizers", std::move(left)}}}});
 }
 
-std::string status_patch(const Remediation& remediation) {
-  return dump_json({{"metadata", {{"resourceVersion", remediation.resource_version}}},
-                    {"status", encode_status(remediation.status)}});
+std::string status_body(const Remediation& remediation) {
+  return dump_json(
+      {{"apiVersion", std::string(kApiVersion)},
+       {"kind", "Remediation"},
+       {"metadata",
+        {{"name", remediation.name}, {"resourceVersion", remediation.resource_version}}},
+       {"status", encode_status(remediation.status)}});
 }
 
 }  // namespace gpuward::remediator

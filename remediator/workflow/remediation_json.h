@@ -25,15 +25,16 @@ inline constexpr std::string_view kApprovedByAnnotation = "gpuward.dev/approved-
 
 // kInvalid where it names no node.
 [[nodiscard]] Result<Remediation> parse_remediation(std::string_view json);
+[[nodiscard]] Result<Remediation> read_remediation(const Json& object);
 // The same from an object that the client has read already.
 [[nodiscard]] Result<Remediation> to_remediation(const kube::CustomObject& object);
 
 // The body that creates it; the status is not part of it (the API server drops it there).
 [[nodiscard]] std::string create_body(const Remediation& remediation);
-// Merge-patches guarded by remediation.resource_version: severity and evidence, and the whole
-// status.
+// Merge-patches guarded by remediation.resource_version.
 [[nodiscard]] std::string evidence_patch(const Remediation& remediation);
 [[nodiscard]] std::string release_patch(const Remediation& remediation);  // without our finalizer
-[[nodiscard]] std::string status_patch(const Remediation& remediation);
+// The body that replaces its status, under the same guard; the rest is left alone.
+[[nodiscard]] std::string status_body(const Remediation& remediation);
 
 }  // namespace gpuward::remediator

@@ -20,29 +20,27 @@ Result<Remediation> RemediationStore::read(std::string_view name) {
 }
 
 Result<std::vector<Remediation>> RemediationStore::list_for(std::string_view node_uid) {
-  const std::string selector = std::string(kNodeUidLabel) + "=" + to_label_value(node_uid);
-  const auto objects = api_.list_custom(remediation_type(), selector);
-  if (!objects) return std::unexpected(objects.error());
-  std::vector<Remediation> result;
-  for (const kube::CustomObject& object : *objects) {
-    auto remediation = to_remediation(object);
-    // One that a human has broken must not keep the node from being looked after.
-    if (remediation && remediation->node_uid == node_uid) result.push_back(std::move(*remediation));
-  }
-  std::sort(result.begin(), result.end(), [](const Remediation& a, const Remediation& b) {
-    return count_in(a.name) < count_in(b.name);
-  });
-  return result;
+  auto found = list(std::string(kNodeUidLabel) + "=" + to_label_value(node_uid));
+  if (!found) return found;
+  std::erase_if(*found, [&](const Remediation& one) { return one.node_uid != node_uid; });
+  std::ranges::sort(*found, {}, [](const Remediation& one) { return count_in(one.name); });
+  return found;
 }
 
-Result<std::vector<Remediation>> RemediationStore::list_all() {
-  const auto objects = api_.list_custom(remediation_type());
-  if (!objects) return std::unexpected(objects.error());
-  std::vector<Remediation> result;
-  for (const kube::CustomObject& object : *objects) {
-    if (auto remediation = to_remediation(object)) result.push_back(std::move(*remediation));
-  }
-  return result;
+Result<std::vector<Remediation>> RemediationStore::list_all() { return list({}); }
+
+// One that a human has broken must not keep the node from being looked after.
+Result<std::vector<Remediation>> RemediationStore::list(const std::string& selector) {
+  std::vector<Remediation> found;
+  const auto visited = api_.visit(remediation_collection(), selector,
+                                  {.on_restart = [&] { found.clear(); },
+                                   .on_object =
+                                       [&](const Json& object) {
+                                         auto remediation = read_remediation(object);
+                                         if (remediation) found.push_back(*std::move(remediation));
+                                       }});
+  if (!visited) return std::unexpected(visited.error());
+  return found;
 }
 
 Result<Remediation> RemediationStore::create(const Remediation& remediation) {
@@ -65,9 +63,14 @@ Status RemediationStore::remove(const Remediation& remediation) {
   return api_.delete_custom(remediation_type(), remediation.name, remediation.uid);
 }
 
+// Nothing else of it can have changed under its version.
 Result<Remediation> RemediationStore::write_status(const Remediation& remediation) {
-  return decoded(
-      api_.patch_custom_status(remediation_type(), remediation.name, status_patch(remediation)));
+  const auto meta =
+      api_.update_custom_status(remediation_type(), remediation.name, status_body(remediation));
+  if (!meta) return std::unexpected(meta.error());
+  Remediation written = remediation;
+  written.resource_version = meta->resource_version;
+  return written;
 }
 
 }  // namespace gpuward::remediator

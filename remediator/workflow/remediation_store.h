@@ -30,6 +30,8 @@ class RemediationStore {
   [[nodiscard]] Status remove(const Remediation& remediation);
 
  private:
+  [[nodiscard]] Result<std::vector<Remediation>> list(const std::string& selector);
+
   kube::Api& api_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "core/runtime/clock.h"
 #include "remediator/safety/breaker.h"
@@ -99,19 +100,20 @@ std::optional<SlotRequest> slot_request(const Remediation& remediation, const ku
                      .harm = *harm};
 }
 
-Ledger with_arrival(const Ledger& ledger, const Remediation& remediation,
-                    const BudgetLimits& limits, std::size_t nodes, WallTime now) {
+Ledger with_arrival(Ledger ledger, const Remediation& remediation, const BudgetLimits& limits,
+                    std::size_t nodes, WallTime now) {
   if (!is_arrival(remediation)) return ledger;
-  return with_new_remediation(ledger,
+  return with_new_remediation(std::move(ledger),
                               {.remediation = remediation.name,
                                .node_uid = remediation.node_uid,
                                .at = remediation.created.value_or(now)},
                               limits, nodes, now);
 }
 
-Ledger with_claim(const Ledger& before, const Fleet& fleet, SlotClaim& claim) {
+Ledger with_claim(Ledger ledger, const Fleet& fleet, SlotClaim& claim) {
   const BudgetLimits& limits = claim.policy.budgets;
-  Ledger ledger = with_arrival(before, claim.remediation, limits, fleet.nodes.size(), claim.now);
+  ledger =
+      with_arrival(std::move(ledger), claim.remediation, limits, fleet.nodes.size(), claim.now);
   const auto treatment = treatment_of(claim.step);
   const Attempt attempt{.remediation = claim.remediation.name,
                         .hardware = {.instance_id = claim.request.instance_id,

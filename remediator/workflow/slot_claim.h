@@ -35,10 +35,10 @@ struct SlotClaim {
 
 // The ledger with the slot and, of a treatment, with the attempt; where claim.refusal is set,
 // without both. A Remediation that is new is counted in either case.
-[[nodiscard]] Ledger with_claim(const Ledger& before, const Fleet& fleet, SlotClaim& claim);
+[[nodiscard]] Ledger with_claim(Ledger ledger, const Fleet& fleet, SlotClaim& claim);
 
 // The Remediation counted for the circuit breaker, where it is new. `nodes`: of the census.
-[[nodiscard]] Ledger with_arrival(const Ledger& ledger, const Remediation& remediation,
+[[nodiscard]] Ledger with_arrival(Ledger ledger, const Remediation& remediation,
                                   const BudgetLimits& limits, std::size_t nodes, WallTime now);
 
 }  // namespace gpuward::remediator

@@ -139,6 +139,11 @@ RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
   return status;
 }
 
+RemediationStatus with_watch(RemediationStatus status, const Decision& decision) {
+  record_of(status, decision.step->step).result = StepResult::kRunning;
+  return status;
+}
+
 bool is_same_but_for_words(const RemediationStatus& next, const RemediationStatus& known,
                            Step step) {
   const StepRecord* const record = known.find(step);

@@ -26,6 +26,8 @@ namespace gpuward::remediator {
 // The step of a kBegin decision as intended, with what it has to know again later.
 [[nodiscard]] RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
                                            Severity severity, Mode mode, Facts facts, WallTime now);
+// The same where nothing but watch() carries the step out.
+[[nodiscard]] RemediationStatus with_watch(RemediationStatus status, const Decision& decision);
 // Whether `next` only says in other words how far that step is.
 [[nodiscard]] bool is_same_but_for_words(const RemediationStatus& next,
                                          const RemediationStatus& known, Step step);

@@ -103,7 +103,7 @@ struct Door {
 
 const std::vector<Door>& doors() {
   static const std::vector<Door> kDoors{
-      {"nlohmann/", {"core/runtime/json.h"}},
+      {"nlohmann/", {"core/runtime/json.h", "core/runtime/json_fwd.h"}},
       {"yaml-cpp/", {"core/runtime/yaml.cpp", "core/runtime/yaml_text.cpp"}},
       {"spdlog/", {"core/runtime/log.cpp"}},
       {"fmt/", {}},

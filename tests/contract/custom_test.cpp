@@ -16,9 +16,17 @@ class CustomContract : public ContractTest {
     if (!labels.is_null()) gadget["metadata"]["labels"] = labels;
     return api().create_custom(gadget_type(), dump_json(gadget));
   }
+  static std::string status_body(const std::string& name, const std::string& version,
+                                 const std::string& phase, const Json& spec = Json::object()) {
+    return dump_json({{"apiVersion", "contract.gpuward.dev/v1"},
+                      {"kind", "Gadget"},
+                      {"metadata", {{"name", name}, {"resourceVersion", version}}},
+                      {"spec", spec},
+                      {"status", {{"phase", phase}}}});
+  }
   Json read(const std::string& name) {
     const auto object = api().get_custom(gadget_type(), name);
-    return object ? parse_json(object->json).value() : Json();
+    return object ? *object->json : Json();
   }
 };
 GPUWARD_CONTRACT(CustomContract);
@@ -30,7 +38,7 @@ TEST_P(CustomContract, IsCreatedAndRead) {
   const auto object = api().get_custom(gadget_type(), own_name());
   ASSERT_TRUE(object);
   EXPECT_EQ(object->meta.uid, created->meta.uid);
-  EXPECT_EQ(parse_json(object->json).value()["spec"]["severity"], "reset");
+  EXPECT_EQ(object->json->at("spec").at("severity"), "reset");
 }
 
 TEST_P(CustomContract, OfOneNameIsCreatedOnce) {
@@ -58,15 +66,16 @@ TEST_P(CustomContract, AreListedByLabelInPages) {
   EXPECT_EQ(objects->size(), 5U);
 }
 
-TEST_P(CustomContract, TheStatusAndTheRestArePatchedApart) {
+TEST_P(CustomContract, TheStatusAndTheRestAreWrittenApart) {
   ASSERT_TRUE(create(own_name()));
   const auto main = api().patch_custom(gadget_type(), own_name(),
                                        R"({"spec":{"count":2},"status":{"phase":"forged"}})");
   ASSERT_TRUE(main) << main.error().message;
   EXPECT_EQ(read(own_name())["spec"]["count"], 2);
   EXPECT_FALSE(read(own_name()).contains("status"));
-  const auto status = api().patch_custom_status(
-      gadget_type(), own_name(), R"({"spec":{"count":9},"status":{"phase":"Open"}})");
+  const auto status = api().update_custom_status(
+      gadget_type(), own_name(),
+      status_body(own_name(), main->meta.resource_version, "Open", {{"count", 9}}));
   ASSERT_TRUE(status) << status.error().message;
   EXPECT_EQ(read(own_name())["spec"]["count"], 2);
   EXPECT_EQ(read(own_name())["status"]["phase"], "Open");
@@ -102,15 +111,20 @@ TEST_P(CustomContract, DropsWhatTheSchemaDoesNotKnow) {
   EXPECT_FALSE(read(own_name())["spec"].contains("unknown"));
 }
 
-TEST_P(CustomContract, APatchOfAnOldVersionIsAConflict) {
+TEST_P(CustomContract, AStatusForAnOldVersionIsAConflict) {
   const auto seen = create(own_name());
   ASSERT_TRUE(seen);
-  const std::string guarded = R"({"metadata":{"resourceVersion":")" + seen->meta.resource_version +
-                              R"("},"status":{"phase":"mine"}})";
-  ASSERT_TRUE(
-      api().patch_custom_status(gadget_type(), own_name(), R"({"status":{"phase":"theirs"}})"));
-  EXPECT_EQ(api().patch_custom_status(gadget_type(), own_name(), guarded).error().kind,
-            ErrorKind::kConflict);
+  const std::string& version = seen->meta.resource_version;
+  const auto theirs = api().update_custom_status(gadget_type(), own_name(),
+                                                 status_body(own_name(), version, "theirs"));
+  ASSERT_TRUE(theirs) << theirs.error().message;
+  EXPECT_NE(theirs->resource_version, version);
+  EXPECT_EQ(
+      api()
+          .update_custom_status(gadget_type(), own_name(), status_body(own_name(), version, "mine"))
+          .error()
+          .kind,
+      ErrorKind::kConflict);
   EXPECT_EQ(read(own_name())["status"]["phase"], "theirs");
 }
 

@@ -58,10 +58,9 @@ class Watcher {
   void take(const WatchEvent& event) {
     const std::lock_guard lock(mutex_);
     if (event.type == Type::kBookmark) return;
-    const auto object = kube::parse_custom(event.json);
+    const auto meta = kube::read_meta(*event.object);
     const char* const types[] = {"ADDED ", "MODIFIED ", "DELETED "};
-    seen_.push_back(types[static_cast<std::size_t>(event.type)] +
-                    (object ? object->meta.name : "?"));
+    seen_.push_back(types[static_cast<std::size_t>(event.type)] + (meta ? meta->name : "?"));
   }
   std::mutex mutex_;
   std::vector<std::string> seen_;
@@ -70,11 +69,11 @@ class Watcher {
 };
 
 TEST_P(WatchContract, TellsWhatHappenedSinceAVersionInOrder) {
-  const auto listing = api().list(kGadgets);
-  ASSERT_TRUE(listing) << listing.error().message;
+  const auto version = api().visit(kGadgets, {}, {});
+  ASSERT_TRUE(version) << version.error().message;
   create(own_name());
   patch(own_name());
-  Watcher watcher(api(), listing->resource_version);
+  Watcher watcher(api(), *version);
   remove(own_name());
   ASSERT_TRUE(wait_until([&] { return watcher.seen().size() >= 3; }, seconds(20), "three events"));
   EXPECT_THAT(watcher.seen(),
@@ -83,9 +82,9 @@ TEST_P(WatchContract, TellsWhatHappenedSinceAVersionInOrder) {
 }
 
 TEST_P(WatchContract, EndsSoonAfterAStop) {
-  const auto listing = api().list(kGadgets);
-  ASSERT_TRUE(listing);
-  Watcher watcher(api(), listing->resource_version);
+  const auto version = api().visit(kGadgets, {}, {});
+  ASSERT_TRUE(version);
+  Watcher watcher(api(), *version);
   create(own_name());
   ASSERT_TRUE(wait_until([&] { return !watcher.seen().empty(); }, seconds(20), "an event"));
   watcher.stop();
@@ -116,9 +115,7 @@ TEST_P(WatchContract, AnInformerFollowsACollection) {
     return std::find(seen.begin(), seen.end(), what) != seen.end();
   };
   kube::InformerHandlers handlers;
-  handlers.on_upsert = [&](const std::string& json) {
-    note("+" + kube::parse_custom(json)->meta.name);
-  };
+  handlers.on_upsert = [&](const Json& object) { note("+" + kube::read_meta(object)->name); };
   handlers.on_delete = [&](const std::string& name) { note("-" + name); };
   handlers.on_synced = [&] { note("synced"); };
   SystemClock clock;

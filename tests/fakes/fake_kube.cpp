@@ -72,9 +72,9 @@ Outcome<Json> delete_options_of(const http::Request& request, const http::Query&
   return options;
 }
 
-http::Response written(const Outcome<Written>& outcome) {
+http::Response written(const Outcome<Written>& outcome, const http::Request& request) {
   if (!outcome) return failure_response(outcome.error());
-  return json_response(outcome->code, *outcome->object);
+  return written_response(outcome->code, *outcome->object, request);
 }
 
 }  // namespace
@@ -206,13 +206,13 @@ http::Response FakeKube::serve_write(const Target& target, const std::string& ve
     return evicted ? json_response(201, *evicted) : failure_response(evicted.error());
   }
   if (verb == "create" && target.name.empty()) {
-    return written(create_object(world_, target, *std::move(body), persist));
+    return written(create_object(world_, target, *std::move(body), persist), request);
   }
   if (verb == "update" && !target.name.empty()) {
-    return written(replace_object(world_, target, *std::move(body), persist));
+    return written(replace_object(world_, target, *std::move(body), persist), request);
   }
   if (verb == "patch" && !target.name.empty()) {
-    return written(patch_object(world_, target, media_type_of(request), *body, persist));
+    return written(patch_object(world_, target, media_type_of(request), *body, persist), request);
   }
   return failure_response(method_not_allowed().error());
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "remediator/safety/ledger_text.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/remediation_json.h"
 
@@ -71,14 +72,15 @@ void bend_switch(const Stage& stage, Json& config_map) {
 }
 
 void bend_ledger(const Stage& stage, Json& config_map) {
-  Json& text = config_map["data"]["ledger.json"];
-  Json ledger = *parse_json(text.get<std::string>());
-  if (stage.is_off(Sabotage::kSlots)) ledger["slots"] = Json::array();
-  if (stage.is_off(Sabotage::kWindows)) ledger["starts"] = Json::array();
-  if (stage.is_off(Sabotage::kArrivals)) ledger["arrivals"] = Json::array();
-  if (stage.is_off(Sabotage::kAttempts)) ledger["attempts"] = Json::array();
-  if (stage.is_off(Sabotage::kBreaker)) ledger["breaker"]["open"] = false;
-  text = dump_json(ledger);
+  if (!config_map.contains("data")) return;
+  Json& text = config_map["data"]["ledger"];
+  Ledger ledger = *decode_ledger(text.get<std::string>());
+  if (stage.is_off(Sabotage::kSlots)) ledger.slots.clear();
+  if (stage.is_off(Sabotage::kWindows)) ledger.starts.clear();
+  if (stage.is_off(Sabotage::kArrivals)) ledger.arrivals.clear();
+  if (stage.is_off(Sabotage::kAttempts)) ledger.attempts.clear();
+  if (stage.is_off(Sabotage::kBreaker)) ledger.breaker.open = false;
+  text = *encode_ledger(ledger);
 }
 
 void bend_remediation(const Stage& stage, Json& remediation) {
@@ -193,7 +195,7 @@ http::ClientRequest bent_request(const Stage& stage, const Address& to,
 std::optional<http::ClientResponse> swallowed(Stage& stage, const Address& to,
                                               const http::ClientRequest& request) {
   if (request.method == "GET") return hidden(stage, to, request.url);
-  const bool is_status = to.resource == Resource::kStatus && request.method == "PATCH";
+  const bool is_status = to.resource == Resource::kStatus && request.method == "PUT";
   if (!is_status || !stage.is_off(Sabotage::kIntent)) return std::nullopt;
   const Json status = (*parse_json(request.body))["status"];
   for (const Json& step : status["steps"]) {

@@ -2,7 +2,7 @@
 
 #include "core/kube/parse.h"
 #include "remediator/safety/breaker.h"
-#include "remediator/safety/ledger_json.h"
+#include "remediator/safety/ledger_text.h"
 #include "remediator/workflow/remediation_json.h"
 #include "tests/fakes/remediation_definition.h"
 #include "tests/simulation/bend.h"
@@ -95,13 +95,13 @@ void Stage::turn_switch(bool stops) {
 
 void Stage::close_breaker() {
   const Ledger closed = *remediator::close_breaker(truth.ledger(), "alice", clock.wall());
-  patch(kConfigMaps + "/" + kLedgerName, {{"data", {{"ledger.json", *encode_ledger(closed)}}}});
+  patch(kConfigMaps + "/" + kLedgerName, {{"data", {{"ledger", *encode_ledger(closed)}}}});
   truth.put_ledger(closed, Writer::kOthers, ++tick);
 }
 
 void Stage::forget_ledger() {
   if (!kube.has(kConfigMaps + "/" + kLedgerName)) return;
-  patch(kConfigMaps + "/" + kLedgerName, {{"data", {{"ledger.json", *encode_ledger({})}}}});
+  patch(kConfigMaps + "/" + kLedgerName, {{"data", {{"ledger", *encode_ledger({})}}}});
 }
 
 void Stage::annotate_remediation(const std::string& name, const Json& annotations) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/kube/parse.h"
-#include "remediator/safety/ledger_json.h"
+#include "remediator/safety/ledger_text.h"
 #include "remediator/workflow/remediation_json.h"
 
 namespace gpuward::remediator::simulation {
@@ -14,6 +14,11 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 bool is_write(const http::ClientRequest& request) { return request.method != "GET"; }
+
+std::string name_in(const std::string& body) {
+  const auto object = parse_json(body);
+  return object ? string_at(member_at(*object, "metadata"), "name") : std::string();
+}
 
 }  // namespace
 
@@ -115,10 +120,10 @@ void Wire::hear(const Address& to, const http::ClientRequest& request, const std
   } else if (to.resource == Resource::kLease) {
     if (is_write(request)) hear_lease(body);
   } else if (to.resource == Resource::kLedger) {
-    if (is_write(request)) return hear_ledger(body);
+    if (is_write(request)) return hear_ledger(request.body);
     stage_.ledger_told[stage_.looks.back()->who] = stage_.tick;
   } else if (to.resource < Resource::kSwitch && is_write(request)) {
-    hear_remediation(body);
+    hear_remediation(to.name.empty() ? name_in(request.body) : to.name);
   }
   if (to.resource == Resource::kRemediation || to.resource == Resource::kStatus) hear_version(to);
 }
@@ -138,7 +143,7 @@ void Wire::hear_lease(const std::string& body) {
 
 void Wire::hear_ledger(const std::string& body) {
   const Json config_map = *parse_json(body);
-  Ledger ledger = *decode_ledger(string_at(config_map["data"], "ledger.json"));
+  Ledger ledger = *decode_ledger(string_at(config_map["data"], "ledger"));
   invariants_.ledger().on_ledger_written(ledger);
   stage_.truth.put_ledger(std::move(ledger), Writer::kRemediator, stage_.tick);
 }
@@ -153,8 +158,11 @@ void Wire::hear_node(const std::string& body) {
   stage_.truth.put_node(*node, Writer::kRemediator, stage_.tick);
 }
 
-void Wire::hear_remediation(const std::string& body) {
-  auto remediation = parse_remediation(body);
+// As it stands now: an answer may have its metadata alone.
+void Wire::hear_remediation(const std::string& name) {
+  const std::string path = remediation_collection() + "/" + name;
+  auto remediation = stage_.kube.has(path) ? read_remediation(stage_.kube.get(path))
+                                           : fail(ErrorKind::kNotFound, name);
   if (!remediation) return;
   const Remediation* const before = stage_.truth.remediation(remediation->name);
   if (before != nullptr && before->resource_version == remediation->resource_version) return;

@@ -40,7 +40,7 @@ class Wire final : public http::Client {
   void hear_ledger(const std::string& body);
   void hear_version(const Address& to);
   void hear_node(const std::string& body);
-  void hear_remediation(const std::string& body);
+  void hear_remediation(const std::string& name);
 
   Stage& stage_;
   Invariants& invariants_;

@@ -44,6 +44,17 @@ bool wants_table(const http::Request& request) {
   return request.header("Accept").find("as=Table") != std::string_view::npos;
 }
 
+bool wants_metadata_alone(const http::Request& request) {
+  return request.header("Accept").find("as=PartialObjectMetadata") != std::string_view::npos;
+}
+
+http::Response written_response(int status, const Json& object, const http::Request& request) {
+  if (!wants_metadata_alone(request)) return json_response(status, object);
+  return json_response(status, {{"apiVersion", "meta.k8s.io/v1"},
+                                {"kind", "PartialObjectMetadata"},
+                                {"metadata", member_at(object, "metadata")}});
+}
+
 http::Response json_response(int status, const Json& body) {
   http::Response response = http::Response::json(status, dump_json(body));
   response.content_type = "application/json";

@@ -21,9 +21,14 @@ class ConnectionCut : public std::runtime_error {
 // kubectl asks for Tables in its Accept header.
 [[nodiscard]] bool wants_table(const http::Request& request);
 
+// Some clients ask there for the metadata of what they read or write, and no more.
+[[nodiscard]] bool wants_metadata_alone(const http::Request& request);
+
 [[nodiscard]] http::Response json_response(int status, const Json& body);
 // A Status; with Retry-After where its details say so.
 [[nodiscard]] http::Response failure_response(const Failure& failure);
+[[nodiscard]] http::Response written_response(int status, const Json& object,
+                                              const http::Request& request);
 [[nodiscard]] http::Response object_response(const Resource& resource, const Json& object,
                                              const http::Request& request, Clock::Wall now);
 [[nodiscard]] http::Response list_response(const Resource& resource, const Json& list,

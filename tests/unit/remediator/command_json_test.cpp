@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include "core/runtime/json.h"
+
 namespace gpuward::remediator {
 namespace {
 
 TEST(CommandJson, LeavesOutTheBookkeepingOfFieldsAndWhatIsNoObject) {
   std::vector<kube::CustomObject> objects(2);
-  objects[0].json = R"({"metadata": {"name": "a", "managedFields": [{"manager": "x"}]}})";
-  objects[1].json = "[]";
+  objects[0].json = std::make_shared<const Json>(
+      Json{{"metadata", {{"name", "a"}, {"managedFields", Json::array({"x"})}}}});
+  objects[1].json = std::make_shared<const Json>(Json::array());
 
   EXPECT_EQ(remediations_json(objects),
             R"({"apiVersion":"gpuward.dev/v1alpha1","items":[{"metadata":{"name":"a"}}],)"

@@ -152,8 +152,10 @@ TEST_F(HumanCommands, ShowTheBreakerToPrograms) {
   EXPECT_EQ(*say(Command::kShowBreaker, {}, {}, OutputFormat::kJson),
             R"({"by":"","open":false,"since":null,"why":""})"
             "\n");
-  ASSERT_TRUE(store.change(
-      [&](const Ledger& ledger) { return open_breaker(ledger, "9 nodes", clock_.wall()); }));
+  ASSERT_TRUE(store.change([&](Ledger& ledger) -> Status {
+    ledger = open_breaker(ledger, "9 nodes", clock_.wall());
+    return {};
+  }));
 
   EXPECT_EQ(
       *say(Command::kShowBreaker, {}, {}, OutputFormat::kYaml),

@@ -10,6 +10,7 @@
 #include "core/model/severity.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/files.h"
+#include "remediator/safety/ledger_text.h"
 #include "tests/fakes/kube_objects.h"
 #include "tests/places.inc"
 #include "tests/support/http_get.h"
@@ -266,8 +267,8 @@ std::vector<Json> RemediationStage::calls() const {
 
 std::size_t RemediationStage::slots_held() {
   if (!hands_.has(kLedgerMap)) return 0;
-  const auto ledger = parse_json(string_at(hands_.get(kLedgerMap)["data"], "ledger.json"));
-  return ledger ? member_at(*ledger, "slots").size() : 0;
+  const auto ledger = decode_ledger(string_at(hands_.get(kLedgerMap)["data"], "ledger"));
+  return ledger ? ledger->slots.size() : 0;
 }
 
 std::string RemediationStage::lost_foreign_state() {

@@ -14,13 +14,13 @@ ConfigMap stored_map() {
   map.meta.name = "gpuward-ledger";
   map.meta.ns = "sys";
   map.meta.resource_version = "5";
-  map.data = {{"ledger.json", "{}"}};
+  map.data = {{"ledger", "{}"}};
   return map;
 }
 
 constexpr const char* kMapAnswer =
     R"({"metadata":{"name":"gpuward-ledger","namespace":"sys","uid":"u1","resourceVersion":"6"},
-    "data":{"ledger.json":"{}","odd":7}})";
+    "data":{"ledger":"{}","odd":7}})";
 
 TEST_F(ConfigMapsTest, AreReadPastTheCacheOfTheServer) {
   client.then(answer(200, kMapAnswer));
@@ -29,15 +29,21 @@ TEST_F(ConfigMapsTest, AreReadPastTheCacheOfTheServer) {
   EXPECT_EQ(url(0), "https://api:6443/api/v1/namespaces/sys/configmaps/gpuward-ledger");
   EXPECT_THAT(url(0), Not(HasSubstr("resourceVersion")));
   EXPECT_EQ(map->meta.resource_version, "6");
-  EXPECT_THAT(map->data, ElementsAre(Pair("ledger.json", "{}")));
+  EXPECT_THAT(map->data, ElementsAre(Pair("ledger", "{}")));
 }
 
 TEST_F(ConfigMapsTest, AreReplacedUnderTheirVersion) {
-  client.then(answer(200, kMapAnswer));
-  ASSERT_TRUE(api.update_config_map(stored_map()));
+  client.then(answer(200, R"({"kind":"PartialObjectMetadata","metadata":{"name":"gpuward-ledger",
+                               "namespace":"sys","uid":"u1","resourceVersion":"6"}})"));
+  const auto written = api.update_config_map(stored_map());
+  ASSERT_TRUE(written);
+  EXPECT_EQ(written->meta.resource_version, "6");
+  EXPECT_EQ(written->data, stored_map().data);
   EXPECT_EQ(client.requests[0].method, "PUT");
+  EXPECT_THAT(client.requests[0].headers,
+              Contains(Pair("Accept", HasSubstr("as=PartialObjectMetadata"))));
   EXPECT_EQ(sent(0)["metadata"]["resourceVersion"], "5");
-  EXPECT_EQ(sent(0)["data"]["ledger.json"], "{}");
+  EXPECT_EQ(sent(0)["data"]["ledger"], "{}");
 }
 
 TEST_F(ConfigMapsTest, AreNeverReplacedWithoutAVersion) {

@@ -181,7 +181,7 @@ class InformerFaultsTest : public FaultsTest {
   void follow() {
     informer_ = std::jthread([this](const std::stop_token& stop) {
       InformerHandlers handlers;
-      handlers.on_upsert = [this](const std::string& json) { note(parse_node(json)->meta.name); };
+      handlers.on_upsert = [this](const Json& object) { note(read_node(object)->meta.name); };
       handlers.on_synced = [this] { note("synced"); };
       run_informer(api, clock, "/api/v1/nodes", handlers, {}, stop);
     });

@@ -12,10 +12,9 @@ class InformerTest : public ApiTest {
  protected:
   void run() {
     InformerHandlers handlers;
-    handlers.on_upsert = [&](const std::string& json) {
-      const auto object = parse_json(json);
-      seen.push_back("+" + string_at(member_at(*object, "metadata"), "name") + "@" +
-                     string_at(member_at(*object, "metadata"), "resourceVersion"));
+    handlers.on_upsert = [&](const Json& object) {
+      seen.push_back("+" + string_at(member_at(object, "metadata"), "name") + "@" +
+                     string_at(member_at(object, "metadata"), "resourceVersion"));
     };
     handlers.on_delete = [&](const std::string& name) { seen.push_back("-" + name); };
     handlers.on_synced = [&] { seen.emplace_back("synced"); };

@@ -75,10 +75,10 @@ TEST_F(NodesTest, ReadsListsPageByPage) {
   ASSERT_TRUE(nodes);
   EXPECT_EQ(nodes->size(), 2U);
   EXPECT_EQ(url(0),
-            "https://api:6443/api/v1/nodes?labelSelector=pool%20in%20%28a%2Cb%29&limit=500");
+            "https://api:6443/api/v1/nodes?labelSelector=pool%20in%20%28a%2Cb%29&limit=100");
   EXPECT_EQ(url(1),
             "https://api:6443/api/v1/"
-            "nodes?labelSelector=pool%20in%20%28a%2Cb%29&limit=500&continue=t%2F1");
+            "nodes?labelSelector=pool%20in%20%28a%2Cb%29&limit=100&continue=t%2F1");
 }
 
 TEST_F(NodesTest, AnExpiredPageTokenStartsTheListAgainInOnePiece) {
@@ -95,9 +95,29 @@ TEST_F(NodesTest, AnExpiredPageTokenStartsTheListAgainInOnePiece) {
   EXPECT_EQ(url(2), "https://api:6443/api/v1/nodes");
 }
 
+TEST_F(NodesTest, AreVisitedPageByPageAndAnewWhereTheListHasExpired) {
+  client.then(
+      answer(200, R"({"metadata":{"continue":"t"},"items":[{"metadata":{"name":"old"}}]})"));
+  client.then(failure(410, "Expired"));
+  client.then(answer(
+      200,
+      R"({"metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"n1"}},{"metadata":{"name":"n2"}}]})"));
+  std::string seen;
+  const auto version = api.visit("/api/v1/nodes", "gpu=yes",
+                                 {.on_restart = [&] { seen += "restart "; },
+                                  .on_object =
+                                      [&](const Json& object) {
+                                        seen +=
+                                            string_at(member_at(object, "metadata"), "name") + " ";
+                                      }});
+  EXPECT_EQ(version, "9");
+  EXPECT_EQ(seen, "old restart n1 n2 ");
+  EXPECT_EQ(url(0), "https://api:6443/api/v1/nodes?labelSelector=gpu%3Dyes&limit=100");
+}
+
 TEST_F(NodesTest, AnEmptyListMayHaveNoItemsAtAll) {
   client.then(answer(200, R"({"metadata":{"resourceVersion":"9"},"items":null})"));
-  EXPECT_EQ(api.list("/api/v1/nodes")->resource_version, "9");
+  EXPECT_EQ(api.visit("/api/v1/nodes", {}, {}), "9");
 }
 
 TEST_F(NodesTest, ChangesANodeByOneMergePatch) {

@@ -12,7 +12,7 @@ TEST_F(PodsTest, ListsThePodsOfOneNode) {
       "spec":{"nodeName":"n1"},"status":{"phase":"Running"}}]})"));
   const auto pods = api.list_pods_on("n1");
   ASSERT_TRUE(pods);
-  EXPECT_EQ(url(0), "https://api:6443/api/v1/pods?fieldSelector=spec.nodeName%3Dn1&limit=500");
+  EXPECT_EQ(url(0), "https://api:6443/api/v1/pods?fieldSelector=spec.nodeName%3Dn1&limit=100");
   ASSERT_EQ(pods->size(), 1U);
   EXPECT_EQ(pods->front().meta.ns, "ns");
   EXPECT_EQ(pods->front().phase, "Running");

@@ -41,7 +41,7 @@ TEST_F(WatchTest, HandsOutEventsInOrderHoweverTheBytesFall) {
   EXPECT_EQ(events[2].type, Type::kDeleted);
   EXPECT_EQ(events[3].type, Type::kBookmark);
   EXPECT_EQ(events[3].resource_version, "20");
-  EXPECT_EQ(events[0].json, R"({"metadata":{"name":"n1","resourceVersion":"8"}})");
+  EXPECT_EQ(dump_json(*events[0].object), R"({"metadata":{"name":"n1","resourceVersion":"8"}})");
 }
 
 TEST_F(WatchTest, AnErrorEventInsideA200IsAnError) {

@@ -12,6 +12,13 @@ TEST(Hex, HasTwoDigitsForEachByte) {
   EXPECT_EQ(to_hex(std::string_view("\0\x0f\xa5\xff", 4)), "000fa5ff");
 }
 
+TEST(Hex, IsReadBackInBothCases) {
+  EXPECT_EQ(from_hex("000fA5ff"), std::string("\0\x0f\xa5\xff", 4));
+  EXPECT_EQ(from_hex(""), "");
+  for (const std::string_view text : {"0", "0g", " 0", "0x", "-1", "00 "})
+    EXPECT_EQ(from_hex(text), std::nullopt) << text;
+}
+
 TEST(RandomHex, HasSoManyDigitsAndNeverTheSame) {
   std::set<std::string> seen;
   for (int i = 0; i < 100; ++i) {

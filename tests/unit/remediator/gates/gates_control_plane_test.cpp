@@ -121,7 +121,7 @@ TEST_F(GatesOnControlPlane, TheLedgerMayBeMadeReadAndReplaced) {
   ASSERT_TRUE(made) << made.error().message;
   auto read = api_->get_config_map(kNamespace, kLedger);
   ASSERT_TRUE(read) << read.error().message;
-  read->data["ledger.json"] = "{}";
+  read->data["ledger"] = "{}";
   const auto replaced = api_->update_config_map(*read);
   EXPECT_TRUE(replaced) << replaced.error().message;
 }

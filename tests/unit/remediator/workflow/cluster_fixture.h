@@ -208,7 +208,7 @@ class ClusterTest : public ::testing::Test {
     std::set<std::string> names;
     const Json nodes = kube_.get("/api/v1/nodes");
     for (const Json& item : nodes.at("items")) {
-      auto node = *kube::parse_node(item.dump());
+      auto node = *kube::read_node(item);
       names.insert(node.meta.name);
       auto census = fleet_node(node, place_keys(policy_.get()->budgets));
       replica.view.put_node(std::move(node), std::move(census));
@@ -219,7 +219,7 @@ class ClusterTest : public ::testing::Test {
     replica.nodes_seen = std::move(names);
     const Json remediations = kube_.get(remediation_collection());
     for (const Json& item : remediations.at("items"))
-      replica.view.put_remediation(*parse_remediation(item.dump()));
+      replica.view.put_remediation(*read_remediation(item));
   }
 
   void add_node(const std::string& name) {

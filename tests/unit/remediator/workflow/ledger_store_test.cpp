@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "remediator/safety/ledger_json.h"
+#include "remediator/safety/ledger_text.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_kube.h"
 #include "tests/fakes/in_process_client.h"
@@ -53,12 +53,19 @@ class LedgerStoreTest : public ::testing::Test {
   }
   // Takes a slot as the workflow does: asked and taken in one change.
   LedgerStore::Change taking(int n, Harm harm = Harm::kDisrupt) {
-    return [this, n, harm](const Ledger& ledger) -> Result<Ledger> {
+    return [this, n, harm](Ledger& ledger) -> Status {
       const SlotRequest request = request_for(n, harm);
       const WallTime now = clock_.wall();
       if (auto refused = refuse_slot(ledger, fleet_, {}, request, now))
         return fail(ErrorKind::kBlocked, refused->message);
-      return with_slot(ledger, slot_for(ledger, fleet_, request, now));
+      ledger = with_slot(ledger, slot_for(ledger, fleet_, request, now));
+      return {};
+    };
+  }
+  static LedgerStore::Change giving_back(int n) {
+    return [n](Ledger& ledger) -> Status {
+      ledger = without_slot(ledger, remediation_of(n));
+      return {};
     };
   }
   [[nodiscard]] std::size_t writes() const { return kube_.requests("PUT", kLedger).size(); }
@@ -81,8 +88,7 @@ TEST_F(LedgerStoreTest, KeepsTheWindowsOverARestart) {
   fleet_ = fleet_of(100);
   for (int n = 0; n < 2; ++n) {
     ASSERT_TRUE(mine_.store.change(taking(n, Harm::kTerminate)));
-    ASSERT_TRUE(mine_.store.change(
-        [n](const Ledger& ledger) { return without_slot(ledger, remediation_of(n)); }));
+    ASSERT_TRUE(mine_.store.change(giving_back(n)));
   }
   LedgerUser restarted(kube_, clock_);
   const auto third = restarted.store.change(taking(2, Harm::kTerminate));
@@ -93,7 +99,7 @@ TEST_F(LedgerStoreTest, KeepsTheWindowsOverARestart) {
 // The other one is quicker, each time that we have read and not yet written.
 TEST_F(LedgerStoreTest, GivesTheLastSlotToOneOfTwoThatRace) {
   bool is_raced = false;
-  const auto lost = mine_.store.change([&](const Ledger& ledger) {
+  const auto lost = mine_.store.change([&](Ledger& ledger) {
     if (!std::exchange(is_raced, true)) {
       EXPECT_TRUE(yours_.store.change(taking(1)));
     }
@@ -114,7 +120,7 @@ TEST(LedgerStoreFirst, IsNoLossWhereNoLedgerWasEverSeen) {
   LedgerUser user(kube, clock);
   int made = 0;
   LedgerStore store(user.api, {.ns = "default", .on_made = [&] { ++made; }}, clock);
-  const auto same = [](const Ledger& ledger) -> Result<Ledger> { return ledger; };
+  const auto same = [](Ledger&) { return Status(); };
   EXPECT_EQ(store.change(same).error().kind, ErrorKind::kConflict);
 
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(store.begin([] { return Ledger(); }));
@@ -127,7 +133,7 @@ TEST(LedgerStoreFirst, IsNoLossWhereNoLedgerWasEverSeen) {
 
 TEST_F(LedgerStoreTest, GivesUpAfterTenConflicts) {
   int tries = 0;
-  const auto status = mine_.store.change([&](const Ledger& ledger) {
+  const auto status = mine_.store.change([&](Ledger& ledger) {
     kube_.patch(kLedger, {{"metadata", {{"labels", {{"try", std::to_string(++tries)}}}}}});
     return taking(0)(ledger);
   });
@@ -140,7 +146,7 @@ TEST_F(LedgerStoreTest, StopsBetweenConflictsWhenItIsTold) {
   std::stop_source stop;
   int tries = 0;
   const auto status = mine_.store.change(
-      [&](const Ledger& ledger) {
+      [&](Ledger& ledger) {
         kube_.patch(kLedger, {{"metadata", {{"labels", {{"try", std::to_string(++tries)}}}}}});
         stop.request_stop();
         return taking(0)(ledger);
@@ -159,9 +165,9 @@ TEST_F(LedgerStoreTest, TakesASlotOnceAlthoughTheAnswerWasLost) {
 }
 
 TEST_F(LedgerStoreTest, WritesNothingWhereNothingChanges) {
-  ASSERT_TRUE(mine_.store.change([](const Ledger& ledger) { return ledger; }));
-  EXPECT_FALSE(mine_.store.change(
-      [](const Ledger&) -> Result<Ledger> { return fail(ErrorKind::kBlocked, "no"); }));
+  ASSERT_TRUE(mine_.store.change([](Ledger&) { return Status(); }));
+  EXPECT_FALSE(
+      mine_.store.change([](Ledger&) -> Status { return fail(ErrorKind::kBlocked, "no"); }));
   EXPECT_EQ(writes(), 0U);
 }
 
@@ -181,16 +187,14 @@ TEST_F(LedgerStoreTest, DoesNotReadAgainWhatItHasJustWritten) {
 
 TEST_F(LedgerStoreTest, GrantsNothingOnWhatItWroteBeforeSomebodyElse) {
   ASSERT_TRUE(mine_.store.change(taking(0)));
-  ASSERT_TRUE(mine_.store.change(
-      [](const Ledger& ledger) { return without_slot(ledger, remediation_of(0)); }));
+  ASSERT_TRUE(mine_.store.change(giving_back(0)));
   ASSERT_TRUE(yours_.store.change(taking(1)));
   EXPECT_EQ(mine_.store.change(taking(2)).error().kind, ErrorKind::kBlocked);
 }
 
 TEST_F(LedgerStoreTest, RefusesNothingOnWhatItWroteBeforeSomebodyElse) {
   ASSERT_TRUE(mine_.store.change(taking(0)));
-  ASSERT_TRUE(yours_.store.change(
-      [](const Ledger& ledger) { return without_slot(ledger, remediation_of(0)); }));
+  ASSERT_TRUE(yours_.store.change(giving_back(0)));
   EXPECT_TRUE(mine_.store.change(taking(1)));
 }
 
@@ -202,12 +206,12 @@ TEST_F(LedgerStoreTest, MakesNoLedgerOfWhatItWroteBeforeItWasGone) {
 }
 
 TEST_F(LedgerStoreTest, GivesNoSlotWhereTheLedgerCannotBeRead) {
-  for (const char* text : {"", "{}", R"({"version":2})"}) {
-    kube_.patch(kLedger, {{"data", {{"ledger.json", text}}}});
+  for (const char* text : {"", "{}", "gpuward-ledger 1\n", "gpuward-ledger 2\n"}) {
+    kube_.patch(kLedger, {{"data", {{"ledger", text}}}});
     bool is_asked = false;
-    const auto status = mine_.store.change([&](const Ledger& ledger) {
+    const auto status = mine_.store.change([&](Ledger&) {
       is_asked = true;
-      return ledger;
+      return Status();
     });
     ASSERT_FALSE(status) << text;
     EXPECT_EQ(status.error().kind, ErrorKind::kInvalid) << text;
@@ -268,8 +272,8 @@ TEST_F(LedgerStoreTest, SaysWhatItMayNotDo) {
 }
 
 TEST_F(LedgerStoreTest, OutlivesAChangeThatThrows) {
-  const auto status = mine_.store.change(
-      [](const Ledger&) -> Result<Ledger> { throw std::runtime_error("broken"); });
+  const auto status =
+      mine_.store.change([](Ledger&) -> Status { throw std::runtime_error("broken"); });
   EXPECT_EQ(status.error().kind, ErrorKind::kInternal);
   EXPECT_TRUE(mine_.store.change(taking(0)));
 }
@@ -292,7 +296,7 @@ TEST_F(LedgerStoreTest, GivesTheLastSlotToOneOfManyThreads) {
 TEST_F(LedgerStoreTest, PutsWhatWaitsIntoOneWrite) {
   fleet_ = fleet_of(1000);
   std::vector<std::jthread> threads;
-  const auto status = mine_.store.change([&](const Ledger& ledger) {
+  const auto status = mine_.store.change([&](Ledger& ledger) {
     for (int n = 1; threads.size() < 8; ++n)
       threads.emplace_back([this, n] { EXPECT_TRUE(mine_.store.change(taking(n))); });
     while (mine_.store.waiting() < 8) std::this_thread::yield();

@@ -50,7 +50,7 @@ TEST_F(MilestonesTest, AreNotToldAgainByAnotherProcessOrAWorseAlert) {
 
 TEST_F(MilestonesTest, AreNotToldBeforeTheyAreInTheApiServer) {
   ASSERT_TRUE(take({order()}));
-  kube_.add_fault({.kind = fakes::FaultKind::kConflict, .method = "PATCH", .path = ".*/status"});
+  kube_.add_fault({.kind = fakes::FaultKind::kConflict, .method = "PUT", .path = ".*/status"});
   EXPECT_FALSE(reconcile(1));
 
   EXPECT_THAT(told(), IsEmpty());

@@ -144,7 +144,7 @@ TEST_F(NoticesTest, HoldUpNothingWhileTheyWait) {
 TEST_F(NoticesTest, AreToldUnderTheSameIdWhereTheAnswerToTheWriteWasLost) {
   quarantine();
   uncordon();
-  kube_.add_fault({.kind = FaultKind::kDropAfter, .method = "PATCH", .path = kStatusPath});
+  kube_.add_fault({.kind = FaultKind::kDropAfter, .method = "PUT", .path = kStatusPath});
   ASSERT_FALSE(reconcile(1));
   ASSERT_THAT(remediation().status.notices, SizeIs(1));
   const std::string id = remediation().status.notices[0].id;

@@ -48,13 +48,14 @@ TEST_F(ReconcilerTest, ContractBTaintsAndCordonsInOnePatch) {
 TEST_F(ReconcilerTest, WritesTheIntentBeforeAndTheResultAfter) {
   quarantine();
 
-  std::vector<std::string> patches;
+  std::vector<std::string> writes;
   for (const auto& request : kube_.requests()) {
-    if (request.method == "PATCH") patches.push_back(request.path);
+    if (request.method == "PATCH" || request.path.ends_with("/status"))
+      writes.push_back(request.path);
   }
   const std::string status =
       "/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name + "/status";
-  EXPECT_THAT(patches, ElementsAre(status, kNode, status));
+  EXPECT_THAT(writes, ElementsAre(status, kNode, status));
   EXPECT_THAT(replica_->witness.moments, ElementsAre(AuditMoment::kDecided, AuditMoment::kDone));
 }
 
@@ -412,7 +413,7 @@ TEST_F(ReconcilerTest, RecordsAFailureThatWillNotGoAwayByItself) {
 
 TEST_F(ReconcilerTest, DoesNotDropANodeWhoseReadFails) {
   ASSERT_TRUE(take({order()}));
-  kube_.add_fault({.kind = FaultKind::kConflict, .method = "PATCH", .times = 1});
+  kube_.add_fault({.kind = FaultKind::kConflict, .method = "PUT", .times = 1});
   EXPECT_FALSE(reconcile(1));
   kube_.add_fault({.kind = FaultKind::kUnavailable, .method = "GET", .times = 2});
 

@@ -21,10 +21,11 @@ class TellingTest : public ClusterTest {
     expect_quarantined();
   }
   void uncordon() { kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", nullptr}}}}); }
-  // The status write that says so is done, its answer lost, and the process ends.
+  // It cannot be told, the status write is done, its answer lost, and the process ends.
   void lose_the_pause() {
     uncordon();
-    kube_.add_fault({.kind = FaultKind::kDropAfter, .method = "PATCH", .path = kAnyStatus});
+    replica_->announcer.telling = fail(ErrorKind::kUnavailable, "no Events today");
+    kube_.add_fault({.kind = FaultKind::kDropAfter, .method = "PUT", .path = kAnyStatus});
     ASSERT_FALSE(reconcile(1));
     ASSERT_EQ(remediation().status.phase, Phase::kPaused);
     ASSERT_THAT(replica_->announcer.told, IsEmpty());
@@ -69,8 +70,7 @@ TEST_F(TellingTest, IsRepeatedWhereItWentWrong) {
 
 TEST_F(TellingTest, IsRepeatedWhereItIsNotWrittenDown) {
   uncordon();
-  kube_.add_fault(
-      {.kind = FaultKind::kDropBefore, .method = "PATCH", .path = kAnyStatus, .skip = 1});
+  kube_.add_fault({.kind = FaultKind::kDropBefore, .method = "PUT", .path = kAnyStatus});
   EXPECT_FALSE(reconcile(1));
   ASSERT_THAT(replica_->announcer.told, SizeIs(1));
   restart();

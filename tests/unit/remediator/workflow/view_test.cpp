@@ -31,7 +31,7 @@ class ViewTest : public ClusterTest {
     return replica_->reconciler.reconcile("gpu-01");
   }
   std::size_t reads() { return kube_.requests("GET", "/").size(); }
-  std::size_t status_writes() { return kube_.requests("PATCH", remediation_collection()).size(); }
+  std::size_t status_writes() { return kube_.requests("PUT", remediation_collection()).size(); }
   void say_progress(const std::string& message) {
     steps_[Step::kDrain].progress = StepProgress{
         .result = StepResult::kRunning, .message = message, .facts = {}, .look_again = {}};
@@ -82,7 +82,7 @@ TEST_F(ViewTest, IsNotEnoughForAStepThatHarms) {
 }
 
 TEST_F(ViewTest, IsReadAnewAfterAFailure) {
-  kube_.add_fault({.kind = fakes::FaultKind::kConflict, .method = "PATCH", .times = 1});
+  kube_.add_fault({.kind = fakes::FaultKind::kConflict, .method = "PUT", .times = 1});
   EXPECT_FALSE(look());
   kube_.clear_requests();
 
