@@ -14,7 +14,7 @@ namespace gpuward::kube {
 struct ListQuery {
   std::string collection;
   std::string label_selector, field_selector;
-  int page_size = 500;  // 0: in one piece
+  int page_size = 100;  // 0: in one piece
   // Where set, any list that is no older is good enough: the server takes it out of its cache.
   std::string not_older_than = {};
   Repeat repeat = Repeat::kAlways;

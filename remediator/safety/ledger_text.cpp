@@ -26,9 +26,10 @@ bool is_plain(char c) {
 std::string escaped(std::string_view word) {
   if (word.empty()) return std::string(kNothing);
   if (word == kNothing) return "%2d";
+  const bool is_text = is_valid_utf8(word);  // the API server takes nothing else
   std::string text;
   for (const char c : word) {
-    if (is_plain(c)) {
+    if (is_plain(c) && (is_text || static_cast<unsigned char>(c) < 0x80)) {
       text += c;
     } else {
       text += "%" + to_hex({&c, 1});
@@ -292,6 +293,12 @@ Result<std::string> encode_ledger(const Ledger& ledger) {
   return text;
 }
 
-Result<Ledger> decode_ledger(std::string_view text) { return LedgerDecoder(text).run(); }
+Result<Ledger> decode_ledger(std::string_view text) {
+  auto ledger = LedgerDecoder(text).run();
+  // A blank too many or an escape that is none of ours: somebody else has written it.
+  if (ledger && encode_ledger(*ledger) != text)
+    return fail(ErrorKind::kInvalid, "the ledger cannot be read: it is not as it was written");
+  return ledger;
+}
 
 }  // namespace gpuward::remediator

@@ -28,8 +28,8 @@ inline constexpr std::size_t kMaxLedgerBytes = 1'000'000;
 // kTooLarge over kMaxLedgerBytes.
 [[nodiscard]] Result<std::string> encode_ledger(const Ledger& ledger);
 
-// kInvalid for what is no ledger, of another version, or has an entry that is not whole; says the
-// line.
+// kInvalid for what is no ledger, of another version, has an entry that is not whole (says the
+// line), or is not to the byte what encode_ledger makes of it.
 [[nodiscard]] Result<Ledger> decode_ledger(std::string_view text);
 
 }  // namespace gpuward::remediator

@@ -49,8 +49,12 @@ Result<LedgerStore::Stored> LedgerStore::load() {
   auto ledger = known_as(*map);
   if (!ledger) {
     auto decoded = decode_ledger(text);
-    if (!decoded)
-      return with_context("configmap " + place_.ns + "/" + place_.name, decoded.error());
+    if (!decoded) {
+      return with_context("configmap " + place_.ns + "/" + place_.name +
+                              " (delete it, and it is rebuilt from the Remediations, with the "
+                              "circuit breaker open)",
+                          decoded.error());
+    }
     ledger = std::make_shared<const Ledger>(*std::move(decoded));
   }
   Stored stored{*std::move(map), std::move(ledger)};

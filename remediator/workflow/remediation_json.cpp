@@ -1,6 +1,7 @@
 #include "remediator/workflow/remediation_json.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/kube/parse.h"
 #include "core/runtime/clock.h"
@@ -308,13 +309,15 @@ std::string release_patch(const Remediation& remediation) {
         {{"resourceVersion", remediation.resource_version}, {"finalizers", std::move(left)}}}});
 }
 
-std::string status_body(const Remediation& remediation) {
-  return dump_json(
-      {{"apiVersion", std::string(kApiVersion)},
-       {"kind", "Remediation"},
-       {"metadata",
-        {{"name", remediation.name}, {"resourceVersion", remediation.resource_version}}},
-       {"status", encode_status(remediation.status)}});
+StatusWrite status_write(const Remediation& remediation) {
+  const Json status = encode_status(remediation.status);
+  std::string body =
+      dump_json({{"apiVersion", std::string(kApiVersion)},
+                 {"kind", "Remediation"},
+                 {"metadata",
+                  {{"name", remediation.name}, {"resourceVersion", remediation.resource_version}}},
+                 {"status", status}});
+  return {.body = std::move(body), .kept = decode_status(status)};
 }
 
 }  // namespace gpuward::remediator

@@ -34,7 +34,11 @@ inline constexpr std::string_view kApprovedByAnnotation = "gpuward.dev/approved-
 // Merge-patches guarded by remediation.resource_version.
 [[nodiscard]] std::string evidence_patch(const Remediation& remediation);
 [[nodiscard]] std::string release_patch(const Remediation& remediation);  // without our finalizer
-// The body that replaces its status, under the same guard; the rest is left alone.
-[[nodiscard]] std::string status_body(const Remediation& remediation);
+// What replaces its status, under the same guard; the rest is left alone.
+struct StatusWrite {
+  std::string body;
+  RemediationStatus kept;  // as it is read back: times are cut to the millisecond
+};
+[[nodiscard]] StatusWrite status_write(const Remediation& remediation);
 
 }  // namespace gpuward::remediator

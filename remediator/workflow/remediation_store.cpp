@@ -63,12 +63,13 @@ Status RemediationStore::remove(const Remediation& remediation) {
   return api_.delete_custom(remediation_type(), remediation.name, remediation.uid);
 }
 
-// Nothing else of it can have changed under its version.
+// As it would be read back: nothing else of it can have changed under its version.
 Result<Remediation> RemediationStore::write_status(const Remediation& remediation) {
-  const auto meta =
-      api_.update_custom_status(remediation_type(), remediation.name, status_body(remediation));
+  StatusWrite write = status_write(remediation);
+  const auto meta = api_.update_custom_status(remediation_type(), remediation.name, write.body);
   if (!meta) return std::unexpected(meta.error());
   Remediation written = remediation;
+  written.status = std::move(write.kept);
   written.resource_version = meta->resource_version;
   return written;
 }

@@ -23,7 +23,7 @@ namespace gpuward::contract {
 // An Api with what it stands on.
 class Connection {
  public:
-  Connection(const Target& target, Role role, int page_size = 500)
+  Connection(const Target& target, Role role, int page_size = 100)
       : config_(target.config(role)),
         credentials_(kube::make_credentials(config_, clock_)),
         client_(kube::make_http_client(config_, *credentials_)),

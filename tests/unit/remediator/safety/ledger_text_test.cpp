@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/runtime/clock.h"
+#include "core/runtime/text.h"
 #include "tests/unit/remediator/safety/fleets.h"
 
 namespace gpuward::remediator {
@@ -163,6 +164,28 @@ TEST_F(LedgerLines, WithAWordThatIsNotRightAreNoLedger) {
     }
   }
   EXPECT_EQ(broken, 1 + 4 + 5 + 5 + 4 + 4 + 5 + 1);
+}
+
+// Read leniently, a rack without a name would be no rack, and its limit nobody's.
+TEST_F(LedgerLines, ThatAreWrittenOtherwiseAreNoLedger) {
+  const std::string text = joined(whole_);
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    changed.replace(changed.find(from), from.size(), to);
+    return changed;
+  };
+  for (const std::string& changed :
+       {with("rack=rack-0", "rack="), with("slot ", " slot "), with("slot ", "slot  "),
+        with("\nend", "\r\nend"), with("rack-0", "r%61ck-0"), with("place 0", "place 00")})
+    EXPECT_FALSE(decode_ledger(changed)) << changed;
+}
+
+TEST(LedgerText, KeepsBytesThatAreNoUtf8) {
+  Ledger ledger;
+  ledger.arrivals.push_back({"a\xffz", "\u20ac", kToday});
+  const std::string text = encode_ledger(ledger).value();
+  EXPECT_TRUE(is_valid_utf8(text));
+  EXPECT_EQ(decode_ledger(text).value(), ledger);
 }
 
 TEST(LedgerText, SaysTheLineThatItCannotRead) {

@@ -50,7 +50,7 @@ TEST(Conditions, AreWrittenWithPhaseAndMessageAsReason) {
   remediation.status = in_phase(Phase::kHeld, WallTime(minutes(1)));
   remediation.status.message = "the drain has failed";
 
-  const Json written = (*parse_json(status_body(remediation)))["status"]["conditions"];
+  const Json written = (*parse_json(status_write(remediation).body))["status"]["conditions"];
 
   ASSERT_EQ(written.size(), kAllConditions.size());
   EXPECT_EQ(written[1], (Json{{"type", "Held"},

@@ -69,7 +69,7 @@ Remediation full() {
 
 Remediation after_the_way_through_the_api_server(const Remediation& remediation) {
   Json object = *parse_json(create_body(remediation));
-  object["status"] = (*parse_json(status_body(remediation)))["status"];
+  object["status"] = (*parse_json(status_write(remediation).body))["status"];
   object["metadata"]["resourceVersion"] = "7";
   return *parse_remediation(dump_json(object));
 }
@@ -111,7 +111,7 @@ TEST(RemediationJson, HasTheWordsThatTheCrdAllows) {
 }
 
 TEST(RemediationJson, GuardsEveryPatchByTheVersionThatWasRead) {
-  for (const std::string& body : {evidence_patch(full()), status_body(full())}) {
+  for (const std::string& body : {evidence_patch(full()), status_write(full()).body}) {
     EXPECT_EQ((*parse_json(body))["metadata"]["resourceVersion"], "7");
   }
 }

@@ -56,6 +56,19 @@ TEST_F(TellingTest, IsDoneByTheNextProcessWhereTheAnswerWasLost) {
   EXPECT_EQ(remediation().status.told_phase, Phase::kPaused);
 }
 
+TEST_F(TellingTest, IsNotRepeatedWhereOnlyTheAnswerWasLostThatItIsWrittenDown) {
+  uncordon();
+  kube_.add_fault({.kind = FaultKind::kDropAfter, .method = "PUT", .path = kAnyStatus});
+  EXPECT_FALSE(reconcile(1));
+  ASSERT_THAT(replica_->announcer.told, SizeIs(1));
+  restart();
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_THAT(replica_->announcer.told, IsEmpty());
+  EXPECT_EQ(remediation().status.told_phase, Phase::kPaused);
+}
+
 TEST_F(TellingTest, IsRepeatedWhereItWentWrong) {
   uncordon();
   replica_->announcer.telling = fail(ErrorKind::kUnavailable, "no Events today");

@@ -114,6 +114,15 @@ TEST_F(ViewTest, OfAStepThatGoesOnIsWrittenWhenItSaysMoreThanWords) {
   EXPECT_EQ(remediation().status.message, "none left");
 }
 
+// A drain is known by when it began: read back to the millisecond, it must not be another one.
+TEST_F(ViewTest, KnowsTimesAsTheResourceKeepsThem) {
+  clock_.advance(std::chrono::nanoseconds(456'789));
+  ASSERT_TRUE(look());
+  const std::string name = remediation().name;
+
+  EXPECT_EQ(replica_->view.last_remediation(name)->status, remediation().status);
+}
+
 // An informer tells of the intent when the result has long been written.
 TEST_F(ViewTest, IsNotSetBackByWhatTheInformerTellsLate) {
   const Remediation opened = remediation();

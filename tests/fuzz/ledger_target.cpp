@@ -1,0 +1,19 @@
+// The budgets' ledger, as whoever may write its ConfigMap leaves it: it is refused, or it is just
+// what would be written of what was understood.
+#include <string>
+
+#include "remediator/safety/ledger_text.h"
+#include "tests/fuzz/target.h"
+
+namespace gpuward::fuzz {
+
+void check_input(std::string_view input) {
+  const auto ledger = remediator::decode_ledger(input);
+  if (!ledger) {
+    hold(ledger.error().message.size() < 500, "a refusal is short, whatever is refused");
+    return;
+  }
+  hold(remediator::encode_ledger(*ledger) == std::string(input), "nothing is passed over");
+}
+
+}  // namespace gpuward::fuzz
