@@ -224,19 +224,25 @@ Status Reconciler::count_arrival(const Case& now) {
   return parts_.slots.arrived(now.remediation);
 }
 
+// As it is before anything was asked.
+World Reconciler::world_of(const Case& now) const {
+  return {.remediation = now.remediation,
+          .node = now.node ? &*now.node : nullptr,
+          .excluded = now.excluded,
+          .has_unmarked_elsewhere = false,
+          .report = {},
+          .can_ask_alerts = parts_.alerts != nullptr,
+          .alerts = {},
+          .slot = {}};
+}
+
 Decision Reconciler::decide_with_answers(Case& now) {
   const WallTime since = parts_.clock.wall() - kMarksFirst;
   const bool has_unmarked = parts_.view.has_unmarked_since(since, now.remediation.node);
   now.is_in_storm = has_unmarked && now.remediation.status.phase != Phase::kPending &&
                     now.remediation.created >= since;
-  World world{.remediation = now.remediation,
-              .node = now.node ? &*now.node : nullptr,
-              .excluded = now.excluded,
-              .has_unmarked_elsewhere = has_unmarked,
-              .report = {},
-              .can_ask_alerts = parts_.alerts != nullptr,
-              .alerts = {},
-              .slot = {}};
+  World world = world_of(now);
+  world.has_unmarked_elsewhere = has_unmarked;
   Decision decision = decide(*now.policy, world, parts_.clock.wall());
   for (int i = 0; i < kMostAnswers; ++i) {
     if (now.is_remembered && !may_go_by_memory(decision)) break;

@@ -32,6 +32,8 @@
 
 namespace gpuward::remediator {
 
+struct World;
+
 // All must outlive the reconciler; `reports` is null where no Prometheus is configured,
 // `alerts` where no Alertmanager is.
 struct ReconcilerParts {
@@ -84,6 +86,7 @@ class Reconciler {
   // Lets a closed Remediation that somebody has deleted go.
   [[nodiscard]] Result<std::optional<std::chrono::milliseconds>> let_go(const Remediation& closed);
   [[nodiscard]] Status count_arrival(const Case& now);
+  [[nodiscard]] World world_of(const Case& now) const;
   [[nodiscard]] Decision decide_with_answers(Case& now);
   [[nodiscard]] Status carry_out(Case& now);
   [[nodiscard]] bool weighs_evidence(const Case& now) const;

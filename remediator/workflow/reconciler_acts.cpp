@@ -257,15 +257,7 @@ Status Reconciler::record_progress(Case& now, const Result<StepProgress>& progre
 std::optional<Decision> Reconciler::end_after(const Case& now, const RemediationStatus& next) {
   Case then = now;
   then.remediation.status = next;
-  const World world{.remediation = then.remediation,
-                    .node = then.node ? &*then.node : nullptr,
-                    .excluded = then.excluded,
-                    .has_unmarked_elsewhere = false,
-                    .report = {},
-                    .can_ask_alerts = parts_.alerts != nullptr,
-                    .alerts = {},
-                    .slot = {}};
-  Decision decision = decide(*then.policy, world, parts_.clock.wall());
+  Decision decision = decide(*then.policy, world_of(then), parts_.clock.wall());
   const bool is_end = decision.verdict == Verdict::kHold && decision.phase == Phase::kHeld;
   return is_end ? std::optional(std::move(decision)) : std::nullopt;
 }

@@ -3,7 +3,18 @@
 namespace gpuward::kube {
 namespace {
 
-using NodesTest = ApiTest;
+class NodesTest : public ApiTest {
+ protected:
+  // A first page, then its token is too old, then all in one piece.
+  void list_expires_half_way() {
+    client.then(
+        answer(200, R"({"metadata":{"continue":"t"},"items":[{"metadata":{"name":"old"}}]})"));
+    client.then(failure(410, "Expired"));
+    client.then(answer(
+        200,
+        R"({"metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"n1"}},{"metadata":{"name":"n2"}}]})"));
+  }
+};
 
 TEST_F(NodesTest, ReadsTheFieldsThatDecisionsNeed) {
   client.then(answer(
@@ -82,12 +93,7 @@ TEST_F(NodesTest, ReadsListsPageByPage) {
 }
 
 TEST_F(NodesTest, AnExpiredPageTokenStartsTheListAgainInOnePiece) {
-  client.then(
-      answer(200, R"({"metadata":{"continue":"t"},"items":[{"metadata":{"name":"old"}}]})"));
-  client.then(failure(410, "Expired"));
-  client.then(answer(
-      200,
-      R"({"metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"n1"}},{"metadata":{"name":"n2"}}]})"));
+  list_expires_half_way();
   const auto nodes = api.list_nodes();
   ASSERT_TRUE(nodes);
   ASSERT_EQ(nodes->size(), 2U);
@@ -96,12 +102,7 @@ TEST_F(NodesTest, AnExpiredPageTokenStartsTheListAgainInOnePiece) {
 }
 
 TEST_F(NodesTest, AreVisitedPageByPageAndAnewWhereTheListHasExpired) {
-  client.then(
-      answer(200, R"({"metadata":{"continue":"t"},"items":[{"metadata":{"name":"old"}}]})"));
-  client.then(failure(410, "Expired"));
-  client.then(answer(
-      200,
-      R"({"metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"n1"}},{"metadata":{"name":"n2"}}]})"));
+  list_expires_half_way();
   std::string seen;
   const auto version = api.visit("/api/v1/nodes", "gpu=yes",
                                  {.on_restart = [&] { seen += "restart "; },
