@@ -1,8 +1,8 @@
 #include "core/kube/names.h"
 
 #include <cstddef>
-#include <cstdint>
 
+#include "core/http/url.h"
 #include "core/runtime/text.h"
 
 namespace gpuward::kube {
@@ -12,11 +12,6 @@ constexpr std::size_t kLongestName = 253;
 constexpr std::size_t kLongestLabel = 63;
 
 bool is_lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-
-bool is_unreserved(char c) {
-  return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' || c == '_' ||
-         c == '~';
-}
 
 bool is_label(std::string_view label) {
   if (label.empty() || label.size() > kLongestLabel) return false;
@@ -57,21 +52,6 @@ Status validate_segment(std::string_view name) {
   return {};
 }
 
-std::string percent_encode(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string encoded;
-  encoded.reserve(text.size());
-  for (const char c : text) {
-    if (is_unreserved(c)) {
-      encoded += c;
-      continue;
-    }
-    const auto byte = static_cast<std::uint8_t>(c);
-    encoded += '%';
-    encoded += kHex[byte >> 4U];
-    encoded += kHex[byte & 0x0FU];
-  }
-  return encoded;
-}
+std::string percent_encode(std::string_view text) { return http::encode_query_value(text); }
 
 }  // namespace gpuward::kube

@@ -41,9 +41,8 @@ bool worth_repeating(const Error& error, Repeat repeat) {
 
 bool is_success(int status) { return status >= 200 && status < 300; }
 
-Result<Answer> read_answer(const Call& call, http::ClientResponse answer) {
-  if (call.answers == Answers::kText && is_success(answer.status))
-    return Answer{Json(), std::move(answer.body)};
+Result<Answer> read_answer(const Call& call, const http::ClientResponse& answer) {
+  if (call.answers == Answers::kText && is_success(answer.status)) return Answer{Json()};
   JsonLimits limits;
   limits.max_bytes = call.max_response_bytes;
   auto json = parse_json(answer.body, limits);
@@ -52,7 +51,7 @@ Result<Answer> read_answer(const Call& call, http::ClientResponse answer) {
     return with_context("the answer is not JSON",
                         Error{ErrorKind::kInternal, json.error().message, {}});
   if (auto failure = failure_in(answer, *json)) return std::unexpected(std::move(*failure));
-  return Answer{std::move(*json), std::move(answer.body)};
+  return Answer{std::move(*json)};
 }
 
 std::string path_of(std::string_view target) {
@@ -114,7 +113,7 @@ Result<Answer> Transport::attempt(const Call& call, const std::string& authoriza
       std::clamp(left, milliseconds(1), std::max(options_.request_timeout, call.patience));
   auto answer = http_.send(request);
   if (!answer) return std::unexpected(std::move(answer.error()));
-  return read_answer(call, std::move(*answer));
+  return read_answer(call, *answer);
 }
 
 std::string Transport::renewed_authorization(const std::string& rejected) {

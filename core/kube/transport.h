@@ -52,7 +52,6 @@ struct Call {
 
 struct Answer {
   Json json;  // null for Answers::kText
-  std::string body;
 };
 
 class Transport {

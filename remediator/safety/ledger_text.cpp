@@ -1,6 +1,6 @@
 #include "remediator/safety/ledger_text.h"
 
-#include <array>
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
