@@ -3,7 +3,8 @@
 // what the same API server takes from somebody who only writes. All of it shares this machine. The
 // budgets are at 100 %, circuit breaker and storm detection are off: what is measured is how fast
 // it could be. Exit code 1 where a promise is broken, 77 where there is no control plane.
-// `--small`: 300 nodes.
+// `--small`: 300 nodes. Nodes are counted when they are tainted and cordoned; what is set against
+// the bare writer is when all is written down.
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -112,6 +113,7 @@ void print_requests(const FleetCluster& cluster, std::map<std::string, std::size
 
 struct Cordoned {
   double nodes_a_second = 0;
+  double recorded_a_second = 0;  // by when the Remediations say so too
   std::vector<double> answers_ms;
 };
 
@@ -122,14 +124,19 @@ Cordoned cordon(const FleetRemediator& remediator, MarkedNodes& marked, std::siz
   auto told = remediator.tell(first, nodes, severity, kConnections);
   const double told_s = seconds_between(begin, Clock::now());
   const double took = seconds_between(begin, marked.wait_for(first + nodes));
+  remediator.wait_for_records(first + nodes);
+  const double recorded = seconds_between(begin, Clock::now());
   const std::chrono::duration<double> used = gpuward::bench::cpu_time_of(remediator.pid()) - cpu;
   const double rate = static_cast<double>(nodes) / took;
   std::cout << std::fixed << std::setprecision(1) << "  " << nodes
             << " nodes at once: all tainted and cordoned after " << took << " s (" << rate
-            << " nodes/s); told within " << told_s << " s, " << told.sent_again
-            << " sent again; answers p50 " << quantile(told.answers_ms, 0.5) << " ms, p99 "
-            << quantile(told.answers_ms, 0.99) << " ms; " << used.count() << " s of CPU\n";
-  return {rate, std::move(told.answers_ms)};
+            << " nodes/s), recorded after " << recorded << " s; told within " << told_s << " s, "
+            << told.sent_again << " sent again; answers p50 " << quantile(told.answers_ms, 0.5)
+            << " ms, p99 " << quantile(told.answers_ms, 0.99) << " ms; " << used.count()
+            << " s of CPU\n";
+  return {.nodes_a_second = rate,
+          .recorded_a_second = static_cast<double>(nodes) / recorded,
+          .answers_ms = std::move(told.answers_ms)};
 }
 
 double eviction_rate(const char* who, Kubelets::Span span, std::size_t pods) {
@@ -147,7 +154,9 @@ void print_memory(const FleetRemediator& remediator) {
 }
 
 struct Outcome {
-  double nodes, nodes_of_bare;  // a second, and of the bare writer's rate with as many writes
+  double nodes;  // tainted and cordoned a second
+  double
+      recorded_of_bare;  // with all that is written, of the bare writer's rate with as many writes
   double evictions, evictions_of_bare;
   double resident_mb, answer_ms;
 };
@@ -155,8 +164,8 @@ struct Outcome {
 // What is not a ratio to anything in the same run is only printed by the tests.
 bool judge(const Outcome& outcome) {
   return at_least("nodes cordoned a second (wanted: 100)", outcome.nodes, kLeastNodes) &
-         at_least("nodes, of the bare writer's with as many writes (wanted: 0.60)",
-                  outcome.nodes_of_bare, kLeastOfBare) &
+         at_least("nodes with all that is written, of the bare writer's (wanted: 0.60)",
+                  outcome.recorded_of_bare, kLeastOfBare) &
          at_least("evictions a second (wanted: 150)", outcome.evictions, kLeastEvictions) &
          at_least("evictions, of the bare writer's (wanted: 0.60)", outcome.evictions_of_bare,
                   kLeastOfBare) &
@@ -201,7 +210,7 @@ bool measure(const Fleet& fleet) {
   FleetRemediator remediator(cluster);
   auto requests = cluster.requests_of(gpuward::remediator::kRemediatorUser);
   std::vector<double> answers_ms;
-  double nodes_a_second = 0;
+  double nodes_a_second = 0, recorded_a_second = 0;
   std::size_t first = 0;
   for (const std::size_t nodes : fleet.failing) {
     const bool is_last = nodes == most;
@@ -209,13 +218,14 @@ bool measure(const Fleet& fleet) {
     print_requests(cluster, requests, static_cast<double>(nodes), "a node");
     answers_ms.insert(answers_ms.end(), done.answers_ms.begin(), done.answers_ms.end());
     nodes_a_second = done.nodes_a_second;
+    recorded_a_second = done.recorded_a_second;
     if (!is_last) first += nodes;
   }
   print_memory(remediator);
 
   const Evictions evictions = drain(cluster, remediator, first, most);
   return judge({.nodes = nodes_a_second,
-                .nodes_of_bare = nodes_a_second / bare.remediations,
+                .recorded_of_bare = recorded_a_second / bare.remediations,
                 .evictions = evictions.remediator,
                 .evictions_of_bare = evictions.remediator / evictions.bare,
                 .resident_mb = gpuward::bench::peak_resident_mb(remediator.pid()),

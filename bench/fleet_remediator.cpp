@@ -103,11 +103,7 @@ FleetRemediator::FleetRemediator(FleetCluster& cluster)
       seconds(60));
   if (!leads || !process_->running()) throw std::runtime_error("it does not start: " + log());
   // It has seen the whole cluster, and nothing is taken without the ledger.
-  const auto is_ready = [&] {
-    return support::http_get("http://127.0.0.1:" + std::to_string(port_in("Telemetry is served")) +
-                             "/readyz")
-               .status == 200;
-  };
+  const auto is_ready = [&] { return get("/readyz").status == 200; };
   if (!support::poll_until(is_ready, seconds(60))) throw std::runtime_error("not ready: " + log());
   const auto has_ledger = [&] {
     return cluster.hands().has("/api/v1/namespaces/gpuward/configmaps/gpuward-ledger");
@@ -143,6 +139,27 @@ FleetRemediator::Told FleetRemediator::tell(std::size_t first, std::size_t nodes
     }
   });
   return told;
+}
+
+void FleetRemediator::wait_for_records(std::size_t least) const {
+  static const std::regex kCount(
+      "\ngpuward_remediator_remediations\\{phase=\"([A-Za-z]+)\"[^}]*\\} ([0-9]+)");
+  const auto are_recorded = [&] {
+    const std::string page = get("/metrics").body;
+    std::size_t pending = 0, all = 0;
+    for (std::sregex_iterator it(page.begin(), page.end(), kCount), end; it != end; ++it) {
+      const std::size_t number = std::stoul((*it)[2]);
+      all += number;
+      if ((*it)[1] == "Pending") pending += number;
+    }
+    return pending == 0 && all >= least;
+  };
+  if (!support::poll_until(are_recorded, seconds(60))) throw std::runtime_error("not recorded");
+}
+
+http::ClientResponse FleetRemediator::get(const std::string& path) const {
+  return support::http_get("http://127.0.0.1:" + std::to_string(port_in("Telemetry is served")) +
+                           path);
 }
 
 int FleetRemediator::port_in(const std::string& message) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/fleet_cluster.h"
+#include "core/http/client.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/remediator/peer.h"
@@ -28,6 +29,9 @@ class FleetRemediator {
   };
   [[nodiscard]] Told tell(std::size_t first, std::size_t nodes, const std::string& severity,
                           std::size_t connections) const;
+  // Returns when all its Remediations, so many at least, say what was done about their nodes;
+  // throws after a minute.
+  void wait_for_records(std::size_t least) const;
   // From now on it takes every step, and drains as fast as it may.
   void let_drain() const;
 
@@ -36,6 +40,7 @@ class FleetRemediator {
 
  private:
   void write_policy(const std::string& mode) const;
+  [[nodiscard]] http::ClientResponse get(const std::string& path) const;  // of its telemetry
   [[nodiscard]] int port_in(const std::string& message) const;
 
   support::TempDir folder_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/runtime/text.h"
+#include "remediator/safety/node_mark.h"
 #include "remediator/workflow/remediation_name.h"
 
 namespace gpuward::remediator {
@@ -84,7 +85,7 @@ bool is_later(const Remediation& remediation, const Remediation& than) {
          std::pair(remediation.created, weight(remediation));
 }
 
-bool is_unmarked(const Remediation& remediation) {
+bool is_undecided(const Remediation& remediation) {
   return remediation.status.phase == Phase::kPending && remediation.severity >= Severity::kReset;
 }
 
@@ -102,6 +103,7 @@ void ClusterView::put_node(kube::Node node, std::optional<FleetNode> census) {
     count_open(seen->meta.uid);
   }
   nodes_.insert_or_assign(name, seen);
+  note_taint(*seen);
   if (is_new) may_have_returned_ = true;
 }
 
@@ -118,6 +120,7 @@ void ClusterView::remove_node(const std::string& name) {
 void ClusterView::note_own_change(kube::Node node) {
   const std::lock_guard lock(mutex_);
   own_changes_.insert_or_assign(node.meta.name, node.meta.resource_version);
+  note_taint(node);
   const auto known = nodes_.find(node.meta.name);
   if (known != nodes_.end() && known->second->meta.uid == node.meta.uid)
     known->second = std::make_shared<const kube::Node>(std::move(node));
@@ -143,26 +146,49 @@ void ClusterView::put_remediation(Remediation remediation) {
   if (is_new && was_given_up(remediation)) may_have_returned_ = true;
   std::string name = remediation.name;
   const std::string node_uid = remediation.node_uid;
-  if (is_unmarked(remediation)) {
-    pending_.insert(name);
-  } else {
-    pending_.erase(name);
+  unrecorded_.erase(name);
+  unmarked_.erase(name);
+  if (is_undecided(remediation)) {
+    unrecorded_.insert(name);
+    if (!is_tainted(remediation)) unmarked_.insert(name);
   }
   remediations_.insert_or_assign(std::move(name), std::move(remediation));
   count_open(node_uid);
 }
 
-bool ClusterView::has_unmarked_since(WallTime since, const std::string& but_for) const {
+bool ClusterView::is_tainted(const Remediation& remediation) const {
+  const auto node = nodes_.find(remediation.node);
+  return node != nodes_.end() && node->second->meta.uid == remediation.node_uid &&
+         our_taint_on(*node->second);
+}
+
+void ClusterView::note_taint(const kube::Node& node) {
+  if (!our_taint_on(node)) return;
+  auto [it, end] = by_uid_.equal_range(node.meta.uid);
+  for (; it != end; ++it) unmarked_.erase(it->second);
+}
+
+bool ClusterView::has_since(const std::set<std::string>& names, WallTime since,
+                            const std::string& but_for) const {
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(pending_, [&](const std::string& name) {
+  return std::ranges::any_of(names, [&](const std::string& name) {
     const Remediation& remediation = remediations_.at(name);
     return remediation.created >= since && remediation.node != but_for;
   });
 }
 
+bool ClusterView::has_unmarked_since(WallTime since, const std::string& but_for) const {
+  return has_since(unmarked_, since, but_for);
+}
+
+bool ClusterView::has_unrecorded_since(WallTime since, const std::string& but_for) const {
+  return has_since(unrecorded_, since, but_for);
+}
+
 void ClusterView::remove_remediation(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  pending_.erase(name);
+  unrecorded_.erase(name);
+  unmarked_.erase(name);
   const auto known = remediations_.find(name);
   if (known == remediations_.end()) return;
   const std::string node_uid = known->second.node_uid;

@@ -164,6 +164,7 @@ void Reconciler::forget(const std::string& name) {
   const std::lock_guard lock(mutex_);
   distrusted_.erase(name);
   said_at_.erase(name);
+  changed_at_.erase(name);
 }
 
 Reconciler::Case Reconciler::case_of(Remediation remediation, std::optional<kube::Node> node,
@@ -192,7 +193,8 @@ Result<std::optional<milliseconds>> Reconciler::go_on(Case& now) {
   if (auto status = tell_human(now); !status) return std::unexpected(status.error());
   // What must be done about other nodes goes before what is only good to know of this one.
   const bool weighs_later =
-      (now.remediation.resource_version != seen || now.is_in_storm) && weighs_evidence(now);
+      (now.remediation.resource_version != seen || now.are_others_unrecorded) &&
+      weighs_evidence(now);
   if (!weighs_later) {
     if (auto status = weigh_evidence(now); !status) return std::unexpected(status.error());
   }
@@ -239,8 +241,10 @@ World Reconciler::world_of(const Case& now) const {
 Decision Reconciler::decide_with_answers(Case& now) {
   const WallTime since = parts_.clock.wall() - kMarksFirst;
   const bool has_unmarked = parts_.view.has_unmarked_since(since, now.remediation.node);
-  now.is_in_storm = has_unmarked && now.remediation.status.phase != Phase::kPending &&
-                    now.remediation.created >= since;
+  const bool is_young = now.remediation.created >= since;
+  now.are_others_unmarked = is_young && has_unmarked;
+  now.are_others_unrecorded =
+      is_young && parts_.view.has_unrecorded_since(since, now.remediation.node);
   World world = world_of(now);
   world.has_unmarked_elsewhere = has_unmarked;
   Decision decision = decide(*now.policy, world, parts_.clock.wall());

@@ -55,7 +55,7 @@ constexpr milliseconds kStopInterval{5'000};
 // How soon it is noticed that a step need not wait any longer.
 constexpr milliseconds kObstacleInterval{10'000};
 // How soon a node whose words wait for others is looked at again.
-constexpr milliseconds kStormInterval{1'000};
+constexpr milliseconds kStormInterval{300};
 }  // namespace
 
 Status Reconciler::carry_out(Case& now) {
@@ -66,7 +66,9 @@ Status Reconciler::carry_out(Case& now) {
   const auto next =
       with_decision(now.remediation.status, now.decision, now.policy->mode, parts_.clock.wall());
   if (next == now.remediation.status) return {};
-  if (now.is_in_storm && now.decision.verdict == Verdict::kHold && next.phase != Phase::kPaused) {
+  const bool says_why_it_waits = now.decision.verdict == Verdict::kHold &&
+                                 before != Phase::kPending && next.phase != Phase::kPaused;
+  if (now.are_others_unrecorded && says_why_it_waits) {
     now.decision.look_again = kStormInterval;
     return {};
   }
@@ -122,14 +124,32 @@ Status Reconciler::act(Case& now) {
     const auto changed = parts_.api.change_node(*now.node, plan->change);
     if (!changed) return record_failure(now, changed.error());
     parts_.view.note_own_change(*changed);
+    note_change(now.remediation.name);
   }
-  const auto next =
-      with_results(now.remediation.status, now.decision, now.policy->mode, parts_.clock.wall());
+  // The node itself says that it is marked, and whose mark it is.
+  if (now.are_others_unmarked && now.decision.verdict == Verdict::kQuarantine) {
+    now.decision.look_again = kStormInterval;
+    return {};
+  }
+  const auto next = with_results(now.remediation.status, now.decision, now.policy->mode,
+                                 time_of_change(now.remediation.name));
   if (next == now.remediation.status) return {};
   if (auto status = write(now, next); !status) return status;
   audit(now, AuditMoment::kDone);
   announce(now, before);
   return {};
+}
+
+void Reconciler::note_change(const std::string& remediation) {
+  const std::lock_guard lock(mutex_);
+  changed_at_.insert_or_assign(remediation, parts_.clock.wall());
+}
+
+// Where this process has not made it: now, when it is found.
+WallTime Reconciler::time_of_change(const std::string& remediation) {
+  const std::lock_guard lock(mutex_);
+  const auto change = changed_at_.extract(remediation);
+  return change.empty() ? parts_.clock.wall() : change.mapped();
 }
 
 // Before a node goes back into service, and before another step is begun: then what is still under

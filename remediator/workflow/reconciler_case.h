@@ -17,9 +17,9 @@ struct Reconciler::Case {
   std::shared_ptr<const Policy> policy;
   Decision decision = {};
   std::optional<HandsOff> excluded = {};
-  // Others went bad at the same moment and are not tainted yet: what is only good to know of this
-  // one waits for them.
-  bool is_in_storm = false;
+  // Of others that went bad at the same moment, as this one did: their marks come before what was
+  // done here is written down, that before what is only good to know of this one.
+  bool are_others_unmarked = false, are_others_unrecorded = false;
   std::optional<HealthReport> report = {};  // where the decision asked for it
   bool has_asked_slot = false;
   bool is_remembered = false;  // out of the view, which may lag behind

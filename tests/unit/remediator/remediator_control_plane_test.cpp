@@ -21,6 +21,7 @@ namespace {
 
 using std::chrono::seconds;
 using support::wait_until;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr const char* kToken = "remediator-token-0123456789";
@@ -145,6 +146,9 @@ TEST_F(RemediatorOnControlPlane, QuarantinesANodeUnderItsOwnRbacAndKubectlShowsI
       },
       seconds(30), "what the kernel says, through the schema"))
       << process_->error_output();
+  // Who owns each field of a status is nothing that a storm should pay for.
+  EXPECT_THAT(kubectl({"get", "rem", "--show-managed-fields", "-o", "json"}),
+              AllOf(HasSubstr("\"f:status\": {}"), HasSubstr("\"f:spec\": {}")));
   EXPECT_EQ(post(false), 200);
   EXPECT_TRUE(wait_until(
       [&] { return kubectl({"get", "rem"}).find("returns no nodes") != std::string::npos; },

@@ -48,10 +48,6 @@ class StepsTest : public ClusterTest {
         StepProgress{.result = StepResult::kDone, .message = "done", .facts = {}, .look_again = {}};
     ASSERT_TRUE(reconcile());
   }
-  Remediation remediation_of(const std::string& node) {
-    const auto all = remediations();
-    return *std::ranges::find(all, node, &Remediation::node);
-  }
   const StepRecord* record(Step step) {
     last_ = remediation();
     return last_.status.find(step);
@@ -70,62 +66,6 @@ class StepsTest : public ClusterTest {
   Policy policy;
   Remediation last_;
 };
-
-// A job on two bad nodes is to restart once: not on the one that is still to be tainted.
-TEST_F(StepsTest, ADrainWaitsForTheMarksOfNodesThatWentBadAtTheSameMoment) {
-  add_node("gpu-02");
-  Order other = order();
-  other.node = "gpu-02";
-  quarantine();
-  ASSERT_TRUE(take({other}));
-
-  ASSERT_TRUE(reconcile());
-  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
-
-  ASSERT_TRUE(reconcile(10, "gpu-02"));
-  ASSERT_TRUE(reconcile());
-  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
-}
-
-// That the drain waits is nothing that the other node's taint should wait for.
-TEST_F(StepsTest, TheWordsAboutANodeWaitForTheMarksOfOthersToo) {
-  add_node("gpu-02");
-  Order other = order();
-  other.node = "gpu-02";
-  quarantine();
-  ASSERT_TRUE(take({other}));
-  const auto before = remediation_of("gpu-01");
-
-  ASSERT_TRUE(reconcile());
-  EXPECT_EQ(remediation_of("gpu-01").resource_version, before.resource_version);
-}
-
-TEST_F(StepsTest, ANodeThatHasBeenBadForLongerSaysForWhomItWaits) {
-  quarantine();
-  clock_.advance(seconds(31));
-  report(Severity::kReboot);
-  add_node("gpu-02");
-  Order other = order();
-  other.node = "gpu-02";
-  ASSERT_TRUE(take({other}));
-
-  ASSERT_TRUE(reconcile());
-  EXPECT_EQ(remediation_of("gpu-01").status.rule, "guard.marks-first");
-  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
-}
-
-TEST_F(StepsTest, ADrainDoesNotWaitForEverForTheMarksOfOthers) {
-  add_node("gpu-02");
-  Order other = order();
-  other.node = "gpu-02";
-  quarantine();
-  ASSERT_TRUE(take({other}));
-
-  clock_.advance(seconds(31));
-  report(Severity::kReboot);
-  ASSERT_TRUE(reconcile());
-  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
-}
 
 // Once something is taken away for them; what a report of another boot says is of other faults.
 TEST_F(StepsTest, RememberTheGpusThatWereBad) {
