@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <vector>
 
 #include "core/kube/names.h"
+#include "core/runtime/backoff.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
 #include "remediator/cluster.h"
@@ -18,6 +20,10 @@ namespace gpuward::remediator {
 namespace {
 
 using Row = std::array<std::string, 6>;
+
+constexpr int kTries = 5;
+constexpr BackoffPolicy kBetweenTries{.first = std::chrono::milliseconds(20),
+                                      .longest = std::chrono::milliseconds(500)};
 
 std::string age_text(const std::optional<WallTime>& since, WallTime now) {
   if (!since) return "-";
@@ -93,6 +99,16 @@ Status annotate(kube::Api& api, const Remediation& remediation, const Json& anno
   const auto written = api.patch_custom(remediation_type(), remediation.name, dump_json(patch));
   if (!written) return with_context("writing remediation " + remediation.name, written.error());
   return {};
+}
+
+// The remediator may write at the same moment: then all is read and judged afresh.
+Result<std::string> try_again(Clock& clock, const std::function<Result<std::string>()>& act) {
+  Backoff backoff(kBetweenTries);
+  for (int tried = 1;; ++tried) {
+    auto said = act();
+    if (said || said.error().kind != ErrorKind::kConflict || tried == kTries) return said;
+    (void)clock.sleep_for(backoff.next(), {});
+  }
 }
 
 Result<std::string> approve(const Flags& flags, kube::Api& api) {
@@ -189,14 +205,19 @@ std::string list_text(std::span<const Remediation> remediations, WallTime now) {
 Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) {
   switch (flags.command) {
     case Command::kApprove:
-      return approve(flags, api);
+      return try_again(clock, [&] { return approve(flags, api); });
     case Command::kPause:
-      return mark(flags, api, kPauseAnnotation, "true", "is paused: what stands stays");
+      return try_again(clock, [&] {
+        return mark(flags, api, kPauseAnnotation, "true", "is paused: what stands stays");
+      });
     case Command::kResume:
-      return mark(flags, api, kPauseAnnotation, nullptr, "goes on");
+      return try_again(clock,
+                       [&] { return mark(flags, api, kPauseAnnotation, nullptr, "goes on"); });
     case Command::kCancel:
-      return mark(flags, api, kCancelAnnotation, "true",
-                  "is cancelled: what gpuward has put on the node comes off");
+      return try_again(clock, [&] {
+        return mark(flags, api, kCancelAnnotation, "true",
+                    "is cancelled: what gpuward has put on the node comes off");
+      });
     case Command::kList:
       return list(flags, api, clock.wall());
     case Command::kShowBreaker:

@@ -51,7 +51,8 @@ FellowPlace place_of_fellow(const SeenRemediation& one,
   const StepRecord* record = remediation.status.find(Step::kNcclPairs);
   if (record == nullptr || record->severity != remediation.acted_severity()) {
     if (!has_node || !leads_there(remediation, *one.node, policy)) return FellowPlace::kNowhere;
-    return is_hands_off(remediation) ? FellowPlace::kOut : FellowPlace::kComing;
+    const bool comes = remediation.open() && !is_hands_off(remediation);
+    return comes ? FellowPlace::kComing : FellowPlace::kOut;
   }
   if (!has_node || is_hands_off(remediation) || !remediation.open()) return FellowPlace::kOut;
   const bool is_over = record->result == StepResult::kDone || record->result == StepResult::kFailed;

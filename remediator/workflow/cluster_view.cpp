@@ -85,8 +85,13 @@ bool is_later(const Remediation& remediation, const Remediation& than) {
          std::pair(remediation.created, weight(remediation));
 }
 
+// One whose marks are refused for good is not waited for.
 bool is_undecided(const Remediation& remediation) {
-  return remediation.status.phase == Phase::kPending && remediation.severity >= Severity::kReset;
+  const bool has_failed = std::ranges::any_of(
+      remediation.status.steps,
+      [](const StepRecord& record) { return record.result == StepResult::kFailed; });
+  return remediation.status.phase == Phase::kPending && remediation.severity >= Severity::kReset &&
+         !has_failed;
 }
 
 }  // namespace
@@ -103,7 +108,7 @@ void ClusterView::put_node(kube::Node node, std::optional<FleetNode> census) {
     count_open(seen->meta.uid);
   }
   nodes_.insert_or_assign(name, seen);
-  note_taint(*seen);
+  note_mark(*seen);
   if (is_new) may_have_returned_ = true;
 }
 
@@ -120,7 +125,7 @@ void ClusterView::remove_node(const std::string& name) {
 void ClusterView::note_own_change(kube::Node node) {
   const std::lock_guard lock(mutex_);
   own_changes_.insert_or_assign(node.meta.name, node.meta.resource_version);
-  note_taint(node);
+  note_mark(node);
   const auto known = nodes_.find(node.meta.name);
   if (known != nodes_.end() && known->second->meta.uid == node.meta.uid)
     known->second = std::make_shared<const kube::Node>(std::move(node));
@@ -150,22 +155,30 @@ void ClusterView::put_remediation(Remediation remediation) {
   unmarked_.erase(name);
   if (is_undecided(remediation)) {
     unrecorded_.insert(name);
-    if (!is_tainted(remediation)) unmarked_.insert(name);
+    if (!is_marked(remediation)) unmarked_.insert(name);
   }
   remediations_.insert_or_assign(std::move(name), std::move(remediation));
   count_open(node_uid);
 }
 
-bool ClusterView::is_tainted(const Remediation& remediation) const {
+bool ClusterView::is_marked(const Remediation& remediation) const {
   const auto node = nodes_.find(remediation.node);
-  return node != nodes_.end() && node->second->meta.uid == remediation.node_uid &&
-         our_taint_on(*node->second);
+  if (node == nodes_.end() || node->second->meta.uid != remediation.node_uid) return false;
+  const auto mark = mark_on(*node->second);
+  return mark && mark->name == remediation.name;
 }
 
-void ClusterView::note_taint(const kube::Node& node) {
-  if (!our_taint_on(node)) return;
-  auto [it, end] = by_uid_.equal_range(node.meta.uid);
-  for (; it != end; ++it) unmarked_.erase(it->second);
+void ClusterView::note_mark(const kube::Node& node) {
+  if (const auto mark = mark_on(node)) unmarked_.erase(mark->name);
+}
+
+bool ClusterView::are_at(const std::string& name, const std::string& version,
+                         const std::string& node_version) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = remediations_.find(name);
+  if (known == remediations_.end() || known->second.resource_version != version) return false;
+  const auto node = nodes_.find(known->second.node);
+  return node != nodes_.end() && node->second->meta.resource_version == node_version;
 }
 
 bool ClusterView::has_since(const std::set<std::string>& names, WallTime since,

@@ -71,12 +71,14 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
       std::span<const ConditionRule> rules) const override;
   void with_seen(const std::function<void(std::span<const SeenRemediation>)>& use) const override;
 
-  // Whether a node but for that one, which is not tainted, has a Remediation since then, of
-  // severity reset or worse, about which nothing has been decided yet. Ends at the first: in a
-  // storm there are hundreds.
-  [[nodiscard]] bool has_unmarked_since(WallTime since, const std::string& but_for) const;
-  // The same of nodes that may be tainted, but whose Remediation does not say so yet.
+  // Whether a node but for that one has a Remediation since then, of severity reset or worse, that
+  // says nothing yet of what was done. Ends at the first: in a storm there are hundreds.
   [[nodiscard]] bool has_unrecorded_since(WallTime since, const std::string& but_for) const;
+  // The same where the node does not bear its mark either.
+  [[nodiscard]] bool has_unmarked_since(WallTime since, const std::string& but_for) const;
+  // Whether the Remediation of that name and its node are known in just these versions.
+  [[nodiscard]] bool are_at(const std::string& name, const std::string& version,
+                            const std::string& node_version) const;
 
   // The nodes that budgets count, with what is open about each; `use` must not call the view.
   void with_fleet(const std::function<void(const Fleet&)>& use) const;
@@ -105,8 +107,8 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
   bool nodes_synced_ = false, remediations_synced_ = false;
   bool may_have_returned_ = false;
   void count_open(const std::string& node_uid);  // into the fleet
-  void note_taint(const kube::Node& node);
-  [[nodiscard]] bool is_tainted(const Remediation& remediation) const;
+  void note_mark(const kube::Node& node);
+  [[nodiscard]] bool is_marked(const Remediation& remediation) const;
   [[nodiscard]] bool has_since(const std::set<std::string>& names, WallTime since,
                                const std::string& but_for) const;
 
@@ -115,7 +117,7 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
   std::map<std::string, std::string> own_changes_;  // node name -> resourceVersion, the last
   std::map<std::string, Remediation> remediations_;
   std::set<std::string> unrecorded_;                 // names of those not decided yet
-  std::set<std::string> unmarked_;                   // those of them whose node is not tainted
+  std::set<std::string> unmarked_;                   // those of them whose node has no mark
   std::multimap<std::string, std::string> by_uid_;   // node UID -> name of a Remediation
   std::multimap<std::string, std::string> by_node_;  // node name -> name of a Remediation
 };

@@ -37,7 +37,7 @@ void remember_gpus(const Result<HealthReport>& report, Remediation& remediation)
 constexpr int kMostAnswers = 4;
 // How old the list of exclusions may be where nothing is taken away from anybody.
 constexpr milliseconds kExclusionAge{15'000};
-// How long a node that went bad at the same moment may take to be tainted.
+// How long a node that went bad at the same moment may take to be marked.
 constexpr milliseconds kMarksFirst{30'000};
 // How soon after an act its node's report is looked at.
 constexpr milliseconds kWeighAfter{5'000};
@@ -85,6 +85,7 @@ Result<std::optional<milliseconds>> Reconciler::reconcile(const std::string& nod
 
 Result<std::optional<milliseconds>> Reconciler::reconcile_one(
     const std::string& name, const std::shared_ptr<const Policy>& policy) {
+  if (waits_for_marks(name)) return kStormInterval;
   if (auto now = recall(name, policy); now && look_up_exclusion(*now)) {
     now->decision = decide_with_answers(*now);
     if (may_go_by_memory(now->decision)) return go_on(*now);
@@ -164,7 +165,20 @@ void Reconciler::forget(const std::string& name) {
   const std::lock_guard lock(mutex_);
   distrusted_.erase(name);
   said_at_.erase(name);
-  changed_at_.erase(name);
+  to_record_.erase(name);
+}
+
+// Nothing has changed since its record was put off, and nothing has become of what it waits for.
+bool Reconciler::waits_for_marks(const std::string& name) {
+  const WallTime since = parts_.clock.wall() - kMarksFirst;
+  std::optional<ToRecord> known;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = to_record_.find(name);
+    if (found != to_record_.end() && !distrusted_.contains(name)) known = found->second;
+  }
+  return known && known->opened >= since && parts_.view.has_unmarked_since(since, known->node) &&
+         parts_.view.are_at(name, known->version, known->node_version);
 }
 
 Reconciler::Case Reconciler::case_of(Remediation remediation, std::optional<kube::Node> node,
@@ -240,13 +254,13 @@ World Reconciler::world_of(const Case& now) const {
 
 Decision Reconciler::decide_with_answers(Case& now) {
   const WallTime since = parts_.clock.wall() - kMarksFirst;
-  const bool has_unmarked = parts_.view.has_unmarked_since(since, now.remediation.node);
+  const std::string& node = now.remediation.node;
   const bool is_young = now.remediation.created >= since;
-  now.are_others_unmarked = is_young && has_unmarked;
-  now.are_others_unrecorded =
-      is_young && parts_.view.has_unrecorded_since(since, now.remediation.node);
+  const bool has_unrecorded = parts_.view.has_unrecorded_since(since, node);
+  now.are_others_unrecorded = is_young && has_unrecorded;
+  now.are_others_unmarked = is_young && parts_.view.has_unmarked_since(since, node);
   World world = world_of(now);
-  world.has_unmarked_elsewhere = has_unmarked;
+  world.has_unmarked_elsewhere = has_unrecorded;
   Decision decision = decide(*now.policy, world, parts_.clock.wall());
   for (int i = 0; i < kMostAnswers; ++i) {
     if (now.is_remembered && !may_go_by_memory(decision)) break;

@@ -92,9 +92,18 @@ class Reconciler {
   [[nodiscard]] bool weighs_evidence(const Case& now) const;
   [[nodiscard]] Status weigh_evidence(Case& now);
   [[nodiscard]] Status act(Case& now);
-  // When the node was changed for it; asked once.
+  // A node that was changed, and whose Remediation does not say so yet.
+  struct ToRecord {
+    WallTime at;
+    std::optional<WallTime> opened = {};
+    std::string node = {}, version = {}, node_version = {};  // when it was put off
+  };
   void note_change(const std::string& remediation);
+  void put_off_record(Case& now);
+  [[nodiscard]] bool waits_for_marks(const std::string& name);
   [[nodiscard]] WallTime time_of_change(const std::string& remediation);
+  [[nodiscard]] RemediationStatus with_own_marks(const Case& now);
+  void forget_record(const Remediation& remediation);
   [[nodiscard]] Status abandon_steps(const Case& now);
   [[nodiscard]] Status wait_for(Case& now, const std::string& what);
   [[nodiscard]] Status hold_back(Case& now, const Error& why);
@@ -128,7 +137,7 @@ class Reconciler {
   ReconcilerParts parts_;
   std::mutex mutex_;
   std::set<std::string> distrusted_;              // Remediations of which the view was not enough
-  std::map<std::string, WallTime> changed_at_;    // by Remediation: its node, and not recorded yet
+  std::map<std::string, ToRecord> to_record_;     // by Remediation
   std::map<std::string, Clock::Steady> said_at_;  // by Remediation, of steps that go on
   std::optional<Clock::Steady> last_said_;        // of all of them
   JointReads

@@ -1,4 +1,5 @@
 // What the reconciler does about its decisions: writes the intent, acts, writes the result, tells.
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -54,8 +55,6 @@ constexpr milliseconds kBetweenWordsOfAll{200};
 constexpr milliseconds kStopInterval{5'000};
 // How soon it is noticed that a step need not wait any longer.
 constexpr milliseconds kObstacleInterval{10'000};
-// How soon a node whose words wait for others is looked at again.
-constexpr milliseconds kStormInterval{300};
 }  // namespace
 
 Status Reconciler::carry_out(Case& now) {
@@ -64,7 +63,7 @@ Status Reconciler::carry_out(Case& now) {
   if (now.decision.verdict == Verdict::kWatch) return watch_step(now);
   const Phase before = now.remediation.status.phase;
   const auto next =
-      with_decision(now.remediation.status, now.decision, now.policy->mode, parts_.clock.wall());
+      with_decision(with_own_marks(now), now.decision, now.policy->mode, parts_.clock.wall());
   if (next == now.remediation.status) return {};
   const bool says_why_it_waits = now.decision.verdict == Verdict::kHold &&
                                  before != Phase::kPending && next.phase != Phase::kPaused;
@@ -126,14 +125,14 @@ Status Reconciler::act(Case& now) {
     parts_.view.note_own_change(*changed);
     note_change(now.remediation.name);
   }
-  // The node itself says that it is marked, and whose mark it is.
-  if (now.are_others_unmarked && now.decision.verdict == Verdict::kQuarantine) {
-    now.decision.look_again = kStormInterval;
-    return {};
-  }
   const auto next = with_results(now.remediation.status, now.decision, now.policy->mode,
                                  time_of_change(now.remediation.name));
   if (next == now.remediation.status) return {};
+  // The node itself says that it is marked, and whose mark it is.
+  if (now.are_others_unmarked && now.decision.verdict == Verdict::kQuarantine) {
+    put_off_record(now);
+    return {};
+  }
   if (auto status = write(now, next); !status) return status;
   audit(now, AuditMoment::kDone);
   announce(now, before);
@@ -142,14 +141,39 @@ Status Reconciler::act(Case& now) {
 
 void Reconciler::note_change(const std::string& remediation) {
   const std::lock_guard lock(mutex_);
-  changed_at_.insert_or_assign(remediation, parts_.clock.wall());
+  to_record_.insert_or_assign(remediation, ToRecord{.at = parts_.clock.wall()});
 }
 
-// Where this process has not made it: now, when it is found.
+// Until the others are marked too.
+void Reconciler::put_off_record(Case& now) {
+  now.decision.look_again = kStormInterval;
+  const auto node = parts_.view.last_node(now.remediation.node);
+  if (!node) return;
+  const WallTime at = time_of_change(now.remediation.name);
+  const std::lock_guard lock(mutex_);
+  to_record_.insert_or_assign(now.remediation.name,
+                              ToRecord{.at = at,
+                                       .opened = now.remediation.created,
+                                       .node = now.remediation.node,
+                                       .version = now.remediation.resource_version,
+                                       .node_version = node->meta.resource_version});
+}
+
+// Where this process has not made the change: now, when it is found.
 WallTime Reconciler::time_of_change(const std::string& remediation) {
   const std::lock_guard lock(mutex_);
-  const auto change = changed_at_.extract(remediation);
-  return change.empty() ? parts_.clock.wall() : change.mapped();
+  const auto known = to_record_.find(remediation);
+  return known == to_record_.end() ? parts_.clock.wall() : known->second.at;
+}
+
+// Marks that the node bears, of which nothing was written down, are put into the words of whatever
+// was decided since.
+RemediationStatus Reconciler::with_own_marks(const Case& now) {
+  const auto mark = now.node ? mark_on(*now.node) : std::nullopt;
+  const bool is_own = mark && mark->name == now.remediation.name &&
+                      mark->severity == now.remediation.acted_severity();
+  if (!is_own) return now.remediation.status;
+  return with_marks(now.remediation.status, *mark, time_of_change(now.remediation.name));
 }
 
 // Before a node goes back into service, and before another step is begun: then what is still under
@@ -342,7 +366,8 @@ Result<Remediation> Reconciler::wish_on(const std::string& remediation) {
 
 // Written before the node is touched. After a crash or a conflict the same intent stands already.
 Status Reconciler::record_intent(Case& now, const NodePlan& plan) {
-  RemediationStatus known = now.remediation.status;
+  const bool is_release = now.decision.verdict == Verdict::kRelease;
+  RemediationStatus known = is_release ? with_own_marks(now) : now.remediation.status;
   if (plan.pre_existing_cordon) known.pre_existing_cordon = plan.pre_existing_cordon;
   const auto next = with_intents(known, now.decision, now.policy->mode, parts_.clock.wall());
   if (says_the_same(next, now.remediation.status)) return {};
@@ -380,7 +405,20 @@ Status Reconciler::write(Case& now, const RemediationStatus& next) {
   tell_milestones(now.remediation.status, *written, parts_.observer);
   now.remediation = std::move(*written);
   parts_.view.put_remediation(now.remediation);
+  forget_record(now.remediation);
   return {};
+}
+
+// Once all that was done to the node is written down.
+void Reconciler::forget_record(const Remediation& remediation) {
+  const bool is_missing =
+      std::ranges::any_of(remediation.status.steps, [](const StepRecord& record) {
+        const bool is_change = is_mark(record.step) || record.step == Step::kReturn;
+        return is_change && record.result == StepResult::kIntended;
+      });
+  if (is_missing) return;
+  const std::lock_guard lock(mutex_);
+  to_record_.erase(remediation.name);
 }
 
 void Reconciler::audit(const Case& now, AuditMoment moment, const std::string& error) {

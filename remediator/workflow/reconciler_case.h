@@ -2,6 +2,7 @@
 // reconciler_acts.cpp alone.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -9,6 +10,9 @@
 #include "remediator/workflow/reconciler.h"
 
 namespace gpuward::remediator {
+
+// How soon a node that waits for others which went bad with it is looked at again.
+inline constexpr std::chrono::milliseconds kStormInterval{300};
 
 struct Reconciler::Case {
   Remediation remediation;

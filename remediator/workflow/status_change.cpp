@@ -80,6 +80,17 @@ RemediationStatus with_decision(RemediationStatus status, const Decision& decisi
   return status;
 }
 
+RemediationStatus with_marks(RemediationStatus status, const NodeMark& mark, WallTime at) {
+  for (StepRecord& record : status.steps) {
+    const bool is_there = (record.step == Step::kTaint && mark.taint) ||
+                          (record.step == Step::kCordon && mark.cordon);
+    if (!is_there || record.result != StepResult::kIntended) continue;
+    record.result = StepResult::kDone;
+    record.finished_at = at;
+  }
+  return status;
+}
+
 RemediationStatus with_intents(RemediationStatus status, const Decision& decision, Mode mode,
                                WallTime now) {
   say(status, decision, mode);

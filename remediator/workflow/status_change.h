@@ -6,6 +6,7 @@
 
 #include "remediator/actions/step_action.h"
 #include "remediator/policy/remediation.h"
+#include "remediator/safety/node_mark.h"
 #include "remediator/workflow/decide.h"
 
 namespace gpuward::remediator {
@@ -13,6 +14,9 @@ namespace gpuward::remediator {
 // The decision itself, nothing done yet: phase, mode, rule, message, reasons.
 [[nodiscard]] RemediationStatus with_decision(RemediationStatus status, const Decision& decision,
                                               Mode mode, WallTime now);
+// What `mark` says of taint and cordon that were intended: they were put on the node at that time.
+[[nodiscard]] RemediationStatus with_marks(RemediationStatus status, const NodeMark& mark,
+                                           WallTime at);
 // The decision's steps as intended; the phase stays what it was.
 [[nodiscard]] RemediationStatus with_intents(RemediationStatus status, const Decision& decision,
                                              Mode mode, WallTime now);

@@ -46,6 +46,29 @@ Json running_status() {
   return status;
 }
 
+Json owned_by_job(const Json& job) {
+  return Json::array({{{"apiVersion", "batch/v1"},
+                       {"kind", "Job"},
+                       {"name", string_at(job["metadata"], "name")},
+                       {"uid", string_at(job["metadata"], "uid")},
+                       {"controller", true}}});
+}
+
+Json ended_pod_status(const std::string& container, int exit_code, const std::string& words,
+                      const std::string& reason) {
+  const Json end = {{"exitCode", exit_code}, {"reason", reason}, {"message", words}};
+  const Json ended = {{"name", container}, {"image", "i"},      {"imageID", ""},
+                      {"ready", false},    {"restartCount", 0}, {"state", {{"terminated", end}}}};
+  return {{"status",
+           {{"phase", exit_code == 0 ? "Succeeded" : "Failed"},
+            {"containerStatuses", Json::array({ended})}}}};
+}
+
+Json ended_job_status(const std::string& condition, const std::string& reason) {
+  const Json ended = {{"type", condition}, {"status", "True"}, {"reason", reason}};
+  return {{"status", {{"conditions", Json::array({ended})}}}};
+}
+
 Json budget(const std::string& name, const std::map<std::string, std::string>& labels) {
   Json object = {
       {"apiVersion", "policy/v1"}, {"kind", "PodDisruptionBudget"}, {"metadata", {{"name", name}}}};

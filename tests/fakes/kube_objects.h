@@ -24,6 +24,14 @@ namespace gpuward::fakes {
 // For patch_status(): what a kubelet reports of a pod that runs well.
 [[nodiscard]] Json running_status();
 
+// Of a Job's pod: its metadata.ownerReferences.
+[[nodiscard]] Json owned_by_job(const Json& job);
+// For patch_status(): its one container, of that name, has ended.
+[[nodiscard]] Json ended_pod_status(const std::string& container, int exit_code,
+                                    const std::string& words, const std::string& reason = "Error");
+// For patch_status() of a Job: "Complete" or "Failed", and why.
+[[nodiscard]] Json ended_job_status(const std::string& condition, const std::string& reason = {});
+
 // A PodDisruptionBudget for those labels.
 [[nodiscard]] Json budget(const std::string& name,
                           const std::map<std::string, std::string>& labels);

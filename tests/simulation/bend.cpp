@@ -67,6 +67,13 @@ void forget_failed_drains(Json& remediation) {
   }
 }
 
+void let_all_pass(Json& pods) {
+  for (Json& pod : pods["items"]) {
+    for (Json& container : pod["status"]["containerStatuses"])
+      container["state"]["terminated"]["exitCode"] = 0;
+  }
+}
+
 void bend_switch(const Stage& stage, Json& config_map) {
   if (stage.is_off(Sabotage::kStop)) config_map["data"]["stop"] = "false";
 }
@@ -110,6 +117,8 @@ bool drops_version(const Stage& stage, Resource resource) {
       return stage.is_off(Sabotage::kLedgerVersion);
     case Resource::kSwitch:
     case Resource::kLease:
+    case Resource::kJob:
+    case Resource::kPods:
     case Resource::kOther:
       return false;
   }
@@ -159,6 +168,10 @@ Address address_of(const std::string& url) {
     const auto slash = name.find('/');
     if (slash == std::string::npos) return {resource, std::move(name)};
     return {Resource::kStatus, name.substr(0, slash)};
+  }
+  for (const auto& [word, resource] :
+       {std::pair{"/jobs", Resource::kJob}, std::pair{"/pods", Resource::kPods}}) {
+    if (path.contains(word)) return {resource, word + 1};  // its name is another at every replay
   }
   return {};
 }
@@ -217,6 +230,8 @@ std::string bent_answer(const Stage& stage, const Address& to, bool to_write, st
   if (!object || !object->is_object() || !object->contains("metadata")) return body;
   if (to.resource == Resource::kNode) {
     bend_node(stage, *object);
+  } else if (to.resource == Resource::kPods && stage.is_off(Sabotage::kPairs)) {
+    let_all_pass(*object);
   } else if (to.resource == Resource::kSwitch) {
     bend_switch(stage, *object);
   } else if (to.resource == Resource::kLease && !to_write && stage.is_off(Sabotage::kLease)) {

@@ -11,7 +11,7 @@
 
 namespace gpuward::remediator::simulation {
 
-enum class Resource { kNode, kRemediation, kStatus, kSwitch, kLedger, kLease, kOther };
+enum class Resource { kNode, kRemediation, kStatus, kSwitch, kLedger, kLease, kJob, kPods, kOther };
 
 // What a path is about, and the object's name; empty for a collection.
 struct Address {

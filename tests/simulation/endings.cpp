@@ -87,6 +87,7 @@ void Fleet::come_anew(Machine& machine, bool keeps_name) {
                     .alerts = {},
                     .back_at = {},
                     .turns_at = {}};
+  draw_links(machine);
   write_node(machine);
   stage_.trace.say(machine.name + " is made anew");
 }

@@ -34,6 +34,7 @@ Fleet::Fleet(Stage& stage) : stage_(stage) {
     Machine& machine = machines_.emplace_back();
     machine.name = "gpu-" + std::to_string(i);
     machine.heals_by_reboot = stage_.chance.happens(0.7);
+    draw_links(machine);
     write_node(machine);
   }
 }
@@ -43,8 +44,15 @@ Machine* Fleet::find(std::string_view name) {
   return found == machines_.end() ? nullptr : &*found;
 }
 
+void Fleet::draw_links(const Machine& machine) {
+  if (stage_.setting.tests_pairs && stage_.pairs_chance.happens(0.4))
+    stage_.bad_links.insert(machine.provider_id());
+}
+
 void Fleet::write_node(const Machine& machine) {
   Json node = fakes::ready_node(machine.name);
+  const Json address = {{"type", "InternalIP"}, {"address", "10.0.0.1"}};
+  node["status"]["addresses"] = Json::array({address});
   node["spec"]["providerID"] = machine.provider_id();
   node["status"]["nodeInfo"]["bootID"] = machine.boot_id(machine.boots);
   put_place(node["metadata"]["labels"], std::stoi(machine.name.substr(machine.name.find('-') + 1)));

@@ -55,6 +55,7 @@ class Fleet {
   void put_repairer(Machine& machine);
   void raise(Machine& machine, Severity severity);
   void end_alerts(Machine& machine);
+  void draw_links(const Machine& machine);
   void write_node(const Machine& machine);
   void write_status(const Machine& machine);
 

@@ -28,6 +28,8 @@ void Humans::do_something() {
     default: {
       Policy policy = draw_policy(stage_.chance);
       policy.budgets = stage_.setting.policy.budgets;
+      policy.jobs = stage_.setting.policy.jobs;
+      policy.way_back = stage_.setting.policy.way_back;
       stage_.set_policy(std::move(policy));
       return stage_.trace.say("human: another policy");
     }

@@ -89,6 +89,7 @@ void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
 
 void Invariants::on_remediation_written(const Remediation* before, const Remediation& after) {
   ends_.on_written(before, after);
+  pairs_.on_written(before, after);
   if (before == nullptr) return;
   for (const AlertEvidence& known : before->alerts) {
     const bool is_kept = std::ranges::any_of(after.alerts, [&](const AlertEvidence& alert) {
@@ -216,6 +217,15 @@ void Invariants::on_eviction(const Remediation& remediation, const kube::Node&) 
   require(owner != nullptr && !owner->wish.pause && !owner->wish.cancel, "paused",
           "pods were evicted for " + remediation.name);
   check_not_stopped("pods were evicted for " + remediation.name);
+}
+
+void Invariants::on_job_made(const Json& job) {
+  ++stage_.jobs_made;
+  const std::string what = "Job " + string_at(job["metadata"], "name") + " was made";
+  const Remediation& owner = pairs_.on_job_made(job, what);
+  check_mode(Step::kNcclPairs, what);
+  check_hands_off(owner.name, what);
+  check_not_stopped(what);
 }
 
 // What was wanted before the last answer that the replica got could be known to it.

@@ -9,6 +9,7 @@
 #include "tests/simulation/end_rules.h"
 #include "tests/simulation/humans.h"
 #include "tests/simulation/ledger_rules.h"
+#include "tests/simulation/pair_rules.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {
@@ -26,6 +27,7 @@ class Invariants {
   void on_reboot_asked(const remediator::Machine& order, bool is_on_its_way);
   void on_end_asked(const remediator::Machine& order);
   void on_eviction(const Remediation& remediation, const kube::Node& node);
+  void on_job_made(const Json& job);
   // After each event, over the whole cluster.
   void check_marks() const;
   [[nodiscard]] LedgerRules& ledger() { return ledger_; }
@@ -48,6 +50,7 @@ class Invariants {
   const Humans& humans_;
   LedgerRules ledger_{stage_};
   EndRules ends_{stage_};
+  PairRules pairs_{stage_};
   std::map<std::string, int> asked_;            // restarts, by Remediation and attempt
   std::map<std::string, std::string> treated_;  // the Remediation, by restarted machine
 };

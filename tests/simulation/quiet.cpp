@@ -77,6 +77,7 @@ bool World::reconcile_next(Clock::Steady until) {
   }
   if (next == nullptr) return false;
   const std::string node = *next;
+  pair_kubelets_.end_all();
   go_on_all();  // a lease that was renewed all the time
   look_quietly(who, node);
   return true;
@@ -122,11 +123,14 @@ bool World::is_under_way() const {
   });
 }
 
-// Something goes on by itself, without anybody's doing, once a window of a budget is over.
+// Something goes on by itself, without anybody's doing, once a window of a budget is over or a node
+// is old enough.
 bool World::waits_for_time() const {
   return std::ranges::any_of(stage_.truth.remediations(), [](const auto& known) {
-    const std::string& rule = known.second.status.rule;
-    return known.second.open() && (rule == "budget.terminate" || rule == "budget.window");
+    const RemediationStatus& status = known.second.status;
+    const bool waits = status.rule == "budget.terminate" || status.rule == "budget.window" ||
+                       status.message.contains("is younger than");
+    return known.second.open() && waits;
   });
 }
 

@@ -121,6 +121,7 @@ Replacements& Replica::replacements() {
 
 StepAction* Replica::own_step(Step step) {
   if (step == Step::kVerify) return &verify_;
+  if (step == Step::kNcclPairs) return &pairs_;
   if (step != Step::kTerminate) return nullptr;
   if (stage_.is_off(Sabotage::kEndOnce)) return &ends_again_;
   return &end_;
@@ -253,10 +254,16 @@ void Replica::reconcile(std::string node) {
   is_busy_ = false;
   if (result && !*result) return;
   const milliseconds wait = result ? **result : wait_after(result.error().kind);
-  if (!result) stage_.trace.say(name() + ": " + node + ": " + result.error().message);
+  if (!result) stage_.trace.say(name() + ": " + node + ": " + words_of(result.error()));
   const Clock::Steady at = stage_.clock.steady() + wait;
   const auto [known, is_new] = due_.try_emplace(node, at);
   if (!is_new) known->second = std::min(known->second, at);
+}
+
+// Names of Jobs are another at every replay.
+std::string Replica::words_of(const Error& error) const {
+  if (!stage_.setting.tests_pairs) return error.message;
+  return "error " + std::to_string(static_cast<int>(error.kind));
 }
 
 milliseconds Replica::wait_after(ErrorKind kind) {

@@ -8,6 +8,7 @@
 
 #include "core/kube/api.h"
 #include "core/kube/leader_candidate.h"
+#include "remediator/actions/nccl_pairs_action.h"
 #include "remediator/actions/terminate_action.h"
 #include "remediator/actions/verify_action.h"
 #include "remediator/gates/fenced_client.h"
@@ -124,6 +125,7 @@ class Replica {
   [[nodiscard]] kube::ApiOptions options_with(std::chrono::milliseconds request,
                                               std::chrono::milliseconds retries);
   [[nodiscard]] std::chrono::milliseconds wait_after(ErrorKind kind);
+  [[nodiscard]] std::string words_of(const Error& error) const;
 
   Stage& stage_;
   Look look_;
@@ -152,6 +154,7 @@ class Replica {
   KnownReplacements known_replacements_{view_, store_};
   ForgetsClaims no_claims_{known_replacements_};
   VerifyAction verify_;
+  NcclPairsAction pairs_{api_, stage_.policy, view_};
   Reconciler reconciler_;
   Clock::Steady round_due_, keep_due_;
   bool has_led_ = false;

@@ -70,6 +70,7 @@ enum class Sabotage : std::uint8_t {
   kNodeGone,         // the Node of a machine that ends is taken for gone
   kReturned,         // nobody looks for machines that come back
   kReplacement,      // the wait for a replacement is not read
+  kPairs,            // every test of two nodes is read as passed
   kClaims,           // what others count as their replacement is not seen
 };
 
@@ -78,7 +79,7 @@ struct SabotageName {
   std::string_view name;
 };
 
-inline constexpr std::array<SabotageName, 53> kSabotages = {{
+inline constexpr std::array<SabotageName, 54> kSabotages = {{
     {Sabotage::kBudgets, "budgets"},
     {Sabotage::kCluster, "cluster"},
     {Sabotage::kPool, "pool"},
@@ -131,6 +132,7 @@ inline constexpr std::array<SabotageName, 53> kSabotages = {{
     {Sabotage::kNodeGone, "node-gone"},
     {Sabotage::kReturned, "returned"},
     {Sabotage::kReplacement, "replacement"},
+    {Sabotage::kPairs, "pairs"},
     {Sabotage::kClaims, "claims"},
 }};
 

@@ -120,4 +120,26 @@ Setting draw_setting(Chance& chance, Size size) {
   return setting;
 }
 
+void let_pairs_be_tested(Setting& setting, Chance& chance) {
+  if (setting.wears_out || setting.nodes > 16 || !chance.happens(0.25)) return;
+  setting.tests_pairs = true;
+  setting.nodes = chance.between(3, 6);
+  setting.events += 120;
+  Policy& policy = setting.policy;
+  policy.mode = Mode::kFull;
+  policy.jobs.image = "here/gpuward:1";
+  PlannedStep pairs = planned(Step::kNcclPairs);
+  pairs.timeout = chance.span(minutes(10), minutes(30));
+  pairs.job.together = chance.span(minutes(10), minutes(60));
+  for (const Severity severity : {Severity::kReboot, Severity::kIsolate}) {
+    policy.steps[severity] = {quick(Step::kTaint), quick(Step::kCordon), quick(Step::kDrain)};
+    policy.way_back[severity] = {pairs, quick(Step::kReturn)};
+  }
+  if (chance.happens(0.15)) return;
+  const Share all{setting.nodes, 0};
+  BudgetLimits& budgets = policy.budgets;
+  budgets.cluster.at_once = budgets.pool.at_once = budgets.zone.at_once = budgets.cordoned = all;
+  budgets.labels.clear();
+}
+
 }  // namespace gpuward::remediator::simulation

@@ -15,6 +15,7 @@ struct Setting {
   // Probabilities per request to the API server.
   double fault = 0, crash = 0, interrupt = 0;
   double stall = 0;              // the whole process stands still before it, its lease thread too
+  bool tests_pairs = false;      // nodes come back by tests of two each
   bool wears_out = false;        // most of what breaks is to be ended, and may be
   bool breaks_again = false;     // what was repaired, once all is at rest
   bool has_alertmanager = true;  // that is asked before disruptive steps
@@ -23,6 +24,9 @@ struct Setting {
 };
 
 [[nodiscard]] Setting draw_setting(Chance& chance, Size size);
+// In some simulations nodes that are drained come back by nccl-pairs, several at once; with chance
+// of their own, so that the others stay as they are.
+void let_pairs_be_tested(Setting& setting, Chance& chance);
 // What the policy of a simulation says; the mode is what goes on at most. Its budgets are the
 // defaults.
 [[nodiscard]] Policy draw_policy(Chance& chance);

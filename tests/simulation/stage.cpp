@@ -13,19 +13,28 @@ namespace {
 const std::string kNodes = "/api/v1/nodes/";
 const std::string kConfigMaps = "/api/v1/namespaces/" + kStateNamespace + "/configmaps";
 
+// The Jobs of a test and how they end are not among the writes that are kept.
+Setting setting_of(Chance& chance, Chance& pairs_chance, Size size, Keeps keeps) {
+  Setting setting = draw_setting(chance, size);
+  if (keeps == Keeps::kNothing) let_pairs_be_tested(setting, pairs_chance);
+  return setting;
+}
+
 kube::Node node_in(const Json& json) { return *kube::parse_node(dump_json(json)); }
 
 }  // namespace
 
 Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
     : chance(seed),
-      setting(draw_setting(chance, size)),
+      pairs_chance(seed + 0x70616972),
+      setting(setting_of(chance, pairs_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),
       policy(bent_policy(*this, setting.policy)),
       keeps_writes(keeps == Keeps::kWrites) {
   kube.create(kDefinitions, remediation_definition());
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kStateNamespace}}}});
+  kube.create("/api/v1/namespaces", {{"metadata", {{"name", kJobNamespace}}}});
   create(kConfigMaps, {{"apiVersion", "v1"},
                        {"kind", "ConfigMap"},
                        {"metadata", {{"name", kSwitchName}}},

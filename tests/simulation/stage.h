@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ inline const std::string kSwitchName = "gpuward-remediator-switch";
 inline const std::string kLedgerName = "gpuward-ledger";
 inline const std::string kLeaseName = "gpuward-remediator";
 
+inline const std::string kJobNamespace = JobsPolicy().ns;
 inline const std::string kAttachments = "/apis/storage.k8s.io/v1/volumeattachments";
 
 enum class Keeps { kNothing, kWrites };
@@ -61,7 +63,7 @@ struct Stage {
   // Of a clock that nobody has jumped: what other machines stamp their measurements with.
   [[nodiscard]] WallTime true_time() const { return clock.wall() - jumped; }
 
-  Chance chance;
+  Chance chance, pairs_chance;
   Setting setting;
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};
@@ -76,6 +78,8 @@ struct Stage {
   Tick tick = 0;
   // By node: the VolumeAttachments there, and when each came.
   std::map<std::string, std::map<std::string, Tick>> volumes;
+  std::set<std::string> bad_links;  // providerIDs of machines between which NCCL fails
+  std::size_t jobs_made = 0;
   std::map<std::string, Tick> ledger_told;  // by replica: its last answer with the ledger
   std::vector<Look*> looks;                 // who is at work, the innermost last
   bool is_quiet = false;                    // nothing goes wrong any more

@@ -15,6 +15,11 @@ using std::chrono::seconds;
 
 bool is_write(const http::ClientRequest& request) { return request.method != "GET"; }
 
+// Names of Jobs, and what the server says of them, are another at every replay.
+std::string path_of(const Address& to, const std::string& url) {
+  return to.resource == Resource::kJob ? "/jobs" : url.substr(url.rfind("/v1") + 3);
+}
+
 std::string name_in(const std::string& body) {
   const auto object = parse_json(body);
   return object ? string_at(member_at(*object, "metadata"), "name") : std::string();
@@ -42,7 +47,7 @@ Result<http::ClientResponse> Wire::send(const http::ClientRequest& request) {
 // replica may write is left out.
 void Wire::check_leads(const Address& to) const {
   const bool is_leaders = to.resource == Resource::kNode || to.resource == Resource::kStatus ||
-                          to.resource == Resource::kLedger;
+                          to.resource == Resource::kLedger || to.resource == Resource::kJob;
   require(!is_leaders || stage_.holder == identity_, "leader",
           identity_ + " writes " + to.name + " and " + stage_.holder + " has the lease");
 }
@@ -96,7 +101,7 @@ Result<http::ClientResponse> Wire::forward(const Address& to, const http::Client
   if (is_write(request) && answer) keep(request, *answer);
   if (is_write(request) && to.resource != Resource::kLease) {
     stage_.trace.say(stage_.looks.back()->who + ": " + request.method + " " +
-                     request.url.substr(request.url.rfind("/v1") + 3) + " " +
+                     path_of(to, request.url) + " " +
                      (answer ? std::to_string(answer->status) : answer.error().message));
   }
   if (!answer || answer->status / 100 != 2) return answer;
@@ -119,6 +124,8 @@ void Wire::hear(const Address& to, const http::ClientRequest& request, const std
     if (node != nullptr) stage_.looks.back()->node = node->node;
   } else if (to.resource == Resource::kLease) {
     if (is_write(request)) hear_lease(body);
+  } else if (to.resource == Resource::kJob) {
+    if (request.method == "POST") invariants_.on_job_made(*parse_json(body));
   } else if (to.resource == Resource::kLedger) {
     if (is_write(request)) return hear_ledger(request.body);
     stage_.ledger_told[stage_.looks.back()->who] = stage_.tick;

@@ -54,7 +54,8 @@ void World::do_something() {
   go_on_all();
   const std::size_t replica = chance.next() % replicas_.size();
   switch (chance.weighted({30, 12, 10, 10, 12, stage_.setting.has_humans ? 6 : 0, 1,
-                           stage_.setting.has_clock_jumps ? 1 : 0, 8})) {
+                           stage_.setting.has_clock_jumps ? 1 : 0, 8,
+                           stage_.setting.tests_pairs ? 12 : 0})) {
     case 0:
       reconcile_something();
       break;
@@ -82,8 +83,11 @@ void World::do_something() {
     case 7:
       jump_clock();
       break;
-    default:
+    case 8:
       pass_time();
+      break;
+    default:
+      pair_kubelets_.go_on();
   }
   check();
 }

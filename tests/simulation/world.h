@@ -11,6 +11,7 @@
 #include "tests/simulation/drain.h"
 #include "tests/simulation/free_slots.h"
 #include "tests/simulation/notifier.h"
+#include "tests/simulation/pair_kubelets.h"
 #include "tests/simulation/replica.h"
 #include "tests/simulation/reports.h"
 #include "tests/simulation/silences.h"
@@ -70,6 +71,7 @@ class World {
   ScriptedDrain drain_{stage_, invariants_};
   Notifier notifier_{stage_, fleet_};
   Told told_{stage_};
+  PairKubelets pair_kubelets_{stage_};
   RebootAction reboot_{cloud_};
   std::unique_ptr<StepAction> begins_again_;
   std::vector<std::unique_ptr<Replica>> replicas_;

@@ -65,6 +65,29 @@ TEST_F(HumanCommands, ApproveNothingElse) {
   EXPECT_EQ(remediation().wish.approved_token, "");
 }
 
+// The remediator writes its words at any moment: that is nobody's fault who says yes or stop.
+TEST_F(HumanCommands, AreSaidAgainWhereTheRemediatorWroteAtTheSameMoment) {
+  wait_for_approval();
+  const std::string token = remediation().status.approval->token;
+  const auto conflict = [&](int times) {
+    kube_.add_fault({.kind = fakes::FaultKind::kConflict, .method = "PATCH", .times = times});
+  };
+  conflict(2);
+  EXPECT_TRUE(say(Command::kApprove, token));
+  EXPECT_EQ(remediation().wish.approved_token, token);
+  conflict(1);
+  EXPECT_TRUE(say(Command::kPause));
+  EXPECT_TRUE(remediation().wish.pause);
+  conflict(1);
+  EXPECT_TRUE(say(Command::kResume));
+  EXPECT_FALSE(remediation().wish.pause);
+
+  conflict(100);
+  EXPECT_EQ(say(Command::kCancel).error().kind, ErrorKind::kConflict);
+  kube_.clear_faults();
+  EXPECT_TRUE(say(Command::kCancel));
+}
+
 // "No open remediation" would be a lie that ends a search for why the node is still being drained.
 TEST_F(HumanCommands, SayTheServersErrorWhereItDidNotAnswer) {
   wait_for_approval();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/runtime/json.h"
+#include "tests/fakes/kube_objects.h"
 #include "tests/support/process.h"
 #include "tests/unit/remediator/cluster_hands.h"
 
@@ -67,26 +68,13 @@ class JobKubelet {
     Json pod = job["spec"]["template"];
     pod["metadata"]["name"] = name + "-pod";
     pod["metadata"]["labels"]["job-name"] = name;
-    pod["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "batch/v1"},
-                                                       {"kind", "Job"},
-                                                       {"name", name},
-                                                       {"uid", job["metadata"]["uid"]},
-                                                       {"controller", true}}});
+    pod["metadata"]["ownerReferences"] = fakes::owned_by_job(job);
     hands_.create(kStageJobPods, pod);
-    const Json terminated = {{"exitCode", exit_code}, {"message", words}};
-    const Json container = {{"name", pod["spec"]["containers"][0]["name"]},
-                            {"image", "i"},
-                            {"imageID", ""},
-                            {"ready", false},
-                            {"restartCount", 0},
-                            {"state", {{"terminated", terminated}}}};
-    hands_.patch_status(std::string(kStageJobPods) + "/" + name + "-pod",
-                        {{"status",
-                          {{"phase", exit_code == 0 ? "Succeeded" : "Failed"},
-                           {"containerStatuses", Json::array({container})}}}});
-    const Json condition = {{"type", exit_code == 0 ? "Complete" : "Failed"}, {"status", "True"}};
+    hands_.patch_status(
+        std::string(kStageJobPods) + "/" + name + "-pod",
+        fakes::ended_pod_status(pod["spec"]["containers"][0]["name"], exit_code, words));
     hands_.patch_status(std::string(kStageJobs) + "/" + name,
-                        {{"status", {{"conditions", Json::array({condition})}}}});
+                        fakes::ended_job_status(exit_code == 0 ? "Complete" : "Failed"));
   }
 
   ClusterHands& hands_;

@@ -125,6 +125,20 @@ TEST_F(Fellows, AreOutOnceTheyAreThroughOrHandsAreToBeKeptOff) {
 }
 
 // What came of it once is known as long as somebody may ask.
+// Whoever is closed comes nowhere any more, however far it was when its severity rose.
+TEST_F(Fellows, AreNotComingOnceTheyAreClosed) {
+  all_.reserve(8);
+  add("a", "JobSet x/one");
+  Remediation& closed = add("b", "JobSet x/one").remediation;
+  closed.status.steps.back().severity = Severity::kReboot;
+  ASSERT_THAT(names(seen_by(0).coming), ElementsAre("b"));
+  closed.status.phase = Phase::kReleased;
+  closed.status.closed_at = WallTime() + minutes(1);
+
+  EXPECT_THAT(names(seen_by(0).coming), IsEmpty());
+  EXPECT_THAT(names(seen_by(0).out), ElementsAre("b"));
+}
+
 TEST_F(Fellows, AreOutWhereTheyWereClosedSince) {
   all_.reserve(4);
   add("a", "JobSet x/one", minutes(60));

@@ -28,28 +28,18 @@ class JobCluster : public ::testing::Test {
   void add_pod(const Json& job, const Json& status) {
     const std::string name = name_of(job);
     Json pod = fakes::pod(name + "-pod", node_of(job), {{"job-name", name}});
-    pod["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "batch/v1"},
-                                                       {"kind", "Job"},
-                                                       {"name", name},
-                                                       {"uid", job["metadata"]["uid"]},
-                                                       {"controller", true}}});
+    pod["metadata"]["ownerReferences"] = fakes::owned_by_job(job);
     kube_.create(kPods, pod);
     kube_.patch_status(std::string(kPods) + "/" + name + "-pod", {{"status", status}});
   }
   void mark_ended(const Json& job, const char* condition, const char* reason = "") {
-    const Json ended = {{"type", condition}, {"status", "True"}, {"reason", reason}};
     kube_.patch_status(std::string(kJobs) + "/" + name_of(job),
-                       {{"status", {{"conditions", Json::array({ended})}}}});
+                       fakes::ended_job_status(condition, reason));
   }
   // The container of its pod exits, and so the Job ends.
   void exit_job(const Json& job, int code, const std::string& words,
                 const std::string& reason = "Error") {
-    const Json end = {{"exitCode", code}, {"reason", reason}, {"message", words}};
-    const Json container = {{"name", "c"},       {"image", "i"},
-                            {"imageID", ""},     {"ready", false},
-                            {"restartCount", 0}, {"state", {{"terminated", end}}}};
-    add_pod(job, {{"phase", code == 0 ? "Succeeded" : "Failed"},
-                  {"containerStatuses", Json::array({container})}});
+    add_pod(job, fakes::ended_pod_status("c", code, words, reason)["status"]);
     mark_ended(job, code == 0 ? "Complete" : "Failed", code == 0 ? "" : "BackoffLimitExceeded");
   }
 

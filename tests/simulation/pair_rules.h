@@ -1,0 +1,23 @@
+// What must be true of the tests of two nodes (step nccl-pairs): when a Job may be made for one,
+// and that what they say of a machine is so. Part of the invariants.
+#pragma once
+
+#include "remediator/policy/remediation.h"
+#include "tests/simulation/stage.h"
+
+namespace gpuward::remediator::simulation {
+
+class PairRules {
+ public:
+  explicit PairRules(const Stage& stage) : stage_(stage) {}
+
+  // A replica has made a Job; whose it is.
+  [[nodiscard]] const Remediation& on_job_made(const Json& job, const std::string& what) const;
+  // A replica has written a Remediation; `before` null: it is new.
+  void on_written(const Remediation* before, const Remediation& after) const;
+
+ private:
+  const Stage& stage_;
+};
+
+}  // namespace gpuward::remediator::simulation
