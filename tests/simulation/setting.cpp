@@ -139,7 +139,7 @@ void let_pairs_be_tested(Setting& setting, Chance& chance) {
   const Share all{setting.nodes, 0};
   BudgetLimits& budgets = policy.budgets;
   budgets.cluster.at_once = budgets.pool.at_once = budgets.zone.at_once = budgets.cordoned = all;
-  budgets.labels.clear();
+  budgets.labels.front().limit.at_once = all;
 }
 
 }  // namespace gpuward::remediator::simulation

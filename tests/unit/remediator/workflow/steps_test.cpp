@@ -12,7 +12,6 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 PlannedStep with_approval(Step step) {
   PlannedStep plan = planned(step);
