@@ -32,7 +32,7 @@ constexpr const char* kXid79 =
 class GpuWorkerProcess : public testing::Test {
  protected:
   void start(const std::string& library = fake_nvml::FakeNvml::library()) {
-    exporter.write("config.yaml", "gpu: {interval: 1s, timeout: 1s}\n");
+    exporter.write("config.yaml", "gpu: {interval: 1s, timeout: 5s}\n");
     exporter.use_nvml(library);
     exporter.start({"--config.file=" + exporter.file("config.yaml").string()});
   }

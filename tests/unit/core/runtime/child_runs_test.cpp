@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
 namespace gpuward {
@@ -54,10 +55,13 @@ TEST_F(ChildRunsTest, LeaveRoomWhereNobodyAsksHowTheyEnded) {
 TEST_F(ChildRunsTest, RunNoMoreThanAreAllowedAndEachNameOnce) {
   ASSERT_TRUE(runs_.start("a", shell("sleep 1000")));
   EXPECT_FALSE(runs_.start("a", shell("exit 0")));
-  ASSERT_TRUE(runs_.start("b", shell("exit 0")));
+  const support::TempDir folder;
+  const std::string end_of_b = folder / "end";
+  ASSERT_TRUE(runs_.start("b", shell("until [ -e " + end_of_b + " ]; do sleep 0.01; done")));
   EXPECT_FALSE(runs_.start("c", shell("exit 0")));
   EXPECT_TRUE(runs_.look("a").is_known);
 
+  folder.write("end", "");
   ASSERT_TRUE(wait_for("b"));
 
   EXPECT_TRUE(runs_.start("c", shell("exit 0")));

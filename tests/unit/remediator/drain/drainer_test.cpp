@@ -127,8 +127,9 @@ TEST_F(DrainerTest, Row10ABudgetThatBlocksForEverEndsInAFailureWithNames) {
 TEST_F(DrainerTest, DeletesAfterTheDeadlineByPolicyOnlyAndUnderTheUid) {
   const std::string uid = add_pod("web");
   add_budget("web-pdb", "web", 0);
+  order_.settings.deadline = minutes(2);
   order_.settings.on_deadline = OnDeadline::kDelete;
-  const DrainProgress progress = look_for(hours(1));
+  const DrainProgress progress = look_for(minutes(3));
   EXPECT_EQ(progress.verdict, DrainVerdict::kDone);
   const auto sent = kube_.requests("DELETE", kPodsPath);
   ASSERT_THAT(sent, SizeIs(1));
@@ -212,7 +213,8 @@ TEST_F(DrainerTest, Row23AJobWhosePodIsTriedAgainIsNotToldAgain) {
 TEST_F(DrainerTest, NothingIsSentAfterTheDrainHasFailed) {
   for (int i = 0; i < 5; ++i) add_pod("web-" + std::to_string(i));
   evictor_.set_rate({.per_second = 0.001, .burst = 1, .most_in_flight = 1});
-  EXPECT_EQ(look_for(hours(1)).verdict, DrainVerdict::kFailed);
+  order_.settings.deadline = minutes(2);
+  EXPECT_EQ(look_for(minutes(3)).verdict, DrainVerdict::kFailed);
   const std::size_t before = evictions();
   evictor_.set_rate({});
   clock_.advance(hours(1));
@@ -223,9 +225,10 @@ TEST_F(DrainerTest, NothingIsSentAfterTheDrainHasFailed) {
 TEST_F(DrainerTest, AnotherDrainOfTheNodeHasADeadlineOfItsOwn) {
   add_pod("web");
   add_budget("web-pdb", "web", 0);
-  static_cast<void>(look_for(minutes(29)));
+  order_.settings.deadline = minutes(3);
+  static_cast<void>(look_for(minutes(2)));
   order_.started_at = clock_.wall();
-  EXPECT_EQ(look_for(minutes(20)).verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(look_for(minutes(2)).verdict, DrainVerdict::kGoingOn);
 }
 
 TEST_F(DrainerTest, TwoHundredPodsAreGoneAtTheRate) {
@@ -239,7 +242,8 @@ TEST_F(DrainerTest, TwoHundredPodsAreGoneAtTheRate) {
 TEST_F(DrainerTest, ARestartGoesOnWithTheSameDeadline) {
   add_pod("web");
   add_budget("web-pdb", "web", 0);
-  static_cast<void>(look_for(minutes(29)));
+  order_.settings.deadline = minutes(3);
+  static_cast<void>(look_for(minutes(2)));
   restart();
   EXPECT_EQ(look().verdict, DrainVerdict::kGoingOn);
   clock_.advance(minutes(2));
