@@ -2,9 +2,9 @@
 // kube-apiserver and etcd, whose nodes and pods are plain objects, and beside it in the same run
 // what the same API server takes from somebody who only writes. All of it shares this machine. The
 // budgets are at 100 %, circuit breaker and storm detection are off: what is measured is how fast
-// it could be. Exit code 1 where a promise is broken, 77 where there is no control plane.
-// `--small`: 300 nodes. Nodes are counted when they are tainted and cordoned; what is set against
-// the bare writer is when all is written down.
+// it could be. Nodes are counted when they are tainted and cordoned; what is set against the bare
+// writer is when all is written down. Exit code 1 where a promise is broken, 77 where there is no
+// control plane. `--small`: 300 nodes.
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -126,16 +126,17 @@ Cordoned cordon(const FleetRemediator& remediator, MarkedNodes& marked, std::siz
   const double took = seconds_between(begin, marked.wait_for(first + nodes));
   remediator.wait_for_records(first + nodes);
   const double recorded = seconds_between(begin, Clock::now());
+  const double recorded_rate = static_cast<double>(nodes) / recorded;
   const std::chrono::duration<double> used = gpuward::bench::cpu_time_of(remediator.pid()) - cpu;
   const double rate = static_cast<double>(nodes) / took;
   std::cout << std::fixed << std::setprecision(1) << "  " << nodes
             << " nodes at once: all tainted and cordoned after " << took << " s (" << rate
-            << " nodes/s), recorded after " << recorded << " s; told within " << told_s << " s, "
-            << told.sent_again << " sent again; answers p50 " << quantile(told.answers_ms, 0.5)
-            << " ms, p99 " << quantile(told.answers_ms, 0.99) << " ms; " << used.count()
-            << " s of CPU\n";
+            << " nodes/s), recorded after " << recorded << " s (" << recorded_rate
+            << " nodes/s); told within " << told_s << " s, " << told.sent_again
+            << " sent again; answers p50 " << quantile(told.answers_ms, 0.5) << " ms, p99 "
+            << quantile(told.answers_ms, 0.99) << " ms; " << used.count() << " s of CPU\n";
   return {.nodes_a_second = rate,
-          .recorded_a_second = static_cast<double>(nodes) / recorded,
+          .recorded_a_second = recorded_rate,
           .answers_ms = std::move(told.answers_ms)};
 }
 
@@ -154,9 +155,8 @@ void print_memory(const FleetRemediator& remediator) {
 }
 
 struct Outcome {
-  double nodes;  // tainted and cordoned a second
-  double
-      recorded_of_bare;  // with all that is written, of the bare writer's rate with as many writes
+  double nodes;             // tainted and cordoned a second
+  double recorded_of_bare;  // with all that is written, of the bare writer's rate
   double evictions, evictions_of_bare;
   double resident_mb, answer_ms;
 };

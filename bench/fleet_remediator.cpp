@@ -98,10 +98,12 @@ FleetRemediator::FleetRemediator(FleetCluster& cluster)
   const bool leads = support::poll_until(
       [&] {
         return !process_->running() ||
-               (port_in("Webhook is served") != 0 && log().contains("This replica leads"));
+               (port_in("Webhook is served") != 0 && port_in("Telemetry is served") != 0 &&
+                log().contains("This replica leads"));
       },
       seconds(60));
   if (!leads || !process_->running()) throw std::runtime_error("it does not start: " + log());
+  telemetry_ = "http://127.0.0.1:" + std::to_string(port_in("Telemetry is served"));
   // It has seen the whole cluster, and nothing is taken without the ledger.
   const auto is_ready = [&] { return get("/readyz").status == 200; };
   if (!support::poll_until(is_ready, seconds(60))) throw std::runtime_error("not ready: " + log());
@@ -158,8 +160,7 @@ void FleetRemediator::wait_for_records(std::size_t least) const {
 }
 
 http::ClientResponse FleetRemediator::get(const std::string& path) const {
-  return support::http_get("http://127.0.0.1:" + std::to_string(port_in("Telemetry is served")) +
-                           path);
+  return support::http_get(telemetry_ + path);
 }
 
 int FleetRemediator::port_in(const std::string& message) const {

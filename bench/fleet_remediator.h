@@ -46,6 +46,7 @@ class FleetRemediator {
   support::TempDir folder_;
   remediator::Peer prometheus_;
   std::unique_ptr<support::Process> process_;
+  std::string telemetry_;  // its URL, once it serves
 };
 
 }  // namespace gpuward::bench

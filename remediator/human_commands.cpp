@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <optional>
 #include <vector>
 
 #include "core/kube/names.h"
-#include "core/runtime/backoff.h"
+#include "core/kube/redo_on_conflict.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
 #include "remediator/cluster.h"
@@ -15,15 +15,12 @@
 #include "remediator/workflow/ledger_store.h"
 #include "remediator/workflow/remediation_json.h"
 #include "remediator/workflow/remediation_name.h"
+#include "remediator/workflow/remediation_store.h"
 
 namespace gpuward::remediator {
 namespace {
 
 using Row = std::array<std::string, 6>;
-
-constexpr int kTries = 5;
-constexpr BackoffPolicy kBetweenTries{.first = std::chrono::milliseconds(20),
-                                      .longest = std::chrono::milliseconds(500)};
 
 std::string age_text(const std::optional<WallTime>& since, WallTime now) {
   if (!since) return "-";
@@ -92,25 +89,6 @@ Result<Remediation> open_of(kube::Api& api, const std::string& name) {
   return fail(ErrorKind::kNotFound, "node " + name + " has no open remediation");
 }
 
-Status annotate(kube::Api& api, const Remediation& remediation, const Json& annotations) {
-  const Json patch = {
-      {"metadata",
-       {{"resourceVersion", remediation.resource_version}, {"annotations", annotations}}}};
-  const auto written = api.patch_custom(remediation_type(), remediation.name, dump_json(patch));
-  if (!written) return with_context("writing remediation " + remediation.name, written.error());
-  return {};
-}
-
-// The remediator may write at the same moment: then all is read and judged afresh.
-Result<std::string> try_again(Clock& clock, const std::function<Result<std::string>()>& act) {
-  Backoff backoff(kBetweenTries);
-  for (int tried = 1;; ++tried) {
-    auto said = act();
-    if (said || said.error().kind != ErrorKind::kConflict || tried == kTries) return said;
-    (void)clock.sleep_for(backoff.next(), {});
-  }
-}
-
 Result<std::string> approve(const Flags& flags, kube::Api& api) {
   const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
@@ -125,19 +103,18 @@ Result<std::string> approve(const Flags& flags, kube::Api& api) {
   }
   const auto name = api.who_am_i();
   if (!name) return with_context("asking the API server who you are", name.error());
-  const auto written = annotate(api, *remediation,
-                                {{std::string(kApproveAnnotation), flags.token},
-                                 {std::string(kApprovedByAnnotation), *name}});
+  const auto written = RemediationStore(api).annotate(
+      *remediation, {{kApproveAnnotation, flags.token}, {kApprovedByAnnotation, *name}});
   if (!written) return std::unexpected(written.error());
   return *name + " has approved " + std::string(to_string(asked->step)) + " of node " + flags.node +
          " (" + remediation->name + ") for an hour\n";
 }
 
 Result<std::string> mark(const Flags& flags, kube::Api& api, std::string_view key,
-                         const Json& value, const std::string& what) {
+                         const std::optional<std::string>& value, const std::string& what) {
   const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
-  const auto written = annotate(api, *remediation, {{std::string(key), value}});
+  const auto written = RemediationStore(api).annotate(*remediation, {{key, value}});
   if (!written) return std::unexpected(written.error());
   return remediation->name + " " + what + "\n";
 }
@@ -203,18 +180,19 @@ std::string list_text(std::span<const Remediation> remediations, WallTime now) {
 }
 
 Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) {
+  // The remediator may write at the same moment.
+  const auto say = [&](const auto& attempt) { return kube::redo_on_conflict(clock, attempt); };
   switch (flags.command) {
     case Command::kApprove:
-      return try_again(clock, [&] { return approve(flags, api); });
+      return say([&] { return approve(flags, api); });
     case Command::kPause:
-      return try_again(clock, [&] {
+      return say([&] {
         return mark(flags, api, kPauseAnnotation, "true", "is paused: what stands stays");
       });
     case Command::kResume:
-      return try_again(clock,
-                       [&] { return mark(flags, api, kPauseAnnotation, nullptr, "goes on"); });
+      return say([&] { return mark(flags, api, kPauseAnnotation, std::nullopt, "goes on"); });
     case Command::kCancel:
-      return try_again(clock, [&] {
+      return say([&] {
         return mark(flags, api, kCancelAnnotation, "true",
                     "is cancelled: what gpuward has put on the node comes off");
       });

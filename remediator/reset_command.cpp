@@ -5,12 +5,13 @@
 #include <map>
 #include <vector>
 
+#include "core/kube/redo_on_conflict.h"
 #include "core/kube/update_node.h"
-#include "core/runtime/json.h"
 #include "remediator/cluster.h"
 #include "remediator/safety/konduktor_taint.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/remediation_json.h"
+#include "remediator/workflow/remediation_store.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -39,12 +40,18 @@ Result<std::map<std::string, Remediation>> open_remediations(kube::Api& api) {
   return open;
 }
 
-Status cancel_open(kube::Api& api, const Remediation& remediation) {
-  const Json patch = {{"metadata",
-                       {{"resourceVersion", remediation.resource_version},
-                        {"annotations", {{std::string(kCancelAnnotation), "true"}}}}}};
-  const auto written = api.patch_custom(remediation_type(), remediation.name, dump_json(patch));
-  return written ? Status() : with_context("cancelling " + remediation.name, written.error());
+// The remediator may write to it at the same moment, or end it.
+Status cancel_open(kube::Api& api, Clock& clock, const std::string& name) {
+  RemediationStore store(api);
+  const auto cancel = [&]() -> Status {
+    const auto remediation = store.read(name);
+    if (!remediation && remediation.error().kind == ErrorKind::kNotFound) return {};
+    if (!remediation) return std::unexpected(remediation.error());
+    return remediation->open() ? store.annotate(*remediation, {{kCancelAnnotation, "true"}})
+                               : Status();
+  };
+  auto cancelled = kube::redo_on_conflict(clock, cancel);
+  return cancelled ? cancelled : with_context("cancelling " + name, cancelled.error());
 }
 
 Status take_taint_off(const Flags& flags, kube::Api& api, Clock& clock, const kube::Node& node) {
@@ -72,7 +79,7 @@ Outcome reset_node(const Flags& flags, kube::Api& api, Clock& clock, const kube:
   const std::string of_open = open == nullptr ? "" : ", " + open->name + " cancelled";
   if (flags.dry_run) return {"would be removed" + of_open};
   if (open != nullptr) {
-    if (auto cancelled = cancel_open(api, *open); !cancelled)
+    if (auto cancelled = cancel_open(api, clock, open->name); !cancelled)
       return {"failed: " + cancelled.error().message, false};
   }
   if (auto removed = take_taint_off(flags, api, clock, node); !removed)

@@ -1,15 +1,9 @@
 #include "core/kube/update_node.h"
 
-#include <utility>
-
-#include "core/runtime/backoff.h"
+#include "core/kube/redo_on_conflict.h"
 
 namespace gpuward::kube {
 namespace {
-
-constexpr int kTries = 10;
-constexpr BackoffPolicy kBetweenConflicts{std::chrono::milliseconds(20),
-                                          std::chrono::milliseconds(2'000), 2.0};
 
 Result<Node> try_once(Api& api, const NodeIdentity& identity, const NodeDecision& decide) {
   auto node = api.get_node(identity.name);
@@ -28,15 +22,7 @@ Result<Node> try_once(Api& api, const NodeIdentity& identity, const NodeDecision
 
 Result<Node> update_node(Api& api, const NodeIdentity& identity, const NodeDecision& decide,
                          Clock& clock, std::stop_token stop) {
-  Backoff backoff(kBetweenConflicts);
-  for (int tried = 1;; ++tried) {
-    auto changed = try_once(api, identity, decide);
-    if (changed || changed.error().kind != ErrorKind::kConflict) return changed;
-    if (tried == kTries)
-      return with_context("after " + std::to_string(kTries) + " tries", std::move(changed.error()));
-    if (!clock.sleep_for(backoff.next(), stop))
-      return fail(ErrorKind::kCancelled, "stopped while changing node " + identity.name);
-  }
+  return redo_on_conflict(clock, [&] { return try_once(api, identity, decide); }, stop);
 }
 
 }  // namespace gpuward::kube

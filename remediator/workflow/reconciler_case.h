@@ -1,10 +1,11 @@
-// What the parts of the reconciler hand each other about one Remediation. For reconciler.cpp and
-// reconciler_acts.cpp alone.
+// What the parts of the reconciler hand each other about one Remediation. For the files
+// reconciler*.cpp alone.
 #pragma once
 
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "remediator/workflow/decide.h"
 #include "remediator/workflow/reconciler.h"
@@ -13,6 +14,19 @@ namespace gpuward::remediator {
 
 // How soon a node that waits for others which went bad with it is looked at again.
 inline constexpr std::chrono::milliseconds kStormInterval{300};
+
+// The API server says no and will say no again until somebody changes something.
+inline bool is_permanent(ErrorKind kind) {
+  return kind == ErrorKind::kForbidden || kind == ErrorKind::kInvalid ||
+         kind == ErrorKind::kRefused;
+}
+
+// Of those verdicts that change the node in one write; empty for the others.
+inline std::string_view action_of(Verdict verdict) {
+  if (verdict == Verdict::kQuarantine) return "quarantine";
+  if (verdict == Verdict::kRelease) return "release";
+  return {};
+}
 
 struct Reconciler::Case {
   Remediation remediation;

@@ -1,7 +1,9 @@
 #include "remediator/workflow/remediation_store.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "core/runtime/json.h"
 #include "remediator/workflow/remediation_json.h"
 #include "remediator/workflow/remediation_name.h"
 
@@ -50,6 +52,18 @@ Result<Remediation> RemediationStore::create(const Remediation& remediation) {
 Result<Remediation> RemediationStore::write_evidence(const Remediation& remediation) {
   return decoded(
       api_.patch_custom(remediation_type(), remediation.name, evidence_patch(remediation)));
+}
+
+Status RemediationStore::annotate(const Remediation& remediation, const Wishes& wishes) {
+  Json annotations = Json::object();
+  for (const auto& [key, value] : wishes)
+    annotations[std::string(key)] = value ? Json(*value) : Json();
+  const Json patch = {{"metadata",
+                       {{"resourceVersion", remediation.resource_version},
+                        {"annotations", std::move(annotations)}}}};
+  const auto written = api_.patch_custom(remediation_type(), remediation.name, dump_json(patch));
+  if (!written) return with_context("writing remediation " + remediation.name, written.error());
+  return {};
 }
 
 Status RemediationStore::let_go(const Remediation& remediation) {

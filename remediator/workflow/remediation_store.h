@@ -1,7 +1,10 @@
 // Remediations in the API server, as values. The only place that reads and writes them; used by
-// intake and reconciler.
+// intake, reconciler and the commands of humans.
 #pragma once
 
+#include <map>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +27,9 @@ class RemediationStore {
   // Compare-and-set on remediation.resource_version; the value as it is afterwards.
   [[nodiscard]] Result<Remediation> write_evidence(const Remediation& remediation);
   [[nodiscard]] Result<Remediation> write_status(const Remediation& remediation);
+  // Sets what a human says of it; compare-and-set too. No value: it is taken back.
+  using Wishes = std::map<std::string_view, std::optional<std::string>>;
+  [[nodiscard]] Status annotate(const Remediation& remediation, const Wishes& wishes);
   // Takes our finalizer off one that is being deleted. kNotFound: it is gone already.
   [[nodiscard]] Status let_go(const Remediation& remediation);
   // Deletes exactly that one. kNotFound: it is gone already.

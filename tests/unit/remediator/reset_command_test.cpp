@@ -71,6 +71,19 @@ TEST_F(ResetCommand, CancelsItWhereItIsToldTo) {
   EXPECT_FALSE(node("gpu-01").unschedulable);
 }
 
+TEST_F(ResetCommand, CancelsItWhereTheRemediatorWritesAtTheSameMoment) {
+  open_one();
+  flags_.cancels = true;
+  kube_.add_fault({.kind = fakes::FaultKind::kConflict,
+                   .method = "PATCH",
+                   .path = ".*/remediations/.*",
+                   .times = 2});
+
+  EXPECT_TRUE(reset().all_done);
+
+  EXPECT_TRUE(remediation().wish.cancel);
+}
+
 TEST_F(ResetCommand, ChangesNothingInADryRun) {
   open_one();
   flags_.dry_run = flags_.cancels = true;

@@ -29,6 +29,7 @@ using testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 constexpr const char* kLibrary = GPUWARD_BIN_DIR "/../lib/fakes/libnccl.so.2";
+constexpr const char* kMuchMemory = "free_mib=81920";
 constexpr auto kLong = 60s;
 
 struct Said {
@@ -38,7 +39,8 @@ struct Said {
 
 class NcclPairProcess : public testing::Test {
  protected:
-  // `scene` is what its fake library is told; later words win.
+  // `scene` is what its fake library is told; later words win. It has little memory, so that what
+  // it adds up does not take long.
   std::unique_ptr<support::Process> start(int rank, const Words& words = {},
                                           const std::string& scene = {}) const {
     Words argv{GPUWARD_BIN_DIR "/gpuward-exporter",
@@ -54,10 +56,11 @@ class NcclPairProcess : public testing::Test {
                std::string("--nccl-library=") + kLibrary,
                std::string("--cuda-library=") + kLibrary};
     argv.insert(argv.end(), words.begin(), words.end());
-    auto spawned = support::Process::spawn(
-        {.argv = std::move(argv),
-         .env = {{"NODE_NAME", rank == 0 ? "node-a" : "node-b"},
-                 {"GPUWARD_FAKE_NCCL", "folder=" + folder_.path().string() + " " + scene}}});
+    auto spawned =
+        support::Process::spawn({.argv = std::move(argv),
+                                 .env = {{"NODE_NAME", rank == 0 ? "node-a" : "node-b"},
+                                         {"GPUWARD_FAKE_NCCL", "folder=" + folder_.path().string() +
+                                                                   " free_mib=2600 " + scene}}});
     EXPECT_TRUE(spawned) << spawned.error().message;
     return spawned ? *std::move(spawned) : nullptr;
   }
@@ -119,7 +122,7 @@ class NcclPairProcess : public testing::Test {
 };
 
 TEST_F(NcclPairProcess, PassesAndBothSidesSayTheSame) {
-  const Both both = run({});
+  const Both both = run({}, kMuchMemory, kMuchMemory);
 
   expect_both(both, 0, "pass");
   EXPECT_EQ(both.first.details, both.second.details);
@@ -142,7 +145,7 @@ TEST_F(NcclPairProcess, OneGpuOfEachNodeCanBeAskedFor) {
 }
 
 TEST_F(NcclPairProcess, LittleMemoryMeansSmallerMessages) {
-  const Both both = run({}, "free_mib=2600");
+  const Both both = run({}, "", kMuchMemory);
 
   expect_both(both, 0, "pass");
   EXPECT_THAT(both.second.details, AnyOf(HasSubstr("128 MiB"), HasSubstr("256 MiB")));
@@ -175,7 +178,7 @@ TEST_F(NcclPairProcess, FailsOnBothSidesWhereNcclFailsOnOne) {
 }
 
 TEST_F(NcclPairProcess, FailsAtItsTimeOutWhereAllReduceHangs) {
-  const Both both = run({"--timeout=20s"}, "", "fault=hang");
+  const Both both = run({"--timeout=10s"}, "", "fault=hang");
 
   expect_both(both, 1, "fail");
   EXPECT_THAT(both.first.details, HasSubstr("still running all_reduce"));
@@ -208,7 +211,7 @@ TEST_F(NcclPairProcess, CannotTellAlone) {
 }
 
 TEST_F(NcclPairProcess, TurnsAwayWhoHasAnotherPairsToken) {
-  const auto first = start(0, {"--join-timeout=20s"});
+  const auto first = start(0, {"--join-timeout=10s"});
   const auto second = start(1, {"--join-timeout=4s", "--token=of an earlier pair"});
   const Both both{end_of(*first), end_of(*second)};
 
