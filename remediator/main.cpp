@@ -30,7 +30,7 @@ using gpuward::remediator::Remediator;
 
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
-constexpr std::chrono::milliseconds kStopWithin{800};
+constexpr std::chrono::milliseconds kStopWithin{3'000};
 
 int complain(const gpuward::Error& error) {
   std::cerr << "gpuward-remediator: " << error.message << "\n";

@@ -164,8 +164,9 @@ std::optional<Status> LedgerStore::commit_on_last(const Batch& batch,
 // An error is of all; what a single change says is in `outcomes`.
 Status LedgerStore::commit_once(const Batch& batch, std::vector<Status>& outcomes) {
   if (auto status = commit_on_last(batch, outcomes)) return *status;
+  const bool was_seen = was_seen_;  // it may be made while we ask
   auto stored = load();
-  const bool is_first_use = !stored && stored.error().kind == ErrorKind::kNotFound && !was_seen_;
+  const bool is_first_use = !stored && stored.error().kind == ErrorKind::kNotFound && !was_seen;
   if (is_first_use) return fail(ErrorKind::kConflict, "the ledger is not made yet");
   if (!stored) return std::unexpected(stored.error());
   auto next = apply(batch, *stored->ledger, outcomes);

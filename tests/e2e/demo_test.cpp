@@ -48,7 +48,7 @@ TEST(Demo, EndsCleanlyOnCtrlCWhileItStays) {
                          "the end of the story"))
       << (*process)->output() << (*process)->error_output();
   (*process)->signal(SIGINT);
-  EXPECT_EQ((*process)->wait_exit(seconds(10)), 0)
+  EXPECT_EQ((*process)->wait_exit(seconds(60)), 0)
       << (*process)->output() << (*process)->error_output();
   EXPECT_TRUE(has(**process, "Everything stopped within"));
 }
@@ -60,7 +60,7 @@ TEST(Demo, EndsCleanlyOnCtrlCWhileItStarts) {
   ASSERT_TRUE(wait_until([&] { return has(**process, "Starting on loopback"); }, seconds(30),
                          "the first line"));
   (*process)->signal(SIGINT);
-  EXPECT_EQ((*process)->wait_exit(seconds(10)), 0)
+  EXPECT_EQ((*process)->wait_exit(seconds(60)), 0)
       << (*process)->output() << (*process)->error_output();
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::chrono::seconds kReadyLimit{30};
 constexpr std::chrono::seconds kWatchingLimit{60};
-constexpr std::chrono::seconds kEndLimit{4};
+constexpr std::chrono::seconds kEndLimit{15};
 constexpr int kTries = 3;  // a free port can be taken before its program binds it
 
 std::filesystem::path program(const char* name) {

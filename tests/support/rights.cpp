@@ -71,9 +71,8 @@ class ChangingRole {
                      {"resources", {sign.resource}},
                      {"verbs", Json::array({sign.verb})}});
     if (auto written = write(std::move(rules)); !written) return written;
-    const bool is_in_force =
-        poll_until([&] { return is_allowed(plane_, sign).value_or(false); }, kInForceLimit);
-    return is_in_force ? Status() : fail(ErrorKind::kTimeout, path_ + " is not in force");
+    return is_soon_allowed(plane_, sign) ? Status()
+                                         : fail(ErrorKind::kTimeout, path_ + " is not in force");
   }
   [[nodiscard]] Status restore() { return write(rules()); }
 
@@ -109,6 +108,10 @@ Result<bool> refuses_any(const ControlPlane& plane, const std::set<AskedRight>& 
 }
 
 }  // namespace
+
+bool is_soon_allowed(const ControlPlane& plane, const AskedRight& right) {
+  return poll_until([&] { return is_allowed(plane, right).value_or(false); }, kInForceLimit);
+}
 
 RightsAudit::RightsAudit(const std::vector<std::string>& users) {
   folder_.write("policy.yaml",

@@ -37,6 +37,10 @@ class RightsAudit {
   TempDir folder_;
 };
 
+// Whether it is granted by now: the API server learns of new roles a moment after it has taken
+// them. Asked as admin, so that no audit has it.
+[[nodiscard]] bool is_soon_allowed(const ControlPlane& plane, const AskedRight& right);
+
 // Takes each verb of each rule away from the role (a path from "/apis/...") and asks the API server
 // whether it would still allow all of `asked`. Returns the verbs for which it would: they are
 // granted for nothing. The role is as it was afterwards.

@@ -44,7 +44,7 @@ TEST_F(NotificationsProcess, ReachAllWhoCanBeReachedAndKeepTheirSecrets) {
   EXPECT_EQ(slack_.events()[0], Json({{"text", "look at gpu-01"}}));
   EXPECT_EQ(webhook_.events()[0]["moment"], "opened");
   EXPECT_EQ(webhook_.events()[0]["cluster_name"], "test");
-  EXPECT_TRUE(is_cordoned());
+  EXPECT_TRUE(support::wait_until([&] { return is_cordoned(); }, kSoon, "cordon"));
   const auto metrics = [&] { return support::http_get(telemetry("/metrics")).body; };
   ASSERT_TRUE(support::wait_until(
       [&] {

@@ -27,7 +27,7 @@ inline constexpr const char* kStageRemediations = "/apis/gpuward.dev/v1alpha1/re
 
 struct StageOptions {
   std::string plan =
-      "[taint, cordon, drain, reboot: {timeout: 10s}, verify: {soak: 0s}, return-to-service]";
+      "[taint, cordon, drain, reboot: {timeout: 60s}, verify: {soak: 0s}, return-to-service]";
   std::string severity = "reboot";  // of the fault, and that the plan is for
   std::string more_policy = {};     // further sections
   std::string machine = "exit 0";   // what its program does after it has noted the call

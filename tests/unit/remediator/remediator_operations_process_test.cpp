@@ -56,7 +56,8 @@ TEST_F(RemediatorOperations, GoesOnInANewAuditFileAfterASighup) {
   start_ready(
       {"--mode=cordon", "--config.file=" + path("policy.yaml"), "--audit.path=" + path("audit")});
   tell(alert());
-  ASSERT_TRUE(wait_until([&] { return is_done_in("audit"); }, kSoon, "the first node's line"));
+  ASSERT_TRUE(wait_until([&] { return is_cordoned() && is_done_in("audit"); }, kSoon,
+                         "the first node's line"));
 
   std::filesystem::rename(path("audit"), path("audit.1"));
   process_->signal(SIGHUP);
@@ -73,10 +74,10 @@ TEST_F(RemediatorOperations, MakesTheFirstLedgerWithoutAWordOfLoss) {
   tell(alert());
   ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, kSoon, "gpu-01 cordoned"));
 
+  constexpr const char* kMade = "A new ledger of the budgets is made";
+  ASSERT_TRUE(wait_until([&] { return process_->error_output().contains(kMade); }, kSoon, kMade));
   const std::string log = process_->error_output();
-  const auto first = log.find("A new ledger of the budgets is made");
-  ASSERT_NE(first, std::string::npos) << log;
-  EXPECT_EQ(log.find("A new ledger of the budgets is made", first + 1), std::string::npos);
+  EXPECT_EQ(log.find(kMade, log.find(kMade) + 1), std::string::npos);
   EXPECT_THAT(log, Not(HasSubstr("is gone")));
 }
 

@@ -118,7 +118,7 @@ TEST_F(SourcesProcess, TakeTheConditionsThatThePolicyNames) {
 TEST_F(SourcesProcess, RefuseFlagsThatMakeNoSense) {
   const auto complaint_of = [this](const std::vector<std::string>& flags) {
     const auto process = spawn(flags);
-    EXPECT_TRUE(support::wait_until([&] { return !process->running(); }, kSoon, "it ends"));
+    EXPECT_EQ(process->wait_exit(kSoon), 2);
     return process->error_output();
   };
   EXPECT_THAT(complaint_of({"--prometheus.alerts"}), HasSubstr("needs --prometheus.url"));

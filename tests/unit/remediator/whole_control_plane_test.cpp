@@ -90,9 +90,9 @@ class WholeOnControlPlane : public ::testing::Test {
         all + "/long-ago",
         {{"status", {{"phase", "Released"}, {"closedAt", "2020-01-01T00:00:00Z"}}}});
   }
-  bool kubectl_waits_for(const std::string& condition) {
+  bool kubectl_waits_for(const std::string& condition, const std::string& limit) {
     const auto waited = hands_->plane().kubectl(
-        {"wait", "--for=condition=" + condition, "--timeout=1s",
+        {"wait", "--for=condition=" + condition, "--timeout=" + limit,
          "remediation/" + string_at(stage_->remediation()["metadata"], "name")});
     return waited && waited->exit_code == 0;
   }
@@ -120,8 +120,8 @@ TEST_F(WholeOnControlPlane, NeedsEveryRightThatIsShippedAndNoOther) {
   ASSERT_TRUE(comes_to("Released"));
 
   expect_returned();
-  EXPECT_TRUE(kubectl_waits_for("Closed"));
-  EXPECT_FALSE(kubectl_waits_for("Held"));
+  EXPECT_TRUE(kubectl_waits_for("Closed", "20s"));
+  EXPECT_FALSE(kubectl_waits_for("Held", "1s"));
   EXPECT_THAT(audit_.refused(), IsEmpty());
   for (const char* role :
        {"clusterroles/gpuward-remediator", "namespaces/default/roles/gpuward-remediator-events",

@@ -49,6 +49,13 @@ class JobsOnControlPlane : public ::testing::Test {
       const auto applied = plane_->apply(std::string(GPUWARD_SOURCE_DIR "/manifests/") + file);
       ASSERT_TRUE(applied) << applied.error().message;
     }
+    ASSERT_TRUE(support::is_soon_allowed(*plane_, {.user = kJobsUser,
+                                                   .verb = "create",
+                                                   .group = "batch",
+                                                   .resource = "jobs",
+                                                   .subresource = "",
+                                                   .ns = "gpu-healthcheck",
+                                                   .name = ""}));
     must("POST", "/api/v1/nodes", fakes::ready_node("gpu-01"));
     const Json taint = {
         {"key", "gpuward.dev/remediation"}, {"value", "reset"}, {"effect", "NoSchedule"}};

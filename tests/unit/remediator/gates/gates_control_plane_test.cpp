@@ -48,7 +48,9 @@ class GatesOnControlPlane : public ::testing::Test {
     auto config = kube::find_cluster(plane_->kubeconfig_for(kAccountToken).string(), "");
     ASSERT_TRUE(config) << config.error().message;
     connection_ = std::make_unique<kube::Connection>(*std::move(config), "test", clock_);
-    api_ = connection_->make_api({.request = kSwitchReadLimit, .with_retries = kSwitchReadLimit});
+    api_ = connection_->make_api({.request = seconds(10), .with_retries = seconds(20)});
+    switch_api_ =
+        connection_->make_api({.request = kSwitchReadLimit, .with_retries = kSwitchReadLimit});
   }
 
   std::string kubectl(std::vector<std::string> arguments) {
@@ -73,6 +75,7 @@ class GatesOnControlPlane : public ::testing::Test {
   SystemClock clock_;
   std::unique_ptr<kube::Connection> connection_;
   std::unique_ptr<kube::Api> api_;
+  std::unique_ptr<kube::Api> switch_api_;  // with the time that reading the switch may take
 };
 
 TEST_F(GatesOnControlPlane, OneReplicaLeadsAndTheOtherFollowsItsEnd) {
@@ -107,7 +110,7 @@ TEST_F(GatesOnControlPlane, ALeaseThatSomebodyDeletedIsTakenAgainByItsHolder) {
 }
 
 TEST_F(GatesOnControlPlane, TheSwitchIsReadAndStopsAtOnce) {
-  StopSwitch stop(*api_, {kNamespace, "gpuward-remediator-switch"});
+  StopSwitch stop(*switch_api_, {kNamespace, "gpuward-remediator-switch"});
   const auto shipped = stop.permit();
   EXPECT_TRUE(shipped) << shipped.error().message;
   ASSERT_THAT(set_stop("true"), HasSubstr("patched"));

@@ -32,6 +32,13 @@ TEST(LogCursorOnControlPlane, IsWrittenByOneAtATimeWithEveryRightOfItsManifest) 
     const auto applied = (*plane)->apply(std::string(GPUWARD_SOURCE_DIR "/manifests/") + file);
     ASSERT_TRUE(applied) << applied.error().message;
   }
+  ASSERT_TRUE(support::is_soon_allowed(**plane, {.user = kCursorUser,
+                                                 .verb = "get",
+                                                 .group = "",
+                                                 .resource = "configmaps",
+                                                 .subresource = "",
+                                                 .ns = "gpuward",
+                                                 .name = "gpuward-log-cursor"}));
   auto config = kube::find_cluster((*plane)->kubeconfig_for(kCursorToken).string(), "");
   ASSERT_TRUE(config) << config.error().message;
   SystemClock clock;

@@ -88,8 +88,10 @@ class PrometheusReportsOfARealServer : public ::testing::Test {
     return PrometheusReports(url_, client_, clock_).latest(node);
   }
   Result<HealthReport> first_report() {
-    (void)support::poll_until([this] { return latest("gpu-01").has_value(); }, kScrapeLimit);
-    return latest("gpu-01");
+    auto report = latest("gpu-01");
+    (void)support::poll_until([&] { return (report = latest("gpu-01")).has_value(); },
+                              kScrapeLimit);
+    return report;
   }
 
   support::TempDir folder_;

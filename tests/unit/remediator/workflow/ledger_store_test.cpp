@@ -131,6 +131,21 @@ TEST(LedgerStoreFirst, IsNoLossWhereNoLedgerWasEverSeen) {
   EXPECT_EQ(store.change(same).error().kind, ErrorKind::kNotFound);
 }
 
+// Another thread of this process makes it just after this one was told that there is none.
+TEST(LedgerStoreFirst, IsNoLossWhereItIsMadeMeanwhile) {
+  fakes::FakeClock clock(fakes::FakeClock::Mode::kAutoAdvance);
+  fakes::FakeKube kube(clock);
+  LedgerUser user(kube, clock);
+  kube.add_fault(
+      {.kind = fakes::FaultKind::kDelay, .method = "GET", .path = kLedger, .on_hit = [&] {
+         EXPECT_TRUE(user.store.begin([] { return Ledger(); }));
+       }});
+
+  const auto changed = user.store.change([](Ledger&) { return Status(); });
+
+  EXPECT_TRUE(changed) << changed.error().message;
+}
+
 TEST_F(LedgerStoreTest, GivesUpAfterTenConflicts) {
   int tries = 0;
   const auto status = mine_.store.change([&](Ledger& ledger) {
