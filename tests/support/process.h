@@ -50,7 +50,7 @@ class Process {
   // The exit code (128 + signal for a killed one); nullopt while it runs after `limit`. Repeatable.
   [[nodiscard]] std::optional<int> wait_exit(std::chrono::milliseconds limit) const;
   // SIGTERM, then SIGKILL after `grace`; the exit code.
-  int stop(std::chrono::milliseconds grace = std::chrono::seconds(5));
+  int stop(std::chrono::milliseconds grace = std::chrono::seconds(30));
   // What has come out so far; complete once wait_exit() has answered.
   [[nodiscard]] std::string output() const;        // stdout
   [[nodiscard]] std::string error_output() const;  // stderr

@@ -191,7 +191,7 @@ TEST(Client, GivesUpAfterItsTimeout) {
   const auto response = CurlClient().send(request);
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().kind, ErrorKind::kTimeout) << response.error().message;
-  EXPECT_LT(Clock::now() - start, milliseconds(1'000));
+  EXPECT_LT(Clock::now() - start, milliseconds(4'000));
 }
 
 TEST(Client, ATricklingAnswerDoesNotOutliveTheTimeout) {

@@ -29,7 +29,7 @@ Limits quick_limits() {
 // Sends a byte now and then until the server has had enough; how long that took.
 milliseconds trickle(RawSocket& socket, milliseconds pause) {
   const auto start = Clock::now();
-  while (Clock::now() - start < milliseconds(5'000)) {
+  while (Clock::now() - start < milliseconds(10'000)) {
     if (!socket.send("x") || socket.is_closed_within(pause)) break;
   }
   return std::chrono::duration_cast<milliseconds>(Clock::now() - start);
@@ -38,43 +38,43 @@ milliseconds trickle(RawSocket& socket, milliseconds pause) {
 TEST(ServerLimits, CutsASilentClient) {
   const TestServer server({get_route("/", "x")}, limited(quick_limits()));
   RawSocket socket(server.port());
-  EXPECT_TRUE(socket.is_closed_within(milliseconds(1'500)));
+  EXPECT_TRUE(socket.is_closed_within(milliseconds(5'000)));
 }
 
 TEST(ServerLimits, CutsAHalfSentHeader) {
   const TestServer server({get_route("/", "x")}, limited(quick_limits()));
   RawSocket socket(server.port());
   socket.send("GET / HTTP/1.1\r\nHost:");
-  EXPECT_EQ(socket.read_response(milliseconds(1'500)).status, 408);
-  EXPECT_TRUE(socket.is_closed_within(milliseconds(500)));
+  EXPECT_EQ(socket.read_response(milliseconds(5'000)).status, 408);
+  EXPECT_TRUE(socket.is_closed_within(milliseconds(5'000)));
 }
 
 TEST(ServerLimits, CutsATricklingHeader) {
   const TestServer server({get_route("/", "x")}, limited(quick_limits()));
   RawSocket socket(server.port());
   socket.send("GET / HTTP/1.1\r\nX: ");
-  EXPECT_LT(trickle(socket, milliseconds(30)), milliseconds(1'500));
+  EXPECT_LT(trickle(socket, milliseconds(30)), milliseconds(5'000));
 }
 
 TEST(ServerLimits, CutsATricklingBody) {
   const TestServer server({echo_route()}, limited(quick_limits()));
   RawSocket socket(server.port());
   socket.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n");
-  EXPECT_LT(trickle(socket, milliseconds(30)), milliseconds(1'500));
+  EXPECT_LT(trickle(socket, milliseconds(30)), milliseconds(5'000));
 }
 
 TEST(ServerLimits, TellsASlowBodyThatItIsTooSlow) {
   const TestServer server({echo_route()}, limited(quick_limits()));
   RawSocket socket(server.port());
   socket.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\nabc");
-  EXPECT_EQ(socket.read_response(milliseconds(1'500)).status, 408);
+  EXPECT_EQ(socket.read_response(milliseconds(5'000)).status, 408);
 }
 
 TEST(ServerLimits, CutsATricklingChunk) {
   const TestServer server({echo_route()}, limited(quick_limits()));
   RawSocket socket(server.port());
   socket.send("POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n");
-  EXPECT_LT(trickle(socket, milliseconds(30)), milliseconds(1'500));
+  EXPECT_LT(trickle(socket, milliseconds(30)), milliseconds(5'000));
 }
 
 TEST(ServerLimits, CutsASecondRequestThatTrickles) {
@@ -96,7 +96,7 @@ TEST(ServerLimits, KeepsAnIdleConnectionForItsOwnTime) {
   socket.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   ASSERT_EQ(socket.read_response().status, 200);
   EXPECT_FALSE(socket.is_closed_within(milliseconds(600))) << "cut by the read timeout";
-  EXPECT_TRUE(socket.is_closed_within(milliseconds(1'500)));
+  EXPECT_TRUE(socket.is_closed_within(milliseconds(5'000)));
 }
 
 TEST(ServerLimits, SilentClientsCannotHoldTheServer) {

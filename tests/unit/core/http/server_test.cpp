@@ -177,8 +177,11 @@ TEST(Server, ServesManyClientsAtOnce) {
     for (int i = 0; i < 80; ++i) {
       threads.emplace_back([&, i] {
         const std::string body(static_cast<std::size_t>(i) * 100, 'y');
-        const auto scraped = client.send(get_request(server.url("/metrics")));
-        const auto echoed = client.send(post_request(server.url("/echo"), body));
+        auto scrape = get_request(server.url("/metrics"));
+        auto echo = post_request(server.url("/echo"), body);
+        scrape.timeout = echo.timeout = std::chrono::seconds(60);
+        const auto scraped = client.send(scrape);
+        const auto echoed = client.send(echo);
         if (scraped && scraped->body.size() == 100'000 && echoed && echoed->body == body) ++good;
       });
     }

@@ -190,7 +190,7 @@ TEST_F(DcgmCheckTest, EndlessOutputIsAnError) {
 // K4: the replaced suite's deadline left the diagnostic running beside the next check.
 TEST_F(DcgmCheckTest, K4ADiagnosticThatDoesNotEndIsGoneBeforeTheVerdict) {
   has_dcgm({.hangs = true});
-  node.settings.dcgm_timeout = std::chrono::milliseconds(300);
+  node.settings.dcgm_timeout = std::chrono::milliseconds(3'000);
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kError);
   EXPECT_THAT(outcome.details, HasSubstr("did not end within"));

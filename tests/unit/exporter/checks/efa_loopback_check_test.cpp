@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -34,6 +35,12 @@ class EfaLoopbackTest : public testing::Test {
     node.tools.add("fi_pingpong", "server", {.hangs = true});
     node.tools.add("fi_pingpong", "client", {.output = recorded("efa/fi_pingpong-tcp.txt")});
   }
+  // Of the clients alone: a server is ended with its client, maybe before it is counted.
+  std::size_t clients() {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        node.tools.calls("fi_pingpong"),
+        [](const std::string& call) { return call.ends_with(" 127.0.0.1"); }));
+  }
   CheckOutcome run() {
     EfaLoopbackCheck check;
     return node.run(check);
@@ -54,9 +61,8 @@ TEST_F(EfaLoopbackTest, ContractACheck6PassesWhenEachDeviceReachesItself) {
 TEST_F(EfaLoopbackTest, TellsServerAndClientTheDomainAndOnePort) {
   has_two_devices();
   (void)run();
-  const auto calls = node.tools.calls("fi_pingpong");
-  ASSERT_EQ(calls.size(), 4U);
-  for (const std::string& call : calls) {
+  EXPECT_EQ(clients(), 2U);
+  for (const std::string& call : node.tools.calls("fi_pingpong")) {
     EXPECT_THAT(call, HasSubstr("fi_pingpong -e rdm -p efa -d rdmap1"));
   }
 }
@@ -130,7 +136,7 @@ TEST_F(EfaLoopbackTest, WaitsForTheServerToListen) {
                                     "refused",
                        .exit_code = 111});
   EXPECT_EQ(run().kind, Kind::kDone);
-  EXPECT_EQ(node.tools.calls("fi_pingpong").size(), 5U);
+  EXPECT_EQ(clients(), 3U);
 }
 
 TEST_F(EfaLoopbackTest, SaysWhatTheServerComplainedOf) {
@@ -146,7 +152,7 @@ TEST_F(EfaLoopbackTest, LeavesNoServerAndNoChildBehind) {
   const auto child = node.tools.child_of("fi_pingpong");
   EXPECT_TRUE(!child || is_gone(*child));
   node.tools.add("fi_pingpong", "client", {.hangs = true});
-  node.settings.efa_test_timeout = std::chrono::milliseconds(300);
+  node.settings.efa_test_timeout = std::chrono::milliseconds(3'000);
   EXPECT_EQ(run().kind, Kind::kError);
   EXPECT_TRUE(is_gone(node.tools.child_of("fi_pingpong").value()));
 }

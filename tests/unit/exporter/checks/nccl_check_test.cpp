@@ -111,7 +111,7 @@ TEST_F(NcclCheckTest, SkipsWhereItCannotRun) {
 
 TEST_F(NcclCheckTest, EndsAProgramThatHangsWithItsChildren) {
   node.tools.add("all_reduce_perf", "", {.hangs = true});
-  node.settings.nccl_timeout = std::chrono::milliseconds(300);
+  node.settings.nccl_timeout = std::chrono::milliseconds(3'000);
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kError);
   EXPECT_THAT(outcome.details, HasSubstr("did not end within"));
@@ -120,7 +120,7 @@ TEST_F(NcclCheckTest, EndsAProgramThatHangsWithItsChildren) {
 
 TEST_F(NcclCheckTest, ContractASubTestsHaveATimeOfTheirOwn) {
   node.settings.nccl_isolation_tests = true;
-  node.settings.nccl_isolation_timeout = std::chrono::milliseconds(300);
+  node.settings.nccl_isolation_timeout = std::chrono::milliseconds(3'000);
   node.tools.add("all_reduce_perf", "", {.hangs = true});
   node.tools.add_once("all_reduce_perf", "",
                       {.output = kOverEfa + recorded("nccl/v2.13-h100-two-nodes.txt")});
@@ -129,7 +129,7 @@ TEST_F(NcclCheckTest, ContractASubTestsHaveATimeOfTheirOwn) {
   EXPECT_EQ(worst_of(outcome.findings), Severity::kMonitor);
   ASSERT_FALSE(outcome.findings.empty());
   EXPECT_EQ(outcome.findings[0].code, "nccl_sub_test");
-  EXPECT_THAT(outcome.findings[0].line, HasSubstr("had not ended after 300 ms"));
+  EXPECT_THAT(outcome.findings[0].line, HasSubstr("had not ended after 3000 ms"));
   EXPECT_TRUE(is_gone(node.tools.child_of("all_reduce_perf").value()));
 }
 

@@ -155,7 +155,7 @@ TEST_F(NcclNodesTest, ContractATestsThisNodeAloneInAnAllocationOfOne) {
 
 TEST_F(NcclNodesTest, EndsALauncherThatHangsWithItsChildren) {
   node.tools.add("srun", "", {.hangs = true});
-  node.settings.nccl_timeout = std::chrono::milliseconds(300);
+  node.settings.nccl_timeout = std::chrono::milliseconds(3'000);
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kError);
   EXPECT_THAT(outcome.details, HasSubstr("did not end within"));

@@ -178,7 +178,7 @@ TEST_F(NcclPairProcess, FailsOnBothSidesWhereNcclFailsOnOne) {
 }
 
 TEST_F(NcclPairProcess, FailsAtItsTimeOutWhereAllReduceHangs) {
-  const Both both = run({"--timeout=10s"}, "", "fault=hang");
+  const Both both = run({"--timeout=20s"}, "", "fault=hang");
 
   expect_both(both, 1, "fail");
   EXPECT_THAT(both.first.details, HasSubstr("still running all_reduce"));

@@ -12,6 +12,7 @@
 #include "core/runtime/clock.h"
 #include "exporter/gpu/worker/message_lines.h"
 #include "exporter/gpu/worker/protocol.h"
+#include "tests/support/wait.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -132,10 +133,13 @@ TEST_F(WorkerLoop, ReportsNoVendorWhereNoLibraryIs) {
 
 TEST_F(WorkerLoop, SendsXidsWithoutBeingAsked) {
   start(kBoth);
-  for (int i = 0; i < 100 && xids.empty(); ++i) {
-    request("read\n");
-    ASSERT_TRUE(next_report().has_value());
-  }
+  EXPECT_TRUE(support::poll_until(
+      [&] {
+        request("read\n");
+        EXPECT_TRUE(next_report().has_value());
+        return !xids.empty();
+      },
+      std::chrono::seconds(20)));
   ASSERT_EQ(xids.size(), 1U);
   EXPECT_EQ(xids[0].code, 79U);
   EXPECT_EQ(end(), 0);

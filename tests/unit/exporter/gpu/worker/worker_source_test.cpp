@@ -112,7 +112,7 @@ TEST_F(WorkerSourceTest, HandsOutXidsOnce) {
 }
 
 TEST_F(WorkerSourceTest, TrapHungCallOfTheDriverIsLeftToAChildThatCanBeKilled) {
-  times.timeout = 50ms;
+  times.timeout = 1s;  // in which a worker starts, too
   const auto once = "once:" + (folder / "hung").string();
   start({once, "ask", "progress:0000:4e:00 temperature", "hang"});
 
@@ -128,7 +128,7 @@ TEST_F(WorkerSourceTest, TrapHungCallOfTheDriverIsLeftToAChildThatCanBeKilled) {
 }
 
 TEST_F(WorkerSourceTest, KeepsTheLastReportOfAWorkerThatHangsLater) {
-  times.timeout = 50ms;
+  times.timeout = 1s;  // in which a worker starts, too
   start({"ask", "report", "ask", "hang"});
 
   ASSERT_TRUE(hangs());

@@ -172,7 +172,9 @@ TEST_F(NodePublisherTest, WritesNothingWhereNothingDiffers) {
   const auto looks = [&] { return kube_.requests("GET", kNode).size(); };
   ASSERT_TRUE(comes_with_time([&] { return looks() >= 3; }, "three looks"));
   // The condition's heart beats; that is all.
-  EXPECT_EQ(patches(), kube_.requests("PATCH", kStatus).size());
+  for (const auto& request : kube_.requests()) {
+    EXPECT_TRUE(request.method != "PATCH" || request.path == kStatus) << request.path;
+  }
 }
 
 TEST_F(NodePublisherTest, RepairsWhatSomebodyElseHasTakenAway) {
