@@ -121,7 +121,7 @@ TEST_F(RemediatorProcess, EndsThoughARequestHangs) {
   process_->signal(SIGTERM);
 
   EXPECT_EQ(process_->wait_exit(kSoon), 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(7));  // 1 s, on a busy machine
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(7));  // 3 s, on a busy machine
 }
 
 TEST_F(RemediatorProcess, GoesOnWhereAKilledOneStopped) {
