@@ -17,7 +17,9 @@ Status read_safely(const JointRead::Read& read) try {
 Status JointRead::ask(const Read& read) {
   std::unique_lock lock(mutex_);
   const std::uint64_t wanted = begun_ + 1;  // has not begun yet; a later one is as good
+  ++waiting_;
   read_ended_.wait(lock, [&] { return ended_ >= wanted || begun_ == ended_; });
+  --waiting_;
   if (ended_ >= wanted) return answer_;
   ++begun_;
   lock.unlock();
@@ -28,6 +30,11 @@ Status JointRead::ask(const Read& read) {
   lock.unlock();
   read_ended_.notify_all();
   return answer;
+}
+
+std::size_t JointRead::waiting() {
+  const std::lock_guard lock(mutex_);
+  return waiting_;
 }
 
 Status JointReads::ask(const std::string& key, const JointRead::Read& read) {

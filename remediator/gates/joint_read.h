@@ -4,6 +4,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -22,10 +23,13 @@ class JointRead {
   // Any thread; blocks for two reads at most: the one under way, which is not ours, and the next.
   // `read` is that of one of those who wait: all must ask the same. What it throws is an error.
   [[nodiscard]] Status ask(const Read& read);
+  // Those who wait for a read that is under way.
+  [[nodiscard]] std::size_t waiting();
 
  private:
   std::mutex mutex_;
   std::condition_variable read_ended_;
+  std::size_t waiting_ = 0;
   // Reads are numbered from 1 and never overlap.
   std::uint64_t begun_ = 0, ended_ = 0;
   Status answer_;  // of the read `ended_`

@@ -23,6 +23,8 @@ class StopSwitch {
   // Any thread; blocks for two reads at most: the one under way, which is not ours, and the next.
   // A value: go on with one mutating call. kBlocked: do not; the message says what to do.
   [[nodiscard]] Status permit();
+  // Those who wait for the read of another.
+  [[nodiscard]] std::size_t waiting() { return reads_.waiting(); }
 
  private:
   kube::Api& api_;
