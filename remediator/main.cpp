@@ -30,6 +30,7 @@ using gpuward::remediator::Remediator;
 
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
+// Enough to give the lease back on a busy machine: else the next leader waits until it is over.
 constexpr std::chrono::milliseconds kStopWithin{3'000};
 
 int complain(const gpuward::Error& error) {

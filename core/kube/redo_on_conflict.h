@@ -2,6 +2,7 @@
 // afresh, by what the other has written.
 #pragma once
 
+#include <chrono>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -12,9 +13,9 @@
 
 namespace gpuward::kube {
 
-constexpr int kConflictTries = 10;
-constexpr BackoffPolicy kBetweenConflicts{.first = std::chrono::milliseconds(20),
-                                          .longest = std::chrono::milliseconds(2'000)};
+inline constexpr int kConflictTries = 10;
+inline constexpr BackoffPolicy kBetweenConflicts{.first = std::chrono::milliseconds(20),
+                                                 .longest = std::chrono::milliseconds(2'000)};
 
 // What `attempt`, which reads and then writes, returns at the first time that is no kConflict, or
 // at the last. kCancelled: stopped in between. `clock` tells how long it waits.

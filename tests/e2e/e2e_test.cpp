@@ -132,7 +132,7 @@ TEST_F(Road, TakesNoLongerThanTheConfiguredIntervalsAndAMoment) {
             << intervals->sum().count() << " ms\n";
   // What is ours beside the intervals: reading, judging, recording, patching, on a machine that is
   // busy.
-  EXPECT_LT(passage.cordon, intervals->sum() + seconds(30));
+  EXPECT_LT(passage.cordon, intervals->sum() + seconds(10));
 }
 
 TEST_F(Road, LetsTheRemediatorDoNoMoreThanItsManifestSays) {

@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "core/runtime/files.h"
+#include "core/runtime/text.h"
+#include "tests/support/quickest.h"
 #include "tests/support/require.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/running_exporter.h"
@@ -187,17 +189,19 @@ TEST_F(ExporterProcess, SaysThatTheLogIsMissingStaysAliveAndBlamesNoGpu) {
   EXPECT_EQ(exporter.get("/readyz").status, 200);
 }
 
-TEST_F(ExporterProcess, StopsSoonAfterSigterm) {
-  exporter.start();
-  exporter.append_log(xid_line(13));
-  ASSERT_TRUE(exporter.has(xid_series(13), "1"));
+TEST_F(ExporterProcess, StopsWithinASecondOfSigterm) {
+  const auto once = [&] {
+    exporter.start();
+    exporter.append_log(xid_line(13));
+    EXPECT_TRUE(support::poll_until(
+        [&] { return parse_integer<int>(exporter.value(xid_series(13))).value_or(0) > 0; }, 30s));
 
-  const auto start = std::chrono::steady_clock::now();
-  exporter.process().signal(SIGTERM);
-  const auto code = exporter.process().wait_exit(10s);
-
-  EXPECT_EQ(code, 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 4s);  // 0.1 s, on a busy machine
+    const auto start = std::chrono::steady_clock::now();
+    exporter.process().signal(SIGTERM);
+    EXPECT_EQ(exporter.process().wait_exit(10s), 0);
+    return std::chrono::steady_clock::now() - start;
+  };
+  EXPECT_LT(support::quickest_of(5, 1s, once), 1s);
 }
 
 TEST_F(ExporterProcess, MarksLinesThatUserSpaceWritesIntoTheRealKernelLog) {

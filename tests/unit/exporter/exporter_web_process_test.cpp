@@ -12,6 +12,7 @@
 
 #include "tests/places.inc"
 #include "tests/support/http_get.h"
+#include "tests/support/quickest.h"
 #include "tests/support/require.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/running_exporter.h"
@@ -142,16 +143,18 @@ TEST_F(ExporterWeb, IsNotBlockedByClientsThatNeverFinishTheirRequest) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
 }
 
-TEST_F(ExporterWeb, StopsSoonThoughClientsHang) {
-  std::vector<std::unique_ptr<SlowClient>> slow;
-  for (int i = 0; i < 8; ++i) slow.push_back(std::make_unique<SlowClient>(exporter.port()));
+TEST_F(ExporterWeb, StopsWithinASecondThoughClientsHang) {
+  const auto once = [&] {
+    exporter.start();
+    std::vector<std::unique_ptr<SlowClient>> slow;
+    for (int i = 0; i < 8; ++i) slow.push_back(std::make_unique<SlowClient>(exporter.port()));
 
-  const auto start = std::chrono::steady_clock::now();
-  exporter.process().signal(SIGTERM);
-  const auto code = exporter.process().wait_exit(10s);
-
-  EXPECT_EQ(code, 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 4s);  // 0.1 s, on a busy machine
+    const auto start = std::chrono::steady_clock::now();
+    exporter.process().signal(SIGTERM);
+    EXPECT_EQ(exporter.process().wait_exit(10s), 0);
+    return std::chrono::steady_clock::now() - start;
+  };
+  EXPECT_LT(support::quickest_of(5, 1s, once), 1s);
 }
 
 TEST_F(ExporterWeb, TrapMetricsAreNeverEmptyDuringAReload) {

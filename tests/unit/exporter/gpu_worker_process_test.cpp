@@ -73,7 +73,7 @@ TEST_F(GpuWorkerProcess, ReadsTheGpusOfTheDriver) {
   EXPECT_EQ(exporter.value(kXid79), "0") << "there before the first one, for increase()";
 }
 
-// Scrapes that waited for the driver would take a second each: until the worker is given up.
+// Scrapes that waited for the driver would take five seconds each: until the worker is given up.
 TEST_F(GpuWorkerProcess, TrapScrapeNeverBlocksOnTheDriver) {
   nvml.play("hung_call");
   start();
