@@ -6,6 +6,8 @@
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
+#include <vector>
 
 #include "core/runtime/files.h"
 #include "tests/alerts/alert_rules.h"
@@ -35,6 +37,17 @@ std::set<std::string> words(const std::string& text, const std::string& regex) {
     out.insert((*at)[1]);
   }
   return out;
+}
+
+// What stands between backticks.
+std::vector<std::string> code_in(const std::string& text) {
+  std::vector<std::string> code;
+  std::istringstream parts(text);
+  bool is_code = false;
+  for (std::string part; std::getline(parts, part, '`'); is_code = !is_code) {
+    if (is_code) code.push_back(part);
+  }
+  return code;
 }
 
 // What `--help` prints; asked once for each.
@@ -83,6 +96,76 @@ TEST(RunbookWords, NameCommandsThatThereAre) {
     }
   }
   EXPECT_GT(count, 30U);
+}
+
+// Nobody has our programs at hand: they are in the pods. What the remediator's own account may not
+// do (manifests/remediator-admission.yaml) is an annotation, written under your own name.
+TEST(RunbookWords, RunOurProgramsInTheirPods) {
+  const std::regex command("(?:.*[|] )?(.*)(gpuward-(exporter|remediator) (?:--)?[a-z].*)");
+  const std::regex exporter("kubectl -n gpu-healthcheck exec (-i )?<pod> -- ");
+  const std::regex remediator("kubectl -n gpuward exec deploy/gpuward-remediator -- ");
+  const std::regex reads("gpuward-remediator (explain|breaker|policy explain|--check-config).*");
+  std::size_t count = 0;
+  for (const Page& page : runbooks()) {
+    for (const std::string& code : code_in(page.text)) {
+      std::smatch found;
+      if (!std::regex_match(code, found, command)) continue;
+      const bool is_exporter = found[3] == "exporter";
+      EXPECT_TRUE(std::regex_match(found[1].str(), is_exporter ? exporter : remediator))
+          << page.name << ": " << code;
+      EXPECT_TRUE(is_exporter || std::regex_match(found[2].str(), reads))
+          << page.name << ": " << code;
+      ++count;
+    }
+  }
+  EXPECT_GT(count, 30U);
+}
+
+// The exporter, its pods and its DaemonSet have a namespace of their own.
+TEST(RunbookWords, LookForTheExporterInItsNamespace) {
+  const std::string manifest = *read_file(GPUWARD_SOURCE_DIR "/manifests/exporter.yaml");
+  ASSERT_THAT(manifest, ::testing::ContainsRegex("kind: DaemonSet\nmetadata:\n"
+                                                 "  name: gpuward-exporter\n"
+                                                 "  namespace: gpu-healthcheck\n"));
+  std::size_t count = 0;
+  for (const Page& page : runbooks()) {
+    for (const std::string& command : code_in(page.text)) {
+      const bool is_about_it = command.contains("exporter") || command.contains(" daemonset") ||
+                               command.contains("get pods -o wide --field-selector");
+      if (!is_about_it || !command.starts_with("kubectl")) continue;
+      EXPECT_TRUE(command.starts_with("kubectl -n gpu-healthcheck "))
+          << page.name << ": " << command;
+      ++count;
+    }
+  }
+  EXPECT_GT(count, 20U);
+}
+
+// An observing remediator still has its finalizers and writes; the switch stops everything at once,
+// and a cancellation closes the Remediation, which a taint taken off by hand only pauses.
+TEST(RunbookWords, StopByTheSwitchAndReturnNodesByCancelling) {
+  for (const Page& page : runbooks()) {
+    for (const char* misleading : {"--mode observe", "mode=observe", "Running pods stay",
+                                   "kubectl uncordon", "kubectl taint node"})
+      EXPECT_THAT(page.text, ::testing::Not(::testing::HasSubstr(misleading))) << page.name;
+    if (!page.name.starts_with("GpuNodeNeeds") || page.name == "GpuNodeNeedsAttention.md") continue;
+    for (const char* said : {"patch configmap gpuward-remediator-switch", "gpuward.dev/cancel=true",
+                             "Mode `full` goes on as the policy says"})
+      EXPECT_THAT(page.text, ::testing::HasSubstr(said)) << page.name;
+  }
+}
+
+TEST(RunbookWords, AnnotateRemediationsAsTheRemediatorReadsThem) {
+  const std::string docs = *read_file(GPUWARD_SOURCE_DIR "/docs/remediator.md");
+  std::size_t count = 0;
+  for (const Page& page : runbooks()) {
+    for (const std::string& key :
+         words(page.text, "kubectl annotate remediation <name> gpuward.dev(/[a-z-]+)=")) {
+      EXPECT_TRUE(docs.contains(key + "`")) << page.name << " annotates " << key;
+      ++count;
+    }
+  }
+  EXPECT_GT(count, 10U);
 }
 
 TEST(RunbookWords, LinkToPagesThatThereAre) {

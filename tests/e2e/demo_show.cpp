@@ -72,10 +72,10 @@ class Show {
         "/metrics\n"
         "  Prometheus      " +
         stack_->prometheus_url() +
-        "/alerts\n"
+        "/classic/alerts\n"  // Debian's has no other page of them
         "  Alertmanager    " +
         stack_->alertmanager_url() +
-        "\n"
+        "/api/v2/alerts\n"  // Debian's has no page
         "  remediator      " +
         stack_->telemetry_url() +
         "/metrics\n"

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <regex>
 
 #include "tests/e2e/stack.h"
 #include "tests/places.inc"
+#include "tests/support/http_get.h"
 #include "tests/support/process.h"
 #include "tests/support/require.h"
 #include "tests/support/wait.h"
@@ -17,6 +19,7 @@ using std::chrono::seconds;
 using support::wait_until;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 std::string demo() { return std::string(GPUWARD_BIN_DIR) + "/gpuward-demo"; }
 
@@ -40,13 +43,26 @@ TEST(Demo, TellsHowAFaultBecomesACordonAndLeaves) {
   EXPECT_THAT(run->output, ContainsRegex("From the line to the cordoned node: [0-9.]+ s"));
 }
 
-TEST(Demo, EndsCleanlyOnCtrlCWhileItStays) {
+// Each address that it names to look at.
+std::vector<std::string> addresses_in(const std::string& output) {
+  const std::regex address("https?://[^ \\n]+");
+  return {std::sregex_token_iterator(output.begin(), output.end(), address), {}};
+}
+
+TEST(Demo, AnswersAtEachAddressThatItNamesAndEndsCleanlyOnCtrlC) {
   GPUWARD_REQUIRE(why_no_stack());
   const auto process = support::Process::spawn({.argv = {demo()}});
   ASSERT_TRUE(process) << process.error().message;
   ASSERT_TRUE(wait_until([&] { return has(**process, "Ctrl-C ends it all"); }, seconds(200),
                          "the end of the story"))
       << (*process)->output() << (*process)->error_output();
+  const auto addresses = addresses_in((*process)->output());
+  EXPECT_THAT(addresses, SizeIs(5));
+  for (const std::string& address : addresses) {
+    const auto answer = support::http_get(address);
+    EXPECT_EQ(answer.status, 200) << address;
+    EXPECT_NE(answer.body, "") << address;
+  }
   (*process)->signal(SIGINT);
   EXPECT_EQ((*process)->wait_exit(seconds(60)), 0)
       << (*process)->output() << (*process)->error_output();

@@ -69,6 +69,26 @@ TEST_F(Chart, ChangesNothingInTheClusterUntilItIsToldTo) {
     EXPECT_THAT(rendered, Not(HasSubstr("kind: ClusterRole\n  name: " + std::string(role))));
 }
 
+// Helm merges maps: steps among the chart's values would stay in force beside the user's mode.
+TEST_F(Chart, DrainsInModeFullWithoutFurtherValues) {
+  const std::string policy =
+      file_in(chart({"--set=remediator.policy.mode=full"}), "gpuward-remediator", "policy.yaml");
+  EXPECT_THAT(steps_explained(policy, "isolate"),
+              AllOf(HasSubstr(". drain: "), HasSubstr(". terminate: ")));
+}
+
+TEST_F(Chart, DrainsAtEachSeverityForWhichModeFullHasTheMeans) {
+  const std::string policy =
+      file_in(chart({"--set=remediator.policy.mode=full",
+                     "--set=remediator.policy.machines.reboot={/usr/local/bin/power-cycle}",
+                     "--set=remediator.policy.jobs.image=registry.example/exporter:1"}),
+              "gpuward-remediator", "policy.yaml");
+  for (const auto& [severity, last] :
+       {std::pair{"isolate", "terminate"}, {"reboot", "reboot"}, {"reset", "gpu-reset"}})
+    EXPECT_THAT(steps_explained(policy, severity),
+                AllOf(HasSubstr(". drain: "), HasSubstr(". " + std::string(last) + ": ")));
+}
+
 // Of the host it writes its own state alone, and a sick node is the one that has to be seen.
 TEST_F(Chart, MountsTheHostReadOnlyAndToleratesEveryTaint) {
   const std::string rendered = chart({"--show-only=templates/exporter.yaml"});

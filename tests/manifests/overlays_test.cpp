@@ -47,6 +47,13 @@ TEST_P(Overlay, IsBuiltAndReadByOurPrograms) {
   EXPECT_THAT(documents, HasSubstr("mode: observe\n"));
 }
 
+// Whoever turns the mode to full means it: no list of steps is left that ends at the cordon.
+TEST_P(Overlay, DrainsWhatIsToBeIsolatedInModeFull) {
+  EXPECT_THAT(steps_explained(file_in(overlay(GetParam()), "gpuward-remediator", "policy.yaml"),
+                              "isolate", {"--mode=full"}),
+              HasSubstr(". drain: "));
+}
+
 // To apply it again would undo a stop.
 TEST_P(Overlay, LeavesTheStopSwitchAlone) {
   EXPECT_THAT(overlay(GetParam()), Not(HasSubstr("name: gpuward-remediator-switch\n")));
@@ -80,6 +87,20 @@ TEST(AmdOverlay, AnswersAmdsDevicePlugin) {
   EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
               AllOf(HasSubstr("preset: amd"), HasSubstr("health_service: {enabled: true}")));
   EXPECT_THAT(documents, HasSubstr("- mountPath: /var/lib/amd-metrics-exporter\n"));
+}
+
+TEST(PlainYaml, DrainsWhatIsToBeIsolatedInModeFull) {
+  EXPECT_THAT(steps_explained(file_in(text_of("manifests/remediator.yaml"), "gpuward-remediator",
+                                      "policy.yaml"),
+                              "isolate", {"--mode=full"}),
+              HasSubstr(". drain: "));
+}
+
+TEST(AwsOverlay, RestartsWhatIsToBeRebootedInModeFull) {
+  GPUWARD_REQUIRE(why_no_kubectl());
+  EXPECT_THAT(steps_explained(file_in(overlay("aws"), "gpuward-remediator", "policy.yaml"),
+                              "reboot", {"--mode=full"}),
+              AllOf(HasSubstr(". drain: "), HasSubstr(". reboot: ")));
 }
 
 TEST(AwsOverlay, EndsInstancesUnderARoleOfItsOwn) {

@@ -9,6 +9,7 @@
 #include "core/runtime/files.h"
 #include "tests/places.inc"
 #include "tests/support/cache_folder.h"
+#include "tests/support/temp_dir.h"
 
 namespace gpuward::manifests {
 namespace {
@@ -111,6 +112,20 @@ std::string file_in(const std::string& documents, const std::string& name, const
   }
   ADD_FAILURE() << "no " << key << " in " << name;
   return {};
+}
+
+std::string steps_explained(const std::string& policy, const std::string& severity,
+                            std::vector<std::string> arguments) {
+  const support::TempDir folder;
+  const auto file = folder.write("policy.yaml", policy);
+  arguments.insert(arguments.begin(), {GPUWARD_BIN_DIR "/gpuward-remediator", "policy", "explain",
+                                       file.string(), "--severity=" + severity});
+  const auto outcome = run({.argv = std::move(arguments)});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output << outcome.error_output;
+  const auto steps = outcome.output.find("severity " + severity);
+  return steps == std::string::npos
+             ? std::string()
+             : outcome.output.substr(steps, outcome.output.find("\n\n", steps) - steps);
 }
 
 }  // namespace gpuward::manifests
