@@ -73,6 +73,24 @@ std::string excluded_text(const Result<ExclusionList>& list, const kube::Node& n
 
 }  // namespace
 
+std::string ignored_alerts(const Remediation& remediation, const kube::Node& node) {
+  const bool is_of_another =
+      !remediation.open() && remediation.node_uid != node.meta.uid && node.meta.created;
+  const bool is_cancelled = remediation.status.phase == Phase::kCancelled;
+  std::string text;
+  for (const AlertEvidence& alert : remediation.alerts) {
+    const std::string what = "ignored while it goes on: alert " + alert.alertname + " (" +
+                             alert.fingerprint + ") since " + to_rfc3339(alert.starts_at);
+    if (is_of_another && alert.firing() && alert.starts_at < *node.meta.created) {
+      text += what + ": it is older than the node, which joined " + to_rfc3339(*node.meta.created) +
+              ", unless the machine is known to be the same\n";
+    } else if (is_cancelled && remediation.node_uid == node.meta.uid) {
+      text += what + ": " + remediation.name + " was cancelled; a new start is taken in\n";
+    }
+  }
+  return text;
+}
+
 std::string explain(const std::string& node, std::span<const Remediation> remediations) {
   if (remediations.empty()) return "Nothing is known against node " + node + ".\n";
   std::string text;
@@ -99,12 +117,19 @@ Result<std::string> explain_node(const Flags& flags, Clock& clock) {
   kube::Node node;
   node.meta.name = flags.node;
   if (!remediations.empty()) node.provider_id = remediations.front().instance_id;
+  const auto current = api->get_node(flags.node);
   const std::string excluded =
       excluded_text(ExclusionStore(*api, flags.state_namespace, clock).read(), node, clock.wall());
   if (flags.output != OutputFormat::kTable) {
     return in_format(flags.output, explanation_json(flags.node, excluded, *objects));
   }
-  return excluded + explain(flags.node, remediations);
+  std::string ignored;
+  if (!current && current.error().kind == ErrorKind::kNotFound)
+    ignored = "There is no node " + flags.node + ": alerts about it are ignored.\n";
+  for (const Remediation& remediation : remediations) {
+    if (current) ignored += ignored_alerts(remediation, *current);
+  }
+  return excluded + explain(flags.node, remediations) + ignored;
 }
 
 }  // namespace gpuward::remediator

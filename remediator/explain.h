@@ -5,12 +5,17 @@
 #include <span>
 #include <string>
 
+#include "core/kube/objects.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
 #include "remediator/flags.h"
 #include "remediator/policy/remediation.h"
 
 namespace gpuward::remediator {
+
+// Which alerts of that Remediation are ignored while they go on, and why; empty where none is.
+// `node`: of that name, as it is now.
+[[nodiscard]] std::string ignored_alerts(const Remediation& remediation, const kube::Node& node);
 
 // Newest first, as given.
 [[nodiscard]] std::string explain(const std::string& node,

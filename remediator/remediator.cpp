@@ -137,7 +137,7 @@ void Remediator::assemble() {
     alertmanager_ =
         std::make_unique<AlertmanagerApi>(flags_.alertmanager_url, *sources_.alertmanager);
   }
-  intake_ = std::make_unique<RemediationIntake>(view_, intake_store_, queue_, clock_);
+  intake_ = std::make_unique<RemediationIntake>(view_, intake_store_, queue_, clock_, &witness_);
   if (alertmanager_) {
     poll_ = std::make_unique<AlertmanagerPoll>(
         PollOptions{.policy = &policy_}, *alertmanager_, *intake_, clock_,

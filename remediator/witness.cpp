@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "core/runtime/clock.h"
+
 namespace gpuward::remediator {
 
 void Witness::on_notification(const WebhookOutcome& outcome) {
@@ -13,6 +15,16 @@ void Witness::on_notification(const WebhookOutcome& outcome) {
   if (outcome.failure.empty()) return;
   log_.warn("A notification was refused",
             {{"status", std::to_string(outcome.status)}, {"reason", std::string(outcome.failure)}});
+}
+
+void Witness::on_ignored(const Order& order, Ignored reason) {
+  counters_.count(reason);
+  if (!order.firing || !ignored_.is_new(order, reason)) return;
+  log_.warn("Ignored an alert that fires", {{"node", order.node},
+                                            {"alert", order.alertname},
+                                            {"fingerprint", order.fingerprint},
+                                            {"since", to_rfc3339(order.starts_at)},
+                                            {"reason", std::string(to_string(reason))}});
 }
 
 void Witness::on_audit(const AuditRecord& record) {

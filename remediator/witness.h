@@ -5,17 +5,20 @@
 #include "core/runtime/log.h"
 #include "remediator/page/audit.h"
 #include "remediator/page/counters.h"
+#include "remediator/sources/ignored_episodes.h"
+#include "remediator/sources/intake.h"
 #include "remediator/sources/webhook_observer.h"
 #include "remediator/workflow/observer.h"
 
 namespace gpuward::remediator {
 
-class Witness final : public WebhookObserver, public WorkflowObserver {
+class Witness final : public WebhookObserver, public WorkflowObserver, public IntakeObserver {
  public:
   Witness(Counters& counters, AuditTrail& audit, Log& log)
       : counters_(counters), audit_(audit), log_(log) {}
 
   void on_notification(const WebhookOutcome& outcome) override;
+  void on_ignored(const Order& order, Ignored reason) override;
   void on_audit(const AuditRecord& record) override;
   void on_error(const std::string& node, const Error& error) override;
   void on_milestone(Milestone milestone, std::chrono::duration<double> since_fault) override;
@@ -24,6 +27,7 @@ class Witness final : public WebhookObserver, public WorkflowObserver {
   Counters& counters_;
   AuditTrail& audit_;
   Log& log_;
+  IgnoredEpisodes ignored_;
 };
 
 }  // namespace gpuward::remediator

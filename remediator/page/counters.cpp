@@ -35,6 +35,8 @@ Counters::Counters(Clock& clock) : clock_(clock) {
   for (const std::string_view outcome : {"accepted", "duplicate", "ignored", "rejected"}) {
     values_.alerts[std::string(outcome)] = 0;
   }
+  for (const Ignored reason : kAllIgnored)
+    values_.alerts_ignored[std::string(to_string(reason))] = 0;
   for (const int status : {200, 400, 401, 404, 405, 408, 411, 413, 415, 431, 500, 503}) {
     values_.webhook_requests[status] = 0;
   }
@@ -63,6 +65,11 @@ void Counters::count(const WebhookOutcome& outcome) {
   values_.webhook_seconds += seconds;
   values_.webhook_slowest_seconds = std::max(values_.webhook_slowest_seconds, seconds);
   values_.last_notification = clock_.wall();
+}
+
+void Counters::count(Ignored reason) {
+  const std::lock_guard lock(mutex_);
+  ++values_.alerts_ignored[std::string(to_string(reason))];
 }
 
 void Counters::count(const AuditRecord& record) {

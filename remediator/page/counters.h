@@ -12,6 +12,7 @@
 #include "core/metrics/histogram.h"
 #include "core/runtime/clock.h"
 #include "remediator/policy/milestone.h"
+#include "remediator/sources/intake.h"
 #include "remediator/sources/webhook_observer.h"
 #include "remediator/workflow/observer.h"
 
@@ -25,6 +26,7 @@ struct CounterValues {
   std::map<std::string, std::uint64_t> notifications_failed;  // by reason
   std::map<int, std::uint64_t> webhook_requests;              // by status
   std::map<std::string, std::uint64_t> alerts;                // by outcome
+  std::map<std::string, std::uint64_t> alerts_ignored;        // by reason
   std::map<std::string, std::uint64_t> actions;               // by action: carried out
   std::map<std::string, std::uint64_t> action_failures;       // by action
   std::map<std::string, std::uint64_t> decisions;             // by verdict
@@ -38,6 +40,7 @@ class Counters {
  public:
   explicit Counters(Clock& clock);
   void count(const WebhookOutcome& outcome);
+  void count(Ignored reason);
   void count(const AuditRecord& record);
   void count_answer(int status);
   void count(const Error& error);

@@ -107,6 +107,9 @@ void append_webhook(std::vector<Family>& families, const CounterValues& values) 
   families.push_back(by_label(kPrefix + "alerts_total",
                               "Alerts in notifications, by what became of them", "outcome",
                               values.alerts));
+  families.push_back(by_label(kPrefix + "alerts_ignored_total",
+                              "Alerts of all sources that changed nothing, by why", "reason",
+                              values.alerts_ignored));
   families.push_back(counter(kPrefix + "truncated_alerts_total",
                              "Alerts that max_alerts of the Alertmanager has cut off",
                              static_cast<double>(values.truncated_alerts)));

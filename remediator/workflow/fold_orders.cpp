@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "remediator/workflow/remediation_name.h"
 
@@ -24,6 +25,15 @@ bool is_older_than_node(const Order& order, const NodeIdentity& node) {
   return order.firing && node.created && order.starts_at < *node.created;
 }
 
+std::optional<Ignored> why_ignored(const Order& order, const NodeIdentity& node,
+                                   std::span<const Remediation> known, bool is_open, WallTime now) {
+  if (is_older_than_node(order, node)) return Ignored::kOlderThanNode;
+  if (is_open) return std::nullopt;
+  if (!order.firing) return Ignored::kNothingToEnd;
+  if (is_late_repeat(order, known, now)) return Ignored::kLateRepeat;
+  return std::nullopt;
+}
+
 }  // namespace
 
 FoldedOrders fold_orders(const NodeIdentity& node, std::vector<Remediation> known,
@@ -33,11 +43,12 @@ FoldedOrders fold_orders(const NodeIdentity& node, std::vector<Remediation> know
   const bool has_open = open != known.end();
   result.is_new = !has_open;
   result.remediation = has_open ? *open : open_new(node, known);
-  for (const Order& order : orders) {
-    const bool opens = order.firing && !is_late_repeat(order, known, now);
-    const bool is_moot = !has_open && !result.changed && !opens;
-    if (is_moot || is_older_than_node(order, node)) {
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    const Order& order = orders[i];
+    const bool is_open = has_open || result.changed;
+    if (const auto reason = why_ignored(order, node, known, is_open, now)) {
       ++result.counts.ignored;
+      result.ignored.push_back({i, *reason});
     } else if (fold(result.remediation, order, now) == Change::kSome) {
       ++result.counts.accepted;
       result.changed = true;

@@ -11,9 +11,15 @@
 
 namespace gpuward::remediator {
 
+struct IgnoredOrder {
+  std::size_t index = 0;  // of the orders
+  Ignored reason = Ignored::kNoSuchNode;
+};
+
 struct FoldedOrders {
   Remediation remediation;
   IntakeCounts counts;
+  std::vector<IgnoredOrder> ignored;
   bool is_new = false;
   bool changed = false;  // it has to be written
 };

@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "remediator/workflow/fold_orders.h"
-
 namespace gpuward::remediator {
 namespace {
 
@@ -46,8 +44,8 @@ void for_each_in_parallel(std::size_t count, const std::function<void(std::size_
 }  // namespace
 
 RemediationIntake::RemediationIntake(ClusterView& view, RemediationStore& store, WorkQueue& queue,
-                                     Clock& clock)
-    : view_(view), store_(store), queue_(queue), clock_(clock) {}
+                                     Clock& clock, IntakeObserver* observer)
+    : view_(view), store_(store), queue_(queue), clock_(clock), observer_(observer) {}
 
 Result<IntakeCounts> RemediationIntake::take(std::span<const Order> orders,
                                              Clock::Steady deadline) {
@@ -73,7 +71,14 @@ Result<IntakeCounts> RemediationIntake::take_node(std::span<const Order> orders,
                                                   Clock::Steady deadline) {
   const std::string& name = orders.front().node;
   const auto node = view_.node(name);
-  if (!node) return IntakeCounts{.ignored = orders.size()};
+  if (!node) {
+    FoldedOrders nothing;
+    nothing.counts.ignored = orders.size();
+    for (std::size_t i = 0; i < orders.size(); ++i)
+      nothing.ignored.push_back({i, Ignored::kNoSuchNode});
+    report_ignored(orders, nothing);
+    return nothing.counts;
+  }
   const std::lock_guard lock(node_locks_[std::hash<std::string>{}(name) % node_locks_.size()]);
   return write_until_settled(*node, orders, deadline);
 }
@@ -84,7 +89,10 @@ Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& 
   std::vector<Remediation> known = view_.remediations_of(node.uid);
   for (int attempt = 0; attempt < kMaxTries; ++attempt) {
     const FoldedOrders folded = fold_orders(node, std::move(known), orders, clock_.wall());
-    if (!folded.changed) return folded.counts;
+    if (!folded.changed) {
+      report_ignored(orders, folded);
+      return folded.counts;
+    }
     if (clock_.steady() >= deadline) break;
     auto written = folded.is_new ? store_.create(folded.remediation)
                                  : store_.write_evidence(folded.remediation);
@@ -92,6 +100,7 @@ Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& 
       view_.put_remediation(std::move(*written));
       // A full queue loses nothing: the node is queued again when the informer sees the change.
       (void)queue_.add(node.name);
+      report_ignored(orders, folded);
       return folded.counts;
     }
     const ErrorKind kind = written.error().kind;
@@ -103,6 +112,13 @@ Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& 
     known = std::move(*listed);
   }
   return fail(ErrorKind::kTimeout, "the alert could not be recorded in time; try again");
+}
+
+void RemediationIntake::report_ignored(std::span<const Order> orders,
+                                       const FoldedOrders& folded) const {
+  if (observer_ == nullptr) return;
+  for (const IgnoredOrder& ignored : folded.ignored)
+    observer_->on_ignored(orders[ignored.index], ignored.reason);
 }
 
 }  // namespace gpuward::remediator

@@ -10,6 +10,7 @@
 #include "core/runtime/work_queue.h"
 #include "remediator/sources/intake.h"
 #include "remediator/workflow/cluster_view.h"
+#include "remediator/workflow/fold_orders.h"
 #include "remediator/workflow/remediation_store.h"
 
 namespace gpuward::remediator {
@@ -17,7 +18,9 @@ namespace gpuward::remediator {
 class RemediationIntake final : public Intake {
  public:
   // All must outlive the intake. Nodes whose Remediation has changed are put into `queue`.
-  RemediationIntake(ClusterView& view, RemediationStore& store, WorkQueue& queue, Clock& clock);
+  // `observer` hears of what is ignored; null: nobody does.
+  RemediationIntake(ClusterView& view, RemediationStore& store, WorkQueue& queue, Clock& clock,
+                    IntakeObserver* observer = nullptr);
 
   // kUnavailable before the first complete view of the cluster, kOverloaded where too much waits
   // already.
@@ -31,10 +34,13 @@ class RemediationIntake final : public Intake {
                                                          std::span<const Order> orders,
                                                          Clock::Steady deadline);
 
+  void report_ignored(std::span<const Order> orders, const FoldedOrders& folded) const;
+
   ClusterView& view_;
   RemediationStore& store_;
   WorkQueue& queue_;
   Clock& clock_;
+  IntakeObserver* observer_;
   // One writer a node in this process; other replicas meet at the API server. Held no longer than a
   // deadline lasts, and whoever waited past its own deadline writes nothing.
   std::array<std::mutex, 64> node_locks_;

@@ -109,6 +109,35 @@ TEST_F(IntakeTest, IgnoresAnAlertThatIsOlderThanTheNode) {
   EXPECT_THAT(remediations(), SizeIs(0));
 }
 
+class RecordingIntakeObserver final : public IntakeObserver {
+ public:
+  void on_ignored(const Order& order, Ignored reason) override {
+    const std::lock_guard lock(mutex_);
+    heard.emplace_back(order.node + "/" + order.fingerprint, to_string(reason));
+  }
+  std::vector<std::pair<std::string, std::string_view>> heard;
+
+ private:
+  std::mutex mutex_;
+};
+
+TEST_F(IntakeTest, SaysWhyItIgnoresAnAlert) {
+  RecordingIntakeObserver observer;
+  RemediationIntake intake(replica_->view, replica_->store, replica_->queue, clock_, &observer);
+  Order old = order();
+  old.starts_at = clock_.wall() - minutes(10);
+  Order stranger = order();
+  stranger.node = "gpu-99";
+  const std::vector<Order> orders = {old, order(Severity::kReboot, false), stranger};
+
+  ASSERT_TRUE(intake.take(orders, clock_.steady() + seconds(1)));
+
+  EXPECT_THAT(observer.heard,
+              ::testing::UnorderedElementsAre(std::pair("gpu-01/ab", "older_than_node"),
+                                              std::pair("gpu-01/ab", "nothing_to_end"),
+                                              std::pair("gpu-99/ab", "no_such_node")));
+}
+
 TEST_F(IntakeTest, RecordsTheEndOfAnAlert) {
   ASSERT_TRUE(take({order()}));
   clock_.advance(minutes(1));

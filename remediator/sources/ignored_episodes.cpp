@@ -1,0 +1,12 @@
+#include "remediator/sources/ignored_episodes.h"
+
+namespace gpuward::remediator {
+
+bool IgnoredEpisodes::is_new(const Order& order, Ignored reason) {
+  const std::lock_guard lock(mutex_);
+  // Repeated lines are better than none.
+  if (known_.size() >= kMost) known_.clear();
+  return known_.emplace(order.node, order.fingerprint, order.starts_at, reason).second;
+}
+
+}  // namespace gpuward::remediator

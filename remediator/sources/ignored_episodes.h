@@ -1,0 +1,27 @@
+// Which ignored alerts have been logged already: an alert is repeated for as long as it fires, and
+// is worth one line. Memory of this process only, bounded. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "remediator/sources/intake.h"
+
+namespace gpuward::remediator {
+
+class IgnoredEpisodes {
+ public:
+  static constexpr std::size_t kMost = 10'000;
+
+  // Whether this alert, since that start, was not ignored for that reason before.
+  [[nodiscard]] bool is_new(const Order& order, Ignored reason);
+
+ private:
+  std::mutex mutex_;
+  std::set<std::tuple<std::string, std::string, WallTime, Ignored>> known_;
+};
+
+}  // namespace gpuward::remediator
