@@ -1,0 +1,166 @@
+// The formats of now beside those of the version before: an upgrade, a rollback and replicas of
+// both versions side by side read what the other has written.
+#include <gmock/gmock.h>
+
+#include <array>
+#include <chrono>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "remediator/safety/ledger_text.h"
+#include "remediator/safety/node_mark.h"
+#include "tests/unit/remediator/upgrade/version_before.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::IsEmpty;
+
+void compare(const Json& before, const Json& now, const std::string& path,
+             std::vector<std::string>& faults);
+
+// All properties of before are there still; a new one is optional, because `required` is compared
+// as any other keyword.
+void compare_properties(const Json& before, const Json& now, const std::string& path,
+                        std::vector<std::string>& faults) {
+  for (const auto& [name, schema] : before.items()) {
+    if (now.contains(name)) {
+      compare(schema, now.at(name), path + "." + name, faults);
+    } else {
+      faults.push_back(path + "." + name + " is gone");
+    }
+  }
+}
+
+void compare(const Json& before, const Json& now, const std::string& path,
+             std::vector<std::string>& faults) {
+  const std::set<std::string> into = {"items", "additionalProperties"};
+  std::set<std::string> keywords;
+  for (const auto& [keyword, value] : before.items()) keywords.insert(keyword);
+  for (const auto& [keyword, value] : now.items()) keywords.insert(keyword);
+  keywords.erase("description");
+  for (const std::string& keyword : keywords) {
+    const std::string where = path + " " + keyword;
+    if (!before.contains(keyword) || !now.contains(keyword)) {
+      faults.push_back(where + (now.contains(keyword) ? " is new" : " is gone"));
+    } else if (keyword == "properties") {
+      compare_properties(before.at(keyword), now.at(keyword), path, faults);
+    } else if (into.contains(keyword) && before.at(keyword).is_object()) {
+      compare(before.at(keyword), now.at(keyword), path + "[]", faults);
+    } else if (before.at(keyword) != now.at(keyword)) {
+      faults.push_back(where + " is another");
+    }
+  }
+}
+
+std::vector<std::string> differences(const Json& before, const Json& now) {
+  std::vector<std::string> faults;
+  compare(before, now, "", faults);
+  return faults;
+}
+
+// A word of an enum too many, a limit that is wider: after a rollback the API server would refuse
+// what stands there.
+TEST(FormatsOfNow, AddOptionalFieldsToTheCrdAndChangeNothingElse) {
+  const Json now = definition_in(GPUWARD_SOURCE_DIR "/manifests/crd.yaml");
+  const Json before = definition_in(kVersionBefore + "crd.yaml");
+
+  EXPECT_THAT(differences(schema_of(before), schema_of(now)), IsEmpty());
+  EXPECT_EQ(now.at("spec").at("versions").size(), 1U);
+  EXPECT_EQ(now.at("spec").at("names"), before.at("spec").at("names"));
+  EXPECT_EQ(now.at("spec").at("scope"), before.at("spec").at("scope"));
+}
+
+TEST(FormatsOfNow, AreComparedToTheLastKeyword) {
+  const Json before = {{"type", "object"},
+                       {"required", {"a"}},
+                       {"properties", {{"a", {{"type", "string"}, {"enum", {"x"}}}}}}};
+  Json now = before;
+  now["properties"]["b"] = {{"type", "string"}};
+  now["description"] = "other words";
+  EXPECT_THAT(differences(before, now), IsEmpty());
+  now["required"].push_back("b");
+  EXPECT_THAT(differences(before, now), ::testing::ElementsAre(" required is another"));
+  now = before;
+  now["properties"]["a"]["enum"].push_back("y");
+  now["properties"]["a"]["maxLength"] = 3;
+  EXPECT_THAT(differences(before, now),
+              ::testing::ElementsAre(".a enum is another", ".a maxLength is new"));
+  now = before;
+  now["properties"].erase("a");
+  EXPECT_THAT(differences(before, now), ::testing::ElementsAre(".a is gone"));
+}
+
+// The rules of its reader, with their words written out.
+std::vector<std::regex> lines_before() {
+  const std::array<std::pair<std::string, std::string>, 4> words = {
+      {{"TIME", R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z)"},
+       {"NUMBER", R"(\d+)"},
+       {"PAIR", R"([^ =]+=[^ =]+)"},
+       {"WORD", R"([^ =]+)"}}};
+  const auto text = read_file(kVersionBefore + "ledger_lines.txt");
+  std::istringstream rows(text.value());
+  std::vector<std::regex> lines;
+  for (std::string row; std::getline(rows, row);) {
+    for (const auto& [name, pattern] : words)
+      row = std::regex_replace(row, std::regex(name), pattern);
+    lines.emplace_back(row);
+  }
+  return lines;
+}
+
+std::vector<std::string> unknown_lines(const std::string& ledger) {
+  const auto known = lines_before();
+  std::vector<std::string> unknown;
+  std::istringstream lines(ledger);
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_known = std::ranges::any_of(
+        known, [&](const std::regex& rule) { return std::regex_match(line, rule); });
+    if (!is_known) unknown.push_back(line);
+  }
+  return unknown;
+}
+
+Ledger with_all_entries() {
+  const WallTime at{std::chrono::hours(490'000)};
+  const Place place{"pool a", "zone", {{"rack", "r=1"}}};
+  Ledger ledger;
+  for (const Harm harm : {Harm::kCordon, Harm::kDisrupt, Harm::kTerminate}) {
+    ledger.slots.push_back({"r" + std::string(to_string(harm)), "uid", place, harm, at});
+    ledger.starts.push_back({"r" + std::string(to_string(harm)), harm, place, at});
+  }
+  for (const Treatment treatment : {Treatment::kReset, Treatment::kReboot, Treatment::kTerminate})
+    ledger.attempts.push_back({"r", {"i-1", {"165", ""}}, treatment, at});
+  ledger.arrivals = {{"r", "uid", at, true}, {"s", "", at, false}};
+  ledger.breaker = {true, at, "4 nodes % in = a storm", ""};
+  return ledger;
+}
+
+TEST(FormatsOfNow, WriteNoLineOfTheLedgerThatTheVersionBeforeRefuses) {
+  EXPECT_THAT(unknown_lines(encode_ledger(with_all_entries()).value()), IsEmpty());
+  EXPECT_THAT(unknown_lines(encode_ledger({}).value()), IsEmpty());
+  EXPECT_THAT(unknown_lines("gpuward-ledger 3\nslot a\n"), ::testing::SizeIs(2));
+}
+
+// Its owner and the flags decide whose the cordon is.
+TEST(FormatsOfNow, WriteTheAnnotationOfTheNodeAsTheVersionBeforeReadsIt) {
+  NodeMark mark;
+  mark.name = "gpu-01-1";
+  mark.severity = Severity::kReboot;
+  mark.taint = mark.cordon = true;
+
+  const auto written = parse_json(to_annotation(mark));
+
+  ASSERT_TRUE(written);
+  const Json known = {{"name", "gpu-01-1"},   {"owner", "gpuward-remediator"},
+                      {"severity", "reboot"}, {"taint", true},
+                      {"cordon", true},       {"preExistingCordon", false}};
+  for (const auto& [key, value] : known.items()) EXPECT_EQ(member_at(*written, key), value) << key;
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
