@@ -63,6 +63,7 @@ class Informer {
     forget_all_but(seen);
     version_ = *std::move(version);
     if (handlers_.on_synced) handlers_.on_synced();
+    note_heard();
     return {};
   }
 
@@ -83,11 +84,13 @@ class Informer {
     auto ended = api_.watch(collection_, *version_, stop, [&](const WatchEvent& event) {
       heard = true;
       take(event);
+      note_heard();
     });
     if (ended && !heard && clock_.steady() - began < kTooShort) {
       return fail(ErrorKind::kUnavailable,
                   "the watch of " + collection_ + " ended at once without an event");
     }
+    if (ended) note_heard();
     return ended;
   }
 
@@ -121,6 +124,10 @@ class Informer {
 
   void deleted(const std::string& key) {
     if (handlers_.on_delete) handlers_.on_delete(key);
+  }
+
+  void note_heard() {
+    if (handlers_.on_heard) handlers_.on_heard();
   }
 
   void report(const Error& error) {

@@ -1,5 +1,7 @@
-// A local, always fresh copy of a collection: list, then watch with bookmarks, list again on 410,
-// back-off 800 ms to 30 s with jitter. The remediator's reconcile loop is driven by it.
+// A local copy of a collection: list, then watch with bookmarks, list again on 410, back-off 800 ms
+// to 30 s with jitter. Each watch ends after 15 to 20 s and goes on from the last version seen, in
+// one request and without a list, so that one which died without a word is noticed within 25 s. The
+// remediator's reconcile loop is driven by it.
 #pragma once
 
 #include <functional>
@@ -17,6 +19,9 @@ struct InformerHandlers {
   // without an event.
   std::function<void(const std::string& name)> on_delete;
   std::function<void()> on_synced;  // after each complete list
+  // The server has been heard: a complete list, an event, a bookmark, or the end of a watch in good
+  // order. Until then it may have kept anything from us.
+  std::function<void()> on_heard;
 };
 
 // Runs until `stop`; returns then (a list under way ends first, unless ApiOptions::stop ends it).

@@ -11,10 +11,14 @@ namespace gpuward::kube {
 namespace {
 
 constexpr std::size_t kLongestLine = 8U << 20U;
-// Bookmarks come about once a minute: a longer silence is a connection that died without a word.
-constexpr std::chrono::milliseconds kLongestSilence{90'000};
-constexpr int kShortestWatchSeconds = 300;
-constexpr int kLongestWatchSeconds = 600;
+// The server ends the watch after that time, after a bookmark 2 s before (client-go's reflectors
+// ask for 5 to 10 minutes; ours want to know sooner that nothing was kept from them). One more
+// request in 15 to 20 s for each watch, served from the server's memory; the bookmark keeps the
+// version young, so that none of them needs a list.
+constexpr int kShortestWatchSeconds = 15;
+constexpr int kLongestWatchSeconds = 20;
+// A longer silence is a connection that died without a word: the server would have ended it.
+constexpr std::chrono::milliseconds kLongestSilence{25'000};
 
 // Spread, so that the watches of a whole fleet do not end together.
 int watch_seconds(std::uint64_t seed) {

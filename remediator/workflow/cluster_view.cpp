@@ -226,6 +226,22 @@ bool ClusterView::synced() const {
   return nodes_synced_ && remediations_synced_;
 }
 
+void ClusterView::note_nodes_heard(Clock::Steady now) {
+  const std::lock_guard lock(mutex_);
+  nodes_heard_ = now;
+}
+
+void ClusterView::note_remediations_heard(Clock::Steady now) {
+  const std::lock_guard lock(mutex_);
+  remediations_heard_ = now;
+}
+
+bool ClusterView::is_fresh(Clock::Steady now) const {
+  const std::lock_guard lock(mutex_);
+  return nodes_heard_ && remediations_heard_ &&
+         now - std::min(*nodes_heard_, *remediations_heard_) <= kOldestView;
+}
+
 std::optional<NodeIdentity> ClusterView::node(const std::string& name) const {
   const std::lock_guard lock(mutex_);
   const auto found = nodes_.find(name);

@@ -1,9 +1,11 @@
 // What the informers have last seen, and what this process has written itself: all nodes and all
 // Remediations. Lets the webhook answer repeats without a request, and refuse node names that do
 // not exist before they reach a URL. May lag behind: whoever writes does so with compare-and-set
-// and reads again where the view was old.
+// and reads again where the view was old. What is counted over all of it cannot be read again: it
+// knows when each informer last heard from the API server.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "core/kube/objects.h"
+#include "core/runtime/clock.h"
 #include "remediator/actions/fellows.h"
 #include "remediator/policy/remediation.h"
 #include "remediator/safety/fleet.h"
@@ -22,6 +25,10 @@
 #include "remediator/sources/node_conditions.h"
 
 namespace gpuward::remediator {
+
+// How long ago both informers may have heard from the API server where a step that disrupts is
+// weighed by what they have told. A watch of theirs ends or speaks at least every 20 s.
+inline constexpr std::chrono::milliseconds kOldestView{30'000};
 
 struct NodeIdentity {
   std::string name, uid, boot_id, instance_id;
@@ -41,9 +48,14 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
   void remove_remediation(const std::string& name);
   void set_nodes_synced();
   void set_remediations_synced();
+  // That informer has heard from the API server just now, be it that there is nothing new.
+  void note_nodes_heard(Clock::Steady now);
+  void note_remediations_heard(Clock::Steady now);
 
   // Both informers have had a complete list.
   [[nodiscard]] bool synced() const;
+  // Both have heard within kOldestView.
+  [[nodiscard]] bool is_fresh(Clock::Steady now) const;
   [[nodiscard]] std::optional<NodeIdentity> node(const std::string& name) const;
   // As it was last seen; null where it is not known.
   [[nodiscard]] std::shared_ptr<const kube::Node> last_node(const std::string& name) const;
@@ -105,6 +117,7 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
  private:
   mutable std::mutex mutex_;
   bool nodes_synced_ = false, remediations_synced_ = false;
+  std::optional<Clock::Steady> nodes_heard_, remediations_heard_;
   bool may_have_returned_ = false;
   void count_open(const std::string& node_uid);  // into the fleet
   void note_mark(const kube::Node& node);

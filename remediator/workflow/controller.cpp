@@ -141,6 +141,7 @@ void Controller::follow_nodes(const std::stop_token& stop) {
     wake(name);
   };
   handlers.on_synced = [this] { parts_.view.set_nodes_synced(); };
+  handlers.on_heard = [this] { parts_.view.note_nodes_heard(parts_.clock.steady()); };
   const auto on_error = [this](const Error& error) { parts_.observer.on_error({}, error); };
   kube::run_informer(parts_.api, parts_.clock, "/api/v1/nodes", handlers, on_error, stop);
 }
@@ -162,6 +163,7 @@ void Controller::follow_remediations(const std::stop_token& stop) {
   };
   handlers.on_delete = [this](const std::string& name) { parts_.view.remove_remediation(name); };
   handlers.on_synced = [this] { parts_.view.set_remediations_synced(); };
+  handlers.on_heard = [this] { parts_.view.note_remediations_heard(parts_.clock.steady()); };
   const auto on_error = [this](const Error& error) { parts_.observer.on_error({}, error); };
   kube::run_informer(parts_.api, parts_.clock, remediation_collection(), handlers, on_error, stop);
 }

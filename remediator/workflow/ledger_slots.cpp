@@ -17,6 +17,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
                                                      const kube::Node& node, Step step) {
   auto request = slot_request(remediation, node, step);
   if (!request) return std::nullopt;
+  if (!view_.is_fresh(clock_.steady())) return refuse_by_old_view(remediation);
   const auto policy = policy_.get();
   SlotClaim claim{.remediation = remediation,
                   .step = step,
@@ -33,6 +34,19 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
   });
   if (!status) return std::unexpected(status.error());
   return claim.refusal;
+}
+
+// What is counted is counted all the same.
+Result<std::optional<SlotRefusal>> LedgerSlots::refuse_by_old_view(const Remediation& remediation) {
+  if (is_arrival(remediation)) {
+    if (auto counted = arrived(remediation); !counted) return std::unexpected(counted.error());
+  }
+  return SlotRefusal{.guard = "guard.view",
+                     .message =
+                         "the watches of Nodes and Remediations have heard nothing from the "
+                         "API server for more than " +
+                         std::to_string(kOldestView / std::chrono::seconds(1)) +
+                         " s: what the budgets count may be old"};
 }
 
 Status LedgerSlots::arrived(const Remediation& remediation) {

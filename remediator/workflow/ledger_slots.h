@@ -1,6 +1,7 @@
 // The budgets over the real ledger: the census comes from the ClusterView, the limits from the
-// policy in force, and what is granted is in the ledger before anybody acts on it. Used by the
-// reconciler as its Slots; keep() is the leader's upkeep.
+// policy in force, and what is granted is in the ledger before anybody acts on it. Nothing is
+// granted on a view that is older than kOldestView. Used by the reconciler as its Slots; keep() is
+// the leader's upkeep.
 #pragma once
 
 #include <map>
@@ -42,6 +43,8 @@ class LedgerSlots final : public Slots {
   [[nodiscard]] std::optional<Spending> spending() const;
 
  private:
+  [[nodiscard]] Result<std::optional<SlotRefusal>> refuse_by_old_view(
+      const Remediation& remediation);
   [[nodiscard]] Status forget(const std::vector<Remediation>& all);
 
   LedgerStore& ledger_;

@@ -18,6 +18,7 @@ class InformerTest : public ApiTest {
     };
     handlers.on_delete = [&](const std::string& name) { seen.push_back("-" + name); };
     handlers.on_synced = [&] { seen.emplace_back("synced"); };
+    handlers.on_heard = [&] { ++heard; };
     run_informer(
         api, clock, "/api/v1/nodes", handlers, [&](const Error& error) { take(error); },
         stop.get_token());
@@ -48,6 +49,7 @@ class InformerTest : public ApiTest {
   std::stop_source stop;
   std::vector<std::string> seen;
   std::vector<ErrorKind> errors;
+  int heard = 0;
 };
 
 TEST_F(InformerTest, ListsThenWatches) {
@@ -108,6 +110,27 @@ TEST_F(InformerTest, AWatchThatEndsAtOnceWithoutAnEventIsNoHotLoop) {
   const auto began = clock.steady();
   run();
   EXPECT_GE(clock.steady() - began, std::chrono::seconds(60));
+}
+
+// Watches are short, so that a dead one is noticed soon.
+TEST_F(InformerTest, AQuietWatchThatEndsInItsTimeIsNoFailureAndNeedsNoList) {
+  client.then(listing(""));
+  client.then(answer(200, event("BOOKMARK", object("", "20"))));
+  client.then(answer(200, event("BOOKMARK", object("", "30"))));
+  run();
+  EXPECT_THAT(seen, ElementsAre("synced"));
+  EXPECT_THAT(errors, ElementsAre(ErrorKind::kInternal)) << "the script's end alone";
+  EXPECT_EQ(watched_version(2), "20");
+  EXPECT_EQ(watched_version(3), "30");
+}
+
+TEST_F(InformerTest, SaysThatTheServerWasHeardButNotWhereItWasNot) {
+  client.then(listing(object("a", "1")));
+  client.then(answer(200, event("BOOKMARK", object("", "20"))));
+  client.then_fail(ErrorKind::kTimeout);
+  client.then(failure(500, "InternalError"));
+  run();
+  EXPECT_EQ(heard, 3) << "the list, the bookmark, the end of that watch";
 }
 
 TEST_F(InformerTest, NamesOfNamespacedObjectsSayWhere) {

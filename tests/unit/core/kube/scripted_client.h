@@ -41,9 +41,10 @@ class ScriptedClient final : public http::Client {
 
   // A 2xx body goes out in pieces of three bytes, so that lines never come whole.
   Result<http::ClientResponse> stream(
-      const http::ClientRequest& request, std::chrono::milliseconds /*idle*/,
-      std::stop_token /*stop*/, const std::function<bool(std::string_view)>& on_bytes) override {
+      const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token /*stop*/,
+      const std::function<bool(std::string_view)>& on_bytes) override {
     requests.push_back(request);
+    longest_silence = idle;
     auto response = next();
     if (!response || response->status != 200) return response;
     const std::string body = std::exchange(response->body, {});
@@ -62,6 +63,7 @@ class ScriptedClient final : public http::Client {
   }
 
   std::vector<http::ClientRequest> requests;
+  std::chrono::milliseconds longest_silence{0};  // of the last stream
 
  private:
   Result<http::ClientResponse> next() {

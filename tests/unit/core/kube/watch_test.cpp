@@ -27,8 +27,17 @@ TEST_F(WatchTest, AsksForBookmarksAndAnEnd) {
       "https://api:6443/api/v1/"
       "nodes?watch=true&allowWatchBookmarks=true&resourceVersion=a%2Fb&timeoutSeconds="));
   const int asked = std::stoi(url(0).substr(url(0).rfind('=') + 1));
-  EXPECT_GE(asked, 300);
-  EXPECT_LE(asked, 600);
+  EXPECT_GE(asked, 15);
+  EXPECT_LE(asked, 20);
+}
+
+// The server would have ended it by then; half a minute is what steps may rest on.
+TEST_F(WatchTest, TakesALongerSilenceThanItsTimeForADeadConnection) {
+  client.then(answer(200, ""));
+  ASSERT_TRUE(watch());
+  const int asked = std::stoi(url(0).substr(url(0).rfind('=') + 1));
+  EXPECT_GT(client.longest_silence, std::chrono::seconds(asked));
+  EXPECT_LT(client.longest_silence, std::chrono::seconds(30));
 }
 
 TEST_F(WatchTest, HandsOutEventsInOrderHoweverTheBytesFall) {

@@ -38,6 +38,14 @@ class LedgerSlotsTest : public ClusterTest {
     return {};
   }
   std::optional<SlotRefusal> ask(const Remediation& remediation, Step step) {
+    hear_nodes();
+    hear_remediations();
+    return ask_by_view(remediation, step);
+  }
+  void hear_nodes() { replica_->view.note_nodes_heard(clock_.steady()); }
+  void hear_remediations() { replica_->view.note_remediations_heard(clock_.steady()); }
+  // By what the informers have heard so far.
+  std::optional<SlotRefusal> ask_by_view(const Remediation& remediation, Step step) {
     const auto answer = slots_over_->take(remediation, node(remediation.node), step);
     EXPECT_TRUE(answer) << answer.error().message;
     return answer ? *answer : std::nullopt;
@@ -205,9 +213,28 @@ TEST_F(LedgerSlotsTest, FreeTheSlotOfARemediationThatIsClosed) {
 
 TEST_F(LedgerSlotsTest, GiveNothingWhereTheLedgerIsGone) {
   const Remediation first = opened("gpu-01");
+  hear_nodes();
+  hear_remediations();
   kube_.remove(kLedgerOfSlots);
 
   EXPECT_FALSE(slots_over_->take(first, node(), Step::kDrain));
+}
+
+// A watch may be dead: the fleet may look otherwise by now.
+TEST_F(LedgerSlotsTest, GiveNothingByAViewThatIsOlderThan30Seconds) {
+  const Remediation first = opened("gpu-01");
+  hear_nodes();
+  clock_.advance(std::chrono::seconds(31));
+  hear_remediations();
+
+  const auto refusal = ask_by_view(first, Step::kDrain);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->guard, "guard.view");
+  EXPECT_THAT(refusal->message, HasSubstr("heard nothing from the API server for more than 30 s"));
+  EXPECT_EQ(ask_by_view(first, Step::kCordon)->guard, "guard.view");
+
+  hear_nodes();
+  EXPECT_FALSE(ask_by_view(first, Step::kDrain));
 }
 
 TEST_F(LedgerSlotsTest, RebuildALostLedgerFromWhatTheRemediationsRecord) {
