@@ -19,11 +19,15 @@ namespace gpuward::remediator {
 
 struct StepOrder {
   const Remediation& remediation;
+  // Of a begin(): read a moment ago. Of a watch(): as the informers have last seen it, which may
+  // not know yet that its name is another Node's. What it says disrupts nothing; whatever does is
+  // sent by leave of `permit` only.
   const kube::Node& node;
   const PlannedStep& step;
   Facts facts;  // of the step's record
-  // To be asked before every call that changes anything: the stop switch, the leadership, and
-  // whether a human has said cancel or pause. An error means: change nothing.
+  // To be asked before every call that changes anything: the stop switch, the leadership, whether a
+  // human has said cancel or pause, and, of a disruptive step, whether the Node is still the one
+  // that the Remediation is about. All of it is read afresh. An error means: change nothing.
   std::function<Status()> permit;
   WallTime now;
 };

@@ -90,7 +90,19 @@ Result<DrainProgress> Drainer::look(const DrainOrder& order, Memory& memory,
   if (!listing) return with_context("pods of node " + order.node, listing.error());
   memory.listed_at = std::move(listing->resource_version);
   memory.has_seen_removal |= forget_absent(memory.tries, listing->pods);
-  return progress_of(order, listing->pods, memory);
+  DrainProgress progress = progress_of(order, listing->pods, memory);
+  if (progress.verdict == DrainVerdict::kGoingOn) return progress;
+  if (auto same = check_node(order); !same) return std::unexpected(same.error());
+  return progress;
+}
+
+// After the list, which may be of another node's pods.
+Status Drainer::check_node(const DrainOrder& order) {
+  const auto node = api_.get_node(order.node);
+  if (node && node->meta.uid == order.node_uid) return {};
+  if (!node && node.error().kind != ErrorKind::kNotFound) return std::unexpected(node.error());
+  return fail(ErrorKind::kConflict,
+              "node " + order.node + " is " + (node ? "another one by now" : "gone"));
 }
 
 DrainProgress Drainer::progress_of(const DrainOrder& order, const std::vector<kube::Pod>& pods,

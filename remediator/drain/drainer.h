@@ -1,6 +1,13 @@
 // Drains nodes, a look at a time: lists a node's pods, makes the round, hands what is due to the
 // evictor, says how far it is. Remembers tries only; a new process begins them anew, and nothing is
 // lost by that. Used by the drain step of the workflow.
+//
+// Pods are listed by the node's name, and a Node of another machine may have that name by now. So
+// the Node is read after the list is complete, before each eviction (by the permit) and before the
+// drain ends (here): where it has the Remediation's UID then, no later Node of the name existed
+// when the list was made, and every pod in it was bound before there was one. What happens after
+// that read can bring other pods under the same names, but none with a listed UID, and each
+// eviction is bound to the UID of its pod.
 #pragma once
 
 #include <chrono>
@@ -23,11 +30,11 @@ namespace gpuward::remediator {
 
 struct DrainOrder {
   std::string node;
-  // Of the node that the caller has just read: the pods that are listed by its name are this one's.
+  // Of the Remediation's node. The name may be another's by now: see above.
   std::string node_uid;
   DrainSettings settings;
   kube::WallTime started_at;  // from the record: a restart does not begin the deadline anew
-  Permit permit;
+  Permit permit;              // must also read the Node, and refuse where its UID is not node_uid
   bool node_is_unreachable = false;
   std::string own_pod;  // "namespace/name" of this process; empty: not in a pod
 };
@@ -51,7 +58,8 @@ class Drainer {
   Drainer& operator=(const Drainer&) = delete;
 
   // One call a node at a time, several nodes at once; again after look_again, or earlier. An error
-  // says that the pods could not be listed, and nothing was sent.
+  // says that the pods could not be listed, or that the Node is gone or another one (kConflict);
+  // then nothing is known of the drain.
   [[nodiscard]] Result<DrainProgress> advance(const DrainOrder& order);
   // The node's drain is called off: what waits is not sent.
   void forget(const std::string& node);
@@ -61,6 +69,7 @@ class Drainer {
   struct Memory;
   [[nodiscard]] Result<DrainProgress> look(const DrainOrder& order, Memory& memory,
                                            const kube::Api::PodSource& source);
+  [[nodiscard]] Status check_node(const DrainOrder& order);
   [[nodiscard]] static bool may_be_believed(const DrainProgress& progress, const Memory& memory);
   [[nodiscard]] std::unique_ptr<Memory> take_memory(const DrainOrder& order);
   [[nodiscard]] std::unique_ptr<Memory> extract_memory(const std::string& node);

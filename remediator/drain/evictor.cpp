@@ -120,6 +120,8 @@ void Evictor::send_what_is_due() {
 
 // The fence of its thread: whatever the permit throws is a no.
 Status Evictor::carry_out(const Order& order) try {
+  if (order.removal.pod.uid.empty())
+    return fail(ErrorKind::kInvalid, "not sent: the pod has no UID to bind its removal to");
   if (const Status may = order.permit(); !may)
     return fail(ErrorKind::kCancelled, may.error().message);
   return order.removal.way == RemovalWay::kEvict ? api_.evict(order.removal.pod)

@@ -117,10 +117,19 @@ class Reconciler {
   // The same question as parts_.permit, for one Remediation: read afresh, because a human may have
   // said cancel or pause since.
   [[nodiscard]] Status permit(const std::string& remediation);
-  // For a step that was intended at that time (RFC 3339): only while that intent stands. A process
-  // that stood still has been overtaken by another, which has withdrawn it or done it.
-  [[nodiscard]] Status permit_step(const std::string& remediation, Step step,
-                                   const std::string& intended);
+  // What a step was intended for, and when (RFC 3339).
+  struct Claim {
+    std::string remediation, node, node_uid;
+    Step step;
+    std::string intended;
+  };
+  // For a step: only while that intent stands, and while the node is the one that it was intended
+  // for. A process that stood still has been overtaken by another, which has withdrawn it or done
+  // it; and the view may not know yet that the Node is another. Both are read afresh, and an answer
+  // that rests on what was read more than 30 s ago is a no.
+  [[nodiscard]] Status permit_step(const Claim& claim);
+  [[nodiscard]] Status check_intent(const Claim& claim);
+  [[nodiscard]] Status check_node(const Claim& claim);
   [[nodiscard]] Result<Remediation> wish_on(const std::string& remediation);
   [[nodiscard]] Status record_intent(Case& now, const NodePlan& plan);
   [[nodiscard]] Status record_failure(Case& now, const Error& error);

@@ -36,6 +36,9 @@ constexpr milliseconds kBetweenWordsOfAll{200};
 constexpr milliseconds kStopInterval{5'000};
 // How soon it is noticed that a step need not wait any longer.
 constexpr milliseconds kObstacleInterval{10'000};
+// How long ago the answers to a permit may have been asked for.
+constexpr milliseconds kOldestPermit{30'000};
+
 }  // namespace
 
 Status Reconciler::carry_out(Case& now) {
@@ -165,16 +168,22 @@ Status Reconciler::wait_for(Case& now, const std::string& what) {
 StepOrder Reconciler::order_of(const Case& now) {
   const Step step = now.decision.step->step;
   const StepRecord* record = now.remediation.status.find(step);
-  return {.remediation = now.remediation,
-          .node = now.target,
-          .step = *now.decision.step,
-          .facts = record == nullptr ? Facts() : record->facts,
-          .permit = [this, step, name = now.remediation.name,
-                     intended = intent_of(record)] { return permit_step(name, step, intended); },
-          .now = parts_.clock.wall()};
+  return {
+      .remediation = now.remediation,
+      .node = now.target,
+      .step = *now.decision.step,
+      .facts = record == nullptr ? Facts() : record->facts,
+      .permit = [this, claim = Claim{.remediation = now.remediation.name,
+                                     .node = now.remediation.node,
+                                     .node_uid = now.remediation.node_uid,
+                                     .step = step,
+                                     .intended = intent_of(record)}] { return permit_step(claim); },
+      .now = parts_.clock.wall()};
 }
 
 Status Reconciler::begin_step(Case& now) {
+  if (now.is_remembered)
+    return fail(ErrorKind::kInternal, "a step is never begun on what was seen before");
   StepAction* const action = parts_.step_actions(now.decision.step->step);
   if (action == nullptr) {
     return fail(ErrorKind::kInvalid, "nothing is configured that can " +
@@ -283,19 +292,39 @@ Status Reconciler::permit(const std::string& remediation) {
   });
 }
 
-Status Reconciler::permit_step(const std::string& remediation, Step step,
-                               const std::string& intended) {
+Status Reconciler::permit_step(const Claim& claim) {
+  const auto asked_at = parts_.clock.steady();
   if (auto allowed = parts_.permit(); !allowed) return allowed;
-  const std::string key = remediation + "/" + std::string(to_string(step)) + "/" + intended;
+  const std::string key = claim.remediation + "/" + std::string(to_string(claim.step)) + "/" +
+                          claim.intended + "/" + claim.node_uid;
   auto stands = wishes_.ask(key, [&]() -> Status {
-    const auto current = wish_on(remediation);
-    if (!current) return std::unexpected(current.error());
-    const StepRecord* record = current->status.find(step);
-    if (record != nullptr && is_under_way(*record) && intent_of(record) == intended) return {};
-    return fail(ErrorKind::kCancelled, "the step is not intended any more as it was");
+    auto intended = check_intent(claim);
+    return intended && is_disruptive(claim.step) ? check_node(claim) : intended;
   });
-  if (!stands || !parts_.leads || parts_.leads()) return stands;
+  if (!stands) return stands;
+  if (parts_.clock.steady() - asked_at > kOldestPermit)
+    return fail(ErrorKind::kCancelled, "what the permit rests on was read more than 30 s ago");
+  if (!parts_.leads || parts_.leads()) return {};
   return fail(ErrorKind::kCancelled, "this replica does not lead any more");
+}
+
+Status Reconciler::check_intent(const Claim& claim) {
+  const auto current = wish_on(claim.remediation);
+  if (!current) return std::unexpected(current.error());
+  const StepRecord* record = current->status.find(claim.step);
+  if (record != nullptr && is_under_way(*record) && intent_of(record) == claim.intended) return {};
+  return fail(ErrorKind::kCancelled, "the step is not intended any more as it was");
+}
+
+// Where it is another, the view is old: the next look reads both afresh, and closes.
+Status Reconciler::check_node(const Claim& claim) {
+  const auto node = parts_.api.get_node(claim.node);
+  if (node && node->meta.uid == claim.node_uid) return {};
+  distrust(claim.remediation);
+  if (node) return fail(ErrorKind::kCancelled, "another node has the name " + claim.node + " now");
+  if (node.error().kind == ErrorKind::kNotFound)
+    return fail(ErrorKind::kCancelled, "the node " + claim.node + " is gone");
+  return with_context("before a change", node.error());
 }
 
 Result<Remediation> Reconciler::wish_on(const std::string& remediation) {

@@ -42,6 +42,11 @@ class DrainCluster : public ::testing::Test {
     kube_.patch_status(path_of(name), fakes::running_status());
     return string_at(member_at(kube_.get(path_of(name)), "metadata"), "uid");
   }
+  // Its UID.
+  std::string add_node(const std::string& name) {
+    const Json node = kube_.create("/api/v1/nodes", fakes::ready_node(name));
+    return string_at(member_at(node, "metadata"), "uid");
+  }
   static std::string path_of(const std::string& pod) { return std::string(kPodsPath) + "/" + pod; }
   void add_budget(const std::string& name, const std::string& app, int allowed) {
     kube_.create(kBudgets, fakes::budget(name, {{"app", app}}));

@@ -20,7 +20,7 @@ class DrainerTest : public DrainCluster {
  protected:
   DrainerTest() {
     order_.node = "gpu-01";
-    order_.node_uid = "node-uid";
+    order_.node_uid = add_node("gpu-01");
     order_.started_at = clock_.wall();
     order_.permit = permit_;
   }
@@ -271,6 +271,42 @@ TEST_F(DrainerTest, AnotherNodeOfTheNameStartsAnew) {
   EXPECT_EQ(evictions(), 2U) << "what is known of the old node's pods counts no more";
 }
 
+// The list is of the pods of whatever node has the name.
+TEST_F(DrainerTest, IsNeitherDoneNorFailedByThePodsOfAnotherNode) {
+  for (const bool is_there : {true, false}) {
+    kube_.remove("/api/v1/nodes/gpu-01");
+    if (is_there) static_cast<void>(add_node("gpu-01"));
+    const auto empty = drainer_->advance(order_);
+    ASSERT_FALSE(empty);
+    EXPECT_EQ(empty.error().kind, ErrorKind::kConflict);
+    EXPECT_THAT(empty.error().message, HasSubstr(is_there ? "another one" : "gone"));
+  }
+  static_cast<void>(add_node("gpu-01"));
+  add_pod("bare", "gpu-01", {{"metadata", {{"ownerReferences", nullptr}}}});
+  EXPECT_FALSE(drainer_->advance(order_));
+}
+
+// After the list: pods that came with another node cannot be among those that are sent.
+TEST_F(DrainerTest, ReadsTheNodeOnceTheListIsComplete) {
+  add_pod("web");
+  ASSERT_EQ(look_for(minutes(1)).verdict, DrainVerdict::kDone);
+
+  std::vector<std::string> read;
+  for (const auto& request : kube_.requests("GET", "/api/v1/")) read.push_back(request.path);
+  ASSERT_THAT(read, SizeIs(::testing::Ge(2U)));
+  EXPECT_EQ(read.back(), "/api/v1/nodes/gpu-01");
+}
+
+TEST_F(DrainerTest, EachEvictionIsBoundToTheUidOfItsPod) {
+  const std::string first = add_pod("a"), second = add_pod("b");
+  static_cast<void>(look());
+
+  const auto sent = kube_.requests("POST", kPodsPath);
+  ASSERT_THAT(sent, SizeIs(2));
+  EXPECT_THAT(sent[0].body, HasSubstr("\"preconditions\":{\"uid\":\"" + first));
+  EXPECT_THAT(sent[1].body, HasSubstr("\"preconditions\":{\"uid\":\"" + second));
+}
+
 TEST_F(DrainerTest, APodThatCannotBeListedIsNotGone) {
   add_pod("web");
   kube_.add_fault({.kind = FaultKind::kForbidden, .method = "GET", .times = 2});
@@ -361,6 +397,7 @@ TEST_F(DrainerTest, ForgetsNodesThatNobodyAsksAbout) {
   EXPECT_EQ(drainer_->remembered(), 1U);
   clock_.advance(minutes(10) + seconds(1));
   order_.node = "gpu-02";
+  order_.node_uid = add_node("gpu-02");
   static_cast<void>(look());
   EXPECT_EQ(drainer_->remembered(), 0U) << "the one is old, the other is done";
 }

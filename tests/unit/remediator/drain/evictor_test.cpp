@@ -49,6 +49,15 @@ TEST_F(EvictorInCalls, EvictsUnderTheUid) {
   EXPECT_EQ(outcome(), RemovalAnswer::kNone) << "each outcome once";
 }
 
+// By its name alone the removal could hit the pod that has replaced it.
+TEST_F(EvictorInCalls, SendsNothingForAPodWithoutAUid) {
+  Removal removal = pod("web");
+  removal.pod.uid.clear();
+  ASSERT_TRUE(evictor_.submit(kSomeNode, removal, permit_));
+  EXPECT_EQ(outcome(), RemovalAnswer::kFailed);
+  EXPECT_EQ(evictions(), 0U);
+}
+
 TEST_F(EvictorInCalls, TellsOnceWhenTheLastOfANodeIsAnswered) {
   std::vector<std::string> told;
   evictor_.set_on_answered([&](const std::string& node) { told.push_back(node); });

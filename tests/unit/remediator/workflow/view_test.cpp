@@ -8,6 +8,7 @@ namespace {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -92,7 +93,56 @@ TEST_F(ViewTest, IsReadAnewAfterAFailure) {
   ASSERT_TRUE(look());  // of the drain
   ASSERT_TRUE(look());
 
-  EXPECT_EQ(reads(), 4U);  // both of them and both wishes, for the beginning alone
+  EXPECT_EQ(reads(), 6U);  // both of them, for the beginning alone; both again for each permit
+}
+
+class PermitTest : public ViewTest {
+ protected:
+  PermitTest() {
+    EXPECT_TRUE(look());
+    EXPECT_TRUE(look());
+    EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+    EXPECT_TRUE(permit());
+  }
+  Status permit() { return steps_[Step::kDrain].permit(); }
+};
+
+TEST_F(PermitTest, RefusesWhatIsSentOnceAnotherNodeHasTheName) {
+  kube_.remove(kSeenNode);
+  kube_.create("/api/v1/nodes", fakes::ready_node("gpu-01"));
+
+  const auto allowed = permit();
+
+  ASSERT_FALSE(allowed);
+  EXPECT_THAT(allowed.error().message, HasSubstr("another node has the name gpu-01"));
+  ASSERT_TRUE(look());  // the informers have told nothing of it
+  EXPECT_EQ(remediation().status.phase, Phase::kSuperseded);
+}
+
+TEST_F(PermitTest, RefusesWhatIsSentOnceTheNodeIsGone) {
+  kube_.remove(kSeenNode);
+
+  const auto allowed = permit();
+
+  ASSERT_FALSE(allowed);
+  EXPECT_THAT(allowed.error().message, HasSubstr("gpu-01 is gone"));
+}
+
+TEST_F(PermitTest, RefusesWhereTheNodeCannotBeRead) {
+  kube_.add_fault({.kind = fakes::FaultKind::kForbidden, .path = kSeenNode});
+
+  EXPECT_FALSE(permit());
+  EXPECT_TRUE(permit());
+}
+
+TEST_F(PermitTest, RestsOnNothingThatIsOlderThan30Seconds) {
+  kube_.add_fault({.kind = fakes::FaultKind::kDelay, .path = kSeenNode, .delay = seconds(31)});
+
+  const auto allowed = permit();
+
+  ASSERT_FALSE(allowed);
+  EXPECT_THAT(allowed.error().message, HasSubstr("30 s"));
+  EXPECT_TRUE(permit());
 }
 
 TEST_F(ViewTest, OfAStepThatGoesOnIsWrittenWhenItSaysMoreThanWords) {
