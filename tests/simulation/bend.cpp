@@ -45,6 +45,8 @@ void bend_node(const Stage& stage, Json& node) {
     metadata["labels"].erase("nvidia.com/mig.config.state");
   }
   if (stage.is_off(Sabotage::kNodeIdentity)) hide_identity(stage, node);
+  if (stage.is_off(Sabotage::kDrainedNode) && stage.asks_leave)
+    metadata["uid"] = stage.truth.remediation(stage.evicts_for)->node_uid;
 }
 
 // Only whose own write was answered knows that there is something to be told.
@@ -197,6 +199,12 @@ Policy bent_policy(const Stage& stage, Policy policy) {
 
 http::ClientRequest bent_request(const Stage& stage, const Address& to,
                                  http::ClientRequest request) {
+  if (request.url.ends_with("/eviction") && stage.is_off(Sabotage::kPodIdentity)) {
+    Json body = *parse_json(request.body);
+    body["deleteOptions"].erase("preconditions");
+    request.body = dump_json(body);
+    return request;
+  }
   if (request.method == "GET" || request.method == "POST" || !drops_version(stage, to.resource))
     return request;
   Json body = *parse_json(request.body);

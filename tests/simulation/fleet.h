@@ -26,6 +26,8 @@ class Fleet {
   void begin_end(Machine& machine, std::optional<Clock::Steady> gone_at);
   // All at once: it is gone, and another has its name.
   void replace(Machine& machine);
+  // Its Node goes, and its kubelet registers it again.
+  void register_anew(Machine& machine);
   // The end of all lies: every alert says what is true, every exporter is honest.
   void settle();
   // Machines that are well need a restart, as those do that were restarted before.

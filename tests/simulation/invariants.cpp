@@ -7,6 +7,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/policy/evidence.h"
 #include "remediator/safety/node_mark.h"
+#include "remediator/workflow/cluster_view.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -72,6 +73,12 @@ void Invariants::check_silence(const Remediation& after, const std::string& what
   require(speaks, "silence", what + " and every alert is silenced");
 }
 
+// The switch may have been asked since, and the answer long on its way.
+void Invariants::check_view(const std::string& what) const {
+  const auto age = stage_.clock.steady() - stage_.looks.back()->listened;
+  require(age <= kOldestView + kOnTheWay, "stale-view", what + " by a view that is too old");
+}
+
 void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
                               const kube::Node& after) {
   const Look& look = *stage_.looks.back();
@@ -129,6 +136,7 @@ void Invariants::on_intent(const Remediation& before, const Remediation& after,
   check_not_stopped(what + " was intended");
   check_mode(record.step, what + " was intended");
   check_silence(after, what + " was intended");
+  check_view(what + " was intended");
   const bool is_end = record.step == Step::kTerminate;
   ledger_.check_slot(after, is_end ? Harm::kTerminate : Harm::kDisrupt, what + " was intended");
   ledger_.check_storm(after, what + " was intended");

@@ -7,6 +7,7 @@
 
 #include "remediator/cloud/provider.h"
 #include "tests/simulation/end_rules.h"
+#include "tests/simulation/eviction_rules.h"
 #include "tests/simulation/humans.h"
 #include "tests/simulation/ledger_rules.h"
 #include "tests/simulation/pair_rules.h"
@@ -33,12 +34,14 @@ class Invariants {
   [[nodiscard]] LedgerRules& ledger() { return ledger_; }
   [[nodiscard]] EndRules& ends() { return ends_; }
   [[nodiscard]] const EndRules& ends() const { return ends_; }
+  [[nodiscard]] const EvictionRules& evictions() const { return evictions_; }
 
  private:
   void on_marks_put(const Remediation& owner, const NodeTruth& before, const kube::Node& after);
   void on_intent(const Remediation& before, const Remediation& after, const StepRecord& record);
   void check_returned(const NodeTruth& before) const;
   void check_mode(Step step, const std::string& what) const;
+  void check_view(const std::string& what) const;
   void check_silence(const Remediation& after, const std::string& what) const;
   void check_evidence(const Remediation& after, const StepRecord& record) const;
   void check_measured(const Remediation& after, const StepRecord& record) const;
@@ -51,6 +54,7 @@ class Invariants {
   LedgerRules ledger_{stage_};
   EndRules ends_{stage_};
   PairRules pairs_{stage_};
+  EvictionRules evictions_{stage_};
   std::map<std::string, int> asked_;            // restarts, by Remediation and attempt
   std::map<std::string, std::string> treated_;  // the Remediation, by restarted machine
 };

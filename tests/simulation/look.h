@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/kube/objects.h"
+#include "core/runtime/clock.h"
 #include "remediator/policy/policy.h"
 #include "remediator/safety/health_report.h"
 #include "tests/simulation/truth.h"
@@ -19,9 +20,10 @@ struct Look {
   std::string subject;  // the node that it looks at
   std::shared_ptr<const Policy> policy;
   Tick begun = 0;
-  Tick told = 0;          // the last answer about a Node or a Remediation that it got
-  Tick permitted = 0;     // the last answer of the switch
-  std::size_t heard = 0;  // of the changes of the cluster, by the informers
+  Tick told = 0;           // the last answer about a Node or a Remediation that it got
+  Tick permitted = 0;      // the last answer of the switch
+  std::size_t heard = 0;   // of the changes of the cluster, by the informers
+  Clock::Steady listened;  // when these last heard from the API server at all
   std::optional<kube::Node> node;
   std::map<std::string, std::string> versions;  // of Remediations, as they were answered
   std::optional<HealthReport> report;

@@ -78,6 +78,7 @@ bool World::reconcile_next(Clock::Steady until) {
   if (next == nullptr) return false;
   const std::string node = *next;
   pair_kubelets_.end_all();
+  pods_.end_all();
   go_on_all();  // a lease that was renewed all the time
   look_quietly(who, node);
   return true;

@@ -91,6 +91,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
       returned_(view_, one_by_one_, stage.clock),
       end_(api_, outside.cloud, stage.policy),
       verify_(&outside.reports, stage.policy, replacements()),
+      drain_(stage, invariants, api_),
       reconciler_({.api = api_,
                    .store = store_,
                    .view = view_,
@@ -122,6 +123,7 @@ Replacements& Replica::replacements() {
 StepAction* Replica::own_step(Step step) {
   if (step == Step::kVerify) return &verify_;
   if (step == Step::kNcclPairs) return &pairs_;
+  if (step == Step::kDrain && stage_.setting.has_pods) return &drain_;
   if (step != Step::kTerminate) return nullptr;
   if (stage_.is_off(Sabotage::kEndOnce)) return &ends_again_;
   return &end_;
@@ -141,6 +143,7 @@ void Replica::go_on() {
   const Turn turn(stage_, look_, {});
   stand();
   if (!view_.synced()) return;
+  listen();
   const bool has_led = std::exchange(has_led_, leads());
   const bool is_due = leads() && (!has_led || keep_due_ <= stage_.clock.steady());
   if (is_due) keep();
@@ -209,13 +212,38 @@ void Replica::list_all() {
     view_.put_remediation(as_told(remediation));
   }
   heard_ = stage_.truth.changes().size();
+  listened_ = stage_.clock.steady();
+  note_heard();
   view_.set_nodes_synced();
   view_.set_remediations_synced();
   resync();
 }
 
+// A watch that lives says so now and then, however far behind its events are. One that is dead is
+// noticed by nobody but the view.
+void Replica::listen() {
+  const Clock::Steady now = stage_.clock.steady();
+  if (stage_.is_quiet) deaf_until_ = now;
+  if (!view_.synced()) return;
+  if (deaf_until_ <= now && !stage_.is_quiet &&
+      stage_.watch_chance.happens(stage_.setting.dead_watch)) {
+    deaf_until_ = now + stage_.watch_chance.span(seconds(20), minutes(6));
+    stage_.trace.say(name() + " hears nothing any more");
+  }
+  const bool is_deaf = deaf_until_ > now;
+  if (!is_deaf) listened_ = now;
+  if (!is_deaf || stage_.is_off(Sabotage::kView)) note_heard();
+}
+
+void Replica::note_heard() {
+  view_.note_nodes_heard(stage_.clock.steady());
+  view_.note_remediations_heard(stage_.clock.steady());
+}
+
 void Replica::hear(std::size_t count) {
   if (!view_.synced()) return list_all();
+  listen();
+  if (deaf_until_ > stage_.clock.steady()) return;
   const auto& changes = stage_.truth.changes();
   while (count-- > 0 && heard_ < changes.size()) apply(changes[heard_++]);
 }
@@ -250,6 +278,7 @@ void Replica::reconcile(std::string node) {
   is_busy_ = true;
   const Turn turn(stage_, look_, node);
   remember(node);
+  look_.listened = listened_;
   const auto result = reconciler_.reconcile(node);
   is_busy_ = false;
   if (result && !*result) return;

@@ -20,6 +20,7 @@
 #include "remediator/workflow/returned_machines.h"
 #include "tests/simulation/begins_again.h"
 #include "tests/simulation/forgets_claims.h"
+#include "tests/simulation/pod_drain.h"
 #include "tests/simulation/pulse.h"
 #include "tests/simulation/wire.h"
 
@@ -110,6 +111,8 @@ class Replica {
  private:
   class Turn;
   void apply(const Change& change);
+  void listen();
+  void note_heard();
   void remember(const std::string& node);
   [[nodiscard]] kube::Node as_told(const kube::Node& node) const;
   [[nodiscard]] Remediation as_told(const Remediation& remediation) const;
@@ -131,6 +134,7 @@ class Replica {
   Look look_;
   bool is_busy_ = false, is_taking_ = false;
   std::size_t heard_ = 0;
+  Clock::Steady listened_{}, deaf_until_{};
   std::map<std::string, Clock::Steady> due_;
   NoCredentials credentials_;
   Silence observer_;
@@ -155,6 +159,7 @@ class Replica {
   ForgetsClaims no_claims_{known_replacements_};
   VerifyAction verify_;
   NcclPairsAction pairs_{api_, stage_.policy, view_};
+  PodDrain drain_;
   Reconciler reconciler_;
   Clock::Steady round_due_, keep_due_;
   bool has_led_ = false;

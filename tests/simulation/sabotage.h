@@ -72,6 +72,9 @@ enum class Sabotage : std::uint8_t {
   kReplacement,      // the wait for a replacement is not read
   kPairs,            // every test of two nodes is read as passed
   kClaims,           // what others count as their replacement is not seen
+  kDrainedNode,      // to the permit of a removal the Node is always the one that is drained
+  kPodIdentity,      // pods are removed by their name alone
+  kView,             // a watch that is dead counts as one that has nothing to say
 };
 
 struct SabotageName {
@@ -79,7 +82,7 @@ struct SabotageName {
   std::string_view name;
 };
 
-inline constexpr std::array<SabotageName, 54> kSabotages = {{
+inline constexpr std::array<SabotageName, 57> kSabotages = {{
     {Sabotage::kBudgets, "budgets"},
     {Sabotage::kCluster, "cluster"},
     {Sabotage::kPool, "pool"},
@@ -134,6 +137,9 @@ inline constexpr std::array<SabotageName, 54> kSabotages = {{
     {Sabotage::kReplacement, "replacement"},
     {Sabotage::kPairs, "pairs"},
     {Sabotage::kClaims, "claims"},
+    {Sabotage::kDrainedNode, "drained-node"},
+    {Sabotage::kPodIdentity, "pod-identity"},
+    {Sabotage::kView, "view"},
 }};
 
 [[nodiscard]] constexpr std::optional<Sabotage> parse_sabotage(std::string_view name) {

@@ -142,4 +142,15 @@ void let_pairs_be_tested(Setting& setting, Chance& chance) {
   budgets.labels.front().limit.at_once = all;
 }
 
+void let_pods_be_drained(Setting& setting, Chance& chance) {
+  if (setting.tests_pairs || setting.nodes > 16 || !chance.happens(0.5)) return;
+  setting.has_pods = true;
+  // So seldom that most of what is sent waits for its turn while the world goes on.
+  if (chance.happens(0.6)) setting.evictions = {.per_second = 0.05, .burst = 1};
+}
+
+void let_watches_die(Setting& setting, Chance& chance) {
+  setting.dead_watch = chance.one_of({0.0, 0.0, 0.01, 0.05});
+}
+
 }  // namespace gpuward::remediator::simulation

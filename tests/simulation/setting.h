@@ -16,10 +16,13 @@ struct Setting {
   double fault = 0, crash = 0, interrupt = 0;
   double stall = 0;              // the whole process stands still before it, its lease thread too
   bool tests_pairs = false;      // nodes come back by tests of two each
+  bool has_pods = false;         // on the nodes, and the product's own drain takes them away
+  double dead_watch = 0;         // per turn of a replica: its informers hear nothing for a while
   bool wears_out = false;        // most of what breaks is to be ended, and may be
   bool breaks_again = false;     // what was repaired, once all is at rest
   bool has_alertmanager = true;  // that is asked before disruptive steps
   bool has_humans = true, has_clock_jumps = false, has_lies = true;
+  EvictionRate evictions;
   Policy policy;  // its budgets stay as they are, whatever people change
 };
 
@@ -27,6 +30,10 @@ struct Setting {
 // In some simulations nodes that are drained come back by nccl-pairs, several at once; with chance
 // of their own, so that the others stay as they are.
 void let_pairs_be_tested(Setting& setting, Chance& chance);
+// In many others there are pods, with chance of their own too.
+void let_pods_be_drained(Setting& setting, Chance& chance);
+// In some the connections of watches die without a word.
+void let_watches_die(Setting& setting, Chance& chance);
 // What the policy of a simulation says; the mode is what goes on at most. Its budgets are the
 // defaults.
 [[nodiscard]] Policy draw_policy(Chance& chance);

@@ -13,10 +13,13 @@ namespace {
 const std::string kNodes = "/api/v1/nodes/";
 const std::string kConfigMaps = "/api/v1/namespaces/" + kStateNamespace + "/configmaps";
 
-// The Jobs of a test and how they end are not among the writes that are kept.
-Setting setting_of(Chance& chance, Chance& pairs_chance, Size size, Keeps keeps) {
+// The Jobs of a test, and the pods of a drain, are not among the writes that are kept.
+Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Size size,
+                   Keeps keeps) {
   Setting setting = draw_setting(chance, size);
-  if (keeps == Keeps::kNothing) let_pairs_be_tested(setting, pairs_chance);
+  if (keeps == Keeps::kWrites) return setting;
+  let_pairs_be_tested(setting, pairs_chance);
+  let_pods_be_drained(setting, pods_chance);
   return setting;
 }
 
@@ -27,11 +30,14 @@ kube::Node node_in(const Json& json) { return *kube::parse_node(dump_json(json))
 Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
     : chance(seed),
       pairs_chance(seed + 0x70616972),
-      setting(setting_of(chance, pairs_chance, size, keeps)),
+      pods_chance(seed + 0x706f6473),
+      watch_chance(seed + 0x77617463),
+      setting(setting_of(chance, pairs_chance, pods_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),
       policy(bent_policy(*this, setting.policy)),
       keeps_writes(keeps == Keeps::kWrites) {
+  let_watches_die(setting, watch_chance);
   kube.create(kDefinitions, remediation_definition());
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kStateNamespace}}}});
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kJobNamespace}}}});
@@ -58,7 +64,9 @@ Json Stage::patch(const std::string& path, const Json& patch) {
 }
 
 void Stage::create_node(const Json& node) {
-  truth.put_node(node_in(create("/api/v1/nodes", node)), Writer::kOthers, ++tick);
+  kube::Node made = node_in(create("/api/v1/nodes", node));
+  pods.note_node(made.meta.name, made.meta.uid);
+  truth.put_node(std::move(made), Writer::kOthers, ++tick);
 }
 
 void Stage::patch_node(const std::string& name, const Json& patch) {
@@ -77,6 +85,7 @@ void Stage::remove(const std::string& path) {
 
 void Stage::remove_node(const std::string& name) {
   remove(kNodes + name);
+  pods.note_node_gone(truth.node(name)->node.meta.uid, tick);
   truth.drop_node(name);
 }
 

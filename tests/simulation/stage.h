@@ -12,6 +12,7 @@
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_kube.h"
 #include "tests/simulation/look.h"
+#include "tests/simulation/pod_truth.h"
 #include "tests/simulation/sabotage.h"
 #include "tests/simulation/setting.h"
 #include "tests/simulation/trace.h"
@@ -63,7 +64,7 @@ struct Stage {
   // Of a clock that nobody has jumped: what other machines stamp their measurements with.
   [[nodiscard]] WallTime true_time() const { return clock.wall() - jumped; }
 
-  Chance chance, pairs_chance;
+  Chance chance, pairs_chance, pods_chance, watch_chance;
   Setting setting;
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};
@@ -80,6 +81,9 @@ struct Stage {
   std::map<std::string, std::map<std::string, Tick>> volumes;
   std::set<std::string> bad_links;  // providerIDs of machines between which NCCL fails
   std::size_t jobs_made = 0;
+  PodTruths pods;
+  std::string evicts_for;   // the Remediation whose permit was asked for last, for a removal
+  bool asks_leave = false;  // and is being asked for
   std::map<std::string, Tick> ledger_told;  // by replica: its last answer with the ledger
   std::vector<Look*> looks;                 // who is at work, the innermost last
   bool is_quiet = false;                    // nothing goes wrong any more

@@ -47,7 +47,8 @@ Result<http::ClientResponse> Wire::send(const http::ClientRequest& request) {
 // replica may write is left out.
 void Wire::check_leads(const Address& to) const {
   const bool is_leaders = to.resource == Resource::kNode || to.resource == Resource::kStatus ||
-                          to.resource == Resource::kLedger || to.resource == Resource::kJob;
+                          to.resource == Resource::kLedger || to.resource == Resource::kJob ||
+                          to.resource == Resource::kPods;
   require(!is_leaders || stage_.holder == identity_, "leader",
           identity_ + " writes " + to.name + " and " + stage_.holder + " has the lease");
 }
@@ -121,11 +122,14 @@ void Wire::hear(const Address& to, const http::ClientRequest& request, const std
   if (to.resource == Resource::kNode && !to.name.empty()) {
     if (is_write(request)) return hear_node(body);
     const NodeTruth* const node = stage_.truth.node(to.name);
-    if (node != nullptr) stage_.looks.back()->node = node->node;
+    // A permit may be asked for about another node than the look's.
+    if (node != nullptr && !stage_.asks_leave) stage_.looks.back()->node = node->node;
   } else if (to.resource == Resource::kLease) {
     if (is_write(request)) hear_lease(body);
   } else if (to.resource == Resource::kJob) {
     if (request.method == "POST") invariants_.on_job_made(*parse_json(body));
+  } else if (to.resource == Resource::kPods) {
+    if (is_write(request)) invariants_.evictions().on_removed(request);
   } else if (to.resource == Resource::kLedger) {
     if (is_write(request)) return hear_ledger(request.body);
     stage_.ledger_told[stage_.looks.back()->who] = stage_.tick;

@@ -52,6 +52,8 @@ void World::run() {
 void World::do_something() {
   Chance& chance = stage_.chance;
   go_on_all();
+  pods_.go_on();
+  change_nodes_under_drains();
   const std::size_t replica = chance.next() % replicas_.size();
   switch (chance.weighted({30, 12, 10, 10, 12, stage_.setting.has_humans ? 6 : 0, 1,
                            stage_.setting.has_clock_jumps ? 1 : 0, 8,
@@ -90,6 +92,18 @@ void World::do_something() {
       pair_kubelets_.go_on();
   }
   check();
+}
+
+// Another Node has the name of one that is being drained: on another machine or on the same.
+void World::change_nodes_under_drains() {
+  Chance& chance = stage_.pods_chance;
+  if (!stage_.setting.has_pods || !chance.happens(0.08)) return;
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    Machine* const machine = fleet_.find(remediation.node);
+    const bool is_drained = remediation.open() && remediation.status.phase == Phase::kDraining;
+    if (!is_drained || machine == nullptr || !machine->works()) continue;
+    return chance.happens(0.5) ? fleet_.replace(*machine) : fleet_.register_anew(*machine);
+  }
 }
 
 void World::pass_time() {
@@ -174,6 +188,8 @@ void World::interrupt(std::size_t by) {
   if (depth_ > 0) return;
   ++depth_;
   stage_.trace.say("meanwhile:");
+  pods_.go_on();
+  change_nodes_under_drains();
   const std::size_t other = stage_.chance.next() % replicas_.size();
   switch (stage_.chance.weighted({50, 20, stage_.setting.has_humans ? 20 : 0, 10, 5, 5})) {
     case 0:

@@ -12,6 +12,7 @@
 #include "tests/simulation/free_slots.h"
 #include "tests/simulation/notifier.h"
 #include "tests/simulation/pair_kubelets.h"
+#include "tests/simulation/pods.h"
 #include "tests/simulation/replica.h"
 #include "tests/simulation/reports.h"
 #include "tests/simulation/silences.h"
@@ -39,6 +40,7 @@ class World {
   void go_on_all();
   void stop(std::size_t replica);
   void pass_time();
+  void change_nodes_under_drains();
   void jump_clock();
   void start(std::size_t replica);
   void reconcile(std::size_t replica, std::string node);
@@ -72,6 +74,7 @@ class World {
   Notifier notifier_{stage_, fleet_};
   Told told_{stage_};
   PairKubelets pair_kubelets_{stage_};
+  Pods pods_{stage_};
   RebootAction reboot_{cloud_};
   std::unique_ptr<StepAction> begins_again_;
   std::vector<std::unique_ptr<Replica>> replicas_;

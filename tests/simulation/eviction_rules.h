@@ -1,0 +1,26 @@
+// What must be true of a pod's removal as it reaches the API server, and of the end of a drain: it
+// is a pod of the very node that the Remediation is about, whatever bears the node's name by now.
+// Part of the invariants.
+#pragma once
+
+#include <string>
+
+#include "core/http/client.h"
+#include "tests/simulation/stage.h"
+
+namespace gpuward::remediator::simulation {
+
+class EvictionRules {
+ public:
+  explicit EvictionRules(Stage& stage) : stage_(stage) {}
+
+  // The API server has accepted it.
+  void on_removed(const http::ClientRequest& request) const;
+  // A drain says that it is done; its look began at that time.
+  void on_drained(const Remediation& remediation, Tick begun) const;
+
+ private:
+  Stage& stage_;
+};
+
+}  // namespace gpuward::remediator::simulation

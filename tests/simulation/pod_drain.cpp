@@ -1,0 +1,36 @@
+#include "tests/simulation/pod_drain.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+// A crash may be thrown through it.
+class Asking {
+ public:
+  explicit Asking(Stage& stage) : stage_(stage) { stage_.asks_leave = true; }
+  ~Asking() { stage_.asks_leave = false; }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+ private:
+  Stage& stage_;
+};
+
+}  // namespace
+
+Result<StepProgress> PodDrain::watch(const StepOrder& order) {
+  const Tick begun = stage_.tick;
+  StepOrder known = order;
+  known.permit = [this, name = order.remediation.name, permit = order.permit] {
+    stage_.evicts_for = name;
+    const Asking asking(stage_);
+    return permit();
+  };
+  auto progress = action_.watch(known);
+  if (progress && progress->result == StepResult::kDone) {
+    invariants_.evictions().on_drained(order.remediation, begun);
+    invariants_.ends().on_drained(order.remediation);
+  }
+  return progress;
+}
+
+}  // namespace gpuward::remediator::simulation

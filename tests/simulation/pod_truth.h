@@ -1,0 +1,55 @@
+// The pods of a simulation as they really are: on which node each is bound, and which Nodes have
+// borne that name since. A pod belongs to all of them; one that is made anew under its name is
+// another pod.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "tests/simulation/truth.h"
+
+namespace gpuward::remediator::simulation {
+
+struct PodTruth {
+  std::string uid, node;
+  std::set<std::string> node_uids;  // of the Nodes that have had its node's name in its life
+  Tick since = 0;
+  bool is_ending = false;
+};
+
+class PodTruths {
+ public:
+  // `node_uid` of the Node that is there now.
+  void bind(const std::string& pod, std::string uid, std::string node, const std::string& node_uid,
+            Tick now) {
+    pods_.insert_or_assign(pod, PodTruth{std::move(uid), std::move(node), {node_uid}, now, false});
+  }
+  void end(const std::string& pod) { pods_.erase(pod); }
+  void note_ending(const std::string& pod) { pods_.at(pod).is_ending = true; }
+  void note_node(const std::string& node, const std::string& uid) {
+    for (auto& [name, pod] : pods_) {
+      if (pod.node == node) pod.node_uids.insert(uid);
+    }
+  }
+  void note_node_gone(const std::string& uid, Tick now) { gone_.emplace(uid, now); }
+
+  [[nodiscard]] const std::map<std::string, PodTruth>& all() const { return pods_; }
+  [[nodiscard]] const PodTruth* find(const std::string& pod) const {
+    const auto found = pods_.find(pod);
+    return found == pods_.end() ? nullptr : &found->second;
+  }
+  // When the Node of that UID went; nullopt where it has not.
+  [[nodiscard]] std::optional<Tick> node_gone(const std::string& uid) const {
+    const auto found = gone_.find(uid);
+    return found == gone_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  std::map<std::string, PodTruth> pods_;  // by name
+  std::map<std::string, Tick> gone_;      // Nodes, by UID
+};
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,98 @@
+#include "tests/simulation/pods.h"
+
+#include "tests/fakes/kube_objects.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+const std::string kWorkload = "/api/v1/namespaces/default/pods";
+
+// A few have nobody who would make them again: a drain fails for them.
+constexpr double kUnmanaged = 0.02;
+// Controllers know no taint of ours, schedulers know cordons; a DaemonSet's pods come all the same.
+constexpr double kStartsOnCordoned = 0.3;
+
+Json owned_by_set() {
+  return Json::array({{{"apiVersion", "apps/v1"},
+                       {"kind", "StatefulSet"},
+                       {"name", "work"},
+                       {"uid", "work-uid"},
+                       {"controller", true}}});
+}
+
+}  // namespace
+
+Pods::Pods(Stage& stage) : stage_(stage) {
+  if (!stage_.setting.has_pods) return;
+  for (int i = 0; i < 2 * stage_.setting.nodes; ++i) {
+    names_.push_back("work-" + std::to_string(i));
+    start(names_.back());
+  }
+}
+
+// On one of the nodes that there are.
+void Pods::start(const std::string& name) {
+  Chance& chance = stage_.pods_chance;
+  std::vector<const kube::Node*> nodes;
+  for (const auto& [node, known] : stage_.truth.nodes()) nodes.push_back(&known.node);
+  if (nodes.empty()) return;
+  const kube::Node& node = *chance.pick(nodes);
+  if (node.unschedulable && !chance.happens(kStartsOnCordoned)) return;
+  Json pod = fakes::pod(name, node.meta.name);
+  if (!chance.happens(kUnmanaged)) pod["metadata"]["ownerReferences"] = owned_by_set();
+  const Json made = stage_.kube.create(kWorkload, pod);
+  stage_.pods.bind(name, string_at(made["metadata"], "uid"), node.meta.name, node.meta.uid,
+                   ++stage_.tick);
+  stage_.trace.say(name + " starts on " + node.meta.name);
+}
+
+void Pods::end(const std::string& name) {
+  if (stage_.kube.has(kWorkload + "/" + name)) stage_.kube.remove(kWorkload + "/" + name);
+  stage_.pods.end(name);
+  ++stage_.tick;
+  stage_.trace.say(name + " is gone");
+}
+
+void Pods::end_where(bool only_one, const auto& must_end) {
+  std::vector<std::string> ending;
+  for (const auto& [name, pod] : stage_.pods.all()) {
+    if (must_end(pod)) ending.push_back(name);
+  }
+  if (only_one && !ending.empty()) ending = {stage_.pods_chance.pick(ending)};
+  for (const std::string& name : ending) end(name);
+}
+
+void Pods::go_on() {
+  if (!stage_.setting.has_pods) return;
+  Chance& chance = stage_.pods_chance;
+  switch (chance.weighted({50, 25, 10, 20, 30})) {
+    case 0:
+      return;
+    case 1:  // a kubelet
+      return end_where(true, [](const PodTruth& pod) { return pod.is_ending; });
+    case 2:  // the collector of orphans
+      return end_where(true,
+                       [&](const PodTruth& pod) { return stage_.truth.node(pod.node) == nullptr; });
+    case 3: {  // its controller wants it elsewhere
+      const std::string& name = chance.pick(names_);
+      const PodTruth* const pod = stage_.pods.find(name);
+      const NodeTruth* const node = pod == nullptr ? nullptr : stage_.truth.node(pod->node);
+      if (node == nullptr || !node->node.unschedulable) return;
+      end(name);
+      return start(name);
+    }
+    default: {
+      const std::string& name = chance.pick(names_);
+      if (stage_.pods.find(name) == nullptr) start(name);
+    }
+  }
+}
+
+void Pods::end_all() {
+  if (!stage_.setting.has_pods) return;
+  end_where(false, [&](const PodTruth& pod) {
+    return pod.is_ending || stage_.truth.node(pod.node) == nullptr;
+  });
+}
+
+}  // namespace gpuward::remediator::simulation

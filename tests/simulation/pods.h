@@ -1,0 +1,32 @@
+// The pods on the nodes of a simulation, and who else than the remediator deals with them: the
+// controller that makes each anew somewhere under its name, the kubelets that end them, the
+// collector of those whose Node is gone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/simulation/stage.h"
+
+namespace gpuward::remediator::simulation {
+
+class Pods {
+ public:
+  // Makes some for each node.
+  explicit Pods(Stage& stage);
+
+  // Something happens to one of them, perhaps.
+  void go_on();
+  // In the quiet time: what is to end ends, and nothing comes back.
+  void end_all();
+
+ private:
+  void start(const std::string& name);
+  void end(const std::string& name);
+  void end_where(bool only_one, const auto& must_end);
+
+  Stage& stage_;
+  std::vector<std::string> names_;  // of all that there should be
+};
+
+}  // namespace gpuward::remediator::simulation
