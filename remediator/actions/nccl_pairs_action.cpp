@@ -321,6 +321,14 @@ Status NcclPairsAction::make_both(const StepOrder& order, const Round& round, Pa
     cut_off(order, test, test.first + " has no InternalIP");
     return {};
   }
+  // What others have seen of the nodes may be old: no Job is made on another of that name.
+  for (const std::string& node : {test.first, test.second}) {
+    const auto is_same = jobs_.is_there(*round.find(node)->node);
+    if (!is_same) return std::unexpected(is_same.error());
+    if (*is_same) continue;
+    cut_off(order, test, node + " is not there any more");
+    return {};
+  }
   for (const std::string& node : {test.first, test.second}) {
     if (auto allowed = order.permit(); !allowed)
       return fail(ErrorKind::kCancelled, allowed.error().message);

@@ -87,6 +87,12 @@ PairTest joined(PairTest test, const std::array<std::optional<PairEnd>, 2>& ends
 
 }  // namespace
 
+Result<bool> PairJobs::is_there(const kube::Node& seen) {
+  const auto node = api_.get_node(seen.meta.name);
+  if (!node && node.error().kind != ErrorKind::kNotFound) return std::unexpected(node.error());
+  return node && node->meta.uid == seen.meta.uid;
+}
+
 Status PairJobs::make(const StepOrder& leader, const PairTest& test, const kube::Node& node,
                       const std::string& address) {
   PairSide side = side_on(leader, test, node);

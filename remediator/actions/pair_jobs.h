@@ -20,6 +20,8 @@ class PairJobs {
   // Both must outlive it.
   PairJobs(kube::Api& api, const CurrentPolicy& policy) : api_(api), policy_(policy) {}
 
+  // Whether the Node is still the one that was seen; read for it.
+  [[nodiscard]] Result<bool> is_there(const kube::Node& seen);
   // Makes the Job on `node`, which is one of the two; one that is there already is none the worse.
   // `address` is the first node's. is_final(): the Job cannot be made until somebody changes
   // something.

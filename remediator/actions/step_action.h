@@ -26,7 +26,7 @@ struct StepOrder {
   const PlannedStep& step;
   Facts facts;  // of the step's record
   // To be asked before every call that changes anything: the stop switch, the leadership, whether a
-  // human has said cancel or pause, and, of a disruptive step, whether the Node is still the one
+  // human has said cancel or pause, and, of a step on the node, whether the Node is still the one
   // that the Remediation is about. All of it is read afresh. An error means: change nothing.
   std::function<Status()> permit;
   WallTime now;

@@ -36,6 +36,8 @@ constexpr milliseconds kBetweenWordsOfAll{200};
 constexpr milliseconds kStopInterval{5'000};
 // How soon it is noticed that a step need not wait any longer.
 constexpr milliseconds kObstacleInterval{10'000};
+// Whether the step does something on the node itself, be it a Job; the others go on without it.
+bool acts_on_node(Step step) { return is_disruptive(step) || is_job(step); }
 // How long ago the answers to a permit may have been asked for.
 constexpr milliseconds kOldestPermit{30'000};
 
@@ -299,7 +301,7 @@ Status Reconciler::permit_step(const Claim& claim) {
                           claim.intended + "/" + claim.node_uid;
   auto stands = wishes_.ask(key, [&]() -> Status {
     auto intended = check_intent(claim);
-    return intended && is_disruptive(claim.step) ? check_node(claim) : intended;
+    return intended && acts_on_node(claim.step) ? check_node(claim) : intended;
   });
   if (!stands) return stands;
   if (parts_.clock.steady() - asked_at > kOldestPermit)

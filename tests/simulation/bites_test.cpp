@@ -19,8 +19,9 @@ struct Found {
   std::string_view guard;
   std::uint64_t seed;
 };
-constexpr std::array<Found, 19> kLastFound = {{
-    {"claims", 1116},       {"proof", 416},
+constexpr std::array<Found, 20> kLastFound = {{
+    {"pod-identity", 1190}, {"claims", 1116},
+    {"proof", 416},
     {"told-again", 212},    {"silence", 271},
     {"breaker", 158},       {"zone", 111},
     {"well", 98},           {"undone-by-hand", 98},
