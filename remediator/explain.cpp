@@ -53,6 +53,14 @@ std::string explain_one(const Remediation& remediation) {
   }
   if (!status.error_class.empty()) text += "  the worst finding is " + status.error_class + "\n";
   for (const std::string& gpu : status.gpus) text += "  GPU " + gpu + " is among the bad ones\n";
+  if (remediation.evidence_severity() != remediation.severity) {
+    text += "  acted on as severity " + std::string(to_string(remediation.evidence_severity())) +
+            " since a report of " + to_rfc3339(status.cleared->at) + "\n";
+  }
+  if (remediation.dropped) {
+    text += "  alerts up to severity " + std::string(to_string(remediation.dropped->severity)) +
+            " fired and were not kept, last " + to_rfc3339(remediation.dropped->at) + "\n";
+  }
   if (status.escalated_to) {
     text += "  escalated to " + std::string(to_string(*status.escalated_to)) + "\n";
   }

@@ -140,7 +140,7 @@ void Remediator::assemble() {
   intake_ = std::make_unique<RemediationIntake>(view_, intake_store_, queue_, clock_, &witness_);
   if (alertmanager_) {
     poll_ = std::make_unique<AlertmanagerPoll>(
-        PollOptions{.policy = &policy_}, *alertmanager_, *intake_, clock_,
+        PollOptions{.policy = &policy_, .known = &view_}, *alertmanager_, *intake_, clock_,
         [this](const Error& error) { witness_.on_error({}, error); });
   }
   announcer_ = std::make_unique<EventAnnouncer>(*event_api_);
@@ -168,7 +168,9 @@ void Remediator::assemble() {
                       .notifications = &notifier_,
                       .exclusions = &exclusions_,
                       .leads = [this] { return election_->is_leader(); }});
-  webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{.policy = &policy_}, *intake_,
+  if (poll_) confirmed_ends_ = std::make_unique<ConfirmedEnds>(*intake_, *poll_, &witness_);
+  Intake& notified = confirmed_ends_ ? static_cast<Intake&>(*confirmed_ends_) : *intake_;
+  webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{.policy = &policy_}, notified,
                                                    alertmanager_.get(), witness_, clock_);
   returned_ = std::make_unique<ReturnedMachines>(view_, *intake_, clock_);
   controller_ = std::make_unique<Controller>(

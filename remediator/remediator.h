@@ -32,6 +32,7 @@
 #include "remediator/sources/alertmanager_api.h"
 #include "remediator/sources/alertmanager_poll.h"
 #include "remediator/sources/alertmanager_webhook.h"
+#include "remediator/sources/confirmed_ends.h"
 #include "remediator/sources/prometheus_reports.h"
 #include "remediator/sources/source_parts.h"
 #include "remediator/sources/source_poll.h"
@@ -116,6 +117,7 @@ class Remediator {
   std::unique_ptr<RemediationIntake> intake_;
   std::unique_ptr<ReturnedMachines> returned_;
   std::unique_ptr<AlertmanagerPoll> poll_;
+  std::unique_ptr<ConfirmedEnds> confirmed_ends_;
   std::unique_ptr<EventAnnouncer> announcer_;
   // Ends after all that needs the lead.
   std::unique_ptr<kube::LeaderElection> election_;

@@ -15,9 +15,9 @@ constexpr std::array<std::string_view, 15> kErrorKinds = {
     "timeout", "cancelled",       "internal"};
 
 // Those that are written down; the others ask for something and are followed by one of these.
-constexpr std::array kToldVerdicts = {Verdict::kRecord,   Verdict::kQuarantine, Verdict::kHold,
-                                      Verdict::kPause,    Verdict::kBegin,      Verdict::kWatch,
-                                      Verdict::kEscalate, Verdict::kRelease,    Verdict::kClose};
+constexpr std::array kToldVerdicts = {
+    Verdict::kLower, Verdict::kRecord, Verdict::kQuarantine, Verdict::kHold,    Verdict::kPause,
+    Verdict::kBegin, Verdict::kWatch,  Verdict::kEscalate,   Verdict::kRelease, Verdict::kClose};
 
 // From what a node may take that leaves at once to what a return may take that waits for people.
 metrics::Histogram no_times_since_fault() {

@@ -49,6 +49,31 @@ bool Remediation::any_firing() const {
                      [](const AlertEvidence& a) { return a.firing(); });
 }
 
+Severity Remediation::firing_severity() const {
+  Severity worst = Severity::kNone;
+  for (const AlertEvidence& alert : alerts) {
+    if (alert.firing()) worst = std::max(worst, alert.severity);
+  }
+  return worst;
+}
+
+Severity Remediation::evidence_severity() const {
+  if (!status.cleared) return severity;
+  Severity worst = status.cleared->severity;
+  for (const AlertEvidence& alert : alerts) {
+    const bool is_over = alert.ended_at && *alert.ended_at < status.cleared->at;
+    if (!is_over) worst = std::max(worst, alert.severity);
+  }
+  if (dropped && dropped->at >= status.cleared->at) worst = std::max(worst, dropped->severity);
+  return std::min(worst, severity);
+}
+
+bool Remediation::is_end_contested(Severity least) const {
+  return std::ranges::any_of(alerts, [&](const AlertEvidence& alert) {
+    return !alert.firing() && alert.contested && alert.severity >= least;
+  });
+}
+
 std::optional<WallTime> Remediation::ended_at() const {
   std::optional<WallTime> last;
   for (const AlertEvidence& alert : alerts) {

@@ -64,9 +64,31 @@ struct AlertEvidence {
   std::optional<WallTime> ended_at;  // absent while it fires
   bool foreign = false;              // not of gpuward's rules: never enough for harm by itself
   std::string error_class = {};      // policy/error_class
+  // It was said to fire after an end of this same episode: that end was no end, and the next may be
+  // none either.
+  bool contested = false;
 
   [[nodiscard]] bool firing() const { return !ended_at.has_value(); }
   friend bool operator==(const AlertEvidence&, const AlertEvidence&) = default;
+};
+
+// Alerts that fired and for which there was no room.
+struct DroppedAlerts {
+  Severity severity = Severity::kNone;  // of the worst
+  WallTime at;                          // when that last happened
+
+  friend bool operator==(const DroppedAlerts&, const DroppedAlerts&) = default;
+};
+
+// How long after that they may fire still: longer than an Alertmanager waits with its repeats.
+inline constexpr std::chrono::hours kDroppedLast{24};
+
+// A report has said that what raised the severity is over.
+struct Cleared {
+  Severity severity = Severity::kNone;  // what is still left of it
+  WallTime at;                          // when the report was measured
+
+  friend bool operator==(const Cleared&, const Cleared&) = default;
 };
 
 // What a step has to know again later: "bootIDBefore", "healthySince", ...
@@ -127,6 +149,7 @@ struct RemediationStatus {
   // Of the GPUs that needed a reset or worse when something was about to be taken away for them:
   // the machine's attempts are remembered by them too (ledger.h).
   std::vector<std::string> gpus;
+  std::optional<Cleared> cleared;
   // Worse than the evidence, because the steps of the evidence's severity did not help.
   std::optional<Severity> escalated_to;
   // The phase of which a human has been told for sure; absent where its phase need not be told so.
@@ -152,6 +175,7 @@ struct Remediation {
   std::string boot_id, instance_id;     // of the node when the Remediation was opened
   Severity severity = Severity::kNone;  // the worst so far
   std::vector<AlertEvidence> alerts;
+  std::optional<DroppedAlerts> dropped;
   HumanWish wish;
   RemediationStatus status;
 
@@ -159,11 +183,21 @@ struct Remediation {
   // Something is to be done for it: it is open, is to be told of, or waits for us to let it go.
   [[nodiscard]] bool wants_us() const;
   [[nodiscard]] bool must_be_let_go() const;
-  // The evidence's severity, or what it was escalated to.
+  // The worst of the evidence that is not cleared.
+  [[nodiscard]] Severity evidence_severity() const;
+  // That, or what it was escalated to.
   [[nodiscard]] Severity acted_severity() const {
-    return std::max(severity, status.escalated_to.value_or(Severity::kNone));
+    return std::max(evidence_severity(), status.escalated_to.value_or(Severity::kNone));
   }
   [[nodiscard]] bool any_firing() const;
+  // Of the alerts that fire.
+  [[nodiscard]] Severity firing_severity() const;
+  // An alert of at least that severity has ended, and was said to fire after such an end before.
+  [[nodiscard]] bool is_end_contested(Severity least) const;
+  // Alerts that are not kept may fire still.
+  [[nodiscard]] bool may_have_dropped(WallTime now) const {
+    return dropped && now - dropped->at < kDroppedLast;
+  }
   // When the last of the alerts ended; nullopt while any fires or where there is none.
   [[nodiscard]] std::optional<WallTime> ended_at() const;
 };

@@ -247,6 +247,7 @@ bool ReplayStage::carry_out(Case& now) {
     case Verdict::kWatch:
       return watch(now);
     case Verdict::kEscalate:
+    case Verdict::kLower:
     case Verdict::kClose:
     case Verdict::kRecord:
     case Verdict::kHold:
@@ -272,7 +273,7 @@ bool ReplayStage::carry_out(Case& now) {
               ? std::string(to_string(now.decision.step->step)) + " waits for a human's yes"
               : now.decision.message);
   said = now.decision.rule;
-  return now.decision.verdict == Verdict::kEscalate;
+  return now.decision.verdict == Verdict::kEscalate || now.decision.verdict == Verdict::kLower;
 }
 
 void ReplayStage::act(Case& now) {

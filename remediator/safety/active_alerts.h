@@ -16,6 +16,8 @@ class ActiveAlerts {
   // A few seconds old at most. An error where the source does not answer: then nobody knows whether
   // a human has silenced them.
   [[nodiscard]] virtual Result<std::set<std::string>> fingerprints() = 0;
+  // Read afresh: all that fire, the silenced and inhibited ones too.
+  [[nodiscard]] virtual Result<std::set<std::string>> all_firing() = 0;
 };
 
 }  // namespace gpuward::remediator

@@ -49,15 +49,20 @@ std::optional<std::string> objection_to_the_end(const HealthReport& report, Seve
          "reboot";
 }
 
-std::optional<std::string> objection_to(const HealthReport& report, const kube::Node& node,
-                                        const HealthDemand& demand) {
+std::optional<std::string> objection_to_clearing(const HealthReport& report, const kube::Node& node,
+                                                 Severity raised, const HealthDemand& demand) {
   if (const char* why = staleness_of(report, node, demand)) return why;
   if (report.measured_at <= demand.after) return "the report is not newer than the alert's end";
   if (!report.sees_kernel_log) return "the exporter cannot read the node's kernel log";
-  if (report.severity >= Severity::kReset) {
+  if (report.severity >= raised) {
     return "the report still says severity " + std::string(to_string(report.severity));
   }
   return std::nullopt;
+}
+
+std::optional<std::string> objection_to(const HealthReport& report, const kube::Node& node,
+                                        const HealthDemand& demand) {
+  return objection_to_clearing(report, node, Severity::kReset, demand);
 }
 
 }  // namespace gpuward::remediator

@@ -62,6 +62,13 @@ inline constexpr std::chrono::seconds kStateLasts{120};
 [[nodiscard]] std::optional<std::string> objection_to_the_end(
     const HealthReport& report, Severity wanted, std::chrono::system_clock::time_point now);
 
+// Why the report does not show that what raised a Remediation to severity `raised` is over; nullopt
+// where it does. `demand.after`: when the alerts that raised it ended.
+[[nodiscard]] std::optional<std::string> objection_to_clearing(const HealthReport& report,
+                                                               const kube::Node& node,
+                                                               Severity raised,
+                                                               const HealthDemand& demand);
+
 // Why the report is not enough to put `node` back into service; nullopt where it is.
 [[nodiscard]] std::optional<std::string> objection_to(const HealthReport& report,
                                                       const kube::Node& node,

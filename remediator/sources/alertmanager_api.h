@@ -16,7 +16,7 @@ namespace gpuward::remediator {
 class FiringAlerts {
  public:
   virtual ~FiringAlerts() = default;
-  // Any thread. All alerts that fire and are neither silenced nor inhibited.
+  // Any thread. All alerts that fire; `is_suppressed` where they are silenced or inhibited.
   [[nodiscard]] virtual Result<std::vector<Alert>> read(std::chrono::milliseconds timeout) = 0;
 };
 

@@ -106,6 +106,15 @@ Result<Alert> decode_alert(const Json& json, const std::string& path, const Payl
   return alert;
 }
 
+Result<Alert> decode_api_alert(const Json& json, const std::string& path,
+                               const PayloadLimits& limits) {
+  auto alert = decode_common(json, path, limits);
+  if (!alert) return alert;
+  const Json& status = member_at(json, "status");
+  alert->is_suppressed = status.is_object() && string_at(status, "state") == "suppressed";
+  return alert;
+}
+
 template <typename Decode>
 Result<std::vector<Alert>> decode_list(const Json& list, const std::string& path,
                                        const PayloadLimits& limits, Decode decode) {
@@ -187,7 +196,7 @@ Result<std::vector<Alert>> decode_active_alerts(std::string_view body,
                                                 const PayloadLimits& limits) {
   const auto root = parse_body(body, limits);
   if (!root) return std::unexpected(root.error());
-  return decode_list(*root, "", limits, decode_common);
+  return decode_list(*root, "", limits, decode_api_alert);
 }
 
 }  // namespace gpuward::remediator

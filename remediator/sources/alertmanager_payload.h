@@ -17,6 +17,8 @@ namespace gpuward::remediator {
 
 struct Alert {
   bool firing = true;
+  bool is_suppressed =
+      false;  // silenced or inhibited, as the API says; a webhook says none of those
   std::map<std::string, std::string> labels;
   std::chrono::system_clock::time_point starts_at;
   std::chrono::system_clock::time_point ends_at;  // means something for a resolved alert only
@@ -45,7 +47,7 @@ struct PayloadLimits {
 [[nodiscard]] Result<Notification> decode_notification(std::string_view body,
                                                        const PayloadLimits& limits = {});
 
-// The answer of GET /api/v2/alerts: active alerts only, same limits.
+// The answer of GET /api/v2/alerts: alerts that fire, same limits.
 [[nodiscard]] Result<std::vector<Alert>> decode_active_alerts(std::string_view body,
                                                               const PayloadLimits& limits = {});
 

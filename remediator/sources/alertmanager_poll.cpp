@@ -1,11 +1,30 @@
 #include "remediator/sources/alertmanager_poll.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "remediator/sources/orders.h"
 
 namespace gpuward::remediator {
+
+namespace {
+
+std::set<std::string> fingerprints_of(const std::vector<Alert>& alerts) {
+  std::set<std::string> fingerprints;
+  for (const Alert& alert : alerts) fingerprints.insert(alert.fingerprint);
+  return fingerprints;
+}
+
+// Its own are the 16 digits of fingerprint_of(), and no other source's are.
+bool is_of_alertmanager(std::string_view fingerprint) {
+  return fingerprint.size() == 16 &&
+         fingerprint.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+}
+
+}  // namespace
 
 AlertmanagerPoll::AlertmanagerPoll(PollOptions options, FiringAlerts& firing, Intake& intake,
                                    Clock& clock, std::function<void(const Error&)> on_error)
@@ -14,6 +33,7 @@ AlertmanagerPoll::AlertmanagerPoll(PollOptions options, FiringAlerts& firing, In
       intake_(intake),
       clock_(clock),
       on_error_(std::move(on_error)),
+      absent_(options.gone_for),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 AlertmanagerPoll::~AlertmanagerPoll() {
@@ -28,9 +48,16 @@ void AlertmanagerPoll::run(const std::stop_token& stop) {
 }
 
 Status AlertmanagerPoll::round() {
-  const auto alerts = read();
-  if (!alerts) return std::unexpected(alerts.error());
-  const Orders orders = to_orders_under(options_.policy, *alerts);
+  auto alerts = read();
+  if (!alerts) {
+    absent_.forget();
+    return std::unexpected(alerts.error());
+  }
+  std::vector<Order> over = ended(*alerts);
+  // What is silenced or inhibited fires, and nobody is to be told of it.
+  std::erase_if(*alerts, [](const Alert& alert) { return alert.is_suppressed; });
+  Orders orders = to_orders_under(options_.policy, *alerts);
+  std::ranges::move(over, std::back_inserter(orders.orders));
   const auto taken = intake_.take(orders.orders, clock_.steady() + options_.take_within);
   if (!taken) return with_context("alerts read from Alertmanager", taken.error());
   return {};
@@ -41,9 +68,25 @@ Result<std::vector<Alert>> AlertmanagerPoll::read() {
   auto alerts = firing_.read(options_.read_within);
   if (!alerts) return alerts;
   known_.clear();
-  for (const Alert& alert : *alerts) known_.insert(alert.fingerprint);
+  for (const Alert& alert : *alerts) {
+    if (!alert.is_suppressed) known_.insert(alert.fingerprint);
+  }
   read_at_ = clock_.steady();
   return alerts;
+}
+
+// The other sources say themselves when something of theirs has ended.
+std::vector<Order> AlertmanagerPoll::ended(const std::vector<Alert>& alerts) {
+  if (options_.known == nullptr) return {};
+  std::vector<Order> known = options_.known->firing_from({});
+  std::erase_if(known, [](const Order& order) { return !is_of_alertmanager(order.fingerprint); });
+  return absent_.ended(std::move(known), fingerprints_of(alerts), clock_);
+}
+
+Result<std::set<std::string>> AlertmanagerPoll::all_firing() {
+  const auto alerts = read();
+  if (!alerts) return std::unexpected(alerts.error());
+  return fingerprints_of(*alerts);
 }
 
 Result<std::set<std::string>> AlertmanagerPoll::fingerprints() {

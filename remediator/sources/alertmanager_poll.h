@@ -1,5 +1,6 @@
 // Reads Alertmanager's firing alerts now and then, so that a notification that was lost loses
-// nothing, and answers what fires and is not silenced right now: a silence is a human's veto.
+// nothing: what fires is taken in, and what is there no more has ended. Answers what fires and is
+// not silenced right now: a silence is a human's veto.
 #pragma once
 
 #include <chrono>
@@ -15,8 +16,10 @@
 #include "core/runtime/clock.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/safety/active_alerts.h"
+#include "remediator/sources/absent_alerts.h"
 #include "remediator/sources/alertmanager_api.h"
 #include "remediator/sources/intake.h"
+#include "remediator/sources/known_evidence.h"
 
 namespace gpuward::remediator {
 
@@ -26,7 +29,11 @@ struct PollOptions {
   std::chrono::milliseconds take_within{10'000};
   // What was read is an answer for so long: many nodes that wait at once cost one read.
   std::chrono::milliseconds fresh_for{5'000};
+  // How long an alert must be absent before it counts as ended. One that starts anew knows none
+  // until Prometheus has sent them again, each minute by default (--rules.alert.resend-delay).
+  std::chrono::milliseconds gone_for{600'000};
   const CurrentPolicy* policy = nullptr;  // whose foreign_alerts are taken; null: none
+  const KnownEvidence* known = nullptr;   // what may have ended; null: nothing ends
 };
 
 class AlertmanagerPoll final : public ActiveAlerts {
@@ -40,11 +47,13 @@ class AlertmanagerPoll final : public ActiveAlerts {
   AlertmanagerPoll& operator=(const AlertmanagerPoll&) = delete;
 
   [[nodiscard]] Result<std::set<std::string>> fingerprints() override;
+  [[nodiscard]] Result<std::set<std::string>> all_firing() override;
 
  private:
   void run(const std::stop_token& stop);
   [[nodiscard]] Status round();
   [[nodiscard]] Result<std::vector<Alert>> read();
+  [[nodiscard]] std::vector<Order> ended(const std::vector<Alert>& alerts);
 
   PollOptions options_;
   FiringAlerts& firing_;
@@ -54,6 +63,7 @@ class AlertmanagerPoll final : public ActiveAlerts {
   std::mutex mutex_;  // held while reading: who comes meanwhile wants the same
   std::optional<Clock::Steady> read_at_;
   std::set<std::string> known_;
+  AbsentAlerts absent_;  // of the thread
   std::jthread thread_;
 };
 

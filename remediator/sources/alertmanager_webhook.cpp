@@ -143,7 +143,9 @@ Result<std::vector<Alert>> AlertmanagerWebhook::read_cut_off(const Notification&
   if (notification.truncated_alerts == 0 || firing_ == nullptr) return std::vector<Alert>();
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock_.steady()) / 2;
-  return firing_->read(std::max(left, std::chrono::milliseconds(1)));
+  auto alerts = firing_->read(std::max(left, std::chrono::milliseconds(1)));
+  if (alerts) std::erase_if(*alerts, [](const Alert& alert) { return alert.is_suppressed; });
+  return alerts;
 }
 
 }  // namespace gpuward::remediator

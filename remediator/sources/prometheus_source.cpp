@@ -1,6 +1,6 @@
 #include "remediator/sources/prometheus_source.h"
 
-#include <cmath>
+#include <set>
 #include <utility>
 
 #include "core/kube/names.h"
@@ -79,7 +79,12 @@ Result<FiringSeries> decode_alerts_series(std::string_view body) {
 PrometheusSource::PrometheusSource(PrometheusSourceOptions options, http::Client& http,
                                    const CurrentPolicy& policy, const KnownEvidence& known,
                                    Clock& clock)
-    : options_(std::move(options)), http_(http), policy_(policy), known_(known), clock_(clock) {
+    : options_(std::move(options)),
+      http_(http),
+      policy_(policy),
+      known_(known),
+      clock_(clock),
+      absent_(options_.gone_for) {
   while (options_.url.ends_with('/')) options_.url.pop_back();
 }
 
@@ -110,27 +115,10 @@ Result<SourceFindings> PrometheusSource::look() {
   } else if (series->is_whole) {
     std::set<std::string> firing;
     for (const Alert& alert : series->alerts) firing.insert(alert.fingerprint);
-    for (Order& order : ended(firing)) findings.orders.push_back(std::move(order));
+    for (Order& order : absent_.ended(known_.firing_from(kPrometheusOrigin), firing, clock_))
+      findings.orders.push_back(std::move(order));
   }
   return findings;
-}
-
-std::vector<Order> PrometheusSource::ended(const std::set<std::string>& firing) {
-  std::vector<Order> orders;
-  std::map<std::string, Clock::Steady> missing;
-  for (Order& order : known_.firing_from(kPrometheusOrigin)) {
-    const std::string& fingerprint = order.fingerprint;
-    if (firing.contains(fingerprint)) continue;
-    const auto known = missing_since_.find(fingerprint);
-    const auto since = known == missing_since_.end() ? clock_.steady() : known->second;
-    missing[fingerprint] = since;
-    if (clock_.steady() - since < options_.gone_for) continue;
-    order.firing = false;
-    order.ends_at = clock_.wall();
-    orders.push_back(std::move(order));
-  }
-  missing_since_ = std::move(missing);
-  return orders;
 }
 
 }  // namespace gpuward::remediator

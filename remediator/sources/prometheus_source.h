@@ -4,8 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "core/http/client.h"
 #include "core/runtime/clock.h"
 #include "remediator/policy/current_policy.h"
+#include "remediator/sources/absent_alerts.h"
 #include "remediator/sources/alertmanager_payload.h"
 #include "remediator/sources/known_evidence.h"
 #include "remediator/sources/source.h"
@@ -38,14 +37,12 @@ class PrometheusSource final : public Source {
   [[nodiscard]] Result<SourceFindings> look() override;
 
  private:
-  [[nodiscard]] std::vector<Order> ended(const std::set<std::string>& firing);
-
   PrometheusSourceOptions options_;
   http::Client& http_;
   const CurrentPolicy& policy_;
   const KnownEvidence& known_;
   Clock& clock_;
-  std::map<std::string, Clock::Steady> missing_since_;  // by fingerprint
+  AbsentAlerts absent_;
 };
 
 struct FiringSeries {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/runtime/clock.h"
 #include "remediator/safety/human_override.h"
 #include "remediator/safety/konduktor_taint.h"
 #include "remediator/safety/node_mark.h"
@@ -15,9 +16,9 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::array<std::string_view, 12> kVerdicts = {
-    "record",   "quarantine", "hold",  "pause",    "ask-report", "ask-alerts",
-    "ask-slot", "begin",      "watch", "escalate", "release",    "close"};
+constexpr std::array<std::string_view, 13> kVerdicts = {
+    "record", "quarantine", "hold",     "pause", "ask-report", "ask-alerts", "ask-slot",
+    "begin",  "watch",      "escalate", "lower", "release",    "close"};
 constexpr seconds kReportInterval{15};            // how often a node that may return is looked at
 constexpr seconds kCordonInterval{15};            // how often a cordon that waits for its slot is
 constexpr seconds kLongestExclusionInterval{60};  // a human may take it back
@@ -81,8 +82,8 @@ class Decider {
       if (is_of_the_machine(step->step) || allows(policy_.mode, step->step))
         return watch(std::move(*step));
     }
-    if (has_begun(remediation_)) return decide_standing();
-    return remediation_.any_firing() ? decide_standing() : decide_ended();
+    if (has_begun(remediation_) || remediation_.any_firing()) return decide_standing();
+    return decide_without_alerts();
   }
 
  private:
@@ -191,6 +192,23 @@ class Decider {
     return verdict(Verdict::kHold, Phase::kPaused, "guard.human", remediation_.status.message);
   }
 
+  // The last end was no end before: as long as the report says what the alert said, it goes on.
+  Decision decide_without_alerts() {
+    const Severity severity = remediation_.evidence_severity();
+    if (!remediation_.is_end_contested(severity)) return decide_ended();
+    if (!world_.report) {
+      return verdict(Verdict::kAskReport, standing_phase(), "alerts.contested",
+                     "an alert ended that had not ended before when it was said so");
+    }
+    return is_confirmed(severity) ? decide_standing() : decide_ended();
+  }
+
+  bool is_confirmed(Severity severity) const {
+    return *world_.report &&
+           !objection_to_harm(**world_.report, *world_.node, severity,
+                              {.after = {}, .max_age = policy_.max_evidence_age, .now = now_});
+  }
+
   // What is ours goes off the node, whatever the alerts say.
   Decision take_off(const std::string& why) {
     if (!ours_on_node()) return close(Phase::kCancelled, "guard.cancel", why);
@@ -199,6 +217,7 @@ class Decider {
 
   // The marks first, then step by step.
   Decision decide_standing() {
+    if (auto lower = lower_severity()) return *std::move(lower);
     const Severity severity = remediation_.acted_severity();
     const std::string rule = "severities." + std::string(to_string(severity));
     const std::vector<PlannedStep> plan = steps_for(policy_, severity);
@@ -229,6 +248,56 @@ class Decider {
                      "mode " + std::string(to_string(policy_.mode)) + " takes no further step");
     }
     return hold_for_a_human("the policy's steps are done" + failures());
+  }
+
+  // What treats or tests the machine is seen to its end, and a node that is held waits for its
+  // operator, as they were decided.
+  bool may_lower() const {
+    const auto treats = [&](const StepRecord& record) {
+      return record.severity == remediation_.acted_severity() &&
+             (record.step == Step::kGpuReset || is_of_the_machine(record.step));
+    };
+    return remediation_.firing_severity() < remediation_.evidence_severity() &&
+           !remediation_.may_have_dropped(now_) && !needs_human(remediation_.status.phase) &&
+           !is_on_way_back(policy_, remediation_) &&
+           std::ranges::none_of(remediation_.status.steps, treats);
+  }
+
+  // When the last of the alerts ended that are worse than those that fire.
+  WallTime worse_ended_at() const {
+    WallTime last{};
+    for (const AlertEvidence& alert : remediation_.alerts) {
+      if (alert.ended_at && alert.severity > remediation_.firing_severity())
+        last = std::max(last, *alert.ended_at);
+    }
+    return last;
+  }
+
+  // Where what raised the severity has ended and a fresh report says that it is over, what is left
+  // is acted on. A node of which nothing is left is returned, by other rules.
+  std::optional<Decision> lower_severity() {
+    if (!may_lower()) return std::nullopt;
+    const Severity raised = remediation_.evidence_severity();
+    if (!world_.report) {
+      return verdict(Verdict::kAskReport, remediation_.status.phase, "severity",
+                     "an alert ended; is what it said over?");
+    }
+    const auto& report = *world_.report;
+    const HealthDemand demand{.after = worse_ended_at(),
+                              .max_age = policy_.return_to_service.max_report_age,
+                              .now = now_};
+    if (!report || objection_to_clearing(*report, *world_.node, raised, demand))
+      return std::nullopt;
+    const Severity left = std::max(remediation_.firing_severity(), report->severity);
+    if (steps_for(policy_, left).empty()) return std::nullopt;
+    decision_.cleared = Cleared{.severity = left, .at = report->measured_at};
+    decision_.look_again = std::chrono::milliseconds(0);
+    const Phase phase = ours_on_node() ? Phase::kQuarantined : remediation_.status.phase;
+    return verdict(Verdict::kLower, phase, "severity",
+                   "severity " + std::string(to_string(raised)) +
+                       " is over: its alerts ended and a newer report says " +
+                       std::string(to_string(report->severity)) + "; severity " +
+                       std::string(to_string(left)) + " from now on");
   }
 
   std::string of_pool() const { return policy_.pool.empty() ? "" : " of pool " + policy_.pool; }
@@ -268,8 +337,15 @@ class Decider {
     if (record != nullptr && record->result == StepResult::kFailed) return after_failure(*record);
     if (step.step == Step::kReturn) return return_to_service(step);
     // Nothing is taken away from a node that nobody complains about any more.
-    if (is_disruptive(step.step) && !remediation_.any_firing()) return decide_ended();
+    if (is_disruptive(step.step) && !remediation_.any_firing()) return take_without_alerts(step);
     return begin(step);
+  }
+
+  Decision take_without_alerts(const PlannedStep& step) {
+    const Severity severity = remediation_.evidence_severity();
+    const bool goes_on =
+        remediation_.is_end_contested(severity) && (!world_.report || is_confirmed(severity));
+    return goes_on ? begin(step) : decide_ended();
   }
 
   Gate ask_gate(const PlannedStep& step) {
@@ -338,6 +414,7 @@ class Decider {
     const std::string rule = "way_back";
     decision_.look_again = kReportInterval;
     if (remediation_.any_firing()) return held(passed + ", but an alert fires");
+    if (const auto why = dropped_objection()) return held(passed + ", but " + *why);
     if (Gate gate = ask_gate(step); gate.verdict == Verdict::kHold) return wait_at(std::move(gate));
     decision_.look_again = kReportInterval;
     if (!world_.report) return verdict(Verdict::kAskReport, Phase::kVerifying, rule, passed);
@@ -357,6 +434,8 @@ class Decider {
     if (remediation_.any_firing()) return escalate("the alerts fire again");
     if (Gate gate = ask_gate(step); gate.verdict == Verdict::kHold) return wait_at(std::move(gate));
     const std::string rule = "step.return-to-service";
+    if (const auto why = dropped_objection())
+      return verdict(Verdict::kHold, Phase::kWaiting, rule, "return-to-service waits: " + *why);
     // By then the verification may be long ago.
     if (step.before != WaitBefore()) {
       decision_.look_again = kReportInterval;
@@ -393,10 +472,20 @@ class Decider {
     return world_.node->unschedulable;
   }
 
+  // Of alerts that are not kept nobody hears the end.
+  std::optional<std::string> dropped_objection() {
+    if (!remediation_.may_have_dropped(now_)) return std::nullopt;
+    decision_.look_again = kLongestExclusionInterval;
+    return "more alerts fired than are kept: until " +
+           to_rfc3339(remediation_.dropped->at + kDroppedLast) + " they may fire still";
+  }
+
   Decision decide_ended() {
     if (!ours_on_node()) return ended_without_trace();
     const Phase phase = standing_phase();
     const std::string rule = "return_to_service";
+    if (const auto why = dropped_objection())
+      return verdict(Verdict::kHold, phase, rule, "the alerts ended, but " + *why);
     if (!policy_.return_to_service.enabled) {
       return verdict(Verdict::kHold, phase, rule, "the alerts ended; the policy returns no nodes");
     }

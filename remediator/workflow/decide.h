@@ -33,6 +33,7 @@ enum class Verdict : std::uint8_t {
   kBegin,       // the step is to be intended and begun
   kWatch,       // the step has been begun: see how it goes
   kEscalate,    // the steps did not help: the next severity's are taken
+  kLower,       // what raised the severity is over: what is left is acted on
   kRelease,     // what is ours is to come off the node
   kClose,       // nothing of ours is on the node and nothing is to be done
 };
@@ -59,7 +60,8 @@ struct Decision {
   std::vector<Step> steps;          // of kQuarantine: the whole goal, done ones included
   std::optional<PlannedStep> step;  // of kAskSlot, kBegin and kWatch
   std::optional<Severity> escalate_to;
-  bool cordon_is_gone = false;  // a human has taken ours off: one that comes later is not ours
+  std::optional<Cleared> cleared;  // of kLower
+  bool cordon_is_gone = false;     // a human has taken ours off: one that comes later is not ours
   std::optional<ApprovalRecord> approval;  // to be kept: a request, or the yes to it
   std::optional<std::chrono::milliseconds> look_again;
 };

@@ -43,18 +43,26 @@ FoldedOrders fold_orders(const NodeIdentity& node, std::vector<Remediation> know
   const bool has_open = open != known.end();
   result.is_new = !has_open;
   result.remediation = has_open ? *open : open_new(node, known);
-  for (std::size_t i = 0; i < orders.size(); ++i) {
-    const Order& order = orders[i];
+  const auto ignore = [&result](const Order& order, Ignored reason) {
+    ++result.counts.ignored;
+    result.ignored.push_back({order, reason});
+  };
+  for (const Order& order : orders) {
     const bool is_open = has_open || result.changed;
     if (const auto reason = why_ignored(order, node, known, is_open, now)) {
-      ++result.counts.ignored;
-      result.ignored.push_back({i, *reason});
-    } else if (fold(result.remediation, order, now) == Change::kSome) {
+      ignore(order, *reason);
+      continue;
+    }
+    const Folded folded = fold(result.remediation, order, now);
+    result.changed = result.changed || folded.change == Change::kSome;
+    if (folded.ignored) {
+      ignore(order, *folded.ignored);
+    } else if (folded.change == Change::kSome) {
       ++result.counts.accepted;
-      result.changed = true;
     } else {
       ++result.counts.duplicate;
     }
+    if (folded.displaced) result.ignored.push_back({order, Ignored::kNoRoom});
   }
   return result;
 }

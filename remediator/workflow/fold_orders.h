@@ -12,7 +12,7 @@
 namespace gpuward::remediator {
 
 struct IgnoredOrder {
-  std::size_t index = 0;  // of the orders
+  Order order;
   Ignored reason = Ignored::kNoSuchNode;
 };
 

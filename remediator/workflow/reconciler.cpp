@@ -60,6 +60,7 @@ bool may_go_by_memory(const Decision& decision) {
     case Verdict::kAskAlerts:
     case Verdict::kBegin:
     case Verdict::kEscalate:
+    case Verdict::kLower:
     case Verdict::kRelease:
     case Verdict::kClose:
       return false;

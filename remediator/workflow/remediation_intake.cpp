@@ -74,13 +74,26 @@ Result<IntakeCounts> RemediationIntake::take_node(std::span<const Order> orders,
   if (!node) {
     FoldedOrders nothing;
     nothing.counts.ignored = orders.size();
-    for (std::size_t i = 0; i < orders.size(); ++i)
-      nothing.ignored.push_back({i, Ignored::kNoSuchNode});
-    report_ignored(orders, nothing);
+    for (const Order& order : orders) nothing.ignored.push_back({order, Ignored::kNoSuchNode});
+    report_ignored(nothing);
     return nothing.counts;
   }
   const std::lock_guard lock(node_locks_[std::hash<std::string>{}(name) % node_locks_.size()]);
-  return write_until_settled(*node, orders, deadline);
+  std::vector<Order> in_time;
+  FoldedOrders late;
+  for (const Order& order : orders) {
+    if (!order.firing) ends_.note(order, clock_.steady());
+    if (order.firing && ends_.has_ended(order, clock_.steady())) {
+      ++late.counts.ignored;
+      late.ignored.push_back({order, Ignored::kLateRepeat});
+    } else {
+      in_time.push_back(order);
+    }
+  }
+  report_ignored(late);
+  auto counts = write_until_settled(*node, in_time, deadline);
+  if (counts) add(*counts, late.counts);
+  return counts;
 }
 
 Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& node,
@@ -90,7 +103,7 @@ Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& 
   for (int attempt = 0; attempt < kMaxTries; ++attempt) {
     const FoldedOrders folded = fold_orders(node, std::move(known), orders, clock_.wall());
     if (!folded.changed) {
-      report_ignored(orders, folded);
+      report_ignored(folded);
       return folded.counts;
     }
     if (clock_.steady() >= deadline) break;
@@ -100,7 +113,7 @@ Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& 
       view_.put_remediation(std::move(*written));
       // A full queue loses nothing: the node is queued again when the informer sees the change.
       (void)queue_.add(node.name);
-      report_ignored(orders, folded);
+      report_ignored(folded);
       return folded.counts;
     }
     const ErrorKind kind = written.error().kind;
@@ -114,11 +127,10 @@ Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& 
   return fail(ErrorKind::kTimeout, "the alert could not be recorded in time; try again");
 }
 
-void RemediationIntake::report_ignored(std::span<const Order> orders,
-                                       const FoldedOrders& folded) const {
+void RemediationIntake::report_ignored(const FoldedOrders& folded) const {
   if (observer_ == nullptr) return;
   for (const IgnoredOrder& ignored : folded.ignored)
-    observer_->on_ignored(orders[ignored.index], ignored.reason);
+    observer_->on_ignored(ignored.order, ignored.reason);
 }
 
 }  // namespace gpuward::remediator

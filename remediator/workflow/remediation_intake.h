@@ -11,6 +11,7 @@
 #include "remediator/sources/intake.h"
 #include "remediator/workflow/cluster_view.h"
 #include "remediator/workflow/fold_orders.h"
+#include "remediator/workflow/recent_ends.h"
 #include "remediator/workflow/remediation_store.h"
 
 namespace gpuward::remediator {
@@ -34,13 +35,14 @@ class RemediationIntake final : public Intake {
                                                          std::span<const Order> orders,
                                                          Clock::Steady deadline);
 
-  void report_ignored(std::span<const Order> orders, const FoldedOrders& folded) const;
+  void report_ignored(const FoldedOrders& folded) const;
 
   ClusterView& view_;
   RemediationStore& store_;
   WorkQueue& queue_;
   Clock& clock_;
   IntakeObserver* observer_;
+  RecentEnds ends_;
   // One writer a node in this process; other replicas meet at the API server. Held no longer than a
   // deadline lasts, and whoever waited past its own deadline writes nothing.
   std::array<std::mutex, 64> node_locks_;

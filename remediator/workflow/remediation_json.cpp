@@ -20,6 +20,16 @@ std::optional<WallTime> time_at(const Json& object, std::string_view key) {
   return parse_rfc3339(value.get_ref<const std::string&>());
 }
 
+// With all the digits that a source has said: nine where three are not enough.
+std::string as_said(WallTime time) {
+  const auto second = std::chrono::floor<std::chrono::seconds>(time);
+  const auto nanoseconds = std::chrono::nanoseconds(time - second).count();
+  if (nanoseconds % 1'000'000 == 0) return to_rfc3339_ms(time);
+  std::string text = to_rfc3339(time);
+  const std::string digits = std::to_string(1'000'000'000 + nanoseconds).substr(1);
+  return text.substr(0, text.size() - 1) + '.' + digits + 'Z';
+}
+
 std::optional<bool> flag_at(const Json& object, std::string_view key) {
   const Json& value = member_at(object, key);
   if (!value.is_boolean()) return std::nullopt;
@@ -36,6 +46,7 @@ AlertEvidence decode_evidence(const Json& json) {
   alert.ended_at = time_at(json, "endedAt");
   alert.foreign = flag_at(json, "foreign").value_or(false);
   alert.error_class = string_at(json, "errorClass");
+  alert.contested = flag_at(json, "contested").value_or(false);
   return alert;
 }
 
@@ -43,12 +54,43 @@ Json encode_evidence(const AlertEvidence& alert) {
   Json json = {{"alertname", alert.alertname},
                {"fingerprint", alert.fingerprint},
                {"severity", std::string(to_string(alert.severity))},
-               {"startsAt", to_rfc3339_ms(alert.starts_at)},
+               {"startsAt", as_said(alert.starts_at)},
                {"firstReceived", to_rfc3339_ms(alert.first_received)}};
+  if (alert.contested) json["contested"] = true;
   if (alert.foreign) json["foreign"] = true;
   if (!alert.error_class.empty()) json["errorClass"] = alert.error_class;
-  if (alert.ended_at) json["endedAt"] = to_rfc3339_ms(*alert.ended_at);
+  if (alert.ended_at) json["endedAt"] = as_said(*alert.ended_at);
   return json;
+}
+
+Json encode_evidence_list(const std::vector<AlertEvidence>& alerts) {
+  Json list = Json::array();
+  for (const AlertEvidence& alert : alerts) list.push_back(encode_evidence(alert));
+  return list;
+}
+
+struct SeverityAt {
+  Severity severity;
+  WallTime at;
+};
+
+std::optional<SeverityAt> severity_at(const Json& json) {
+  const auto severity = parse_severity(string_at(json, "severity"));
+  const auto at = time_at(json, "at");
+  if (!severity || !at) return std::nullopt;
+  return SeverityAt{*severity, *at};
+}
+
+Json encode_severity_at(Severity severity, WallTime at) {
+  return {{"severity", std::string(to_string(severity))}, {"at", as_said(at)}};
+}
+
+Json encode_spec_evidence(const Remediation& remediation) {
+  Json spec = {{"severity", std::string(to_string(remediation.severity))},
+               {"alerts", encode_evidence_list(remediation.alerts)}};
+  if (remediation.dropped)
+    spec["dropped"] = encode_severity_at(remediation.dropped->severity, remediation.dropped->at);
+  return spec;
 }
 
 std::optional<StepRecord> decode_step(const Json& json) {
@@ -84,12 +126,6 @@ Json encode_step(const StepRecord& record) {
   if (record.intent_at) json["intentAt"] = to_rfc3339_ms(*record.intent_at);
   if (record.finished_at) json["finishedAt"] = to_rfc3339_ms(*record.finished_at);
   return json;
-}
-
-Json encode_evidence_list(const std::vector<AlertEvidence>& alerts) {
-  Json list = Json::array();
-  for (const AlertEvidence& alert : alerts) list.push_back(encode_evidence(alert));
-  return list;
 }
 
 std::vector<std::string> texts_at(const Json& object, std::string_view key) {
@@ -183,6 +219,8 @@ RemediationStatus decode_status(const Json& json) {
   status.error_class = string_at(json, "errorClass");
   status.gpus = texts_at(json, "gpus");
   status.escalated_to = parse_severity(string_at(json, "escalatedTo"));
+  if (const auto cleared = severity_at(member_at(json, "cleared")))
+    status.cleared = {.severity = cleared->severity, .at = cleared->at};
   status.told_phase = parse_phase(string_at(json, "toldPhase"));
   status.approval = decode_approval(member_at(json, "approval"));
   status.closed_at = time_at(json, "closedAt");
@@ -216,6 +254,8 @@ Json encode_status(const RemediationStatus& status) {
     json["kernelSeverity"] = std::string(to_string(*status.kernel_severity));
   if (!status.error_class.empty()) json["errorClass"] = status.error_class;
   if (status.escalated_to) json["escalatedTo"] = std::string(to_string(*status.escalated_to));
+  if (status.cleared)
+    json["cleared"] = encode_severity_at(status.cleared->severity, status.cleared->at);
   if (status.told_phase) json["toldPhase"] = std::string(to_string(*status.told_phase));
   if (status.approval) json["approval"] = encode_approval(*status.approval);
   if (!status.notices.empty()) json["notices"] = encode_notices(status.notices);
@@ -245,6 +285,8 @@ Result<Remediation> decode(const kube::ObjectMeta& meta, const Json& root) {
   for (std::size_t i = 0; alerts.is_array() && i < alerts.size(); ++i) {
     remediation.alerts.push_back(decode_evidence(alerts[i]));
   }
+  if (const auto dropped = severity_at(member_at(spec, "dropped")))
+    remediation.dropped = {.severity = dropped->severity, .at = dropped->at};
   remediation.status = decode_status(member_at(root, "status"));
   return remediation;
 }
@@ -275,6 +317,11 @@ Result<Remediation> parse_remediation(std::string_view json) {
 }
 
 std::string create_body(const Remediation& remediation) {
+  Json spec = encode_spec_evidence(remediation);
+  spec["nodeName"] = remediation.node;
+  spec["nodeUID"] = remediation.node_uid;
+  spec["bootID"] = remediation.boot_id;
+  spec["instanceID"] = remediation.instance_id;
   return dump_json({{"apiVersion", std::string(kApiVersion)},
                     {"kind", "Remediation"},
                     {"metadata",
@@ -283,20 +330,12 @@ std::string create_body(const Remediation& remediation) {
                       {"labels",
                        {{std::string(kNodeLabel), to_label_value(remediation.node)},
                         {std::string(kNodeUidLabel), to_label_value(remediation.node_uid)}}}}},
-                    {"spec",
-                     {{"nodeName", remediation.node},
-                      {"nodeUID", remediation.node_uid},
-                      {"bootID", remediation.boot_id},
-                      {"instanceID", remediation.instance_id},
-                      {"severity", std::string(to_string(remediation.severity))},
-                      {"alerts", encode_evidence_list(remediation.alerts)}}}});
+                    {"spec", std::move(spec)}});
 }
 
 std::string evidence_patch(const Remediation& remediation) {
   return dump_json({{"metadata", {{"resourceVersion", remediation.resource_version}}},
-                    {"spec",
-                     {{"severity", std::string(to_string(remediation.severity))},
-                      {"alerts", encode_evidence_list(remediation.alerts)}}}});
+                    {"spec", encode_spec_evidence(remediation)}});
 }
 
 std::string release_patch(const Remediation& remediation) {

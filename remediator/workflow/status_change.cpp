@@ -70,6 +70,11 @@ RemediationStatus with_decision(RemediationStatus status, const Decision& decisi
     status.escalated_to = decision.escalate_to;
     remember(status, decision.message, now);
   }
+  if (decision.cleared) {
+    status.cleared = decision.cleared;
+    status.approval.reset();
+    remember(status, decision.message, now);
+  }
   if (!is_open(status.phase) && !status.closed_at) status.closed_at = now;
   // A return that was carried out before a crash is found to be done on the node itself.
   for (StepRecord& record : status.steps) {

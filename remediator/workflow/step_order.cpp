@@ -95,12 +95,13 @@ std::optional<Gate> alerts_before(const PlannedStep& step, const World& world) {
   if (!*world.alerts) return shut("guard.silence", "Alertmanager does not answer");
   const std::set<std::string>& active = **world.alerts;
   const auto speaks = [&](const AlertEvidence& alert) {
-    return alert.firing() && alert.severity >= world.remediation.severity &&
+    return (alert.firing() || alert.contested) &&
+           alert.severity >= world.remediation.evidence_severity() &&
            active.contains(std::string(without_origin(alert.fingerprint)));
   };
   if (std::ranges::any_of(world.remediation.alerts, speaks)) return std::nullopt;
   return shut("guard.silence", "Alertmanager has no unsilenced alert of severity " +
-                                   std::string(to_string(world.remediation.severity)) +
+                                   std::string(to_string(world.remediation.evidence_severity())) +
                                    " for the node");
 }
 
@@ -117,13 +118,14 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy, c
   }
   const std::string what = std::string(to_string(step.step)) + " needs fresh evidence: ";
   if (!*world.report) return shut("guard.evidence", what + why_no_report(world.report->error()));
+  const Severity wanted = world.remediation.evidence_severity();
   if (const auto why =
-          objection_to_harm(**world.report, *world.node, world.remediation.severity,
+          objection_to_harm(**world.report, *world.node, wanted,
                             {.after = {}, .max_age = policy.max_evidence_age, .now = now})) {
     return shut("guard.evidence", what + *why);
   }
   if (step.step != Step::kTerminate) return std::nullopt;
-  if (const auto why = objection_to_the_end(**world.report, world.remediation.severity, now))
+  if (const auto why = objection_to_the_end(**world.report, wanted, now))
     return shut("guard.evidence", what + *why);
   return std::nullopt;
 }

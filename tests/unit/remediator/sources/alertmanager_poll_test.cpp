@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <functional>
 
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/wait.h"
@@ -62,15 +63,32 @@ Alert an_alert(const std::string& fingerprint) {
   return alert;
 }
 
+class FixedEvidence final : public KnownEvidence {
+ public:
+  std::vector<Order> firing_from(std::string_view) const override { return orders; }
+  std::vector<Order> orders;
+};
+
+Order known_order(const std::string& fingerprint) {
+  return {.node = "gpu-01",
+          .severity = Severity::kReboot,
+          .alertname = "Bad",
+          .fingerprint = fingerprint,
+          .firing = true,
+          .starts_at = WallTime(std::chrono::hours(500'000)),
+          .ends_at = {}};
+}
+
 class AlertmanagerPollTest : public ::testing::Test {
  protected:
   std::unique_ptr<AlertmanagerPoll> start() {
-    return std::make_unique<AlertmanagerPoll>(PollOptions{}, firing, intake, clock,
+    return std::make_unique<AlertmanagerPoll>(PollOptions{.known = &known}, firing, intake, clock,
                                               [this](const Error&) { ++errors; });
   }
   fakes::FakeClock clock;
   PolledAlerts firing;
   PolledIntake intake;
+  FixedEvidence known;
   std::atomic<int> errors{0};
 };
 
@@ -85,6 +103,44 @@ TEST_F(AlertmanagerPollTest, TakesWhatANotificationHasLost) {
       },
       seconds(10), "an order"));
   EXPECT_EQ(intake.orders()[0].fingerprint, "ab");
+}
+
+// A notification of the end was lost for good.
+TEST_F(AlertmanagerPollTest, EndsWhatIsAbsentForTenMinutes) {
+  known.orders = {known_order("00000000000000ab"), known_order("00000000000000cd"),
+                  known_order("condition.ef"), known_order("0123456789")};
+  firing.set(std::vector<Alert>{an_alert("00000000000000cd")});
+  const auto poll = start();
+
+  std::vector<Order> ended;
+  EXPECT_TRUE(support::wait_until(
+      [&] {
+        clock.advance(seconds(60));
+        ended = intake.orders();
+        std::erase_if(ended, std::mem_fn(&Order::firing));
+        return !ended.empty();
+      },
+      seconds(10), "an end"));
+  for (const Order& order : ended) EXPECT_EQ(order.fingerprint, "00000000000000ab");
+}
+
+TEST_F(AlertmanagerPollTest, TakesWhatIsSilencedOrInhibitedForNeitherFiringNorEnded) {
+  Alert silenced = an_alert("00000000000000ab");
+  silenced.is_suppressed = true;
+  firing.set(std::vector<Alert>{silenced, an_alert("00000000000000cd")});
+  known.orders = {known_order("00000000000000ab")};
+  const auto poll = start();
+
+  EXPECT_THAT(*poll->fingerprints(), ElementsAre("00000000000000cd"));
+  EXPECT_THAT(*poll->all_firing(), ElementsAre("00000000000000ab", "00000000000000cd"));
+  const int before = firing.reads();
+  EXPECT_TRUE(support::wait_until(
+      [&] {
+        clock.advance(seconds(60));
+        return firing.reads() > before + 15;
+      },
+      seconds(10), "fifteen rounds"));
+  for (const Order& order : intake.orders()) EXPECT_EQ(order.fingerprint, "00000000000000cd");
 }
 
 TEST_F(AlertmanagerPollTest, GoesOnAfterARoundThatFailed) {

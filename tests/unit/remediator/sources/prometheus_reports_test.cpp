@@ -195,15 +195,22 @@ TEST(PrometheusReports, AreUnavailableWherePrometheusIs) {
   EXPECT_EQ(reports.latest("gpu-01").error().kind, ErrorKind::kUnavailable);
 }
 
-TEST(AlertmanagerApi, AsksForFiringAlertsThatNobodyHasSilenced) {
+TEST(AlertmanagerApi, AsksForAllThatFireAndTellsWhatIsSilencedOrInhibited) {
   AnsweringClient client;
-  client.say(200, "[]");
+  client.say(200, R"([{"labels": {"node": "a"}, "startsAt": "2026-11-21T08:04:56Z",
+                       "status": {"state": "suppressed", "silencedBy": ["1"], "inhibitedBy": []}},
+                      {"labels": {"node": "b"}, "startsAt": "2026-11-21T08:04:56Z",
+                       "status": {"state": "active", "silencedBy": [], "inhibitedBy": []}}])");
   AlertmanagerApi api("http://alertmanager:9093/", client);
 
-  EXPECT_TRUE(api.read(std::chrono::milliseconds(250)));
+  const auto alerts = api.read(std::chrono::milliseconds(250));
+
+  ASSERT_TRUE(alerts);
+  EXPECT_TRUE((*alerts)[0].is_suppressed);
+  EXPECT_FALSE((*alerts)[1].is_suppressed);
 
   EXPECT_EQ(client.requests[0].url,
-            "http://alertmanager:9093/api/v2/alerts?active=true&silenced=false&inhibited=false");
+            "http://alertmanager:9093/api/v2/alerts?active=true&silenced=true&inhibited=true");
   EXPECT_EQ(client.requests[0].timeout, std::chrono::milliseconds(250));
 }
 

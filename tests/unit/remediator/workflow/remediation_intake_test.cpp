@@ -32,12 +32,13 @@ TEST_F(IntakeTest, OpensARemediationForTheNodeThatIsMeant) {
 }
 
 TEST_F(IntakeTest, NeedsOneRequestForANewAlertAndNoneForARepeat) {
-  ASSERT_TRUE(take({order()}));
+  const Order fires = order();
+  ASSERT_TRUE(take({fires}));
   EXPECT_THAT(kube_.requests(), SizeIs(1));
   kube_.clear_requests();
 
   clock_.advance(minutes(5));
-  const auto repeat = take({order()});
+  const auto repeat = take({fires});
 
   EXPECT_EQ(repeat->duplicate, 1U);
   EXPECT_THAT(kube_.requests(), SizeIs(0));
@@ -150,6 +151,51 @@ TEST_F(IntakeTest, RecordsTheEndOfAnAlert) {
 TEST_F(IntakeTest, OpensNothingForAnAlertThatHasEnded) {
   EXPECT_EQ(take({order(Severity::kReboot, false)})->ignored, 1U);
   EXPECT_THAT(remediations(), SizeIs(0));
+}
+
+// Out of order: a retry of the firing comes after the end.
+TEST_F(IntakeTest, OpensNothingForAFiringThatComesAfterItsOwnEnd) {
+  const Order fires = order();
+  Order ends = fires;
+  ends.firing = false;
+  ASSERT_EQ(take({ends})->ignored, 1U);
+  clock_.advance(minutes(1));
+
+  EXPECT_EQ(take({fires})->ignored, 1U);
+  EXPECT_THAT(remediations(), SizeIs(0));
+  EXPECT_EQ(take({order()})->accepted, 1U) << "a new start";
+}
+
+TEST_F(IntakeTest, TakesAFiringThatIsRepeatedLongAfterItsOwnEnd) {
+  const Order fires = order();
+  Order ends = fires;
+  ends.firing = false;
+  ASSERT_TRUE(take({ends}));
+  clock_.advance(kLateRepeats);
+
+  EXPECT_EQ(take({fires})->accepted, 1U);
+}
+
+// A record that is cut to milliseconds makes the repeat look newer.
+TEST_F(IntakeTest, KeepsACancelledNodeOutOfItWhateverTheDigitsOfTheStart) {
+  set_policy(Mode::kCordon);
+  Order fires = order();
+  fires.starts_at += std::chrono::nanoseconds(987'654'321);
+  clock_.advance(seconds(2));
+  ASSERT_TRUE(take({fires}));
+  ASSERT_TRUE(reconcile());
+  kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
+              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kCancelled);
+  EXPECT_EQ(remediation().alerts[0].starts_at, fires.starts_at);
+  clock_.advance(minutes(20));
+
+  EXPECT_EQ(take({fires})->ignored, 1U);
+
+  EXPECT_THAT(remediations(), SizeIs(1));
+  EXPECT_FALSE(node().unschedulable);
 }
 
 TEST_F(IntakeTest, OpensTheNextRemediationAfterOneThatIsClosed) {

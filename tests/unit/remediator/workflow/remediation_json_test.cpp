@@ -27,7 +27,11 @@ Remediation full() {
   remediation.severity = Severity::kReboot;
   remediation.alerts.push_back({"Bad", "ab", Severity::kReboot, kNow, kNow, std::nullopt});
   remediation.alerts.push_back(
-      {"Worse", "cd", Severity::kReset, kNow, kNow, kNow, true, "XID_CRITICAL_79"});
+      {"Worse", "cd", Severity::kReset, kNow + std::chrono::nanoseconds(987'654'321), kNow,
+       kNow + std::chrono::nanoseconds(1'000'000'001), true, "XID_CRITICAL_79", true});
+  remediation.dropped = {.severity = Severity::kReset, .at = kNow};
+  remediation.status.cleared = {.severity = Severity::kReset,
+                                .at = kNow + std::chrono::nanoseconds(1)};
   remediation.status.phase = Phase::kQuarantined;
   remediation.status.mode = Mode::kCordon;
   remediation.status.rule = "severities.reboot";

@@ -234,9 +234,204 @@ TEST_F(StepsTest, TakeNothingFromANodeThatNobodyComplainsAboutAnyMore) {
   EXPECT_THAT(remediation().status.message, HasSubstr("the alerts ended"));
 }
 
+// Two ends of one episode: the first was contradicted by a repeat, so that the second may be forged
+// too. The exporter still measures what the alert said.
+TEST_F(StepsTest, GoOnThroughEndsThatHaveBeenContradictedAsLongAsTheReportConfirms) {
+  const Order fires = order();
+  ASSERT_TRUE(take({fires}));
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  clock_.advance(minutes(15));
+  ASSERT_EQ(take({fires})->accepted, 1U);
+  clock_.advance(minutes(1));
+  Order again = fires;
+  again.firing = false;
+  again.ends_at = clock_.wall();
+  ASSERT_EQ(take({again})->accepted, 1U);
+  report(Severity::kNone);
+  reports_.answer = fail(ErrorKind::kNotFound, "no report");
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+  report(Severity::kReboot);
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+}
+
+TEST_F(StepsTest, ReturnANodeAfterAContradictedEndOnceTheReportSaysThatItIsWell) {
+  policy.return_to_service.enabled = true;
+  policy_.set(policy);
+  const Order fires = order();
+  ASSERT_TRUE(take({fires}));
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  clock_.advance(minutes(15));
+  ASSERT_TRUE(take({fires}));
+  Order again = fires;
+  again.firing = false;
+  again.ends_at = clock_.wall();
+  ASSERT_TRUE(take({again}));
+  clock_.advance(minutes(1));
+  report(Severity::kNone);
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+}
+
+// ---- the severity that is acted on falls
+
+class FallingSeverity : public StepsTest {
+ protected:
+  FallingSeverity() {
+    plan(Severity::kIsolate, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kTerminate});
+    policy.steps[Severity::kReboot][2].before.approval = true;
+    policy.steps[Severity::kIsolate][2].before.approval = true;
+    policy_.set(policy);
+  }
+  Order isolate(bool firing) {
+    Order worst = order(Severity::kIsolate, firing);
+    worst.fingerprint = "false";
+    return worst;
+  }
+  void falsely_isolate() {
+    ASSERT_TRUE(take({order(), isolate(true)}));
+    ASSERT_TRUE(reconcile());
+    ASSERT_EQ(our_taint_on(node()), "isolate");
+    ASSERT_TRUE(reconcile());
+    expect_waiting("guard.evidence", "says severity reboot");
+  }
+};
+
+TEST_F(FallingSeverity, WaitsForTheEndOfTheAlertAndANewerReport) {
+  falsely_isolate();
+  clock_.advance(minutes(1));
+  ASSERT_TRUE(take({isolate(false)}));
+
+  ASSERT_TRUE(reconcile());
+  expect_waiting("guard.evidence", "says severity reboot");
+  EXPECT_EQ(remediation().evidence_severity(), Severity::kIsolate);
+  clock_.advance(minutes(1));
+  report(Severity::kReboot);
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().severity, Severity::kIsolate);
+  EXPECT_EQ(remediation().evidence_severity(), Severity::kReboot);
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(our_taint_on(node()), "reboot");
+  ASSERT_TRUE(reconcile());
+  expect_waiting("guard.approval", "drain waits for a human");
+  EXPECT_THAT(remediation().status.history,
+              ElementsAre(HasSubstr("severity isolate is over: its alerts ended and a newer report "
+                                    "says reboot; severity reboot from now on")));
+}
+
+TEST_F(FallingSeverity, StaysWhereTheFindingIsLatched) {
+  report(Severity::kIsolate);
+  ASSERT_TRUE(take({order(), isolate(true)}));
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(take({isolate(false)}));
+  clock_.advance(minutes(1));
+  report(Severity::kIsolate);
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().evidence_severity(), Severity::kIsolate);
+  EXPECT_EQ(our_taint_on(node()), "isolate");
+}
+
+TEST_F(FallingSeverity, RisesAgainWithTheNextAlert) {
+  falsely_isolate();
+  ASSERT_TRUE(take({isolate(false)}));
+  clock_.advance(minutes(1));
+  report(Severity::kReboot);
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().evidence_severity(), Severity::kReboot);
+  clock_.advance(minutes(10));
+
+  ASSERT_TRUE(take({isolate(true)}));
+  ASSERT_TRUE(take({isolate(false)}));
+
+  EXPECT_EQ(remediation().evidence_severity(), Severity::kIsolate) << "no report has cleared it";
+}
+
+TEST_F(FallingSeverity, AsksForTheYesAnew) {
+  report(Severity::kIsolate);
+  ASSERT_TRUE(take({order(), isolate(true)}));
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  const std::string token = remediation().status.approval->token;
+  annotate("gpuward.dev/approved-by", "alice");
+  annotate("gpuward.dev/approve", token);
+  ASSERT_TRUE(take({isolate(false)}));
+  clock_.advance(minutes(1));
+  report(Severity::kReboot);
+
+  ASSERT_TRUE(reconcile());
+  EXPECT_FALSE(remediation().status.approval);
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  expect_waiting("guard.approval", "drain waits for a human");
+  EXPECT_NE(remediation().status.approval->token, token);
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+}
+
+TEST_F(FallingSeverity, SeesAStepOfTheMachineToItsEnd) {
+  plan(Severity::kIsolate, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kReboot});
+  report(Severity::kIsolate);
+  ASSERT_TRUE(take({order(), isolate(true)}));
+  ASSERT_TRUE(reconcile());
+  steps_[Step::kDrain].progress->result = StepResult::kDone;
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(steps_[Step::kReboot].begun, 1);
+  finish(Step::kReboot);
+  ASSERT_TRUE(take({isolate(false)}));
+  clock_.advance(minutes(1));
+  report(Severity::kReboot);
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().evidence_severity(), Severity::kIsolate);
+}
+
+// ---- more alerts than are kept
+
+TEST_F(StepsTest, DoNotReturnANodeWhileAlertsThatAreNotKeptMayFire) {
+  policy.return_to_service.enabled = true;
+  policy_.set(policy);
+  std::vector<Order> many;
+  for (std::size_t i = 0; i <= kMaxEvidence; ++i) {
+    many.push_back(order());
+    many.back().fingerprint = "f" + std::to_string(i);
+  }
+  ASSERT_TRUE(take(many));
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().alerts.size(), kMaxEvidence);
+  for (Order& one : many) {
+    one.firing = false;
+    one.ends_at = clock_.wall();
+  }
+  ASSERT_TRUE(take(many));
+  clock_.advance(minutes(1));
+  report(Severity::kNone);
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kQuarantined);
+  EXPECT_THAT(remediation().status.message, HasSubstr("more alerts fired than are kept"));
+
+  clock_.advance(kDroppedLast);
+  report(Severity::kNone);
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+}
+
 class FixedAlerts final : public ActiveAlerts {
  public:
   Result<std::set<std::string>> fingerprints() override { return answer; }
+  Result<std::set<std::string>> all_firing() override { return answer; }
   Result<std::set<std::string>> answer = std::set<std::string>{"ab"};
 };
 

@@ -1,0 +1,111 @@
+// How ends of alerts that nobody says, or that somebody forges, are told from true ones.
+#include <gmock/gmock.h>
+
+#include "remediator/sources/absent_alerts.h"
+#include "remediator/sources/confirmed_ends.h"
+#include "tests/fakes/fake_clock.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+Order order_of(const std::string& fingerprint, bool firing = true) {
+  return {.node = "gpu-01",
+          .severity = Severity::kReboot,
+          .alertname = "Bad",
+          .fingerprint = fingerprint,
+          .firing = firing,
+          .starts_at = WallTime(std::chrono::hours(500'000)),
+          .ends_at = {}};
+}
+
+TEST(AbsentAlerts, EndAfterAWhileOfCompleteAnswers) {
+  fakes::FakeClock clock;
+  AbsentAlerts absent(minutes(10));
+
+  EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), IsEmpty());
+  clock.advance(minutes(9));
+  EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), IsEmpty());
+  clock.advance(minutes(1));
+  const auto ended = absent.ended({order_of("ab")}, {}, clock);
+
+  ASSERT_THAT(ended, SizeIs(1));
+  EXPECT_FALSE(ended[0].firing);
+  EXPECT_EQ(ended[0].ends_at, clock.wall());
+}
+
+TEST(AbsentAlerts, BeginAnewWhereTheyWereThereOrTheAnswerFailed) {
+  fakes::FakeClock clock;
+  AbsentAlerts absent(minutes(10));
+  (void)absent.ended({order_of("ab")}, {}, clock);
+  clock.advance(minutes(9));
+  (void)absent.ended({order_of("ab")}, {"ab"}, clock);
+  clock.advance(minutes(9));
+  EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), IsEmpty());
+  clock.advance(minutes(9));
+  absent.forget();
+  clock.advance(minutes(9));
+
+  EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), IsEmpty());
+}
+
+class FixedActive final : public ActiveAlerts {
+ public:
+  Result<std::set<std::string>> fingerprints() override { return answer; }
+  Result<std::set<std::string>> all_firing() override {
+    ++reads;
+    return answer;
+  }
+  Result<std::set<std::string>> answer = std::set<std::string>{"ab"};
+  int reads = 0;
+};
+
+class ListIntake final : public Intake {
+ public:
+  Result<IntakeCounts> take(std::span<const Order> orders, Clock::Steady) override {
+    for (const Order& order : orders) taken.push_back(order.fingerprint);
+    return IntakeCounts{.accepted = orders.size()};
+  }
+  std::vector<std::string> taken;
+};
+
+TEST(ConfirmedEnds, IgnoreTheEndOfAnAlertThatAlertmanagerStillHas) {
+  FixedActive active;
+  ListIntake intake;
+  ConfirmedEnds ends(intake, active, nullptr);
+
+  const auto counts =
+      ends.take(std::vector{order_of("ab", false), order_of("cd", false), order_of("ab")}, {});
+
+  EXPECT_THAT(intake.taken, ElementsAre("cd", "ab"));
+  EXPECT_EQ(counts->ignored, 1U);
+  EXPECT_EQ(counts->accepted, 2U);
+}
+
+TEST(ConfirmedEnds, IgnoreEveryEndWhileAlertmanagerDoesNotAnswer) {
+  FixedActive active;
+  active.answer = fail(ErrorKind::kTimeout, "no");
+  ListIntake intake;
+  ConfirmedEnds ends(intake, active, nullptr);
+
+  EXPECT_TRUE(ends.take(std::vector{order_of("cd", false), order_of("ab")}, {}));
+
+  EXPECT_THAT(intake.taken, ElementsAre("ab"));
+}
+
+TEST(ConfirmedEnds, AskNobodyWhereNothingEnds) {
+  FixedActive active;
+  ListIntake intake;
+  ConfirmedEnds ends(intake, active, nullptr);
+
+  EXPECT_TRUE(ends.take(std::vector{order_of("ab")}, {}));
+
+  EXPECT_EQ(active.reads, 0);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
