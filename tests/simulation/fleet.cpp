@@ -71,13 +71,14 @@ void Fleet::write_status(const Machine& machine) {
 void Fleet::raise(Machine& machine, Severity severity) {
   Alert& alert = machine.alerts[severity];
   if (alert.is_firing) return;
-  alert.starts_at = stage_.true_time();
+  // Time may stand still here; no two episodes of an alert begin at the same moment.
+  alert.starts_at = std::max(stage_.true_time(), alert.ends_at + std::chrono::milliseconds(1));
   alert.is_firing = true;
 }
 
 void Fleet::end_alerts(Machine& machine) {
   for (auto& [severity, alert] : machine.alerts) {
-    if (alert.is_firing) alert.ends_at = stage_.true_time();
+    if (alert.is_firing) alert.ends_at = std::max(stage_.true_time(), alert.starts_at);
     alert.is_firing = false;
   }
 }

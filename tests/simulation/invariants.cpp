@@ -151,11 +151,11 @@ void Invariants::on_intent(const Remediation& before, const Remediation& after,
 // What was once seen and is only latched ends no machine.
 void Invariants::check_measured(const Remediation& after, const StepRecord& record) const {
   const HealthReport& report = *stage_.looks.back()->report;
-  if (report.diagnostics_severity >= after.severity) return;
+  if (report.diagnostics_severity >= after.evidence_severity()) return;
   const auto most = kStateLasts + kOnTheWay;
   const bool is_measured = std::ranges::any_of(report.observed_at, [&](const auto& observed) {
     const auto age = *record.intent_at - observed.second;
-    return observed.first >= after.severity && age <= most && -age <= most;
+    return observed.first >= after.evidence_severity() && age <= most && -age <= most;
   });
   require(is_measured, "measured",
           "terminate of " + after.name + " was intended on what nothing has measured lately");
@@ -170,9 +170,9 @@ void Invariants::check_evidence(const Remediation& after, const StepRecord& reco
   const auto age = *record.intent_at - look.report->measured_at;
   const auto most = look.policy->max_evidence_age + kOnTheWay;
   require(age <= most && -age <= most, "fresh-evidence", what + " was intended on an old report");
-  require(look.report->severity >= after.severity, "fresh-evidence",
+  require(look.report->severity >= after.evidence_severity(), "fresh-evidence",
           what + " was intended on a report of less");
-  require(look.report->kernel_severity >= after.severity, "user-space-only",
+  require(look.report->kernel_severity >= after.evidence_severity(), "user-space-only",
           what + " was intended on what user space says");
 }
 

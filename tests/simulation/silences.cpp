@@ -17,4 +17,14 @@ Result<std::set<std::string>> Silences::fingerprints() {
   return active;
 }
 
+Result<std::set<std::string>> Silences::all_firing() {
+  std::set<std::string> firing;
+  for (const Machine& machine : fleet_.machines()) {
+    for (const auto& [severity, alert] : machine.alerts) {
+      if (alert.is_firing) firing.insert(machine.fingerprint(severity));
+    }
+  }
+  return firing;
+}
+
 }  // namespace gpuward::remediator::simulation

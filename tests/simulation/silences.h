@@ -1,5 +1,5 @@
-// The Alertmanager when it is asked what fires unsilenced. Used by the replicas before disruptive
-// steps.
+// The Alertmanager when it is asked what fires, or what fires unsilenced. Used by the replicas
+// before disruptive steps and when they are told that an alert has ended.
 #pragma once
 
 #include "remediator/safety/active_alerts.h"
@@ -11,6 +11,7 @@ class Silences final : public ActiveAlerts {
  public:
   Silences(Stage& stage, const Fleet& fleet) : stage_(stage), fleet_(fleet) {}
   [[nodiscard]] Result<std::set<std::string>> fingerprints() override;
+  [[nodiscard]] Result<std::set<std::string>> all_firing() override;
 
  private:
   Stage& stage_;
