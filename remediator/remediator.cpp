@@ -109,6 +109,7 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
       election_(stand_for_election()),
       exclusions_(*work_api_, flags_.state_namespace, clock),
       stop_switch_(*switch_api_, {.ns = flags_.state_namespace, .config_map = kSwitchName}),
+      guard_probe_(*probe_api_, clock),
       ledger_(*ledger_api_,
               {.ns = flags_.state_namespace,
                .on_made = [this] { log_.info("A new ledger of the budgets is made"); }},
@@ -167,6 +168,7 @@ void Remediator::assemble() {
                       .clock = clock_,
                       .notifications = &notifier_,
                       .exclusions = &exclusions_,
+                      .guard = &guard_probe_,
                       .leads = [this] { return election_->is_leader(); }});
   if (poll_) confirmed_ends_ = std::make_unique<ConfirmedEnds>(*intake_, *poll_, &witness_);
   Intake& notified = confirmed_ends_ ? static_cast<Intake&>(*confirmed_ends_) : *intake_;
@@ -187,6 +189,7 @@ void Remediator::assemble() {
                       .log = log_,
                       .clock = clock_});
   readiness_ = std::make_unique<Readiness>(*probe_api_, view_, clock_);
+  guard_watch_ = std::make_unique<GuardWatch>(guard_probe_, policy_, clock_, log_);
   start_sources();
 }
 
@@ -255,6 +258,11 @@ std::unique_ptr<kube::LeaderElection> Remediator::stand_for_election() {
       *lease_api_, clock_, std::move(handlers));
 }
 
+std::optional<std::string> Remediator::objection() const {
+  if (auto why = readiness_->objection()) return why;
+  return guard_watch_->objection();
+}
+
 Status Remediator::serve(const WebhookSecurity& security) {
   const auto on_problem = [this](const std::string& problem) {
     log_.error("The web server has a problem", {{"problem", problem}});
@@ -262,9 +270,9 @@ Status Remediator::serve(const WebhookSecurity& security) {
   http::ServerOptions telemetry;
   telemetry.listen_addresses = flags_.telemetry_addresses;
   telemetry.on_problem = on_problem;
-  auto pages = http::Server::start(
-      telemetry, telemetry_routes({.families = [this] { return families(); },
-                                   .objection = [this] { return readiness_->objection(); }}));
+  auto pages = http::Server::start(telemetry,
+                                   telemetry_routes({.families = [this] { return families(); },
+                                                     .objection = [this] { return objection(); }}));
   if (!pages) return with_context("--web.telemetry-address", pages.error());
   telemetry_ = std::move(*pages);
   http::ServerOptions webhook;
@@ -292,7 +300,8 @@ std::vector<metrics::Family> Remediator::families() const {
                                           .queue_length = queue_.size(),
                                           .events_lost = announcer_->lost(),
                                           .audit_lines_lost = audit_->lost(),
-                                          .ready = !readiness_->objection(),
+                                          .ready = !objection(),
+                                          .approvals_guarded = guard_watch_->guarded(),
                                           .last_reload_good = last_reload_good_,
                                           .last_good_reload = last_good_reload_.load(),
                                           .mode = policy_.get()->mode,
@@ -346,6 +355,7 @@ void Remediator::request_stop() {
   for (const auto& poll : source_polls_) poll->request_stop();
   if (controller_) controller_->request_stop();
   if (readiness_) readiness_->request_stop();
+  if (guard_watch_) guard_watch_->request_stop();
 }
 
 }  // namespace gpuward::remediator

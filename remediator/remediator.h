@@ -26,6 +26,7 @@
 #include "remediator/notify/notifier.h"
 #include "remediator/page/audit.h"
 #include "remediator/page/counters.h"
+#include "remediator/page/guard_watch.h"
 #include "remediator/page/readiness.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/source_clients.h"
@@ -39,6 +40,7 @@
 #include "remediator/triage/triage.h"
 #include "remediator/witness.h"
 #include "remediator/workflow/controller.h"
+#include "remediator/workflow/guard_probe.h"
 #include "remediator/workflow/known_replacements.h"
 #include "remediator/workflow/ledger_slots.h"
 #include "remediator/workflow/reconciler.h"
@@ -83,6 +85,8 @@ class Remediator {
   [[nodiscard]] std::unique_ptr<kube::LeaderElection> stand_for_election();
   void start_sources();
   [[nodiscard]] std::vector<std::string> names_of_what_fires(const std::string& node) const;
+  // Why this replica is not ready; nullopt where it is.
+  [[nodiscard]] std::optional<std::string> objection() const;
   // The parts of a policy that open files and threads of their own.
   [[nodiscard]] Status adopt(const Policy& policy);
   [[nodiscard]] std::vector<metrics::Family> families() const;
@@ -123,6 +127,7 @@ class Remediator {
   std::unique_ptr<kube::LeaderElection> election_;
   ExclusionStore exclusions_;
   StopSwitch stop_switch_;
+  GuardProbe guard_probe_;
   LedgerStore ledger_;
   LedgerSlots slots_;
   Evictor evictor_;
@@ -133,6 +138,7 @@ class Remediator {
   std::unique_ptr<AlertmanagerWebhook> webhook_;
   std::unique_ptr<Controller> controller_;
   std::unique_ptr<Readiness> readiness_;
+  std::unique_ptr<GuardWatch> guard_watch_;
   std::vector<std::unique_ptr<SourcePoll>> source_polls_;
   std::unique_ptr<http::Server> telemetry_, webhook_server_;
 };

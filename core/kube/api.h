@@ -128,6 +128,8 @@ class Api {
   [[nodiscard]] Result<std::vector<CustomObject>> list_custom(const ResourceType& type,
                                                               std::string_view label_selector = {});
   [[nodiscard]] Result<CustomObject> create_custom(const ResourceType& type, std::string_view json);
+  // The server's answer to it, as if it were meant; nothing is made.
+  [[nodiscard]] Status try_create_custom(const ResourceType& type, std::string_view json);
   // Merge-patches; put metadata.resourceVersion into `json` for compare-and-set.
   [[nodiscard]] Result<CustomObject> patch_custom(const ResourceType& type, std::string_view name,
                                                   std::string_view json);

@@ -55,6 +55,18 @@ Result<CustomObject> Api::create_custom(const ResourceType& type, std::string_vi
   return send(impl_->transport, call);
 }
 
+Status Api::try_create_custom(const ResourceType& type, std::string_view json) {
+  auto path = custom_collection(type);
+  if (!path) return std::unexpected(std::move(path.error()));
+  Call call;
+  call.method = "POST";
+  call.target = std::move(*path) + "?dryRun=All";
+  call.body = json;
+  const auto answer = impl_->transport.send(call);
+  if (!answer) return std::unexpected(answer.error());
+  return {};
+}
+
 Result<CustomObject> Api::patch_custom(const ResourceType& type, std::string_view name,
                                        std::string_view json) {
   auto path = custom_path(type, name);

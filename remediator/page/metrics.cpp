@@ -210,6 +210,11 @@ void append_standing(std::vector<Family>& families, const Standing& standing) {
   families.push_back(remediations(standing));
   families.push_back(oldest_steps(standing));
   families.push_back(approvals_waiting(standing));
+  if (standing.approvals_guarded) {
+    families.push_back(gauge(kPrefix + "approvals_guarded",
+                             "Whether the API server was last seen to refuse forged approvals",
+                             *standing.approvals_guarded ? 1 : 0));
+  }
   families.push_back(mode_info(standing.mode));
   families.push_back(gauge(kPrefix + "leads", "Whether this replica is the one that acts",
                            standing.leads ? 1 : 0));

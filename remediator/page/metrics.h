@@ -25,6 +25,7 @@ struct Standing {
   std::size_t queue_length = 0;
   std::uint64_t events_lost = 0, audit_lines_lost = 0;
   bool ready = false;
+  std::optional<bool> approvals_guarded = {};  // where the policy needs approvals
   bool last_reload_good = true;
   std::optional<Clock::Wall> last_good_reload;
   Mode mode = Mode::kObserve;

@@ -84,6 +84,20 @@ std::vector<PlannedStep> steps_for(const Policy& policy, Severity severity) {
   return {plan.begin(), end};
 }
 
+bool needs_approvals(const Policy& policy) {
+  const auto waits = [&](const auto& plans) {
+    return std::ranges::any_of(plans, [&](const auto& plan) {
+      return std::ranges::any_of(plan.second, [&](const PlannedStep& step) {
+        return step.before.approval && allows(policy.mode, step.step);
+      });
+    });
+  };
+  return waits(policy.steps) || waits(policy.way_back) ||
+         std::ranges::any_of(policy.pools, [&](const PoolPolicy& pool) {
+           return waits(pool.steps) || waits(pool.way_back);
+         });
+}
+
 std::optional<Severity> worse_with_steps(const Policy& policy, Severity severity) {
   for (int next = static_cast<int>(severity) + 1; next <= static_cast<int>(Severity::kIsolate);
        ++next) {

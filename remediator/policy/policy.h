@@ -118,6 +118,9 @@ inline constexpr std::string_view kManagedLabel = "gpuward.dev/managed";
 // status names the line.
 [[nodiscard]] std::vector<PlannedStep> steps_for(const Policy& policy, Severity severity);
 
+// Whether any step that the mode allows waits for an approval.
+[[nodiscard]] bool needs_approvals(const Policy& policy);
+
 // The next worse severity that steps are taken at; nullopt where there is none.
 [[nodiscard]] std::optional<Severity> worse_with_steps(const Policy& policy, Severity severity);
 

@@ -254,6 +254,7 @@ bool ReplayStage::carry_out(Case& now) {
     case Verdict::kPause:
     case Verdict::kAskReport:
     case Verdict::kAskAlerts:
+    case Verdict::kAskGuard:
     case Verdict::kAskSlot:
       break;
   }

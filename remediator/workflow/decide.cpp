@@ -16,9 +16,9 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::array<std::string_view, 13> kVerdicts = {
-    "record", "quarantine", "hold",     "pause", "ask-report", "ask-alerts", "ask-slot",
-    "begin",  "watch",      "escalate", "lower", "release",    "close"};
+constexpr std::array<std::string_view, 14> kVerdicts = {
+    "record",   "quarantine", "hold",  "pause",    "ask-report", "ask-alerts", "ask-guard",
+    "ask-slot", "begin",      "watch", "escalate", "lower",      "release",    "close"};
 constexpr seconds kReportInterval{15};            // how often a node that may return is looked at
 constexpr seconds kCordonInterval{15};            // how often a cordon that waits for its slot is
 constexpr seconds kLongestExclusionInterval{60};  // a human may take it back
@@ -352,6 +352,7 @@ class Decider {
     Gate gate = gate_before(step, policy_, world_, now_);
     decision_.step = step;
     decision_.approval = std::move(gate.approval);
+    decision_.withdraws_approval = gate.withdraws_approval;
     decision_.look_again = gate.look_again;
     return gate;
   }

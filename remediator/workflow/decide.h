@@ -29,6 +29,7 @@ enum class Verdict : std::uint8_t {
   kPause,       // a human has undone something: hands off
   kAskReport,   // a health report is needed to decide; decide again with it
   kAskAlerts,   // whether the alerts still fire unsilenced is needed to decide
+  kAskGuard,    // whether approvals are guarded is needed to decide
   kAskSlot,     // a slot of the budgets is needed to decide; decide again with the answer
   kBegin,       // the step is to be intended and begun
   kWatch,       // the step has been begun: see how it goes
@@ -45,9 +46,11 @@ struct World {
   const kube::Node* node = nullptr;       // null: no node of that name
   std::optional<HandsOff> excluded = {};  // by a human, for a while
   bool has_unmarked_elsewhere = false;    // other nodes that went bad a moment ago, not yet tainted
-  std::optional<Result<HealthReport>> report;              // asked for after kAskReport
-  bool can_ask_alerts = false;                             // there is an Alertmanager to ask
-  std::optional<Result<std::set<std::string>>> alerts;     // asked for after kAskAlerts
+  std::optional<Result<HealthReport>> report;           // asked for after kAskReport
+  bool can_ask_alerts = false;                          // there is an Alertmanager to ask
+  std::optional<Result<std::set<std::string>>> alerts;  // asked for after kAskAlerts
+  bool can_ask_guard = false;                           // false: approvals are believed as they are
+  std::optional<Status> guard = {};                     // of approvals; asked for after kAskGuard
   std::optional<Result<std::optional<SlotRefusal>>> slot;  // asked for after kAskSlot
 };
 
@@ -63,6 +66,7 @@ struct Decision {
   std::optional<Cleared> cleared;  // of kLower
   bool cordon_is_gone = false;     // a human has taken ours off: one that comes later is not ours
   std::optional<ApprovalRecord> approval;  // to be kept: a request, or the yes to it
+  bool withdraws_approval = false;  // what was asked for counts no more, nor does the yes to it
   std::optional<std::chrono::milliseconds> look_again;
 };
 

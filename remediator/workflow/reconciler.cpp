@@ -33,8 +33,10 @@ void remember_gpus(const Result<HealthReport>& report, Remediation& remediation)
   }
 }
 
-// No decision asks for more than a report, the alerts and a slot.
-constexpr int kMostAnswers = 4;
+// No decision asks for more than a report, the alerts, the guard of approvals and a slot.
+constexpr int kMostAnswers = 5;
+// How long ago approvals may have been seen to be guarded where nobody has given one yet.
+constexpr milliseconds kGuardAge{15'000};
 // How old the list of exclusions may be where nothing is taken away from anybody.
 constexpr milliseconds kExclusionAge{15'000};
 // How long a node that went bad at the same moment may take to be marked.
@@ -58,6 +60,7 @@ bool may_go_by_memory(const Decision& decision) {
     case Verdict::kPause:
     case Verdict::kAskReport:
     case Verdict::kAskAlerts:
+    case Verdict::kAskGuard:
     case Verdict::kBegin:
     case Verdict::kEscalate:
     case Verdict::kLower:
@@ -250,6 +253,8 @@ World Reconciler::world_of(const Case& now) const {
           .report = {},
           .can_ask_alerts = parts_.alerts != nullptr,
           .alerts = {},
+          .can_ask_guard = parts_.guard != nullptr,
+          .guard = {},
           .slot = {}};
 }
 
@@ -272,6 +277,9 @@ Decision Reconciler::decide_with_answers(Case& now) {
     } else if (decision.verdict == Verdict::kAskAlerts) {
       world.alerts = parts_.alerts->fingerprints();
       if (!*world.alerts) parts_.observer.on_error(now.remediation.node, world.alerts->error());
+    } else if (decision.verdict == Verdict::kAskGuard) {
+      const bool is_answered = !now.remediation.wish.approved_token.empty();
+      world.guard = parts_.guard->check(is_answered ? milliseconds(0) : kGuardAge);
     } else if (decision.verdict == Verdict::kAskSlot) {
       world.slot = parts_.slots.take(now.remediation, *now.node, decision.step->step);
       now.has_asked_slot = true;

@@ -23,6 +23,7 @@
 #include "remediator/notify/notifier.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/safety/active_alerts.h"
+#include "remediator/safety/approval_guard.h"
 #include "remediator/safety/health_report.h"
 #include "remediator/safety/slots.h"
 #include "remediator/workflow/cluster_view.h"
@@ -52,6 +53,7 @@ struct ReconcilerParts {
   Clock& clock;
   Notifications* notifications = nullptr;  // null: nobody is told but by Events
   ExclusionStore* exclusions = nullptr;    // null: nobody is excluded for a while
+  ApprovalGuard* guard = nullptr;          // null: approvals are believed as they are
   // Whether this process leads still; asked last before anything leaves for others than the API
   // server, which refuses those who do not. Null: there is no other.
   std::function<bool()> leads = {};

@@ -45,6 +45,7 @@ void say(RemediationStatus& status, const Decision& decision, Mode mode) {
   status.message = decision.message;
   status.reasons = decision.reasons;
   if (decision.approval) status.approval = decision.approval;
+  if (decision.withdraws_approval) status.approval.reset();
 }
 
 // A line of the history; the oldest give way.

@@ -43,6 +43,7 @@ Gate shut(std::string rule, std::string message, milliseconds look_again = kGate
           .rule = std::move(rule),
           .message = std::move(message),
           .approval = {},
+          .withdraws_approval = false,
           .look_again = look_again};
 }
 
@@ -144,6 +145,23 @@ std::string how_to_approve(const Remediation& remediation, const ApprovalRecord&
          remediation.node + " " + record.token;
 }
 
+// A token is handed out only while approvals are guarded, and counts no more once they were not:
+// whoever has answered it meanwhile may have been anybody.
+std::optional<Gate> guard_before(const PlannedStep& step, const World& world) {
+  if (!world.can_ask_guard) return std::nullopt;
+  if (!world.guard) {
+    Gate ask;
+    ask.verdict = Verdict::kAskGuard;
+    return ask;
+  }
+  if (*world.guard) return std::nullopt;
+  const Error& why = world.guard->error();
+  Gate gate = shut("guard.approvals",
+                   std::string(to_string(step.step)) + " needs an approval, and " + why.message);
+  gate.withdraws_approval = why.kind == ErrorKind::kRefused;
+  return gate;
+}
+
 }  // namespace
 
 bool is_under_way(const StepRecord& record) {
@@ -230,6 +248,7 @@ Gate gate_before(const PlannedStep& step, const Policy& policy, const World& wor
   }
   Gate open;
   if (step.before.approval) {
+    if (auto gate = guard_before(step, world)) return *gate;
     const ApprovalAnswer answer = approval_of(world.remediation, *world.node, step.step, now);
     if (!answer.is_given) {
       Gate gate = shut("guard.approval", how_to_approve(world.remediation, answer.record));

@@ -45,7 +45,8 @@ class RealCluster final : public Cluster {
   }
 
   [[nodiscard]] Status install() {
-    for (const char* file : {"crd.yaml", "remediator-rbac.yaml", "remediator-switch.yaml"}) {
+    for (const char* file : {"crd.yaml", "remediator-rbac.yaml", "remediator-switch.yaml",
+                             "remediator-admission.yaml"}) {
       if (auto status = plane_->apply(manifests() / file); !status) return status;
     }
     const std::string list = "/apis/gpuward.dev/v1alpha1/remediations";

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/http/url.h"
+#include "tests/fakes/kube/approvals.h"
 #include "tests/fakes/kube/deleting.h"
 #include "tests/fakes/kube/discovery.h"
 #include "tests/fakes/kube/reading.h"
@@ -142,7 +143,20 @@ http::Response FakeKube::answer(const http::Request& request) {
   if (auto check = access_.authorize(*user, verb, *target); !check) {
     return failure_response(check.error());
   }
+  if (auto check = admit(*user, *target, verb, request); !check) {
+    return failure_response(check.error());
+  }
   return serve(*target, verb, request);
+}
+
+Check FakeKube::admit(const std::string& user, const Target& target, const std::string& verb,
+                      const http::Request& request) {
+  const bool is_write = verb == "create" || verb == "update" || verb == "patch";
+  if (!guards_approvals_ || !is_write) return {};
+  const auto body = body_of(request);
+  if (!body || !body->is_object()) return {};
+  const Object before = world_.store.find(target.id());
+  return check_approval(user, target, before ? *before : Json(), *body);
 }
 
 http::Response FakeKube::answer_without_target(const std::string& user,

@@ -5,6 +5,7 @@
 // FakeApiServer it has a port; InProcessClient calls it without one.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -59,6 +60,8 @@ class FakeKube {
   void clear_faults() { faults_.clear(); }
   [[nodiscard]] FaultPlan& faults() { return faults_; }
   [[nodiscard]] Access& access() { return access_; }
+  // Whether the admission policies of approvals are in force, as they are from the start.
+  void guard_approvals(bool guards) { guards_approvals_ = guards; }
   // Watches and pages that began before now get 410.
   void forget_history() { world_.store.forget_history(); }
   // Ends all watches and refuses new ones; before the server that carries them goes.
@@ -76,6 +79,8 @@ class FakeKube {
   http::Response answer(const http::Request& request);
   http::Response answer_with(const Fault& fault, const http::Request& request);
   http::Response serve(const Target& target, const std::string& verb, const http::Request& request);
+  Check admit(const std::string& user, const Target& target, const std::string& verb,
+              const http::Request& request);
   http::Response answer_without_target(const std::string& user, const http::Request& request,
                                        const Failure& failure);
   http::Response serve_list(const Target& target, const http::Request& request);
@@ -90,6 +95,7 @@ class FakeKube {
   FakeKubeOptions options_;
   World world_;
   Access access_;
+  std::atomic<bool> guards_approvals_{true};
   FaultPlan faults_;
   RequestLog log_;
 };

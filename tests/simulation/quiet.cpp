@@ -26,6 +26,7 @@ bool waits_for_somebody(Phase phase) {
 
 void World::calm_down() {
   stage_.is_quiet = true;
+  forger_.stop();
   if (stage_.chance.happens(0.7)) replicas_.resize(1);
   stage_.silenced.clear();
   if (stage_.stopped_at) stage_.turn_switch(false);

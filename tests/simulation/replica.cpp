@@ -109,6 +109,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                    .clock = stage.clock,
                    .notifications = nullptr,
                    .exclusions = nullptr,
+                   .guard = outside.guard,
                    .leads = [this] { return may_write(); }}),
       round_due_(stage.clock.steady()),
       keep_due_(stage.clock.steady()) {

@@ -62,6 +62,7 @@ struct Outside {
   ActiveAlerts* alerts;  // null: there is no Alertmanager to ask
   StepActions steps;
   Announcer& announcer;
+  ApprovalGuard* guard = nullptr;
 };
 
 // One node after the other: what the product's own does on several threads.

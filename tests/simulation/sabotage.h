@@ -55,6 +55,7 @@ enum class Sabotage : std::uint8_t {
   kNodeIdentity,     // a node made anew is read with the UID of the one before
   kOtherRepairers,   // the signs of others at work are not read
   kApproval,         // every request for a yes is read as answered by one
+  kGuard,            // approvals are taken for guarded
   kQuietReasons,     // a reason that is another one at every look
   kAnnouncement,     // nobody is told of anything
   kToldAgain,        // what was not told right after its write is read as told
@@ -82,7 +83,7 @@ struct SabotageName {
   std::string_view name;
 };
 
-inline constexpr std::array<SabotageName, 57> kSabotages = {{
+inline constexpr std::array<SabotageName, 58> kSabotages = {{
     {Sabotage::kBudgets, "budgets"},
     {Sabotage::kCluster, "cluster"},
     {Sabotage::kPool, "pool"},
@@ -120,6 +121,7 @@ inline constexpr std::array<SabotageName, 57> kSabotages = {{
     {Sabotage::kNodeIdentity, "node-identity"},
     {Sabotage::kOtherRepairers, "other-repairers"},
     {Sabotage::kApproval, "approval"},
+    {Sabotage::kGuard, "approval-guard"},
     {Sabotage::kQuietReasons, "quiet-reasons"},
     {Sabotage::kAnnouncement, "announcement"},
     {Sabotage::kToldAgain, "told-again"},

@@ -9,7 +9,9 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 World::World(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps)
-    : stage_(seed, size, sabotage, keeps), begins_again_(std::make_unique<BeginsAgain>(reboot_)) {
+    : stage_(seed, size, sabotage, keeps),
+      forger_(stage_, seed + 0x666f7267),
+      begins_again_(std::make_unique<BeginsAgain>(reboot_)) {
   stage_.clock.advance(minutes(15));  // the nodes are no newcomers
   replicas_.resize(static_cast<std::size_t>(stage_.setting.replicas));
   for (std::size_t i = 0; i < replicas_.size(); ++i) start(i);
@@ -29,7 +31,8 @@ void World::start(std::size_t replica) {
               .slots = stage_.is_off(Sabotage::kBudgets) ? &free_slots_ : nullptr,
               .alerts = stage_.setting.has_alertmanager ? &silences_ : nullptr,
               .steps = [this](Step what) { return step(what); },
-              .announcer = told_},
+              .announcer = told_,
+              .guard = &forger_},
       "r" + std::to_string(replica), ++lives_,
       Meanwhile{.interrupt = [this, replica] { interrupt(replica); },
                 .stall = [this, replica](milliseconds span) { stall(replica, span); }});
@@ -54,6 +57,7 @@ void World::do_something() {
   go_on_all();
   pods_.go_on();
   change_nodes_under_drains();
+  forger_.do_something();
   const std::size_t replica = chance.next() % replicas_.size();
   switch (chance.weighted({30, 12, 10, 10, 12, stage_.setting.has_humans ? 6 : 0, 1,
                            stage_.setting.has_clock_jumps ? 1 : 0, 8,

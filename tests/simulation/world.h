@@ -9,6 +9,7 @@
 #include "remediator/actions/reboot_action.h"
 #include "tests/simulation/cloud.h"
 #include "tests/simulation/drain.h"
+#include "tests/simulation/forger.h"
 #include "tests/simulation/free_slots.h"
 #include "tests/simulation/notifier.h"
 #include "tests/simulation/pair_kubelets.h"
@@ -70,6 +71,7 @@ class World {
   Reports reports_{stage_, fleet_};
   FreeSlots free_slots_;
   Silences silences_{stage_, fleet_};
+  Forger forger_;
   ScriptedDrain drain_{stage_, invariants_};
   Notifier notifier_{stage_, fleet_};
   Told told_{stage_};

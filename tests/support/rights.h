@@ -30,7 +30,8 @@ class RightsAudit {
 
   // So far, without the questions that everybody may ask about himself.
   [[nodiscard]] std::set<AskedRight> asked() const;
-  // The audit's lines about what was refused.
+  // The audit's lines about what was refused, but for what admission policies have refused in a dry
+  // run.
   [[nodiscard]] std::vector<std::string> refused() const;
 
  private:

@@ -199,6 +199,7 @@ TEST(MetricsReference, IsWhatTheRemediatorServes) {
   remediator::Standing standing;
   standing.remediations = {{.oldest_step = clock.wall()}};
   standing.last_good_reload = clock.wall();
+  standing.approvals_guarded = true;
   standing.leads = true;
   http::CurlClient nobody;
   standing.sources = {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <string>
 
+#include "tests/fakes/custom_definition.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/in_process_client.h"
 #include "tests/fakes/kube_objects.h"
@@ -253,6 +254,28 @@ TEST_F(FakeKubeTest, AsksForATokenOnceItKnowsOne) {
   const auto denied = client_.send(request).value();
   EXPECT_EQ(denied.status, 403);
   EXPECT_THAT(denied.body, HasSubstr("User \\\"alice\\\" cannot patch resource \\\"nodes\\\""));
+}
+
+TEST_F(FakeKubeTest, RefusesForgedApprovalsUnlessItIsToldNotTo) {
+  kube_.create(kDefinitions, custom_definition({.group = "gpuward.dev",
+                                                .version = "v1alpha1",
+                                                .kind = "Remediation",
+                                                .plural = "remediations"}));
+  const std::string all = "/apis/gpuward.dev/v1alpha1/remediations";
+  kube_.create(all, {{"metadata", {{"name", "r"}}}});
+  const auto says = [&](const std::string& annotations) {
+    return send("PATCH", all + "/r", R"({"metadata":{"annotations":)" + annotations + "}}")->status;
+  };
+  const std::string forged = R"({"gpuward.dev/approve":"t","gpuward.dev/approved-by":"alice"})";
+  const std::string own =
+      R"({"gpuward.dev/approve":"t","gpuward.dev/approved-by":"anonymous-admin"})";
+
+  EXPECT_EQ(says(forged), 403);
+  EXPECT_EQ(says(own), 200);
+  EXPECT_EQ(says(R"({"gpuward.dev/approve":null,"gpuward.dev/approved-by":null})"), 200);
+  EXPECT_EQ(says(R"({"gpuward.dev/pause":"true"})"), 200);
+  kube_.guard_approvals(false);
+  EXPECT_EQ(says(forged), 200);
 }
 
 TEST_F(FakeKubeTest, RemembersWhatItWasAsked) {

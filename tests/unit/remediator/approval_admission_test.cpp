@@ -5,6 +5,8 @@
 #include <string>
 
 #include "core/http/client.h"
+#include "core/kube/connection.h"
+#include "remediator/workflow/guard_probe.h"
 #include "tests/support/http_get.h"
 #include "tests/support/require.h"
 #include "tests/support/wait.h"
@@ -39,15 +41,28 @@ class ApprovalAdmission : public ::testing::Test {
       options.users.push_back({almighty_token(i), kOurAccounts[i], {"system:masters"}});
     hands_ = std::make_unique<PlaneHands>(std::move(options));
     hands_->create("/apis/gpuward.dev/v1alpha1/remediations", remediation("gpu-01-1"));
-    // A policy is in force a moment after it was taken.
-    ASSERT_TRUE(support::wait_until(
-        [] {
-          const bool denies_humans = !allowed(kHumanToken, {{kApproveKey, "x"}, {kByKey, "joe"}});
-          return denies_humans && !allowed(almighty_token(0), {{"gpuward.dev/pause", "true"}});
-        },
-        std::chrono::seconds(150), "policies in force"));
+    auto config = kube::find_cluster(hands_->kubeconfig(), "");
+    ASSERT_TRUE(config) << config.error().message;
+    connection_ =
+        std::make_unique<kube::Connection>(std::move(*config), "gpuward-tests", lasting_clock());
+    api_ = connection_->make_api({});
+    wait_for_guard(true);
   }
-  static void TearDownTestSuite() { hands_.reset(); }
+  static void TearDownTestSuite() {
+    api_.reset();
+    connection_.reset();
+    hands_.reset();
+  }
+  // kube-apiserver compiles policies anew once a second where one has changed: they are in force a
+  // moment after they were applied. What is tried meanwhile must change nothing: to write again
+  // what stands there already is refused by neither of them, however long they are in force.
+  static void wait_for_guard(bool guards) {
+    GuardProbe probe(*api_, lasting_clock());
+    ASSERT_TRUE(support::wait_until(
+        [&] { return probe.check(std::chrono::milliseconds(0)).has_value() == guards; },
+        std::chrono::seconds(150), "the guard"))
+        << (*probe.last() ? "" : probe.last()->error().message);
+  }
   void SetUp() override {
     GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
     must(kHumanToken, {{kApproveKey, nullptr},
@@ -92,7 +107,40 @@ class ApprovalAdmission : public ::testing::Test {
   }
 
   static inline std::unique_ptr<PlaneHands> hands_;
+  static inline std::unique_ptr<kube::Connection> connection_;
+  static inline std::unique_ptr<kube::Api> api_;
 };
+
+// Each by itself, as an operator may lose them.
+TEST_F(ApprovalAdmission, TheProbeSeesWhichPolicyIsNotInForceAndWhenItIsAgain) {
+  const std::string manifest = GPUWARD_SOURCE_DIR "/manifests/remediator-admission.yaml";
+  for (const std::string policy : {"gpuward-approvals", "gpuward-humans-decide"}) {
+    const auto gone = hands_->plane().kubectl(
+        {"delete", "validatingadmissionpolicybinding", policy, "--wait=true"});
+    ASSERT_EQ(gone->exit_code, 0) << gone->error_output;
+    wait_for_guard(false);
+    GuardProbe probe(*api_, lasting_clock());
+    const Status seen = probe.check(std::chrono::milliseconds(0));
+    ASSERT_FALSE(seen);
+    EXPECT_EQ(seen.error().kind, ErrorKind::kRefused);
+    EXPECT_THAT(seen.error().message, HasSubstr(policy + " is not in force"));
+    ASSERT_TRUE(hands_->plane().apply(manifest));
+    wait_for_guard(true);
+  }
+  EXPECT_FALSE(hands_->has("/apis/gpuward.dev/v1alpha1/remediations/gpuward-guard-probe"));
+}
+
+// The probe's exception is for a name that nobody has, and lets nothing through.
+TEST_F(ApprovalAdmission, NoAccountOfOursIsLetThroughUnderTheNameOfTheProbe) {
+  Json object = remediation("gpu-01-3");
+  object["metadata"]["annotations"] = {{kByKey, "gpuward-guard-probe"}};
+  for (std::size_t i = 0; i < std::size(kOurAccounts); ++i) {
+    const auto made =
+        send(almighty_token(i), "POST", "/apis/gpuward.dev/v1alpha1/remediations", object);
+    expect_denied(made, "an approval is given under one's own name");
+    expect_denied(annotate(almighty_token(i), {{kByKey, "gpuward-guard-probe"}}), "this account");
+  }
+}
 
 TEST_F(ApprovalAdmission, AHumanApprovesUnderHisOwnNameAndTakesItBack) {
   must(kHumanToken, {{kApproveKey, "t1"}, {kByKey, kHuman}});

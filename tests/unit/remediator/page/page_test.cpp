@@ -234,6 +234,7 @@ TEST(Metrics, ShowWhatStands) {
        .oldest_step = Clock::Wall(std::chrono::seconds(1500))}};
   standing.mode = Mode::kTaint;
   standing.last_reload_good = false;
+  standing.approvals_guarded = false;
 
   const std::string text = text_of(Counters(clock), standing);
 
@@ -241,6 +242,7 @@ TEST(Metrics, ShowWhatStands) {
       text,
       HasSubstr("gpuward_remediator_remediations{phase=\"Quarantined\",severity=\"reboot\"} 3"));
   EXPECT_THAT(text, HasSubstr("gpuward_remediator_approvals_waiting 2"));
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_approvals_guarded 0"));
   EXPECT_THAT(text, HasSubstr("gpuward_remediator_oldest_step_timestamp_seconds{phase=\"Waiting\","
                               "severity=\"reset\"} 1500"));
   EXPECT_THAT(text, HasSubstr("gpuward_remediator_mode_info{mode=\"taint\"} 1"));

@@ -146,7 +146,8 @@ inline kube::ApiOptions one_try() {
 struct Replica {
   Replica(kube::Api& api, Clock& clock, CurrentPolicy& policy, HealthReports* reports,
           ActiveAlerts* alerts, Slots& slots, StepActions step_actions,
-          std::function<Status()> permit, ExclusionStore* exclusions)
+          std::function<Status()> permit, ExclusionStore* exclusions,
+          ApprovalGuard* guard = nullptr)
       : store(api),
         queue(clock, 1000),
         intake(view, store, queue, clock),
@@ -163,7 +164,8 @@ struct Replica {
                     .observer = witness,
                     .clock = clock,
                     .notifications = &notifications,
-                    .exclusions = exclusions}) {
+                    .exclusions = exclusions,
+                    .guard = guard}) {
     view.set_nodes_synced();
     view.set_remediations_synced();
   }
@@ -200,7 +202,8 @@ class ClusterTest : public ::testing::Test {
   std::unique_ptr<Replica> make_replica() {
     return std::make_unique<Replica>(
         api_, clock_, policy_, &reports_, alerts_, slots_,
-        [this](Step step) { return &steps_[step]; }, [this] { return permit_; }, exclusions_);
+        [this](Step step) { return &steps_[step]; }, [this] { return permit_; }, exclusions_,
+        guard_);
   }
 
   // What the informers would have told by now; past the faults of the API.
@@ -306,6 +309,7 @@ class ClusterTest : public ::testing::Test {
   FixedReports reports_;
   ActiveAlerts* alerts_ = nullptr;        // no Alertmanager to ask
   ExclusionStore* exclusions_ = nullptr;  // nobody is excluded for a while
+  ApprovalGuard* guard_ = nullptr;        // approvals are believed as they are
   FixedSlots slots_;
   std::map<Step, ScriptedStep> steps_;
   Status permit_;

@@ -1,0 +1,35 @@
+// Somebody who may patch Remediations and approves in others' names whenever the API server does
+// not refuse it: now and then the guard of approvals is gone for a while. A lapse lasts until every
+// token that was answered in it is void: one that nobody looked at in time cannot be told from
+// none.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "remediator/safety/approval_guard.h"
+#include "tests/simulation/stage.h"
+
+namespace gpuward::remediator::simulation {
+
+class Forger final : public ApprovalGuard {
+ public:
+  explicit Forger(Stage& stage, std::uint64_t seed) : stage_(stage), chance_(seed) {}
+  // One event of the busy time.
+  void do_something();
+  // The guard is back for good, and people take back what they have not said.
+  void stop();
+  [[nodiscard]] Status check(std::chrono::milliseconds max_age) override;
+
+ private:
+  void forge_one();
+  [[nodiscard]] bool stands(const std::string& remediation, const std::string& token) const;
+
+  Stage& stage_;
+  Chance chance_;
+  bool guards_ = true;
+  std::map<std::string, std::string> forged_;  // tokens by Remediation, of this lapse
+};
+
+}  // namespace gpuward::remediator::simulation
