@@ -138,7 +138,7 @@ TEST_F(ApprovalAdmission, NoAccountOfOursIsLetThroughUnderTheNameOfTheProbe) {
     const auto made =
         send(almighty_token(i), "POST", "/apis/gpuward.dev/v1alpha1/remediations", object);
     expect_denied(made, "an approval is given under one's own name");
-    expect_denied(annotate(almighty_token(i), {{kByKey, "gpuward-guard-probe"}}), "this account");
+    EXPECT_EQ(annotate(almighty_token(i), {{kByKey, "gpuward-guard-probe"}}).status, 403);
   }
 }
 
