@@ -99,6 +99,8 @@ void bend_remediation(const Stage& stage, Json& remediation) {
   if (stage.is_off(Sabotage::kCancel)) annotations.erase(std::string(kCancelAnnotation));
   if (stage.is_off(Sabotage::kTimeout)) make_young(stage, remediation);
   if (stage.is_off(Sabotage::kDrained)) forget_failed_drains(remediation);
+  if (stage.is_off(Sabotage::kCleared) && remediation.contains("status"))
+    remediation["status"].erase("cleared");
   if (stage.is_off(Sabotage::kApproval)) {
     const Json& asked = member_at(member_at(remediation, "status"), "approval");
     if (!asked.is_object()) return;

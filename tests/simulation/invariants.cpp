@@ -98,6 +98,7 @@ void Invariants::on_remediation_written(const Remediation* before, const Remedia
   ends_.on_written(before, after);
   pairs_.on_written(before, after);
   if (before == nullptr) return;
+  evidence_.on_written(*before, after);
   for (const AlertEvidence& known : before->alerts) {
     const bool is_kept = std::ranges::any_of(after.alerts, [&](const AlertEvidence& alert) {
       return alert.fingerprint == known.fingerprint;

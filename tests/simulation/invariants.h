@@ -8,6 +8,7 @@
 #include "remediator/cloud/provider.h"
 #include "tests/simulation/end_rules.h"
 #include "tests/simulation/eviction_rules.h"
+#include "tests/simulation/evidence_rules.h"
 #include "tests/simulation/humans.h"
 #include "tests/simulation/ledger_rules.h"
 #include "tests/simulation/pair_rules.h"
@@ -35,6 +36,7 @@ class Invariants {
   [[nodiscard]] EndRules& ends() { return ends_; }
   [[nodiscard]] const EndRules& ends() const { return ends_; }
   [[nodiscard]] const EvictionRules& evictions() const { return evictions_; }
+  [[nodiscard]] const EvidenceRules& evidence() const { return evidence_; }
 
  private:
   void on_marks_put(const Remediation& owner, const NodeTruth& before, const kube::Node& after);
@@ -53,6 +55,7 @@ class Invariants {
   const Humans& humans_;
   LedgerRules ledger_{stage_};
   EndRules ends_{stage_};
+  EvidenceRules evidence_{stage_};
   PairRules pairs_{stage_};
   EvictionRules evictions_{stage_};
   std::map<std::string, int> asked_;            // restarts, by Remediation and attempt

@@ -99,6 +99,13 @@ void World::look_quietly(std::size_t who, const std::string& node) {
   patience = std::min<seconds>(3 * patience, kLongestWait);
 }
 
+void World::say_what_is_new() {
+  notifier_.say_what_is_new([&](const Order& order) {
+    const bool is_lost = !order.firing && late_.loses_ends();
+    return is_lost || deliver(0, order);
+  });
+}
+
 void World::settle(minutes time) {
   const Clock::Steady end = stage_.clock.steady() + time;
   // Round by round, each with what the periodic resync would look at.
@@ -107,14 +114,24 @@ void World::settle(minutes time) {
     const Clock::Steady until = stage_.clock.steady() + kRound;
     for (const auto& replica : replicas_) replica->resync();
     do {
-      notifier_.say_what_is_new([&](const Order& order) { return deliver(0, order); });
+      say_what_is_new();
+      (void)poll_alertmanager();
       hear_all();
       check();
       const std::size_t written = stage_.truth.changes().size() - calm_since_;
       require(written <= kMostToSettle * (fleet_.machines().size() + 1), "livelock",
               std::to_string(written) + " writes, and no end");
     } while (reconcile_next(until));
-    if (before == stage_.truth.changes().size() && !is_under_way()) return;
+    if (before != stage_.truth.changes().size() || is_under_way()) continue;
+    if (!stage_.setting.says_late) return;
+    // What was ignored because its end was just over is repeated; what is absent has ended.
+    stage_.clock.advance(minutes(6));
+    go_on_all();
+    notifier_.forget_what_was_said();
+    say_what_is_new();
+    (void)poll_alertmanager();
+    hear_all();
+    if (before == stage_.truth.changes().size()) return;
   }
 }
 
@@ -159,8 +176,13 @@ void World::check_rest() const {
     require(!needs_human(status.phase) || told_.knows(name, status.phase), "told",
             name + " needs a human and nobody was told");
   }
+  late_.check_rest();
   for (const Machine& machine : fleet_.machines()) {
     if (machine.works() && machine.fault >= Severity::kReset) check_quarantined(machine);
+    for (const auto& [name, remediation] : stage_.truth.remediations()) {
+      const bool is_of_it = machine.works() && remediation.node == machine.name;
+      if (is_of_it) invariants_.evidence().check_rest(remediation, machine);
+    }
     if (machine.works()) check_returned(machine);
   }
 }

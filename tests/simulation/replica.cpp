@@ -114,6 +114,8 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
       round_due_(stage.clock.steady()),
       keep_due_(stage.clock.steady()) {
   look_.who = std::move(name);
+  if (outside.alerts != nullptr && !stage.is_off(Sabotage::kConfirmedEnds))
+    confirmed_ends_ = std::make_unique<ConfirmedEnds>(intake_, *outside.alerts, nullptr);
 }
 
 Replacements& Replica::replacements() {
@@ -316,7 +318,8 @@ void Replica::remember(const std::string& node) {
   if (const auto known = view_.last_node(node)) look_.node = *known;
 }
 
-Result<IntakeCounts> Replica::take(const Order& order) {
+// The webhook, as a sabotage bends what it is told.
+Result<IntakeCounts> Replica::take(Order order) {
   if (stage_.is_off(Sabotage::kIntake)) return IntakeCounts{.accepted = 1};
   is_busy_ = is_taking_ = true;
   const Turn turn(stage_, look_, order.node);
@@ -325,7 +328,11 @@ Result<IntakeCounts> Replica::take(const Order& order) {
       look_.versions[known.name] = known.resource_version;
     }
   }
-  auto taken = intake_.take({&order, 1}, stage_.clock.steady() + seconds(30));
+  if (stage_.is_off(Sabotage::kEarlierEpisode) && !order.firing)
+    order.ends_at = stage_.clock.wall();
+  if (stage_.is_off(Sabotage::kLateRepeats) && order.firing) order.starts_at = stage_.clock.wall();
+  Intake& webhook = confirmed_ends_ ? static_cast<Intake&>(*confirmed_ends_) : intake_;
+  auto taken = webhook.take({&order, 1}, stage_.clock.steady() + seconds(30));
   is_busy_ = is_taking_ = false;
   collect_queue();
   return taken;

@@ -13,6 +13,7 @@
 #include "remediator/actions/verify_action.h"
 #include "remediator/gates/fenced_client.h"
 #include "remediator/gates/stop_switch.h"
+#include "remediator/sources/confirmed_ends.h"
 #include "remediator/workflow/known_replacements.h"
 #include "remediator/workflow/ledger_slots.h"
 #include "remediator/workflow/reconciler.h"
@@ -98,7 +99,9 @@ class Replica {
   void stop();
   // Nothing where it does not lead: who leads next looks at all.
   void reconcile(std::string node);
-  [[nodiscard]] Result<IntakeCounts> take(const Order& order);
+  [[nodiscard]] Result<IntakeCounts> take(Order order);
+  // The evidence that fires, as it knows it.
+  [[nodiscard]] std::vector<Order> known_to_fire() const { return view_.firing_from({}); }
   // Everything that is open.
   void resync();
 
@@ -153,6 +156,7 @@ class Replica {
   LedgerSlots slots_;
   RemediationIntake intake_;
   OneByOne one_by_one_{intake_};
+  std::unique_ptr<ConfirmedEnds> confirmed_ends_;  // null: there is no Alertmanager to ask
   ReturnedMachines returned_;
   TerminateAction end_;
   BeginsAgain ends_again_{end_};

@@ -5,8 +5,8 @@
 // What no invariant sees, and other tests hold: percentages, rounding, min_healthy and GPU resets
 // (the nodes of a simulation are few, their budgets plain numbers); recoveries while the breaker is
 // open; the age of a node and of an alert about one before it; the poll that
-// finds lost alerts (the Alertmanager here comes again by itself); TLS, credentials and rate limits
-// of the webhook; the text of `explain` and the histograms.
+// finds lost alerts (the Alertmanager here comes again by itself); more alerts than are kept; TLS,
+// credentials and rate limits of the webhook; the text of `explain` and the histograms.
 #pragma once
 
 #include <array>
@@ -72,6 +72,11 @@ enum class Sabotage : std::uint8_t {
   kReturned,         // nobody looks for machines that come back
   kReplacement,      // the wait for a replacement is not read
   kPairs,            // every test of two nodes is read as passed
+  kEarlierEpisode,   // every end is said to be of now
+  kLateRepeats,      // every alert that fires is said to have started now
+  kConfirmedEnds,    // nobody asks Alertmanager whether an alert has ended
+  kAbsent,           // nothing ends because Alertmanager has it no more
+  kCleared,          // that what raised the severity is over is not read
   kClaims,           // what others count as their replacement is not seen
   kDrainedNode,      // to the permit of a removal the Node is always the one that is drained
   kPodIdentity,      // pods are removed by their name alone
@@ -83,7 +88,7 @@ struct SabotageName {
   std::string_view name;
 };
 
-inline constexpr std::array<SabotageName, 58> kSabotages = {{
+inline constexpr std::array<SabotageName, 63> kSabotages = {{
     {Sabotage::kBudgets, "budgets"},
     {Sabotage::kCluster, "cluster"},
     {Sabotage::kPool, "pool"},
@@ -142,6 +147,11 @@ inline constexpr std::array<SabotageName, 58> kSabotages = {{
     {Sabotage::kDrainedNode, "drained-node"},
     {Sabotage::kPodIdentity, "pod-identity"},
     {Sabotage::kView, "view"},
+    {Sabotage::kEarlierEpisode, "earlier-episode"},
+    {Sabotage::kLateRepeats, "late-repeats"},
+    {Sabotage::kConfirmedEnds, "confirmed-ends"},
+    {Sabotage::kAbsent, "absent"},
+    {Sabotage::kCleared, "cleared"},
 }};
 
 [[nodiscard]] constexpr std::optional<Sabotage> parse_sabotage(std::string_view name) {

@@ -18,6 +18,8 @@ Result<std::set<std::string>> Silences::fingerprints() {
 }
 
 Result<std::set<std::string>> Silences::all_firing() {
+  if (!stage_.is_quiet && stage_.late_chance.happens(stage_.setting.fault))
+    return fail(ErrorKind::kTimeout, "Alertmanager does not answer");
   std::set<std::string> firing;
   for (const Machine& machine : fleet_.machines()) {
     for (const auto& [severity, alert] : machine.alerts) {

@@ -32,12 +32,14 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       pairs_chance(seed + 0x70616972),
       pods_chance(seed + 0x706f6473),
       watch_chance(seed + 0x77617463),
+      late_chance(seed + 0x6c617465),
       setting(setting_of(chance, pairs_chance, pods_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),
       policy(bent_policy(*this, setting.policy)),
       keeps_writes(keeps == Keeps::kWrites) {
   let_watches_die(setting, watch_chance);
+  setting.says_late = size == Size::kAny && late_chance.happens(0.3);
   kube.create(kDefinitions, remediation_definition());
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kStateNamespace}}}});
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kJobNamespace}}}});

@@ -64,7 +64,7 @@ struct Stage {
   // Of a clock that nobody has jumped: what other machines stamp their measurements with.
   [[nodiscard]] WallTime true_time() const { return clock.wall() - jumped; }
 
-  Chance chance, pairs_chance, pods_chance, watch_chance;
+  Chance chance, pairs_chance, pods_chance, watch_chance, late_chance;
   Setting setting;
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};

@@ -95,6 +95,9 @@ void World::do_something() {
     default:
       pair_kubelets_.go_on();
   }
+  late_.say_something([&](const Order& order) {
+    return deliver(stage_.late_chance.next() % replicas_.size(), order);
+  });
   check();
 }
 
@@ -108,6 +111,11 @@ void World::change_nodes_under_drains() {
     if (!is_drained || machine == nullptr || !machine->works()) continue;
     return chance.happens(0.5) ? fleet_.replace(*machine) : fleet_.register_anew(*machine);
   }
+}
+
+bool World::poll_alertmanager() {
+  return late_.poll(replicas_.front()->known_to_fire(),
+                    [&](const Order& order) { return deliver(0, order); });
 }
 
 void World::pass_time() {
@@ -180,6 +188,7 @@ bool World::deliver(std::size_t replica, const Order& order) {
     stage_.trace.say("r" + std::to_string(replica) + ": alert " + order.fingerprint +
                      (order.firing ? " fires" : " has ended") +
                      (taken ? taken->accepted > 0 ? ": accepted" : ": nothing new" : ": not now"));
+    if (taken) late_.on_taken(order);
     return taken.has_value();
   } catch (const Crash&) {
     start(replica);

@@ -11,6 +11,7 @@
 #include "tests/simulation/drain.h"
 #include "tests/simulation/forger.h"
 #include "tests/simulation/free_slots.h"
+#include "tests/simulation/late_alerts.h"
 #include "tests/simulation/notifier.h"
 #include "tests/simulation/pair_kubelets.h"
 #include "tests/simulation/pods.h"
@@ -46,6 +47,8 @@ class World {
   void start(std::size_t replica);
   void reconcile(std::size_t replica, std::string node);
   [[nodiscard]] bool deliver(std::size_t replica, const Order& order);
+  bool poll_alertmanager();
+  void say_what_is_new();
   void check();
   // The quiet time.
   void calm_down();
@@ -74,6 +77,7 @@ class World {
   Forger forger_;
   ScriptedDrain drain_{stage_, invariants_};
   Notifier notifier_{stage_, fleet_};
+  LateAlerts late_{stage_, fleet_, silences_};
   Told told_{stage_};
   PairKubelets pair_kubelets_{stage_};
   Pods pods_{stage_};

@@ -1,0 +1,125 @@
+#include "tests/simulation/late_alerts.h"
+
+#include <algorithm>
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::size_t kRemembered = 60;
+
+}  // namespace
+
+void LateAlerts::on_taken(const Order& order) {
+  if (!stage_.setting.says_late) return;
+  if (said_.size() >= kRemembered) said_.erase(said_.begin());
+  said_.push_back(order);
+  if (!order.firing) return;
+  auto& start = started_[order.fingerprint];
+  start = std::max(start, order.starts_at);
+}
+
+// Of an open Remediation of the node that stands.
+const AlertEvidence* LateAlerts::evidence_of(const Order& order) const {
+  const NodeTruth* const node = stage_.truth.node(order.node);
+  if (node == nullptr) return nullptr;
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    if (!remediation.open() || remediation.node_uid != node->node.meta.uid) continue;
+    const auto found =
+        std::ranges::find(remediation.alerts, order.fingerprint, &AlertEvidence::fingerprint);
+    if (found != remediation.alerts.end()) return &*found;
+  }
+  return nullptr;
+}
+
+const Alert* LateAlerts::alert_of(const std::string& fingerprint) const {
+  for (const Machine& machine : fleet_.machines()) {
+    for (const auto& [severity, alert] : machine.alerts) {
+      if (machine.exists && machine.fingerprint(severity) == fingerprint) return &alert;
+    }
+  }
+  return nullptr;
+}
+
+// Of an alert that fires; of no node where none does.
+Order LateAlerts::forged_end() {
+  const Machine& machine = stage_.late_chance.pick(fleet_.machines());
+  for (const auto& [severity, alert] : machine.alerts) {
+    if (!machine.exists || !alert.is_firing) continue;
+    return {.node = machine.name,
+            .severity = severity,
+            .alertname = "GpuNodeBad",
+            .fingerprint = machine.fingerprint(severity),
+            .firing = false,
+            .starts_at = alert.starts_at - seconds(1),
+            .ends_at = stage_.true_time()};
+  }
+  return {};
+}
+
+void LateAlerts::say_something(const Deliver& deliver) {
+  if (!stage_.setting.says_late || !stage_.late_chance.happens(0.2)) return;
+  if (stage_.late_chance.happens(0.3)) {
+    const Order forged = forged_end();
+    if (!forged.node.empty()) say_late(forged, deliver);
+  } else if (!said_.empty()) {
+    say_late(Order(stage_.late_chance.pick(said_)), deliver);
+  }
+}
+
+void LateAlerts::say_late(const Order& order, const Deliver& deliver) {
+  const AlertEvidence* const known = evidence_of(order);
+  const Alert* const alert = alert_of(order.fingerprint);
+  if (known == nullptr || alert == nullptr) return (void)deliver(order);
+  const bool was_firing = known->firing(), is_firing = alert->is_firing;
+  const WallTime start = alert->starts_at;
+  const auto heard = started_.find(order.fingerprint);
+  const bool is_old_end = !order.firing && is_firing && heard != started_.end() &&
+                          heard->second == start && order.ends_at < start;
+  const bool is_denied = !order.firing && is_firing && stage_.setting.has_alertmanager;
+  const bool is_just_over = !was_firing && stage_.jumped.count() == 0 &&
+                            stage_.clock.wall() - *known->ended_at < kLateRepeats / 2;
+  const bool is_late_copy =
+      order.firing && !is_firing && is_just_over && order.starts_at <= known->starts_at;
+  stage_.trace.say("late: alert " + order.fingerprint + (order.firing ? " fires" : " has ended"));
+  (void)deliver(order);
+  // The cluster may have moved on meanwhile.
+  const AlertEvidence* const after = evidence_of(order);
+  const Alert* const now = alert_of(order.fingerprint);
+  if (after == nullptr || now == nullptr || now->is_firing != is_firing || now->starts_at != start)
+    return;
+  require(!is_old_end || !was_firing || after->firing(), "old-recovery",
+          order.fingerprint + " fires anew, and the end of an earlier episode has ended it");
+  require(!is_denied || !was_firing || after->firing(), "forged-recovery",
+          order.fingerprint + " has ended, and Alertmanager has it still");
+  require(!is_late_copy || !after->firing(), "late-firing",
+          order.fingerprint + " fires again by a copy that came after its end");
+}
+
+bool LateAlerts::poll(std::vector<Order> known, const Deliver& deliver) {
+  if (!loses_ends() || stage_.is_off(Sabotage::kAbsent)) return false;
+  std::erase_if(known, [](const Order& order) { return !order.fingerprint.contains('/'); });
+  const auto firing = alertmanager_.all_firing();
+  if (!firing) {
+    absent_.forget();
+    return false;
+  }
+  bool has_ended = false;
+  for (const Order& order : absent_.ended(std::move(known), *firing, stage_.clock))
+    has_ended = deliver(order) || has_ended;
+  return has_ended;
+}
+
+void LateAlerts::check_rest() const {
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    if (!remediation.open()) continue;
+    for (const AlertEvidence& known : remediation.alerts) {
+      const Alert* const alert = alert_of(known.fingerprint);
+      require(alert == nullptr || alert->is_firing || !known.firing(), "lost-end",
+              name + ": " + known.fingerprint + " has ended, and counts as firing");
+    }
+  }
+}
+
+}  // namespace gpuward::remediator::simulation

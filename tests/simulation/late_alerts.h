@@ -1,0 +1,51 @@
+// What goes wrong on the way of alerts: copies of what was said long ago come late, after what was
+// said since; ends are forged, or never said. Checks right after each what must be true of it. With
+// chance of its own, so that the other simulations stay as they are.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "remediator/sources/absent_alerts.h"
+#include "remediator/sources/intake.h"
+#include "tests/simulation/silences.h"
+
+namespace gpuward::remediator::simulation {
+
+class LateAlerts {
+ public:
+  using Deliver = std::function<bool(const Order&)>;  // false: it was not taken
+
+  LateAlerts(Stage& stage, Fleet& fleet, Silences& alertmanager)
+      : stage_(stage), fleet_(fleet), alertmanager_(alertmanager) {}
+
+  // The webhook has taken it.
+  void on_taken(const Order& order);
+  // Perhaps something comes late, or is forged.
+  void say_something(const Deliver& deliver);
+  // What the poll of the Alertmanager does with what a replica knows; false where nothing ended.
+  bool poll(std::vector<Order> known, const Deliver& deliver);
+  // Whether nobody says that alerts end, so that only the poll can tell.
+  [[nodiscard]] bool loses_ends() const {
+    return stage_.setting.says_late && stage_.setting.has_alertmanager;
+  }
+  // At rest nothing counts as firing that does not.
+  void check_rest() const;
+
+ private:
+  [[nodiscard]] const AlertEvidence* evidence_of(const Order& order) const;
+  [[nodiscard]] const Alert* alert_of(const std::string& fingerprint) const;
+  [[nodiscard]] Order forged_end();
+  void say_late(const Order& order, const Deliver& deliver);
+
+  Stage& stage_;
+  Fleet& fleet_;
+  Silences& alertmanager_;
+  AbsentAlerts absent_{std::chrono::minutes(2)};
+  std::vector<Order> said_;                  // once, in order
+  std::map<std::string, WallTime> started_;  // by fingerprint: the latest start that was taken
+};
+
+}  // namespace gpuward::remediator::simulation
