@@ -182,7 +182,7 @@ void Remediator::assemble() {
                       .queue = queue_,
                       .reconciler = *reconciler_,
                       .policy = policy_,
-                      .keep = [this] { return slots_.keep(); },
+                      .keep = [this] { return keep_ledger(); },
                       .take_in_returned = [this] { return returned_->take_in(); },
                       .leads = [this] { return election_->is_leader(); },
                       .observer = witness_,
@@ -296,7 +296,10 @@ Status Remediator::serve(const WebhookSecurity& security) {
 std::vector<metrics::Family> Remediator::families() const {
   std::vector<SourceCounts> sources;
   for (const auto& poll : source_polls_) sources.push_back(poll->counts());
+  WaitingCount waiting;
+  view_.for_each_remediation([&](const Remediation& one) { waiting.add(one); });
   return to_families(counters_.values(), {.remediations = view_.count_remediations(),
+                                          .waiting = waiting.take(),
                                           .queue_length = queue_.size(),
                                           .events_lost = announcer_->lost(),
                                           .audit_lines_lost = audit_->lost(),
@@ -307,11 +310,22 @@ std::vector<metrics::Family> Remediator::families() const {
                                           .mode = policy_.get()->mode,
                                           .leads = election_->is_leader(),
                                           .spending = slots_.spending(),
+                                          .ledger_kept = ledger_kept_,
+                                          .stopped = stopped_,
                                           .api_times = cluster_->times().family(),
                                           .sources = std::move(sources),
                                           .sinks = notifier_.tallies(),
                                           .exclusions = exclusions_.last(),
                                           .triage = triage_.tally()});
+}
+
+// The switch is looked at even where nothing is to be done: one that was left on has to be noticed
+// before the next node goes bad.
+Status Remediator::keep_ledger() {
+  stopped_ = !stop_switch_.permit();
+  const auto kept = slots_.keep();
+  ledger_kept_ = kept.has_value();
+  return kept;
 }
 
 void Remediator::hang_up() {

@@ -90,6 +90,8 @@ class Remediator {
   // The parts of a policy that open files and threads of their own.
   [[nodiscard]] Status adopt(const Policy& policy);
   [[nodiscard]] std::vector<metrics::Family> families() const;
+  // The controller's, with every slow round of the replica that leads.
+  [[nodiscard]] Status keep_ledger();
 
   Flags flags_;
   Clock& clock_;
@@ -98,6 +100,7 @@ class Remediator {
   CurrentPolicy policy_;
   std::optional<FileWatch> policy_watch_;
   std::atomic<bool> last_reload_good_{true};
+  std::atomic<bool> ledger_kept_{true}, stopped_{false};  // as keep_ledger() has found
   std::atomic<Clock::Wall> last_good_reload_;
   Counters counters_;
   std::unique_ptr<AuditTrail> audit_;

@@ -6,6 +6,7 @@
 #include "core/metrics/process.h"
 #include "remediator/page/source_metrics.h"
 #include "remediator/page/triage_metrics.h"
+#include "remediator/page/waiting_metrics.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -206,6 +207,16 @@ Family exclusions_until(const ExclusionList& exclusions) {
   return family;
 }
 
+// Known to the replica that acts.
+void append_upkeep(std::vector<Family>& families, const Standing& standing) {
+  families.push_back(gauge(kPrefix + "ledger_kept",
+                           "Whether the ledger of the budgets was read and kept at the last upkeep",
+                           standing.ledger_kept ? 1 : 0));
+  families.push_back(gauge(kPrefix + "stopped",
+                           "Whether the stop switch says stop or cannot be read: no step is begun",
+                           standing.stopped ? 1 : 0));
+}
+
 void append_standing(std::vector<Family>& families, const Standing& standing) {
   families.push_back(remediations(standing));
   families.push_back(oldest_steps(standing));
@@ -215,10 +226,12 @@ void append_standing(std::vector<Family>& families, const Standing& standing) {
                              "Whether the API server was last seen to refuse forged approvals",
                              *standing.approvals_guarded ? 1 : 0));
   }
+  append_waiting(families, standing.waiting);
   families.push_back(mode_info(standing.mode));
   families.push_back(gauge(kPrefix + "leads", "Whether this replica is the one that acts",
                            standing.leads ? 1 : 0));
   if (standing.leads && standing.spending) append_spending(families, *standing.spending);
+  if (standing.leads) append_upkeep(families, standing);
   families.push_back(gauge(kPrefix + "queue_length", "Nodes waiting to be looked at",
                            static_cast<double>(standing.queue_length)));
   families.push_back(standing.api_times);

@@ -16,12 +16,14 @@
 #include "remediator/triage/triage.h"
 #include "remediator/workflow/cluster_view.h"
 #include "remediator/workflow/ledger_slots.h"
+#include "remediator/workflow/waiting.h"
 
 namespace gpuward::remediator {
 
 // What is true at the moment of a scrape.
 struct Standing {
   std::vector<ClusterView::Count> remediations;
+  std::vector<Waiting> waiting = {};
   std::size_t queue_length = 0;
   std::uint64_t events_lost = 0, audit_lines_lost = 0;
   bool ready = false;
@@ -31,6 +33,8 @@ struct Standing {
   Mode mode = Mode::kObserve;
   bool leads = false;
   std::optional<LedgerSlots::Spending> spending;  // of the replica that leads
+  bool ledger_kept = true;                        // likewise, at the last upkeep
+  bool stopped = false;                           // likewise, by the stop switch
   metrics::Family api_times = {};                 // of ApiTimes
   std::vector<SourceCounts> sources = {};
   std::vector<SinkTally> sinks = {};

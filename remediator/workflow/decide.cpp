@@ -313,7 +313,7 @@ class Decider {
   }
 
   // The taint always goes on; the cordon has a cap of its own and may have to wait.
-  Decision put_marks(std::vector<Step> marks, const std::string& rule, std::string message) {
+  Decision put_marks(std::vector<Step> marks, std::string rule, std::string message) {
     const bool is_new = contains(marks, Step::kCordon) && !world_.node->unschedulable &&
                         !remediation_.status.has_done(Step::kCordon);
     if (is_new && !world_.slot) {
@@ -323,6 +323,7 @@ class Decider {
     if (is_new && (!*world_.slot || **world_.slot)) {
       const std::string why =
           *world_.slot ? (**world_.slot)->message : "the budgets cannot be read";
+      rule = *world_.slot ? (**world_.slot)->guard : "budget.ledger";
       message += "; the cordon waits: " + why;
       std::erase(marks, Step::kCordon);
       decision_.look_again = kCordonInterval;

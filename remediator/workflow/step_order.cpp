@@ -93,7 +93,7 @@ std::optional<Gate> alerts_before(const PlannedStep& step, const World& world) {
     ask.verdict = Verdict::kAskAlerts;
     return ask;
   }
-  if (!*world.alerts) return shut("guard.silence", "Alertmanager does not answer");
+  if (!*world.alerts) return shut("guard.alertmanager", "Alertmanager does not answer");
   const std::set<std::string>& active = **world.alerts;
   const auto speaks = [&](const AlertEvidence& alert) {
     return (alert.firing() || alert.contested) &&

@@ -121,6 +121,15 @@ TEST(RunbookWords, RunOurProgramsInTheirPods) {
   EXPECT_GT(count, 30U);
 }
 
+// An alert is read where nothing can be run.
+TEST(RunbookWords, AnnotationsNameNoProgramOfOurs) {
+  const std::regex command("`gpuward-(exporter|remediator) [a-z-][^`]*`");
+  for (const AlertRule& rule : load_alert_rules()) {
+    for (const auto& [key, text] : rule.annotations)
+      EXPECT_FALSE(std::regex_search(text, command)) << rule.name << ": " << text;
+  }
+}
+
 // The exporter, its pods and its DaemonSet have a namespace of their own.
 TEST(RunbookWords, LookForTheExporterInItsNamespace) {
   const std::string manifest = *read_file(GPUWARD_SOURCE_DIR "/manifests/exporter.yaml");

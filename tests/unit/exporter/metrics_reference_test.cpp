@@ -198,6 +198,7 @@ TEST(MetricsReference, IsWhatTheRemediatorServes) {
   values.last_notification = clock.wall();
   remediator::Standing standing;
   standing.remediations = {{.oldest_step = clock.wall()}};
+  standing.waiting = {{.rule = "mode", .number = 1, .since = clock.wall()}};
   standing.last_good_reload = clock.wall();
   standing.approvals_guarded = true;
   standing.leads = true;

@@ -15,6 +15,7 @@ class RemediatorGates : public RemediatorProcess {
   }
   std::string rule() { return string_at(member_at(remediation(), "status"), "rule"); }
   void tell_of(const std::string& node) { tell(notification(firing(node))); }
+  std::string metrics() { return support::http_get(telemetry("/metrics")).body; }
 };
 
 TEST_F(RemediatorGates, ChangeNoNodeWhileTheSwitchSaysStop) {
@@ -38,6 +39,30 @@ TEST_F(RemediatorGates, ChangeNoNodeWithoutASwitch) {
 
   ASSERT_TRUE(wait_until([&] { return rule() == "guard.stop"; }, kSoon, "the stop"));
   EXPECT_FALSE(is_tainted("gpu-01"));
+}
+
+// Nothing has to be wrong with a node: who has left the switch on hears of it before that.
+TEST_F(RemediatorGates, TellThatTheSwitchSaysStopWhereNothingIsToBeDone) {
+  set_stop("true");
+  start_ready();
+
+  EXPECT_TRUE(wait_until([&] { return metrics().contains("gpuward_remediator_stopped 1\n"); },
+                         kSoon, "the stop"));
+  EXPECT_THAT(metrics(), HasSubstr("gpuward_remediator_ledger_kept 1\n"));
+}
+
+TEST_F(RemediatorGates, TellThatTheLedgerIsRefused) {
+  server_->kube().create("/api/v1/namespaces/gpuward/configmaps",
+                         {{"metadata", {{"name", "gpuward-ledger"}, {"namespace", "gpuward"}}},
+                          {"data", {{"ledger", "of a version to come\n"}}}});
+  start_ready();
+
+  EXPECT_TRUE(wait_until([&] { return metrics().contains("gpuward_remediator_ledger_kept 0\n"); },
+                         kSoon, "the failed upkeep"));
+  tell_of("gpu-01");
+  EXPECT_TRUE(
+      wait_until([&] { return rule() == "budget.ledger"; }, kSoon, "what the cordon waits for"));
+  EXPECT_FALSE(is_cordoned("gpu-01"));
 }
 
 TEST_F(RemediatorGates, TaintEveryNodeAndCordonAsManyAsTheCapAllows) {

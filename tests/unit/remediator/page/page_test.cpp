@@ -164,6 +164,38 @@ TEST(Metrics, StartAtZeroSoThatTheFirstFailureIsSeen) {
   EXPECT_THAT(text, Not(HasSubstr("last_notification_timestamp_seconds")));
 }
 
+TEST(Metrics, TellWhyNothingIsDoneAndSinceWhen) {
+  fakes::FakeClock clock;
+  Standing standing;
+  standing.waiting.push_back({.phase = Phase::kWaiting,
+                              .rule = "guard.evidence",
+                              .number = 2,
+                              .since = WallTime(std::chrono::seconds(90))});
+
+  const std::string text = text_of(Counters(clock), standing);
+
+  const std::string labels = "{phase=\"Waiting\",rule=\"guard.evidence\"} ";
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_waiting" + labels + "2\n"));
+  EXPECT_THAT(text,
+              HasSubstr("gpuward_remediator_waiting_since_timestamp_seconds" + labels + "90\n"));
+}
+
+TEST(Metrics, TellOfTheLedgerAndTheStopSwitchWhereThisReplicaLeads) {
+  fakes::FakeClock clock;
+  Standing standing;
+  standing.ledger_kept = false;
+  standing.stopped = true;
+  const std::string of_another = text_of(Counters(clock), standing);
+  EXPECT_THAT(of_another, Not(HasSubstr("gpuward_remediator_ledger_kept")));
+  EXPECT_THAT(of_another, Not(HasSubstr("gpuward_remediator_stopped")));
+
+  standing.leads = true;
+  const std::string text = text_of(Counters(clock), standing);
+
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_ledger_kept 0\n"));
+  EXPECT_THAT(text, HasSubstr("gpuward_remediator_stopped 1\n"));
+}
+
 TEST(Metrics, CountAnswersByTheirStatus) {
   fakes::FakeClock clock;
   Counters counters(clock);

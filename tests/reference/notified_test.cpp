@@ -1,0 +1,64 @@
+// No phase is forgotten: the table of docs/remediator.md says for each open one who is notified and
+// when, and the rules of alerts/ are what it says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <regex>
+#include <set>
+
+#include "remediator/policy/remediation.h"
+#include "tests/alerts/alert_rules.h"
+#include "tests/reference/page.h"
+
+namespace gpuward::reference {
+namespace {
+
+using remediator::Phase;
+
+constexpr int kPhases = static_cast<int>(Phase::kCancelled) + 1;
+
+std::set<std::string> open_phases() {
+  std::set<std::string> phases;
+  for (int i = 0; i < kPhases; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    if (is_open(phase)) phases.insert(std::string(to_string(phase)));
+  }
+  return phases;
+}
+
+std::vector<Cells> table() { return rows_below("docs/remediator.md", "When somebody is notified"); }
+
+// A cell that is all code has lost its backticks.
+std::set<std::string> words_of(const std::string& cell) {
+  const std::regex word("[A-Za-z]+");
+  return {std::sregex_token_iterator(cell.begin(), cell.end(), word), {}};
+}
+
+TEST(NotificationTable, HasEachOpenPhase) {
+  std::set<std::string> said;
+  for (const Cells& row : table()) {
+    ASSERT_EQ(row.size(), 4U);
+    for (const std::string& word : words_of(row[0])) said.insert(word);
+    EXPECT_TRUE(std::regex_search(row[2], std::regex("at once|[0-9]+ (min|h|d)"))) << row[2];
+  }
+  said.erase("any");
+  EXPECT_THAT(said, testing::ContainerEq(open_phases()));
+}
+
+TEST(NotificationTable, NamesAlertsThatAskForThosePhases) {
+  std::map<std::string, std::string> expressions;
+  for (const auto& rule : alerts::load_alert_rules()) expressions[rule.name] = rule.expr;
+  for (const Cells& row : table()) {
+    for (const std::string& word : words_of(row[3])) {
+      if (!word.starts_with("Gpu")) continue;
+      ASSERT_TRUE(expressions.contains(word)) << word;
+      if (word != "GpuRemediationStuck") continue;
+      for (const std::string& phase : words_of(row[0]))
+        EXPECT_THAT(expressions[word], testing::HasSubstr(phase)) << row[1];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gpuward::reference
