@@ -300,8 +300,12 @@ Status Reconciler::permit_step(const Claim& claim) {
   const std::string key = claim.remediation + "/" + std::string(to_string(claim.step)) + "/" +
                           claim.intended + "/" + claim.node_uid;
   auto stands = wishes_.ask(key, [&]() -> Status {
+    // What people have said is read last: nothing is between their word and the call.
+    const Status same = acts_on_node(claim.step) ? check_node(claim) : Status();
     auto intended = check_intent(claim);
-    return intended && acts_on_node(claim.step) ? check_node(claim) : intended;
+    if (!intended || same) return intended;
+    distrust(claim.remediation);  // the view is old: the next look reads both afresh, and closes
+    return same;
   });
   if (!stands) return stands;
   if (parts_.clock.steady() - asked_at > kOldestPermit)
@@ -318,11 +322,9 @@ Status Reconciler::check_intent(const Claim& claim) {
   return fail(ErrorKind::kCancelled, "the step is not intended any more as it was");
 }
 
-// Where it is another, the view is old: the next look reads both afresh, and closes.
 Status Reconciler::check_node(const Claim& claim) {
   const auto node = parts_.api.get_node(claim.node);
   if (node && node->meta.uid == claim.node_uid) return {};
-  distrust(claim.remediation);
   if (node) return fail(ErrorKind::kCancelled, "another node has the name " + claim.node + " now");
   if (node.error().kind == ErrorKind::kNotFound)
     return fail(ErrorKind::kCancelled, "the node " + claim.node + " is gone");

@@ -135,6 +135,18 @@ TEST_F(PermitTest, RefusesWhereTheNodeCannotBeRead) {
   EXPECT_TRUE(permit());
 }
 
+// Nothing is between their word and the call.
+TEST_F(PermitTest, ReadsLastWhatPeopleHaveSaid) {
+  fakes::Fault meanwhile{.kind = fakes::FaultKind::kDelay, .path = kSeenNode};
+  meanwhile.on_hit = [this] {
+    kube_.patch(remediation_collection() + "/" + remediation().name,
+                Json{{"metadata", {{"annotations", {{std::string(kPauseAnnotation), "now"}}}}}});
+  };
+  kube_.add_fault(meanwhile);
+
+  EXPECT_FALSE(permit());
+}
+
 TEST_F(PermitTest, RestsOnNothingThatIsOlderThan30Seconds) {
   kube_.add_fault({.kind = fakes::FaultKind::kDelay, .path = kSeenNode, .delay = seconds(31)});
 
