@@ -27,10 +27,12 @@ std::string remediations_json(std::span<const kube::CustomObject> objects) {
 }
 
 std::string explanation_json(const std::string& node, const std::string& excluded,
+                             const std::string& disagrees,
                              std::span<const kube::CustomObject> objects) {
   return dump_json(
       {{"node", node},
        {"excluded", excluded.empty() ? Json(nullptr) : Json(std::string(trim(excluded)))},
+       {"disagrees", disagrees.empty() ? Json(nullptr) : Json(std::string(trim(disagrees)))},
        {"remediations", whole_objects(objects)}});
 }
 

@@ -14,8 +14,10 @@ namespace gpuward::remediator {
 // A list as `kubectl get remediations -o json` prints it: whole objects, but for the bookkeeping of
 // who has written which field.
 [[nodiscard]] std::string remediations_json(std::span<const kube::CustomObject> objects);
-// {"node", "excluded": why, null where it is not, "remediations": [whole objects]}.
+// {"node", "excluded": why, null where it is not, "disagrees": how the node and the record of it
+// do, null where they do not, "remediations": [whole objects]}.
 [[nodiscard]] std::string explanation_json(const std::string& node, const std::string& excluded,
+                                           const std::string& disagrees,
                                            std::span<const kube::CustomObject> objects);
 // {"open", "since": null where it was never touched, "why", "by"}.
 [[nodiscard]] std::string breaker_json(const Breaker& breaker);

@@ -6,6 +6,8 @@
 #include "core/kube/names.h"
 #include "remediator/cluster.h"
 #include "remediator/command_json.h"
+#include "remediator/safety/human_override.h"
+#include "remediator/safety/ownership.h"
 #include "remediator/workflow/exclusion_store.h"
 #include "remediator/workflow/remediation_json.h"
 #include "remediator/workflow/remediation_name.h"
@@ -72,6 +74,21 @@ std::string explain_one(const Remediation& remediation) {
   return text;
 }
 
+std::string explain_marks_of(const kube::Node& node, const Remediation& open) {
+  std::string text;
+  const std::string what = "Node " + node.meta.name + " and " + open.name + " disagree: ";
+  if (const auto why = disagreement(open, node)) text += what + *why + ".\n";
+  if (const auto why = human_override(open, node)) text += what + *why + ".\n";
+  return text;
+}
+
+// Where the node cannot be read, that is all.
+std::string marks_of(const Result<kube::Node>& node, std::span<const Remediation> remediations) {
+  if (node) return explain_marks(*node, remediations);
+  if (node.error().kind == ErrorKind::kNotFound) return "";
+  return "Cannot tell whether the node agrees: " + node.error().message + "\n";
+}
+
 // A line, or nothing.
 std::string excluded_text(const Result<ExclusionList>& list, const kube::Node& node, WallTime now) {
   if (!list) return list.error().message + "\n";
@@ -106,6 +123,18 @@ std::string explain(const std::string& node, std::span<const Remediation> remedi
   return text;
 }
 
+std::string explain_marks(const kube::Node& node, std::span<const Remediation> remediations) {
+  bool is_left = bears_marks(node);
+  for (const Remediation& remediation : remediations) {
+    if (remediation.node_uid != node.meta.uid) continue;
+    if (remediation.open()) return explain_marks_of(node, remediation);
+    is_left = is_left || has_left_cordon(remediation, node);
+  }
+  if (!is_left) return "";
+  return "Node " + node.meta.name + " bears " + marks_text(node) +
+         ", and no remediation is open for it.\n";
+}
+
 Result<std::string> explain_node(const Flags& flags, Clock& clock) {
   if (auto valid = kube::validate_node_name(flags.node); !valid) {
     return std::unexpected(valid.error());
@@ -128,8 +157,9 @@ Result<std::string> explain_node(const Flags& flags, Clock& clock) {
   const auto current = api->get_node(flags.node);
   const std::string excluded =
       excluded_text(ExclusionStore(*api, flags.state_namespace, clock).read(), node, clock.wall());
+  const std::string marks = marks_of(current, remediations);
   if (flags.output != OutputFormat::kTable) {
-    return in_format(flags.output, explanation_json(flags.node, excluded, *objects));
+    return in_format(flags.output, explanation_json(flags.node, excluded, marks, *objects));
   }
   std::string ignored;
   if (!current && current.error().kind == ErrorKind::kNotFound)
@@ -137,7 +167,7 @@ Result<std::string> explain_node(const Flags& flags, Clock& clock) {
   for (const Remediation& remediation : remediations) {
     if (current) ignored += ignored_alerts(remediation, *current);
   }
-  return excluded + explain(flags.node, remediations) + ignored;
+  return excluded + marks + explain(flags.node, remediations) + ignored;
 }
 
 }  // namespace gpuward::remediator

@@ -1,4 +1,5 @@
-// `gpuward-remediator explain NODE`: the Remediations of a node for people: evidence, rule, steps.
+// `gpuward-remediator explain NODE`: the Remediations of a node for people: evidence, rule, steps,
+// and where the node itself says something else.
 // Reads the same record as the audit trail.
 #pragma once
 
@@ -20,6 +21,11 @@ namespace gpuward::remediator {
 // Newest first, as given.
 [[nodiscard]] std::string explain(const std::string& node,
                                   std::span<const Remediation> remediations);
+
+// Where the node and the record do not say the same of taint and cordon, a line each; empty where
+// they do.
+[[nodiscard]] std::string explain_marks(const kube::Node& node,
+                                        std::span<const Remediation> remediations);
 
 // Reads them from the API server that the flags name.
 [[nodiscard]] Result<std::string> explain_node(const Flags& flags, Clock& clock);

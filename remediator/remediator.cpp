@@ -175,6 +175,7 @@ void Remediator::assemble() {
   webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{.policy = &policy_}, notified,
                                                    alertmanager_.get(), witness_, clock_);
   returned_ = std::make_unique<ReturnedMachines>(view_, *intake_, clock_);
+  orphaned_ = std::make_unique<OrphanedMarks>(*work_api_, work_store_, view_, *intake_, clock_);
   controller_ = std::make_unique<Controller>(
       ControllerOptions{},
       ControllerParts{.api = *work_api_,
@@ -184,6 +185,7 @@ void Remediator::assemble() {
                       .policy = policy_,
                       .keep = [this] { return keep_ledger(); },
                       .take_in_returned = [this] { return returned_->take_in(); },
+                      .sweep = [this] { return orphaned_->take_in(); },
                       .leads = [this] { return election_->is_leader(); },
                       .observer = witness_,
                       .log = log_,

@@ -43,6 +43,7 @@
 #include "remediator/workflow/guard_probe.h"
 #include "remediator/workflow/known_replacements.h"
 #include "remediator/workflow/ledger_slots.h"
+#include "remediator/workflow/orphaned_marks.h"
 #include "remediator/workflow/reconciler.h"
 #include "remediator/workflow/remediation_intake.h"
 #include "remediator/workflow/returned_machines.h"
@@ -123,6 +124,7 @@ class Remediator {
   std::unique_ptr<AlertmanagerApi> alertmanager_;
   std::unique_ptr<RemediationIntake> intake_;
   std::unique_ptr<ReturnedMachines> returned_;
+  std::unique_ptr<OrphanedMarks> orphaned_;
   std::unique_ptr<AlertmanagerPoll> poll_;
   std::unique_ptr<ConfirmedEnds> confirmed_ends_;
   std::unique_ptr<EventAnnouncer> announcer_;

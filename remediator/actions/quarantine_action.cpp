@@ -5,6 +5,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/safety/konduktor_taint.h"
 #include "remediator/safety/node_mark.h"
+#include "remediator/safety/ownership.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -14,14 +15,16 @@ bool wants(const ActionOrder& order, Step step) {
 }
 
 // Whether the cordon that the node has now is not ours. What is recorded as done counts before the
-// mark, which others may write; after a return that was carried out nothing of it counts.
+// annotation, which others may write; one that names another Remediation, or says what this one has
+// never intended, proves nothing, and after a return that was carried out nothing of it counts.
 bool has_foreign_cordon(const ActionOrder& order, const kube::Node& node,
                         const std::optional<NodeMark>& mark) {
   const RemediationStatus& status = order.remediation.status;
-  const bool was_taken_off = !mark && status.find(Step::kReturn) != nullptr;
-  const bool stands = status.has_done(Step::kCordon) && !was_taken_off;
+  const bool stands = status.has_done(Step::kCordon) && !may_be_returned(order.remediation, node);
   if (stands && status.pre_existing_cordon) return *status.pre_existing_cordon;
-  if (mark && mark->cordon) return mark->pre_existing_cordon;
+  const bool is_proof = mark && mark->name == order.remediation.name && mark->cordon &&
+                        status.find(Step::kCordon) != nullptr;
+  if (is_proof) return mark->pre_existing_cordon || status.pre_existing_cordon.value_or(false);
   return node.unschedulable;
 }
 

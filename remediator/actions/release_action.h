@@ -1,5 +1,5 @@
-// Puts a node back into service: what is ours comes off in one patch, a foreign cordon stays. In
-// the table of actions.
+// Puts a node back into service: taint and annotation come off in one patch, and the cordon where
+// it is proven ours (safety/ownership). In the table of actions.
 #pragma once
 
 #include <optional>

@@ -74,6 +74,12 @@ bool Remediation::is_end_contested(Severity least) const {
   });
 }
 
+bool Remediation::has_orphaned_marks() const {
+  return std::ranges::any_of(alerts, [](const AlertEvidence& alert) {
+    return alert.firing() && alert.alertname == kOrphanedAlert;
+  });
+}
+
 std::optional<WallTime> Remediation::ended_at() const {
   std::optional<WallTime> last;
   for (const AlertEvidence& alert : alerts) {

@@ -53,6 +53,10 @@ inline constexpr std::string_view kFinalizer = "gpuward.dev/remediation";
 // Nothing goes on without a human, who has to be told of it, whatever crashes.
 [[nodiscard]] bool needs_human(Phase phase);
 
+// Of a node that bears our taint, annotation or cordon without a record that says so: never by an
+// Alertmanager, always by ourselves (workflow/orphaned_marks).
+inline constexpr std::string_view kOrphanedAlert = "GpuwardMarksWithoutRecord";
+
 // One alert about the node. Identity is the fingerprint; nothing here changes when it is merely
 // repeated.
 struct AlertEvidence {
@@ -198,6 +202,7 @@ struct Remediation {
   [[nodiscard]] bool may_have_dropped(WallTime now) const {
     return dropped && now - dropped->at < kDroppedLast;
   }
+  [[nodiscard]] bool has_orphaned_marks() const;  // kOrphanedAlert fires
   // When the last of the alerts ended; nullopt while any fires or where there is none.
   [[nodiscard]] std::optional<WallTime> ended_at() const;
 };

@@ -8,6 +8,7 @@
 
 #include "core/runtime/text.h"
 #include "remediator/safety/node_mark.h"
+#include "remediator/safety/ownership.h"
 #include "remediator/workflow/remediation_name.h"
 
 namespace gpuward::remediator {
@@ -395,6 +396,25 @@ std::vector<NodeIdentity> ClusterView::returned_machines() const {
     if (was_given_up(*last->second)) returned.push_back(identity_of(*node));
   }
   return returned;
+}
+
+bool ClusterView::may_be_orphaned(const kube::Node& node) const {
+  bool is_suspect = bears_marks(node);
+  for (auto [it, end] = by_uid_.equal_range(node.meta.uid); it != end; ++it) {
+    const Remediation& remediation = remediations_.at(it->second);
+    if (remediation.open()) return false;
+    is_suspect = is_suspect || has_left_cordon(remediation, node);
+  }
+  return is_suspect;
+}
+
+std::vector<std::string> ClusterView::nodes_with_orphaned_marks() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, node] : nodes_) {
+    if (may_be_orphaned(*node)) names.push_back(name);
+  }
+  return names;
 }
 
 bool ClusterView::may_have_returned() {

@@ -104,6 +104,9 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
   // come that was not known, or a machine was given up that may be back already.
   [[nodiscard]] bool may_have_returned();
 
+  // Names of nodes without an open Remediation that seem to bear what only one puts there.
+  [[nodiscard]] std::vector<std::string> nodes_with_orphaned_marks() const;
+
   struct Count {
     Phase phase = Phase::kPending;
     Severity severity = Severity::kNone;
@@ -121,6 +124,7 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
   bool may_have_returned_ = false;
   void count_open(const std::string& node_uid);  // into the fleet
   void note_mark(const kube::Node& node);
+  [[nodiscard]] bool may_be_orphaned(const kube::Node& node) const;
   [[nodiscard]] bool is_marked(const Remediation& remediation) const;
   [[nodiscard]] bool has_since(const std::set<std::string>& names, WallTime since,
                                const std::string& but_for) const;

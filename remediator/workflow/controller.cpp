@@ -105,6 +105,7 @@ void Controller::resync(const std::stop_token& stop) {
     if (is_due) {
       const auto kept = parts_.keep();
       if (!kept) parts_.observer.on_error({}, kept.error());
+      if (const auto swept = parts_.sweep(); !swept) parts_.observer.on_error({}, swept.error());
       look_at_all();
       due = parts_.clock.steady() + (kept ? options_.resync_every : kKeepAgain);
     }

@@ -39,6 +39,7 @@ struct ControllerParts {
   CurrentPolicy& policy;
   std::function<Status()> keep;              // the upkeep of the ledger, with every slow round
   std::function<Status()> take_in_returned;  // machines; with every slow round, and at once
+  std::function<Status()> sweep;  // taint and cordon without a record; with every slow round
   // Whether this replica is the one that acts; the others watch only.
   std::function<bool()> leads;
   WorkflowObserver& observer;

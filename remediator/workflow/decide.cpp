@@ -7,6 +7,7 @@
 #include "remediator/safety/human_override.h"
 #include "remediator/safety/konduktor_taint.h"
 #include "remediator/safety/node_mark.h"
+#include "remediator/safety/ownership.h"
 #include "remediator/workflow/replacement.h"
 #include "remediator/workflow/step_order.h"
 #include "remediator/workflow/way_back.h"
@@ -77,6 +78,7 @@ class Decider {
       return verdict(Verdict::kPause, Phase::kPaused, std::string(kPauseRule),
                      "paused by annotation: hands off");
     }
+    if (const auto what = unexplained_marks()) return hold_marks(*what);
     if (auto step = step_under_way(policy_, remediation_)) {
       // A machine that restarts or ends is looked at in any mode: that changes nothing.
       if (is_of_the_machine(step->step) || allows(policy_.mode, step->step))
@@ -136,17 +138,53 @@ class Decider {
   }
 
   bool ours_on_node() const {
-    const auto mark = mark_on(*world_.node);
-    if (mark && mark->name == remediation_.name) return true;
-    if (our_taint_on(*world_.node)) return true;
-    return remediation_.status.has_done(Step::kCordon) && world_.node->unschedulable &&
-           remediation_.status.pre_existing_cordon == false && !was_returned();
+    return bears_marks(*world_.node) || is_own_cordon(remediation_, *world_.node);
   }
 
-  bool was_returned() const { return remediation_.status.find(Step::kReturn) != nullptr; }
-
   bool was_released() const {
-    return was_returned() && !ours_on_node() && !remediation_.any_firing();
+    return may_be_returned(remediation_, *world_.node) && !remediation_.any_firing() &&
+           !is_cordon_unknown();
+  }
+
+  // All of ours may be off, and the cordon another one; or annotation and taint were taken off by
+  // hand, and the cordon is the one that the record knows.
+  bool is_cordon_unknown() const {
+    const RemediationStatus& status = remediation_.status;
+    return world_.node->unschedulable && status.has_done(Step::kCordon) &&
+           status.pre_existing_cordon == false && !status.has_done(Step::kReturn);
+  }
+
+  // What nobody can tell from the record and the node; nullopt where both are plain.
+  std::optional<std::string> unexplained_marks() const {
+    if (is_paused()) return std::nullopt;  // a human was asked already
+    if (auto what = disagreement(remediation_, *world_.node)) return what;
+    if (remediation_.has_orphaned_marks()) {
+      return "the node bears " + marks_text(*world_.node) +
+             ", and no open remediation had put it there";
+    }
+    const bool has_ended = may_be_returned(remediation_, *world_.node) && is_cordon_unknown();
+    if (!has_ended || remediation_.any_firing()) return std::nullopt;
+    return "nothing of ours is on the node, and nothing says whose the cordon is";
+  }
+
+  // Nothing is guessed: what stands stays until a human has looked. A node that has to leave
+  // service, and was not tainted for anything yet, is.
+  Decision hold_marks(const std::string& what) {
+    const Severity severity = remediation_.acted_severity();
+    const std::vector<Step> marks = marks_of(steps_for(policy_, severity));
+    const bool is_new = remediation_.status.find(Step::kTaint) == nullptr;
+    if (is_new && remediation_.any_firing() && contains(marks, Step::kTaint) &&
+        !our_taint_on(*world_.node)) {
+      return put_marks(marks, "severities." + std::string(to_string(severity)), what);
+    }
+    return held_for_marks(what);
+  }
+
+  Decision held_for_marks(const std::string& what) {
+    return verdict(Verdict::kPause, Phase::kHeld, std::string(kMarksRule),
+                   what +
+                       ": nothing is changed until a human says cancel, which takes off taint "
+                       "and annotation, and a cordon only where record and annotation prove it");
   }
 
   Decision verdict(Verdict what, Phase phase, std::string rule, std::string message) {
@@ -159,11 +197,16 @@ class Decider {
   }
 
   Decision close(Phase phase, std::string rule, std::string message) {
+    const bool is_same = node_is_another() == nullptr;
+    // Whoever cordons after this does so for reasons of their own.
+    decision_.cordon_is_gone = is_same && !world_.node->unschedulable &&
+                               remediation_.status.pre_existing_cordon.has_value();
     return verdict(Verdict::kClose, phase, std::move(rule), std::move(message));
   }
 
   // Nothing is done; the phase says whether something of ours stands.
   Decision keep_off(std::string rule, const std::string& why) {
+    if (const auto what = unexplained_marks()) return held_for_marks(*what);
     if (!ours_on_node() && !remediation_.any_firing()) return ended_without_trace();
     if (ours_on_node() || is_paused()) {
       return verdict(Verdict::kHold, standing_phase(), std::move(rule),
@@ -209,9 +252,20 @@ class Decider {
                               {.after = {}, .max_age = policy_.max_evidence_age, .now = now_});
   }
 
+  // Whoever has said cancel expects the cordon to go, and was not told yet that it stays.
+  bool leaves_cordon_unsaid() const {
+    const RemediationStatus& status = remediation_.status;
+    return world_.node->unschedulable && !is_own_cordon(remediation_, *world_.node) &&
+           status.rule != kMarksRule && status.find(Step::kReturn) == nullptr;
+  }
+
   // What is ours goes off the node, whatever the alerts say.
   Decision take_off(const std::string& why) {
     if (!ours_on_node()) return close(Phase::kCancelled, "guard.cancel", why);
+    if (const auto what = unexplained_marks(); what && leaves_cordon_unsaid()) {
+      decision_.look_again = std::chrono::milliseconds(0);
+      return held_for_marks(*what);
+    }
     return verdict(Verdict::kRelease, Phase::kCancelled, "guard.cancel", why);
   }
 
@@ -469,9 +523,7 @@ class Decider {
   }
 
   bool cordoned_by_others() const {
-    const auto mark = mark_on(*world_.node);
-    if (mark && mark->cordon) return mark->pre_existing_cordon;
-    return world_.node->unschedulable;
+    return world_.node->unschedulable && !is_own_cordon(remediation_, *world_.node);
   }
 
   // Of alerts that are not kept nobody hears the end.

@@ -22,11 +22,14 @@ namespace gpuward::remediator {
 // The rule of a pause by annotation, which ends with the annotation.
 inline constexpr std::string_view kPauseRule = "guard.pause";
 
+// The rule of a node whose taint, cordon or annotation the record does not explain.
+inline constexpr std::string_view kMarksRule = "guard.marks";
+
 enum class Verdict : std::uint8_t {
   kRecord,      // nothing on the node, only the status
   kQuarantine,  // taint, or taint and cordon, are to be on the node
   kHold,        // what stands stays, nothing more is done
-  kPause,       // a human has undone something: hands off
+  kPause,       // a human has undone or edited something: hands off
   kAskReport,   // a health report is needed to decide; decide again with it
   kAskAlerts,   // whether the alerts still fire unsilenced is needed to decide
   kAskGuard,    // whether approvals are guarded is needed to decide

@@ -40,6 +40,8 @@ void forget_verification(RemediationStatus& status, Step begun) {
 }
 
 void say(RemediationStatus& status, const Decision& decision, Mode mode) {
+  // Whoever was told that it is held was not told of this.
+  if (decision.rule == kMarksRule && status.rule != kMarksRule) status.told_phase.reset();
   status.mode = mode;
   status.rule = decision.rule;
   status.message = decision.message;

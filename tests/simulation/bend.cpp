@@ -32,9 +32,29 @@ void hide_identity(const Stage& stage, Json& node) {
   }
 }
 
+// As if nobody had edited what was put there for the Remediation that is open.
+void hide_disagreement(const Stage& stage, Json& node) {
+  const auto annotation = node["metadata"]["annotations"].find(std::string(kAnnotation));
+  if (annotation == node["metadata"]["annotations"].end()) return;
+  auto said = parse_json(annotation->get<std::string>());
+  if (!said || !said->is_object()) return;
+  for (const auto& [name, remediation] : stage.truth.remediations()) {
+    const bool is_its = remediation.open() && remediation.node_uid == node["metadata"]["uid"];
+    if (!is_its || remediation.status.find(Step::kTaint) == nullptr) continue;
+    (*said)["name"] = name;
+    (*said)["preExistingCordon"] = remediation.status.pre_existing_cordon.value_or(false);
+    *annotation = dump_json(*said);
+    if (!member_at(node["spec"], "taints").is_array()) return;
+    for (Json& taint : node["spec"]["taints"]) {
+      if (string_at(taint, "key") == kTaintKey) taint["value"] = string_at(*said, "severity");
+    }
+  }
+}
+
 void bend_node(const Stage& stage, Json& node) {
   Json& metadata = node["metadata"];
   if (!metadata.contains("annotations")) metadata["annotations"] = Json::object();
+  if (stage.is_off(Sabotage::kDisagreement)) hide_disagreement(stage, node);
   if (stage.is_off(Sabotage::kUndoneByHand)) hide_what_was_undone(node);
   if (stage.is_off(Sabotage::kForeignCordon) &&
       !metadata["annotations"].contains(std::string(kAnnotation))) {
@@ -97,6 +117,8 @@ void bend_remediation(const Stage& stage, Json& remediation) {
   if (annotations.is_null()) annotations = Json::object();
   if (stage.is_off(Sabotage::kPause)) annotations.erase(std::string(kPauseAnnotation));
   if (stage.is_off(Sabotage::kCancel)) annotations.erase(std::string(kCancelAnnotation));
+  if (stage.is_off(Sabotage::kRecordCordon) && remediation.contains("status"))
+    remediation["status"].erase("preExistingCordon");
   if (stage.is_off(Sabotage::kTimeout)) make_young(stage, remediation);
   if (stage.is_off(Sabotage::kDrained)) forget_failed_drains(remediation);
   if (stage.is_off(Sabotage::kCleared) && remediation.contains("status"))

@@ -111,6 +111,7 @@ void EndRules::check_gone(const Remediation& remediation, const std::string& wha
 void EndRules::check_known(const NodeTruth& node) const {
   const auto last = last_.find(node.node.provider_id);
   if (last == last_.end()) return;
+  if (stage_.truth.remediation(last->second) == nullptr) return;  // somebody has deleted it
   const Remediation& remediation = *stage_.truth.remediation(last->second);
   const bool is_known = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     return known.second.node_uid == node.node.meta.uid;

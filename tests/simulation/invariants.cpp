@@ -1,8 +1,6 @@
 #include "tests/simulation/invariants.h"
 
 #include <algorithm>
-#include <string_view>
-#include <unordered_set>
 
 #include "core/runtime/clock.h"
 #include "remediator/policy/evidence.h"
@@ -42,6 +40,7 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
   if (before.mark && !mark) check_returned(before);
   if (!mark) return;
   const Remediation* const owner = stage_.truth.remediation(mark->name);
+  if (stage_.edited_since(after.meta.uid, stage_.looks.back()->begun)) return;
   require(owner != nullptr && owner->open(), "orphan-marks",
           "node " + name + " was marked for " + mark->name + ", which is not open");
   require(owner->node_uid == after.meta.uid, "node-identity",
@@ -53,6 +52,7 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
 void Invariants::check_returned(const NodeTruth& before) const {
   const Remediation* const owner = stage_.truth.remediation(before.mark->name);
   if (owner == nullptr || owner->wish.cancel || owner->status.has_done(Step::kVerify)) return;
+  if (owner->deleting || !owner->open()) return;  // the annotation was edited, or is a stale one
   const auto& report = stage_.looks.back()->report;
   require(report && report->severity < Severity::kReset && report->boot_id == before.node.boot_id,
           "well", "node " + owner->node + " was returned and nobody has said that it is well");
@@ -97,6 +97,7 @@ void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
 void Invariants::on_remediation_written(const Remediation* before, const Remediation& after) {
   ends_.on_written(before, after);
   pairs_.on_written(before, after);
+  marks_.on_written(before, after);
   if (before == nullptr) return;
   evidence_.on_written(*before, after);
   for (const AlertEvidence& known : before->alerts) {
@@ -249,18 +250,6 @@ void Invariants::check_not_stopped(const std::string& what) const {
   const Tick known = std::max(look.begun, look.permitted);
   require(!stage_.stopped_at || *stage_.stopped_at > known, "stopped",
           what + " though everything is to stop");
-}
-
-void Invariants::check_marks() const {
-  std::unordered_set<std::string_view> owned;  // node UIDs
-  for (const auto& [name, remediation] : stage_.truth.remediations()) {
-    if (remediation.open()) owned.insert(remediation.node_uid);
-  }
-  for (const auto& [name, node] : stage_.truth.nodes()) {
-    if (!node.is_tainted && !node.mark) continue;
-    require(owned.contains(node.node.meta.uid), "orphan-marks",
-            "node " + name + " is marked and no Remediation is open");
-  }
 }
 
 }  // namespace gpuward::remediator::simulation

@@ -11,6 +11,7 @@
 #include "tests/simulation/evidence_rules.h"
 #include "tests/simulation/humans.h"
 #include "tests/simulation/ledger_rules.h"
+#include "tests/simulation/mark_rules.h"
 #include "tests/simulation/pair_rules.h"
 #include "tests/simulation/stage.h"
 
@@ -30,8 +31,7 @@ class Invariants {
   void on_end_asked(const remediator::Machine& order);
   void on_eviction(const Remediation& remediation, const kube::Node& node);
   void on_job_made(const Json& job);
-  // After each event, over the whole cluster.
-  void check_marks() const;
+  [[nodiscard]] const MarkRules& marks() const { return marks_; }
   [[nodiscard]] LedgerRules& ledger() { return ledger_; }
   [[nodiscard]] EndRules& ends() { return ends_; }
   [[nodiscard]] const EndRules& ends() const { return ends_; }
@@ -58,6 +58,7 @@ class Invariants {
   EvidenceRules evidence_{stage_};
   PairRules pairs_{stage_};
   EvictionRules evictions_{stage_};
+  MarkRules marks_{stage_};
   std::map<std::string, int> asked_;            // restarts, by Remediation and attempt
   std::map<std::string, std::string> treated_;  // the Remediation, by restarted machine
 };

@@ -13,7 +13,7 @@ bool is_disrupted(const Remediation& remediation) {
 }
 
 bool fires_as_others_do(const AlertEvidence& alert) {
-  return alert.firing() && alert.alertname != kReturnedAlert;
+  return alert.firing() && alert.alertname != kReturnedAlert && alert.alertname != kOrphanedAlert;
 }
 
 bool is_cordoned_by_us(const NodeTruth& node) {
@@ -45,7 +45,8 @@ void LedgerRules::check_budgets() const {
     for (const auto& [label, rack] : place.domains) ++racks[rack];
   }
   for (const auto& [name, node] : stage_.truth.nodes()) {
-    if (is_cordoned_by_us(node)) ++cordoned[stage_.truth.place(name).pool];
+    if (is_cordoned_by_us(node) && !stage_.edited_since(node.node.meta.uid, 0))
+      ++cordoned[stage_.truth.place(name).pool];
   }
   require_at_most(cluster, limits.cluster.at_once, "disrupted");
   require_at_most(pools, limits.pool.at_once, "disrupted");

@@ -111,6 +111,7 @@ void World::settle(minutes time) {
   // Round by round, each with what the periodic resync would look at.
   while (stage_.clock.steady() < end) {
     const std::size_t before = stage_.truth.changes().size();
+    const std::size_t deletions = stage_.deletions;
     const Clock::Steady until = stage_.clock.steady() + kRound;
     for (const auto& replica : replicas_) replica->resync();
     do {
@@ -122,6 +123,8 @@ void World::settle(minutes time) {
       require(written <= kMostToSettle * (fleet_.machines().size() + 1), "livelock",
               std::to_string(written) + " writes, and no end");
     } while (reconcile_next(until));
+    // An Alertmanager repeats itself, also of a node whose Remediation somebody has deleted.
+    if (deletions != stage_.deletions) notifier_.forget_what_was_said();
     if (before != stage_.truth.changes().size() || is_under_way()) continue;
     if (!stage_.setting.says_late) return;
     // What was ignored because its end was just over is repeated; what is absent has ended.
@@ -166,6 +169,7 @@ void World::stay_at_rest() {
 }
 
 void World::check_rest() const {
+  invariants_.marks().check_rest();
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     const RemediationStatus& status = remediation.status;
     if (!remediation.open()) continue;

@@ -89,6 +89,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
       slots_(ledger_, store_, view_, stage.policy, stage.clock),
       intake_(view_, intake_store_, queue_, stage.clock),
       returned_(view_, one_by_one_, stage.clock),
+      orphaned_(api_, store_, view_, one_by_one_, stage.clock),
       end_(api_, outside.cloud, stage.policy),
       verify_(&outside.reports, stage.policy, replacements()),
       drain_(stage, invariants, api_),
@@ -150,6 +151,7 @@ void Replica::go_on() {
   const bool has_led = std::exchange(has_led_, leads());
   const bool is_due = leads() && (!has_led || keep_due_ <= stage_.clock.steady());
   if (is_due) keep();
+  if (is_due && leads()) sweep();
   if (leads() && (view_.may_have_returned() || is_due)) take_in_returned();
 }
 
@@ -158,6 +160,15 @@ void Replica::take_in_returned() {
   is_busy_ = is_taking_ = true;
   if (const auto taken = returned_.take_in(); !taken)
     stage_.trace.say(name() + ": " + taken.error().message);
+  is_busy_ = is_taking_ = false;
+  collect_queue();
+}
+
+void Replica::sweep() {
+  if (stage_.is_off(Sabotage::kSweep)) return;
+  is_busy_ = is_taking_ = true;
+  if (const auto swept = orphaned_.take_in(); !swept)
+    stage_.trace.say(name() + ": " + words_of(swept.error()));
   is_busy_ = is_taking_ = false;
   collect_queue();
 }
@@ -258,9 +269,10 @@ void Replica::apply(const Change& change) {
     const Remediation& remediation = *change.now_remediation;
     if (view_.has(remediation.name, remediation.resource_version)) return;
     view_.put_remediation(as_told(remediation));
-    if (remediation.open()) due_[remediation.node] = now;
+    if (remediation.wants_us()) due_[remediation.node] = now;
     return;
   }
+  if (!change.remediation.empty()) return view_.remove_remediation(change.remediation);
   if (change.now_node) {
     view_.put_node(as_told(*change.now_node), census_of(*change.now_node));
   } else {

@@ -16,6 +16,7 @@
 #include "remediator/sources/confirmed_ends.h"
 #include "remediator/workflow/known_replacements.h"
 #include "remediator/workflow/ledger_slots.h"
+#include "remediator/workflow/orphaned_marks.h"
 #include "remediator/workflow/reconciler.h"
 #include "remediator/workflow/remediation_intake.h"
 #include "remediator/workflow/returned_machines.h"
@@ -129,6 +130,7 @@ class Replica {
   void stand();
   void keep();
   void take_in_returned();
+  void sweep();
   [[nodiscard]] kube::ApiOptions options_with(std::chrono::milliseconds request,
                                               std::chrono::milliseconds retries);
   [[nodiscard]] std::chrono::milliseconds wait_after(ErrorKind kind);
@@ -158,6 +160,7 @@ class Replica {
   OneByOne one_by_one_{intake_};
   std::unique_ptr<ConfirmedEnds> confirmed_ends_;  // null: there is no Alertmanager to ask
   ReturnedMachines returned_;
+  OrphanedMarks orphaned_;
   TerminateAction end_;
   BeginsAgain ends_again_{end_};
   KnownReplacements known_replacements_{view_, store_};

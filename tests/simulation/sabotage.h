@@ -81,6 +81,9 @@ enum class Sabotage : std::uint8_t {
   kDrainedNode,      // to the permit of a removal the Node is always the one that is drained
   kPodIdentity,      // pods are removed by their name alone
   kView,             // a watch that is dead counts as one that has nothing to say
+  kSweep,            // nobody looks for taint and cordon without a record
+  kRecordCordon,     // what the record says of the cordon is not read
+  kDisagreement,     // an annotation or taint that contradicts the record is read as it has them
 };
 
 struct SabotageName {
@@ -88,7 +91,7 @@ struct SabotageName {
   std::string_view name;
 };
 
-inline constexpr std::array<SabotageName, 63> kSabotages = {{
+inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kBudgets, "budgets"},
     {Sabotage::kCluster, "cluster"},
     {Sabotage::kPool, "pool"},
@@ -152,7 +155,10 @@ inline constexpr std::array<SabotageName, 63> kSabotages = {{
     {Sabotage::kConfirmedEnds, "confirmed-ends"},
     {Sabotage::kAbsent, "absent"},
     {Sabotage::kCleared, "cleared"},
-}};
+    {Sabotage::kSweep, "sweep"},
+    {Sabotage::kRecordCordon, "record-cordon"},
+    {Sabotage::kDisagreement, "disagreement"},
+});
 
 [[nodiscard]] constexpr std::optional<Sabotage> parse_sabotage(std::string_view name) {
   for (const SabotageName& known : kSabotages) {

@@ -22,6 +22,7 @@ struct Setting {
   bool breaks_again = false;     // what was repaired, once all is at rest
   bool has_alertmanager = true;  // that is asked before disruptive steps
   bool says_late = false;        // alerts come late and twice, ends are forged or lost
+  bool has_edits = false;        // of what is gpuward's own
   bool has_humans = true, has_clock_jumps = false, has_lies = true;
   EvictionRate evictions;
   Policy policy;  // its budgets stay as they are, whatever people change

@@ -33,6 +33,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       pods_chance(seed + 0x706f6473),
       watch_chance(seed + 0x77617463),
       late_chance(seed + 0x6c617465),
+      edits_chance(seed + 0x65646974),
       setting(setting_of(chance, pairs_chance, pods_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),
@@ -40,6 +41,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       keeps_writes(keeps == Keeps::kWrites) {
   let_watches_die(setting, watch_chance);
   setting.says_late = size == Size::kAny && late_chance.happens(0.3);
+  setting.has_edits = keeps == Keeps::kNothing && edits_chance.happens(0.25);
   kube.create(kDefinitions, remediation_definition());
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kStateNamespace}}}});
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kJobNamespace}}}});
@@ -128,6 +130,20 @@ void Stage::annotate_remediation(const std::string& name, const Json& annotation
   const Json now =
       patch(remediation_collection() + "/" + name, {{"metadata", {{"annotations", annotations}}}});
   truth.put_remediation(*parse_remediation(dump_json(now)), ++tick);
+}
+
+void Stage::patch_status(const std::string& remediation, const Json& status) {
+  const Json now =
+      kube.patch_status(remediation_collection() + "/" + remediation, {{"status", status}});
+  truth.put_remediation(*parse_remediation(dump_json(now)), ++tick);
+}
+
+void Stage::delete_remediation(const std::string& name, bool by_force) {
+  const std::string path = remediation_collection() + "/" + name;
+  if (by_force) patch(path, {{"metadata", {{"finalizers", nullptr}}}});
+  if (kube.has(path)) remove(path);
+  if (!kube.has(path)) return truth.drop_remediation(name);
+  truth.put_remediation(*parse_remediation(dump_json(kube.get(path))), ++tick);
 }
 
 }  // namespace gpuward::remediator::simulation

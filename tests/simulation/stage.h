@@ -52,6 +52,9 @@ struct Stage {
   void attach(const Json& volume);
   void detach_all(const std::string& node);
   void annotate_remediation(const std::string& name, const Json& annotations);
+  void patch_status(const std::string& remediation, const Json& status);
+  // By force: with its finalizers taken off.
+  void delete_remediation(const std::string& name, bool by_force);
   void set_policy(Policy policy);
   void turn_switch(bool stops);
   void close_breaker();
@@ -64,7 +67,14 @@ struct Stage {
   // Of a clock that nobody has jumped: what other machines stamp their measurements with.
   [[nodiscard]] WallTime true_time() const { return clock.wall() - jumped; }
 
-  Chance chance, pairs_chance, pods_chance, watch_chance, late_chance;
+  // People have edited what is on the node, or what is written down of it.
+  void note_edit(const std::string& node_uid) { edited_[node_uid] = ++tick; }
+  [[nodiscard]] bool edited_since(const std::string& node_uid, Tick since) const {
+    const auto found = edited_.find(node_uid);
+    return found != edited_.end() && found->second >= since;
+  }
+
+  Chance chance, pairs_chance, pods_chance, watch_chance, late_chance, edits_chance;
   Setting setting;
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};
@@ -80,6 +90,7 @@ struct Stage {
   // By node: the VolumeAttachments there, and when each came.
   std::map<std::string, std::map<std::string, Tick>> volumes;
   std::set<std::string> bad_links;  // providerIDs of machines between which NCCL fails
+  std::size_t deletions = 0;        // of Remediations
   std::size_t jobs_made = 0;
   PodTruths pods;
   std::string evicts_for;   // the Remediation whose permit was asked for last, for a removal
@@ -90,8 +101,10 @@ struct Stage {
   std::optional<Tick> stopped_at;           // the switch that stops everything
   std::string holder;                       // of the lease, as it stands
   std::chrono::milliseconds jumped{0};
+  std::set<std::string> wiped;  // Remediations whose steps somebody has taken out of the record
 
  private:
+  std::map<std::string, Tick> edited_;  // by node UID
   Json create(const std::string& collection, const Json& object);
   Json patch(const std::string& path, const Json& patch);
   void remove(const std::string& path);

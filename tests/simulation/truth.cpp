@@ -1,5 +1,6 @@
 #include "tests/simulation/truth.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace gpuward::remediator::simulation {
@@ -13,10 +14,27 @@ bool takes_back(const NodeTruth& before, const NodeTruth& after) {
 
 }  // namespace
 
+bool Truth::has_open(const std::string& node_uid) const {
+  return std::ranges::any_of(remediations_, [&](const auto& known) {
+    return known.second.open() && known.second.node_uid == node_uid;
+  });
+}
+
+// The annotation is lost, and the record alone says that there is a cordon of ours.
+bool Truth::record_claims_cordon(const NodeTruth& before) const {
+  return std::ranges::any_of(remediations_, [&](const auto& known) {
+    const Remediation& one = known.second;
+    const bool was_returned = one.status.find(Step::kReturn) != nullptr && !before.is_tainted;
+    return one.open() && one.node_uid == before.node.meta.uid && !was_returned &&
+           one.status.has_done(Step::kCordon) && one.status.pre_existing_cordon == false;
+  });
+}
+
 // Whether somebody else than us cordons here. Over a mark that stands it cannot be told: unless a
 // Remediation has already noticed that its own cordon was gone.
 bool Truth::cordons_for_others(const NodeTruth& before) const {
-  if (!before.mark || !before.mark->cordon) return true;
+  if (!before.mark) return !record_claims_cordon(before);
+  if (!before.mark->cordon) return true;
   const Remediation* const marked = remediation(before.mark->name);
   return marked != nullptr && marked->status.phase == Phase::kPaused &&
          marked->status.rule == "guard.human" && marked->status.pre_existing_cordon.value_or(false);
@@ -35,10 +53,13 @@ void Truth::put_node(kube::Node node, Writer writer, Tick now) {
   next.node = std::move(node);
   if (!next.node.unschedulable) {
     next.is_foreign_cordon = false;
+    next.cordoned_for.clear();
   } else if (!known.node.unschedulable) {
     next.is_foreign_cordon = writer == Writer::kOthers && cordons_for_others(known);
+    if (writer == Writer::kRemediator && next.mark) next.cordoned_for = next.mark->name;
   }
-  if (writer == Writer::kOthers && takes_back(known, next)) next.taken_back = now;
+  if (writer == Writer::kOthers && has_open(next.node.meta.uid) && takes_back(known, next))
+    next.taken_back = now;
   if (!next.mark || (next.node.unschedulable && next.is_tainted)) next.taken_back.reset();
   known = std::move(next);
 }
@@ -63,6 +84,13 @@ void Truth::put_remediation(Remediation remediation, Tick now) {
   }
   std::string name = remediation.name;
   remediations_.insert_or_assign(std::move(name), std::move(remediation));
+}
+
+void Truth::drop_remediation(const std::string& name) {
+  changes_.push_back({{}, name, {}, {}});
+  changed_[name] = changes_.size();
+  remediations_.erase(name);
+  hands_off_.erase(name);
 }
 
 void Truth::put_ledger(Ledger ledger, Writer writer, Tick now) {

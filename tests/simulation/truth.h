@@ -26,6 +26,7 @@ struct NodeTruth {
   std::optional<NodeMark> mark;  // of ours, as the node bears it
   bool is_tainted = false;       // by us
   bool is_foreign_cordon = false;
+  std::string cordoned_for;        // the Remediation that the cordon is of; empty: none
   std::optional<Tick> taken_back;  // when a human took off what was ours
 };
 
@@ -44,6 +45,7 @@ class Truth {
   void put_node(kube::Node node, Writer writer, Tick now);
   void drop_node(const std::string& name);
   void put_remediation(Remediation remediation, Tick now);
+  void drop_remediation(const std::string& name);
   void put_ledger(Ledger ledger, Writer writer, Tick now);
   // The machine of that spec.providerID is gone for good.
   void note_gone(const std::string& provider_id) { gone_.insert(provider_id); }
@@ -74,7 +76,9 @@ class Truth {
   [[nodiscard]] std::optional<Tick> hands_off_since(const std::string& remediation) const;
 
  private:
+  [[nodiscard]] bool has_open(const std::string& node_uid) const;
   [[nodiscard]] bool cordons_for_others(const NodeTruth& before) const;
+  [[nodiscard]] bool record_claims_cordon(const NodeTruth& before) const;
 
   std::map<std::string, NodeTruth> nodes_;
   std::map<std::string, Remediation> remediations_;

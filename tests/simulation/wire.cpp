@@ -174,6 +174,11 @@ void Wire::hear_remediation(const std::string& name) {
   const std::string path = remediation_collection() + "/" + name;
   auto remediation = stage_.kube.has(path) ? read_remediation(stage_.kube.get(path))
                                            : fail(ErrorKind::kNotFound, name);
+  const bool is_gone = !remediation && stage_.truth.remediation(name) != nullptr;
+  if (is_gone) {
+    ++stage_.deletions;
+    stage_.truth.drop_remediation(name);
+  }
   if (!remediation) return;
   const Remediation* const before = stage_.truth.remediation(remediation->name);
   if (before != nullptr && before->resource_version == remediation->resource_version) return;

@@ -59,9 +59,10 @@ void World::do_something() {
   change_nodes_under_drains();
   forger_.do_something();
   const std::size_t replica = chance.next() % replicas_.size();
-  switch (chance.weighted({30, 12, 10, 10, 12, stage_.setting.has_humans ? 6 : 0, 1,
-                           stage_.setting.has_clock_jumps ? 1 : 0, 8,
-                           stage_.setting.tests_pairs ? 12 : 0})) {
+  switch (
+      chance.weighted({30, 12, 10, 10, 12, stage_.setting.has_humans ? 6 : 0, 1,
+                       stage_.setting.has_clock_jumps ? 1 : 0, 8,
+                       stage_.setting.tests_pairs ? 12 : 0, stage_.setting.has_edits ? 9 : 0})) {
     case 0:
       reconcile_something();
       break;
@@ -92,8 +93,11 @@ void World::do_something() {
     case 8:
       pass_time();
       break;
-    default:
+    case 9:
       pair_kubelets_.go_on();
+      break;
+    default:
+      edits_.do_something();
   }
   late_.say_something([&](const Order& order) {
     return deliver(stage_.late_chance.next() % replicas_.size(), order);
@@ -204,7 +208,8 @@ void World::interrupt(std::size_t by) {
   pods_.go_on();
   change_nodes_under_drains();
   const std::size_t other = stage_.chance.next() % replicas_.size();
-  switch (stage_.chance.weighted({50, 20, stage_.setting.has_humans ? 20 : 0, 10, 5, 5})) {
+  switch (stage_.chance.weighted(
+      {50, 20, stage_.setting.has_humans ? 20 : 0, 10, 5, 5, stage_.setting.has_edits ? 10 : 0})) {
     case 0:
       if (other == by || replicas_[other]->is_busy()) break;
       replicas_[other]->hear(10);
@@ -226,8 +231,11 @@ void World::interrupt(std::size_t by) {
       if (Machine* const machine = fleet_.find(stage_.looks.back()->subject))
         fleet_.replace(*machine);
       break;
-    default:  // a request may be on its way for longer than a lease
+    case 5:  // a request may be on its way for longer than a lease
       let_others_lead(by, stage_.chance.span(seconds(5), seconds(40)));
+      break;
+    default:
+      edits_.do_something();
   }
   --depth_;
 }
@@ -258,7 +266,7 @@ void World::check() {
   if (checked_ == stage_.truth.changes().size()) return;
   checked_ = stage_.truth.changes().size();
   invariants_.ledger().check_budgets();
-  invariants_.check_marks();
+  invariants_.marks().check_always();
 }
 
 }  // namespace gpuward::remediator::simulation

@@ -9,6 +9,7 @@
 #include "remediator/actions/reboot_action.h"
 #include "tests/simulation/cloud.h"
 #include "tests/simulation/drain.h"
+#include "tests/simulation/edits.h"
 #include "tests/simulation/forger.h"
 #include "tests/simulation/free_slots.h"
 #include "tests/simulation/late_alerts.h"
@@ -69,6 +70,7 @@ class World {
   Stage stage_;
   Fleet fleet_{stage_};
   Humans humans_{stage_};
+  Edits edits_{stage_};
   Invariants invariants_{stage_, humans_};
   Cloud cloud_{stage_, fleet_, invariants_};
   Reports reports_{stage_, fleet_};

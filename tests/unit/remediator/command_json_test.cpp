@@ -16,8 +16,9 @@ TEST(CommandJson, LeavesOutTheBookkeepingOfFieldsAndWhatIsNoObject) {
   EXPECT_EQ(remediations_json(objects),
             R"({"apiVersion":"gpuward.dev/v1alpha1","items":[{"metadata":{"name":"a"}}],)"
             R"("kind":"RemediationList"})");
-  EXPECT_EQ(explanation_json("gpu-01", "", objects),
-            R"({"excluded":null,"node":"gpu-01","remediations":[{"metadata":{"name":"a"}}]})");
+  EXPECT_EQ(
+      explanation_json("gpu-01", "", "", objects),
+      R"({"disagrees":null,"excluded":null,"node":"gpu-01","remediations":[{"metadata":{"name":"a"}}]})");
 }
 
 TEST(CommandJson, KnowsExclusionsWithoutAnEnd) {

@@ -32,6 +32,17 @@ class Actions : public ::testing::Test {
     node_.unschedulable = true;
   }
 
+  // What mark() has put there, as it is written down.
+  void record(bool foreign_cordon) {
+    for (const Step step : {Step::kTaint, Step::kCordon}) {
+      StepRecord done;
+      done.step = step;
+      done.result = StepResult::kDone;
+      remediation_.status.steps.push_back(done);
+    }
+    remediation_.status.pre_existing_cordon = foreign_cordon;
+  }
+
   Remediation remediation_;
   kube::Node node_;
 };
@@ -49,6 +60,7 @@ TEST_F(Actions, QuarantinePutsEverythingIntoOneChange) {
 
 TEST_F(Actions, QuarantineChangesNothingWhereAllStands) {
   mark("rem-1", false);
+  record(false);
   EXPECT_FALSE(plan_quarantine(order(), node_));
 }
 
@@ -63,12 +75,34 @@ TEST_F(Actions, QuarantineWritesAForeignCordonDown) {
 }
 
 TEST_F(Actions, QuarantineDoesNotTakeOurOwnOldCordonForAForeignOne) {
-  mark("rem-0", false);
+  mark("rem-1", false);
+  record(false);
+  remediation_.severity = Severity::kIsolate;
 
   const auto plan = plan_quarantine(order(), node_);
 
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->pre_existing_cordon, false);
+}
+
+TEST_F(Actions, QuarantineTakesNoCordonForOursOnTheWordOfAStaleAnnotation) {
+  mark("rem-0", false);
+
+  const auto plan = plan_quarantine(order(), node_);
+
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->pre_existing_cordon, true);
+}
+
+// A Remediation that was deleted by force leaves its name to the next one of the node.
+TEST_F(Actions, QuarantineTakesNoCordonForOursThatWasNeverIntended) {
+  mark("rem-1", false);
+  node_.taints.clear();
+  EXPECT_EQ(plan_quarantine(order(), node_)->pre_existing_cordon, true);
+
+  record(true);
+  for (StepRecord& step : remediation_.status.steps) step.result = StepResult::kIntended;
+  EXPECT_EQ(plan_quarantine(order(), node_)->pre_existing_cordon, true);
 }
 
 TEST_F(Actions, QuarantineKeepsAForeignCordonForeignAcrossRemediations) {
@@ -86,6 +120,7 @@ TEST_F(Actions, QuarantineCordonsOnlyWhereThatIsAStep) {
 
 TEST_F(Actions, ReleaseTakesOffWhatIsOurs) {
   mark("rem-1", false);
+  record(false);
 
   const auto plan = plan_release(order(), node_);
 
@@ -97,12 +132,13 @@ TEST_F(Actions, ReleaseTakesOffWhatIsOurs) {
 
 TEST_F(Actions, ReleaseLeavesAForeignCordon) {
   mark("rem-1", true);
+  record(true);
   EXPECT_FALSE(plan_release(order(), node_)->change.unschedulable);
 }
 
 TEST_F(Actions, ReleaseBelievesTheRemediationBeforeTheMarkThatTheNodeCanWrite) {
   mark("rem-1", false);
-  remediation_.status.pre_existing_cordon = true;
+  record(true);
 
   const auto plan = plan_release(order(), node_);
 
@@ -122,7 +158,7 @@ TEST_F(Actions, QuarantineBelievesTheRemediationBeforeTheMarkThatTheNodeCanWrite
   EXPECT_EQ(plan_quarantine(order(), node_)->pre_existing_cordon, true);
 }
 
-TEST_F(Actions, ReleaseDoesNotUncordonWhereTheMarkIsGone) {
+TEST_F(Actions, ReleaseDoesNotUncordonWhereTheMarkIsGoneAndNothingIsRecorded) {
   mark("rem-1", false);
   node_.meta.annotations.clear();
 
@@ -133,9 +169,32 @@ TEST_F(Actions, ReleaseDoesNotUncordonWhereTheMarkIsGone) {
   EXPECT_THAT(plan->change.remove_taints, SizeIs(1));
 }
 
-TEST_F(Actions, ReleaseLeavesWhatBelongsToAnotherRemediation) {
+TEST_F(Actions, ReleaseUncordonsByTheRecordWhereTheMarkIsGone) {
+  mark("rem-1", false);
+  record(false);
+  node_.meta.annotations.clear();
+
+  const auto plan = plan_release(order(), node_);
+
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->change.unschedulable, false);
+  EXPECT_THAT(plan->change.remove_taints, SizeIs(1));
+}
+
+TEST_F(Actions, ReleaseDoesNotUncordonOnTheWordOfTheMarkAlone) {
+  mark("rem-1", false);
+  EXPECT_FALSE(plan_release(order(), node_)->change.unschedulable);
+}
+
+TEST_F(Actions, ReleaseLeavesTheCordonOfAnotherRemediation) {
   mark("rem-2", false);
-  EXPECT_FALSE(plan_release(order(), node_));
+  record(false);
+
+  const auto plan = plan_release(order(), node_);
+
+  ASSERT_TRUE(plan);
+  EXPECT_FALSE(plan->change.unschedulable);
+  EXPECT_THAT(plan->change.remove_annotations, ElementsAre(std::string(kAnnotation)));
 }
 
 TEST_F(Actions, ReleaseHasNothingToDoOnACleanNode) { EXPECT_FALSE(plan_release(order(), node_)); }

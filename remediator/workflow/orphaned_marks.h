@@ -1,0 +1,46 @@
+// Nodes that bear our taint, our annotation or our cordon and have no open Remediation: somebody
+// has deleted it by force, has edited its status, or a tool has put back what was there. Each gets
+// a Remediation of its own, which is held until a human says cancel; nothing disruptive follows
+// from it. Where such a thing is gone again, the Remediation is told so.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "remediator/sources/intake.h"
+#include "remediator/workflow/cluster_view.h"
+#include "remediator/workflow/remediation_store.h"
+
+namespace gpuward::remediator {
+
+class OrphanedMarks {
+ public:
+  // All must outlive it.
+  OrphanedMarks(kube::Api& api, RemediationStore& store, const ClusterView& view, Intake& intake,
+                Clock& clock)
+      : api_(api), store_(store), view_(view), intake_(intake), clock_(clock) {}
+
+  // Looks at all nodes, first as they were last seen. What looks wrong is read afresh before
+  // anything is opened: the view lags behind a release, and behind a Remediation that was opened a
+  // moment ago. By the replica that leads, any thread.
+  [[nodiscard]] Status take_in();
+
+ private:
+  using Records = std::vector<Remediation>;
+  [[nodiscard]] Result<std::optional<Order>> find_orphan(const std::string& name);
+  [[nodiscard]] Result<std::optional<Order>> find_settled(const Remediation& remediation);
+  [[nodiscard]] Result<std::optional<kube::Node>> read(const std::string& node);
+  [[nodiscard]] Result<Records> records_of(const std::string& node_uid);
+
+  kube::Api& api_;
+  RemediationStore& store_;
+  const ClusterView& view_;
+  Intake& intake_;
+  Clock& clock_;
+};
+
+}  // namespace gpuward::remediator

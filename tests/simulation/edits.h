@@ -1,0 +1,31 @@
+// People, and tools that keep objects as they once were, who edit what is not theirs: the ownership
+// annotation and the taint on a Node, the status, the finalizers and the very existence of a
+// Remediation. At any moment, in some simulations.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "tests/simulation/stage.h"
+
+namespace gpuward::remediator::simulation {
+
+class Edits {
+ public:
+  explicit Edits(Stage& stage) : stage_(stage) {}
+
+  void do_something();
+
+ private:
+  void edit_node(const NodeTruth& node);
+  void edit_remediation(const Remediation& remediation);
+  void annotate(const std::string& node, const Json& value, const std::string& what);
+  // Whoever changes what both say of a cordon makes it ours: one of the two stays as it was.
+  [[nodiscard]] bool may_change(const std::string& node_uid, bool is_record);
+
+  Stage& stage_;
+  std::map<std::string, std::string> seen_;  // the last annotation, by node UID
+  std::map<std::string, bool> changed_;      // by node UID: whether it was the record
+};
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,33 @@
+// Taint, cordon and annotation on a Node, and the record of them, say the same, or a human was
+// told: whoever has edited which of them.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "tests/simulation/stage.h"
+
+namespace gpuward::remediator::simulation {
+
+class MarkRules {
+ public:
+  explicit MarkRules(const Stage& stage) : stage_(stage) {}
+
+  // A replica has written a Remediation; `before` null: it is new.
+  void on_written(const Remediation* before, const Remediation& after);
+  // Once all is at rest.
+  void check_rest() const;
+  // Of nodes that nobody has edited: at every moment.
+  void check_always() const;
+
+ private:
+  void check_without_record(const NodeTruth& node) const;
+  void check_with_record(const NodeTruth& node, const Remediation& open) const;
+  [[nodiscard]] const Remediation* open_for(const std::string& node_uid) const;
+
+  const Stage& stage_;
+  std::set<std::string> asked_;        // Remediations that a human was ever asked about
+  std::set<std::string> asked_nodes_;  // the same by node UID
+};
+
+}  // namespace gpuward::remediator::simulation
