@@ -124,14 +124,14 @@ std::string explain(const std::string& node, std::span<const Remediation> remedi
 }
 
 std::string explain_marks(const kube::Node& node, std::span<const Remediation> remediations) {
-  bool is_left = bears_marks(node);
+  bool is_left = has_marks(node);
   for (const Remediation& remediation : remediations) {
     if (remediation.node_uid != node.meta.uid) continue;
     if (remediation.open()) return explain_marks_of(node, remediation);
     is_left = is_left || has_left_cordon(remediation, node);
   }
   if (!is_left) return "";
-  return "Node " + node.meta.name + " bears " + marks_text(node) +
+  return "Node " + node.meta.name + " has " + marks_text(node) +
          ", and no remediation is open for it.\n";
 }
 

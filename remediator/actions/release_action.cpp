@@ -10,7 +10,7 @@ std::optional<NodePlan> plan_release(const ActionOrder& order, const kube::Node&
   const auto mark = mark_on(node);
   const bool tainted = our_taint_on(node).has_value();
   const bool cordoned = is_own_cordon(order.remediation, node);
-  if (!bears_marks(node) && !cordoned) return std::nullopt;
+  if (!has_marks(node) && !cordoned) return std::nullopt;
   NodePlan plan;
   if (tainted) {
     plan.change.remove_taints.push_back({.key = std::string(kTaintKey),

@@ -53,8 +53,8 @@ inline constexpr std::string_view kFinalizer = "gpuward.dev/remediation";
 // Nothing goes on without a human, who has to be told of it, whatever crashes.
 [[nodiscard]] bool needs_human(Phase phase);
 
-// Of a node that bears our taint, annotation or cordon without a record that says so: never by an
-// Alertmanager, always by ourselves (workflow/orphaned_marks).
+// Of a node that has our taint, annotation or cordon and no record of it: raised by the remediator
+// itself (workflow/orphaned_marks), never by an Alertmanager.
 inline constexpr std::string_view kOrphanedAlert = "GpuwardMarksWithoutRecord";
 
 // One alert about the node. Identity is the fingerprint; nothing here changes when it is merely

@@ -29,7 +29,7 @@ std::optional<std::string> contradiction(const Remediation& remediation, const N
 }  // namespace
 
 bool may_be_returned(const Remediation& remediation, const kube::Node& node) {
-  return remediation.status.find(Step::kReturn) != nullptr && !bears_marks(node);
+  return remediation.status.find(Step::kReturn) != nullptr && !has_marks(node);
 }
 
 bool is_own_cordon(const Remediation& remediation, const kube::Node& node) {
@@ -52,7 +52,7 @@ std::optional<std::string> disagreement(const Remediation& remediation, const ku
   }
   if (!taint) return std::nullopt;
   if (status.find(Step::kTaint) == nullptr)
-    return "the node bears the taint " + *taint + ", and the record knows of none";
+    return "the node has the taint " + *taint + ", and the record has none";
   const bool is_another =
       mark ? *taint != to_string(mark->severity) : !parse_severity(*taint).has_value();
   if (is_another) return "the taint on the node says " + *taint + ", which was not put there";
@@ -60,11 +60,11 @@ std::optional<std::string> disagreement(const Remediation& remediation, const ku
   const bool is_unknown = !mark && node.unschedulable && cordon != nullptr &&
                           cordon->result != StepResult::kDone &&
                           status.pre_existing_cordon == false;
-  if (is_unknown) return "the annotation is gone, and nothing says whether the cordon is ours";
+  if (is_unknown) return "the annotation is gone, and it is unknown whether the cordon is ours";
   return std::nullopt;
 }
 
-bool bears_marks(const kube::Node& node) {
+bool has_marks(const kube::Node& node) {
   return has_annotation(node) || our_taint_on(node).has_value();
 }
 

@@ -399,7 +399,7 @@ std::vector<NodeIdentity> ClusterView::returned_machines() const {
 }
 
 bool ClusterView::may_be_orphaned(const kube::Node& node) const {
-  bool is_suspect = bears_marks(node);
+  bool is_suspect = has_marks(node);
   for (auto [it, end] = by_uid_.equal_range(node.meta.uid); it != end; ++it) {
     const Remediation& remediation = remediations_.at(it->second);
     if (remediation.open()) return false;

@@ -104,7 +104,7 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
   // come that was not known, or a machine was given up that may be back already.
   [[nodiscard]] bool may_have_returned();
 
-  // Names of nodes without an open Remediation that seem to bear what only one puts there.
+  // Names of nodes that seem to have our taint, annotation or cordon and no open Remediation.
   [[nodiscard]] std::vector<std::string> nodes_with_orphaned_marks() const;
 
   struct Count {

@@ -138,7 +138,7 @@ class Decider {
   }
 
   bool ours_on_node() const {
-    return bears_marks(*world_.node) || is_own_cordon(remediation_, *world_.node);
+    return has_marks(*world_.node) || is_own_cordon(remediation_, *world_.node);
   }
 
   bool was_released() const {
@@ -154,21 +154,21 @@ class Decider {
            status.pre_existing_cordon == false && !status.has_done(Step::kReturn);
   }
 
-  // What nobody can tell from the record and the node; nullopt where both are plain.
+  // What record and node do not explain; nullopt where they agree.
   std::optional<std::string> unexplained_marks() const {
-    if (is_paused()) return std::nullopt;  // a human was asked already
+    if (is_paused()) return std::nullopt;  // an operator was notified already
     if (auto what = disagreement(remediation_, *world_.node)) return what;
     if (remediation_.has_orphaned_marks()) {
-      return "the node bears " + marks_text(*world_.node) +
+      return "the node has " + marks_text(*world_.node) +
              ", and no open remediation had put it there";
     }
     const bool has_ended = may_be_returned(remediation_, *world_.node) && is_cordon_unknown();
     if (!has_ended || remediation_.any_firing()) return std::nullopt;
-    return "nothing of ours is on the node, and nothing says whose the cordon is";
+    return "taint and annotation are gone, and it is unknown whose the cordon is";
   }
 
-  // Nothing is guessed: what stands stays until a human has looked. A node that has to leave
-  // service, and was not tainted for anything yet, is.
+  // Nothing is guessed: what stands stays until an operator decides. A node that has to leave
+  // service and was not tainted yet is tainted all the same.
   Decision hold_marks(const std::string& what) {
     const Severity severity = remediation_.acted_severity();
     const std::vector<Step> marks = marks_of(steps_for(policy_, severity));
@@ -183,8 +183,8 @@ class Decider {
   Decision held_for_marks(const std::string& what) {
     return verdict(Verdict::kPause, Phase::kHeld, std::string(kMarksRule),
                    what +
-                       ": nothing is changed until a human says cancel, which takes off taint "
-                       "and annotation, and a cordon only where record and annotation prove it");
+                       ": nothing is changed until an operator cancels: that takes off taint "
+                       "and annotation, and the cordon only if record and annotation prove it");
   }
 
   Decision verdict(Verdict what, Phase phase, std::string rule, std::string message) {
@@ -252,7 +252,7 @@ class Decider {
                               {.after = {}, .max_age = policy_.max_evidence_age, .now = now_});
   }
 
-  // Whoever has said cancel expects the cordon to go, and was not told yet that it stays.
+  // The operator who cancels expects the cordon to go, and was not told yet that it stays.
   bool leaves_cordon_unsaid() const {
     const RemediationStatus& status = remediation_.status;
     return world_.node->unschedulable && !is_own_cordon(remediation_, *world_.node) &&

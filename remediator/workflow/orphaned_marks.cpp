@@ -18,7 +18,7 @@ constexpr std::chrono::seconds kToBeOpened{10};
 bool is_orphaned(const kube::Node& node, const std::vector<Remediation>& records) {
   if (node.meta.deleting || std::ranges::any_of(records, std::mem_fn(&Remediation::open)))
     return false;
-  return bears_marks(node) || (!records.empty() && has_left_cordon(records.back(), node));
+  return has_marks(node) || (!records.empty() && has_left_cordon(records.back(), node));
 }
 
 // Another one each time: that an earlier one was cancelled says nothing of what came later.
@@ -68,7 +68,7 @@ Status OrphanedMarks::take_in() {
 }
 
 // The records are read between two reads of the node that show the same version of it: what is on
-// it now was on it then, when nothing was open.
+// it now was on it then, when none was open.
 Result<std::optional<Order>> OrphanedMarks::find_orphan(const std::string& name) {
   const auto before = read(name);
   if (!before) return std::unexpected(before.error());
@@ -92,7 +92,7 @@ Result<std::optional<Order>> OrphanedMarks::find_settled(const Remediation& reme
   const auto node = read(now->node);
   if (!node) return std::unexpected(node.error());
   if (!*node || (*node)->meta.uid != now->node_uid) return std::nullopt;
-  const bool is_known = !bears_marks(**node) || now->status.has_done(Step::kTaint);
+  const bool is_known = !has_marks(**node) || now->status.has_done(Step::kTaint);
   const bool has_foreign_cordon = (*node)->unschedulable && !is_own_cordon(*now, **node);
   if (!is_known || has_foreign_cordon || disagreement(*now, **node)) return std::nullopt;
   return Order{.node = now->node,

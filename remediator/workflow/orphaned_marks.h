@@ -1,7 +1,7 @@
-// Nodes that bear our taint, our annotation or our cordon and have no open Remediation: somebody
-// has deleted it by force, has edited its status, or a tool has put back what was there. Each gets
-// a Remediation of its own, which is held until a human says cancel; nothing disruptive follows
-// from it. Where such a thing is gone again, the Remediation is told so.
+// Nodes that have our taint, our annotation or our cordon and no open Remediation: an operator
+// deleted it by force or edited its status, or a tool restored an old annotation. Each gets a
+// Remediation of its own, which is held until an operator cancels it; it never disrupts. When the
+// taint, annotation and cordon are gone again, its alert is ended.
 #pragma once
 
 #include <optional>

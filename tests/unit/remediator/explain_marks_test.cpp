@@ -1,7 +1,6 @@
-#include "remediator/explain.h"
-
 #include <gmock/gmock.h>
 
+#include "remediator/explain.h"
 #include "remediator/safety/node_mark.h"
 
 namespace gpuward::remediator {
@@ -49,14 +48,14 @@ TEST_F(ExplainMarks, NameWhatHasNoRecord) {
   remediation_.status.phase = Phase::kReleased;
 
   EXPECT_EQ(said(),
-            "Node gpu-01 bears the taint gpuward.dev/remediation=reboot, the annotation of "
+            "Node gpu-01 has the taint gpuward.dev/remediation=reboot, the annotation of "
             "gpu-01-1 and a cordon, and no remediation is open for it.\n");
 }
 
 TEST_F(ExplainMarks, NameACordonThatAClosedRemediationHasLeft) {
   remediation_.status.phase = Phase::kEnded;
   node_.unschedulable = true;
-  EXPECT_THAT(said(), HasSubstr("bears a cordon, and no remediation is open"));
+  EXPECT_THAT(said(), HasSubstr("has a cordon, and no remediation is open"));
   node_.unschedulable = false;
   EXPECT_EQ(said(), "");
 }

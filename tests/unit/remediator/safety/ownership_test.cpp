@@ -103,7 +103,7 @@ TEST_F(Ownership, IsInDoubtWhereTheTaintIsAnother) {
 TEST_F(Ownership, IsInDoubtWhereTheRecordKnowsOfNoTaint) {
   lose_annotation();
   remediation_.status.steps.clear();
-  EXPECT_THAT(said(), HasSubstr("the record knows of none"));
+  EXPECT_THAT(said(), HasSubstr("the record has none"));
 }
 
 TEST_F(Ownership, IsInDoubtWhereACordonWasOnlyIntendedAndTheAnnotationIsLost) {
@@ -137,7 +137,7 @@ TEST_F(Ownership, SaysWhatIsOnTheNode) {
   node_.meta.annotations[std::string(kAnnotation)] = "{}";
   node_.taints.clear();
   EXPECT_EQ(marks_text(node_), "an unreadable annotation and a cordon");
-  EXPECT_TRUE(bears_marks(node_));
+  EXPECT_TRUE(has_marks(node_));
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST_F(OrphanedMarksTest, AreFoundWhereOnlyTheCordonIsLeft) {
   ASSERT_TRUE(sweep());
   ASSERT_TRUE(reconcile());
 
-  expect_held("the node bears a cordon");
+  expect_held("the node has a cordon");
 }
 
 TEST_F(OrphanedMarksTest, OpenOneRemediationAndNoMore) {
