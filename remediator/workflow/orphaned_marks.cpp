@@ -27,8 +27,8 @@ Order order_for(const kube::Node& node, const std::vector<Remediation>& records,
   return {.node = node.meta.name,
           .severity = Severity::kMonitor,
           .alertname = std::string(kOrphanedAlert),
-          .fingerprint = short_hash(std::string(kOrphanedAlert) + '\n' + node.meta.uid + '\n' +
-                                    which + '\n' + to_rfc3339(now)),
+          .fingerprint = "marks." + short_hash(std::string(kOrphanedAlert) + '\n' + node.meta.uid +
+                                               '\n' + which + '\n' + to_rfc3339(now)),
           .firing = true,
           // The API server's clock may be ahead: an alert that is older than its node is ignored.
           .starts_at = std::max(now, node.meta.created.value_or(now)),
