@@ -29,6 +29,7 @@ constexpr const char* kPolicy =
     "  cluster: {percent: 100}\n"
     "  pool: {percent: 100}\n"
     "  zone: {percent: 100}\n"
+    "  taint: {percent: 100}\n"
     "  cordon: {percent: 100}\n"
     "  storm: {nodes: 2, percent: 100, window: 1m}\n"
     "  breaker: {percent: 100, window: 1m}\n"

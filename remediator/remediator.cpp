@@ -302,6 +302,7 @@ std::vector<metrics::Family> Remediator::families() const {
   view_.for_each_remediation([&](const Remediation& one) { waiting.add(one); });
   return to_families(counters_.values(), {.remediations = view_.count_remediations(),
                                           .waiting = waiting.take(),
+                                          .left_in_service = view_.count_left_in_service(),
                                           .queue_length = queue_.size(),
                                           .events_lost = announcer_->lost(),
                                           .audit_lines_lost = audit_->lost(),

@@ -40,6 +40,10 @@ void append_node_publishing(const std::optional<NodePublishing>& node, Families&
                            "Whether labels, taint, annotation and condition of the node say what "
                            "they should.",
                            to_number(!node->fault)));
+  families.push_back(
+      gauge("gpuward_node_tainted",
+            "Whether the node bears the exporter's own taint, as it was last read or written.",
+            to_number(node->is_tainted)));
   families.push_back(counter("gpuward_node_publishing_failures_total",
                              "Times the node could not be read or written.",
                              static_cast<double>(node->failures)));

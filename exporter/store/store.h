@@ -34,6 +34,7 @@ struct NodePublishing {
   std::optional<std::string> fault = "not written yet";  // nullopt: the node says what it should
   std::uint64_t failures = 0;                            // since the start
   WallTime last_success;                                 // when it was last found or made so
+  bool is_tainted = false;                               // by us, as last read or written
   bool operator==(const NodePublishing&) const = default;
 };
 

@@ -67,6 +67,18 @@ Family approvals_waiting(const Standing& standing) {
                static_cast<double>(number));
 }
 
+Family left_in_service(const Standing& standing) {
+  Family family{
+      kPrefix + "left_in_service",
+      "Nodes that the policy would act on and that a budget or a storm leaves in service, "
+      "by its rule",
+      Type::kGauge,
+      {}};
+  for (const auto& [rule, nodes] : standing.left_in_service)
+    family.samples.push_back({{{"rule", rule}}, static_cast<double>(nodes)});
+  return family;
+}
+
 Family mode_info(Mode mode) {
   return {kPrefix + "mode_info",
           "How far the remediator may go",
@@ -227,6 +239,7 @@ void append_standing(std::vector<Family>& families, const Standing& standing) {
                              *standing.approvals_guarded ? 1 : 0));
   }
   append_waiting(families, standing.waiting);
+  families.push_back(left_in_service(standing));
   families.push_back(mode_info(standing.mode));
   families.push_back(gauge(kPrefix + "leads", "Whether this replica is the one that acts",
                            standing.leads ? 1 : 0));

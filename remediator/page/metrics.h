@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/metrics/family.h"
@@ -24,6 +26,7 @@ namespace gpuward::remediator {
 struct Standing {
   std::vector<ClusterView::Count> remediations;
   std::vector<Waiting> waiting = {};
+  std::map<std::string, std::size_t> left_in_service = {};  // nodes, by rule
   std::size_t queue_length = 0;
   std::uint64_t events_lost = 0, audit_lines_lost = 0;
   bool ready = false;

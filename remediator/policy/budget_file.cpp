@@ -9,6 +9,7 @@
 //     labels:                            # the same for each value of a label
 //       - {label: topology.kubernetes.io/rack, nodes: 1}
 //       - {label: nvidia.com/gpu.clique, nodes: 1}
+//     taint: {nodes: 2, percent: 20}     # of a pool and of the cluster, tainted or worse
 //     cordon: {nodes: 1, percent: 10}    # of a pool, cordoned or worse
 //     terminate:                         # in the cluster, within each of the windows
 //       - {window: 1h, nodes: 2}
@@ -111,6 +112,7 @@ BudgetLimits read_budgets(const YamlMap& budgets) {
   read_scope(budgets.map("pool"), limits.pool);
   read_scope(budgets.map("zone"), limits.zone);
   read_labels(budgets, limits.labels);
+  read_share(budgets.map("taint"), limits.tainted);
   read_share(budgets.map("cordon"), limits.cordoned);
   read_terminations(budgets, limits.terminations);
   read_share(budgets.map("min_healthy"), limits.min_healthy);

@@ -59,6 +59,9 @@ struct BudgetLimits {
       {"topology.kubernetes.io/rack", {.at_once = {1, 0}}},
       {"nvidia.com/gpu.clique", {.at_once = {1, 0}}},
   };
+  // Nodes of one pool, and of the whole cluster, that are tainted by us or worse. Two at least, so
+  // that the one unhealthy node of a pool of one is tainted.
+  Share tainted{2, 20};
   // Nodes of one pool that are cordoned by us or worse.
   Share cordoned{1, 10};
   // Terminations in the whole cluster, beside all the above.

@@ -171,6 +171,8 @@ std::string guards_text(const Policy& policy) {
             " after a reset or restart of the machine for another remediation\n";
   }
   text += budgets_text(policy.budgets);
+  text += "before the taint\n  budget: cluster and each pool " +
+          share_text(policy.budgets.tainted) + " tainted or worse\n";
   text += "before the cordon\n  budget: pool " + share_text(policy.budgets.cordoned) +
           " cordoned or worse\n";
   text += "once the alerts have ended, where nothing after the cordon was begun\n  ";

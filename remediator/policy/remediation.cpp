@@ -27,6 +27,12 @@ bool is_open(Phase phase) { return phase <= Phase::kPaused; }
 
 bool needs_human(Phase phase) { return phase == Phase::kHeld || phase == Phase::kPaused; }
 
+bool is_left_in_service(const RemediationStatus& status) {
+  const bool is_refused = status.rule.starts_with("budget.") || status.rule == "guard.view";
+  return status.phase == Phase::kWaiting && is_refused && !status.has_done(Step::kTaint) &&
+         !status.has_done(Step::kCordon);
+}
+
 const StepRecord* RemediationStatus::find(Step step) const {
   const auto found =
       std::find_if(steps.begin(), steps.end(), [&](const StepRecord& s) { return s.step == step; });

@@ -56,6 +56,10 @@ inline constexpr std::string_view kFinalizer = "gpuward.dev/remediation";
 // Of a node that has our taint, annotation or cordon and no record of it: raised by the remediator
 // itself (workflow/orphaned_marks), never by an Alertmanager.
 inline constexpr std::string_view kOrphanedAlert = "GpuwardMarksWithoutRecord";
+struct RemediationStatus;
+// The policy would act on the node, and a budget or a storm leaves it in service as it is. Somebody
+// has to be told of that too.
+[[nodiscard]] bool is_left_in_service(const RemediationStatus& status);
 
 // One alert about the node. Identity is the fingerprint; nothing here changes when it is merely
 // repeated.

@@ -1,5 +1,7 @@
 #include "remediator/safety/budgets.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -29,15 +31,19 @@ class SlotJudge {
       : ledger_(ledger), fleet_(fleet), limits_(limits), request_(request), now_(now) {}
 
   [[nodiscard]] MaybeRefusal run() const {
+    const Slot* held = ledger_.find(request_.remediation);
+    if (request_.harm == Harm::kTaint) return is_taint_counted() ? std::nullopt : run_taint();
     if (ledger_.breaker.open) {
       return refusal("budget.breaker", "the circuit breaker is open: " + ledger_.breaker.why);
     }
     if (auto refused = by_census()) return refused;
     if (const auto storm = storm_over(fleet_, limits_, request_.node_uid))
       return refusal("budget.storm", storm->message());
-    const Slot* held = ledger_.find(request_.remediation);
     if (held != nullptr && held->harm >= request_.harm) return std::nullopt;
     if (auto refused = by_room(held)) return refused;
+    if (!is_taint_counted()) {
+      if (auto refused = by_taints()) return refused;
+    }
     if (auto refused = by_cordons()) return refused;
     if (auto refused = by_min_healthy()) return refused;
     if (request_.harm == Harm::kCordon) return std::nullopt;
@@ -46,6 +52,52 @@ class SlotJudge {
   }
 
  private:
+  // The breaker leaves taints alone: they take nothing away, and their own budget bounds them.
+  [[nodiscard]] MaybeRefusal run_taint() const {
+    if (auto refused = by_census()) return refused;
+    if (const auto storm = storm_behind(fleet_, limits_, request_.node_uid))
+      return refusal("budget.storm", storm->message());
+    if (ledger_.taints.size() >= kMaxTaints) {
+      return refusal("budget.ledger",
+                     "the ledger is full: " + std::to_string(ledger_.taints.size()) + " taints");
+    }
+    return by_taints();
+  }
+
+  // One that is put on once more is never refused.
+  [[nodiscard]] bool is_taint_counted() const {
+    if (ledger_.find(request_.remediation) != nullptr) return true;
+    const FleetNode* node = fleet_.find(request_.node_uid);
+    return node != nullptr && node->tainted;
+  }
+
+  [[nodiscard]] MaybeRefusal by_taints() const {
+    if (auto refused = by_taints_in(pool_scope(place().pool, "budget.taint"))) return refused;
+    return by_taints_in(cluster_scope("budget.taint"));
+  }
+
+  [[nodiscard]] MaybeRefusal by_taints_in(const Scope& scope) const {
+    const std::size_t nodes = nodes_in(fleet_, scope);
+    const int allowed = at_most(limits_.tainted, nodes);
+    if (most_tainted() < allowed) return std::nullopt;
+    const int used = nodes_held(ledger_, fleet_, scope, Harm::kTaint, except());
+    const std::string where = scope.name + " (" + std::to_string(nodes) + " nodes): ";
+    if (used >= allowed)
+      return refusal(scope.guard, where + of_allowed(used, allowed) + " are tainted");
+    const int ahead = ahead_in(ledger_, fleet_, scope, limits_.tainted, request_.node_uid);
+    if (used + ahead < allowed) return std::nullopt;
+    return refusal(scope.guard, where + of_allowed(used, allowed) + " are tainted, and " +
+                                    std::to_string(ahead) + " worse or confirmed ones come first");
+  }
+
+  // No fewer than there are, with those that wait; cheap.
+  [[nodiscard]] std::ptrdiff_t most_tainted() const {
+    return std::ssize(ledger_.slots) + std::ssize(ledger_.taints) +
+           std::ranges::count_if(fleet_.nodes, [](const auto& entry) {
+             return entry.second.tainted || entry.second.waits_for_taint;
+           });
+  }
+
   // A node that has left the census may finish what it has a slot for: it is counted where it was.
   [[nodiscard]] MaybeRefusal by_census() const {
     if (fleet_.nodes.empty())
@@ -56,7 +108,8 @@ class SlotJudge {
   }
 
   [[nodiscard]] MaybeRefusal by_room(const Slot* held) const {
-    const bool has_slots = held != nullptr || ledger_.slots.size() < kMaxSlots;
+    const bool is_raised = held != nullptr && held->harm > Harm::kTaint;
+    const bool has_slots = is_raised || ledger_.slots.size() < kMaxSlots;
     const bool has_history =
         ledger_.starts.size() < kMaxStarts && ledger_.attempts.size() < kMaxAttempts;
     if (has_slots && (has_history || request_.harm == Harm::kCordon)) return std::nullopt;
@@ -206,8 +259,10 @@ std::vector<BudgetUse> budget_uses(const Ledger& ledger, const Fleet& fleet,
   }
   UseReport report(ledger, fleet);
   report.add(cluster_scope(), limits.cluster.at_once, Harm::kDisrupt);
+  report.add(cluster_scope("budget.taint"), limits.tainted, Harm::kTaint);
   for (const std::string& pool : pools) {
     report.add(pool_scope(pool), limits.pool.at_once, Harm::kDisrupt);
+    report.add(pool_scope(pool, "budget.taint"), limits.tainted, Harm::kTaint);
     report.add(pool_scope(pool, "budget.cordon"), limits.cordoned, Harm::kCordon);
   }
   for (const std::string& zone : zones)

@@ -1,6 +1,6 @@
-// Whether one more node may be harmed: cordoned, disrupted (drain, reset, reboot) or terminated.
-// Pure; asked inside a change of the ledger (workflow/ledger_store), so that what was counted is
-// what is written. All limits must agree; the first that does not is the answer.
+// Whether one more node may be harmed: tainted, cordoned, disrupted (drain, reset, reboot) or
+// terminated. Pure; asked inside a change of the ledger (workflow/ledger_store), so that what was
+// counted is what is written. All limits must agree; the first that does not is the answer.
 #pragma once
 
 #include <chrono>
@@ -21,8 +21,9 @@ struct SlotRequest {
 };
 
 struct Refusal {
-  // budget.breaker, budget.census, budget.storm, budget.ledger, budget.cordon, budget.cluster,
-  // budget.pool, budget.zone, budget.label, budget.window, budget.terminate, budget.min-healthy
+  // budget.breaker, budget.census, budget.storm, budget.ledger, budget.taint, budget.cordon,
+  // budget.cluster, budget.pool, budget.zone, budget.label, budget.window, budget.terminate,
+  // budget.min-healthy
   std::string guard;
   std::string message;  // with the numbers
   // When time alone may change the answer; absent where something else has to happen.
@@ -31,7 +32,8 @@ struct Refusal {
 
 // Why the slot is not to be had; nullopt where it is. A Remediation that holds that much already is
 // not counted again, but an open breaker and a storm stop it too: ask before every harmful step,
-// not only before the first.
+// not only before the first. A taint that is put on once more is never refused; the breaker stops
+// none.
 //
 // Counted are nodes, not Remediations: a node stands where it stood when its slot was taken and
 // where it stands now, so that neither a changed label nor a changed configuration frees anything.
@@ -50,7 +52,8 @@ struct BudgetUse {
   int used = 0, allowed = 0;
 };
 
-// Of the cluster, each pool and zone, the cordons of each pool, and the terminations.
+// Of the cluster, each pool and zone, the taints of both, the cordons of each pool, and the
+// terminations.
 [[nodiscard]] std::vector<BudgetUse> budget_uses(const Ledger& ledger, const Fleet& fleet,
                                                  const BudgetLimits& limits, WallTime now);
 

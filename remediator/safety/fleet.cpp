@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/kube/node_ready.h"
+#include "remediator/safety/node_mark.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -55,6 +56,7 @@ FleetNode fleet_node(const kube::Node& node, const PlaceKeys& keys) {
   made.place = place_of(node.meta.labels, keys);
   made.ready = is_ready(node);
   made.schedulable = !node.unschedulable;
+  made.tainted = our_taint_on(node).has_value();
   return made;
 }
 

@@ -18,6 +18,7 @@ namespace gpuward::remediator {
 struct FleetAlert {
   std::string code;
   WallTime since;
+  Severity severity = Severity::kNone;
 };
 
 struct FleetNode {
@@ -27,6 +28,9 @@ struct FleetNode {
   bool schedulable = false;             // not cordoned, by whomever
   Severity severity = Severity::kNone;  // of its open Remediation
   std::vector<FleetAlert> alerts;       // of its open Remediation
+  bool tainted = false;                 // by us
+  bool waits_for_taint = false;         // its open Remediation does, or is not decided yet
+  bool confirmed = false;               // more than one source says that it is that unhealthy
 
   // Takes work, or would.
   [[nodiscard]] bool healthy() const { return ready && schedulable && severity < Severity::kReset; }
@@ -46,7 +50,7 @@ struct Fleet {
 // The names of its resources that are GPUs, sorted: "nvidia.com/gpu", ...
 [[nodiscard]] std::vector<std::string> gpu_resources(const kube::Node& node);
 
-// What the node itself says; severity and alerts are the caller's.
+// What the node itself says; what its Remediation says is the caller's.
 [[nodiscard]] FleetNode fleet_node(const kube::Node& node, const PlaceKeys& keys);
 
 }  // namespace gpuward::remediator

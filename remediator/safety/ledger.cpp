@@ -8,7 +8,7 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 3> kHarms{"cordon", "disrupt", "terminate"};
+constexpr std::array<std::string_view, 4> kHarms{"taint", "cordon", "disrupt", "terminate"};
 constexpr std::array<std::string_view, 3> kTreatments{"reset", "reboot", "terminate"};
 
 // A machine is the same by its instance id or by a GPU that it shares; what is not known is not
@@ -21,11 +21,15 @@ bool same_hardware(const Hardware& a, const Hardware& b) {
 }
 
 void add_start(Ledger& ledger, const Slot& slot) {
-  if (slot.harm == Harm::kCordon) return;
+  if (slot.harm <= Harm::kCordon) return;
   const bool is_known = std::ranges::any_of(ledger.starts, [&](const Start& start) {
     return start.remediation == slot.remediation && start.harm == slot.harm;
   });
   if (!is_known) ledger.starts.push_back({slot.remediation, slot.harm, slot.place, slot.since});
+}
+
+void forget_taint(Ledger& ledger, std::string_view remediation) {
+  std::erase_if(ledger.taints, [&](const Slot& slot) { return slot.remediation == remediation; });
 }
 
 void forget_old(Ledger& ledger, WallTime now) {
@@ -47,12 +51,20 @@ std::optional<Treatment> parse_treatment(std::string_view text) {
 }
 
 const Slot* Ledger::find(std::string_view remediation) const {
-  const auto found = std::ranges::find(slots, remediation, &Slot::remediation);
-  return found == slots.end() ? nullptr : &*found;
+  for (const auto* held : {&slots, &taints}) {
+    const auto found = std::ranges::find(*held, remediation, &Slot::remediation);
+    if (found != held->end()) return &*found;
+  }
+  return nullptr;
 }
 
 Ledger with_slot(Ledger ledger, const Slot& slot) {
   forget_old(ledger, slot.since);
+  if (slot.harm == Harm::kTaint) {
+    if (ledger.find(slot.remediation) == nullptr) ledger.taints.push_back(slot);
+    return ledger;
+  }
+  forget_taint(ledger, slot.remediation);
   const auto held = std::ranges::find(ledger.slots, slot.remediation, &Slot::remediation);
   if (held == ledger.slots.end()) {
     ledger.slots.push_back(slot);
@@ -66,6 +78,7 @@ Ledger with_slot(Ledger ledger, const Slot& slot) {
 }
 
 Ledger without_slot(Ledger ledger, std::string_view remediation) {
+  forget_taint(ledger, remediation);
   std::erase_if(ledger.slots, [&](const Slot& slot) { return slot.remediation == remediation; });
   return ledger;
 }

@@ -25,16 +25,17 @@
 
 namespace gpuward::remediator {
 
-// What a slot is taken for; a later one includes those before it. A taint needs no slot.
+// What a slot is taken for; a later one includes those before it.
 enum class Harm : std::uint8_t {
+  kTaint,
   kCordon,
   kDisrupt,  // drain, reset, reboot
   kTerminate,
 };
-[[nodiscard]] std::string_view to_string(Harm harm);  // "cordon", "disrupt", "terminate"
+[[nodiscard]] std::string_view to_string(Harm harm);  // "taint", "cordon", ...
 [[nodiscard]] std::optional<Harm> parse_harm(std::string_view text);
 
-// One a Remediation, from before the cordon or the drain until the Remediation is closed.
+// One a Remediation, from before the taint until the Remediation is closed.
 struct Slot {
   std::string remediation;
   std::string node_uid;
@@ -102,18 +103,21 @@ inline constexpr std::chrono::hours kAttemptsKept{24 * 31};
 // new is begun (budgets.h refuses); of arrivals the oldest give way, which costs nothing: the
 // breaker opens before they are full.
 inline constexpr std::size_t kMaxSlots = 1'500;
+inline constexpr std::size_t kMaxTaints = 2'000;
 inline constexpr std::size_t kMaxStarts = 1'000;
 inline constexpr std::size_t kMaxAttempts = 1'000;
 inline constexpr std::size_t kMaxArrivals = 600;
 inline constexpr std::size_t kMaxSerials = 16;  // of an attempt; more are not kept
 
 struct Ledger {
-  std::vector<Slot> slots;
+  std::vector<Slot> slots;   // to cordon and for what is worse
+  std::vector<Slot> taints;  // to taint, of Remediations without one of those
   std::vector<Start> starts;
   std::vector<Arrival> arrivals;
   std::vector<Attempt> attempts;
   Breaker breaker;
 
+  // The worst that the Remediation has; null where it has none.
   [[nodiscard]] const Slot* find(std::string_view remediation) const;
   friend bool operator==(const Ledger&, const Ledger&) = default;
 };

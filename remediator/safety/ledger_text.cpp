@@ -15,6 +15,8 @@ namespace {
 
 constexpr int kVersion = 2;
 constexpr std::string_view kTitle = "gpuward-ledger";
+constexpr int kTaintsVersion = 1;
+constexpr std::string_view kTaintsTitle = "gpuward-taints";
 constexpr std::string_view kNothing = "-";
 
 // What would end a word or a pair; the rest of UTF-8 stands as it is.
@@ -159,19 +161,85 @@ class LedgerReader {
   std::string fault_;
 };
 
+std::unexpected<Error> broken(const std::string& why) {
+  return fail(ErrorKind::kInvalid, "the ledger cannot be read: " + why);
+}
+
+// The first line: nullopt where it is of that kind and version.
+std::optional<std::unexpected<Error>> read_title(LedgerReader& reader, std::string_view title,
+                                                 int version) {
+  const bool is_ledger = reader.begin_line() == title;
+  const std::size_t found = is_ledger ? reader.number() : 0;
+  reader.end_line();
+  if (!is_ledger || !reader.fault().empty()) return broken("it is no ledger");
+  if (found == static_cast<std::size_t>(version)) return std::nullopt;
+  return broken("it is of version " + std::to_string(found) +
+                ", this gpuward-remediator reads version " + std::to_string(version));
+}
+
+void read_end(LedgerReader& reader) {
+  if (reader.number() + 1 != reader.line_number()) reader.complain("lines are missing");
+  if (!reader.begin_line().empty()) reader.complain("lines after the end");
+}
+
+// What slots and starts refer to by number.
+class PlaceTable {
+ public:
+  explicit PlaceTable(LedgerReader& reader) : reader_(reader) {}
+
+  void read_line() {
+    if (reader_.number() != places_.size()) reader_.complain("a place is missing");
+    Place place{reader_.text(), reader_.text(), {}};
+    while (reader_.has_more()) {
+      if (!place.domains.insert(reader_.pair()).second) reader_.complain("a key stands twice");
+    }
+    places_.push_back(std::move(place));
+  }
+  Place place() {
+    const std::size_t number = reader_.number();
+    if (number < places_.size()) return places_[number];
+    reader_.complain("no such place");
+    return {};
+  }
+
+ private:
+  LedgerReader& reader_;
+  std::vector<Place> places_;
+};
+
+Result<std::vector<Slot>> read_taints(std::string_view text) {
+  LedgerReader reader(text);
+  PlaceTable places(reader);
+  if (auto fault = read_title(reader, kTaintsTitle, kTaintsVersion)) return *fault;
+  std::vector<Slot> taints;
+  for (bool is_at_end = false; !is_at_end && reader.fault().empty(); reader.end_line()) {
+    const std::string_view kind = reader.begin_line();
+    if (kind == "place") {
+      places.read_line();
+    } else if (kind == "taint") {
+      Slot& slot = taints.emplace_back();
+      slot.harm = Harm::kTaint;
+      slot.remediation = reader.text();
+      slot.node_uid = reader.text();
+      slot.place = places.place();
+      slot.since = reader.time();
+    } else if (kind == "end") {
+      is_at_end = true;
+      read_end(reader);
+    } else {
+      reader.complain(kind.empty() ? "the end is missing" : "an unknown kind of line");
+    }
+  }
+  if (!reader.fault().empty()) return broken("its taints: " + reader.fault());
+  return taints;
+}
+
 class LedgerDecoder {
  public:
   explicit LedgerDecoder(std::string_view text) : reader_(text) {}
 
   Result<Ledger> run() {
-    const bool is_ledger = reader_.begin_line() == kTitle;
-    const std::size_t version = is_ledger ? reader_.number() : 0;
-    reader_.end_line();
-    if (!is_ledger || !reader_.fault().empty()) return broken("it is no ledger");
-    if (version != kVersion) {
-      return broken("it is of version " + std::to_string(version) +
-                    ", this gpuward-remediator reads version " + std::to_string(kVersion));
-    }
+    if (auto fault = read_title(reader_, kTitle, kVersion)) return *fault;
     while (!is_at_end_ && reader_.fault().empty()) read_entry();
     if (!has_breaker_) reader_.complain("there is no line for the circuit breaker");
     if (!reader_.fault().empty()) return broken(reader_.fault());
@@ -179,20 +247,16 @@ class LedgerDecoder {
   }
 
  private:
-  static std::unexpected<Error> broken(const std::string& why) {
-    return fail(ErrorKind::kInvalid, "the ledger cannot be read: " + why);
-  }
-
   void read_entry() {
     const std::string_view kind = reader_.begin_line();
     if (kind == "breaker") {
       read_breaker();
     } else if (kind == "place") {
-      read_place();
+      places_.read_line();
     } else if (kind == "slot") {
       read_slot();
     } else if (kind == "start") {
-      ledger_.starts.push_back({reader_.text(), reader_.harm(), place(), reader_.time()});
+      ledger_.starts.push_back({reader_.text(), reader_.harm(), places_.place(), reader_.time()});
     } else if (kind == "arrival") {
       ledger_.arrivals.push_back(
           {reader_.text(), reader_.text(), reader_.time(), reader_.is_first("seen", "new")});
@@ -200,8 +264,7 @@ class LedgerDecoder {
       read_attempt();
     } else if (kind == "end") {
       is_at_end_ = true;
-      if (reader_.number() + 1 != reader_.line_number()) reader_.complain("lines are missing");
-      if (!reader_.begin_line().empty()) reader_.complain("lines after the end");
+      read_end(reader_);
     } else {
       reader_.complain(kind.empty() ? "the end is missing" : "an unknown kind of line");
     }
@@ -216,22 +279,14 @@ class LedgerDecoder {
     ledger_.breaker.why = reader_.text();
   }
 
-  void read_place() {
-    if (reader_.number() != places_.size()) reader_.complain("a place is missing");
-    Place place{reader_.text(), reader_.text(), {}};
-    while (reader_.has_more()) {
-      if (!place.domains.insert(reader_.pair()).second) reader_.complain("a key stands twice");
-    }
-    places_.push_back(std::move(place));
-  }
-
   void read_slot() {
     ledger_.slots.push_back({.remediation = reader_.text(),
                              .node_uid = reader_.text(),
                              .place = {},
                              .harm = reader_.harm(),
                              .since = {}});
-    ledger_.slots.back().place = place();
+    if (ledger_.slots.back().harm == Harm::kTaint) reader_.complain("a taint is no such slot");
+    ledger_.slots.back().place = places_.place();
     ledger_.slots.back().since = reader_.time();
   }
 
@@ -245,16 +300,9 @@ class LedgerDecoder {
     ledger_.attempts.push_back(std::move(attempt));
   }
 
-  Place place() {
-    const std::size_t number = reader_.number();
-    if (number < places_.size()) return places_[number];
-    reader_.complain("no such place");
-    return {};
-  }
-
   LedgerReader reader_;
+  PlaceTable places_{reader_};
   Ledger ledger_;
-  std::vector<Place> places_;
   bool has_breaker_ = false;
   bool is_at_end_ = false;
 };
@@ -299,6 +347,25 @@ Result<Ledger> decode_ledger(std::string_view text) {
   if (ledger && encode_ledger(*ledger) != text)
     return fail(ErrorKind::kInvalid, "the ledger cannot be read: it is not as it was written");
   return ledger;
+}
+
+std::string encode_taints(const Ledger& ledger) {
+  LedgerWriter writer;
+  writer.line(kTaintsTitle, std::size_t{kTaintsVersion});
+  for (const Slot& slot : ledger.taints) writer.place(slot.place);
+  for (const Slot& slot : ledger.taints) {
+    writer.line("taint", slot.remediation, slot.node_uid, writer.number_of(slot.place), slot.since);
+  }
+  return writer.take();
+}
+
+Result<std::vector<Slot>> decode_taints(std::string_view text) {
+  auto taints = read_taints(text);
+  if (!taints) return taints;
+  Ledger ledger;
+  ledger.taints = *std::move(taints);
+  if (encode_taints(ledger) != text) return broken("its taints are not as they were written");
+  return std::move(ledger.taints);
 }
 
 }  // namespace gpuward::remediator

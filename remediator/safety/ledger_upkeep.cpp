@@ -25,6 +25,7 @@ Slot slot_of(const SpentRecord& record, const RecordedStep& step) {
 
 Ledger with_record(Ledger ledger, const SpentRecord& record) {
   for (const RecordedStep& step : record.steps) {
+    if (step.harm == Harm::kTaint) continue;
     ledger = with_slot(std::move(ledger), slot_of(record, step));
     if (!step.treatment) continue;
     ledger = with_attempt(std::move(ledger),
@@ -38,18 +39,32 @@ Ledger with_record(Ledger ledger, const SpentRecord& record) {
 
 Ledger settled(Ledger ledger, const Roll& roll, const Fleet& fleet, const BudgetLimits& limits,
                WallTime now) {
-  std::erase_if(ledger.slots, [&](const Slot& slot) {
+  const auto is_free = [&](const Slot& slot) {
     if (roll.open.contains(slot.remediation)) return false;
     if (roll.closed.contains(slot.remediation)) return true;
     return !binds_without_record(slot, roll, fleet, limits, now);
-  });
+  };
+  std::erase_if(ledger.slots, is_free);
+  std::erase_if(ledger.taints, is_free);
+  return ledger;
+}
+
+Ledger with_recorded_taints(Ledger ledger, std::span<const SpentRecord> records) {
+  for (const SpentRecord& record : records) {
+    for (const RecordedStep& step : record.steps) {
+      if (record.open && step.harm == Harm::kTaint)
+        ledger = with_slot(std::move(ledger), slot_of(record, step));
+    }
+  }
   return ledger;
 }
 
 Ledger rebuilt(const Ledger& ledger, std::span<const SpentRecord> records, WallTime now) {
   Ledger next = ledger;
   for (const SpentRecord& record : records) next = with_record(std::move(next), record);
-  if (next == ledger) return next;
+  const bool is_known = next == ledger;
+  next = with_recorded_taints(std::move(next), records);
+  if (is_known) return next;
   return open_breaker(std::move(next),
                       "the ledger was lost and is rebuilt from the Remediations there are: what "
                       "deleted ones had spent is not known",

@@ -55,4 +55,9 @@ struct SpentRecord {
 [[nodiscard]] Ledger rebuilt(const Ledger& ledger, std::span<const SpentRecord> records,
                              WallTime now);
 
+// The slots of taints that the open Remediations record and the ledger does not have: a version
+// that took none has put them there. Nothing is lost where one is missing: the breaker stays as it
+// is.
+[[nodiscard]] Ledger with_recorded_taints(Ledger ledger, std::span<const SpentRecord> records);
+
 }  // namespace gpuward::remediator

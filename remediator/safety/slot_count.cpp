@@ -19,6 +19,21 @@ bool stands_in(const Slot& slot, const Fleet& fleet, const Scope& scope) {
   return node != nullptr && scope.holds(node->place);
 }
 
+void add_tainted(const Ledger& ledger, const Fleet& fleet, const Scope& scope,
+                 std::set<std::string_view>& nodes) {
+  for (const Slot& slot : ledger.taints) {
+    if (stands_in(slot, fleet, scope)) nodes.insert(slot.node_uid);
+  }
+  for (const auto& [uid, node] : fleet.nodes) {
+    if (node.tainted && scope.holds(node.place)) nodes.insert(uid);
+  }
+}
+
+bool comes_before(const FleetNode& node, const FleetNode* other) {
+  return other != nullptr &&
+         std::pair(node.severity, node.confirmed) > std::pair(other->severity, other->confirmed);
+}
+
 // When each Remediation began such a thing in the scope: its last time.
 std::vector<WallTime> times_begun(const Ledger& ledger, const Scope& scope, Harm harm,
                                   const Except& except) {
@@ -36,8 +51,8 @@ std::vector<WallTime> times_begun(const Ledger& ledger, const Scope& scope, Harm
 
 }  // namespace
 
-Scope cluster_scope() {
-  return {"budget.cluster", "the cluster", [](const Place&) { return true; }};
+Scope cluster_scope(std::string guard) {
+  return {std::move(guard), "the cluster", [](const Place&) { return true; }};
 }
 
 Scope pool_scope(const std::string& pool, std::string guard) {
@@ -66,11 +81,33 @@ int nodes_held(const Ledger& ledger, const Fleet& fleet, const Scope& scope, Har
                const Except& except) {
   std::set<std::string_view> nodes;
   for (const Slot& slot : ledger.slots) {
-    if (slot.harm < harm || slot.node_uid == except.node_uid) continue;
-    if (!stands_in(slot, fleet, scope)) continue;
-    nodes.insert(slot.node_uid);
+    if (slot.harm >= harm && stands_in(slot, fleet, scope)) nodes.insert(slot.node_uid);
   }
+  if (harm == Harm::kTaint) add_tainted(ledger, fleet, scope, nodes);
+  nodes.erase(except.node_uid);
   return static_cast<int>(nodes.size());
+}
+
+int ahead_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope, const Share& share,
+             std::string_view node_uid) {
+  const FleetNode* const own = fleet.find(node_uid);
+  std::set<std::string_view> have_slots;
+  for (const auto* held : {&ledger.slots, &ledger.taints}) {
+    for (const Slot& slot : *held) have_slots.insert(slot.node_uid);
+  }
+  std::map<std::string_view, int> by_pool;
+  for (const auto& [uid, node] : fleet.nodes) {
+    const bool waits = node.waits_for_taint && !node.tainted && !have_slots.contains(uid);
+    if (waits && comes_before(node, own) && scope.holds(node.place)) ++by_pool[node.place.pool];
+  }
+  int ahead = 0;
+  for (const auto& [pool, waiting] : by_pool) {
+    const Scope its = pool_scope(std::string(pool));
+    const int room =
+        at_most(share, nodes_in(fleet, its)) - nodes_held(ledger, fleet, its, Harm::kTaint);
+    ahead += std::clamp(room, 0, waiting);
+  }
+  return ahead;
 }
 
 Begun begun_within(const Ledger& ledger, const Scope& scope, Harm harm, const Span& span,

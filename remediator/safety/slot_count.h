@@ -21,7 +21,7 @@ struct Scope {
   std::function<bool(const Place&)> holds;
 };
 
-[[nodiscard]] Scope cluster_scope();
+[[nodiscard]] Scope cluster_scope(std::string guard = "budget.cluster");
 [[nodiscard]] Scope pool_scope(const std::string& pool, std::string guard = "budget.pool");
 [[nodiscard]] Scope zone_scope(const std::string& zone);
 [[nodiscard]] Scope label_scope(const std::string& label, const std::string& value);
@@ -33,7 +33,8 @@ struct Except {
   std::string_view remediation, node_uid;
 };
 
-// Nodes with a slot of `harm` or worse that stand, or stood when it was taken, in the scope.
+// Nodes with a slot of `harm` or worse that stand, or stood when it was taken, in the scope. Those
+// that bear our taint count as tainted with a slot or without.
 [[nodiscard]] int nodes_held(const Ledger& ledger, const Fleet& fleet, const Scope& scope,
                              Harm harm, const Except& except = {});
 
@@ -53,6 +54,12 @@ struct Span {
 // future are within it.
 [[nodiscard]] Begun begun_within(const Ledger& ledger, const Scope& scope, Harm harm,
                                  const Span& span, const Except& except = {});
+
+// Unhealthy nodes in the scope that wait to be tainted and come before that one: the worse ones,
+// and of those that are as bad the confirmed ones. Of nodes that wait alike the first to ask is
+// first. None that its own pool keeps waiting: it cannot use the room.
+[[nodiscard]] int ahead_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope,
+                           const Share& share, std::string_view node_uid);
 
 // Nodes in the scope that are well and hold no slot.
 [[nodiscard]] int healthy_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope,

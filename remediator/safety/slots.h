@@ -17,6 +17,8 @@ struct SlotRefusal {
   std::string message;  // with the numbers
   // The step has been taken on this machine already, and it did not last: what is worse is next.
   bool is_worn_out = false;
+  // A cordon was asked for, and is to wait; the taint before it has its slot.
+  bool has_taint = false;
 };
 
 // Whether it is to be counted as new: nothing is recorded yet of what could be harm.
@@ -30,7 +32,8 @@ class Slots {
   virtual ~Slots() = default;
   // Takes the slot, or keeps the one that is taken already; a refusal where a budget forbids it. An
   // error where the ledger cannot be read or written: then the step waits. One that is new is
-  // counted as with arrived(), before it is weighed.
+  // counted as with arrived(), before it is weighed. For a cordon the slot of the taint is taken
+  // first, where the policy wants one beside it.
   [[nodiscard]] virtual Result<std::optional<SlotRefusal>> take(const Remediation& remediation,
                                                                 const kube::Node& node,
                                                                 Step step) = 0;

@@ -41,7 +41,7 @@ int most_within(const std::vector<Onset>& onsets, std::chrono::milliseconds wind
 
 std::string Storm::message() const {
   return code + " came on " + std::to_string(nodes) + " nodes at once (a storm from " +
-         std::to_string(trigger) + " on): only taints until that is over";
+         std::to_string(trigger) + " on): nothing is done about it until that is over";
 }
 
 std::optional<Storm> storm_of(const Fleet& fleet, const BudgetLimits& limits,
@@ -62,6 +62,21 @@ std::optional<Storm> storm_over(const Fleet& fleet, const BudgetLimits& limits,
     if (auto storm = storm_of(fleet, limits, alert.code)) return storm;
   }
   return std::nullopt;
+}
+
+std::optional<Storm> storm_behind(const Fleet& fleet, const BudgetLimits& limits,
+                                  std::string_view node_uid) {
+  const FleetNode* node = fleet.find(node_uid);
+  if (node == nullptr) return std::nullopt;
+  const auto is_reason = [](const FleetAlert& alert) { return alert.severity >= Severity::kReset; };
+  const bool has_reason = std::ranges::any_of(node->alerts, is_reason);
+  std::optional<Storm> found;
+  for (const FleetAlert& alert : node->alerts) {
+    if (has_reason && !is_reason(alert)) continue;
+    found = storm_of(fleet, limits, alert.code);
+    if (!found) return std::nullopt;
+  }
+  return found;
 }
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,6 @@
 // Many nodes that get the same fault at once are one fault elsewhere: a driver's rollout, a
-// switch, a rule that is wrong. Such nodes are tainted and a human is paged, nothing more. Pure;
-// asked by the budgets before every slot.
+// switch, a rule that is wrong. Nothing is done to such nodes until somebody has looked; those that
+// were tainted before the storm was one stay tainted. Pure; asked by the budgets before every slot.
 #pragma once
 
 #include <optional>
@@ -29,5 +29,10 @@ struct Storm {
 // The first storm among the codes that are open on that node.
 [[nodiscard]] std::optional<Storm> storm_over(const Fleet& fleet, const BudgetLimits& limits,
                                               std::string_view node_uid);
+
+// The same where a storm explains all that the node is to be tainted for: what it alone has is no
+// storm. Of its alerts those of severity reset or worse count; where it has none of them, all.
+[[nodiscard]] std::optional<Storm> storm_behind(const Fleet& fleet, const BudgetLimits& limits,
+                                                std::string_view node_uid);
 
 }  // namespace gpuward::remediator

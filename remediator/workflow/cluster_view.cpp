@@ -95,6 +95,18 @@ bool is_undecided(const Remediation& remediation) {
          !has_failed;
 }
 
+// More than one alert, or the kernel too, says that it is unhealthy.
+bool is_confirmed(const Remediation& remediation) {
+  if (remediation.status.kernel_severity >= Severity::kReset) return true;
+  std::string_view first;
+  for (const AlertEvidence& alert : remediation.alerts) {
+    if (!alert.firing() || alert.severity < Severity::kReset) continue;
+    if (first.empty()) first = alert.alertname;
+    if (first != alert.alertname) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void ClusterView::put_node(kube::Node node, std::optional<FleetNode> census) {
@@ -122,11 +134,13 @@ void ClusterView::remove_node(const std::string& name) {
   nodes_.erase(known);
 }
 
-// The census is the informer's: it comes with the same version.
+// The census is the informer's: it comes with the same version. But the taint counts from now on.
 void ClusterView::note_own_change(kube::Node node) {
   const std::lock_guard lock(mutex_);
   own_changes_.insert_or_assign(node.meta.name, node.meta.resource_version);
   note_mark(node);
+  if (const auto counted = fleet_.nodes.find(node.meta.uid); counted != fleet_.nodes.end())
+    counted->second.tainted = our_taint_on(node).has_value();
   const auto known = nodes_.find(node.meta.name);
   if (known != nodes_.end() && known->second->meta.uid == node.meta.uid)
     known->second = std::make_shared<const kube::Node>(std::move(node));
@@ -371,13 +385,18 @@ void ClusterView::count_open(const std::string& node_uid) {
   FleetNode& node = found->second;
   node.severity = Severity::kNone;
   node.alerts.clear();
+  node.waits_for_taint = node.confirmed = false;
   for (auto [it, end] = by_uid_.equal_range(node_uid); it != end; ++it) {
     const Remediation& remediation = remediations_.at(it->second);
     if (!remediation.open()) continue;
     node.severity = std::max(node.severity, remediation.acted_severity());
     for (const AlertEvidence& alert : remediation.alerts) {
-      if (alert.firing()) node.alerts.push_back({alert.alertname, alert.first_received});
+      if (alert.firing())
+        node.alerts.push_back({alert.alertname, alert.first_received, alert.severity});
     }
+    node.confirmed = node.confirmed || is_confirmed(remediation);
+    const bool waits = is_undecided(remediation) || remediation.status.rule == "budget.taint";
+    node.waits_for_taint = node.waits_for_taint || waits;
   }
 }
 
@@ -438,6 +457,15 @@ std::vector<ClusterView::Count> ClusterView::count_remediations() const {
   std::vector<Count> result;
   for (const auto& [key, count] : counts) result.push_back(count);
   return result;
+}
+
+std::map<std::string, std::size_t> ClusterView::count_left_in_service() const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, std::size_t> by_rule;
+  for (const auto& [name, remediation] : remediations_) {
+    if (is_left_in_service(remediation.status)) ++by_rule[remediation.status.rule];
+  }
+  return by_rule;
 }
 
 }  // namespace gpuward::remediator

@@ -116,6 +116,8 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
     std::optional<WallTime> oldest_step = {};
   };
   [[nodiscard]] std::vector<Count> count_remediations() const;
+  // Nodes that a budget or a storm leaves in service (is_left_in_service), by its rule.
+  [[nodiscard]] std::map<std::string, std::size_t> count_left_in_service() const;
 
  private:
   mutable std::mutex mutex_;

@@ -366,25 +366,38 @@ class Decider {
     return text;
   }
 
-  // The taint always goes on; the cordon has a cap of its own and may have to wait.
+  // Taint and cordon have budgets of their own: where the cordon has to wait the taint goes on, and
+  // where the taint has to wait nothing does. What went on once is not asked for again.
   Decision put_marks(std::vector<Step> marks, std::string rule, std::string message) {
-    const bool is_new = contains(marks, Step::kCordon) && !world_.node->unschedulable &&
-                        !remediation_.status.has_done(Step::kCordon);
-    if (is_new && !world_.slot) {
-      decision_.step = planned(Step::kCordon);
+    const bool is_new_taint = contains(marks, Step::kTaint) && !our_taint_on(*world_.node) &&
+                              !remediation_.status.has_done(Step::kTaint);
+    const bool is_new_cordon = contains(marks, Step::kCordon) && !world_.node->unschedulable &&
+                               !remediation_.status.has_done(Step::kCordon);
+    if ((is_new_taint || is_new_cordon) && !world_.slot) {
+      decision_.step = planned(is_new_cordon ? Step::kCordon : Step::kTaint);
       return verdict(Verdict::kAskSlot, Phase::kQuarantined, rule, std::move(message));
     }
-    if (is_new && (!*world_.slot || **world_.slot)) {
-      const std::string why =
-          *world_.slot ? (**world_.slot)->message : "the budgets cannot be read";
-      rule = *world_.slot ? (**world_.slot)->guard : "budget.ledger";
-      message += "; the cordon waits: " + why;
-      std::erase(marks, Step::kCordon);
-      decision_.look_again = kCordonInterval;
-      if (marks.empty()) return verdict(Verdict::kHold, Phase::kWaiting, rule, std::move(message));
+    if (is_new_taint || is_new_cordon) {
+      if (const auto refusal = slot_refused()) {
+        decision_.look_again = kCordonInterval;
+        if (is_new_taint && !refusal->has_taint) {
+          return verdict(Verdict::kHold, Phase::kWaiting, refusal->guard,
+                         message + "; nothing is put on the node: " + refusal->message);
+        }
+        rule = refusal->guard;
+        message += "; the cordon waits: " + refusal->message;
+        std::erase(marks, Step::kCordon);
+        if (marks.empty())
+          return verdict(Verdict::kHold, Phase::kWaiting, std::move(rule), std::move(message));
+      }
     }
     decision_.steps = std::move(marks);
     return verdict(Verdict::kQuarantine, Phase::kQuarantined, rule, std::move(message));
+  }
+
+  std::optional<SlotRefusal> slot_refused() const {
+    if (*world_.slot) return **world_.slot;
+    return SlotRefusal{.guard = "budget.ledger", .message = "the budgets cannot be read"};
   }
 
   Decision take(const PlannedStep& step) {

@@ -18,7 +18,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
   auto request = slot_request(remediation, node, step);
   if (!request) return std::nullopt;
   if (!view_.is_fresh(clock_.steady())) return refuse_by_old_view(remediation);
-  const auto policy = policy_.get();
+  const auto policy = policy_for(policy_.get(), node.meta.labels);
   SlotClaim claim{.remediation = remediation,
                   .step = step,
                   .request = *std::move(request),
@@ -81,6 +81,7 @@ Status LedgerSlots::keep() {
   const BudgetLimits limits = policy_.get()->budgets;
   const auto settled_now = ledger_.change([&](Ledger& ledger) -> Status {
     view_.with_fleet([&](const Fleet& fleet) {
+      ledger = with_recorded_taints(std::move(ledger), spent);
       ledger = settled(std::move(ledger), roll, fleet, limits, clock_.wall());
     });
     return {};
@@ -102,7 +103,10 @@ std::optional<LedgerSlots::Spending> LedgerSlots::spending() const {
   if (!ledger) return std::nullopt;
   Spending spending{.breaker = ledger->breaker,
                     .uses = {},
-                    .slots = {{Harm::kCordon, 0}, {Harm::kDisrupt, 0}, {Harm::kTerminate, 0}}};
+                    .slots = {{Harm::kTaint, ledger->taints.size()},
+                              {Harm::kCordon, 0},
+                              {Harm::kDisrupt, 0},
+                              {Harm::kTerminate, 0}}};
   for (const Slot& slot : ledger->slots) ++spending.slots[slot.harm];
   const auto policy = policy_.get();
   view_.with_fleet([&](const Fleet& fleet) {

@@ -12,10 +12,47 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr const char* kLedgerKey = "ledger";
+constexpr const char* kTaintsKey = "taints";
 constexpr int kLedgerTries = 10;
 constexpr std::chrono::milliseconds kLongestRest{100};
 constexpr BackoffPolicy kBetweenWrites{std::chrono::milliseconds(20),
                                        std::chrono::milliseconds(2'000), 2.0};
+
+// Both texts, as the map is to hold them.
+Status put_texts(const Ledger& ledger, kube::ConfigMap& map) {
+  auto text = encode_ledger(ledger);
+  if (!text) return std::unexpected(text.error());
+  map.data[kLedgerKey] = std::move(*text);
+  if (ledger.taints.empty()) {
+    map.data.erase(kTaintsKey);
+    return {};
+  }
+  map.data[kTaintsKey] = encode_taints(ledger);
+  if (map.data[kLedgerKey].size() + map.data[kTaintsKey].size() <= kMaxLedgerBytes) return {};
+  return fail(ErrorKind::kTooLarge, "the ledger and its taints would take more than " +
+                                        std::to_string(kMaxLedgerBytes) + " bytes");
+}
+
+// What put_texts has made. The version before knows only of the first text, and raises taints
+// there.
+Result<Ledger> take_texts(kube::ConfigMap& map) {
+  auto ledger = decode_ledger(map.data[kLedgerKey]);
+  if (!ledger) return ledger;
+  if (const auto text = map.data.find(kTaintsKey); text != map.data.end()) {
+    const auto taints = decode_taints(text->second);
+    if (!taints) return std::unexpected(taints.error());
+    for (const Slot& taint : *taints) {
+      if (ledger->find(taint.remediation) == nullptr) ledger->taints.push_back(taint);
+    }
+  }
+  return ledger;
+}
+
+// They are long, and what was read of them is kept instead.
+void forget_texts(kube::ConfigMap& map) {
+  map.data[kLedgerKey].clear();
+  map.data.erase(kTaintsKey);
+}
 
 Status as_status(const Result<kube::ConfigMap>& written) {
   if (!written) return with_context("the ledger cannot be written", written.error());
@@ -44,11 +81,10 @@ Result<LedgerStore::Stored> LedgerStore::load() {
   }
   if (!map) return with_context("the ledger cannot be read", map.error());
   was_seen_ = true;
-  const std::string text = std::exchange(map->data[kLedgerKey], {});
   // Its text is long: what is known of that very version is not read again.
   auto ledger = known_as(*map);
   if (!ledger) {
-    auto decoded = decode_ledger(text);
+    auto decoded = take_texts(*map);
     if (!decoded) {
       return with_context("configmap " + place_.ns + "/" + place_.name +
                               " (delete it, and it is rebuilt from the Remediations, with the "
@@ -57,6 +93,7 @@ Result<LedgerStore::Stored> LedgerStore::load() {
     }
     ledger = std::make_shared<const Ledger>(*std::move(decoded));
   }
+  forget_texts(*map);
   Stored stored{*std::move(map), std::move(ledger)};
   remember(stored);
   return stored;
@@ -74,12 +111,10 @@ Status LedgerStore::begin(const std::function<Result<Ledger>()>& first) {
   if (stored.error().kind != ErrorKind::kNotFound) return std::unexpected(stored.error());
   const auto ledger = first();
   if (!ledger) return std::unexpected(ledger.error());
-  auto text = encode_ledger(*ledger);
-  if (!text) return std::unexpected(text.error());
   kube::ConfigMap map;
   map.meta.ns = place_.ns;
   map.meta.name = place_.name;
-  map.data[kLedgerKey] = std::move(*text);
+  if (auto put = put_texts(*ledger, map); !put) return put;
   const auto made = api_.create_config_map(map);
   if (!made && made.error().kind == ErrorKind::kAlreadyExists) return {};
   if (!made) return as_status(made);
@@ -137,12 +172,10 @@ void LedgerStore::remember(const Stored& stored) {
 }
 
 Status LedgerStore::write(Stored stored, Ledger next) {
-  auto text = encode_ledger(next);
-  if (!text) return std::unexpected(text.error());
-  stored.map.data[kLedgerKey] = std::move(*text);
+  if (auto put = put_texts(next, stored.map); !put) return put;
   auto written = api_.update_config_map(stored.map);
   if (!written) return as_status(written);
-  written->data[kLedgerKey].clear();
+  forget_texts(*written);
   written_ = Stored{*std::move(written), std::make_shared<const Ledger>(std::move(next))};
   remember(*written_);
   return {};

@@ -15,7 +15,14 @@
 namespace gpuward::remediator {
 namespace {
 
-bool needs_attention(Phase phase) { return phase == Phase::kQuarantined || needs_human(phase); }
+// Somebody has to be told of it for sure.
+bool must_be_told(const RemediationStatus& status) {
+  return needs_human(status.phase) || is_left_in_service(status);
+}
+
+bool needs_attention(const RemediationStatus& status) {
+  return status.phase == Phase::kQuarantined || must_be_told(status);
+}
 
 // The node is about to be changed, or was, and nothing says yet that it is done.
 bool has_unwritten_change(const RemediationStatus& status) {
@@ -60,7 +67,7 @@ Status Reconciler::write(Case& now, const RemediationStatus& next) {
   if (next.told_phase != next.phase) wanted.status.told_phase.reset();
   // First the word, then that it was said: what is lost or dies in between says it twice, never not
   // at all.
-  const bool is_untold = needs_human(next.phase) && !wanted.status.told_phase;
+  const bool is_untold = must_be_told(next) && !wanted.status.told_phase;
   if (is_untold && parts_.announcer.tell(event_of(wanted, next.message)))
     wanted.status.told_phase = next.phase;
   auto written = parts_.store.write_status(wanted);
@@ -91,14 +98,14 @@ void Reconciler::audit(const Case& now, AuditMoment moment, const std::string& e
 void Reconciler::announce(const Case& now, Phase before) {
   const Phase phase = now.remediation.status.phase;
   const bool acted = !action_of(now.decision.verdict).empty();
-  if (needs_human(phase) || (phase == before && !acted)) return;
+  if (must_be_told(now.remediation.status) || (phase == before && !acted)) return;
   say(now, now.decision.message);
 }
 
 // Where it could not be told with the write, until it can.
 Status Reconciler::tell_human(Case& now) {
   RemediationStatus next = now.remediation.status;
-  if (!needs_human(next.phase) || next.told_phase == next.phase) return {};
+  if (!must_be_told(next) || next.told_phase == next.phase) return {};
   const auto told = parts_.announcer.tell(event_of(now.remediation, next.message));
   if (!told) return with_context("telling that it needs a human", told.error());
   next.told_phase = next.phase;
@@ -124,7 +131,7 @@ kube::NodeEvent Reconciler::event_of(const Remediation& remediation, const std::
   kube::NodeEvent event;
   event.node = remediation.node;
   event.node_uid = remediation.node_uid;
-  event.warning = needs_attention(phase);
+  event.warning = needs_attention(remediation.status);
   event.reason = "Gpuward" + std::string(to_string(phase));
   event.message = remediation.name + ": " + what;
   event.component = std::string(kOwner);

@@ -61,6 +61,19 @@ std::optional<SlotRefusal> refuse_buffered(const Ledger& ledger, const Remediati
   return std::nullopt;
 }
 
+bool wants_taint(const SlotClaim& claim) {
+  const auto plan = steps_for(claim.policy, claim.remediation.acted_severity());
+  return std::ranges::find(plan, Step::kTaint, &PlannedStep::step) != plan.end();
+}
+
+std::optional<SlotRefusal> refuse(const Ledger& ledger, const Fleet& fleet,
+                                  const BudgetLimits& limits, const SlotRequest& request,
+                                  WallTime now) {
+  auto why = refuse_slot(ledger, fleet, limits, request, now);
+  if (!why) return std::nullopt;
+  return SlotRefusal{.guard = std::move(why->guard), .message = std::move(why->message)};
+}
+
 // What the machine itself has behind it.
 std::optional<SlotRefusal> refuse_treated(const Ledger& ledger, const SlotClaim& claim,
                                           const Attempt& attempt) {
@@ -76,6 +89,7 @@ std::optional<SlotRefusal> refuse_treated(const Ledger& ledger, const SlotClaim&
 }  // namespace
 
 std::optional<Harm> harm_of(Step step) {
+  if (step == Step::kTaint) return Harm::kTaint;
   if (step == Step::kCordon) return Harm::kCordon;
   if (step == Step::kTerminate) return Harm::kTerminate;
   if (is_disruptive(step)) return Harm::kDisrupt;
@@ -122,9 +136,17 @@ Ledger with_claim(Ledger ledger, const Fleet& fleet, SlotClaim& claim) {
                         .at = claim.now};
   claim.refusal = refuse_treated(ledger, claim, attempt);
   if (claim.refusal) return ledger;
-  if (auto why = refuse_slot(ledger, fleet, limits, claim.request, claim.now)) {
-    claim.refusal = SlotRefusal{
-        .guard = std::move(why->guard), .message = std::move(why->message), .is_worn_out = false};
+  const bool taints_first = claim.step == Step::kCordon && wants_taint(claim);
+  if (taints_first) {
+    SlotRequest taint = claim.request;
+    taint.harm = Harm::kTaint;
+    claim.refusal = refuse(ledger, fleet, limits, taint, claim.now);
+    if (claim.refusal) return ledger;
+    ledger = with_slot(std::move(ledger), slot_for(ledger, fleet, taint, claim.now));
+  }
+  claim.refusal = refuse(ledger, fleet, limits, claim.request, claim.now);
+  if (claim.refusal) {
+    claim.refusal->has_taint = taints_first;
     return ledger;
   }
   const Slot slot = slot_for(ledger, fleet, claim.request, claim.now);

@@ -28,13 +28,14 @@ struct SlotClaim {
   const Remediation& remediation;
   Step step;
   SlotRequest request;
-  const Policy& policy;
+  const Policy& policy;  // for this node
   WallTime now;
   std::optional<SlotRefusal> refusal;  // the answer
 };
 
 // The ledger with the slot and, of a treatment, with the attempt; where claim.refusal is set,
-// without both. A Remediation that is new is counted in either case.
+// without both, but for the slot of a taint that stands before a cordon. A Remediation that is new
+// is counted in either case.
 [[nodiscard]] Ledger with_claim(Ledger ledger, const Fleet& fleet, SlotClaim& claim);
 
 // The Remediation counted for the circuit breaker, where it is new. `nodes`: of the census.

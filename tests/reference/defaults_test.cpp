@@ -48,6 +48,7 @@ Presets of_budgets() {
   add_scope(presets, "budgets.pool", limits.pool);
   add_scope(presets, "budgets.zone", limits.zone);
   add_scope(presets, "budgets.labels[]", {});
+  add_share(presets, "budgets.taint", limits.tainted);
   add_share(presets, "budgets.cordon", limits.cordoned);
   add_share(presets, "budgets.terminate[]", {});
   add_share(presets, "budgets.min_healthy", limits.min_healthy);

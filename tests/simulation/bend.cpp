@@ -104,7 +104,10 @@ void bend_ledger(const Stage& stage, Json& config_map) {
   if (!config_map.contains("data")) return;
   Json& text = config_map["data"]["ledger"];
   Ledger ledger = *decode_ledger(text.get<std::string>());
-  if (stage.is_off(Sabotage::kSlots)) ledger.slots.clear();
+  if (stage.is_off(Sabotage::kSlots)) {
+    ledger.slots.clear();
+    config_map["data"].erase("taints");
+  }
   if (stage.is_off(Sabotage::kWindows)) ledger.starts.clear();
   if (stage.is_off(Sabotage::kArrivals)) ledger.arrivals.clear();
   if (stage.is_off(Sabotage::kAttempts)) ledger.attempts.clear();
@@ -209,6 +212,7 @@ Policy bent_policy(const Stage& stage, Policy policy) {
   if (stage.is_off(Sabotage::kPool)) budgets.pool.at_once = kAny;
   if (stage.is_off(Sabotage::kZone)) budgets.zone.at_once = kAny;
   if (stage.is_off(Sabotage::kRack)) budgets.labels.clear();
+  if (stage.is_off(Sabotage::kTaintCap)) budgets.tainted = kAny;
   if (stage.is_off(Sabotage::kCordonCap)) budgets.cordoned = kAny;
   if (stage.is_off(Sabotage::kEndBudget)) budgets.terminations.clear();
   if (stage.is_off(Sabotage::kStorm)) budgets.storm.share = kAny;

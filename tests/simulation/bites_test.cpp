@@ -19,16 +19,31 @@ struct Found {
   std::string_view guard;
   std::uint64_t seed;
 };
-constexpr std::array<Found, 22> kLastFound = {{
-    {"pod-identity", 1190},   {"claims", 1116},       {"earlier-episode", 624},
-    {"proof", 416},           {"told-again", 212},    {"silence", 271},
-    {"breaker", 158},         {"zone", 111},          {"well", 98},
-    {"undone-by-hand", 98},   {"foreign-cordon", 89}, {"other-repairers", 60},
-    {"node-version", 57},     {"boot", 55},           {"cluster", 55},
-    {"evidence-version", 41}, {"arrivals", 40},       {"kernel-evidence", 40},
-    {"severity", 38},         {"storm", 35},          {"status-version", 35},
+constexpr auto kLastFound = std::to_array<Found>({
+    {"pod-identity", 1190},
+    {"claims", 1116},
+    {"earlier-episode", 624},
+    {"proof", 416},
+    {"silence", 271},
+    {"told-again", 212},
+    {"taint-order", 186},
+    {"breaker", 158},
+    {"zone", 111},
+    {"well", 98},
+    {"undone-by-hand", 98},
+    {"foreign-cordon", 89},
+    {"other-repairers", 60},
+    {"node-version", 57},
+    {"boot", 55},
+    {"cluster", 55},
+    {"evidence-version", 41},
+    {"arrivals", 40},
+    {"kernel-evidence", 40},
+    {"severity", 38},
+    {"storm", 35},
+    {"status-version", 35},
     {"approval-guard", 158},
-}};
+});
 
 class Bites : public ::testing::TestWithParam<SabotageName> {
  protected:

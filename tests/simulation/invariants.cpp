@@ -88,7 +88,10 @@ void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
   check_hands_off(owner.name, "node " + name + " was marked");
   require(!before.taken_back || *before.taken_back > look.begun, "human-override",
           "node " + name + " was marked again after a human took the mark back");
-  if (!before.is_tainted) check_mode(Step::kTaint, "node " + name + " was tainted");
+  if (!before.is_tainted) {
+    check_mode(Step::kTaint, "node " + name + " was tainted");
+    taints_.check_put(owner);
+  }
   if (before.node.unschedulable || !after.unschedulable) return;
   check_mode(Step::kCordon, "node " + name + " was cordoned");
   ledger_.check_slot(owner, Harm::kCordon, "node " + name + " was cordoned");

@@ -14,6 +14,7 @@
 #include "tests/simulation/mark_rules.h"
 #include "tests/simulation/pair_rules.h"
 #include "tests/simulation/stage.h"
+#include "tests/simulation/taint_rules.h"
 
 namespace gpuward::remediator::simulation {
 
@@ -33,6 +34,7 @@ class Invariants {
   void on_job_made(const Json& job);
   [[nodiscard]] const MarkRules& marks() const { return marks_; }
   [[nodiscard]] LedgerRules& ledger() { return ledger_; }
+  [[nodiscard]] const TaintRules& taints() const { return taints_; }
   [[nodiscard]] EndRules& ends() { return ends_; }
   [[nodiscard]] const EndRules& ends() const { return ends_; }
   [[nodiscard]] const EvictionRules& evictions() const { return evictions_; }
@@ -59,6 +61,7 @@ class Invariants {
   PairRules pairs_{stage_};
   EvictionRules evictions_{stage_};
   MarkRules marks_{stage_};
+  TaintRules taints_{stage_};
   std::map<std::string, int> asked_;            // restarts, by Remediation and attempt
   std::map<std::string, std::string> treated_;  // the Remediation, by restarted machine
 };

@@ -108,6 +108,11 @@ void LedgerRules::check_storm(const Remediation& of, const std::string& what) co
 
 void LedgerRules::check_kept(const Ledger& after) const {
   const Ledger& before = stage_.truth.ledger();
+  for (const Slot& slot : before.taints) {
+    const Remediation* const holder = stage_.truth.remediation(slot.remediation);
+    require(holder == nullptr || !holder->open() || after.find(slot.remediation) != nullptr,
+            "ledger-kept", "the slot of the taint of " + slot.remediation + " is lost");
+  }
   for (const Slot& slot : before.slots) {
     const Remediation* const holder = stage_.truth.remediation(slot.remediation);
     require(holder == nullptr || !holder->open() || after.find(slot.remediation) != nullptr,

@@ -177,7 +177,8 @@ void World::check_rest() const {
             name + " is " + std::string(to_string(status.phase)) + ": " + status.message);
     require(!status.message.empty(), "rest", name + " does not say why");
     invariants_.ends().check_held(remediation);
-    require(!needs_human(status.phase) || told_.knows(name, status.phase), "told",
+    const bool is_for_a_human = needs_human(status.phase) || is_left_in_service(status);
+    require(!is_for_a_human || told_.knows(name, status.phase), "told",
             name + " needs a human and nobody was told");
   }
   late_.check_rest();
@@ -202,6 +203,7 @@ void World::check_returned(const Machine& machine) const {
                              remediation.alerts.front().alertname == kReturnedAlert;
     if (!is_about_it || remediation.wish.pause || remediation.status.phase == Phase::kPaused)
       continue;
+    if (is_left_in_service(remediation.status)) continue;  // somebody was told
     require(truth.is_tainted, "returned", name + " is open and its node is not tainted");
   }
 }
@@ -218,6 +220,7 @@ void World::check_quarantined(const Machine& machine) const {
         const Remediation& remediation = known.second;
         return remediation.node_uid == truth.node.meta.uid &&
                (remediation.status.phase == Phase::kPaused ||
+                is_left_in_service(remediation.status) ||
                 remediation.status.phase == Phase::kCancelled || remediation.wish.pause ||
                 steps_for(*policy, remediation.acted_severity()).empty());
       });

@@ -316,6 +316,18 @@ milliseconds Replica::wait_after(ErrorKind kind) {
   return stage_.chance.span(milliseconds(20), seconds(30));
 }
 
+// Who waits for room for a taint is not seen by the others.
+void Replica::forget_who_waits() {
+  std::vector<Remediation> waiting;
+  view_.for_each_remediation([&](const Remediation& known) {
+    if (known.status.rule == "budget.taint") waiting.push_back(known);
+  });
+  for (Remediation& known : waiting) {
+    known.status.rule = "budget.forgotten";
+    view_.put_remediation(std::move(known));
+  }
+}
+
 // What the informers have told is known without a request.
 void Replica::remember(const std::string& node) {
   look_.heard = heard_;
@@ -328,6 +340,7 @@ void Replica::remember(const std::string& node) {
     look_.versions[name] = known.resource_version;
   }
   if (const auto known = view_.last_node(node)) look_.node = *known;
+  if (stage_.is_off(Sabotage::kTaintOrder)) forget_who_waits();
 }
 
 // The webhook, as a sabotage bends what it is told.

@@ -119,6 +119,7 @@ class Replica {
   void listen();
   void note_heard();
   void remember(const std::string& node);
+  void forget_who_waits();
   [[nodiscard]] kube::Node as_told(const kube::Node& node) const;
   [[nodiscard]] Remediation as_told(const Remediation& remediation) const;
   [[nodiscard]] Replacements& replacements();

@@ -23,6 +23,8 @@ enum class Sabotage : std::uint8_t {
   kPool,             // no cap of a node pool
   kZone,             // no cap of a zone
   kRack,             // no cap of a rack
+  kTaintCap,         // no cap of taints
+  kTaintOrder,       // who waits for room for a taint is not seen by the others
   kCordonCap,        // no cap of cordons
   kStorm,            // no storm is ever seen
   kMode,             // every policy is read as of mode full
@@ -97,6 +99,8 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kPool, "pool"},
     {Sabotage::kZone, "zone"},
     {Sabotage::kRack, "rack"},
+    {Sabotage::kTaintCap, "taint-cap"},
+    {Sabotage::kTaintOrder, "taint-order"},
     {Sabotage::kCordonCap, "cordon-cap"},
     {Sabotage::kStorm, "storm"},
     {Sabotage::kMode, "mode"},

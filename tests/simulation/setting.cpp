@@ -46,6 +46,7 @@ BudgetLimits draw_budgets(Chance& chance, Size size) {
   budgets.pool = {.at_once = some(3)};
   budgets.zone = {.at_once = some(3)};
   budgets.labels = {{"rack", {.at_once = {1, 0}}}};
+  budgets.tainted = kNever;
   budgets.cordoned = some(4);
   if (chance.happens(0.5)) budgets.terminations = {{some(2), std::chrono::hours(1)}};
   budgets.storm.share = chance.happens(0.15) ? Share{chance.between(3, 6), 0} : kNever;

@@ -6,6 +6,7 @@
 #include "remediator/workflow/remediation_json.h"
 #include "tests/fakes/remediation_definition.h"
 #include "tests/simulation/bend.h"
+#include "tests/simulation/taint_rules.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -14,12 +15,14 @@ const std::string kNodes = "/api/v1/nodes/";
 const std::string kConfigMaps = "/api/v1/namespaces/" + kStateNamespace + "/configmaps";
 
 // The Jobs of a test, and the pods of a drain, are not among the writes that are kept.
-Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Size size,
-                   Keeps keeps) {
+Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Chance& taints_chance,
+                   Size size, Keeps keeps) {
   Setting setting = draw_setting(chance, size);
-  if (keeps == Keeps::kWrites) return setting;
-  let_pairs_be_tested(setting, pairs_chance);
-  let_pods_be_drained(setting, pods_chance);
+  if (keeps == Keeps::kNothing) {
+    let_pairs_be_tested(setting, pairs_chance);
+    let_pods_be_drained(setting, pods_chance);
+  }
+  limit_taints(setting, taints_chance);
   return setting;
 }
 
@@ -34,7 +37,8 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       watch_chance(seed + 0x77617463),
       late_chance(seed + 0x6c617465),
       edits_chance(seed + 0x65646974),
-      setting(setting_of(chance, pairs_chance, pods_chance, size, keeps)),
+      taints_chance(seed + 0x7461696e),
+      setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),
       policy(bent_policy(*this, setting.policy)),
@@ -123,7 +127,8 @@ void Stage::close_breaker() {
 
 void Stage::forget_ledger() {
   if (!kube.has(kConfigMaps + "/" + kLedgerName)) return;
-  patch(kConfigMaps + "/" + kLedgerName, {{"data", {{"ledger", *encode_ledger({})}}}});
+  patch(kConfigMaps + "/" + kLedgerName,
+        {{"data", {{"ledger", *encode_ledger({})}, {"taints", nullptr}}}});
 }
 
 void Stage::annotate_remediation(const std::string& name, const Json& annotations) {

@@ -155,7 +155,10 @@ void Wire::hear_lease(const std::string& body) {
 void Wire::hear_ledger(const std::string& body) {
   const Json config_map = *parse_json(body);
   Ledger ledger = *decode_ledger(string_at(config_map["data"], "ledger"));
+  if (config_map["data"].contains("taints"))
+    ledger.taints = *decode_taints(string_at(config_map["data"], "taints"));
   invariants_.ledger().on_ledger_written(ledger);
+  invariants_.taints().on_ledger_written(ledger);
   stage_.truth.put_ledger(std::move(ledger), Writer::kRemediator, stage_.tick);
 }
 

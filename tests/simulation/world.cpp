@@ -266,6 +266,7 @@ void World::check() {
   if (checked_ == stage_.truth.changes().size()) return;
   checked_ = stage_.truth.changes().size();
   invariants_.ledger().check_budgets();
+  invariants_.taints().check_budget();
   invariants_.marks().check_always();
 }
 

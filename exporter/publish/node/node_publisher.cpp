@@ -140,6 +140,7 @@ void NodePublisher::record(const Status& status) {
   }
   store_.update_health([&](Health& health) {
     if (!health.node) health.node.emplace();
+    health.node->is_tainted = writer_.is_tainted();
     if (status) {
       health.node->fault.reset();
       health.node->last_success = clock_.wall();

@@ -1,5 +1,6 @@
 #include "exporter/publish/node/node_writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/kube/update_node.h"
@@ -7,6 +8,15 @@
 #include "exporter/publish/node/node_change.h"
 
 namespace gpuward::exporter {
+namespace {
+
+bool bears(const kube::Node& node, const kube::Taint& wanted) {
+  return std::ranges::any_of(node.taints, [&](const kube::Taint& taint) {
+    return taint.key == wanted.key && taint.effect == wanted.effect;
+  });
+}
+
+}  // namespace
 
 NodeWriter::NodeWriter(kube::Api& api, Clock& clock, std::string node, std::string boot_id)
     : api_(api), clock_(clock), node_(std::move(node)), boot_id_(std::move(boot_id)) {}
@@ -27,6 +37,7 @@ Status NodeWriter::write(const NodeWish& wish, const NodeKeys& keys,
   }
   uid_ = node->meta.uid;
   labels_ = node->meta.labels;
+  is_tainted_ = bears(*node, unhealthy_taint()) || (keys.taint && bears(*node, *keys.taint));
   if (!keys.has_condition) return status;
   const auto wanted = condition_of(with_diagnosis(wish, *node), *node, clock_.wall(), heartbeat);
   if (!wanted) return status;

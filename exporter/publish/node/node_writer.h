@@ -31,6 +31,8 @@ class NodeWriter {
 
   // As last read.
   [[nodiscard]] const kube::Labels& labels() const { return labels_; }
+  // Whether the node bore a taint of the exporter's then, even where it may write none now.
+  [[nodiscard]] bool is_tainted() const { return is_tainted_; }
 
  private:
   [[nodiscard]] Result<kube::Node> write_keys(const NodeWish& wish, const NodeKeys& keys,
@@ -42,6 +44,7 @@ class NodeWriter {
   std::string node_, boot_id_;
   std::string uid_;  // of the node first seen; empty before
   kube::Labels labels_;
+  bool is_tainted_ = false;
 };
 
 }  // namespace gpuward::exporter

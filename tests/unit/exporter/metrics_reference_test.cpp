@@ -202,6 +202,7 @@ TEST(MetricsReference, IsWhatTheRemediatorServes) {
   standing.last_good_reload = clock.wall();
   standing.approvals_guarded = true;
   standing.leads = true;
+  standing.left_in_service["budget.taint"] = 1;
   http::CurlClient nobody;
   standing.sources = {
       {.name = "prometheus", .last_success = clock.wall(), .lag = std::chrono::seconds(1)}};

@@ -37,6 +37,7 @@ constexpr const char* kPairsPolicy =
     "  cluster: {percent: 100}\n"
     "  pool: {percent: 100}\n"
     "  zone: {percent: 100}\n"
+    "  taint: {percent: 100}\n"
     "  cordon: {percent: 100}\n"
     "  storm: {nodes: 9}\n"
     "  breaker: {percent: 100}\n";

@@ -65,7 +65,7 @@ TEST_F(RemediatorGates, TellThatTheLedgerIsRefused) {
   EXPECT_FALSE(is_cordoned("gpu-01"));
 }
 
-TEST_F(RemediatorGates, TaintEveryNodeAndCordonAsManyAsTheCapAllows) {
+TEST_F(RemediatorGates, TaintAndCordonAsManyNodesAsTheirCapsAllow) {
   server_->kube().create("/api/v1/nodes", fakes::ready_node("gpu-02"));
   start_ready();
   tell_of("gpu-01");

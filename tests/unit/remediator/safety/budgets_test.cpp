@@ -399,7 +399,8 @@ TEST(BudgetUse, SaysWhatIsSpentOfEachLimit) {
     lines.push_back(use.guard + " " + use.where + " " + std::to_string(use.used) + "/" +
                     std::to_string(use.allowed));
   EXPECT_THAT(lines, ::testing::ElementsAre(
-                         "budget.cluster the cluster 1/2", "budget.pool pool p 1/4",
+                         "budget.cluster the cluster 1/2", "budget.taint the cluster 2/8",
+                         "budget.pool pool p 1/4", "budget.taint pool p 2/8",
                          "budget.cordon pool p 2/4", "budget.zone zone z 1/4",
                          "budget.terminate within 1h 1/2", "budget.terminate within 1d 1/5"));
 }

@@ -49,7 +49,7 @@ inline BudgetLimits without_limits() {
   constexpr Share kAll{1000, 0};
   BudgetLimits limits;
   limits.cluster = limits.pool = limits.zone = {kAll};
-  limits.cordoned = kAll;
+  limits.tainted = limits.cordoned = kAll;
   limits.labels.clear();
   limits.terminations.clear();
   return limits;

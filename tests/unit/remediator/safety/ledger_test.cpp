@@ -97,5 +97,18 @@ TEST(Attempts, KeepABoundedNumberOfSerials) {
   EXPECT_THAT(ledger.attempts[0].hardware.serials, SizeIs(kMaxSerials));
 }
 
+TEST(Ledger, RaisesATaintToACordonAndGivesBothBack) {
+  const Fleet fleet = fleet_of(3);
+  Ledger ledger = with_taken({}, fleet, 0, Harm::kTaint);
+  EXPECT_THAT(ledger.taints, SizeIs(1));
+  EXPECT_EQ(with_taken(ledger, fleet, 0, Harm::kTaint), ledger);
+  const Ledger raised = with_taken(ledger, fleet, 0, Harm::kCordon);
+  EXPECT_TRUE(raised.taints.empty());
+  EXPECT_EQ(raised.find("r0")->harm, Harm::kCordon);
+  EXPECT_EQ(with_taken(raised, fleet, 0, Harm::kTaint), raised);
+  EXPECT_EQ(without_slot(ledger, "r0"), Ledger());
+  EXPECT_EQ(without_slot(raised, "r0"), Ledger());
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

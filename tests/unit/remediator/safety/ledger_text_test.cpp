@@ -194,5 +194,50 @@ TEST(LedgerText, SaysTheLineThatItCannotRead) {
   EXPECT_THAT(ledger.error().message, HasSubstr("line 2: no time"));
 }
 
+Ledger tainted(int taints) {
+  Ledger ledger;
+  for (int n = 0; n < taints; ++n)
+    ledger.taints.push_back({long_name(n), long_uid(n), rack_place(n), Harm::kTaint, kToday});
+  return ledger;
+}
+
+TEST(LedgerText, KeepsTaintsInATextOfTheirOwn) {
+  Ledger ledger = tainted(40);
+  ledger.taints[1].place = {};
+  ledger.taints[2].node_uid = "%2d \x7f";
+  EXPECT_EQ(decode_taints(encode_taints(ledger)).value(), ledger.taints);
+  EXPECT_EQ(decode_taints(encode_taints({})).value(), std::vector<Slot>());
+  // The version before reads the ledger's own text, and refuses what it does not know.
+  EXPECT_EQ(encode_ledger(ledger).value(), encode_ledger({}).value());
+}
+
+TEST(LedgerText, HasRoomForBothTextsInOneConfigMap) {
+  EXPECT_LE(encode_taints(tainted(kMaxTaints)).size(), 400'000U);
+  EXPECT_EQ(encode_taints({}).substr(0, 17), "gpuward-taints 1\n");
+}
+
+TEST_F(LedgerLines, OfTaintsThatAreNotAllThereAreNoTaints) {
+  const std::string text = encode_taints(tainted(2));
+  const std::vector<std::string> whole = lines_of(text);
+  ASSERT_TRUE(decode_taints(text));
+  for (std::size_t bytes = 0; bytes < text.size(); ++bytes)
+    EXPECT_FALSE(decode_taints(text.substr(0, bytes))) << bytes;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    auto fewer = whole, more = whole;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    more.insert(more.begin() + static_cast<std::ptrdiff_t>(i), "sludge 1");
+    EXPECT_FALSE(decode_taints(joined(fewer))) << whole[i];
+    EXPECT_FALSE(decode_taints(joined(more))) << whole[i];
+  }
+  EXPECT_FALSE(decode_taints("gpuward-taints 2\nend 1\n"));
+  EXPECT_FALSE(decode_taints(encode_ledger({}).value()));
+}
+
+TEST(LedgerText, TakesNoTaintForASlotOfTheLedger) {
+  Ledger ledger;
+  ledger.slots.push_back({"r0", "u0", {}, Harm::kTaint, kToday});
+  EXPECT_FALSE(decode_ledger(encode_ledger(ledger).value()));
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

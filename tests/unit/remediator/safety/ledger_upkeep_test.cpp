@@ -109,5 +109,34 @@ TEST(Rebuilding, ChangesNothingWhereTheLedgerKnowsAll) {
   EXPECT_EQ(rebuilt(ledger, two_records(), kNoon + hours(1)), ledger);
 }
 
+TEST_F(Settling, FreesTheTaintsOfClosedRemediations) {
+  ledger_ = with_taken(ledger_, fleet_, 1, Harm::kTaint);
+  ledger_ = with_taken(ledger_, fleet_, 2, Harm::kTaint);
+  const Ledger after = settle({{"r0", "r1"}, {"r2"}, kNoon});
+  ASSERT_THAT(after.taints, SizeIs(1));
+  EXPECT_EQ(after.taints[0].remediation, "r1");
+}
+
+// A version that took no slots for taints has put them on.
+TEST(RecordedTaints, GetTheSlotsThatTheyLack) {
+  std::vector<SpentRecord> records = two_records();
+  for (SpentRecord& record : records) record.steps = {{Harm::kTaint, {}, kToday}};
+  const Ledger ledger = with_recorded_taints({}, records);
+  ASSERT_THAT(ledger.taints, SizeIs(1));
+  EXPECT_EQ(ledger.taints[0].remediation, "r0");
+  EXPECT_EQ(ledger.taints[0].node_uid, uid_of(0));
+  EXPECT_EQ(with_recorded_taints(ledger, records), ledger);
+  const Ledger cordoned = with_taken({}, fleet_of(3), 0, Harm::kCordon);
+  EXPECT_EQ(with_recorded_taints(cordoned, records), cordoned);
+}
+
+TEST(Rebuilding, OpensNoBreakerForTaintsAlone) {
+  SpentRecord open{"r0", "n0", uid_of(0), {}, {}, true, {}};
+  open.steps = {{Harm::kTaint, {}, kToday}};
+  const Ledger ledger = rebuilt({}, std::vector{open}, kNoon);
+  EXPECT_THAT(ledger.taints, SizeIs(1));
+  EXPECT_FALSE(ledger.breaker.open);
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

@@ -323,5 +323,48 @@ TEST_F(LedgerStoreTest, PutsWhatWaitsIntoOneWrite) {
   EXPECT_EQ(writes(), 2U);
 }
 
+TEST_F(LedgerStoreTest, KeepsTaintsInAKeyOfTheirOwn) {
+  fleet_ = fleet_of(20);
+  ASSERT_TRUE(mine_.store.change(taking(0, Harm::kTaint)));
+  const Json data = kube_.get(kLedger)["data"];
+  EXPECT_EQ(decode_ledger(string_at(data, "ledger")).value(), Ledger());
+  EXPECT_THAT(yours_.store.read().value().taints, SizeIs(1));
+  ASSERT_TRUE(mine_.store.change(giving_back(0)));
+  EXPECT_FALSE(kube_.get(kLedger)["data"].contains("taints"));
+}
+
+// It reads and writes the ledger's own text, and carries the rest along.
+TEST_F(LedgerStoreTest, LosesNoTaintToTheVersionBefore) {
+  fleet_ = fleet_of(20);
+  ASSERT_TRUE(mine_.store.change(taking(0, Harm::kTaint)));
+  ASSERT_TRUE(mine_.store.change(taking(1, Harm::kTaint)));
+  auto map = mine_.api.get_config_map("default", "gpuward-ledger").value();
+  Ledger theirs = decode_ledger(map.data["ledger"]).value();
+  theirs = with_slot(theirs, slot_for(theirs, fleet_, request_for(1, Harm::kCordon), kToday));
+  map.data["ledger"] = encode_ledger(theirs).value();
+  ASSERT_TRUE(mine_.api.update_config_map(map));
+
+  const Ledger after = mine_.store.read().value();
+
+  ASSERT_THAT(after.taints, SizeIs(1));
+  EXPECT_EQ(after.taints[0].remediation, "r0");
+  ASSERT_THAT(after.slots, SizeIs(1));
+  EXPECT_EQ(after.slots[0].harm, Harm::kCordon);
+}
+
+TEST_F(LedgerStoreTest, GivesNoSlotWhereTheTaintsCannotBeRead) {
+  for (const char* text : {"", "{}", "gpuward-taints 2\n", "gpuward-taints 1\n"}) {
+    kube_.patch(kLedger, {{"data", {{"taints", text}}}});
+    EXPECT_EQ(mine_.store.change(taking(0)).error().kind, ErrorKind::kInvalid) << text;
+  }
+  EXPECT_EQ(writes(), 0U);
+}
+
+TEST_F(LedgerStoreTest, GivesTheLastTaintOfABudgetToOneOnly) {
+  ASSERT_TRUE(mine_.store.change(taking(0, Harm::kTaint)));
+  ASSERT_TRUE(yours_.store.change(taking(1, Harm::kTaint)));
+  EXPECT_EQ(mine_.store.change(taking(2, Harm::kTaint)).error().kind, ErrorKind::kBlocked);
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

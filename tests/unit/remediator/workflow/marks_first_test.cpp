@@ -120,7 +120,8 @@ TEST_F(MarksFirstTest, NothingIsAskedAgainWhileItWaits) {
 
 // The most that a storm does with the budgets that are shipped.
 TEST_F(MarksFirstTest, ACordonThatIsRefusedIsAskedForOnceMoreWhenAllAreTainted) {
-  slots_.answer = SlotRefusal{.guard = "budget.cordon", .message = "no more of them"};
+  slots_.answer =
+      SlotRefusal{.guard = "budget.cordon", .message = "no more of them", .has_taint = true};
   go_bad("gpu-01");
   go_bad("gpu-02");
   ASSERT_TRUE(reconcile());

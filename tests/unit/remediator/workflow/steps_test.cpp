@@ -479,7 +479,9 @@ TEST_F(StepsTest, WaitForASlot) {
 
 // A taint harms nobody who is there already.
 TEST_F(StepsTest, TaintAtOnceAndCordonWhenTheCapAllowsIt) {
-  slots_.answer = SlotRefusal{"budget.cordon", "1 of 1 nodes of pool a are cordoned"};
+  slots_.answer = SlotRefusal{.guard = "budget.cordon",
+                              .message = "1 of 1 nodes of pool a are cordoned",
+                              .has_taint = true};
   ASSERT_TRUE(take({order()}));
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(our_taint_on(node()), "reboot");

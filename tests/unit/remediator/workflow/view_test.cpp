@@ -319,5 +319,39 @@ TEST_F(ViewTest, SaysHowLongTheNewestStepIsOldAndWhetherAYesIsMissing) {
   EXPECT_FALSE(only().oldest_step);
 }
 
+TEST_F(ViewTest, SaysWhoWaitsForATaintIsTaintedAndIsConfirmed) {
+  const auto only = [this] {
+    FleetNode copy;
+    replica_->view.with_fleet([&](const Fleet& known) { copy = known.nodes.begin()->second; });
+    return copy;
+  };
+  EXPECT_TRUE(only().waits_for_taint) << "it is not decided yet";
+  EXPECT_FALSE(only().confirmed);
+  Order other = order();
+  other.alertname = "GpuLost";
+  other.fingerprint = "cd";
+  ASSERT_TRUE(take({other}));
+  EXPECT_TRUE(only().confirmed);
+  EXPECT_FALSE(only().tainted);
+
+  ASSERT_TRUE(look());
+
+  EXPECT_TRUE(only().tainted) << "before the informer tells";
+  catch_up(*replica_);
+  EXPECT_TRUE(only().tainted);
+  EXPECT_FALSE(only().waits_for_taint);
+}
+
+TEST_F(ViewTest, TakesTheKernelsWordForAConfirmation) {
+  Remediation known = remediation();
+  known.status.kernel_severity = Severity::kReboot;
+  known.status.rule = "budget.taint";
+  replica_->view.put_remediation(known);
+  replica_->view.with_fleet([&](const Fleet& fleet) {
+    EXPECT_TRUE(fleet.nodes.begin()->second.confirmed);
+    EXPECT_TRUE(fleet.nodes.begin()->second.waits_for_taint);
+  });
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

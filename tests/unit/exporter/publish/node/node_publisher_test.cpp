@@ -135,6 +135,7 @@ TEST_F(NodePublisherTest, ContractBSaysAtOnceThatANodeIsBroken) {
   check(CheckStatus::kFail, Severity::kReboot);
   ASSERT_TRUE(settles("fail", "True"));
   EXPECT_TRUE(is_tainted());
+  EXPECT_TRUE(comes_with_time([&] { return health()->is_tainted; }, "the metric"));
   EXPECT_EQ(label("severity"), "REBOOT");
   EXPECT_EQ(condition()["reason"], "GPUsAreDown");
   EXPECT_THAT(string_at(condition(), "message"), HasSubstr("REBOOT: 0-nvidia-smi gpu_missing"));
@@ -147,6 +148,7 @@ TEST_F(NodePublisherTest, TrapConditionDoesNotStickAfterRecovery) {
   check(CheckStatus::kPass);
   ASSERT_TRUE(settles("pass", "False"));
   EXPECT_FALSE(is_tainted());
+  EXPECT_TRUE(comes_with_time([&] { return !health()->is_tainted; }, "the metric"));
   EXPECT_EQ(label("severity"), "PASS");
 }
 

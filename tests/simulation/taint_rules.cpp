@@ -1,0 +1,72 @@
+#include "tests/simulation/taint_rules.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace gpuward::remediator::simulation {
+
+void limit_taints(Setting& setting, Chance& chance) {
+  if (setting.tests_pairs || setting.nodes > 40 || !chance.happens(0.4)) return;
+  Share& most = setting.policy.budgets.tainted;
+  most = {chance.between(1, std::max(2, setting.nodes / 3)), 0};
+  if (setting.nodes > 16 || !chance.happens(0.4)) return;
+  // Many want what one or two may have.
+  setting.nodes = chance.between(5, 9);
+  setting.events += 100;
+  most.nodes = chance.between(1, 2);
+}
+
+void TaintRules::check_put(const Remediation& owner) const {
+  const Slot* const slot = stage_.truth.ledger().find(owner.name);
+  require(slot != nullptr, "slot",
+          "node " + owner.node + " was tainted without a slot in the ledger");
+}
+
+// By what the replica has surely heard: where room for one was left, no worse one waited for it.
+void TaintRules::on_ledger_written(const Ledger& after) const {
+  const Ledger& before = stage_.truth.ledger();
+  const auto most = static_cast<std::size_t>(stage_.setting.policy.budgets.tainted.nodes);
+  std::set<std::string_view> nodes;
+  for (const auto* held : {&after.slots, &after.taints}) {
+    for (const Slot& slot : *held) nodes.insert(slot.node_uid);
+  }
+  if (nodes.size() != most) return;
+  for (const auto* held : {&after.slots, &after.taints}) {
+    for (const Slot& slot : *held) {
+      const Remediation* const taken = stage_.truth.remediation(slot.remediation);
+      if (taken != nullptr && before.find(slot.remediation) == nullptr) check_order(*taken);
+    }
+  }
+}
+
+void TaintRules::check_order(const Remediation& taken) const {
+  const NodeTruth* const own = stage_.truth.node(taken.node);
+  if (own != nullptr && own->is_tainted) return;  // not a new one
+  for (const auto& [name, other] : stage_.truth.remediations()) {
+    const NodeTruth* const node = stage_.truth.node(other.node);
+    const bool waits = node != nullptr && node->node.meta.uid == other.node_uid && other.open() &&
+                       other.status.rule == "budget.taint" && !node->is_tainted &&
+                       stage_.truth.changed(name) <= stage_.looks.back()->heard;
+    require(!waits || other.acted_severity() <= taken.acted_severity(), "taint-order",
+            taken.name + " took the last room for a taint, and the worse " + name + " waits");
+  }
+}
+
+void TaintRules::check_budget() const {
+  std::map<std::string, int> tainted;  // by pool
+  int all = 0;
+  for (const auto& [name, node] : stage_.truth.nodes()) {
+    if (!node.is_tainted) continue;
+    ++tainted[stage_.truth.place(name).pool];
+    ++all;
+  }
+  const int most = stage_.setting.policy.budgets.tainted.nodes;
+  require(all <= most, "budget", std::to_string(all) + " nodes are tainted at once");
+  for (const auto& [pool, count] : tainted)
+    require(count <= most, "budget", std::to_string(count) + " nodes of " + pool + " are tainted");
+}
+
+}  // namespace gpuward::remediator::simulation
