@@ -28,9 +28,11 @@ JobVerdict GpuResetAction::judge(const StepOrder& order, const JobOutcome& outco
   }
   if (says_busy(outcome.words)) {
     return {.message = "a process holds a GPU: " + outcome.message,
-            .needs_human = !order.step.job.escalates_when_busy};
+            .needs_human = !order.step.job.escalates_when_busy,
+            .has_acted = false};
   }
-  return {.message = outcome.message, .needs_human = !outcome.has_run || could_not_start(outcome)};
+  const bool has_started = outcome.has_run && !could_not_start(outcome);
+  return {.message = outcome.message, .needs_human = !has_started, .has_acted = has_started};
 }
 
 }  // namespace gpuward::remediator

@@ -7,7 +7,6 @@ namespace gpuward::remediator {
 namespace {
 
 const std::string kJob = "job";
-const std::string kHasRun = "hasRun";
 const std::string kExitCode = "exitCode";
 
 std::string namespace_of(const StepOrder& order) { return fact_of(order, kJobNamespaceFact); }
@@ -89,14 +88,18 @@ Result<StepProgress> StepJob::watch(const StepOrder& order) {
   const auto pods = api_.list_pods(ns, "job-name=" + name);
   if (!pods) return with_context("reading the pod of " + on_job(order), pods.error());
   JobOutcome outcome = outcome_of(*job, *pods);
-  outcome.has_run |= order.facts.contains(kHasRun);
+  outcome.has_run |= order.facts.contains(kHasRunFact);
   StepProgress progress = running(on_job(order) + ": " + outcome.message, order);
-  if (outcome.has_run) progress.facts[kHasRun] = "true";
+  if (outcome.has_run) progress.facts[kHasRunFact] = "true";
   if (!outcome.is_over && !is_job_overdue(order)) return progress;
   if (!outcome.is_over) outcome.message = give_up(order, outcome);
+  if (!outcome.has_run && !outcome.exit_code)
+    outcome.message += "; its container was never started";
   if (outcome.exit_code) progress.facts[kExitCode] = std::to_string(*outcome.exit_code);
   const JobVerdict verdict = judge(order, outcome);
   progress.result = verdict.result;
+  const bool has_acted = outcome.has_run && verdict.has_acted;
+  progress.facts[kCallFact] = to_string(has_acted ? Call::kAccepted : Call::kNone);
   progress.message = verdict.message;
   if (verdict.needs_human) progress.facts[kNeedsHumanFact] = "true";
   return progress;

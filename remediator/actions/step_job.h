@@ -18,6 +18,8 @@ struct JobVerdict {
   // Of a failure: it says nothing of the node, or the policy wants a human to look. Otherwise the
   // next worse severity is taken.
   bool needs_human = false;
+  // Whether a Job that has run did to the node what it is for: else its failure is no treatment.
+  bool has_acted = true;
 };
 
 class StepJob : public StepAction {

@@ -11,11 +11,15 @@
 
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_action.h"
+#include "remediator/policy/step_call.h"
 
 namespace gpuward::remediator {
 
 // The fact of a step of the machine: the spec.providerID that it was intended for.
 inline const std::string kInstanceFact = "instanceID";
+
+// The fact of a reboot: the boot of the node when it was intended.
+inline const std::string kBootBeforeFact = "bootIDBefore";
 
 // The fact of a drain: the jobs that have lost pods by it, "JobSet default/train" each.
 inline const std::string kJobsFact = "jobs";
@@ -64,6 +68,12 @@ inline const std::string kHealthySinceFact = "healthySince";
 [[nodiscard]] inline StepProgress failed_for_a_human(const StepOrder& order, std::string message) {
   StepProgress progress = progress_of(order, StepResult::kFailed, std::move(message));
   progress.facts[kNeedsHumanFact] = "true";
+  return progress;
+}
+
+// What became of the step's call is known, or still not.
+[[nodiscard]] inline StepProgress with_call(StepProgress progress, Call call) {
+  progress.facts[kCallFact] = to_string(call);
   return progress;
 }
 

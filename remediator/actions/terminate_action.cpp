@@ -11,6 +11,17 @@ namespace {
 
 constexpr std::size_t kNamedVolumes = 4;
 const std::string kOwnerFact = "owner";
+// Since when the provider says without a break that a machine runs whose end was asked for.
+const std::string kRunsSinceFact = "runsSince";
+// How often a machine is asked for whose end has not been proven in time.
+constexpr std::chrono::minutes kProofInterval{1};
+
+constexpr const char* kUnknown = "it is not known whether the end of its machine was accepted";
+
+bool is_accepted(const StepOrder& order) {
+  const StepRecord* record = order.remediation.status.find(Step::kTerminate);
+  return record != nullptr && call_of(*record) == Call::kAccepted;
+}
 
 Machine machine_of(const StepOrder& order) {
   return {.remediation = order.remediation.name,
@@ -55,7 +66,8 @@ bool is_late(const StepOrder& order) {
 }  // namespace
 
 Facts TerminateAction::facts_before(const kube::Node& node) const {
-  Facts facts = {{kInstanceFact, node.provider_id}};
+  Facts facts = {{kInstanceFact, node.provider_id},
+                 {kCallFact, std::string(to_string(Call::kUnknown))}};
   if (const auto owner = owner_of(node)) facts[kOwnerFact] = to_string(*owner);
   facts.merge(to_facts(kind_of(node, place_keys(policy_.get()->budgets))));
   return facts;
@@ -69,43 +81,70 @@ Result<std::optional<std::string>> TerminateAction::obstacle(const StepOrder& or
 }
 
 Result<StepProgress> TerminateAction::begin(const StepOrder& order) {
-  if (order.node.provider_id.empty()) {
-    return failed_for_a_human(
-        order, "the node has no spec.providerID: nobody can tell which machine it runs on");
-  }
+  const auto refused = [&](std::string why) {
+    return with_call(failed_for_a_human(order, std::move(why)), Call::kNone);
+  };
+  if (order.node.provider_id.empty())
+    return refused("the node has no spec.providerID: nobody can tell which machine it runs on");
   const auto volumes = volumes_on(api_, order.node.meta.name);
   if (!volumes) return progress_of(order, StepResult::kIntended, volumes.error().message);
   if (!volumes->empty() && !order.step.volumes.proceeds) {
-    return is_late(order) ? failed_for_a_human(order, in_words(*volumes))
+    return is_late(order) ? refused(in_words(*volumes))
                           : progress_of(order, StepResult::kIntended, in_words(*volumes));
   }
   if (auto allowed = order.permit(); !allowed) return held_back(order, allowed.error());
   const auto asked = provider_.terminate(machine_of(order));
   if (asked) {
-    return progress_of(order, StepResult::kRunning, "the end of its machine is asked for");
+    return with_call(
+        progress_of(order, StepResult::kRunning, "the end of its machine is asked for"),
+        Call::kAccepted);
   }
   if (is_not_now(asked.error().kind)) return held_back(order, asked.error());
-  if (!may_have_arrived(asked.error().kind))
-    return failed_for_a_human(order, asked.error().message);
-  return progress_of(
-      order, StepResult::kRunning,
-      "it is not known whether the end of its machine was accepted: " + asked.error().message);
+  if (!may_have_arrived(asked.error().kind)) return refused(asked.error().message);
+  return progress_of(order, StepResult::kRunning,
+                     std::string(kUnknown) + ": " + asked.error().message);
 }
 
 Result<StepProgress> TerminateAction::watch(const StepOrder& order) {
+  auto progress = look_at_machine(order);
+  const StepRecord* record = order.remediation.status.find(Step::kTerminate);
+  const bool is_over = record != nullptr && record->result == StepResult::kFailed;
+  if (progress && is_over) progress->look_again = kProofInterval;
+  return progress;
+}
+
+Result<StepProgress> TerminateAction::look_at_machine(const StepOrder& order) {
   const auto fate = provider_.fate(machine_of(order));
   if (!fate) {
-    return progress_of(order, StepResult::kRunning, "nobody can tell: " + fate.error().message);
+    return progress_of(order, StepResult::kRunning,
+                       (is_accepted(order) ? "" : std::string(kUnknown) + ", and ") +
+                           "nobody can tell: " + fate.error().message);
   }
-  switch (*fate) {
-    case Fate::kRuns:
-      return progress_of(order, StepResult::kIntended, "the end of its machine was not asked for");
-    case Fate::kEnding:
-      return progress_of(order, StepResult::kRunning, "waiting for its machine to end");
-    case Fate::kGone:
-      break;
+  if (*fate == Fate::kRuns) return contradicted(order);
+  StepProgress progress =
+      progress_of(order, StepResult::kRunning, "waiting for its machine to end");
+  if (*fate == Fate::kGone) {
+    auto waited = wait_for_node(order);
+    if (!waited) return waited;
+    progress = *std::move(waited);
   }
-  return wait_for_node(order);
+  progress.facts.erase(kRunsSinceFact);
+  return progress;
+}
+
+// The answer may be of before the call: what EC2 says is consistent only after a while.
+StepProgress TerminateAction::contradicted(const StepOrder& order) {
+  const WallTime since = parse_rfc3339(fact_of(order, kRunsSinceFact)).value_or(order.now);
+  const std::string what =
+      std::string(is_accepted(order) ? "the end of its machine was accepted" : kUnknown) +
+      ", and its provider says since " + to_rfc3339(since) + " that it runs";
+  if (order.now - since < kAnswersSettle) {
+    StepProgress progress = progress_of(order, StepResult::kRunning, what);
+    progress.facts[kRunsSinceFact] = to_rfc3339_ms(since);
+    return progress;
+  }
+  if (is_accepted(order)) return failed_for_a_human(order, what);
+  return progress_of(order, StepResult::kIntended, "the end of its machine was not asked for");
 }
 
 Result<StepProgress> TerminateAction::wait_for_node(const StepOrder& order) {

@@ -1,14 +1,25 @@
 // The step `terminate`: has the machine behind the node ended for good, and is done when that is
-// proven and the Node is gone with it. Asking twice for the end of one machine does no more than
-// asking once, so that a step whose call has provably not arrived passes all guards anew and is
-// begun again.
+// proven and the Node is gone with it.
+//
+// What is accepted stays accepted. Where the provider says afterwards that the machine runs, the
+// answer may be of before (EC2 is consistent only after a while): it is waited for kAnswersSettle,
+// and if nothing else is said for so long, a human is told. Where it is not known whether the call
+// has arrived, the same answer for so long proves that it has not: then the step passes all guards
+// anew and is begun again. That is safe, because asking twice for the end of one machine does no
+// more than asking once. An end that is accepted and not proven in time is looked at on, so that
+// the Remediation still ends as Replaced when the proof comes.
 #pragma once
+
+#include <chrono>
 
 #include "core/kube/api.h"
 #include "remediator/actions/step_action.h"
 #include "remediator/cloud/provider.h"
 
 namespace gpuward::remediator {
+
+// How long a provider that says of a machine whose end was asked for that it runs is not believed.
+inline constexpr std::chrono::minutes kAnswersSettle{10};
 
 class TerminateAction final : public StepAction {
  public:
@@ -21,6 +32,8 @@ class TerminateAction final : public StepAction {
   [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
 
  private:
+  [[nodiscard]] Result<StepProgress> look_at_machine(const StepOrder& order);
+  [[nodiscard]] static StepProgress contradicted(const StepOrder& order);
   [[nodiscard]] Result<StepProgress> wait_for_node(const StepOrder& order);
 
   kube::Api& api_;

@@ -62,7 +62,7 @@ class CloudProvider {
   virtual ~CloudProvider() = default;
   // Whether this provider is the one to ask. Pure.
   [[nodiscard]] virtual bool can(Deed deed, const Machine& machine) const = 0;
-  // Asks for a restart and returns once that is accepted; it is called at most once a step.
+  // Asks for a restart and returns once that is accepted; it is called at most once an intent.
   [[nodiscard]] virtual Status reboot(const Machine& machine) = 0;
   // Asks for the machine's end and returns once that is accepted; a machine that is gone already is
   // a success. Never another machine than the one of that provider_id.

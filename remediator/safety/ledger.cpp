@@ -95,12 +95,20 @@ Ledger with_attempt(Ledger ledger, const Attempt& attempt) {
   return ledger;
 }
 
+std::set<std::string> attempted_by(const Ledger& ledger, const Hardware& hardware,
+                                   Treatment treatment, WallTime since) {
+  std::set<std::string> names;
+  for (const Attempt& attempt : ledger.attempts) {
+    const bool is_meant = attempt.treatment == treatment && attempt.at >= since &&
+                          same_hardware(attempt.hardware, hardware);
+    if (is_meant) names.insert(attempt.remediation);
+  }
+  return names;
+}
+
 int attempts_on(const Ledger& ledger, const Hardware& hardware, Treatment treatment,
                 WallTime since) {
-  return static_cast<int>(std::ranges::count_if(ledger.attempts, [&](const Attempt& attempt) {
-    return attempt.treatment == treatment && attempt.at >= since &&
-           same_hardware(attempt.hardware, hardware);
-  }));
+  return static_cast<int>(attempted_by(ledger, hardware, treatment, since).size());
 }
 
 std::optional<WallTime> last_treated_for_others(const Ledger& ledger, const Attempt& attempt) {

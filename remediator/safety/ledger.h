@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -131,7 +132,10 @@ struct Ledger {
 
 // Before the step; once a Remediation and treatment.
 [[nodiscard]] Ledger with_attempt(Ledger ledger, const Attempt& attempt);
-// How often that machine, or one of those GPUs wherever it is now, was treated so since then.
+// The Remediations by which that machine, or one of those GPUs wherever it is now, was to be
+// treated so since then; and how many they are. Whether it came to that is in their own records.
+[[nodiscard]] std::set<std::string> attempted_by(const Ledger& ledger, const Hardware& hardware,
+                                                 Treatment treatment, WallTime since);
 [[nodiscard]] int attempts_on(const Ledger& ledger, const Hardware& hardware, Treatment treatment,
                               WallTime since);
 // When the machine of `attempt`, or one of its GPUs, was last treated for another Remediation than

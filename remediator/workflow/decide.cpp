@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "core/kube/node_ready.h"
 #include "core/runtime/clock.h"
+#include "remediator/actions/step_progress.h"
+#include "remediator/policy/step_call.h"
 #include "remediator/safety/human_override.h"
 #include "remediator/safety/konduktor_taint.h"
 #include "remediator/safety/node_mark.h"
@@ -24,6 +27,11 @@ constexpr seconds kReportInterval{15};            // how often a node that may r
 constexpr seconds kCordonInterval{15};            // how often a cordon that waits for its slot is
 constexpr seconds kLongestExclusionInterval{60};  // a human may take it back
 constexpr std::size_t kNamedAlerts = 8;
+// How often a restart is asked for that was refused or has not arrived, and how soon after a
+// refusal.
+constexpr int kMostRestarts = 3;
+constexpr std::chrono::minutes kAfterRefusal{2};
+constexpr std::chrono::minutes kProofInterval{1};
 
 std::string words(const std::vector<PlannedStep>& plan) {
   if (plan.empty()) return "nothing";
@@ -33,6 +41,12 @@ std::string words(const std::vector<PlannedStep>& plan) {
     text += to_string(step.step);
   }
   return text;
+}
+
+// Empty where there is none of that name.
+std::string fact_in(const StepRecord& record, const std::string& name) {
+  const auto found = record.facts.find(name);
+  return found == record.facts.end() ? std::string() : found->second;
 }
 
 std::vector<Step> marks_of(const std::vector<PlannedStep>& plan) {
@@ -57,7 +71,7 @@ class Decider {
     add_evidence();
     if (remediation_.status.has_done(Step::kTerminate)) return after_the_end();
     if (auto end = machine_is_ending()) return watch(std::move(*end));
-    if (const char* gone = node_is_another()) return close_without_node(gone);
+    if (const char* gone = node_is_another()) return decide_without_node(gone);
     if (was_released()) {
       return close(Phase::kReleased, "return_to_service", "what was ours is off the node again");
     }
@@ -114,8 +128,28 @@ class Decider {
     return node_goes ? step : std::nullopt;
   }
 
-  Decision close_without_node(const char* gone) {
+  // The machine registers again: whatever was accepted, it has not ended.
+  bool is_back(const StepRecord& end) const {
+    return world_.node != nullptr && world_.node->provider_id == fact_in(end, kInstanceFact);
+  }
+
+  // An end that was accepted is seen to its end, be it after its time: it is told, and waited for.
+  Decision decide_without_node(const char* gone) {
     const StepRecord* end = remediation_.status.find(Step::kTerminate);
+    if (end == nullptr || call_of(*end) != Call::kAccepted || is_back(*end))
+      return close_without_node(gone, end);
+    if (remediation_.wish.cancel || remediation_.deleting)
+      return close(Phase::kCancelled, "guard.cancel", "cancelled; its machine was asked to end");
+    if (remediation_.status.phase == Phase::kHeld) return watch(planned(Step::kTerminate));
+    decision_.look_again = kProofInterval;
+    return verdict(Verdict::kHold, Phase::kHeld, "exhausted",
+                   std::string(gone) +
+                       ", and nothing proves that its machine has ended, as was "
+                       "accepted: " +
+                       end->message);
+  }
+
+  Decision close_without_node(const char* gone, const StepRecord* end) {
     const std::string why = end == nullptr ? "" : "; terminate failed: " + end->message;
     return close(Phase::kSuperseded, "guard.node-identity", gone + why);
   }
@@ -402,7 +436,8 @@ class Decider {
 
   Decision take(const PlannedStep& step) {
     const StepRecord* record = counting_record(remediation_, step.step);
-    if (record != nullptr && record->result == StepResult::kFailed) return after_failure(*record);
+    if (record != nullptr && record->result == StepResult::kFailed)
+      return after_failure(step, *record);
     if (step.step == Step::kReturn) return return_to_service(step);
     // Nothing is taken away from a node that nobody complains about any more.
     if (is_disruptive(step.step) && !remediation_.any_firing()) return take_without_alerts(step);
@@ -446,11 +481,35 @@ class Decider {
   }
 
   // A failed drain goes no further, nor does what has failed for a reason that is not the node's;
-  // what did not heal the node is followed by what is worse.
-  Decision after_failure(const StepRecord& record) {
+  // what did not heal the node is followed by what is worse. A machine that nobody is known to have
+  // accepted the restart or the end of has shown nothing.
+  Decision after_failure(const PlannedStep& step, const StepRecord& record) {
     const std::string what = std::string(to_string(record.step)) + " failed: " + record.message;
-    const bool ends_here = record.step == Step::kDrain || record.facts.contains(kNeedsHumanFact);
-    return ends_here ? hold_for_a_human(what) : escalate(what);
+    if (record.step == Step::kDrain || record.facts.contains(kNeedsHumanFact))
+      return hold_for_a_human(what);
+    if (!is_of_the_machine(record.step) || call_of(record) == Call::kAccepted)
+      return escalate(what);
+    return record.step == Step::kReboot ? restart_again(step, record, what)
+                                        : hold_for_a_human(what);
+  }
+
+  // Where that is provably safe (reboot_action.h says when), through all guards, a few times.
+  Decision restart_again(const PlannedStep& step, const StepRecord& record,
+                         const std::string& what) {
+    const bool is_refused = call_of(record) == Call::kNone;
+    const bool is_held = remediation_.status.phase == Phase::kHeld;
+    const bool is_known = fact_in(record, kInstanceFact) == world_.node->provider_id;
+    if (is_held || record.attempts >= kMostRestarts || !is_known) return hold_for_a_human(what);
+    if (!is_refused && !is_ready(*world_.node)) return hold_for_a_human(what);
+    // It has happened after all.
+    if (!is_refused && fact_in(record, kBootBeforeFact) != world_.node->boot_id) return watch(step);
+    const WallTime again = record.finished_at.value_or(now_) + kAfterRefusal;
+    if (is_refused && now_ < again) {
+      decision_.look_again = std::chrono::ceil<std::chrono::milliseconds>(again - now_);
+      return verdict(Verdict::kHold, Phase::kWaiting, "step.reboot",
+                     what + "; it is asked for again at " + to_rfc3339(again));
+    }
+    return remediation_.any_firing() ? begin(step) : take_without_alerts(step);
   }
 
   Decision escalate(const std::string& why) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/runtime/clock.h"
+#include "remediator/policy/step_call.h"
 #include "remediator/safety/ledger_upkeep.h"
 #include "remediator/workflow/slot_claim.h"
 
@@ -25,15 +26,44 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
                   .policy = *policy,
                   .now = {},
                   .refusal = {}};
-  // change() may call it several times, the last time last.
-  const auto status = ledger_.change([&](Ledger& ledger) -> Status {
-    claim.now = clock_.wall();
-    view_.with_fleet(
-        [&](const Fleet& fleet) { ledger = with_claim(std::move(ledger), fleet, claim); });
-    return {};
-  });
-  if (!status) return std::unexpected(status.error());
-  return claim.refusal;
+  for (;;) {
+    // change() may call it several times, the last time last.
+    const auto status = ledger_.change([&](Ledger& ledger) -> Status {
+      claim.now = clock_.wall();
+      view_.with_fleet(
+          [&](const Fleet& fleet) { ledger = with_claim(std::move(ledger), fleet, claim); });
+      return {};
+    });
+    if (!status) return std::unexpected(status.error());
+    if (!claim.refusal || !claim.refusal->is_worn_out) return claim.refusal;
+    // Before anything worse is done because of it: what came of those attempts, as it is now.
+    const std::size_t known = claim.untreated.size();
+    if (auto why = look_for_untreated(claim); !why || *why) return why;
+    if (claim.untreated.size() == known) return claim.refusal;
+  }
+}
+
+// Of a Remediation that is deleted, what the ledger says counts. Where nobody knows whether its
+// call arrived, that may still take effect: nothing counts, and nothing is done before it would
+// have.
+Result<std::optional<SlotRefusal>> LedgerSlots::look_for_untreated(SlotClaim& claim) {
+  for (const std::string& name : claim.treated_by) {
+    const auto other = remediations_.read(name);
+    if (!other && other.error().kind == ErrorKind::kNotFound) continue;
+    if (!other) return std::unexpected(other.error());
+    const StepRecord* record = other->status.find(claim.step);
+    if (record != nullptr && has_treated(*record)) continue;
+    claim.untreated.insert(name);
+    const bool is_unknown = record != nullptr && record->intent_at &&
+                            is_of_the_machine(claim.step) && call_of(*record) == Call::kUnknown;
+    if (!is_unknown || claim.now > *record->intent_at + kLateRestart) continue;
+    return SlotRefusal{.guard = "cooldown",
+                       .message = std::string(to_string(claim.step)) +
+                                  " of this machine may be under way for another remediation: it "
+                                  "is not asked for before " +
+                                  to_rfc3339(*record->intent_at + kLateRestart)};
+  }
+  return std::nullopt;
 }
 
 // What is counted is counted all the same.

@@ -16,6 +16,7 @@
 #include "remediator/workflow/cluster_view.h"
 #include "remediator/workflow/ledger_store.h"
 #include "remediator/workflow/remediation_store.h"
+#include "remediator/workflow/slot_claim.h"
 
 namespace gpuward::remediator {
 
@@ -45,6 +46,8 @@ class LedgerSlots final : public Slots {
  private:
   [[nodiscard]] Result<std::optional<SlotRefusal>> refuse_by_old_view(
       const Remediation& remediation);
+  // A refusal where one of them may still take effect.
+  [[nodiscard]] Result<std::optional<SlotRefusal>> look_for_untreated(SlotClaim& claim);
   [[nodiscard]] Status forget(const std::vector<Remediation>& all);
 
   LedgerStore& ledger_;

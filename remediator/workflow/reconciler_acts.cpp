@@ -232,8 +232,11 @@ Status Reconciler::record_progress(Case& now, const Result<StepProgress>& progre
       with_progress(now.remediation.status, now.decision, *progress, parts_.clock.wall());
   const StepRecord* record = next.find(now.decision.step->step);
   const bool is_over = record == nullptr || record->result != StepResult::kRunning;
-  now.decision.look_again = is_over && record != nullptr ? milliseconds(0) : progress->look_again;
-  if (next == now.remediation.status || is_not_worth_a_write(now, next)) return {};
+  now.decision.look_again = progress->look_again;
+  if (next == now.remediation.status) return {};
+  const bool goes_on = is_over && progress->result != StepResult::kIntended;
+  if (goes_on) now.decision.look_again = milliseconds(0);
+  if (is_not_worth_a_write(now, next)) return {};
   const auto end = is_over ? end_after(now, next) : std::nullopt;
   const auto written =
       end ? with_decision(next, *end, now.policy->mode, parts_.clock.wall()) : next;

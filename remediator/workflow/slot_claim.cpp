@@ -10,19 +10,19 @@
 namespace gpuward::remediator {
 namespace {
 
-bool is_worn_out(const Ledger& ledger, const Attempt& attempt) {
-  int others = attempts_on(ledger, attempt.hardware, attempt.treatment, attempt.at - kRebootLasts);
-  for (const Attempt& known : ledger.attempts) {
-    const bool is_own = known.remediation == attempt.remediation &&
-                        known.treatment == attempt.treatment &&
-                        known.at >= attempt.at - kRebootLasts;
-    if (is_own) --others;
-  }
-  return others > 0;
+// Of others, lately.
+std::set<std::string> treated_by_others(const Ledger& ledger, const SlotClaim& claim,
+                                        const Attempt& attempt) {
+  auto names = attempted_by(ledger, attempt.hardware, attempt.treatment, attempt.at - kRebootLasts);
+  names.erase(attempt.remediation);
+  for (const std::string& name : claim.untreated) names.erase(name);
+  return names;
 }
 
-std::optional<SlotRefusal> refuse_worn_out(const Ledger& ledger, const Attempt& attempt) {
-  if (!is_worn_out(ledger, attempt)) return std::nullopt;
+std::optional<SlotRefusal> refuse_worn_out(const Ledger& ledger, SlotClaim& claim,
+                                           const Attempt& attempt) {
+  claim.treated_by = treated_by_others(ledger, claim, attempt);
+  if (claim.treated_by.empty()) return std::nullopt;
   return SlotRefusal{
       .guard = "escalation.repeated",
       .message = std::string(to_string(attempt.treatment)) +
@@ -75,10 +75,10 @@ std::optional<SlotRefusal> refuse(const Ledger& ledger, const Fleet& fleet,
 }
 
 // What the machine itself has behind it.
-std::optional<SlotRefusal> refuse_treated(const Ledger& ledger, const SlotClaim& claim,
+std::optional<SlotRefusal> refuse_treated(const Ledger& ledger, SlotClaim& claim,
                                           const Attempt& attempt) {
   if (treatment_of(claim.step)) {
-    if (auto refusal = refuse_worn_out(ledger, attempt)) return refusal;
+    if (auto refusal = refuse_worn_out(ledger, claim, attempt)) return refusal;
   }
   if (!is_disruptive(claim.step)) return std::nullopt;
   if (auto refusal = refuse_cooling(ledger, attempt, claim.policy.cooldown)) return refusal;

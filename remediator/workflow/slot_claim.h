@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "remediator/policy/policy.h"
 #include "remediator/safety/budgets.h"
@@ -31,6 +33,11 @@ struct SlotClaim {
   const Policy& policy;  // for this node
   WallTime now;
   std::optional<SlotRefusal> refusal;  // the answer
+  // Remediations whose attempts at this treatment came to nothing: the ledger has each from before
+  // its call, and only what was accepted counts against the machine.
+  std::set<std::string> untreated = {};
+  // Part of the answer where the machine is worn out: whose attempts count.
+  std::set<std::string> treated_by = {};
 };
 
 // The ledger with the slot and, of a treatment, with the attempt; where claim.refusal is set,

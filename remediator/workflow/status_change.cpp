@@ -5,6 +5,7 @@
 
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/policy/step_call.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -56,10 +57,40 @@ void remember(RemediationStatus& status, const std::string& what, WallTime now) 
   status.history.push_back(to_rfc3339(now) + " " + what);
 }
 
-// A Job is given up by its own action, which knows whether it has run.
+bool is_of_unknown_call(const StepRecord& record) {
+  return is_of_the_machine(record.step) && call_of(record) != Call::kAccepted;
+}
+
+// A Job is given up by its own action, which knows whether it has run. A restart of which no answer
+// came may still begin after the step's time.
 bool is_overdue(const StepRecord& record, const PlannedStep& step, WallTime now) {
-  if (is_job(step.step)) return false;
-  return step.timeout.count() > 0 && record.intent_at && now - *record.intent_at > step.timeout;
+  if (is_job(step.step) || step.timeout.count() == 0 || !record.intent_at) return false;
+  const bool may_be_late = step.step == Step::kReboot && is_of_unknown_call(record);
+  const auto most =
+      may_be_late ? std::max<std::chrono::milliseconds>(step.timeout, kLateRestart) : step.timeout;
+  return now - *record.intent_at > most;
+}
+
+// What an earlier intent has done is not undone by a later one that comes to nothing.
+void keep_treatment(const StepRecord& before, Facts& facts) {
+  if (!has_treated(before)) return;
+  const auto known = before.facts.find(kTreatedFact);
+  facts[kTreatedFact] =
+      known != before.facts.end() ? known->second : std::string(to_string(before.result));
+}
+
+// Nothing was done, and what is left is what was before.
+void withdraw(RemediationStatus& status, Step step, WallTime now) {
+  StepRecord& record = record_of(status, step);
+  const auto treated = record.facts.find(kTreatedFact);
+  if (treated == record.facts.end()) {
+    std::erase_if(status.steps, [&](const StepRecord& one) { return one.step == step; });
+    return;
+  }
+  record.result =
+      treated->second == to_string(StepResult::kDone) ? StepResult::kDone : StepResult::kFailed;
+  record.severity = Severity::kNone;  // it counts for no step any more
+  record.finished_at = now;
 }
 
 }  // namespace
@@ -145,6 +176,7 @@ RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
   // What an earlier drain has torn waits to be started over still.
   if (const auto torn = record.facts.find(kJobsFact); torn != record.facts.end())
     facts.insert(*torn);
+  keep_treatment(record, facts);
   const int attempts = record.attempts;
   record = {.step = decision.step->step,
             .result = StepResult::kIntended,
@@ -179,16 +211,18 @@ RemediationStatus with_progress(RemediationStatus status, const Decision& decisi
   if (progress.result == StepResult::kIntended) {
     status.message = progress.message;
     status.phase = Phase::kWaiting;
-    std::erase_if(status.steps, [&](const StepRecord& record) { return record.step == step; });
+    withdraw(status, step, now);
     return status;
   }
   StepRecord& record = record_of(status, step);
+  // It is only seen whether what was accepted is done after all.
+  if (record.result == StepResult::kFailed && progress.result != StepResult::kDone) return status;
   record.result = progress.result;
   record.message = progress.message;
   record.facts = progress.facts;
   if (record.result == StepResult::kRunning && is_overdue(record, *decision.step, now)) {
     record.result = StepResult::kFailed;
-    record.message = "not done in time: " + progress.message;
+    if (!is_of_unknown_call(record)) record.message = "not done in time: " + progress.message;
   }
   status.phase = decision.phase;
   status.rule = decision.rule;

@@ -35,8 +35,9 @@ namespace gpuward::remediator {
 // Whether `next` only says in other words how far that step is.
 [[nodiscard]] bool is_same_but_for_words(const RemediationStatus& next,
                                          const RemediationStatus& known, Step step);
-// How the decision's step goes; a step whose time is over has failed. kIntended: nothing was done,
-// and the record is as before the step.
+// How the decision's step goes; a step whose time is over has failed, and "not done in time" is
+// said only of what was asked for. kIntended: nothing was done, and the record is as before the
+// step. A step that has failed already is only ever found to be done after all.
 [[nodiscard]] RemediationStatus with_progress(RemediationStatus status, const Decision& decision,
                                               const StepProgress& progress, WallTime now);
 

@@ -234,6 +234,8 @@ TEST_F(JobSteps, GiveUpAJobThatNeverStartsAndSayWhy) {
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_THAT(progress.message, HasSubstr("not done in time: its pod is Pending: ErrImagePull"));
+  EXPECT_THAT(progress.message, HasSubstr("its container was never started"));
+  EXPECT_FALSE(has_treated(remediation_.status.steps[0]));
   EXPECT_TRUE(needs_human(progress));
   EXPECT_FALSE(kube_.has(path()));
 }
@@ -273,6 +275,7 @@ TEST_F(JobSteps, RememberThatTheResetHadBegunWhenItsPodIsGone) {
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_THAT(progress.message, HasSubstr("DeadlineExceeded"));
   EXPECT_FALSE(needs_human(progress));
+  EXPECT_TRUE(has_treated(remediation_.status.steps[0]));
 }
 
 TEST_F(JobSteps, CountNobodyElsesPods) {
@@ -302,6 +305,7 @@ TEST_F(JobSteps, AResetWhoseCommandIsMissingHasResetNothing) {
   end_with(127, "nvidia-smi: not found");
 
   EXPECT_TRUE(needs_human(watch()));
+  EXPECT_FALSE(has_treated(remediation_.status.steps[0]));
 }
 
 TEST_F(JobSteps, ABusyGpuIsForAHumanOrForWhatIsWorseAsThePolicySays) {
@@ -317,6 +321,7 @@ TEST_F(JobSteps, ABusyGpuIsForAHumanOrForWhatIsWorseAsThePolicySays) {
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_FALSE(needs_human(progress));
+  EXPECT_FALSE(has_treated(remediation_.status.steps[0])) << "no GPU was reset";
 }
 
 TEST_F(JobSteps, AResetIsNotTriedOnEc2UnlessThePolicySaysSo) {

@@ -95,6 +95,7 @@ TEST_F(Reboot, AsksOnceForTheMachineBehindTheNode) {
   const auto progress = begin(a_node("boot-1"));
 
   EXPECT_EQ(progress.result, StepResult::kRunning);
+  EXPECT_EQ(progress.facts.at(kCallFact), "accepted");
   ASSERT_EQ(provider.machines.size(), 1U);
   EXPECT_EQ(provider.machines[0].node_uid, "uid-1");
   EXPECT_EQ(provider.machines[0].provider_id, "aws:///a/i-1");
@@ -112,19 +113,27 @@ TEST_F(Reboot, AsksNobodyWhereItMayNot) {
 }
 
 TEST_F(Reboot, AsksNobodyWhereItCouldNotTellThatTheNodeHasRestarted) {
-  EXPECT_EQ(begin(a_node("")).result, StepResult::kFailed);
+  const auto progress = begin(a_node(""));
+
+  EXPECT_EQ(progress.result, StepResult::kFailed);
+  EXPECT_TRUE(progress.facts.contains(kNeedsHumanFact)) << "that is no fault of the machine";
+  EXPECT_EQ(progress.facts.at(kCallFact), "none");
   EXPECT_TRUE(provider.machines.empty());
 }
 
 TEST_F(Reboot, TellsARefusalFromAnAnswerThatNeverCame) {
   provider.answer = fail(ErrorKind::kRefused, "protected");
-  EXPECT_EQ(begin(a_node("boot-1")).result, StepResult::kFailed);
+  const auto refused = begin(a_node("boot-1"));
+  EXPECT_EQ(refused.result, StepResult::kFailed);
+  EXPECT_EQ(refused.message, "the restart was refused: protected");
+  EXPECT_EQ(refused.facts.at(kCallFact), "none");
   provider.answer = fail(ErrorKind::kTimeout, "nothing heard");
 
   const auto progress = begin(a_node("boot-1"));
 
   EXPECT_EQ(progress.result, StepResult::kRunning);
   EXPECT_THAT(progress.message, HasSubstr("not asked for again"));
+  EXPECT_EQ(progress.facts.at(kCallFact), "unknown");
 }
 
 TEST_F(Reboot, WaitsWhereItIsNotAcceptedNow) {
@@ -155,11 +164,24 @@ TEST_F(Reboot, IsDoneWhenTheNodeIsReadyInAnotherBoot) {
   EXPECT_EQ(watch(a_node("boot-2")).result, StepResult::kDone);
 }
 
+// The process may have died before the call: nobody waits for what may never have been asked for.
+TEST_F(Reboot, SaysOnlyOfAnAcceptedRestartThatItIsWaitedFor) {
+  EXPECT_THAT(watch(a_node("boot-1")).message, HasSubstr("not known whether the restart was"));
+
+  StepRecord accepted;
+  accepted.step = Step::kReboot;
+  accepted.facts = {{kCallFact, "accepted"}};
+  remediation.status.steps.push_back(accepted);
+
+  EXPECT_EQ(watch(a_node("boot-1")).message, "waiting for the node to come back in another boot");
+}
+
 TEST_F(Reboot, HasFailedWhereTheNodeHasAnotherInstance) {
   kube::Node other = a_node("boot-2");
   other.provider_id = "aws:///a/i-2";
 
   EXPECT_EQ(watch(other).result, StepResult::kFailed);
+  EXPECT_TRUE(watch(other).facts.contains(kNeedsHumanFact)) << "it is another machine";
 }
 
 class Verify : public MachineSteps {

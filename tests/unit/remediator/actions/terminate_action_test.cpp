@@ -1,6 +1,7 @@
 // The step `terminate` on a cluster in memory, with a provider led by the hand.
 #include "remediator/actions/terminate_action.h"
 
+#include "remediator/policy/step_call.h"
 #include "tests/fakes/node_claim.h"
 #include "tests/unit/remediator/actions/intended_step.h"
 #include "tests/unit/remediator/drain/drain_cluster.h"
@@ -50,6 +51,15 @@ class TerminateActionTest : public DrainCluster {
             .facts = action_.facts_before(node_),
             .permit = permit_,
             .now = clock_.wall()};
+  }
+  void recorded(StepRecord record) { remediation_.status.steps.push_back(std::move(record)); }
+  // As the workflow looks and records it.
+  StepProgress look() {
+    StepOrder now = order();
+    now.facts = remediation_.status.steps.back().facts;
+    const auto progress = action_.watch(now);
+    remediation_.status.steps.back().facts = progress->facts;
+    return *progress;
   }
   void attach(const std::string& volume, const std::string& node = "gpu-01") {
     kube_.create(kAttachments, {{"apiVersion", "storage.k8s.io/v1"},
@@ -108,10 +118,48 @@ TEST_F(TerminateActionTest, IsDoneWhenTheMachineIsGoneAndTheNodeWithIt) {
   EXPECT_EQ(action_.watch(order())->result, StepResult::kRunning) << "that proves nothing";
 }
 
-TEST_F(TerminateActionTest, PassesTheGuardsAnewWhereTheCallHasNotArrived) {
-  provider_.is = Fate::kRuns;
+TEST_F(TerminateActionTest, RemembersWhetherTheCallWasAccepted) {
+  EXPECT_EQ(order().facts.at(kCallFact), "unknown");
+  EXPECT_EQ(action_.begin(order())->facts.at(kCallFact), "accepted");
+  provider_.answer = fail(ErrorKind::kTimeout, "no answer");
+  EXPECT_EQ(action_.begin(order())->facts.at(kCallFact), "unknown");
+  provider_.answer = fail(ErrorKind::kRefused, "protected");
+  EXPECT_EQ(action_.begin(order())->facts.at(kCallFact), "none");
+}
 
-  EXPECT_EQ(action_.watch(order())->result, StepResult::kIntended);
+// An answer that it runs may be of before the call.
+TEST_F(TerminateActionTest, PassesTheGuardsAnewWhereTheCallHasNotArrivedForLong) {
+  provider_.is = Fate::kRuns;
+  recorded(intended_step(Step::kTerminate, Severity::kIsolate, clock_.wall(), order().facts));
+
+  EXPECT_EQ(look().result, StepResult::kRunning);
+  clock_.advance(minutes(9));
+  EXPECT_EQ(look().result, StepResult::kRunning);
+  clock_.advance(minutes(1));
+
+  EXPECT_EQ(look().result, StepResult::kIntended);
+}
+
+TEST_F(TerminateActionTest, TellsAHumanWhereWhatWasAcceptedIsContradictedForLong) {
+  provider_.is = Fate::kRuns;
+  recorded(intended_step(Step::kTerminate, Severity::kIsolate, clock_.wall(), order().facts));
+  remediation_.status.steps.back().facts[kCallFact] = "accepted";
+  EXPECT_EQ(look().result, StepResult::kRunning);
+  clock_.advance(minutes(9));
+  provider_.is = Fate::kEnding;
+  EXPECT_EQ(look().message, "waiting for its machine to end");
+  provider_.is = Fate::kRuns;
+  EXPECT_EQ(look().result, StepResult::kRunning);
+  clock_.advance(minutes(9));
+  EXPECT_EQ(look().result, StepResult::kRunning) << "nobody has contradicted that for so long";
+  clock_.advance(minutes(1));
+
+  const auto progress = look();
+
+  EXPECT_EQ(progress.result, StepResult::kFailed);
+  EXPECT_TRUE(progress.facts.contains(kNeedsHumanFact));
+  EXPECT_EQ(progress.facts.at(kCallFact), "accepted");
+  EXPECT_THAT(progress.message, HasSubstr("was accepted, and its provider says since"));
 }
 
 TEST_F(TerminateActionTest, WaitsWhereItIsNotAcceptedNow) {

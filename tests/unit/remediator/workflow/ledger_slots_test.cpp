@@ -1,6 +1,7 @@
 // The budgets as the reconciler asks them, over the real ledger in the fake API server.
 #include "remediator/workflow/ledger_slots.h"
 
+#include "remediator/policy/step_call.h"
 #include "tests/unit/remediator/workflow/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -36,6 +37,20 @@ class LedgerSlotsTest : public ClusterTest {
     }
     ADD_FAILURE() << "no remediation of " << name;
     return {};
+  }
+  // Its record says what became of the call.
+  void record(const Remediation& remediation, Step step, Call call) {
+    Remediation one = *replica_->store.read(remediation.name);
+    one.status.steps.push_back(
+        {.step = step,
+         .result = call == Call::kAccepted ? StepResult::kFailed : StepResult::kRunning,
+         .severity = Severity::kReboot,
+         .intent_at = clock_.wall(),
+         .finished_at = {},
+         .attempts = 1,
+         .message = {},
+         .facts = {{kCallFact, std::string(to_string(call))}}});
+    ASSERT_TRUE(replica_->store.write_status(one));
   }
   std::optional<SlotRefusal> ask(const Remediation& remediation, Step step) {
     hear_nodes();
@@ -81,6 +96,7 @@ TEST_F(LedgerSlotsTest, TakeNoMachineTwiceInAWeekForTheSameRemedy) {
   const Remediation first = opened("gpu-01");
   ASSERT_FALSE(ask(first, Step::kReboot));
   EXPECT_FALSE(ask(first, Step::kReboot));  // the same Remediation asks again after a crash
+  record(first, Step::kReboot, Call::kAccepted);
   Remediation again = first;
   again.name += "0";
   clock_.advance(hours(24 * 6));
@@ -101,6 +117,7 @@ TEST_F(LedgerSlotsTest, TakeNoGpuTwiceInAWeekForTheSameRemedyWhereverItIs) {
   second.status.gpus = {"1652", "1651"};
   third.status.gpus = {"1653"};
   ASSERT_FALSE(ask(first, Step::kReboot));
+  record(first, Step::kReboot, Call::kAccepted);
   ASSERT_TRUE(slots_over_->give_back(first));
 
   const auto refusal = ask(second, Step::kReboot);
@@ -111,10 +128,43 @@ TEST_F(LedgerSlotsTest, TakeNoGpuTwiceInAWeekForTheSameRemedyWhereverItIs) {
   EXPECT_FALSE(ask(third, Step::kReboot));
 }
 
+// What was refused, withdrawn, or never called because the process died, is no treatment.
+TEST_F(LedgerSlotsTest, CountNothingAgainstAMachineThatWasNotAccepted) {
+  const Remediation first = opened("gpu-01");
+  ASSERT_FALSE(ask(first, Step::kReboot));
+  ASSERT_TRUE(slots_over_->give_back(first));
+  Remediation again = first;
+  again.name += "0";
+  EXPECT_FALSE(ask(again, Step::kReboot)) << "its record knows nothing of a restart";
+  ASSERT_TRUE(slots_over_->give_back(again));
+
+  record(first, Step::kReboot, Call::kNone);
+
+  EXPECT_FALSE(ask(again, Step::kReboot));
+}
+
+TEST_F(LedgerSlotsTest, WaitForARestartOfWhichNobodyKnowsWhetherItComes) {
+  const Remediation first = opened("gpu-01");
+  ASSERT_FALSE(ask(first, Step::kReboot));
+  record(first, Step::kReboot, Call::kUnknown);
+  ASSERT_TRUE(slots_over_->give_back(first));
+  Remediation again = first;
+  again.name += "0";
+
+  const auto refusal = ask(again, Step::kReboot);
+
+  ASSERT_TRUE(refusal);
+  EXPECT_FALSE(refusal->is_worn_out);
+  EXPECT_THAT(refusal->message, HasSubstr("may be under way"));
+  clock_.advance(minutes(11));
+  EXPECT_FALSE(ask(again, Step::kReboot));
+}
+
 // A reset that did not last is followed by a reboot, and that one counts for itself.
 TEST_F(LedgerSlotsTest, CountResetsAndRebootsOfAMachineApart) {
   const Remediation first = opened("gpu-01");
   ASSERT_FALSE(ask(first, Step::kGpuReset));
+  record(first, Step::kGpuReset, Call::kAccepted);
   ASSERT_TRUE(slots_over_->give_back(first));
   Remediation again = first;
   again.name += "0";
@@ -171,6 +221,7 @@ TEST_F(LedgerSlotsTest, KeepTheBufferBetweenDrainsThatConditionsAskFor) {
 
 TEST_F(LedgerSlotsTest, RememberAMachineThatHasAnotherNameNow) {
   ASSERT_FALSE(ask(opened("gpu-01"), Step::kReboot));
+  record(remediations()[0], Step::kReboot, Call::kAccepted);
   ASSERT_TRUE(slots_over_->give_back(remediations()[0]));
   Remediation other = opened("gpu-02");
   kube::Node renamed = node("gpu-02");

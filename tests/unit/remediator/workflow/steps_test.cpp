@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "remediator/policy/step_call.h"
 #include "tests/unit/remediator/workflow/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -700,6 +701,7 @@ TEST_F(StepsTest, FailWhenTheirTimeIsOver) {
   ASSERT_TRUE(reconcile());
   ASSERT_TRUE(reconcile());
   ASSERT_EQ(remediation().status.phase, Phase::kRebooting);
+  steps_[Step::kReboot].adds = {{kCallFact, "accepted"}};
   clock_.advance(minutes(21));
 
   ASSERT_TRUE(reconcile());
@@ -715,6 +717,7 @@ TEST_F(StepsTest, EscalateWhereTheyDidNotHelp) {
   ASSERT_TRUE(reconcile());
   steps_[Step::kReboot].progress = StepProgress{
       .result = StepResult::kFailed, .message = "no such chassis", .facts = {}, .look_again = {}};
+  steps_[Step::kReboot].adds = {{kCallFact, "accepted"}};
   ASSERT_TRUE(reconcile());
 
   ASSERT_TRUE(reconcile());

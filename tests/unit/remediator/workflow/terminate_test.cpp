@@ -1,5 +1,6 @@
 // How a machine is ended: what must be true before, and what becomes of the Remediation when its
 // node goes with the machine. The step itself is led by the hand.
+#include "remediator/actions/step_progress.h"
 #include "remediator/workflow/returned_machines.h"
 #include "tests/unit/remediator/workflow/cluster_fixture.h"
 
@@ -9,6 +10,7 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class TerminateTest : public ClusterTest {
  protected:
@@ -129,8 +131,59 @@ TEST_F(TerminateTest, SaysThatNothingProvesTheEndWhereItsTimeIsOver) {
   ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(remediation().status.phase, Phase::kSuperseded);
-  EXPECT_THAT(remediation().status.message,
-              HasSubstr("terminate failed: not done in time: nobody can tell"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("terminate failed: nobody can tell"));
+  EXPECT_THAT(remediation().status.message, Not(HasSubstr("not done in time")))
+      << "nobody knows whether it was asked for";
+}
+
+class AcceptedEnd : public TerminateTest {
+ protected:
+  // Its time is over without a proof, and the Node is gone.
+  void be_late_without_node() {
+    steps_[Step::kTerminate].adds = {{kInstanceFact, node().provider_id}, {kCallFact, "accepted"}};
+    begin_the_end();
+    node_goes();
+    machine_is(StepResult::kRunning, "nobody can tell: no answer");
+    clock_.advance(minutes(46));
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+    ASSERT_EQ(remediation().status.phase, Phase::kHeld);
+  }
+};
+
+TEST_F(AcceptedEnd, IsToldAndWaitedForAfterItsTimeUntilItIsProven) {
+  be_late_without_node();
+  EXPECT_THAT(remediation().status.message, HasSubstr("nothing proves that its machine has ended"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("not done in time: nobody can tell"));
+  EXPECT_EQ(remediation().status.told_phase, Phase::kHeld);
+  const auto before = writes();
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(writes(), before) << "nothing is new";
+  EXPECT_EQ(steps_[Step::kTerminate].begun, 1);
+
+  machine_is(StepResult::kDone, "gone");
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kReplaced);
+}
+
+TEST_F(AcceptedEnd, IsWaitedForNoLongerOnceAHumanCancels) {
+  be_late_without_node();
+  kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
+              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
+}
+
+TEST_F(AcceptedEnd, IsGivenUpWhereTheMachineRegistersAgain) {
+  be_late_without_node();
+  kube_.create("/api/v1/nodes", fakes::ready_node("gpu-01"));
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kSuperseded);
 }
 
 TEST_F(TerminateTest, IsHeldForAHumanWhereTheMachineDoesNotGo) {

@@ -189,6 +189,7 @@ TEST_F(WayBackTest, AMachineWhoseRestartHasFailedDoesNotComeBackByItself) {
   reports_.answer = report_of(Severity::kReboot);
   end(Step::kDrain);
   end(Step::kReboot, StepResult::kFailed);
+  steps_[Step::kReboot].adds = {{kCallFact, "accepted"}};
   ASSERT_TRUE(take({order(Severity::kReboot)}));
   go_on(8);
 
