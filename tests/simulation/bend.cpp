@@ -82,6 +82,20 @@ void make_young(const Stage& stage, Json& remediation) {
   }
 }
 
+void bend_calls(const Stage& stage, Json& remediation) {
+  if (!member_at(member_at(remediation, "status"), "steps").is_array()) return;
+  for (Json& step : remediation["status"]["steps"]) {
+    const auto facts = step.find("facts");
+    if (facts == step.end() || !facts->contains("call")) continue;
+    if (stage.is_off(Sabotage::kAccepted)) facts->erase("call");
+    if (stage.is_off(Sabotage::kCalled)) (*facts)["call"] = "accepted";
+    const bool is_unanswered = step["name"] == "reboot" && step["result"] == "running" &&
+                               string_at(*facts, "call") == "unknown";
+    if (stage.is_off(Sabotage::kLateRestart) && is_unanswered)
+      step["intentAt"] = to_rfc3339_ms(stage.clock.wall() - std::chrono::hours(1));
+  }
+}
+
 void forget_failed_drains(Json& remediation) {
   if (!member_at(member_at(remediation, "status"), "steps").is_array()) return;
   for (Json& step : remediation["status"]["steps"]) {
@@ -123,6 +137,7 @@ void bend_remediation(const Stage& stage, Json& remediation) {
   if (stage.is_off(Sabotage::kRecordCordon) && remediation.contains("status"))
     remediation["status"].erase("preExistingCordon");
   if (stage.is_off(Sabotage::kTimeout)) make_young(stage, remediation);
+  bend_calls(stage, remediation);
   if (stage.is_off(Sabotage::kDrained)) forget_failed_drains(remediation);
   if (stage.is_off(Sabotage::kCleared) && remediation.contains("status"))
     remediation["status"].erase("cleared");

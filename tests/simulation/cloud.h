@@ -3,6 +3,7 @@
 #pragma once
 
 #include "remediator/cloud/provider.h"
+#include "tests/simulation/cloud_faults.h"
 #include "tests/simulation/fleet.h"
 #include "tests/simulation/invariants.h"
 
@@ -10,21 +11,28 @@ namespace gpuward::remediator::simulation {
 
 class Cloud final : public CloudProvider {
  public:
-  Cloud(Stage& stage, Fleet& fleet, Invariants& invariants)
-      : stage_(stage), fleet_(fleet), invariants_(invariants) {}
+  Cloud(Stage& stage, Fleet& fleet, Invariants& invariants, CloudFaults::Meanwhile meanwhile)
+      : stage_(stage),
+        fleet_(fleet),
+        invariants_(invariants),
+        faults_(stage, std::move(meanwhile)) {}
   [[nodiscard]] bool can(Deed, const remediator::Machine&) const override { return true; }
   [[nodiscard]] Status reboot(const remediator::Machine& order) override;
   [[nodiscard]] Status terminate(const remediator::Machine& order) override;
   [[nodiscard]] Result<Fate> fate(const remediator::Machine& order) override;
 
  private:
-  void restart(Machine& machine);
+  // What the cloud does with the call.
+  [[nodiscard]] Status take_restart(const remediator::Machine& order, CallFault fault);
+  [[nodiscard]] Status take_end(const remediator::Machine& order, CallFault fault);
+  void restart(const remediator::Machine& order, Machine& machine);
   void replace_perhaps(const std::string& node);
   void end(const remediator::Machine& order, Machine& machine, bool for_ever);
 
   Stage& stage_;
   Fleet& fleet_;
   Invariants& invariants_;
+  CloudFaults faults_;
 };
 
 }  // namespace gpuward::remediator::simulation

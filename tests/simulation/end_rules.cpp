@@ -70,12 +70,26 @@ void EndRules::on_accepted(const remediator::Machine& order, const std::string& 
 void EndRules::on_written(const Remediation* before, const Remediation& after) {
   if (before == nullptr) last_[after.instance_id] = after.name;
   if (before == nullptr) return;
+  check_not_forgotten(*before, after);
   const bool is_done = after.status.has_done(Step::kTerminate);
   if (is_done && !before->status.has_done(Step::kTerminate))
     check_gone(after, "the end of the machine of " + after.name + " is done");
   if (after.status.phase != Phase::kReplaced || !before->open()) return;
   check_gone(after, after.name + " is Replaced");
   check_replacement(after);
+}
+
+// The cloud ends the machine for it: then it knows, and ends as Replaced once that is proven.
+void EndRules::check_not_forgotten(const Remediation& before, const Remediation& after) const {
+  const bool is_given_up = after.status.phase == Phase::kSuperseded && before.open();
+  if (!is_given_up || !arrived_.contains(after.name)) return;
+  const StepRecord* const record = after.status.find(Step::kTerminate);
+  const std::string what = after.name + " is Superseded, and its machine was ended for it";
+  require(record != nullptr, "end-forgotten", what + ", of which it does not know");
+  const auto call = record->facts.find("call");
+  const bool is_known = call != record->facts.end() && call->second == "accepted";
+  require(!is_known || !stage_.truth.is_gone(record->facts.at("instanceID")), "end-forgotten",
+          what + " and is gone");
 }
 
 void EndRules::check_replacement(const Remediation& remediation) {

@@ -35,6 +35,7 @@ class EndRules {
   void check_volumes(const Remediation& owner, const std::string& node,
                      const std::string& what) const;
   void check_gone(const Remediation& remediation, const std::string& what) const;
+  void check_not_forgotten(const Remediation& before, const Remediation& after) const;
   // Where the policy waits for a replacement: that one has joined, which is nobody else's.
   void check_replacement(const Remediation& remediation);
 

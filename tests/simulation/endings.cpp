@@ -27,6 +27,7 @@ Machine* Fleet::find_instance(std::string_view provider_id) {
 
 void Fleet::begin_end(Machine& machine, std::optional<Clock::Steady> gone_at) {
   machine.life = Life::kEnding;
+  machine.restarts_at.reset();
   machine.is_restarting = false;
   machine.back_at.reset();
   machine.turns_at = gone_at;

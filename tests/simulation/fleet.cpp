@@ -158,6 +158,7 @@ void Fleet::boot_again(Machine& machine) {
   ++machine.boots;
   machine.is_restarting = false;
   machine.back_at.reset();
+  machine.restarts_at.reset();
   machine.is_ready = true;
   if (machine.heals_by_reboot) {
     machine.fault = Severity::kNone;
@@ -178,12 +179,22 @@ void Fleet::put_repairer(Machine& machine) {
 void Fleet::begin_restart(Machine& machine, std::optional<Clock::Steady> back_at) {
   machine.is_restarting = true;
   machine.back_at = back_at;
+  machine.restarts_at.reset();
   turn_ready(machine, false);
+}
+
+// One that has no Node meanwhile has lost its restart.
+void Fleet::restart_late(Machine& machine) {
+  machine.restarts_at.reset();
+  if (!machine.works()) return;
+  stage_.trace.say(machine.name + " restarts late");
+  begin_restart(machine, stage_.clock.steady() + stage_.cloud_chance.span(seconds(20), minutes(4)));
 }
 
 void Fleet::come_back() {
   const Clock::Steady now = stage_.clock.steady();
   for (Machine& machine : machines_) {
+    if (machine.restarts_at && *machine.restarts_at <= now) restart_late(machine);
     if (machine.is_restarting && machine.back_at && *machine.back_at <= now) boot_again(machine);
     if (machine.turns_at && *machine.turns_at <= now) go_on_ending(machine);
   }
@@ -192,7 +203,7 @@ void Fleet::come_back() {
 std::optional<Clock::Steady> Fleet::next_return() const {
   std::optional<Clock::Steady> next;
   for (const Machine& machine : machines_) {
-    for (const auto& at : {machine.back_at, machine.turns_at}) {
+    for (const auto& at : {machine.restarts_at, machine.back_at, machine.turns_at}) {
       if (at) next = std::min(next.value_or(*at), *at);
     }
   }

@@ -54,6 +54,7 @@ class Fleet {
   void detach_volumes(const Machine& machine);
   void turn_ready(Machine& machine, bool is_ready);
   void boot_again(Machine& machine);
+  void restart_late(Machine& machine);
   void put_repairer(Machine& machine);
   void raise(Machine& machine, Severity severity);
   void end_alerts(Machine& machine);

@@ -103,6 +103,7 @@ void Invariants::on_remediation_written(const Remediation* before, const Remedia
   marks_.on_written(before, after);
   if (before == nullptr) return;
   evidence_.on_written(*before, after);
+  calls_.on_written(*before, after);
   for (const AlertEvidence& known : before->alerts) {
     const bool is_kept = std::ranges::any_of(after.alerts, [&](const AlertEvidence& alert) {
       return alert.fingerprint == known.fingerprint;
@@ -209,9 +210,7 @@ void Invariants::on_reboot_asked(const remediator::Machine& order, bool is_on_it
           what + " was asked for without an intent");
   const std::string attempt = order.remediation + "/" + std::to_string(record->attempts);
   require(++asked_[attempt] == 1, "once", what + " was asked for twice");
-  const auto [treated, is_first] = treated_.try_emplace(order.provider_id, order.remediation);
-  require(is_first || treated->second == order.remediation, "repeated",
-          what + ": the machine was restarted for " + treated->second + " already");
+  calls_.check_not_treated(order, what);
   require(!is_on_its_way, "in-flight", what + " was asked for while it restarts");
   const Look& look = *stage_.looks.back();
   require(look.node && look.node->meta.uid == order.node_uid && order.node_uid == owner->node_uid,

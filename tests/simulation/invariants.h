@@ -6,6 +6,7 @@
 #include <string>
 
 #include "remediator/cloud/provider.h"
+#include "tests/simulation/call_rules.h"
 #include "tests/simulation/end_rules.h"
 #include "tests/simulation/eviction_rules.h"
 #include "tests/simulation/evidence_rules.h"
@@ -35,6 +36,7 @@ class Invariants {
   [[nodiscard]] const MarkRules& marks() const { return marks_; }
   [[nodiscard]] LedgerRules& ledger() { return ledger_; }
   [[nodiscard]] const TaintRules& taints() const { return taints_; }
+  [[nodiscard]] CallRules& calls() { return calls_; }
   [[nodiscard]] EndRules& ends() { return ends_; }
   [[nodiscard]] const EndRules& ends() const { return ends_; }
   [[nodiscard]] const EvictionRules& evictions() const { return evictions_; }
@@ -56,14 +58,14 @@ class Invariants {
   Stage& stage_;
   const Humans& humans_;
   LedgerRules ledger_{stage_};
+  CallRules calls_{stage_};
   EndRules ends_{stage_};
   EvidenceRules evidence_{stage_};
   PairRules pairs_{stage_};
   EvictionRules evictions_{stage_};
   MarkRules marks_{stage_};
   TaintRules taints_{stage_};
-  std::map<std::string, int> asked_;            // restarts, by Remediation and attempt
-  std::map<std::string, std::string> treated_;  // the Remediation, by restarted machine
+  std::map<std::string, int> asked_;  // restarts, by Remediation and attempt
 };
 
 }  // namespace gpuward::remediator::simulation

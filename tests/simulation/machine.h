@@ -53,11 +53,16 @@ struct Machine {
   // A restart that the cloud has accepted: when the machine is back; null: it never comes back.
   bool is_restarting = false;
   std::optional<Clock::Steady> back_at;
+  // One that it has accepted and nobody was told of: when it begins.
+  std::optional<Clock::Steady> restarts_at = {};
   Life life = Life::kRuns;
   // The next turn of one that ends: it is gone, its Node goes, another comes in its place; null:
   // there is none.
   std::optional<Clock::Steady> turns_at;
 
+  [[nodiscard]] bool is_about_to_restart() const {
+    return restarts_at || (is_restarting && back_at);
+  }
   [[nodiscard]] bool works() const { return exists && life == Life::kRuns; }
   [[nodiscard]] std::string boot_id(int boot) const {
     return "boot-" + name + "-" + std::to_string(births) + "-" + std::to_string(boot);

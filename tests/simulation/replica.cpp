@@ -130,6 +130,7 @@ StepAction* Replica::own_step(Step step) {
   if (step == Step::kDrain && stage_.setting.has_pods) return &drain_;
   if (step != Step::kTerminate) return nullptr;
   if (stage_.is_off(Sabotage::kEndOnce)) return &ends_again_;
+  if (stage_.is_off(Sabotage::kSettled)) return &ends_at_once_;
   return &end_;
 }
 

@@ -22,6 +22,7 @@
 #include "remediator/workflow/returned_machines.h"
 #include "tests/simulation/begins_again.h"
 #include "tests/simulation/forgets_claims.h"
+#include "tests/simulation/impatient.h"
 #include "tests/simulation/pod_drain.h"
 #include "tests/simulation/pulse.h"
 #include "tests/simulation/wire.h"
@@ -164,6 +165,7 @@ class Replica {
   OrphanedMarks orphaned_;
   TerminateAction end_;
   BeginsAgain ends_again_{end_};
+  Impatient ends_at_once_{end_};
   KnownReplacements known_replacements_{view_, store_};
   ForgetsClaims no_claims_{known_replacements_};
   VerifyAction verify_;

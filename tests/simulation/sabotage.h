@@ -79,6 +79,10 @@ enum class Sabotage : std::uint8_t {
   kConfirmedEnds,    // nobody asks Alertmanager whether an alert has ended
   kAbsent,           // nothing ends because Alertmanager has it no more
   kCleared,          // that what raised the severity is over is not read
+  kAccepted,         // that a call was accepted is not read
+  kCalled,           // every call is read as accepted
+  kSettled,          // what the cloud says after an end was accepted is believed at once
+  kLateRestart,      // a restart of which no answer came is given up at once
   kClaims,           // what others count as their replacement is not seen
   kDrainedNode,      // to the permit of a removal the Node is always the one that is drained
   kPodIdentity,      // pods are removed by their name alone
@@ -150,6 +154,10 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kReturned, "returned"},
     {Sabotage::kReplacement, "replacement"},
     {Sabotage::kPairs, "pairs"},
+    {Sabotage::kAccepted, "accepted"},
+    {Sabotage::kCalled, "called"},
+    {Sabotage::kSettled, "settled"},
+    {Sabotage::kLateRestart, "late-restart"},
     {Sabotage::kClaims, "claims"},
     {Sabotage::kDrainedNode, "drained-node"},
     {Sabotage::kPodIdentity, "pod-identity"},

@@ -38,6 +38,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       late_chance(seed + 0x6c617465),
       edits_chance(seed + 0x65646974),
       taints_chance(seed + 0x7461696e),
+      cloud_chance(seed + 0x636c6f75),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),

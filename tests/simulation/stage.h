@@ -74,7 +74,8 @@ struct Stage {
     return found != edited_.end() && found->second >= since;
   }
 
-  Chance chance, pairs_chance, pods_chance, watch_chance, late_chance, edits_chance, taints_chance;
+  Chance chance, pairs_chance, pods_chance, watch_chance, late_chance, edits_chance, taints_chance,
+      cloud_chance;
   Setting setting;
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};

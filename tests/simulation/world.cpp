@@ -1,5 +1,7 @@
 #include "tests/simulation/world.h"
 
+#include <algorithm>
+
 #include "tests/simulation/begins_again.h"
 
 namespace gpuward::remediator::simulation {
@@ -246,6 +248,14 @@ void World::stall(std::size_t by, milliseconds span) {
   ++depth_;
   let_others_lead(by, span);
   --depth_;
+}
+
+// The replica that is at work waits for the cloud.
+void World::wait_in_call(milliseconds span) {
+  if (depth_ > 0) return stage_.clock.advance(span);
+  const auto caller = std::ranges::find(replicas_, stage_.looks.back()->who,
+                                        [](const auto& replica) { return replica->name(); });
+  stall(static_cast<std::size_t>(caller - replicas_.begin()), span);
 }
 
 void World::let_others_lead(std::size_t by, milliseconds span) {

@@ -38,6 +38,7 @@ class World {
   void reconcile_something();
   void interrupt(std::size_t by);
   void stall(std::size_t by, std::chrono::milliseconds span);
+  void wait_in_call(std::chrono::milliseconds span);
   void let_others_lead(std::size_t by, std::chrono::milliseconds span);
   void go_on(std::size_t replica);
   void go_on_all();
@@ -72,7 +73,8 @@ class World {
   Humans humans_{stage_};
   Edits edits_{stage_};
   Invariants invariants_{stage_, humans_};
-  Cloud cloud_{stage_, fleet_, invariants_};
+  Cloud cloud_{stage_, fleet_, invariants_,
+               [this](std::chrono::milliseconds span) { wait_in_call(span); }};
   Reports reports_{stage_, fleet_};
   FreeSlots free_slots_;
   Silences silences_{stage_, fleet_};

@@ -1,0 +1,77 @@
+#include "tests/simulation/call_rules.h"
+
+#include <algorithm>
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+bool says_accepted(const StepRecord& record) {
+  const auto call = record.facts.find("call");
+  return call != record.facts.end() && call->second == "accepted";
+}
+
+}  // namespace
+
+bool CallRules::has_restarted(const Remediation& remediation) const {
+  const StepRecord* const record = remediation.status.find(Step::kReboot);
+  if (record == nullptr) return false;
+  return record->result == StepResult::kDone ||
+         (says_accepted(*record) && taken_for_.contains(remediation.name));
+}
+
+void CallRules::check_not_treated(const remediator::Machine& order, const std::string& what) const {
+  for (const auto& [name, one] : stage_.truth.remediations()) {
+    const bool is_other = name != order.remediation && one.instance_id == order.provider_id;
+    require(!is_other || !has_restarted(one), "repeated",
+            what + ": the machine was restarted for " + name + " already");
+  }
+}
+
+void CallRules::on_written(const Remediation& before, const Remediation& after) const {
+  if (after.status.escalated_to > before.status.escalated_to) check_escalation(before, after);
+  check_remembered(before, after);
+  check_words(after);
+}
+
+void CallRules::check_escalation(const Remediation& before, const Remediation& after) const {
+  const StepRecord* const reboot = before.status.find(Step::kReboot);
+  const bool has_failed = reboot != nullptr && reboot->result == StepResult::kFailed &&
+                          reboot->severity == before.acted_severity();
+  require(!has_failed || taken_for_.contains(after.name), "escalation",
+          after.name + " takes what is worse, and its restart was never accepted");
+  if (!after.status.message.contains("was done on this machine")) return;
+  const bool is_so = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
+    const Remediation& one = known.second;
+    const StepRecord* const record = one.status.find(Step::kReboot);
+    const bool is_restart =
+        taken_for_.contains(one.name) || (record != nullptr && record->result == StepResult::kDone);
+    return one.name != after.name && one.instance_id == after.instance_id && is_restart;
+  });
+  require(is_so, "escalation",
+          after.name + " takes what is worse: " + after.status.message + ", and nobody has");
+}
+
+// As long as it is the same intent.
+void CallRules::check_remembered(const Remediation& before, const Remediation& after) const {
+  for (const Step step : {Step::kReboot, Step::kTerminate}) {
+    const StepRecord* const known = before.status.find(step);
+    if (known == nullptr || !says_accepted(*known)) continue;
+    const StepRecord* const now = after.status.find(step);
+    const bool is_kept =
+        now != nullptr && (now->intent_at != known->intent_at || says_accepted(*now));
+    require(is_kept, "accepted",
+            after.name + " has forgotten that " + std::string(to_string(step)) + " was accepted");
+  }
+}
+
+void CallRules::check_words(const Remediation& after) const {
+  for (const Step step : {Step::kReboot, Step::kTerminate}) {
+    const StepRecord* const record = after.status.find(step);
+    if (record == nullptr || !record->message.starts_with("not done in time")) continue;
+    require(taken_for_.contains(after.name), "words",
+            after.name + " says of " + std::string(to_string(step)) + " \"" + record->message +
+                "\", and it was never accepted");
+  }
+}
+
+}  // namespace gpuward::remediator::simulation

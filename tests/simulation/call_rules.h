@@ -1,0 +1,36 @@
+// What must be true of the calls to the cloud and of what is written down of them: a failure counts
+// against a machine only where the cloud has taken the call, and what it has taken is remembered.
+// Part of the invariants.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "remediator/cloud/provider.h"
+#include "tests/simulation/stage.h"
+
+namespace gpuward::remediator::simulation {
+
+class CallRules {
+ public:
+  explicit CallRules(const Stage& stage) : stage_(stage) {}
+
+  // The cloud restarts or ends the machine for that Remediation.
+  void on_taken(const remediator::Machine& order) { taken_for_.insert(order.remediation); }
+  // The cloud is asked to restart a machine.
+  void check_not_treated(const remediator::Machine& order, const std::string& what) const;
+  // A replica has written a Remediation that was there before.
+  void on_written(const Remediation& before, const Remediation& after) const;
+
+ private:
+  void check_escalation(const Remediation& before, const Remediation& after) const;
+  void check_remembered(const Remediation& before, const Remediation& after) const;
+  void check_words(const Remediation& after) const;
+  // Whether it has had the machine restarted, as it says itself.
+  [[nodiscard]] bool has_restarted(const Remediation& remediation) const;
+
+  const Stage& stage_;
+  std::set<std::string> taken_for_;  // Remediations: a call of theirs
+};
+
+}  // namespace gpuward::remediator::simulation
