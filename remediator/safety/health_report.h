@@ -28,6 +28,9 @@ struct HealthReport {
   std::string error_class = {};  // of the worst finding; empty where none is told
   // Of the GPUs that need a reset or worse: serial numbers, UUIDs where a board has none; sorted.
   std::vector<std::string> gpus = {};
+  // Of those: other nodes report them too, or did so since this node does (gpu_claims.h). They say
+  // nothing of the machine and are not among `gpus`.
+  std::vector<std::string> contested_gpus = {};
 };
 
 // Where reports come from (sources/prometheus_reports). Any thread.

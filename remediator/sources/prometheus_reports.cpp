@@ -1,6 +1,7 @@
 #include "remediator/sources/prometheus_reports.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -16,6 +17,7 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr std::chrono::seconds kQuietAfterFailure{10};
+constexpr std::string_view kClaimsKept = "7d";  // as long as restarts count (workflow/slot_claim)
 constexpr std::size_t kLongestSerial = 128;  // as the resource takes it; real ones have 13 digits
 
 // Each part of the answer says in the label `what` which part it is: an instant query drops the
@@ -55,11 +57,23 @@ void add_finding(const Json& labels, Parts& parts) {
 
 // Boards without a number of their own say 0: taken for one, all of them would be the same GPU, and
 // what was tried on one would count for every other.
-void add_gpu(const Json& labels, Parts& parts) {
+std::string gpu_of(const Json& labels) {
   std::string serial = string_at(labels, "serial");
   const bool has_number = serial.find_first_not_of('0') != std::string::npos;
-  if (!has_number) serial = string_at(labels, "uuid");
-  if (!serial.empty() && serial.size() <= kLongestSerial) parts.gpus.insert(std::move(serial));
+  return has_number ? serial : string_at(labels, "uuid");
+}
+
+// It becomes part of a query.
+bool is_plain(std::string_view serial) {
+  return !serial.empty() && serial.size() <= kLongestSerial &&
+         std::ranges::all_of(serial, [](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
+         });
+}
+
+void add_gpu(const Json& labels, Parts& parts) {
+  std::string gpu = gpu_of(labels);
+  if (is_plain(gpu)) parts.gpus.insert(std::move(gpu));
 }
 
 Status add_sample(const Json& sample, Parts& parts) {
@@ -135,6 +149,15 @@ Result<HealthReport> to_report(const Parts& parts) {
   return report;
 }
 
+Result<const Json*> samples_of(const Result<Json>& root) {
+  if (!root) return std::unexpected(root.error());
+  const Json& samples = member_at(member_at(*root, "data"), "result");
+  if (string_at(*root, "status") != "success" || !samples.is_array()) {
+    return fail(ErrorKind::kInternal, "Prometheus answered with something that is no result");
+  }
+  return &samples;
+}
+
 }  // namespace
 
 std::string report_query(std::string_view node) {
@@ -156,15 +179,55 @@ std::string report_query(std::string_view node) {
          " or " + part("gpuward_boot_info" + selector, "boot");
 }
 
+std::string claims_query(std::string_view node, std::span<const std::string> gpus) {
+  std::string any;
+  for (const std::string& gpu : gpus) any += (any.empty() ? "" : "|") + gpu;
+  std::string query;
+  const auto add = [&](const std::string& expression, std::string_view what) {
+    query += (query.empty() ? "" : " or ") + part(expression, what);
+  };
+  for (const std::string label : {"serial", "uuid"}) {
+    const auto times = [&](std::string_view is) {
+      return "timestamp(gpuward_gpu_info{job=\"gpuward-exporter\",node" + std::string(is) + "\"" +
+             std::string(node) + "\"," + label + "=~\"" + any + "\"})";
+    };
+    // As long as attempts count; what is younger than a step is seen by the instant alone. Of two
+    // with the same labels `or` takes the first.
+    const std::string kept = "[" + std::string(kClaimsKept) + ":5m])";
+    const std::string by = " by (serial,uuid) (";
+    add("min" + by + "min_over_time(" + times("=") + kept + ")", "own");
+    add("min" + by + times("=") + ")", "own");
+    add("max" + by + times("!=") + ")", "other");
+    add("max" + by + "max_over_time(" + times("!=") + kept + ")", "other");
+  }
+  return query;
+}
+
+Result<std::map<std::string, GpuClaims>> decode_claims(std::string_view body) {
+  const auto root = parse_json(body, {.max_bytes = 1U << 20U, .max_depth = 12});
+  const auto samples = samples_of(root);
+  if (!samples) return std::unexpected(samples.error());
+  std::map<std::string, GpuClaims> claims;
+  for (const Json& sample : **samples) {
+    const Json& labels = member_at(sample, "metric");
+    const auto at = sample_value(sample);
+    if (!at) return std::unexpected(at.error());
+    GpuClaims& known = claims[gpu_of(labels)];
+    if (string_at(labels, "what") == "own") {
+      known.own_since = std::min(known.own_since.value_or(to_time(*at)), to_time(*at));
+    } else {
+      known.others_until = std::max(known.others_until.value_or(to_time(*at)), to_time(*at));
+    }
+  }
+  return claims;
+}
+
 Result<HealthReport> decode_report(std::string_view body) {
   const auto root = parse_json(body, {.max_bytes = 1U << 20U, .max_depth = 12});
-  if (!root) return std::unexpected(root.error());
-  const Json& samples = member_at(member_at(*root, "data"), "result");
-  if (string_at(*root, "status") != "success" || !samples.is_array()) {
-    return fail(ErrorKind::kInternal, "Prometheus answered with something that is no result");
-  }
+  const auto samples = samples_of(root);
+  if (!samples) return std::unexpected(samples.error());
   Parts parts;
-  for (const Json& sample : samples) {
+  for (const Json& sample : **samples) {
     if (auto status = add_sample(sample, parts); !status) return std::unexpected(status.error());
   }
   return to_report(parts);
@@ -176,16 +239,32 @@ PrometheusReports::PrometheusReports(std::string url, http::Client& http, Clock&
   while (url_.ends_with('/')) url_.pop_back();
 }
 
+// What may be claimed by others is told apart before anybody acts on it.
 Result<HealthReport> PrometheusReports::latest(std::string_view node) {
   if (auto status = kube::validate_node_name(node); !status) return std::unexpected(status.error());
   if (clock_.steady() < quiet_until_.load()) {
     return fail(ErrorKind::kOverloaded, "Prometheus did not answer a moment ago");
   }
+  const auto body = ask(report_query(node));
+  if (!body) return std::unexpected(body.error());
+  auto report = decode_report(*body);
+  if (!report || report->gpus.empty()) return report;
+  const auto answer = ask(claims_query(node, report->gpus));
+  if (!answer) return std::unexpected(answer.error());
+  const auto claims = decode_claims(*answer);
+  if (!claims) return std::unexpected(claims.error());
+  WeighedGpus weighed = weigh_gpus(std::move(report->gpus), *claims);
+  report->gpus = std::move(weighed.speaking);
+  report->contested_gpus = std::move(weighed.contested);
+  return report;
+}
+
+Result<std::string> PrometheusReports::ask(const std::string& query) {
   http::ClientRequest request;
-  request.url = url_ + "/api/v1/query?query=" + kube::percent_encode(report_query(node));
+  request.url = url_ + "/api/v1/query?query=" + kube::percent_encode(query);
   request.timeout = timeout_;
   request.max_response_bytes = 1U << 20U;
-  const auto response = http_.send(request);
+  auto response = http_.send(request);
   if (!response) {
     quiet_until_ = clock_.steady() + kQuietAfterFailure;
     return with_context("asking Prometheus for the node's report", response.error());
@@ -194,7 +273,7 @@ Result<HealthReport> PrometheusReports::latest(std::string_view node) {
     return fail(ErrorKind::kUnavailable, "asking Prometheus for the node's report: it answered " +
                                              std::to_string(response->status));
   }
-  return decode_report(response->body);
+  return std::move(response->body);
 }
 
 }  // namespace gpuward::remediator

@@ -1,16 +1,19 @@
 // Health reports read from Prometheus: what the exporter of a node measured, when, and in which
-// boot. One query a report; a Prometheus that did not answer is left alone for a while, so that the
-// nodes that wait to return never hold up those that must leave. Used before anything of ours is
-// taken off a node.
+// boot. One query a report, and a second one where it names GPUs; a Prometheus that did not answer
+// is left alone for a while, so that the nodes that wait to return never hold up those that must
+// leave. Used before anything of ours is taken off a node.
 #pragma once
 
 #include <atomic>
 #include <chrono>
+#include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "core/http/client.h"
 #include "core/runtime/clock.h"
+#include "remediator/safety/gpu_claims.h"
 #include "remediator/safety/health_report.h"
 
 namespace gpuward::remediator {
@@ -24,6 +27,8 @@ class PrometheusReports final : public HealthReports {
   [[nodiscard]] Result<HealthReport> latest(std::string_view node) override;
 
  private:
+  [[nodiscard]] Result<std::string> ask(const std::string& query);
+
   std::string url_;
   http::Client& http_;
   Clock& clock_;
@@ -37,5 +42,9 @@ class PrometheusReports final : public HealthReports {
 // The answer of /api/v1/query to it. The worst severity, the weakest kernel evidence
 // and the oldest measurement count.
 [[nodiscard]] Result<HealthReport> decode_report(std::string_view body);
+
+// The PromQL for who has reported those GPUs, and when; of a serial number or UUID each.
+[[nodiscard]] std::string claims_query(std::string_view node, std::span<const std::string> gpus);
+[[nodiscard]] Result<std::map<std::string, GpuClaims>> decode_claims(std::string_view body);
 
 }  // namespace gpuward::remediator

@@ -31,6 +31,10 @@ void remember_gpus(const Result<HealthReport>& report, Remediation& remediation)
     const bool is_known = std::ranges::find(known, gpu) != known.end();
     if (!is_known && known.size() < kMaxSerials) known.push_back(gpu);
   }
+  // Somebody else has claimed them since.
+  std::erase_if(known, [&](const std::string& gpu) {
+    return std::ranges::find(report->contested_gpus, gpu) != report->contested_gpus.end();
+  });
 }
 
 // No decision asks for more than a report, the alerts, the guard of approvals and a slot.

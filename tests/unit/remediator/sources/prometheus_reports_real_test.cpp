@@ -69,8 +69,7 @@ class PrometheusReportsOfARealServer : public ::testing::Test {
                                       "  - job_name: gpuward-exporter\n"
                                       "    static_configs:\n"
                                       "      - {targets: [\"" +
-                                          target +
-                                          "\"], labels: {node: gpu-01}}\n"
+                                          target + "\"], labels: {node: gpu-01}}\n" + twin(target) +
                                           "  - job_name: any-other\n"
                                           "    static_configs:\n"
                                           "      - {targets: [\"" +
@@ -84,6 +83,13 @@ class PrometheusReportsOfARealServer : public ::testing::Test {
         << prometheus_->error_output();
   }
 
+  // Another node, whose exporter says the same.
+  [[nodiscard]] std::string twin(const std::string& target) const {
+    if (!has_twin_) return "";
+    return "      - {targets: [\"localhost" + target.substr(target.find(':')) +
+           "\"], labels: {node: gpu-02}}\n";
+  }
+
   Result<HealthReport> latest(std::string_view node) {
     return PrometheusReports(url_, client_, clock_).latest(node);
   }
@@ -95,6 +101,7 @@ class PrometheusReportsOfARealServer : public ::testing::Test {
   }
 
   support::TempDir folder_;
+  bool has_twin_ = false;
   std::atomic<int> severity_{1}, kernel_severity_{0};
   std::unique_ptr<http::Server> exporter_;
   std::unique_ptr<support::Process> prometheus_;
@@ -116,6 +123,21 @@ TEST_F(PrometheusReportsOfARealServer, CarrySeverityBootAndTimeOfTheLastScrape) 
   const auto age = std::chrono::system_clock::now() - report->measured_at;
   EXPECT_GE(age, milliseconds(-100));
   EXPECT_LT(age, seconds(5));
+}
+
+class PrometheusReportsOfTwins : public PrometheusReportsOfARealServer {
+ protected:
+  PrometheusReportsOfTwins() { has_twin_ = true; }
+};
+
+TEST_F(PrometheusReportsOfTwins, NameTheirGpusAsContested) {
+  Result<HealthReport> report = first_report();
+  ASSERT_TRUE(support::wait_until(
+      [&] { return (report = latest("gpu-01")) && report->contested_gpus.size() == 2; },
+      kScrapeLimit, "both have reported"));
+
+  EXPECT_THAT(report->contested_gpus, ::testing::ElementsAre("1650", "GPU-b"));
+  EXPECT_THAT(report->gpus, ::testing::ElementsAre());
 }
 
 TEST_F(PrometheusReportsOfARealServer, BecomeNewerAndFollowTheSeverity) {

@@ -122,6 +122,43 @@ TEST(PrometheusReports, AskOnceForTheNode) {
   EXPECT_THAT(client.requests[0].url, HasSubstr("node%3D%22gpu-01%22"));
 }
 
+TEST(PrometheusReports, SayWhichGpusOtherNodesHaveReported) {
+  const auto claim = [](const std::string& what, const std::string& serial, const std::string& at) {
+    return sample(R"("what":")" + what + R"(","serial":")" + serial + R"(","uuid":"GPU-a")", at);
+  };
+
+  const auto claims = decode_claims(
+      result_of({claim("own", "1650", "1763712000"), claim("own", "1651", "1763712000"),
+                 claim("own", "0", "1763712000"), claim("other", "1651", "1763711000"),
+                 claim("other", "1651", "1763713000")}));
+
+  ASSERT_TRUE(claims) << claims.error().message;
+  EXPECT_FALSE(claims->at("1650").others_until);
+  EXPECT_EQ(std::chrono::system_clock::to_time_t(*claims->at("1651").own_since), 1763712000);
+  EXPECT_EQ(std::chrono::system_clock::to_time_t(*claims->at("1651").others_until), 1763713000);
+  EXPECT_TRUE(claims->contains("GPU-a")) << "a board without a number of its own";
+}
+
+TEST(PrometheusReports, AskWhoElseHasReportedTheGpusThatTheyName) {
+  AnsweringClient client;
+  fakes::FakeClock clock;
+  client.say(200, result_of({kTime, kSeverity, kKernel, kBoot,
+                             sample(R"("what":"gpu","serial":"1650","uuid":"GPU-a")", "1")}));
+  PrometheusReports reports("http://prometheus:9090", client, clock);
+
+  ASSERT_TRUE(reports.latest("gpu-01"));
+
+  ASSERT_THAT(client.requests, SizeIs(2));
+  EXPECT_THAT(client.requests[1].url, HasSubstr("1650"));
+}
+
+TEST(PrometheusReports, NameNoGpuThatWouldChangeTheQuery) {
+  const auto report = decode_report(result_of(
+      {kTime, kSeverity, kBoot, sample(R"("what":"gpu","serial":"1650|.*","uuid":"GPU-a")", "1")}));
+
+  EXPECT_THAT(report->gpus, SizeIs(0));
+}
+
 TEST(PrometheusReports, NeverAskForANameThatIsNone) {
   AnsweringClient client;
   fakes::FakeClock clock;
