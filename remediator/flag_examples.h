@@ -20,6 +20,7 @@ inline constexpr std::array kExamples = {
     Example{"pause", "gpuward-remediator pause gpu-01"},
     Example{"resume", "gpuward-remediator resume gpu-01"},
     Example{"cancel", "gpuward-remediator cancel gpu-01"},
+    Example{"machine-replaced", "gpuward-remediator machine-replaced gpu-01"},
     Example{"breaker", "gpuward-remediator breaker\ngpuward-remediator breaker close"},
     Example{"breaker close", "gpuward-remediator breaker close"},
     Example{"reset",

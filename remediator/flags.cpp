@@ -252,6 +252,9 @@ Commands add_commands(CLI::App& app, Flags& flags, Words& words) {
       {add_node_command(app, flags, "cancel",
                         "Take what is ours off a node and close its remediation"),
        Command::kCancel},
+      {add_node_command(app, flags, "machine-replaced",
+                        "Forget what is known of the machine behind a node: it is another one"),
+       Command::kMachineReplaced},
   };
   add_policy_commands(app, flags, words, commands);
   add_exclusion_commands(app, flags, words, commands);

@@ -31,6 +31,7 @@ enum class Command : std::uint8_t {
   kPause,
   kResume,
   kCancel,
+  kMachineReplaced,
   kShowBreaker,
   kCloseBreaker,
   kListExclusions,

@@ -13,6 +13,7 @@
 #include "remediator/command_json.h"
 #include "remediator/safety/breaker.h"
 #include "remediator/workflow/ledger_store.h"
+#include "remediator/workflow/machine_history.h"
 #include "remediator/workflow/remediation_json.h"
 #include "remediator/workflow/remediation_name.h"
 #include "remediator/workflow/remediation_store.h"
@@ -119,6 +120,27 @@ Result<std::string> mark(const Flags& flags, kube::Api& api, std::string_view ke
   return remediation->name + " " + what + "\n";
 }
 
+// Also of a node that is gone: its machine may come back under another one.
+Result<Remediation> last_of(kube::Api& api, const std::string& name) {
+  auto open = open_of(api, name);
+  if (open || open.error().kind != ErrorKind::kNotFound) return open;
+  auto known = read_all(api, std::string(kNodeLabel) + "=" + to_label_value(name));
+  if (!known) return std::unexpected(known.error());
+  std::erase_if(*known, [](const Remediation& one) { return !was_given_up(one); });
+  if (known->empty()) return open;
+  return *std::ranges::max_element(*known, {}, &Remediation::created);
+}
+
+Result<std::string> machine_replaced(const Flags& flags, kube::Api& api) {
+  const auto remediation = last_of(api, flags.node);
+  if (!remediation) return std::unexpected(remediation.error());
+  const auto written =
+      RemediationStore(api).annotate(*remediation, {{kMachineReplacedAnnotation, "true"}});
+  if (!written) return std::unexpected(written.error());
+  return remediation->name +
+         ": the machine was replaced; what was known of the one before no longer counts\n";
+}
+
 Result<std::string> list(const Flags& flags, kube::Api& api, WallTime now) {
   if (flags.output != OutputFormat::kTable) {
     const auto objects = read_objects(api, {});
@@ -196,6 +218,8 @@ Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) 
         return mark(flags, api, kCancelAnnotation, "true",
                     "is cancelled: what gpuward has put on the node comes off");
       });
+    case Command::kMachineReplaced:
+      return say([&] { return machine_replaced(flags, api); });
     case Command::kList:
       return list(flags, api, clock.wall());
     case Command::kShowBreaker:

@@ -1,6 +1,7 @@
 // What people do by the command line: `list`, `approve NODE TOKEN`, `pause|resume|cancel NODE`,
-// `breaker [close]`. What is said of a node is an annotation on its open Remediation, as `kubectl
-// annotate` would write it, under the name and the rights of whoever calls.
+// `machine-replaced NODE`, `breaker [close]`. What is said of a node is an annotation on its open
+// Remediation, as `kubectl annotate` would write it, under the name and the rights of whoever
+// calls.
 #pragma once
 
 #include <span>

@@ -132,6 +132,7 @@ int run(const Flags& flags) {
     case Command::kPause:
     case Command::kResume:
     case Command::kCancel:
+    case Command::kMachineReplaced:
     case Command::kShowBreaker:
     case Command::kCloseBreaker:
       return print(flags, gpuward::remediator::run_human_command);

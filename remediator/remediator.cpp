@@ -174,7 +174,7 @@ void Remediator::assemble() {
   Intake& notified = confirmed_ends_ ? static_cast<Intake&>(*confirmed_ends_) : *intake_;
   webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{.policy = &policy_}, notified,
                                                    alertmanager_.get(), witness_, clock_);
-  returned_ = std::make_unique<ReturnedMachines>(view_, *intake_, clock_);
+  returned_ = std::make_unique<ReturnedMachines>(view_, *intake_, reports_.get(), policy_, clock_);
   orphaned_ = std::make_unique<OrphanedMarks>(*work_api_, work_store_, view_, *intake_, clock_);
   controller_ = std::make_unique<Controller>(
       ControllerOptions{},

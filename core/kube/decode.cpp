@@ -162,6 +162,7 @@ Result<Node> decode_node(const Json& object) {
   node.taints = decode_all(member_at(spec, "taints"), decode_taint);
   node.provider_id = string_at(spec, "providerID");
   node.boot_id = string_at(member_at(status, "nodeInfo"), "bootID");
+  node.system_uuid = string_at(member_at(status, "nodeInfo"), "systemUUID");
   const Json& capacity = member_at(status, "capacity");
   if (capacity.is_object()) {
     for (const auto& [resource, amount] : capacity.items()) node.resources.push_back(resource);

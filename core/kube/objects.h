@@ -53,7 +53,8 @@ struct Node {
   bool unschedulable = false;
   std::vector<Taint> taints;
   std::string provider_id;
-  std::string boot_id;  // status.nodeInfo.bootID
+  std::string boot_id;           // status.nodeInfo.bootID
+  std::string system_uuid = {};  // status.nodeInfo.systemUUID: of the firmware, as it is written
   // The names in status.capacity, those of none included: "cpu", "nvidia.com/gpu", ...
   std::vector<std::string> resources = {};
   std::vector<NodeCondition> conditions;

@@ -134,6 +134,8 @@ struct ApprovalRecord {
 // What people have said by annotations on the Remediation.
 struct HumanWish {
   bool cancel = false, pause = false;
+  bool machine_replaced =
+      false;  // what is known of the machine is not true of the one that is there
   std::string approved_token, approved_by;
 
   friend bool operator==(const HumanWish&, const HumanWish&) = default;
@@ -181,6 +183,7 @@ struct Remediation {
   std::vector<std::string> finalizers;
   std::string node, node_uid;
   std::string boot_id, instance_id;     // of the node when the Remediation was opened
+  std::string system_uuid = {};         // the same
   Severity severity = Severity::kNone;  // the worst so far
   std::vector<AlertEvidence> alerts;
   std::optional<DroppedAlerts> dropped;

@@ -33,14 +33,6 @@ void erase_entry(std::multimap<std::string, std::string>& index, const std::stri
   }
 }
 
-NodeIdentity identity_of(const kube::Node& node) {
-  return {.name = node.meta.name,
-          .uid = node.meta.uid,
-          .boot_id = node.boot_id,
-          .instance_id = node.provider_id,
-          .created = node.meta.created};
-}
-
 Order order_of(const AlertEvidence& alert, const std::string& node) {
   return {.node = node,
           .severity = alert.severity,
@@ -50,12 +42,6 @@ Order order_of(const AlertEvidence& alert, const std::string& node) {
           .starts_at = alert.starts_at,
           .ends_at = {},
           .foreign = alert.foreign};
-}
-
-// Its Node went, and nothing says that the machine did.
-bool was_given_up(const Remediation& remediation) {
-  return remediation.status.phase == Phase::kSuperseded &&
-         remediation.acted_severity() == Severity::kIsolate;
 }
 
 bool waits_for_yes(const Remediation& remediation) {
@@ -71,19 +57,6 @@ std::optional<WallTime> at_step_since(const Remediation& remediation) {
     if (step.intent_at && (!since || *since < *step.intent_at)) since = step.intent_at;
   }
   return since;
-}
-
-// Those of one node are numbered: the API server's clock may have gone back between two. Its times
-// have whole seconds. Of those in one a human's word counts most, then the stricter one.
-bool is_later(const Remediation& remediation, const Remediation& than) {
-  const int numbers = count_in(remediation.name) - count_in(than.name);
-  if (remediation.node_uid == than.node_uid && numbers != 0) return numbers > 0;
-  const auto weight = [](const Remediation& one) {
-    if (one.status.phase == Phase::kCancelled) return 2;
-    return was_given_up(one) ? 1 : 0;
-  };
-  return std::pair(than.created, weight(than)) <
-         std::pair(remediation.created, weight(remediation));
 }
 
 // One whose marks are refused for good is not waited for.
@@ -400,21 +373,14 @@ void ClusterView::count_open(const std::string& node_uid) {
   }
 }
 
-std::vector<NodeIdentity> ClusterView::returned_machines() const {
+std::vector<ReturnedMachine> ClusterView::returned_machines() const {
   const std::lock_guard lock(mutex_);
-  std::map<std::string, const Remediation*> last_of;  // by instance
-  for (const auto& [name, remediation] : remediations_) {
-    if (remediation.instance_id.empty()) continue;
-    const Remediation*& last = last_of[remediation.instance_id];
-    if (last == nullptr || is_later(remediation, *last)) last = &remediation;
-  }
-  std::vector<NodeIdentity> returned;
-  for (const auto& [name, node] : nodes_) {
-    const auto last = last_of.find(node->provider_id);
-    if (last == last_of.end() || by_uid_.contains(node->meta.uid)) continue;
-    if (was_given_up(*last->second)) returned.push_back(identity_of(*node));
-  }
-  return returned;
+  return find_returned(nodes_, remediations_);
+}
+
+std::vector<Remediation> ClusterView::earlier_of(const NodeIdentity& node) const {
+  const std::lock_guard lock(mutex_);
+  return earlier_remediations(node, nodes_, remediations_);
 }
 
 bool ClusterView::may_be_orphaned(const kube::Node& node) const {

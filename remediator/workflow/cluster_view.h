@@ -23,17 +23,14 @@
 #include "remediator/safety/fleet.h"
 #include "remediator/sources/known_evidence.h"
 #include "remediator/sources/node_conditions.h"
+#include "remediator/workflow/machine_history.h"
+#include "remediator/workflow/node_identity.h"
 
 namespace gpuward::remediator {
 
 // How long ago both informers may have heard from the API server where a step that disrupts is
 // weighed by what they have told. A watch of theirs ends or speaks at least every 20 s.
 inline constexpr std::chrono::milliseconds kOldestView{30'000};
-
-struct NodeIdentity {
-  std::string name, uid, boot_id, instance_id;
-  std::optional<WallTime> created;
-};
 
 // Any thread.
 class ClusterView final : public KnownEvidence, public NodeConditions, public SeenRemediations {
@@ -96,9 +93,11 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
   void with_fleet(const std::function<void(const Fleet&)>& use) const;
   [[nodiscard]] std::size_t fleet_size() const;  // of its nodes
 
-  // Nodes without any Remediation whose machine the last Remediation of that instance has given up
-  // without proof that it was gone. By a closed one of severity isolate.
-  [[nodiscard]] std::vector<NodeIdentity> returned_machines() const;
+  // Nodes whose machine an earlier Remediation has given up without proof of its health.
+  [[nodiscard]] std::vector<ReturnedMachine> returned_machines() const;
+  // The Remediations of the same machine under its earlier Nodes (machine_history.h). Looks at all
+  // that there are: only for what is rare.
+  [[nodiscard]] std::vector<Remediation> earlier_of(const NodeIdentity& node) const;
 
   // Whether there may be such nodes now that there were not when this was last asked: a node has
   // come that was not known, or a machine was given up that may be back already.
@@ -131,10 +130,10 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
   [[nodiscard]] bool has_since(const std::set<std::string>& names, WallTime since,
                                const std::string& but_for) const;
 
-  std::map<std::string, std::shared_ptr<const kube::Node>> nodes_;
+  NodesByName nodes_;
   Fleet fleet_;                                     // of nodes_ and remediations_
   std::map<std::string, std::string> own_changes_;  // node name -> resourceVersion, the last
-  std::map<std::string, Remediation> remediations_;
+  RemediationsByName remediations_;
   std::set<std::string> unrecorded_;                 // names of those not decided yet
   std::set<std::string> unmarked_;                   // those of them whose node has no mark
   std::multimap<std::string, std::string> by_uid_;   // node UID -> name of a Remediation

@@ -6,6 +6,7 @@
 #include "core/kube/node_ready.h"
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/policy/history_alerts.h"
 #include "remediator/policy/step_call.h"
 #include "remediator/safety/human_override.h"
 #include "remediator/safety/konduktor_taint.h"
@@ -77,6 +78,8 @@ class Decider {
     }
     if (remediation_.deleting) return take_off("the remediation is being deleted");
     if (remediation_.wish.cancel) return take_off("cancelled by annotation");
+    if (remediation_.wish.machine_replaced && rests_on_history(remediation_))
+      return take_off("a human says that the machine was replaced");
     if (const auto why = exclusion_of(policy_, *world_.node)) return keep_off("excluded", *why);
     if (world_.excluded) return keep_off_for_a_while(*world_.excluded);
     if (world_.node->meta.deleting) {
@@ -321,6 +324,13 @@ class Decider {
     if (contains(marks, Step::kCordon) && cordoned_by_others()) {
       decision_.reasons.emplace_back(
           "the node was cordoned by somebody else before: that cordon stays");
+    }
+    if (is_contradictory(remediation_) && rests_on_history(remediation_) && marks_stand(marks)) {
+      return held(
+          "the machine contradicts what is known of it: one sign says that it was given up, "
+          "another that it is a different one; it returns once a fresh report says that it is "
+          "healthy, or after gpuward-remediator machine-replaced " +
+          remediation_.node);
     }
     const PlannedStep* next = next_step(plan, remediation_);
     if (!marks_stand(marks) || (next == nullptr && !has_begun(remediation_))) {

@@ -18,26 +18,40 @@ Remediation open_new(const NodeIdentity& node, std::span<const Remediation> clos
   fresh.node_uid = node.uid;
   fresh.boot_id = node.boot_id;
   fresh.instance_id = node.instance_id;
+  fresh.system_uuid = normal_uuid(node.system_uuid);
   return fresh;
 }
 
-bool is_older_than_node(const Order& order, const NodeIdentity& node) {
-  return order.firing && node.created && order.starts_at < *node.created;
-}
+// `known` of the Node, `earlier` of the same machine under its earlier Nodes.
+struct Past {
+  std::span<const Remediation> known, earlier;
 
-std::optional<Ignored> why_ignored(const Order& order, const NodeIdentity& node,
-                                   std::span<const Remediation> known, bool is_open, WallTime now) {
-  if (is_older_than_node(order, node)) return Ignored::kOlderThanNode;
+  [[nodiscard]] bool has_answered(const Order& order, WallTime now) const {
+    return is_late_repeat(order, known, now) || is_late_repeat(order, earlier, now);
+  }
+};
+
+std::optional<Ignored> why_ignored(const Order& order, const NodeIdentity& node, const Past& past,
+                                   bool is_open, WallTime now) {
+  // It is about another machine that had the name, unless this one is known to be the same.
+  const bool is_older = is_older_than_node(order, node);
+  if (is_older && past.earlier.empty()) return Ignored::kOlderThanNode;
+  if (is_older && past.has_answered(order, now)) return Ignored::kLateRepeat;
   if (is_open) return std::nullopt;
   if (!order.firing) return Ignored::kNothingToEnd;
-  if (is_late_repeat(order, known, now)) return Ignored::kLateRepeat;
+  if (past.has_answered(order, now)) return Ignored::kLateRepeat;
   return std::nullopt;
 }
 
 }  // namespace
 
+bool is_older_than_node(const Order& order, const NodeIdentity& node) {
+  return order.firing && node.created && order.starts_at < *node.created;
+}
+
 FoldedOrders fold_orders(const NodeIdentity& node, std::vector<Remediation> known,
-                         std::span<const Order> orders, WallTime now) {
+                         std::span<const Order> orders, WallTime now,
+                         std::span<const Remediation> earlier) {
   FoldedOrders result;
   const auto open = std::find_if(known.begin(), known.end(), std::mem_fn(&Remediation::open));
   const bool has_open = open != known.end();
@@ -49,7 +63,7 @@ FoldedOrders fold_orders(const NodeIdentity& node, std::vector<Remediation> know
   };
   for (const Order& order : orders) {
     const bool is_open = has_open || result.changed;
-    if (const auto reason = why_ignored(order, node, known, is_open, now)) {
+    if (const auto reason = why_ignored(order, node, {known, earlier}, is_open, now)) {
       ignore(order, *reason);
       continue;
     }

@@ -24,8 +24,13 @@ struct FoldedOrders {
   bool changed = false;  // it has to be written
 };
 
-// `known`: all Remediations of that node UID, oldest first.
+// An alert that began before the Node was registered.
+[[nodiscard]] bool is_older_than_node(const Order& order, const NodeIdentity& node);
+
+// `known`: all Remediations of that node UID, oldest first. `earlier`: those of the same machine
+// under its earlier Nodes; needed where an order is older than the Node.
 [[nodiscard]] FoldedOrders fold_orders(const NodeIdentity& node, std::vector<Remediation> known,
-                                       std::span<const Order> orders, WallTime now);
+                                       std::span<const Order> orders, WallTime now,
+                                       std::span<const Remediation> earlier = {});
 
 }  // namespace gpuward::remediator

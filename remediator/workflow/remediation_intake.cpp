@@ -100,8 +100,11 @@ Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& 
                                                             std::span<const Order> orders,
                                                             Clock::Steady deadline) {
   std::vector<Remediation> known = view_.remediations_of(node.uid);
+  const bool has_older = std::ranges::any_of(
+      orders, [&](const Order& order) { return is_older_than_node(order, node); });
+  const auto earlier = has_older ? view_.earlier_of(node) : std::vector<Remediation>();
   for (int attempt = 0; attempt < kMaxTries; ++attempt) {
-    const FoldedOrders folded = fold_orders(node, std::move(known), orders, clock_.wall());
+    const FoldedOrders folded = fold_orders(node, std::move(known), orders, clock_.wall(), earlier);
     if (!folded.changed) {
       report_ignored(folded);
       return folded.counts;

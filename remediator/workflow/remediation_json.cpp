@@ -204,6 +204,7 @@ HumanWish wish_of(const kube::Labels& annotations) {
   return {.cancel = text(kCancelAnnotation) == "true",
           // Whatever else somebody has written there, "yes" or "now", was meant to stop us.
           .pause = !text(kPauseAnnotation).empty() && text(kPauseAnnotation) != "false",
+          .machine_replaced = text(kMachineReplacedAnnotation) == "true",
           .approved_token = text(kApproveAnnotation),
           .approved_by = text(kApprovedByAnnotation)};
 }
@@ -280,6 +281,7 @@ Result<Remediation> decode(const kube::ObjectMeta& meta, const Json& root) {
   }
   remediation.boot_id = string_at(spec, "bootID");
   remediation.instance_id = string_at(spec, "instanceID");
+  remediation.system_uuid = string_at(spec, "systemUUID");
   remediation.severity = parse_severity(string_at(spec, "severity")).value_or(Severity::kNone);
   const Json& alerts = member_at(spec, "alerts");
   for (std::size_t i = 0; alerts.is_array() && i < alerts.size(); ++i) {
@@ -322,6 +324,7 @@ std::string create_body(const Remediation& remediation) {
   spec["nodeUID"] = remediation.node_uid;
   spec["bootID"] = remediation.boot_id;
   spec["instanceID"] = remediation.instance_id;
+  if (!remediation.system_uuid.empty()) spec["systemUUID"] = remediation.system_uuid;
   return dump_json({{"apiVersion", std::string(kApiVersion)},
                     {"kind", "Remediation"},
                     {"metadata",

@@ -17,6 +17,7 @@ inline constexpr std::string_view kNodeUidLabel = "gpuward.dev/node-uid";
 // What people say on a Remediation: `kubectl annotate remediation NAME gpuward.dev/pause=true`.
 inline constexpr std::string_view kCancelAnnotation = "gpuward.dev/cancel";
 inline constexpr std::string_view kPauseAnnotation = "gpuward.dev/pause";
+inline constexpr std::string_view kMachineReplacedAnnotation = "gpuward.dev/machine-replaced";
 inline constexpr std::string_view kApproveAnnotation = "gpuward.dev/approve";
 inline constexpr std::string_view kApprovedByAnnotation = "gpuward.dev/approved-by";
 

@@ -1,31 +1,42 @@
-// Machines that come back under a new Node although a Remediation had given them up: their Node was
-// deleted, by whomever, and nothing has proven that the machine went with it. Their kubelet
-// registers them again without taint or cordon. Each gets a Remediation of its own at once.
+// Machines that come back under a new Node although nothing has proven that they are healthy: their
+// Node was deleted, by whomever, while a Remediation kept them out of service. Their kubelet
+// registers them again without taint or cordon. Each gets a Remediation of its own at once, with
+// the severity of the last one. It ends where a fresh report says that the machine is healthy;
+// after isolate only a human ends it.
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/policy/history_alerts.h"
+#include "remediator/safety/health_report.h"
 #include "remediator/sources/intake.h"
 #include "remediator/workflow/cluster_view.h"
 
 namespace gpuward::remediator {
 
-inline constexpr const char* kReturnedAlert = "GpuwardMachineReturned";
-
 class ReturnedMachines {
  public:
-  // All must outlive it.
-  ReturnedMachines(const ClusterView& view, Intake& intake, Clock& clock)
-      : view_(view), intake_(intake), clock_(clock) {}
+  // All must outlive it. `reports` may be null: then nothing is verified.
+  ReturnedMachines(const ClusterView& view, Intake& intake, HealthReports* reports,
+                   const CurrentPolicy& policy, Clock& clock)
+      : view_(view), intake_(intake), reports_(reports), policy_(policy), clock_(clock) {}
 
-  // Looks at all nodes; opens what is missing, once a node. By the replica that leads, any thread.
+  // Looks at all nodes; opens what is missing, once a node, and ends what is verified. By the
+  // replica that leads, any thread.
   [[nodiscard]] Status take_in();
 
  private:
+  [[nodiscard]] std::vector<Order> verified();
+  [[nodiscard]] bool is_verified(const Remediation& remediation, const AlertEvidence& alert);
+
   const ClusterView& view_;
   Intake& intake_;
+  HealthReports* reports_;
+  const CurrentPolicy& policy_;
   Clock& clock_;
 };
 

@@ -64,6 +64,7 @@ void bend_node(const Stage& stage, Json& node) {
   if (stage.is_off(Sabotage::kOtherRepairers)) {
     metadata["labels"].erase("nvidia.com/mig.config.state");
   }
+  if (stage.is_off(Sabotage::kBoards)) node["status"]["nodeInfo"].erase("systemUUID");
   if (stage.is_off(Sabotage::kNodeIdentity)) hide_identity(stage, node);
   if (stage.is_off(Sabotage::kDrainedNode) && stage.asks_leave)
     metadata["uid"] = stage.truth.remediation(stage.evicts_for)->node_uid;
@@ -133,6 +134,8 @@ void bend_remediation(const Stage& stage, Json& remediation) {
   Json& annotations = remediation["metadata"]["annotations"];
   if (annotations.is_null()) annotations = Json::object();
   if (stage.is_off(Sabotage::kPause)) annotations.erase(std::string(kPauseAnnotation));
+  if (stage.is_off(Sabotage::kMachineReplaced))
+    annotations.erase(std::string(kMachineReplacedAnnotation));
   if (stage.is_off(Sabotage::kCancel)) annotations.erase(std::string(kCancelAnnotation));
   if (stage.is_off(Sabotage::kRecordCordon) && remediation.contains("status"))
     remediation["status"].erase("preExistingCordon");

@@ -9,7 +9,7 @@ namespace {
 
 bool was_given_up(const Remediation& remediation) {
   return remediation.status.phase == Phase::kSuperseded &&
-         remediation.acted_severity() == Severity::kIsolate;
+         remediation.acted_severity() >= Severity::kReset && !remediation.wish.machine_replaced;
 }
 
 }  // namespace

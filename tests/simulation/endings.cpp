@@ -80,6 +80,26 @@ void Fleet::register_again(Machine& machine) {
   stage_.trace.say(machine.name + " is registered again");
 }
 
+// Its Node goes and comes back, after a restart or without one; whoever has deleted it.
+void Fleet::register_anew(Machine& machine) {
+  Chance& chance = stage_.identity_chance;
+  go(machine);
+  const std::size_t how = chance.weighted({60, 20, 20});
+  if (how == 1) ++machine.boots;
+  if (how == 2) change_boards(machine);
+  register_again(machine);
+}
+
+// The same instance on other hardware, which is healthy or not.
+void Fleet::change_boards(Machine& machine) {
+  ++machine.boards;
+  ++machine.boots;
+  stage_.trace.say(machine.instance() + " has other boards");
+  if (stage_.identity_chance.happens(0.3)) return;
+  machine.fault = Severity::kNone;
+  end_alerts(machine);
+}
+
 // As another machine, under the same name or another.
 void Fleet::come_anew(Machine& machine, bool keeps_name) {
   if (machine.life != Life::kGone) be_gone(machine);

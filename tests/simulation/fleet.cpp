@@ -34,6 +34,7 @@ Fleet::Fleet(Stage& stage) : stage_(stage) {
     Machine& machine = machines_.emplace_back();
     machine.name = "gpu-" + std::to_string(i);
     machine.heals_by_reboot = stage_.chance.happens(0.7);
+    machine.forges_serials = stage_.setting.has_forgers && stage_.identity_chance.happens(0.4);
     draw_links(machine);
     write_node(machine);
   }
@@ -55,6 +56,7 @@ void Fleet::write_node(const Machine& machine) {
   node["status"]["addresses"] = Json::array({address});
   node["spec"]["providerID"] = machine.provider_id();
   node["status"]["nodeInfo"]["bootID"] = machine.boot_id(machine.boots);
+  node["status"]["nodeInfo"]["systemUUID"] = machine.system_uuid();
   put_place(node["metadata"]["labels"], std::stoi(machine.name.substr(machine.name.find('-') + 1)));
   if (stage_.chance.happens(0.04)) node["metadata"]["labels"]["gpuward.dev/managed"] = "false";
   if (stage_.chance.happens(0.05)) node["spec"]["unschedulable"] = true;
@@ -86,6 +88,8 @@ void Fleet::end_alerts(Machine& machine) {
 void Fleet::change_one() {
   Machine& machine = stage_.chance.pick(machines_);
   if (!machine.exists) return come(machine);
+  const bool is_anew = stage_.setting.registers_anew && stage_.identity_chance.happens(0.08);
+  if (is_anew && machine.life == Life::kRuns) return register_anew(machine);
   if (machine.life != Life::kRuns) return stage_.chance.happens(0.2) ? go(machine) : void();
   const bool lies = stage_.setting.has_lies;
   switch (stage_.chance.weighted({40, 8, 10, lies ? 12 : 0, 5, 5, 5, 4, 2, 6, 6})) {
@@ -224,6 +228,8 @@ void Fleet::settle() {
     machine.voice = Voice::kHonest;
     const bool is_hidden = !machine.exists && machine.life == Life::kRuns;
     if (is_hidden && stage_.chance.happens(0.5)) register_again(machine);
+    const bool is_anew = stage_.setting.registers_anew && stage_.identity_chance.happens(0.3);
+    if (is_anew && machine.works()) register_anew(machine);
     if (!machine.works()) continue;
     // Those of other severities than the fault's were lies.
     if (machine.alerted() != machine.fault) end_alerts(machine);

@@ -1,5 +1,6 @@
 #include "tests/simulation/humans.h"
 
+#include "remediator/policy/history_alerts.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/remediation_json.h"
 
@@ -72,7 +73,18 @@ void Humans::untaint(const kube::Node& node) {
   stage_.trace.say("human: untaint " + node.meta.name);
 }
 
+// Of one that there is only because of what is known of its machine.
+void Humans::say_replaced() {
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    if (!remediation.open() || !rests_on_history(remediation)) continue;
+    if (!stage_.identity_chance.happens(0.3)) continue;
+    stage_.trace.say("human: the machine of " + name + " was replaced");
+    return stage_.annotate_remediation(name, {{std::string(kMachineReplacedAnnotation), "true"}});
+  }
+}
+
 void Humans::touch_remediation() {
+  if (stage_.setting.registers_anew) say_replaced();
   std::vector<std::string> open, asking;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     if (!remediation.open()) continue;

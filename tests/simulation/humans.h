@@ -28,6 +28,7 @@ class Humans {
  private:
   void touch_node();
   void untaint(const kube::Node& node);
+  void say_replaced();
   void touch_remediation();
   void silence(const Remediation& remediation);
   void approve(Remediation remediation);

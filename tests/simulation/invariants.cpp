@@ -4,6 +4,7 @@
 
 #include "core/runtime/clock.h"
 #include "remediator/policy/evidence.h"
+#include "remediator/policy/history_alerts.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/cluster_view.h"
 
@@ -53,6 +54,7 @@ void Invariants::check_returned(const NodeTruth& before) const {
   const Remediation* const owner = stage_.truth.remediation(before.mark->name);
   if (owner == nullptr || owner->wish.cancel || owner->status.has_done(Step::kVerify)) return;
   if (owner->deleting || !owner->open()) return;  // the annotation was edited, or is a stale one
+  if (owner->wish.machine_replaced && rests_on_history(*owner)) return;
   const auto& report = stage_.looks.back()->report;
   require(report && report->severity < Severity::kReset && report->boot_id == before.node.boot_id,
           "well", "node " + owner->node + " was returned and nobody has said that it is well");
@@ -111,6 +113,9 @@ void Invariants::on_remediation_written(const Remediation* before, const Remedia
     require(is_kept || before->alerts.size() >= kMaxEvidence, "evidence-kept",
             after.name + " has forgotten the alert " + known.fingerprint);
   }
+  const bool is_worn_out = after.status.escalated_to != before->status.escalated_to &&
+                           after.status.message.contains("on this machine or one of its GPUs");
+  if (is_worn_out) ledger_.check_worn_out(after);
   require(after.severity >= before->severity, "evidence-kept", after.name + " is less severe now");
   for (const StepRecord& record : after.status.steps) {
     if (!is_disruptive(record.step) || record.result != StepResult::kIntended) continue;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "remediator/workflow/returned_machines.h"
+#include "remediator/policy/history_alerts.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -13,7 +13,7 @@ bool is_disrupted(const Remediation& remediation) {
 }
 
 bool fires_as_others_do(const AlertEvidence& alert) {
-  return alert.firing() && alert.alertname != kReturnedAlert && alert.alertname != kOrphanedAlert;
+  return alert.firing() && !is_of_history(alert) && alert.alertname != kOrphanedAlert;
 }
 
 bool is_cordoned_by_us(const NodeTruth& node) {
@@ -104,6 +104,17 @@ void LedgerRules::check_storm(const Remediation& of, const std::string& what) co
     require(onsets[i - 1] - onsets[i - trigger] > storm.window, "storm",
             what + " and " + std::to_string(trigger) + " nodes have got the same at once");
   }
+}
+
+void LedgerRules::check_worn_out(const Remediation& remediation) const {
+  const bool was_treated =
+      std::ranges::any_of(stage_.truth.ledger().attempts, [&](const Attempt& attempt) {
+        return attempt.remediation != remediation.name &&
+               attempt.hardware.instance_id == remediation.instance_id;
+      });
+  require(was_treated, "own-attempts",
+          remediation.name +
+              " pays for what was done to other machines: " + remediation.status.message);
 }
 
 void LedgerRules::check_kept(const Ledger& after) const {

@@ -19,6 +19,8 @@ class LedgerRules {
   void check_slot(const Remediation& remediation, Harm harm, const std::string& what) const;
   // Somebody begins a disruptive step.
   void check_storm(const Remediation& of, const std::string& what) const;
+  // A step was refused because the machine has had it before: then this very machine has.
+  void check_worn_out(const Remediation& remediation) const;
   // After each event, over the whole cluster.
   void check_budgets() const;
 

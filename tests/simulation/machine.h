@@ -44,11 +44,13 @@ struct Alert {
 struct Machine {
   std::string name;
   int births = 1, boots = 1;
+  int boards = 1;  // a cloud may start the same instance on other hardware
   bool exists = true, is_ready = true;
   Severity fault = Severity::kNone;
   bool heals_by_reboot = true;
   Proof proof = Proof::kMeasured;
   Voice voice = Voice::kHonest;
+  bool forges_serials = false;  // it reports GPUs of other machines as well
   std::map<Severity, Alert> alerts;
   // A restart that the cloud has accepted: when the machine is back; null: it never comes back.
   bool is_restarting = false;
@@ -79,6 +81,16 @@ struct Machine {
     return worst;
   }
   [[nodiscard]] std::string instance() const { return "i-" + name + "-" + std::to_string(births); }
+  [[nodiscard]] std::string serial() const { return instance() + "-" + std::to_string(boards); }
+  // Of the firmware, so of the hardware.
+  [[nodiscard]] std::string system_uuid() const {
+    const auto digits = [](int number, std::size_t width) {
+      const std::string text = std::to_string(number);
+      return std::string(width - text.size(), '0') + text;
+    };
+    return "ec2" + digits(std::stoi(name.substr(name.find('-') + 1)), 5) + "-0000-4000-8000-" +
+           digits(births, 6) + digits(boards, 6);
+  }
   [[nodiscard]] std::string provider_id() const { return "aws:///eu-west-1a/" + instance(); }
 };
 

@@ -189,6 +189,7 @@ void World::check_rest() const {
       if (is_of_it) invariants_.evidence().check_rest(remediation, machine);
     }
     if (machine.works()) check_returned(machine);
+    if (machine.works()) identity_.check_rest(machine);
   }
 }
 
@@ -197,10 +198,11 @@ void World::check_returned(const Machine& machine) const {
   const NodeTruth& truth = *stage_.truth.node(machine.name);
   invariants_.ends().check_known(truth);
   const auto policy = stage_.meant.get();
-  if (exclusion_of(*policy, truth.node) || steps_for(*policy, Severity::kIsolate).empty()) return;
+  if (exclusion_of(*policy, truth.node)) return;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     const bool is_about_it = remediation.open() && remediation.node_uid == truth.node.meta.uid &&
-                             remediation.alerts.front().alertname == kReturnedAlert;
+                             rests_on_history(remediation) &&
+                             !steps_for(*policy, remediation.acted_severity()).empty();
     if (!is_about_it || remediation.wish.pause || remediation.status.phase == Phase::kPaused)
       continue;
     if (is_left_in_service(remediation.status)) continue;  // somebody was told
@@ -214,10 +216,13 @@ void World::check_quarantined(const Machine& machine) const {
   const auto policy = stage_.meant.get();
   const auto alert = machine.alerts.find(machine.fault);
   if (exclusion_of(*policy, truth.node) || steps_for(*policy, machine.fault).empty()) return;
-  if (alert->second.starts_at <= truth.node.meta.created.value_or(WallTime())) return;
+  if (alert->second.starts_at <= truth.node.meta.created.value_or(WallTime()) &&
+      !identity_.has_history(machine, truth.node))
+    return;
   const bool is_left_alone =
       std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
         const Remediation& remediation = known.second;
+        if (IdentityRules::is_cancelled(remediation, truth.node)) return true;
         return remediation.node_uid == truth.node.meta.uid &&
                (remediation.status.phase == Phase::kPaused ||
                 is_left_in_service(remediation.status) ||

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/kube/parse.h"
+#include "remediator/workflow/fold_orders.h"
 #include "remediator/workflow/remediation_json.h"
 #include "tests/simulation/bend.h"
 
@@ -88,7 +89,8 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
               {.seed = stage.chance.next() | 1U}),
       slots_(ledger_, store_, view_, stage.policy, stage.clock),
       intake_(view_, intake_store_, queue_, stage.clock),
-      returned_(view_, one_by_one_, stage.clock),
+      returned_(view_, one_by_one_, stage.is_off(Sabotage::kVerified) ? nullptr : &outside.reports,
+                stage.policy, stage.clock),
       orphaned_(api_, store_, view_, one_by_one_, stage.clock),
       end_(api_, outside.cloud, stage.policy),
       verify_(&outside.reports, stage.policy, replacements()),
@@ -159,6 +161,9 @@ void Replica::go_on() {
 void Replica::take_in_returned() {
   if (stage_.is_off(Sabotage::kReturned)) return;
   is_busy_ = is_taking_ = true;
+  view_.for_each_remediation([this](const Remediation& known) {
+    if (known.open()) look_.versions[known.name] = known.resource_version;
+  });
   if (const auto taken = returned_.take_in(); !taken)
     stage_.trace.say(name() + ": " + taken.error().message);
   is_busy_ = is_taking_ = false;
@@ -347,6 +352,9 @@ void Replica::remember(const std::string& node) {
 // The webhook, as a sabotage bends what it is told.
 Result<IntakeCounts> Replica::take(Order order) {
   if (stage_.is_off(Sabotage::kIntake)) return IntakeCounts{.accepted = 1};
+  const auto to = view_.node(order.node);
+  if (stage_.is_off(Sabotage::kOldAlerts) && to && is_older_than_node(order, *to))
+    return IntakeCounts{.ignored = 1};
   is_busy_ = is_taking_ = true;
   const Turn turn(stage_, look_, order.node);
   if (const auto node = view_.node(order.node)) {

@@ -1,6 +1,7 @@
 #include "tests/simulation/reports.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpuward::remediator::simulation {
 
@@ -37,6 +38,11 @@ Result<HealthReport> Reports::said_of(const Machine* machine) {
     report.measured_at -= stage_.chance.span(minutes(1), minutes(10));
   }
   add_proof(report, *machine);
+  if (report.severity >= Severity::kReset) {
+    WeighedGpus gpus = serials_.reported_by(*machine);
+    report.gpus = std::move(gpus.speaking);
+    report.contested_gpus = std::move(gpus.contested);
+  }
   if (machine->voice == Voice::kOldBoot) report.boot_id = machine->boot_id(machine->boots - 1);
   if (machine->voice == Voice::kInvented) {
     report.severity = std::max(report.severity, machine->alerted());

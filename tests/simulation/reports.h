@@ -4,6 +4,7 @@
 
 #include "remediator/safety/health_report.h"
 #include "tests/simulation/fleet.h"
+#include "tests/simulation/serials.h"
 
 namespace gpuward::remediator::simulation {
 
@@ -19,6 +20,7 @@ class Reports final : public HealthReports {
 
   Stage& stage_;
   Fleet& fleet_;
+  Serials serials_{stage_, fleet_};
 };
 
 }  // namespace gpuward::remediator::simulation

@@ -4,7 +4,7 @@
 //
 // What no invariant sees, and other tests hold: percentages, rounding, min_healthy and GPU resets
 // (the nodes of a simulation are few, their budgets plain numbers); recoveries while the breaker is
-// open; the age of a node and of an alert about one before it; the poll that
+// open; the age of a node; the poll that
 // finds lost alerts (the Alertmanager here comes again by itself); more alerts than are kept; TLS,
 // credentials and rate limits of the webhook; the text of `explain` and the histograms.
 #pragma once
@@ -72,6 +72,11 @@ enum class Sabotage : std::uint8_t {
   kProof,            // every machine that was to end is taken for gone
   kNodeGone,         // the Node of a machine that ends is taken for gone
   kReturned,         // nobody looks for machines that come back
+  kOldAlerts,        // alerts from before the Node was registered are not heard
+  kBoards,           // what the firmware says of the machine is not read
+  kVerified,         // no report verifies a machine that has come back
+  kMachineReplaced,  // "machine-replaced" is not read
+  kSerials,          // whoever names the GPUs of other machines is believed
   kReplacement,      // the wait for a replacement is not read
   kPairs,            // every test of two nodes is read as passed
   kEarlierEpisode,   // every end is said to be of now
@@ -152,6 +157,11 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kProof, "proof"},
     {Sabotage::kNodeGone, "node-gone"},
     {Sabotage::kReturned, "returned"},
+    {Sabotage::kOldAlerts, "old-alerts"},
+    {Sabotage::kBoards, "boards"},
+    {Sabotage::kVerified, "verified"},
+    {Sabotage::kMachineReplaced, "machine-replaced"},
+    {Sabotage::kSerials, "serials"},
     {Sabotage::kReplacement, "replacement"},
     {Sabotage::kPairs, "pairs"},
     {Sabotage::kAccepted, "accepted"},

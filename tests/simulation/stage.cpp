@@ -39,6 +39,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       edits_chance(seed + 0x65646974),
       taints_chance(seed + 0x7461696e),
       cloud_chance(seed + 0x636c6f75),
+      identity_chance(seed + 0x6964656e),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),
@@ -47,6 +48,8 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
   let_watches_die(setting, watch_chance);
   setting.says_late = size == Size::kAny && late_chance.happens(0.3);
   setting.has_edits = keeps == Keeps::kNothing && edits_chance.happens(0.25);
+  setting.registers_anew = identity_chance.happens(0.3);
+  setting.has_forgers = identity_chance.happens(0.3);
   kube.create(kDefinitions, remediation_definition());
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kStateNamespace}}}});
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kJobNamespace}}}});

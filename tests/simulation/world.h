@@ -12,6 +12,7 @@
 #include "tests/simulation/edits.h"
 #include "tests/simulation/forger.h"
 #include "tests/simulation/free_slots.h"
+#include "tests/simulation/identity_rules.h"
 #include "tests/simulation/late_alerts.h"
 #include "tests/simulation/notifier.h"
 #include "tests/simulation/pair_kubelets.h"
@@ -73,6 +74,7 @@ class World {
   Humans humans_{stage_};
   Edits edits_{stage_};
   Invariants invariants_{stage_, humans_};
+  IdentityRules identity_{stage_};
   Cloud cloud_{stage_, fleet_, invariants_,
                [this](std::chrono::milliseconds span) { wait_in_call(span); }};
   Reports reports_{stage_, fleet_};

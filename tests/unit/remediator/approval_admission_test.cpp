@@ -180,6 +180,8 @@ TEST_F(ApprovalAdmission, NoAccountOfOursSaysWhatHumansSay) {
                   "this account may not change the annotations gpuward.dev/approve");
     expect_denied(annotate(token, {{"gpuward.dev/pause", "true"}}), "gpuward.dev/pause");
     expect_denied(annotate(token, {{"gpuward.dev/cancel", "true"}}), "gpuward.dev/cancel");
+    expect_denied(annotate(token, {{"gpuward.dev/machine-replaced", "true"}}),
+                  "gpuward.dev/machine-replaced");
     must(token, {{"something.else", std::to_string(i)}});
   }
 }

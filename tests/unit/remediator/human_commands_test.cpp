@@ -104,6 +104,24 @@ TEST_F(HumanCommands, SayTheServersErrorWhereItDidNotAnswer) {
   }
 }
 
+TEST_F(HumanCommands, SayThatTheMachineWasReplaced) {
+  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(say(Command::kMachineReplaced));
+  EXPECT_TRUE(remediation().wish.machine_replaced);
+}
+
+TEST_F(HumanCommands, SayThatTheMachineWasReplacedWhoseNodeIsGone) {
+  ASSERT_TRUE(take({order()}));
+  kube_.remove("/api/v1/nodes/gpu-01");
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kSuperseded);
+
+  ASSERT_TRUE(say(Command::kMachineReplaced));
+
+  EXPECT_TRUE(remediation().wish.machine_replaced);
+  EXPECT_EQ(say(Command::kMachineReplaced).error().kind, ErrorKind::kNotFound) << "nothing is left";
+}
+
 TEST_F(HumanCommands, PauseResumeAndCancel) {
   wait_for_approval();
 

@@ -24,6 +24,7 @@ Remediation full() {
   remediation.node_uid = "uid-1";
   remediation.boot_id = "boot-1";
   remediation.instance_id = "aws:///a/i-1";
+  remediation.system_uuid = "4c4c4544-0042-3510-8054-b7c04f4a5731";
   remediation.severity = Severity::kReboot;
   remediation.alerts.push_back({"Bad", "ab", Severity::kReboot, kNow, kNow, std::nullopt});
   remediation.alerts.push_back(

@@ -291,14 +291,14 @@ class ReturnedMachine : public TerminateTest {
     ASSERT_TRUE(reconcile());
     ASSERT_EQ(remediation().status.phase, Phase::kSuperseded);
   }
-  void registers_again(const Json& spec = nullptr) {
+  void registers_again(const Json& changes = nullptr) {
     Json json = fakes::ready_node("gpu-01");
-    if (spec.is_object()) json["spec"].merge_patch(spec);
+    if (changes.is_object()) json.merge_patch(changes);
     kube_.create("/api/v1/nodes", json);
     catch_up(*replica_);
   }
   Status look() {
-    ReturnedMachines returned(replica_->view, replica_->intake, clock_);
+    ReturnedMachines returned(replica_->view, replica_->intake, &reports_, policy_, clock_);
     return returned.take_in();
   }
 };
@@ -378,7 +378,8 @@ TEST_F(ReturnedMachine, IsTaintedWhereTheServersClockIsAhead) {
 
 TEST_F(ReturnedMachine, IsNotTheOneThatCameInItsPlace) {
   given_up();
-  registers_again({{"providerID", "aws:///eu-west-1a/i-new"}});
+  registers_again({{"spec", {{"providerID", "aws:///eu-west-1a/i-new"}}},
+                   {"status", {{"nodeInfo", {{"bootID", "its-own"}}}}}});
 
   ASSERT_TRUE(look());
 
@@ -424,7 +425,7 @@ TEST_F(ReturnedMachine, IsNotLookedForBeforeAllIsKnown) {
   given_up();
   registers_again();
   ClusterView half;
-  ReturnedMachines returned(half, replica_->intake, clock_);
+  ReturnedMachines returned(half, replica_->intake, &reports_, policy_, clock_);
 
   ASSERT_TRUE(returned.take_in());
 

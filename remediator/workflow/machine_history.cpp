@@ -1,0 +1,170 @@
+#include "remediator/workflow/machine_history.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "remediator/policy/history_alerts.h"
+#include "remediator/workflow/remediation_name.h"
+
+namespace gpuward::remediator {
+namespace {
+
+// Its machine is healthy, gone or somebody's own affair from here on.
+bool is_answer(const Remediation& remediation) {
+  const Phase phase = remediation.status.phase;
+  return phase == Phase::kReleased || phase == Phase::kReplaced || phase == Phase::kCancelled ||
+         remediation.wish.machine_replaced;
+}
+
+// Those of one node are numbered: the API server's clock may have gone back between two. Its times
+// have whole seconds. Of those in one a human's word counts most, then the stricter one.
+bool is_later(const Remediation& remediation, const Remediation& than) {
+  const int numbers = count_in(remediation.name) - count_in(than.name);
+  if (remediation.node_uid == than.node_uid && numbers != 0) return numbers > 0;
+  const auto rank = [](const Remediation& one) {
+    const bool is_cancelled = one.status.phase == Phase::kCancelled;
+    return std::tuple(one.created, is_cancelled, was_given_up(one), one.acted_severity());
+  };
+  return rank(than) < rank(remediation);
+}
+
+// Remediations by each thing that may name their machine.
+class Index {
+ public:
+  explicit Index(const RemediationsByName& remediations) {
+    for (const auto& [name, remediation] : remediations) {
+      for (std::string& key : keys_of(machine_of(remediation)))
+        by_key_.emplace(std::move(key), &remediation);
+      by_uid_.emplace(remediation.node_uid, &remediation);
+    }
+  }
+
+  // Those of other Nodes that share any of it.
+  [[nodiscard]] std::set<const Remediation*> near(const NodeIdentity& node) const {
+    std::set<const Remediation*> found;
+    for (const std::string& key : keys_of(machine_of(node))) {
+      auto [it, end] = by_key_.equal_range(key);
+      for (; it != end; ++it) {
+        if (it->second->node_uid != node.uid) found.insert(it->second);
+      }
+    }
+    return found;
+  }
+
+  // Whether one of that very Node says that its machine is back, or has answered it.
+  [[nodiscard]] bool has_told(const std::string& node_uid) const {
+    auto [it, end] = by_uid_.equal_range(node_uid);
+    return std::any_of(it, end, [](const auto& known) {
+      return is_answer(*known.second) || std::ranges::any_of(known.second->alerts, is_of_history);
+    });
+  }
+
+ private:
+  static std::vector<std::string> keys_of(const MachineIdentity& machine) {
+    std::vector<std::string> keys;
+    const auto add = [&](char kind, const std::string& value) {
+      if (!value.empty()) keys.push_back(kind + value);
+    };
+    add('i', machine.instance_id);
+    add('u', normal_uuid(machine.system_uuid));
+    add('b', machine.boot_id);
+    return keys;
+  }
+
+  std::multimap<std::string, const Remediation*> by_key_, by_uid_;
+};
+
+// The worst of those that have given the machine up since the last answer.
+std::optional<ReturnedMachine> returned(const NodeIdentity& node, const Index& index,
+                                        const SharedIds& shared) {
+  std::vector<std::pair<const Remediation*, Sameness>> past;
+  for (const Remediation* one : index.near(node)) {
+    const Sameness is = sameness(machine_of(*one), machine_of(node), shared);
+    if (is == Sameness::kSame || is == Sameness::kContradictory) past.emplace_back(one, is);
+  }
+  std::ranges::sort(past,
+                    [](const auto& a, const auto& b) { return is_later(*b.first, *a.first); });
+  ReturnedMachine machine{.node = node, .is_contradictory = true};
+  for (const auto& [one, is] : past) {
+    if (is_answer(*one)) machine = {.node = node, .is_contradictory = true};
+    if (!was_given_up(*one)) continue;
+    machine.severity = std::max(machine.severity, one->acted_severity());
+    if (is == Sameness::kSame) machine.is_contradictory = false;
+  }
+  if (machine.severity == Severity::kNone) return std::nullopt;
+  return machine;
+}
+
+}  // namespace
+
+NodeIdentity identity_of(const kube::Node& node) {
+  return {.name = node.meta.name,
+          .uid = node.meta.uid,
+          .boot_id = node.boot_id,
+          .instance_id = node.provider_id,
+          .created = node.meta.created,
+          .system_uuid = node.system_uuid};
+}
+
+MachineIdentity machine_of(const NodeIdentity& node) {
+  return {.node = node.name,
+          .instance_id = node.instance_id,
+          .system_uuid = node.system_uuid,
+          .boot_id = node.boot_id};
+}
+
+MachineIdentity machine_of(const Remediation& remediation) {
+  return {.node = remediation.node,
+          .instance_id = remediation.instance_id,
+          .system_uuid = remediation.system_uuid,
+          .boot_id = remediation.boot_id};
+}
+
+bool was_given_up(const Remediation& remediation) {
+  return remediation.status.phase == Phase::kSuperseded &&
+         remediation.acted_severity() >= Severity::kReset && !remediation.wish.machine_replaced;
+}
+
+SharedIds shared_ids(const NodesByName& nodes) {
+  SharedIds shared;
+  std::set<std::string> uuids, boots;
+  for (const auto& [name, node] : nodes) {
+    std::string uuid = normal_uuid(node->system_uuid);
+    if (!uuid.empty() && !uuids.insert(uuid).second) shared.system_uuids.insert(std::move(uuid));
+    if (!node->boot_id.empty() && !boots.insert(node->boot_id).second)
+      shared.boot_ids.insert(node->boot_id);
+  }
+  return shared;
+}
+
+std::vector<Remediation> earlier_remediations(const NodeIdentity& node, const NodesByName& nodes,
+                                              const RemediationsByName& remediations) {
+  std::vector<Remediation> earlier;
+  const SharedIds shared = shared_ids(nodes);
+  for (const auto& [name, one] : remediations) {
+    if (one.node_uid == node.uid) continue;
+    if (sameness(machine_of(one), machine_of(node), shared) != Sameness::kSame) continue;
+    if (one.wish.machine_replaced) return {};
+    earlier.push_back(one);
+  }
+  return earlier;
+}
+
+std::vector<ReturnedMachine> find_returned(const NodesByName& nodes,
+                                           const RemediationsByName& remediations) {
+  const bool are_any = std::ranges::any_of(
+      remediations, [](const auto& known) { return was_given_up(known.second); });
+  if (!are_any) return {};
+  const Index index(remediations);
+  const SharedIds shared = shared_ids(nodes);
+  std::vector<ReturnedMachine> found;
+  for (const auto& [name, node] : nodes) {
+    if (index.has_told(node->meta.uid)) continue;
+    if (auto machine = returned(identity_of(*node), index, shared)) found.push_back(*machine);
+  }
+  return found;
+}
+
+}  // namespace gpuward::remediator

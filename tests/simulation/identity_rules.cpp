@@ -1,0 +1,49 @@
+#include "tests/simulation/identity_rules.h"
+
+#include <algorithm>
+
+#include "remediator/policy/history_alerts.h"
+
+namespace gpuward::remediator::simulation {
+
+bool IdentityRules::has_history(const Machine& machine, const kube::Node& node) const {
+  bool is_known = false;
+  for (const auto& [name, one] : stage_.truth.remediations()) {
+    const bool is_same = one.instance_id == machine.provider_id() &&
+                         one.system_uuid == machine.system_uuid() && one.node_uid != node.meta.uid;
+    if (is_same && one.wish.machine_replaced) return false;
+    if (is_same) is_known = true;
+  }
+  return is_known;
+}
+
+bool IdentityRules::is_cancelled(const Remediation& remediation, const kube::Node& node) {
+  return remediation.status.phase == Phase::kCancelled &&
+         remediation.instance_id == node.provider_id;
+}
+
+void IdentityRules::check_rest(const Machine& machine) const {
+  const kube::Node& node = stage_.truth.node(machine.name)->node;
+  for (const auto& [name, one] : stage_.truth.remediations()) {
+    if (one.open() && one.node_uid == node.meta.uid && rests_on_history(one))
+      check_one(machine, one);
+  }
+}
+
+void IdentityRules::check_one(const Machine& machine, const Remediation& remediation) const {
+  const bool is_kept = remediation.wish.pause || remediation.status.phase == Phase::kPaused ||
+                       exclusion_of(*stage_.meant.get(), stage_.truth.node(machine.name)->node);
+  require(is_kept || !remediation.wish.machine_replaced, "machine-replaced",
+          remediation.name + " goes on though a human says that its machine was replaced");
+  if (machine.fault != Severity::kNone) return;
+  const bool had_these_boards =
+      std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
+        return known.second.status.phase == Phase::kSuperseded &&
+               known.second.acted_severity() == Severity::kIsolate &&
+               known.second.system_uuid == machine.system_uuid();
+      });
+  require(had_these_boards, "verified",
+          remediation.name + " goes on though a report says that its machine is healthy");
+}
+
+}  // namespace gpuward::remediator::simulation

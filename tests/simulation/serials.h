@@ -1,0 +1,35 @@
+// Which GPUs the exporters report: their own, and in some simulations those of other machines.
+// Keeps since when each node has reported which, as Prometheus does.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "remediator/safety/gpu_claims.h"
+#include "tests/simulation/fleet.h"
+
+namespace gpuward::remediator::simulation {
+
+class Serials {
+ public:
+  Serials(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fleet) {}
+
+  // What the report of that machine says of its GPUs.
+  [[nodiscard]] WeighedGpus reported_by(const Machine& machine);
+
+ private:
+  void scrape();
+  void note(const std::string& node, const std::string& serial);
+  [[nodiscard]] GpuClaims claims_of(const std::string& node, const std::string& serial) const;
+  [[nodiscard]] std::vector<std::string> named_by(const Machine& machine) const;
+
+  struct Span {
+    WallTime since, until;
+  };
+  Stage& stage_;
+  Fleet& fleet_;
+  std::map<std::string, std::map<std::string, Span>> spans_;  // by serial and node
+};
+
+}  // namespace gpuward::remediator::simulation
