@@ -118,11 +118,6 @@ void Fleet::replace(Machine& machine) {
   come_anew(machine);
 }
 
-void Fleet::register_anew(Machine& machine) {
-  go(machine);
-  register_again(machine);
-}
-
 void Fleet::attach_volume(const Machine& machine) {
   const std::string name = "csi-" + std::to_string(++volumes_);
   stage_.attach({{"apiVersion", "storage.k8s.io/v1"},

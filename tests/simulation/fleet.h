@@ -48,7 +48,6 @@ class Fleet {
   void come(Machine& machine);
   void come_anew(Machine& machine, bool keeps_name = true);
   void register_again(Machine& machine);
-  void register_anew(Machine& machine);
   void change_boards(Machine& machine);
   void be_gone(Machine& machine);
   void go_on_ending(Machine& machine);
