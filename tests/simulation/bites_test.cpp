@@ -32,7 +32,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"cluster", 55},        {"evidence-version", 41},
     {"arrivals", 40},       {"kernel-evidence", 40},
     {"severity", 38},       {"storm", 35},
-    {"status-version", 35}, {"approval-guard", 158},
+    {"status-version", 35}, {"approval-guard", 411},
 });
 
 class Bites : public ::testing::TestWithParam<SabotageName> {
