@@ -212,7 +212,8 @@ class Decider {
     const bool is_new = remediation_.status.find(Step::kTaint) == nullptr;
     if (is_new && remediation_.any_firing() && contains(marks, Step::kTaint) &&
         !our_taint_on(*world_.node)) {
-      return put_marks(marks, "severities." + std::string(to_string(severity)), what);
+      Decision put = put_marks(marks, "severities." + std::string(to_string(severity)), what);
+      if (put.verdict != Verdict::kHold) return put;  // else no budget for the taint: notified now
     }
     return held_for_marks(what);
   }
