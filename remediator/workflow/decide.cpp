@@ -213,7 +213,8 @@ class Decider {
     if (is_new && remediation_.any_firing() && contains(marks, Step::kTaint) &&
         !our_taint_on(*world_.node)) {
       Decision put = put_marks(marks, "severities." + std::string(to_string(severity)), what);
-      if (put.verdict != Verdict::kHold) return put;  // else no budget for the taint: notified now
+      if (put.verdict != Verdict::kHold) return put;
+      return held_for_marks(put.message);  // the taint has no budget: notified now
     }
     return held_for_marks(what);
   }

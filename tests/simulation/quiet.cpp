@@ -22,6 +22,11 @@ bool waits_for_somebody(Phase phase) {
          phase == Phase::kHeld || phase == Phase::kPaused;
 }
 
+// The annotation on it is another's, and the taint has no budget: somebody was told of both.
+bool is_held_untainted(const RemediationStatus& status) {
+  return status.rule == kMarksRule && status.message.contains("nothing is put on the node");
+}
+
 }  // namespace
 
 void World::calm_down() {
@@ -225,7 +230,7 @@ void World::check_quarantined(const Machine& machine) const {
         if (IdentityRules::is_cancelled(remediation, truth.node)) return true;
         return remediation.node_uid == truth.node.meta.uid &&
                (remediation.status.phase == Phase::kPaused ||
-                is_left_in_service(remediation.status) ||
+                is_left_in_service(remediation.status) || is_held_untainted(remediation.status) ||
                 remediation.status.phase == Phase::kCancelled || remediation.wish.pause ||
                 steps_for(*policy, remediation.acted_severity()).empty());
       });
