@@ -199,6 +199,18 @@ TEST_F(OrphanedMarksTest, OfAStaleAnnotationDoNotMakeAnOperatorsCordonOurs) {
   EXPECT_TRUE(node().unschedulable);
 }
 
+// Where the budget of taints has no room, the contradiction is told all the same.
+TEST_F(OrphanedMarksTest, OfAnotherRemediationHoldANodeThatMayNotBeTainted) {
+  annotate_node(NodeMark{.name = "gpu-02-1", .why = "", .since = ""});
+  slots_.answer = SlotRefusal{.guard = "budget.taint", .message = "1 of 1 allowed are tainted"};
+  ASSERT_TRUE(take({order()}));
+
+  ASSERT_TRUE(reconcile());
+
+  expect_held("names gpu-02-1");
+  EXPECT_FALSE(our_taint_on(node()));
+}
+
 class EditedMarks : public OrphanedMarksTest {
  protected:
   void end_alert() {
