@@ -68,6 +68,7 @@ void EndRules::on_accepted(const remediator::Machine& order, const std::string& 
 }
 
 void EndRules::on_written(const Remediation* before, const Remediation& after) {
+  if (before == nullptr) arrived_.erase(after.name);  // of one that was deleted by force
   if (before == nullptr) last_[after.instance_id] = after.name;
   if (before == nullptr) return;
   check_not_forgotten(*before, after);

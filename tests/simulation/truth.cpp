@@ -91,6 +91,10 @@ void Truth::drop_remediation(const std::string& name) {
   changed_[name] = changes_.size();
   remediations_.erase(name);
   hands_off_.erase(name);
+  // The next one of the node may have its name, and knows nothing of this cordon.
+  for (auto& [node, known] : nodes_) {
+    if (known.cordoned_for == name) known.cordoned_for.clear();
+  }
 }
 
 void Truth::put_ledger(Ledger ledger, Writer writer, Tick now) {
