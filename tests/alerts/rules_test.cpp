@@ -38,10 +38,11 @@ TEST(AlertRules, PassTheirUnitTests) {
   GPUWARD_REQUIRE(support::why_no_program("promtool"));
   const auto files = unit_test_files();
   EXPECT_GE(files.size(), 3U);
-  std::vector<std::string> argv{"promtool", "test", "rules"};
-  argv.insert(argv.end(), files.begin(), files.end());
-  const Said said = run(argv);
-  EXPECT_EQ(said.exit_code, 0) << said.text;
+  // One at a time: all together take as long as a program is given, on a busy machine.
+  for (const std::string& file : files) {
+    const Said said = run({"promtool", "test", "rules", file});
+    EXPECT_EQ(said.exit_code, 0) << file << ": " << said.text;
+  }
 }
 
 // Guards the guard: a threshold that slips must be noticed by the unit tests.
