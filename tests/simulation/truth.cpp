@@ -14,10 +14,13 @@ bool takes_back(const NodeTruth& before, const NodeTruth& after) {
 
 }  // namespace
 
-bool Truth::has_open(const std::string& node_uid) const {
-  return std::ranges::any_of(remediations_, [&](const auto& known) {
-    return known.second.open() && known.second.node_uid == node_uid;
-  });
+// The open one of the node, if it has put something there.
+std::string Truth::acted_on(const std::string& node_uid) const {
+  for (const auto& [name, one] : remediations_) {
+    const bool has_acted = one.status.find(Step::kTaint) || one.status.find(Step::kCordon);
+    if (one.open() && one.node_uid == node_uid && has_acted) return name;
+  }
+  return {};
 }
 
 // The annotation is lost, and the record alone says that there is a cordon of ours.
@@ -58,8 +61,11 @@ void Truth::put_node(kube::Node node, Writer writer, Tick now) {
     next.is_foreign_cordon = writer == Writer::kOthers && cordons_for_others(known);
     if (writer == Writer::kRemediator && next.mark) next.cordoned_for = next.mark->name;
   }
-  if (writer == Writer::kOthers && has_open(next.node.meta.uid) && takes_back(known, next))
+  const std::string acted = acted_on(next.node.meta.uid);
+  if (writer == Writer::kOthers && !acted.empty() && takes_back(known, next)) {
     next.taken_back = now;
+    next.taken_from = acted;
+  }
   if (!next.mark || (next.node.unschedulable && next.is_tainted)) next.taken_back.reset();
   known = std::move(next);
 }

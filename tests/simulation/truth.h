@@ -28,6 +28,7 @@ struct NodeTruth {
   bool is_foreign_cordon = false;
   std::string cordoned_for;        // the Remediation that the cordon is of; empty: none
   std::optional<Tick> taken_back;  // when a human took off what was ours
+  std::string taken_from;          // the Remediation that had put it there
 };
 
 // The object after the change; nothing of it where it was deleted.
@@ -76,7 +77,7 @@ class Truth {
   [[nodiscard]] std::optional<Tick> hands_off_since(const std::string& remediation) const;
 
  private:
-  [[nodiscard]] bool has_open(const std::string& node_uid) const;
+  [[nodiscard]] std::string acted_on(const std::string& node_uid) const;
   [[nodiscard]] bool cordons_for_others(const NodeTruth& before) const;
   [[nodiscard]] bool record_claims_cordon(const NodeTruth& before) const;
 
