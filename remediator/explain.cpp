@@ -124,13 +124,14 @@ std::string explain(const std::string& node, std::span<const Remediation> remedi
 }
 
 std::string explain_marks(const kube::Node& node, std::span<const Remediation> remediations) {
-  bool is_left = has_marks(node);
+  const Remediation* last = nullptr;
   for (const Remediation& remediation : remediations) {
     if (remediation.node_uid != node.meta.uid) continue;
     if (remediation.open()) return explain_marks_of(node, remediation);
-    is_left = is_left || has_left_cordon(remediation, node);
+    const bool is_last = last == nullptr || count_in(last->name) < count_in(remediation.name);
+    if (is_last) last = &remediation;
   }
-  if (!is_left) return "";
+  if (!has_marks(node) && (last == nullptr || !has_left_cordon(*last, node))) return "";
   return "Node " + node.meta.name + " has " + marks_text(node) +
          ", and no remediation is open for it.\n";
 }

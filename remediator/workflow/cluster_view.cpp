@@ -384,13 +384,13 @@ std::vector<Remediation> ClusterView::earlier_of(const NodeIdentity& node) const
 }
 
 bool ClusterView::may_be_orphaned(const kube::Node& node) const {
-  bool is_suspect = has_marks(node);
+  const Remediation* last = nullptr;
   for (auto [it, end] = by_uid_.equal_range(node.meta.uid); it != end; ++it) {
     const Remediation& remediation = remediations_.at(it->second);
     if (remediation.open()) return false;
-    is_suspect = is_suspect || has_left_cordon(remediation, node);
+    if (last == nullptr || count_in(last->name) < count_in(remediation.name)) last = &remediation;
   }
-  return is_suspect;
+  return has_marks(node) || (last != nullptr && has_left_cordon(*last, node));
 }
 
 std::vector<std::string> ClusterView::nodes_with_orphaned_marks() const {

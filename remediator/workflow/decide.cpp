@@ -209,7 +209,7 @@ class Decider {
   Decision hold_marks(const std::string& what) {
     const Severity severity = remediation_.acted_severity();
     const std::vector<Step> marks = marks_of(steps_for(policy_, severity));
-    const bool is_new = remediation_.status.find(Step::kTaint) == nullptr;
+    const bool is_new = !remediation_.status.has_done(Step::kTaint);
     if (is_new && remediation_.any_firing() && contains(marks, Step::kTaint) &&
         !our_taint_on(*world_.node)) {
       Decision put = put_marks(marks, "severities." + std::string(to_string(severity)), what);
@@ -294,8 +294,9 @@ class Decider {
   // The operator who cancels expects the cordon to go, and was not told yet that it stays.
   bool leaves_cordon_unsaid() const {
     const RemediationStatus& status = remediation_.status;
+    const bool goes_on = status.phase == Phase::kHeld && status.rule == "guard.cancel";
     return world_.node->unschedulable && !is_own_cordon(remediation_, *world_.node) &&
-           status.rule != kMarksRule && status.find(Step::kReturn) == nullptr;
+           status.rule != kMarksRule && !goes_on;
   }
 
   // What is ours goes off the node, whatever the alerts say.

@@ -100,6 +100,7 @@ void Truth::drop_remediation(const std::string& name) {
   // The next one of the node may have its name, and knows nothing of this cordon.
   for (auto& [node, known] : nodes_) {
     if (known.cordoned_for == name) known.cordoned_for.clear();
+    if (known.taken_from == name) known.taken_back.reset();
   }
 }
 

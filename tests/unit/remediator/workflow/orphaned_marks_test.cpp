@@ -177,6 +177,22 @@ TEST_F(OrphanedMarksTest, KeepAnotherAlertFromDoingHarm) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
 
+// The intent was written, and the patch met a conflict.
+TEST_F(OrphanedMarksTest, KeepNoSickNodeInServiceWhereItsTaintWasOnlyIntended) {
+  NodeMark stale;
+  stale.name = "gpu-01-0";
+  annotate_node(stale);
+  ASSERT_TRUE(take({order()}));
+  kube_.add_fault({.kind = fakes::FaultKind::kConflict, .method = "PATCH", .path = "/api/v1/nodes/.*"});
+  (void)reconcile(1);
+  ASSERT_FALSE(our_taint_on(node()));
+  kube_.clear_faults();
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(our_taint_on(node()), "reboot");
+}
+
 TEST_F(OrphanedMarksTest, OfAStaleAnnotationDoNotMakeAnOperatorsCordonOurs) {
   quarantine();
   const Json stale = node().meta.annotations.at(std::string(kAnnotation));
@@ -286,6 +302,20 @@ TEST_F(EditedMarks, TellWhoeverCancelsThatTheCordonStaysBeforeTheRestGoes) {
   EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
   EXPECT_FALSE(our_taint_on(node()));
   EXPECT_TRUE(node().unschedulable);
+}
+
+TEST_F(EditedMarks, AreToldOfAlsoWhereTheReturnWasIntendedBefore) {
+  quarantine();
+  cancel(remediation().name);
+  kube_.add_fault({.kind = fakes::FaultKind::kConflict, .method = "PATCH", .path = "/api/v1/nodes/.*"});
+  (void)reconcile(1);
+  kube_.clear_faults();
+  ASSERT_NE(remediation().status.find(Step::kReturn), nullptr);
+  edit_status(remediation().name, {{"preExistingCordon", true}});
+
+  ASSERT_TRUE(reconcile());
+
+  expect_held("cordoned before, and the annotation does not");
 }
 
 TEST_F(EditedMarks, HoldTheNodeWhereTheTaintIsAnother) {
