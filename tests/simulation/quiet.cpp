@@ -1,6 +1,7 @@
 // The quiet time of a World: nothing goes wrong any more, and everything must come to rest.
 #include <algorithm>
 
+#include "remediator/policy/history_alerts.h"
 #include "tests/simulation/world.h"
 
 namespace gpuward::remediator::simulation {
@@ -130,7 +131,8 @@ void World::settle(minutes time) {
     } while (reconcile_next(until));
     // An Alertmanager repeats itself, also of a node whose Remediation somebody has deleted.
     if (deletions != stage_.deletions) notifier_.forget_what_was_said();
-    if (before != stage_.truth.changes().size() || is_under_way()) continue;
+    if (before != stage_.truth.changes().size() || is_under_way() || waits_for_verification())
+      continue;
     if (!stage_.setting.says_late) return;
     // What was ignored because its end was just over is repeated; what is absent has ended.
     stage_.clock.advance(minutes(6));
@@ -147,6 +149,21 @@ void World::settle(minutes time) {
 bool World::is_under_way() const {
   return std::ranges::any_of(stage_.truth.remediations(), [](const auto& known) {
     return known.second.open() && !waits_for_somebody(known.second.status.phase);
+  });
+}
+
+// The leader verifies a machine of history only in its slow round, and only by a report from after
+// the beginning of the alert of history. A clock that was ahead may have put that beginning into
+// the future. The slow round is due within a round of its last one, and has its turn at the latest
+// when the next round begins: so a third of them ends after one with such a report.
+bool World::waits_for_verification() const {
+  const Clock::Wall since = stage_.clock.wall() - 3 * kRound;
+  return std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
+    const Remediation& one = known.second;
+    return one.open() && rests_on_history(one) &&
+           std::ranges::any_of(one.alerts, [&](const AlertEvidence& alert) {
+             return alert.firing() && alert.starts_at > since;
+           });
   });
 }
 

@@ -62,6 +62,7 @@ class World {
   [[nodiscard]] bool has_leader() const;
   [[nodiscard]] bool reconcile_next(Clock::Steady until);
   [[nodiscard]] bool is_under_way() const;
+  [[nodiscard]] bool waits_for_verification() const;
   [[nodiscard]] bool waits_for_time() const;
   void check_rest() const;
   void check_quarantined(const Machine& machine) const;
