@@ -74,7 +74,9 @@ Family left_in_service(const Standing& standing) {
       "by its rule",
       Type::kGauge,
       {}};
-  for (const auto& [rule, nodes] : standing.left_in_service)
+  auto by_rule = standing.left_in_service;
+  for (const char* rule : {"budget.taint", "budget.storm"}) by_rule.try_emplace(rule, 0);
+  for (const auto& [rule, nodes] : by_rule)
     family.samples.push_back({{{"rule", rule}}, static_cast<double>(nodes)});
   return family;
 }

@@ -1,4 +1,5 @@
-// Which Node, and which machine behind it: what an alert about a node is recorded for.
+// Which Node, and which machine behind it: what an alert about a node is recorded for. Plain
+// values; used by the intake, the view and the history of machines.
 #pragma once
 
 #include <optional>

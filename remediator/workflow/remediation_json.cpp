@@ -223,6 +223,7 @@ RemediationStatus decode_status(const Json& json) {
   if (const auto cleared = severity_at(member_at(json, "cleared")))
     status.cleared = {.severity = cleared->severity, .at = cleared->at};
   status.told_phase = parse_phase(string_at(json, "toldPhase"));
+  if (flag_at(json, "toldWaiting") == true) status.told_phase = Phase::kWaiting;
   status.approval = decode_approval(member_at(json, "approval"));
   status.closed_at = time_at(json, "closedAt");
   status.reached = decode_reached(member_at(json, "reached"));
@@ -257,7 +258,12 @@ Json encode_status(const RemediationStatus& status) {
   if (status.escalated_to) json["escalatedTo"] = std::string(to_string(*status.escalated_to));
   if (status.cleared)
     json["cleared"] = encode_severity_at(status.cleared->severity, status.cleared->at);
-  if (status.told_phase) json["toldPhase"] = std::string(to_string(*status.told_phase));
+  // The schema of the version before has no other phases: it refuses the whole status for one.
+  if (status.told_phase == Phase::kWaiting) {
+    json["toldWaiting"] = true;
+  } else if (status.told_phase) {
+    json["toldPhase"] = std::string(to_string(*status.told_phase));
+  }
   if (status.approval) json["approval"] = encode_approval(*status.approval);
   if (!status.notices.empty()) json["notices"] = encode_notices(status.notices);
   if (status.closed_at) json["closedAt"] = to_rfc3339_ms(*status.closed_at);

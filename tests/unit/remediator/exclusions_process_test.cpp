@@ -38,7 +38,7 @@ TEST_F(ExclusionsProcess, KeepTheRunningOneOffANodeAndAreSeenByAll) {
                         "\"gpu-01\"} "));
   EXPECT_THAT(say({"exclusions", "list"}).output, HasSubstr(": a test\n"));
   EXPECT_THAT(say({"explain", "gpu-01", "-o", "json"}).output,
-              StartsWith(R"({"excluded":"gpu-01 is excluded until )"));
+              HasSubstr(R"("excluded":"gpu-01 is excluded until )"));
   EXPECT_THAT(say({"explain", "gpu-01", "-o", "yaml"}).output,
               HasSubstr("\nnode: gpu-01\nremediations:\n  - apiVersion: gpuward.dev/v1alpha1\n"));
   EXPECT_EQ(say({"list", "-o", "xml"}).exit_code, 2);
