@@ -48,6 +48,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
 // have.
 Result<std::optional<SlotRefusal>> LedgerSlots::look_for_untreated(SlotClaim& claim) {
   for (const std::string& name : claim.treated_by) {
+    if (name == claim.remediation.name) continue;  // of a deleted one that had this name
     const auto other = remediations_.read(name);
     if (!other && other.error().kind == ErrorKind::kNotFound) continue;
     if (!other) return std::unexpected(other.error());

@@ -1,6 +1,7 @@
 #include "remediator/workflow/slot_claim.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -10,12 +11,32 @@
 namespace gpuward::remediator {
 namespace {
 
+// Whether it is of an earlier Remediation, deleted since, whose name this one has got. Where its
+// own record has the treatment, this was weighed before that was first asked for: then no clock
+// that is behind the API server's makes it another's.
+bool is_of_namesake(const Attempt& known, const SlotClaim& claim) {
+  const Remediation& own = claim.remediation;
+  return known.remediation == own.name && own.created && known.at < *own.created &&
+         own.status.find(claim.step) == nullptr;
+}
+
+// With nothing but the attempts of those.
+Ledger of_namesakes(const Ledger& ledger, const SlotClaim& claim) {
+  Ledger theirs;
+  std::ranges::copy_if(ledger.attempts, std::back_inserter(theirs.attempts),
+                       [&](const Attempt& known) { return is_of_namesake(known, claim); });
+  return theirs;
+}
+
 // Of others, lately.
 std::set<std::string> treated_by_others(const Ledger& ledger, const SlotClaim& claim,
                                         const Attempt& attempt) {
-  auto names = attempted_by(ledger, attempt.hardware, attempt.treatment, attempt.at - kRebootLasts);
+  const WallTime since = attempt.at - kRebootLasts;
+  auto names = attempted_by(ledger, attempt.hardware, attempt.treatment, since);
   names.erase(attempt.remediation);
   for (const std::string& name : claim.untreated) names.erase(name);
+  names.merge(
+      attempted_by(of_namesakes(ledger, claim), attempt.hardware, attempt.treatment, since));
   return names;
 }
 
@@ -31,9 +52,13 @@ std::optional<SlotRefusal> refuse_worn_out(const Ledger& ledger, SlotClaim& clai
 }
 
 // A machine that another Remediation has reset or restarted is left alone for a while.
-std::optional<SlotRefusal> refuse_cooling(const Ledger& ledger, const Attempt& attempt,
-                                          std::chrono::milliseconds cooldown) {
-  const auto last = last_treated_for_others(ledger, attempt);
+std::optional<SlotRefusal> refuse_cooling(const Ledger& ledger, const SlotClaim& claim,
+                                          const Attempt& attempt) {
+  const std::chrono::milliseconds cooldown = claim.policy.cooldown;
+  Attempt of_nobody = attempt;
+  of_nobody.remediation.clear();
+  const auto last = std::max(last_treated_for_others(ledger, attempt),
+                             last_treated_for_others(of_namesakes(ledger, claim), of_nobody));
   if (!last || attempt.at >= *last + cooldown) return std::nullopt;
   return SlotRefusal{.guard = "cooldown",
                      .message =
@@ -81,7 +106,7 @@ std::optional<SlotRefusal> refuse_treated(const Ledger& ledger, SlotClaim& claim
     if (auto refusal = refuse_worn_out(ledger, claim, attempt)) return refusal;
   }
   if (!is_disruptive(claim.step)) return std::nullopt;
-  if (auto refusal = refuse_cooling(ledger, attempt, claim.policy.cooldown)) return refusal;
+  if (auto refusal = refuse_cooling(ledger, claim, attempt)) return refusal;
   if (claim.step != Step::kDrain) return std::nullopt;
   return refuse_buffered(ledger, claim.remediation, claim.policy.drain_buffer, claim.now);
 }
@@ -151,7 +176,12 @@ Ledger with_claim(Ledger ledger, const Fleet& fleet, SlotClaim& claim) {
   }
   const Slot slot = slot_for(ledger, fleet, claim.request, claim.now);
   ledger = with_slot(std::move(ledger), slot);
-  return treatment ? with_attempt(std::move(ledger), attempt) : ledger;
+  if (!treatment) return ledger;
+  // That of a namesake is older than what counts, and would stand for this one.
+  std::erase_if(ledger.attempts, [&](const Attempt& known) {
+    return known.treatment == *treatment && is_of_namesake(known, claim);
+  });
+  return with_attempt(std::move(ledger), attempt);
 }
 
 }  // namespace gpuward::remediator

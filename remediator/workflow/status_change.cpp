@@ -83,12 +83,18 @@ void keep_treatment(const StepRecord& before, Facts& facts) {
 void withdraw(RemediationStatus& status, Step step, WallTime now) {
   StepRecord& record = record_of(status, step);
   const auto treated = record.facts.find(kTreatedFact);
-  if (treated == record.facts.end()) {
+  // What was refused is asked for a few times only, however often it had to wait in between.
+  const bool was_asked =
+      step == Step::kReboot && treated == record.facts.end() && record.attempts > 1;
+  if (was_asked) {
+    --record.attempts;
+    record.facts[kCallFact] = std::string(to_string(Call::kNone));
+  } else if (treated == record.facts.end()) {
     std::erase_if(status.steps, [&](const StepRecord& one) { return one.step == step; });
     return;
   }
-  record.result =
-      treated->second == to_string(StepResult::kDone) ? StepResult::kDone : StepResult::kFailed;
+  const bool was_done = !was_asked && treated->second == to_string(StepResult::kDone);
+  record.result = was_done ? StepResult::kDone : StepResult::kFailed;
   record.severity = Severity::kNone;  // it counts for no step any more
   record.finished_at = now;
 }

@@ -245,5 +245,35 @@ TEST(Withdrawn, AStepThatHasTreatedTheMachineBeforeIsStillKnown) {
                    .find(Step::kReboot));
 }
 
+// Simulated, seed 6954: a refused restart that had to wait was asked for as if for the first time.
+TEST(Withdrawn, ARestartThatWasRefusedBeforeIsCountedOn) {
+  Decision decision;
+  decision.step = planned(Step::kReboot);
+  const WallTime now{};
+  const auto begun = [&](const RemediationStatus& status) {
+    return with_begin(status, decision, Severity::kReboot, Mode::kFull, {{kCallFact, "unknown"}},
+                      now);
+  };
+  const StepProgress refused{.result = StepResult::kFailed,
+                             .message = "refused",
+                             .facts = {{kCallFact, "none"}},
+                             .look_again = {}};
+  const StepProgress withdrawn{
+      .result = StepResult::kIntended, .message = "waits", .facts = {}, .look_again = {}};
+  RemediationStatus status = with_progress(begun({}), decision, refused, now);
+
+  for (int i = 0; i < 3; ++i) {
+    status = with_progress(begun(status), decision, withdrawn, now);
+    const StepRecord* record = status.find(Step::kReboot);
+    ASSERT_NE(record, nullptr);
+    EXPECT_EQ(record->attempts, 1);
+    EXPECT_EQ(record->severity, Severity::kNone) << "it counts for no step";
+    EXPECT_FALSE(has_treated(*record));
+    EXPECT_EQ(call_of(*record), Call::kNone);
+  }
+
+  EXPECT_EQ(begun(status).find(Step::kReboot)->attempts, 2);
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

@@ -110,6 +110,23 @@ TEST_F(LedgerSlotsTest, TakeNoMachineTwiceInAWeekForTheSameRemedy) {
   EXPECT_FALSE(ask(again, Step::kReboot));
 }
 
+// Simulated, seed 8719: the first was deleted, and the next one took its restart for its own.
+TEST_F(LedgerSlotsTest, TakeARestartFromBeforeTheRemediationForAnothersThatHadItsName) {
+  Remediation first = opened("gpu-01");
+  first.created = clock_.wall();
+  ASSERT_FALSE(ask(first, Step::kReboot));
+  clock_.advance(minutes(20));
+  Remediation again = first;
+  again.created = clock_.wall();
+  clock_.advance(hours(1));
+
+  const auto refusal = ask(again, Step::kReboot);
+
+  ASSERT_TRUE(refusal);
+  EXPECT_TRUE(refusal->is_worn_out);
+  EXPECT_FALSE(ask(first, Step::kReboot)) << "its own";
+}
+
 // A lemon is told by its GPUs, in whatever machine they are put.
 TEST_F(LedgerSlotsTest, TakeNoGpuTwiceInAWeekForTheSameRemedyWhereverItIs) {
   Remediation first = opened("gpu-01"), second = opened("gpu-02"), third = second;
