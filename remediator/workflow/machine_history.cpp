@@ -1,7 +1,11 @@
 #include "remediator/workflow/machine_history.h"
 
 #include <algorithm>
+#include <compare>
+#include <map>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -18,16 +22,35 @@ bool is_answer(const Remediation& remediation) {
          remediation.wish.machine_replaced;
 }
 
-// Those of one node are numbered: the API server's clock may have gone back between two. Its times
-// have whole seconds. Of those in one a human's word counts most, then the stricter one.
-bool is_later(const Remediation& remediation, const Remediation& than) {
-  const int numbers = count_in(remediation.name) - count_in(than.name);
-  if (remediation.node_uid == than.node_uid && numbers != 0) return numbers > 0;
-  const auto rank = [](const Remediation& one) {
-    const bool is_cancelled = one.status.phase == Phase::kCancelled;
-    return std::tuple(one.created, is_cancelled, was_given_up(one), one.acted_severity());
+// When a Node's Remediations were made, as far as they count here. The API server's clock may have
+// gone back between two, and its times have whole seconds: Nodes go by their first, and of those in
+// one second an operator's word counts last, then the stricter one.
+struct NodeRank {
+  std::optional<WallTime> first;
+  bool is_cancelled = false, was_given_up = false;
+  Severity severity = Severity::kNone;
+
+  friend auto operator<=>(const NodeRank&, const NodeRank&) = default;
+};
+
+using Ranks = std::map<std::string, NodeRank>;  // by node UID
+
+void add(Ranks& ranks, const Remediation& one) {
+  const auto [it, is_new] = ranks.try_emplace(one.node_uid, NodeRank{.first = one.created});
+  NodeRank& rank = it->second;
+  rank.first = std::min(rank.first, one.created);
+  rank.is_cancelled |= one.status.phase == Phase::kCancelled;
+  rank.was_given_up |= was_given_up(one);
+  rank.severity = std::max(rank.severity, one.acted_severity());
+}
+
+// A strict order: by Node, then by number, whatever the clock has done.
+bool is_before(const Ranks& ranks, const Remediation& one, const Remediation& than) {
+  const auto place = [&](const Remediation& of) {
+    return std::tuple(ranks.at(of.node_uid), std::string_view(of.node_uid), count_in(of.name),
+                      std::string_view(of.name));
   };
-  return rank(than) < rank(remediation);
+  return place(one) < place(than);
 }
 
 // Remediations by each thing that may name their machine.
@@ -84,8 +107,10 @@ std::optional<ReturnedMachine> returned(const NodeIdentity& node, const Index& i
     const Sameness is = sameness(machine_of(*one), machine_of(node), shared);
     if (is == Sameness::kSame || is == Sameness::kContradictory) past.emplace_back(one, is);
   }
-  std::ranges::sort(past,
-                    [](const auto& a, const auto& b) { return is_later(*b.first, *a.first); });
+  Ranks ranks;
+  for (const auto& [one, is] : past) add(ranks, *one);
+  std::ranges::sort(
+      past, [&](const auto& a, const auto& b) { return is_before(ranks, *a.first, *b.first); });
   ReturnedMachine machine{.node = node, .is_contradictory = true};
   for (const auto& [one, is] : past) {
     if (is_answer(*one)) machine = {.node = node, .is_contradictory = true};
