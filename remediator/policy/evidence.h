@@ -62,7 +62,7 @@ struct Folded {
   std::optional<Ignored> ignored = {};  // the alert itself is not kept, and why
   bool displaced = false;               // a milder alert that fires gave way to it
 
-  friend bool operator==(const Folded& folded, Change change) { return folded.change == change; }
+  friend bool operator==(const Folded& folded, Change what) { return folded.change == what; }
 };
 
 // What the fingerprints of alerts read from Prometheus' own series begin with. The rest is what an

@@ -5,8 +5,9 @@
 namespace gpuward::remediator::simulation {
 
 WeighedGpus Serials::reported_by(const Machine& machine) {
-  scrape();
   const std::vector<std::string> gpus = named_by(machine);
+  if (!stage_.setting.has_forgers) return weigh_gpus(gpus, {});  // nobody claims another's
+  scrape();
   std::map<std::string, GpuClaims> claims;
   for (const std::string& gpu : gpus) claims[gpu] = claims_of(machine.name, gpu);
   if (stage_.is_off(Sabotage::kSerials)) claims.clear();

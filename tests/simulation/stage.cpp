@@ -49,7 +49,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
   setting.says_late = size == Size::kAny && late_chance.happens(0.3);
   setting.has_edits = keeps == Keeps::kNothing && edits_chance.happens(0.25);
   setting.registers_anew = identity_chance.happens(0.3);
-  setting.has_forgers = identity_chance.happens(0.3);
+  setting.has_forgers = identity_chance.happens(0.3) && size == Size::kAny;
   kube.create(kDefinitions, remediation_definition());
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kStateNamespace}}}});
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kJobNamespace}}}});

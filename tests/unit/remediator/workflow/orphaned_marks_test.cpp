@@ -183,7 +183,8 @@ TEST_F(OrphanedMarksTest, KeepNoSickNodeInServiceWhereItsTaintWasOnlyIntended) {
   stale.name = "gpu-01-0";
   annotate_node(stale);
   ASSERT_TRUE(take({order()}));
-  kube_.add_fault({.kind = fakes::FaultKind::kConflict, .method = "PATCH", .path = "/api/v1/nodes/.*"});
+  kube_.add_fault(
+      {.kind = fakes::FaultKind::kConflict, .method = "PATCH", .path = "/api/v1/nodes/.*"});
   (void)reconcile(1);
   ASSERT_FALSE(our_taint_on(node()));
   kube_.clear_faults();
@@ -307,7 +308,8 @@ TEST_F(EditedMarks, TellWhoeverCancelsThatTheCordonStaysBeforeTheRestGoes) {
 TEST_F(EditedMarks, AreToldOfAlsoWhereTheReturnWasIntendedBefore) {
   quarantine();
   cancel(remediation().name);
-  kube_.add_fault({.kind = fakes::FaultKind::kConflict, .method = "PATCH", .path = "/api/v1/nodes/.*"});
+  kube_.add_fault(
+      {.kind = fakes::FaultKind::kConflict, .method = "PATCH", .path = "/api/v1/nodes/.*"});
   (void)reconcile(1);
   kube_.clear_faults();
   ASSERT_NE(remediation().status.find(Step::kReturn), nullptr);
