@@ -62,7 +62,7 @@ std::string speaking_instance(const MachineIdentity& machine) {
 }
 
 std::string speaking_uuid(const MachineIdentity& machine, const SharedIds& shared) {
-  std::string uuid = normal_uuid(machine.system_uuid);
+  const std::string uuid = normal_uuid(machine.system_uuid);
   return shared.system_uuids.contains(uuid) ? "" : uuid;
 }
 
@@ -80,7 +80,7 @@ bool names_a_machine(std::string_view instance_id, std::string_view node) {
 }
 
 std::string normal_uuid(std::string_view system_uuid) {
-  std::string uuid = lower(system_uuid);
+  const std::string uuid = lower(system_uuid);
   return is_uuid(uuid) && !is_placeholder(uuid) ? uuid : "";
 }
 
