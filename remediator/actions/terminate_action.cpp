@@ -138,7 +138,7 @@ StepProgress TerminateAction::contradicted(const StepOrder& order) {
   const std::string what =
       std::string(is_accepted(order) ? "the end of its machine was accepted" : kUnknown) +
       ", and its provider says since " + to_rfc3339(since) + " that it runs";
-  if (order.now - since < (is_accepted(order) ? kAnswersSettle : kAskedAgainAfter)) {
+  if (order.now - since < kAnswersSettle) {
     StepProgress progress = progress_of(order, StepResult::kRunning, what);
     progress.facts[kRunsSinceFact] = to_rfc3339_ms(since);
     return progress;

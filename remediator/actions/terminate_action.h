@@ -20,9 +20,6 @@ namespace gpuward::remediator {
 
 // How long a provider that says of a machine whose end was asked for that it runs is not believed.
 inline constexpr std::chrono::minutes kAnswersSettle{10};
-// The same where it is not known whether the end was asked for. It is asked for again then: asking
-// twice ends one machine once, so that a shorter wait does no harm.
-inline constexpr std::chrono::seconds kAskedAgainAfter{30};
 
 class TerminateAction final : public StepAction {
  public:

@@ -58,7 +58,7 @@ void add_finding(const Json& labels, Parts& parts) {
 // Boards without a number of their own say 0: taken for one, all of them would be the same GPU, and
 // what was tried on one would count for every other.
 std::string gpu_of(const Json& labels) {
-  std::string serial = string_at(labels, "serial");
+  const std::string serial = string_at(labels, "serial");
   const bool has_number = serial.find_first_not_of('0') != std::string::npos;
   return has_number ? serial : string_at(labels, "uuid");
 }

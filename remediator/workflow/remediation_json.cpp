@@ -25,7 +25,7 @@ std::string as_said(WallTime time) {
   const auto second = std::chrono::floor<std::chrono::seconds>(time);
   const auto nanoseconds = std::chrono::nanoseconds(time - second).count();
   if (nanoseconds % 1'000'000 == 0) return to_rfc3339_ms(time);
-  std::string text = to_rfc3339(time);
+  const std::string text = to_rfc3339(time);
   const std::string digits = std::to_string(1'000'000'000 + nanoseconds).substr(1);
   return text.substr(0, text.size() - 1) + '.' + digits + 'Z';
 }

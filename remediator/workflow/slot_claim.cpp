@@ -167,15 +167,16 @@ Ledger with_claim(Ledger ledger, const Fleet& fleet, SlotClaim& claim) {
     taint.harm = Harm::kTaint;
     claim.refusal = refuse(ledger, fleet, limits, taint, claim.now);
     if (claim.refusal) return ledger;
-    ledger = with_slot(std::move(ledger), slot_for(ledger, fleet, taint, claim.now));
+    const Slot slot = slot_for(ledger, fleet, taint, claim.now);
+    ledger = with_slot(std::move(ledger), slot);
   }
   claim.refusal = refuse(ledger, fleet, limits, claim.request, claim.now);
   if (claim.refusal) {
     claim.refusal->has_taint = taints_first;
     return ledger;
   }
-  const Slot slot = slot_for(ledger, fleet, claim.request, claim.now);
-  ledger = with_slot(std::move(ledger), slot);
+  const Slot asked = slot_for(ledger, fleet, claim.request, claim.now);
+  ledger = with_slot(std::move(ledger), asked);
   if (!treatment) return ledger;
   // That of a namesake is older than what counts, and would stand for this one.
   std::erase_if(ledger.attempts, [&](const Attempt& known) {
