@@ -90,10 +90,6 @@ void Edits::edit_remediation(const Remediation& remediation) {
       stage_.trace.say("edit: delete " + name);
       return stage_.delete_remediation(name, false);
     case 2:
-      // With two replicas one number may be given twice after that, and the return of one
-      // Remediation takes off what is the other's: seed 8924. Left out until numbers are never
-      // given again. mended.
-      if (stage_.setting.replicas > 1) return;
       stage_.note_edit(remediation.node_uid);
       stage_.trace.say("edit: delete by force " + name);
       return stage_.delete_remediation(name, true);
