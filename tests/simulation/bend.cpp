@@ -39,7 +39,8 @@ void hide_disagreement(const Stage& stage, Json& node) {
   auto said = parse_json(annotation->get<std::string>());
   if (!said || !said->is_object()) return;
   for (const auto& [name, remediation] : stage.truth.remediations()) {
-    const bool is_its = remediation.open() && remediation.node_uid == node["metadata"]["uid"];
+    const bool is_its =
+        remediation.open() && remediation.node_uid == string_at(node["metadata"], "uid");
     if (!is_its || remediation.status.find(Step::kTaint) == nullptr) continue;
     (*said)["name"] = name;
     (*said)["preExistingCordon"] = remediation.status.pre_existing_cordon.value_or(false);
