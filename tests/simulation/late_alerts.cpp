@@ -16,21 +16,28 @@ void LateAlerts::on_taken(const Order& order) {
   if (said_.size() >= kRemembered) said_.erase(said_.begin());
   said_.push_back(order);
   if (!order.firing) return;
-  auto& start = started_[order.fingerprint];
+  auto& start = started_[{holder_of(order), order.fingerprint}];
   start = std::max(start, order.starts_at);
 }
 
-// Of an open Remediation of the node that stands.
-const AlertEvidence* LateAlerts::evidence_of(const Order& order) const {
+// The name of the open Remediation, of the node that stands, that knows the alert; else nothing.
+std::string LateAlerts::holder_of(const Order& order) const {
   const NodeTruth* const node = stage_.truth.node(order.node);
-  if (node == nullptr) return nullptr;
+  if (node == nullptr) return {};
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     if (!remediation.open() || remediation.node_uid != node->node.meta.uid) continue;
-    const auto found =
-        std::ranges::find(remediation.alerts, order.fingerprint, &AlertEvidence::fingerprint);
-    if (found != remediation.alerts.end()) return &*found;
+    const bool knows_it = std::ranges::any_of(remediation.alerts, [&](const AlertEvidence& known) {
+      return known.fingerprint == order.fingerprint;
+    });
+    if (knows_it) return name;
   }
-  return nullptr;
+  return {};
+}
+
+const AlertEvidence* LateAlerts::evidence_of(const Order& order) const {
+  const Remediation* const holder = stage_.truth.remediation(holder_of(order));
+  if (holder == nullptr) return nullptr;
+  return &*std::ranges::find(holder->alerts, order.fingerprint, &AlertEvidence::fingerprint);
 }
 
 const Alert* LateAlerts::alert_of(const std::string& fingerprint) const {
@@ -74,7 +81,7 @@ void LateAlerts::say_late(const Order& order, const Deliver& deliver) {
   if (known == nullptr || alert == nullptr) return (void)deliver(order);
   const bool was_firing = known->firing(), is_firing = alert->is_firing;
   const WallTime start = alert->starts_at;
-  const auto heard = started_.find(order.fingerprint);
+  const auto heard = started_.find({holder_of(order), order.fingerprint});
   const bool is_old_end = !order.firing && is_firing && heard != started_.end() &&
                           heard->second == start && order.ends_at < start;
   const bool is_denied = !order.firing && is_firing && stage_.setting.has_alertmanager;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "remediator/sources/absent_alerts.h"
@@ -35,6 +36,7 @@ class LateAlerts {
   void check_rest() const;
 
  private:
+  [[nodiscard]] std::string holder_of(const Order& order) const;
   [[nodiscard]] const AlertEvidence* evidence_of(const Order& order) const;
   [[nodiscard]] const Alert* alert_of(const std::string& fingerprint) const;
   [[nodiscard]] Order forged_end();
@@ -45,7 +47,9 @@ class LateAlerts {
   Silences& alertmanager_;
   AbsentAlerts absent_{std::chrono::minutes(2)};
   std::vector<Order> said_;                  // once, in order
-  std::map<std::string, WallTime> started_;  // by fingerprint: the latest start that was taken
+  // The latest start that was taken, by Remediation and fingerprint: a later one knows of nothing
+  // that was said to an earlier.
+  std::map<std::pair<std::string, std::string>, WallTime> started_;
 };
 
 }  // namespace gpuward::remediator::simulation
