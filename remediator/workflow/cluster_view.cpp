@@ -104,6 +104,7 @@ void ClusterView::remove_node(const std::string& name) {
   const auto known = nodes_.find(name);
   if (known == nodes_.end()) return;
   fleet_.nodes.erase(known->second->meta.uid);
+  last_numbers_.erase(known->second->meta.uid);  // no Node has it again
   nodes_.erase(known);
 }
 
@@ -130,6 +131,8 @@ void ClusterView::put_remediation(Remediation remediation) {
   const std::lock_guard lock(mutex_);
   const auto known = remediations_.find(remediation.name);
   const bool is_known = known != remediations_.end();
+  int& last_number = last_numbers_[remediation.node_uid];
+  last_number = std::max(last_number, count_in(remediation.name));
   if (is_known && is_older(remediation.resource_version, known->second.resource_version)) return;
   if (!is_known) {
     by_uid_.emplace(remediation.node_uid, remediation.name);
@@ -278,6 +281,12 @@ std::vector<Remediation> ClusterView::remediations_of(const std::string& node_ui
     return count_in(a.name) < count_in(b.name);
   });
   return result;
+}
+
+int ClusterView::last_number_of(const std::string& node_uid) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = last_numbers_.find(node_uid);
+  return found == last_numbers_.end() ? 0 : found->second;
 }
 
 bool ClusterView::has(const std::string& name, const std::string& resource_version) const {

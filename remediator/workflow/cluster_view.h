@@ -62,6 +62,8 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
                                    const std::string& resource_version) const;
   // Those of one node UID, oldest first.
   [[nodiscard]] std::vector<Remediation> remediations_of(const std::string& node_uid) const;
+  // The highest number that the name of one of them has had, be it deleted since; 0 for none.
+  [[nodiscard]] int last_number_of(const std::string& node_uid) const;
   // As it was last seen.
   [[nodiscard]] std::optional<Remediation> last_remediation(const std::string& name) const;
   // Calls `use` with each Remediation; it must not call the view.
@@ -137,6 +139,7 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
   std::set<std::string> unrecorded_;                 // names of those not decided yet
   std::set<std::string> unmarked_;                   // those of them whose node has no mark
   std::multimap<std::string, std::string> by_uid_;   // node UID -> name of a Remediation
+  std::map<std::string, int> last_numbers_;          // by node UID, also of deleted ones
   std::multimap<std::string, std::string> by_node_;  // node name -> name of a Remediation
 };
 

@@ -9,8 +9,7 @@
 namespace gpuward::remediator {
 namespace {
 
-Remediation open_new(const NodeIdentity& node, std::span<const Remediation> closed) {
-  int last = 0;
+Remediation open_new(const NodeIdentity& node, std::span<const Remediation> closed, int last) {
   for (const Remediation& remediation : closed) last = std::max(last, count_in(remediation.name));
   Remediation fresh;
   fresh.name = remediation_name(node.name, node.uid, last + 1);
@@ -51,12 +50,12 @@ bool is_older_than_node(const Order& order, const NodeIdentity& node) {
 
 FoldedOrders fold_orders(const NodeIdentity& node, std::vector<Remediation> known,
                          std::span<const Order> orders, WallTime now,
-                         std::span<const Remediation> earlier) {
+                         std::span<const Remediation> earlier, int last_number) {
   FoldedOrders result;
   const auto open = std::find_if(known.begin(), known.end(), std::mem_fn(&Remediation::open));
   const bool has_open = open != known.end();
   result.is_new = !has_open;
-  result.remediation = has_open ? *open : open_new(node, known);
+  result.remediation = has_open ? *open : open_new(node, known, last_number);
   const auto ignore = [&result](const Order& order, Ignored reason) {
     ++result.counts.ignored;
     result.ignored.push_back({order, reason});

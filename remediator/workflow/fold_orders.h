@@ -28,9 +28,11 @@ struct FoldedOrders {
 [[nodiscard]] bool is_older_than_node(const Order& order, const NodeIdentity& node);
 
 // `known`: all Remediations of that node UID, oldest first. `earlier`: those of the same machine
-// under its earlier Nodes; needed where an order is older than the Node.
+// under its earlier Nodes; needed where an order is older than the Node. `last_number`: the highest
+// that one of that node UID is known to have had in its name, be it deleted.
 [[nodiscard]] FoldedOrders fold_orders(const NodeIdentity& node, std::vector<Remediation> known,
                                        std::span<const Order> orders, WallTime now,
-                                       std::span<const Remediation> earlier = {});
+                                       std::span<const Remediation> earlier = {},
+                                       int last_number = 0);
 
 }  // namespace gpuward::remediator

@@ -104,7 +104,8 @@ Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& 
       orders, [&](const Order& order) { return is_older_than_node(order, node); });
   const auto earlier = has_older ? view_.earlier_of(node) : std::vector<Remediation>();
   for (int attempt = 0; attempt < kMaxTries; ++attempt) {
-    const FoldedOrders folded = fold_orders(node, std::move(known), orders, clock_.wall(), earlier);
+    const FoldedOrders folded = fold_orders(node, std::move(known), orders, clock_.wall(), earlier,
+                                            view_.last_number_of(node.uid));
     if (!folded.changed) {
       report_ignored(folded);
       return folded.counts;

@@ -215,6 +215,20 @@ TEST_F(IntakeTest, OpensTheNextRemediationAfterOneThatIsClosed) {
   EXPECT_NE(remediations()[0].name, remediations()[1].name);
 }
 
+TEST_F(IntakeTest, GivesNoNameAgainThatADeletedOneHasHad) {
+  ASSERT_TRUE(take({order()}));
+  const Remediation first = remediation();
+  ASSERT_TRUE(replica_->store.remove(first));
+  kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + first.name,
+              {{"metadata", {{"finalizers", nullptr}}}});
+  replica_->view.remove_remediation(first.name);
+  ASSERT_EQ(replica_->view.last_number_of(first.node_uid), 1);
+
+  ASSERT_TRUE(take({order()}));
+
+  EXPECT_TRUE(replica_->view.remediations_of(first.node_uid).front().name.ends_with("-2"));
+}
+
 TEST_F(IntakeTest, OpensOneAgainForAnAlertThatGoesOnAfterItsEnd) {
   const Order first = order();
   ASSERT_TRUE(take({first}));
