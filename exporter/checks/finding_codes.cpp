@@ -41,6 +41,8 @@ constexpr FindingCode kCodes[] = {
      "the driver asks for a GPU reset"},
     {kGpuCheck, "recovery_action_reboot", kReboot, kReboot, kByCheck,
      "the driver asks for a reboot of the node"},
+    {kGpuCheck, "reset_required", kReset, kReset, kByCheck,
+     "the driver answers that the GPU must be reset before it can be used again"},
     {kGpuCheck, "recovery_action_imex", kMonitor, kMonitor, kByCheck,
      "the driver asks for its IMEX domain to be recovered"},
     {kGpuCheck, "persistence_off", kMonitor, kMonitor, kByCheck,

@@ -40,6 +40,10 @@ std::string degrees(double value) { return std::to_string(static_cast<int>(value
 
 void judge_state(const GpuReading& reading, FindingList& found) {
   const std::string bus_id = reading.gpu.pci.bus_id();
+  if (!reading.reset_required.empty()) {
+    found.add("reset_required", bus_id, reading.reset_required);
+    found.cannot_tell("", bus_id);  // what it did not say for that reason
+  }
   if (reading.recovery_action) {
     judge_recovery(*reading.recovery_action, bus_id, found);
   } else {

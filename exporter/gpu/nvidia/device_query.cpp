@@ -32,8 +32,8 @@ ReturnCode DeviceQuery::note(ReturnCode code, const char* function) {
   if (first_failure_.code == kSuccess) first_failure_ = {code, function};
   is_lost_ = is_lost_ || code == kGpuIsLost;
   wants_reopen_ = wants_reopen_ || means_reopen(code);
-  // The last one: being lost comes after wanting a reset, and ends the questions.
-  if (is_over() || code == kResetRequired) grave_ = {code, function};
+  if (code == kResetRequired) wants_reset_ = function;
+  if (is_over()) grave_ = {code, function};
   return code;
 }
 

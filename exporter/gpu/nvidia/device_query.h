@@ -20,8 +20,9 @@ namespace gpuward::exporter::nvml {
 class DeviceQuery {
  public:
   // `is_thorough`: also what changes rarely and costs much (kThoroughEvery in nvml_library.h).
-  DeviceQuery(const Symbols& symbols, Device device, bool is_thorough)
-      : symbols_(symbols), device_(device), is_thorough_(is_thorough) {}
+  // `refuses`: KnownDevice's; such a GPU is asked on, whatever single questions it refuses.
+  DeviceQuery(const Symbols& symbols, Device device, bool is_thorough, bool refuses = false)
+      : symbols_(symbols), device_(device), is_thorough_(is_thorough), refuses_(refuses) {}
 
   [[nodiscard]] const Symbols& symbols() const { return symbols_; }
   [[nodiscard]] Device device() const { return device_; }
@@ -53,9 +54,11 @@ class DeviceQuery {
 
   [[nodiscard]] bool is_lost() const { return is_lost_; }
   [[nodiscard]] bool wants_reopen() const { return wants_reopen_; }
-  [[nodiscard]] bool is_over() const { return is_lost_ || wants_reopen_; }
-  // What the driver answered where that concerns the whole GPU: lost, gone itself, reset required,
-  // or, where it had no answer at all, its first failure.
+  [[nodiscard]] bool is_over() const { return is_lost_ || (wants_reopen_ && !refuses_); }
+  // The function that answered that the GPU requires a reset; null where none did.
+  [[nodiscard]] const char* wants_reset() const { return wants_reset_; }
+  // What the driver answered where that concerns the whole GPU: lost, gone itself, or, where it had
+  // no answer at all, its first failure.
   struct Complaint {
     ReturnCode code = kSuccess;  // there is none
     const char* function = "";
@@ -66,6 +69,8 @@ class DeviceQuery {
   const Symbols& symbols_;
   Device device_;
   bool is_thorough_;
+  bool refuses_;
+  const char* wants_reset_ = nullptr;
   bool is_lost_ = false;
   bool wants_reopen_ = false;
   bool has_answered_ = false;

@@ -35,8 +35,7 @@ class NvmlLibrary final : public GpuLibrary {
   void close(const Progress& progress);
   bool count_gpus(const Progress& progress, VendorReport& report);
   bool read_gpus(const Progress& progress, VendorReport& report);
-  // Whether this answer says that the library is of no use any more.
-  bool ends_session(std::uint32_t index, const nvml::DeviceAnswer& answer);
+  nvml::DeviceAnswer read_gpu(std::uint32_t index, bool is_thorough, const Progress& progress);
 
   const std::string name_;
   const SystemClock clock_;
@@ -97,19 +96,23 @@ bool NvmlLibrary::count_gpus(const Progress& progress, VendorReport& report) {
   return false;
 }
 
-bool NvmlLibrary::ends_session(std::uint32_t index, const nvml::DeviceAnswer& answer) {
-  if (!answer.wants_reopen) return false;
+nvml::DeviceAnswer NvmlLibrary::read_gpu(std::uint32_t index, bool is_thorough,
+                                         const Progress& progress) {
+  nvml::KnownDevice& known = known_[index];
+  auto answer = nvml::read_device(*session_, index, is_thorough, known, progress);
   const bool is_just_opened = turn_ == 0;
-  if (is_just_opened) known_[index].refuses = true;
-  return !known_[index].refuses;
+  if (!answer.wants_reopen || known.refuses || !is_just_opened) return answer;
+  // A library just opened is of use: once more, for all that this GPU does say.
+  known.refuses = true;
+  return nvml::read_device(*session_, index, is_thorough, known, progress);
 }
 
 bool NvmlLibrary::read_gpus(const Progress& progress, VendorReport& report) {
   const bool is_thorough = turn_ % kThoroughEvery == 0;
   askable_.clear();
   for (std::uint32_t index = 0; index < known_.size(); ++index) {
-    auto answer = nvml::read_device(*session_, index, is_thorough, known_[index], progress);
-    if (ends_session(index, answer)) {
+    auto answer = read_gpu(index, is_thorough, progress);
+    if (answer.wants_reopen && !known_[index].refuses) {
       report.fault = answer.reading.fault;
       report.gpus.clear();
       return false;

@@ -25,27 +25,34 @@ void take_complaint(const Session& session, const DeviceQuery::Complaint& compla
   reading.fault = session.words(complaint.function, complaint.code);
 }
 
+void take_reset(const Session& session, const char* function, GpuReading& reading) {
+  if (function != nullptr) reading.reset_required = session.words(function, kResetRequired);
+}
+
 // Whether the GPU can be asked for more.
 bool identify(const Session& session, std::uint32_t index, const KnownDevice& known,
               DeviceAnswer& answer) {
-  DeviceQuery query(session.symbols(), answer.device, false);
+  DeviceQuery query(session.symbols(), answer.device, false, known.refuses);
   read_identity(query, answer.reading);
   recall_identity(known, index, answer.reading.gpu);
-  take_complaint(session, query.complaint(), answer.reading);
+  take_reset(session, query.wants_reset(), answer.reading);
+  // Who it is may be refused, and the rest be told.
+  if (query.is_over()) take_complaint(session, query.complaint(), answer.reading);
   answer.wants_reopen = query.wants_reopen();
   return !query.is_over();
 }
 
 void read_groups(const Session& session, bool is_thorough, KnownDevice& known,
                  const Progress& progress, DeviceAnswer& answer) {
-  DeviceQuery query(session.symbols(), answer.device, is_thorough);
+  DeviceQuery query(session.symbols(), answer.device, is_thorough, known.refuses);
   for (const Group& group : groups()) {
     if (query.is_over()) break;
     progress(name_of(answer.reading.gpu) + " " + std::string(group.name));
     group.read(query, known, answer.reading);
   }
+  take_reset(session, query.wants_reset(), answer.reading);
   take_complaint(session, query.complaint(), answer.reading);
-  answer.wants_reopen = query.wants_reopen();
+  answer.wants_reopen |= query.wants_reopen();
 }
 
 }  // namespace
@@ -59,7 +66,9 @@ DeviceAnswer read_device(const Session& session, std::uint32_t index, bool is_th
   if (code != kSuccess) {
     answer.device = nullptr;
     answer.wants_reopen = means_reopen(code);
-    take_complaint(session, {code, session.symbols().handle.name()}, answer.reading);
+    const char* const function = session.symbols().handle.name();
+    take_complaint(session, {code, function}, answer.reading);
+    take_reset(session, code == kResetRequired ? function : nullptr, answer.reading);
     return answer;
   }
   progress(name_of(answer.reading.gpu) + " identity");

@@ -43,7 +43,7 @@ GPUWARD_FIELDS(RetiredPages, single_bit, double_bit, pending)
 GPUWARD_FIELDS(RemappedRows, correctable, uncorrectable, pending, failure, banks_max, banks_high,
                banks_partial, banks_low, banks_none)
 GPUWARD_FIELDS(Thermals, gpu, memory, hotspot, margin, slowdown_threshold, shutdown_threshold,
-               memory_threshold)
+               memory_threshold, shutdown_margin, slowdown_margin, memory_margin, gpu_margin)
 GPUWARD_FIELDS(Power, usage_watts, limit_watts, default_limit_watts, energy_joules)
 GPUWARD_FIELDS(Slowdown, reasons, power_violation_seconds, thermal_violation_seconds)
 GPUWARD_FIELDS(Pcie, generation, generation_max, width, width_max, replays)
@@ -54,13 +54,13 @@ GPUWARD_FIELDS(GpuProcess, pid, used_bytes)
 GPUWARD_FIELDS(RasBlock, block, corrected, uncorrected, deferred)
 GPUWARD_FIELDS(CperRecord, severity, recorded_at, id, notify_type)
 GPUWARD_FIELDS(MigInstance, uuid, gpu_instance, compute_instance)
-GPUWARD_FIELDS(GpuReading, gpu, is_lost, fault, vbios_version, part_number, minor_number,
-               architecture, ecc_enabled, ecc_pending, persistence_mode, mig_enabled, mig_instances,
-               ecc, sram_unc_parity, sram_unc_secded, sram_threshold_exceeded, retired, rows,
-               thermals, power, slowdown, pcie, sm_clock_mhz, memory_clock_mhz, utilization_ratio,
-               memory_utilization_ratio, memory_total_bytes, memory_used_bytes, memory_free_bytes,
-               links, fabric, recovery_action, processes, ras, bad_pages, latest_cper,
-               compute_partition, memory_partition, is_in_kfd)
+GPUWARD_FIELDS(GpuReading, gpu, is_lost, fault, reset_required, vbios_version, part_number,
+               minor_number, architecture, ecc_enabled, ecc_pending, persistence_mode, mig_enabled,
+               mig_instances, ecc, sram_unc_parity, sram_unc_secded, sram_threshold_exceeded,
+               retired, rows, thermals, power, slowdown, pcie, sm_clock_mhz, memory_clock_mhz,
+               utilization_ratio, memory_utilization_ratio, memory_total_bytes, memory_used_bytes,
+               memory_free_bytes, links, fabric, recovery_action, processes, ras, bad_pages,
+               latest_cper, compute_partition, memory_partition, is_in_kfd)
 GPUWARD_FIELDS(PeerStatus, from, to, read_status, write_status, nvlink_status, topology)
 GPUWARD_FIELDS(VendorReport, vendor, state, fault, library, driver_version, library_version, gpus,
                peers)

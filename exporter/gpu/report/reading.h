@@ -44,6 +44,10 @@ struct Thermals {  // degrees Celsius
   Maybe<double> gpu, memory, hotspot;
   Maybe<double> margin;  // to the slowdown threshold
   Maybe<double> slowdown_threshold, shutdown_threshold, memory_threshold;
+  // The margins at which the driver acts, where it counts in margins (NVML's T.Limit): at or below
+  // them the GPU shuts down, is slowed down by the hardware, is slowed down for the memory's sake,
+  // and is slowed down by the driver.
+  Maybe<double> shutdown_margin, slowdown_margin, memory_margin, gpu_margin;
 };
 
 struct Power {
@@ -109,6 +113,9 @@ struct GpuReading {
   bool is_lost = false;
   // What the driver answered where it would not say anything of the GPU; empty if it did.
   std::string fault;
+  // What it answered where it wants the GPU reset first (NVML_ERROR_RESET_REQUIRED); empty if it
+  // did not. It may still say the rest.
+  std::string reset_required;
   std::string vbios_version, part_number;
   Maybe<std::uint32_t> minor_number;  // of /dev/nvidia<N>
   Maybe<std::uint32_t> architecture;  // NVML's number: 7 Ampere, 9 Hopper, 10 Blackwell

@@ -57,6 +57,15 @@ TEST(GpuHealth, ContractCIsUnhealthyFromResetUpAndOnThatGpuAlone) {
   EXPECT_EQ(health_of(snapshot, snapshot.gpus[1]), GpuHealth::kHealthy);
 }
 
+TEST(GpuHealth, IsUnhealthyWhereTheDriverSaysNothingOfIt) {
+  Snapshot snapshot = two_gpus();
+  GpuReport report = *snapshot.telemetry.report;
+  report.vendors[0].gpus[0].fault = "Unknown Error";
+  snapshot.telemetry.report = std::make_shared<const GpuReport>(std::move(report));
+  EXPECT_EQ(health_of(snapshot, snapshot.gpus[0]), GpuHealth::kUnhealthy);
+  EXPECT_EQ(health_of(snapshot, snapshot.gpus[1]), GpuHealth::kHealthy);
+}
+
 TEST(GpuHealth, IsHealthyBesideWhatIsOnlyMonitored) {
   Snapshot snapshot = two_gpus();
   latch(snapshot, snapshot.gpus[0], Severity::kMonitor);

@@ -191,6 +191,21 @@ TEST(GpuFamilies, SayThatAGpuIsLost) {
   EXPECT_THAT(out, HasSubstr(series("gpuward_gpu_answers", "", "0")));
 }
 
+TEST(GpuFamilies, SayThatAGpuAnswersThatRequiresAReset) {
+  GpuReading reading = filled_reading(0);
+  reading.reset_required = "nvmlDeviceGetUtilizationRates: GPU requires reset";
+
+  EXPECT_THAT(text_of(reading), HasSubstr(series("gpuward_gpu_answers", "", "1")));
+}
+
+TEST(GpuFamilies, SayThatAGpuThatSaysNothingDoesNotAnswer) {
+  GpuReading reading;
+  reading.gpu = filled_reading(0).gpu;
+  reading.fault = "nvmlDeviceGetPersistenceMode: Unknown Error";
+
+  EXPECT_THAT(text_of(reading), HasSubstr(series("gpuward_gpu_answers", "", "0")));
+}
+
 TEST(GpuFamilies, HaveNoSeriesOfAGpuThatIsGone) {
   Snapshot snapshot = filled_snapshot(2);
   set_readings({filled_reading(0)}, snapshot);

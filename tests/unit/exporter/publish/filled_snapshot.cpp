@@ -54,7 +54,11 @@ void fill_load(GpuReading& reading) {
                       .margin = 46,
                       .slowdown_threshold = 87,
                       .shutdown_threshold = 92,
-                      .memory_threshold = 95};
+                      .memory_threshold = 95,
+                      .shutdown_margin = -5,
+                      .slowdown_margin = -2,
+                      .memory_margin = 0,
+                      .gpu_margin = 1};
   reading.power = {.usage_watts = 120.5,
                    .limit_watts = 700,
                    .default_limit_watts = 700,

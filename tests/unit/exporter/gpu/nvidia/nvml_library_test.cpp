@@ -211,7 +211,50 @@ TEST(NvmlLibrary, TellsThatAGpuRequiresAReset) {
   const VendorReport report = read_once();
 
   EXPECT_FALSE(report.gpus[2].is_lost);
-  EXPECT_EQ(report.gpus[2].fault, "nvmlDeviceGetUtilizationRates: GPU requires reset");
+  EXPECT_EQ(report.gpus[2].reset_required, "nvmlDeviceGetUtilizationRates: GPU requires reset");
+  EXPECT_EQ(report.gpus[2].fault, "") << "it has said the rest";
+  EXPECT_EQ(report.gpus[2].thermals.gpu, 34.0);
+  EXPECT_EQ(report.gpus[3].reset_required, "");
+}
+
+TEST(NvmlLibrary, AGpuThatAnswersNothingButThatItRequiresAResetIsAlsoSilent) {
+  FakeNvml fake("healthy_8x_h100");
+  fake.set("fault.*.2", "16");
+
+  const VendorReport report = read_once();
+
+  EXPECT_THAT(report.gpus[2].reset_required, HasSubstr("GPU requires reset"));
+  EXPECT_THAT(report.gpus[2].fault, HasSubstr("GPU requires reset"));
+}
+
+TEST(NvmlLibrary, OneQuestionThatIsRefusedHidesNoneOfTheOthers) {
+  for (const char* code : {"9", "1", "999"}) {
+    FakeNvml fake("healthy_8x_h100");
+    fake.set("fault.nvmlDeviceGetPersistenceMode.2", code);  // the first one of all
+    fake.set("gpu.2.rows.failure", "1");
+
+    const VendorReport report = read_once();
+
+    ASSERT_THAT(report.gpus, SizeIs(8));
+    EXPECT_EQ(report.gpus[2].fault, "") << code;
+    EXPECT_EQ(report.gpus[2].persistence_mode, std::nullopt) << code;
+    EXPECT_EQ(report.gpus[2].rows.failure, true) << code;
+    EXPECT_EQ(report.gpus[2].thermals.gpu, 34.0) << code;
+  }
+}
+
+TEST(NvmlLibrary, WhoAGpuIsMayBeRefusedAndTheRestBeTold) {
+  FakeNvml fake("healthy_8x_h100");
+  const auto library = make_library();
+  ASSERT_THAT(library->read(ignore_progress).gpus, SizeIs(8));
+  for (const char* question : {"Index", "UUID", "Serial", "PciInfo_v3", "Name", "VbiosVersion",
+                               "BoardPartNumber", "MinorNumber", "Architecture"}) {
+    fake.set(std::string("fault.nvmlDeviceGet") + question + ".2", "999");
+  }
+
+  const VendorReport report = library->read(ignore_progress);
+
+  EXPECT_EQ(report.gpus[2].fault, "");
   EXPECT_EQ(report.gpus[2].thermals.gpu, 34.0);
 }
 
