@@ -80,9 +80,11 @@ class CheckCommand {
     SuiteSummary summary{selection.suite, selection.checks.size(), {}, {}};
     for (const CheckEntry& entry : selection.checks) {
       if (stop_.stop_requested()) break;
-      summary.results.push_back(run_one(entry, store->snapshot()));
-      const CheckResult& result = summary.results.back();
+      CheckResult result = run_one(entry, store->snapshot());
       store->apply_check(result, entry.is_diagnostic);
+      // The severity says what may be done to the node, and stays.
+      if (selection.admits_jobs && !result.no_job.empty()) result.status = CheckStatus::kFail;
+      summary.results.push_back(result);
       tell(result);
       if (selection.ends_at_first_failure && result.status == CheckStatus::kFail) break;
     }

@@ -45,7 +45,7 @@ Result<CheckSelection> select_one(const std::string& name, std::span<const Check
 }
 
 CheckSelection select_prolog(std::span<const CheckEntry> all) {
-  CheckSelection selection{"prolog", {}, true};
+  CheckSelection selection{"prolog", {}, true, true};
   std::ranges::copy_if(all, std::back_inserter(selection.checks), [](const CheckEntry& entry) {
     return std::ranges::find(kProlog, entry.number) != kProlog.end();
   });

@@ -32,6 +32,7 @@ struct CheckSelection {
   std::string suite;  // "lightweight", "prolog", "single"
   std::vector<CheckEntry> checks;
   bool ends_at_first_failure = false;  // as the replaced suite's quick suites do
+  bool admits_jobs = false;            // what speaks against a job (CheckResult::no_job) fails
 };
 
 // kInvalid says what is wrong with the request, and what is allowed.

@@ -34,6 +34,13 @@ struct Untold {
   }
 };
 
+// What a run has found under one of two codes, by whether a second source agrees. They contradict
+// each other: the confirmed one replaces the other.
+struct Suspected {
+  std::string confirmed, unconfirmed;
+  std::string pci_bus_id;
+};
+
 struct CheckResult {
   std::string check;  // "0-nvidia-smi": the number and name of the suite that gpuward replaces
   CheckStatus status = CheckStatus::kError;
@@ -43,6 +50,10 @@ struct CheckResult {
   std::chrono::milliseconds duration{0};
   std::vector<Finding> findings;
   std::vector<Untold> untold;
+  std::vector<Suspected> suspected;
+  // Why no job should start here, although it may be no reason to do anything to the node: a GPU
+  // that the driver alone says is lost. Empty: nothing speaks against one.
+  std::string no_job;
 };
 
 }  // namespace gpuward

@@ -46,15 +46,17 @@ struct CheckOutcome {
   Severity latched = Severity::kNone;
   // What could not be looked at; kError without any stands for all.
   std::vector<Untold> untold;
+  std::vector<Suspected> suspected;  // as in CheckResult
+  std::string no_job;                // likewise
 
   [[nodiscard]] static CheckOutcome done(std::string details, std::vector<Finding> findings = {}) {
-    return {Kind::kDone, std::move(details), std::move(findings), Severity::kNone, {}};
+    return {Kind::kDone, std::move(details), std::move(findings), Severity::kNone, {}, {}, {}};
   }
   [[nodiscard]] static CheckOutcome skipped(std::string why) {
-    return {Kind::kSkipped, std::move(why), {}, Severity::kNone, {}};
+    return {Kind::kSkipped, std::move(why), {}, Severity::kNone, {}, {}, {}};
   }
   [[nodiscard]] static CheckOutcome error(std::string why) {
-    return {Kind::kError, std::move(why), {}, Severity::kNone, {}};
+    return {Kind::kError, std::move(why), {}, Severity::kNone, {}, {}, {}};
   }
 };
 

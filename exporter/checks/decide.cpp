@@ -59,6 +59,8 @@ CheckResult decide_status(CheckOutcome outcome, std::string_view check, const Ru
     finding.first_seen = finding.last_seen = times.started + times.duration;
   }
   result.untold = std::move(outcome.untold);
+  result.suspected = std::move(outcome.suspected);
+  result.no_job = to_valid_utf8(outcome.no_job, kMostDetailBytes);
   return result;
 }
 

@@ -29,14 +29,19 @@ class FindingList {
   // Nobody could look: what is known of it stays. Empty: any code, any device.
   void cannot_tell(std::string code, std::string pci_bus_id);
 
+  // What was found, or is found, under one of these two codes.
+  void suspect(Suspected suspected) { suspected_.push_back(std::move(suspected)); }
+
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
   [[nodiscard]] std::vector<Finding> take_findings() { return std::move(findings_); }
   [[nodiscard]] std::vector<Untold> take_untold() { return std::move(untold_); }
+  [[nodiscard]] std::vector<Suspected> take_suspected() { return std::move(suspected_); }
 
  private:
   Profile profile_;
   std::vector<Finding> findings_;
   std::vector<Untold> untold_;
+  std::vector<Suspected> suspected_;
 };
 
 // The worst of them; kNone of none.

@@ -1,6 +1,7 @@
 #include "exporter/checks/gpu_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "exporter/checks/gpu_rule_set.h"
@@ -18,6 +19,15 @@ void judge_gpu(const GpuReading& reading, const GpuRuleInput& input, FindingList
   judge_fabric(reading, input, found);
 }
 
+// The driver says nothing of it.
+void judge_unreadable(const GpuReading& reading, FindingList& found) {
+  const bool has_address = reading.gpu.has_address();
+  const std::string bus_id = has_address ? reading.gpu.pci.bus_id() : "";
+  const std::string name = has_address ? "" : "GPU " + std::to_string(reading.gpu.index) + ": ";
+  found.add("gpu_unreadable", bus_id, name + reading.fault);
+  found.cannot_tell("", bus_id);
+}
+
 // True where every GPU could be looked at.
 bool judge_readings(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
   bool could_tell = true;
@@ -26,14 +36,10 @@ bool judge_readings(const VendorReport& report, const GpuRuleInput& input, Findi
     const bool has_address = reading.gpu.has_address();
     if (has_address && reading.is_lost) continue;  // judge_lost()
     if (!has_address || !reading.fault.empty()) {
-      const std::string bus_id = has_address ? reading.gpu.pci.bus_id() : "";
-      const std::string name = has_address ? "" : "GPU " + std::to_string(reading.gpu.index) + ": ";
-      found.add("gpu_unreadable", bus_id, name + reading.fault);
-      found.cannot_tell("", bus_id);
+      judge_unreadable(reading, found);
       could_tell = false;
-      continue;
     }
-    judge_gpu(reading, input, found);
+    if (has_address) judge_gpu(reading, input, found);
   }
   judge_lost(report, input, found);
   judge_undriven(report, input, found);
@@ -42,7 +48,9 @@ bool judge_readings(const VendorReport& report, const GpuRuleInput& input, Findi
 
 std::size_t count_on_bus(const NodeFacts& facts, Vendor vendor) {
   if (!facts.pci_gpus) return 0;
-  return static_cast<std::size_t>(std::ranges::count(*facts.pci_gpus, vendor, &PciGpu::vendor));
+  return static_cast<std::size_t>(std::ranges::count_if(*facts.pci_gpus, [&](const PciGpu& gpu) {
+    return gpu.vendor == vendor && !gpu.belongs_to_another_driver();
+  }));
 }
 
 // A library that does not work says nothing about hardware: an error, and never above monitor.
@@ -55,13 +63,10 @@ void judge_library(const VendorReport& report, const GpuRuleInput& input, Findin
   found.cannot_tell("", "");
 }
 
-// Whether somebody should be able to speak of GPUs of this vendor.
+// A library may be installed where no GPU is; that nobody can read the bus proves nothing.
 bool is_expected(const VendorReport& report, const GpuRuleInput& input) {
-  if (report.state == LibraryState::kUnusable || count_on_bus(input.facts, report.vendor) > 0) {
-    return true;
-  }
-  // The profiles of the replaced suite are of NVIDIA's instance types.
-  return report.vendor == Vendor::kNvidia && input.profile && input.profile->gpus > 0;
+  const bool is_bus_unknown = report.state == LibraryState::kUnusable && !input.facts.pci_gpus;
+  return is_bus_unknown || expects_gpus(report.vendor, input);
 }
 
 struct Sum {
@@ -92,11 +97,27 @@ Vendor profile_vendor(const GpuReport& report, const NodeFacts& facts) {
   return amd != nullptr && !amd->gpus.empty() && !has_nvidia ? Vendor::kAmd : Vendor::kNvidia;
 }
 
+constexpr std::array<std::string_view, 7> kOutOfReach{
+    "gpu_lost",    "gpu_lost_unconfirmed",    "gpu_undriven",  "gpu_undriven_unconfirmed",
+    "gpu_missing", "gpu_missing_unconfirmed", "gpu_unreadable"};
+
+// A job wants all GPUs: it does not wait for a second source.
+std::string why_no_job(const CheckOutcome& outcome) {
+  if (outcome.kind == CheckOutcome::Kind::kError) return outcome.details;
+  std::vector<Finding> out_of_reach = outcome.findings;
+  std::erase_if(out_of_reach, [](const Finding& finding) {
+    return std::ranges::find(kOutOfReach, finding.code) == kOutOfReach.end();
+  });
+  return describe_findings(std::move(out_of_reach));
+}
+
 CheckOutcome finish(CheckOutcome outcome, FindingList& found) {
   const std::string described = describe_findings(found.findings());
   if (!described.empty()) outcome.details += (outcome.details.empty() ? "" : "; ") + described;
   outcome.findings = found.take_findings();
   outcome.untold = found.take_untold();
+  outcome.suspected = found.take_suspected();
+  outcome.no_job = why_no_job(outcome);
   return outcome;
 }
 
@@ -129,13 +150,25 @@ CheckOutcome judge_silence(const GpuRuleInput& input, std::string_view code) {
                 found);
 }
 
+CheckOutcome cannot_judge(std::string why) {
+  CheckOutcome outcome = CheckOutcome::error(std::move(why));
+  outcome.no_job = outcome.details;
+  return outcome;
+}
+
 }  // namespace
+
+bool expects_gpus(Vendor vendor, const GpuRuleInput& input) {
+  if (count_on_bus(input.facts, vendor) > 0) return true;
+  // The profiles of the replaced suite are of NVIDIA's instance types.
+  return vendor == Vendor::kNvidia && input.profile && input.profile->gpus > 0;
+}
 
 CheckOutcome judge_gpus(const GpuRuleInput& input) {
   const GpuTelemetry& telemetry = input.snapshot.telemetry;
   switch (telemetry.state) {
     case WorkerState::kStarting:
-      return CheckOutcome::error("the driver has not answered yet");
+      return cannot_judge("the driver has not answered yet");
     case WorkerState::kHung:
       return judge_silence(input, {});
     case WorkerState::kCrashed:
@@ -143,7 +176,7 @@ CheckOutcome judge_gpus(const GpuRuleInput& input) {
     case WorkerState::kAnswering:
       break;
   }
-  if (!telemetry.report) return CheckOutcome::error("the driver has not answered yet");
+  if (!telemetry.report) return cannot_judge("the driver has not answered yet");
   return judge_report(*telemetry.report, input);
 }
 

@@ -27,6 +27,10 @@ struct GpuRuleInput {
   [[nodiscard]] bool expects_nvlink() const { return profile && profile->expects_nvlink; }
 };
 
+// Whether there should be GPUs of this vendor that a driver of ours speaks of: the PCI bus or the
+// profile has some.
+[[nodiscard]] bool expects_gpus(Vendor vendor, const GpuRuleInput& input);
+
 // kSkipped: there is no GPU here, and none is expected. kError: some or all could not be looked at.
 [[nodiscard]] CheckOutcome judge_gpus(const GpuRuleInput& input);
 

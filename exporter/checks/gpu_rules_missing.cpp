@@ -30,10 +30,6 @@ std::optional<std::size_t> told_on_bus(const NodeFacts& facts, Vendor vendor) {
   return static_cast<std::size_t>(std::ranges::count(*facts.pci_gpus, vendor, &PciGpu::vendor));
 }
 
-bool belongs_to_another_driver(const PciGpu& gpu) {
-  return !gpu.driver.empty() && gpu.driver != "nvidia" && gpu.driver != "amdgpu";
-}
-
 // "0000:4e:00 temperature" names the GPU that was being asked.
 std::string hung_gpu(const GpuTelemetry& telemetry) {
   const auto pci = parse_pci_address(telemetry.hung_at.substr(0, telemetry.hung_at.find(' ')));
@@ -64,7 +60,7 @@ void judge_undriven(const VendorReport& report, const GpuRuleInput& input, Findi
   const std::set<std::string> known = bus_ids_of(report);
   for (const PciGpu& gpu : *input.facts.pci_gpus) {
     if (gpu.vendor != report.vendor || known.contains(gpu.bus_id)) continue;
-    if (belongs_to_another_driver(gpu)) continue;
+    if (gpu.belongs_to_another_driver()) continue;
     const bool is_confirmed = gpu.is_dead || kernel_says_gone(input, gpu.bus_id);
     add_suspicion({"gpu_undriven", "gpu_undriven_unconfirmed", gpu.bus_id,
                    "on the PCI bus, and unknown to the driver", is_confirmed},

@@ -19,6 +19,11 @@ struct PciGpu {
   std::string bus_id;    // `0000:4e:00`
   std::string driver;    // that it is bound to: "nvidia"; empty for none
   bool is_dead = false;  // its configuration space does not answer: it has fallen off the bus
+
+  // Given to a virtual machine, say: no driver of ours speaks of it.
+  [[nodiscard]] bool belongs_to_another_driver() const {
+    return !driver.empty() && driver != "nvidia" && driver != "amdgpu";
+  }
 };
 
 struct NodeFacts {

@@ -20,8 +20,26 @@ bool is_spoken_for(const Finding& finding) {
   return !is_numbered && finding.severity != Severity::kNone;
 }
 
+bool has_code(const std::vector<Finding>& findings, const std::string& code,
+              const std::string& pci_bus_id) {
+  return std::ranges::any_of(findings, [&](const Finding& finding) {
+    return finding.check == kGpuCheck && finding.code == code && finding.pci_bus_id == pci_bus_id &&
+           finding.severity != Severity::kNone;
+  });
+}
+
+void leave_out_contradictions(const std::vector<Suspected>& suspected, std::vector<Finding>& all) {
+  for (const auto& [confirmed, unconfirmed, pci_bus_id] : suspected) {
+    if (!has_code(all, confirmed, pci_bus_id)) continue;
+    std::erase_if(all, [&](const Finding& finding) {
+      return finding.code == unconfirmed && finding.pci_bus_id == pci_bus_id;
+    });
+  }
+}
+
 // What is latched, and what this look has found on top.
-std::vector<Finding> all_findings(const State& state, const std::vector<Finding>& fresh) {
+std::vector<Finding> all_findings(const State& state, const CheckOutcome& judged) {
+  const std::vector<Finding>& fresh = judged.findings;
   std::vector<Finding> all = fresh;
   for (const auto& [key, finding] : state.findings) {
     if (!is_spoken_for(finding)) continue;
@@ -31,6 +49,7 @@ std::vector<Finding> all_findings(const State& state, const std::vector<Finding>
     });
     if (!is_known) all.push_back(finding);
   }
+  leave_out_contradictions(judged.suspected, all);
   return all;
 }
 
@@ -100,7 +119,7 @@ class NvidiaSmiCheck final : public Check {
     const NodeFacts facts = facts_.read(context.host, context.snapshot, now);
     CheckOutcome judged =
         judge_gpus({context.snapshot, context.settings, context.profile, facts, now, nullptr});
-    const auto all = all_findings(context.snapshot.state, judged.findings);
+    const auto all = all_findings(context.snapshot.state, judged);
     if (judged.kind == CheckOutcome::Kind::kSkipped && all.empty()) return judged;
     FindingList own(context.settings);
     judge_profile(context, own);
@@ -110,6 +129,7 @@ class NvidiaSmiCheck final : public Check {
     if (!untold.empty()) outcome.details += "; " + untold;
     outcome.kind = judged.kind == CheckOutcome::Kind::kError ? judged.kind : outcome.kind;
     outcome.latched = worst_of(all);
+    outcome.no_job = judged.no_job;
     return outcome;
   }
 

@@ -85,6 +85,8 @@ bool is_settled(const GpuRuleInput& input) {
 }
 
 void add_suspicion(const Suspicion& suspicion, const GpuRuleInput& input, FindingList& found) {
+  found.suspect(
+      {std::string(suspicion.code), std::string(suspicion.unconfirmed), suspicion.pci_bus_id});
   const bool is_back = was_found_in_an_earlier_boot(suspicion, input);
   if (input.settings.is_seed_profile || (!suspicion.is_confirmed && !is_back)) {
     found.add(suspicion.is_confirmed ? suspicion.code : suspicion.unconfirmed, suspicion.pci_bus_id,

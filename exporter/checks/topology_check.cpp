@@ -14,9 +14,11 @@ namespace gpuward::exporter {
 namespace {
 
 // What check "gpu" finds of it every few seconds; here it is only spoken for.
-constexpr std::array<std::string_view, 7> kSpokenFor{
-    "nvlink_inactive", "fabric_not_ready", "fabric_error", "fabric_unhealthy",
-    "gpu_missing",     "gpu_undriven",     "gpu_lost"};
+constexpr std::array<std::string_view, 12> kSpokenFor{
+    "nvlink_inactive",      "fabric_not_ready", "fabric_error",
+    "fabric_unhealthy",     "gpu_missing",      "gpu_missing_unconfirmed",
+    "gpu_undriven",         "gpu_lost",         "gpu_undriven_unconfirmed",
+    "gpu_lost_unconfirmed", "gpu_unreadable",   "reset_required"};
 
 std::vector<Finding> latched_findings(const State& state) {
   std::vector<Finding> latched;
@@ -52,27 +54,36 @@ class TopologyCheck final : public Check {
     if (report != nullptr && report->state == LibraryState::kUnusable) {
       return CheckOutcome::error("the topology is not known: " + report->fault);
     }
-    if (report == nullptr || report->gpus.empty()) {
-      return CheckOutcome::skipped("no NVIDIA GPU that the driver speaks of");
-    }
-    return judge(*report, context);
-  }
-
- private:
-  CheckOutcome judge(const VendorReport& report, const CheckContext& context) {
     const WallTime now = context.clock.wall();
     const NodeFacts facts = facts_.read(context.host, context.snapshot, now);
     const GpuRuleInput input{context.snapshot, context.settings, context.profile, facts, now,
                              nullptr};
+    if (report != nullptr && !report->gpus.empty()) return judge(*report, input, context);
+    if (expects_gpus(Vendor::kNvidia, input)) {
+      return CheckOutcome::error("the topology is not known: the driver speaks of no GPU");
+    }
+    return CheckOutcome::skipped("no NVIDIA GPU here");
+  }
+
+ private:
+  CheckOutcome judge(const VendorReport& report, const GpuRuleInput& input,
+                     const CheckContext& context) {
     FindingList found(context.settings);
     judge_nvlink_presence(report, input, found);
     judge_peers(report, input, found);
     const FabricManagerFacts manager = fabric_manager_facts(context.host);
     judge_fabric_manager(manager, report, input, found);
-    judge_link_errors(report, now, link_errors_, found);
+    judge_link_errors(report, input.now, link_errors_, found);
     auto all = latched_findings(context.snapshot.state);
     CheckOutcome outcome = CheckOutcome::done(std::to_string(report.gpus.size()) + " GPUs");
     outcome.latched = worst_of(all);
+    if (const auto silent = count_silent(report); silent > 0) {
+      outcome.kind = CheckOutcome::Kind::kError;
+      outcome.details += "; " + std::to_string(silent) + " do not answer";
+    } else if (!knows_nvlink(report, input)) {
+      outcome.kind = CheckOutcome::Kind::kError;
+      outcome.details += "; the driver does not say whether they are joined by NVLink";
+    }
     if (manager.has_nvswitch && !manager.is_running && !manager.can_see_processes) {
       outcome.details += "; nv-fabricmanager cannot be seen from here (needs hostPID)";
     }

@@ -77,11 +77,26 @@ bool is_fabric_completed(const VendorReport& report) {
   });
 }
 
+bool has_nvlink_to_judge(const VendorReport& report, const GpuRuleInput& input) {
+  return input.expects_nvlink() && !any_in_mig(report) && report.gpus.size() >= 2;
+}
+
 }  // namespace
+
+std::size_t count_silent(const VendorReport& report) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      report.gpus, [](const GpuReading& gpu) { return gpu.is_lost || !gpu.fault.empty(); }));
+}
+
+bool knows_nvlink(const VendorReport& report, const GpuRuleInput& input) {
+  const LinkSum links = count_links(report);
+  return !has_nvlink_to_judge(report, input) || links.active + links.inactive > 0 ||
+         !report.peers.empty();
+}
 
 void judge_nvlink_presence(const VendorReport& report, const GpuRuleInput& input,
                            FindingList& found) {
-  if (!input.expects_nvlink() || any_in_mig(report) || report.gpus.size() < 2) return;
+  if (!has_nvlink_to_judge(report, input)) return;
   const LinkSum links = count_links(report);
   if (links.active > 0) return;
   if (links.inactive == 0 && !all_peers_lack_nvlink(report)) {

@@ -11,6 +11,10 @@
 
 namespace gpuward::exporter {
 
+// GPUs that say nothing of their links.
+[[nodiscard]] std::size_t count_silent(const VendorReport& report);
+// False where links are expected, and neither they nor the peers are told of.
+[[nodiscard]] bool knows_nvlink(const VendorReport& report, const GpuRuleInput& input);
 // Not one NVLink where the profile expects them. Needs two indications: links that say so, or
 // peers.
 void judge_nvlink_presence(const VendorReport& report, const GpuRuleInput& input,

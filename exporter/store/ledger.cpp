@@ -189,6 +189,20 @@ void Ledger::apply_check(const CheckResult& result, bool is_diagnostic) {
   });
   if (gone != 0) state_.findings_updated = std::max(state_.findings_updated, result.started);
   for (const Finding& finding : result.findings) latch_check(result, finding);
+  settle_suspected(result);
+}
+
+// What is confirmed stays so while nobody can look: a second source that has fallen silent takes
+// nothing back.
+void Ledger::settle_suspected(const CheckResult& result) {
+  for (const auto& [confirmed, unconfirmed, pci_bus_id] : result.suspected) {
+    const auto stands =
+        state_.findings.find({result.check, confirmed, pci_bus_id, Evidence::kMeasured});
+    if (stands == state_.findings.end() || stands->second.severity == Severity::kNone) continue;
+    const auto gone =
+        state_.findings.erase({result.check, unconfirmed, pci_bus_id, Evidence::kMeasured});
+    if (gone != 0) state_.findings_updated = std::max(state_.findings_updated, result.started);
+  }
 }
 
 // Unlike a line of the kernel log, a measurement is how things are now: what the next run clears

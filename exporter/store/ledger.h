@@ -50,8 +50,8 @@ class Ledger {
   // Counts it and latches what follows from it. Nothing ever lowers a finding here.
   void observe(const Observation& observation);
   // Replaces what the check has found before and its next run clears, and keeps the rest. An error
-  // or a skip takes nothing away, and what a run could not look at stays. `is_diagnostic`: a pass
-  // also takes away what diagnostics clear.
+  // or a skip takes nothing away, and what a run could not look at stays; but of what is suspected
+  // only one code ever stands. `is_diagnostic`: a pass also takes away what diagnostics clear.
   void apply_check(const CheckResult& result, bool is_diagnostic);
   // True when that address was not known by this UUID.
   bool learn_uuid(const xid::UuidLine& line);
@@ -69,6 +69,7 @@ class Ledger {
   [[nodiscard]] bool count(const Observation& observation, const CounterKey& key);
   [[nodiscard]] bool is_told_twice(const Observation& observation, const CounterKey& key);
   void latch_check(const CheckResult& result, const Finding& found);
+  void settle_suspected(const CheckResult& result);
   void clear_by_reset(const CounterKey& key, WallTime seen);
   void latch(const Observation& observation, const CounterKey& key, bool is_new_event);
   [[nodiscard]] bool may_add(std::size_t size, std::size_t limit, const Observation& observation,

@@ -137,6 +137,43 @@ TEST_F(CheckProcess, ThePrologRunsWhatIsQuickEnoughBeforeAJob) {
   EXPECT_THAT(each("check", outcome.output), ElementsAre("0-nvidia-smi", "2-efa-enumeration"));
 }
 
+// The driver alone says so: worth no reboot, and no reason to start a job either.
+TEST_F(CheckProcess, ThePrologRefusesAJobWhileAGpuIsLost) {
+  nvml_.play("lost_gpu");
+
+  const auto outcome = check({"--prolog", "--json"});
+
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output << outcome.error_output;
+  EXPECT_THAT(each("status", outcome.output), ElementsAre("FAIL"));
+  EXPECT_THAT(each("severity", outcome.output), ElementsAre("MONITOR"))
+      << "what may be done to the node stays as it is";
+  EXPECT_EQ(check({"--suite", "lightweight", "--json"}).exit_code, 3) << "check 3 cannot tell";
+}
+
+TEST_F(CheckProcess, ThePrologRefusesAJobWhileAllGpusAreLost) {
+  nvml_.set("fault.nvmlDeviceGetHandleByIndex_v2.*", "15");
+
+  const auto outcome = check({"--prolog", "--json"});
+
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output << outcome.error_output;
+}
+
+TEST_F(CheckProcess, ThePrologRefusesAJobWhileAGpuCannotBeRead) {
+  nvml_.set("fault.nvmlDeviceGetHandleByIndex_v2.6", "999");
+
+  const auto outcome = check({"--prolog", "--json"});
+
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output << outcome.error_output;
+  EXPECT_THAT(outcome.output, HasSubstr("gpu_unreadable"));
+}
+
+TEST_F(CheckProcess, AGpuThatRequiresAResetIsJudgedByAllThatItStillSays) {
+  nvml_.set("fault.nvmlDeviceGetUtilizationRates.2", "16");
+  EXPECT_THAT(each("severity", check({"--check", "0", "--json"}).output), ElementsAre("RESET"));
+  nvml_.set("gpu.2.rows.failure", "1");
+  EXPECT_THAT(each("severity", check({"--check", "0", "--json"}).output), ElementsAre("ISOLATE"));
+}
+
 TEST_F(CheckProcess, ADryRunSaysWhatWouldRunAndTouchesNothing) {
   has_dcgm({});
 

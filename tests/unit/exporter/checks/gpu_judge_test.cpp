@@ -29,6 +29,9 @@ class JudgedNode {
     return store_.state().findings.contains(
         {"gpu", code, Scenario::bus_id(gpu), Evidence::kMeasured});
   }
+  [[nodiscard]] bool has_on_node(const std::string& code) const {
+    return store_.state().findings.contains({"gpu", code, "", Evidence::kMeasured});
+  }
 
   Scenario node;
 
@@ -96,6 +99,39 @@ TEST(GpuJudge, ARebootThatHelpedIsTheEndOfIt) {
   judged.node.gpu(3).is_lost = true;
   judged.node.on_bus(3).is_dead = true;
   EXPECT_EQ(judged.look_after(hours(1)).severity, Severity::kReboot);
+}
+
+TEST(GpuJudge, AConfirmedLossReplacesTheUnconfirmedOneAtOnce) {
+  JudgedNode judged;
+  judged.node.gpu(3).is_lost = true;
+  static_cast<void>(judged.look_after(seconds(15)));
+  ASSERT_TRUE(judged.has("gpu_lost_unconfirmed", 3));
+  judged.node.on_bus(3).is_dead = true;
+  static_cast<void>(judged.look_after(seconds(15)));
+  EXPECT_TRUE(judged.has("gpu_lost", 3));
+  EXPECT_FALSE(judged.has("gpu_lost_unconfirmed", 3));
+}
+
+TEST(GpuJudge, AConfirmedLossStaysAloneWhenTheSecondSourceFallsSilent) {
+  JudgedNode judged;
+  judged.node.gpu(3).is_lost = true;
+  judged.node.on_bus(3).is_dead = true;
+  static_cast<void>(judged.look_after(seconds(15)));
+  judged.node.on_bus(3).is_dead = false;
+  EXPECT_EQ(judged.look_after(seconds(15)).severity, Severity::kReboot);
+  EXPECT_TRUE(judged.has("gpu_lost", 3));
+  EXPECT_FALSE(judged.has("gpu_lost_unconfirmed", 3));
+}
+
+TEST(GpuJudge, AConfirmedHangReplacesTheUnconfirmedOneAtOnce) {
+  JudgedNode judged;
+  judged.node.state = WorkerState::kHung;
+  static_cast<void>(judged.look_after(seconds(15)));
+  ASSERT_TRUE(judged.has_on_node("driver_hung_unconfirmed"));
+  judged.node.on_bus(3).is_dead = true;
+  static_cast<void>(judged.look_after(seconds(15)));
+  EXPECT_TRUE(judged.has_on_node("driver_hung"));
+  EXPECT_FALSE(judged.has_on_node("driver_hung_unconfirmed"));
 }
 
 TEST(GpuJudge, HeatThatComesAndGoesDoesNotFlicker) {

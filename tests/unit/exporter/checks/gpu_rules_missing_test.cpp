@@ -244,6 +244,25 @@ TEST(Library, ThatIsNotThereWhereNoGpuIsIsNoError) {
   EXPECT_EQ(node.judge().kind, kSkipped);
 }
 
+TEST(Library, ThatDoesNotWorkWhereNoGpuIsIsNoError) {
+  Scenario node(0);
+  node.report.vendors[0] = {};
+  node.report.vendors[0].state = LibraryState::kUnusable;
+  node.report.vendors[0].fault = "nvmlInit_v2: Driver Not Loaded";
+  node.profile.reset();
+  EXPECT_EQ(node.judge().kind, kSkipped);
+  node.facts.pci_gpus.reset();
+  EXPECT_EQ(codes_of(node.judge()), "library_unusable") << "nobody knows whether there are GPUs";
+}
+
+TEST(Library, ThatIsNotThereBesideGpusOfAVirtualMachineIsNoError) {
+  Scenario node;
+  node.report.vendors[0] = {};
+  node.profile.reset();
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) node.on_bus(gpu).driver = "vfio-pci";
+  EXPECT_EQ(node.judge().kind, kSkipped);
+}
+
 TEST(Library, ACardLostWithTheDriverIsToldFromALostDriver) {
   Scenario node;
   node.report.vendors[0] = {};

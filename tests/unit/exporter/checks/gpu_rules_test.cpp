@@ -192,6 +192,41 @@ TEST(GpuRules, AGpuThatTheDriverSaysNothingOfIsAnErrorAndKeepsWhatWasKnown) {
                                   [&](const Untold& untold) { return untold.covers(older); }));
 }
 
+TEST(GpuRules, AGpuThatRequiresAResetIsAResetAndJudgedByAllThatItStillSays) {
+  Scenario node;
+  node.gpu(0).reset_required = "nvmlDeviceGetUtilizationRates: GPU requires reset";
+  EXPECT_EQ(codes_of(node.judge()), "reset_required");
+  EXPECT_EQ(severity_of(node.judge(), "reset_required"), Severity::kReset);
+  node.gpu(0).rows.failure = true;
+  node.gpu(0).ecc.uncorrected_volatile.total = 2;
+  const CheckOutcome outcome = node.judge();
+  EXPECT_EQ(outcome.kind, kDone);
+  EXPECT_EQ(severity_of(outcome, "row_remap_failure"), Severity::kIsolate);
+  EXPECT_EQ(severity_of(outcome, "ecc_uncorrected"), Severity::kReset);
+  EXPECT_EQ(severity_of(outcome, "gpu_unreadable"), Severity::kNone);
+}
+
+TEST(GpuRules, AGpuThatRequiresAResetTakesNothingAwayThatItDoesNotSay) {
+  Scenario node;
+  node.gpu(0).reset_required = "nvmlDeviceGetPowerUsage: GPU requires reset";
+  const CheckOutcome outcome = node.judge();
+  Finding older;
+  older.code = "pcie_width";
+  older.pci_bus_id = Scenario::bus_id(0);
+  EXPECT_TRUE(std::ranges::any_of(outcome.untold,
+                                  [&](const Untold& untold) { return untold.covers(older); }));
+}
+
+TEST(GpuRules, AGpuThatFallsSilentMidwayIsJudgedByWhatItHadSaid) {
+  Scenario node;
+  node.gpu(0).fault = "Unknown Error";
+  node.gpu(0).rows.failure = true;
+  const CheckOutcome outcome = node.judge();
+  EXPECT_EQ(outcome.kind, kError);
+  EXPECT_EQ(severity_of(outcome, "gpu_unreadable"), Severity::kMonitor);
+  EXPECT_EQ(severity_of(outcome, "row_remap_failure"), Severity::kIsolate);
+}
+
 TEST(GpuRules, AbsentValuesAreNeitherSickNorWell) {
   Scenario node;
   GpuReading bare;

@@ -48,6 +48,10 @@ TEST_F(Topology, ContractANvlinkExpectedAndNoneIsolates) {
 TEST_F(Topology, LinksThatTheDriverDoesNotTellOfAreNotMissing) {
   for (std::size_t gpu = 0; gpu < 8; ++gpu) bench_.node.gpu(gpu).links.clear();
   EXPECT_EQ(codes_of(run()), "");
+  const auto peers = std::exchange(bench_.node.report.vendors[0].peers, {});
+  EXPECT_EQ(codes_of(run()), "");
+  EXPECT_EQ(run().kind, CheckOutcome::Kind::kError) << "nobody has said anything of them";
+  bench_.node.report.vendors[0].peers = peers;
   for (PeerStatus& each : bench_.node.report.vendors[0].peers) each.nvlink_status = 5;
   EXPECT_EQ(severity_of(run(), "nvlink_absent"), Severity::kIsolate);
 }
@@ -135,9 +139,43 @@ TEST_F(Topology, CannotTellWhileTheDriverDoesNotAnswer) {
   EXPECT_EQ(run().kind, CheckOutcome::Kind::kError);
 }
 
-TEST_F(Topology, SkipsWithoutGpus) {
+TEST_F(Topology, IsAnErrorWhereAllGpusAreLostAndNeverAPass) {
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) {
+    GpuReading bare;
+    bare.gpu = bench_.node.gpu(gpu).gpu;
+    bare.is_lost = true;
+    bench_.node.gpu(gpu) = bare;
+  }
+  bench_.node.report.vendors[0].peers.clear();
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.kind, CheckOutcome::Kind::kError);
+  EXPECT_EQ(decide_status(outcome, "3-topology-check", {}).status, CheckStatus::kError);
+  EXPECT_THAT(outcome.details, HasSubstr("8 do not answer"));
+}
+
+TEST_F(Topology, IsAnErrorWhereOneGpuDoesNotAnswerAndStillJudgesTheOthers) {
+  bench_.node.gpu(3).fault = "Unknown Error";
+  peer(2, 5).nvlink_status = 5;
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.kind, CheckOutcome::Kind::kError);
+  EXPECT_EQ(codes_of(outcome), "p2p_unsupported");
+}
+
+TEST_F(Topology, IsAnErrorWhereTheDriverSpeaksOfNoGpuThatIsOnTheBus) {
   bench_.node.report.vendors[0].gpus.clear();
-  EXPECT_EQ(run().kind, CheckOutcome::Kind::kSkipped);
+  EXPECT_EQ(run().kind, CheckOutcome::Kind::kError);
+  bench_.node.report.vendors[0].state = LibraryState::kAbsent;
+  EXPECT_EQ(run().kind, CheckOutcome::Kind::kError);
+}
+
+TEST(TopologyWithoutGpus, IsSkipped) {
+  CheckBench bench(topology_entry());
+  bench.node.report.vendors[0].gpus.clear();
+  bench.node.profile.reset();
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) {
+    bench.host.remove("sys/bus/pci/devices/" + Scenario::bus_id(gpu) + ".0");
+  }
+  EXPECT_EQ(bench.run().kind, CheckOutcome::Kind::kSkipped);
 }
 
 }  // namespace
