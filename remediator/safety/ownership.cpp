@@ -1,5 +1,6 @@
 #include "remediator/safety/ownership.h"
 
+#include <tuple>
 #include <vector>
 
 #include "core/model/severity.h"
@@ -39,6 +40,13 @@ bool is_own_cordon(const Remediation& remediation, const kube::Node& node) {
   if (!mark) return status.has_done(Step::kCordon) && !may_be_returned(remediation, node);
   return mark->name == remediation.name && mark->cordon && !mark->pre_existing_cordon &&
          status.find(Step::kCordon) != nullptr;
+}
+
+bool goes_first(const Remediation& one, const Remediation& other, const kube::Node& node) {
+  const auto mark = mark_on(node);
+  if (mark && mark->name == one.name) return true;
+  if (mark && mark->name == other.name) return false;
+  return std::tie(one.created, one.name) < std::tie(other.created, other.name);
 }
 
 std::optional<std::string> disagreement(const Remediation& remediation, const kube::Node& node) {

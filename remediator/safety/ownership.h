@@ -20,6 +20,12 @@ namespace gpuward::remediator {
 // intends and does not know to be done. A cordon that stands then may be anybody's.
 [[nodiscard]] bool may_be_returned(const Remediation& remediation, const kube::Node& node);
 
+// Whether `one` acts on the node while `other` waits, both open for it: the one that the node's
+// annotation names, else the older. Two are open only where a Remediation was deleted and the
+// replicas heard of it at different moments.
+[[nodiscard]] bool goes_first(const Remediation& one, const Remediation& other,
+                              const kube::Node& node);
+
 // How the node contradicts the record of an open Remediation; nullopt where they agree. What an
 // operator has only taken off is human_override's.
 [[nodiscard]] std::optional<std::string> disagreement(const Remediation& remediation,

@@ -198,6 +198,9 @@ void ClusterView::remove_remediation(const std::string& name) {
   const std::string node_uid = known->second.node_uid;
   erase_entry(by_uid_, node_uid, name);
   erase_entry(by_node_, known->second.node, name);
+  const auto node = nodes_.find(known->second.node);
+  const bool is_of_the_past = node == nodes_.end() || node->second->meta.uid != node_uid;
+  if (is_of_the_past && !by_uid_.contains(node_uid)) last_numbers_.erase(node_uid);
   remediations_.erase(known);
   count_open(node_uid);
 }
@@ -280,6 +283,17 @@ std::vector<Remediation> ClusterView::remediations_of(const std::string& node_ui
   std::sort(result.begin(), result.end(), [](const Remediation& a, const Remediation& b) {
     return count_in(a.name) < count_in(b.name);
   });
+  return result;
+}
+
+std::vector<Remediation> ClusterView::others_open(const Remediation& remediation) const {
+  std::vector<Remediation> result;
+  const std::lock_guard lock(mutex_);
+  auto [it, end] = by_uid_.equal_range(remediation.node_uid);
+  for (; it != end; ++it) {
+    const Remediation& other = remediations_.at(it->second);
+    if (other.open() && other.name != remediation.name) result.push_back(other);
+  }
   return result;
 }
 

@@ -62,6 +62,8 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
                                    const std::string& resource_version) const;
   // Those of one node UID, oldest first.
   [[nodiscard]] std::vector<Remediation> remediations_of(const std::string& node_uid) const;
+  // The others of its node UID that are open: seldom any.
+  [[nodiscard]] std::vector<Remediation> others_open(const Remediation& remediation) const;
   // The highest number that the name of one of them has had, be it deleted since; 0 for none.
   [[nodiscard]] int last_number_of(const std::string& node_uid) const;
   // As it was last seen.

@@ -73,6 +73,7 @@ class Decider {
     if (remediation_.status.has_done(Step::kTerminate)) return after_the_end();
     if (auto end = machine_is_ending()) return watch(std::move(*end));
     if (const char* gone = node_is_another()) return decide_without_node(gone);
+    if (!world_.goes_first.empty()) return decide_beside();
     if (was_released()) {
       return close(Phase::kReleased, "return_to_service", "what was ours is off the node again");
     }
@@ -150,6 +151,17 @@ class Decider {
                        ", and nothing proves that its machine has ended, as was "
                        "accepted: " +
                        end->message);
+  }
+
+  // What is on the node is the other one's.
+  Decision decide_beside() {
+    const std::string first = world_.goes_first + " is open for the same node";
+    if (remediation_.deleting || remediation_.wish.cancel) {
+      return verdict(Verdict::kClose, Phase::kCancelled, "guard.cancel",
+                     "cancelled; nothing on the node is touched: " + first);
+    }
+    return verdict(Verdict::kHold, Phase::kWaiting, "guard.one-per-node",
+                   first + ", and acts: this one waits until that is closed");
   }
 
   Decision close_without_node(const char* gone, const StepRecord* end) {

@@ -48,6 +48,7 @@ struct World {
   const Remediation& remediation;
   const kube::Node* node = nullptr;       // null: no node of that name
   std::optional<HandsOff> excluded = {};  // by a human, for a while
+  std::string goes_first = {};            // open for the same node, and acts; empty: none
   bool has_unmarked_elsewhere = false;    // other nodes that went bad a moment ago, not yet tainted
   std::optional<Result<HealthReport>> report;           // asked for after kAskReport
   bool can_ask_alerts = false;                          // there is an Alertmanager to ask

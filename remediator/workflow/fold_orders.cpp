@@ -42,31 +42,26 @@ std::optional<Ignored> why_ignored(const Order& order, const NodeIdentity& node,
   return std::nullopt;
 }
 
-}  // namespace
+struct Told {
+  const NodeIdentity& node;
+  Past past;
+  std::span<const Order> orders;
+  WallTime now;
+};
 
-bool is_older_than_node(const Order& order, const NodeIdentity& node) {
-  return order.firing && node.created && order.starts_at < *node.created;
-}
-
-FoldedOrders fold_orders(const NodeIdentity& node, std::vector<Remediation> known,
-                         std::span<const Order> orders, WallTime now,
-                         std::span<const Remediation> earlier, int last_number) {
-  FoldedOrders result;
-  const auto open = std::find_if(known.begin(), known.end(), std::mem_fn(&Remediation::open));
-  const bool has_open = open != known.end();
-  result.is_new = !has_open;
-  result.remediation = has_open ? *open : open_new(node, known, last_number);
+FoldedOrders fold_into(Remediation remediation, bool is_new, const Told& told) {
+  FoldedOrders result{.remediation = std::move(remediation), .is_new = is_new};
   const auto ignore = [&result](const Order& order, Ignored reason) {
     ++result.counts.ignored;
     result.ignored.push_back({order, reason});
   };
-  for (const Order& order : orders) {
-    const bool is_open = has_open || result.changed;
-    if (const auto reason = why_ignored(order, node, {known, earlier}, is_open, now)) {
+  for (const Order& order : told.orders) {
+    const bool is_open = !is_new || result.changed;
+    if (const auto reason = why_ignored(order, told.node, told.past, is_open, told.now)) {
       ignore(order, *reason);
       continue;
     }
-    const Folded folded = fold(result.remediation, order, now);
+    const Folded folded = fold(result.remediation, order, told.now);
     result.changed = result.changed || folded.change == Change::kSome;
     if (folded.ignored) {
       ignore(order, *folded.ignored);
@@ -78,6 +73,27 @@ FoldedOrders fold_orders(const NodeIdentity& node, std::vector<Remediation> know
     if (folded.displaced) result.ignored.push_back({order, Ignored::kNoRoom});
   }
   return result;
+}
+
+}  // namespace
+
+bool is_older_than_node(const Order& order, const NodeIdentity& node) {
+  return order.firing && node.created && order.starts_at < *node.created;
+}
+
+FoldedOrders fold_orders(const NodeIdentity& node, std::span<const Remediation> known,
+                         std::span<const Order> orders, WallTime now,
+                         std::span<const Remediation> earlier, int last_number) {
+  const Past past{known, earlier};
+  std::optional<FoldedOrders> first;
+  for (const Remediation& open : known) {
+    if (!open.open()) continue;
+    FoldedOrders folded = fold_into(open, false, {node, past, orders, now});
+    if (folded.changed) return folded;
+    if (!first) first = std::move(folded);
+  }
+  if (first) return *std::move(first);
+  return fold_into(open_new(node, known, last_number), true, {node, past, orders, now});
 }
 
 }  // namespace gpuward::remediator

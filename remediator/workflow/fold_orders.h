@@ -18,8 +18,8 @@ struct IgnoredOrder {
 
 struct FoldedOrders {
   Remediation remediation;
-  IntakeCounts counts;
-  std::vector<IgnoredOrder> ignored;
+  IntakeCounts counts = {};
+  std::vector<IgnoredOrder> ignored = {};
   bool is_new = false;
   bool changed = false;  // it has to be written
 };
@@ -30,7 +30,10 @@ struct FoldedOrders {
 // `known`: all Remediations of that node UID, oldest first. `earlier`: those of the same machine
 // under its earlier Nodes; needed where an order is older than the Node. `last_number`: the highest
 // that one of that node UID is known to have had in its name, be it deleted.
-[[nodiscard]] FoldedOrders fold_orders(const NodeIdentity& node, std::vector<Remediation> known,
+//
+// Where more than one is open each is told, one at a time: the first of them that changes is the
+// result, and who has written it asks again.
+[[nodiscard]] FoldedOrders fold_orders(const NodeIdentity& node, std::span<const Remediation> known,
                                        std::span<const Order> orders, WallTime now,
                                        std::span<const Remediation> earlier = {},
                                        int last_number = 0);

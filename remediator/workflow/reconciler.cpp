@@ -6,6 +6,7 @@
 
 #include "core/kube/names.h"
 #include "remediator/safety/ledger.h"
+#include "remediator/safety/ownership.h"
 #include "remediator/workflow/reconciler_case.h"
 
 namespace gpuward::remediator {
@@ -248,11 +249,21 @@ Status Reconciler::count_arrival(const Case& now) {
   return parts_.slots.arrived(now.remediation);
 }
 
+// The name of another Remediation of the same node that acts while this one waits.
+std::string Reconciler::goes_first_of(const Case& now) const {
+  if (!now.node || now.node->meta.uid != now.remediation.node_uid) return {};
+  for (const Remediation& other : parts_.view.others_open(now.remediation)) {
+    if (goes_first(other, now.remediation, *now.node)) return other.name;
+  }
+  return {};
+}
+
 // As it is before anything was asked.
 World Reconciler::world_of(const Case& now) const {
   return {.remediation = now.remediation,
           .node = now.node ? &*now.node : nullptr,
           .excluded = now.excluded,
+          .goes_first = goes_first_of(now),
           .has_unmarked_elsewhere = false,
           .report = {},
           .can_ask_alerts = parts_.alerts != nullptr,

@@ -88,6 +88,7 @@ class Reconciler {
   // Lets a closed Remediation that somebody has deleted go.
   [[nodiscard]] Result<std::optional<std::chrono::milliseconds>> let_go(const Remediation& closed);
   [[nodiscard]] Status count_arrival(const Case& now);
+  [[nodiscard]] std::string goes_first_of(const Case& now) const;
   [[nodiscard]] World world_of(const Case& now) const;
   [[nodiscard]] Decision decide_with_answers(Case& now);
   [[nodiscard]] Status carry_out(Case& now);

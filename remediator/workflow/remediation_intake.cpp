@@ -103,22 +103,28 @@ Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& 
   const bool has_older = std::ranges::any_of(
       orders, [&](const Order& order) { return is_older_than_node(order, node); });
   const auto earlier = has_older ? view_.earlier_of(node) : std::vector<Remediation>();
+  std::optional<IntakeCounts> counts;  // where something was written
   for (int attempt = 0; attempt < kMaxTries; ++attempt) {
-    const FoldedOrders folded = fold_orders(node, std::move(known), orders, clock_.wall(), earlier,
-                                            view_.last_number_of(node.uid));
+    const FoldedOrders folded =
+        fold_orders(node, known, orders, clock_.wall(), earlier, view_.last_number_of(node.uid));
     if (!folded.changed) {
       report_ignored(folded);
-      return folded.counts;
+      return counts.value_or(folded.counts);
     }
     if (clock_.steady() >= deadline) break;
     auto written = folded.is_new ? store_.create(folded.remediation)
                                  : store_.write_evidence(folded.remediation);
     if (written) {
-      view_.put_remediation(std::move(*written));
+      view_.put_remediation(*written);
       // A full queue loses nothing: the node is queued again when the informer sees the change.
       (void)queue_.add(node.name);
+      if (!counts) counts = folded.counts;
+      if (std::ranges::count_if(known, &Remediation::open) > 1) {
+        *std::ranges::find(known, written->name, &Remediation::name) = *std::move(written);
+        continue;
+      }
       report_ignored(folded);
-      return folded.counts;
+      return *counts;
     }
     const ErrorKind kind = written.error().kind;
     const bool view_was_old = kind == ErrorKind::kAlreadyExists || kind == ErrorKind::kConflict ||

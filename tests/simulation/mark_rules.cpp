@@ -30,11 +30,14 @@ const char* contradiction(const NodeTruth& node, const Remediation& open) {
 
 }  // namespace
 
-const Remediation* MarkRules::open_for(const std::string& node_uid) const {
+const Remediation* MarkRules::open_for(const NodeTruth& node) const {
+  const Remediation* first = nullptr;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
-    if (remediation.open() && remediation.node_uid == node_uid) return &remediation;
+    if (!remediation.open() || remediation.node_uid != node.node.meta.uid) continue;
+    if (node.mark && node.mark->name == name) return &remediation;
+    if (first == nullptr) first = &remediation;
   }
-  return nullptr;
+  return first;
 }
 
 void MarkRules::on_written(const Remediation* before, const Remediation& after) {
@@ -67,7 +70,7 @@ void MarkRules::check_always() const {
 
 void MarkRules::check_rest() const {
   for (const auto& [name, node] : stage_.truth.nodes()) {
-    const Remediation* const open = open_for(node.node.meta.uid);
+    const Remediation* const open = open_for(node);
     if (open == nullptr) {
       check_without_record(node);
     } else {

@@ -23,7 +23,8 @@ class MarkRules {
  private:
   void check_without_record(const NodeTruth& node) const;
   void check_with_record(const NodeTruth& node, const Remediation& open) const;
-  [[nodiscard]] const Remediation* open_for(const std::string& node_uid) const;
+  // Where two are open: the one that the node's annotation names.
+  [[nodiscard]] const Remediation* open_for(const NodeTruth& node) const;
 
   const Stage& stage_;
   std::set<std::string> asked_;        // Remediations that a human was ever asked about

@@ -4,8 +4,8 @@
 //
 // What no invariant sees, and other tests hold: percentages, rounding, min_healthy and GPU resets
 // (the nodes of a simulation are few, their budgets plain numbers); recoveries while the breaker is
-// open; the age of a node; the poll that
-// finds lost alerts (the Alertmanager here comes again by itself); more alerts than are kept; TLS,
+// open; the age of a node; the poll that finds lost alerts (the Alertmanager here comes again by
+// itself); more alerts than are kept; which of two open Remediations of one node acts; TLS,
 // credentials and rate limits of the webhook; the text of `explain` and the histograms.
 #pragma once
 

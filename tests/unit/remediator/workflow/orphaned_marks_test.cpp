@@ -82,7 +82,7 @@ TEST_F(OrphanedMarksTest, AreFoundWhereTheRemediationWasDeletedByForce) {
   ASSERT_TRUE(sweep());
   ASSERT_TRUE(reconcile());
 
-  expect_held("the record does not");  // the new one has the name of the old one
+  expect_held("the annotation on the node names");  // the old one
   ASSERT_THAT(open()[0].alerts, SizeIs(1));
   EXPECT_EQ(open()[0].alerts[0].alertname, kOrphanedAlert);
   EXPECT_EQ(open()[0].severity, Severity::kMonitor);
