@@ -14,6 +14,8 @@ using std::chrono::seconds;
 // round is long enough for several looks at everything.
 constexpr seconds kFirstWait{20};
 constexpr minutes kRound{16}, kLongestWait{12};
+// How long a sick machine may be in service, where nothing goes wrong, and nobody was notified.
+constexpr minutes kInTime{2 * kRound};
 constexpr std::size_t kMostToSettle = 200;  // writes, by machine
 constexpr std::size_t kMostWrites = 3;      // of one Remediation at rest, in an hour
 constexpr std::size_t kMostSteps = 45;  // the same where it goes on with its steps, pods included
@@ -46,6 +48,7 @@ void World::calm_down() {
   while (notifier_.send_one([&](const Order& order) { return deliver(0, order); })) hear_all();
   notifier_.forget_what_was_said();
   calm_since_ = stage_.truth.changes().size();
+  calm_at_ = stage_.clock.wall();
 }
 
 void World::hear_all() {
@@ -131,6 +134,7 @@ void World::settle(minutes time) {
     } while (reconcile_next(until));
     // An Alertmanager repeats itself, also of a node whose Remediation somebody has deleted.
     if (deletions != stage_.deletions) notifier_.forget_what_was_said();
+    check_in_time();
     if (before != stage_.truth.changes().size() || is_under_way() || waits_for_verification())
       continue;
     if (!stage_.setting.says_late) return;
@@ -232,7 +236,20 @@ void World::check_returned(const Machine& machine) const {
   }
 }
 
-// A broken node is tainted, unless a human or the policy wants it otherwise.
+// Whatever else is still going on.
+void World::check_in_time() const {
+  for (const Machine& machine : fleet_.machines()) {
+    if (!machine.works() || machine.fault < Severity::kReset) continue;
+    const NodeTruth& truth = *stage_.truth.node(machine.name);
+    const Alert& alert = machine.alerts.at(machine.fault);
+    const Clock::Wall since =
+        std::max({calm_at_, alert.starts_at, truth.node.meta.created.value_or(WallTime())});
+    if (alert.is_firing && stage_.clock.wall() - since >= kInTime) check_quarantined(machine);
+  }
+}
+
+// A broken node is tainted, unless a human or the policy wants it otherwise, or somebody was
+// notified that it is not.
 void World::check_quarantined(const Machine& machine) const {
   const NodeTruth& truth = *stage_.truth.node(machine.name);
   const auto policy = stage_.meant.get();
@@ -245,9 +262,11 @@ void World::check_quarantined(const Machine& machine) const {
       std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
         const Remediation& remediation = known.second;
         if (IdentityRules::is_cancelled(remediation, truth.node)) return true;
+        const RemediationStatus& status = remediation.status;
+        const bool is_left = is_left_in_service(status) || is_held_untainted(status);
         return remediation.node_uid == truth.node.meta.uid &&
                (remediation.status.phase == Phase::kPaused ||
-                is_left_in_service(remediation.status) || is_held_untainted(remediation.status) ||
+                (is_left && told_.knows(known.first, status.phase)) ||
                 remediation.status.phase == Phase::kCancelled || remediation.wish.pause ||
                 steps_for(*policy, remediation.acted_severity()).empty());
       });

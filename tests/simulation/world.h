@@ -65,6 +65,7 @@ class World {
   [[nodiscard]] bool waits_for_verification() const;
   [[nodiscard]] bool waits_for_time() const;
   void check_rest() const;
+  void check_in_time() const;
   void check_quarantined(const Machine& machine) const;
   void check_returned(const Machine& machine) const;
 
@@ -93,6 +94,7 @@ class World {
   std::vector<std::unique_ptr<Replica>> replicas_;
   int lives_ = 0;  // of all processes together
   int depth_ = 0;
+  Clock::Wall calm_at_;
   std::size_t calm_since_ = 0;                            // changes of the truth
   std::size_t checked_ = 0;                               // changes of the truth
   std::map<std::string, std::chrono::seconds> patience_;  // between quiet looks, by node
