@@ -44,7 +44,7 @@ void judge_count(std::size_t count, const CheckContext& context, FindingList& fo
   if (!context.profile || context.profile->efa_devices == 0) return;
   const std::size_t expected = context.profile->efa_devices;
   if (count == expected) return;
-  found.add(count < expected ? "efa_count" : "efa_extra", "",
+  found.add(count < expected ? Code::kEfaCount : Code::kEfaExtra, "",
             std::to_string(count) + " EFA devices on the PCI bus; " + context.profile->type +
                 " has " + std::to_string(expected));
 }
@@ -54,7 +54,7 @@ void judge_devices(const HostPaths& host, std::size_t on_bus, FindingList& found
   const auto with_rdma = static_cast<std::size_t>(
       std::ranges::count_if(rdma, [](const RdmaReading& reading) { return reading.is_efa; }));
   if (with_rdma < on_bus) {
-    found.add("efa_rdma_missing", "",
+    found.add(Code::kEfaRdmaMissing, "",
               std::to_string(with_rdma) + " of " + std::to_string(on_bus) +
                   " EFA devices are RDMA devices");
   }
@@ -65,7 +65,7 @@ void judge_devices(const HostPaths& host, std::size_t on_bus, FindingList& found
            });
   });
   if (without_file > 0) {
-    found.add("efa_uverbs_missing", "",
+    found.add(Code::kEfaUverbsMissing, "",
               std::to_string(without_file) + " RDMA devices without their file");
   }
 }
@@ -75,7 +75,7 @@ void judge_modules(const CheckContext& context, FindingList& found) {
   std::error_code error;
   if (std::filesystem::exists(context.settings.gdrcopy_dir, error)) needed.emplace_back("gdrdrv");
   for (const std::string& name : needed) {
-    if (!read_module(context.host, name)) found.add("efa_module_missing", "", name);
+    if (!read_module(context.host, name)) found.add(Code::kEfaModuleMissing, "", name);
   }
 }
 
@@ -83,11 +83,11 @@ void judge_modules(const CheckContext& context, FindingList& found) {
 std::string judge_memlock(const HostPaths& host, FindingList& found) {
   const auto limit = workload_memory_lock(host, list_processes(host));
   if (!limit) {
-    found.cannot_tell("memlock_low", "");
+    found.cannot_tell(Code::kMemlockLow, "");
     return "what a workload may lock is not known: " + limit.error().message;
   }
   if (limit->bytes && *limit->bytes < kLeastLockedBytes) {
-    found.add("memlock_low", "",
+    found.add(Code::kMemlockLow, "",
               std::to_string(*limit->bytes) + " bytes, the limit of " + limit->process.name);
   }
   return {};

@@ -136,7 +136,7 @@ CheckOutcome without_domains(const std::string& said, const CheckContext& contex
   FindingList found(context.settings);
   const std::string line = said + "; on the PCI bus are " + std::to_string(there) +
                            " EFA devices, this instance type has " + std::to_string(expected);
-  found.add(there == 0 ? "efa_absent" : "efa_absent_unconfirmed", "", line);
+  found.add(there == 0 ? Code::kEfaAbsent : Code::kEfaAbsentUnconfirmed, "", line);
   return CheckOutcome::done("libfabric has no EFA device", found.take_findings());
 }
 

@@ -16,14 +16,14 @@ std::string gbits(double value) {
 
 void judge(const LoopbackResult& result, const CheckSettings& settings, FindingList& found) {
   if (!result.gbits) {
-    found.add("efa_loopback_failed", result.pci_bus_id, result.domain + ": " + result.failure);
+    found.add(Code::kEfaLoopbackFailed, result.pci_bus_id, result.domain + ": " + result.failure);
   } else if (*result.gbits < settings.efa_min_gbits) {
-    found.add("efa_loopback_slow", result.pci_bus_id,
+    found.add(Code::kEfaLoopbackSlow, result.pci_bus_id,
               result.domain + ": " + gbits(*result.gbits) + ", wanted are " +
                   gbits(settings.efa_min_gbits));
   }
   if (result.drops + result.retransmission_timeouts == 0) return;
-  found.add("efa_loopback_drops", result.pci_bus_id,
+  found.add(Code::kEfaLoopbackDrops, result.pci_bus_id,
             result.domain + ": " + std::to_string(result.drops) + " packets dropped, " +
                 std::to_string(result.retransmission_timeouts) + " retransmission timeouts");
 }

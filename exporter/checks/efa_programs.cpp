@@ -35,13 +35,13 @@ std::string judge_provider(const CheckContext& context, FindingList& found) {
   command.arguments = {"-p", provider};
   const auto result = run_child(command, context.clock);
   if (!result) {
-    found.cannot_tell("efa_provider_missing", "");
+    found.cannot_tell(Code::kEfaProviderMissing, "");
     return result.error().kind == ErrorKind::kNotFound ? "fi_info is not installed"
                                                        : result.error().message;
   }
   // It ends with 61 (no data) where the provider has nothing to offer.
   if (result->output.find("provider: " + provider) == std::string::npos) {
-    found.add("efa_provider_missing", "",
+    found.add(Code::kEfaProviderMissing, "",
               "fi_info -p " + provider + " (exit code " + std::to_string(result->exit_code) +
                   ") does not offer it " + first_line(result->complaint));
   }
@@ -54,18 +54,18 @@ std::string judge_gdrcopy(const CheckContext& context, FindingList& found) {
   if (!std::filesystem::exists(program, error)) return {};
   // It takes memory of a GPU: not from a workload.
   if (const auto user = gpu_user(context.snapshot)) {
-    found.cannot_tell("gdrcopy_failed", "");
+    found.cannot_tell(Code::kGdrcopyFailed, "");
     return "GDRCopy was not tested: " + *user;
   }
   ChildCommand command = command_of(context, program.string());
   command.arguments = {"-v"};
   const auto result = run_child(command, context.clock);
   if (!result) {
-    found.cannot_tell("gdrcopy_failed", "");
+    found.cannot_tell(Code::kGdrcopyFailed, "");
     return "GDRCopy was not tested: " + result.error().message;
   }
   if (result->exit_code != 0) {
-    found.add("gdrcopy_failed", "",
+    found.add(Code::kGdrcopyFailed, "",
               program.string() + " ended with " + std::to_string(result->exit_code) + " " +
                   first_line(result->complaint));
   }

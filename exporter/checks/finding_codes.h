@@ -2,6 +2,7 @@
 // table for the rules, for docs/checks.md (a test compares) and for whoever wonders. Pure data.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -10,7 +11,78 @@
 
 namespace gpuward::exporter {
 
+// In the order of the table.
+enum class Code : std::uint8_t {
+  kEccUncorrected,
+  kRetiredPagesDbe,
+  kRetiredPagesPending,
+  kRetiredPagesSbe,
+  kRowRemapPending,
+  kRowRemapFailure,
+  kSramThreshold,
+  kRasUncorrected,
+  kCperFatal,
+  kRecoveryActionReset,
+  kRecoveryActionReboot,
+  kResetRequired,
+  kRecoveryActionImex,
+  kPersistenceOff,
+  kGpuUnreadable,
+  kThermalSlowdown,
+  kHwSlowdown,
+  kPowerBrake,
+  kPcieWidth,
+  kPcieGeneration,
+  kPcieReplays,
+  kNvlinkInactive,
+  kFabricNotReady,
+  kFabricError,
+  kFabricUnhealthy,
+  kGpuLost,
+  kGpuLostUnconfirmed,
+  kGpuUndriven,
+  kGpuUndrivenUnconfirmed,
+  kGpuMissing,
+  kGpuMissingUnconfirmed,
+  kGpuExtra,
+  kDriverHung,
+  kDriverHungUnconfirmed,
+  kLibraryUnusable,
+  kWorkerCrashed,
+  kProfileUnknown,
+  kXid159Uvm,
+  kEfaCount,
+  kEfaExtra,
+  kEfaRdmaMissing,
+  kEfaUverbsMissing,
+  kEfaModuleMissing,
+  kEfaProviderMissing,
+  kGdrcopyFailed,
+  kMemlockLow,
+  kNvlinkAbsent,
+  kTopologyBroken,
+  kP2pUnsupported,
+  kFabricManagerDown,
+  kFabricManagerDownCompleted,
+  kNvlinkRecoveryErrors,
+  kNvlinkCrcErrors,
+  kNcclWrongValues,
+  kNcclWrongValuesUnattributed,
+  kNcclHardwareError,
+  kNcclFailed,
+  kNcclSlow,
+  kNcclNoEfa,
+  kNcclSubTest,
+  kEfaAbsent,
+  kEfaAbsentUnconfirmed,
+  kEfaLoopbackFailed,
+  kEfaLoopbackSlow,
+  kEfaLoopbackDrops,
+  kLast = kEfaLoopbackDrops,
+};
+
 struct FindingCode {
+  Code id = Code::kLast;
   std::string_view check;  // who finds it: "gpu", "2-efa-enumeration"
   std::string_view code;
   Severity severity = Severity::kMonitor;
@@ -24,7 +96,10 @@ inline constexpr std::string_view kGpuCheck = "gpu";
 
 [[nodiscard]] std::span<const FindingCode> finding_codes();
 
-// nullptr where no check has it.
-[[nodiscard]] const FindingCode* find_code(std::string_view code);
+[[nodiscard]] const FindingCode& row_of(Code code);
+// As findings and metrics have it: "gpu_lost".
+[[nodiscard]] inline std::string_view name_of(Code code) { return row_of(code).code; }
+// Whether that is the name of one of these.
+[[nodiscard]] bool is_any_of(std::string_view name, std::span<const Code> codes);
 
 }  // namespace gpuward::exporter

@@ -16,20 +16,16 @@ void append_line(std::string& text, const std::string& line) {
 
 }  // namespace
 
-void FindingList::add(std::string_view code, const std::string& pci_bus_id,
-                      const std::string& line) {
-  const FindingCode* const row = find_code(code);
-  if (row == nullptr) return;
-  add_as(code, profile_ == Profile::kSeed ? row->seed_severity : row->severity, pci_bus_id, line,
-         {});
+void FindingList::add(Code code, const std::string& pci_bus_id, const std::string& line) {
+  const FindingCode& row = row_of(code);
+  add_as(code, profile_ == Profile::kSeed ? row.seed_severity : row.severity, pci_bus_id, line, {});
 }
 
-void FindingList::add_as(std::string_view code, Severity severity, const std::string& pci_bus_id,
+void FindingList::add_as(Code code, Severity severity, const std::string& pci_bus_id,
                          const std::string& line, std::string_view because) {
-  const FindingCode* const row = find_code(code);
-  if (row == nullptr) return;
+  const FindingCode& row = row_of(code);
   const auto known = std::ranges::find_if(findings_, [&](const Finding& finding) {
-    return finding.code == code && finding.pci_bus_id == pci_bus_id;
+    return finding.code == row.code && finding.pci_bus_id == pci_bus_id;
   });
   if (known != findings_.end()) {
     append_line(known->line, line);
@@ -37,29 +33,33 @@ void FindingList::add_as(std::string_view code, Severity severity, const std::st
     return;
   }
   Finding finding;
-  finding.check = row->check;
-  finding.code = code;
+  finding.check = row.check;
+  finding.code = row.code;
   finding.pci_bus_id = pci_bus_id;
   finding.severity = severity;
-  finding.cleared_by = row->cleared_by;
+  finding.cleared_by = row.cleared_by;
   finding.evidence = Evidence::kMeasured;
   append_line(finding.line, line);
-  finding.why = row->meaning;
+  finding.why = row.meaning;
   if (!because.empty()) finding.why.append(": ").append(because);
   findings_.push_back(std::move(finding));
 }
 
-void FindingList::add_event(std::string_view code, const std::string& pci_bus_id,
-                            const std::string& line, const std::string& event) {
+void FindingList::add_event(Code code, const std::string& pci_bus_id, const std::string& line,
+                            const std::string& event) {
   add(code, pci_bus_id, line);
   const auto added = std::ranges::find_if(findings_, [&](const Finding& finding) {
-    return finding.code == code && finding.pci_bus_id == pci_bus_id;
+    return finding.code == name_of(code) && finding.pci_bus_id == pci_bus_id;
   });
   if (added != findings_.end()) added->event = event;
 }
 
-void FindingList::cannot_tell(std::string code, std::string pci_bus_id) {
-  untold_.push_back({std::move(code), std::move(pci_bus_id)});
+void FindingList::cannot_tell(Code code, std::string pci_bus_id) {
+  untold_.push_back({std::string(name_of(code)), std::move(pci_bus_id)});
+}
+
+void FindingList::cannot_tell_anything(std::string pci_bus_id) {
+  untold_.push_back({{}, std::move(pci_bus_id)});
 }
 
 Severity worst_of(const std::vector<Finding>& findings) {

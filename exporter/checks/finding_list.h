@@ -18,16 +18,17 @@ class FindingList {
   explicit FindingList(const CheckSettings& settings)
       : profile_(settings.is_seed_profile ? Profile::kSeed : Profile::kOurs) {}
 
-  // `code` stands in the table. A second line for the same code and device is put behind the first.
-  void add(std::string_view code, const std::string& pci_bus_id, const std::string& line);
+  // A second line for the same code and device is put behind the first.
+  void add(Code code, const std::string& pci_bus_id, const std::string& line);
   // The same, more or less severe than the table says; `because` is added to its meaning.
-  void add_as(std::string_view code, Severity severity, const std::string& pci_bus_id,
-              const std::string& line, std::string_view because);
+  void add_as(Code code, Severity severity, const std::string& pci_bus_id, const std::string& line,
+              std::string_view because);
   // The same of one event that the driver goes on telling of (Finding::event).
-  void add_event(std::string_view code, const std::string& pci_bus_id, const std::string& line,
+  void add_event(Code code, const std::string& pci_bus_id, const std::string& line,
                  const std::string& event);
-  // Nobody could look: what is known of it stays. Empty: any code, any device.
-  void cannot_tell(std::string code, std::string pci_bus_id);
+  // Nobody could look: what is known of it stays. Without an address: of any device.
+  void cannot_tell(Code code, std::string pci_bus_id);
+  void cannot_tell_anything(std::string pci_bus_id);
 
   // What was found, or is found, under one of these two codes.
   void suspect(Suspected suspected) { suspected_.push_back(std::move(suspected)); }

@@ -11,12 +11,10 @@ namespace gpuward::exporter {
 namespace {
 
 constexpr std::chrono::minutes kHeldFor{10};
-constexpr std::array<std::string_view, 5> kComeAndGo{
-    "thermal_slowdown", "hw_slowdown", "power_brake", "pcie_generation", "pcie_replays"};
+constexpr std::array kComeAndGo{Code::kThermalSlowdown, Code::kHwSlowdown, Code::kPowerBrake,
+                                Code::kPcieGeneration, Code::kPcieReplays};
 
-bool comes_and_goes(const Finding& finding) {
-  return std::ranges::find(kComeAndGo, finding.code) != kComeAndGo.end();
-}
+bool comes_and_goes(const Finding& finding) { return is_any_of(finding.code, kComeAndGo); }
 
 }  // namespace
 

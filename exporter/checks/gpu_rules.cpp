@@ -24,8 +24,8 @@ void judge_unreadable(const GpuReading& reading, FindingList& found) {
   const bool has_address = reading.gpu.has_address();
   const std::string bus_id = has_address ? reading.gpu.pci.bus_id() : "";
   const std::string name = has_address ? "" : "GPU " + std::to_string(reading.gpu.index) + ": ";
-  found.add("gpu_unreadable", bus_id, name + reading.fault);
-  found.cannot_tell("", bus_id);
+  found.add(Code::kGpuUnreadable, bus_id, name + reading.fault);
+  found.cannot_tell_anything(bus_id);
 }
 
 // True where every GPU could be looked at.
@@ -59,8 +59,8 @@ void judge_library(const VendorReport& report, const GpuRuleInput& input, Findin
   std::string line = report.library.empty() ? "the GPU library" : report.library;
   line += report.state == LibraryState::kAbsent ? " is not there" : ": " + report.fault;
   line += "; " + std::to_string(on_bus) + " GPUs on the PCI bus";
-  found.add("library_unusable", "", line);
-  found.cannot_tell("", "");
+  found.add(Code::kLibraryUnusable, "", line);
+  found.cannot_tell_anything("");
 }
 
 // A library may be installed where no GPU is; that nobody can read the bus proves nothing.
@@ -97,17 +97,17 @@ Vendor profile_vendor(const GpuReport& report, const NodeFacts& facts) {
   return amd != nullptr && !amd->gpus.empty() && !has_nvidia ? Vendor::kAmd : Vendor::kNvidia;
 }
 
-constexpr std::array<std::string_view, 7> kOutOfReach{
-    "gpu_lost",    "gpu_lost_unconfirmed",    "gpu_undriven",  "gpu_undriven_unconfirmed",
-    "gpu_missing", "gpu_missing_unconfirmed", "gpu_unreadable"};
+constexpr std::array kOutOfReach{Code::kGpuLost,      Code::kGpuLostUnconfirmed,
+                                 Code::kGpuUndriven,  Code::kGpuUndrivenUnconfirmed,
+                                 Code::kGpuMissing,   Code::kGpuMissingUnconfirmed,
+                                 Code::kGpuUnreadable};
 
 // A job wants all GPUs: it does not wait for a second source.
 std::string why_no_job(const CheckOutcome& outcome) {
   if (outcome.kind == CheckOutcome::Kind::kError) return outcome.details;
   std::vector<Finding> out_of_reach = outcome.findings;
-  std::erase_if(out_of_reach, [](const Finding& finding) {
-    return std::ranges::find(kOutOfReach, finding.code) == kOutOfReach.end();
-  });
+  std::erase_if(out_of_reach,
+                [](const Finding& finding) { return !is_any_of(finding.code, kOutOfReach); });
   return describe_findings(std::move(out_of_reach));
 }
 
@@ -136,15 +136,15 @@ CheckOutcome judge_report(const GpuReport& report, const GpuRuleInput& input) {
 }
 
 // Nobody answers: what was known stays, but for what the silence itself says.
-CheckOutcome judge_silence(const GpuRuleInput& input, std::string_view code) {
+CheckOutcome judge_silence(const GpuRuleInput& input, std::optional<Code> code) {
   FindingList found(input.settings);
   const GpuTelemetry& telemetry = input.snapshot.telemetry;
-  if (code.empty()) {
+  if (!code) {
     judge_hang(input, found);
   } else {
-    found.add(code, "", telemetry.fault.empty() ? "it has ended" : telemetry.fault);
+    found.add(*code, "", telemetry.fault.empty() ? "it has ended" : telemetry.fault);
   }
-  found.cannot_tell("", "");
+  found.cannot_tell_anything("");
   return finish(CheckOutcome::error("the driver does not answer" +
                                     (telemetry.fault.empty() ? "" : ": " + telemetry.fault)),
                 found);
@@ -170,9 +170,9 @@ CheckOutcome judge_gpus(const GpuRuleInput& input) {
     case WorkerState::kStarting:
       return cannot_judge("the driver has not answered yet");
     case WorkerState::kHung:
-      return judge_silence(input, {});
+      return judge_silence(input, std::nullopt);
     case WorkerState::kCrashed:
-      return judge_silence(input, "worker_crashed");
+      return judge_silence(input, Code::kWorkerCrashed);
     case WorkerState::kAnswering:
       break;
   }

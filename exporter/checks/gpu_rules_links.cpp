@@ -50,7 +50,7 @@ void judge_fabric_health(const Fabric& fabric, const std::string& bus_id, Findin
   const std::string parts = unhealthy_parts(fabric.health_mask.value_or(0));
   const std::uint32_t summary = fabric.health_summary.value_or(0);
   if (parts.empty() && summary != kUnhealthy && summary != kLimitedCapacity) return;
-  found.add("fabric_unhealthy", bus_id,
+  found.add(Code::kFabricUnhealthy, bus_id,
             "NVLink fabric: " + (parts.empty() ? std::string("unhealthy by its summary") : parts));
 }
 
@@ -60,20 +60,20 @@ void judge_pcie(const GpuReading& reading, const GpuRuleInput& input, FindingLis
   const std::string bus_id = reading.gpu.pci.bus_id();
   const Pcie& pcie = reading.pcie;
   if (pcie.width && pcie.width_max && *pcie.width < *pcie.width_max) {
-    found.add("pcie_width", bus_id,
+    found.add(Code::kPcieWidth, bus_id,
               "PCIe x" + std::to_string(*pcie.width) + " of x" + std::to_string(*pcie.width_max));
   }
   const bool is_busy = reading.utilization_ratio.value_or(0) >= kUnderLoad;
   if (is_busy && pcie.generation && pcie.generation_max &&
       *pcie.generation < *pcie.generation_max) {
-    found.add("pcie_generation", bus_id,
+    found.add(Code::kPcieGeneration, bus_id,
               "PCIe generation " + std::to_string(*pcie.generation) + " of " +
                   std::to_string(*pcie.generation_max) + " under load");
   }
   const auto replays =
       input.replays_per_minute ? input.replays_per_minute(bus_id) : std::optional<double>();
   if (replays && *replays > kMostReplaysPerMinute) {
-    found.add("pcie_replays", bus_id,
+    found.add(Code::kPcieReplays, bus_id,
               std::to_string(static_cast<std::uint64_t>(*replays)) + " PCIe replays a minute");
   }
 }
@@ -89,7 +89,7 @@ void judge_links(const GpuReading& reading, const GpuRuleInput& input, FindingLi
     ++count;
   }
   if (count == 0) return;
-  found.add("nvlink_inactive", reading.gpu.pci.bus_id(),
+  found.add(Code::kNvlinkInactive, reading.gpu.pci.bus_id(),
             std::to_string(count) + " of " + std::to_string(reading.links.size()) +
                 " NVLinks are not active: " + inactive);
 }
@@ -98,7 +98,7 @@ void judge_fabric(const GpuReading& reading, const GpuRuleInput& input, FindingL
   const Fabric& fabric = reading.fabric;
   const std::string bus_id = reading.gpu.pci.bus_id();
   if (!fabric.state) {
-    for (const char* code : {"fabric_not_ready", "fabric_error", "fabric_unhealthy"}) {
+    for (const Code code : {Code::kFabricNotReady, Code::kFabricError, Code::kFabricUnhealthy}) {
       found.cannot_tell(code, bus_id);
     }
     return;
@@ -107,12 +107,12 @@ void judge_fabric(const GpuReading& reading, const GpuRuleInput& input, FindingL
   if (*fabric.state != kCompleted) {
     const std::string line =
         *fabric.state == 1 ? "joining the fabric has not begun" : "joining the fabric goes on";
-    if (is_settled(input)) return found.add("fabric_not_ready", bus_id, line);
-    return found.add_as("fabric_not_ready", Severity::kMonitor, bus_id, line,
+    if (is_settled(input)) return found.add(Code::kFabricNotReady, bus_id, line);
+    return found.add_as(Code::kFabricNotReady, Severity::kMonitor, bus_id, line,
                         "too soon after boot or driver load to judge");
   }
   if (fabric.status.value_or(0) != 0) {
-    found.add("fabric_error", bus_id,
+    found.add(Code::kFabricError, bus_id,
               "joining the fabric ended with NVML status " + std::to_string(*fabric.status));
   }
   judge_fabric_health(fabric, bus_id, found);

@@ -16,49 +16,48 @@ std::uint64_t uncorrected_since_reset(const EccCounters::Places& places) {
 
 // What the driver does not say now is not well because of that.
 template <typename T>
-void note_absent(const Maybe<T>& value, std::string_view code, const std::string& bus_id,
-                 FindingList& found) {
-  if (!value) found.cannot_tell(std::string(code), bus_id);
+void note_absent(const Maybe<T>& value, Code code, const std::string& bus_id, FindingList& found) {
+  if (!value) found.cannot_tell(code, bus_id);
 }
 
 void judge_ecc(const GpuReading& reading, const std::string& bus_id, FindingList& found) {
   if (reading.ecc_enabled && !*reading.ecc_enabled) return;
   const EccCounters::Places& places = reading.ecc.uncorrected_volatile;
   if (!places.total && !places.sram && !places.dram) {
-    return found.cannot_tell("ecc_uncorrected", bus_id);
+    return found.cannot_tell(Code::kEccUncorrected, bus_id);
   }
   if (const auto errors = uncorrected_since_reset(places)) {
-    found.add("ecc_uncorrected", bus_id,
+    found.add(Code::kEccUncorrected, bus_id,
               std::to_string(errors) + " uncorrected ECC errors since the last reset");
   }
 }
 
 void judge_retired(const RetiredPages& retired, std::uint64_t most_single_bit,
                    const std::string& bus_id, FindingList& found) {
-  note_absent(retired.double_bit, "retired_pages_dbe", bus_id, found);
-  note_absent(retired.pending, "retired_pages_pending", bus_id, found);
-  note_absent(retired.single_bit, "retired_pages_sbe", bus_id, found);
+  note_absent(retired.double_bit, Code::kRetiredPagesDbe, bus_id, found);
+  note_absent(retired.pending, Code::kRetiredPagesPending, bus_id, found);
+  note_absent(retired.single_bit, Code::kRetiredPagesSbe, bus_id, found);
   if (retired.double_bit.value_or(0) > 0) {
-    found.add("retired_pages_dbe", bus_id,
+    found.add(Code::kRetiredPagesDbe, bus_id,
               std::to_string(*retired.double_bit) + " pages retired for double-bit errors");
   }
   if (retired.pending.value_or(false)) {
-    found.add("retired_pages_pending", bus_id, "pages wait to be retired");
+    found.add(Code::kRetiredPagesPending, bus_id, "pages wait to be retired");
   }
   if (retired.single_bit.value_or(0) > most_single_bit) {
-    found.add("retired_pages_sbe", bus_id,
+    found.add(Code::kRetiredPagesSbe, bus_id,
               std::to_string(*retired.single_bit) + " pages retired for single-bit errors; over " +
                   std::to_string(most_single_bit));
   }
 }
 
 void judge_rows(const RemappedRows& rows, const std::string& bus_id, FindingList& found) {
-  note_absent(rows.pending, "row_remap_pending", bus_id, found);
+  note_absent(rows.pending, Code::kRowRemapPending, bus_id, found);
   if (rows.pending.value_or(false)) {
-    found.add("row_remap_pending", bus_id, "a row waits to be remapped");
+    found.add(Code::kRowRemapPending, bus_id, "a row waits to be remapped");
   }
   if (rows.failure.value_or(false)) {
-    found.add("row_remap_failure", bus_id, "remapping a row has failed");
+    found.add(Code::kRowRemapFailure, bus_id, "remapping a row has failed");
   }
 }
 
@@ -68,7 +67,7 @@ void judge_ras(const GpuReading& reading, const CheckSettings& settings, const s
     const auto limit = settings.ras_thresholds.find(block.block);
     const std::uint64_t most = limit == settings.ras_thresholds.end() ? 0 : limit->second;
     if (block.uncorrected.value_or(0) <= most) continue;
-    found.add("ras_uncorrected", bus_id,
+    found.add(Code::kRasUncorrected, bus_id,
               block.block + ": " + std::to_string(*block.uncorrected) +
                   " uncorrectable errors; over " + std::to_string(most));
   }
@@ -100,9 +99,10 @@ void judge_cper(const GpuReading& reading, const GpuRuleInput& input, const std:
   const State& state = input.snapshot.state;
   const std::string event = cper_event(record, state);
   const auto settled =
-      state.settled.find({std::string(kGpuCheck), "cper_fatal", bus_id, Evidence::kMeasured});
+      state.settled.find({std::string(kGpuCheck), std::string(name_of(Code::kCperFatal)), bus_id,
+                          Evidence::kMeasured});
   if (settled != state.settled.end() && settled->second == event) return;
-  found.add_event("cper_fatal", bus_id, cper_line(record), event);
+  found.add_event(Code::kCperFatal, bus_id, cper_line(record), event);
 }
 
 }  // namespace
@@ -117,9 +117,9 @@ void judge_memory(const GpuReading& reading, const GpuRuleInput& input, FindingL
   judge_ecc(reading, bus_id, found);
   judge_retired(reading.retired, input.settings.max_retired_pages_sbe, bus_id, found);
   judge_rows(reading.rows, bus_id, found);
-  note_absent(reading.sram_threshold_exceeded, "sram_threshold", bus_id, found);
+  note_absent(reading.sram_threshold_exceeded, Code::kSramThreshold, bus_id, found);
   if (reading.sram_threshold_exceeded.value_or(false)) {
-    found.add("sram_threshold", bus_id, "the SRAM error threshold is exceeded");
+    found.add(Code::kSramThreshold, bus_id, "the SRAM error threshold is exceeded");
   }
 }
 

@@ -47,11 +47,11 @@ void judge_lost(const VendorReport& report, const GpuRuleInput& input, FindingLi
     if (!reading.is_lost || !reading.gpu.has_address()) continue;
     const std::string bus_id = reading.gpu.pci.bus_id();
     const bool is_confirmed = kernel_says_gone(input, bus_id) || bus_says_gone(input, bus_id);
-    add_suspicion({"gpu_lost", "gpu_lost_unconfirmed", bus_id,
+    add_suspicion({Code::kGpuLost, Code::kGpuLostUnconfirmed, bus_id,
                    "the driver says that GPU " + std::to_string(reading.gpu.index) + " is lost",
                    is_confirmed},
                   input, found);
-    found.cannot_tell("", bus_id);
+    found.cannot_tell_anything(bus_id);
   }
 }
 
@@ -62,10 +62,10 @@ void judge_undriven(const VendorReport& report, const GpuRuleInput& input, Findi
     if (gpu.vendor != report.vendor || known.contains(gpu.bus_id)) continue;
     if (gpu.belongs_to_another_driver()) continue;
     const bool is_confirmed = gpu.is_dead || kernel_says_gone(input, gpu.bus_id);
-    add_suspicion({"gpu_undriven", "gpu_undriven_unconfirmed", gpu.bus_id,
+    add_suspicion({Code::kGpuUndriven, Code::kGpuUndrivenUnconfirmed, gpu.bus_id,
                    "on the PCI bus, and unknown to the driver", is_confirmed},
                   input, found);
-    found.cannot_tell("", gpu.bus_id);
+    found.cannot_tell_anything(gpu.bus_id);
   }
 }
 
@@ -77,7 +77,7 @@ void judge_count(const VendorReport& report, const GpuRuleInput& input, FindingL
                                                            : std::optional<std::size_t>();
   const std::string line =
       counts_text(driven, on_bus) + "; " + input.profile->type + " has " + std::to_string(expected);
-  if (driven.value_or(0) > expected) return found.add("gpu_extra", "", line);
+  if (driven.value_or(0) > expected) return found.add(Code::kGpuExtra, "", line);
   const bool is_short_by_driver = driven && *driven < expected;
   const bool is_short_on_bus = on_bus && *on_bus < expected;
   // On the bus and not driven: judge_undriven() has them one by one.
@@ -89,7 +89,8 @@ void judge_count(const VendorReport& report, const GpuRuleInput& input, FindingL
       input, [&](const std::string& bus_id) { return !bus_id.empty() && !known.contains(bus_id); });
   const int sources =
       (is_short_by_driver ? 1 : 0) + (is_short_on_bus ? 1 : 0) + (kernel_agrees ? 1 : 0);
-  add_suspicion({"gpu_missing", "gpu_missing_unconfirmed", "", line, sources >= 2}, input, found);
+  add_suspicion({Code::kGpuMissing, Code::kGpuMissingUnconfirmed, "", line, sources >= 2}, input,
+                found);
 }
 
 void judge_hang(const GpuRuleInput& input, FindingList& found) {
@@ -98,7 +99,7 @@ void judge_hang(const GpuRuleInput& input, FindingList& found) {
   const bool is_dead_on_bus =
       bus_id.empty() ? any_gpu_is_dead(input) : bus_says_gone(input, bus_id);
   const std::string where = telemetry.hung_at.empty() ? "" : " (at " + telemetry.hung_at + ")";
-  add_suspicion({"driver_hung", "driver_hung_unconfirmed", "",
+  add_suspicion({Code::kDriverHung, Code::kDriverHungUnconfirmed, "",
                  (telemetry.fault.empty() ? "no answer in time" : telemetry.fault) + where,
                  is_dead_on_bus || kernel_says_stuck(input, bus_id)},
                 input, found);

@@ -19,17 +19,17 @@ void judge_recovery(std::uint32_t action, const std::string& bus_id, FindingList
     case 0:
       return;
     case 1:
-      return found.add("recovery_action_reset", bus_id, "recovery action: GPU reset");
+      return found.add(Code::kRecoveryActionReset, bus_id, "recovery action: GPU reset");
     case 2:
-      return found.add("recovery_action_reboot", bus_id, "recovery action: node reboot");
+      return found.add(Code::kRecoveryActionReboot, bus_id, "recovery action: node reboot");
     case 3:
-      return found.add("recovery_action_reset", bus_id, "recovery action: drain P2P");
+      return found.add(Code::kRecoveryActionReset, bus_id, "recovery action: drain P2P");
     case 4:
-      return found.add("recovery_action_reset", bus_id, "recovery action: drain and reset");
+      return found.add(Code::kRecoveryActionReset, bus_id, "recovery action: drain and reset");
     case 5:
-      return found.add("recovery_action_imex", bus_id, "recovery action: recover IMEX domain");
+      return found.add(Code::kRecoveryActionImex, bus_id, "recovery action: recover IMEX domain");
     default:  // of a driver newer than this list
-      return found.add("recovery_action_imex", bus_id,
+      return found.add(Code::kRecoveryActionImex, bus_id,
                        "recovery action " + std::to_string(action) + ": not known to gpuward");
   }
 }
@@ -41,19 +41,19 @@ std::string degrees(double value) { return std::to_string(static_cast<int>(value
 void judge_state(const GpuReading& reading, FindingList& found) {
   const std::string bus_id = reading.gpu.pci.bus_id();
   if (!reading.reset_required.empty()) {
-    found.add("reset_required", bus_id, reading.reset_required);
-    found.cannot_tell("", bus_id);  // what it did not say for that reason
+    found.add(Code::kResetRequired, bus_id, reading.reset_required);
+    found.cannot_tell_anything(bus_id);  // what it did not say for that reason
   }
   if (reading.recovery_action) {
     judge_recovery(*reading.recovery_action, bus_id, found);
   } else {
-    for (const char* code :
-         {"recovery_action_reset", "recovery_action_reboot", "recovery_action_imex"}) {
+    for (const Code code :
+         {Code::kRecoveryActionReset, Code::kRecoveryActionReboot, Code::kRecoveryActionImex}) {
       found.cannot_tell(code, bus_id);
     }
   }
   if (reading.persistence_mode && !*reading.persistence_mode) {
-    found.add("persistence_off", bus_id, "persistence mode is off");
+    found.add(Code::kPersistenceOff, bus_id, "persistence mode is off");
   }
 }
 
@@ -65,16 +65,16 @@ void judge_slowdown(const GpuReading& reading, FindingList& found) {
       heat.gpu && heat.slowdown_threshold && *heat.gpu >= *heat.slowdown_threshold;
   const bool is_thermal = (reasons & (kSoftwareThermal | kHardwareThermal)) != 0;
   if (is_thermal || is_at_its_limit) {
-    found.add("thermal_slowdown", bus_id,
+    found.add(Code::kThermalSlowdown, bus_id,
               heat.gpu ? "held back at " + degrees(*heat.gpu) : std::string("held back by heat"));
   }
   if ((reasons & kPowerBrake) != 0) {
-    found.add("power_brake", bus_id, "held back by the power supply's brake signal");
+    found.add(Code::kPowerBrake, bus_id, "held back by the power supply's brake signal");
   }
   // The driver sets the general bit beside the ones that say why.
   const bool is_explained = (reasons & (kHardwareThermal | kPowerBrake)) != 0;
   if ((reasons & kHardwareSlowdown) != 0 && !is_explained) {
-    found.add("hw_slowdown", bus_id, "held back by the hardware");
+    found.add(Code::kHwSlowdown, bus_id, "held back by the hardware");
   }
 }
 

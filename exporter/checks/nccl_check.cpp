@@ -70,14 +70,14 @@ void run_sub_test(const SubTest& test, const NcclPlace& place, const CheckContex
   FindingList found(context.settings);
   const std::string name(test.name);
   if (!result) {
-    found.add("nccl_sub_test", "", name + ": " + result.error().message);
+    found.add(Code::kNcclSubTest, "", name + ": " + result.error().message);
   } else if (const auto report = parse_nccl_report(result->output);
              result->exit_code != 0 || !report.is_complete()) {
-    found.add("nccl_sub_test", "", name + " " + how_it_ended(*result) + ": " + report.complaint);
+    found.add(Code::kNcclSubTest, "", name + " " + how_it_ended(*result) + ": " + report.complaint);
   } else {
     outcome.details += "; " + name + " " + gigabytes_per_second(report.best_bus_bandwidth);
     if (report.best_bus_bandwidth < test.wanted) {
-      found.add("nccl_sub_test", "",
+      found.add(Code::kNcclSubTest, "",
                 name + ": " + gigabytes_per_second(report.best_bus_bandwidth) + ", wanted are " +
                     gigabytes_per_second(test.wanted));
     }

@@ -33,7 +33,7 @@ bool is_over_efa(const std::string& network) {
 
 void judge_network(const NcclReport& report, const CheckContext& context, FindingList& found) {
   if (!context.profile || context.profile->efa_devices == 0 || is_over_efa(report.network)) return;
-  found.add("nccl_no_efa", "",
+  found.add(Code::kNcclNoEfa, "",
             report.network.empty() ? "NCCL does not name its network"
                                    : "NCCL has chosen the network " + report.network);
 }
@@ -44,10 +44,10 @@ CheckOutcome wrong_run(const NcclRun& run, const CheckContext& context) {
                            " are wrong";
   FindingList found(context.settings);
   if (run.nodes == 1) {
-    found.add("nccl_wrong_values", "", what);
+    found.add(Code::kNcclWrongValues, "", what);
   } else {
-    found.add("nccl_wrong_values_unattributed", "", what);
-    found.cannot_tell("", "");  // it acquits nobody
+    found.add(Code::kNcclWrongValuesUnattributed, "", what);
+    found.cannot_tell_anything("");  // it acquits nobody
   }
   CheckOutcome outcome = CheckOutcome::done(what, found.take_findings());
   outcome.untold = found.take_untold();
@@ -69,9 +69,9 @@ CheckOutcome failed_run(const NcclRun& run, const CheckContext& context) {
   const std::string what = words_of_failure(run);
   FindingList found(context.settings);
   if (is_hardware_of_this_node(run, context)) {
-    found.add("nccl_hardware_error", "", what);
+    found.add(Code::kNcclHardwareError, "", what);
   } else if (context.settings.is_seed_profile) {
-    found.add_as("nccl_failed",
+    found.add_as(Code::kNcclFailed,
                  run.report.complaint.empty() ? Severity::kReset : Severity::kIsolate, "", what,
                  {});
   } else {
@@ -88,7 +88,7 @@ CheckOutcome measured_run(const NcclRun& run, const CheckContext& context) {
   if (wanted <= 0) details += "; no threshold is known for this instance type";
   FindingList found(context.settings);
   if (report.best_bus_bandwidth < wanted) {
-    found.add("nccl_slow", "",
+    found.add(Code::kNcclSlow, "",
               "bus bandwidth " + gigabytes_per_second(report.best_bus_bandwidth) + " at " +
                   std::to_string(report.best_size) + " bytes over " + gpus_of_run(run, context) +
                   ", wanted are " + gigabytes_per_second(wanted));

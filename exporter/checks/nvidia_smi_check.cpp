@@ -73,7 +73,7 @@ std::string details_of(const CheckOutcome& judged, const std::vector<Finding>& a
 // Said aloud: a node that nobody has described can lose a GPU unnoticed.
 void judge_profile(const CheckContext& context, FindingList& found) {
   if (context.profile) return;
-  found.add("profile_unknown", "",
+  found.add(Code::kProfileUnknown, "",
             context.instance_type.empty()
                 ? "the instance type is not known"
                 : "instance type " + context.instance_type + " is in no table");
@@ -103,7 +103,7 @@ std::string judge_unified_memory(const CheckContext& context, FindingList& found
   if (!users.all.empty()) {
     const Process& user = users.all.front().process;
     for (const std::string& gpu : gpus) {
-      found.add("xid_159_uvm", gpu,
+      found.add(Code::kXid159Uvm, gpu,
                 user.name + " (pid " + std::to_string(user.pid) + ") uses unified memory");
     }
     return {};

@@ -49,8 +49,9 @@ bool kernel_has(const GpuRuleInput& input, const Telltales& telltales,
 
 bool was_found_in_an_earlier_boot(const Suspicion& suspicion, const GpuRuleInput& input) {
   const State& state = input.snapshot.state;
-  const auto known = state.findings.find({std::string(kGpuCheck), std::string(suspicion.code),
-                                          suspicion.pci_bus_id, Evidence::kMeasured});
+  const auto known =
+      state.findings.find({std::string(kGpuCheck), std::string(name_of(suspicion.code)),
+                           suspicion.pci_bus_id, Evidence::kMeasured});
   return known != state.findings.end() && !known->second.first_boot_id.empty() &&
          known->second.first_boot_id != state.boot_id;
 }
@@ -85,8 +86,8 @@ bool is_settled(const GpuRuleInput& input) {
 }
 
 void add_suspicion(const Suspicion& suspicion, const GpuRuleInput& input, FindingList& found) {
-  found.suspect(
-      {std::string(suspicion.code), std::string(suspicion.unconfirmed), suspicion.pci_bus_id});
+  found.suspect({std::string(name_of(suspicion.code)), std::string(name_of(suspicion.unconfirmed)),
+                 suspicion.pci_bus_id});
   const bool is_back = was_found_in_an_earlier_boot(suspicion, input);
   if (input.settings.is_seed_profile || (!suspicion.is_confirmed && !is_back)) {
     found.add(suspicion.is_confirmed ? suspicion.code : suspicion.unconfirmed, suspicion.pci_bus_id,

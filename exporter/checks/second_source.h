@@ -27,7 +27,7 @@ namespace gpuward::exporter {
 // A finding that is worth a reboot where two sources agree: `code` where they do, or where an
 // earlier boot has left it behind; else `code`_unconfirmed.
 struct Suspicion {
-  std::string_view code, unconfirmed;
+  Code code = Code::kLast, unconfirmed = Code::kLast;
   std::string pci_bus_id;  // empty: the node as a whole
   std::string line;
   bool is_confirmed = false;

@@ -14,17 +14,16 @@ namespace gpuward::exporter {
 namespace {
 
 // What check "gpu" finds of it every few seconds; here it is only spoken for.
-constexpr std::array<std::string_view, 12> kSpokenFor{
-    "nvlink_inactive",      "fabric_not_ready", "fabric_error",
-    "fabric_unhealthy",     "gpu_missing",      "gpu_missing_unconfirmed",
-    "gpu_undriven",         "gpu_lost",         "gpu_undriven_unconfirmed",
-    "gpu_lost_unconfirmed", "gpu_unreadable",   "reset_required"};
+constexpr std::array kSpokenFor{
+    Code::kNvlinkInactive,     Code::kFabricNotReady, Code::kFabricError,
+    Code::kFabricUnhealthy,    Code::kGpuMissing,     Code::kGpuMissingUnconfirmed,
+    Code::kGpuUndriven,        Code::kGpuLost,        Code::kGpuUndrivenUnconfirmed,
+    Code::kGpuLostUnconfirmed, Code::kGpuUnreadable,  Code::kResetRequired};
 
 std::vector<Finding> latched_findings(const State& state) {
   std::vector<Finding> latched;
   for (const auto& [key, finding] : state.findings) {
-    const bool is_ours = std::ranges::find(kSpokenFor, finding.code) != kSpokenFor.end();
-    if (key.check == kGpuCheck && is_ours) latched.push_back(finding);
+    if (key.check == kGpuCheck && is_any_of(finding.code, kSpokenFor)) latched.push_back(finding);
   }
   return latched;
 }

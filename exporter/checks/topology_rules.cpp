@@ -100,13 +100,13 @@ void judge_nvlink_presence(const VendorReport& report, const GpuRuleInput& input
   const LinkSum links = count_links(report);
   if (links.active > 0) return;
   if (links.inactive == 0 && !all_peers_lack_nvlink(report)) {
-    return found.cannot_tell("nvlink_absent", "");
+    return found.cannot_tell(Code::kNvlinkAbsent, "");
   }
   const std::string line = links.inactive > 0
                                ? "none of " + std::to_string(links.inactive) + " links is active"
                                : std::string("no pair of GPUs is joined by NVLink");
-  if (is_settled(input)) return found.add("nvlink_absent", "", line);
-  found.add_as("nvlink_absent", Severity::kMonitor, "", line,
+  if (is_settled(input)) return found.add(Code::kNvlinkAbsent, "", line);
+  found.add_as(Code::kNvlinkAbsent, Severity::kMonitor, "", line,
                "too soon after boot or driver load to judge");
 }
 
@@ -122,9 +122,9 @@ void judge_peers(const VendorReport& report, const GpuRuleInput& input, FindingL
       unsupported.add(peer);
     }
   }
-  if (broken.count > 0) found.add("topology_broken", "", broken.text());
+  if (broken.count > 0) found.add(Code::kTopologyBroken, "", broken.text());
   if (unsupported.count > 0 && input.expects_nvlink()) {
-    found.add("p2p_unsupported", "", unsupported.text());
+    found.add(Code::kP2pUnsupported, "", unsupported.text());
   }
 }
 
@@ -136,12 +136,12 @@ void judge_link_errors(const VendorReport& report, WallTime now, CounterTrend& t
     const LinkErrors sum = sum_errors(gpu);
     const auto recoveries = trend.add(bus_id + " recoveries", sum.recoveries, now);
     if (recoveries && recoveries->by > 0) {
-      found.add("nvlink_recovery_errors", bus_id,
+      found.add(Code::kNvlinkRecoveryErrors, bus_id,
                 std::to_string(recoveries->by) + " since the last look");
     }
     const auto crc = trend.add(bus_id + " crc", sum.crc, now);
     if (crc && crc->per_second >= kMostCrcErrorsPerSecond) {
-      found.add("nvlink_crc_errors", bus_id,
+      found.add(Code::kNvlinkCrcErrors, bus_id,
                 std::to_string(static_cast<std::uint64_t>(crc->per_second)) + " a second");
     }
   }
@@ -151,13 +151,13 @@ void judge_fabric_manager(const FabricManagerFacts& facts, const VendorReport& r
                           const GpuRuleInput& input, FindingList& found) {
   if (!facts.has_nvswitch || !input.expects_nvlink() || facts.is_running) return;
   if (!facts.can_see_processes) {
-    found.cannot_tell("fabric_manager_down", "");
-    return found.cannot_tell("fabric_manager_down_completed", "");
+    found.cannot_tell(Code::kFabricManagerDown, "");
+    return found.cannot_tell(Code::kFabricManagerDownCompleted, "");
   }
   const std::string line = "nv-fabricmanager does not run";
-  if (is_fabric_completed(report)) return found.add("fabric_manager_down_completed", "", line);
-  if (is_settled(input)) return found.add("fabric_manager_down", "", line);
-  found.add_as("fabric_manager_down", Severity::kMonitor, "", line,
+  if (is_fabric_completed(report)) return found.add(Code::kFabricManagerDownCompleted, "", line);
+  if (is_settled(input)) return found.add(Code::kFabricManagerDown, "", line);
+  found.add_as(Code::kFabricManagerDown, Severity::kMonitor, "", line,
                "too soon after boot or driver load to judge");
 }
 

@@ -12,9 +12,9 @@ using ::testing::HasSubstr;
 
 const RunTimes kTimes{WallTime(std::chrono::seconds(1'000)), std::chrono::milliseconds(250)};
 
-std::vector<Finding> findings_of(std::initializer_list<std::string_view> codes) {
+std::vector<Finding> findings_of(std::initializer_list<Code> codes) {
   FindingList list(FindingList::Profile::kOurs);
-  for (const std::string_view code : codes) list.add(code, "0000:4e:00", "seen");
+  for (const Code code : codes) list.add(code, "0000:4e:00", "seen");
   return list.take_findings();
 }
 
@@ -31,15 +31,15 @@ TEST(DecideStatus, PassesWhereNothingIsWrong) {
 }
 
 TEST(DecideStatus, ContractAWarnsForMonitorAndFailsFromResetUp) {
-  EXPECT_EQ(decide(CheckOutcome::done("", findings_of({"persistence_off"}))).status,
+  EXPECT_EQ(decide(CheckOutcome::done("", findings_of({Code::kPersistenceOff}))).status,
             CheckStatus::kWarn);
-  EXPECT_EQ(decide(CheckOutcome::done("", findings_of({"row_remap_pending"}))).status,
+  EXPECT_EQ(decide(CheckOutcome::done("", findings_of({Code::kRowRemapPending}))).status,
             CheckStatus::kFail);
 }
 
 TEST(DecideStatus, K1LastWriteWinsIsGoneTheWorstFindingDecides) {
   const CheckResult result =
-      decide(CheckOutcome::done("", findings_of({"row_remap_failure", "persistence_off"})));
+      decide(CheckOutcome::done("", findings_of({Code::kRowRemapFailure, Code::kPersistenceOff})));
   EXPECT_EQ(result.status, CheckStatus::kFail);
   EXPECT_EQ(result.severity, Severity::kIsolate);
   EXPECT_EQ(result.findings.size(), 2U);
@@ -60,21 +60,21 @@ TEST(DecideStatus, AnErrorIsNeverAFailureNorAPass) {
 
 TEST(DecideStatus, AFailureFoundBesideAnErrorWins) {
   CheckOutcome outcome = CheckOutcome::error("GPU 3 cannot be read");
-  outcome.findings = findings_of({"row_remap_pending"});
+  outcome.findings = findings_of({Code::kRowRemapPending});
   EXPECT_EQ(decide(outcome).status, CheckStatus::kFail);
-  outcome.findings = findings_of({"gpu_unreadable"});
+  outcome.findings = findings_of({Code::kGpuUnreadable});
   EXPECT_EQ(decide(outcome).status, CheckStatus::kError);
 }
 
 TEST(DecideStatus, K6AnErrorOrASkipLeavesAFailureStanding) {
-  const auto standing = findings_of({"row_remap_pending"});
+  const auto standing = findings_of({Code::kRowRemapPending});
   EXPECT_EQ(decide(CheckOutcome::error("no answer"), standing).status, CheckStatus::kFail);
   EXPECT_EQ(decide(CheckOutcome::skipped("GPUs in use"), standing).status, CheckStatus::kFail);
   EXPECT_EQ(decide(CheckOutcome::done("all well"), standing).status, CheckStatus::kPass);
 }
 
 TEST(DecideStatus, WhatOnlyAnOperatorClearsStandsBesideAPass) {
-  EXPECT_EQ(decide(CheckOutcome::done(""), findings_of({"row_remap_failure"})).severity,
+  EXPECT_EQ(decide(CheckOutcome::done(""), findings_of({Code::kRowRemapFailure})).severity,
             Severity::kIsolate);
 }
 
@@ -91,7 +91,7 @@ TEST(DecideStatus, NeverWritesBrokenTextIntoAResult) {
 }
 
 TEST(DescribeFindings, NamesTheWorstFirst) {
-  EXPECT_EQ(describe_findings(findings_of({"persistence_off", "row_remap_failure"})),
+  EXPECT_EQ(describe_findings(findings_of({Code::kPersistenceOff, Code::kRowRemapFailure})),
             "row_remap_failure on 0000:4e:00 (isolate); persistence_off on 0000:4e:00 (monitor)");
 }
 

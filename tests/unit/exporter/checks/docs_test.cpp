@@ -44,7 +44,8 @@ TEST(ChecksDocs, NameNoCodeThatIsNot) {
     std::smatch match;
     if (!std::regex_match(line, match, row)) continue;
     ++rows;
-    EXPECT_NE(find_code(match[1].str()), nullptr) << line;
+    const auto codes = finding_codes();
+    EXPECT_NE(std::ranges::find(codes, match[1].str(), &FindingCode::code), codes.end()) << line;
   }
   EXPECT_EQ(rows, finding_codes().size());
 }
@@ -74,6 +75,14 @@ TEST(AllChecks, ContractAAreTheSevenOfTheReplacedSuiteInItsTwoSuites) {
     ++number;
   }
   EXPECT_EQ(number, 7);
+}
+
+TEST(FindingCodes, EachHasItsOwnRow) {
+  std::size_t number = 0;
+  for (const FindingCode& row : finding_codes()) {
+    EXPECT_EQ(row.id, static_cast<Code>(number++)) << row.code;
+    EXPECT_EQ(row_of(row.id).code, row.code);
+  }
 }
 
 TEST(FindingCodes, AreWordsOfLowerCaseAndEachStandsOnce) {
