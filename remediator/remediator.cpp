@@ -15,9 +15,9 @@ using std::chrono::seconds;
 
 constexpr std::size_t kQueueCapacity = 50'000;
 constexpr std::size_t kMaxBody = 16U << 20U;
-// A webhook answers within a second, and may need two requests for it.
-// Until a node is looked at whose evictions have been answered.
+// After its evictions were answered, a node is reconciled again.
 constexpr seconds kAfterEvictions{1};
+// A webhook answers within a second, and may need two requests for it.
 constexpr Deadlines kIntakeDeadlines{milliseconds(400), milliseconds(400)};
 constexpr Deadlines kWorkDeadlines{seconds(10), seconds(20)};
 // The server itself may try a disruption budget for 10 s before it answers.
@@ -120,7 +120,7 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
       machines_(
           make_providers({.policy = policy_, .api = *work_api_, .clock = clock, .aws = &aws_})) {
   if (!flags_.config_file.empty()) policy_watch_.emplace(flags_.config_file);
-  // Its pods have been told to go: they need a moment for it.
+  // The evicted pods need a moment to end.
   evictor_.set_on_answered(
       [this](const std::string& node) { (void)queue_.add_after(node, kAfterEvictions); });
 }

@@ -176,18 +176,10 @@ milliseconds look_again(const Round& now, const std::vector<const PlannedPod*>& 
   return std::min(wait, now.settings.deadline - now.scene.elapsed);
 }
 
-bool wants_out_of_service(const Round& now, const std::vector<const PlannedPod*>& left) {
-  return now.settings.unreachable == UnreachablePods::kOutOfService &&
-         now.scene.node_is_unreachable && std::ranges::all_of(left, [&](const PlannedPod* pod) {
-           return now.is_overdue(*pod, seconds(0));
-         });
-}
-
 DrainRound go_on(const Round& now, const std::vector<const PlannedPod*>& left) {
   DrainRound round{.send = removals_due(now, left),
                    .summary = describe_left(left, now.tries),
-                   .left = names_of(left),
-                   .wants_out_of_service = wants_out_of_service(now, left)};
+                   .left = names_of(left)};
   round.look_again = look_again(now, left, !round.send.empty());
   return round;
 }

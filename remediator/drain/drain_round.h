@@ -60,9 +60,6 @@ struct DrainRound {
   std::string summary = {};
   // "namespace/name" of pods that are still to go; of a failed drain, of those that made it fail.
   std::vector<std::string> left = {};
-  // DrainSettings::unreachable asks for the taint, and every pod that is left only lacks the word
-  // of its kubelet. The machine must be proven to be off before anybody sets the taint.
-  bool wants_out_of_service = false;
   std::chrono::milliseconds look_again{0};  // of kGoingOn
 };
 

@@ -39,9 +39,8 @@ struct NamespaceRule {
 
 // Pods of a node whose kubelet does not answer: their end is never confirmed.
 enum class UnreachablePods : std::uint8_t {
-  kWait,          // until the deadline
-  kOutOfService,  // the taint that lets the cluster drop them is asked for (DrainProgress)
-  kForget,        // not waited for once their grace is over
+  kWait,    // until the deadline
+  kForget,  // not waited for once their grace is over
 };
 
 struct DrainSettings {

@@ -13,7 +13,7 @@
 //         up_to: 20m                  # since the start of the drain
 //     skipped_namespaces: [gpu-operator]
 //     override_do_not_disrupt: false
-//     unreachable: wait               # wait | out_of_service | forget
+//     unreachable: wait               # wait | forget
 //   evictions:
 //     per_second: 50
 //     burst: 50
@@ -48,10 +48,8 @@ constexpr std::array<Word<bool>, 2> kEvictOrRefuse{{{"evict", true}, {"refuse", 
 constexpr std::array<Word<NamespaceMode>, 3> kModes{{{"evict", NamespaceMode::kEvict},
                                                      {"wait", NamespaceMode::kWait},
                                                      {"delete", NamespaceMode::kDelete}}};
-constexpr std::array<Word<UnreachablePods>, 3> kUnreachable{
-    {{"wait", UnreachablePods::kWait},
-     {"out_of_service", UnreachablePods::kOutOfService},
-     {"forget", UnreachablePods::kForget}}};
+constexpr std::array<Word<UnreachablePods>, 2> kUnreachable{
+    {{"wait", UnreachablePods::kWait}, {"forget", UnreachablePods::kForget}}};
 
 template <typename T, std::size_t kCount>
 void read_word(const YamlMap& map, std::string_view key, const std::array<Word<T>, kCount>& words,

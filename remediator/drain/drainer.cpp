@@ -117,7 +117,6 @@ DrainProgress Drainer::progress_of(const DrainOrder& order, const std::vector<ku
   progress.verdict = round.verdict;
   progress.summary = std::move(round.summary);
   progress.left = std::move(round.left);
-  progress.wants_out_of_service = round.wants_out_of_service;
   progress.look_again = look_again(order, round, memory);
   return progress;
 }

@@ -45,7 +45,6 @@ struct DrainProgress {
   std::vector<std::string> left;  // see DrainRound
   // Jobs whose pods are sent off for the first time by this call: to be told once.
   std::vector<AffectedJob> starting_jobs;
-  bool wants_out_of_service = false;        // see DrainRound
   std::chrono::milliseconds look_again{0};  // of kGoingOn
 };
 

@@ -52,9 +52,8 @@
 //   drain: {...}                       # defaults of all drains: drain/drain_settings_file.cpp
 //   evictions: {...}                   # the rate of all drains: the same file
 //   budgets: {...}                     # policy/budget_file.cpp
-//   cooldown: 0s                       # between a reset or restart of a machine and the next harm
-//   to
-//                                      # it for another Remediation, such as 1h
+//   cooldown: 0s                       # between a reset or reboot of a machine and the next
+//                                      # disruptive action on it for another Remediation: 1h, say
 //   remediations:                      # closed ones are deleted
 //     keep_for: 30d
 //     keep_most: 2000

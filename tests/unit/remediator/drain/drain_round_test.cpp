@@ -301,22 +301,6 @@ TEST_F(DrainRounds, Row24TheOverrideCountsFromTheDeadlineOnly) {
   EXPECT_THAT(round_at(kSomeDeadline).send, SizeIs(1));
 }
 
-TEST_F(DrainRounds, Row18WantsTheOutOfServiceTaintWhenOnlyAWordIsMissing) {
-  settings_.unreachable = UnreachablePods::kOutOfService;
-  node_is_unreachable_ = true;
-  pods_ = {terminating(replica("web"), seconds(30))};
-  EXPECT_FALSE(round_at(seconds(29)).wants_out_of_service);
-  EXPECT_TRUE(round_at(seconds(30)).wants_out_of_service);
-  pods_.push_back(replica("api"));
-  EXPECT_FALSE(round_at(seconds(31)).wants_out_of_service);
-  pods_.pop_back();
-  node_is_unreachable_ = false;
-  EXPECT_FALSE(round_at(seconds(31)).wants_out_of_service);
-  node_is_unreachable_ = true;
-  settings_.unreachable = UnreachablePods::kWait;
-  EXPECT_FALSE(round_at(seconds(31)).wants_out_of_service);
-}
-
 TEST_F(DrainRounds, LooksAgainWithinTwoSecondsAndNotPastTheDeadline) {
   pods_ = {terminating(replica("web"), seconds(30))};
   EXPECT_EQ(round_at(seconds(1)).look_again, seconds(1));

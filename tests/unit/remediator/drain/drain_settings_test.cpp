@@ -50,7 +50,7 @@ drain:
     - {name: "*", mode: evict}
   skipped_namespaces: [gpu-operator]
   override_do_not_disrupt: true
-  unreachable: out_of_service
+  unreachable: forget
 )");
   ASSERT_TRUE(settings) << settings.error().message;
   EXPECT_EQ(settings->pods, DrainedPods::kGpu);
@@ -66,7 +66,7 @@ drain:
   EXPECT_EQ(settings->namespaces[2].mode, NamespaceMode::kEvict);
   EXPECT_THAT(settings->skipped_namespaces, ElementsAre("gpu-operator"));
   EXPECT_TRUE(settings->overrides_do_not_disrupt);
-  EXPECT_EQ(settings->unreachable, UnreachablePods::kOutOfService);
+  EXPECT_EQ(settings->unreachable, UnreachablePods::kForget);
 }
 
 TEST(DrainSettingsFile, AStepChangesOnlyWhatItNames) {
@@ -99,6 +99,13 @@ TEST(DrainSettingsFile, RefusesAWaitWithoutAnEnd) {
   const auto settings = settings_in("drain:\n  namespaces: [{name: a, mode: delete}]\n");
   ASSERT_FALSE(settings);
   EXPECT_THAT(settings.error().message, HasSubstr("says how long such pods may finish"));
+}
+
+TEST(DrainSettingsFile, RefusesAWordThatNothingActsOn) {
+  const auto settings = settings_in("drain: {unreachable: out_of_service}");
+  ASSERT_FALSE(settings);
+  EXPECT_THAT(settings.error().message,
+              HasSubstr("drain.unreachable: must be one of wait, forget"));
 }
 
 TEST(DrainSettingsFile, RefusesKeysThatNobodyKnows) {

@@ -413,17 +413,6 @@ TEST_F(DrainerTest, WhatIsCalledOffIsNotSent) {
   EXPECT_EQ(drainer_->remembered(), 0U);
 }
 
-TEST_F(DrainerTest, Row18AsksForTheTaintOnlyOnceAllPodsAreAskedToGo) {
-  add_pod("web");
-  order_.settings.unreachable = UnreachablePods::kOutOfService;
-  order_.node_is_unreachable = true;
-  EXPECT_FALSE(look().wants_out_of_service);
-  clock_.advance(seconds(31));
-  EXPECT_TRUE(look().wants_out_of_service);
-  kube_.end_terminating_pods();  // by the pod garbage collector, once the taint stands
-  EXPECT_EQ(look().verdict, DrainVerdict::kDone);
-}
-
 TEST_F(DrainerTest, TheSummaryIsTheSameWhileNothingChanges) {
   add_pod("web");
   add_budget("web-pdb", "web", 0);
