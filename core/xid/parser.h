@@ -19,6 +19,11 @@ namespace gpuward::xid {
 // The message of a record, without prefixes: what is shown as evidence.
 [[nodiscard]] std::string_view strip_prefixes(std::string_view record);
 
+// The part of a line that a person pasted from which on it is a record: behind a date, `[...]`, or
+// any words of theirs. The line as it is where there is none. Never for a log whose lines are
+// evidence: whoever quotes a message is taken for the kernel.
+[[nodiscard]] std::string_view find_record(std::string_view line);
+
 // A GPU's bus-to-UUID line (`NVRM: GPU at PCI:0000:4e:00: GPU-…`).
 struct UuidLine {
   PciAddress pci;

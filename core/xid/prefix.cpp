@@ -1,5 +1,6 @@
 // What stands in front of a kernel message, by who wrote the log down. Prefixes can be stacked: a
 // log that was written into another log carries both.
+#include <algorithm>
 #include <array>
 
 #include "core/xid/parser.h"
@@ -133,6 +134,25 @@ bool begins_message(std::string_view text) {
   return false;
 }
 
+// How all messages begin that parse_record() knows.
+constexpr std::array<std::string_view, 10> kMessages{
+    "NVRM: ",   "nvidia-nvswitch", "nvidia-peermem ", "nvidia_peermem ", "[drm:amdgpu",
+    "amdgpu 0", "amdgpu: ",        "pcieport ",       "EDAC ",           "mce: "};
+
+// More than any line has that a person pasted.
+constexpr int kMaxMessages = 8;
+
+// The next one from `from` on; npos where there is none.
+std::size_t find_message(std::string_view line, std::size_t from) {
+  std::size_t first = std::string_view::npos;
+  for (const auto beginning : kMessages) first = std::min(first, line.find(beginning, from));
+  return first;
+}
+
+bool begins_inside_a_word(std::string_view line, std::size_t at) {
+  return at > 0 && (is_letter(line[at - 1]) || is_digit(line[at - 1]));
+}
+
 std::string_view without_line_end(std::string_view text) {
   while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
   return text;
@@ -150,6 +170,21 @@ std::string_view strip_prefixes(std::string_view record) {
   for (int i = 0; i < kMaxPrefixes && !begins_message(line.rest()) && take_prefix(line); ++i)
     line.skip_spaces();
   return line.rest();
+}
+
+std::string_view find_record(std::string_view line) {
+  if (parse_record(line)) return line;
+  std::size_t first = std::string_view::npos;
+  auto at = find_message(line, 0);
+  for (int i = 0; i < kMaxMessages && at != std::string_view::npos; ++i) {
+    if (!begins_inside_a_word(line, at)) {
+      if (parse_record(line.substr(at))) return line.substr(at);
+      first = std::min(first, at);
+    }
+    at = find_message(line, at + 1);
+  }
+  // A part of a record, perhaps.
+  return first == std::string_view::npos ? line : line.substr(first);
 }
 
 }  // namespace gpuward::xid

@@ -125,7 +125,7 @@ int run_parse_log(std::istream& in, std::ostream& out, const xid::Catalogue& cat
   xid::RecordJoiner joiner;
   std::string_view line;
   while (out && read_line(in, buffer, line)) {
-    const auto record = joiner.push(line);
+    const auto record = joiner.push(xid::find_record(line));
     const auto event = xid::parse_record(record.text);
     if (event) out << render(record.line, *event, catalogue.judge(*event)) << '\n';
   }

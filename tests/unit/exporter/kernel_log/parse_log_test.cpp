@@ -66,6 +66,36 @@ TEST(ParseLog, AppendsWhatOnlySomeEventsHave) {
               HasSubstr(R"("severity":"reboot","action":"RESTART_BM","recovery_to":2})"));
 }
 
+// What people paste into tickets and chats; the kernel log itself is read strictly.
+TEST(ParseLog, RecognisesALineThatAPersonHasPasted) {
+  const std::string message = "NVRM: Xid (PCI:0000:4e:00): 79, pid='<unknown>', GPU has fallen off";
+  for (const char* before :
+       {"Nov 18 17:26:39 ", "2024-06-06 10:26:53 ", "11/18/2024 17:26:39 ", "[...] ", "... ",
+        "[Tue Nov 18 17:26:39 UTC 2025] ", "> ", "error: ", "we saw `", "gpu-7 | ",
+        "Nov 18 17:26:39 gpu-7 ", "\"message\":\"", "12:", "dmesg:  [ 12.5] ", "NVRM: seen: "}) {
+    const std::string output = output_for(before + message + "\n");
+    EXPECT_THAT(output, HasSubstr(R"("line":1,"kind":"xid","code":79,"pci_bus_id":"0000:4e:00")"))
+        << before;
+    EXPECT_EQ(xid::parse_record(std::string("4,1,2,-;app: ") + before + message), std::nullopt)
+        << "/dev/kmsg stays strict";
+  }
+  EXPECT_THAT(output_for("Nov 18 17:26:39 amdgpu 0000:03:00.0: amdgpu: GPU reset begin!"),
+              HasSubstr(R"("kind":"amd_reset","code":"begin")"));
+  EXPECT_THAT(output_for("[...] nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 12028, Non-fatal, Link"),
+              HasSubstr(R"("kind":"sxid","code":12028)"));
+}
+
+TEST(ParseLog, JoinsThePastedLinesOfOneRecord) {
+  EXPECT_THAT(output_for("[...] NVRM: The NVIDIA GPU 0000:b3:00.0\n"
+                         "[...] NVRM: (PCI ID: 10de:26b5) installed in this system has\n"
+                         "[...] NVRM: fallen off the bus and is not responding to commands.\n"),
+              HasSubstr(R"("line":1,"kind":"xid","code":79,"pci_bus_id":"0000:b3:00.0")"));
+}
+
+TEST(ParseLog, TakesNoPartOfAWordForAMessage) {
+  EXPECT_EQ(output_for("notNVRM: Xid (PCI:0000:4e:00): 79\n"), "");
+}
+
 TEST(ParseLog, SaysNothingOfOtherAndOfDetailLines) {
   EXPECT_EQ(output_for("usb 1-1: new\n\nnvidia-nvswitch3: SXid (PCI:0000:04:00.0): 22013, Data "
                        "{0x2b}\nNVRM: x\n"),
