@@ -120,7 +120,7 @@ bool measure_hang(const std::filesystem::path& folder, const Lengths& lengths) {
   Node hung(folder / "hung", kQuick);
   if (!well.reaches("gpuward_gpu_worker_up 1") || !hung.reaches("gpuward_gpu_worker_up 1"))
     return false;
-  hung.play("hung_call");
+  hung.play("hung_driver");
   if (!hung.reaches("gpuward_gpu_worker_state{state=\"hung\"} 1")) return false;
   std::vector<double> ratios;
   std::vector<double> of_well;

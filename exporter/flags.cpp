@@ -39,6 +39,28 @@ void add_gpu_flags(CLI::App& app, Flags& flags) {
       ->envname("AMD_METRICS_EXPORTER_ENABLE_CPER");
 }
 
+// What the exporter tells its worker, and nobody else.
+void add_gpu_choice(CLI::App& gpu_worker, GpuChoice& choice) {
+  const CLI::Validator is_name(
+      [](const std::string& text) {
+        return parse_gpu_name(text) ? std::string() : text + " is no GPU";
+      },
+      "GPU");
+  gpu_worker
+      .add_option_function<std::vector<std::string>>(
+          "--gpu.leave-out",
+          [&choice](const std::vector<std::string>& names) {
+            for (const std::string& name : names) choice.left_out.push_back(*parse_gpu_name(name));
+          },
+          "Do not ask this GPU: INDEX@PCI, may be repeated")
+      ->check(is_name);
+  gpu_worker
+      .add_option_function<std::string>(
+          "--gpu.only", [&choice](const std::string& name) { choice.only = parse_gpu_name(name); },
+          "Ask this GPU alone: INDEX@PCI")
+      ->check(is_name);
+}
+
 // Under these the container sees the node.
 void add_path_flags(CLI::App& app, Flags& flags) {
   app.add_option("--path.procfs", flags.host.proc, "Where the node's /proc is")
@@ -246,6 +268,7 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   const CLI::App* nccl_pair = add_nccl_pair(app, flags.nccl_pair);
   CLI::App* gpu_worker = app.add_subcommand("gpu-worker", "What the exporter starts for itself");
   gpu_worker->group("")->fallthrough();
+  add_gpu_choice(*gpu_worker, flags.libraries.choice);
   std::string shell;
   add_completion_command(app, shell);
   add_examples(app, kExamples);

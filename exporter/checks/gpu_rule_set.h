@@ -19,6 +19,8 @@ void judge_fabric(const GpuReading& reading, const GpuRuleInput& input, FindingL
 void judge_lost(const VendorReport& report, const GpuRuleInput& input, FindingList& found);
 void judge_undriven(const VendorReport& report, const GpuRuleInput& input, FindingList& found);
 void judge_count(const VendorReport& report, const GpuRuleInput& input, FindingList& found);
+// A GPU at an address that does not answer while the others do; and the driver as a whole.
+void judge_hung_gpu(const GpuReading& reading, const GpuRuleInput& input, FindingList& found);
 void judge_hang(const GpuRuleInput& input, FindingList& found);
 
 }  // namespace gpuward::exporter

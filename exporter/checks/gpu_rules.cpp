@@ -35,6 +35,10 @@ bool judge_readings(const VendorReport& report, const GpuRuleInput& input, Findi
     // Of a GPU without an address nobody else can say anything: not even that it is lost.
     const bool has_address = reading.gpu.has_address();
     if (has_address && reading.is_lost) continue;  // judge_lost()
+    if (has_address && reading.is_hung) {
+      judge_hung_gpu(reading, input, found);
+      continue;
+    }
     if (!has_address || !reading.fault.empty()) {
       judge_unreadable(reading, found);
       could_tell = false;
@@ -97,10 +101,15 @@ Vendor profile_vendor(const GpuReport& report, const NodeFacts& facts) {
   return amd != nullptr && !amd->gpus.empty() && !has_nvidia ? Vendor::kAmd : Vendor::kNvidia;
 }
 
-constexpr std::array kOutOfReach{Code::kGpuLost,      Code::kGpuLostUnconfirmed,
-                                 Code::kGpuUndriven,  Code::kGpuUndrivenUnconfirmed,
-                                 Code::kGpuMissing,   Code::kGpuMissingUnconfirmed,
-                                 Code::kGpuUnreadable};
+constexpr std::array kOutOfReach{Code::kGpuLost,
+                                 Code::kGpuLostUnconfirmed,
+                                 Code::kGpuUndriven,
+                                 Code::kGpuUndrivenUnconfirmed,
+                                 Code::kGpuMissing,
+                                 Code::kGpuMissingUnconfirmed,
+                                 Code::kGpuUnreadable,
+                                 Code::kDriverHung,
+                                 Code::kDriverHungUnconfirmed};
 
 // A job wants all GPUs: it does not wait for a second source.
 std::string why_no_job(const CheckOutcome& outcome) {

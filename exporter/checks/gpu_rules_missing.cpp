@@ -93,6 +93,15 @@ void judge_count(const VendorReport& report, const GpuRuleInput& input, FindingL
                 found);
 }
 
+void judge_hung_gpu(const GpuReading& reading, const GpuRuleInput& input, FindingList& found) {
+  const std::string bus_id = reading.gpu.pci.bus_id();
+  const bool is_confirmed = bus_says_gone(input, bus_id) || kernel_says_stuck(input, bus_id);
+  add_suspicion(
+      {Code::kDriverHung, Code::kDriverHungUnconfirmed, bus_id, reading.fault, is_confirmed}, input,
+      found);
+  found.cannot_tell_anything(bus_id);
+}
+
 void judge_hang(const GpuRuleInput& input, FindingList& found) {
   const GpuTelemetry& telemetry = input.snapshot.telemetry;
   const std::string bus_id = hung_gpu(telemetry);

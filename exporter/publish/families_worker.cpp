@@ -47,6 +47,9 @@ void append_worker(const GpuTelemetry& telemetry, Families& families) {
   families.push_back(counter("gpuward_gpu_worker_hangs_total",
                              "Times a call of a GPU library has not come back in time.",
                              static_cast<double>(telemetry.hangs)));
+  families.push_back(counter("gpuward_gpu_probes_total",
+                             "Times a GPU that hangs was asked by a process of its own.",
+                             static_cast<double>(telemetry.probes)));
   families.push_back(gauge("gpuward_gpu_error_records_given_up",
                            "Whether AMD's error records (CPER) are left alone because the library "
                            "has crashed there three times in a row.",

@@ -58,13 +58,23 @@ class AmdLibrary final : public GpuLibrary {
     return LibraryState::kUnusable;
   }
 
-  static GpuReading read_gpu(const amd::Device& device, const amd::KfdGpus& kfd,
-                             const Progress& progress) {
+  [[nodiscard]] GpuReading read_gpu(const amd::Device& device, const amd::KfdGpus& kfd,
+                                    const Progress& progress) const {
+    if (!paths_.choice.asks_address(device.pci)) return left_out(device);
     const std::string bus_id = device.pci.bus_id();
     GpuReading reading = amd::read_device(device, [&](std::string_view part) {
       progress(std::string(bus_id).append(" ").append(part));
     });
     reading.is_in_kfd = kfd.has(device.pci);
+    return reading;
+  }
+
+  static GpuReading left_out(const amd::Device& device) {
+    GpuReading reading;
+    reading.gpu.vendor = Vendor::kAmd;
+    reading.gpu.pci = device.pci;
+    reading.is_hung = true;
+    reading.fault = "left out";
     return reading;
   }
 
@@ -85,7 +95,7 @@ class AmdLibrary final : public GpuLibrary {
     if (paths_.amd_smi.empty()) return;
     may_open_ = true;
     for (GpuReading& reading : report.gpus) {
-      if (!paths_.reads_amd_cper && !lacks_something(reading)) continue;
+      if (reading.is_hung || (!paths_.reads_amd_cper && !lacks_something(reading))) continue;
       progress(reading.gpu.pci.bus_id() + " libamd_smi");
       const amd::AmdSmi* const library = amd_smi_for(reading.gpu.pci);
       if (library == nullptr) return;

@@ -20,7 +20,8 @@ constexpr std::uint32_t kMaxGpus = 256;  // a machine has 16 today
 
 class NvmlLibrary final : public GpuLibrary {
  public:
-  explicit NvmlLibrary(const LibraryPaths& paths) : name_(paths.nvml), events_(clock_) {}
+  explicit NvmlLibrary(const LibraryPaths& paths)
+      : name_(paths.nvml), choice_(paths.choice), events_(clock_) {}
   ~NvmlLibrary() override { close({}); }
 
   VendorReport read(const Progress& progress) override;
@@ -38,6 +39,7 @@ class NvmlLibrary final : public GpuLibrary {
   nvml::DeviceAnswer read_gpu(std::uint32_t index, bool is_thorough, const Progress& progress);
 
   const std::string name_;
+  const GpuChoice choice_;
   const SystemClock clock_;
   std::shared_ptr<const Session> session_;
   std::vector<nvml::KnownDevice> known_;       // by index, of this session
@@ -99,12 +101,13 @@ bool NvmlLibrary::count_gpus(const Progress& progress, VendorReport& report) {
 nvml::DeviceAnswer NvmlLibrary::read_gpu(std::uint32_t index, bool is_thorough,
                                          const Progress& progress) {
   nvml::KnownDevice& known = known_[index];
-  auto answer = nvml::read_device(*session_, index, is_thorough, known, progress);
+  const nvml::ReadingPlan plan{choice_, is_thorough, progress};
+  auto answer = nvml::read_device(*session_, index, plan, known);
   const bool is_just_opened = turn_ == 0;
   if (!answer.wants_reopen || known.refuses || !is_just_opened) return answer;
   // A library just opened is of use: once more, for all that this GPU does say.
   known.refuses = true;
-  return nvml::read_device(*session_, index, is_thorough, known, progress);
+  return nvml::read_device(*session_, index, plan, known);
 }
 
 bool NvmlLibrary::read_gpus(const Progress& progress, VendorReport& report) {

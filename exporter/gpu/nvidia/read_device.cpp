@@ -1,5 +1,7 @@
 #include "exporter/gpu/nvidia/read_device.h"
 
+#include <utility>
+
 namespace gpuward::exporter::nvml {
 namespace {
 
@@ -14,7 +16,7 @@ void recall_identity(const KnownDevice& known, std::uint32_t index, Gpu& gpu) {
   gpu.vendor = Vendor::kNvidia;
 }
 
-std::string name_of(const Gpu& gpu) {
+std::string name_in_progress(const Gpu& gpu) {
   return gpu.has_address() ? gpu.pci.bus_id() : "GPU " + std::to_string(gpu.index);
 }
 
@@ -42,12 +44,12 @@ bool identify(const Session& session, std::uint32_t index, const KnownDevice& kn
   return !query.is_over();
 }
 
-void read_groups(const Session& session, bool is_thorough, KnownDevice& known,
-                 const Progress& progress, DeviceAnswer& answer) {
-  DeviceQuery query(session.symbols(), answer.device, is_thorough, known.refuses);
+void read_groups(const Session& session, const ReadingPlan& plan, KnownDevice& known,
+                 DeviceAnswer& answer) {
+  DeviceQuery query(session.symbols(), answer.device, plan.is_thorough, known.refuses);
   for (const Group& group : groups()) {
     if (query.is_over()) break;
-    progress(name_of(answer.reading.gpu) + " " + std::string(group.name));
+    plan.progress(name_in_progress(answer.reading.gpu) + " " + std::string(group.name));
     group.read(query, known, answer.reading);
   }
   take_reset(session, query.wants_reset(), answer.reading);
@@ -55,13 +57,22 @@ void read_groups(const Session& session, bool is_thorough, KnownDevice& known,
   answer.wants_reopen |= query.wants_reopen();
 }
 
+DeviceAnswer leave_out(DeviceAnswer answer) {
+  answer.device = nullptr;
+  answer.wants_reopen = false;
+  answer.reading.is_hung = true;
+  answer.reading.fault = "left out";
+  return answer;
+}
+
 }  // namespace
 
-DeviceAnswer read_device(const Session& session, std::uint32_t index, bool is_thorough,
-                         KnownDevice& known, const Progress& progress) {
+DeviceAnswer read_device(const Session& session, std::uint32_t index, const ReadingPlan& plan,
+                         KnownDevice& known) {
   DeviceAnswer answer;
   recall_identity(known, index, answer.reading.gpu);
-  progress(name_of(answer.reading.gpu) + " handle");
+  if (!plan.choice.asks_index(answer.reading.gpu.index)) return leave_out(std::move(answer));
+  plan.progress(name_in_progress(answer.reading.gpu) + " handle");
   const ReturnCode code = session.symbols().handle(index, &answer.device);
   if (code != kSuccess) {
     answer.device = nullptr;
@@ -71,10 +82,11 @@ DeviceAnswer read_device(const Session& session, std::uint32_t index, bool is_th
     take_reset(session, code == kResetRequired ? function : nullptr, answer.reading);
     return answer;
   }
-  progress(name_of(answer.reading.gpu) + " identity");
+  plan.progress(name_in_progress(answer.reading.gpu) + " identity");
   if (!identify(session, index, known, answer)) return answer;
   known.gpu = answer.reading.gpu;
-  read_groups(session, is_thorough, known, progress, answer);
+  if (!plan.choice.asks_address(known.gpu.pci)) return leave_out(std::move(answer));
+  read_groups(session, plan, known, answer);
   return answer;
 }
 

@@ -20,9 +20,14 @@ struct DeviceAnswer {
   }
 };
 
+struct ReadingPlan {
+  const GpuChoice& choice;
+  bool is_thorough = false;
+  const Progress& progress;
+};
+
 // `known` is what the readings of this session have learnt of the GPU with that index.
 [[nodiscard]] DeviceAnswer read_device(const Session& session, std::uint32_t index,
-                                       bool is_thorough, KnownDevice& known,
-                                       const Progress& progress);
+                                       const ReadingPlan& plan, KnownDevice& known);
 
 }  // namespace gpuward::exporter::nvml

@@ -54,7 +54,7 @@ GPUWARD_FIELDS(GpuProcess, pid, used_bytes)
 GPUWARD_FIELDS(RasBlock, block, corrected, uncorrected, deferred)
 GPUWARD_FIELDS(CperRecord, severity, recorded_at, id, notify_type)
 GPUWARD_FIELDS(MigInstance, uuid, gpu_instance, compute_instance)
-GPUWARD_FIELDS(GpuReading, gpu, is_lost, fault, reset_required, vbios_version, part_number,
+GPUWARD_FIELDS(GpuReading, gpu, is_lost, is_hung, fault, reset_required, vbios_version, part_number,
                minor_number, architecture, ecc_enabled, ecc_pending, persistence_mode, mig_enabled,
                mig_instances, ecc, sram_unc_parity, sram_unc_secded, sram_threshold_exceeded,
                retired, rows, thermals, power, slowdown, pcie, sm_clock_mhz, memory_clock_mhz,

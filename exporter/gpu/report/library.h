@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exporter/gpu/report/gpu_choice.h"
 #include "exporter/gpu/report/reading.h"
 
 namespace gpuward::exporter {
@@ -21,6 +22,7 @@ struct LibraryPaths {
   std::string amd_smi = "libamd_smi.so.26";  // likewise
   std::string sys = "/sys";
   bool reads_amd_cper = true;  // AMD's error records, through libamd_smi
+  GpuChoice choice = {};
 };
 
 // Told before each GPU is asked, so that the parent knows where a hang is: "0000:4e:00

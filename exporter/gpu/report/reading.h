@@ -111,6 +111,8 @@ struct GpuReading {
   // The driver says that this GPU cannot be reached any more (NVML_ERROR_GPU_IS_LOST); all else is
   // then mostly absent.
   bool is_lost = false;
+  // A call about this GPU has not come back, and it is not asked any more; all else is then absent.
+  bool is_hung = false;
   // What the driver answered where it would not say anything of the GPU; empty if it did.
   std::string fault;
   // What it answered where it wants the GPU reset first (NVML_ERROR_RESET_REQUIRED); empty if it

@@ -32,6 +32,7 @@ struct GpuTelemetry {
   std::string fault;
   std::string hung_at;  // the last Progress before the hang: "0000:4e:00 temperature"
   std::uint64_t restarts = 0, hangs = 0;  // since the exporter started
+  std::uint64_t probes = 0;               // of GPUs that hang, likewise
   // The error records are left alone: to read them has crashed the worker again and again.
   bool has_given_up_error_records = false;
 };

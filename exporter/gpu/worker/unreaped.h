@@ -27,6 +27,7 @@ class Unreaped {
   void add(std::unique_ptr<Reapable> killed, Clock::Steady now);
   // Forgets those that are gone.
   void bury();
+  [[nodiscard]] bool is_empty() const { return killed_.empty(); }
   [[nodiscard]] bool has_room() const { return killed_.size() < kMost; }
 
   // Whether one has outlived SIGKILL by more than a process that can be killed does.

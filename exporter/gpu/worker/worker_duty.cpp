@@ -1,13 +1,6 @@
 #include "exporter/gpu/worker/worker_duty.h"
 
 namespace gpuward::exporter {
-namespace {
-
-// Opening the library wakes GPUs that sleep without the persistence daemon: seconds for each of
-// them. A worker that has not answered yet may take so many times the time-out.
-constexpr int kFirstReadingFactor = 3;
-
-}  // namespace
 
 WorkerDuty::WorkerDuty(BackoffPolicy restart, std::uint64_t seed)
     : restart_(restart), backoff_(restart, seed) {}
@@ -44,6 +37,11 @@ void WorkerDuty::asked(Clock::Steady now) {
 void WorkerDuty::answered() {
   asked_at_.reset();
   has_answered_ = true;
+}
+
+void WorkerDuty::replaced(Clock::Steady now) {
+  ended(now);
+  next_start_ = now;
 }
 
 void WorkerDuty::ended(Clock::Steady now) {

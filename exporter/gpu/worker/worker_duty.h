@@ -14,6 +14,10 @@ class WorkerDuty {
  public:
   enum class Task : std::uint8_t { kWait, kStart, kAsk, kGiveUp };
 
+  // Opening the library wakes GPUs that sleep without the persistence daemon: seconds for each of
+  // them. A worker that has not answered yet may take so many times the time-out.
+  static constexpr int kFirstReadingFactor = 3;
+
   // `restart`: how long to wait before a broken worker is started again.
   explicit WorkerDuty(BackoffPolicy restart, std::uint64_t seed = 0);
 
@@ -26,6 +30,8 @@ class WorkerDuty {
   void answered();
   // It is gone, or has been given up.
   void ended(Clock::Steady now);
+  // The same, and the next one is another that may start at once.
+  void replaced(Clock::Steady now);
   // A reading as soon as the worker is free; never an earlier start.
   void hurry() { is_hurried_ = true; }
 

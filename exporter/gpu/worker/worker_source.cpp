@@ -76,6 +76,8 @@ void WorkerSource::look(Clock::Steady now) {
   notice_end(now);
   unreaped_.bury();
   notice_stuck(now);
+  look_at_probe(now);
+  if (wants_replacement_) replace_idle(now);
   act(now);
 }
 
@@ -116,6 +118,10 @@ void WorkerSource::take_report(GpuReport report, Clock::Steady now) {
   duty_.answered();
   crashes_at_error_records_ = 0;
   bytes_since_answer_ = messages_since_answer_ = 0;
+  if (!hung_gpus_.fill_in(report)) {
+    wants_replacement_ = true;
+    return;
+  }
   telemetry_.state = WorkerState::kAnswering;
   telemetry_.report = std::make_shared<const GpuReport>(std::move(report));
   telemetry_.read_at = clock_.wall();
@@ -193,19 +199,73 @@ void WorkerSource::act(Clock::Steady now) {
     case WorkerDuty::Task::kAsk:
       return ask(now);
     case WorkerDuty::Task::kGiveUp:
-      ++telemetry_.hangs;
-      telemetry_.hung_at = progress_;
-      return retire(WorkerState::kHung,
-                    "The driver has not answered within " + to_duration_text(duty_.limit(times)) +
-                        doing() + "; the GPU worker was killed",
-                    now);
+      return give_up(times, now);
   }
+}
+
+void WorkerSource::give_up(const GpuTimes& times, Clock::Steady now) {
+  ++telemetry_.hangs;
+  telemetry_.hung_at = progress_;
+  const std::string fault =
+      "The driver has not answered within " + to_duration_text(duty_.limit(times)) + doing();
+  const bool is_one_gpu =
+      hung_gpus_.blame(progress_, fault + "; it is left out", telemetry_.report.get(), now);
+  if (is_one_gpu) log_.error("A GPU hangs and is left out", {{"asked_for", progress_}});
+  retire(WorkerState::kHung, fault + "; the GPU worker was killed", now);
+  if (is_one_gpu) duty_.replaced(now);
+}
+
+void WorkerSource::replace_idle(Clock::Steady now) {
+  if (worker_ != nullptr && duty_.is_asked()) return;
+  wants_replacement_ = false;
+  if (worker_ == nullptr) return;
+  take_complaints();
+  worker_->kill();
+  unreaped_.add(std::move(worker_), now);
+  duty_.replaced(now);
+}
+
+bool WorkerSource::may_probe() const {
+  // Where one cannot be killed, another would only join it: the driver lets go of it first.
+  return telemetry_.state == WorkerState::kAnswering && unreaped_.is_empty();
+}
+
+void WorkerSource::look_at_probe(Clock::Steady now) {
+  if (!probe_) return start_probe(now);
+  const GpuProbe::Outcome outcome = probe_->look(now);
+  if (outcome == GpuProbe::Outcome::kWaiting) return;
+  const bool has_answered = outcome == GpuProbe::Outcome::kAnswered;
+  hung_gpus_.probed(probe_->gpu(), has_answered, now);
+  if (has_answered) {
+    log_.info("A GPU that hung answers again", {{"gpu", to_text(probe_->gpu())}});
+    wants_replacement_ = true;
+  }
+  unreaped_.add(probe_->end(), now);
+  probe_.reset();
+}
+
+void WorkerSource::start_probe(Clock::Steady now) {
+  if (!may_probe()) return;
+  const GpuTimes times = times_();
+  const auto gpu = hung_gpus_.due(now, times.interval);
+  if (!gpu) return;
+  ++telemetry_.probes;
+  has_news_ = true;
+  std::vector<std::string> argv = options_.argv;
+  argv.insert(argv.end(), {"--gpu.only", to_text(*gpu)});
+  auto started = WorkerProcess::start(argv);
+  if (!started) return hung_gpus_.probed(*gpu, false, now);
+  probe_ = std::make_unique<GpuProbe>(*std::move(started), *gpu,
+                                      now + WorkerDuty::kFirstReadingFactor * times.timeout);
 }
 
 void WorkerSource::start(Clock::Steady now) {
   if (starts_++ > 0) ++telemetry_.restarts;
   duty_.started(now);
-  auto started = WorkerProcess::start(options_.argv);
+  std::vector<std::string> argv = options_.argv;
+  const std::vector<std::string> left_out = hung_gpus_.flags();
+  argv.insert(argv.end(), left_out.begin(), left_out.end());
+  auto started = WorkerProcess::start(argv);
   if (!started) {
     duty_.ended(now);
     telemetry_.state = WorkerState::kCrashed;
@@ -246,12 +306,15 @@ Clock::Steady WorkerSource::next_look(Clock::Steady now) const {
   auto next = std::min(duty_.next_look(times_()), unreaped_.next_look(now));
   if (!duty_.is_running() && !unreaped_.has_room()) next = unreaped_.next_look(now);
   if (silent_since_) next = std::min(next, now + kFarewellLook);
+  if (probe_) next = std::min(next, probe_->deadline());
+  if (!probe_ && may_probe()) next = std::min(next, hung_gpus_.next_probe(times_().interval));
   return next;
 }
 
 void WorkerSource::sleep_until(Clock::Steady deadline) const {
   const auto left = std::chrono::ceil<milliseconds>(deadline - clock_.steady());
-  std::array<pollfd, 3> entries{{{wakeup_.descriptor(), POLLIN, 0},
+  std::array<pollfd, 4> entries{{{wakeup_.descriptor(), POLLIN, 0},
+                                 {probe_ ? probe_->output() : -1, POLLIN, 0},
                                  {worker_ ? worker_->output() : -1, POLLIN, 0},
                                  {worker_ ? worker_->complaints() : -1, POLLIN, 0}}};
   ::poll(entries.data(), entries.size(), static_cast<int>(std::max(left, milliseconds(0)).count()));

@@ -13,6 +13,8 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "exporter/gpu/report/source.h"
+#include "exporter/gpu/worker/gpu_probe.h"
+#include "exporter/gpu/worker/hung_gpus.h"
 #include "exporter/gpu/worker/message_lines.h"
 #include "exporter/gpu/worker/protocol.h"
 #include "exporter/gpu/worker/unreaped.h"
@@ -60,6 +62,12 @@ class WorkerSource final : public GpuSource {
   void take_complaints();
   void notice_end(Clock::Steady now);
   void act(Clock::Steady now);
+  void give_up(const GpuTimes& times, Clock::Steady now);
+  // Ends a worker that is well, for one that asks other GPUs.
+  void replace_idle(Clock::Steady now);
+  void look_at_probe(Clock::Steady now);
+  void start_probe(Clock::Steady now);
+  [[nodiscard]] bool may_probe() const;
   void start(Clock::Steady now);
   void ask(Clock::Steady now);
   void retire(WorkerState state, std::string fault, Clock::Steady now);
@@ -81,6 +89,9 @@ class WorkerSource final : public GpuSource {
   std::vector<GpuXid> xids_;
   bool has_news_ = false;
   Unreaped unreaped_;
+  HungGpus hung_gpus_;
+  std::unique_ptr<GpuProbe> probe_;
+  bool wants_replacement_ = false;
 
   // Of the worker that runs now.
   std::unique_ptr<WorkerProcess> worker_;

@@ -118,6 +118,20 @@ TEST(Flags, SayHowFindingsAndChecksArePrinted) {
 
 TEST(Flags, KnowTheSubcommand) { EXPECT_EQ(parsed({"parse-log"}).command, Command::kParseLog); }
 
+TEST(Flags, TellTheWorkerWhichGpusToAsk) {
+  const auto& choice = parsed({"gpu-worker", "--gpu.leave-out", "3@0000:4e:00", "--gpu.leave-out",
+                               "4@", "--gpu.only=5@"})
+                           .libraries.choice;
+  ASSERT_EQ(choice.left_out.size(), 2U);
+  EXPECT_FALSE(choice.asks_index(3));
+  EXPECT_FALSE(choice.asks_index(4));
+  EXPECT_TRUE(choice.asks_index(5));
+  EXPECT_FALSE(choice.asks_index(6)) << "not the only one";
+  EXPECT_FALSE(choice.asks_address(*parse_pci_address("0000:4e:00")));
+  EXPECT_EQ(std::get<int>(parse({"gpu-worker", "--gpu.leave-out=three"})), 2);
+  EXPECT_EQ(std::get<int>(parse({"--gpu.leave-out=3@"})), 2) << "the worker's alone";
+}
+
 TEST(Flags, EndWithZeroAfterHelpAndVersion) {
   EXPECT_EQ(std::get<int>(parse({"--help"})), 0);
   EXPECT_EQ(std::get<int>(parse({"--version"})), 0);

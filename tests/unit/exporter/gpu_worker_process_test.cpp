@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "core/runtime/text.h"
 #include "tests/fakes/nvml/fake_nvml.h"
@@ -50,15 +53,37 @@ class GpuWorkerProcess : public testing::Test {
   [[nodiscard]] bool is_ready() {
     return support::poll_until([&] { return exporter.get("/readyz").status == 200; }, 10s);
   }
-  // The exporter's child; nullopt where it has none.
-  [[nodiscard]] std::optional<pid_t> worker() {
+  // The exporter's children.
+  [[nodiscard]] std::vector<pid_t> workers() {
     const auto tasks = "/proc/" + std::to_string(exporter.process().pid()) + "/task";
+    std::vector<pid_t> found;
     std::error_code gone;
     for (const auto& task : std::filesystem::directory_iterator(tasks, gone)) {
       std::ifstream children(task.path() / "children");
-      if (pid_t pid = 0; children >> pid) return pid;
+      for (pid_t pid = 0; children >> pid;) found.push_back(pid);
     }
-    return std::nullopt;
+    return found;
+  }
+  [[nodiscard]] std::optional<pid_t> worker() {
+    const auto all = workers();
+    return all.empty() ? std::nullopt : std::optional(all.front());
+  }
+  // Where findings say that the driver hangs.
+  using Places = std::set<std::string>;
+  [[nodiscard]] Places hung() {
+    const std::string metrics = exporter.metrics();
+    constexpr std::string_view kBefore = "code=\"driver_hung_unconfirmed\",pci_bus_id=\"";
+    Places places;
+    for (auto at = metrics.find(kBefore); at != std::string::npos; at = metrics.find(kBefore, at)) {
+      at += kBefore.size();
+      places.insert(metrics.substr(at, metrics.find('"', at) - at));
+    }
+    return places;
+  }
+  [[nodiscard]] static std::string answers(int gpu, const std::string& pci) {
+    const std::string number = std::to_string(gpu);
+    return "gpuward_gpu_answers{gpu=\"" + number + "\",uuid=\"GPU-0000000" + number +
+           "-aaaa-bbbb-cccc-00000000000" + number + "\",pci_bus_id=\"" + pci + "\"}";
   }
 
   fake_nvml::FakeNvml nvml{"healthy_8x_h100"};
@@ -75,7 +100,7 @@ TEST_F(GpuWorkerProcess, ReadsTheGpusOfTheDriver) {
 
 // Scrapes that waited for the driver would take five seconds each: until the worker is given up.
 TEST_F(GpuWorkerProcess, TrapScrapeNeverBlocksOnTheDriver) {
-  nvml.play("hung_call");
+  nvml.play("hung_driver");
   start();
   ASSERT_TRUE(exporter.has(kHung, "1"));
 
@@ -92,17 +117,62 @@ TEST_F(GpuWorkerProcess, TrapLivenessDoesNotKillTheMonitorOfASlowGpu) {
   ASSERT_TRUE(exporter.has(kUp, "1"));
   const auto first = worker();
 
-  nvml.play("hung_call");
+  nvml.play("hung_driver");
 
   ASSERT_TRUE(exporter.has(kHung, "1"));
   expect_it_goes_on();
-  EXPECT_THAT(exporter.get("/readyz").body, HasSubstr("0000:4e:00")) << "where it hangs";
+  EXPECT_THAT(exporter.get("/readyz").body, HasSubstr("counting the GPUs")) << "where it hangs";
   EXPECT_NE(exporter.value("gpuward_gpu_worker_hangs_total"), "0");
   nvml.play("healthy_8x_h100");
   EXPECT_TRUE(exporter.has(kUp, "1"));
   EXPECT_TRUE(is_ready());
   EXPECT_NE(exporter.value("gpuward_gpu_worker_restarts_total"), "0");
   EXPECT_NE(worker(), first);
+}
+
+// One GPU that hangs hid all eight.
+TEST_F(GpuWorkerProcess, ReadsTheOtherGpusWhileOneHangsAndTakesItBackWhenItAnswers) {
+  start();
+  ASSERT_TRUE(exporter.has(kUp, "1"));
+  ASSERT_TRUE(exporter.has(answers(3, "0000:4e:00"), "1"));
+
+  nvml.play("hung_call");
+
+  ASSERT_TRUE(exporter.has(answers(3, "0000:4e:00"), "0"));
+  EXPECT_TRUE(exporter.has(kUp, "1"));
+  EXPECT_EQ(exporter.value(answers(0, "0000:1a:00")), "1");
+  EXPECT_TRUE(
+      support::wait_until([&] { return hung() == Places{"0000:4e:00"}; }, 10s, "a finding"));
+  EXPECT_EQ(exporter.value("gpuward_gpu_worker_hangs_total"), "1")
+      << "the worker is not at it again";
+  EXPECT_TRUE(is_ready());
+  EXPECT_TRUE(exporter.has("gpuward_gpu_probes_total", "1")) << "it is asked from time to time";
+  EXPECT_EQ(exporter.value(answers(0, "0000:1a:00")), "1");
+
+  nvml.play("healthy_8x_h100");
+
+  EXPECT_TRUE(exporter.has(answers(3, "0000:4e:00"), "1"));
+  EXPECT_TRUE(support::wait_until([&] { return hung().empty(); }, 10s, "an end of the finding"));
+  EXPECT_TRUE(support::wait_until([&] { return workers().size() == 1; }, 10s, "one worker"));
+}
+
+TEST_F(GpuWorkerProcess, HasOneFindingAndAtMostTwoWorkersWhereEveryProcessHangs) {
+  start();
+  ASSERT_TRUE(exporter.has(kUp, "1"));
+
+  nvml.set("fault.nvmlDeviceGetTemperatureV.3", "hang");
+  nvml.set("fault.nvmlInit_v2.*", "hang");
+
+  ASSERT_TRUE(exporter.has(kHung, "1"));
+  std::size_t most = 0;
+  EXPECT_TRUE(support::wait_until(
+      [&] {
+        most = std::max(most, workers().size());
+        return exporter.value("gpuward_gpu_worker_hangs_total") == "2";
+      },
+      40s, "a second hang"));
+  EXPECT_LE(most, 2U);
+  EXPECT_EQ(hung(), Places{""}) << "the node as a whole";
 }
 
 TEST_F(GpuWorkerProcess, GoesOnWhenACallCrashesAndReplacesTheWorker) {

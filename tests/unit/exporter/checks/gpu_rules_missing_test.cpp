@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "exporter/checks/decide.h"
 #include "tests/unit/exporter/checks/scenario.h"
 
@@ -181,6 +183,34 @@ TEST(HungDriver, ContractBRebootsWhenTheKernelSaysSoOfTheSameGpu) {
   node.kernel_has("xid", "119", Scenario::bus_id(1), Severity::kReset);
   EXPECT_EQ(severity_of(node.judge(), "driver_hung_unconfirmed"), Severity::kMonitor);
   node.kernel_has("xid", "119", Scenario::bus_id(2), Severity::kReset);
+  EXPECT_EQ(severity_of(node.judge(), "driver_hung"), Severity::kReboot);
+}
+
+TEST(HungGpu, AloneIsOnlyWatchedAndTheOthersAreJudged) {
+  Scenario node;
+  node.gpu(3).is_hung = true;
+  node.gpu(4).rows.failure = true;
+
+  const CheckOutcome outcome = node.judge();
+
+  EXPECT_EQ(severity_of(outcome, "driver_hung_unconfirmed"), Severity::kMonitor);
+  EXPECT_EQ(severity_of(outcome, "row_remap_failure"), Severity::kIsolate);
+  EXPECT_THAT(outcome.no_job, HasSubstr("driver_hung_unconfirmed on " + Scenario::bus_id(3)));
+  const auto is_of_hung_gpu = [](const Untold& untold) {
+    return untold.code.empty() && untold.pci_bus_id == Scenario::bus_id(3);
+  };
+  EXPECT_TRUE(std::ranges::any_of(outcome.untold, is_of_hung_gpu));
+  EXPECT_FALSE(std::ranges::any_of(outcome.untold, [](const Untold& untold) {
+    return untold.pci_bus_id.empty();
+  })) << "findings of the others go when they are over";
+}
+
+TEST(HungGpu, IsWorthARebootWhenTheKernelSaysSoOfTheSameGpu) {
+  Scenario node;
+  node.gpu(3).is_hung = true;
+  node.kernel_has("xid", "119", Scenario::bus_id(4), Severity::kReset);
+  EXPECT_EQ(severity_of(node.judge(), "driver_hung_unconfirmed"), Severity::kMonitor);
+  node.kernel_has("xid", "119", Scenario::bus_id(3), Severity::kReset);
   EXPECT_EQ(severity_of(node.judge(), "driver_hung"), Severity::kReboot);
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 using fake_nvml::FakeNvml;
 using ::testing::Contains;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -294,6 +295,54 @@ TEST(NvmlLibrary, OneGpuThatKnowsNoDriverDoesNotLoseTheOthers) {
     EXPECT_EQ(report.gpus[7].fault, "");
   }
   EXPECT_EQ(fake.count_calls("nvmlInit_v2"), 1U);
+}
+
+std::unique_ptr<GpuLibrary> make_library_for(GpuChoice choice) {
+  LibraryPaths paths;
+  paths.nvml = FakeNvml::library();
+  paths.choice = std::move(choice);
+  return make_nvml_library(paths);
+}
+
+TEST(NvmlLibrary, CallsNothingOfAGpuThatItIsToLeaveOut) {
+  const FakeNvml fake("healthy_8x_h100");
+
+  const VendorReport report =
+      make_library_for({.left_out = {*parse_gpu_name("3@0000:4e:00")}, .only = {}})
+          ->read(ignore_progress);
+
+  ASSERT_THAT(report.gpus, SizeIs(8));
+  EXPECT_TRUE(report.gpus[3].is_hung);
+  EXPECT_EQ(report.gpus[3].gpu.index, 3);
+  EXPECT_FALSE(report.gpus[4].is_hung);
+  EXPECT_EQ(report.gpus[4].thermals.gpu, 34.0);
+  EXPECT_THAT(report.peers, SizeIs(7U * 6U));
+  EXPECT_THAT(fake.calls(), Not(Contains(EndsWith(" 3"))));
+}
+
+TEST(NvmlLibrary, AsksAGpuThatItIsToLeaveOutWhereItIsAndNoMore) {
+  const FakeNvml fake("healthy_8x_h100");
+
+  const VendorReport report =
+      make_library_for({.left_out = {*parse_gpu_name("@0000:4e:00")}, .only = {}})
+          ->read(ignore_progress);
+
+  EXPECT_TRUE(report.gpus[3].is_hung);
+  EXPECT_EQ(report.gpus[3].gpu.pci.bus_id(), "0000:4e:00");
+  EXPECT_THAT(fake.calls(), Not(Contains("nvmlDeviceGetTemperatureV 3")));
+  EXPECT_THAT(fake.calls(), Not(Contains("nvmlDeviceRegisterEvents 3")));
+}
+
+TEST(NvmlLibrary, AsksOneGpuAlone) {
+  const FakeNvml fake("healthy_8x_h100");
+
+  const VendorReport report =
+      make_library_for({.left_out = {}, .only = parse_gpu_name("3@0000:4e:00")})
+          ->read(ignore_progress);
+
+  EXPECT_FALSE(report.gpus[3].is_hung);
+  EXPECT_THAT(fake.calls(), Contains("nvmlDeviceGetTemperatureV 3"));
+  EXPECT_THAT(fake.calls(), Not(Contains(EndsWith(" 4"))));
 }
 
 TEST(NvmlLibrary, TellsBeforeEachGroupWhereItIs) {
