@@ -63,6 +63,11 @@ TEST(AlertmanagerConfig, TellsPeopleTheDetailsOfANodeAndNobodyWhatIsForDashboard
   EXPECT_EQ(receivers_of({"hidden_by=node", "severity=info", "node=a"}), "nobody");
 }
 
+TEST(AlertmanagerConfig, SendsTheDeadMansSwitchToAServiceOfItsOwn) {
+  GPUWARD_REQUIRE(support::why_no_program("amtool"));
+  EXPECT_EQ(receivers_of({"alertname=GpuwardDeadMansSwitch", "severity=info"}), "dead-mans-switch");
+}
+
 TEST(AlertmanagerConfig, NeverOrdersAnythingForANodeWithoutAName) {
   GPUWARD_REQUIRE(support::why_no_program("amtool"));
   EXPECT_EQ(receivers_of({"remediation=reboot", "severity=critical"}), "pager");

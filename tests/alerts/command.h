@@ -1,6 +1,7 @@
 // One run of promtool or amtool, whose exit code and words a test looks at.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,8 @@ struct Said {
 };
 
 [[nodiscard]] inline Said run(std::vector<std::string> argv) {
-  auto outcome = support::Process::run({.argv = std::move(argv)});
+  // Rules over days of series take long on a machine that does other things beside.
+  auto outcome = support::Process::run({.argv = std::move(argv)}, std::chrono::minutes(5));
   if (!outcome) return {-1, outcome.error().message};
   return {outcome->exit_code, outcome->output + outcome->error_output};
 }

@@ -72,6 +72,18 @@ Status Moto::spawn() {
   if (!admin) return std::unexpected(admin.error());
   admin_ = std::make_unique<aws::AwsClient>(
       http_, aws::AwsEnvironment{.variables = *std::move(admin)}, clock_);
+  return load_services();
+}
+
+// A service reads its files when it is first asked, which can take longer than a caller waits.
+Status Moto::load_services() {
+  for (const aws::AwsQuery& question :
+       {aws::AwsQuery{.service = aws::kEc2, .action = "DescribeInstances", .version = "2016-11-15"},
+        auto_scaling("DescribeAutoScalingGroups", {})}) {
+    const auto answers = [&] { return admin_->query(question).has_value(); };
+    if (!poll_until(answers, kStartLimit))
+      return fail(ErrorKind::kTimeout, "no answer to " + question.action);
+  }
   return {};
 }
 

@@ -46,6 +46,7 @@ class Moto {
  private:
   Moto();
   [[nodiscard]] Status spawn();
+  [[nodiscard]] Status load_services();
   [[nodiscard]] std::map<std::string, std::string> variables(const std::string& id,
                                                              const std::string& secret) const;
   [[nodiscard]] Result<std::map<std::string, std::string>> add_user(aws::AwsClient& as,
