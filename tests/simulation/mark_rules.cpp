@@ -35,7 +35,7 @@ const Remediation* MarkRules::open_for(const NodeTruth& node) const {
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     if (!remediation.open() || remediation.node_uid != node.node.meta.uid) continue;
     if (node.mark && node.mark->name == name) return &remediation;
-    if (first == nullptr) first = &remediation;
+    if (first == nullptr || needs_human(remediation.status.phase)) first = &remediation;
   }
   return first;
 }

@@ -23,7 +23,8 @@ class MarkRules {
  private:
   void check_without_record(const NodeTruth& node) const;
   void check_with_record(const NodeTruth& node, const Remediation& open) const;
-  // Where two are open: the one that the node's annotation names.
+  // Where two are open: the one that the node's annotation names, else one that somebody was told
+  // of.
   [[nodiscard]] const Remediation* open_for(const NodeTruth& node) const;
 
   const Stage& stage_;

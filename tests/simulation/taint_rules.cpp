@@ -8,6 +8,15 @@
 
 namespace gpuward::remediator::simulation {
 
+namespace {
+
+bool has_slot(const Ledger& ledger, const std::string& node_uid) {
+  const auto is_its = [&](const Slot& slot) { return slot.node_uid == node_uid; };
+  return std::ranges::any_of(ledger.slots, is_its) || std::ranges::any_of(ledger.taints, is_its);
+}
+
+}  // namespace
+
 void limit_taints(Setting& setting, Chance& chance) {
   if (setting.tests_pairs || setting.nodes > 40 || !chance.happens(0.4)) return;
   Share& most = setting.policy.budgets.tainted;
@@ -37,7 +46,7 @@ void TaintRules::on_ledger_written(const Ledger& after) const {
   for (const auto* held : {&after.slots, &after.taints}) {
     for (const Slot& slot : *held) {
       const Remediation* const taken = stage_.truth.remediation(slot.remediation);
-      if (taken != nullptr && before.find(slot.remediation) == nullptr) check_order(*taken);
+      if (taken != nullptr && !has_slot(before, slot.node_uid)) check_order(*taken);
     }
   }
 }
@@ -60,6 +69,9 @@ void TaintRules::check_budget() const {
   int all = 0;
   for (const auto& [name, node] : stage_.truth.nodes()) {
     if (!node.is_tainted) continue;
+    // Its slot was given back with a record that somebody closed by hand: counted once it is heard.
+    const std::string& uid = node.node.meta.uid;
+    if (stage_.edited_since(uid, 0) && !has_slot(stage_.truth.ledger(), uid)) continue;
     ++tainted[stage_.truth.place(name).pool];
     ++all;
   }

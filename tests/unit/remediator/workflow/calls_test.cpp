@@ -209,9 +209,8 @@ TEST_F(CallsTest, WhatTheVersionBeforeDoesNotKnowStaysInTheRecord) {
   look();
   const Remediation before = remediation();
 
-  const auto& facts = to_remediation(*api_.get_custom(remediation_type(), before.name))
-                          ->status.find(Step::kReboot)
-                          ->facts;
+  const auto kept = to_remediation(*api_.get_custom(remediation_type(), before.name));
+  const Facts& facts = kept->status.find(Step::kReboot)->facts;
 
   EXPECT_EQ(facts.at(kCallFact), "accepted");
   EXPECT_EQ(facts.at(kBootBeforeFact), "boot-gpu-01");
