@@ -20,6 +20,8 @@ enum class Code : std::uint8_t {
   kRowRemapPending,
   kRowRemapFailure,
   kSramThreshold,
+  kEccOff,
+  kEccPending,
   kRasUncorrected,
   kCperFatal,
   kRecoveryActionReset,

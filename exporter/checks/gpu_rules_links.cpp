@@ -33,6 +33,9 @@ constexpr std::array<HealthBits, 4> kHealthBits{{
 constexpr std::uint32_t kTrue = 1;  // 0 not supported, 2 false
 constexpr unsigned kConfigurationShift = 8;
 constexpr std::uint32_t kConfigurationFault = 2;  // from here up; 0 not supported, 1 none
+constexpr std::array<std::string_view, 6> kConfigurationFaults{
+    "system GUID",     "chassis serial number", "no partition",
+    "too few NVLinks", "GPU firmware",          "location"};
 
 std::string unhealthy_parts(std::uint32_t mask) {
   std::string parts;
@@ -40,9 +43,13 @@ std::string unhealthy_parts(std::uint32_t mask) {
     if (((mask >> bits.shift) & 0x3U) != kTrue) continue;
     parts.append(parts.empty() ? "" : ", ").append(bits.name);
   }
-  if (((mask >> kConfigurationShift) & 0xFU) >= kConfigurationFault) {
-    parts.append(parts.empty() ? "" : ", ").append("incorrect configuration");
-  }
+  const std::uint32_t fault = (mask >> kConfigurationShift) & 0xFU;
+  if (fault < kConfigurationFault) return parts;
+  const std::size_t which = fault - kConfigurationFault;
+  parts.append(parts.empty() ? "" : ", ").append("incorrect configuration (");
+  parts.append(which < kConfigurationFaults.size() ? std::string(kConfigurationFaults.at(which))
+                                                   : "number " + std::to_string(fault));
+  parts += ")";
   return parts;
 }
 

@@ -32,6 +32,18 @@ void judge_ecc(const GpuReading& reading, const std::string& bus_id, FindingList
   }
 }
 
+void judge_ecc_mode(const GpuReading& reading, const std::string& bus_id, FindingList& found) {
+  note_absent(reading.ecc_enabled, Code::kEccOff, bus_id, found);
+  note_absent(reading.ecc_pending, Code::kEccPending, bus_id, found);
+  if (!reading.ecc_enabled) return;
+  const bool is_on = *reading.ecc_enabled;
+  if (!is_on) found.add(Code::kEccOff, bus_id, "ECC is off");
+  if (reading.ecc_pending.value_or(is_on) == is_on) return;
+  found.add(Code::kEccPending, bus_id,
+            is_on ? "ECC is on and will be off after a reboot"
+                  : "ECC is off and will be on after a reboot");
+}
+
 void judge_retired(const RetiredPages& retired, std::uint64_t most_single_bit,
                    const std::string& bus_id, FindingList& found) {
   note_absent(retired.double_bit, Code::kRetiredPagesDbe, bus_id, found);
@@ -115,6 +127,7 @@ void judge_memory(const GpuReading& reading, const GpuRuleInput& input, FindingL
     return;
   }
   judge_ecc(reading, bus_id, found);
+  judge_ecc_mode(reading, bus_id, found);
   judge_retired(reading.retired, input.settings.max_retired_pages_sbe, bus_id, found);
   judge_rows(reading.rows, bus_id, found);
   note_absent(reading.sram_threshold_exceeded, Code::kSramThreshold, bus_id, found);

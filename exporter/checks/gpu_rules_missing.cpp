@@ -1,9 +1,11 @@
 // GPUs that cannot be reached or are not there, and a driver that does not answer. Each of these is
 // above monitor only where two sources agree (second_source.h).
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "exporter/checks/gpu_rule_set.h"
 #include "exporter/checks/second_source.h"
@@ -28,6 +30,21 @@ std::string counts_text(std::optional<std::size_t> driver, std::optional<std::si
 std::optional<std::size_t> told_on_bus(const NodeFacts& facts, Vendor vendor) {
   if (!facts.pci_gpus) return std::nullopt;
   return static_cast<std::size_t>(std::ranges::count(*facts.pci_gpus, vendor, &PciGpu::vendor));
+}
+
+std::vector<PciGpu> unknown_to_driver(const VendorReport& report, const std::vector<PciGpu>& bus) {
+  const std::set<std::string> known = bus_ids_of(report);
+  std::vector<PciGpu> unknown;
+  std::ranges::copy_if(bus, std::back_inserter(unknown), [&](const PciGpu& gpu) {
+    return gpu.vendor == report.vendor && !known.contains(gpu.bus_id) &&
+           !gpu.belongs_to_another_driver();
+  });
+  return unknown;
+}
+
+std::size_t count_without_address(const VendorReport& report) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      report.gpus, [](const GpuReading& reading) { return !reading.gpu.has_address(); }));
 }
 
 // "0000:4e:00 temperature" names the GPU that was being asked.
@@ -57,15 +74,16 @@ void judge_lost(const VendorReport& report, const GpuRuleInput& input, FindingLi
 
 void judge_undriven(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
   if (!input.facts.pci_gpus || report.state != LibraryState::kReady) return;
-  const std::set<std::string> known = bus_ids_of(report);
-  for (const PciGpu& gpu : *input.facts.pci_gpus) {
-    if (gpu.vendor != report.vendor || known.contains(gpu.bus_id)) continue;
-    if (gpu.belongs_to_another_driver()) continue;
+  const std::vector<PciGpu> unknown = unknown_to_driver(report, *input.facts.pci_gpus);
+  // The driver speaks of them, and does not say where they are.
+  const bool are_nameless = unknown.size() <= count_without_address(report);
+  for (const PciGpu& gpu : unknown) {
+    found.cannot_tell_anything(gpu.bus_id);
+    if (are_nameless) continue;
     const bool is_confirmed = gpu.is_dead || kernel_says_gone(input, gpu.bus_id);
     add_suspicion({Code::kGpuUndriven, Code::kGpuUndrivenUnconfirmed, gpu.bus_id,
                    "on the PCI bus, and unknown to the driver", is_confirmed},
                   input, found);
-    found.cannot_tell_anything(gpu.bus_id);
   }
 }
 

@@ -62,7 +62,8 @@ void judge_slowdown(const GpuReading& reading, FindingList& found) {
   const std::uint64_t reasons = reading.slowdown.reasons.value_or(0);
   const Thermals& heat = reading.thermals;
   const bool is_at_its_limit =
-      heat.gpu && heat.slowdown_threshold && *heat.gpu >= *heat.slowdown_threshold;
+      (heat.gpu && heat.slowdown_threshold && *heat.gpu >= *heat.slowdown_threshold) ||
+      (heat.margin && heat.slowdown_margin && *heat.margin <= *heat.slowdown_margin);
   const bool is_thermal = (reasons & (kSoftwareThermal | kHardwareThermal)) != 0;
   if (is_thermal || is_at_its_limit) {
     found.add(Code::kThermalSlowdown, bus_id,

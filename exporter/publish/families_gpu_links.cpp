@@ -94,6 +94,13 @@ Maybe<double> fabric_fault(Reading reading) {
   return value == 1 ? 1 : 0;
 }
 
+// Four bits of the same mask: 0 not supported, 1 none.
+Maybe<double> fabric_misconfiguration(Reading reading) {
+  if (!reading.fabric.health_mask) return std::nullopt;
+  const std::uint32_t value = (*reading.fabric.health_mask >> 8U) & 0xFU;
+  return value == 0 ? std::nullopt : Maybe<double>(value);
+}
+
 constexpr std::string_view kFabricFault = "gpuward_gpu_fabric_fault";
 
 constexpr std::array kFabric{
@@ -115,6 +122,14 @@ constexpr std::array kFabric{
         .labels = {},
         .value = [](Reading r) { return number(r.fabric.health_summary); },
         .help = "0 not supported, 1 healthy, 2 unhealthy, 3 limited capacity.",
+    },
+    ReadingColumn{
+        .name = "gpuward_gpu_fabric_misconfiguration",
+        .labels = {},
+        .value = &fabric_misconfiguration,
+        .help =
+            "How the fabric is set up wrongly at the GPU: 1 not at all, 2 system GUID, 3 chassis "
+            "serial number, 4 no partition, 5 too few NVLinks, 6 GPU firmware, 7 location.",
     },
     ReadingColumn{
         .name = kFabricFault,

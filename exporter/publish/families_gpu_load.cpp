@@ -23,6 +23,12 @@ Maybe<double> hertz(const Maybe<double>& megahertz) {
 }
 
 constexpr std::string_view kTemperature = "gpuward_gpu_temperature_celsius";
+// A GPU that has its limits in degrees needs no second series of each.
+Maybe<double> unless(const Maybe<double>& degrees, const Maybe<double>& margin) {
+  return degrees ? std::nullopt : margin;
+}
+
+constexpr std::string_view kMarginThreshold = "gpuward_gpu_temperature_margin_threshold_celsius";
 constexpr std::string_view kThreshold = "gpuward_gpu_temperature_threshold_celsius";
 
 constexpr std::array kHeatAndPower{
@@ -47,6 +53,33 @@ constexpr std::array kHeatAndPower{
         .labels = {},
         .value = [](Reading r) { return r.thermals.margin; },
         .help = "How much hotter the GPU may become before it slows down.",
+    },
+    ReadingColumn{
+        .name = kMarginThreshold,
+        .labels = {FixedLabel{"threshold", "slowdown"}},
+        .value = [](Reading r) { return r.thermals.slowdown_margin; },
+        .help = "Margins at or below which the GPU slows down or shuts down, and the least that it "
+                "and its memory may work at.",
+    },
+    ReadingColumn{
+        .name = kMarginThreshold,
+        .labels = {FixedLabel{"threshold", "shutdown"}},
+        .value =
+            [](Reading r) {
+              return unless(r.thermals.shutdown_threshold, r.thermals.shutdown_margin);
+            },
+    },
+    ReadingColumn{
+        .name = kMarginThreshold,
+        .labels = {FixedLabel{"threshold", "memory"}},
+        .value =
+            [](Reading r) { return unless(r.thermals.memory_threshold, r.thermals.memory_margin); },
+    },
+    ReadingColumn{
+        .name = kMarginThreshold,
+        .labels = {FixedLabel{"threshold", "gpu"}},
+        .value =
+            [](Reading r) { return unless(r.thermals.slowdown_threshold, r.thermals.gpu_margin); },
     },
     ReadingColumn{
         .name = kThreshold,

@@ -1,6 +1,7 @@
 #include "exporter/gpu/nvidia/field_values.h"
 
 #include <cmath>
+#include <utility>
 
 namespace gpuward::exporter::nvml {
 namespace {
@@ -46,20 +47,50 @@ Maybe<std::uint64_t> number_in(const FieldValue& value) {
   }
 }
 
-std::vector<Maybe<std::uint64_t>> read_fields(DeviceQuery& query, std::span<const FieldKey> keys) {
+Maybe<double> celsius_in(const FieldValue& value) {
+  if (value.result != kSuccess) return std::nullopt;
+  switch (value.value_type) {
+    case kTypeInt:
+    case kTypeUnsigned:  // of the same bits: NVML documents no type for these fields
+      return celsius_from(value.value.as_int);
+    case kTypeLongLong:
+    case kTypeUnsignedLongLong:
+      if (!std::in_range<std::int32_t>(value.value.as_long_long)) return std::nullopt;
+      return celsius_from(static_cast<std::int32_t>(value.value.as_long_long));
+    default:
+      return std::nullopt;
+  }
+}
+
+namespace {
+
+std::vector<FieldValue> ask_fields(DeviceQuery& query, std::span<const FieldKey> keys) {
   std::vector<FieldValue> values(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     values[i].field = keys[i].field;
     values[i].scope = keys[i].scope;
     values[i].result = kNotSupported;  // for a library that leaves some of them alone
   }
-  std::vector<Maybe<std::uint64_t>> numbers(keys.size());
   const auto count = static_cast<std::int32_t>(values.size());
-  if (!query.tells(query.symbols().field_values, count, values.data())) return numbers;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    query.note(values[i].result, query.symbols().field_values.name());
-    numbers[i] = number_in(values[i]);
+  const bool tells = query.tells(query.symbols().field_values, count, values.data());
+  for (FieldValue& value : values) {
+    if (!tells) value.result = kNotSupported;
+    query.note(value.result, query.symbols().field_values.name());
   }
+  return values;
+}
+
+}  // namespace
+
+std::vector<Maybe<std::uint64_t>> read_fields(DeviceQuery& query, std::span<const FieldKey> keys) {
+  std::vector<Maybe<std::uint64_t>> numbers;
+  for (const FieldValue& value : ask_fields(query, keys)) numbers.push_back(number_in(value));
+  return numbers;
+}
+
+std::vector<Maybe<double>> read_celsius_fields(DeviceQuery& query, std::span<const FieldKey> keys) {
+  std::vector<Maybe<double>> numbers;
+  for (const FieldValue& value : ask_fields(query, keys)) numbers.push_back(celsius_in(value));
   return numbers;
 }
 

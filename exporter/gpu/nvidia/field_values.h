@@ -19,9 +19,14 @@ struct FieldKey {
 // not known.
 [[nodiscard]] Maybe<std::uint64_t> number_in(const FieldValue& value);
 
+// The same of a temperature or a margin, which may be below zero.
+[[nodiscard]] Maybe<double> celsius_in(const FieldValue& value);
+
 // One call; as many answers as `keys`, in their order.
 [[nodiscard]] std::vector<Maybe<std::uint64_t>> read_fields(DeviceQuery& query,
                                                             std::span<const FieldKey> keys);
+[[nodiscard]] std::vector<Maybe<double>> read_celsius_fields(DeviceQuery& query,
+                                                             std::span<const FieldKey> keys);
 [[nodiscard]] Maybe<std::uint64_t> read_field(DeviceQuery& query, std::uint32_t field);
 
 }  // namespace gpuward::exporter::nvml

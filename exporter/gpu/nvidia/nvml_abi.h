@@ -181,6 +181,8 @@ constexpr std::uint32_t kArchitectureBlackwell = 10;  // NVML_DEVICE_ARCH_BLACKW
 constexpr std::uint32_t kFieldPolicyPower = 74, kFieldPolicyThermal = 75;  // nanoseconds
 constexpr std::uint32_t kFieldMemoryTemperature = 82;
 constexpr std::uint32_t kFieldLinkCount = 91;
+constexpr std::uint32_t kFieldShutdownMargin = 193, kFieldSlowdownMargin = 194,
+                        kFieldMemoryMargin = 195, kFieldGpuMargin = 196;  // °C, signed
 constexpr std::uint32_t kFieldLinkRecoveryEvents = 215;
 constexpr std::uint32_t kFieldLinkEffectiveErrors = 219;
 constexpr std::uint32_t kFieldLinkSymbolErrors = 221;

@@ -6,6 +6,7 @@
 #include "core/runtime/clock.h"
 #include "exporter/gpu/nvidia/event_slot.h"
 #include "exporter/gpu/nvidia/peers.h"
+#include "exporter/gpu/nvidia/places.h"
 #include "exporter/gpu/nvidia/read_device.h"
 #include "exporter/gpu/nvidia/session.h"
 #include "exporter/gpu/nvidia/xid_events.h"
@@ -21,7 +22,7 @@ constexpr std::uint32_t kMaxGpus = 256;  // a machine has 16 today
 class NvmlLibrary final : public GpuLibrary {
  public:
   explicit NvmlLibrary(const LibraryPaths& paths)
-      : name_(paths.nvml), choice_(paths.choice), events_(clock_) {}
+      : name_(paths.nvml), sys_(paths.sys), choice_(paths.choice), events_(clock_) {}
   ~NvmlLibrary() override { close({}); }
 
   VendorReport read(const Progress& progress) override;
@@ -38,7 +39,7 @@ class NvmlLibrary final : public GpuLibrary {
   bool read_gpus(const Progress& progress, VendorReport& report);
   nvml::DeviceAnswer read_gpu(std::uint32_t index, bool is_thorough, const Progress& progress);
 
-  const std::string name_;
+  const std::string name_, sys_;
   const GpuChoice choice_;
   const SystemClock clock_;
   std::shared_ptr<const Session> session_;
@@ -125,6 +126,9 @@ bool NvmlLibrary::read_gpus(const Progress& progress, VendorReport& report) {
     }
     report.gpus.push_back(std::move(answer.reading));
   }
+  const bool has_address =
+      std::ranges::all_of(report.gpus, [](const GpuReading& gpu) { return gpu.gpu.has_address(); });
+  if (!has_address) nvml::place_gpus(nvml::gpus_of_driver(sys_), report.gpus);
   if (is_thorough || askable_ != compared_) {
     peers_ = nvml::read_peers(*session_, askable_, progress);
     compared_ = askable_;

@@ -19,6 +19,8 @@ struct KnownDevice {
   // It answered as if there were no driver even to a library just opened: that is its own fault.
   bool refuses = false;
   std::array<std::string, kMaxLinks> link_remotes;
+  // The margins at which the driver acts: shutdown, slowdown, memory, GPU. They do not change.
+  std::array<Maybe<double>, 4> margins;
 };
 
 struct Group {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "exporter/gpu/nvidia/field_values.h"
 #include "exporter/gpu/nvidia/readings.h"
 
@@ -44,13 +46,25 @@ Maybe<double> read_violation(DeviceQuery& query, I32 policy, std::uint32_t field
   return static_cast<double>(*nanoseconds) / kNanosecondsPerSecond;
 }
 
+void read_margins(DeviceQuery& query, KnownDevice& known, Thermals& thermals) {
+  if (query.is_thorough()) {
+    constexpr std::array kFields{FieldKey{kFieldShutdownMargin}, FieldKey{kFieldSlowdownMargin},
+                                 FieldKey{kFieldMemoryMargin}, FieldKey{kFieldGpuMargin}};
+    std::ranges::copy(read_celsius_fields(query, kFields), known.margins.begin());
+  }
+  thermals.shutdown_margin = known.margins[0];
+  thermals.slowdown_margin = known.margins[1];
+  thermals.memory_margin = known.margins[2];
+  thermals.gpu_margin = known.margins[3];
+}
+
 Maybe<double> read_watts(DeviceQuery& query, const Number32Call& function) {
   return from_thousandths(query.number(function));
 }
 
 }  // namespace
 
-void read_temperature(DeviceQuery& query, KnownDevice&, GpuReading& reading) {
+void read_temperature(DeviceQuery& query, KnownDevice& known, GpuReading& reading) {
   Thermals& thermals = reading.thermals;
   thermals.gpu = read_celsius(query);
   thermals.memory = to_double(read_field(query, kFieldMemoryTemperature));
@@ -58,6 +72,7 @@ void read_temperature(DeviceQuery& query, KnownDevice&, GpuReading& reading) {
   thermals.slowdown_threshold = read_threshold(query, kThresholdSlowdown);
   thermals.shutdown_threshold = read_threshold(query, kThresholdShutdown);
   thermals.memory_threshold = read_threshold(query, kThresholdMemoryMax);
+  read_margins(query, known, thermals);
 }
 
 void read_power(DeviceQuery& query, KnownDevice&, GpuReading& reading) {

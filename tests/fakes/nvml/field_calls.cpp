@@ -6,7 +6,7 @@
 namespace gpuward::fake_nvml {
 namespace {
 
-enum ValueType : int { kUnsigned = 1, kUnsignedLongLong = 3 };
+enum ValueType : int { kUnsigned = 1, kUnsignedLongLong = 3, kInt = 5 };
 
 // Fields that have a key of their own; `per_link` takes the link from the scope.
 struct Field {
@@ -20,6 +20,10 @@ constexpr std::array kFields{
     Field{75, "slowdown.thermal", false, kUnsignedLongLong},
     Field{82, "temperature.memory", false, kUnsigned},
     Field{91, "nvlink.count", false, kUnsigned},
+    Field{193, "temperature.shutdown_margin", false, kInt},
+    Field{194, "temperature.slowdown_margin", false, kInt},
+    Field{195, "temperature.memory_margin", false, kInt},
+    Field{196, "temperature.gpu_margin", false, kInt},
     Field{215, "recovery_events", true, kUnsignedLongLong},
     Field{219, "effective_errors", true, kUnsignedLongLong},
     Field{221, "symbol_errors", true, kUnsignedLongLong},
@@ -50,7 +54,7 @@ void answer_field(const FakeDevice* device, FakeFieldValue& value) {
   // What the real library leaves there where it has no answer is not defined.
   value.value.as_unsigned_long_long = 0x5A5A5A5A5A5A5A5AULL;
   if (value.result != kFakeSuccess) return;
-  if (field.type == kUnsigned) {
+  if (field.type == kUnsigned || field.type == kInt) {
     value.value.as_unsigned = static_cast<unsigned>(number);
   } else {
     value.value.as_unsigned_long_long = static_cast<unsigned long long>(number);

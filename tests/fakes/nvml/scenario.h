@@ -18,6 +18,7 @@
 //     rows.{correctable,uncorrectable,pending,failure}  rows.banks.{max,high,partial,low,none}
 //     sram.{parity,secded,threshold_exceeded}
 //     temperature.{gpu,memory,margin,shutdown,slowdown,memory_max}   °C
+//     temperature.{shutdown,slowdown,memory,gpu}_margin              °C
 //     power.{usage,enforced_limit,limit,default_limit,energy}        mW, mJ
 //     slowdown.{reasons,power,thermal}                               bits, ns, ns
 //     pcie.{generation,generation_max,width,width_max,replays}

@@ -144,6 +144,8 @@ TEST_F(CheckProcess, ThePrologRefusesAJobWhileAGpuIsLost) {
   const auto outcome = check({"--prolog", "--json"});
 
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output << outcome.error_output;
+  EXPECT_THAT(outcome.output, HasSubstr("gpu_lost_unconfirmed on 0000:4e:00"));
+  EXPECT_THAT(outcome.output, testing::Not(HasSubstr("gpu_undriven")));
   EXPECT_THAT(each("status", outcome.output), ElementsAre("FAIL"));
   EXPECT_THAT(each("severity", outcome.output), ElementsAre("MONITOR"))
       << "what may be done to the node stays as it is";

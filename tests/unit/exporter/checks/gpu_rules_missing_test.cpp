@@ -42,8 +42,15 @@ TEST(LostGpu, ThatNeverSaidWhereItIsCannotBeConfirmedByTheBus) {
   node.gpu(3).fault = "nvmlDeviceGetHandleByIndex_v2: GPU is lost";
   const CheckOutcome outcome = node.judge();
   EXPECT_EQ(outcome.kind, kError);
-  EXPECT_EQ(severity_of(outcome, "gpu_lost"), Severity::kNone);
+  EXPECT_EQ(codes_of(outcome), "gpu_unreadable") << "and not as one that the driver does not know";
   EXPECT_EQ(severity_of(outcome, "gpu_unreadable"), Severity::kMonitor);
+}
+
+TEST(LostGpu, WithoutAnAddressExplainsOnlyAsManyAsThereAreOfThem) {
+  Scenario node = with_lost_gpu();
+  node.gpu(3).gpu.pci = {};
+  node.take_out_of_driver(7);
+  EXPECT_EQ(severity_of(node.judge(), "gpu_undriven_unconfirmed"), Severity::kMonitor);
 }
 
 TEST(LostGpu, AnXidThatOnlyTheSameLibraryTellsIsNoSecondSource) {

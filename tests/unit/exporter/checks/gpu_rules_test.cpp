@@ -44,7 +44,7 @@ TEST(GpuRules, ContractASkipGpusWithoutEcc) {
   node.gpu(0).ecc.uncorrected_volatile.total = 7;
   node.gpu(1).ecc_enabled.reset();
   node.gpu(1).ecc = {};
-  EXPECT_EQ(codes_of(node.judge()), "");
+  EXPECT_EQ(codes_of(node.judge()), "ecc_off") << "said aloud, and no errors counted";
 }
 
 TEST(GpuRules, IgnoreErrorsOfTheBoardsWholeLife) {
@@ -119,6 +119,43 @@ TEST(GpuRules, HeatAndHardwareSlowdownAreOnlyWatched) {
   const CheckOutcome outcome = node.judge();
   EXPECT_EQ(codes_of(outcome), "thermal_slowdown, power_brake, hw_slowdown, thermal_slowdown");
   EXPECT_EQ(severity_of(outcome, "thermal_slowdown"), Severity::kMonitor);
+}
+
+// Hopper and later count in margins (NVML's T.Limit) and have no thresholds.
+TEST(GpuRules, AMarginAtTheOneWhereTheDriverSlowsDownIsHeat) {
+  Scenario node;
+  for (std::size_t gpu = 0; gpu < 3; ++gpu) {
+    node.gpu(gpu).thermals.slowdown_threshold.reset();
+    node.gpu(gpu).thermals.slowdown_margin = -2;
+  }
+  node.gpu(0).thermals.margin = -1;
+  node.gpu(1).thermals.margin = -2;
+  node.gpu(2).thermals.margin.reset();
+  const CheckOutcome outcome = node.judge();
+  ASSERT_EQ(codes_of(outcome), "thermal_slowdown");
+  EXPECT_EQ(outcome.findings[0].pci_bus_id, Scenario::bus_id(1));
+}
+
+TEST(GpuRules, EccThatIsOffOrWillChangeIsWatched) {
+  Scenario node;
+  node.gpu(0).ecc_enabled = node.gpu(0).ecc_pending = false;
+  node.gpu(1).ecc_enabled = true;
+  node.gpu(1).ecc_pending = false;
+  node.gpu(2).ecc_enabled.reset();  // a board without ECC
+  node.gpu(2).ecc_pending.reset();
+  const CheckOutcome outcome = node.judge();
+  EXPECT_EQ(codes_of(outcome), "ecc_off, ecc_pending");
+  EXPECT_EQ(severity_of(outcome, "ecc_off"), Severity::kMonitor);
+  EXPECT_EQ(severity_of(outcome, "ecc_pending"), Severity::kMonitor);
+  EXPECT_EQ(find_finding(outcome, "ecc_pending")->line, "ECC is on and will be off after a reboot");
+}
+
+TEST(GpuRules, AFabricThatIsMisconfiguredSaysHow) {
+  Scenario node;
+  node.gpu(1).fabric.health_mask = 0x4AA;
+  const CheckOutcome outcome = node.judge();
+  ASSERT_EQ(codes_of(outcome), "fabric_unhealthy");
+  EXPECT_THAT(outcome.findings[0].line, HasSubstr("incorrect configuration (no partition)"));
 }
 
 TEST(GpuRules, PcieWidthAlwaysGenerationOnlyUnderLoad) {

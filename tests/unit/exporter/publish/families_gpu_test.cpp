@@ -191,6 +191,30 @@ TEST(GpuFamilies, SayThatAGpuIsLost) {
   EXPECT_THAT(out, HasSubstr(series("gpuward_gpu_answers", "", "0")));
 }
 
+TEST(GpuFamilies, HaveTheMarginsAtWhichTheDriverActsWhereItHasNoDegrees) {
+  GpuReading reading = filled_reading(0);
+  const auto margin = [](const char* threshold, const char* value) {
+    return series("gpuward_gpu_temperature_margin_threshold_celsius",
+                  std::string("threshold=\"") + threshold + "\"", value);
+  };
+  EXPECT_THAT(text_of(reading), HasSubstr(margin("slowdown", "-2")));
+  EXPECT_THAT(text_of(reading), Not(HasSubstr(margin("shutdown", "-5"))));
+  reading.thermals.slowdown_threshold.reset();
+  reading.thermals.shutdown_threshold.reset();
+  reading.thermals.memory_threshold.reset();
+  EXPECT_THAT(text_of(reading), HasSubstr(margin("shutdown", "-5")));
+  EXPECT_THAT(text_of(reading), HasSubstr(margin("memory", "0")));
+  EXPECT_THAT(text_of(reading), HasSubstr(margin("gpu", "1")));
+}
+
+TEST(GpuFamilies, SayHowTheFabricIsSetUpWrongly) {
+  GpuReading reading = filled_reading(0);
+  reading.fabric.health_mask = 0x4AA;
+  EXPECT_THAT(text_of(reading), HasSubstr(series("gpuward_gpu_fabric_misconfiguration", "", "4")));
+  reading.fabric.health_mask = 0x0AA;  // an older driver
+  EXPECT_THAT(text_of(reading), Not(HasSubstr("gpuward_gpu_fabric_misconfiguration{")));
+}
+
 TEST(GpuFamilies, SayThatAGpuAnswersThatRequiresAReset) {
   GpuReading reading = filled_reading(0);
   reading.reset_required = "nvmlDeviceGetUtilizationRates: GPU requires reset";

@@ -87,7 +87,7 @@ void fill_links(GpuReading& reading) {
     reading.links.push_back(link);
   }
   // Degraded bandwidth false, route recovery true, route unhealthy and access timeout false.
-  reading.fabric = {.state = 3, .status = 0, .health_mask = 0b10'10'01'10, .health_summary = 1};
+  reading.fabric = {.state = 3, .status = 0, .health_mask = 0b1'10'10'01'10, .health_summary = 1};
 }
 
 // The blocks that amdgpu may have counters for (drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c,

@@ -13,9 +13,10 @@ namespace gpuward::exporter {
 inline void ignore_progress(std::string_view) {}
 
 inline std::unique_ptr<GpuLibrary> make_library(
-    const std::string& path = fake_nvml::FakeNvml::library()) {
+    const std::string& path = fake_nvml::FakeNvml::library(), const std::string& sys = "/nowhere") {
   LibraryPaths paths;
   paths.nvml = path;
+  paths.sys = sys;
   return make_nvml_library(paths);
 }
 

@@ -7,6 +7,7 @@
 
 #include "exporter/gpu/nvidia/nvml_symbols.h"
 #include "tests/fakes/nvml/fake_nvml.h"
+#include "tests/support/host_tree.h"
 #include "tests/unit/exporter/gpu/nvidia/fake_library.h"
 
 namespace gpuward::exporter {
@@ -178,6 +179,61 @@ TEST(NvmlLibrary, ListsALostGpuAndReadsTheOthers) {
   EXPECT_EQ(report.gpus[3].gpu.index, 3);
   EXPECT_FALSE(report.gpus[4].is_lost);
   EXPECT_EQ(report.gpus[4].thermals.gpu, 34.0);
+}
+
+// A machine whose PCI bus has what the healthy scenario has.
+struct BusOfEight : support::HostTree {
+  BusOfEight() {
+    for (const char* bus : {"1a", "2b", "3c", "4e", "9a", "ab", "bc", "cd"}) {
+      with_pci(std::string("0000:") + bus + ":00.0", support::h100());
+    }
+    with_nvswitches(4);
+  }
+};
+
+VendorReport read_on(const support::HostTree& host) {
+  return make_library(FakeNvml::library(), host.paths().sys.string())->read(ignore_progress);
+}
+
+TEST(NvmlLibrary, FindsThePlaceOfAGpuThatWasLostBeforeItCouldSayWhereItIs) {
+  const FakeNvml fake("lost_gpu");
+
+  const VendorReport report = read_on(BusOfEight());
+
+  EXPECT_TRUE(report.gpus[3].is_lost);
+  EXPECT_EQ(report.gpus[3].gpu.pci.bus_id(), "0000:4e:00");
+  EXPECT_EQ(report.gpus[4].gpu.pci.bus_id(), "0000:9a:00");
+}
+
+TEST(NvmlLibrary, FindsThePlacesOfAllGpusWhereAllAreLost) {
+  FakeNvml fake("healthy_8x_h100");
+  fake.set("fault.nvmlDeviceGetHandleByIndex_v2.*", "15");
+
+  const VendorReport report = read_on(BusOfEight());
+
+  ASSERT_THAT(report.gpus, SizeIs(8));
+  EXPECT_EQ(report.gpus[0].gpu.pci.bus_id(), "0000:1a:00");
+  EXPECT_EQ(report.gpus[7].gpu.pci.bus_id(), "0000:cd:00");
+}
+
+TEST(NvmlLibrary, GuessesNoPlaceWhereMoreThanOneIsPossible) {
+  FakeNvml fake("lost_gpu");
+  fake.set("fault.nvmlDeviceGetHandleByIndex_v2.5", "4");
+
+  const VendorReport report = read_on(BusOfEight());
+
+  EXPECT_FALSE(report.gpus[3].gpu.has_address());
+  EXPECT_FALSE(report.gpus[5].gpu.has_address());
+}
+
+TEST(NvmlLibrary, CountsNoGpuOfAnotherDriverAsAPlace) {
+  const FakeNvml fake("lost_gpu");
+  BusOfEight host;
+  support::PciSpec other = support::h100();
+  other.driver = "vfio-pci";
+  host.with_pci("0000:4e:00.0", other);
+
+  EXPECT_FALSE(read_on(host).gpus[3].gpu.has_address());
 }
 
 TEST(NvmlLibrary, RemembersWhichGpuWasLost) {

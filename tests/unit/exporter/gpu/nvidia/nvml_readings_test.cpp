@@ -43,6 +43,28 @@ TEST(NvmlReadings, HealthyGpuHasNoErrors) {
   EXPECT_EQ(gpu.recovery_action, 0U);
 }
 
+TEST(NvmlReadings, MarginsAtWhichTheDriverActsMayBeBelowZero) {
+  FakeNvml fake("healthy_8x_h100");
+  fake.set("gpu.4.temperature.slowdown_margin", "!3");
+
+  const VendorReport report = read_once();
+
+  const Thermals& told = report.gpus[3].thermals;
+  EXPECT_EQ(told.shutdown_margin, -8.0);
+  EXPECT_EQ(told.slowdown_margin, -2.0);
+  EXPECT_EQ(told.memory_margin, 0.0);
+  EXPECT_EQ(told.gpu_margin, 0.0);
+  EXPECT_EQ(report.gpus[4].thermals.slowdown_margin, kAbsent);
+  EXPECT_EQ(report.gpus[4].thermals.shutdown_margin, -8.0);
+}
+
+TEST(NvmlReadings, KeepsTheMarginsAtWhichTheDriverActsBetweenThoroughReadings) {
+  const FakeNvml fake("healthy_8x_h100");
+  const auto library = make_library();
+  static_cast<void>(library->read(ignore_progress));
+  EXPECT_EQ(library->read(ignore_progress).gpus[3].thermals.slowdown_margin, -2.0);
+}
+
 TEST(NvmlReadings, KeepsCountersApartByKindSpanAndPlace) {
   FakeNvml fake("healthy_8x_h100");
   int number = 1;
