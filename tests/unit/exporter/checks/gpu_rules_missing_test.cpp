@@ -53,6 +53,23 @@ TEST(LostGpu, WithoutAnAddressExplainsOnlyAsManyAsThereAreOfThem) {
   EXPECT_EQ(severity_of(node.judge(), "gpu_undriven_unconfirmed"), Severity::kMonitor);
 }
 
+TEST(Job, DoesNotStartWhileAGpuIsOutOfReachHoweverFewSourcesSaySo) {
+  EXPECT_EQ(Scenario().judge().no_job, "");
+  EXPECT_THAT(with_lost_gpu().judge().no_job, HasSubstr("gpu_lost_unconfirmed"));
+  Scenario hung;
+  hung.gpu(2).is_hung = true;
+  EXPECT_THAT(hung.judge().no_job, HasSubstr("driver_hung_unconfirmed"));
+  Scenario undriven;
+  undriven.take_out_of_driver(7);
+  EXPECT_THAT(undriven.judge().no_job, HasSubstr("gpu_undriven_unconfirmed"));
+  Scenario starting;
+  starting.state = WorkerState::kStarting;
+  EXPECT_NE(starting.judge().no_job, "");
+  Scenario hot;
+  hot.gpu(0).slowdown.reasons = 0x40;
+  EXPECT_EQ(hot.judge().no_job, "");
+}
+
 TEST(LostGpu, AnXidThatOnlyTheSameLibraryTellsIsNoSecondSource) {
   Scenario node = with_lost_gpu();
   node.kernel_has("xid", "79", Scenario::bus_id(3), Severity::kReboot);
