@@ -100,8 +100,6 @@ constexpr FindingCode kCodes[] = {
     {Code::kWorkerCrashed, kGpuCheck, "worker_crashed", kMonitor, kMonitor, kByCheck,
      "the process that asks the driver has ended by itself and is started again"},
     // Check 0.
-    {Code::kProfileUnknown, kNvidiaSmi, "profile_unknown", kMonitor, kMonitor, kByCheck,
-     "nobody has said how many GPUs, links and NICs this node must have: none is counted"},
     {Code::kXid159Uvm, kNvidiaSmi, "xid_159_uvm", kReset, kReset, kByReset,
      "Xid 159 while a program had unified memory: the vendor resets the GPU then, and only then"},
     // Check 2.

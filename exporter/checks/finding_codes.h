@@ -51,7 +51,6 @@ enum class Code : std::uint8_t {
   kDriverHungUnconfirmed,
   kLibraryUnusable,
   kWorkerCrashed,
-  kProfileUnknown,
   kXid159Uvm,
   kEfaCount,
   kEfaExtra,

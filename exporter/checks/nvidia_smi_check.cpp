@@ -70,13 +70,13 @@ std::string details_of(const CheckOutcome& judged, const std::vector<Finding>& a
   return details;
 }
 
-// Said aloud: a node that nobody has described can lose a GPU unnoticed.
-void judge_profile(const CheckContext& context, FindingList& found) {
-  if (context.profile) return;
-  found.add(Code::kProfileUnknown, "",
-            context.instance_type.empty()
-                ? "the instance type is not known"
-                : "instance type " + context.instance_type + " is in no table");
+// Said aloud, and nothing that is wrong with the node: a node that nobody has described can lose a
+// GPU unnoticed.
+std::string profile_text(const CheckContext& context) {
+  if (context.profile) return {};
+  return context.instance_type.empty() ? "; the instance type is not known, so nothing is counted"
+                                       : "; instance type " + context.instance_type +
+                                             " is in no table, so nothing is counted";
 }
 
 constexpr std::string_view kUnifiedMemory = "nvidia-uvm";
@@ -122,11 +122,11 @@ class NvidiaSmiCheck final : public Check {
     const auto all = all_findings(context.snapshot.state, judged);
     if (judged.kind == CheckOutcome::Kind::kSkipped && all.empty()) return judged;
     FindingList own(context.settings);
-    judge_profile(context, own);
     const std::string untold = judge_unified_memory(context, own);
     CheckOutcome outcome = CheckOutcome::done(details_of(judged, all), own.take_findings());
     for (const Finding& finding : outcome.findings) outcome.details += "; " + finding.line;
     if (!untold.empty()) outcome.details += "; " + untold;
+    outcome.details += profile_text(context);
     outcome.kind = judged.kind == CheckOutcome::Kind::kError ? judged.kind : outcome.kind;
     outcome.latched = worst_of(all);
     outcome.no_job = judged.no_job;

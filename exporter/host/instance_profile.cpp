@@ -26,6 +26,65 @@ g6.48xlarge|8|1|false|efa
 g6.xlarge|1|0|false|efa
 )";
 
+// NVLink is expected only of whole boards: what a part of one has is not documented.
+
+// https://docs.cloud.google.com/compute/docs/gpus
+constexpr std::string_view kGoogleCloud = R"(
+a2-highgpu-1g|1|0|false
+a2-highgpu-2g|2|0|false
+a2-highgpu-4g|4|0|false
+a2-highgpu-8g|8|0|true
+a2-megagpu-16g|16|0|true
+a2-ultragpu-1g|1|0|false
+a2-ultragpu-2g|2|0|false
+a2-ultragpu-4g|4|0|false
+a2-ultragpu-8g|8|0|true
+a3-highgpu-1g|1|0|false
+a3-highgpu-2g|2|0|false
+a3-highgpu-4g|4|0|false
+a3-highgpu-8g|8|0|true
+a3-megagpu-8g|8|0|true
+a3-ultragpu-8g|8|0|true
+a4-highgpu-8g|8|0|true
+a4x-highgpu-4g|4|0|true
+g2-standard-4|1|0|false
+g2-standard-8|1|0|false
+g2-standard-12|1|0|false
+g2-standard-16|1|0|false
+g2-standard-24|2|0|false
+g2-standard-32|1|0|false
+g2-standard-48|4|0|false
+g2-standard-96|8|0|false
+)";
+
+// https://learn.microsoft.com/azure/virtual-machines/sizes/overview#gpu-accelerated
+constexpr std::string_view kAzure = R"(
+Standard_NC24ads_A100_v4|1|0|false
+Standard_NC48ads_A100_v4|2|0|false
+Standard_NC96ads_A100_v4|4|0|false
+Standard_NC40ads_H100_v5|1|0|false
+Standard_NC80adis_H100_v5|2|0|false
+Standard_ND96asr_v4|8|0|true
+Standard_ND96amsr_A100_v4|8|0|true
+Standard_ND96isr_H100_v5|8|0|true
+Standard_ND96isr_H200_v5|8|0|true
+Standard_ND128isr_NDR_GB200_v6|4|0|true
+)";
+
+// https://docs.oracle.com/iaas/Content/Compute/References/computeshapes.htm
+constexpr std::string_view kOracleCloud = R"(
+VM.GPU.A10.1|1|0|false
+VM.GPU.A10.2|2|0|false
+BM.GPU.A10.4|4|0|false
+BM.GPU.L40S.4|4|0|false
+BM.GPU4.8|8|0|true
+BM.GPU.A100-v2.8|8|0|true
+BM.GPU.H100.8|8|0|true
+BM.GPU.H200.8|8|0|true
+BM.GPU.B200.8|8|0|true
+BM.GPU.GB200.4|4|0|true
+)";
+
 // HyperPod names its instances so.
 std::string_view without_ml(std::string_view type) {
   constexpr std::string_view kPrefix = "ml.";
@@ -93,7 +152,11 @@ bool is_same(const InstanceProfile& a, const InstanceProfile& b) {
 }  // namespace
 
 InstanceProfiles InstanceProfiles::built_in() {
-  return parse(kBuiltIn, "the built-in table").value();
+  InstanceProfiles all;
+  for (const std::string_view table : {kBuiltIn, kGoogleCloud, kAzure, kOracleCloud}) {
+    all.add(parse(table, "the built-in table").value());
+  }
+  return all;
 }
 
 Result<InstanceProfiles> InstanceProfiles::parse(std::string_view text, const std::string& name) {

@@ -22,7 +22,8 @@ struct InstanceProfile {
 
 class InstanceProfiles {
  public:
-  // The built-in table (CONTRACTS: p4d.24xlarge to g6.xlarge).
+  // The built-in tables: of the replaced suite (CONTRACTS: p4d.24xlarge to g6.xlarge), and of other
+  // clouds' types with NVIDIA's GPUs.
   [[nodiscard]] static InstanceProfiles built_in();
   // kInvalid names `name` and the line. An empty text is an empty table.
   [[nodiscard]] static Result<InstanceProfiles> parse(std::string_view text,

@@ -24,7 +24,6 @@ TEST(InstanceProfiles, ContractAAreThoseOfTheReplacedSuite) {
                         {"p5en.48xlarge", 8, 16, true}, {"p6-b200.48xlarge", 8, 8, true},
                         {"g6.48xlarge", 8, 1, false},   {"g6.xlarge", 1, 0, false}};
   const InstanceProfiles profiles = InstanceProfiles::built_in();
-  EXPECT_EQ(profiles.all().size(), std::size(kRows));
   for (const Row& row : kRows) {
     const auto profile = profiles.find(row.type);
     ASSERT_TRUE(profile) << row.type;
@@ -32,6 +31,34 @@ TEST(InstanceProfiles, ContractAAreThoseOfTheReplacedSuite) {
     EXPECT_EQ(profile->efa_devices, row.efa) << row.type;
     EXPECT_EQ(profile->expects_nvlink, row.nvlink) << row.type;
     EXPECT_EQ(profile->fabric_provider, "efa") << row.type;
+  }
+}
+
+TEST(InstanceProfiles, KnowTheTypesOfOtherClouds) {
+  struct Row {
+    const char* type;
+    unsigned gpus;
+    bool nvlink;
+  };
+  constexpr Row kRows[]{{"a2-megagpu-16g", 16, true},
+                        {"a3-highgpu-8g", 8, true},
+                        {"a3-highgpu-4g", 4, false},
+                        {"a4x-highgpu-4g", 4, true},
+                        {"g2-standard-32", 1, false},
+                        {"g2-standard-24", 2, false},
+                        {"Standard_ND96isr_H100_v5", 8, true},
+                        {"Standard_NC48ads_A100_v4", 2, false},
+                        {"BM.GPU.H100.8", 8, true},
+                        {"BM.GPU.A100-v2.8", 8, true},
+                        {"VM.GPU.A10.2", 2, false}};
+  const InstanceProfiles profiles = InstanceProfiles::built_in();
+  EXPECT_EQ(profiles.all().size(), 8U + 25U + 10U + 10U) << "no type stands twice";
+  for (const Row& row : kRows) {
+    const auto profile = profiles.find(row.type);
+    ASSERT_TRUE(profile) << row.type;
+    EXPECT_EQ(profile->gpus, row.gpus) << row.type;
+    EXPECT_EQ(profile->expects_nvlink, row.nvlink) << row.type;
+    EXPECT_EQ(profile->efa_devices, 0U) << row.type;
   }
 }
 
@@ -87,7 +114,7 @@ TEST(InstanceProfiles, MayNotContradictEachOther) {
 TEST(InstanceProfiles, K23_OfTheOperatorReplaceOursOfTheSameType) {
   InstanceProfiles profiles = InstanceProfiles::built_in();
   profiles.add(*parse("p5.48xlarge|8|16|true|efa\np9.96xlarge|16|64|true|efa\n"));
-  EXPECT_EQ(profiles.all().size(), 9U);
+  EXPECT_EQ(profiles.all().size(), InstanceProfiles::built_in().all().size() + 1);
   EXPECT_EQ(profiles.find("p5.48xlarge")->efa_devices, 16U);
   EXPECT_EQ(profiles.find("p9.96xlarge")->gpus, 16U);
 }
