@@ -28,13 +28,26 @@ Result<ExclusionList> ExclusionStore::read(std::chrono::milliseconds max_age) {
 
 Status ExclusionStore::load() {
   const auto begun = clock_.steady();
-  const auto map = api_.get_config_map(ns_, kExclusionMap);
-  if (!map && map.error().kind != ErrorKind::kNotFound) return std::unexpected(map.error());
-  auto list = map ? decode_exclusions(map->data) : ExclusionList();
+  auto map = api_.get_config_map(ns_, kExclusionMap);
+  if (!map && map.error().kind == ErrorKind::kNotFound) map = restore();
+  if (!map) return std::unexpected(map.error());
+  auto list = decode_exclusions(map->data);
   const std::lock_guard lock(mutex_);
   list_ = std::move(list);
   read_at_ = begun;
   return {};
+}
+
+// Who deletes it has lifted no exclusion in so many words.
+Result<kube::ConfigMap> ExclusionStore::restore() {
+  kube::ConfigMap lost;
+  lost.meta.ns = ns_;
+  lost.meta.name = kExclusionMap;
+  lost.data = encode_exclusions(last());
+  if (lost.data.empty()) return lost;
+  auto made = api_.create_config_map(lost);
+  if (made || made.error().kind != ErrorKind::kAlreadyExists) return made;
+  return api_.get_config_map(ns_, kExclusionMap);
 }
 
 Status ExclusionStore::change(const Change& change) {

@@ -27,8 +27,9 @@ class ExclusionStore {
   // `api` and `clock` must outlive it.
   ExclusionStore(kube::Api& api, std::string ns, Clock& clock);
 
-  // As it is in the API server, or was at most `max_age` ago; those who ask at once share a read.
-  // Expired entries may be in it.
+  // As it is in the API server, where it is made again with what was last read if somebody has
+  // deleted it (an error where that fails), or was at most `max_age` ago; those who ask at once
+  // share a read. Expired entries may be in it.
   [[nodiscard]] Result<ExclusionList> read(std::chrono::milliseconds max_age = {});
   // What has expired goes with any change. kConflict: others were quicker five times.
   [[nodiscard]] Status change(const Change& change);
@@ -37,6 +38,7 @@ class ExclusionStore {
 
  private:
   [[nodiscard]] Status load();
+  [[nodiscard]] Result<kube::ConfigMap> restore();
   [[nodiscard]] Status change_once(const Change& change);
 
   kube::Api& api_;

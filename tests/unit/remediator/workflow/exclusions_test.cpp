@@ -101,6 +101,54 @@ TEST_F(ExclusionsTest, AreReadAgainRightBeforeADisruptiveStep) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 1);
 }
 
+TEST_F(ExclusionsTest, ExcludeAsBeforeWhereSomebodyDeletesTheConfigMap) {
+  exclude("gpu-01");
+  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(reconcile());
+  kube_.remove(kMapPath);
+  clock_.advance(seconds(20));
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.rule, "excluded");
+  EXPECT_FALSE(node().unschedulable);
+  ASSERT_TRUE(kube_.has(kMapPath)) << "else the next process would not know";
+  EXPECT_THAT(kube_.get(kMapPath)["data"]["gpu-01"].get<std::string>(), HasSubstr("a test"));
+  remove_all();
+  clock_.advance(minutes(1));
+  ASSERT_TRUE(reconcile());
+  expect_quarantined();
+}
+
+TEST_F(ExclusionsTest, BeginNothingWhereTheDeletedConfigMapCannotBeMadeAgain) {
+  exclude("gpu-01");
+  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(reconcile());
+  kube_.remove(kMapPath);
+  clock_.advance(seconds(20));
+  kube_.add_fault({.kind = FaultKind::kDropBefore,
+                   .method = "POST",
+                   .path = "/api/v1/namespaces/default/configmaps",
+                   .times = 2});
+
+  EXPECT_FALSE(reconcile(1));
+
+  EXPECT_FALSE(node().unschedulable);
+}
+
+TEST_F(ExclusionsTest, ThatAreOverAreNotMadeAgain) {
+  exclude("gpu-01");
+  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(reconcile());
+  kube_.remove(kMapPath);
+  clock_.advance(minutes(31));
+
+  ASSERT_TRUE(reconcile());
+
+  expect_quarantined();
+  EXPECT_FALSE(kube_.has(kMapPath));
+}
+
 TEST_F(ExclusionsTest, ThatCannotBeReadStopNothingForGoodButBeginNothing) {
   ASSERT_TRUE(take({order()}));
   kube_.add_fault({.kind = FaultKind::kDropBefore, .method = "GET", .path = kMapPath, .times = 2});
