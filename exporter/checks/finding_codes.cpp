@@ -99,6 +99,8 @@ constexpr FindingCode kCodes[] = {
      "there are GPUs, and the driver's library does not work: this is software, not hardware"},
     {Code::kWorkerCrashed, kGpuCheck, "worker_crashed", kMonitor, kMonitor, kByCheck,
      "the process that asks the driver has ended by itself and is started again"},
+    {Code::kEventsHung, kGpuCheck, "events_hung", kMonitor, kMonitor, kByCheck,
+     "waiting for Xid events of the driver does not end: only the kernel log tells of Xids"},
     // Check 0.
     {Code::kXid159Uvm, kNvidiaSmi, "xid_159_uvm", kReset, kReset, kByReset,
      "Xid 159 while a program had unified memory: the vendor resets the GPU then, and only then"},

@@ -51,6 +51,7 @@ enum class Code : std::uint8_t {
   kDriverHungUnconfirmed,
   kLibraryUnusable,
   kWorkerCrashed,
+  kEventsHung,
   kXid159Uvm,
   kEfaCount,
   kEfaExtra,

@@ -79,6 +79,13 @@ struct Sum {
   bool is_anything_here = false;
 };
 
+// The driver itself says nothing of it: its other calls come back.
+void judge_events(const VendorReport& report, FindingList& found) {
+  if (!report.has_hung_events) return;
+  found.add(Code::kEventsHung, "",
+            report.library + ": the call that waits for events does not come back");
+}
+
 void judge_vendor(const VendorReport& report, const GpuRuleInput& input, FindingList& found,
                   Sum& sum) {
   if (report.state != LibraryState::kReady) {
@@ -88,6 +95,7 @@ void judge_vendor(const VendorReport& report, const GpuRuleInput& input, Finding
   } else if (!judge_readings(report, input, found)) {
     sum.could_tell = false;
   }
+  judge_events(report, found);
   sum.gpus += report.gpus.size();
   sum.is_anything_here |= !report.gpus.empty() || is_expected(report, input);
 }

@@ -65,6 +65,17 @@ void append_reading(const GpuTelemetry& telemetry, Families& families) {
                            std::chrono::duration<double>(telemetry.read_duration).count()));
 }
 
+// NVIDIA's alone: the other drivers have no such events.
+void append_events(const GpuTelemetry& telemetry, Families& families) {
+  const VendorReport* const report =
+      telemetry.report ? telemetry.report->find(Vendor::kNvidia) : nullptr;
+  if (report == nullptr || report->state != LibraryState::kReady) return;
+  families.push_back(gauge("gpuward_gpu_events_up",
+                           "Whether NVIDIA's driver can be waited on for Xid events; at 0 the call "
+                           "does not come back, and the kernel log alone tells of Xids.",
+                           to_number(!report->has_hung_events)));
+}
+
 void append_libraries(const GpuTelemetry& telemetry, Families& families) {
   if (!telemetry.report) return;
   Family info{"gpuward_gpu_library_info",
@@ -100,6 +111,7 @@ void append_worker_families(const Snapshot& snapshot, Families& families) {
   append_worker(snapshot.telemetry, families);
   append_reading(snapshot.telemetry, families);
   append_libraries(snapshot.telemetry, families);
+  append_events(snapshot.telemetry, families);
 }
 
 }  // namespace gpuward::exporter

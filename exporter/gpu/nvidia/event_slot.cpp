@@ -43,6 +43,7 @@ std::shared_ptr<XidEvents> EventSlot::enter(Clock::Steady deadline) {
   const auto usable = [this] { return events_ != nullptr && !has_failed_; };
   if (!changed_.wait_for(lock, deadline - clock_.steady(), usable)) return nullptr;
   is_waiting_ = true;
+  entered_at_ = clock_.steady();
   return events_;
 }
 
@@ -53,6 +54,11 @@ void EventSlot::leave(bool has_failed) {
     if (has_failed) has_failed_ = true;
   }
   changed_.notify_all();
+}
+
+bool EventSlot::is_stuck() const {
+  const std::lock_guard lock(mutex_);
+  return is_waiting_ && clock_.steady() - entered_at_ > kSlice + kPatience;
 }
 
 std::vector<GpuXid> EventSlot::wait(milliseconds limit) {

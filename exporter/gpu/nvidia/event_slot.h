@@ -28,19 +28,24 @@ class EventSlot {
   // Event thread. At most `limit`; also where there is no set, or a broken one, it waits.
   [[nodiscard]] std::vector<GpuXid> wait(std::chrono::milliseconds limit);
 
+  // Any thread. Whether the driver keeps the event thread far longer than it was told to.
+  [[nodiscard]] bool is_stuck() const;
+
   // How long one call into the driver may wait: no longer than a reopening should be held up.
   static constexpr std::chrono::milliseconds kSlice{1000};
+  static constexpr std::chrono::milliseconds kPatience{10'000};
 
  private:
   [[nodiscard]] std::shared_ptr<XidEvents> enter(Clock::Steady deadline);
   void leave(bool has_failed);
 
   const Clock& clock_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::shared_ptr<XidEvents> events_;
   bool has_failed_ = false;
-  bool is_waiting_ = false;  // the event thread is in the driver
+  bool is_waiting_ = false;   // the event thread is in the driver
+  Clock::Steady entered_at_;  // since when
 };
 
 }  // namespace gpuward::exporter::nvml

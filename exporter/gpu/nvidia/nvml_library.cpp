@@ -146,7 +146,9 @@ bool NvmlLibrary::read_open(const Progress& progress, VendorReport& report) {
   }
   report.state = LibraryState::kReady;
   report.fault.clear();
-  events_.keep(session_, askable_, progress);
+  report.has_hung_events = events_.is_stuck();
+  // To register a GPU would wait for the call that does not come back.
+  if (!report.has_hung_events) events_.keep(session_, askable_, progress);
   ++turn_;
   return true;
 }

@@ -171,6 +171,8 @@ struct VendorReport {
   std::string driver_version, library_version;
   std::vector<GpuReading> gpus;  // ascending by index
   std::vector<PeerStatus> peers;
+  // The call that waits for Xids does not come back: the kernel log alone tells of them.
+  bool has_hung_events = false;
 
   [[nodiscard]] const GpuReading* find(const PciAddress& pci) const {
     for (const GpuReading& reading : gpus) {

@@ -258,6 +258,28 @@ TEST_F(GpuWorkerProcess, EndsInTimeAlsoWhileACallHangs) {
   EXPECT_EQ(exporter.process().wait_exit(5s), 0);
 }
 
+TEST_F(GpuWorkerProcess, SaysThatWaitingForEventsDoesNotEndAndReadsOn) {
+  start();
+  ASSERT_TRUE(exporter.has("gpuward_gpu_events_up", "1"));
+
+  nvml.set("fault.nvmlEventSetWait_v2.*", "hang");
+
+  ASSERT_TRUE(exporter.has("gpuward_gpu_events_up", "0"));
+  EXPECT_TRUE(support::wait_until(
+      [&] { return exporter.metrics().contains("code=\"events_hung\""); }, 10s, "a finding"));
+  nvml.set("gpu.5.ecc.uncorrected.volatile.total", "3");
+  EXPECT_TRUE(support::wait_until(
+      [&] {
+        return exporter.metrics().contains("code=\"ecc_uncorrected\",pci_bus_id=\"0000:ab:00\"");
+      },
+      10s, "the error by a reading"));
+  EXPECT_EQ(exporter.value(kUp), "1");
+
+  nvml.play("healthy_8x_h100");
+
+  EXPECT_TRUE(exporter.has("gpuward_gpu_events_up", "1"));
+}
+
 // One fault that both the kernel log and the event set tell counts once, in either order.
 TEST_F(GpuWorkerProcess, CountsAnXidOfKernelLogAndEventSetOnce) {
   start();

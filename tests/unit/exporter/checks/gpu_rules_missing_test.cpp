@@ -238,6 +238,12 @@ TEST(HungGpu, IsWorthARebootWhenTheKernelSaysSoOfTheSameGpu) {
   EXPECT_EQ(severity_of(node.judge(), "driver_hung"), Severity::kReboot);
 }
 
+TEST(HungEvents, AreOnlyWatched) {
+  Scenario node;
+  node.report.vendors.at(0).has_hung_events = true;
+  EXPECT_EQ(severity_of(node.judge(), "events_hung"), Severity::kMonitor);
+}
+
 TEST(HungDriver, AnXidOfAnApplicationIsNoSecondSource) {
   Scenario node = with_hang();
   node.kernel_has("xid", "31", Scenario::bus_id(2), Severity::kMonitor);
