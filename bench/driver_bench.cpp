@@ -32,7 +32,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kScrapesPerRound = 200;
 constexpr double kMostOverWell = 2;
-constexpr double kMostCpuPercent = 0.3;
+constexpr double kMostCpuPercent = 0.15;
 constexpr double kMostResidentMb = 20;
 constexpr auto kScrapeInterval = 15s;
 
@@ -170,7 +170,7 @@ bool measure_cost(const std::filesystem::path& folder, const Lengths& lengths) {
             << gpuward::bench::resident_mb(node.pid()) << " MB, worker "
             << gpuward::bench::resident_mb(*worker) << " MB\n";
   // Not a ratio to anything in the same run: a busy machine of the tests only prints it.
-  bool good = promise("CPU of exporter and worker, % of a core (at most 0.3)",
+  bool good = promise("CPU of exporter and worker, % of a core (at most 0.15)",
                       100 * (used / passed), kMostCpuPercent) ||
               !lengths.holds_cpu;
   good &= promise("resident memory of the exporter, MB (at most 20)",

@@ -10,7 +10,9 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr std::chrono::milliseconds kLongestSilence{1'000};
+// News and a stop end it at once.
+constexpr std::chrono::milliseconds kLongestSilence{15'000};
+constexpr std::chrono::milliseconds kAfterFailure{1'000};
 
 bool is_same(const Gpu& one, const Gpu& other) {
   return one.index == other.index && one.uuid == other.uuid && one.pci == other.pci &&
@@ -56,7 +58,7 @@ void GpuWatcher::run(const std::stop_token& stop) {
       publish();
     } catch (const std::exception& error) {
       log_.error("The GPU readings cannot be taken in", {{"error", error.what()}});
-      clock_.sleep_for(kLongestSilence, stop);
+      clock_.sleep_for(kAfterFailure, stop);
     }
   }
   source_.reset();  // here, because the worker's life is tied to the thread that has started it

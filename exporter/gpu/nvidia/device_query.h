@@ -55,6 +55,8 @@ class DeviceQuery {
   [[nodiscard]] bool is_lost() const { return is_lost_; }
   [[nodiscard]] bool wants_reopen() const { return wants_reopen_; }
   [[nodiscard]] bool is_over() const { return is_lost_ || (wants_reopen_ && !refuses_); }
+  // Whether some question has failed, other than for want of such a thing.
+  [[nodiscard]] bool has_failed() const { return first_failure_.code != kSuccess; }
   // The function that answered that the GPU requires a reset; null where none did.
   [[nodiscard]] const char* wants_reset() const { return wants_reset_; }
   // What the driver answered where that concerns the whole GPU: lost, gone itself, or, where it had

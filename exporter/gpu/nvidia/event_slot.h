@@ -32,8 +32,8 @@ class EventSlot {
   [[nodiscard]] bool is_stuck() const;
 
   // How long one call into the driver may wait: no longer than a reopening should be held up.
-  static constexpr std::chrono::milliseconds kSlice{1000};
-  static constexpr std::chrono::milliseconds kPatience{10'000};
+  static constexpr std::chrono::milliseconds kSlice{5'000};
+  static constexpr std::chrono::milliseconds kPatience{5'000};
 
  private:
   [[nodiscard]] std::shared_ptr<XidEvents> enter(Clock::Steady deadline);

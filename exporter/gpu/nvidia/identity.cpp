@@ -13,11 +13,20 @@ std::optional<PciAddress> address_from(const PciInfo& info) {
                     static_cast<std::uint8_t>(info.device), 0};
 }
 
-void read_identity(DeviceQuery& query, GpuReading& reading) {
+void read_identity(DeviceQuery& query, const KnownDevice& known, GpuReading& reading) {
   const Symbols& nvml = query.symbols();
   PciInfo info{};
   if (query.tells(nvml.pci, &info)) reading.gpu.pci = address_from(info).value_or(PciAddress{});
   reading.gpu.uuid = query.text(nvml.uuid, kUuidBytes);
+  if (!query.is_thorough() && known.rare) {
+    reading.gpu.serial = known.rare->gpu.serial;
+    reading.gpu.name = known.rare->gpu.name;
+    reading.vbios_version = known.rare->vbios_version;
+    reading.part_number = known.rare->part_number;
+    reading.minor_number = known.rare->minor_number;
+    reading.architecture = known.rare->architecture;
+    return;
+  }
   reading.gpu.serial = query.text(nvml.serial, kSerialBytes);
   reading.gpu.name = query.text(nvml.name, kNameBytes);
   reading.vbios_version = query.text(nvml.vbios, kVbiosBytes);

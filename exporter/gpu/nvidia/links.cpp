@@ -64,13 +64,18 @@ void take_fabric(const Info& info, Fabric& fabric) {
 
 }  // namespace
 
-void read_pcie(DeviceQuery& query, KnownDevice&, GpuReading& reading) {
+void read_pcie(DeviceQuery& query, KnownDevice& known, GpuReading& reading) {
   const Symbols& nvml = query.symbols();
   reading.pcie.generation = query.number(nvml.pcie_generation);
-  reading.pcie.generation_max = query.number(nvml.pcie_generation_max);
   reading.pcie.width = query.number(nvml.pcie_width);
-  reading.pcie.width_max = query.number(nvml.pcie_width_max);
   reading.pcie.replays = query.number(nvml.pcie_replays);
+  if (!query.is_thorough()) {
+    reading.pcie.generation_max = known.rare->pcie.generation_max;
+    reading.pcie.width_max = known.rare->pcie.width_max;
+    return;
+  }
+  reading.pcie.generation_max = query.number(nvml.pcie_generation_max);
+  reading.pcie.width_max = query.number(nvml.pcie_width_max);
 }
 
 void read_nvlink(DeviceQuery& query, KnownDevice& known, GpuReading& reading) {

@@ -102,7 +102,8 @@ bool NvmlLibrary::count_gpus(const Progress& progress, VendorReport& report) {
 nvml::DeviceAnswer NvmlLibrary::read_gpu(std::uint32_t index, bool is_thorough,
                                          const Progress& progress) {
   nvml::KnownDevice& known = known_[index];
-  const nvml::ReadingPlan plan{choice_, is_thorough, progress};
+  // Without events, each reading asks for all that tells of the same errors.
+  const nvml::ReadingPlan plan{choice_, is_thorough || events_.is_stuck(), progress};
   auto answer = nvml::read_device(*session_, index, plan, known);
   const bool is_just_opened = turn_ == 0;
   if (!answer.wants_reopen || known.refuses || !is_just_opened) return answer;

@@ -8,9 +8,9 @@
 
 namespace gpuward::exporter {
 
-// Some things change rarely and cost much: the peer-to-peer matrix and the other ends of links.
-// They are asked at the first reading after the library was opened, and at each of this number
-// after; the reports between carry the last answer.
+// Some things change rarely or never: the peer-to-peer matrix, the other ends of links, what a
+// board keeps for life, its thresholds and limits. They are asked at the first reading after the
+// library was opened, and at each of this number after; the reports between carry the last answer.
 constexpr unsigned kThoroughEvery = 20;
 
 // Opens paths.nvml at the first read(), and again when the driver was unloaded or upgraded.

@@ -32,11 +32,12 @@ void take_reset(const Session& session, const char* function, GpuReading& readin
 }
 
 // Whether the GPU can be asked for more.
-bool identify(const Session& session, std::uint32_t index, const KnownDevice& known,
+bool identify(const Session& session, const ReadingPlan& plan, const KnownDevice& known,
               DeviceAnswer& answer) {
-  DeviceQuery query(session.symbols(), answer.device, false, known.refuses);
-  read_identity(query, answer.reading);
-  recall_identity(known, index, answer.reading.gpu);
+  DeviceQuery query(session.symbols(), answer.device, plan.is_thorough, known.refuses);
+  const int index = answer.reading.gpu.index;
+  read_identity(query, known, answer.reading);
+  recall_identity(known, static_cast<std::uint32_t>(index), answer.reading.gpu);
   take_reset(session, query.wants_reset(), answer.reading);
   // Who it is may be refused, and the rest be told.
   if (query.is_over()) take_complaint(session, query.complaint(), answer.reading);
@@ -46,12 +47,14 @@ bool identify(const Session& session, std::uint32_t index, const KnownDevice& kn
 
 void read_groups(const Session& session, const ReadingPlan& plan, KnownDevice& known,
                  DeviceAnswer& answer) {
-  DeviceQuery query(session.symbols(), answer.device, plan.is_thorough, known.refuses);
+  const bool is_thorough = plan.is_thorough || !known.rare;
+  DeviceQuery query(session.symbols(), answer.device, is_thorough, known.refuses);
   for (const Group& group : groups()) {
     if (query.is_over()) break;
     plan.progress(name_in_progress(answer.reading.gpu) + " " + std::string(group.name));
     group.read(query, known, answer.reading);
   }
+  if (is_thorough && !query.has_failed()) known.rare = answer.reading;
   take_reset(session, query.wants_reset(), answer.reading);
   take_complaint(session, query.complaint(), answer.reading);
   answer.wants_reopen |= query.wants_reopen();
@@ -83,7 +86,7 @@ DeviceAnswer read_device(const Session& session, std::uint32_t index, const Read
     return answer;
   }
   plan.progress(name_in_progress(answer.reading.gpu) + " identity");
-  if (!identify(session, index, known, answer)) return answer;
+  if (!identify(session, plan, known, answer)) return answer;
   known.gpu = answer.reading.gpu;
   if (!plan.choice.asks_address(known.gpu.pci)) return leave_out(std::move(answer));
   read_groups(session, plan, known, answer);

@@ -21,6 +21,8 @@ struct KnownDevice {
   std::array<std::string, kMaxLinks> link_remotes;
   // The margins at which the driver acts: shutdown, slowdown, memory, GPU. They do not change.
   std::array<Maybe<double>, 4> margins;
+  // The last answers to what only a thorough reading asks; absent before the first.
+  Maybe<GpuReading> rare;
 };
 
 struct Group {
@@ -32,7 +34,8 @@ struct Group {
 [[nodiscard]] std::span<const Group> groups();
 
 // Index, UUID, serial, PCI address, name, VBIOS, part number, minor number, architecture.
-void read_identity(DeviceQuery& query, GpuReading& reading);
+// Only a thorough reading asks for what a board keeps for life.
+void read_identity(DeviceQuery& query, const KnownDevice& known, GpuReading& reading);
 
 // The groups, each in the file of its subject.
 void read_ecc(DeviceQuery& query, KnownDevice& known, GpuReading& reading);

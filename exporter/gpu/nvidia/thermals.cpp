@@ -69,18 +69,26 @@ void read_temperature(DeviceQuery& query, KnownDevice& known, GpuReading& readin
   thermals.gpu = read_celsius(query);
   thermals.memory = to_double(read_field(query, kFieldMemoryTemperature));
   thermals.margin = read_margin(query);
+  read_margins(query, known, thermals);
+  if (!query.is_thorough()) {
+    const Thermals& rare = known.rare->thermals;
+    thermals.slowdown_threshold = rare.slowdown_threshold;
+    thermals.shutdown_threshold = rare.shutdown_threshold;
+    thermals.memory_threshold = rare.memory_threshold;
+    return;
+  }
   thermals.slowdown_threshold = read_threshold(query, kThresholdSlowdown);
   thermals.shutdown_threshold = read_threshold(query, kThresholdShutdown);
   thermals.memory_threshold = read_threshold(query, kThresholdMemoryMax);
-  read_margins(query, known, thermals);
 }
 
-void read_power(DeviceQuery& query, KnownDevice&, GpuReading& reading) {
+void read_power(DeviceQuery& query, KnownDevice& known, GpuReading& reading) {
   const Symbols& nvml = query.symbols();
   reading.power.usage_watts = read_watts(query, nvml.power_usage);
   reading.power.limit_watts = read_watts(query, nvml.enforced_limit);
   if (!reading.power.limit_watts) reading.power.limit_watts = read_watts(query, nvml.power_limit);
-  reading.power.default_limit_watts = read_watts(query, nvml.default_limit);
+  reading.power.default_limit_watts = query.is_thorough() ? read_watts(query, nvml.default_limit)
+                                                          : known.rare->power.default_limit_watts;
   reading.power.energy_joules = from_thousandths(query.number(nvml.energy));
 }
 

@@ -23,7 +23,8 @@ namespace {
 constexpr int kGood = 0;
 constexpr int kFailed = 1;
 constexpr int kWrongRequest = 2;
-constexpr std::chrono::milliseconds kEventWait{1'000};
+// An event ends it at once; to look around without one costs a node for nothing.
+constexpr std::chrono::milliseconds kEventWait{5'000};
 constexpr std::size_t kMostRequestBytes = 64;
 constexpr int kFirstFree = 3;
 

@@ -123,14 +123,12 @@ bool WorkerProcess::send(std::string_view request) const {
 }
 
 std::string WorkerProcess::read(int& descriptor) {
-  std::string bytes;
-  if (descriptor < 0) return bytes;
-  bytes.resize(kReadBytes);
+  if (descriptor < 0) return {};
+  std::array<char, kReadBytes> bytes;  // not cleared: mostly little or nothing is there
   const ssize_t got = ::read(descriptor, bytes.data(), bytes.size());
   const bool is_nothing_there = got < 0 && (errno == EAGAIN || errno == EINTR);
   if (got <= 0 && !is_nothing_there) close_if_open(descriptor);
-  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return bytes;
+  return got > 0 ? std::string(bytes.data(), static_cast<std::size_t>(got)) : std::string();
 }
 
 void WorkerProcess::close_input() { close_if_open(input_); }

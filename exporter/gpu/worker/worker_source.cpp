@@ -26,6 +26,8 @@ constexpr int kMostComplaints = 20;  // of one worker
 constexpr milliseconds kLongestFarewell{250};
 constexpr milliseconds kFarewellLook{5};
 constexpr milliseconds kLongestOrderlyEnd{500};
+// Progress comes in a hundred messages a reading: not each of them is worth a look.
+constexpr milliseconds kProgressPause{20};
 constexpr int kCrashesToGiveUp = 3;
 
 std::string how_it_ended(int status) {
@@ -82,11 +84,13 @@ void WorkerSource::look(Clock::Steady now) {
 }
 
 void WorkerSource::take_in(Clock::Steady now) {
+  has_progress_ = false;
   if (worker_ == nullptr) return;
   const std::string bytes = worker_->read_output();
   bytes_since_answer_ += bytes.size();
   messages_.feed(bytes, [&](std::string_view line) { take_message(line, now); });
   if (worker_ == nullptr) return;
+  has_progress_ = !bytes.empty() && duty_.is_asked();
   if (messages_.has_overflowed() || bytes_since_answer_ > kMostBytesPerReading ||
       messages_since_answer_ > kMostMessagesPerReading) {
     retire(WorkerState::kCrashed, "The GPU worker says more than anybody can: it was killed", now);
@@ -312,10 +316,12 @@ Clock::Steady WorkerSource::next_look(Clock::Steady now) const {
 }
 
 void WorkerSource::sleep_until(Clock::Steady deadline) const {
-  const auto left = std::chrono::ceil<milliseconds>(deadline - clock_.steady());
+  auto left = std::chrono::ceil<milliseconds>(deadline - clock_.steady());
+  if (has_progress_) left = std::min(left, kProgressPause);
+  const int output = worker_ && !has_progress_ ? worker_->output() : -1;
   std::array<pollfd, 4> entries{{{wakeup_.descriptor(), POLLIN, 0},
                                  {probe_ ? probe_->output() : -1, POLLIN, 0},
-                                 {worker_ ? worker_->output() : -1, POLLIN, 0},
+                                 {output, POLLIN, 0},
                                  {worker_ ? worker_->complaints() : -1, POLLIN, 0}}};
   ::poll(entries.data(), entries.size(), static_cast<int>(std::max(left, milliseconds(0)).count()));
   wakeup_.clear();

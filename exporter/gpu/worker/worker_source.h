@@ -88,6 +88,7 @@ class WorkerSource final : public GpuSource {
   GpuTelemetry telemetry_;
   std::vector<GpuXid> xids_;
   bool has_news_ = false;
+  bool has_progress_ = false;  // the last look has met some, and no answer
   Unreaped unreaped_;
   HungGpus hung_gpus_;
   std::unique_ptr<GpuProbe> probe_;

@@ -77,7 +77,7 @@ void wait_for_change(int watch, milliseconds limit) {
   pollfd ready{watch, POLLIN, 0};
   // In steps too, for a file that somebody put in place of the watched one; long ones, because
   // benchmarks count what they cost.
-  ::poll(&ready, 1, static_cast<int>(std::min(limit, milliseconds(1'000)).count()));
+  ::poll(&ready, 1, static_cast<int>(std::min(limit, milliseconds(5'000)).count()));
   std::array<char, 4096> ignored;
   while (::read(watch, ignored.data(), ignored.size()) > 0) {
   }

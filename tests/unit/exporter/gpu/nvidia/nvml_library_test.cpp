@@ -438,6 +438,31 @@ TEST(NvmlLibrary, AsksForThePeersOnlyNowAndThen) {
   EXPECT_EQ(fake.count_calls("nvmlDeviceGetTopologyCommonAncestor"), 2U * 8U * 7U / 2U);
 }
 
+TEST(NvmlLibrary, AsksForWhatABoardKeepsOnlyNowAndThenAndTellsItAlways) {
+  FakeNvml fake("healthy_8x_h100");
+  const auto library = make_library();
+  const VendorReport first = library->read(ignore_progress);
+  const auto questions = fake.calls().size();
+
+  const VendorReport second = library->read(ignore_progress);
+
+  EXPECT_LT(fake.calls().size() - questions, questions * 9 / 10);
+  for (const char* function :
+       {"nvmlDeviceGetSerial", "nvmlDeviceGetVbiosVersion", "nvmlDeviceGetTemperatureThreshold",
+        "nvmlDeviceGetMaxPcieLinkWidth", "nvmlDeviceGetPowerManagementDefaultLimit"}) {
+    EXPECT_EQ(fake.count_calls(function),
+              function == std::string("nvmlDeviceGetTemperatureThreshold") ? 3U * 8U : 8U)
+        << function;
+  }
+  EXPECT_EQ(second.gpus[3].gpu.serial, first.gpus[3].gpu.serial);
+  EXPECT_EQ(second.gpus[3].vbios_version, first.gpus[3].vbios_version);
+  EXPECT_EQ(second.gpus[3].architecture, first.gpus[3].architecture);
+  EXPECT_EQ(second.gpus[3].thermals.shutdown_threshold, first.gpus[3].thermals.shutdown_threshold);
+  EXPECT_EQ(second.gpus[3].pcie.width_max, first.gpus[3].pcie.width_max);
+  EXPECT_NE(second.gpus[3].pcie.width_max, std::nullopt);
+  EXPECT_EQ(second.gpus[3].power.default_limit_watts, first.gpus[3].power.default_limit_watts);
+}
+
 TEST(NvmlLibrary, TellsHowGpusReachEachOther) {
   FakeNvml fake("healthy_8x_h100");
   fake.set("p2p.1.3.nvlink", "4");
