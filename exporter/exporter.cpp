@@ -221,8 +221,9 @@ void Exporter::take_clear_requests() {
 
 Status check_configuration(const Flags& flags) {
   if (auto settings = read_settings(flags); !settings) return std::unexpected(settings.error());
-  if (auto web = http::load_web_config(flags.web_config_file); !web)
-    return std::unexpected(web.error());
+  const auto web = http::load_web_config(flags.web_config_file);
+  if (!web) return std::unexpected(web.error());
+  if (auto opens = http::Server::check(web->tls, web->auth); !opens) return opens;
   return check_scenario(flags);
 }
 

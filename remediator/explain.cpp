@@ -143,19 +143,26 @@ Result<std::string> explain_node(const Flags& flags, Clock& clock) {
   const auto cluster = Cluster::connect(flags, clock);
   if (!cluster) return std::unexpected(cluster.error());
   const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
-  const std::string selector = std::string(kNodeLabel) + "=" + to_label_value(flags.node);
-  const auto objects = api->list_custom(remediation_type(), selector);
+  // By what they say, not by their labels: one that was made by hand has none.
+  auto objects = api->list_custom(remediation_type(), "");
   if (!objects) return with_context("reading remediations", objects.error());
   std::vector<Remediation> remediations;
-  for (const kube::CustomObject& object : *objects) {
-    if (auto remediation = to_remediation(object)) remediations.push_back(std::move(*remediation));
-  }
+  std::erase_if(*objects, [&](const kube::CustomObject& object) {
+    auto remediation = to_remediation(object);
+    const bool is_its = remediation && remediation->node == flags.node;
+    if (is_its) remediations.push_back(std::move(*remediation));
+    return !is_its;
+  });
   std::sort(remediations.begin(), remediations.end(),
             [](const Remediation& a, const Remediation& b) { return a.created > b.created; });
   kube::Node node;
   node.meta.name = flags.node;
   if (!remediations.empty()) node.provider_id = remediations.front().instance_id;
   const auto current = api->get_node(flags.node);
+  const bool is_gone = !current && current.error().kind == ErrorKind::kNotFound;
+  if (is_gone && remediations.empty())
+    return fail(ErrorKind::kNotFound, "there is no node " + flags.node +
+                                          ", and no remediation is about one of that name");
   const std::string excluded =
       excluded_text(ExclusionStore(*api, flags.state_namespace, clock).read(), node, clock.wall());
   const std::string marks = marks_of(current, remediations);
@@ -163,8 +170,7 @@ Result<std::string> explain_node(const Flags& flags, Clock& clock) {
     return in_format(flags.output, explanation_json(flags.node, excluded, marks, *objects));
   }
   std::string ignored;
-  if (!current && current.error().kind == ErrorKind::kNotFound)
-    ignored = "There is no node " + flags.node + ": alerts about it are ignored.\n";
+  if (is_gone) ignored = "There is no node " + flags.node + ": alerts about it are ignored.\n";
   for (const Remediation& remediation : remediations) {
     if (current) ignored += ignored_alerts(remediation, *current);
   }

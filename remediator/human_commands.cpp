@@ -12,6 +12,7 @@
 #include "remediator/cluster.h"
 #include "remediator/command_json.h"
 #include "remediator/safety/breaker.h"
+#include "remediator/workflow/decide.h"
 #include "remediator/workflow/ledger_store.h"
 #include "remediator/workflow/machine_history.h"
 #include "remediator/workflow/remediation_json.h"
@@ -52,27 +53,24 @@ std::string align(const std::vector<Row>& rows) {
   return text;
 }
 
-Result<std::vector<kube::CustomObject>> read_objects(kube::Api& api, const std::string& selector) {
-  auto objects = api.list_custom(remediation_type(), selector);
-  if (!objects) return with_context("reading remediations", objects.error());
-  return objects;
+Result<std::vector<Remediation>> read_all(kube::Api& api) {
+  auto all = RemediationStore(api).list_all();
+  if (!all) return with_context("reading remediations", all.error());
+  return all;
 }
 
-Result<std::vector<Remediation>> read_all(kube::Api& api, const std::string& selector) {
-  const auto objects = read_objects(api, selector);
-  if (!objects) return std::unexpected(objects.error());
-  std::vector<Remediation> found;
-  for (const kube::CustomObject& object : *objects) {
-    if (auto remediation = to_remediation(object)) found.push_back(std::move(*remediation));
-  }
-  return found;
+// By what they say, not by their labels: one that was made by hand has none.
+Result<std::vector<Remediation>> read_of(kube::Api& api, const std::string& node) {
+  auto all = read_all(api);
+  if (all) std::erase_if(*all, [&](const Remediation& one) { return one.node != node; });
+  return all;
 }
 
 // Of a node that was terminated one may still be open while the node that has its name by now has
 // one too: then only its own name says which is meant.
 Result<Remediation> open_of(kube::Api& api, const std::string& name) {
   if (auto valid = kube::validate_node_name(name); !valid) return std::unexpected(valid.error());
-  auto open = read_all(api, std::string(kNodeLabel) + "=" + to_label_value(name));
+  auto open = read_of(api, name);
   if (!open) return std::unexpected(open.error());
   std::erase_if(*open, [](const Remediation& one) { return !one.open(); });
   if (open->size() == 1) return open->front();
@@ -112,7 +110,7 @@ Result<std::string> approve(const Flags& flags, kube::Api& api) {
 }
 
 Result<std::string> mark(const Flags& flags, kube::Api& api, std::string_view key,
-                         const std::optional<std::string>& value, const std::string& what) {
+                         const std::string& value, const std::string& what) {
   const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
   const auto written = RemediationStore(api).annotate(*remediation, {{key, value}});
@@ -120,11 +118,32 @@ Result<std::string> mark(const Flags& flags, kube::Api& api, std::string_view ke
   return remediation->name + " " + what + "\n";
 }
 
+// What an operator has undone by hand is nothing that a word takes back.
+Result<std::string> resume(const Flags& flags, kube::Api& api) {
+  const auto remediation = open_of(api, flags.node);
+  if (!remediation) return std::unexpected(remediation.error());
+  const RemediationStatus& status = remediation->status;
+  if (status.phase == Phase::kPaused && status.rule != kPauseRule) {
+    return fail(ErrorKind::kInvalid,
+                remediation->name + " is paused because an operator has changed the node (" +
+                    status.message +
+                    "): it stays so until its alerts end and nothing of gpuward's "
+                    "is on the node. To end it now: gpuward-remediator cancel " +
+                    flags.node);
+  }
+  if (!remediation->wish.pause)
+    return fail(ErrorKind::kInvalid, remediation->name + " is not paused");
+  const auto written =
+      RemediationStore(api).annotate(*remediation, {{kPauseAnnotation, std::nullopt}});
+  if (!written) return std::unexpected(written.error());
+  return remediation->name + " goes on\n";
+}
+
 // Also of a node that is gone: its machine may come back under another one.
 Result<Remediation> last_of(kube::Api& api, const std::string& name) {
   auto open = open_of(api, name);
   if (open || open.error().kind != ErrorKind::kNotFound) return open;
-  auto known = read_all(api, std::string(kNodeLabel) + "=" + to_label_value(name));
+  auto known = read_of(api, name);
   if (!known) return std::unexpected(known.error());
   std::erase_if(*known, [](const Remediation& one) { return !was_given_up(one); });
   if (known->empty()) return open;
@@ -143,11 +162,11 @@ Result<std::string> machine_replaced(const Flags& flags, kube::Api& api) {
 
 Result<std::string> list(const Flags& flags, kube::Api& api, WallTime now) {
   if (flags.output != OutputFormat::kTable) {
-    const auto objects = read_objects(api, {});
-    if (!objects) return std::unexpected(objects.error());
+    const auto objects = api.list_custom(remediation_type(), "");
+    if (!objects) return with_context("reading remediations", objects.error());
     return in_format(flags.output, remediations_json(*objects));
   }
-  const auto all = read_all(api, {});
+  const auto all = read_all(api);
   if (!all) return std::unexpected(all.error());
   return list_text(*all, now);
 }
@@ -212,7 +231,7 @@ Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) 
         return mark(flags, api, kPauseAnnotation, "true", "is paused: what stands stays");
       });
     case Command::kResume:
-      return say([&] { return mark(flags, api, kPauseAnnotation, std::nullopt, "goes on"); });
+      return say([&] { return resume(flags, api); });
     case Command::kCancel:
       return say([&] {
         return mark(flags, api, kCancelAnnotation, "true",

@@ -83,6 +83,8 @@ gpuward::Status try_sinks(const gpuward::remediator::Policy& policy) {
 int check_config(const Flags& flags) {
   const auto web = gpuward::remediator::load_webhook_security(flags.web);
   if (!web) return complain(web.error());
+  const auto opens = gpuward::http::Server::check(web->web.tls, web->web.auth);
+  if (!opens) return complain(opens.error());
   const auto sources = gpuward::remediator::open_source_clients(flags);
   if (!sources) return complain(sources.error());
   const auto policy = gpuward::remediator::load_policy(flags);

@@ -185,8 +185,8 @@ class Server::Impl {
   std::vector<int> ports_;
 };
 
-Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
-                                              std::vector<Route> routes) {
+Result<std::unique_ptr<Server>> Server::prepare(const ServerOptions& options,
+                                                std::vector<Route> routes) {
   if (auto status = check_options(options); !status) return std::unexpected(status.error());
   if (auto status = prepare_library(options); !status) return std::unexpected(status.error());
   auto authenticator = Authenticator::create(options);
@@ -197,10 +197,23 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
     if (!made) return std::unexpected(made.error());
     tls = std::move(*made);
   }
-  auto impl =
-      std::make_unique<Impl>(options, std::move(routes), std::move(*authenticator), std::move(tls));
-  if (auto status = impl->start(); !status) return std::unexpected(status.error());
-  return std::unique_ptr<Server>(new Server(std::move(impl)));
+  return std::unique_ptr<Server>(new Server(std::make_unique<Impl>(
+      options, std::move(routes), std::move(*authenticator), std::move(tls))));
+}
+
+Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
+                                              std::vector<Route> routes) {
+  auto server = prepare(options, std::move(routes));
+  if (!server) return server;
+  if (auto status = (*server)->impl_->start(); !status) return std::unexpected(status.error());
+  return server;
+}
+
+Status Server::check(const ServerTls& tls, const ServerAuth& auth) {
+  const ServerOptions options{
+      .listen_addresses = {":0"}, .tls = tls, .auth = auth, .limits = {}, .on_problem = {}};
+  const auto server = prepare(options, {});
+  return server ? Status() : std::unexpected(server.error());
 }
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

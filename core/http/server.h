@@ -118,6 +118,8 @@ class Server {
   // where the address is taken.
   [[nodiscard]] static Result<std::unique_ptr<Server>> start(const ServerOptions& options,
                                                              std::vector<Route> routes);
+  // Whether a server could start with these: reads all that they name, and listens nowhere.
+  [[nodiscard]] static Status check(const ServerTls& tls, const ServerAuth& auth);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   // Stops taking requests, ends streams, waits for handlers; at most about a second.
@@ -128,6 +130,8 @@ class Server {
 
  private:
   class Impl;
+  [[nodiscard]] static Result<std::unique_ptr<Server>> prepare(const ServerOptions& options,
+                                                               std::vector<Route> routes);
   explicit Server(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

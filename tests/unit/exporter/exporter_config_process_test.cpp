@@ -138,6 +138,11 @@ TEST_F(ExporterConfig, IsCheckedWithoutBeingUsed) {
   EXPECT_EQ(
       run({"--check-config", "--web.config.file=" + exporter.file("bad.yaml").string()}).exit_code,
       2);
+  exporter.write("no-token.yaml", "auth: {bearer_token_files: [/no-token]}\n");
+  const auto no_token =
+      run({"--check-config", "--web.config.file=" + exporter.file("no-token.yaml").string()});
+  EXPECT_EQ(no_token.exit_code, 2);
+  EXPECT_THAT(no_token.error_output, HasSubstr("no-token"));
   EXPECT_EQ(run({"--check-config", "--config.file=/nowhere.yaml"}).exit_code, 2);
 }
 

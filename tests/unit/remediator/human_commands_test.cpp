@@ -88,6 +88,30 @@ TEST_F(HumanCommands, AreSaidAgainWhereTheRemediatorWroteAtTheSameMoment) {
   EXPECT_TRUE(say(Command::kCancel));
 }
 
+TEST_F(HumanCommands, ResumeOnlyWhatAHumanHasPausedByWord) {
+  wait_for_approval();
+  EXPECT_THAT(say(Command::kResume).error().message, HasSubstr("is not paused"));
+  kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", nullptr}}}});
+  catch_up(*replica_);
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kPaused);
+
+  const auto said = say(Command::kResume);
+
+  ASSERT_FALSE(said);
+  EXPECT_THAT(said.error().message, HasSubstr("gpuward-remediator cancel gpu-01"));
+}
+
+TEST_F(HumanCommands, FindARemediationThatWasMadeByHand) {
+  wait_for_approval();
+  kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
+              {{"metadata", {{"labels", nullptr}}}});
+
+  EXPECT_TRUE(say(Command::kPause));
+
+  EXPECT_TRUE(remediation().wish.pause);
+}
+
 // "No open remediation" would be a lie that ends a search for why the node is still being drained.
 TEST_F(HumanCommands, SayTheServersErrorWhereItDidNotAnswer) {
   wait_for_approval();

@@ -176,6 +176,7 @@ TEST_F(RemediatorProcess, EndsWith2AndAClearWordOnWrongInput) {
       {{"--web.insecure", "--config.file=" + path("policy.yaml")}, "policy.yaml:2"},
       {{"--web.insecure", "--config.file=" + path("missing.yaml")}, "missing.yaml"},
       {{"--web.bearer-token-file=" + path("no-token")}, "no-token"},
+      {{"--check-config", "--web.bearer-token-file=" + path("no-token")}, "no-token"},
       {{"--web.insecure", "--audit.path=/nonexistent/audit"}, "--audit.path"},
       {{"--web.insecure", "--prometheus.url=prometheus:9090"}, "--prometheus.url"},
       {{"--web.insecure", "--check-config", "--config.file=" + path("policy.yaml")}, "steps"},
@@ -242,6 +243,21 @@ TEST_F(RemediatorProcess, ExplainsANode) {
   EXPECT_THAT(outcome->output, HasSubstr("alert Bad (ab12), severity reboot"));
   EXPECT_THAT(outcome->output, HasSubstr("rule severities.reboot"));
   EXPECT_THAT(outcome->output, HasSubstr("step cordon: done"));
+}
+
+TEST_F(RemediatorProcess, ExplainsWhatWasMadeByHandAndKnowsNoNodeThatThereIsNot) {
+  const auto explain = [&](const std::string& node) {
+    return *support::Process::run(
+        {.argv = {kBinary, "explain", node, "--kubeconfig=" + path("kubeconfig")}});
+  };
+  server_->kube().create(
+      "/apis/gpuward.dev/v1alpha1/remediations",
+      {{"metadata", {{"name", "by-hand"}}},
+       {"spec", {{"nodeName", "gpu-01"}, {"nodeUID", "u"}, {"severity", "reboot"}}}});
+
+  EXPECT_THAT(explain("gpu-01").output, HasSubstr("by-hand: "));
+  EXPECT_EQ(explain("gpu-10").exit_code, 2);
+  EXPECT_THAT(explain("gpu-10").error_output, HasSubstr("there is no node gpu-10"));
 }
 
 }  // namespace
