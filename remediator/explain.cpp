@@ -128,6 +128,7 @@ std::string explain_marks(const kube::Node& node, std::span<const Remediation> r
   for (const Remediation& remediation : remediations) {
     if (remediation.node_uid != node.meta.uid) continue;
     if (remediation.open()) return explain_marks_of(node, remediation);
+    if (!knows_of_cordon(remediation)) continue;
     const bool is_last = last == nullptr || count_in(last->name) < count_in(remediation.name);
     if (is_last) last = &remediation;
   }

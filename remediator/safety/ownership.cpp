@@ -76,6 +76,12 @@ bool has_marks(const kube::Node& node) {
   return has_annotation(node) || our_taint_on(node).has_value();
 }
 
+bool knows_of_cordon(const Remediation& remediation) {
+  const RemediationStatus& status = remediation.status;
+  return status.pre_existing_cordon || status.find(Step::kCordon) != nullptr ||
+         status.find(Step::kReturn) != nullptr;
+}
+
 bool has_left_cordon(const Remediation& closed, const kube::Node& node) {
   const RemediationStatus& status = closed.status;
   return node.unschedulable && status.has_done(Step::kCordon) &&

@@ -34,6 +34,10 @@ namespace gpuward::remediator {
 // Whether the node has our taint or our annotation, readable or not.
 [[nodiscard]] bool has_marks(const kube::Node& node);
 
+// Whether the record says anything of a cordon: of one that was closed before it did anything, an
+// earlier one knows more.
+[[nodiscard]] bool knows_of_cordon(const Remediation& remediation);
+
 // Whether a cordon on the node is left of that Remediation, which is closed and has never taken it
 // off.
 [[nodiscard]] bool has_left_cordon(const Remediation& closed, const kube::Node& node);

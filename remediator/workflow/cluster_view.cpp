@@ -411,6 +411,7 @@ bool ClusterView::may_be_orphaned(const kube::Node& node) const {
   for (auto [it, end] = by_uid_.equal_range(node.meta.uid); it != end; ++it) {
     const Remediation& remediation = remediations_.at(it->second);
     if (remediation.open()) return false;
+    if (!knows_of_cordon(remediation)) continue;
     if (last == nullptr || count_in(last->name) < count_in(remediation.name)) last = &remediation;
   }
   return has_marks(node) || (last != nullptr && has_left_cordon(*last, node));

@@ -18,7 +18,8 @@ constexpr std::chrono::seconds kToBeOpened{10};
 bool is_orphaned(const kube::Node& node, const std::vector<Remediation>& records) {
   if (node.meta.deleting || std::ranges::any_of(records, std::mem_fn(&Remediation::open)))
     return false;
-  return has_marks(node) || (!records.empty() && has_left_cordon(records.back(), node));
+  const auto last = std::ranges::find_if(records.rbegin(), records.rend(), knows_of_cordon);
+  return has_marks(node) || (last != records.rend() && has_left_cordon(*last, node));
 }
 
 // Another one each time: that an earlier one was cancelled says nothing of what came later.

@@ -69,7 +69,11 @@ void EndRules::on_accepted(const remediator::Machine& order, const std::string& 
 
 void EndRules::on_written(const Remediation* before, const Remediation& after) {
   if (before == nullptr) arrived_.erase(after.name);  // of one that was deleted by force
-  if (before == nullptr) last_[after.instance_id] = after.name;
+  const NodeTruth* const node = stage_.truth.node(after.node);
+  // A replica that is behind may open one for a Node that is gone: it says nothing of the machine.
+  const bool is_of_the_past =
+      node != nullptr && node->node.meta.uid != after.node_uid && last_.contains(after.instance_id);
+  if (before == nullptr && !is_of_the_past) last_[after.instance_id] = after.name;
   if (before == nullptr) return;
   check_not_forgotten(*before, after);
   const bool is_done = after.status.has_done(Step::kTerminate);

@@ -100,6 +100,21 @@ TEST_F(OrphanedMarksTest, AreFoundWhereOnlyTheCordonIsLeft) {
   expect_held("the node has a cordon");
 }
 
+TEST_F(OrphanedMarksTest, AreFoundWhereALaterRemediationHasDoneNothing) {
+  quarantine();
+  edit_status(remediation().name, {{"phase", "Ended"}});
+  edit_node({{"metadata", {{"annotations", {{std::string(kAnnotation), nullptr}}}}},
+             {"spec", {{"taints", nullptr}}}});
+  clock_.advance(std::chrono::minutes(6));
+  ASSERT_TRUE(take({order()}));
+  edit_status(open()[0].name, {{"phase", "Ended"}});
+
+  ASSERT_TRUE(sweep());
+  ASSERT_TRUE(reconcile());
+
+  expect_held("the node has a cordon");
+}
+
 TEST_F(OrphanedMarksTest, OpenOneRemediationAndNoMore) {
   quarantine();
   delete_by_force(remediation().name);
