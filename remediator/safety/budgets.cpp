@@ -66,9 +66,7 @@ class SlotJudge {
 
   // One that is put on once more is never refused.
   [[nodiscard]] bool is_taint_counted() const {
-    if (ledger_.find(request_.remediation) != nullptr) return true;
-    const FleetNode* node = fleet_.find(request_.node_uid);
-    return node != nullptr && node->tainted;
+    return request_.is_tainted || ledger_.find(request_.remediation) != nullptr;
   }
 
   [[nodiscard]] MaybeRefusal by_taints() const {

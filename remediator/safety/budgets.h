@@ -18,6 +18,7 @@ struct SlotRequest {
   std::string remediation;
   std::string node, node_uid, instance_id;
   Harm harm = Harm::kCordon;
+  bool is_tainted = false;  // by us, as the node was just read and not as the fleet remembers it
 };
 
 struct Refusal {

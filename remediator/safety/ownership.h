@@ -21,8 +21,8 @@ namespace gpuward::remediator {
 [[nodiscard]] bool may_be_returned(const Remediation& remediation, const kube::Node& node);
 
 // Whether `one` acts on the node while `other` waits, both open for it: the one that the node's
-// annotation names, else the older. Two are open only where a Remediation was deleted and the
-// replicas heard of it at different moments.
+// annotation names, else the one whose record has a step, else the older. Two are open only where a
+// Remediation was deleted and the replicas heard of it at different moments.
 [[nodiscard]] bool goes_first(const Remediation& one, const Remediation& other,
                               const kube::Node& node);
 

@@ -6,6 +6,7 @@
 
 #include "core/kube/names.h"
 #include "remediator/safety/ledger.h"
+#include "remediator/safety/node_mark.h"
 #include "remediator/safety/ownership.h"
 #include "remediator/workflow/reconciler_case.h"
 
@@ -53,7 +54,8 @@ constexpr milliseconds kWeighAfter{5'000};
 // compare-and-set on it, and an eviction of a drain that goes on asks again before it is sent.
 // Whatever else takes something away from somebody, or gives it back, is decided on what is true
 // now.
-bool may_go_by_memory(const Decision& decision) {
+bool may_go_by_memory(const Decision& decision, const Remediation& remediation,
+                      const kube::Node& node) {
   switch (decision.verdict) {
     case Verdict::kRecord:
     case Verdict::kQuarantine:
@@ -61,7 +63,9 @@ bool may_go_by_memory(const Decision& decision) {
     case Verdict::kWatch:
       return true;
     case Verdict::kAskSlot:
-      return is_mark(decision.step->step);
+      // A taint that may be gone by now makes no room for itself.
+      return is_mark(decision.step->step) &&
+             (!our_taint_on(node) || remediation.status.has_done(Step::kTaint));
     case Verdict::kPause:
     case Verdict::kAskReport:
     case Verdict::kAskAlerts:
@@ -97,7 +101,7 @@ Result<std::optional<milliseconds>> Reconciler::reconcile_one(
   if (waits_for_marks(name)) return kStormInterval;
   if (auto now = recall(name, policy); now && look_up_exclusion(*now)) {
     now->decision = decide_with_answers(*now);
-    if (may_go_by_memory(now->decision)) return go_on(*now);
+    if (may_go_by_memory(now->decision, now->remediation, *now->node)) return go_on(*now);
   }
   auto now = read(name, policy);
   if (!now) return std::unexpected(now.error());
@@ -284,7 +288,7 @@ Decision Reconciler::decide_with_answers(Case& now) {
   world.has_unmarked_elsewhere = has_unrecorded;
   Decision decision = decide(*now.policy, world, parts_.clock.wall());
   for (int i = 0; i < kMostAnswers; ++i) {
-    if (now.is_remembered && !may_go_by_memory(decision)) break;
+    if (now.is_remembered && !may_go_by_memory(decision, now.remediation, *now.node)) break;
     if (decision.verdict == Verdict::kAskReport) {
       world.report = report_of(now.remediation.node);
       remember_gpus(*world.report, now.remediation);

@@ -7,6 +7,7 @@
 
 #include "core/runtime/clock.h"
 #include "remediator/safety/breaker.h"
+#include "remediator/safety/node_mark.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -136,7 +137,8 @@ std::optional<SlotRequest> slot_request(const Remediation& remediation, const ku
                      .node = node.meta.name,
                      .node_uid = node.meta.uid,
                      .instance_id = node.provider_id,
-                     .harm = *harm};
+                     .harm = *harm,
+                     .is_tainted = our_taint_on(node).has_value()};
 }
 
 Ledger with_arrival(Ledger ledger, const Remediation& remediation, const BudgetLimits& limits,

@@ -87,7 +87,7 @@ void EndRules::on_written(const Remediation* before, const Remediation& after) {
 // The cloud ends the machine for it: then it knows, and ends as Replaced once that is proven.
 void EndRules::check_not_forgotten(const Remediation& before, const Remediation& after) const {
   const bool is_given_up = after.status.phase == Phase::kSuperseded && before.open();
-  if (!is_given_up || !arrived_.contains(after.name)) return;
+  if (!is_given_up || !arrived_.contains(after.name) || stage_.wiped.contains(after.name)) return;
   const StepRecord* const record = after.status.find(Step::kTerminate);
   const std::string what = after.name + " is Superseded, and its machine was ended for it";
   require(record != nullptr, "end-forgotten", what + ", of which it does not know");

@@ -181,6 +181,29 @@ TEST_F(TaintBudgetTest, AnEscalationChangesTheTaintAndIsNoNewOne) {
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
+// What an informer has not told yet of its node makes no room.
+TEST_F(TaintBudgetTest, ATaintThatIsGoneByNowIsANewOne) {
+  set(Mode::kTaint, [](BudgetLimits& budgets) { budgets.tainted = {1, 0}; });
+  have_nodes(2);
+  go_bad(2);
+  look_at_all();
+  ASSERT_THAT(tainted(), ::testing::ElementsAre("gpu-02"));
+  const auto taint_first = [&](const Json& taints) {
+    kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"taints", taints}}}});
+  };
+  taint_first(Json::array(
+      {{{"key", std::string(kTaintKey)}, {"value", "reboot"}, {"effect", "NoSchedule"}}}));
+  hear();
+  taint_first(nullptr);
+
+  go_bad(1, Severity::kIsolate);
+  const auto next = reconciler_.reconcile("gpu-01");
+
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_THAT(tainted(), ::testing::ElementsAre("gpu-02"));
+  EXPECT_THAT(left_in_service(), SizeIs(1));
+}
+
 // After a crash between the intent and the node.
 TEST_F(TaintBudgetTest, ATaintWhoseSlotIsTakenGoesOnWhateverTheBudgetSaysByNow) {
   set(Mode::kTaint);
