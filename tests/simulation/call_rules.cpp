@@ -40,6 +40,12 @@ void CallRules::check_escalation(const Remediation& before, const Remediation& a
   require(!has_failed || taken_for_.contains(after.name), "escalation",
           after.name + " takes what is worse, and its restart was never accepted");
   if (!after.status.message.contains("was done on this machine")) return;
+  // Of a Remediation that somebody has deleted only the ledger knows.
+  const bool is_unknown = std::ranges::any_of(stage_.truth.ledger().attempts, [&](const auto& one) {
+    const Remediation* const made = stage_.truth.remediation(one.remediation);
+    return made == nullptr || (made->created && one.at < *made->created);
+  });
+  if (is_unknown) return;
   const bool is_so = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     const Remediation& one = known.second;
     const StepRecord* const record = one.status.find(Step::kReboot);

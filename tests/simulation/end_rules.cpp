@@ -102,10 +102,10 @@ void EndRules::check_replacement(const Remediation& remediation) {
   const auto& policy = *stage_.looks.back()->policy;
   const bool is_waited_for = replacement_wait(plan_of(policy, end.pool, end.severity)) != nullptr;
   const StepRecord* const wait = remediation.status.find(Step::kVerify);
-  if (!is_waited_for && wait == nullptr) return;
+  const bool has_come = wait != nullptr && wait->result == StepResult::kDone;
+  if (!is_waited_for && !has_come) return;  // perhaps the policy has changed while it waited
   const std::string what = remediation.name + " is Replaced and ";
-  require(wait != nullptr && wait->result == StepResult::kDone, "replacement",
-          what + "nothing was waited for");
+  require(has_come, "replacement", what + "nothing was waited for");
   const auto node = stage_.truth.joined(wait->facts.at("replacementUID"));
   require(node.has_value(), "replacement", what + "no such node has ever joined");
   require(node->created >= std::chrono::floor<std::chrono::seconds>(*end.intent_at), "replacement",

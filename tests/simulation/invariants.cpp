@@ -88,7 +88,9 @@ void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
   require(!exclusion_of(*look.policy, before.node), "excluded",
           "node " + name + " is excluded and was marked");
   check_hands_off(owner.name, "node " + name + " was marked");
-  const bool is_taken = before.taken_back && before.taken_from == owner.name;
+  // Who edits the annotation beside hides what was taken off.
+  const bool is_taken = before.taken_back && before.taken_from == owner.name &&
+                        !stage_.edited_since(after.meta.uid, 0);
   require(!is_taken || *before.taken_back > look.begun, "human-override",
           "node " + name + " was marked again after a human took the mark back");
   if (!before.is_tainted) {

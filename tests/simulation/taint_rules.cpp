@@ -58,6 +58,7 @@ void TaintRules::check_order(const Remediation& taken) const {
     const NodeTruth* const node = stage_.truth.node(other.node);
     const bool waits = node != nullptr && node->node.meta.uid == other.node_uid && other.open() &&
                        other.status.rule == "budget.taint" && !node->is_tainted &&
+                       !has_slot(stage_.truth.ledger(), other.node_uid) &&
                        stage_.truth.changed(name) <= stage_.looks.back()->heard;
     require(!waits || other.acted_severity() <= taken.acted_severity(), "taint-order",
             taken.name + " took the last room for a taint, and the worse " + name + " waits");
