@@ -83,13 +83,24 @@ Result<BasicUsers::Users> BasicUsers::read(const std::string& file) {
 
 bool BasicUsers::verify(const std::string& user, const std::string& password) {
   reload_if_changed();
+  std::string hash;
+  bool is_known = false;
+  SecretDigest remembered;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto entry = users_.find(user);
+    is_known = entry != users_.end();
+    hash = is_known ? entry->second : users_.begin()->second;
+    remembered = keyed_digest_of(cache_key_, user + '\0' + hash + '\0' + password);
+    if (is_known && verified_.contains(remembered)) return true;
+  }
+  {
+    const std::lock_guard lock(hashing_);
+    if (!is_right(password, hash) || !is_known) return false;
+  }
   const std::lock_guard lock(mutex_);
   const auto entry = users_.find(user);
-  const bool is_known = entry != users_.end();
-  const std::string& hash = is_known ? entry->second : users_.begin()->second;
-  const SecretDigest remembered = keyed_digest_of(cache_key_, user + '\0' + hash + '\0' + password);
-  if (is_known && verified_.contains(remembered)) return true;
-  if (!is_right(password, hash) || !is_known) return false;
+  if (entry == users_.end() || entry->second != hash) return false;  // changed meanwhile
   if (verified_.size() >= kMaxRemembered) verified_.clear();
   verified_.insert(remembered);
   return true;

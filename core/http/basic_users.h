@@ -26,8 +26,8 @@ class BasicUsers {
                                                                 OnProblem on_problem);
 
   // Any thread. An unknown user costs as much as a wrong password. One hash is computed at a time,
-  // so that guessing cannot take every core. A file that has become wrong leaves the users as they
-  // were.
+  // so that guessing cannot take every core; a password that is remembered waits for none. A file
+  // that has become wrong leaves the users as they were.
   [[nodiscard]] bool verify(const std::string& user, const std::string& password);
 
  private:
@@ -39,6 +39,7 @@ class BasicUsers {
 
   OnProblem on_problem_;
   std::string cache_key_;  // random, never leaves the process
+  std::mutex hashing_;     // held while a hash is computed, never with the other
   std::mutex mutex_;
   FileWatch watch_;                  // guarded by mutex_
   Users users_;                      // guarded by mutex_

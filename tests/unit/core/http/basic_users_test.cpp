@@ -3,7 +3,11 @@
 #include <crypt.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "tests/support/temp_dir.h"
 
@@ -68,6 +72,26 @@ TEST(BasicUsers, RemembersAVerifiedPassword) {
   const auto again = Clock::now();
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(users->verify("alice", "secret"));
   EXPECT_LT((Clock::now() - again) / 20, first / 5);
+}
+
+// An Alertmanager beside somebody who guesses. How long it waits is not for a unit test.
+TEST(BasicUsers, ARememberedPasswordIsRightBesideGuesses) {
+  const support::TempDir folder;
+  const auto users = load_users(folder.write("users", "alice:" + hash_of("secret", "$2b$", 8)));
+  ASSERT_TRUE(users->verify("alice", "secret"));
+  constexpr int kGuesses = 12;
+  std::atomic<int> begun = 0, guessed = 0;
+  std::vector<std::jthread> guessers;
+  for (int i = 0; i < kGuesses; ++i) {
+    guessers.emplace_back([&] {
+      ++begun;
+      EXPECT_FALSE(users->verify("alice", "guess"));
+      ++guessed;
+    });
+  }
+  while (begun < kGuesses) std::this_thread::yield();
+
+  while (guessed < kGuesses) EXPECT_TRUE(users->verify("alice", "secret"));
 }
 
 TEST(BasicUsers, ForgetsWhatItRememberedWhenTheFileChanges) {
