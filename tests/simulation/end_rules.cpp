@@ -67,13 +67,20 @@ void EndRules::on_accepted(const remediator::Machine& order, const std::string& 
   arrived_.insert(order.remediation);
 }
 
+// A replica that is behind may open one for a Node that is gone, beside one of the Node that is
+// there: it says nothing new of the machine.
+bool EndRules::is_of_the_past(const Remediation& opened) const {
+  const NodeTruth* const node = stage_.truth.node(opened.node);
+  const auto last = last_.find(opened.instance_id);
+  if (node == nullptr || node->node.meta.uid == opened.node_uid || last == last_.end())
+    return false;
+  const Remediation* const known = stage_.truth.remediation(last->second);
+  return known != nullptr && known->node_uid != opened.node_uid;
+}
+
 void EndRules::on_written(const Remediation* before, const Remediation& after) {
   if (before == nullptr) arrived_.erase(after.name);  // of one that was deleted by force
-  const NodeTruth* const node = stage_.truth.node(after.node);
-  // A replica that is behind may open one for a Node that is gone: it says nothing of the machine.
-  const bool is_of_the_past =
-      node != nullptr && node->node.meta.uid != after.node_uid && last_.contains(after.instance_id);
-  if (before == nullptr && !is_of_the_past) last_[after.instance_id] = after.name;
+  if (before == nullptr && !is_of_the_past(after)) last_[after.instance_id] = after.name;
   if (before == nullptr) return;
   check_not_forgotten(*before, after);
   const bool is_done = after.status.has_done(Step::kTerminate);
