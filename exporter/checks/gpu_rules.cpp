@@ -53,7 +53,7 @@ bool judge_readings(const VendorReport& report, const GpuRuleInput& input, Findi
 std::size_t count_on_bus(const NodeFacts& facts, Vendor vendor) {
   if (!facts.pci_gpus) return 0;
   return static_cast<std::size_t>(std::ranges::count_if(*facts.pci_gpus, [&](const PciGpu& gpu) {
-    return gpu.vendor == vendor && !gpu.belongs_to_another_driver();
+    return gpu.vendor == vendor && !gpu.is_given_away();
   }));
 }
 

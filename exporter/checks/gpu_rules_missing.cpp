@@ -36,8 +36,7 @@ std::vector<PciGpu> unknown_to_driver(const VendorReport& report, const std::vec
   const std::set<std::string> known = bus_ids_of(report);
   std::vector<PciGpu> unknown;
   std::ranges::copy_if(bus, std::back_inserter(unknown), [&](const PciGpu& gpu) {
-    return gpu.vendor == report.vendor && !known.contains(gpu.bus_id) &&
-           !gpu.belongs_to_another_driver();
+    return gpu.vendor == report.vendor && !known.contains(gpu.bus_id) && !gpu.is_given_away();
   });
   return unknown;
 }

@@ -22,6 +22,8 @@ std::optional<std::string> gpu_user(const Snapshot& snapshot) {
   const VendorReport* const report = nvidia_report(snapshot);
   if (report == nullptr) return std::nullopt;
   for (const GpuReading& reading : report->gpus) {
+    // Nobody can tell who uses it, and what runs beside it may hang too.
+    if (reading.is_hung) return "the GPU " + reading.gpu.pci.bus_id() + " does not answer";
     if (reading.processes && !reading.processes->empty()) {
       return "pid " + std::to_string(reading.processes->front().pid) + " uses the GPU " +
              reading.gpu.pci.bus_id();

@@ -20,9 +20,10 @@ struct PciGpu {
   std::string driver;    // that it is bound to: "nvidia"; empty for none
   bool is_dead = false;  // its configuration space does not answer: it has fallen off the bus
 
-  // Given to a virtual machine, say: no driver of ours speaks of it.
-  [[nodiscard]] bool belongs_to_another_driver() const {
-    return !driver.empty() && driver != "nvidia" && driver != "amdgpu";
+  // Given to a virtual machine: no driver of this system is to speak of it. One that another driver
+  // of a display has taken (nouveau) is not meant so.
+  [[nodiscard]] bool is_given_away() const {
+    return driver == "vfio-pci" || driver == "pci-stub" || driver == "xen-pciback";
   }
 };
 

@@ -96,9 +96,10 @@ class AmdLibrary final : public GpuLibrary {
     may_open_ = true;
     for (GpuReading& reading : report.gpus) {
       if (reading.is_hung || (!paths_.reads_amd_cper && !lacks_something(reading))) continue;
-      progress(reading.gpu.pci.bus_id() + " libamd_smi");
+      progress("opening libamd_smi");  // which looks at all GPUs
       const amd::AmdSmi* const library = amd_smi_for(reading.gpu.pci);
       if (library == nullptr) return;
+      progress(reading.gpu.pci.bus_id() + " libamd_smi");
       report.library_version = library->version();
       fill_gaps(*library, reading);
       if (!paths_.reads_amd_cper) continue;

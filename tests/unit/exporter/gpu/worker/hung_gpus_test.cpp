@@ -75,11 +75,28 @@ TEST_F(HungGpusTest, NameAGpuOfAmdByItsAddressAlone) {
 }
 
 TEST_F(HungGpusTest, AreNotBlamedForWhatConcernsTheWholeDriver) {
-  for (const char* progress : {"", "initialising the library", "counting the GPUs", "GPU x handle",
-                               "making the event set"}) {
+  for (const char* progress :
+       {"", "initialising the library", "counting the GPUs", "GPU x handle", "making the event set",
+        "peers, from 0000:13:00", "opening libamd_smi"}) {
     EXPECT_FALSE(blame(progress, &known)) << progress;
   }
   EXPECT_THAT(hung.flags(), IsEmpty());
+}
+
+// One has left the driver's count while another hangs.
+TEST_F(HungGpusTest, AreLeftOutAgainWhereTheirNumberHasChanged) {
+  ASSERT_TRUE(blame("0000:13:00 ecc", &known));
+  GpuReport seven = without(3);
+  seven.vendors[0].gpus.pop_back();
+  ASSERT_FALSE(hung.fill_in(seven)) << "which is it now?";
+  ASSERT_THAT(hung.flags(), IsEmpty());
+
+  ASSERT_TRUE(blame("0000:13:00 ecc", &known));
+  seven = without(3);
+  seven.vendors[0].gpus.pop_back();
+
+  EXPECT_TRUE(hung.fill_in(seven));
+  EXPECT_EQ(seven.vendors[0].gpus[3].gpu.uuid, "GPU-3");
 }
 
 TEST_F(HungGpusTest, AreAtMostTwoInARow) {

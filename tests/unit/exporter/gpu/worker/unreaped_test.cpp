@@ -31,15 +31,16 @@ class UnreapedTest : public testing::Test {
 TEST_F(UnreapedTest, PilesUpAtMostTwoThatCannotBeKilled) {
   add();
   unreaped.bury();
-  EXPECT_TRUE(unreaped.has_room()) << "one more may try";
+  EXPECT_TRUE(unreaped.has_room(0)) << "one more may try";
+  EXPECT_FALSE(unreaped.has_room(1)) << "a probe that may join them";
   add();
   unreaped.bury();
-  EXPECT_FALSE(unreaped.has_room());
+  EXPECT_FALSE(unreaped.has_room(0));
 
   is_gone = true;
   unreaped.bury();
 
-  EXPECT_TRUE(unreaped.has_room());
+  EXPECT_TRUE(unreaped.has_room(0));
 }
 
 TEST_F(UnreapedTest, TellsAProcessThatOutlivesItsKillFromOneThatIsJustDying) {
