@@ -67,24 +67,9 @@ void EndRules::on_accepted(const remediator::Machine& order, const std::string& 
   arrived_.insert(order.remediation);
 }
 
-// A replica that is behind may open one for a Node that is gone, beside one of the Node that came
-// after it: it says nothing new of the machine.
-bool EndRules::is_of_the_past(const Remediation& opened) const {
-  const auto last = last_.find(opened.instance_id);
-  if (last == last_.end()) return false;
-  const Remediation* const known = stage_.truth.remediation(last->second);
-  if (known == nullptr || known->node_uid == opened.node_uid) return false;
-  const auto its = stage_.truth.joined(opened.node_uid);
-  const auto newest = stage_.truth.joined(known->node_uid);
-  if (!its || !newest || its->created != newest->created)
-    return its && newest && its->created < newest->created;
-  const NodeTruth* const node = stage_.truth.node(opened.node);
-  return node != nullptr && node->node.meta.uid != opened.node_uid;
-}
-
 void EndRules::on_written(const Remediation* before, const Remediation& after) {
   if (before == nullptr) arrived_.erase(after.name);  // of one that was deleted by force
-  if (before == nullptr && !is_of_the_past(after)) last_[after.instance_id] = after.name;
+  if (before == nullptr) last_[after.instance_id] = after.name;
   if (before == nullptr) return;
   check_not_forgotten(*before, after);
   const bool is_done = after.status.has_done(Step::kTerminate);

@@ -37,7 +37,6 @@ class EndRules {
   void check_gone(const Remediation& remediation, const std::string& what) const;
   void check_not_forgotten(const Remediation& before, const Remediation& after) const;
   // Where the policy waits for a replacement: that one has joined, which is nobody else's.
-  [[nodiscard]] bool is_of_the_past(const Remediation& opened) const;
   void check_replacement(const Remediation& remediation);
 
   const Stage& stage_;
