@@ -46,7 +46,7 @@ class LateAlerts {
   Fleet& fleet_;
   Silences& alertmanager_;
   AbsentAlerts absent_{std::chrono::minutes(2)};
-  std::vector<Order> said_;                  // once, in order
+  std::vector<Order> said_;  // once, in order
   // The latest start that was taken, by Remediation and fingerprint: a later one knows of nothing
   // that was said to an earlier.
   std::map<std::pair<std::string, std::string>, WallTime> started_;
