@@ -120,7 +120,8 @@ Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& 
       (void)queue_.add(node.name);
       if (!counts) counts = folded.counts;
       if (std::ranges::count_if(known, &Remediation::open) > 1) {
-        *std::ranges::find(known, written->name, &Remediation::name) = *std::move(written);
+        const auto told = std::ranges::find(known, written->name, &Remediation::name);
+        *told = *std::move(written);
         continue;
       }
       report_ignored(folded);
