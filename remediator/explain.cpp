@@ -144,7 +144,7 @@ Result<std::string> explain_node(const Flags& flags, Clock& clock) {
   const auto cluster = Cluster::connect(flags, clock);
   if (!cluster) return std::unexpected(cluster.error());
   const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
-  // By what they say, not by their labels: one that was made by hand has none.
+  // By spec.nodeName and not by label: a Remediation that was made by hand has no labels.
   auto objects = api->list_custom(remediation_type(), "");
   if (!objects) return with_context("reading remediations", objects.error());
   std::vector<Remediation> remediations;

@@ -59,7 +59,7 @@ Result<std::vector<Remediation>> read_all(kube::Api& api) {
   return all;
 }
 
-// By what they say, not by their labels: one that was made by hand has none.
+// By spec.nodeName and not by label: a Remediation that was made by hand has no labels.
 Result<std::vector<Remediation>> read_of(kube::Api& api, const std::string& node) {
   auto all = read_all(api);
   if (all) std::erase_if(*all, [&](const Remediation& one) { return one.node != node; });
@@ -118,7 +118,7 @@ Result<std::string> mark(const Flags& flags, kube::Api& api, std::string_view ke
   return remediation->name + " " + what + "\n";
 }
 
-// What an operator has undone by hand is nothing that a word takes back.
+// Where an operator has changed the node by hand, resuming would not undo that: it is refused.
 Result<std::string> resume(const Flags& flags, kube::Api& api) {
   const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());

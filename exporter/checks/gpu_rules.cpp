@@ -117,8 +117,6 @@ constexpr std::array kOutOfReach{Code::kGpuLost,
                                  Code::kGpuMissingUnconfirmed,
                                  Code::kGpuUnreadable,
                                  Code::kDriverHung,
-                                 Code::kDriverHungUnconfirmed,
-                                 Code::kDriverHung,
                                  Code::kDriverHungUnconfirmed};
 
 // A job wants all GPUs: it does not wait for a second source.

@@ -168,6 +168,8 @@ void Ledger::apply_check(const CheckResult& result, bool is_diagnostic) {
   CheckResult kept = result;
   kept.findings.clear();
   kept.untold.clear();
+  kept.suspected.clear();
+  kept.no_job.clear();
   kept.details = to_valid_utf8(kept.details, kMostTextBytes);
   state_.checks[result.check] = std::move(kept);
   const bool could_tell =

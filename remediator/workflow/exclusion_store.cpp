@@ -38,7 +38,7 @@ Status ExclusionStore::load() {
   return {};
 }
 
-// Who deletes it has lifted no exclusion in so many words.
+// Deleting the ConfigMap lifts no exclusion: what was last read is written again.
 Result<kube::ConfigMap> ExclusionStore::restore() {
   kube::ConfigMap lost;
   lost.meta.ns = ns_;

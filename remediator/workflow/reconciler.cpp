@@ -63,7 +63,7 @@ bool may_go_by_memory(const Decision& decision, const Remediation& remediation,
     case Verdict::kWatch:
       return true;
     case Verdict::kAskSlot:
-      // A taint that may be gone by now makes no room for itself.
+      // A taint that was only remembered may be gone: the budget must not count it as there.
       return is_mark(decision.step->step) &&
              (!our_taint_on(node) || remediation.status.has_done(Step::kTaint));
     case Verdict::kPause:
