@@ -19,14 +19,24 @@ bool stands_in(const Slot& slot, const Fleet& fleet, const Scope& scope) {
   return node != nullptr && scope.holds(node->place);
 }
 
-void add_tainted(const Ledger& ledger, const Fleet& fleet, const Scope& scope,
-                 std::set<std::string_view>& nodes) {
-  for (const Slot& slot : ledger.taints) {
-    if (stands_in(slot, fleet, scope)) nodes.insert(slot.node_uid);
+// Nodes of the fleet are counted where they stand; what the ledger holds beyond them is few.
+int tainted_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope,
+               std::string_view except) {
+  const auto is_counted = [&](std::string_view uid, const FleetNode& node) {
+    return node.tainted && uid != except && scope.holds(node.place);
+  };
+  auto count = std::ranges::count_if(
+      fleet.nodes, [&](const auto& entry) { return is_counted(entry.first, entry.second); });
+  std::set<std::string_view> others;
+  for (const auto* held : {&ledger.slots, &ledger.taints}) {
+    for (const Slot& slot : *held) {
+      const FleetNode* node = fleet.find(slot.node_uid);
+      if (slot.node_uid == except || (node != nullptr && is_counted(slot.node_uid, *node)))
+        continue;
+      if (stands_in(slot, fleet, scope)) others.insert(slot.node_uid);
+    }
   }
-  for (const auto& [uid, node] : fleet.nodes) {
-    if (node.tainted && scope.holds(node.place)) nodes.insert(uid);
-  }
+  return static_cast<int>(count + std::ssize(others));
 }
 
 bool comes_before(const FleetNode& node, const FleetNode* other) {
@@ -79,11 +89,11 @@ std::size_t nodes_in(const Fleet& fleet, const Scope& scope) {
 
 int nodes_held(const Ledger& ledger, const Fleet& fleet, const Scope& scope, Harm harm,
                const Except& except) {
+  if (harm == Harm::kTaint) return tainted_in(ledger, fleet, scope, except.node_uid);
   std::set<std::string_view> nodes;
   for (const Slot& slot : ledger.slots) {
     if (slot.harm >= harm && stands_in(slot, fleet, scope)) nodes.insert(slot.node_uid);
   }
-  if (harm == Harm::kTaint) add_tainted(ledger, fleet, scope, nodes);
   nodes.erase(except.node_uid);
   return static_cast<int>(nodes.size());
 }
@@ -91,14 +101,19 @@ int nodes_held(const Ledger& ledger, const Fleet& fleet, const Scope& scope, Har
 int ahead_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope, const Share& share,
              std::string_view node_uid) {
   const FleetNode* const own = fleet.find(node_uid);
+  std::vector<std::pair<std::string_view, const FleetNode*>> worse;
+  for (const auto& [uid, node] : fleet.nodes) {
+    const bool waits = node.waits_for_taint && !node.tainted;
+    if (waits && comes_before(node, own) && scope.holds(node.place)) worse.emplace_back(uid, &node);
+  }
+  if (worse.empty()) return 0;
   std::set<std::string_view> have_slots;
   for (const auto* held : {&ledger.slots, &ledger.taints}) {
     for (const Slot& slot : *held) have_slots.insert(slot.node_uid);
   }
   std::map<std::string_view, int> by_pool;
-  for (const auto& [uid, node] : fleet.nodes) {
-    const bool waits = node.waits_for_taint && !node.tainted && !have_slots.contains(uid);
-    if (waits && comes_before(node, own) && scope.holds(node.place)) ++by_pool[node.place.pool];
+  for (const auto& [uid, node] : worse) {
+    if (!have_slots.contains(uid)) ++by_pool[node->place.pool];
   }
   int ahead = 0;
   for (const auto& [pool, waiting] : by_pool) {
