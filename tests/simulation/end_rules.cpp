@@ -67,9 +67,17 @@ void EndRules::on_accepted(const remediator::Machine& order, const std::string& 
   arrived_.insert(order.remediation);
 }
 
+// By Node, in the order of their first Remediation: a replica that is behind may open one more for
+// a Node that is gone, and what a human said of the next Node counts all the same.
+void EndRules::note_opened(const Remediation& opened) {
+  const bool is_first = have_any_.emplace(opened.instance_id, opened.node_uid).second;
+  LastOpened& last = last_[opened.instance_id];
+  if (is_first || last.node_uid == opened.node_uid) last = {opened.name, opened.node_uid};
+}
+
 void EndRules::on_written(const Remediation* before, const Remediation& after) {
   if (before == nullptr) arrived_.erase(after.name);  // of one that was deleted by force
-  if (before == nullptr) last_[after.instance_id] = after.name;
+  if (before == nullptr) note_opened(after);
   if (before == nullptr) return;
   check_not_forgotten(*before, after);
   const bool is_done = after.status.has_done(Step::kTerminate);
@@ -126,8 +134,9 @@ void EndRules::check_gone(const Remediation& remediation, const std::string& wha
 void EndRules::check_known(const NodeTruth& node) const {
   const auto last = last_.find(node.node.provider_id);
   if (last == last_.end()) return;
-  if (stage_.truth.remediation(last->second) == nullptr) return;  // somebody has deleted it
-  const Remediation& remediation = *stage_.truth.remediation(last->second);
+  const Remediation* const opened = stage_.truth.remediation(last->second.name);
+  if (opened == nullptr) return;  // somebody has deleted it
+  const Remediation& remediation = *opened;
   const bool is_known = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     return known.second.node_uid == node.node.meta.uid;
   });

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "remediator/cloud/provider.h"
 #include "tests/simulation/stage.h"
@@ -38,12 +39,17 @@ class EndRules {
   void check_not_forgotten(const Remediation& before, const Remediation& after) const;
   // Where the policy waits for a replacement: that one has joined, which is nobody else's.
   void check_replacement(const Remediation& remediation);
+  void note_opened(const Remediation& opened);
 
+  struct LastOpened {
+    std::string name, node_uid;
+  };
   const Stage& stage_;
-  std::set<std::string> drained_;                // until no pod was left
-  std::set<std::string> may_ask_;                // Remediations: an intent not used yet
-  std::set<std::string> arrived_;                // Remediations: their machine ends
-  std::map<std::string, std::string> last_;      // the newest Remediation, by instance
+  std::set<std::string> drained_;                           // until no pod was left
+  std::set<std::string> may_ask_;                           // Remediations: an intent not used yet
+  std::set<std::string> arrived_;                           // Remediations: their machine ends
+  std::map<std::string, LastOpened> last_;                  // by instance
+  std::set<std::pair<std::string, std::string>> have_any_;  // instance and UID of a Node
   std::map<std::string, std::string> replaces_;  // a Remediation, by the UID of the new node
 };
 
