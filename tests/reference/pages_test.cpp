@@ -52,6 +52,16 @@ TEST_P(PageWords, NameTestsThatAreThere) {
   }
 }
 
+// `remediator/safety/storm.cpp:storm_over`
+TEST_P(PageWords, NameFunctionsThatAreThere) {
+  for (const std::string& word :
+       matching(std::regex("(core|exporter|remediator)/[a-z0-9_./-]+:[A-Za-z0-9_:]+"))) {
+    const auto colon = word.find(':');
+    const std::string source = tree_file(word.substr(0, colon));
+    EXPECT_NE(source.find(word.substr(colon + 1) + "("), std::string::npos) << word;
+  }
+}
+
 std::set<Flag> all_flags() {
   std::set<Flag> flags = flags_of("gpuward-exporter");
   flags.merge(flags_of("gpuward-remediator"));
@@ -98,8 +108,8 @@ TEST_P(PageWords, NameKeysThatAreThere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PageWords,
-                         testing::Values("README.md", "docs/security.md", "docs/migration.md",
-                                         "docs/extending.md"),
+                         testing::Values("README.md", "docs/security.md", "docs/safety.md",
+                                         "docs/migration.md", "docs/extending.md"),
                          [](const auto& page) {
                            return std::filesystem::path(page.param).stem().string();
                          });
