@@ -102,6 +102,8 @@ Result<http::ClientResponse> AwsClient::ask(const AwsCall& call, const Place& pl
   for (int attempt = 1;; ++attempt) {
     const auto keys = keys_.current();
     if (!keys) return std::unexpected(keys.error());
+    if (auto may = call.permit ? call.permit() : Status(); !may)
+      return std::unexpected(may.error());
     auto answer = ask_once(call, place, *keys);
     if (!answer || answer->status / 100 == 2) return answer;
     const AwsFailure failure = read_failure(*answer);
@@ -160,7 +162,8 @@ Result<XmlElement> AwsClient::query(const AwsQuery& query) {
             .what = query.action,
             .headers = {{"Content-Type", "application/x-www-form-urlencoded; charset=utf-8"}},
             .body = form_of(fields),
-            .region = query.region});
+            .region = query.region,
+            .permit = query.permit});
   if (!answer) return std::unexpected(answer.error());
   auto root = parse_xml(answer->body);
   if (root) return root;

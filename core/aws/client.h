@@ -18,6 +18,7 @@
 #include "core/aws/xml.h"
 #include "core/http/client.h"
 #include "core/http/url.h"
+#include "core/model/permit.h"
 #include "core/model/result.h"
 
 namespace gpuward::aws {
@@ -31,6 +32,9 @@ struct AwsCall {
   std::string body = {};
   std::string region = {};                    // empty: the one of find_region()
   std::chrono::milliseconds timeout{10'000};  // of one attempt
+  // Asked before each attempt of a call that changes something: where it refuses, its error is the
+  // answer, and nothing was begun.
+  Permit permit = {};
   // Ends a call that only asks; one that changes something is better waited for.
   std::stop_token stop = {};
 };
@@ -41,6 +45,7 @@ struct AwsQuery {
   std::string action, version;  // "TerminateInstances", "2016-11-15"
   http::Query parameters = {};
   std::string region = {};
+  Permit permit = {};  // as AwsCall's
 };
 
 // Any thread.

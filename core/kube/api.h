@@ -24,6 +24,7 @@
 #include "core/http/client.h"
 #include "core/kube/config.h"
 #include "core/kube/objects.h"
+#include "core/model/permit.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
 
@@ -100,7 +101,9 @@ class Api {
   [[nodiscard]] Status delete_pod(const Eviction& deletion);
 
   // --- Jobs
-  [[nodiscard]] Result<Job> create_job(std::string_view ns, std::string_view json);
+  // `permit` is asked before each attempt, as transport.h's Call says.
+  [[nodiscard]] Result<Job> create_job(std::string_view ns, std::string_view json,
+                                       const Permit& permit = {});
   [[nodiscard]] Result<Job> get_job(std::string_view ns, std::string_view name);
   [[nodiscard]] Result<std::vector<Job>> list_jobs(std::string_view ns,
                                                    std::string_view label_selector = {});
@@ -138,8 +141,10 @@ class Api {
   [[nodiscard]] Result<ObjectMeta> update_custom_status(const ResourceType& type,
                                                         std::string_view name,
                                                         std::string_view json);
+  // `permit` is asked before each attempt, as transport.h's Call says.
   [[nodiscard]] Status delete_custom(const ResourceType& type, std::string_view name,
-                                     std::string_view uid_precondition = {});
+                                     std::string_view uid_precondition = {},
+                                     const Permit& permit = {});
 
   // --- Lists with their resourceVersion, and watches from it. `collection` is a path such as
   // "/api/v1/nodes" or "/apis/gpuward.dev/v1alpha1/remediations".

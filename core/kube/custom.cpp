@@ -89,7 +89,7 @@ Result<ObjectMeta> Api::update_custom_status(const ResourceType& type, std::stri
 }
 
 Status Api::delete_custom(const ResourceType& type, std::string_view name,
-                          std::string_view uid_precondition) {
+                          std::string_view uid_precondition, const Permit& permit) {
   auto path = custom_path(type, name);
   if (!path) return std::unexpected(std::move(path.error()));
   Json options = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}};
@@ -100,6 +100,7 @@ Status Api::delete_custom(const ResourceType& type, std::string_view name,
   call.target = std::move(*path);
   call.body = dump_json(options);
   call.repeat = uid_precondition.empty() ? Repeat::kIfNotTaken : Repeat::kAlways;
+  call.permit = permit;
   const auto answer = impl_->transport.send(call);
   if (!answer) return std::unexpected(answer.error());
   return {};

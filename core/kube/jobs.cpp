@@ -9,13 +9,14 @@
 
 namespace gpuward::kube {
 
-Result<Job> Api::create_job(std::string_view ns, std::string_view json) {
+Result<Job> Api::create_job(std::string_view ns, std::string_view json, const Permit& permit) {
   auto path = job_collection(ns);
   if (!path) return std::unexpected(std::move(path.error()));
   Call call;
   call.method = "POST";
   call.target = std::move(*path);
   call.body = json;
+  call.permit = permit;
   const auto answer = impl_->transport.send(call);
   if (!answer) return std::unexpected(answer.error());
   return decode_job(answer->json);

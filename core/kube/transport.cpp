@@ -80,14 +80,20 @@ Result<Answer> Transport::send_until(const Call& call, Deadline deadline) {
   auto authorization = credentials_.authorization();
   if (!authorization) return std::unexpected(std::move(authorization.error()));
   std::optional<Backoff> backoff;
+  std::optional<Error> unknown;  // of an attempt that may have been carried out
   bool renewed = false;
   while (true) {
     if (auto turn = wait_for_pause(call.repeat == Repeat::kNever ? Deadline::min() : deadline);
         !turn)
       return std::unexpected(std::move(turn.error()));
+    if (auto may = call.permit ? call.permit() : Status(); !may)
+      return std::unexpected(unknown.value_or(may.error()));
     auto answer = attempt(call, *authorization, deadline);
     if (answer) return answer;
     const Error& error = answer.error();
+    const bool may_have_arrived =
+        error.kind == ErrorKind::kUnavailable || error.kind == ErrorKind::kTimeout;
+    if (may_have_arrived) unknown = error;
     if (error.kind == ErrorKind::kUnauthenticated && !renewed) {
       renewed = true;  // nothing was done: once with a new token, whatever the call is
       if (auto other = renewed_authorization(*authorization); !other.empty()) {

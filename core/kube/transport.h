@@ -14,6 +14,7 @@
 
 #include "core/http/client.h"
 #include "core/kube/api.h"
+#include "core/model/permit.h"
 #include "core/model/result.h"
 #include "core/runtime/backoff.h"
 #include "core/runtime/clock.h"
@@ -44,6 +45,9 @@ struct Call {
   std::string_view content_type = kJsonBody;
   std::string_view accepts = kJsonBody;
   Repeat repeat = Repeat::kAlways;
+  // Asked before each attempt. Where it refuses, its error is the answer; but where an attempt
+  // before may have been carried out, that one's.
+  Permit permit = {};
   Answers answers = Answers::kJson;
   std::chrono::milliseconds patience{
       0};  // where the server needs longer than ApiOptions::request_timeout

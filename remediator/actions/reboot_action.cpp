@@ -17,13 +17,13 @@ Result<StepProgress> RebootAction::begin(const StepOrder& order) {
                                         "tell that it restarted"),
                      Call::kNone);
   }
-  if (auto allowed = order.permit(); !allowed) return held_back(order, allowed.error());
   const auto asked = provider_.reboot({.remediation = order.remediation.name,
                                        .node = order.node.meta.name,
                                        .node_uid = order.node.meta.uid,
                                        .provider_id = order.node.provider_id,
                                        .boot_id = order.node.boot_id,
-                                       .labels = order.node.meta.labels});
+                                       .labels = order.node.meta.labels},
+                                      permit_of_call(order));
   if (asked) {
     return with_call(progress_of(order, StepResult::kRunning, "the restart is asked for"),
                      Call::kAccepted);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/kube/objects.h"
+#include "core/model/permit.h"
 #include "core/model/result.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/policy/remediation.h"
@@ -25,10 +26,11 @@ struct StepOrder {
   const kube::Node& node;
   const PlannedStep& step;
   Facts facts;  // of the step's record
-  // To be asked before every call that changes anything: the stop switch, the leadership, whether a
-  // human has said cancel or pause, and, of a step on the node, whether the Node is still the one
-  // that the Remediation is about. All of it is read afresh. An error means: change nothing.
-  std::function<Status()> permit;
+  // To be asked right before every call that changes anything, its repeats too: the stop switch,
+  // the leadership, whether a human has said cancel or pause, and, of a step on the node, whether
+  // the Node is still the one that the Remediation is about, is not excluded, and may be acted on
+  // that far. All of it is read afresh. An error means: change nothing.
+  Permit permit;
   WallTime now;
 };
 

@@ -58,11 +58,11 @@ Result<StepProgress> StepJob::begin(const StepOrder& order) {
   if (auto why = why_pointless(order)) {
     return progress_of(order, StepResult::kFailed, std::move(*why));
   }
-  if (auto allowed = order.permit(); !allowed) return held_back(order, allowed.error());
   const auto json = render_job(order, policy_.get()->jobs, namespace_of(order));
   if (!json) return failed_for_a_human(order, json.error().message);
-  const auto created = api_.create_job(namespace_of(order), *json);
+  const auto created = api_.create_job(namespace_of(order), *json, permit_of_call(order));
   if (created) return running(on_job(order) + " is made", order);
+  if (created.error().kind == ErrorKind::kBlocked) return held_back(order, created.error());
   if (created.error().kind == ErrorKind::kAlreadyExists) return adopt(order);
   if (!is_final(created.error().kind)) {
     return with_context("making " + on_job(order), created.error());

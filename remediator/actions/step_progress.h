@@ -83,6 +83,16 @@ inline const std::string kHealthySinceFact = "healthySince";
                      std::string(to_string(order.step.step)) + " waits: " + why.message);
 }
 
+// The permit of a step for whoever makes its call: kBlocked where it refuses, whatever kept it from
+// being given. `order` must outlive the call.
+[[nodiscard]] inline Permit permit_of_call(const StepOrder& order) {
+  return [&order]() -> Status {
+    const auto allowed = order.permit();
+    if (allowed) return {};
+    return fail(ErrorKind::kBlocked, allowed.error().message);
+  };
+}
+
 // Empty where there is none of that name.
 [[nodiscard]] inline std::string fact_of(const StepOrder& order, const std::string& name) {
   const auto found = order.facts.find(name);

@@ -92,8 +92,7 @@ Result<StepProgress> TerminateAction::begin(const StepOrder& order) {
     return is_late(order) ? refused(in_words(*volumes))
                           : progress_of(order, StepResult::kIntended, in_words(*volumes));
   }
-  if (auto allowed = order.permit(); !allowed) return held_back(order, allowed.error());
-  const auto asked = provider_.terminate(machine_of(order));
+  const auto asked = provider_.terminate(machine_of(order), permit_of_call(order));
   if (asked) {
     return with_call(
         progress_of(order, StepResult::kRunning, "the end of its machine is asked for"),

@@ -27,18 +27,18 @@ class AllProviders final : public CloudProvider {
   bool can(Deed deed, const Machine& machine) const override {
     return find(deed, machine) != nullptr;
   }
-  Status reboot(const Machine& machine) override {
+  Status reboot(const Machine& machine, const Permit& permit) override {
     CloudProvider* const provider = find(Deed::kReboot, machine);
     if (provider == nullptr)
       return fail(
           ErrorKind::kRefused,
           "machines.reboot names no program, and machines.aws does not restart this machine");
-    return provider->reboot(machine);
+    return provider->reboot(machine, permit);
   }
-  Status terminate(const Machine& machine) override {
+  Status terminate(const Machine& machine, const Permit& permit) override {
     CloudProvider* const provider = find(Deed::kTerminate, machine);
     if (provider == nullptr) return nobody_can();
-    return provider->terminate(machine);
+    return provider->terminate(machine, permit);
   }
   Result<Fate> fate(const Machine& machine) override {
     CloudProvider* const provider = find(Deed::kTerminate, machine);

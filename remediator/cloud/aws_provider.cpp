@@ -25,13 +25,15 @@ bool AwsProvider::can(Deed deed, const Machine& machine) const {
 }
 
 Result<aws::XmlElement> AwsProvider::ask(const aws::AwsService& service, const std::string& action,
-                                         const Ec2Id& id, http::Query parameters) {
+                                         const Ec2Id& id, http::Query parameters,
+                                         const Permit& permit) {
   return parts_.aws->query(
       {.service = service,
        .action = action,
        .version = service.host == aws::kEc2.host ? kEc2Version : kAutoScalingVersion,
        .parameters = std::move(parameters),
-       .region = id.region});
+       .region = id.region,
+       .permit = permit});
 }
 
 Result<Ec2Instance> AwsProvider::describe(const Ec2Id& id) {
@@ -87,16 +89,17 @@ Status AwsProvider::check_protection(const Ec2Id& id, bool is_in_group) {
   return std::unexpected(answer.error());
 }
 
-Status AwsProvider::end(const Ec2Id& id, bool is_in_group) {
+Status AwsProvider::end(const Ec2Id& id, bool is_in_group, const Permit& permit) {
   const auto asked =
-      is_in_group ? ask(aws::kAutoScaling, "TerminateInstanceInAutoScalingGroup", id,
-                        {{"InstanceId", id.instance}, {"ShouldDecrementDesiredCapacity", "false"}})
-                  : ask(aws::kEc2, "TerminateInstances", id, {{"InstanceId.1", id.instance}});
+      is_in_group
+          ? ask(aws::kAutoScaling, "TerminateInstanceInAutoScalingGroup", id,
+                {{"InstanceId", id.instance}, {"ShouldDecrementDesiredCapacity", "false"}}, permit)
+          : ask(aws::kEc2, "TerminateInstances", id, {{"InstanceId.1", id.instance}}, permit);
   if (asked || asked.error().kind == ErrorKind::kNotFound) return {};
   return std::unexpected(asked.error());
 }
 
-Status AwsProvider::reboot(const Machine& machine) {
+Status AwsProvider::reboot(const Machine& machine, const Permit& permit) {
   const auto id = parse_ec2_id(machine.provider_id);
   if (!id) return fail(ErrorKind::kRefused, machine.provider_id + " names no EC2 instance");
   const auto instance = describe(*id);
@@ -107,12 +110,13 @@ Status AwsProvider::reboot(const Machine& machine) {
     return fail(ErrorKind::kRefused,
                 "instance " + id->instance + " is " + instance->state + ", not running");
   }
-  const auto asked = ask(aws::kEc2, "RebootInstances", *id, {{"InstanceId.1", id->instance}});
+  const auto asked =
+      ask(aws::kEc2, "RebootInstances", *id, {{"InstanceId.1", id->instance}}, permit);
   if (asked) return {};
   return std::unexpected(asked.error());
 }
 
-Status AwsProvider::terminate(const Machine& machine) {
+Status AwsProvider::terminate(const Machine& machine, const Permit& permit) {
   const auto id = parse_ec2_id(machine.provider_id);
   if (!id) return fail(ErrorKind::kRefused, machine.provider_id + " names no EC2 instance");
   const bool was_known = was_seen(id->instance);
@@ -127,7 +131,7 @@ Status AwsProvider::terminate(const Machine& machine) {
   if (*group && (*group)->starts_with("Terminat")) return {};
   if (auto checked = check_protection(*id, group->has_value()); !checked)
     return before_the_deed(checked.error());
-  return end(*id, group->has_value());
+  return end(*id, group->has_value(), permit);
 }
 
 Result<Fate> AwsProvider::fate(const Machine& machine) {

@@ -21,8 +21,8 @@ class AwsProvider final : public CloudProvider {
   [[nodiscard]] bool can(Deed deed, const Machine& machine) const override;
   // An error that may_have_arrived() is one of the deed itself: where the questions before it fail,
   // nothing was asked for, and that is kBlocked.
-  [[nodiscard]] Status reboot(const Machine& machine) override;
-  [[nodiscard]] Status terminate(const Machine& machine) override;
+  [[nodiscard]] Status reboot(const Machine& machine, const Permit& permit) override;
+  [[nodiscard]] Status terminate(const Machine& machine, const Permit& permit) override;
   // An instance that AWS does not know is gone only if this process has seen it: another account
   // or region knows it neither.
   [[nodiscard]] Result<Fate> fate(const Machine& machine) override;
@@ -33,7 +33,7 @@ class AwsProvider final : public CloudProvider {
 
   [[nodiscard]] Result<aws::XmlElement> ask(const aws::AwsService& service,
                                             const std::string& action, const Ec2Id& id,
-                                            http::Query parameters);
+                                            http::Query parameters, const Permit& permit = {});
   // kNotFound: AWS does not know it.
   [[nodiscard]] Result<Ec2Instance> describe(const Ec2Id& id);
   // kRefused where it is not this node's.
@@ -42,7 +42,7 @@ class AwsProvider final : public CloudProvider {
   [[nodiscard]] Result<Membership> membership(const Ec2Id& id);
   // kRefused for an instance that somebody has protected.
   [[nodiscard]] Status check_protection(const Ec2Id& id, bool is_in_group);
-  [[nodiscard]] Status end(const Ec2Id& id, bool is_in_group);
+  [[nodiscard]] Status end(const Ec2Id& id, bool is_in_group, const Permit& permit);
   [[nodiscard]] bool was_seen(const std::string& instance);
 
   ProviderParts parts_;

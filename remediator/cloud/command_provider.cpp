@@ -63,19 +63,20 @@ Result<CommandProvider::Ended> CommandProvider::run(const std::vector<std::strin
 }
 
 Status CommandProvider::ask(const std::vector<std::string>& program, std::string_view action,
-                            const Machine& machine) {
+                            const Machine& machine, const Permit& permit) {
+  if (auto may = permit(); !may) return may;
   const auto ended = run(program, action, machine);
   if (!ended) return std::unexpected(ended.error());
   if (ended->exit_code == 0) return {};
   return fail(ErrorKind::kRefused, ended->words);
 }
 
-Status CommandProvider::reboot(const Machine& machine) {
-  return ask(parts_.policy.get()->machines.reboot, "reboot", machine);
+Status CommandProvider::reboot(const Machine& machine, const Permit& permit) {
+  return ask(parts_.policy.get()->machines.reboot, "reboot", machine, permit);
 }
 
-Status CommandProvider::terminate(const Machine& machine) {
-  return ask(parts_.policy.get()->machines.terminate, "terminate", machine);
+Status CommandProvider::terminate(const Machine& machine, const Permit& permit) {
+  return ask(parts_.policy.get()->machines.terminate, "terminate", machine, permit);
 }
 
 Result<Fate> CommandProvider::fate(const Machine& machine) {

@@ -18,8 +18,8 @@ class CommandProvider final : public CloudProvider {
  public:
   explicit CommandProvider(const ProviderParts& parts) : parts_(parts) {}
   [[nodiscard]] bool can(Deed deed, const Machine& machine) const override;
-  [[nodiscard]] Status reboot(const Machine& machine) override;
-  [[nodiscard]] Status terminate(const Machine& machine) override;
+  [[nodiscard]] Status reboot(const Machine& machine, const Permit& permit) override;
+  [[nodiscard]] Status terminate(const Machine& machine, const Permit& permit) override;
   [[nodiscard]] Result<Fate> fate(const Machine& machine) override;
 
  private:
@@ -27,7 +27,7 @@ class CommandProvider final : public CloudProvider {
   [[nodiscard]] Result<Ended> run(const std::vector<std::string>& program, std::string_view action,
                                   const Machine& machine);
   [[nodiscard]] Status ask(const std::vector<std::string>& program, std::string_view action,
-                           const Machine& machine);
+                           const Machine& machine, const Permit& permit);
 
   ProviderParts parts_;
 };

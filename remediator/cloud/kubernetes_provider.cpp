@@ -34,7 +34,7 @@ bool KubernetesProvider::can(Deed deed, const Machine& machine) const {
   return deed == Deed::kTerminate && machine.owner.has_value();
 }
 
-Status KubernetesProvider::reboot(const Machine&) {
+Status KubernetesProvider::reboot(const Machine&, const Permit&) {
   return fail(ErrorKind::kRefused, "nothing in the cluster restarts a machine");
 }
 
@@ -62,7 +62,7 @@ Result<KubernetesProvider::Found> KubernetesProvider::find(const Machine& machin
                                        type.group);
 }
 
-Status KubernetesProvider::terminate(const Machine& machine) {
+Status KubernetesProvider::terminate(const Machine& machine, const Permit& permit) {
   const auto found = find(machine);
   if (!found && found.error().kind == ErrorKind::kNotFound) return {};
   if (!found) return std::unexpected(found.error());
@@ -71,7 +71,7 @@ Status KubernetesProvider::terminate(const Machine& machine) {
                                          ", and the node runs on " + machine.provider_id);
   }
   if (found->is_deleting) return {};
-  const auto deleted = api_.delete_custom(found->type, machine.owner->name, found->uid);
+  const auto deleted = api_.delete_custom(found->type, machine.owner->name, found->uid, permit);
   if (deleted || deleted.error().kind == ErrorKind::kNotFound) return {};
   return with_context("deleting " + machine.owner->words(), deleted.error());
 }

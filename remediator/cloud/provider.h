@@ -11,6 +11,7 @@
 #include "core/aws/client.h"
 #include "core/kube/api.h"
 #include "core/kube/objects.h"
+#include "core/model/permit.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
 #include "remediator/cloud/machine_owner.h"
@@ -63,10 +64,12 @@ class CloudProvider {
   // Whether this provider is the one to ask. Pure.
   [[nodiscard]] virtual bool can(Deed deed, const Machine& machine) const = 0;
   // Asks for a restart and returns once that is accepted; it is called at most once an intent.
-  [[nodiscard]] virtual Status reboot(const Machine& machine) = 0;
-  // Asks for the machine's end and returns once that is accepted; a machine that is gone already is
-  // a success. Never another machine than the one of that provider_id.
-  [[nodiscard]] virtual Status terminate(const Machine& machine) = 0;
+  // `permit` is asked right before each request that does it, when all that has to be known before
+  // is known; where it refuses the first of them, its error is the answer and nothing was done.
+  [[nodiscard]] virtual Status reboot(const Machine& machine, const Permit& permit) = 0;
+  // Asks for the machine's end, by the same permit, and returns once that is accepted; a machine
+  // that is gone already is a success. Never another machine than the one of that provider_id.
+  [[nodiscard]] virtual Status terminate(const Machine& machine, const Permit& permit) = 0;
   [[nodiscard]] virtual Result<Fate> fate(const Machine& machine) = 0;
 };
 

@@ -27,7 +27,6 @@ namespace gpuward::remediator {
 
 // Asked before every single call, on the thread that sends it: the stop switch, the leadership, the
 // Remediation's cancel. An error is a no, and its message says why.
-using Permit = std::function<Status()>;
 
 class Evictor {
  public:

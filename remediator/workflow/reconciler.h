@@ -111,6 +111,7 @@ class Reconciler {
   [[nodiscard]] Status wait_for(Case& now, const std::string& what);
   [[nodiscard]] Status hold_back(Case& now, const Error& why);
   [[nodiscard]] Status begin_step(Case& now);
+  [[nodiscard]] Status record_call(Case& now, const Result<StepProgress>& progress);
   [[nodiscard]] Status watch_step(Case& now);
   [[nodiscard]] Status record_progress(Case& now, const Result<StepProgress>& progress);
   [[nodiscard]] std::optional<Decision> end_after(const Case& now, const RemediationStatus& next);
@@ -126,13 +127,15 @@ class Reconciler {
     Step step;
     std::string intended;
   };
-  // For a step: only while that intent stands, and while the node is the one that it was intended
-  // for. A process that stood still has been overtaken by another, which has withdrawn it or done
-  // it; and the view may not know yet that the Node is another. Both are read afresh, and an answer
-  // that rests on what was read more than 30 s ago is a no.
+  // For a step: only while that intent stands, while the node is the one that it was intended for,
+  // while neither is excluded, and while the mode goes so far. A process that stood still has been
+  // overtaken by another, which has withdrawn it or done it; and the view may not know yet that the
+  // Node is another. All is read afresh, and an answer that rests on what was read more than 30 s
+  // ago is a no.
   [[nodiscard]] Status permit_step(const Claim& claim);
   [[nodiscard]] Status check_intent(const Claim& claim);
   [[nodiscard]] Status check_node(const Claim& claim);
+  [[nodiscard]] Status check_hands_off(const Claim& claim, const kube::Node& node);
   [[nodiscard]] Result<Remediation> wish_on(const std::string& remediation);
   [[nodiscard]] Status record_intent(Case& now, const NodePlan& plan);
   [[nodiscard]] Status record_failure(Case& now, const Error& error);

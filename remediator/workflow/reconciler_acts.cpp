@@ -2,6 +2,7 @@
 #include <functional>
 #include <utility>
 
+#include "core/kube/redo_on_conflict.h"
 #include "core/runtime/clock.h"
 #include "remediator/actions/action.h"
 #include "remediator/policy/error_class.h"
@@ -210,7 +211,25 @@ Status Reconciler::begin_step(Case& now) {
   note_words(now.remediation.name);
   audit(now, AuditMoment::kDecided);
   announce(now, before);
-  return record_progress(now, action->begin(order_of(now)));
+  return record_call(now, action->begin(order_of(now)));
+}
+
+// Whether the call was accepted is known here alone: it is not lost to whoever writes at the same
+// moment, as long as the intent stands.
+Status Reconciler::record_call(Case& now, const Result<StepProgress>& progress) {
+  const Step step = now.decision.step->step;
+  const std::string intended = intent_of(now.remediation.status.find(step));
+  return kube::redo_on_conflict(parts_.clock, [&]() -> Status {
+    auto recorded = record_progress(now, progress);
+    if (recorded || recorded.error().kind != ErrorKind::kConflict) return recorded;
+    auto current = parts_.store.read(now.remediation.name);
+    if (!current) return std::unexpected(current.error());
+    const StepRecord* record = current->status.find(step);
+    if (record == nullptr || !is_under_way(*record) || intent_of(record) != intended)
+      return fail(ErrorKind::kCancelled, "the step is not intended any more as it was");
+    now.remediation = *std::move(current);
+    return recorded;
+  });
 }
 
 Status Reconciler::watch_step(Case& now) {
@@ -327,11 +346,27 @@ Status Reconciler::check_intent(const Claim& claim) {
 
 Status Reconciler::check_node(const Claim& claim) {
   const auto node = parts_.api.get_node(claim.node);
-  if (node && node->meta.uid == claim.node_uid) return {};
+  if (node && node->meta.uid == claim.node_uid) return check_hands_off(claim, *node);
   if (node) return fail(ErrorKind::kCancelled, "another node has the name " + claim.node + " now");
   if (node.error().kind == ErrorKind::kNotFound)
     return fail(ErrorKind::kCancelled, "the node " + claim.node + " is gone");
   return with_context("before a change", node.error());
+}
+
+// An exclusion may have come since the step was intended, and a mode that does not go so far.
+Status Reconciler::check_hands_off(const Claim& claim, const kube::Node& node) {
+  const auto policy = policy_for(parts_.policy.get(), node.meta.labels);
+  if (const auto why = exclusion_of(*policy, node)) return fail(ErrorKind::kCancelled, *why);
+  if (!allows(policy->mode, claim.step)) {
+    return fail(ErrorKind::kCancelled, "mode " + std::string(to_string(policy->mode)) +
+                                           " does not go as far as " +
+                                           std::string(to_string(claim.step)));
+  }
+  if (parts_.exclusions == nullptr) return {};
+  const auto list = parts_.exclusions->read();
+  if (!list) return with_context("before a change", list.error());
+  const auto excluded = exclusion_for(*list, node, parts_.clock.wall());
+  return excluded ? fail(ErrorKind::kCancelled, excluded->why) : Status();
 }
 
 Result<Remediation> Reconciler::wish_on(const std::string& remediation) {

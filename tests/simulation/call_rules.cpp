@@ -27,6 +27,24 @@ void CallRules::check_not_treated(const remediator::Machine& order, const std::s
   }
 }
 
+// With the tick where there is one: what was taken back and said again is another.
+std::string CallRules::forbidden(const remediator::Machine& order, Step step) const {
+  if (stage_.stopped_at) return "everything is to stop since " + std::to_string(*stage_.stopped_at);
+  if (const auto since = stage_.truth.hands_off_since(order.remediation))
+    return "a human has said hands off at " + std::to_string(*since);
+  const auto policy = stage_.meant.get();
+  if (!allows(policy->mode, step)) return "the mode does not allow it";
+  const NodeTruth* const node = stage_.truth.node(order.node);
+  if (node == nullptr || node->node.meta.uid != order.node_uid) return {};
+  return exclusion_of(*policy, node->node).value_or("");
+}
+
+void CallRules::check_leave(const remediator::Machine& order, Step step,
+                            const std::string& before) const {
+  require(before.empty() || before != forbidden(order, step), "leave",
+          std::string(to_string(step)) + " of " + order.node + " was asked for although " + before);
+}
+
 void CallRules::on_written(const Remediation& before, const Remediation& after) const {
   if (after.status.escalated_to > before.status.escalated_to) check_escalation(before, after);
   check_remembered(before, after);

@@ -19,6 +19,10 @@ class CallRules {
   void on_taken(const remediator::Machine& order) { taken_for_.insert(order.remediation); }
   // The cloud is asked to restart a machine.
   void check_not_treated(const remediator::Machine& order, const std::string& what) const;
+  // Why nobody may ask for it any more, as things stand; empty where nothing forbids it.
+  [[nodiscard]] std::string forbidden(const remediator::Machine& order, Step step) const;
+  // The cloud is asked for it; `before` is what forbade it before the last permit was asked for.
+  void check_leave(const remediator::Machine& order, Step step, const std::string& before) const;
   // A replica has written a Remediation that was there before.
   void on_written(const Remediation& before, const Remediation& after) const;
 

@@ -7,7 +7,19 @@ namespace gpuward::remediator::simulation {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-Status Cloud::reboot(const remediator::Machine& order) {
+// Once all is known that has to be known before the call.
+Status Cloud::ask_leave(const remediator::Machine& order, Step step, const Permit& permit) {
+  faults_.before_call(order);
+  const std::string forbidden = invariants_.calls().forbidden(order, step);
+  if (!stage_.is_off(Sabotage::kLastPermit)) {
+    if (auto may = permit(); !may) return may;
+  }
+  invariants_.calls().check_leave(order, step, forbidden);
+  return {};
+}
+
+Status Cloud::reboot(const remediator::Machine& order, const Permit& permit) {
+  if (auto may = ask_leave(order, Step::kReboot, permit); !may) return may;
   const Machine* const machine = fleet_.find(order.node);
   invariants_.on_reboot_asked(order, machine != nullptr && machine->is_about_to_restart());
   stage_.trace.say("cloud: restart of " + order.node + " for " + order.remediation);
@@ -44,7 +56,8 @@ void Cloud::restart(const remediator::Machine& order, Machine& machine) {
                        stage_.clock.steady() + stage_.chance.span(seconds(20), minutes(4)));
 }
 
-Status Cloud::terminate(const remediator::Machine& order) {
+Status Cloud::terminate(const remediator::Machine& order, const Permit& permit) {
+  if (auto may = ask_leave(order, Step::kTerminate, permit); !may) return may;
   invariants_.on_end_asked(order);
   stage_.trace.say("cloud: end of " + order.provider_id + " for " + order.remediation);
   const CallFault fault = faults_.of_call();

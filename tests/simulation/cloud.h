@@ -17,11 +17,12 @@ class Cloud final : public CloudProvider {
         invariants_(invariants),
         faults_(stage, std::move(meanwhile)) {}
   [[nodiscard]] bool can(Deed, const remediator::Machine&) const override { return true; }
-  [[nodiscard]] Status reboot(const remediator::Machine& order) override;
-  [[nodiscard]] Status terminate(const remediator::Machine& order) override;
+  [[nodiscard]] Status reboot(const remediator::Machine& order, const Permit& permit) override;
+  [[nodiscard]] Status terminate(const remediator::Machine& order, const Permit& permit) override;
   [[nodiscard]] Result<Fate> fate(const remediator::Machine& order) override;
 
  private:
+  [[nodiscard]] Status ask_leave(const remediator::Machine& order, Step step, const Permit& permit);
   // What the cloud does with the call.
   [[nodiscard]] Status take_restart(const remediator::Machine& order, CallFault fault);
   [[nodiscard]] Status take_end(const remediator::Machine& order, CallFault fault);

@@ -11,6 +11,40 @@ using std::chrono::seconds;
 CloudFaults::CloudFaults(Stage& stage, Meanwhile meanwhile)
     : stage_(stage), meanwhile_(std::move(meanwhile)), is_drawn_(stage.cloud_chance.happens(0.5)) {}
 
+void CloudFaults::before_call(const remediator::Machine& order) {
+  if (!is_on()) return;
+  Chance& chance = stage_.cloud_chance;
+  if (chance.happens(0.1)) meanwhile_(chance.span(seconds(1), seconds(60)));
+  if (chance.happens(0.1)) forbid(order);
+}
+
+void CloudFaults::forbid(const remediator::Machine& order) {
+  switch (stage_.cloud_chance.weighted({30, 20, 20, 20, 10})) {
+    case 0:
+      stage_.trace.say("human: pause " + order.remediation + " at the last moment");
+      return stage_.annotate_remediation(order.remediation,
+                                         {{std::string(kPauseAnnotation), "true"}});
+    case 1:
+      stage_.trace.say("human: cancel " + order.remediation + " at the last moment");
+      return stage_.annotate_remediation(order.remediation,
+                                         {{std::string(kCancelAnnotation), "true"}});
+    case 2:
+      if (stage_.truth.node(order.node) == nullptr) return;
+      stage_.trace.say("human: managed=false " + order.node + " at the last moment");
+      return stage_.patch_node(order.node,
+                               {{"metadata", {{"labels", {{"gpuward.dev/managed", "false"}}}}}});
+    case 3: {
+      stage_.trace.say("human: mode observe at the last moment");
+      Policy policy = *stage_.meant.get();
+      policy.mode = Mode::kObserve;
+      return stage_.set_policy(std::move(policy));
+    }
+    default:
+      stage_.trace.say("human: stop at the last moment");
+      if (!stage_.stopped_at) stage_.turn_switch(true);
+  }
+}
+
 CallFault CloudFaults::of_call() {
   if (!is_on()) return CallFault::kNone;
   Chance& chance = stage_.cloud_chance;

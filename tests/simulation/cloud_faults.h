@@ -1,14 +1,15 @@
 // What goes wrong with the calls to the cloud beyond what cloud.cpp draws itself: a refusal that
 // does not last, a process that dies right before or right after the cloud has taken the call, time
-// that passes inside a call, a restart that begins minutes after nobody was told that it was
-// accepted, and answers that are still of before. In some simulations, with chance of their own, so
-// that the others stay as they are.
+// that passes before a call and inside it, a human who forbids it then, a restart that begins
+// minutes after nobody was told that it was accepted, and answers that are still of before. In some
+// simulations, with chance of their own, so that the others stay as they are.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <string>
 
+#include "remediator/cloud/provider.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {
@@ -21,6 +22,9 @@ class CloudFaults {
   using Meanwhile = std::function<void(std::chrono::milliseconds)>;
 
   CloudFaults(Stage& stage, Meanwhile meanwhile);
+  // Before one call that asks for something, while the provider finds out what it has to know: time
+  // may pass, and a human may forbid it.
+  void before_call(const remediator::Machine& order);
   // Of one call that asks for something; time may pass inside it.
   [[nodiscard]] CallFault of_call();
   // How long after a call that nobody was answered the restart begins.
@@ -31,6 +35,7 @@ class CloudFaults {
 
  private:
   [[nodiscard]] bool is_on() const { return is_drawn_ && !stage_.is_quiet; }
+  void forbid(const remediator::Machine& order);
 
   Stage& stage_;
   Meanwhile meanwhile_;

@@ -87,6 +87,7 @@ enum class Sabotage : std::uint8_t {
   kAccepted,         // that a call was accepted is not read
   kCalled,           // every call is read as accepted
   kSettled,          // what the cloud says after an end was accepted is believed at once
+  kLastPermit,       // no leave is asked for right before a call to the cloud
   kLateRestart,      // a restart of which no answer came is given up at once
   kClaims,           // what others count as their replacement is not seen
   kDrainedNode,      // to the permit of a removal the Node is always the one that is drained
@@ -168,6 +169,7 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kCalled, "called"},
     {Sabotage::kSettled, "settled"},
     {Sabotage::kLateRestart, "late-restart"},
+    {Sabotage::kLastPermit, "last-permit"},
     {Sabotage::kClaims, "claims"},
     {Sabotage::kDrainedNode, "drained-node"},
     {Sabotage::kPodIdentity, "pod-identity"},

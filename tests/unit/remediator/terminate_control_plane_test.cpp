@@ -7,6 +7,7 @@
 #include "core/kube/connection.h"
 #include "remediator/cloud/kubernetes_provider.h"
 #include "tests/fakes/node_claim.h"
+#include "tests/support/permits.h"
 #include "tests/support/require.h"
 #include "tests/support/rights.h"
 #include "tests/unit/remediator/plane_hands.h"
@@ -58,7 +59,7 @@ class TerminateOnControlPlane : public ::testing::Test {
     machine.provider_id = provider_id;
     machine.owner = parse_owner(api_version + "/machines/default/gpu-77");
     EXPECT_EQ(provider.fate(machine).value_or(Fate::kGone), Fate::kRuns);
-    const Status ended = provider.terminate(machine);
+    const Status ended = provider.terminate(machine, support::given);
     EXPECT_TRUE(ended) << ended.error().message;
     EXPECT_EQ(provider.fate(machine).value_or(Fate::kRuns), Fate::kGone);
   }

@@ -58,6 +58,28 @@ TEST_F(CustomTest, AreDeletedByUid) {
   EXPECT_EQ(sent(0)["preconditions"]["uid"], "u");
 }
 
+TEST_F(CustomTest, AreDeletedByLeaveAskedBeforeEachAttempt) {
+  int asked = 0;
+  const Permit once = [&]() -> Status {
+    if (++asked == 1) return {};
+    return fail(ErrorKind::kBlocked, "a human has said pause");
+  };
+  const Permit never = [] { return Status(fail(ErrorKind::kBlocked, "stopped")); };
+  EXPECT_EQ(api.delete_custom(kType, "r1", "u", never).error().kind, ErrorKind::kBlocked);
+  EXPECT_TRUE(client.requests.empty());
+  client.then_fail(ErrorKind::kTimeout);
+
+  const auto deleted = api.delete_custom(kType, "r1", "u", once);
+
+  ASSERT_FALSE(deleted);
+  EXPECT_EQ(deleted.error().kind, ErrorKind::kTimeout) << "the first may have been carried out";
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(client.requests.size(), 1U);
+  asked = 0;
+  client.then(failure(429, "TooManyRequests"));
+  EXPECT_EQ(api.delete_custom(kType, "r1", "u", once).error().kind, ErrorKind::kBlocked);
+}
+
 TEST_F(CustomTest, NeverReachTheCollectionByAnEmptyName) {
   EXPECT_EQ(api.delete_custom(kType, "").error().kind, ErrorKind::kInvalid);
   EXPECT_EQ(api.get_custom(kType, "a/b").error().kind, ErrorKind::kInvalid);

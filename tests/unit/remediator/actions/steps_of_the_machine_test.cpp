@@ -17,9 +17,12 @@ const WallTime kBegun = WallTime(std::chrono::hours(500'000));
 class RecordingProvider final : public CloudProvider {
  public:
   bool can(Deed, const Machine&) const override { return true; }
-  Status terminate(const Machine& machine) override { return reboot(machine); }
+  Status terminate(const Machine& machine, const Permit& permit) override {
+    return reboot(machine, permit);
+  }
   Result<Fate> fate(const Machine&) override { return is; }
-  Status reboot(const Machine& machine) override {
+  Status reboot(const Machine& machine, const Permit& permit) override {
+    if (auto may = permit(); !may) return may;
     machines.push_back(machine);
     return answer;
   }

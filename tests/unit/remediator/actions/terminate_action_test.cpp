@@ -17,8 +17,11 @@ constexpr const char* kAttachments = "/apis/storage.k8s.io/v1/volumeattachments"
 class LedProvider final : public CloudProvider {
  public:
   bool can(Deed, const Machine&) const override { return true; }
-  Status reboot(const Machine&) override { return fail(ErrorKind::kInternal, "not asked for"); }
-  Status terminate(const Machine& machine) override {
+  Status reboot(const Machine&, const Permit&) override {
+    return fail(ErrorKind::kInternal, "not asked for");
+  }
+  Status terminate(const Machine& machine, const Permit& permit) override {
+    if (auto may = permit(); !may) return may;
     asked.push_back(machine);
     return answer;
   }

@@ -8,6 +8,7 @@
 #include "core/runtime/json.h"
 #include "tests/places.inc"
 #include "tests/support/on_moto.h"
+#include "tests/support/permits.h"
 #include "tests/unit/remediator/drain/drain_cluster.h"
 
 namespace gpuward::remediator {
@@ -100,18 +101,18 @@ TEST_F(AwsProviderTest, EndsAnInstanceOfItsOwnThroughEc2) {
   const std::string id = run_instance();
   const Machine machine = machine_of(id);
   EXPECT_EQ(provider_->fate(machine), Fate::kRuns);
-  const auto asked = provider_->terminate(machine);
+  const auto asked = provider_->terminate(machine, support::given);
   ASSERT_TRUE(asked) << asked.error().message;
   EXPECT_EQ(seen(id).state, "terminated");
   EXPECT_EQ(provider_->fate(machine), Fate::kGone);
-  EXPECT_TRUE(provider_->terminate(machine)) << "gone already is a success";
+  EXPECT_TRUE(provider_->terminate(machine, support::given)) << "gone already is a success";
 }
 
 TEST_F(AwsProviderTest, EndsAMemberOfAGroupThroughItsGroupWhichMakesAnother) {
   const std::string id = run_group("gpu");
   const Machine machine = machine_of(id);
   EXPECT_EQ(provider_->fate(machine), Fate::kRuns);
-  const auto asked = provider_->terminate(machine);
+  const auto asked = provider_->terminate(machine, support::given);
   ASSERT_TRUE(asked) << asked.error().message;
   EXPECT_EQ(provider_->fate(machine), Fate::kGone);
   const auto now = moto->members_of("gpu");
@@ -121,17 +122,17 @@ TEST_F(AwsProviderTest, EndsAMemberOfAGroupThroughItsGroupWhichMakesAnother) {
 
 TEST_F(AwsProviderTest, RestartsARunningInstance) {
   const std::string id = run_instance();
-  const auto asked = provider_->reboot(machine_of(id));
+  const auto asked = provider_->reboot(machine_of(id), support::given);
   EXPECT_TRUE(asked) << asked.error().message;
   EXPECT_EQ(seen(id).state, "running");
   ec2("StopInstances", {{"InstanceId.1", id}});
-  EXPECT_EQ(provider_->reboot(machine_of(id)).error().kind, ErrorKind::kRefused);
+  EXPECT_EQ(provider_->reboot(machine_of(id), support::given).error().kind, ErrorKind::kRefused);
 }
 
 TEST_F(AwsProviderTest, TerminationProtectionIsNeverTakenAway) {
   for (const std::string& id : {run_instance(), run_group("protected")}) {
     ec2("ModifyInstanceAttribute", {{"InstanceId", id}, {"DisableApiTermination.Value", "true"}});
-    const auto asked = provider_->terminate(machine_of(id));
+    const auto asked = provider_->terminate(machine_of(id), support::given);
     ASSERT_FALSE(asked);
     EXPECT_EQ(asked.error().kind, ErrorKind::kRefused);
     EXPECT_THAT(asked.error().message, HasSubstr("instance " + id + " has termination protection"));
@@ -144,8 +145,8 @@ TEST_F(AwsProviderTest, AnotherMachineThanTheNodesIsLeftAlone) {
   const std::string id = run_instance();
   Machine machine = machine_of(id);
   machine.node = "gpu-1";
-  EXPECT_EQ(provider_->terminate(machine).error().kind, ErrorKind::kRefused);
-  EXPECT_EQ(provider_->reboot(machine).error().kind, ErrorKind::kRefused);
+  EXPECT_EQ(provider_->terminate(machine, support::given).error().kind, ErrorKind::kRefused);
+  EXPECT_EQ(provider_->reboot(machine, support::given).error().kind, ErrorKind::kRefused);
   EXPECT_EQ(seen(id).state, "running");
 
   ec2("CreateTags",
@@ -153,7 +154,7 @@ TEST_F(AwsProviderTest, AnotherMachineThanTheNodesIsLeftAlone) {
   Policy wanted;
   wanted.machines.aws = {.reboot = true, .terminate = true, .cluster = "gpu"};
   policy_.set(wanted);
-  const auto asked = provider_->terminate(machine);
+  const auto asked = provider_->terminate(machine, support::given);
   EXPECT_TRUE(asked) << asked.error().message;
 }
 
@@ -161,7 +162,7 @@ TEST_F(AwsProviderTest, WhatAwsHasNeverKnownIsNotTakenForGone) {
   Machine machine;
   machine.node = "gpu-1";
   machine.provider_id = "aws:///us-east-1a/i-00000000000000000";
-  EXPECT_EQ(provider_->terminate(machine).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(provider_->terminate(machine, support::given).error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(provider_->fate(machine).error().kind, ErrorKind::kNotFound);
 }
 
@@ -170,13 +171,13 @@ TEST_F(AwsProviderTest, WrongKeysAreOneClearErrorAndNothingIsDone) {
   auto wrong = rights;
   wrong["AWS_SECRET_ACCESS_KEY"] = "wrong";
   use(wrong);
-  const auto asked = provider_->terminate(machine);
+  const auto asked = provider_->terminate(machine, support::given);
   ASSERT_FALSE(asked);
   EXPECT_EQ(asked.error().kind, ErrorKind::kUnauthenticated);
   EXPECT_THAT(asked.error().message, HasSubstr("EC2 DescribeInstances: AuthFailure: "));
   wrong["AWS_ENDPOINT_URL"] = "http://127.0.0.1:1";
   use(wrong);
-  EXPECT_TRUE(is_not_now(provider_->terminate(machine).error().kind));
+  EXPECT_TRUE(is_not_now(provider_->terminate(machine, support::given).error().kind));
 }
 
 // Each right of the policy that is shipped is needed: without it one deed names it.
@@ -192,9 +193,9 @@ TEST_F(AwsProviderTest, EachRightOfTheShippedPolicyIsNeeded) {
     const std::string alone = run_instance();
     const std::string member = run_group("without-" + std::to_string(left_out));
     std::string said;
-    for (const auto& done :
-         {provider_->reboot(machine_of(alone)), provider_->terminate(machine_of(alone)),
-          provider_->terminate(machine_of(member))}) {
+    for (const auto& done : {provider_->reboot(machine_of(alone), support::given),
+                             provider_->terminate(machine_of(alone), support::given),
+                             provider_->terminate(machine_of(member), support::given)}) {
       if (!done) said += done.error().message + "\n";
     }
     EXPECT_THAT(said, HasSubstr("is not authorized to perform: " + actions[left_out]));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "remediator/cloud/aws_provider.h"
+#include "tests/support/permits.h"
 #include "tests/unit/core/kube/scripted_client.h"
 #include "tests/unit/remediator/drain/drain_cluster.h"
 
@@ -86,36 +87,60 @@ TEST_F(AwsRefusalsTest, AsksTheRegionOfTheMachine) {
 TEST_F(AwsRefusalsTest, ThrottlingIsNotNowAndNothingWasDone) {
   lets_it_pass();
   for (int i = 0; i < 5; ++i) refuses(503, "RequestLimitExceeded");
-  const auto asked = provider_.terminate(machine());
+  const auto asked = provider_.terminate(machine(), support::given);
   ASSERT_FALSE(asked);
   EXPECT_TRUE(is_not_now(asked.error().kind));
   EXPECT_THAT(asked.error().message, HasSubstr("EC2 TerminateInstances: RequestLimitExceeded"));
 }
 
+TEST_F(AwsRefusalsTest, ThePermitIsAskedOnceAllIsKnownAndNothingIsAskedForWithoutIt) {
+  lets_it_pass();
+  EXPECT_TRUE(is_not_now(provider_.terminate(machine(), support::refused).error().kind));
+  EXPECT_EQ(last_action(), "DescribeInstanceAttribute");
+  says(described("running"));
+  EXPECT_TRUE(is_not_now(provider_.reboot(machine(), support::refused).error().kind));
+  EXPECT_EQ(last_action(), "DescribeInstances");
+}
+
+TEST_F(AwsRefusalsTest, ThePermitIsAskedAgainBeforeWhatWasThrottledIsRepeated) {
+  int asked = 0;
+  const Permit once = [&] { return ++asked == 1 ? Status() : support::refused(); };
+  lets_it_pass();
+  refuses(503, "RequestLimitExceeded");
+
+  const auto ended = provider_.terminate(machine(), once);
+
+  ASSERT_FALSE(ended);
+  EXPECT_TRUE(is_not_now(ended.error().kind)) << "nothing was begun";
+  EXPECT_THAT(ended.error().message, HasSubstr("a human has said pause"));
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(script_.requests.size(), 4U);
+}
+
 TEST_F(AwsRefusalsTest, ALostAnswerOfTheDeedIsUnknownAndNotAskedForAgain) {
   lets_it_pass();
   script_.then_fail(ErrorKind::kTimeout);
-  EXPECT_TRUE(may_have_arrived(provider_.terminate(machine()).error().kind));
+  EXPECT_TRUE(may_have_arrived(provider_.terminate(machine(), support::given).error().kind));
   EXPECT_EQ(script_.requests.size(), 4U);
   says(described("running"));
   script_.then_fail(ErrorKind::kTimeout);
-  EXPECT_TRUE(may_have_arrived(provider_.reboot(machine()).error().kind));
+  EXPECT_TRUE(may_have_arrived(provider_.reboot(machine(), support::given).error().kind));
   EXPECT_EQ(last_action(), "RebootInstances");
   EXPECT_EQ(script_.requests.size(), 6U);
 }
 
 TEST_F(AwsRefusalsTest, ALostAnswerBeforeTheDeedIsNotNow) {
   script_.then_fail(ErrorKind::kTimeout);
-  EXPECT_TRUE(is_not_now(provider_.reboot(machine()).error().kind));
+  EXPECT_TRUE(is_not_now(provider_.reboot(machine(), support::given).error().kind));
   script_.then_fail(ErrorKind::kTimeout);
-  EXPECT_TRUE(is_not_now(provider_.terminate(machine()).error().kind));
+  EXPECT_TRUE(is_not_now(provider_.terminate(machine(), support::given).error().kind));
   says(described("running"));
   script_.then(answer(500, ""));
-  EXPECT_TRUE(is_not_now(provider_.terminate(machine()).error().kind));
+  EXPECT_TRUE(is_not_now(provider_.terminate(machine(), support::given).error().kind));
   says(described("running"));
   says(kInNoGroup);
   script_.then_fail(ErrorKind::kUnavailable);
-  EXPECT_TRUE(is_not_now(provider_.terminate(machine()).error().kind));
+  EXPECT_TRUE(is_not_now(provider_.terminate(machine(), support::given).error().kind));
 }
 
 TEST_F(AwsRefusalsTest, AMemberOfAGroupIsOnItsWayUntilItsHooksLetGo) {
@@ -124,7 +149,7 @@ TEST_F(AwsRefusalsTest, AMemberOfAGroupIsOnItsWayUntilItsHooksLetGo) {
   EXPECT_EQ(provider_.fate(machine()), Fate::kEnding);
   says(described("running"));
   says(member_in("Terminating:Wait"));
-  EXPECT_TRUE(provider_.terminate(machine()));
+  EXPECT_TRUE(provider_.terminate(machine(), support::given));
   EXPECT_EQ(last_action(), "DescribeAutoScalingInstances");
   says(described("running"));
   says(member_in("InService"));
@@ -136,7 +161,7 @@ TEST_F(AwsRefusalsTest, AMemberOfAGroupIsOnItsWayUntilItsHooksLetGo) {
 TEST_F(AwsRefusalsTest, AGroupThatIsBusyIsAskedLater) {
   lets_it_pass(member_in("InService"));
   refuses(400, "ScalingActivityInProgress");
-  const auto asked = provider_.terminate(machine());
+  const auto asked = provider_.terminate(machine(), support::given);
   ASSERT_FALSE(asked);
   EXPECT_TRUE(is_not_now(asked.error().kind));
   EXPECT_EQ(last_action(), "TerminateInstanceInAutoScalingGroup");
@@ -147,7 +172,7 @@ TEST_F(AwsRefusalsTest, WithoutTheRightToReadTheProtectionNoGroupIsAsked) {
   says(described("running"));
   says(member_in("InService"));
   refuses(403, "UnauthorizedOperation");
-  const auto asked = provider_.terminate(machine());
+  const auto asked = provider_.terminate(machine(), support::given);
   ASSERT_FALSE(asked);
   EXPECT_EQ(asked.error().kind, ErrorKind::kForbidden);
   EXPECT_THAT(asked.error().message, HasSubstr("EC2 DescribeInstanceAttribute"));
@@ -156,7 +181,7 @@ TEST_F(AwsRefusalsTest, WithoutTheRightToReadTheProtectionNoGroupIsAsked) {
   says(kInNoGroup);
   refuses(403, "UnauthorizedOperation");
   refuses(400, "OperationNotPermitted");
-  EXPECT_EQ(provider_.terminate(machine()).error().kind, ErrorKind::kRefused);
+  EXPECT_EQ(provider_.terminate(machine(), support::given).error().kind, ErrorKind::kRefused);
   EXPECT_EQ(last_action(), "TerminateInstances");
 }
 
@@ -166,14 +191,14 @@ TEST_F(AwsRefusalsTest, WhatAwsDoesNotKnowIsGoneOnlyWhereItWasSeen) {
   ASSERT_FALSE(unseen);
   EXPECT_THAT(unseen.error().message, HasSubstr("another account's keys"));
   refuses(400, "InvalidInstanceID.NotFound");
-  EXPECT_EQ(provider_.terminate(machine()).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(provider_.terminate(machine(), support::given).error().kind, ErrorKind::kNotFound);
 
   says(described("shutting-down"));
   EXPECT_EQ(provider_.fate(machine()), Fate::kEnding);
   refuses(400, "InvalidInstanceID.NotFound");
   EXPECT_EQ(provider_.fate(machine()), Fate::kGone);
   refuses(400, "InvalidInstanceID.NotFound");
-  EXPECT_TRUE(provider_.terminate(machine()));
+  EXPECT_TRUE(provider_.terminate(machine(), support::given));
 }
 
 // EC2 takes its name away from what has ended.
@@ -182,14 +207,14 @@ TEST_F(AwsRefusalsTest, WhatEndsAlreadyIsASuccessAndNotAskedFor) {
     std::string ended = described(state);
     ended.replace(ended.find("<privateDnsName>gpu-1"), 21, "<privateDnsName>");
     says(ended);
-    EXPECT_TRUE(provider_.terminate(machine())) << state;
+    EXPECT_TRUE(provider_.terminate(machine(), support::given)) << state;
     EXPECT_EQ(last_action(), "DescribeInstances");
   }
 }
 
 TEST_F(AwsRefusalsTest, WhatDoesNotRunIsNotRestarted) {
   says(described("stopped"));
-  const auto asked = provider_.reboot(machine());
+  const auto asked = provider_.reboot(machine(), support::given);
   ASSERT_FALSE(asked);
   EXPECT_EQ(asked.error().kind, ErrorKind::kRefused);
   EXPECT_THAT(asked.error().message, HasSubstr("is stopped, not running"));
@@ -207,7 +232,7 @@ TEST_F(AwsRefusalsTest, IsAskedOnlyForWhatThePolicySwitchesOn) {
   Machine elsewhere = machine();
   elsewhere.provider_id = "gce://p/z/gpu-1";
   EXPECT_FALSE(provider_.can(Deed::kTerminate, elsewhere));
-  EXPECT_EQ(provider_.terminate(elsewhere).error().kind, ErrorKind::kRefused);
+  EXPECT_EQ(provider_.terminate(elsewhere, support::given).error().kind, ErrorKind::kRefused);
   EXPECT_TRUE(script_.requests.empty());
 }
 
@@ -222,7 +247,8 @@ TEST_F(AwsRefusalsTest, StandsBehindTheOwnerInTheClusterAndBeforeTheProgram) {
   EXPECT_EQ(all->fate(machine()), Fate::kGone);
   Machine owned = machine();
   owned.owner = parse_owner("karpenter.sh/v1/nodeclaims//claim-1");
-  EXPECT_THAT(all->terminate(owned).error().message, HasSubstr("NodeClaim claim-1"));
+  EXPECT_THAT(all->terminate(owned, support::given).error().message,
+              HasSubstr("NodeClaim claim-1"));
   EXPECT_EQ(script_.requests.size(), 1U);
 }
 

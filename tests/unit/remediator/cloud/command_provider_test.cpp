@@ -4,6 +4,7 @@
 
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
+#include "tests/support/permits.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/remediator/drain/drain_cluster.h"
 
@@ -37,7 +38,7 @@ class CommandProviderTest : public ::testing::Test {
             .boot_id = "boot-1",
             .labels = {{"pool", "a"}}};
   }
-  Status reboot() { return provider.reboot(machine()); }
+  Status reboot() { return provider.reboot(machine(), support::given); }
 
   support::TempDir folder;
   SystemClock clock;
@@ -48,6 +49,14 @@ class CommandProviderTest : public ::testing::Test {
   kube::Api api{anywhere(), http, credentials, clock};
   CommandProvider provider{ProviderParts{.policy = policy, .api = api, .clock = clock}};
 };
+
+TEST_F(CommandProviderTest, CallsNoProgramWithoutLeave) {
+  use("exit 0");
+
+  EXPECT_EQ(provider.reboot(machine(), support::refused).error().kind, ErrorKind::kBlocked);
+
+  EXPECT_FALSE(read_file(input(), 4096)) << "it was called";
+}
 
 TEST_F(CommandProviderTest, TellsTheProgramWhichMachineOnItsStdin) {
   use("exit 0");
@@ -89,7 +98,7 @@ TEST_F(CommandProviderTest, EndsAMachineAndAsksWhetherItIsGone) {
   Policy wanted;
   wanted.machines.terminate = {"/bin/sh", "-c", "cat > " + input(), "end"};
   policy.set(wanted);
-  ASSERT_TRUE(provider.terminate(machine()));
+  ASSERT_TRUE(provider.terminate(machine(), support::given));
   EXPECT_EQ(parse_json(*read_file(input(), 4096))->at("action"), "terminate");
   EXPECT_EQ(provider.fate(machine()).error().kind, ErrorKind::kNotFound);
 
@@ -115,18 +124,20 @@ TEST_F(CommandProviderTest, IsNotAskedToEndWhatANodeClaimOwns) {
   Machine owned = machine();
   owned.owner = parse_owner("karpenter.sh/v1/nodeclaims//claim-1");
 
-  EXPECT_TRUE(all->terminate(machine()));
+  EXPECT_TRUE(all->terminate(machine(), support::given));
   EXPECT_EQ(all->fate(machine()).value(), Fate::kGone);
-  EXPECT_EQ(all->terminate(owned).error().kind, ErrorKind::kRefused);
-  EXPECT_THAT(all->terminate(owned).error().message, HasSubstr("NodeClaim claim-1"));
+  EXPECT_EQ(all->terminate(owned, support::given).error().kind, ErrorKind::kRefused);
+  EXPECT_THAT(all->terminate(owned, support::given).error().message,
+              HasSubstr("NodeClaim claim-1"));
 }
 
 TEST_F(CommandProviderTest, IsTheOneWhoRestartsMachinesWhereThereIsAProgram) {
   const auto all = make_providers({.policy = policy, .api = api, .clock = clock});
-  EXPECT_THAT(all->reboot(machine()).error().message, HasSubstr("machines.reboot"));
-  EXPECT_THAT(all->terminate(machine()).error().message, HasSubstr("would register it again"));
+  EXPECT_THAT(all->reboot(machine(), support::given).error().message, HasSubstr("machines.reboot"));
+  EXPECT_THAT(all->terminate(machine(), support::given).error().message,
+              HasSubstr("would register it again"));
   use("exit 0");
-  EXPECT_TRUE(all->reboot(machine()));
+  EXPECT_TRUE(all->reboot(machine(), support::given));
 }
 
 TEST_F(CommandProviderTest, NamesAProgramThatIsNotThere) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/fakes/node_claim.h"
+#include "tests/support/permits.h"
 #include "tests/unit/remediator/drain/drain_cluster.h"
 
 namespace gpuward::remediator {
@@ -36,24 +37,32 @@ TEST_F(KubernetesProviderTest, DeletesTheNodeClaimUnderItsUidAndWaitsUntilItIsGo
   own();
   EXPECT_EQ(*provider_.fate(machine()), Fate::kRuns);
 
-  ASSERT_TRUE(provider_.terminate(machine()));
+  ASSERT_TRUE(provider_.terminate(machine(), support::given));
 
   const auto deletions = kube_.requests("DELETE", kClaim);
   ASSERT_EQ(deletions.size(), 1U);
   EXPECT_EQ(parse_json(deletions[0].body)->at("preconditions").at("uid"),
             kube_.get(kClaim)["metadata"]["uid"]);
   EXPECT_EQ(*provider_.fate(machine()), Fate::kEnding);
-  ASSERT_TRUE(provider_.terminate(machine()));  // it is on its way already
+  ASSERT_TRUE(provider_.terminate(machine(), support::given));  // it is on its way already
   EXPECT_EQ(kube_.requests("DELETE", kClaim).size(), 1U);
   kube_.patch(kClaim, {{"metadata", {{"finalizers", nullptr}}}});
   EXPECT_EQ(*provider_.fate(machine()), Fate::kGone);
-  EXPECT_TRUE(provider_.terminate(machine()));
+  EXPECT_TRUE(provider_.terminate(machine(), support::given));
+}
+
+TEST_F(KubernetesProviderTest, DeletesNothingWithoutLeave) {
+  own();
+
+  EXPECT_EQ(provider_.terminate(machine(), support::refused).error().kind, ErrorKind::kBlocked);
+
+  EXPECT_TRUE(kube_.requests("DELETE", kClaim).empty());
 }
 
 TEST_F(KubernetesProviderTest, LeavesTheNodeClaimOfAnotherInstanceAlone) {
   own("aws:///us-east-1a/i-2");
 
-  const auto asked = provider_.terminate(machine());
+  const auto asked = provider_.terminate(machine(), support::given);
 
   ASSERT_FALSE(asked);
   EXPECT_EQ(asked.error().kind, ErrorKind::kRefused);
@@ -70,7 +79,7 @@ TEST_F(KubernetesProviderTest, ProvesNothingWhereTheClusterDoesNotKnowTheKind) {
 
   ASSERT_FALSE(fate);
   EXPECT_THAT(fate.error().message, HasSubstr("it knows no nodeclaims.karpenter.sh"));
-  EXPECT_EQ(provider_.terminate(machine()).error().kind, ErrorKind::kRefused);
+  EXPECT_EQ(provider_.terminate(machine(), support::given).error().kind, ErrorKind::kRefused);
   know_node_claims();
   EXPECT_EQ(*provider_.fate(machine()), Fate::kGone);
 }
@@ -79,7 +88,7 @@ TEST_F(KubernetesProviderTest, SaysWhichRightIsMissing) {
   own();
   kube_.add_fault({.kind = fakes::FaultKind::kForbidden, .method = "DELETE", .times = -1});
 
-  const auto asked = provider_.terminate(machine());
+  const auto asked = provider_.terminate(machine(), support::given);
 
   ASSERT_FALSE(asked);
   EXPECT_EQ(asked.error().kind, ErrorKind::kForbidden);
@@ -99,7 +108,7 @@ TEST_F(KubernetesProviderTest, FindsAMachineOfClusterApiInWhateverVersionIsServe
     owned.owner = parse_owner("cluster.x-k8s.io/v1beta1/machines/fleet/m-1");
 
     EXPECT_EQ(*provider_.fate(owned), Fate::kRuns) << version;
-    EXPECT_TRUE(provider_.terminate(owned)) << version;
+    EXPECT_TRUE(provider_.terminate(owned, support::given)) << version;
     EXPECT_EQ(*provider_.fate(owned), Fate::kGone) << version;
   }
 }

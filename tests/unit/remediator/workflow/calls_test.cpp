@@ -16,12 +16,19 @@ using ::testing::Not;
 class LedMachines final : public CloudProvider {
  public:
   bool can(Deed, const Machine&) const override { return true; }
-  Status reboot(const Machine&) override {
+  Status reboot(const Machine&, const Permit& permit) override {
+    if (before_the_call) before_the_call();
+    if (auto may = permit(); !may) return may;
     ++asked;
+    if (after_the_call) after_the_call();
     return answer;
   }
-  Status terminate(const Machine&) override { return fail(ErrorKind::kInternal, "not asked for"); }
+  Status terminate(const Machine&, const Permit&) override {
+    return fail(ErrorKind::kInternal, "not asked for");
+  }
   Result<Fate> fate(const Machine&) override { return Fate::kRuns; }
+  std::function<void()> before_the_call;  // while it finds out what it has to know
+  std::function<void()> after_the_call;
   int asked = 0;
   Status answer;
 };
@@ -29,6 +36,8 @@ class LedMachines final : public CloudProvider {
 class CallsTest : public ClusterTest {
  protected:
   CallsTest() {
+    exclusions_ = &exclusion_store_;
+    restart();
     clock_.advance(minutes(15));  // the node is no newcomer
     Policy policy;
     policy.mode = Mode::kFull;
@@ -83,10 +92,80 @@ class CallsTest : public ClusterTest {
     EXPECT_FALSE(status.escalated_to);
   }
 
+  ExclusionStore exclusion_store_{api_, "default", clock_};
   LedMachines machines_;
   RebootAction reboot_{machines_};
   std::string boot_ = "boot-gpu-01";
 };
+
+// What takes the leave away while the provider finds out what it has to know before the call.
+TEST_F(CallsTest, NothingIsAskedForWhereLeaveIsTakenAwayAtTheLastMoment) {
+  const auto annotate = [this](std::string_view key, const Json& value) {
+    kube_.patch(remediation_collection() + "/" + remediation().name,
+                {{"metadata", {{"annotations", {{std::string(key), value}}}}}});
+  };
+  const auto label = [this](const Json& value) {
+    kube_.patch("/api/v1/nodes/gpu-01",
+                {{"metadata", {{"labels", {{"gpuward.dev/managed", value}}}}}});
+  };
+  const auto exclude = [this](const ExclusionList& list) {
+    ExclusionStore human(api_, "default", clock_);
+    ASSERT_TRUE(human.change([&](const ExclusionList&) { return Result<ExclusionList>(list); }));
+  };
+  const auto mode = [this](Mode wanted) {
+    Policy policy = *policy_.get();
+    policy.mode = wanted;
+    policy_.set(policy);
+  };
+  struct Way {
+    std::string name;
+    std::function<void()> taken_away, given_back;
+  };
+  const std::vector<Way> ways = {
+      {"pause", [&] { annotate(kPauseAnnotation, "true"); },
+       [&] { annotate(kPauseAnnotation, nullptr); }},
+      {"managed=false", [&] { label("false"); }, [&] { label(nullptr); }},
+      {"exclusion",
+       [&] {
+         exclude({{"gpu-01",
+                   {.since = clock_.wall(),
+                    .until = clock_.wall() + minutes(30),
+                    .reason = "a test",
+                    .by = "me"}}});
+       },
+       [&] { exclude({}); }},
+      {"mode", [&] { mode(Mode::kCordon); }, [&] { mode(Mode::kFull); }},
+      {"stop", [&] { permit_ = fail(ErrorKind::kCancelled, "everything is to stop"); },
+       [&] { permit_ = {}; }},
+  };
+  for (const Way& way : ways) {
+    machines_.before_the_call = way.taken_away;
+    look();
+    machines_.before_the_call = {};
+    EXPECT_EQ(machines_.asked, 0) << way.name;
+    EXPECT_THAT(remediation().status.message, Not(HasSubstr("not known"))) << way.name;
+    const StepRecord* record = remediation().status.find(Step::kReboot);
+    EXPECT_TRUE(record == nullptr || record->result == StepResult::kDone) << way.name;
+    way.given_back();
+    clock_.advance(minutes(1));
+    boots("boot-gpu-01");
+  }
+  look();
+  EXPECT_EQ(machines_.asked, 1) << "and then it is";
+}
+
+// A human who writes to the Remediation while the call is made does not make it forgotten.
+TEST_F(CallsTest, AnAcceptedCallIsRecordedOverTheWriteOfSomebodyElse) {
+  machines_.after_the_call = [this] {
+    kube_.patch(remediation_collection() + "/" + remediation().name,
+                {{"metadata", {{"annotations", {{"team", "ml"}}}}}});
+  };
+
+  look(1);
+
+  EXPECT_EQ(machines_.asked, 1);
+  EXPECT_EQ(remediation().status.find(Step::kReboot)->facts.at(kCallFact), "accepted");
+}
 
 // Reviewed: a power-cycle program that exits 1 led to the end of the machine.
 TEST_F(CallsTest, ARefusedRestartIsAskedForAgainAFewTimesAndThenHeld) {

@@ -138,8 +138,10 @@ TEST_F(AfterTheEnd, EndsWithTheRemediationAndRestsWhereAHumanSaysPause) {
 class GoneMachine final : public CloudProvider {
  public:
   bool can(Deed, const Machine&) const override { return true; }
-  Status reboot(const Machine&) override { return fail(ErrorKind::kInternal, "not asked for"); }
-  Status terminate(const Machine&) override { return {}; }
+  Status reboot(const Machine&, const Permit&) override {
+    return fail(ErrorKind::kInternal, "not asked for");
+  }
+  Status terminate(const Machine&, const Permit& permit) override { return permit(); }
   Result<Fate> fate(const Machine&) override { return Fate::kGone; }
 };
 

@@ -1,0 +1,14 @@
+// Leave to change something, asked right before the change and read afresh then.
+#pragma once
+
+#include <functional>
+
+#include "core/model/result.h"
+
+namespace gpuward {
+
+// An error says why nothing may be changed now, in words for a human. Where it is optional, an
+// empty one stands for leave.
+using Permit = std::function<Status()>;
+
+}  // namespace gpuward

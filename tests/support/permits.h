@@ -1,0 +1,13 @@
+// Permits for whoever asks for something directly.
+#pragma once
+
+#include "core/model/permit.h"
+
+namespace gpuward::support {
+
+inline const Permit given = [] { return Status(); };
+inline const Permit refused = [] {
+  return Status(fail(ErrorKind::kBlocked, "a human has said pause"));
+};
+
+}  // namespace gpuward::support
