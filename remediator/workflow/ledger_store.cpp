@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/runtime/backoff.h"
+#include "core/runtime/text.h"
 #include "remediator/safety/ledger_text.h"
 
 namespace gpuward::remediator {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr const char* kLedgerKey = "ledger";
 constexpr const char* kTaintsKey = "taints";
+constexpr const char* kWritesKey = "writes";
 constexpr int kLedgerTries = 10;
 constexpr std::chrono::milliseconds kLongestRest{100};
 constexpr BackoffPolicy kBetweenWrites{std::chrono::milliseconds(20),
@@ -54,6 +56,12 @@ void forget_texts(kube::ConfigMap& map) {
   map.data.erase(kTaintsKey);
 }
 
+// 0 where nobody has counted yet.
+std::uint64_t writes_of(const kube::ConfigMap& map) {
+  const auto text = map.data.find(kWritesKey);
+  return text == map.data.end() ? 0 : parse_integer<std::uint64_t>(text->second).value_or(0);
+}
+
 Status as_status(const Result<kube::ConfigMap>& written) {
   if (!written) return with_context("the ledger cannot be written", written.error());
   return {};
@@ -81,6 +89,7 @@ Result<LedgerStore::Stored> LedgerStore::load() {
   }
   if (!map) return with_context("the ledger cannot be read", map.error());
   was_seen_ = true;
+  if (auto status = check_not_gone_back(*map); !status) return std::unexpected(status.error());
   // Its text is long: what is known of that very version is not read again.
   auto ledger = known_as(*map);
   if (!ledger) {
@@ -94,9 +103,32 @@ Result<LedgerStore::Stored> LedgerStore::load() {
     ledger = std::make_shared<const Ledger>(*std::move(decoded));
   }
   forget_texts(*map);
-  Stored stored{*std::move(map), std::move(ledger)};
+  const std::uint64_t writes = writes_of(*map);
+  Stored stored{*std::move(map), std::move(ledger), writes};
   remember(stored);
   return stored;
+}
+
+// A restored ConfigMap has its old UID; one that was deleted and made again has another.
+Status LedgerStore::check_not_gone_back(const kube::ConfigMap& map) {
+  const std::uint64_t writes = writes_of(map);
+  std::uint64_t seen = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (most_writes_of_ == map.meta.uid) seen = most_writes_;
+  }
+  if (writes >= seen || accepts_restored_) return {};
+  const std::string why = "the ledger has gone back from its write " + std::to_string(seen) +
+                          " to its write " + std::to_string(writes);
+  if (place_.on_went_back) place_.on_went_back(why);
+  return fail(ErrorKind::kGone, why + ": what was spent since then is not known");
+}
+
+// More than any that this process has seen, so that others do not take it for gone back once more.
+std::uint64_t LedgerStore::next_count(const Stored& stored) const {
+  const std::lock_guard lock(mutex_);
+  const bool is_known = most_writes_of_ == stored.map.meta.uid;
+  return std::max(stored.writes, is_known ? most_writes_ : 0) + 1;
 }
 
 Result<Ledger> LedgerStore::read() {
@@ -114,6 +146,7 @@ Status LedgerStore::begin(const std::function<Result<Ledger>()>& first) {
   kube::ConfigMap map;
   map.meta.ns = place_.ns;
   map.meta.name = place_.name;
+  map.data[kWritesKey] = "1";
   if (auto put = put_texts(*ledger, map); !put) return put;
   const auto made = api_.create_config_map(map);
   if (!made && made.error().kind == ErrorKind::kAlreadyExists) return {};
@@ -169,15 +202,21 @@ std::shared_ptr<const Ledger> LedgerStore::known_as(const kube::ConfigMap& map) 
 void LedgerStore::remember(const Stored& stored) {
   const std::lock_guard lock(mutex_);
   last_ = stored;
+  if (most_writes_of_ != stored.map.meta.uid) most_writes_ = 0;
+  most_writes_of_ = stored.map.meta.uid;
+  most_writes_ = std::max(most_writes_, stored.writes);
 }
 
 Status LedgerStore::write(Stored stored, Ledger next) {
   if (auto put = put_texts(next, stored.map); !put) return put;
+  const std::uint64_t writes = next_count(stored);
+  stored.map.data[kWritesKey] = std::to_string(writes);
   auto written = api_.update_config_map(stored.map);
   if (!written) return as_status(written);
   forget_texts(*written);
-  written_ = Stored{*std::move(written), std::make_shared<const Ledger>(std::move(next))};
+  written_ = Stored{*std::move(written), std::make_shared<const Ledger>(std::move(next)), writes};
   remember(*written_);
+  accepts_restored_ = false;
   return {};
 }
 

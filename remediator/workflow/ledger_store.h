@@ -6,6 +6,10 @@
 // read and change is then an error (kNotFound) until begin() has made it anew from what the
 // Remediations record (ledger_upkeep's rebuilt, which opens the circuit breaker where there is
 // anything to rebuild).
+//
+// Beside the ledger stands how often it was written. If that goes back, somebody has restored etcd
+// from a backup, and what was spent since then is forgotten there: every read and change is an
+// error (kGone) until accept_restored(). A process that has started since knows nothing of it.
 #pragma once
 
 #include <atomic>
@@ -29,6 +33,8 @@ struct LedgerPlace {
   std::string ns;
   std::string name = "gpuward-ledger";
   std::function<void()> on_made = {};  // a new one was made; on the thread of begin()
+  // It has gone back; on the thread of whoever reads it.
+  std::function<void(const std::string& why)> on_went_back = {};
 };
 
 // The seed of its waits; 0: from the system.
@@ -66,6 +72,9 @@ class LedgerStore {
   // after a kNotFound.
   [[nodiscard]] Status begin(const std::function<Result<Ledger>()>& first);
 
+  // A ledger that went back is taken as it is by the next change that is written.
+  void accept_restored() { accepts_restored_ = true; }
+
  private:
   struct Pending {
     const Change* change;
@@ -74,10 +83,13 @@ class LedgerStore {
   struct Stored {
     kube::ConfigMap map;  // without the ledger's own text
     std::shared_ptr<const Ledger> ledger;
+    std::uint64_t writes = 0;  // of this ConfigMap, by whomever
   };
   using Batch = std::vector<Pending*>;
 
   Result<Stored> load();
+  [[nodiscard]] Status check_not_gone_back(const kube::ConfigMap& map);
+  [[nodiscard]] std::uint64_t next_count(const Stored& stored) const;
   static Result<Ledger> apply(const Batch& batch, Ledger ledger, std::vector<Status>& outcomes);
   // Nullopt: it is to be done again on what is read then.
   std::optional<Status> commit_on_last(const Batch& batch, std::vector<Status>& outcomes);
@@ -91,14 +103,16 @@ class LedgerStore {
   const LedgerPlace place_;
   Clock& clock_;
   const LedgerJitter jitter_;
-  std::atomic<bool> was_seen_{false};
+  std::atomic<bool> was_seen_{false}, accepts_restored_{false};
 
   mutable std::mutex mutex_;
   std::condition_variable done_;
   bool is_writing_ = false;  // one thread writes for all that wait
   Batch waiting_;
-  Clock::Steady rest_until_{};  // of the thread that writes
-  std::optional<Stored> last_;  // of any thread
+  Clock::Steady rest_until_{};     // of the thread that writes
+  std::optional<Stored> last_;     // of any thread
+  std::uint64_t most_writes_ = 0;  // that this process has seen, of the ConfigMap of this UID
+  std::string most_writes_of_;
   // What this process wrote last, of the thread that writes: most likely it still stands. If it
   // does not, a write that rests on it is refused, and nothing but a write rests on it.
   std::optional<Stored> written_;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "remediator/safety/breaker.h"
 #include "remediator/safety/ledger_text.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_kube.h"
@@ -94,6 +95,44 @@ TEST_F(LedgerStoreTest, KeepsTheWindowsOverARestart) {
   const auto third = restarted.store.change(taking(2, Harm::kTerminate));
   ASSERT_FALSE(third);
   EXPECT_THAT(third.error().message, HasSubstr("2 of 2 allowed terminations"));
+}
+
+// As `etcdctl snapshot restore` leaves it: the same UID, an older text, another version.
+TEST_F(LedgerStoreTest, IsNotBelievedWhereItHasGoneBackToABackup) {
+  std::string said;
+  LedgerStore store(mine_.api,
+                    {.ns = "default", .on_went_back = [&](const std::string& why) { said = why; }},
+                    clock_);
+  ASSERT_TRUE(store.change(taking(0)));
+  const Json backup = kube_.get(kLedger);
+  ASSERT_TRUE(store.change(giving_back(0)));
+  ASSERT_TRUE(store.change(taking(1)));
+  kube_.patch(kLedger, {{"data", backup["data"]}});
+
+  EXPECT_EQ(store.change(giving_back(1)).error().kind, ErrorKind::kGone);
+  EXPECT_EQ(store.read().error().kind, ErrorKind::kGone);
+  EXPECT_EQ(said, "the ledger has gone back from its write 4 to its write 2");
+
+  store.accept_restored();
+  ASSERT_TRUE(store.change([&](Ledger& ledger) -> Status {
+    ledger = open_breaker(std::move(ledger), "restored", clock_.wall());
+    return {};
+  }));
+  EXPECT_TRUE(store.read()->breaker.open);
+  EXPECT_EQ(kube_.get(kLedger)["data"]["writes"], "5") << "more than anybody has seen";
+  EXPECT_TRUE(store.change(giving_back(0)));
+}
+
+TEST_F(LedgerStoreTest, OfTheVersionBeforeOrMadeAnewHasNotGoneBack) {
+  ASSERT_TRUE(mine_.store.change(taking(0)));
+  kube_.remove(kLedger);
+  ASSERT_TRUE(yours_.store.begin([] { return Ledger(); }));
+  EXPECT_TRUE(mine_.store.read()) << "another ConfigMap";
+  kube_.patch(kLedger, {{"data", {{"writes", nullptr}}}});
+  LedgerUser started_now(kube_, clock_);
+  EXPECT_TRUE(started_now.store.read()) << "nobody has counted yet";
+  ASSERT_TRUE(started_now.store.change(taking(1)));
+  EXPECT_EQ(kube_.get(kLedger)["data"]["writes"], "1");
 }
 
 // The other one is quicker, each time that we have read and not yet written.
