@@ -54,6 +54,8 @@ Result<StepProgress> DrainAction::watch(const StepOrder& order) {
     next.news.push_back(job.name + " loses " + std::to_string(job.pods) + " pods on node " +
                         order.node.meta.name);
   }
+  if (progress->is_newly_held)
+    next.news.push_back("drain of node " + order.node.meta.name + " waits: " + progress->summary);
   return next;
 }
 

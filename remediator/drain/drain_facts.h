@@ -13,7 +13,7 @@ namespace gpuward::remediator {
 // Run by the kubelet from a file: the API server only shows it.
 [[nodiscard]] bool is_mirror_pod(const kube::Pod& pod);
 // Evicted, such a pod comes back at once. A DaemonSet that is gone takes its pods along (garbage
-// collection), so nobody has to be asked whether it still is there.
+// collection): no request per pod asks whether it still exists, as kubectl does.
 [[nodiscard]] bool is_of_daemon_set(const kube::Pod& pod);
 [[nodiscard]] bool has_ended(const kube::Pod& pod);
 // No controller would make it again.
@@ -36,7 +36,8 @@ struct Protection {
 // The job that restarts as a whole when one of its pods goes: "JobSet default/train". Empty: none.
 [[nodiscard]] std::string job_of(const kube::Pod& pod);
 
-// Who goes first: a wave begins when the ones before it are gone.
+// Who goes first. A wave begins when nothing of the earlier ones is on its way any more: what is
+// blocked, or must be spared, holds up no later wave (drain_round.cpp).
 enum class DrainWave : std::uint8_t {
   kWorkload,  // uses a GPU or belongs to a job
   kRest,

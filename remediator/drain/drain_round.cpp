@@ -103,16 +103,37 @@ Removal removal_of(const PlannedPod& pod, RemovalWay way, const DrainSettings& s
   return removal;
 }
 
-// The waves before must be gone; a pod whose kubelet is silent about its end holds nobody up. Our
-// own pod waits for all others.
+// Later waves wait for such a pod. A pod that is blocked or spared holds up nobody, because it may
+// never go, nor does one whose kubelet is silent about its end.
+bool is_on_its_way(const Round& now, const PlannedPod& pod) {
+  if (pod.act == DrainAct::kTerminating) return !now.is_overdue(pod, seconds(0));
+  if (pod.act == DrainAct::kWait) return false;
+  switch (now.known_of(pod).answer) {
+    case RemovalAnswer::kBlocked:
+    case RemovalAnswer::kRefused:
+    case RemovalAnswer::kFailed:
+      return false;
+    case RemovalAnswer::kNone:
+    case RemovalAnswer::kAccepted:
+    case RemovalAnswer::kGone:
+    case RemovalAnswer::kOverloaded:
+    case RemovalAnswer::kStopped:
+      break;
+  }
+  return true;
+}
+
+// From half of the deadline on all waves go, whatever still terminates: each pod has time to end
+// before the deadline. Our own pod waits for all others.
 DrainWave wave_now(const Round& now, const std::vector<const PlannedPod*>& left) {
+  const bool goes_by_waves = now.scene.elapsed < now.settings.deadline / 2;
   DrainWave wave = DrainWave::kSelf;
   for (const PlannedPod* const pod : left) {
-    const bool counts = !now.is_overdue(*pod, seconds(0));
-    wave = std::min(wave, counts ? pod->wave : DrainWave::kCritical);
+    if (pod->wave == DrainWave::kSelf) continue;
+    const bool holds_up = goes_by_waves && is_on_its_way(now, *pod);
+    wave = std::min(wave, holds_up ? pod->wave : DrainWave::kCritical);
   }
-  // After the deadline all go at once.
-  return now.is_late() && wave < DrainWave::kCritical ? DrainWave::kCritical : wave;
+  return wave;
 }
 
 std::vector<Removal> removals_due(const Round& now, const std::vector<const PlannedPod*>& left) {
@@ -127,6 +148,20 @@ std::vector<Removal> removals_due(const Round& now, const std::vector<const Plan
     due.push_back(removal_of(*pod, *way, now.settings));
   }
   return due;
+}
+
+std::string describe(const Round& now, const std::vector<const PlannedPod*>& pods) {
+  const auto left = pods_that(now.plan, [](const PlannedPod& pod) { return pod.is_left(); });
+  const DrainWave wave = wave_now(now, left);
+  std::vector<LeftPod> described;
+  described.reserve(pods.size());
+  for (const PlannedPod* const pod : pods) {
+    described.push_back({.pod = *pod,
+                         .known = now.known_of(*pod),
+                         .is_overdue = now.is_overdue(*pod, seconds(0)),
+                         .is_later = pod->wave > wave});
+  }
+  return describe_left(described);
 }
 
 DrainRound failed(const std::vector<const PlannedPod*>& because, std::string summary) {
@@ -150,20 +185,19 @@ std::optional<DrainRound> judge_late(const Round& now, const std::vector<const P
   });
   switch (now.settings.on_deadline) {
     case OnDeadline::kHold:
-      return failed(left, "not drained in time: " + describe_left(left, now.tries));
+      return failed(left, "not drained in time: " + describe(now, left));
     case OnDeadline::kProceed:
       if (!spared.empty()) break;
-      return DrainRound{
-          .verdict = DrainVerdict::kDone,
-          .summary = "goes on after the deadline with " + describe_left(left, now.tries),
-          .left = names_of(left)};
+      return DrainRound{.verdict = DrainVerdict::kDone,
+                        .summary = "goes on after the deadline with " + describe(now, left),
+                        .left = names_of(left)};
     case OnDeadline::kDelete:
       if (!spared.empty()) break;
       if (const auto stuck = stuck_pods(now); !stuck.empty())
-        return failed(stuck, "not drained in time: " + describe_left(stuck, now.tries));
+        return failed(stuck, "not drained in time: " + describe(now, stuck));
       return std::nullopt;
   }
-  return failed(spared, "not drained in time: " + describe_left(spared, now.tries));
+  return failed(spared, "not drained in time: " + describe(now, spared));
 }
 
 milliseconds look_again(const Round& now, const std::vector<const PlannedPod*>& left,
@@ -177,9 +211,11 @@ milliseconds look_again(const Round& now, const std::vector<const PlannedPod*>& 
 }
 
 DrainRound go_on(const Round& now, const std::vector<const PlannedPod*>& left) {
-  DrainRound round{.send = removals_due(now, left),
-                   .summary = describe_left(left, now.tries),
-                   .left = names_of(left)};
+  DrainRound round{
+      .send = removals_due(now, left), .summary = describe(now, left), .left = names_of(left)};
+  round.is_held = std::ranges::none_of(left, [&](const PlannedPod* pod) {
+    return pod->wave != DrainWave::kSelf && is_on_its_way(now, *pod);
+  });
   round.look_again = look_again(now, left, !round.send.empty());
   return round;
 }

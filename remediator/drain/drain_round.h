@@ -60,6 +60,7 @@ struct DrainRound {
   std::string summary = {};
   // "namespace/name" of pods that are still to go; of a failed drain, of those that made it fail.
   std::vector<std::string> left = {};
+  bool is_held = false;                     // of kGoingOn: no pod that is left is on its way
   std::chrono::milliseconds look_again{0};  // of kGoingOn
 };
 

@@ -1,10 +1,11 @@
 #include "remediator/drain/drain_summary.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "core/runtime/text.h"
 
@@ -14,31 +15,32 @@ namespace {
 constexpr std::size_t kMostNames = 10;
 constexpr std::size_t kLongestMessage = 200;
 
-// In the order in which they stand in the line; those from kBlocked on are named.
+// In the order in which they stand in the line, and are named.
 enum class LeftAs : std::uint8_t {
-  kToGo,
-  kTerminating,
-  kStopped,
-  kBlocked,
-  kRefused,
   kFailed,
-  kWaits
+  kRefused,
+  kBlocked,
+  kWaits,
+  kOverdue,
+  kStopped,
+  kTerminating,
+  kToGo,
+  kLater,
+  kSelf
 };
-constexpr std::array<std::pair<LeftAs, std::string_view>, 7> kWords{{
-    {LeftAs::kToGo, "to be evicted"},
-    {LeftAs::kTerminating, "terminating"},
-    {LeftAs::kStopped, "held back"},
-    {LeftAs::kBlocked, "blocked by a disruption budget"},
-    {LeftAs::kRefused, "with more than one disruption budget"},
-    {LeftAs::kFailed, "not evicted"},
-    {LeftAs::kWaits, "waiting"},
-}};
+constexpr std::array<std::string_view, 10> kWords{"not evicted",
+                                                  "with more than one disruption budget",
+                                                  "blocked by a disruption budget",
+                                                  "waiting until they end",
+                                                  "terminating past their grace period",
+                                                  "held back",
+                                                  "terminating",
+                                                  "to be evicted",
+                                                  "to be evicted after the others",
+                                                  "the remediator itself, which goes last"};
 
-LeftAs left_as(const PlannedPod& pod, const RemovalTry* known) {
-  if (pod.act == DrainAct::kTerminating) return LeftAs::kTerminating;
-  if (pod.act == DrainAct::kWait) return LeftAs::kWaits;
-  if (known == nullptr) return LeftAs::kToGo;
-  switch (known->answer) {
+LeftAs left_as_answered(const LeftPod& left) {
+  switch (left.known.answer) {
     case RemovalAnswer::kBlocked:
       return LeftAs::kBlocked;
     case RemovalAnswer::kRefused:
@@ -54,7 +56,14 @@ LeftAs left_as(const PlannedPod& pod, const RemovalTry* known) {
     case RemovalAnswer::kOverloaded:
       break;
   }
-  return LeftAs::kToGo;
+  if (!left.is_later) return LeftAs::kToGo;
+  return left.pod.wave == DrainWave::kSelf ? LeftAs::kSelf : LeftAs::kLater;
+}
+
+LeftAs left_as(const LeftPod& left) {
+  if (left.pod.act == DrainAct::kWait) return LeftAs::kWaits;
+  if (left.pod.act != DrainAct::kTerminating) return left_as_answered(left);
+  return left.is_overdue ? LeftAs::kOverdue : LeftAs::kTerminating;
 }
 
 // "The disruption budget web-pdb needs 1 healthy pods and has 1 currently" (eviction.go)
@@ -66,20 +75,52 @@ std::string budget_in(std::string_view message) {
   return std::string(message.substr(0, message.find(' ')));
 }
 
-std::string remark_on(const PlannedPod& pod, LeftAs as, const RemovalTry* known) {
-  if (as == LeftAs::kBlocked) return budget_in(known->message);
-  if (as == LeftAs::kFailed) return to_valid_utf8(known->message, kLongestMessage);
-  return as == LeftAs::kWaits ? pod.reason : std::string();
+// What it waits for, as exactly as it is known.
+std::string words_for(const LeftPod& left, LeftAs as) {
+  const std::string words(kWords.at(static_cast<std::size_t>(as)));
+  std::string remark;
+  if (as == LeftAs::kBlocked) {
+    const std::string budget = budget_in(left.known.message);
+    return budget.empty() ? words : "blocked by disruption budget " + budget;
+  }
+  if (as == LeftAs::kWaits) remark = left.pod.reason;
+  if (as == LeftAs::kFailed || as == LeftAs::kStopped)
+    remark = to_valid_utf8(left.known.message, kLongestMessage);
+  return remark.empty() ? words : words + " (" + remark + ")";
 }
 
 struct Group {
+  LeftAs as = LeftAs::kToGo;
+  std::string words;
   std::size_t count = 0;
-  std::vector<std::string> names;  // with a remark, the first ones
+  std::vector<std::string> names;  // of the first ones
 };
 
-void add_to(Group& group, const PlannedPod& pod, const std::string& remark) {
-  if (++group.count > kMostNames) return;
-  group.names.push_back(pod.full_name() + (remark.empty() ? "" : " (" + remark + ")"));
+// A pod that is not named needs no words of its own.
+Group& group_of(std::vector<Group>& groups, const LeftPod& left, LeftAs as, bool is_named) {
+  const std::string words = words_for(left, as);
+  const auto is_same = [&](const Group& group) {
+    return group.as == as && (group.words == words || (!is_named && group.names.empty()));
+  };
+  const auto known = std::ranges::find_if(groups, is_same);
+  if (known != groups.end()) return *known;
+  const std::string_view plain = kWords.at(static_cast<std::size_t>(as));
+  groups.push_back({.as = as, .words = is_named ? words : std::string(plain), .names = {}});
+  return groups.back();
+}
+
+std::vector<Group> groups_of(const std::vector<LeftPod>& left) {
+  std::multimap<LeftAs, const LeftPod*> sorted;  // of one kind in the given order
+  for (const LeftPod& pod : left) sorted.emplace(left_as(pod), &pod);
+  std::vector<Group> groups;
+  std::size_t named = 0;
+  for (const auto& [as, pod] : sorted) {
+    const bool is_named = named++ < kMostNames;
+    Group& group = group_of(groups, *pod, as, is_named);
+    ++group.count;
+    if (is_named) group.names.push_back(pod->pod.full_name());
+  }
+  return groups;
 }
 
 std::string count_pods(std::size_t count) {
@@ -88,35 +129,24 @@ std::string count_pods(std::size_t count) {
 
 }  // namespace
 
-std::string describe_left(const std::vector<const PlannedPod*>& left, const RemovalTries& tries) {
-  std::map<LeftAs, Group> groups;
-  std::string hindrance;
-  for (const PlannedPod* const pod : left) {
-    const auto found = tries.find(pod->uid);
-    const RemovalTry* const known = found == tries.end() ? nullptr : &found->second;
-    const LeftAs as = left_as(*pod, known);
-    if (as == LeftAs::kStopped)
-      hindrance = " (" + to_valid_utf8(known->message, kLongestMessage) + ")";
-    add_to(groups[as], *pod, remark_on(*pod, as, known));
-  }
+std::string describe_left(const std::vector<LeftPod>& left) {
   std::string text = count_pods(left.size()) + " left";
   std::string_view before = ": ";
-  for (const auto& [as, word] : kWords) {
-    const auto group = groups.find(as);
-    if (group == groups.end()) continue;
-    text += std::string(before) + std::to_string(group->second.count) + " " + std::string(word);
-    if (as == LeftAs::kStopped) text += hindrance;
-    if (as >= LeftAs::kBlocked) text += ": " + list_first(group->second.names, group->second.count);
-    before = as >= LeftAs::kBlocked ? "; " : ", ";
+  for (const Group& group : groups_of(left)) {
+    text += std::string(before) + std::to_string(group.count) + " " + group.words;
+    if (!group.names.empty()) text += ": " + list_first(group.names, group.count);
+    before = "; ";
   }
   return text;
 }
 
 std::string describe_refused(const std::vector<const PlannedPod*>& refused) {
-  Group group;
-  for (const PlannedPod* const pod : refused) add_to(group, *pod, pod->reason);
-  return "no pod was evicted, because of " + std::to_string(group.count) + ": " +
-         list_first(group.names, group.count);
+  std::vector<std::string> names;
+  for (const PlannedPod* const pod : refused) {
+    if (names.size() < kMostNames) names.push_back(pod->full_name() + " (" + pod->reason + ")");
+  }
+  return "no pod was evicted, because of " + std::to_string(refused.size()) + ": " +
+         list_first(names, refused.size());
 }
 
 std::string describe_done(const DrainPlan& plan) {

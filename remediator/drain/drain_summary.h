@@ -1,6 +1,7 @@
-// A drain in one line for people, as it stands in a status: counts, and names of the pods that need
-// somebody's eyes, ten of a kind at most. No time in it, so that it changes only when something
-// has. Pure; used by drain_round.
+// A drain in one line for people, as it stands in the Remediation, in `explain` and in Events:
+// every pod that is left is counted under what it waits for, and ten are named, those first that
+// need somebody's eyes. No time in it, so that it changes only when something has. Pure; used by
+// drain_round.
 #pragma once
 
 #include <string>
@@ -11,9 +12,15 @@
 
 namespace gpuward::remediator {
 
-// "3 pods left: 1 terminating, 1 blocked by a disruption budget: default/web-0 (web-pdb), ..."
-[[nodiscard]] std::string describe_left(const std::vector<const PlannedPod*>& left,
-                                        const RemovalTries& tries);
+struct LeftPod {
+  const PlannedPod& pod;
+  const RemovalTry& known;
+  bool is_overdue = false;  // its grace period is over, and it still terminates
+  bool is_later = false;    // its wave has not begun
+};
+
+// "3 pods left: 1 blocked by disruption budget web-pdb: default/web-0; 2 terminating: ..."
+[[nodiscard]] std::string describe_left(const std::vector<LeftPod>& left);
 // "no pod was evicted, because of 1: default/naked (no controller would make it again)"
 [[nodiscard]] std::string describe_refused(const std::vector<const PlannedPod*>& refused);
 // "drained; 4 pods stay: 3 of DaemonSets, 1 of the node's own files"

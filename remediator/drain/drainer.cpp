@@ -1,6 +1,7 @@
 #include "remediator/drain/drainer.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace gpuward::remediator {
@@ -18,6 +19,8 @@ constexpr int kMostListsASecond = 50;
 // yet. Where the evictor tells when it has sent them, longer still.
 constexpr int kTurnsWhileWaiting = 4;
 constexpr seconds kLookWhileWaiting{60};
+// A budget that is used up for as long as another pod starts is no news.
+constexpr seconds kHeldIsNewsAfter{30};
 
 milliseconds since(Clock::Wall start, Clock::Wall now) {
   return std::max(milliseconds(0), std::chrono::floor<milliseconds>(now - start));
@@ -47,7 +50,9 @@ struct Drainer::Memory {
   Clock::Steady first_look, last_look;
   RemovalTries tries;
   std::set<std::string> told_jobs;
-  std::string listed_at;          // resourceVersion of the last listing
+  std::string listed_at;                    // resourceVersion of the last listing
+  std::optional<Clock::Steady> held_since;  // see DrainRound::is_held
+  bool is_held_told = false;
   bool has_seen_removal = false;  // a pod that was there, and was told to go, is there no more
 
   [[nodiscard]] milliseconds elapsed() const {
@@ -117,8 +122,17 @@ DrainProgress Drainer::progress_of(const DrainOrder& order, const std::vector<ku
   progress.verdict = round.verdict;
   progress.summary = std::move(round.summary);
   progress.left = std::move(round.left);
+  progress.is_newly_held = is_newly_held(round, memory);
   progress.look_again = look_again(order, round, memory);
   return progress;
+}
+
+bool Drainer::is_newly_held(const DrainRound& round, Memory& memory) {
+  if (!round.is_held) memory.held_since.reset();
+  if (!round.is_held || memory.is_held_told) return false;
+  if (!memory.held_since) memory.held_since = memory.last_look;
+  memory.is_held_told = memory.last_look - *memory.held_since >= kHeldIsNewsAfter;
+  return memory.is_held_told;
 }
 
 std::set<std::string> Drainer::send(const DrainOrder& order, const DrainRound& round,

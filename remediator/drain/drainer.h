@@ -45,6 +45,8 @@ struct DrainProgress {
   std::vector<std::string> left;  // see DrainRound
   // Jobs whose pods are sent off for the first time by this call: to be told once.
   std::vector<AffectedJob> starting_jobs;
+  // For some time nothing has moved, and nothing will but for somebody else: to be told, once.
+  bool is_newly_held = false;
   std::chrono::milliseconds look_again{0};  // of kGoingOn
 };
 
@@ -79,6 +81,7 @@ class Drainer {
   void put_back(const std::string& node, std::unique_ptr<Memory> memory);
   [[nodiscard]] DrainProgress progress_of(const DrainOrder& order,
                                           const std::vector<kube::Pod>& pods, Memory& memory);
+  [[nodiscard]] static bool is_newly_held(const DrainRound& round, Memory& memory);
   [[nodiscard]] std::set<std::string> send(const DrainOrder& order, const DrainRound& round,
                                            Memory& memory);
 

@@ -66,5 +66,20 @@ TEST_F(DrainActionTest, WritesDownTheJobsThatLosePodsEachOnce) {
   EXPECT_EQ(second->facts.at(kJobsFact), "Job default/train");
 }
 
+// For the history and an Event: who stays, and what each waits for.
+TEST_F(DrainActionTest, TellsOnceWhatADrainWaitsFor) {
+  add_pod("web");
+  add_budget("web-pdb", "web", 0);
+  std::vector<std::string> news;
+  for (int i = 0; i < 90; ++i) {
+    const auto progress = action_.watch(order());
+    ASSERT_TRUE(progress);
+    news.insert(news.end(), progress->news.begin(), progress->news.end());
+    clock_.advance(std::chrono::seconds(1));
+  }
+  EXPECT_THAT(news, ::testing::ElementsAre("drain of node gpu-01 waits: 1 pod left: 1 blocked by "
+                                           "disruption budget web-pdb: default/web"));
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

@@ -70,7 +70,7 @@ TEST_F(DrainRounds, Row12SendsTheUidAlong) {
   EXPECT_EQ(round.send[0].pod.uid, "uid-web");
   EXPECT_TRUE(round.send[0].pod.once);
   EXPECT_FALSE(round.send[0].pod.grace_period_seconds);
-  EXPECT_EQ(round.summary, "1 pod left: 1 to be evicted");
+  EXPECT_EQ(round.summary, "1 pod left: 1 to be evicted: default/web");
 }
 
 TEST_F(DrainRounds, Row17OneRefusedPodAndNothingIsSent) {
@@ -113,7 +113,8 @@ TEST_F(DrainRounds, NamesTheBudgetThatBlocks) {
   pods_ = {replica("web"), terminating(replica("x"), seconds(30))};
   answer("web", blocked_by("web-pdb"), seconds(1));
   EXPECT_EQ(round_at(seconds(2)).summary,
-            "2 pods left: 1 terminating, 1 blocked by a disruption budget: default/web (web-pdb)");
+            "2 pods left: 1 blocked by disruption budget web-pdb: default/web; "
+            "1 terminating: default/x");
 }
 
 TEST_F(DrainRounds, TheSummaryStaysWhileNothingChanges) {
@@ -130,7 +131,8 @@ TEST_F(DrainRounds, NamesTenAtMost) {
     answer(name, blocked_by("web-pdb"), seconds(1));
   }
   const DrainRound round = round_at(seconds(2));
-  EXPECT_THAT(round.summary, HasSubstr("web-6 (web-pdb) and 3 more"));
+  EXPECT_THAT(round.summary, HasSubstr("13 blocked by disruption budget web-pdb: default/web-0, "));
+  EXPECT_THAT(round.summary, HasSubstr(", default/web-6 and 3 more"));
   EXPECT_THAT(round.left, SizeIs(13));
 }
 
@@ -173,12 +175,12 @@ TEST_F(DrainRounds, TheSameFailureAgainDoesNotChangeTheSummary) {
   answer("web", fail(ErrorKind::kTimeout, "timed out after 30001 ms"), seconds(0));
   answer("web", fail(ErrorKind::kTimeout, "timed out after 30002 ms"), seconds(1));
   EXPECT_EQ(round_at(seconds(2)).summary,
-            "1 pod left: 1 not evicted: default/web (timed out after 30001 ms)");
+            "1 pod left: 1 not evicted (timed out after 30001 ms): default/web");
   answer("web", fail(ErrorKind::kForbidden, "no"), seconds(2));
-  EXPECT_EQ(round_at(seconds(2)).summary, "1 pod left: 1 not evicted: default/web (no)");
+  EXPECT_EQ(round_at(seconds(2)).summary, "1 pod left: 1 not evicted (no): default/web");
   answer("web", blocked_by("pdb"), seconds(3));
   answer("web", blocked_by("other"), seconds(4));
-  EXPECT_THAT(round_at(seconds(4)).summary, HasSubstr("(other)"));
+  EXPECT_THAT(round_at(seconds(4)).summary, HasSubstr("budget other: "));
 }
 
 TEST_F(DrainRounds, Row11AnOverloadIsNoFaultOfThePod) {
@@ -186,7 +188,7 @@ TEST_F(DrainRounds, Row11AnOverloadIsNoFaultOfThePod) {
   answer("web", std::unexpected(Error{ErrorKind::kOverloaded, "429", seconds(3)}), seconds(0));
   EXPECT_THAT(round_at(milliseconds(2'999)).send, IsEmpty());
   EXPECT_THAT(round_at(seconds(3)).send, SizeIs(1));
-  EXPECT_EQ(round_at(seconds(1)).summary, "1 pod left: 1 to be evicted");
+  EXPECT_EQ(round_at(seconds(1)).summary, "1 pod left: 1 to be evicted: default/web");
 }
 
 TEST_F(DrainRounds, NothingIsSentTwiceWhileItIsUnderWay) {
@@ -208,6 +210,102 @@ TEST_F(DrainRounds, WaveAfterWave) {
   EXPECT_THAT(sent(round_at(seconds(3))), ElementsAre("dns"));
   pods_.erase(pods_.begin());
   EXPECT_THAT(sent(round_at(seconds(4))), ElementsAre("self"));
+}
+
+class HeldUpWaves : public DrainRounds {
+ protected:
+  HeldUpWaves() {
+    kube::Pod critical = replica("dns");
+    critical.priority_class = "system-cluster-critical";
+    pods_ = {gpu_replica("train"), replica("web"), critical, replica("self")};
+  }
+  void take_off(const std::string& name) {
+    std::erase_if(pods_, [&](const kube::Pod& pod) { return pod.meta.name == name; });
+  }
+  // Each wave goes although "train" stays, and our own pod does not.
+  void expect_all_waves_but_self() {
+    EXPECT_THAT(sent(round_at(seconds(2))), ElementsAre("web"));
+    take_off("web");
+    EXPECT_THAT(sent(round_at(seconds(3))), ElementsAre("dns"));
+    take_off("dns");
+    EXPECT_THAT(sent(round_at(seconds(4))), IsEmpty());
+  }
+};
+
+TEST_F(HeldUpWaves, APodThatIsBlockedHoldsUpNoLaterWave) {
+  EXPECT_THAT(sent(round_at(seconds(0))), ElementsAre("train"));
+  answer("train", blocked_by("train-pdb"), seconds(1));
+  expect_all_waves_but_self();
+}
+
+TEST_F(HeldUpWaves, NorWhileItIsTriedAgain) {
+  answer("train", blocked_by("train-pdb"), seconds(1));
+  tries_["uid-train"].is_in_flight = true;
+  expect_all_waves_but_self();
+}
+
+TEST_F(HeldUpWaves, NorDoesAPodWithTwoBudgets) {
+  answer("train", fail(ErrorKind::kRefused, "more than one PodDisruptionBudget"), seconds(1));
+  expect_all_waves_but_self();
+}
+
+TEST_F(HeldUpWaves, NorDoesAPodThatTheServerFailsToEvict) {
+  answer("train", fail(ErrorKind::kForbidden, "no"), seconds(1));
+  expect_all_waves_but_self();
+}
+
+TEST_F(HeldUpWaves, NorDoesAPodThatMayFinishFirst) {
+  pods_[0] =
+      annotated(std::move(pods_[0]), "cluster-autoscaler.kubernetes.io/safe-to-evict", "false");
+  expect_all_waves_but_self();
+}
+
+TEST_F(HeldUpWaves, APodThatWaitsForTheServerOrForLeaveHoldsUpLaterWaves) {
+  answer("train", std::unexpected(Error{ErrorKind::kOverloaded, "429", seconds(9)}), seconds(0));
+  EXPECT_THAT(sent(round_at(seconds(2))), IsEmpty());
+  answer("train", fail(ErrorKind::kCancelled, "the stop switch is on"), seconds(2));
+  EXPECT_THAT(sent(round_at(seconds(3))), ElementsAre("train"));
+}
+
+TEST_F(HeldUpWaves, AnAcceptedEvictionHoldsUpLaterWavesForHalfOfTheDeadline) {
+  pods_[0] = terminating(gpu_replica("train"), minutes(60) / seconds(1) * seconds(1));
+  EXPECT_THAT(sent(round_at(kSomeDeadline / 2 - milliseconds(1))), IsEmpty());
+  EXPECT_THAT(sent(round_at(kSomeDeadline / 2)), ElementsAre("web", "dns"));
+}
+
+TEST_F(HeldUpWaves, EveryPodIsNamedWithWhatItWaitsFor) {
+  answer("train", blocked_by("train-pdb"), seconds(1));
+  pods_.push_back(
+      annotated(gpu_replica("own"), "cluster-autoscaler.kubernetes.io/safe-to-evict", "false"));
+  pods_.push_back(terminating(gpu_replica("stuck"), seconds(1)));
+  EXPECT_EQ(round_at(seconds(2)).summary,
+            "6 pods left: 1 blocked by disruption budget train-pdb: default/train; "
+            "1 waiting until they end (protected by "
+            "cluster-autoscaler.kubernetes.io/safe-to-evict): default/own; "
+            "1 terminating past their grace period: default/stuck; "
+            "1 to be evicted: default/web; 1 to be evicted after the others: default/dns; "
+            "1 the remediator itself, which goes last: default/self");
+}
+
+TEST_F(HeldUpWaves, TenAreNamedThoseFirstThatNeedSomebody) {
+  for (int i = 10; i < 30; ++i) pods_.push_back(replica("web-" + std::to_string(i)));
+  answer("train", blocked_by("train-pdb"), seconds(1));
+  EXPECT_EQ(round_at(seconds(2)).summary,
+            "24 pods left: 1 blocked by disruption budget train-pdb: default/train; "
+            "21 to be evicted: default/web, default/web-10, default/web-11, default/web-12, "
+            "default/web-13, default/web-14, default/web-15, default/web-16, default/web-17 "
+            "and 12 more; 1 to be evicted after the others; "
+            "1 the remediator itself, which goes last");
+}
+
+TEST_F(HeldUpWaves, IsHeldWhereNoPodIsOnItsWay) {
+  answer("train", blocked_by("train-pdb"), seconds(1));
+  EXPECT_FALSE(round_at(seconds(2)).is_held);
+  take_off("web");
+  take_off("dns");
+  EXPECT_TRUE(round_at(seconds(4)).is_held);
+  pods_[0] = terminating(gpu_replica("train"), seconds(30));
+  EXPECT_FALSE(round_at(seconds(5)).is_held);
 }
 
 TEST_F(DrainRounds, Row20AGraceThatIsOverHoldsUpNoLaterWave) {
@@ -312,7 +410,8 @@ TEST_F(DrainRounds, LooksAgainWithinTwoSecondsAndNotPastTheDeadline) {
 TEST_F(DrainRounds, SaysWhyNothingIsSent) {
   pods_ = {replica("web")};
   answer("web", fail(ErrorKind::kCancelled, "the stop switch is on"), seconds(1));
-  EXPECT_EQ(round_at(seconds(1)).summary, "1 pod left: 1 held back (the stop switch is on)");
+  EXPECT_EQ(round_at(seconds(1)).summary,
+            "1 pod left: 1 held back (the stop switch is on): default/web");
   EXPECT_THAT(round_at(seconds(2)).send, SizeIs(1));
 }
 

@@ -52,6 +52,14 @@ Json job_pod(const std::string& jobset) {
   return {{"metadata", {{"labels", {{"jobset.sigs.k8s.io/jobset-name", jobset}}}}}};
 }
 
+Json gpu_pod() {
+  return {
+      {"spec",
+       {{"containers", Json::array({{{"name", "main"},
+                                     {"image", "registry.example/work:1"},
+                                     {"resources", {{"limits", {{"nvidia.com/gpu", "1"}}}}}}})}}}};
+}
+
 TEST_F(DrainerTest, EmptiesTheNodeAndEndsAtTheLookAfterTheLastPodIsGone) {
   add_pod("a");
   add_pod("b");
@@ -59,7 +67,7 @@ TEST_F(DrainerTest, EmptiesTheNodeAndEndsAtTheLookAfterTheLastPodIsGone) {
   EXPECT_EQ(look().verdict, DrainVerdict::kGoingOn);
   const DrainProgress terminating = look();
   EXPECT_EQ(terminating.verdict, DrainVerdict::kGoingOn);
-  EXPECT_EQ(terminating.summary, "2 pods left: 2 terminating");
+  EXPECT_EQ(terminating.summary, "2 pods left: 2 terminating: default/a, default/b");
   EXPECT_LE(terminating.look_again, seconds(2));
   kube_.end_terminating_pods();
   EXPECT_EQ(look().verdict, DrainVerdict::kDone);
@@ -94,11 +102,39 @@ TEST_F(DrainerTest, ABudgetBlocksAndThenLetsGo) {
   add_budget("web-pdb", "web", 0);
   const DrainProgress blocked = look_for(minutes(1));
   EXPECT_EQ(blocked.verdict, DrainVerdict::kGoingOn);
-  EXPECT_EQ(blocked.summary, "1 pod left: 1 blocked by a disruption budget: default/web (web-pdb)");
+  EXPECT_EQ(blocked.summary, "1 pod left: 1 blocked by disruption budget web-pdb: default/web");
   EXPECT_LE(evictions(), 13U);  // every 5 s, at the look after that
   EXPECT_GE(evictions(), 8U);
   allow("web-pdb", 1);
   EXPECT_EQ(look_for(seconds(10)).verdict, DrainVerdict::kDone);
+}
+
+// The finding: only the GPU pod was tried, for half an hour.
+TEST_F(DrainerTest, ABlockedGpuPodKeepsNoOtherPodFromBeingEvicted) {
+  add_pod("train", "gpu-01", gpu_pod());
+  add_budget("train-pdb", "train", 0);
+  for (const char* name : {"web-1", "web-2", "web-3"}) add_pod(name);
+  add_pod("dns", "gpu-01", {{"spec", {{"priorityClassName", "system-cluster-critical"}}}});
+  const DrainProgress progress = look_for(seconds(10));
+  EXPECT_EQ(progress.verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(progress.summary,
+            "1 pod left: 1 blocked by disruption budget train-pdb: default/train");
+  for (const char* name : {"web-1", "web-2", "web-3", "dns"})
+    EXPECT_FALSE(kube_.has(path_of(name)));
+  EXPECT_TRUE(kube_.has(path_of("train")));
+}
+
+TEST_F(DrainerTest, IsToldAsHeldOnceAndNotAtOnce) {
+  add_pod("web");
+  add_budget("web-pdb", "web", 0);
+  int told = 0;
+  for (int i = 0; i < 60; ++i) {
+    const bool is_told = look().is_newly_held;
+    EXPECT_TRUE(!is_told || i >= 30) << i;
+    told += is_told ? 1 : 0;
+    clock_.advance(seconds(1));
+  }
+  EXPECT_EQ(told, 1);
 }
 
 TEST_F(DrainerTest, Row9TwoBudgetsAreToldAndTriedOncePerTenSeconds) {
