@@ -5,6 +5,7 @@
 #include "remediator/safety/ledger_text.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/remediation_json.h"
+#include "tests/simulation/pod_holds.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -263,6 +264,12 @@ http::ClientRequest bent_request(const Stage& stage, const Address& to,
 std::optional<http::ClientResponse> swallowed(Stage& stage, const Address& to,
                                               const http::ClientRequest& request) {
   if (request.method == "GET") return hidden(stage, to, request.url);
+  if (is_let_go_in_words(stage, request.url)) {
+    http::ClientResponse answer;
+    answer.status = 201;
+    answer.body = R"({"kind":"Status","apiVersion":"v1","status":"Success","code":201})";
+    return answer;
+  }
   const bool is_status = to.resource == Resource::kStatus && request.method == "PUT";
   if (!is_status || !stage.is_off(Sabotage::kIntent)) return std::nullopt;
   const Json status = (*parse_json(request.body))["status"];
@@ -287,6 +294,8 @@ std::string bent_answer(const Stage& stage, const Address& to, bool to_write, st
     bend_node(stage, *object);
   } else if (to.resource == Resource::kPods && stage.is_off(Sabotage::kPairs)) {
     let_all_pass(*object);
+  } else if (to.resource == Resource::kPods) {
+    bend_pods(stage, *object);
   } else if (to.resource == Resource::kSwitch) {
     bend_switch(stage, *object);
   } else if (to.resource == Resource::kLease && !to_write && stage.is_off(Sabotage::kLease)) {

@@ -20,7 +20,7 @@ struct Found {
   std::uint64_t seed;
 };
 constexpr auto kLastFound = std::to_array<Found>({
-    {"proof", 2625},
+    {"proof", 2625},  // one a line
     {"machine-replaced", 5432},
     {"claims", 3147},
     {"called", 376},
@@ -30,6 +30,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"told-again", 212},
     {"late-restart", 208},
     {"silence", 204},
+    {"budget-answer", 179},
     {"drained", 166},
     {"breaker", 164},
     {"disagreement", 163},

@@ -1,15 +1,6 @@
 #include "tests/simulation/eviction_rules.h"
 
 namespace gpuward::remediator::simulation {
-namespace {
-
-std::string pod_in(const std::string& url) {
-  const std::string word = "/pods/";
-  const auto begin = url.find(word) + word.size();
-  return url.substr(begin, url.find_first_of("/?", begin) - begin);
-}
-
-}  // namespace
 
 void EvictionRules::on_removed(const http::ClientRequest& request) const {
   const std::string name = pod_in(request.url);

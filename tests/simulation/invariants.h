@@ -16,6 +16,7 @@
 #include "tests/simulation/pair_rules.h"
 #include "tests/simulation/stage.h"
 #include "tests/simulation/taint_rules.h"
+#include "tests/simulation/wave_rules.h"
 
 namespace gpuward::remediator::simulation {
 
@@ -40,6 +41,7 @@ class Invariants {
   [[nodiscard]] EndRules& ends() { return ends_; }
   [[nodiscard]] const EndRules& ends() const { return ends_; }
   [[nodiscard]] const EvictionRules& evictions() const { return evictions_; }
+  [[nodiscard]] WaveRules& waves() { return waves_; }
   [[nodiscard]] const EvidenceRules& evidence() const { return evidence_; }
 
  private:
@@ -63,6 +65,7 @@ class Invariants {
   EvidenceRules evidence_{stage_};
   PairRules pairs_{stage_};
   EvictionRules evictions_{stage_};
+  WaveRules waves_{stage_};
   MarkRules marks_{stage_};
   TaintRules taints_{stage_};
   std::map<std::string, int> asked_;  // restarts, by Remediation and attempt

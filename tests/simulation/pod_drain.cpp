@@ -19,17 +19,23 @@ class Asking {
 
 Result<StepProgress> PodDrain::watch(const StepOrder& order) {
   const Tick begun = stage_.tick;
+  invariants_.waves().on_look(order.remediation);
+  const auto refusals = std::make_shared<int>(0);
   StepOrder known = order;
-  known.permit = [this, name = order.remediation.name, permit = order.permit] {
+  known.permit = [this, refusals, name = order.remediation.name, permit = order.permit] {
     stage_.evicts_for = name;
     const Asking asking(stage_);
-    return permit();
+    auto allowed = permit();
+    if (!allowed) ++*refusals;
+    return allowed;
   };
   auto progress = action_.watch(known);
   if (progress && progress->result == StepResult::kDone) {
     invariants_.evictions().on_drained(order.remediation, begun);
     invariants_.ends().on_drained(order.remediation);
   }
+  const bool goes_on = progress && progress->result == StepResult::kRunning;
+  if (goes_on && *refusals == 0) invariants_.waves().on_looked(order.remediation);
   return progress;
 }
 

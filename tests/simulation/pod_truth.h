@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "tests/simulation/pod_holds.h"
 #include "tests/simulation/truth.h"
 
 namespace gpuward::remediator::simulation {
@@ -19,6 +20,13 @@ struct PodTruth {
   Tick since = 0;
   bool is_ending = false;
 };
+
+// The name in the path of a pod, or of its eviction.
+[[nodiscard]] inline std::string pod_in(const std::string& url) {
+  const std::string word = "/pods/";
+  const auto begin = url.find(word) + word.size();
+  return url.substr(begin, url.find_first_of("/?", begin) - begin);
+}
 
 class PodTruths {
  public:
@@ -34,12 +42,18 @@ class PodTruths {
       if (pod.node == node) pod.node_uids.insert(uid);
     }
   }
+  // Of all pods that come under the name.
+  void note_kind(const std::string& pod, PodKind kind) { kinds_.insert_or_assign(pod, kind); }
   void note_node_gone(const std::string& uid, Tick now) { gone_.emplace(uid, now); }
 
   [[nodiscard]] const std::map<std::string, PodTruth>& all() const { return pods_; }
   [[nodiscard]] const PodTruth* find(const std::string& pod) const {
     const auto found = pods_.find(pod);
     return found == pods_.end() ? nullptr : &found->second;
+  }
+  [[nodiscard]] PodKind kind_of(const std::string& pod) const {
+    const auto found = kinds_.find(pod);
+    return found == kinds_.end() ? PodKind() : found->second;
   }
   // When the Node of that UID went; nullopt where it has not.
   [[nodiscard]] std::optional<Tick> node_gone(const std::string& uid) const {
@@ -49,6 +63,7 @@ class PodTruths {
 
  private:
   std::map<std::string, PodTruth> pods_;  // by name
+  std::map<std::string, PodKind> kinds_;  // by name
   std::map<std::string, Tick> gone_;      // Nodes, by UID
 };
 

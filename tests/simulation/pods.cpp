@@ -22,12 +22,11 @@ Json owned_by_set() {
 
 }  // namespace
 
-Pods::Pods(Stage& stage) : stage_(stage) {
+Pods::Pods(Stage& stage) : stage_(stage), holds_(stage) {
   if (!stage_.setting.has_pods) return;
-  for (int i = 0; i < 2 * stage_.setting.nodes; ++i) {
-    names_.push_back("work-" + std::to_string(i));
-    start(names_.back());
-  }
+  for (int i = 0; i < 2 * stage_.setting.nodes; ++i) names_.push_back("work-" + std::to_string(i));
+  holds_.draw(names_);
+  for (const std::string& name : names_) start(name);
 }
 
 // On one of the nodes that there are.
@@ -40,7 +39,10 @@ void Pods::start(const std::string& name) {
   if (node.unschedulable && !chance.happens(kStartsOnCordoned)) return;
   Json pod = fakes::pod(name, node.meta.name);
   if (!chance.happens(kUnmanaged)) pod["metadata"]["ownerReferences"] = owned_by_set();
-  const Json made = stage_.kube.create(kWorkload, pod);
+  const Json made = stage_.kube.create(kWorkload, holds_.dressed(name, std::move(pod)));
+  // Budgets protect what runs.
+  if (stage_.setting.has_held_pods)
+    stage_.kube.patch_status(kWorkload + "/" + name, fakes::running_status());
   stage_.pods.bind(name, string_at(made["metadata"], "uid"), node.meta.name, node.meta.uid,
                    ++stage_.tick);
   stage_.trace.say(name + " starts on " + node.meta.name);
@@ -64,6 +66,7 @@ void Pods::end_where(bool only_one, const auto& must_end) {
 
 void Pods::go_on() {
   if (!stage_.setting.has_pods) return;
+  holds_.go_on();
   Chance& chance = stage_.pods_chance;
   switch (chance.weighted({50, 25, 10, 20, 30})) {
     case 0:

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/simulation/pod_holds.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {
@@ -26,6 +27,7 @@ class Pods {
   void end_where(bool only_one, const auto& must_end);
 
   Stage& stage_;
+  PodHolds holds_;
   std::vector<std::string> names_;  // of all that there should be
 };
 

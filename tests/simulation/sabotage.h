@@ -92,6 +92,9 @@ enum class Sabotage : std::uint8_t {
   kClaims,           // what others count as their replacement is not seen
   kDrainedNode,      // to the permit of a removal the Node is always the one that is drained
   kPodIdentity,      // pods are removed by their name alone
+  kTurns,            // every pod is listed as an ordinary one
+  kProtection,       // that a pod's owner wants it to stay is not read
+  kBudgetAnswer,     // that a disruption budget forbids an eviction is read as leave
   kView,             // a watch that is dead counts as one that has nothing to say
   kSweep,            // nobody looks for taint and cordon without a record
   kRecordCordon,     // what the record says of the cordon is not read
@@ -173,6 +176,9 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kClaims, "claims"},
     {Sabotage::kDrainedNode, "drained-node"},
     {Sabotage::kPodIdentity, "pod-identity"},
+    {Sabotage::kTurns, "turns"},
+    {Sabotage::kProtection, "protection"},
+    {Sabotage::kBudgetAnswer, "budget-answer"},
     {Sabotage::kView, "view"},
     {Sabotage::kEarlierEpisode, "earlier-episode"},
     {Sabotage::kLateRepeats, "late-repeats"},

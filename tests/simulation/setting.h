@@ -19,6 +19,7 @@ struct Setting {
   bool has_forgers = false;      // exporters that report the GPUs of other machines
   bool tests_pairs = false;      // nodes come back by tests of two each
   bool has_pods = false;         // on the nodes, and the product's own drain takes them away
+  bool has_held_pods = false;    // and something holds some of these
   double dead_watch = 0;         // per turn of a replica: its informers hear nothing for a while
   bool wears_out = false;        // most of what breaks is to be ended, and may be
   bool breaks_again = false;     // what was repaired, once all is at rest

@@ -40,12 +40,14 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       taints_chance(seed + 0x7461696e),
       cloud_chance(seed + 0x636c6f75),
       identity_chance(seed + 0x6964656e),
+      holds_chance(seed + 0x686f6c64),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),
       policy(bent_policy(*this, setting.policy)),
       keeps_writes(keeps == Keeps::kWrites) {
   let_watches_die(setting, watch_chance);
+  let_pods_be_held(setting, holds_chance);
   setting.says_late = size == Size::kAny && late_chance.happens(0.3);
   setting.has_edits = keeps == Keeps::kNothing && edits_chance.happens(0.25);
   setting.registers_anew = identity_chance.happens(0.3);

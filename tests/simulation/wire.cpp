@@ -30,6 +30,7 @@ std::string name_in(const std::string& body) {
 Result<http::ClientResponse> Wire::send(const http::ClientRequest& request) {
   const Address to = address_of(request.url);
   if (is_write(request)) check_leads(to);
+  if (is_write(request) && to.resource == Resource::kPods) invariants_.waves().on_sent(request);
   const bool is_work = to.resource != Resource::kLease;
   if (!stage_.is_quiet && is_work && stage_.chance.happens(stage_.setting.interrupt)) interrupt_();
   ++stage_.tick;

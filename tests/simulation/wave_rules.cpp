@@ -1,0 +1,67 @@
+#include "tests/simulation/wave_rules.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+// One for each wave: what is blocked in one of them is known at the next look.
+constexpr int kMostLooks = 3;
+
+std::string uid_in(const http::ClientRequest& eviction) {
+  const Json body = *parse_json(eviction.body);
+  return string_at(member_at(member_at(body, "deleteOptions"), "preconditions"), "uid");
+}
+
+}  // namespace
+
+// What waits for the rate is sent after whatever has come in the meantime.
+bool WaveRules::is_told() const {
+  return stage_.setting.has_held_pods && stage_.setting.evictions.per_second >= 1;
+}
+
+bool WaveRules::is_free(const std::string& name, const PodTruth& pod) const {
+  return !pod.is_ending && !asked_.contains(pod.uid) &&
+         stage_.pods.kind_of(name).hold == PodHold::kNone;
+}
+
+void WaveRules::on_sent(const http::ClientRequest& request) {
+  if (!request.url.ends_with("/eviction")) return;
+  const std::string name = pod_in(request.url);
+  const PodTruth* const pod = stage_.pods.find(name);
+  const std::string uid = uid_in(request);
+  if (pod != nullptr && pod->uid == uid) {
+    require(stage_.pods.kind_of(name).hold != PodHold::kProtected, "protected",
+            "pod " + name + " is to be evicted for " + stage_.evicts_for +
+                ", and its owner wants it to stay");
+    check_turn(name, *pod);
+  }
+  asked_.insert(uid);
+}
+
+// After half of its time all go.
+void WaveRules::check_turn(const std::string& name, const PodTruth& pod) const {
+  const Remediation* const owner = stage_.truth.remediation(stage_.evicts_for);
+  const auto begun = begun_.find(stage_.evicts_for);
+  const StepRecord* const drain = owner == nullptr ? nullptr : owner->status.find(Step::kDrain);
+  if (!is_told() || stage_.setting.has_clock_jumps || begun == begun_.end() || drain == nullptr ||
+      !drain->intent_at || stage_.clock.wall() >= *drain->intent_at + DrainSettings().deadline / 2)
+    return;
+  const PodTurn turn = stage_.pods.kind_of(name).turn;
+  for (const auto& [other, known] : stage_.pods.all()) {
+    const bool is_before = known.node == pod.node && known.since < begun->second &&
+                           stage_.pods.kind_of(other).turn < turn && is_free(other, known);
+    require(!is_before, "turn",
+            "pod " + name + " is evicted for " + stage_.evicts_for + " before " + other);
+  }
+}
+
+void WaveRules::on_looked(const Remediation& remediation) {
+  if (!is_told() || !stage_.is_quiet) return;
+  for (const auto& [name, pod] : stage_.pods.all()) {
+    if (pod.node != remediation.node || !is_free(name, pod)) continue;
+    require(++looks_[pod.uid] <= kMostLooks, "starved",
+            "pod " + name + " was not asked to go in " + std::to_string(kMostLooks) +
+                " looks for " + remediation.name + ", and nothing holds it");
+  }
+}
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,38 @@
+// What a drain owes to each pod on its node, whatever holds the others: that it is asked to go in
+// its turn, soon, and not at all where its owner wants it to stay. Part of the invariants.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "core/http/client.h"
+#include "tests/simulation/stage.h"
+
+namespace gpuward::remediator::simulation {
+
+class WaveRules {
+ public:
+  explicit WaveRules(const Stage& stage) : stage_(stage) {}
+
+  // An eviction is on its way to the API server, for the Remediation that has asked for leave.
+  void on_sent(const http::ClientRequest& request);
+  // A look at a drain begins.
+  void on_look(const Remediation& remediation) {
+    begun_.try_emplace(remediation.name, stage_.tick);
+  }
+  // The look has ended, the drain goes on, and nothing has forbidden it to evict.
+  void on_looked(const Remediation& remediation);
+
+ private:
+  void check_turn(const std::string& name, const PodTruth& pod) const;
+  [[nodiscard]] bool is_free(const std::string& name, const PodTruth& pod) const;
+  [[nodiscard]] bool is_told() const;
+
+  const Stage& stage_;
+  std::map<std::string, Tick> begun_;  // drains, by Remediation
+  std::set<std::string> asked_;        // UIDs of pods
+  std::map<std::string, int> looks_;   // at a pod that nobody has asked to go, by its UID
+};
+
+}  // namespace gpuward::remediator::simulation
