@@ -157,6 +157,32 @@ TEST_F(PermitTest, RestsOnNothingThatIsOlderThan30Seconds) {
   EXPECT_TRUE(permit());
 }
 
+// The fenced client refuses what is sent to the API server; a cloud or a program refuses nothing.
+TEST_F(PermitTest, RefusesWhereThisReplicaDoesNotLeadAnyMore) {
+  bool leads = true;
+  Reconciler reconciler({.api = api_,
+                         .store = replica_->store,
+                         .view = replica_->view,
+                         .policy = policy_,
+                         .reports = &reports_,
+                         .alerts = nullptr,
+                         .slots = slots_,
+                         .step_actions = [this](Step step) { return action_of(step); },
+                         .permit = [] { return Status(); },
+                         .announcer = replica_->announcer,
+                         .observer = replica_->witness,
+                         .clock = clock_,
+                         .leads = [&leads] { return leads; }});
+  ASSERT_TRUE(reconciler.reconcile("gpu-01"));
+  ASSERT_TRUE(permit());
+
+  leads = false;
+  const auto allowed = permit();
+
+  ASSERT_FALSE(allowed);
+  EXPECT_THAT(allowed.error().message, HasSubstr("does not lead any more"));
+}
+
 TEST_F(ViewTest, OfAStepThatGoesOnIsWrittenWhenItSaysMoreThanWords) {
   ASSERT_TRUE(look());
   say_progress("3 pods left");
