@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <variant>
@@ -30,6 +31,7 @@ using gpuward::remediator::Remediator;
 
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
+constexpr int kBeginsAnew = 3;  // whoever has started it starts it again
 // Enough to give the lease back on a busy machine: else the next leader waits until it is over.
 constexpr std::chrono::milliseconds kStopWithin{3'000};
 
@@ -41,9 +43,9 @@ int complain(const gpuward::Error& error) {
 
 // Ends the process where an orderly stop would wait for a request to a dead API server. Nothing is
 // lost by it: what must be remembered is in the API server before it is acted on.
-std::jthread end_soon_in_any_case(gpuward::Clock& clock) {
-  return std::jthread([&clock](const std::stop_token& stop) {
-    if (clock.sleep_for(kStopWithin, stop)) std::_Exit(0);
+std::jthread end_soon_in_any_case(gpuward::Clock& clock, int exit_code) {
+  return std::jthread([&clock, exit_code](const std::stop_token& stop) {
+    if (clock.sleep_for(kStopWithin, stop)) std::_Exit(exit_code);
   });
 }
 
@@ -59,13 +61,18 @@ int serve(const Flags& flags) {
   for (const int port : (*remediator)->telemetry_ports()) {
     log.info("Telemetry is served", {{"port", std::to_string(port)}});
   }
-  const int signal =
-      signals.wait([&] { (*remediator)->hang_up(); }, [&] { (*remediator)->tick(); });
+  std::stop_source over;
+  const auto tick = [&] {
+    (*remediator)->tick();
+    if ((*remediator)->is_over()) over.request_stop();
+  };
+  const int signal = signals.wait([&] { (*remediator)->hang_up(); }, tick, over.get_token());
   log.info("Stopping", {{"signal", std::to_string(signal)}});
-  const std::jthread guard = end_soon_in_any_case(clock);
+  const int exit_code = over.stop_requested() ? kBeginsAnew : 0;
+  const std::jthread guard = end_soon_in_any_case(clock, exit_code);
   (*remediator)->request_stop();
   remediator->reset();
-  return 0;
+  return exit_code;
 }
 
 // Whether all of them can be opened; nobody is told anything.

@@ -5,6 +5,7 @@
 #include "remediator/actions/job_template.h"
 #include "remediator/page/metrics.h"
 #include "remediator/page/pages.h"
+#include "remediator/safety/breaker.h"
 #include "remediator/sources/triage_source.h"
 
 namespace gpuward::remediator {
@@ -110,10 +111,12 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
       exclusions_(*work_api_, flags_.state_namespace, clock),
       stop_switch_(*switch_api_, {.ns = flags_.state_namespace, .config_map = kSwitchName}),
       guard_probe_(*probe_api_, clock),
-      ledger_(*ledger_api_,
-              {.ns = flags_.state_namespace,
-               .on_made = [this] { log_.info("A new ledger of the budgets is made"); }},
-              clock),
+      ledger_(
+          *ledger_api_,
+          {.ns = flags_.state_namespace,
+           .on_made = [this] { log_.info("A new ledger of the budgets is made"); },
+           .on_went_back = [this](const std::string& why) { restored_.note(why, clock_.wall()); }},
+          clock),
       slots_(ledger_, work_store_, view_, policy_, clock),
       evictor_(*drain_api_, clock, policy_.get()->evictions),
       drainer_(*drain_api_, evictor_, clock),
@@ -162,7 +165,7 @@ void Remediator::assemble() {
                       .alerts = poll_.get(),
                       .slots = slots_,
                       .step_actions = [this](Step step) { return find_step(steps_, step); },
-                      .permit = [this] { return stop_switch_.permit(); },
+                      .permit = [this] { return permit(); },
                       .announcer = *announcer_,
                       .observer = witness_,
                       .clock = clock_,
@@ -261,6 +264,7 @@ std::unique_ptr<kube::LeaderElection> Remediator::stand_for_election() {
 }
 
 std::optional<std::string> Remediator::objection() const {
+  if (auto allowed = restored_.permit(); !allowed) return allowed.error().message;
   if (auto why = readiness_->objection()) return why;
   return guard_watch_->objection();
 }
@@ -362,6 +366,37 @@ void Remediator::reload() {
 
 void Remediator::tick() {
   if (policy_watch_ && policy_watch_->changed()) reload();
+  if (const auto notice = restored_.notice()) begin_anew(*notice);
+}
+
+Status Remediator::permit() {
+  if (auto allowed = restored_.permit(); !allowed) return allowed;
+  return stop_switch_.permit();
+}
+
+// Whoever leads opens the breaker; the others wait until it was done, and take the lead where it is
+// not. A new process remembers nothing that is no more.
+void Remediator::begin_anew(const RestoredState::Notice& notice) {
+  webhook_->close();
+  ledger_.accept_restored();
+  if (election_->is_leader()) {
+    const auto opened = ledger_.change([&](Ledger& ledger) -> Status {
+      ledger = open_breaker(std::move(ledger),
+                            "etcd was restored from a backup (" + notice.why +
+                                "): what was done since that backup is not known",
+                            clock_.wall());
+      return {};
+    });
+    if (!opened) {
+      witness_.on_error({}, opened.error());
+      if (opened.error().kind == ErrorKind::kNotFound) (void)keep_ledger();
+      return;
+    }
+  }
+  const auto ledger = ledger_.read();
+  is_over_ = ledger && (ledger->breaker.open || ledger->breaker.since >= notice.at);
+  if (is_over_)
+    log_.error("etcd was restored from a backup: this process begins anew", {{"why", notice.why}});
 }
 
 void Remediator::request_stop() {

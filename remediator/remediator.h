@@ -22,6 +22,7 @@
 #include "remediator/actions/step_actions.h"
 #include "remediator/cluster.h"
 #include "remediator/flags.h"
+#include "remediator/gates/restored_state.h"
 #include "remediator/gates/stop_switch.h"
 #include "remediator/notify/notifier.h"
 #include "remediator/page/audit.h"
@@ -71,6 +72,8 @@ class Remediator {
   void reload();
   // Main thread, once a second.
   void tick();
+  // Main thread, after tick(): whether the process is to end, so that another begins anew.
+  [[nodiscard]] bool is_over() const { return is_over_; }
   // Main thread. The webhook answers 503 from now on, and all threads are told to end.
   void request_stop();
 
@@ -91,6 +94,10 @@ class Remediator {
   // The parts of a policy that open files and threads of their own.
   [[nodiscard]] Status adopt(const Policy& policy);
   [[nodiscard]] std::vector<metrics::Family> families() const;
+  // Why nothing may be changed at this moment, for any node.
+  [[nodiscard]] Status permit();
+  // The cluster's state has gone back to a backup: opens the circuit breaker, and is over then.
+  void begin_anew(const RestoredState::Notice& notice);
   // The controller's, with every slow round of the replica that leads.
   [[nodiscard]] Status keep_ledger();
 
@@ -102,6 +109,8 @@ class Remediator {
   std::optional<FileWatch> policy_watch_;
   std::atomic<bool> last_reload_good_{true};
   std::atomic<bool> ledger_kept_{true}, stopped_{false};  // as keep_ledger() has found
+  RestoredState restored_;
+  bool is_over_ = false;  // of the main thread
   std::atomic<Clock::Wall> last_good_reload_;
   Counters counters_;
   std::unique_ptr<AuditTrail> audit_;
