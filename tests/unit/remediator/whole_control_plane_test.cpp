@@ -3,6 +3,7 @@
 // verifies.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -97,6 +98,25 @@ class WholeOnControlPlane : public ::testing::Test {
     return waited && waited->exit_code == 0;
   }
 
+  // Of the waves after that of the blocked pods.
+  void add_critical_pod(const std::string& name) {
+    Json pod = fakes::pod(name, kStageNode, {{"app", name}});
+    pod["spec"]["priorityClassName"] = "system-cluster-critical";
+    pod["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "apps/v1"},
+                                                       {"kind", "ReplicaSet"},
+                                                       {"name", "owner"},
+                                                       {"uid", "owner-of-" + name},
+                                                       {"controller", true}}});
+    hands_->create(kStagePods, pod);
+    hands_->patch_status(std::string(kStagePods) + "/" + name, fakes::running_status());
+  }
+  bool an_event_says(const std::string& words) {
+    const Json events = hands_->get("/api/v1/namespaces/default/events");
+    return std::ranges::any_of(events["items"], [&](const Json& event) {
+      return string_at(event, "message").contains(words);
+    });
+  }
+
   // What the role could lose without anything being refused that the program has asked for.
   std::vector<std::string> needless(const std::string& role) {
     auto verbs = support::needless_verbs(
@@ -128,6 +148,21 @@ TEST_F(WholeOnControlPlane, NeedsEveryRightThatIsShippedAndNoOther) {
         "namespaces/gpuward/roles/gpuward-remediator"}) {
     EXPECT_THAT(needless(role), IsEmpty()) << role;
   }
+}
+
+TEST_F(WholeOnControlPlane, EvictsLaterWavesBesideABudgetAndSaysWhoWaitsForIt) {
+  const std::string who_waits =
+      "3 pods left: 3 blocked by disruption budget work-pdb: default/work-1, default/work-2, "
+      "default/work-3";
+  begin();
+  ASSERT_TRUE(says("work-pdb"));
+  add_critical_pod("dns");
+  EXPECT_TRUE(stage_->play_until([&] { return !hands_->has(std::string(kStagePods) + "/dns"); }));
+
+  ASSERT_TRUE(says(who_waits));
+  EXPECT_THAT(stage_->say({"explain", kStageNode}).output, HasSubstr(who_waits));
+  EXPECT_TRUE(stage_->play_until(
+      [&] { return an_event_says("drain of node gpu-01 waits: " + who_waits); }));
 }
 
 TEST_F(WholeOnControlPlane, DeletesPodsOnlyUnderTheRoleThatIsBoundForIt) {
