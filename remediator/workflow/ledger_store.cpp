@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <set>
 #include <utility>
 
 #include "core/runtime/backoff.h"
@@ -69,16 +70,24 @@ Status as_status(const Result<kube::ConfigMap>& written) {
 
 }  // namespace
 
-// Each change sees what those before it in the batch have taken.
-Result<Ledger> LedgerStore::apply(const Batch& batch, Ledger ledger,
-                                  std::vector<Status>& outcomes) {
-  try {
-    for (std::size_t i = 0; i < batch.size(); ++i) outcomes[i] = (*batch[i]->change)(ledger);
-  } catch (const std::exception& thrown) {
-    return fail(ErrorKind::kInternal,
-                std::string("a change of the ledger threw: ") + thrown.what());
+// Each change sees what those before it in the batch have taken. One that throws may have left the
+// ledger half changed: all the others are made again, without it.
+Ledger LedgerStore::apply(const Batch& batch, const Ledger& before, std::vector<Status>& outcomes) {
+  std::set<std::size_t> broken;
+  for (;;) {
+    Ledger ledger = before;
+    std::size_t i = 0;
+    try {
+      for (; i < batch.size(); ++i) {
+        if (!broken.contains(i)) outcomes[i] = (*batch[i]->change)(ledger);
+      }
+      return ledger;
+    } catch (const std::exception& thrown) {
+      broken.insert(i);
+      outcomes[i] =
+          fail(ErrorKind::kInternal, std::string("a change of the ledger threw: ") + thrown.what());
+    }
   }
-  return ledger;
 }
 
 Result<LedgerStore::Stored> LedgerStore::load() {
@@ -224,10 +233,9 @@ std::optional<Status> LedgerStore::commit_on_last(const Batch& batch,
                                                   std::vector<Status>& outcomes) {
   if (!written_) return std::nullopt;
   Stored stored = *std::exchange(written_, std::nullopt);
-  auto next = apply(batch, *stored.ledger, outcomes);
-  if (!next) return std::unexpected(next.error());
-  if (*next == *stored.ledger) return std::nullopt;
-  auto status = write(std::move(stored), *std::move(next));
+  Ledger next = apply(batch, *stored.ledger, outcomes);
+  if (next == *stored.ledger) return std::nullopt;
+  auto status = write(std::move(stored), std::move(next));
   const bool was_old = !status && (status.error().kind == ErrorKind::kConflict ||
                                    status.error().kind == ErrorKind::kNotFound);
   return was_old ? std::nullopt : std::optional(std::move(status));
@@ -241,9 +249,8 @@ Status LedgerStore::commit_once(const Batch& batch, std::vector<Status>& outcome
   const bool is_first_use = !stored && stored.error().kind == ErrorKind::kNotFound && !was_seen;
   if (is_first_use) return fail(ErrorKind::kConflict, "the ledger is not made yet");
   if (!stored) return std::unexpected(stored.error());
-  auto next = apply(batch, *stored->ledger, outcomes);
-  if (!next) return std::unexpected(next.error());
-  if (*next != *stored->ledger) return write(std::move(*stored), *std::move(next));
+  Ledger next = apply(batch, *stored->ledger, outcomes);
+  if (next != *stored->ledger) return write(std::move(*stored), std::move(next));
   return {};
 }
 

@@ -47,7 +47,7 @@ class LedgerStore {
  public:
   // Makes the next ledger of the one that stands, or leaves it alone and says why. May be called
   // several times, on the thread of another change() too: it captures nothing that this would
-  // break, and does not call the store. Where it throws, nothing of its batch is written.
+  // break, and does not call the store. Where it throws, it has changed nothing (kInternal).
   using Change = std::function<Status(Ledger&)>;
 
   // `api` and `clock` must outlive it.
@@ -90,7 +90,7 @@ class LedgerStore {
   Result<Stored> load();
   [[nodiscard]] Status check_not_gone_back(const kube::ConfigMap& map);
   [[nodiscard]] std::uint64_t next_count(const Stored& stored) const;
-  static Result<Ledger> apply(const Batch& batch, Ledger ledger, std::vector<Status>& outcomes);
+  static Ledger apply(const Batch& batch, const Ledger& before, std::vector<Status>& outcomes);
   // Nullopt: it is to be done again on what is read then.
   std::optional<Status> commit_on_last(const Batch& batch, std::vector<Status>& outcomes);
   Status commit_once(const Batch& batch, std::vector<Status>& outcomes);

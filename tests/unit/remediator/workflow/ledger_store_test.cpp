@@ -11,6 +11,7 @@
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_kube.h"
 #include "tests/fakes/in_process_client.h"
+#include "tests/support/wait.h"
 #include "tests/unit/remediator/safety/fleets.h"
 
 namespace gpuward::remediator {
@@ -330,6 +331,34 @@ TEST_F(LedgerStoreTest, OutlivesAChangeThatThrows) {
       mine_.store.change([](Ledger&) -> Status { throw std::runtime_error("broken"); });
   EXPECT_EQ(status.error().kind, ErrorKind::kInternal);
   EXPECT_TRUE(mine_.store.change(taking(0)));
+}
+
+TEST_F(LedgerStoreTest, OneChangeThatThrowsSpoilsNoOtherOfItsBatch) {
+  fleet_ = fleet_of(100);
+  Status broken, good;
+  {
+    std::atomic<bool> has_begun{false};
+    const std::jthread first([&] {
+      EXPECT_TRUE(mine_.store.change([&](Ledger&) -> Status {
+        has_begun = true;
+        EXPECT_TRUE(support::wait_until([&] { return mine_.store.waiting() == 2; },
+                                        std::chrono::seconds(60), "two that wait"));
+        return {};
+      }));
+    });
+    ASSERT_TRUE(
+        support::wait_until([&] { return has_begun.load(); }, std::chrono::seconds(60), "one"));
+    const std::jthread second([&] { good = mine_.store.change(taking(1)); });
+    const std::jthread third([&] {
+      broken = mine_.store.change([&](Ledger& ledger) -> Status {
+        ledger.slots.clear();
+        throw std::runtime_error("broken");
+      });
+    });
+  }
+  EXPECT_EQ(broken.error().kind, ErrorKind::kInternal);
+  EXPECT_TRUE(good);
+  EXPECT_THAT(mine_.store.read()->slots, SizeIs(1));
 }
 
 TEST_F(LedgerStoreTest, GivesTheLastSlotToOneOfManyThreads) {
