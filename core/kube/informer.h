@@ -4,15 +4,21 @@
 // remediator's reconcile loop is driven by it.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 
 #include "core/kube/api.h"
+#include "core/runtime/backoff.h"
 
 namespace gpuward::kube {
 
-// Called on the informer's thread, in order; must be quick.
+// Called by Informer::turn(), in order; must be quick. Any may be empty.
 struct InformerHandlers {
   std::function<void(const Json& object)> on_upsert;  // kube::read_* reads it
   // "name", or "namespace/name". An object re-created under its name is deleted first, with or
@@ -22,12 +28,40 @@ struct InformerHandlers {
   // The server has been heard: a complete list, an event, a bookmark, or the end of a watch in good
   // order. Until then it may have kept anything from us.
   std::function<void()> on_heard;
+  std::function<void(const Error& error)> on_error;  // it is tried again
 };
 
-// Runs until `stop`; returns then (a list under way ends first, unless ApiOptions::stop ends it).
-// Never gives up on errors: they go to `on_error` (may be empty).
-void run_informer(Api& api, Clock& clock, const std::string& collection,
-                  const InformerHandlers& handlers,
-                  const std::function<void(const Error&)>& on_error, std::stop_token stop);
+// One thread.
+class Informer {
+ public:
+  // `api` and `clock` must outlive it. `jitter_seed` 0: seeded from the system.
+  Informer(Api& api, Clock& clock, std::string collection, InformerHandlers handlers,
+           std::uint64_t jitter_seed = 0);
+
+  // Until `stop`; returns then (a list under way ends first, unless ApiOptions::stop ends it).
+  // Never gives up on errors.
+  void run(const std::stop_token& stop);
+  // One list, or one watch until it ends; how long to wait before the next turn.
+  [[nodiscard]] std::chrono::milliseconds turn(const std::stop_token& stop);
+
+ private:
+  [[nodiscard]] Status relist();
+  void forget_all_but(const std::set<std::string>& seen);
+  [[nodiscard]] Status follow(const std::stop_token& stop);
+  void take(const WatchEvent& event);
+  std::optional<std::string> upsert(const Json& object);
+  void deleted(const std::string& key);
+  void note_heard();
+  void report(const Error& error);
+
+  Api& api_;
+  Clock& clock_;
+  const std::string collection_;
+  const InformerHandlers handlers_;
+  Backoff backoff_;
+  Clock::Steady healthy_since_;
+  std::map<std::string, std::string> uids_;  // by key
+  std::optional<std::string> version_;       // to watch from; none: list
+};
 
 }  // namespace gpuward::kube

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/kube/informer.h"
-#include "core/kube/parse.h"
 #include "remediator/workflow/remediation_json.h"
 
 namespace gpuward::remediator {
@@ -21,11 +20,6 @@ constexpr milliseconds kLeadInterval(100);
 constexpr milliseconds kKeepAgain(5'000);
 // After an answer that will be the same until somebody changes RBAC or the object.
 constexpr milliseconds kPermanentWait{300'000};
-
-std::optional<FleetNode> census_of(const kube::Node& node, const BudgetLimits& budgets) {
-  if (!is_gpu_node(node)) return std::nullopt;
-  return fleet_node(node, place_keys(budgets));
-}
 
 }  // namespace
 
@@ -119,54 +113,22 @@ void Controller::take_in_returned() {
     parts_.observer.on_error({}, taken.error());
 }
 
+ViewFeed Controller::feed() const {
+  return {.view = parts_.view,
+          .queue = parts_.queue,
+          .policy = parts_.policy,
+          .log = parts_.log,
+          .clock = parts_.clock,
+          .on_error = [this](const Error& error) { parts_.observer.on_error({}, error); }};
+}
+
 void Controller::follow_nodes(const std::stop_token& stop) {
-  kube::InformerHandlers handlers;
-  const auto wake = [this](const std::string& name) {
-    if (!parts_.view.open_for(name).empty()) (void)parts_.queue.add(name);
-  };
-  handlers.on_upsert = [this, wake](const Json& object) {
-    auto node = kube::read_node(object);
-    if (!node) {
-      parts_.log.error("a node could not be read", {{"error", node.error().message}});
-      return;
-    }
-    const std::string name = node->meta.name;
-    // Who has made it has looked already, and says itself when it wants to look again.
-    const bool is_own = parts_.view.is_own_change(name, node->meta.resource_version);
-    auto census = census_of(*node, parts_.policy.get()->budgets);
-    parts_.view.put_node(std::move(*node), std::move(census));
-    if (!is_own) wake(name);
-  };
-  handlers.on_delete = [this, wake](const std::string& name) {
-    parts_.view.remove_node(name);
-    wake(name);
-  };
-  handlers.on_synced = [this] { parts_.view.set_nodes_synced(); };
-  handlers.on_heard = [this] { parts_.view.note_nodes_heard(parts_.clock.steady()); };
-  const auto on_error = [this](const Error& error) { parts_.observer.on_error({}, error); };
-  kube::run_informer(parts_.api, parts_.clock, "/api/v1/nodes", handlers, on_error, stop);
+  kube::Informer(parts_.api, parts_.clock, "/api/v1/nodes", node_handlers(feed())).run(stop);
 }
 
 void Controller::follow_remediations(const std::stop_token& stop) {
-  kube::InformerHandlers handlers;
-  handlers.on_upsert = [this](const Json& object) {
-    auto remediation = read_remediation(object);
-    if (!remediation) {
-      parts_.log.error("a remediation could not be read", {{"error", remediation.error().message}});
-      return;
-    }
-    // What this process wrote itself it knows already.
-    if (parts_.view.has(remediation->name, remediation->resource_version)) return;
-    const std::string node = remediation->node;
-    const bool wants_us = remediation->wants_us();
-    parts_.view.put_remediation(std::move(*remediation));
-    if (wants_us) (void)parts_.queue.add(node);
-  };
-  handlers.on_delete = [this](const std::string& name) { parts_.view.remove_remediation(name); };
-  handlers.on_synced = [this] { parts_.view.set_remediations_synced(); };
-  handlers.on_heard = [this] { parts_.view.note_remediations_heard(parts_.clock.steady()); };
-  const auto on_error = [this](const Error& error) { parts_.observer.on_error({}, error); };
-  kube::run_informer(parts_.api, parts_.clock, remediation_collection(), handlers, on_error, stop);
+  kube::Informer(parts_.api, parts_.clock, remediation_collection(), remediation_handlers(feed()))
+      .run(stop);
 }
 
 }  // namespace gpuward::remediator

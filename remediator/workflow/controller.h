@@ -22,6 +22,7 @@
 #include "remediator/workflow/cluster_view.h"
 #include "remediator/workflow/observer.h"
 #include "remediator/workflow/reconciler.h"
+#include "remediator/workflow/view_feed.h"
 
 namespace gpuward::remediator {
 
@@ -65,6 +66,7 @@ class Controller {
   [[nodiscard]] std::chrono::milliseconds wait_after(const std::string& node, ErrorKind kind);
   void resync(const std::stop_token& stop);
   void take_in_returned();
+  [[nodiscard]] ViewFeed feed() const;
   void follow_nodes(const std::stop_token& stop);
   void follow_remediations(const std::stop_token& stop);
 

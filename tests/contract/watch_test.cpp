@@ -120,7 +120,7 @@ TEST_P(WatchContract, AnInformerFollowsACollection) {
   handlers.on_synced = [&] { note("synced"); };
   SystemClock clock;
   std::jthread informer([&](const std::stop_token& stop) {
-    kube::run_informer(api(), clock, kGadgets, handlers, {}, stop);
+    kube::Informer(api(), clock, kGadgets, handlers).run(stop);
   });
   ASSERT_TRUE(wait_until([&] { return saw("synced"); }, seconds(20), "a list"));
   EXPECT_TRUE(saw("+" + own_name("-old")));

@@ -304,6 +304,13 @@ bool FakeKube::has(const std::string& path) {
   return target && world_.store.find(target->id()) != nullptr;
 }
 
+Store::News FakeKube::changes_since(const std::string& collection, Revision since) const {
+  const auto target = parse_target(world_.registry, collection);
+  if (!target) throw std::runtime_error("no such collection: " + collection);
+  return world_.store.wait_for_news(target->resource->collection(), since,
+                                    std::chrono::milliseconds(0));
+}
+
 void FakeKube::backdate(const std::string& path, std::chrono::seconds age) {
   const auto target = parse_target(world_.registry, path);
   const std::lock_guard lock(world_.writing);

@@ -51,6 +51,8 @@ class FakeKube {
   [[nodiscard]] bool has(const std::string& path);
   // The object was created so long ago.
   void backdate(const std::string& path, std::chrono::seconds age);
+  // What a watch of that collection from there would have told by now.
+  [[nodiscard]] Store::News changes_since(const std::string& collection, Revision since) const;
   // Ends all pods that are Terminating, as their kubelets would; how many they were.
   std::size_t end_terminating_pods();
 

@@ -87,13 +87,13 @@ void LedgerRules::on_ledger_written(const Ledger& after) {
 void LedgerRules::check_storm(const Remediation& of, const std::string& what) const {
   if (std::ranges::none_of(of.alerts, fires_as_others_do)) return;
   const WindowLimit& storm = stage_.setting.policy.budgets.storm;
-  const std::size_t heard = stage_.looks.back()->heard;
+  const Look& look = *stage_.looks.back();
   std::vector<WallTime> onsets;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     const NodeTruth* const node = stage_.truth.node(remediation.node);
     const bool is_known = node != nullptr && node->node.meta.uid == remediation.node_uid &&
-                          stage_.truth.changed(name) <= heard &&
-                          stage_.truth.changed(remediation.node) <= heard;
+                          stage_.truth.changed(name) <= look.heard_remediations &&
+                          stage_.truth.changed(remediation.node) <= look.heard_nodes;
     if (!is_known || !remediation.open()) continue;
     const auto firing = std::ranges::find_if(remediation.alerts, fires_as_others_do);
     if (firing != remediation.alerts.end()) onsets.push_back(firing->first_received);

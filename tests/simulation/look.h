@@ -20,9 +20,10 @@ struct Look {
   std::string subject;  // the node that it looks at
   std::shared_ptr<const Policy> policy;
   Tick begun = 0;
-  Tick told = 0;           // the last answer about a Node or a Remediation that it got
-  Tick permitted = 0;      // the last answer of the switch
-  std::size_t heard = 0;   // of the changes of the cluster, by the informers
+  Tick told = 0;       // the last answer about a Node or a Remediation that it got
+  Tick permitted = 0;  // the last answer of the switch
+  // The versions up to which the informers have heard of all changes.
+  Version heard_nodes = 0, heard_remediations = 0;
   Clock::Steady listened;  // when these last heard from the API server at all
   std::optional<kube::Node> node;
   std::map<std::string, std::string> versions;  // of Remediations, as they were answered

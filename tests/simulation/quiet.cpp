@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "remediator/policy/history_alerts.h"
+#include "tests/simulation/view_rules.h"
 #include "tests/simulation/world.h"
 
 namespace gpuward::remediator::simulation {
@@ -208,6 +209,7 @@ void World::check_rest() const {
             name + " needs a human and nobody was told");
   }
   late_.check_rest();
+  for (const auto& replica : replicas_) check_view(stage_, replica->view(), replica->name());
   for (const Machine& machine : fleet_.machines()) {
     if (machine.works() && machine.fault >= Severity::kReset) check_quarantined(machine);
     for (const auto& [name, remediation] : stage_.truth.remediations()) {

@@ -114,6 +114,13 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                    .exclusions = nullptr,
                    .guard = outside.guard,
                    .leads = [this] { return may_write(); }}),
+      informers_(stage, credentials_,
+                 {.view = view_,
+                  .queue = queue_,
+                  .policy = stage.policy,
+                  .log = stage.log,
+                  .clock = stage.clock,
+                  .on_error = {}}),
       round_due_(stage.clock.steady()),
       keep_due_(stage.clock.steady()) {
   look_.who = std::move(name);
@@ -206,18 +213,7 @@ void Replica::before_request() {
   stall_(span);
 }
 
-FleetNode Replica::census_of(const kube::Node& node) const {
-  return fleet_node(node, place_keys(stage_.setting.policy.budgets));
-}
-
-// The informers are told what a sabotage makes of it, as whoever reads is.
-kube::Node Replica::as_told(const kube::Node& node) const {
-  const std::string path = "/api/v1/nodes/" + node.meta.name;
-  if (stage_.sabotage == Sabotage::kNone || !stage_.kube.has(path)) return node;
-  return *kube::parse_node(bent_answer(stage_, {Resource::kNode, node.meta.name}, false,
-                                       dump_json(stage_.kube.get(path))));
-}
-
+// What the view has is bent as what is read is.
 Remediation Replica::as_told(const Remediation& remediation) const {
   const std::string path = remediation_collection() + "/" + remediation.name;
   if (stage_.sabotage == Sabotage::kNone || !stage_.kube.has(path)) return remediation;
@@ -225,34 +221,19 @@ Remediation Replica::as_told(const Remediation& remediation) const {
                                         dump_json(stage_.kube.get(path))));
 }
 
-void Replica::list_all() {
-  for (const auto& [name, node] : stage_.truth.nodes())
-    view_.put_node(as_told(node.node), census_of(node.node));
-  for (const auto& [name, remediation] : stage_.truth.remediations()) {
-    view_.put_remediation(as_told(remediation));
-  }
-  heard_ = stage_.truth.changes().size();
-  listened_ = stage_.clock.steady();
-  note_heard();
-  view_.set_nodes_synced();
-  view_.set_remediations_synced();
-  resync();
-}
-
-// A watch that lives says so now and then, however far behind its events are. One that is dead is
-// noticed by nobody but the view.
+// A network that is dead is noticed by nobody but the view.
 void Replica::listen() {
   const Clock::Steady now = stage_.clock.steady();
-  if (stage_.is_quiet) deaf_until_ = now;
   if (!view_.synced()) return;
   if (deaf_until_ <= now && !stage_.is_quiet &&
       stage_.watch_chance.happens(stage_.setting.dead_watch)) {
     deaf_until_ = now + stage_.watch_chance.span(seconds(20), minutes(6));
+    informers_.die_until(deaf_until_);
     stage_.trace.say(name() + " hears nothing any more");
   }
-  const bool is_deaf = deaf_until_ > now;
-  if (!is_deaf) listened_ = now;
-  if (!is_deaf || stage_.is_off(Sabotage::kView)) note_heard();
+  informers_.go_on();
+  collect_queue();
+  if (stage_.is_off(Sabotage::kView)) note_heard();
 }
 
 void Replica::note_heard() {
@@ -261,30 +242,9 @@ void Replica::note_heard() {
 }
 
 void Replica::hear(std::size_t count) {
-  if (!view_.synced()) return list_all();
   listen();
-  if (deaf_until_ > stage_.clock.steady()) return;
-  const auto& changes = stage_.truth.changes();
-  while (count-- > 0 && heard_ < changes.size()) apply(changes[heard_++]);
-}
-
-// As the controller's handlers do.
-void Replica::apply(const Change& change) {
-  const Clock::Steady now = stage_.clock.steady();
-  if (change.now_remediation) {
-    const Remediation& remediation = *change.now_remediation;
-    if (view_.has(remediation.name, remediation.resource_version)) return;
-    view_.put_remediation(as_told(remediation));
-    if (remediation.wants_us()) due_[remediation.node] = now;
-    return;
-  }
-  if (!change.remediation.empty()) return view_.remove_remediation(change.remediation);
-  if (change.now_node) {
-    view_.put_node(as_told(*change.now_node), census_of(*change.now_node));
-  } else {
-    view_.remove_node(change.node);
-  }
-  if (!view_.open_for(change.node).empty()) due_[change.node] = now;
+  informers_.hear(count);
+  collect_queue();
 }
 
 void Replica::resync() {
@@ -299,7 +259,6 @@ void Replica::reconcile(std::string node) {
   is_busy_ = true;
   const Turn turn(stage_, look_, node);
   remember(node);
-  look_.listened = listened_;
   const auto result = reconciler_.reconcile(node);
   is_busy_ = false;
   if (result && !*result) return;
@@ -336,7 +295,7 @@ void Replica::forget_who_waits() {
 
 // What the informers have told is known without a request.
 void Replica::remember(const std::string& node) {
-  look_.heard = heard_;
+  informers_.note(look_);
   for (const std::string& name : view_.open_for(node)) {
     auto known = *view_.last_remediation(name);
     if (stage_.sabotage != Sabotage::kNone) {

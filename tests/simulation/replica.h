@@ -1,5 +1,6 @@
 // One process of the remediator, made of the product's own parts: what it keeps in memory dies with
-// it. The informers and the queue's workers are played by the scheduler, one call at a time.
+// it. The threads of the informers and of the queue are played by the scheduler, one call at a
+// time.
 #pragma once
 
 #include <map>
@@ -23,6 +24,7 @@
 #include "tests/simulation/begins_again.h"
 #include "tests/simulation/forgets_claims.h"
 #include "tests/simulation/impatient.h"
+#include "tests/simulation/informers.h"
 #include "tests/simulation/pod_drain.h"
 #include "tests/simulation/pulse.h"
 #include "tests/simulation/wire.h"
@@ -91,8 +93,6 @@ class Replica {
   Replica(Stage& stage, Invariants& invariants, const Outside& outside, std::string name, int life,
           Meanwhile meanwhile);
 
-  // A fresh list of everything, as an informer begins.
-  void list_all();
   // The next `count` changes of the cluster.
   void hear(std::size_t count);
   // What the lease thread and the slow round of the leader do by now.
@@ -107,6 +107,7 @@ class Replica {
   // Everything that is open.
   void resync();
 
+  [[nodiscard]] const ClusterView& view() const { return view_; }
   [[nodiscard]] std::map<std::string, Clock::Steady>& due() { return due_; }
   [[nodiscard]] const std::string& name() const { return look_.who; }
   [[nodiscard]] bool leads() const { return candidate_.is_leader(); }
@@ -116,16 +117,13 @@ class Replica {
 
  private:
   class Turn;
-  void apply(const Change& change);
   void listen();
   void note_heard();
   void remember(const std::string& node);
   void forget_who_waits();
-  [[nodiscard]] kube::Node as_told(const kube::Node& node) const;
   [[nodiscard]] Remediation as_told(const Remediation& remediation) const;
   [[nodiscard]] Replacements& replacements();
   [[nodiscard]] StepAction* own_step(Step step);  // null: it is not this process's own
-  [[nodiscard]] FleetNode census_of(const kube::Node& node) const;
   void collect_queue();
   [[nodiscard]] bool may_write() const { return leads() || stage_.is_off(Sabotage::kFence); }
   void before_request();
@@ -141,8 +139,7 @@ class Replica {
   Stage& stage_;
   Look look_;
   bool is_busy_ = false, is_taking_ = false;
-  std::size_t heard_ = 0;
-  Clock::Steady listened_{}, deaf_until_{};
+  Clock::Steady deaf_until_{};
   std::map<std::string, Clock::Steady> due_;
   NoCredentials credentials_;
   Silence observer_;
@@ -172,6 +169,7 @@ class Replica {
   NcclPairsAction pairs_{api_, stage_.policy, view_};
   PodDrain drain_;
   Reconciler reconciler_;
+  Informers informers_;
   Clock::Steady round_due_, keep_due_;
   bool has_led_ = false;
 };

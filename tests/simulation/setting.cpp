@@ -154,4 +154,9 @@ void let_watches_die(Setting& setting, Chance& chance) {
   setting.dead_watch = chance.one_of({0.0, 0.0, 0.01, 0.05});
 }
 
+void let_watches_fail(Setting& setting, Chance& chance) {
+  setting.watch_fault = chance.one_of({0.0, 0.0, 0.02, 0.1});
+  setting.watches_differ = chance.happens(0.4);
+}
+
 }  // namespace gpuward::remediator::simulation

@@ -21,6 +21,8 @@ struct Setting {
   bool has_pods = false;         // on the nodes, and the product's own drain takes them away
   bool has_held_pods = false;    // and something holds some of these
   double dead_watch = 0;         // per turn of a replica: its informers hear nothing for a while
+  double watch_fault = 0;        // per request of an informer
+  bool watches_differ = false;   // news of one kind come before older news of the other
   bool wears_out = false;        // most of what breaks is to be ended, and may be
   bool breaks_again = false;     // what was repaired, once all is at rest
   bool has_alertmanager = true;  // that is asked before disruptive steps
@@ -39,6 +41,8 @@ void let_pairs_be_tested(Setting& setting, Chance& chance);
 void let_pods_be_drained(Setting& setting, Chance& chance);
 // In some the connections of watches die without a word.
 void let_watches_die(Setting& setting, Chance& chance);
+// In some they fail in every way, or tell of Nodes and Remediations in another order.
+void let_watches_fail(Setting& setting, Chance& chance);
 // What the policy of a simulation says; the mode is what goes on at most. Its budgets are the
 // defaults.
 [[nodiscard]] Policy draw_policy(Chance& chance);

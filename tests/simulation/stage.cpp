@@ -41,6 +41,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       cloud_chance(seed + 0x636c6f75),
       identity_chance(seed + 0x6964656e),
       holds_chance(seed + 0x686f6c64),
+      informer_chance(seed + 0x696e666f),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),
@@ -48,6 +49,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       keeps_writes(keeps == Keeps::kWrites) {
   let_watches_die(setting, watch_chance);
   let_pods_be_held(setting, holds_chance);
+  let_watches_fail(setting, informer_chance);
   setting.says_late = size == Size::kAny && late_chance.happens(0.3);
   setting.has_edits = keeps == Keeps::kNothing && edits_chance.happens(0.25);
   setting.registers_anew = identity_chance.happens(0.3);
@@ -100,7 +102,7 @@ void Stage::remove(const std::string& path) {
 void Stage::remove_node(const std::string& name) {
   remove(kNodes + name);
   pods.note_node_gone(truth.node(name)->node.meta.uid, tick);
-  truth.drop_node(name);
+  truth.drop_node(name, kube.revision());
 }
 
 void Stage::attach(const Json& volume) {
@@ -153,7 +155,7 @@ void Stage::delete_remediation(const std::string& name, bool by_force) {
   const std::string path = remediation_collection() + "/" + name;
   if (by_force) patch(path, {{"metadata", {{"finalizers", nullptr}}}});
   if (kube.has(path)) remove(path);
-  if (!kube.has(path)) return truth.drop_remediation(name);
+  if (!kube.has(path)) return truth.drop_remediation(name, kube.revision());
   truth.put_remediation(*parse_remediation(dump_json(kube.get(path))), ++tick);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/runtime/json.h"
+#include "core/runtime/log.h"
 #include "remediator/policy/current_policy.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_kube.h"
@@ -75,13 +76,14 @@ struct Stage {
   }
 
   Chance chance, pairs_chance, pods_chance, watch_chance, late_chance, edits_chance, taints_chance,
-      cloud_chance, identity_chance, holds_chance;
+      cloud_chance, identity_chance, holds_chance, informer_chance;
   Setting setting;
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};
   fakes::FakeKube kube{clock};
   Truth truth{place_keys(setting.policy.budgets)};
   Trace trace{clock};
+  Log log{LogLevel::kError, LogFormat::kLogfmt};
   CurrentPolicy meant;                   // the policy as people mean it
   CurrentPolicy policy;                  // as the replicas read it
   std::map<std::string, Tick> silenced;  // fingerprints of alerts, since when

@@ -54,12 +54,14 @@ void TaintRules::on_ledger_written(const Ledger& after) const {
 void TaintRules::check_order(const Remediation& taken) const {
   const NodeTruth* const own = stage_.truth.node(taken.node);
   if (own != nullptr && own->is_tainted) return;  // not a new one
+  const Look& look = *stage_.looks.back();
   for (const auto& [name, other] : stage_.truth.remediations()) {
     const NodeTruth* const node = stage_.truth.node(other.node);
     const bool waits = node != nullptr && node->node.meta.uid == other.node_uid && other.open() &&
                        other.status.rule == "budget.taint" && !node->is_tainted &&
                        !has_slot(stage_.truth.ledger(), other.node_uid) &&
-                       stage_.truth.changed(name) <= stage_.looks.back()->heard;
+                       stage_.truth.changed(name) <= look.heard_remediations &&
+                       stage_.truth.changed(other.node) <= look.heard_nodes;
     require(!waits || other.acted_severity() <= taken.acted_severity(), "taint-order",
             taken.name + " took the last room for a taint, and the worse " + name + " waits");
   }

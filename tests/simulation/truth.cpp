@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/runtime/text.h"
+
 namespace gpuward::remediator::simulation {
 namespace {
+
+Version version_of(const std::string& text) { return *parse_integer<Version>(text); }
 
 bool takes_back(const NodeTruth& before, const NodeTruth& after) {
   if (!before.mark) return false;
@@ -13,6 +17,11 @@ bool takes_back(const NodeTruth& before, const NodeTruth& after) {
 }
 
 }  // namespace
+
+void Truth::note_change(const std::string& name, Version now) {
+  changes_.push_back(now);
+  changed_[name] = now;
+}
 
 // The open one of the node, if it has put something there.
 std::string Truth::acted_on(const std::string& node_uid) const {
@@ -44,8 +53,7 @@ bool Truth::cordons_for_others(const NodeTruth& before) const {
 }
 
 void Truth::put_node(kube::Node node, Writer writer, Tick now) {
-  changes_.push_back({node.meta.name, {}, node, {}});
-  changed_[node.meta.name] = changes_.size();
+  note_change(node.meta.name, version_of(node.meta.resource_version));
   places_.insert_or_assign(node.meta.name, place_of(node.meta.labels, keys_));
   joined_.try_emplace(node.meta.uid, node.meta);
   NodeTruth& known = nodes_[node.meta.name];
@@ -75,14 +83,13 @@ std::optional<kube::ObjectMeta> Truth::joined(const std::string& uid) const {
   return found == joined_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Truth::drop_node(const std::string& name) {
-  changes_.push_back({name, {}, {}, {}});
+void Truth::drop_node(const std::string& name, Version now) {
+  note_change(name, now);
   nodes_.erase(name);
 }
 
 void Truth::put_remediation(Remediation remediation, Tick now) {
-  changes_.push_back({{}, remediation.name, {}, remediation});
-  changed_[remediation.name] = changes_.size();
+  note_change(remediation.name, version_of(remediation.resource_version));
   if (!remediation.wish.pause && !remediation.wish.cancel) {
     hands_off_.erase(remediation.name);
   } else {
@@ -92,9 +99,8 @@ void Truth::put_remediation(Remediation remediation, Tick now) {
   remediations_.insert_or_assign(std::move(name), std::move(remediation));
 }
 
-void Truth::drop_remediation(const std::string& name) {
-  changes_.push_back({{}, name, {}, {}});
-  changed_[name] = changes_.size();
+void Truth::drop_remediation(const std::string& name, Version now) {
+  note_change(name, now);
   remediations_.erase(name);
   hands_off_.erase(name);
   // The next one of the node may have its name, and knows nothing of this cordon.

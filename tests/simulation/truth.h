@@ -17,7 +17,8 @@
 
 namespace gpuward::remediator::simulation {
 
-using Tick = std::uint64_t;  // counts requests and events
+using Tick = std::uint64_t;     // counts requests and events
+using Version = std::uint64_t;  // of the API server's store
 
 enum class Writer { kRemediator, kOthers };
 
@@ -31,22 +32,15 @@ struct NodeTruth {
   std::string taken_from;          // the Remediation that had put it there
 };
 
-// The object after the change; nothing of it where it was deleted.
-struct Change {
-  std::string node, remediation;  // one of them
-  std::optional<kube::Node> now_node;
-  std::optional<Remediation> now_remediation;
-};
-
 class Truth {
  public:
   // `keys`: where nodes stand.
   explicit Truth(PlaceKeys keys) : keys_(std::move(keys)) {}
 
   void put_node(kube::Node node, Writer writer, Tick now);
-  void drop_node(const std::string& name);
+  void drop_node(const std::string& name, Version now);
   void put_remediation(Remediation remediation, Tick now);
-  void drop_remediation(const std::string& name);
+  void drop_remediation(const std::string& name, Version now);
   void put_ledger(Ledger ledger, Writer writer, Tick now);
   // The machine of that spec.providerID is gone for good.
   void note_gone(const std::string& provider_id) { gone_.insert(provider_id); }
@@ -70,13 +64,15 @@ class Truth {
   [[nodiscard]] std::optional<kube::ObjectMeta> joined(const std::string& uid) const;
   // Where a node of that name stands, or stood.
   [[nodiscard]] const Place& place(const std::string& node) const { return places_.at(node); }
-  // Which of the changes was its last.
-  [[nodiscard]] std::size_t changed(const std::string& name) const { return changed_.at(name); }
-  [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
+  // The version of its last change.
+  [[nodiscard]] Version changed(const std::string& name) const { return changed_.at(name); }
+  // Those of all changes, in order.
+  [[nodiscard]] const std::vector<Version>& changes() const { return changes_; }
   // Since when a human has wanted the Remediation to pause or to end; nullopt where nobody does.
   [[nodiscard]] std::optional<Tick> hands_off_since(const std::string& remediation) const;
 
  private:
+  void note_change(const std::string& name, Version now);
   [[nodiscard]] std::string acted_on(const std::string& node_uid) const;
   [[nodiscard]] bool cordons_for_others(const NodeTruth& before) const;
   [[nodiscard]] bool record_claims_cordon(const NodeTruth& before) const;
@@ -84,7 +80,7 @@ class Truth {
   std::map<std::string, NodeTruth> nodes_;
   std::map<std::string, Remediation> remediations_;
   std::map<std::string, Tick> hands_off_;
-  std::map<std::string, std::size_t> changed_;  // by name of node or Remediation
+  std::map<std::string, Version> changed_;  // by name of node or Remediation
   std::map<std::string, Place> places_;
   std::map<std::string, kube::ObjectMeta> joined_;  // nodes, by UID
   std::set<std::string> gone_;                      // machines
@@ -93,7 +89,7 @@ class Truth {
   Tick ledger_changed_ = 0;
   std::optional<Tick> breaker_opened_;
   int closings_ = 0;
-  std::vector<Change> changes_;
+  std::vector<Version> changes_;
 };
 
 }  // namespace gpuward::remediator::simulation

@@ -181,7 +181,7 @@ void Wire::hear_remediation(const std::string& name) {
   const bool is_gone = !remediation && stage_.truth.remediation(name) != nullptr;
   if (is_gone) {
     ++stage_.deletions;
-    stage_.truth.drop_remediation(name);
+    stage_.truth.drop_remediation(name, stage_.kube.revision());
   }
   if (!remediation) return;
   const Remediation* const before = stage_.truth.remediation(remediation->name);

@@ -183,7 +183,7 @@ class InformerFaultsTest : public FaultsTest {
       InformerHandlers handlers;
       handlers.on_upsert = [this](const Json& object) { note(read_node(object)->meta.name); };
       handlers.on_synced = [this] { note("synced"); };
-      run_informer(api, clock, "/api/v1/nodes", handlers, {}, stop);
+      Informer(api, clock, "/api/v1/nodes", handlers).run(stop);
     });
   }
   void note(const std::string& what) {

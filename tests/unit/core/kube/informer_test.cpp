@@ -19,9 +19,8 @@ class InformerTest : public ApiTest {
     handlers.on_delete = [&](const std::string& name) { seen.push_back("-" + name); };
     handlers.on_synced = [&] { seen.emplace_back("synced"); };
     handlers.on_heard = [&] { ++heard; };
-    run_informer(
-        api, clock, "/api/v1/nodes", handlers, [&](const Error& error) { take(error); },
-        stop.get_token());
+    handlers.on_error = [&](const Error& error) { take(error); };
+    Informer(api, clock, "/api/v1/nodes", handlers).run(stop.get_token());
   }
   void take(const Error& error) {
     errors.push_back(error.kind);

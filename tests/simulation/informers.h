@@ -1,0 +1,41 @@
+// The two informers of a replica, the product's own, each behind a connection of its own: they take
+// turns where they have a thread each.
+#pragma once
+
+#include <cstddef>
+
+#include "core/kube/informer.h"
+#include "remediator/workflow/view_feed.h"
+#include "tests/simulation/look.h"
+#include "tests/simulation/watch_wire.h"
+
+namespace gpuward::remediator::simulation {
+
+class Informers {
+ public:
+  Informers(Stage& stage, kube::Credentials& credentials, const ViewFeed& feed);
+
+  // The server tells of the next `count` changes; in some simulations of those of one kind alone.
+  void hear(std::size_t count);
+  // What their threads do by now: a watch that has nothing to tell ends, and the next one begins.
+  void go_on();
+  // Nothing comes through to the process until then.
+  void die_until(Clock::Steady end);
+  // What they were told, and when.
+  void note(Look& look) const;
+
+ private:
+  struct Line {
+    Line(Stage& stage, kube::Credentials& credentials, Resource kind, const ViewFeed& feed);
+    WatchWire wire;
+    kube::Api api;
+    kube::Informer informer;
+    Clock::Steady due;
+  };
+  void take_turns(Line& line);
+
+  Stage& stage_;
+  Line nodes_, remediations_;
+};
+
+}  // namespace gpuward::remediator::simulation

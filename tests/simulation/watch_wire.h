@@ -1,0 +1,62 @@
+// What the API server tells one informer of a replica: lists out of its store, and watches as far
+// as its cache of that kind has come. Here lists and watches fail, connections are cut in the
+// middle of a line or die without a word, and the server forgets what is past. With chance of its
+// own, so that the rest of a simulation stays as it is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/http/client.h"
+#include "tests/fakes/in_process_client.h"
+#include "tests/simulation/bend.h"
+
+namespace gpuward::remediator::simulation {
+
+class WatchWire final : public http::Client {
+ public:
+  // `kind`: kNode or kRemediation.
+  WatchWire(Stage& stage, Resource kind) : stage_(stage), kind_(kind) {}
+
+  // The server's cache has come to the next `count` changes of the cluster.
+  void serve(std::size_t count);
+  // Nothing comes through until then.
+  void die_until(Clock::Steady end) { dead_until_ = end; }
+  [[nodiscard]] std::string collection() const;
+  // How long the caller waits for an answer that does not come.
+  [[nodiscard]] Clock::Steady busy_until() const { return busy_until_; }
+  // All changes up to that version of the store were told, whatever a sabotage made of them.
+  [[nodiscard]] Version told() const { return told_; }
+  [[nodiscard]] bool has_told_all() const { return told_ >= served(); }
+  // When it last said anything.
+  [[nodiscard]] Clock::Steady spoke() const { return spoke_; }
+  // The last request was for a list.
+  [[nodiscard]] bool has_listed() const { return has_listed_; }
+
+  [[nodiscard]] Result<http::ClientResponse> send(const http::ClientRequest& request) override;
+  [[nodiscard]] Result<http::ClientResponse> stream(
+      const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,
+      const std::function<bool(std::string_view)>& on_bytes) override;
+
+ private:
+  enum class Fault { kNone, kRefused, kGone, kForgets, kCut };
+
+  [[nodiscard]] bool is_dead() const;
+  [[nodiscard]] Fault draw_fault();
+  [[nodiscard]] Version served() const;
+  std::unexpected<Error> no_answer(std::chrono::milliseconds within);
+  [[nodiscard]] Result<http::ClientResponse> tell_changes(
+      Version since, Fault fault, const std::function<bool(std::string_view)>& on_bytes);
+  [[nodiscard]] Json bent(const Json& object) const;
+  void note_told(Version version);
+
+  Stage& stage_;
+  const Resource kind_;
+  fakes::InProcessClient client_{stage_.kube};
+  std::size_t served_ = 0;  // of the changes of the cluster
+  Version told_ = 0;
+  Clock::Steady spoke_{}, dead_until_{}, busy_until_{};
+  bool has_listed_ = false;
+};
+
+}  // namespace gpuward::remediator::simulation
