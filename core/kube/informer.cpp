@@ -62,7 +62,7 @@ Status Informer::relist() {
   if (!version) return std::unexpected(std::move(version.error()));
   forget_all_but(seen);
   version_ = *std::move(version);
-  if (handlers_.on_synced) handlers_.on_synced();
+  if (handlers_.on_synced) handlers_.on_synced(seen, *version_);
   note_heard();
   return {};
 }

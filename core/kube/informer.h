@@ -24,7 +24,8 @@ struct InformerHandlers {
   // "name", or "namespace/name". An object re-created under its name is deleted first, with or
   // without an event.
   std::function<void(const std::string& name)> on_delete;
-  std::function<void()> on_synced;  // after each complete list
+  // After each complete list, with all that it has and its version.
+  std::function<void(const std::set<std::string>& names, const std::string& version)> on_synced;
   // The server has been heard: a complete list, an event, a bookmark, or the end of a watch in good
   // order. Until then it may have kept anything from us.
   std::function<void()> on_heard;

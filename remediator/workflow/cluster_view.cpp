@@ -205,6 +205,18 @@ void ClusterView::remove_remediation(const std::string& name) {
   count_open(node_uid);
 }
 
+void ClusterView::keep_remediations(const std::set<std::string>& names,
+                                    const std::string& version) {
+  std::vector<std::string> gone;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, known] : remediations_) {
+      if (!names.contains(name) && is_older(known.resource_version, version)) gone.push_back(name);
+    }
+  }
+  for (const std::string& name : gone) remove_remediation(name);
+}
+
 void ClusterView::set_nodes_synced() {
   const std::lock_guard lock(mutex_);
   nodes_synced_ = true;

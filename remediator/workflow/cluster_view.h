@@ -43,6 +43,9 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
   // One that is older than what is known changes nothing.
   void put_remediation(Remediation remediation);
   void remove_remediation(const std::string& name);
+  // A complete list of that version has these names. What this process has made since is newer; of
+  // what it made before and somebody has deleted an informer need never have heard.
+  void keep_remediations(const std::set<std::string>& names, const std::string& version);
   void set_nodes_synced();
   void set_remediations_synced();
   // That informer has heard from the API server just now, be it that there is nothing new.

@@ -1,6 +1,7 @@
 #include "remediator/workflow/view_feed.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -56,7 +57,7 @@ kube::InformerHandlers node_handlers(const ViewFeed& feed) {
                 feed.view.remove_node(name);
                 wake(feed, name);
               },
-          .on_synced = [feed] { feed.view.set_nodes_synced(); },
+          .on_synced = [feed](const auto&, const auto&) { feed.view.set_nodes_synced(); },
           .on_heard = [feed] { feed.view.note_nodes_heard(feed.clock.steady()); },
           .on_error = feed.on_error};
 }
@@ -64,7 +65,11 @@ kube::InformerHandlers node_handlers(const ViewFeed& feed) {
 kube::InformerHandlers remediation_handlers(const ViewFeed& feed) {
   return {.on_upsert = [feed](const Json& object) { take_remediation(feed, object); },
           .on_delete = [feed](const std::string& name) { feed.view.remove_remediation(name); },
-          .on_synced = [feed] { feed.view.set_remediations_synced(); },
+          .on_synced =
+              [feed](const std::set<std::string>& names, const std::string& version) {
+                feed.view.keep_remediations(names, version);
+                feed.view.set_remediations_synced();
+              },
           .on_heard = [feed] { feed.view.note_remediations_heard(feed.clock.steady()); },
           .on_error = feed.on_error};
 }

@@ -117,7 +117,7 @@ TEST_P(WatchContract, AnInformerFollowsACollection) {
   kube::InformerHandlers handlers;
   handlers.on_upsert = [&](const Json& object) { note("+" + kube::read_meta(object)->name); };
   handlers.on_delete = [&](const std::string& name) { note("-" + name); };
-  handlers.on_synced = [&] { note("synced"); };
+  handlers.on_synced = [&](const auto&, const auto&) { note("synced"); };
   SystemClock clock;
   std::jthread informer([&](const std::stop_token& stop) {
     kube::Informer(api(), clock, kGadgets, handlers).run(stop);

@@ -17,7 +17,11 @@ class InformerTest : public ApiTest {
                      string_at(member_at(object, "metadata"), "resourceVersion"));
     };
     handlers.on_delete = [&](const std::string& name) { seen.push_back("-" + name); };
-    handlers.on_synced = [&] { seen.emplace_back("synced"); };
+    handlers.on_synced = [&](const std::set<std::string>& names, const std::string& version) {
+      seen.emplace_back("synced");
+      listed = names;
+      listed_version = version;
+    };
     handlers.on_heard = [&] { ++heard; };
     handlers.on_error = [&](const Error& error) { take(error); };
     Informer(api, clock, "/api/v1/nodes", handlers).run(stop.get_token());
@@ -49,6 +53,8 @@ class InformerTest : public ApiTest {
   std::vector<std::string> seen;
   std::vector<ErrorKind> errors;
   int heard = 0;
+  std::set<std::string> listed;
+  std::string listed_version;
 };
 
 TEST_F(InformerTest, ListsThenWatches) {
@@ -58,6 +64,13 @@ TEST_F(InformerTest, ListsThenWatches) {
   run();
   EXPECT_THAT(seen, ElementsAre("+a@1", "synced", "+a@11", "+b@12", "-a"));
   EXPECT_EQ(watched_version(1), "10");
+}
+
+TEST_F(InformerTest, SaysAllThatACompleteListHasAndItsVersion) {
+  client.then(listing(object("a", "1") + "," + object("b", "2")));
+  run();
+  EXPECT_THAT(listed, ElementsAre("a", "b"));
+  EXPECT_EQ(listed_version, "10");
 }
 
 TEST_F(InformerTest, WatchesOnFromTheLastVersionSeenBookmarksIncluded) {

@@ -225,6 +225,29 @@ TEST_F(ViewTest, IsNotSetBackByWhatTheInformerTellsLate) {
 }
 
 // Of what others have written it may hear the first when it has read the second already.
+// This process has made it, and the informer has lost both events.
+TEST_F(ViewTest, ForgetsAtACompleteListWhatIsDeleted) {
+  Remediation made = remediations().front();
+  made.name = "made";
+  made.resource_version = "20";
+  replica_->view.put_remediation(made);
+
+  replica_->view.keep_remediations({"other"}, "21");
+
+  EXPECT_FALSE(replica_->view.last_remediation("made"));
+}
+
+TEST_F(ViewTest, KeepsAtACompleteListWhatIsNewerThanThat) {
+  Remediation made = remediations().front();
+  made.name = "made";
+  made.resource_version = "22";
+  replica_->view.put_remediation(made);
+
+  replica_->view.keep_remediations({}, "21");
+
+  EXPECT_TRUE(replica_->view.last_remediation("made"));
+}
+
 TEST_F(ViewTest, KeepsTheNewestInWhateverOrderItHears) {
   ClusterView view;
   Remediation first = remediation();
