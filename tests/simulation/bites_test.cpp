@@ -30,7 +30,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"told-again", 212},
     {"late-restart", 857},
     {"silence", 204},
-    {"budget-answer", 179},
+    {"budget-answer", 936},
     {"drained", 166},
     {"breaker", 164},
     {"disagreement", 205},
