@@ -40,6 +40,7 @@ class NoGpus final : public GpuSource {
  public:
   explicit NoGpus(Clock& clock) : clock_(clock) {
     telemetry_.state = WorkerState::kAnswering;
+    telemetry_.is_asked = false;
     telemetry_.report = std::make_shared<const GpuReport>();
     telemetry_.read_at = clock.wall();
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "exporter/checks/expected_gpus.h"
 #include "exporter/checks/gpu_rule_set.h"
 
 namespace gpuward::exporter {
@@ -50,18 +51,21 @@ bool judge_readings(const VendorReport& report, const GpuRuleInput& input, Findi
   return could_tell;
 }
 
-std::size_t count_on_bus(const NodeFacts& facts, Vendor vendor) {
-  if (!facts.pci_gpus) return 0;
-  return static_cast<std::size_t>(std::ranges::count_if(*facts.pci_gpus, [&](const PciGpu& gpu) {
-    return gpu.vendor == vendor && !gpu.is_given_away();
-  }));
+constexpr std::array kVendors{Vendor::kNvidia, Vendor::kAmd};
+
+// "libnvidia-ml.so.1 is not there", "libnvidia-ml.so.1: Driver/library version mismatch".
+std::string library_text(const VendorReport& report) {
+  if (report.state == LibraryState::kAbsent) {
+    return report.vendor == Vendor::kAmd ? "the amdgpu driver is not loaded"
+                                         : "NVIDIA's driver library is not there";
+  }
+  return (report.library.empty() ? "the GPU library" : report.library) + ": " + report.fault;
 }
 
 // A library that does not work says nothing about hardware: an error, and never above monitor.
 void judge_library(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
-  const std::size_t on_bus = count_on_bus(input.facts, report.vendor);
-  std::string line = report.library.empty() ? "the GPU library" : report.library;
-  line += report.state == LibraryState::kAbsent ? " is not there" : ": " + report.fault;
+  const std::size_t on_bus = count_for_driver(input.facts, report.vendor);
+  std::string line = library_text(report);
   line += "; " + std::to_string(on_bus) + " GPUs on the PCI bus";
   found.add(Code::kLibraryUnusable, "", line);
   found.cannot_tell_anything("");
@@ -96,17 +100,9 @@ void judge_vendor(const VendorReport& report, const GpuRuleInput& input, Finding
     sum.could_tell = false;
   }
   judge_events(report, found);
+  judge_count(report, input, found);
   sum.gpus += report.gpus.size();
   sum.is_anything_here |= !report.gpus.empty() || is_expected(report, input);
-}
-
-// Whose GPUs the profile counts.
-Vendor profile_vendor(const GpuReport& report, const NodeFacts& facts) {
-  const VendorReport* const amd = report.find(Vendor::kAmd);
-  const VendorReport* const nvidia = report.find(Vendor::kNvidia);
-  const bool has_nvidia =
-      (nvidia != nullptr && !nvidia->gpus.empty()) || count_on_bus(facts, Vendor::kNvidia) > 0;
-  return amd != nullptr && !amd->gpus.empty() && !has_nvidia ? Vendor::kAmd : Vendor::kNvidia;
 }
 
 constexpr std::array kOutOfReach{Code::kGpuLost,
@@ -141,10 +137,11 @@ CheckOutcome finish(CheckOutcome outcome, FindingList& found) {
 CheckOutcome judge_report(const GpuReport& report, const GpuRuleInput& input) {
   FindingList found(input.settings);
   Sum sum;
-  const Vendor counted = profile_vendor(report, input.facts);
-  for (const VendorReport& vendor : report.vendors) {
-    judge_vendor(vendor, input, found, sum);
-    if (vendor.vendor == counted) judge_count(vendor, input, found);
+  for (const Vendor vendor : kVendors) {
+    const VendorReport* const told = report.find(vendor);
+    VendorReport absent;  // the worker reports only vendors whose library is there
+    absent.vendor = vendor;
+    judge_vendor(told == nullptr ? absent : *told, input, found, sum);
   }
   if (!sum.is_anything_here) return CheckOutcome::skipped("no GPU here, and none is expected");
   CheckOutcome outcome = CheckOutcome::done(std::to_string(sum.gpus) + " GPUs");
@@ -175,14 +172,9 @@ CheckOutcome cannot_judge(std::string why) {
 
 }  // namespace
 
-bool expects_gpus(Vendor vendor, const GpuRuleInput& input) {
-  if (count_on_bus(input.facts, vendor) > 0) return true;
-  // The profiles of the replaced suite are of NVIDIA's instance types.
-  return vendor == Vendor::kNvidia && input.profile && input.profile->gpus > 0;
-}
-
 CheckOutcome judge_gpus(const GpuRuleInput& input) {
   const GpuTelemetry& telemetry = input.snapshot.telemetry;
+  if (!telemetry.is_asked) return CheckOutcome::skipped("no driver is asked (--gpu.none)");
   switch (telemetry.state) {
     case WorkerState::kStarting:
       return cannot_judge("the driver has not answered yet");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "exporter/checks/expected_gpus.h"
 #include "exporter/checks/gpu_rule_set.h"
 #include "exporter/checks/second_source.h"
 
@@ -25,11 +26,6 @@ std::string counts_text(std::optional<std::size_t> driver, std::optional<std::si
     return count ? std::to_string(*count) : std::string("unknown");
   };
   return text(driver) + " by the driver, " + text(bus) + " on the PCI bus";
-}
-
-std::optional<std::size_t> told_on_bus(const NodeFacts& facts, Vendor vendor) {
-  if (!facts.pci_gpus) return std::nullopt;
-  return static_cast<std::size_t>(std::ranges::count(*facts.pci_gpus, vendor, &PciGpu::vendor));
 }
 
 std::vector<PciGpu> unknown_to_driver(const VendorReport& report, const std::vector<PciGpu>& bus) {
@@ -87,13 +83,13 @@ void judge_undriven(const VendorReport& report, const GpuRuleInput& input, Findi
 }
 
 void judge_count(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
-  if (!input.profile || input.profile->gpus == 0) return;
-  const std::size_t expected = input.profile->gpus;
-  const auto on_bus = told_on_bus(input.facts, report.vendor);
+  const auto expects = expected_gpus(report.vendor, input);
+  if (!expects) return;
+  const std::size_t expected = expects->count;
+  const auto on_bus = count_on_bus(input.facts, report.vendor);
   const auto driven = report.state == LibraryState::kReady ? std::optional(report.gpus.size())
                                                            : std::optional<std::size_t>();
-  const std::string line =
-      counts_text(driven, on_bus) + "; " + input.profile->type + " has " + std::to_string(expected);
+  const std::string line = counts_text(driven, on_bus) + "; " + expects->says;
   if (driven.value_or(0) > expected) return found.add(Code::kGpuExtra, "", line);
   const bool is_short_by_driver = driven && *driven < expected;
   const bool is_short_on_bus = on_bus && *on_bus < expected;

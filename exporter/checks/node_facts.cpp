@@ -37,6 +37,7 @@ std::optional<std::vector<PciGpu>> read_gpus(const HostPaths& host, const GpuTel
     gpu.vendor = is_amd_gpu(device) ? Vendor::kAmd : Vendor::kNvidia;
     gpu.bus_id = device.address.bus_id();
     gpu.driver = device.driver;
+    gpu.is_display = is_display(device);
     gpu.is_dead =
         has_answered && !is_driven(telemetry, gpu.bus_id) && is_off_bus(host, device.address);
     gpus.push_back(std::move(gpu));

@@ -16,9 +16,10 @@ namespace gpuward::exporter {
 
 struct PciGpu {
   Vendor vendor = Vendor::kNvidia;
-  std::string bus_id;    // `0000:4e:00`
-  std::string driver;    // that it is bound to: "nvidia"; empty for none
-  bool is_dead = false;  // its configuration space does not answer: it has fallen off the bus
+  std::string bus_id;       // `0000:4e:00`
+  std::string driver;       // that it is bound to: "nvidia"; empty for none
+  bool is_dead = false;     // its configuration space does not answer: it has fallen off the bus
+  bool is_display = false;  // calls itself a VGA controller
 
   // Given to a virtual machine: no driver of this system is to speak of it. One that another driver
   // of a display has taken (nouveau) is not meant so.

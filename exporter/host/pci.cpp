@@ -69,6 +69,8 @@ bool is_amd_gpu(const PciDevice& device) {
          (kind == kVga || kind == kOtherDisplay || kind == kAccelerator);
 }
 
+bool is_display(const PciDevice& device) { return kind_of(device) == kVga; }
+
 bool is_nvswitch(const PciDevice& device) {
   return device.vendor == kNvidia && kind_of(device) == kOtherBridge;
 }

@@ -49,6 +49,8 @@ struct PciProbe {
 // Physical ones: a virtual function of a GPU that is here too is not a GPU more.
 [[nodiscard]] bool is_nvidia_gpu(const PciDevice& device);
 [[nodiscard]] bool is_amd_gpu(const PciDevice& device);
+// One that can drive a screen: a graphics card, the graphics of a processor; not only for work.
+[[nodiscard]] bool is_display(const PciDevice& device);
 [[nodiscard]] bool is_nvswitch(const PciDevice& device);
 [[nodiscard]] bool is_efa(const PciDevice& device);
 [[nodiscard]] bool is_efa(std::uint32_t vendor, std::uint32_t device);

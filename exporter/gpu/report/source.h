@@ -25,6 +25,7 @@ enum class WorkerState : std::uint8_t {
 // hung or down: `read_at` says how old it is.
 struct GpuTelemetry {
   WorkerState state = WorkerState::kStarting;
+  bool is_asked = true;  // false: --gpu.none, an operator wants no driver to be asked
   std::shared_ptr<const GpuReport> report;  // null until the first answer
   std::chrono::system_clock::time_point read_at;
   std::chrono::milliseconds read_duration{0};

@@ -27,10 +27,7 @@ using testing::IsEmpty;
 class CheckProcess : public testing::Test {
  protected:
   CheckProcess() {
-    for (const char* bus :
-         {"1a", "2b", "3c", "4e", "9a", "ab", "bc", "cd"}) {  // as the driver says
-      host_.with_pci(std::string("0000:") + bus + ":00.0", support::h100());
-    }
+    for (const std::string& address : addresses_) host_.with_pci(address, support::h100());
     folder_.write("kernel.log", "");
     folder_.write("config.yaml", "checks: {tool_dirs: [" + tools_.path().string() + "]}\n");
   }
@@ -38,7 +35,7 @@ class CheckProcess : public testing::Test {
   support::ProcessOptions command(const std::vector<std::string>& words) const {
     std::vector<std::string> argv{exporter_binary().string(),
                                   "check",
-                                  "--gpu.nvml-library=" + fake_nvml::FakeNvml::library(),
+                                  "--gpu.nvml-library=" + library_,
                                   "--gpu.amd-smi-library=/nowhere/libamd_smi.so",
                                   "--path.sysfs=" + host_.paths().sys.string(),
                                   "--path.procfs=" + host_.paths().proc.string(),
@@ -71,6 +68,11 @@ class CheckProcess : public testing::Test {
     tools_.add("dcgmi", "diag", diag);
   }
 
+  std::string library_ = fake_nvml::FakeNvml::library();
+  // As the driver says.
+  const std::vector<std::string> addresses_{"0000:1a:00.0", "0000:2b:00.0", "0000:3c:00.0",
+                                            "0000:4e:00.0", "0000:9a:00.0", "0000:ab:00.0",
+                                            "0000:bc:00.0", "0000:cd:00.0"};
   support::TempDir folder_;
   support::HostTree host_;
   fakes::ToolBox tools_;
@@ -167,6 +169,27 @@ TEST_F(CheckProcess, ThePrologRefusesAJobWhileAGpuCannotBeRead) {
 
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output << outcome.error_output;
   EXPECT_THAT(outcome.output, HasSubstr("gpu_unreadable"));
+}
+
+TEST_F(CheckProcess, ThePrologRefusesAJobWhereTheDriversLibraryIsMissing) {
+  library_ = "/nowhere/libnvidia-ml.so.1";
+
+  const auto outcome = check({"--prolog", "--json"});
+
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output << outcome.error_output;
+  EXPECT_THAT(outcome.output, HasSubstr("library_unusable"));
+  EXPECT_THAT(each("severity", outcome.output), ElementsAre("MONITOR"));
+  EXPECT_EQ(check({"--check", "0", "--json"}).exit_code, 3) << "it cannot tell";
+}
+
+TEST_F(CheckProcess, ANodeWithoutAGpuIsSkippedAndItsJobsStart) {
+  library_ = "/nowhere/libnvidia-ml.so.1";
+  for (const std::string& address : addresses_) host_.loses_pci(address);
+
+  const auto outcome = check({"--prolog", "--json"});
+
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output << outcome.error_output;
+  EXPECT_THAT(each("status", outcome.output), ElementsAre("SKIP", "SKIP"));
 }
 
 TEST_F(CheckProcess, AGpuThatRequiresAResetIsJudgedByAllThatItStillSays) {

@@ -304,6 +304,71 @@ TEST(Library, ThatIsNotThereWhereNoGpuIsIsNoError) {
   EXPECT_EQ(node.judge().kind, kSkipped);
 }
 
+// The worker leaves a vendor without a library out of its report.
+TEST(Library, ThatIsNotThereWhereGpusAreIsAnErrorAndNoJobStarts) {
+  Scenario node;
+  node.report.vendors.clear();
+  node.profile.reset();
+  const CheckOutcome outcome = node.judge();
+  EXPECT_EQ(outcome.kind, kError);
+  EXPECT_EQ(codes_of(outcome), "library_unusable");
+  EXPECT_EQ(outcome.findings.at(0).severity, Severity::kMonitor);
+  EXPECT_THAT(outcome.findings.at(0).line, HasSubstr("8 GPUs on the PCI bus"));
+  EXPECT_NE(outcome.no_job, "");
+}
+
+TEST(Library, ThatIsNotThereWhereTheProfileHasGpusIsAnErrorAndNoJobStarts) {
+  Scenario node(0);
+  node.report.vendors.clear();
+  node.profile->gpus = 8;
+  const CheckOutcome outcome = node.judge();
+  EXPECT_EQ(outcome.kind, kError);
+  EXPECT_EQ(codes_of(outcome), "library_unusable, gpu_missing_unconfirmed");
+  EXPECT_NE(outcome.no_job, "");
+}
+
+TEST(Library, OfAmdThatIsNotThereWhereAmdGpusAreIsAnError) {
+  Scenario node(0);
+  node.report.vendors.clear();
+  node.profile.reset();
+  node.facts.pci_gpus->push_back({.vendor = Vendor::kAmd, .bus_id = "0000:c1:00", .driver = ""});
+  const CheckOutcome outcome = node.judge();
+  EXPECT_EQ(outcome.kind, kError);
+  EXPECT_EQ(codes_of(outcome), "library_unusable");
+  EXPECT_THAT(outcome.findings.at(0).line, HasSubstr("amdgpu"));
+}
+
+TEST(Library, OfNvidiaIsNotMissedWhereTheProfileCountsAmdGpus) {
+  Scenario node = amd_scenario_node();
+  node.profile = InstanceProfile{"Standard_ND96isr_MI300X_v5", 1, 0, false, "efa"};
+  EXPECT_EQ(node.judge().kind, kDone);
+  EXPECT_EQ(codes_of(node.judge()), "");
+  node.report.vendors.clear();
+  EXPECT_EQ(codes_of(node.judge()), "library_unusable") << "of AMD alone";
+}
+
+// The graphics of a processor, or a card for a screen.
+TEST(Library, IsNotMissedForADisplayBesideGpusOfAnotherVendor) {
+  Scenario node;
+  node.facts.pci_gpus->push_back(
+      {.vendor = Vendor::kAmd, .bus_id = "0000:c1:00", .driver = "", .is_display = true});
+  EXPECT_EQ(node.judge().kind, kDone);
+  node.report.vendors.clear();
+  node.facts.pci_gpus->erase(node.facts.pci_gpus->begin(), node.facts.pci_gpus->begin() + 8);
+  node.profile.reset();
+  EXPECT_EQ(node.judge().kind, kError) << "the only GPU may be one for work";
+}
+
+TEST(Library, IsNotMissedWhereNoGpuIs) {
+  Scenario node(0);
+  node.report.vendors.clear();
+  node.profile.reset();
+  EXPECT_EQ(node.judge().kind, kSkipped);
+  EXPECT_EQ(node.judge().no_job, "");
+  node.facts.pci_gpus.reset();
+  EXPECT_EQ(node.judge().kind, kSkipped) << "nothing at all speaks of a GPU";
+}
+
 TEST(Library, ThatDoesNotWorkWhereNoGpuIsIsNoError) {
   Scenario node(0);
   node.report.vendors[0] = {};

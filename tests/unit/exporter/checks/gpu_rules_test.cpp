@@ -279,19 +279,6 @@ TEST(GpuRules, AbsentValuesAreNeitherSickNorWell) {
 }
 
 // One AMD GPU that is well.
-Scenario amd_scenario_node() {
-  Scenario node(0);
-  node.profile.reset();
-  VendorReport amd;
-  amd.vendor = Vendor::kAmd;
-  amd.state = LibraryState::kReady;
-  GpuReading& reading = amd.gpus.emplace_back();
-  reading.gpu.vendor = Vendor::kAmd;
-  reading.gpu.pci = *parse_pci_address("0000:05:00.0");
-  node.report.vendors = {amd};
-  return node;
-}
-
 TEST(GpuRules, AmdUncorrectableErrorsOverTheirThresholdIsolate) {
   Scenario node = amd_scenario_node();
   node.gpu(0).ras = {{"umc", 3, 2, 0}, {"gfx", 0, 1, 0}};

@@ -63,7 +63,8 @@ Scenario::Scenario(unsigned gpus) : now(std::chrono::seconds(1'800'000'000)) {
   facts.pci_gpus.emplace();
   for (unsigned index = 0; index < gpus; ++index) {
     nvidia.gpus.push_back(healthy_gpu(index));
-    facts.pci_gpus->push_back({Vendor::kNvidia, bus_id(index), "nvidia", false});
+    facts.pci_gpus->push_back(
+        {.vendor = Vendor::kNvidia, .bus_id = bus_id(index), .driver = "nvidia"});
   }
   nvidia.peers = healthy_peers(gpus);
   report.vendors.push_back(std::move(nvidia));
@@ -126,6 +127,21 @@ Snapshot Scenario::make_snapshot() const {
 CheckOutcome Scenario::judge() const {
   const Snapshot snapshot = make_snapshot();
   return judge_gpus({snapshot, settings, profile, facts, now, nullptr});
+}
+
+Scenario amd_scenario_node() {
+  Scenario node(0);
+  node.profile.reset();
+  VendorReport amd;
+  amd.vendor = Vendor::kAmd;
+  amd.state = LibraryState::kReady;
+  GpuReading& reading = amd.gpus.emplace_back();
+  reading.gpu.vendor = Vendor::kAmd;
+  reading.gpu.pci = *parse_pci_address("0000:05:00.0");
+  node.report.vendors = {amd};
+  node.facts.pci_gpus->push_back(
+      {.vendor = Vendor::kAmd, .bus_id = "0000:05:00", .driver = "amdgpu"});
+  return node;
 }
 
 const Finding* find_finding(const CheckOutcome& outcome, std::string_view code,

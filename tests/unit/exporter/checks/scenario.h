@@ -46,6 +46,9 @@ class Scenario {
   WallTime now;
 };
 
+// One healthy AMD GPU at 0000:05:00, and no profile.
+[[nodiscard]] Scenario amd_scenario_node();
+
 // nullptr where there is none; `pci` empty: of the node, or whichever.
 [[nodiscard]] const Finding* find_finding(const CheckOutcome& outcome, std::string_view code,
                                           std::string_view pci = {});

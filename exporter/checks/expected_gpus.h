@@ -1,0 +1,26 @@
+// How many GPUs of a vendor this machine must have, and who says so: the profile of its type. Pure;
+// used by the rules that count GPUs.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "exporter/checks/gpu_rules.h"
+
+namespace gpuward::exporter {
+
+struct ExpectedGpus {
+  std::size_t count = 0;
+  std::string says;  // "p5.48xlarge has 8"
+};
+
+// nullopt: nobody expects anything.
+[[nodiscard]] std::optional<ExpectedGpus> expected_gpus(Vendor vendor, const GpuRuleInput& input);
+
+// On the PCI bus; nullopt where that cannot be read.
+[[nodiscard]] std::optional<std::size_t> count_on_bus(const NodeFacts& facts, Vendor vendor);
+// Those of them that a driver of this system is to speak of.
+[[nodiscard]] std::size_t count_for_driver(const NodeFacts& facts, Vendor vendor);
+
+}  // namespace gpuward::exporter
