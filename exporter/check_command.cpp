@@ -44,6 +44,7 @@ std::unique_ptr<Store> gather(const CheckParts& parts, Clock& clock, const std::
   auto known = StateFile(parts.state_path).read();
   auto store = std::make_unique<Store>(known ? *known : State{});
   store->enter_boot(parts.boot_id, clock.wall());
+  store->enter_machine(parts.machine);
   GpuTelemetry telemetry = read_gpus(parts, clock, stop);
   store->set_gpus(telemetry.report ? gpus_of(*telemetry.report, {}) : std::vector<Gpu>{},
                   clock.wall());

@@ -13,6 +13,7 @@
 #include "exporter/check_selection.h"
 #include "exporter/gpu/report/source.h"
 #include "exporter/host/host_paths.h"
+#include "exporter/host/machine.h"
 #include "exporter/settings.h"
 
 namespace gpuward::exporter {
@@ -22,6 +23,7 @@ struct CheckParts {
   Policy policy;
   HostPaths host;
   std::string host_name, instance_type, boot_id;
+  Machine machine;
   // Latched findings of the exporter of this node; without any the kernel log is read.
   std::filesystem::path state_path;
   std::function<Result<std::unique_ptr<GpuSource>>()> make_gpu_source;

@@ -56,7 +56,9 @@ std::string instance_type(const Flags& flags, const Settings& settings, Clock& c
     kube::Connection connection(*std::move(cluster), user_agent(), clock);
     return instance_type_at(connection, flags.node_name);
   };
-  return learn_instance_type(settings.checks.instance_type, node_label).type;
+  return named_by_firmware(learn_instance_type(settings.checks.instance_type, node_label),
+                           machine_of(flags), settings.checks.profiles)
+      .type;
 }
 
 CheckParts check_parts(const Flags& flags, Settings settings, Clock& clock, Log& log) {
@@ -64,6 +66,7 @@ CheckParts check_parts(const Flags& flags, Settings settings, Clock& clock, Log&
   parts.host = node_trees(flags);
   parts.host_name = host_name();
   parts.boot_id = read_boot(flags.host).id;
+  parts.machine = machine_of(flags);
   parts.state_path = flags.state_path;
   parts.instance_type = instance_type(flags, settings, clock);
   const GpuTimes times{settings.checks.gpu_interval, settings.checks.gpu_timeout};

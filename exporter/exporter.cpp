@@ -98,6 +98,7 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
 Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
   const std::string boot_id = read_boot(flags.host).id;
   store_.enter_boot(boot_id, clock_.wall());
+  store_.enter_machine(machine_of(flags));
   store_.update_health([&](Health& health) { health.last_good_reload = clock_.wall(); });
   if (auto watching = watch_gpus(flags); !watching) return watching;
   publisher_ = std::make_unique<Publisher>(
@@ -140,8 +141,10 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id) {
   node_ = std::make_unique<NodeLink>(flags, boot_id, policy->settings, store_, clock_, log_);
   host_ = std::make_unique<HostWatcher>(
       node_trees(flags),
-      [this](const std::string& configured) {
-        return learn_instance_type(configured, [this] { return node_->instance_type(); });
+      [this, machine = machine_of(flags)](const std::string& configured) {
+        return named_by_firmware(
+            learn_instance_type(configured, [this] { return node_->instance_type(); }), machine,
+            policy_.get()->settings.checks.profiles);
       },
       store_, policy_, clock_, log_);
   if (const auto& socket = policy->settings.kubelet_socket; !socket.empty()) {

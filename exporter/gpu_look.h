@@ -10,8 +10,9 @@
 
 namespace gpuward::exporter {
 
-// The first answer of the driver, or why there is none; `timeout` is of one reading. Blocks a few
-// seconds longer at most: the worker has to start first.
+// The first answer of the driver, or why there is none. `timeout` is of one reading; the first may
+// take three times as long, as in the exporter. Blocks a few seconds longer at most: the worker has
+// to start first.
 [[nodiscard]] GpuTelemetry look_at_gpus(GpuSource& source, std::chrono::milliseconds timeout,
                                         Clock& clock, const std::stop_token& stop);
 

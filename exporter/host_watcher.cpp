@@ -79,12 +79,13 @@ void HostWatcher::find_type(const CheckSettings& settings) {
   if (type_.type.empty()) {
     std::string misses;
     for (const std::string& miss : type_.misses) misses += (misses.empty() ? "" : "; ") + miss;
-    log_.warn("Nobody knows the instance type: counts of GPUs and EFA devices are not checked",
+    log_.warn("Nobody knows the instance type: GPUs are counted against what this machine has had",
               {{"asked", misses}});
   } else if (!settings.profiles.find(type_.type)) {
     log_.warn(
-        "There is no profile for this instance type: counts of GPUs and EFA devices are not "
-        "checked",
+        "There is no profile for this instance type: GPUs are counted against what this machine "
+        "has "
+        "had",
         {{"instance_type", type_.type}});
   } else {
     log_.info("The instance type is known",

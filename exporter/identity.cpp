@@ -25,6 +25,10 @@ HostPaths node_trees(const Flags& flags) {
   return host;
 }
 
+Machine machine_of(const Flags& flags) {
+  return flags.gpu_simulate_file.empty() ? read_machine(flags.host) : Machine();
+}
+
 SettingsSources settings_sources(const Flags& flags) {
   return {.file = flags.config_file,
           .folder = flags.config_folder,

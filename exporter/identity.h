@@ -6,6 +6,7 @@
 
 #include "exporter/flags.h"
 #include "exporter/host/host_paths.h"
+#include "exporter/host/machine.h"
 #include "exporter/settings.h"
 
 namespace gpuward::exporter {
@@ -19,6 +20,8 @@ namespace gpuward::exporter {
 // The machine's trees. Simulated GPUs are not on its bus: its sysfs, which would speak against
 // them, is then left out unless a flag names one.
 [[nodiscard]] HostPaths node_trees(const Flags& flags);
+// As its firmware says; nothing where the GPUs are simulated, which are not those of this machine.
+[[nodiscard]] Machine machine_of(const Flags& flags);
 [[nodiscard]] SettingsSources settings_sources(const Flags& flags);
 // The settings with what flags have on top.
 [[nodiscard]] Result<Settings> read_settings(const Flags& flags);

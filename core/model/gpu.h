@@ -12,6 +12,11 @@ namespace gpuward {
 
 enum class Vendor : std::uint8_t { kNvidia, kAmd };
 
+// "nvidia", "amd".
+[[nodiscard]] constexpr std::string_view to_string(Vendor vendor) {
+  return vendor == Vendor::kNvidia ? "nvidia" : "amd";
+}
+
 struct Gpu {
   int index = 0;     // the driver's own number, 0 and up
   std::string uuid;  // "GPU-…" as NVML prints it; empty where it is not known

@@ -21,6 +21,11 @@ Vendor profile_vendor(const GpuRuleInput& input) {
   return is_amd ? Vendor::kAmd : Vendor::kNvidia;
 }
 
+unsigned count_of(const GpuCounts& counts, Vendor vendor) {
+  const auto found = counts.find(vendor);
+  return found == counts.end() ? 0 : found->second;
+}
+
 bool is_for_driver(const PciGpu& gpu, Vendor vendor) {
   return gpu.vendor == vendor && !gpu.is_given_away();
 }
@@ -47,10 +52,18 @@ std::size_t count_for_driver(const NodeFacts& facts, Vendor vendor) {
 }
 
 std::optional<ExpectedGpus> expected_gpus(Vendor vendor, const GpuRuleInput& input) {
-  if (!input.profile || vendor != profile_vendor(input) || input.profile->gpus == 0)
-    return std::nullopt;
-  return ExpectedGpus{input.profile->gpus,
-                      input.profile->type + " has " + std::to_string(input.profile->gpus)};
+  if (input.profile && vendor == profile_vendor(input)) {
+    const unsigned gpus = input.profile->gpus;
+    if (gpus == 0) return std::nullopt;
+    return ExpectedGpus{gpus, input.profile->type + " has " + std::to_string(gpus), true};
+  }
+  const KnownMachine& known = input.snapshot.state.machine;
+  const unsigned most = count_of(known.most, vendor), labelled = count_of(known.labelled, vendor);
+  if (most == 0 && labelled == 0) return std::nullopt;
+  if (labelled > most) {
+    return ExpectedGpus{labelled, "the node's labels say " + std::to_string(labelled), false};
+  }
+  return ExpectedGpus{most, "this machine has had " + std::to_string(most), false};
 }
 
 bool expects_gpus(Vendor vendor, const GpuRuleInput& input) {

@@ -85,9 +85,9 @@ constexpr FindingCode kCodes[] = {
     {Code::kGpuUndrivenUnconfirmed, kGpuCheck, "gpu_undriven_unconfirmed", kMonitor, kIsolate,
      kByCheck, "the GPU is on the PCI bus and unknown to the driver; no second source agrees"},
     {Code::kGpuMissing, kGpuCheck, "gpu_missing", kReboot, kIsolate, kByCheck,
-     "fewer GPUs than this instance type has, by two sources"},
+     "fewer GPUs than this machine must have, by two sources"},
     {Code::kGpuMissingUnconfirmed, kGpuCheck, "gpu_missing_unconfirmed", kMonitor, kIsolate,
-     kByCheck, "fewer GPUs than this instance type has, by one source alone"},
+     kByCheck, "fewer GPUs than this machine must have, by one source alone"},
     {Code::kGpuExtra, kGpuCheck, "gpu_extra", kMonitor, kIsolate, kByCheck,
      "more GPUs than the profile of this instance type names: the profile is wrong"},
     // The driver.

@@ -83,6 +83,12 @@ void judge_undriven(const VendorReport& report, const GpuRuleInput& input, Findi
 }
 
 void judge_count(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
+  // As long as nobody has asked which machine this is, what its profile has found stays.
+  if (!input.profile && input.snapshot.instance.source.empty()) {
+    for (const Code code : {Code::kGpuMissing, Code::kGpuMissingUnconfirmed, Code::kGpuExtra}) {
+      found.cannot_tell(code, "");
+    }
+  }
   const auto expects = expected_gpus(report.vendor, input);
   if (!expects) return;
   const std::size_t expected = expects->count;
@@ -90,13 +96,21 @@ void judge_count(const VendorReport& report, const GpuRuleInput& input, FindingL
   const auto driven = report.state == LibraryState::kReady ? std::optional(report.gpus.size())
                                                            : std::optional<std::size_t>();
   const std::string line = counts_text(driven, on_bus) + "; " + expects->says;
-  if (driven.value_or(0) > expected) return found.add(Code::kGpuExtra, "", line);
+  if (driven.value_or(0) > expected) {
+    if (expects->is_by_profile) found.add(Code::kGpuExtra, "", line);
+    return;
+  }
   const bool is_short_by_driver = driven && *driven < expected;
   const bool is_short_on_bus = on_bus && *on_bus < expected;
   // On the bus and not driven: judge_undriven() has them one by one.
-  if (is_short_by_driver && on_bus && !is_short_on_bus && !input.settings.is_seed_profile) return;
+  const bool counts_driver_alone = expects->is_by_profile && input.settings.is_seed_profile;
+  if (is_short_by_driver && on_bus && !is_short_on_bus && !counts_driver_alone) return;
   // Where the driver has all, the bus is not read in full here: nothing is missing.
   if (!is_short_by_driver && (driven || !is_short_on_bus)) return;
+  if (!expects->is_by_profile) {
+    return found.add_as(Code::kGpuMissingUnconfirmed, Severity::kMonitor, "", line,
+                        "no profile says how many there must be");
+  }
   const std::set<std::string> known = bus_ids_of(report);
   const bool kernel_agrees = kernel_says_gone(
       input, [&](const std::string& bus_id) { return !bus_id.empty() && !known.contains(bus_id); });

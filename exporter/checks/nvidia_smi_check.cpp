@@ -74,9 +74,9 @@ std::string details_of(const CheckOutcome& judged, const std::vector<Finding>& a
 // GPU unnoticed.
 std::string profile_text(const CheckContext& context) {
   if (context.profile) return {};
-  return context.instance_type.empty() ? "; the instance type is not known, so nothing is counted"
-                                       : "; instance type " + context.instance_type +
-                                             " is in no table, so nothing is counted";
+  return context.instance_type.empty()
+             ? "; the instance type is not known"
+             : "; instance type " + context.instance_type + " is in no table";
 }
 
 constexpr std::string_view kUnifiedMemory = "nvidia-uvm";

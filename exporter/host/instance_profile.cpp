@@ -85,6 +85,19 @@ BM.GPU.B200.8|8|0|true
 BM.GPU.GB200.4|4|0|true
 )";
 
+// By the product name of the firmware (DMI); only names that somebody's machine has been seen to
+// have. Each is sold with eight GPUs and no other number.
+//   DGXA100: a kernel's "Hardware name: NVIDIA DGXA100 920-23687-2530-000/DGXA100", in "5.9-rc7
+//   oops
+//     in nvkm_udevice_info() w/ GA100" on linux-kernel@vger.kernel.org, 2 October 2020;
+//     https://docs.nvidia.com/dgx/dgxa100-user-guide/introduction-to-dgxa100.html
+//   PowerEdge XE9680: nvidia.com/gpu.machine and nvidia.com/gpu.count of a node in
+//     https://github.com/NVIDIA/k8s-device-plugin/issues/1501
+constexpr std::string_view kMachines = R"(
+DGXA100|8|0|true
+PowerEdge-XE9680|8|0|true
+)";
+
 // HyperPod names its instances so.
 std::string_view without_ml(std::string_view type) {
   constexpr std::string_view kPrefix = "ml.";
@@ -153,7 +166,7 @@ bool is_same(const InstanceProfile& a, const InstanceProfile& b) {
 
 InstanceProfiles InstanceProfiles::built_in() {
   InstanceProfiles all;
-  for (const std::string_view table : {kBuiltIn, kGoogleCloud, kAzure, kOracleCloud}) {
+  for (const std::string_view table : {kBuiltIn, kGoogleCloud, kAzure, kOracleCloud, kMachines}) {
     all.add(parse(table, "the built-in table").value());
   }
   return all;
@@ -192,6 +205,13 @@ void InstanceProfiles::add(InstanceProfile profile) {
 
 void InstanceProfiles::add(const InstanceProfiles& more) {
   for (const InstanceProfile& profile : more.profiles_) add(profile);
+}
+
+std::optional<InstanceProfile> InstanceProfiles::find_machine(std::string_view product_name) const {
+  std::string whole(product_name);
+  std::ranges::replace(whole, ' ', '-');
+  if (auto known = find(whole)) return known;
+  return find(product_name.substr(0, product_name.find(' ')));
 }
 
 std::optional<InstanceProfile> InstanceProfiles::find(std::string_view type) const {

@@ -22,8 +22,8 @@ struct InstanceProfile {
 
 class InstanceProfiles {
  public:
-  // The built-in tables: of the replaced suite (CONTRACTS: p4d.24xlarge to g6.xlarge), and of other
-  // clouds' types with NVIDIA's GPUs.
+  // The built-in tables: of the replaced suite (CONTRACTS: p4d.24xlarge to g6.xlarge), of other
+  // clouds' types with NVIDIA's GPUs, and of machines by the names that their firmware has.
   [[nodiscard]] static InstanceProfiles built_in();
   // kInvalid names `name` and the line. An empty text is an empty table.
   [[nodiscard]] static Result<InstanceProfiles> parse(std::string_view text,
@@ -34,6 +34,10 @@ class InstanceProfiles {
   void add(const InstanceProfiles& more);
   // nullopt for a type that nobody has described. Strips "ml.".
   [[nodiscard]] std::optional<InstanceProfile> find(std::string_view type) const;
+  // Of a machine by the product name of its firmware, its blanks made `-` as in the label
+  // nvidia.com/gpu.machine: "PowerEdge-XE9680"; or by its first word alone, because part numbers
+  // follow it on a DGX ("DGXA100 920-23687-2530-000").
+  [[nodiscard]] std::optional<InstanceProfile> find_machine(std::string_view product_name) const;
   [[nodiscard]] const std::vector<InstanceProfile>& all() const { return profiles_; }
 
  private:

@@ -80,6 +80,8 @@ std::string_view to_string(InstanceTypeSource source) {
       return "imdsv1";
     case InstanceTypeSource::kNodeLabel:
       return "node-label";
+    case InstanceTypeSource::kFirmware:
+      return "firmware";
   }
   return "unknown";
 }
@@ -115,6 +117,17 @@ InstanceType learn_instance_type(const std::string& configured,
   question.node_label = std::move(node_label);
   http::CurlClient client;
   return find_instance_type(question, client);
+}
+
+InstanceType named_by_firmware(InstanceType found, const Machine& machine,
+                               const InstanceProfiles& profiles) {
+  const bool is_configured = found.source == InstanceTypeSource::kConfigured;
+  if (is_configured || profiles.find(found.type)) return found;
+  if (auto profile = profiles.find_machine(machine.product_name)) {
+    found.type = std::move(profile->type);
+    found.source = InstanceTypeSource::kFirmware;
+  }
+  return found;
 }
 
 }  // namespace gpuward::exporter

@@ -1,8 +1,8 @@
 // What kind of machine this node is, so that a count of GPUs can be wrong at all. Asked of, in this
-// order: the configuration, the instance metadata service (version 2, then 1), the node's label.
-// Nobody knowing it is an answer of its own, which the exporter says aloud. Called by the top of
-// the exporter on a thread of its own: up to 4 s where no metadata service answers, and the label
-// after that.
+// order: the configuration, the instance metadata service (version 2, then 1), the node's label,
+// the firmware. Nobody knowing it is an answer of its own, which the exporter says aloud. Called by
+// the top of the exporter on a thread of its own: up to 4 s where no metadata service answers, and
+// the label after that.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,8 @@
 
 #include "core/http/client.h"
 #include "core/model/result.h"
+#include "exporter/host/instance_profile.h"
+#include "exporter/host/machine.h"
 
 namespace gpuward::exporter {
 
@@ -21,10 +23,11 @@ enum class InstanceTypeSource : std::uint8_t {
   kConfigured,
   kMetadataV2,
   kMetadataV1,
-  kNodeLabel
+  kNodeLabel,
+  kFirmware
 };
 
-// "unknown", "configured", "imdsv2", "imdsv1", "node-label".
+// "unknown", "configured", "imdsv2", "imdsv1", "node-label", "firmware".
 [[nodiscard]] std::string_view to_string(InstanceTypeSource source);
 
 struct InstanceType {
@@ -53,5 +56,10 @@ struct InstanceTypeQuestion {
 // The same as the environment wishes it and over the network. `configured` may be empty.
 [[nodiscard]] InstanceType learn_instance_type(const std::string& configured,
                                                std::function<Result<std::string>()> node_label);
+
+// Where no profile has the type that was found: the machine by the name in its firmware, if that
+// has one. So a DGX is known under whatever type its Node is labelled with.
+[[nodiscard]] InstanceType named_by_firmware(InstanceType found, const Machine& machine,
+                                             const InstanceProfiles& profiles);
 
 }  // namespace gpuward::exporter

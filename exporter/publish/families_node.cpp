@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/metrics/process.h"
 #include "exporter/publish/families.h"
 #include "exporter/publish/gpu_labels.h"
@@ -8,6 +10,21 @@ namespace {
 using metrics::Family;
 using metrics::gauge;
 using metrics::Type;
+
+// As the rules count them (checks/expected_gpus.h).
+std::optional<unsigned> gpus_expected(const Snapshot& snapshot) {
+  if (snapshot.instance.gpus_expected) return snapshot.instance.gpus_expected;
+  const KnownMachine& known = snapshot.state.machine;
+  unsigned sum = 0;
+  for (const Vendor vendor : {Vendor::kNvidia, Vendor::kAmd}) {
+    const auto count = [vendor](const GpuCounts& counts) {
+      const auto found = counts.find(vendor);
+      return found == counts.end() ? 0U : found->second;
+    };
+    sum += std::max(count(known.most), count(known.labelled));
+  }
+  return sum == 0 ? std::nullopt : std::optional(sum);
+}
 
 void append_count(const char* name, const char* help, std::optional<unsigned> count,
                   Families& families) {
@@ -41,11 +58,11 @@ void append_node_families(const Snapshot& snapshot, Families& families) {
   }
   families.push_back(std::move(info));
   families.push_back(gauge("gpuward_instance_profile_known",
-                           "Whether it is known what this machine must have; 0 means that nothing "
-                           "is expected of it.",
+                           "Whether a profile says what this machine must have; 0 means that its "
+                           "GPUs are counted against what it has had.",
                            to_number(instance.has_profile)));
-  append_count("gpuward_gpus_expected", "GPUs that this machine must have.", instance.gpus_expected,
-               families);
+  append_count("gpuward_gpus_expected", "GPUs that this machine must have.",
+               gpus_expected(snapshot), families);
   append_count("gpuward_efa_devices_expected", "EFA devices that this machine must have.",
                instance.efa_expected, families);
   append_count("gpuward_gpus_counted_on_pci", "GPUs that the PCI bus lists, driver or not.",

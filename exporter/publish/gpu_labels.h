@@ -31,10 +31,6 @@ class GpuLabels {
   std::map<std::string, Names> by_bus_id_;
 };
 
-[[nodiscard]] inline std::string_view to_string(Vendor vendor) {
-  return vendor == Vendor::kNvidia ? "nvidia" : "amd";
-}
-
 [[nodiscard]] inline double to_seconds(WallTime time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
 }

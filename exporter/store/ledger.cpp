@@ -32,6 +32,11 @@ std::string code_text(const CounterKey& key) {
   return key.code != 0 ? std::to_string(key.code) : key.label;
 }
 
+// Code::kGpuMissing and its twin of the checks, which know the store and not the other way round.
+bool says_gpu_is_missing(const Finding& finding) {
+  return finding.code == "gpu_missing" || finding.code == "gpu_missing_unconfirmed";
+}
+
 bool is_repeat_within_burst(const CounterKey& key, const Counter& counter, WallTime seen) {
   if (key.kind != xid::Kind::kXid || key.code != kFallenOffTheBus || counter.count == 0)
     return false;
@@ -41,8 +46,42 @@ bool is_repeat_within_burst(const CounterKey& key, const Counter& counter, WallT
 
 }  // namespace
 
+void Ledger::enter_machine(const Machine& machine) {
+  KnownMachine& known = state_.machine;
+  if (known.machine == machine) return;
+  known = {};
+  known.machine = machine;
+  forget_gpus();
+}
+
+void Ledger::learn_instance_type(const std::string& type) {
+  KnownMachine& known = state_.machine;
+  if (type.empty() || known.instance_type == type) return;
+  const bool is_another = !known.instance_type.empty();
+  known.instance_type = type;
+  if (is_another) forget_gpus();
+}
+
+void Ledger::learn_labelled_gpus(const GpuCounts& labelled) {
+  if (!state_.machine.machine.system_uuid.empty()) state_.machine.labelled = labelled;
+}
+
+void Ledger::forget_gpus() {
+  state_.machine.most.clear();
+  state_.machine.labelled.clear();
+  if (!state_.machine.machine.system_uuid.empty()) state_.machine.most = present_;
+}
+
 std::vector<std::string> Ledger::set_gpus(const std::vector<Gpu>& gpus, WallTime now) {
   known_gpus_.clear();
+  present_.clear();
+  for (const Gpu& gpu : gpus) ++present_[gpu.vendor];
+  if (!state_.machine.machine.system_uuid.empty()) {
+    for (const auto& [vendor, count] : present_) {
+      unsigned& most = state_.machine.most[vendor];
+      most = std::max(most, count);
+    }
+  }
   std::vector<std::string> swapped;
   for (const Gpu& gpu : gpus) {
     const std::string bus_id = gpu.pci.bus_id();
@@ -295,6 +334,7 @@ std::vector<Finding> Ledger::clear(const ClearRequest& request, WallTime now) {
     return true;
   });
   if (!cleared.empty()) state_.findings_updated = now;
+  if (std::ranges::any_of(cleared, says_gpu_is_missing)) forget_gpus();
   return cleared;
 }
 

@@ -45,6 +45,11 @@ class Ledger {
 
   // Where another board is in a slot now, what was known of the one before goes; its bus ids.
   std::vector<std::string> set_gpus(const std::vector<Gpu>& gpus, WallTime now);
+  // Which machine this is: of another one nothing is known, nor of one without a system UUID.
+  void enter_machine(const Machine& machine);
+  // Another type than the last is another machine too; empty: nobody knows it.
+  void learn_instance_type(const std::string& type);
+  void learn_labelled_gpus(const GpuCounts& labelled);
   void set_position(const LogPosition& position) { state_.position = position; }
 
   // Counts it and latches what follows from it. Nothing ever lowers a finding here.
@@ -62,12 +67,14 @@ class Ledger {
   // Drops findings that age clears and that have not come again for `age`; true if there were any.
   bool expire(WallTime now, std::chrono::milliseconds age);
   // Drops what the request matches and returns it; what speaks of one event comes back with another
-  // only. Counters stay.
+  // only. Who clears that a GPU is missing says that the machine has no more of them: what it had
+  // before is forgotten. Counters stay.
   std::vector<Finding> clear(const ClearRequest& request, WallTime now);
 
  private:
   [[nodiscard]] bool count(const Observation& observation, const CounterKey& key);
   [[nodiscard]] bool is_told_twice(const Observation& observation, const CounterKey& key);
+  void forget_gpus();
   void latch_check(const CheckResult& result, const Finding& found);
   void settle_suspected(const CheckResult& result);
   void clear_by_reset(const CounterKey& key, WallTime seen);
@@ -78,6 +85,7 @@ class Ledger {
   State state_;
   LedgerLimits limits_;
   std::set<std::string> known_gpus_;  // bus ids of the inventory
+  GpuCounts present_;                 // likewise, by vendor
   // Xids that one of the two sources, kernel log and event set, has told and the other has not yet.
   struct Unmatched {
     CounterKey key;

@@ -1,6 +1,6 @@
-// What the exporter remembers over restarts: counters, latched findings, and how far the kernel log
-// has been read. One value, kept as a whole in one file, so that a crash can never separate a count
-// from the position that goes with it.
+// What the exporter remembers over restarts: counters, latched findings, how far the kernel log has
+// been read, and how many GPUs the machine has had. One value, kept as a whole in one file, so that
+// a crash can never separate a count from the position that goes with it.
 #pragma once
 
 #include <compare>
@@ -13,6 +13,7 @@
 #include "core/model/finding.h"
 #include "core/xid/event.h"
 #include "exporter/kernel_log/source.h"
+#include "exporter/store/known_machine.h"
 
 namespace gpuward::exporter {
 
@@ -52,7 +53,8 @@ struct State {
   // The newest result of each check, by name, without its findings: those are above.
   std::map<std::string, CheckResult> checks;
   std::uint64_t dropped_events = 0;  // not counted because a cap was reached
-  WallTime findings_updated;         // when a finding last came, changed or went
+  KnownMachine machine;
+  WallTime findings_updated;  // when a finding last came, changed or went
 };
 
 }  // namespace gpuward::exporter

@@ -82,6 +82,20 @@ Json check_json(const CheckResult& result) {
           {"duration_ms", static_cast<std::uint64_t>(result.duration.count())}};
 }
 
+Json counts_json(const GpuCounts& counts) {
+  Json json = Json::object();
+  for (const auto& [vendor, count] : counts) json[std::string(to_string(vendor))] = count;
+  return json;
+}
+
+Json machine_json(const KnownMachine& known) {
+  return {{"system_uuid", known.machine.system_uuid},
+          {"product_name", known.machine.product_name},
+          {"instance_type", known.instance_type},
+          {"most_gpus", counts_json(known.most)},
+          {"labelled_gpus", counts_json(known.labelled)}};
+}
+
 // ---- reading: every wrong field makes the whole file wrong
 
 // Reads members of one object; the first that is not as it must be is remembered for the message.
@@ -198,6 +212,30 @@ void read_check(const Json& json, State& state, std::string& fault) {
   state.checks[std::move(name)] = std::move(result);
 }
 
+GpuCounts read_counts(const Json& json, std::string& fault) {
+  const Fields fields(json, fault);
+  GpuCounts counts;
+  for (const Vendor vendor : {Vendor::kNvidia, Vendor::kAmd}) {
+    const std::string name(to_string(vendor));
+    if (fields.has(name.c_str())) {
+      constexpr std::uint64_t kMostGpus = 1'000'000;
+      counts[vendor] = static_cast<unsigned>(std::min(fields.count(name.c_str()), kMostGpus));
+    }
+  }
+  return counts;
+}
+
+KnownMachine read_machine_known(const Json& json, std::string& fault) {
+  const Fields fields(json, fault);
+  KnownMachine known;
+  known.machine.system_uuid = fields.text("system_uuid");
+  known.machine.product_name = fields.text("product_name");
+  known.instance_type = fields.text("instance_type");
+  known.most = read_counts(member_at(json, "most_gpus"), fault);
+  known.labelled = read_counts(member_at(json, "labelled_gpus"), fault);
+  return known;
+}
+
 void read_names(const Json& json, const char* key, std::map<std::string, std::string>& names,
                 std::string& fault) {
   const Fields fields(json, fault);
@@ -227,6 +265,7 @@ std::string to_state_json(const State& state) {
                      {"uuids", state.uuids},
                      {"boards", state.boards},
                      {"checks", std::move(checks)},
+                     {"machine", machine_json(state.machine)},
                      {"dropped_events", state.dropped_events},
                      {"findings_updated_ms", to_ms(state.findings_updated)}};
   return dump_json(json);
@@ -254,6 +293,9 @@ Result<State> parse_state_json(std::string_view text) {
   for (const Json& item : member_at(*json, "checks")) read_check(item, state, fault);
   read_names(*json, "uuids", state.uuids, fault);
   read_names(*json, "boards", state.boards, fault);
+  if (fields.has("machine")) {
+    state.machine = read_machine_known(member_at(*json, "machine"), fault);
+  }
   if (!fault.empty()) return fail(ErrorKind::kInvalid, fault);
   return state;
 }

@@ -57,6 +57,18 @@ std::vector<std::string> Store::set_gpus(std::vector<Gpu> gpus, WallTime now) {
   return swapped;
 }
 
+void Store::enter_machine(const Machine& machine) {
+  const std::lock_guard lock(mutex_);
+  ledger_.enter_machine(machine);
+}
+
+void Store::learn_labelled_gpus(const GpuCounts& labelled) {
+  const std::lock_guard lock(mutex_);
+  if (ledger_.state().machine.labelled == labelled) return;
+  ledger_.learn_labelled_gpus(labelled);
+  bump();
+}
+
 void Store::set_telemetry(GpuTelemetry telemetry) {
   const std::lock_guard lock(mutex_);
   telemetry_ = std::move(telemetry);
@@ -86,6 +98,7 @@ void Store::set_workloads(Workloads workloads) {
 void Store::set_instance(InstanceFacts instance) {
   const std::lock_guard lock(mutex_);
   if (instance_ == instance) return;
+  ledger_.learn_instance_type(instance.type);
   instance_ = std::move(instance);
   bump();
 }

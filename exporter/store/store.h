@@ -91,6 +91,8 @@ class Store {
   std::vector<Finding> clear(const ClearRequest& request, WallTime now);  // what is gone
   // The bus ids of slots that have another board now: what was known of the old one is gone.
   std::vector<std::string> set_gpus(std::vector<Gpu> gpus, WallTime now);
+  void enter_machine(const Machine& machine);
+  void learn_labelled_gpus(const GpuCounts& labelled);
   void set_telemetry(GpuTelemetry telemetry);
   // Xids of the driver's event set: each counts once, whether or not the kernel log has it too.
   void apply_xids(const std::vector<Observation>& xids);

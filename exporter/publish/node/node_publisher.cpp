@@ -4,6 +4,8 @@
 #include <exception>
 #include <utility>
 
+#include "exporter/publish/node/labelled_gpus.h"
+
 namespace gpuward::exporter {
 namespace {
 
@@ -108,6 +110,7 @@ milliseconds NodePublisher::publish_if_due(const std::stop_token& stop) {
       next_cycle_ = clock_.steady() + std::min(plan.cycle, options_.heartbeat);
     }
     record(status);
+    if (status) store_.learn_labelled_gpus(gpus_by_labels(writer_.labels()));
     return until(status ? next_cycle_ : not_before_);
   }
   return until(is_due ? not_before_ : next_cycle_);

@@ -110,6 +110,22 @@ TEST_F(CheckCommandTest, TakesXidsFromTheExportersState) {
   EXPECT_THAT(out_.str(), HasSubstr("xid 79 on " + Scenario::bus_id(2)));
 }
 
+// A type that nobody has described, and a card that has fallen off the bus and out of the driver.
+TEST_F(CheckCommandTest, APrologRefusesAJobOnAMachineThatHasLostAGpuItOnceHad) {
+  parts_.instance_type = "x9.metal";
+  parts_.machine.system_uuid = "4c4c4544";
+  node_.known.machine.machine = parts_.machine;
+  node_.known.machine.most[Vendor::kNvidia] = 8;
+  ASSERT_TRUE(StateFile(parts_.state_path).save(to_state_json(node_.known)));
+  EXPECT_EQ(run({.is_prolog = true}), 0) << out_.str();
+  node_.take_out_of_driver(7);
+  host_.loses_pci(Scenario::bus_id(7) + ".0");
+  EXPECT_EQ(run({.is_prolog = true}), 1) << out_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("gpu_missing_unconfirmed"));
+  parts_.machine.system_uuid = "of another machine";
+  EXPECT_EQ(run({.is_prolog = true}), 0) << out_.str();
+}
+
 TEST_F(CheckCommandTest, TakesXidsFromTheKernelLogWhereNoExporterHasKeptThem) {
   static_cast<void>(folder_.write(
       "kmsg", "NVRM: Xid (PCI:" + Scenario::bus_id(2) +

@@ -116,6 +116,7 @@ void Scenario::was_found_before_the_reboot(const std::string& code, const std::s
 Snapshot Scenario::make_snapshot() const {
   Snapshot snapshot;
   snapshot.state = known;
+  snapshot.instance.source = instance_source;
   snapshot.telemetry.state = state;
   snapshot.telemetry.fault = fault;
   snapshot.telemetry.hung_at = hung_at;

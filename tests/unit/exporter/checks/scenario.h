@@ -39,6 +39,7 @@ class Scenario {
   GpuReport report;
   WorkerState state = WorkerState::kAnswering;
   std::string fault, hung_at;
+  std::string instance_source = "imdsv2";
   State known;
   CheckSettings settings;
   std::optional<InstanceProfile> profile;

@@ -52,13 +52,30 @@ TEST(InstanceProfiles, KnowTheTypesOfOtherClouds) {
                         {"BM.GPU.A100-v2.8", 8, true},
                         {"VM.GPU.A10.2", 2, false}};
   const InstanceProfiles profiles = InstanceProfiles::built_in();
-  EXPECT_EQ(profiles.all().size(), 8U + 25U + 10U + 10U) << "no type stands twice";
+  EXPECT_EQ(profiles.all().size(), 8U + 25U + 10U + 10U + 2U) << "no type stands twice";
   for (const Row& row : kRows) {
     const auto profile = profiles.find(row.type);
     ASSERT_TRUE(profile) << row.type;
     EXPECT_EQ(profile->gpus, row.gpus) << row.type;
     EXPECT_EQ(profile->expects_nvlink, row.nvlink) << row.type;
     EXPECT_EQ(profile->efa_devices, 0U) << row.type;
+  }
+}
+
+// Names of issue 1501 of k8s-device-plugin, of a kernel oops on a DGX A100, and of its dmidecode.
+TEST(InstanceProfiles, KnowMachinesByTheNameInTheirFirmware) {
+  const InstanceProfiles profiles = InstanceProfiles::built_in();
+  for (const char* const name :
+       {"PowerEdge XE9680", "DGXA100 920-23687-2530-000", "DGXA100 920-23687-2531-001"}) {
+    const auto profile = profiles.find_machine(name);
+    ASSERT_TRUE(profile) << name;
+    EXPECT_EQ(profile->gpus, 8U) << name;
+    EXPECT_TRUE(profile->expects_nvlink) << name;
+    EXPECT_EQ(profile->efa_devices, 0U) << name;
+  }
+  for (const char* const name : {"", "PowerEdge", "PowerEdge R760xa", "DGX Station A100",
+                                 "Google Compute Engine", "Standard PC (i440FX + PIIX, 1996)"}) {
+    EXPECT_FALSE(profiles.find_machine(name)) << name;
   }
 }
 

@@ -210,5 +210,27 @@ TEST(InstanceTypeQuestion, IsAnsweredOverHttp) {
   EXPECT_THAT(found.misses, IsEmpty());
 }
 
+const Machine kDgx{"uuid", "DGXA100 920-23687-2530-000"};
+
+TEST(InstanceType, IsTheMachinesOwnNameWhereNoProfileHasTheOneThatWasFound) {
+  const InstanceProfiles profiles = InstanceProfiles::built_in();
+  for (const InstanceType& found :
+       {InstanceType{}, InstanceType{"k3s", InstanceTypeSource::kNodeLabel, {}}}) {
+    const InstanceType named = named_by_firmware(found, kDgx, profiles);
+    EXPECT_EQ(named.type, "DGXA100");
+    EXPECT_EQ(to_string(named.source), "firmware");
+  }
+}
+
+TEST(InstanceType, OfAProfileOrOfTheConfigurationStaysWhateverTheFirmwareSays) {
+  const InstanceProfiles profiles = InstanceProfiles::built_in();
+  const InstanceType cloud{"p5.48xlarge", InstanceTypeSource::kMetadataV2, {}};
+  EXPECT_EQ(named_by_firmware(cloud, kDgx, profiles).type, "p5.48xlarge");
+  const InstanceType own{"my-type", InstanceTypeSource::kConfigured, {}};
+  EXPECT_EQ(named_by_firmware(own, kDgx, profiles).type, "my-type");
+  const InstanceType label{"k3s", InstanceTypeSource::kNodeLabel, {}};
+  EXPECT_EQ(named_by_firmware(label, {"uuid", "PowerEdge R760xa"}, profiles).type, "k3s");
+}
+
 }  // namespace
 }  // namespace gpuward::exporter

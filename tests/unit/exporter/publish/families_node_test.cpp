@@ -46,6 +46,16 @@ TEST_F(NodeFamiliesTest, SayAloudThatNobodyKnowsWhatThisMachineMustHave) {
   EXPECT_THAT(out, Not(HasSubstr("gpuward_gpus_expected")));
 }
 
+TEST_F(NodeFamiliesTest, ExpectWhatTheMachineHasHadOrItsLabelsSayWhereNoProfileIs) {
+  snapshot.instance = {.type = "p9.metal", .source = "imdsv2"};
+  snapshot.state.machine.most = {{Vendor::kNvidia, 7}};
+  snapshot.state.machine.labelled = {{Vendor::kNvidia, 8}};
+  EXPECT_THAT(text(), HasSubstr("gpuward_gpus_expected 8\n"));
+  EXPECT_THAT(text(), HasSubstr("gpuward_instance_profile_known 0\n"));
+  snapshot.state.machine.labelled.clear();
+  EXPECT_THAT(text(), HasSubstr("gpuward_gpus_expected 7\n"));
+}
+
 TEST_F(NodeFamiliesTest, CountGpusByDriverPciAndProfile) {
   const std::string out = text();
 

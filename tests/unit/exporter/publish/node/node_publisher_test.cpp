@@ -41,6 +41,10 @@ class NodePublisherTest : public ::testing::Test {
     options.node = "gpu-01";
     options.boot_id = "boot-gpu-01";
     options.settings = settings;
+    start_with(options);
+  }
+
+  void start_with(const NodePublisherOptions& options) {
     publisher_ = std::make_unique<NodePublisher>(
         options,
         [this](kube::ApiDeadlines, std::stop_token stop) {
@@ -308,6 +312,20 @@ TEST_F(NodePublisherTest, ReadsTheInstanceTypeOffTheNode) {
   kube_.patch(kNode,
               {{"metadata", {{"labels", {{"node.kubernetes.io/instance-type", "p5.48xlarge"}}}}}});
   EXPECT_EQ(instance_type_label(api, "gpu-01").value(), "p5.48xlarge");
+}
+
+// The Node is read anyway: no request more.
+TEST_F(NodePublisherTest, LearnsHowManyGpusTheLabelsSayThereAre) {
+  store_.enter_machine({"4c4c4544", "PowerEdge R760xa"});
+  Json node = fakes::ready_node("gpu-02");
+  node["metadata"]["labels"]["nvidia.com/gpu.count"] = "8";
+  kube_.create(kNodes, node);
+  NodePublisherOptions options;
+  options.node = "gpu-02";
+  start_with(options);
+  EXPECT_TRUE(
+      wait_until([&] { return store_.state().machine.labelled == GpuCounts{{Vendor::kNvidia, 8}}; },
+                 seconds(10), "the count of the label"));
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+#include "exporter/host/machine.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "exporter/host/attribute.h"
+
+namespace gpuward::exporter {
+namespace {
+
+std::string to_lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return text;
+}
+
+// Only zeros or only ones: none (SMBIOS specification, 7.2.1). The last one is what AMI's firmware
+// has where the maker of the board has not set one.
+bool is_nobodys(std::string_view uuid) {
+  constexpr std::string_view kUnset = "03000200-0400-0500-0006-000700080009";
+  const auto is_all = [uuid](char digit) {
+    return std::ranges::all_of(uuid, [digit](char c) { return c == digit || c == '-'; });
+  };
+  return uuid == kUnset || is_all('0') || is_all('f');
+}
+
+}  // namespace
+
+Machine read_machine(const HostPaths& host) {
+  const auto dmi = host.sys / "class/dmi/id";
+  Machine machine;
+  machine.product_name = read_attribute(dmi / "product_name").value_or("");
+  machine.system_uuid = to_lower(read_attribute(dmi / "product_uuid").value_or(""));
+  if (is_nobodys(machine.system_uuid)) machine.system_uuid.clear();
+  return machine;
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,24 @@
+// What is remembered of the machine itself: how many GPUs it has had, and how many its node's
+// labels say that it has. Part of the State; kept by the Ledger.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/model/gpu.h"
+#include "exporter/host/machine.h"
+
+namespace gpuward::exporter {
+
+using GpuCounts = std::map<Vendor, unsigned>;
+
+struct KnownMachine {
+  Machine machine;            // without a system UUID nothing is remembered
+  std::string instance_type;  // empty while nobody has said it
+  GpuCounts most;             // that its drivers have listed at once
+  GpuCounts labelled;         // as its node's labels said last
+
+  bool operator==(const KnownMachine&) const = default;
+};
+
+}  // namespace gpuward::exporter

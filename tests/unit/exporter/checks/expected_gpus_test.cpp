@@ -1,0 +1,138 @@
+// Machines without a profile: their GPUs are counted against what they have had and what the labels
+// of their node say, and the finding is never above monitor. And what is no GPU is not counted.
+#include "exporter/checks/expected_gpus.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "exporter/checks/decide.h"
+#include "tests/unit/exporter/checks/scenario.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Of a type that nobody has described; it has had eight GPUs.
+Scenario without_profile() {
+  Scenario node;
+  node.profile.reset();
+  node.known.machine.machine.system_uuid = "4c4c4544";
+  node.known.machine.most[Vendor::kNvidia] = 8;
+  return node;
+}
+
+Scenario with_lost_card() {
+  Scenario node = without_profile();
+  node.take_out_of_driver(7);
+  node.take_off_bus(7);
+  return node;
+}
+
+TEST(ExpectedGpus, OfAMachineWithoutAProfileAreTheMostThatItHasHad) {
+  EXPECT_EQ(codes_of(without_profile().judge()), "");
+  const CheckOutcome outcome = with_lost_card().judge();
+  ASSERT_EQ(codes_of(outcome), "gpu_missing_unconfirmed");
+  EXPECT_EQ(outcome.findings[0].severity, Severity::kMonitor);
+  EXPECT_THAT(outcome.findings[0].line,
+              HasSubstr("7 by the driver, 7 on the PCI bus; this machine has had 8"));
+  EXPECT_THAT(outcome.no_job, HasSubstr("gpu_missing_unconfirmed"));
+}
+
+// What is remembered disrupts nobody: no reboot, no node taken out.
+TEST(ExpectedGpus, ThatAreRememberedAreNeverAboveMonitor) {
+  Scenario node = with_lost_card();
+  node.was_found_before_the_reboot("gpu_missing", "");
+  node.kernel_has("xid", "79", Scenario::bus_id(7), Severity::kReboot);
+  EXPECT_EQ(severity_of(node.judge(), "gpu_missing_unconfirmed"), Severity::kMonitor);
+  EXPECT_EQ(severity_of(node.judge(), "gpu_missing"), Severity::kNone);
+  node.settings.is_seed_profile = true;
+  EXPECT_EQ(severity_of(node.judge(), "gpu_missing_unconfirmed"), Severity::kMonitor);
+}
+
+TEST(ExpectedGpus, OfTheProfileOutrankWhatIsRememberedOrLabelled) {
+  Scenario node = with_lost_card();
+  node.profile = InstanceProfile{"x9.large", 7, 0, false, "efa"};
+  node.known.machine.labelled[Vendor::kNvidia] = 8;
+  EXPECT_EQ(codes_of(node.judge()), "");
+}
+
+TEST(ExpectedGpus, AreThoseOfTheLabelsWhereTheMachineHasNeverHadAsMany) {
+  Scenario node = with_lost_card();
+  node.known.machine.most.clear();
+  node.known.machine.labelled[Vendor::kNvidia] = 8;
+  const CheckOutcome outcome = node.judge();
+  ASSERT_EQ(codes_of(outcome), "gpu_missing_unconfirmed");
+  EXPECT_THAT(outcome.findings[0].line, HasSubstr("the node's labels say 8"));
+}
+
+// GPU feature discovery lists the GPUs anew each minute.
+TEST(ExpectedGpus, StayWhereTheLabelFallsWithTheGpu) {
+  Scenario node = with_lost_card();
+  node.known.machine.labelled[Vendor::kNvidia] = 7;
+  EXPECT_EQ(codes_of(node.judge()), "gpu_missing_unconfirmed");
+}
+
+TEST(ExpectedGpus, MayBeFewerThanThereAre) {
+  Scenario node = without_profile();
+  node.known.machine.most.clear();
+  node.known.machine.labelled[Vendor::kNvidia] = 1;
+  EXPECT_EQ(codes_of(node.judge()), "") << "no gpu_extra: the labels are no profile";
+}
+
+TEST(ExpectedGpus, GivenToAVirtualMachineAreNotMissing) {
+  Scenario node = without_profile();
+  node.take_out_of_driver(7);
+  node.on_bus(7).driver = "vfio-pci";
+  EXPECT_EQ(codes_of(node.judge()), "");
+}
+
+TEST(ExpectedGpus, MakeAMissingLibraryAnErrorAlsoWhereTheBusHasNone) {
+  for (const bool is_label : {false, true}) {
+    Scenario node(0);
+    node.profile.reset();
+    node.report.vendors.clear();
+    EXPECT_EQ(node.judge().kind, kSkipped);
+    (is_label ? node.known.machine.labelled : node.known.machine.most)[Vendor::kNvidia] = 8;
+    const CheckOutcome outcome = node.judge();
+    EXPECT_EQ(outcome.kind, kError);
+    EXPECT_EQ(codes_of(outcome), "library_unusable, gpu_missing_unconfirmed");
+    EXPECT_NE(outcome.no_job, "");
+  }
+}
+
+TEST(ExpectedGpus, AllGivenToVirtualMachinesNeedNoLibrary) {
+  Scenario node = without_profile();
+  node.report.vendors.clear();
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) node.on_bus(gpu).driver = "vfio-pci";
+  EXPECT_EQ(node.judge().kind, kSkipped);
+}
+
+TEST(ExpectedGpus, AreCountedByVendor) {
+  Scenario node = amd_scenario_node();
+  node.known.machine.most[Vendor::kAmd] = 2;
+  EXPECT_EQ(codes_of(node.judge()), "gpu_missing_unconfirmed");
+  node.known.machine.most = {{Vendor::kAmd, 1}};
+  EXPECT_EQ(codes_of(node.judge()), "");
+}
+
+// After a start the type is asked for while the first reading comes.
+TEST(ExpectedGpus, AreNotKnownYetWhileNobodyHasAskedWhichMachineThisIs) {
+  Scenario node;
+  node.profile.reset();
+  node.instance_source.clear();
+  Finding earlier;
+  earlier.code = "gpu_missing";
+  const auto is_kept = [&](const CheckOutcome& outcome) {
+    return std::ranges::any_of(outcome.untold,
+                               [&](const Untold& untold) { return untold.covers(earlier); });
+  };
+  EXPECT_TRUE(is_kept(node.judge()));
+  node.instance_source = "unknown";
+  EXPECT_FALSE(is_kept(node.judge()));
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
