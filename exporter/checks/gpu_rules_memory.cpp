@@ -37,7 +37,9 @@ void judge_ecc_mode(const GpuReading& reading, const std::string& bus_id, Findin
   note_absent(reading.ecc_pending, Code::kEccPending, bus_id, found);
   if (!reading.ecc_enabled) return;
   const bool is_on = *reading.ecc_enabled;
-  if (!is_on) found.add(Code::kEccOff, bus_id, "ECC is off");
+  // Where the driver does not say how the board leaves its factory, as of one of a data centre.
+  const bool is_meant_on = reading.ecc_default.value_or(true);
+  if (!is_on && is_meant_on) found.add(Code::kEccOff, bus_id, "ECC is off");
   if (reading.ecc_pending.value_or(is_on) == is_on) return;
   found.add(Code::kEccPending, bus_id,
             is_on ? "ECC is on and will be off after a reboot"

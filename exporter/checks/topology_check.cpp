@@ -14,11 +14,20 @@ namespace gpuward::exporter {
 namespace {
 
 // What check "gpu" finds of it every few seconds; here it is only spoken for.
-constexpr std::array kSpokenFor{
-    Code::kNvlinkInactive,     Code::kFabricNotReady, Code::kFabricError,
-    Code::kFabricUnhealthy,    Code::kGpuMissing,     Code::kGpuMissingUnconfirmed,
-    Code::kGpuUndriven,        Code::kGpuLost,        Code::kGpuUndrivenUnconfirmed,
-    Code::kGpuLostUnconfirmed, Code::kGpuUnreadable,  Code::kResetRequired};
+constexpr std::array kSpokenFor{Code::kNvlinkInactive,
+                                Code::kFabricNotReady,
+                                Code::kFabricError,
+                                Code::kFabricUnhealthy,
+                                Code::kGpuMissing,
+                                Code::kGpuMissingUnconfirmed,
+                                Code::kGpuUndriven,
+                                Code::kGpuLost,
+                                Code::kGpuUndrivenUnconfirmed,
+                                Code::kGpuLostUnconfirmed,
+                                Code::kGpuUnreadable,
+                                Code::kResetRequired,
+                                Code::kDriverHung,
+                                Code::kDriverHungUnconfirmed};
 
 std::vector<Finding> latched_findings(const State& state) {
   std::vector<Finding> latched;

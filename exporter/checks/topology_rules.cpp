@@ -34,6 +34,8 @@ LinkSum count_links(const VendorReport& report) {
   return sum;
 }
 
+bool is_silent(const GpuReading& gpu) { return gpu.is_lost || !gpu.fault.empty(); }
+
 bool is_bad(const Maybe<std::uint32_t>& status) { return status.value_or(0) != 0; }
 
 bool all_peers_lack_nvlink(const VendorReport& report) {
@@ -71,10 +73,13 @@ LinkErrors sum_errors(const GpuReading& gpu) {
   return sum;
 }
 
+// By those GPUs that say it: one that is lost or hangs says nothing of the others' fabric.
 bool is_fabric_completed(const VendorReport& report) {
-  return !report.gpus.empty() && std::ranges::all_of(report.gpus, [](const GpuReading& gpu) {
-    return gpu.fabric.state.value_or(0) == kFabricCompleted;
-  });
+  const auto says = [](const GpuReading& gpu) { return gpu.fabric.state.has_value(); };
+  return std::ranges::any_of(report.gpus, says) &&
+         std::ranges::all_of(report.gpus, [&](const GpuReading& gpu) {
+           return gpu.fabric.state == kFabricCompleted || (!says(gpu) && is_silent(gpu));
+         });
 }
 
 bool has_nvlink_to_judge(const VendorReport& report, const GpuRuleInput& input) {
@@ -84,8 +89,7 @@ bool has_nvlink_to_judge(const VendorReport& report, const GpuRuleInput& input) 
 }  // namespace
 
 std::size_t count_silent(const VendorReport& report) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      report.gpus, [](const GpuReading& gpu) { return gpu.is_lost || !gpu.fault.empty(); }));
+  return static_cast<std::size_t>(std::ranges::count_if(report.gpus, is_silent));
 }
 
 bool knows_nvlink(const VendorReport& report, const GpuRuleInput& input) {

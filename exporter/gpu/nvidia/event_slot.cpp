@@ -7,6 +7,12 @@ namespace gpuward::exporter::nvml {
 
 using std::chrono::milliseconds;
 
+namespace {
+
+constexpr milliseconds kLook{200};
+
+}  // namespace
+
 void EventSlot::keep(const std::shared_ptr<const Session>& session,
                      const std::vector<AskableDevice>& devices, const Progress& progress) {
   std::shared_ptr<XidEvents> events;
@@ -30,12 +36,17 @@ void EventSlot::keep(const std::shared_ptr<const Session>& session,
   changed_.notify_all();
 }
 
-void EventSlot::empty() {
+void EventSlot::empty(const Progress& progress) {
   std::shared_ptr<XidEvents> events;
   std::unique_lock lock(mutex_);
   events = std::move(events_);
-  changed_.wait(lock, [this] { return !is_waiting_; });
-  lock.unlock();
+  const auto is_out = [this] { return !is_waiting_; };
+  bool is_told = !progress;
+  while (!changed_.wait_for(lock, kLook, is_out)) {
+    if (is_told || !has_overstayed()) continue;
+    is_told = true;
+    progress("the call that waits for events, to close the library");
+  }
 }
 
 std::shared_ptr<XidEvents> EventSlot::enter(Clock::Steady deadline) {
@@ -56,9 +67,13 @@ void EventSlot::leave(bool has_failed) {
   changed_.notify_all();
 }
 
+bool EventSlot::has_overstayed() const {
+  return is_waiting_ && clock_.steady() - entered_at_ > kSlice + kPatience;
+}
+
 bool EventSlot::is_stuck() const {
   const std::lock_guard lock(mutex_);
-  return is_waiting_ && clock_.steady() - entered_at_ > kSlice + kPatience;
+  return has_overstayed();
 }
 
 std::vector<GpuXid> EventSlot::wait(milliseconds limit) {

@@ -21,9 +21,10 @@ class EventSlot {
   // `devices`.
   void keep(const std::shared_ptr<const Session>& session,
             const std::vector<AskableDevice>& devices, const Progress& progress);
-  // Main thread. Frees the set, once the event thread is out of it: after at most kSlice, unless
-  // the driver hangs.
-  void empty();
+  // Main thread. Frees the set, once the event thread is out of it: after at most kSlice. Where the
+  // driver hangs it says so and waits on, because a library in use cannot be closed: whoever has
+  // started this process ends it then.
+  void empty(const Progress& progress);
 
   // Event thread. At most `limit`; also where there is no set, or a broken one, it waits.
   [[nodiscard]] std::vector<GpuXid> wait(std::chrono::milliseconds limit);
@@ -36,6 +37,7 @@ class EventSlot {
   static constexpr std::chrono::milliseconds kPatience{5'000};
 
  private:
+  [[nodiscard]] bool has_overstayed() const;  // with the lock held
   [[nodiscard]] std::shared_ptr<XidEvents> enter(Clock::Steady deadline);
   void leave(bool has_failed);
 

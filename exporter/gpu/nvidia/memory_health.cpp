@@ -41,12 +41,14 @@ Maybe<std::uint64_t> count_pages(DeviceQuery& query, I32 cause) {
 
 }  // namespace
 
-void read_ecc(DeviceQuery& query, KnownDevice&, GpuReading& reading) {
+void read_ecc(DeviceQuery& query, KnownDevice& known, GpuReading& reading) {
   std::uint32_t current = 0, pending = 0;
   if (query.tells(query.symbols().ecc_mode, &current, &pending)) {
     reading.ecc_enabled = claim_from(current);
     reading.ecc_pending = claim_from(pending);
   }
+  reading.ecc_default =
+      query.is_thorough() ? query.claim(query.symbols().ecc_default) : known.rare->ecc_default;
   EccCounters& ecc = reading.ecc;
   ecc.corrected_volatile = read_places(query, kErrorCorrected, kCounterVolatile);
   ecc.uncorrected_volatile = read_places(query, kErrorUncorrected, kCounterVolatile);

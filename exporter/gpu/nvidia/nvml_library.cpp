@@ -76,8 +76,8 @@ bool NvmlLibrary::open(const Progress& progress, VendorReport& report) {
 }
 
 void NvmlLibrary::close(const Progress& progress) {
-  if (progress) progress("closing the library");
-  events_.empty();
+  if (progress) progress(kClosingProgress);
+  events_.empty(progress);
   session_.reset();
   known_.clear();
   askable_.clear();
@@ -102,8 +102,7 @@ bool NvmlLibrary::count_gpus(const Progress& progress, VendorReport& report) {
 nvml::DeviceAnswer NvmlLibrary::read_gpu(std::uint32_t index, bool is_thorough,
                                          const Progress& progress) {
   nvml::KnownDevice& known = known_[index];
-  // Without events, each reading asks for all that tells of the same errors.
-  const nvml::ReadingPlan plan{choice_, is_thorough || events_.is_stuck(), progress};
+  const nvml::ReadingPlan plan{choice_, is_thorough, progress};
   auto answer = nvml::read_device(*session_, index, plan, known);
   const bool is_just_opened = turn_ == 0;
   if (!answer.wants_reopen || known.refuses || !is_just_opened) return answer;

@@ -71,6 +71,7 @@ struct Symbols {
   Number32Call architecture{resolve, "nvmlDeviceGetArchitecture"};
 
   Function<ReturnCode(Device, U32*, U32*)> ecc_mode{resolve, "nvmlDeviceGetEccMode"};
+  Number32Call ecc_default{resolve, "nvmlDeviceGetDefaultEccMode"};
   Function<ReturnCode(Device, I32, I32, U64*)> total_ecc{resolve, "nvmlDeviceGetTotalEccErrors"};
   Function<ReturnCode(Device, I32, I32, I32, U64*)> memory_errors{
       resolve, "nvmlDeviceGetMemoryErrorCounter"};

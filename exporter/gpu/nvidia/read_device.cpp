@@ -31,9 +31,11 @@ void take_reset(const Session& session, const char* function, GpuReading& readin
   if (function != nullptr) reading.reset_required = session.words(function, kResetRequired);
 }
 
-// Whether the GPU can be asked for more.
-bool identify(const Session& session, const ReadingPlan& plan, const KnownDevice& known,
-              DeviceAnswer& answer) {
+enum class Identity : std::uint8_t { kOver, kInPart, kWhole };
+
+// kOver: the GPU cannot be asked for more.
+Identity identify(const Session& session, const ReadingPlan& plan, const KnownDevice& known,
+                  DeviceAnswer& answer) {
   DeviceQuery query(session.symbols(), answer.device, plan.is_thorough, known.refuses);
   const int index = answer.reading.gpu.index;
   read_identity(query, known, answer.reading);
@@ -42,11 +44,12 @@ bool identify(const Session& session, const ReadingPlan& plan, const KnownDevice
   // Who it is may be refused, and the rest be told.
   if (query.is_over()) take_complaint(session, query.complaint(), answer.reading);
   answer.wants_reopen = query.wants_reopen();
-  return !query.is_over();
+  if (query.is_over()) return Identity::kOver;
+  return query.has_failed() ? Identity::kInPart : Identity::kWhole;
 }
 
-void read_groups(const Session& session, const ReadingPlan& plan, KnownDevice& known,
-                 DeviceAnswer& answer) {
+void read_groups(const Session& session, const ReadingPlan& plan, Identity identity,
+                 KnownDevice& known, DeviceAnswer& answer) {
   const bool is_thorough = plan.is_thorough || !known.rare;
   DeviceQuery query(session.symbols(), answer.device, is_thorough, known.refuses);
   for (const Group& group : groups()) {
@@ -54,7 +57,9 @@ void read_groups(const Session& session, const ReadingPlan& plan, KnownDevice& k
     plan.progress(name_in_progress(answer.reading.gpu) + " " + std::string(group.name));
     group.read(query, known, answer.reading);
   }
-  if (is_thorough && !query.has_failed()) known.rare = answer.reading;
+  // What was refused is asked again by the next reading.
+  const bool is_whole = identity == Identity::kWhole && !query.has_failed();
+  if (is_thorough && is_whole) known.rare = answer.reading;
   take_reset(session, query.wants_reset(), answer.reading);
   take_complaint(session, query.complaint(), answer.reading);
   answer.wants_reopen |= query.wants_reopen();
@@ -86,10 +91,11 @@ DeviceAnswer read_device(const Session& session, std::uint32_t index, const Read
     return answer;
   }
   plan.progress(name_in_progress(answer.reading.gpu) + " identity");
-  if (!identify(session, plan, known, answer)) return answer;
+  const Identity identity = identify(session, plan, known, answer);
+  if (identity == Identity::kOver) return answer;
   known.gpu = answer.reading.gpu;
   if (!plan.choice.asks_address(known.gpu.pci)) return leave_out(std::move(answer));
-  read_groups(session, plan, known, answer);
+  read_groups(session, plan, identity, known, answer);
   return answer;
 }
 

@@ -56,11 +56,12 @@ GPUWARD_FIELDS(CperRecord, severity, recorded_at, id, notify_type)
 GPUWARD_FIELDS(MigInstance, uuid, gpu_instance, compute_instance)
 GPUWARD_FIELDS(GpuReading, gpu, is_lost, is_hung, fault, reset_required, vbios_version, part_number,
                minor_number, architecture, ecc_enabled, ecc_pending, persistence_mode, mig_enabled,
-               mig_instances, ecc, sram_unc_parity, sram_unc_secded, sram_threshold_exceeded,
-               retired, rows, thermals, power, slowdown, pcie, sm_clock_mhz, memory_clock_mhz,
-               utilization_ratio, memory_utilization_ratio, memory_total_bytes, memory_used_bytes,
-               memory_free_bytes, links, fabric, recovery_action, processes, ras, bad_pages,
-               latest_cper, compute_partition, memory_partition, is_in_kfd)
+               ecc_default, mig_instances, ecc, sram_unc_parity, sram_unc_secded,
+               sram_threshold_exceeded, retired, rows, thermals, power, slowdown, pcie,
+               sm_clock_mhz, memory_clock_mhz, utilization_ratio, memory_utilization_ratio,
+               memory_total_bytes, memory_used_bytes, memory_free_bytes, links, fabric,
+               recovery_action, processes, ras, bad_pages, latest_cper, compute_partition,
+               memory_partition, is_in_kfd)
 GPUWARD_FIELDS(PeerStatus, from, to, read_status, write_status, nvlink_status, topology)
 GPUWARD_FIELDS(VendorReport, vendor, state, fault, library, driver_version, library_version, gpus,
                peers, has_hung_events)

@@ -28,6 +28,10 @@ struct LibraryPaths {
 // Told before each GPU is asked, so that the parent knows where a hang is: "0000:4e:00
 // temperature".
 using Progress = std::function<void(std::string_view)>;
+// That of a library which is closed, to be opened again. Its event thread may still be in the
+// driver then: it is waited for, for less than this.
+inline constexpr std::string_view kClosingProgress = "closing the library";
+inline constexpr std::chrono::milliseconds kLongestClosing{12'000};
 // Ends that of AMD's error records, where some versions of the library crash.
 inline constexpr std::string_view kErrorRecordsProgress = "error records (--gpu.amd-cper)";
 

@@ -122,6 +122,7 @@ struct GpuReading {
   Maybe<std::uint32_t> minor_number;  // of /dev/nvidia<N>
   Maybe<std::uint32_t> architecture;  // NVML's number: 7 Ampere, 9 Hopper, 10 Blackwell
   Maybe<bool> ecc_enabled, ecc_pending, persistence_mode, mig_enabled;
+  Maybe<bool> ecc_default;  // as the board leaves its factory: off on boards for workstations
   std::vector<MigInstance> mig_instances;
   EccCounters ecc;
   Maybe<std::uint64_t> sram_unc_parity, sram_unc_secded;

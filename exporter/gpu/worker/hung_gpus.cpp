@@ -52,6 +52,7 @@ bool HungGpus::blame(std::string_view progress, std::string fault, const GpuRepo
     for (const GpuReading& reading : vendor.gpus) {
       if (!is_same(reading.gpu, *named)) continue;
       hung.gpu = reading.gpu;
+      hung.knows_vendor = true;
       if (knows_count_) hung.count = vendor.gpus.size();
     }
   }
@@ -82,10 +83,21 @@ bool HungGpus::take(HungGpu& hung, VendorReport& vendor) const {
   return true;
 }
 
+void HungGpus::learn_vendor(HungGpu& hung, const GpuReport& report) {
+  if (hung.knows_vendor || !hung.gpu.has_address()) return;
+  for (const VendorReport& vendor : report.vendors) {
+    const GpuReading* const reading = vendor.find(hung.gpu.pci);
+    if (reading == nullptr || !reading->is_hung) continue;
+    hung.gpu.vendor = vendor.vendor;
+    hung.knows_vendor = true;
+  }
+}
+
 bool HungGpus::fill_in(GpuReport& report) {
   in_a_row_ = 0;
   for (HungGpu& hung : gpus_) {
     if (!hung.is_left_out) continue;
+    learn_vendor(hung, report);
     for (VendorReport& vendor : report.vendors) {
       const bool is_meant =
           vendor.vendor == hung.gpu.vendor && vendor.state == LibraryState::kReady;

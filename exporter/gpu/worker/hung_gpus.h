@@ -42,6 +42,7 @@ class HungGpus {
  private:
   struct HungGpu {
     Gpu gpu;  // index -1: not known
+    bool knows_vendor = false;
     std::string fault;
     Clock::Steady asked_at;                 // last, to no avail
     unsigned pauses = 0;                    // so far
@@ -51,6 +52,8 @@ class HungGpus {
   [[nodiscard]] static Clock::Steady due_at(const HungGpu& hung,
                                             std::chrono::milliseconds interval);
   bool take(HungGpu& hung, VendorReport& vendor) const;
+  // Whose it is, where it hung before any report has said so.
+  static void learn_vendor(HungGpu& hung, const GpuReport& report);
 
   std::vector<HungGpu> gpus_;
   int in_a_row_ = 0;  // blamed since the last answer

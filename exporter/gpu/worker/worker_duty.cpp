@@ -1,12 +1,17 @@
 #include "exporter/gpu/worker/worker_duty.h"
 
+#include <algorithm>
+
+#include "exporter/gpu/report/library.h"
+
 namespace gpuward::exporter {
 
 WorkerDuty::WorkerDuty(BackoffPolicy restart, std::uint64_t seed)
     : restart_(restart), backoff_(restart, seed) {}
 
 std::chrono::milliseconds WorkerDuty::limit(const GpuTimes& times) const {
-  return has_answered_ ? times.timeout : kFirstReadingFactor * times.timeout;
+  const auto limit = has_answered_ ? times.timeout : kFirstReadingFactor * times.timeout;
+  return is_closing_ ? std::max(limit, kLongestClosing) : limit;
 }
 
 Clock::Steady WorkerDuty::next_look(const GpuTimes& times) const {
@@ -31,7 +36,7 @@ void WorkerDuty::started(Clock::Steady now) {
 
 void WorkerDuty::asked(Clock::Steady now) {
   asked_at_ = last_asked_at_ = now;
-  is_hurried_ = false;
+  is_hurried_ = is_closing_ = false;
 }
 
 void WorkerDuty::answered() {
@@ -40,17 +45,16 @@ void WorkerDuty::answered() {
 }
 
 void WorkerDuty::replaced(Clock::Steady now) {
-  ended(now);
   next_start_ = now;
+  started_at_.reset();
+  asked_at_.reset();
 }
 
 void WorkerDuty::ended(Clock::Steady now) {
   // One that was well for a while has not broken because of how it was started.
   const bool was_well = has_answered_ && started_at_ && now - *started_at_ >= restart_.longest;
   if (was_well) backoff_.reset();
-  next_start_ = now + backoff_.next();
-  started_at_.reset();
-  asked_at_.reset();
+  replaced(now + backoff_.next());
 }
 
 }  // namespace gpuward::exporter

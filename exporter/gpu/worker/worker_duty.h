@@ -28,9 +28,12 @@ class WorkerDuty {
   void started(Clock::Steady now);
   void asked(Clock::Steady now);
   void answered();
+  // It is about to close the library, which may wait for the event thread (kLongestClosing).
+  void closing() { is_closing_ = true; }
   // It is gone, or has been given up.
   void ended(Clock::Steady now);
-  // The same, and the next one is another that may start at once.
+  // The same for no fault of how it was started: the next one may start at once, and the pauses
+  // before later ones grow no longer for it.
   void replaced(Clock::Steady now);
   // A reading as soon as the worker is free; never an earlier start.
   void hurry() { is_hurried_ = true; }
@@ -49,6 +52,7 @@ class WorkerDuty {
   std::optional<Clock::Steady> last_asked_at_;  // of this worker
   bool has_answered_ = false;                   // this worker
   bool is_hurried_ = false;
+  bool is_closing_ = false;  // in the reading under way
 };
 
 }  // namespace gpuward::exporter

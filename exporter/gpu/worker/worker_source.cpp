@@ -10,6 +10,7 @@
 
 #include "core/runtime/text.h"
 #include "core/runtime/yaml_scalars.h"
+#include "exporter/gpu/report/library.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -106,7 +107,10 @@ void WorkerSource::take_message(std::string_view line, Clock::Steady now) {
                   "The GPU worker answers nonsense and was killed: " + message.error().message,
                   now);
   }
-  if (message->progress) progress_ = *std::move(message->progress);
+  if (message->progress) {
+    progress_ = *std::move(message->progress);
+    if (progress_ == kClosingProgress) duty_.closing();
+  }
   if (message->report) take_report(*std::move(message->report), now);
   if (message->xid && xids_.size() < kMostXids) {
     xids_.push_back(*std::move(message->xid));
@@ -162,11 +166,15 @@ void WorkerSource::notice_end(Clock::Steady now) {
 }
 
 void WorkerSource::retire(WorkerState state, std::string fault, Clock::Steady now) {
+  drop(state, std::move(fault), now);
+  duty_.ended(now);
+}
+
+void WorkerSource::drop(WorkerState state, std::string fault, Clock::Steady now) {
   take_complaints();
   if (state == WorkerState::kCrashed) weigh_crash();
   worker_->kill();
   unreaped_.add(std::move(worker_), now);
-  duty_.ended(now);
   telemetry_.state = state;
   telemetry_.fault = std::move(fault);
   has_news_ = true;
@@ -216,8 +224,12 @@ void WorkerSource::give_up(const GpuTimes& times, Clock::Steady now) {
   const bool is_one_gpu =
       hung_gpus_.blame(progress_, fault + "; it is left out", telemetry_.report.get(), now);
   if (is_one_gpu) log_.error("A GPU hangs and is left out", {{"asked_for", progress_}});
-  retire(WorkerState::kHung, fault + "; the GPU worker was killed", now);
-  if (is_one_gpu) duty_.replaced(now);
+  drop(WorkerState::kHung, fault + "; the GPU worker was killed", now);
+  if (is_one_gpu) {
+    duty_.replaced(now);
+  } else {
+    duty_.ended(now);
+  }
 }
 
 void WorkerSource::replace_idle(Clock::Steady now) {

@@ -71,6 +71,8 @@ class WorkerSource final : public GpuSource {
   void start(Clock::Steady now);
   void ask(Clock::Steady now);
   void retire(WorkerState state, std::string fault, Clock::Steady now);
+  // Without a word on when the next one starts.
+  void drop(WorkerState state, std::string fault, Clock::Steady now);
   void weigh_crash();
   void notice_stuck(Clock::Steady now);
   [[nodiscard]] Clock::Steady next_look(Clock::Steady now) const;

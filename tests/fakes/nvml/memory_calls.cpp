@@ -20,6 +20,10 @@ FAKE_NVML_API int nvmlDeviceGetEccMode(FakeDevice* device, int* current, int* pe
   return kFakeSuccess;
 }
 
+FAKE_NVML_API int nvmlDeviceGetDefaultEccMode(FakeDevice* device, int* mode) {
+  return answer_number("nvmlDeviceGetDefaultEccMode", device, "ecc.default", mode);
+}
+
 FAKE_NVML_API int nvmlDeviceGetTotalEccErrors(FakeDevice* device, int error_type, int counter_type,
                                               unsigned long long* out) {
   return answer_number("nvmlDeviceGetTotalEccErrors", device,

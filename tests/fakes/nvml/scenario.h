@@ -13,7 +13,8 @@
 //   driver_version, nvml_version, count
 //   gpu.N.KEY, or gpu.*.KEY for those that have no line of their own:
 //     name uuid serial vbios part_number pci minor architecture
-//     ecc.mode ecc.pending  ecc.{corrected,uncorrected}.{volatile,aggregate}.{total,sram,dram}
+//     ecc.mode ecc.pending ecc.default
+//     ecc.{corrected,uncorrected}.{volatile,aggregate}.{total,sram,dram}
 //     retired.{single_bit,double_bit,pending}
 //     rows.{correctable,uncorrectable,pending,failure}  rows.banks.{max,high,partial,low,none}
 //     sram.{parity,secded,threshold_exceeded}

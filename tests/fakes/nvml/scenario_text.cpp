@@ -67,7 +67,9 @@ void write_places(const EccCounters::Places& places, Lines lines) {
 }
 
 void write_memory_health(const GpuReading& gpu, Lines lines) {
-  lines.add({{"ecc.mode", gpu.ecc_enabled}, {"ecc.pending", gpu.ecc_pending}});
+  lines.add({{"ecc.mode", gpu.ecc_enabled},
+             {"ecc.pending", gpu.ecc_pending},
+             {"ecc.default", gpu.ecc_default}});
   write_places(gpu.ecc.corrected_volatile, lines.below("ecc.corrected.volatile"));
   write_places(gpu.ecc.corrected_aggregate, lines.below("ecc.corrected.aggregate"));
   write_places(gpu.ecc.uncorrected_volatile, lines.below("ecc.uncorrected.volatile"));

@@ -150,6 +150,19 @@ TEST(GpuRules, EccThatIsOffOrWillChangeIsWatched) {
   EXPECT_EQ(find_finding(outcome, "ecc_pending")->line, "ECC is on and will be off after a reboot");
 }
 
+// The boards of workstations leave their factory so.
+TEST(GpuRules, EccThatIsOffByDefaultIsNoFinding) {
+  Scenario node;
+  for (std::size_t gpu = 0; gpu < 2; ++gpu) {
+    node.gpu(gpu).ecc_enabled = node.gpu(gpu).ecc_pending = false;
+  }
+  node.gpu(0).ecc_default = false;
+  node.gpu(1).ecc_default = true;
+  const CheckOutcome outcome = node.judge();
+  ASSERT_EQ(codes_of(outcome), "ecc_off");
+  EXPECT_EQ(outcome.findings[0].pci_bus_id, Scenario::bus_id(1));
+}
+
 TEST(GpuRules, AFabricThatIsMisconfiguredSaysHow) {
   Scenario node;
   node.gpu(1).fabric.health_mask = 0x4AA;

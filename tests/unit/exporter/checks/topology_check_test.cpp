@@ -87,6 +87,28 @@ TEST_F(Topology, MigHasNoPeers) {
   EXPECT_EQ(codes_of(run()), "");
 }
 
+// One GPU that hangs says nothing of its fabric; the seven others are in it.
+TEST_F(Topology, AFabricManagerThatIsDownBesideAHungGpuIsJudgedByTheOtherGpus) {
+  bench_.host.remove("proc/900");
+  GpuReading& hung = bench_.node.gpu(3);
+  hung.is_hung = true;
+  hung.fault = "The driver has not answered within 20 s";
+  hung.fabric = {};
+  EXPECT_EQ(severity_of(run(), "fabric_manager_down_completed"), Severity::kMonitor);
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) bench_.node.gpu(gpu).fabric.state = 2;
+  EXPECT_EQ(severity_of(run(), "fabric_manager_down"), Severity::kReset);
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) bench_.node.gpu(gpu).fabric = {};
+  EXPECT_EQ(severity_of(run(), "fabric_manager_down"), Severity::kReset) << "nobody says it is in";
+}
+
+TEST_F(Topology, SpeaksForAGpuThatHangs) {
+  bench_.node.kernel_has("gpu", "driver_hung", Scenario::bus_id(3), Severity::kReboot,
+                         Evidence::kMeasured);
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.latched, Severity::kReboot);
+  EXPECT_THAT(outcome.details, HasSubstr("driver_hung"));
+}
+
 TEST_F(Topology, K17LinkErrorsOfTheBoardsLifeAreNoWarningNewOnesAre) {
   bench_.node.gpu(3).links[2].recovery_errors = 12'000;
   EXPECT_EQ(codes_of(run()), "");

@@ -464,6 +464,48 @@ TEST(NvmlLibrary, AsksForWhatABoardKeepsOnlyNowAndThenAndTellsItAlways) {
   EXPECT_EQ(second.gpus[3].power.default_limit_watts, first.gpus[3].power.default_limit_watts);
 }
 
+TEST(NvmlLibrary, AsksAgainForWhatABoardKeepsWhereItWasRefusedOnce) {
+  FakeNvml fake("healthy_8x_h100");
+  fake.set("fault.nvmlDeviceGetVbiosVersion.3", "999");
+  const auto library = make_library();
+  EXPECT_EQ(library->read(ignore_progress).gpus[3].vbios_version, "");
+  fake.set("fault.nvmlDeviceGetVbiosVersion.3", "delay 0");
+  EXPECT_NE(library->read(ignore_progress).gpus[3].vbios_version, "");
+}
+
+TEST(NvmlLibrary, TellsWhetherABoardLeavesItsFactoryWithEcc) {
+  FakeNvml fake("healthy_8x_h100");
+  fake.set("gpu.0.ecc.default", "1");
+  fake.set("gpu.1.ecc.default", "0");
+  const auto library = make_library();
+  for (int turn = 0; turn < 2; ++turn) {
+    const VendorReport report = library->read(ignore_progress);
+    EXPECT_EQ(report.gpus[0].ecc_default, true);
+    EXPECT_EQ(report.gpus[1].ecc_default, false);
+    EXPECT_EQ(report.gpus[2].ecc_default, std::nullopt) << "an older driver";
+  }
+  EXPECT_EQ(fake.count_calls("nvmlDeviceGetDefaultEccMode"), 8U);
+}
+
+// Eight GPUs as 56 MIG devices are eight GPUs.
+TEST(NvmlLibrary, CountsNoMigDeviceAsAGpu) {
+  FakeNvml fake("healthy_8x_h100");
+  for (int gpu = 0; gpu < 8; ++gpu) {
+    const std::string mig = "gpu." + std::to_string(gpu) + ".mig.";
+    fake.set(mig + "mode", "1");
+    fake.set(mig + "max", "7");
+    for (int device = 0; device < 7; ++device) {
+      const std::string number = std::to_string(device);
+      fake.set(mig + number + ".uuid", "MIG-" + number);
+      fake.set(mig + number + ".gpu_instance", number);
+      fake.set(mig + number + ".compute_instance", "0");
+    }
+  }
+  const VendorReport report = read_once();
+  EXPECT_THAT(report.gpus, SizeIs(8));
+  EXPECT_THAT(report.gpus[7].mig_instances, SizeIs(7));
+}
+
 TEST(NvmlLibrary, TellsHowGpusReachEachOther) {
   FakeNvml fake("healthy_8x_h100");
   fake.set("p2p.1.3.nvlink", "4");

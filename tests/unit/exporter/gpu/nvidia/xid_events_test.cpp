@@ -7,7 +7,10 @@
 #include <chrono>
 #include <thread>
 
+#include "exporter/gpu/nvidia/event_slot.h"
+#include "tests/fakes/fake_clock.h"
 #include "tests/fakes/nvml/fake_nvml.h"
+#include "tests/support/wait.h"
 #include "tests/unit/exporter/gpu/nvidia/fake_library.h"
 
 namespace gpuward::exporter {
@@ -16,6 +19,8 @@ namespace {
 using fake_nvml::FakeNvml;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -134,6 +139,28 @@ TEST_F(XidEvents, DoNotHoldUpAReopeningOfTheLibrary) {
 
   EXPECT_EQ(fake_.count_calls("nvmlEventSetCreate"), 6U);
   EXPECT_EQ(fake_.count_calls("nvmlEventSetFree"), 5U);
+}
+
+// The hang is told of before the library is closed, which has to wait for its end.
+TEST(EventSlot, NamesTheCallThatKeepsTheLibraryOpen) {
+  FakeNvml fake("healthy_8x_h100");
+  fake.set("fault.nvmlEventSetWait_v2.*", "delay 1500");
+  fakes::FakeClock clock;
+  const auto session = nvml::Session::open(FakeNvml::library(), ignore_progress);
+  ASSERT_TRUE(session) << session.error().message;
+  nvml::EventSlot slot(clock);
+  slot.keep(*session, {}, ignore_progress);
+  std::jthread waiter([&] { (void)slot.wait(milliseconds(1)); });
+  ASSERT_TRUE(support::wait_until([&] { return fake.count_calls("nvmlEventSetWait_v2") == 1; },
+                                  std::chrono::seconds(10), "the event thread is in the driver"));
+  clock.advance(nvml::EventSlot::kSlice + nvml::EventSlot::kPatience + milliseconds(1));
+  ASSERT_TRUE(slot.is_stuck());
+  std::vector<std::string> told;
+
+  slot.empty([&](std::string_view text) { told.emplace_back(text); });
+
+  EXPECT_THAT(told, ElementsAre(HasSubstr("waits for events")));
+  EXPECT_FALSE(slot.is_stuck());
 }
 
 TEST(XidEventsWithoutADriver, AreWaitedForAllTheSame) {

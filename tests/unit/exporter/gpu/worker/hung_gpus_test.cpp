@@ -74,6 +74,23 @@ TEST_F(HungGpusTest, NameAGpuOfAmdByItsAddressAlone) {
   EXPECT_THAT(hung.flags(), ElementsAre("--gpu.leave-out", "@0000:13:00.0"));
 }
 
+// It hung at the very first reading: nobody had said whose it is.
+TEST_F(HungGpusTest, OfAmdThatHangAtTheFirstReadingSayWhyInTheNext) {
+  EXPECT_TRUE(blame("0000:13:00 ras", nullptr));
+  GpuReport report = eight(Vendor::kAmd);
+  GpuReading& reading = report.vendors[0].gpus[3];
+  reading.is_hung = true;
+  reading.fault = "left out";
+
+  EXPECT_TRUE(hung.fill_in(report));
+
+  EXPECT_EQ(report.vendors[0].gpus[3].fault, "no answer");
+  EXPECT_EQ(report.vendors[0].gpus[3].gpu.vendor, Vendor::kAmd);
+  GpuReport fewer = eight(Vendor::kAmd);
+  fewer.vendors[0].gpus.pop_back();
+  EXPECT_FALSE(hung.fill_in(fewer)) << "other GPUs than before";
+}
+
 TEST_F(HungGpusTest, AreNotBlamedForWhatConcernsTheWholeDriver) {
   for (const char* progress :
        {"", "initialising the library", "counting the GPUs", "GPU x handle", "making the event set",

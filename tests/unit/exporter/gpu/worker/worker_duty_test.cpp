@@ -106,6 +106,35 @@ TEST_F(WorkerDutyTest, KeepsItsDistanceFromAWorkerThatAnswersOnceAndDies) {
   EXPECT_GE(duty.next_look(times), begin + 30s);
 }
 
+// A GPU that hangs is left out, and the next worker is no more broken for it.
+TEST_F(WorkerDutyTest, ReplacesAWorkerWithoutAPauseAndWithoutALongerOneLater) {
+  for (int i = 0; i < 12; ++i) {
+    duty.started(begin);
+    duty.asked(begin);
+    duty.replaced(begin);
+    EXPECT_EQ(due(0s), Task::kStart);
+  }
+  duty.started(begin);
+  duty.ended(begin);
+  EXPECT_LE(duty.next_look(times), begin + 1s) << "the first of the pauses";
+}
+
+// The event thread is in the driver for up to 5 s at a time.
+TEST_F(WorkerDutyTest, GivesTheClosingOfTheLibraryItsTimeHoweverShortTheTimeout) {
+  times.timeout = 2s;
+  start_and_answer(0s);
+  duty.asked(begin + 15s);
+  duty.closing();
+  EXPECT_EQ(due(26'999ms), Task::kWait);
+  EXPECT_EQ(due(27s), Task::kGiveUp);
+  duty.answered();
+  duty.asked(begin + 40s);
+  EXPECT_EQ(due(42s), Task::kGiveUp) << "of that reading alone";
+  times.timeout = 20s;
+  duty.closing();
+  EXPECT_EQ(due(60s), Task::kGiveUp) << "no later than otherwise";
+}
+
 TEST_F(WorkerDutyTest, HurriesNoRestart) {
   duty.started(begin);
   duty.ended(begin);
