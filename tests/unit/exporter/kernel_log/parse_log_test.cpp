@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/runtime/json.h"
+#include "core/xid/parser.h"
 #include "tests/places.inc"
 
 namespace gpuward::exporter {
