@@ -111,7 +111,7 @@ void GpuWatcher::say_libraries(const GpuTelemetry& telemetry) {
   std::string libraries = is_none ? "none" : libraries_of(*telemetry.report);
   if (libraries == said_libraries_) return;
   if (is_none) {
-    log_.info("There is no GPU library here, and no GPU", {{"source", source_->describe()}});
+    log_.info("There is no GPU library here", {{"source", source_->describe()}});
   } else if (!libraries.empty()) {
     log_.info("The GPU library answers", {{"libraries", libraries}});
   }
