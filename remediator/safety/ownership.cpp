@@ -42,6 +42,14 @@ bool is_own_cordon(const Remediation& remediation, const kube::Node& node) {
          status.find(Step::kCordon) != nullptr;
 }
 
+bool has_unclear_cordon(const Remediation& remediation, const kube::Node& node) {
+  const StepRecord* cordon = remediation.status.find(Step::kCordon);
+  const auto mark = mark_on(node);
+  const bool is_claimed = mark && (mark->cordon || mark->name != remediation.name);
+  return !is_claimed && node.unschedulable && cordon != nullptr &&
+         cordon->result != StepResult::kDone && remediation.status.pre_existing_cordon == false;
+}
+
 bool goes_first(const Remediation& one, const Remediation& other, const kube::Node& node) {
   const auto mark = mark_on(node);
   if (mark && mark->name == one.name) return true;
@@ -60,17 +68,13 @@ std::optional<std::string> disagreement(const Remediation& remediation, const ku
   if (mark) {
     if (auto what = contradiction(remediation, *mark)) return what;
   }
+  if (has_unclear_cordon(remediation, node)) return "no annotation says whether the cordon is ours";
   if (!taint) return std::nullopt;
   if (status.find(Step::kTaint) == nullptr)
     return "the node has the taint " + *taint + ", and the record has none";
   const bool is_another =
       mark ? *taint != to_string(mark->severity) : !parse_severity(*taint).has_value();
   if (is_another) return "the taint on the node says " + *taint + ", which was not put there";
-  const StepRecord* cordon = status.find(Step::kCordon);
-  const bool is_unknown = !mark && node.unschedulable && cordon != nullptr &&
-                          cordon->result != StepResult::kDone &&
-                          status.pre_existing_cordon == false;
-  if (is_unknown) return "the annotation is gone, and it is unknown whether the cordon is ours";
   return std::nullopt;
 }
 

@@ -16,6 +16,10 @@ namespace gpuward::remediator {
 // there is one, says the same. Never if a cordon was there before.
 [[nodiscard]] bool is_own_cordon(const Remediation& remediation, const kube::Node& node);
 
+// Whether it is unknown whose the cordon on the node is: it was intended and is not recorded as
+// done, and no annotation says that it came with our patch.
+[[nodiscard]] bool has_unclear_cordon(const Remediation& remediation, const kube::Node& node);
+
 // Whether taint, annotation and cordon may all have been taken off by one patch that the record
 // intends and does not know to be done. A cordon that stands then may be anybody's.
 [[nodiscard]] bool may_be_returned(const Remediation& remediation, const kube::Node& node);

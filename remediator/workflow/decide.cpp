@@ -217,14 +217,17 @@ class Decider {
   }
 
   // Nothing is guessed: what stands stays until an operator decides. A node that has to leave
-  // service and was not tainted yet is tainted all the same.
+  // service and was not tainted yet is tainted all the same; where its cordon may be ours the mark
+  // says nothing of that.
   Decision hold_marks(const std::string& what) {
     const Severity severity = remediation_.acted_severity();
     const std::vector<Step> marks = marks_of(steps_for(policy_, severity));
     const bool is_new = !remediation_.status.has_done(Step::kTaint);
     if (is_new && remediation_.any_firing() && contains(marks, Step::kTaint) &&
         !our_taint_on(*world_.node)) {
-      Decision put = put_marks(marks, "severities." + std::string(to_string(severity)), what);
+      const bool is_unclear = has_unclear_cordon(remediation_, *world_.node);
+      Decision put = put_marks(is_unclear ? std::vector{Step::kTaint} : marks,
+                               "severities." + std::string(to_string(severity)), what);
       if (put.verdict != Verdict::kHold) return put;
       return held_for_marks(put.message);  // the taint has no budget: notified now
     }

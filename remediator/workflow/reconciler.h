@@ -138,6 +138,7 @@ class Reconciler {
   [[nodiscard]] Status check_hands_off(const Claim& claim, const kube::Node& node);
   [[nodiscard]] Result<Remediation> wish_on(const std::string& remediation);
   [[nodiscard]] Status record_intent(Case& now, const NodePlan& plan);
+  void withdraw_intent(Case& now, const Error& why, const RemediationStatus& without_intent);
   [[nodiscard]] Status record_failure(Case& now, const Error& error);
   [[nodiscard]] Status write(Case& now, const RemediationStatus& next);
   void audit(const Case& now, AuditMoment moment, const std::string& error = {});

@@ -96,6 +96,7 @@ Status Reconciler::act(Case& now) {
   if (plan) {
     if (auto allowed = parts_.permit(); !allowed) return hold_back(now, allowed.error());
     const std::string before_intent = now.remediation.resource_version;
+    const RemediationStatus without_intent = now.remediation.status;
     if (now.decision.verdict == Verdict::kRelease) {
       if (auto status = abandon_steps(now); !status) return status;
     }
@@ -108,7 +109,10 @@ Status Reconciler::act(Case& now) {
       }
     }
     const auto changed = parts_.api.change_node(*now.node, plan->change);
-    if (!changed) return record_failure(now, changed.error());
+    if (!changed) {
+      withdraw_intent(now, changed.error(), without_intent);
+      return record_failure(now, changed.error());
+    }
     parts_.view.note_own_change(*changed);
     note_change(now.remediation.name);
   }

@@ -46,6 +46,20 @@ Status Reconciler::record_intent(Case& now, const NodePlan& plan) {
   return {};
 }
 
+// A conflict: the node was changed by somebody else, or by an attempt whose answer was lost. Where
+// the mark is not on it, taint and cordon are not ours, and the record must not let them seem so.
+void Reconciler::withdraw_intent(Case& now, const Error& why,
+                                 const RemediationStatus& without_intent) {
+  const bool is_intended = now.remediation.status != without_intent;
+  if (!is_intended || why.kind != ErrorKind::kConflict ||
+      now.decision.verdict != Verdict::kQuarantine)
+    return;
+  const auto node = parts_.api.get_node(now.remediation.node);
+  if (!node || mark_on(*node)) return;
+  if (auto written = write(now, without_intent); !written)
+    parts_.observer.on_error(now.remediation.node, written.error());
+}
+
 Status Reconciler::record_failure(Case& now, const Error& error) {
   if (error.kind == ErrorKind::kConflict) return std::unexpected(error);  // redo from the start
   audit(now, AuditMoment::kFailed, error.message);

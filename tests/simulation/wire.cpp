@@ -171,6 +171,7 @@ void Wire::hear_node(const std::string& body) {
     return;
   invariants_.on_node_written(*before, *node);
   stage_.truth.put_node(*node, Writer::kRemediator, stage_.tick);
+  stage_.looks.back()->node = *node;  // the answer says how it is now
 }
 
 // As it stands now: an answer may have its metadata alone.

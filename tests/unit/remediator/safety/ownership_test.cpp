@@ -57,6 +57,28 @@ TEST_F(Ownership, OfTheCordonIsKnownFromTheRecordWhereTheAnnotationIsLost) {
   EXPECT_EQ(said(), "nothing");
 }
 
+// Simulated, seed 160051: it was taken for another's, and stayed without a word.
+TEST_F(Ownership, OfACordonIsUnknownWhereAllElseIsTakenOffBeforeItIsRecorded) {
+  for (const Step step : {Step::kTaint, Step::kCordon}) record(step).result = StepResult::kIntended;
+  lose_annotation();
+  EXPECT_TRUE(has_unclear_cordon(remediation_, node_));
+  node_.taints.clear();
+
+  EXPECT_TRUE(has_unclear_cordon(remediation_, node_));
+  EXPECT_THAT(said(), HasSubstr("whether the cordon is ours"));
+  mark_.cordon = false;
+  annotate();
+  set_taint("reboot");
+  EXPECT_THAT(said(), HasSubstr("whether the cordon is ours")) << "tainted since, and as unclear as before";
+  mark_.cordon = true;
+  annotate();
+  EXPECT_EQ(said(), "nothing");
+  lose_annotation();
+  node_.taints.clear();
+  node_.unschedulable = false;
+  EXPECT_EQ(said(), "nothing");
+}
+
 TEST_F(Ownership, OfACordonThatWasThereBeforeIsNeverOurs) {
   remediation_.status.pre_existing_cordon = true;
   EXPECT_FALSE(is_own_cordon(remediation_, node_));
