@@ -1,4 +1,5 @@
-// Leave to change something, asked right before the change and read afresh then.
+// Leave to change something, asked right before the change and read afresh then. Used by the
+// clients of the API server and of AWS, by drains and by the steps.
 #pragma once
 
 #include <functional>

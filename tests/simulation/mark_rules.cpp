@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "remediator/safety/node_mark.h"
+#include "remediator/safety/ownership.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -35,7 +36,10 @@ const Remediation* MarkRules::open_for(const NodeTruth& node) const {
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     if (!remediation.open() || remediation.node_uid != node.node.meta.uid) continue;
     if (node.mark && node.mark->name == name) return &remediation;
-    if (first == nullptr || needs_human(remediation.status.phase)) first = &remediation;
+    const bool is_asking = first != nullptr && needs_human(first->status.phase);
+    if (first == nullptr || needs_human(remediation.status.phase) ||
+        (!is_asking && goes_first(remediation, *first, node.node)))
+      first = &remediation;
   }
   return first;
 }
