@@ -45,6 +45,13 @@ void CallRules::check_leave(const remediator::Machine& order, Step step,
           std::string(to_string(step)) + " of " + order.node + " was asked for although " + before);
 }
 
+void CallRules::check_leads(const remediator::Machine& order, Step step) const {
+  const std::string& caller = stage_.looks.back()->identity;
+  require(stage_.holder == caller, "leader",
+          caller + " asks for the " + std::string(to_string(step)) + " of " + order.node +
+              ", and " + stage_.holder + " has the lease");
+}
+
 void CallRules::on_written(const Remediation& before, const Remediation& after) const {
   if (after.status.escalated_to > before.status.escalated_to) check_escalation(before, after);
   check_remembered(before, after);

@@ -21,6 +21,8 @@ class CallRules {
   void check_not_treated(const remediator::Machine& order, const std::string& what) const;
   // Why nobody may ask for it any more, as things stand; empty where nothing forbids it.
   [[nodiscard]] std::string forbidden(const remediator::Machine& order, Step step) const;
+  // The cloud is asked for it by the replica that is at work.
+  void check_leads(const remediator::Machine& order, Step step) const;
   // The cloud is asked for it; `before` is what forbade it before the last permit was asked for.
   void check_leave(const remediator::Machine& order, Step step, const std::string& before) const;
   // A replica has written a Remediation that was there before.

@@ -15,6 +15,7 @@ Status Cloud::ask_leave(const remediator::Machine& order, Step step, const Permi
     if (auto may = permit(); !may) return may;
   }
   invariants_.calls().check_leave(order, step, forbidden);
+  invariants_.calls().check_leads(order, step);
   return {};
 }
 

@@ -16,8 +16,9 @@
 namespace gpuward::remediator::simulation {
 
 struct Look {
-  std::string who;      // "r1"
-  std::string subject;  // the node that it looks at
+  std::string who;       // "r1"
+  std::string identity;  // in the lease: "r1#3"
+  std::string subject;   // the node that it looks at
   std::shared_ptr<const Policy> policy;
   Tick begun = 0;
   Tick told = 0;       // the last answer about a Node or a Remediation that it got

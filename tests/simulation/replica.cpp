@@ -48,6 +48,7 @@ class Replica::Turn {
   Turn(Stage& stage, Look& look, std::string node) : stage_(stage) {
     Look fresh;
     fresh.who = look.who;
+    fresh.identity = look.identity;
     fresh.subject = std::move(node);
     fresh.policy = stage.meant.get();
     fresh.begun = fresh.told = stage.tick;
@@ -113,7 +114,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                    .notifications = nullptr,
                    .exclusions = nullptr,
                    .guard = outside.guard,
-                   .leads = [this] { return may_write(); }}),
+                   .leads = [this] { return may_call(); }}),
       informers_(stage, credentials_,
                  {.view = view_,
                   .queue = queue_,
@@ -123,6 +124,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                   .on_error = {}}),
       round_due_(stage.clock.steady()),
       keep_due_(stage.clock.steady()) {
+  look_.identity = name + "#" + std::to_string(life);
   look_.who = std::move(name);
   if (outside.alerts != nullptr && !stage.is_off(Sabotage::kConfirmedEnds))
     confirmed_ends_ = std::make_unique<ConfirmedEnds>(intake_, *outside.alerts, nullptr);

@@ -126,6 +126,7 @@ class Replica {
   [[nodiscard]] StepAction* own_step(Step step);  // null: it is not this process's own
   void collect_queue();
   [[nodiscard]] bool may_write() const { return leads() || stage_.is_off(Sabotage::kFence); }
+  [[nodiscard]] bool may_call() const { return leads() || stage_.is_off(Sabotage::kCallFence); }
   void before_request();
   void stand();
   void keep();

@@ -39,6 +39,7 @@ enum class Sabotage : std::uint8_t {
   kLedgerMemory,     // the ledger is as old as the process
   kLease,            // a lease that another one has is read as free
   kFence,            // a replica writes whether it leads or not
+  kCallFence,        // leave for a call is given whether the replica leads or not
   kStop,             // the stop switch is never seen
   kFreshness,        // every report is of this second
   kBoot,             // every report is of the boot that runs
@@ -132,6 +133,7 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kLedgerMemory, "ledger-memory"},
     {Sabotage::kLease, "lease"},
     {Sabotage::kFence, "fence"},
+    {Sabotage::kCallFence, "call-fence"},
     {Sabotage::kStop, "stop"},
     {Sabotage::kFreshness, "freshness"},
     {Sabotage::kBoot, "boot"},

@@ -19,7 +19,8 @@ bool takes_back(const NodeTruth& before, const NodeTruth& after) {
 }  // namespace
 
 void Truth::note_change(const std::string& name, Version now) {
-  changes_.push_back(now);
+  // A write that changes nothing makes no version.
+  changes_.push_back(changes_.empty() ? now : std::max(now, changes_.back()));
   changed_[name] = now;
 }
 
