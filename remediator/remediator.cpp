@@ -181,18 +181,20 @@ void Remediator::assemble() {
   orphaned_ = std::make_unique<OrphanedMarks>(*work_api_, work_store_, view_, *intake_, clock_);
   controller_ = std::make_unique<Controller>(
       ControllerOptions{},
-      ControllerParts{.api = *work_api_,
-                      .view = view_,
-                      .queue = queue_,
-                      .reconciler = *reconciler_,
-                      .policy = policy_,
-                      .keep = [this] { return keep_ledger(); },
-                      .take_in_returned = [this] { return returned_->take_in(); },
-                      .sweep = [this] { return orphaned_->take_in(); },
-                      .leads = [this] { return election_->is_leader(); },
-                      .observer = witness_,
-                      .log = log_,
-                      .clock = clock_});
+      ControllerParts{
+          .api = *work_api_,
+          .view = view_,
+          .queue = queue_,
+          .reconciler = *reconciler_,
+          .policy = policy_,
+          .keep = [this] { return keep_ledger(); },
+          .take_in_returned = [this] { return returned_->take_in(); },
+          .sweep = [this] { return orphaned_->take_in(); },
+          .leads = [this] { return election_->is_leader(); },
+          .on_went_back = [this](const std::string& why) { restored_.note(why, clock_.wall()); },
+          .observer = witness_,
+          .log = log_,
+          .clock = clock_});
   readiness_ = std::make_unique<Readiness>(*probe_api_, view_, clock_);
   guard_watch_ = std::make_unique<GuardWatch>(guard_probe_, policy_, clock_, log_);
   start_sources();

@@ -27,6 +27,14 @@ Result<std::string> Api::visit(std::string_view collection, std::string_view lab
   return list_pages(impl_->transport, query, handlers);
 }
 
+Result<std::string> Api::version_of(std::string_view collection) {
+  Call call;
+  call.target = std::string(collection) + "?limit=1";
+  const auto page = impl_->transport.send(call);
+  if (!page) return std::unexpected(page.error());
+  return string_at(member_at(page->json, "metadata"), "resourceVersion");
+}
+
 Status Api::ready() {
   Call call;
   call.target = "/readyz";

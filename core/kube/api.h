@@ -156,6 +156,8 @@ class Api {
   // resourceVersion.
   [[nodiscard]] Result<std::string> visit(std::string_view collection,
                                           std::string_view label_selector, const Visitor& visitor);
+  // The version at which the collection stands in the store now.
+  [[nodiscard]] Result<std::string> version_of(std::string_view collection);
   // Blocks until the watch ends: a value when the server closed it in good order (watch again from
   // the last resource version seen), kGone (list again), kCancelled, or a transport's error.
   [[nodiscard]] Status watch(std::string_view collection, std::string_view resource_version,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/kube/decode.h"
+#include "core/runtime/text.h"
 
 namespace gpuward::kube {
 namespace {
@@ -18,6 +19,13 @@ constexpr std::chrono::seconds kTooShort{
 
 std::string key_of(const ObjectMeta& meta) {
   return meta.ns.empty() ? meta.name : meta.ns + "/" + meta.name;
+}
+
+// The API server counts them up, and Kubernetes 1.35 says so.
+bool is_older(const std::string& version, const std::string& than) {
+  const auto left = parse_integer<std::uint64_t>(version);
+  const auto right = parse_integer<std::uint64_t>(than);
+  return left && right && *left < *right;
 }
 
 }  // namespace
@@ -39,10 +47,10 @@ void Informer::run(const std::stop_token& stop) {
 }
 
 milliseconds Informer::turn(const std::stop_token& stop) {
-  const auto done = version_ ? follow(stop) : relist();
+  const auto done = must_list_ ? relist() : follow(stop);
   if (done || stop.stop_requested()) return {};
   report(done.error());
-  if (done.error().kind == ErrorKind::kGone) version_.reset();
+  if (done.error().kind == ErrorKind::kGone) must_list_ = true;
   const Clock::Steady now = clock_.steady();
   if (now - healthy_since_ > kHealthy) backoff_.reset();
   const milliseconds wait = std::max(backoff_.next(), done.error().retry_after);
@@ -61,10 +69,23 @@ Status Informer::relist() {
                                  }});
   if (!version) return std::unexpected(std::move(version.error()));
   forget_all_but(seen);
+  if (is_older(*version, version_) && handlers_.on_went_back) {
+    handlers_.on_went_back("the versions of " + collection_ + " have gone back from " + version_ +
+                           " to " + *version);
+  }
   version_ = *std::move(version);
-  if (handlers_.on_synced) handlers_.on_synced(seen, *version_);
+  must_list_ = false;
+  if (handlers_.on_synced) handlers_.on_synced(seen, version_);
   note_heard();
   return {};
+}
+
+Status Informer::check_not_gone_back() {
+  const auto now = api_.version_of(collection_);
+  if (!now) return std::unexpected(now.error());
+  if (!is_older(*now, version_)) return {};
+  return fail(ErrorKind::kGone, collection_ + " stands at the version " + *now + ", and was at " +
+                                    version_ + " before");
 }
 
 void Informer::forget_all_but(const std::set<std::string>& seen) {
@@ -81,7 +102,7 @@ void Informer::forget_all_but(const std::set<std::string>& seen) {
 Status Informer::follow(const std::stop_token& stop) {
   bool heard = false;
   const auto began = clock_.steady();
-  auto ended = api_.watch(collection_, *version_, stop, [&](const WatchEvent& event) {
+  auto ended = api_.watch(collection_, version_, stop, [&](const WatchEvent& event) {
     heard = true;
     take(event);
     note_heard();
@@ -90,6 +111,7 @@ Status Informer::follow(const std::stop_token& stop) {
     return fail(ErrorKind::kUnavailable,
                 "the watch of " + collection_ + " ended at once without an event");
   }
+  if (ended && !heard) ended = check_not_gone_back();
   if (ended) note_heard();
   return ended;
 }

@@ -1,7 +1,8 @@
 // A local copy of a collection: list, then watch with bookmarks, list again on 410, back-off 800 ms
 // to 30 s with jitter. Each watch ends after 15 to 20 s and goes on from the last version seen, in
-// one request and without a list, so that one which died without a word is noticed within 25 s. The
-// remediator's reconcile loop is driven by it.
+// one request and without a list, so that one which died without a word is noticed within 25 s. One
+// that ends without even a bookmark may wait for versions that a restored store has not come to
+// again: then it asks where the store stands. The remediator's reconcile loop is driven by it.
 #pragma once
 
 #include <chrono>
@@ -29,6 +30,9 @@ struct InformerHandlers {
   // The server has been heard: a complete list, an event, a bookmark, or the end of a watch in good
   // order. Until then it may have kept anything from us.
   std::function<void()> on_heard;
+  // A list is older than what was told before: the store was restored from a backup, and nothing of
+  // what was told need be true any more.
+  std::function<void(const std::string& why)> on_went_back;
   std::function<void(const Error& error)> on_error;  // it is tried again
 };
 
@@ -47,6 +51,7 @@ class Informer {
 
  private:
   [[nodiscard]] Status relist();
+  [[nodiscard]] Status check_not_gone_back();
   void forget_all_but(const std::set<std::string>& seen);
   [[nodiscard]] Status follow(const std::stop_token& stop);
   void take(const WatchEvent& event);
@@ -62,7 +67,8 @@ class Informer {
   Backoff backoff_;
   Clock::Steady healthy_since_;
   std::map<std::string, std::string> uids_;  // by key
-  std::optional<std::string> version_;       // to watch from; none: list
+  std::string version_;                      // to watch from, the last that was told
+  bool must_list_ = true;
 };
 
 }  // namespace gpuward::kube

@@ -119,6 +119,7 @@ ViewFeed Controller::feed() const {
           .policy = parts_.policy,
           .log = parts_.log,
           .clock = parts_.clock,
+          .on_went_back = parts_.on_went_back,
           .on_error = [this](const Error& error) { parts_.observer.on_error({}, error); }};
 }
 

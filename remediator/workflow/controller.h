@@ -43,6 +43,8 @@ struct ControllerParts {
   std::function<Status()> sweep;  // taint and cordon without a record; with every slow round
   // Whether this replica is the one that acts; the others watch only.
   std::function<bool()> leads;
+  // Once etcd was restored from a backup: what is known need not be true any more.
+  std::function<void(const std::string& why)> on_went_back;
   WorkflowObserver& observer;
   Log& log;
   Clock& clock;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "core/kube/informer.h"
 #include "core/model/result.h"
@@ -21,6 +22,7 @@ struct ViewFeed {
   CurrentPolicy& policy;
   Log& log;
   Clock& clock;
+  std::function<void(const std::string& why)> on_went_back;  // kube::InformerHandlers
   std::function<void(const Error&)> on_error;
 };
 

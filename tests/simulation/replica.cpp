@@ -121,6 +121,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                   .policy = stage.policy,
                   .log = stage.log,
                   .clock = stage.clock,
+                  .on_went_back = [](const std::string& why) { throw Broken{"went-back", why}; },
                   .on_error = {}}),
       round_due_(stage.clock.steady()),
       keep_due_(stage.clock.steady()) {

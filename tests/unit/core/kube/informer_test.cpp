@@ -23,6 +23,7 @@ class InformerTest : public ApiTest {
       listed_version = version;
     };
     handlers.on_heard = [&] { ++heard; };
+    handlers.on_went_back = [&](const std::string& why) { went_back.push_back(why); };
     handlers.on_error = [&](const Error& error) { take(error); };
     Informer(api, clock, "/api/v1/nodes", handlers).run(stop.get_token());
   }
@@ -55,6 +56,7 @@ class InformerTest : public ApiTest {
   int heard = 0;
   std::set<std::string> listed;
   std::string listed_version;
+  std::vector<std::string> went_back;
 };
 
 TEST_F(InformerTest, ListsThenWatches) {
@@ -134,6 +136,41 @@ TEST_F(InformerTest, AQuietWatchThatEndsInItsTimeIsNoFailureAndNeedsNoList) {
   EXPECT_THAT(errors, ElementsAre(ErrorKind::kInternal)) << "the script's end alone";
   EXPECT_EQ(watched_version(2), "20");
   EXPECT_EQ(watched_version(3), "30");
+}
+
+TEST_F(InformerTest, NoticesAListThatIsOlderThanWhatItWasTold) {
+  client.then(listing(object("a", "1")));
+  client.then(answer(200, event("MODIFIED", object("a", "12"))));
+  client.then(failure(410, "Expired"));
+  client.then(listing(object("a", "1"), "9"));
+  run();
+  EXPECT_THAT(went_back, ElementsAre("the versions of /api/v1/nodes have gone back from 12 to 9"));
+  EXPECT_EQ(watched_version(4), "9");
+}
+
+// A restored store has to come to that version again before it has anything to tell from there.
+TEST_F(InformerTest, AsksWhereTheStoreStandsAfterAWatchWithoutAWord) {
+  client.while_streaming = [this] { clock.advance(std::chrono::seconds(15)); };
+  client.then(listing(object("a", "1")));
+  client.then(answer(200, ""));
+  client.then(listing("", "4"));
+  client.then(listing(object("a", "1"), "5"));
+  run();
+  EXPECT_THAT(url(2), ::testing::EndsWith("/api/v1/nodes?limit=1"));
+  EXPECT_THAT(went_back, ElementsAre("the versions of /api/v1/nodes have gone back from 10 to 5"));
+  EXPECT_EQ(errors.front(), ErrorKind::kGone);
+  EXPECT_EQ(heard, 2) << "the two lists";
+}
+
+TEST_F(InformerTest, GoesOnAfterAWatchWithoutAWordWhereTheStoreHasNotGoneBack) {
+  client.while_streaming = [this] { clock.advance(std::chrono::seconds(15)); };
+  client.then(listing(object("a", "1")));
+  client.then(answer(200, ""));
+  client.then(listing("", "10"));
+  run();
+  EXPECT_THAT(went_back, ::testing::IsEmpty());
+  EXPECT_EQ(watched_version(3), "10");
+  EXPECT_EQ(heard, 2) << "the list, and the end of the watch";
 }
 
 TEST_F(InformerTest, SaysThatTheServerWasHeardButNotWhereItWasNot) {

@@ -45,6 +45,7 @@ class ScriptedClient final : public http::Client {
       const std::function<bool(std::string_view)>& on_bytes) override {
     requests.push_back(request);
     longest_silence = idle;
+    if (while_streaming) while_streaming();
     auto response = next();
     if (!response || response->status != 200) return response;
     const std::string body = std::exchange(response->body, {});
@@ -64,6 +65,7 @@ class ScriptedClient final : public http::Client {
 
   std::vector<http::ClientRequest> requests;
   std::chrono::milliseconds longest_silence{0};  // of the last stream
+  std::function<void()> while_streaming;         // before its answer
 
  private:
   Result<http::ClientResponse> next() {
