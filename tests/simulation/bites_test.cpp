@@ -28,6 +28,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"instance", 243},
     {"approval-guard", 225},
     {"told-again", 212},
+    {"call-fence", 980},
     {"late-restart", 857},
     {"silence", 204},
     {"budget-answer", 936},

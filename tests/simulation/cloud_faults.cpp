@@ -12,6 +12,9 @@ CloudFaults::CloudFaults(Stage& stage, Meanwhile meanwhile)
     : stage_(stage), meanwhile_(std::move(meanwhile)), is_drawn_(stage.cloud_chance.happens(0.5)) {}
 
 void CloudFaults::before_call(const remediator::Machine& order) {
+  Chance& lead = stage_.lead_chance;
+  const bool may_lose_lead = !stage_.is_quiet && stage_.setting.replicas > 1;
+  if (may_lose_lead && lead.happens(0.3)) meanwhile_(lead.span(seconds(18), seconds(40)));
   if (!is_on()) return;
   Chance& chance = stage_.cloud_chance;
   if (chance.happens(0.1)) meanwhile_(chance.span(seconds(1), seconds(60)));

@@ -77,7 +77,9 @@ void Informers::take_turns(Line& line) {
   Chance& chance = stage_.informer_chance;
   if (!stage_.is_quiet && chance.happens(stage_.setting.watch_fault / 4))
     line.wire.die_until(stage_.clock.steady() + chance.span(seconds(20), minutes(3)));
-  for (int i = 0; i < kMostTurns && line.due <= stage_.clock.steady(); ++i) {
+  // In the quiet time nothing is missed because somebody waits to try again.
+  const auto is_due = [&] { return stage_.is_quiet || line.due <= stage_.clock.steady(); };
+  for (int i = 0; i < kMostTurns && is_due(); ++i) {
     const milliseconds wait = line.informer.turn({});
     line.due = std::max(stage_.clock.steady() + wait, line.wire.busy_until());
     if (line.wire.has_told_all()) return;

@@ -42,6 +42,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       identity_chance(seed + 0x6964656e),
       holds_chance(seed + 0x686f6c64),
       informer_chance(seed + 0x696e666f),
+      lead_chance(seed + 0x6c656164),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),

@@ -76,7 +76,7 @@ struct Stage {
   }
 
   Chance chance, pairs_chance, pods_chance, watch_chance, late_chance, edits_chance, taints_chance,
-      cloud_chance, identity_chance, holds_chance, informer_chance;
+      cloud_chance, identity_chance, holds_chance, informer_chance, lead_chance;
   Setting setting;
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};
