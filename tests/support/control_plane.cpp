@@ -19,6 +19,7 @@ namespace gpuward::support {
 namespace {
 
 constexpr const char* kAdminToken = "admin-token-of-a-test";
+constexpr std::chrono::seconds kShortGrace{3};
 
 // etcd syncs every write: memory where there is room (its logs are preallocated, 64 MiB each).
 std::filesystem::path data_parent() {
@@ -63,18 +64,36 @@ class ControlPlane::Impl {
 
   Status start(const ControlPlaneOptions& options) {
     write_inputs(options);
+    options_ = options;
+    return serve();
+  }
+
+  Status serve() {
     const KubernetesParts parts = find_kubernetes_parts();
     if (auto status = spawn(etcd_, etcd_command(parts, layout_)); !status) return status;
     std::vector<std::string> command = apiserver_command(parts, layout_);
-    command.insert(command.end(), options.apiserver_flags.begin(), options.apiserver_flags.end());
+    command.insert(command.end(), options_.apiserver_flags.begin(), options_.apiserver_flags.end());
     if (auto status = spawn(apiserver_, std::move(command)); !status) return status;
-    if (!wait_for_ready(options.start_limit)) {
+    if (!wait_for_ready(options_.start_limit)) {
       return fail(ErrorKind::kUnavailable,
                   "kube-apiserver did not become ready; etcd: " + end_of(etcd_->error_output()) +
                       "\nkube-apiserver: " + end_of(apiserver_->error_output()));
     }
-    if (!options.controller_manager) return {};
+    if (!options_.controller_manager) return {};
     return spawn(controller_manager_, controller_manager_command(parts, kubeconfig_));
+  }
+
+  // etcd's data from one of these folders to the other, while nobody uses it.
+  Status copy_data(const char* from, const char* to) {
+    controller_manager_.reset();
+    apiserver_->stop(kShortGrace);
+    etcd_->stop(kShortGrace);
+    std::error_code error;
+    std::filesystem::remove_all(layout_.folder / to, error);
+    std::filesystem::copy(layout_.folder / from, layout_.folder / to,
+                          std::filesystem::copy_options::recursive, error);
+    if (error) return fail(ErrorKind::kInternal, "copying etcd's data: " + error.message());
+    return serve();
   }
 
   [[nodiscard]] Result<http::ClientResponse> request(const std::string& method,
@@ -156,6 +175,7 @@ class ControlPlane::Impl {
     return response && response->status == 200;
   }
 
+  ControlPlaneOptions options_;
   TempDir folder_;
   ControlPlaneLayout layout_;
   std::string url_, ca_pem_;
@@ -235,5 +255,8 @@ Result<http::ClientResponse> ControlPlane::request(const std::string& method,
 Status ControlPlane::put_into_store(const std::string& key, const std::string& json) const {
   return impl_->put_into_store(key, json);
 }
+
+Status ControlPlane::take_backup() { return impl_->copy_data("etcd", "backup"); }
+Status ControlPlane::restore_backup() { return impl_->copy_data("backup", "etcd"); }
 
 }  // namespace gpuward::support

@@ -68,6 +68,11 @@ class ControlPlane {
   // `key` as "/registry/minions/gpu-01" (so are nodes called there), `json` the whole object.
   [[nodiscard]] Status put_into_store(const std::string& key, const std::string& json) const;
 
+  // Ends etcd and the API server for some seconds: to copy what etcd has, and to put that copy back
+  // in its place. They serve where they did, once this returns.
+  [[nodiscard]] Status take_backup();
+  [[nodiscard]] Status restore_backup();
+
  private:
   class Impl;
   explicit ControlPlane(std::unique_ptr<Impl> impl);

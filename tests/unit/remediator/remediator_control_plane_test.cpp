@@ -157,6 +157,32 @@ TEST_F(RemediatorOnControlPlane, QuarantinesANodeUnderItsOwnRbacAndKubectlShowsI
   EXPECT_THAT(process_->error_output(), ::testing::Not(HasSubstr("forbidden")));
 }
 
+// Found by reading: versions went back, the watches said nothing, and what was spent was forgotten.
+TEST_F(RemediatorOnControlPlane, BeginsAnewWithTheBreakerOpenWhereEtcdIsRestoredFromABackup) {
+  start();
+  const auto ledger = [&] {
+    return kubectl(
+        {"-n", "gpuward", "get", "configmap", "gpuward-ledger", "-o", "jsonpath={.data.ledger}"});
+  };
+  const auto is_cordoned = [&] {
+    return kubectl({"get", "node", "gpu-01"}).find("SchedulingDisabled") != std::string::npos;
+  };
+  ASSERT_TRUE(wait_until([&] { return ledger().starts_with("gpuward-ledger"); }, seconds(60),
+                         "the ledger"));
+  const auto taken = plane_->take_backup();
+  ASSERT_TRUE(taken) << taken.error().message;
+  ASSERT_TRUE(wait_until([&] { return post(true) == 200; }, seconds(90), "a 200"));
+  ASSERT_TRUE(wait_until(is_cordoned, seconds(60), "cordon")) << process_->error_output();
+
+  const auto restored = plane_->restore_backup();
+
+  ASSERT_TRUE(restored) << restored.error().message;
+  ASSERT_FALSE(is_cordoned());
+  EXPECT_EQ(process_->wait_exit(seconds(120)), 3) << process_->error_output();
+  EXPECT_THAT(process_->error_output(), HasSubstr("this process begins anew"));
+  EXPECT_THAT(ledger(), HasSubstr("breaker open"));
+}
+
 TEST_F(RemediatorOnControlPlane, RefusesRemediationsThatTheSchemaDoesNotKnow) {
   const auto apply = [&](const std::string& spec) {
     return plane_
