@@ -20,32 +20,32 @@ struct Found {
   std::uint64_t seed;
 };
 constexpr auto kLastFound = std::to_array<Found>({
-    {"proof", 2625},  // one a line
-    {"machine-replaced", 5432},
-    {"claims", 3147},
+    {"machine-replaced", 13733},  // one a line
+    {"late-restart", 2037},
     {"called", 1242},
-    {"taint-order", 344},
+    {"call-fence", 980},
+    {"last-permit", 980},
+    {"budget-answer", 936},
+    {"proof", 735},
+    {"silence", 453},
     {"instance", 243},
     {"approval-guard", 225},
     {"told-again", 212},
-    {"call-fence", 980},
-    {"late-restart", 857},
-    {"silence", 204},
-    {"budget-answer", 936},
     {"drained", 166},
     {"breaker", 164},
-    {"disagreement", 205},
+    {"taint-order", 160},
     {"pod-identity", 144},
     {"cluster", 131},
+    {"claims", 118},
+    {"unlisted", 116},
     {"record-cordon", 115},
     {"kernel-evidence", 106},
     {"ledger-version", 90},
     {"storm", 80},
     {"old-alerts", 76},
-    {"arrivals", 73},
     {"serials", 66},
     {"boot", 59},
-    {"earlier-episode", 58},
+    {"earlier-episode", 59},
     {"foreign-cordon", 35},
 });
 
