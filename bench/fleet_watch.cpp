@@ -26,12 +26,12 @@ Watch::Watch(const FleetCluster& cluster, std::string collection, kube::Informer
   connection_ = std::make_unique<kube::Connection>(std::move(*config), "fleet_bench", clock_);
   api_ = connection_->make_api({});
   auto synced = std::make_shared<std::promise<void>>();
-  handlers.on_synced = [synced, is_first = true]() mutable {
+  handlers.on_synced = [synced, is_first = true](const auto&, const auto&) mutable {
     if (std::exchange(is_first, false)) synced->set_value();
   };
   thread_ = std::jthread([this, collection = std::move(collection),
                           handlers = std::move(handlers)](const std::stop_token& stop) {
-    kube::run_informer(*api_, clock_, collection, handlers, {}, stop);
+    kube::Informer(*api_, clock_, collection, handlers).run(stop);
   });
   synced->get_future().wait();
 }

@@ -69,7 +69,8 @@ TEST_F(Ownership, OfACordonIsUnknownWhereAllElseIsTakenOffBeforeItIsRecorded) {
   mark_.cordon = false;
   annotate();
   set_taint("reboot");
-  EXPECT_THAT(said(), HasSubstr("whether the cordon is ours")) << "tainted since, and as unclear as before";
+  EXPECT_THAT(said(), HasSubstr("whether the cordon is ours"))
+      << "tainted since, and as unclear as before";
   mark_.cordon = true;
   annotate();
   EXPECT_EQ(said(), "nothing");
