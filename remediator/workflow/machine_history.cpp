@@ -99,7 +99,8 @@ class Index {
   std::multimap<std::string, const Remediation*> by_key_, by_uid_;
 };
 
-// The worst of those that have given the machine up since the last answer.
+// The worst of those that have given the machine up since the last answer. It is a contradiction
+// where none of those that are as bad is of the very same machine.
 std::optional<ReturnedMachine> returned(const NodeIdentity& node, const Index& index,
                                         const SharedIds& shared) {
   std::vector<std::pair<const Remediation*, Sameness>> past;
@@ -111,15 +112,16 @@ std::optional<ReturnedMachine> returned(const NodeIdentity& node, const Index& i
   for (const auto& [one, is] : past) add(ranks, *one);
   std::ranges::sort(
       past, [&](const auto& a, const auto& b) { return is_before(ranks, *a.first, *b.first); });
-  ReturnedMachine machine{.node = node, .is_contradictory = true};
+  Severity worst = Severity::kNone, worst_of_same = Severity::kNone;
   for (const auto& [one, is] : past) {
-    if (is_answer(*one)) machine = {.node = node, .is_contradictory = true};
+    if (is_answer(*one)) worst = worst_of_same = Severity::kNone;
     if (!was_given_up(*one)) continue;
-    machine.severity = std::max(machine.severity, one->acted_severity());
-    if (is == Sameness::kSame) machine.is_contradictory = false;
+    worst = std::max(worst, one->acted_severity());
+    if (is == Sameness::kSame) worst_of_same = std::max(worst_of_same, one->acted_severity());
   }
-  if (machine.severity == Severity::kNone) return std::nullopt;
-  return machine;
+  if (worst == Severity::kNone) return std::nullopt;
+  return ReturnedMachine{
+      .node = node, .severity = worst, .is_contradictory = worst_of_same < worst};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <string>
 #include <thread>
@@ -92,8 +93,35 @@ Result<IntakeCounts> RemediationIntake::take_node(std::span<const Order> orders,
   }
   report_ignored(late);
   auto counts = write_until_settled(*node, in_time, deadline);
-  if (counts) add(*counts, late.counts);
+  if (!counts) return counts;
+  add(*counts, late.counts);
+  if (auto told = tell_ends_of_former(*node, in_time, deadline); !told)
+    return std::unexpected(told.error());
   return counts;
+}
+
+// While the view was behind, an alert of the node that has the name now may have been recorded for
+// the one before it.
+Status RemediationIntake::tell_ends_of_former(const NodeIdentity& node,
+                                              std::span<const Order> orders,
+                                              Clock::Steady deadline) {
+  for (const std::string& open : view_.open_for(node.name)) {
+    const auto former = view_.last_remediation(open);
+    if (!former || former->node_uid == node.uid) continue;
+    std::vector<Order> ends;
+    std::ranges::copy_if(orders, std::back_inserter(ends), [&](const Order& order) {
+      return !order.firing && std::ranges::any_of(former->alerts, [&](const AlertEvidence& alert) {
+        return alert.firing() && alert.fingerprint == order.fingerprint;
+      });
+    });
+    if (ends.empty()) continue;
+    NodeIdentity was;
+    was.name = node.name;
+    was.uid = former->node_uid;
+    if (auto told = write_until_settled(was, ends, deadline); !told)
+      return std::unexpected(told.error());
+  }
+  return {};
 }
 
 Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& node,

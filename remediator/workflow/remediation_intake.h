@@ -34,6 +34,9 @@ class RemediationIntake final : public Intake {
   [[nodiscard]] Result<IntakeCounts> write_until_settled(const NodeIdentity& node,
                                                          std::span<const Order> orders,
                                                          Clock::Steady deadline);
+  // What ends is told to open Remediations of another Node that had the name, too.
+  [[nodiscard]] Status tell_ends_of_former(const NodeIdentity& node, std::span<const Order> orders,
+                                           Clock::Steady deadline);
 
   void report_ignored(const FoldedOrders& folded) const;
 

@@ -1,6 +1,8 @@
 #include "tests/simulation/ledger_rules.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "remediator/policy/history_alerts.h"
 
@@ -88,7 +90,7 @@ void LedgerRules::check_storm(const Remediation& of, const std::string& what) co
   if (std::ranges::none_of(of.alerts, fires_as_others_do)) return;
   const WindowLimit& storm = stage_.setting.policy.budgets.storm;
   const Look& look = *stage_.looks.back();
-  std::vector<WallTime> onsets;
+  std::map<std::string_view, WallTime> by_node;  // of two Remediations of a node, one
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     const NodeTruth* const node = stage_.truth.node(remediation.node);
     const bool is_known = node != nullptr && node->node.meta.uid == remediation.node_uid &&
@@ -96,8 +98,11 @@ void LedgerRules::check_storm(const Remediation& of, const std::string& what) co
                           stage_.truth.changed(remediation.node) <= look.heard_nodes;
     if (!is_known || !remediation.open()) continue;
     const auto firing = std::ranges::find_if(remediation.alerts, fires_as_others_do);
-    if (firing != remediation.alerts.end()) onsets.push_back(firing->first_received);
+    if (firing != remediation.alerts.end())
+      by_node.try_emplace(remediation.node_uid, firing->first_received);
   }
+  std::vector<WallTime> onsets;
+  for (const auto& [node_uid, onset] : by_node) onsets.push_back(onset);
   std::ranges::sort(onsets);
   const auto trigger = static_cast<std::size_t>(storm.share.nodes);
   for (std::size_t i = trigger; i <= onsets.size(); ++i) {

@@ -324,6 +324,8 @@ Result<IntakeCounts> Replica::take(Order order) {
       look_.versions[known.name] = known.resource_version;
     }
   }
+  for (const std::string& name : view_.open_for(order.node))
+    look_.versions[name] = view_.last_remediation(name)->resource_version;
   if (stage_.is_off(Sabotage::kEarlierEpisode) && !order.firing)
     order.ends_at = stage_.clock.wall();
   if (stage_.is_off(Sabotage::kLateRepeats) && order.firing) order.starts_at = stage_.clock.wall();

@@ -44,6 +44,19 @@ TEST_F(IntakeTest, NeedsOneRequestForANewAlertAndNoneForARepeat) {
   EXPECT_THAT(kube_.requests(), SizeIs(0));
 }
 
+// Simulated, seed 8609: the alert of the new node was recorded for the old one, and fired there
+// for ever.
+TEST_F(IntakeTest, TellsAnEndAlsoToTheRemediationOfTheNodeThatHadTheNameBefore) {
+  ASSERT_TRUE(take({order()}));  // by a view that does not know of the new node yet
+  kube_.remove("/api/v1/nodes/gpu-01");
+  add_node("gpu-01");
+  ASSERT_TRUE(remediation().alerts.front().firing());
+
+  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+
+  EXPECT_FALSE(remediation().alerts.front().firing());
+}
+
 TEST_F(IntakeTest, WritesNothingForTheSameAlertFromAnotherReplica) {
   ASSERT_TRUE(take({order()}));
   const auto replica = make_replica();

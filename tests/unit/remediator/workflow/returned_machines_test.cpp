@@ -211,6 +211,38 @@ TEST_F(RegisteredAnew, IsHeldWhereItsSignsContradictOneAnother) {
   EXPECT_EQ(newest().status.told_phase, Phase::kHeld);
 }
 
+// Simulated, seed 4555: the severity of the other boards was taken for that of these.
+TEST(ReturnedMachineOfTwoBoards, IsAContradictionWhereOnlyTheOtherBoardsWereSoBad) {
+  const auto given_up = [](const std::string& node_uid, Severity severity, const char* boards) {
+    Remediation one;
+    one.name = "gpu-01-" + node_uid + "-1";
+    one.node = "gpu-01";
+    one.node_uid = node_uid;
+    one.severity = severity;
+    one.instance_id = "aws:///eu-west-1a/i-1";
+    one.system_uuid = boards;
+    one.status.phase = Phase::kSuperseded;
+    return one;
+  };
+  auto node = std::make_shared<kube::Node>();
+  node->meta.name = "gpu-01";
+  node->meta.uid = "c";
+  node->provider_id = "aws:///eu-west-1a/i-1";
+  node->system_uuid = kOtherUuid;
+  RemediationsByName known;
+  known["a"] = given_up("a", Severity::kIsolate, kUuid);
+  known["b"] = given_up("b", Severity::kReboot, kOtherUuid);
+
+  auto found = find_returned({{"gpu-01", node}}, known);
+
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].severity, Severity::kIsolate);
+  EXPECT_TRUE(found[0].is_contradictory) << "a healthy report ends it";
+  known["b"].severity = Severity::kIsolate;
+  found = find_returned({{"gpu-01", node}}, known);
+  EXPECT_FALSE(found[0].is_contradictory) << "these boards were that bad: a human says when not";
+}
+
 TEST_F(RegisteredAnew, IsReturnedWhereAHumanSaysThatTheMachineWasReplaced) {
   given_up(Severity::kIsolate);
   registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
