@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/kube/api.h"
+#include "core/model/permit.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
 #include "remediator/drain/drain_round.h"
@@ -24,9 +25,6 @@
 #include "remediator/drain/token_bucket.h"
 
 namespace gpuward::remediator {
-
-// Asked before every single call, on the thread that sends it: the stop switch, the leadership, the
-// Remediation's cancel. An error is a no, and its message says why.
 
 class Evictor {
  public:
@@ -54,7 +52,8 @@ class Evictor {
   void set_on_answered(std::function<void(const std::string& node)> told) {
     on_answered_ = std::move(told);
   }
-  // False where this pod's removal waits or is under way, or too many wait: try again later.
+  // `permit` is asked before every single call, on the thread that sends it. False where this pod's
+  // removal waits or is under way, or too many wait: try again later.
   [[nodiscard]] bool submit(const std::string& node, const Removal& removal, const Permit& permit);
   // What has come of a node's removals since the last call, each once.
   [[nodiscard]] std::vector<Outcome> collect(const std::string& node);
