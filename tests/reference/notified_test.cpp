@@ -1,5 +1,5 @@
-// No phase is forgotten: the table of docs/remediator.md says for each open one who is notified and
-// when, and the rules of alerts/ are what it says.
+// No phase is forgotten: one table of docs/remediator.md says what each means, another for each
+// open one who is notified and when, and the rules of alerts/ are what it says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,11 +18,11 @@ using remediator::Phase;
 
 constexpr int kPhases = static_cast<int>(Phase::kCancelled) + 1;
 
-std::set<std::string> open_phases() {
+std::set<std::string> phases_that(bool (*are)(Phase)) {
   std::set<std::string> phases;
   for (int i = 0; i < kPhases; ++i) {
     const auto phase = static_cast<Phase>(i);
-    if (is_open(phase)) phases.insert(std::string(to_string(phase)));
+    if (are(phase)) phases.insert(std::string(to_string(phase)));
   }
   return phases;
 }
@@ -35,6 +35,15 @@ std::set<std::string> words_of(const std::string& cell) {
   return {std::sregex_token_iterator(cell.begin(), cell.end(), word), {}};
 }
 
+TEST(PhaseTable, HasEachPhase) {
+  std::set<std::string> said;
+  for (const Cells& row : rows_below("docs/remediator.md", "Phases")) {
+    ASSERT_EQ(row.size(), 3U);
+    for (const std::string& word : words_of(row[0])) said.insert(word);
+  }
+  EXPECT_THAT(said, testing::ContainerEq(phases_that([](Phase) { return true; })));
+}
+
 TEST(NotificationTable, HasEachOpenPhase) {
   std::set<std::string> said;
   for (const Cells& row : table()) {
@@ -43,7 +52,7 @@ TEST(NotificationTable, HasEachOpenPhase) {
     EXPECT_TRUE(std::regex_search(row[2], std::regex("at once|[0-9]+ (min|h|d)"))) << row[2];
   }
   said.erase("any");
-  EXPECT_THAT(said, testing::ContainerEq(open_phases()));
+  EXPECT_THAT(said, testing::ContainerEq(phases_that(remediator::is_open)));
 }
 
 TEST(NotificationTable, NamesAlertsThatAskForThosePhases) {
