@@ -14,12 +14,18 @@ std::string device_of(const PciAddress& pci) {
   return address.full();
 }
 
+// AMD's plugin knows its GPUs by their bare index, which another vendor's have too.
+std::string id_of(const Gpu& gpu) {
+  const std::string index = std::to_string(gpu.index);
+  return gpu.vendor == Vendor::kAmd ? index : std::string(to_string(gpu.vendor)) + "-" + index;
+}
+
 Json render(const Gpu& gpu, const Snapshot& snapshot) {
   Json workloads = Json::array();
   for (const Workload& user : users_of(gpu, snapshot)) {
     workloads.push_back(user.ns + "/" + user.pod + "/" + user.container);
   }
-  return {{"id", std::to_string(gpu.index)},
+  return {{"id", id_of(gpu)},
           {"uuid", gpu.uuid},
           {"device", device_of(gpu.pci)},
           {"health", to_string(health_of(snapshot, gpu))},

@@ -2,6 +2,7 @@
 //   {"gpus":[{"device":"0000:05:00.0","health":"healthy","id":"0","uuid":"GPU-…",
 //             "workloads":["namespace/pod/container"]}],
 //    "is_known":true,"thresholds":{"GPU_ECC_UNCORRECT_UMC":0,…}}
+// "id" is the index of an AMD GPU, and "nvidia-0" of one of NVIDIA.
 // Pure but for the GPUs that it remembers. Used by AmdHealthService.
 #pragma once
 

@@ -15,7 +15,7 @@
 namespace gpuward::exporter::amd_health {
 
 struct GpuState {
-  std::string id;      // the GPU's index
+  std::string id;      // the GPU's index; of another vendor's GPU "nvidia-0"
   std::string uuid;    // empty where it is not known
   std::string health;  // "unknown", "healthy", "unhealthy"
   std::string device;  // PCI address, "0000:05:00.0"

@@ -152,7 +152,9 @@ TEST_F(AmdHealthServiceTest, ContractCKeepsAGpuThatIsGoneAndCallsItUnhealthy) {
 TEST_F(AmdHealthServiceTest, TellsOfBothVendorsWhereItIsSetSo) {
   report(three_gpus());
   start({.vendors = HealthVendors::kAll});
-  EXPECT_TRUE(answers("metricssvc", std::string(kBothHealthy) + "2 0000:a7:00.0 healthy GPU-2\n"));
+  const std::string third = "nvidia-2 0000:a7:00.0 healthy GPU-2\n";
+  EXPECT_TRUE(answers("metricssvc", kBothHealthy + third)) << "an index alone may be an AMD GPU's";
+  EXPECT_EQ(ask("metricssvc", {"get", "nvidia-2"}), third);
 }
 
 // CONTRACTS C: SetError; only with --debug.allow-injection.
