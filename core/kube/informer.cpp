@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/kube/decode.h"
-#include "core/runtime/text.h"
+#include "core/kube/version.h"
 
 namespace gpuward::kube {
 namespace {
@@ -19,13 +19,6 @@ constexpr std::chrono::seconds kTooShort{
 
 std::string key_of(const ObjectMeta& meta) {
   return meta.ns.empty() ? meta.name : meta.ns + "/" + meta.name;
-}
-
-// The API server counts them up, and Kubernetes 1.35 says so.
-bool is_older(const std::string& version, const std::string& than) {
-  const auto left = parse_integer<std::uint64_t>(version);
-  const auto right = parse_integer<std::uint64_t>(than);
-  return left && right && *left < *right;
 }
 
 }  // namespace

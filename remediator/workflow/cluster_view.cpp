@@ -1,12 +1,11 @@
 #include "remediator/workflow/cluster_view.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <set>
 #include <string_view>
 #include <utility>
 
-#include "core/runtime/text.h"
+#include "core/kube/version.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/safety/ownership.h"
 #include "remediator/workflow/remediation_name.h"
@@ -14,13 +13,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// The API server counts the versions of a kind up, and Kubernetes 1.35 says so. What is no number,
-// as only tests have it, is older than nothing.
-bool is_older(const std::string& version, const std::string& than) {
-  const auto left = parse_integer<std::uint64_t>(version);
-  const auto right = parse_integer<std::uint64_t>(than);
-  return left && right && *left < *right;
-}
+using kube::is_older;
 
 void erase_entry(std::multimap<std::string, std::string>& index, const std::string& key,
                  const std::string& value) {
