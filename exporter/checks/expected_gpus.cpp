@@ -21,11 +21,6 @@ Vendor profile_vendor(const GpuRuleInput& input) {
   return is_amd ? Vendor::kAmd : Vendor::kNvidia;
 }
 
-unsigned count_of(const GpuCounts& counts, Vendor vendor) {
-  const auto found = counts.find(vendor);
-  return found == counts.end() ? 0 : found->second;
-}
-
 bool is_for_driver(const PciGpu& gpu, Vendor vendor) {
   return gpu.vendor == vendor && !gpu.is_given_away();
 }

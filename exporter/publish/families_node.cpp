@@ -16,13 +16,8 @@ std::optional<unsigned> gpus_expected(const Snapshot& snapshot) {
   if (snapshot.instance.gpus_expected) return snapshot.instance.gpus_expected;
   const KnownMachine& known = snapshot.state.machine;
   unsigned sum = 0;
-  for (const Vendor vendor : {Vendor::kNvidia, Vendor::kAmd}) {
-    const auto count = [vendor](const GpuCounts& counts) {
-      const auto found = counts.find(vendor);
-      return found == counts.end() ? 0U : found->second;
-    };
-    sum += std::max(count(known.most), count(known.labelled));
-  }
+  for (const Vendor vendor : {Vendor::kNvidia, Vendor::kAmd})
+    sum += std::max(count_of(known.most, vendor), count_of(known.labelled, vendor));
   return sum == 0 ? std::nullopt : std::optional(sum);
 }
 

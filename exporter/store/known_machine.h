@@ -12,6 +12,11 @@ namespace gpuward::exporter {
 
 using GpuCounts = std::map<Vendor, unsigned>;
 
+[[nodiscard]] inline unsigned count_of(const GpuCounts& counts, Vendor vendor) {
+  const auto found = counts.find(vendor);
+  return found == counts.end() ? 0 : found->second;
+}
+
 struct KnownMachine {
   Machine machine;            // without a system UUID nothing is remembered
   std::string instance_type;  // empty while nobody has said it
