@@ -1,5 +1,5 @@
-// Leave to change something, asked right before the change and read afresh then. Used by the
-// clients of the API server and of AWS, by drains and by the steps.
+// Permission to change something, asked for right before the change and read afresh then. Used by
+// the clients of the API server and of AWS, by drains and by the steps.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 namespace gpuward {
 
 // An error says why nothing may be changed now, in words for a human. Where it is optional, an
-// empty one stands for leave.
+// empty one permits everything.
 using Permit = std::function<Status()>;
 
 }  // namespace gpuward
