@@ -358,6 +358,10 @@ class Decider {
     }
     if (is_on_way_back(policy_, remediation_))
       return hold_for_a_human("the policy's steps have ended");
+    // That was said to be held for an operator, and a policy that was changed since is none.
+    const StepRecord* end = counting_record(remediation_, Step::kTerminate);
+    if (end != nullptr && end->result == StepResult::kFailed)
+      return after_failure(planned(Step::kTerminate), *end);
     if (next != nullptr) return take(*next);
     if (plan.size() < plan_of(policy_, policy_.pool, severity).size()) {
       return verdict(Verdict::kHold, Phase::kWaiting, "mode",

@@ -164,9 +164,30 @@ Result<std::optional<Reconciler::Case>> Reconciler::read(const std::string& name
     return std::unexpected(valid.error());
   auto node = parts_.api.get_node(remediation->node);
   if (!node && node.error().kind != ErrorKind::kNotFound) return std::unexpected(node.error());
+  if (node) {
+    if (auto known = look_up_named(*node, name); !known) return std::unexpected(known.error());
+  }
   trust(name);
   return case_of(std::move(*remediation), node ? std::optional(std::move(*node)) : std::nullopt,
                  std::move(policy));
+}
+
+// The view may not know yet that the Remediation is open which the node's annotation names: then
+// taint and cordon would be taken for a leftover.
+Status Reconciler::look_up_named(const kube::Node& node, const std::string& reading) {
+  const auto mark = mark_on(node);
+  if (!mark || mark->name == reading) return {};
+  auto named = parts_.store.read(mark->name);
+  if (named) {
+    parts_.view.put_remediation(*std::move(named));
+    return {};
+  }
+  // What somebody wrote there may be no name, and a record may be broken: nobody acts for either.
+  const bool is_none =
+      named.error().kind == ErrorKind::kNotFound || named.error().kind == ErrorKind::kInvalid;
+  if (!is_none) return std::unexpected(named.error());
+  parts_.view.remove_remediation(mark->name);
+  return {};
 }
 
 void Reconciler::trust(const std::string& name) {

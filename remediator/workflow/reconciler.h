@@ -75,6 +75,7 @@ class Reconciler {
                                            std::shared_ptr<const Policy> policy);
   [[nodiscard]] Result<std::optional<Case>> read(const std::string& name,
                                                  std::shared_ptr<const Policy> policy);
+  [[nodiscard]] Status look_up_named(const kube::Node& node, const std::string& reading);
   [[nodiscard]] static Case case_of(Remediation remediation, std::optional<kube::Node> node,
                                     std::shared_ptr<const Policy> policy);
   [[nodiscard]] Result<std::optional<std::chrono::milliseconds>> go_on(Case& now);

@@ -184,7 +184,9 @@ Ledger with_claim(Ledger ledger, const Fleet& fleet, SlotClaim& claim) {
   std::erase_if(ledger.attempts, [&](const Attempt& known) {
     return known.treatment == *treatment && is_of_namesake(known, claim);
   });
-  return with_attempt(std::move(ledger), attempt);
+  Attempt own = attempt;  // never of before its Remediation, as that of a namesake is
+  own.at = std::max(own.at, claim.remediation.created.value_or(own.at));
+  return with_attempt(std::move(ledger), own);
 }
 
 }  // namespace gpuward::remediator

@@ -127,6 +127,16 @@ TEST_F(LedgerSlotsTest, TakeARestartFromBeforeTheRemediationForAnothersThatHadIt
   EXPECT_FALSE(ask(first, Step::kReboot)) << "its own";
 }
 
+// Simulated, seed 29989: the clock went back, the record of the restart was not written, and the
+// Remediation was escalated for its own restart.
+TEST_F(LedgerSlotsTest, TakeARestartForTheirOwnWhereTheClockIsBehindTheApiServers) {
+  Remediation own = opened("gpu-01");
+  own.created = clock_.wall() + minutes(12);
+  ASSERT_FALSE(ask(own, Step::kReboot));
+
+  EXPECT_FALSE(ask(own, Step::kReboot));
+}
+
 // A lemon is told by its GPUs, in whatever machine they are put.
 TEST_F(LedgerSlotsTest, TakeNoGpuTwiceInAWeekForTheSameRemedyWhereverItIs) {
   Remediation first = opened("gpu-01"), second = opened("gpu-02"), third = second;

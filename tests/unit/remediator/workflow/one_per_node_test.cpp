@@ -95,6 +95,25 @@ TEST_F(OnePerNodeTest, CancellingTheOneThatWaitsTakesNothingOffTheNode) {
   EXPECT_TRUE(our_taint_on(node()));
 }
 
+// Simulated, seed 33477: a dead watch had not told of the first, and the cancelled one took its
+// taint and cordon off.
+TEST_F(OnePerNodeTest, CancellingTheOneThatWaitsTakesNothingOffThoughTheFirstIsNotInView) {
+  open_two();
+  ASSERT_TRUE(reconcile());
+  kube_.patch(path_of(second_),
+              {{"metadata", {{"annotations", {{std::string(kCancelAnnotation), "true"}}}}}});
+  replica_->view.remove_remediation(first_);
+  replica_->view.put_remediation(read(second_));
+
+  ASSERT_TRUE(replica_->reconciler.reconcile("gpu-01"));
+
+  EXPECT_EQ(read(second_).status.phase, Phase::kCancelled);
+  EXPECT_THAT(read(second_).status.message, HasSubstr(first_));
+  EXPECT_EQ(mark_on(node())->name, first_);
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_TRUE(our_taint_on(node()));
+}
+
 TEST_F(OnePerNodeTest, BothHearThatAnAlertHasEnded) {
   open_two();
   clock_.advance(minutes(1));

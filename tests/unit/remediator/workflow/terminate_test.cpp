@@ -198,6 +198,23 @@ TEST_F(TerminateTest, IsHeldForAHumanWhereTheMachineDoesNotGo) {
   EXPECT_TRUE(node().unschedulable);
 }
 
+// Simulated, seed 55880: an operator was asked to approve a reboot of what was said to be held.
+TEST_F(TerminateTest, ThatFailedHoldsTheNodeWhateverThePolicySaysSince) {
+  begin_the_end();
+  machine_is(StepResult::kFailed, "1 volume is still attached");
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kHeld);
+  policy.steps[Severity::kIsolate].back() = planned(Step::kReboot);
+  policy_.set(policy);
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_THAT(remediation().status.message, HasSubstr("1 volume is still attached"));
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+}
+
 TEST_F(TerminateTest, PassesItsGuardsAnewWhereTheCallHasNotArrived) {
   begin_the_end();
   machine_is(StepResult::kIntended, "not asked for");
