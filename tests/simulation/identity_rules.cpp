@@ -38,8 +38,9 @@ void IdentityRules::check_one(const Machine& machine, const Remediation& remedia
   if (machine.fault != Severity::kNone) return;
   const bool had_these_boards =
       std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
-        return known.second.status.phase == Phase::kSuperseded &&
-               known.second.acted_severity() == Severity::kIsolate &&
+        const Phase phase = known.second.status.phase;  // Ended by somebody's edit
+        const bool is_without_proof = phase == Phase::kSuperseded || phase == Phase::kEnded;
+        return is_without_proof && known.second.acted_severity() == Severity::kIsolate &&
                known.second.system_uuid == machine.system_uuid();
       });
   require(had_these_boards, "verified",
