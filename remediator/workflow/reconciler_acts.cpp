@@ -37,8 +37,11 @@ constexpr milliseconds kBetweenWordsOfAll{200};
 constexpr milliseconds kStopInterval{5'000};
 // How soon it is noticed that a step need not wait any longer.
 constexpr milliseconds kObstacleInterval{10'000};
-// Whether the step does something on the node itself, be it a Job; the others go on without it.
-bool acts_on_node(Step step) { return is_disruptive(step) || is_job(step); }
+// Whether the step does something on the node itself, be it a Job, or to the jobs that ran there;
+// the others go on without it.
+bool acts_on_node(Step step) {
+  return is_disruptive(step) || is_job(step) || step == Step::kRestartJob;
+}
 // How long ago the answers to a permit may have been asked for.
 constexpr milliseconds kOldestPermit{30'000};
 
