@@ -17,6 +17,7 @@
 #include "remediator/flags.h"
 #include "remediator/human_commands.h"
 #include "remediator/notify/sink.h"
+#include "remediator/policy/policy_remarks.h"
 #include "remediator/policy_commands.h"
 #include "remediator/remediator.h"
 #include "remediator/replay_command.h"
@@ -97,7 +98,8 @@ int check_config(const Flags& flags) {
   const auto policy = gpuward::remediator::load_policy(flags);
   if (!policy) return complain(policy.error());
   if (const auto sinks = try_sinks(*policy); !sinks) return complain(sinks.error());
-  std::cout << "The configuration is good. Mode: " << to_string(policy->mode) << "\n";
+  std::cout << "The configuration is good. Mode: " << to_string(policy->mode) << "\n"
+            << gpuward::remediator::remarks_text(*policy);
   return 0;
 }
 

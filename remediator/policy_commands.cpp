@@ -6,6 +6,7 @@
 
 #include "core/kube/names.h"
 #include "remediator/cluster.h"
+#include "remediator/policy/policy_remarks.h"
 #include "remediator/policy/policy_text.h"
 #include "remediator/policy/sources_text.h"
 #include "remediator/remediator.h"
@@ -47,6 +48,7 @@ std::string explain_policy(const Flags& flags, const Policy& policy, const kube:
   std::string text = flags.config_file.string() + " in mode " +
                      std::string(to_string(policy.mode)) + ", for " + name_text(node) +
                      (policy.pool.empty() ? "" : ", pool " + policy.pool) + "\n";
+  text += remarks_text(policy);
   if (const auto why = exclusion_of(policy, node)) {
     return text + "hands off: " + *why + "; alerts are recorded only\n";
   }
@@ -65,7 +67,7 @@ Result<std::string> run_policy_command(const Flags& flags, Clock& clock) {
   if (!policy) return std::unexpected(policy.error());
   if (flags.command == Command::kCheckPolicy) {
     return flags.config_file.string() + " is good. Mode: " + std::string(to_string(policy->mode)) +
-           "\n";
+           "\n" + remarks_text(*policy);
   }
   const auto node = subject_of(flags, clock);
   if (!node) return std::unexpected(node.error());

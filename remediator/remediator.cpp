@@ -5,6 +5,7 @@
 #include "remediator/actions/job_template.h"
 #include "remediator/page/metrics.h"
 #include "remediator/page/pages.h"
+#include "remediator/policy/policy_remarks.h"
 #include "remediator/safety/breaker.h"
 #include "remediator/sources/triage_source.h"
 
@@ -32,6 +33,8 @@ constexpr Deadlines kProbeDeadlines{seconds(2), seconds(2)};
 
 void say_what_is_on(const Policy& policy, Log& log) {
   log.info("Policy in force", {{"mode", std::string(to_string(policy.mode))}});
+  for (const std::string& remark : remarks_on(policy))
+    log.warn("Policy needs attention", {{"note", remark}});
 }
 
 std::string own_pod(const Flags& flags) {

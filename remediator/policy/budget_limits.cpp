@@ -24,6 +24,8 @@ int at_least(const Share& share, std::size_t nodes) {
   return std::max(share.nodes, static_cast<int>(std::ceil(part_of(share, nodes) - kDust)));
 }
 
+bool is_breaker_off(const BudgetLimits& limits) { return limits.breaker.share.percent >= 100; }
+
 PlaceKeys place_keys(const BudgetLimits& limits) {
   PlaceKeys keys = limits.keys;
   for (const LabelLimit& limit : limits.labels) keys.domains.push_back(limit.label);

@@ -83,6 +83,9 @@ struct BudgetLimits {
   friend bool operator==(const BudgetLimits&, const BudgetLimits&) = default;
 };
 
+// Whether the circuit breaker never opens by itself: all nodes may fail at once.
+[[nodiscard]] bool is_breaker_off(const BudgetLimits& limits);
+
 // What the census has to be read with.
 [[nodiscard]] PlaceKeys place_keys(const BudgetLimits& limits);
 

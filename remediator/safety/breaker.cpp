@@ -12,13 +12,11 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr double kOffAtPercent = 100;
-
 // Where no census has been taken yet the number alone counts. Never so many that arrivals would
 // have to be forgotten before it opens, unless all nodes may fail at once: then it never opens.
 int allowed_arrivals(const BudgetLimits& limits, std::size_t nodes) {
   const Share& share = limits.breaker.share;
-  if (share.percent >= kOffAtPercent) return std::numeric_limits<int>::max();
+  if (is_breaker_off(limits)) return std::numeric_limits<int>::max();
   return std::min(std::max(share.nodes, at_most(share, nodes)), static_cast<int>(kMaxArrivals) - 1);
 }
 

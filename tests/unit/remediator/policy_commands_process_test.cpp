@@ -33,6 +33,15 @@ TEST_F(PolicyCommands, CheckSaysInALineThatAFileIsGood) {
   EXPECT_EQ(said.output, path("policy.yaml") + " is good. Mode: cordon\n");
 }
 
+TEST_F(PolicyCommands, CheckSaysThatTheBreakerIsOff) {
+  write("off.yaml", "mode: cordon\nbudgets: {breaker: {percent: 100}}\n");
+
+  const auto said = policy({"check", path("off.yaml")});
+
+  EXPECT_EQ(said.exit_code, 0);
+  EXPECT_THAT(said.output, HasSubstr("is good. Mode: cordon\nnote: budgets.breaker.percent"));
+}
+
 TEST_F(PolicyCommands, CheckNamesEveryFaultWithItsLineAndEndsWith2) {
   write("bad.yaml", "mode: ful\nseverities:\n  reboot: [taint, evict]\n");
 

@@ -1,0 +1,49 @@
+#include "remediator/policy/policy_remarks.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/remediator/policy/parse_policy.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<std::string> remarks(const std::string& yaml) {
+  const auto policy = parse_policy(yaml);
+  EXPECT_TRUE(policy) << policy.error().message;
+  return policy ? remarks_on(*policy) : std::vector<std::string>{};
+}
+
+TEST(PolicyRemarks, AreNoneOfTheDefaults) { EXPECT_THAT(remarks("mode: full\n"), IsEmpty()); }
+
+TEST(PolicyRemarks, SayThatTheBreakerIsOff) {
+  EXPECT_THAT(remarks("budgets: {breaker: {nodes: 5, percent: 100}}\n"),
+              ElementsAre(HasSubstr("the circuit breaker never opens by itself")));
+  EXPECT_THAT(remarks("budgets: {breaker: {nodes: 5, percent: 99}}\n"), IsEmpty());
+}
+
+TEST(PolicyRemarks, SayWhichBudgetsKeepTwoNodesFromBeingTestedTogether) {
+  const std::string drained =
+      "severities: {reboot: [taint, cordon, drain]}\njobs: {image: here/gpuward:1}\n";
+  const std::string pairs =
+      "way_back: {reboot: [nccl-test, nccl-pairs, verify, return-to-service]}";
+  EXPECT_THAT(remarks(drained + pairs +
+                      "\nbudgets:\n"
+                      "  cluster: {nodes: 1, percent: 5}\n"
+                      "  pool: {nodes: 2}\n"
+                      "  zone: {nodes: 3, percent: 1}\n"
+                      "  labels: [{label: example.com/row, nodes: 1}]\n"),
+              ElementsAre(HasSubstr("budgets.cluster allows one node at a time where there are "
+                                    "fewer than 40: nccl-pairs needs two nodes"),
+                          HasSubstr("budgets.labels example.com/row allows one node at a time: ")));
+  EXPECT_THAT(remarks(drained + "pools: [{name: a, labels: [a], " + pairs +
+                      "}]\nbudgets: {cluster: {nodes: 4}, zone: {nodes: 4}, labels: []}\n"),
+              ElementsAre(AllOf(HasSubstr("budgets.pool"), HasSubstr("fewer than 20"))));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
