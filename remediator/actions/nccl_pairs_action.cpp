@@ -48,13 +48,30 @@ StepProgress pairs_running(const StepOrder& order, std::string message) {
   return progress;
 }
 
+// Whether the node waits for a slot of a budget. It may be the one that the asker's node holds.
+bool waits_for_budget(const Remediation& remediation) {
+  const RemediationStatus& status = remediation.status;
+  return status.phase == Phase::kWaiting && status.rule.starts_with("budget.");
+}
+
 std::string nodes_text(const std::vector<Fellow>& fellows) {
   std::vector<std::string> first;
   for (const Fellow& one : fellows | std::views::take(kMostWaitedFor)) {
-    first.push_back(one.remediation.node + " (" +
-                    std::string(to_string(one.remediation.status.phase)) + ")");
+    const RemediationStatus& status = one.remediation.status;
+    const std::string rule = waits_for_budget(one.remediation) ? ", " + status.rule : "";
+    first.push_back(one.remediation.node + " (" + std::string(to_string(status.phase)) + rule +
+                    ")");
   }
   return list_first(first, fellows.size());
+}
+
+// Empty where none of them waits for a budget.
+std::string budget_advice(const std::vector<Fellow>& coming) {
+  const bool is_short = std::ranges::any_of(
+      coming, [](const Fellow& one) { return waits_for_budget(one.remediation); });
+  return is_short ? "; this node keeps its own slot meanwhile: the budget has to allow as many "
+                    "nodes at once as are tested together, at least 2"
+                  : "";
 }
 
 bool is_in(const std::vector<PairTest>& tests, const std::string& node) {
@@ -246,9 +263,10 @@ Result<StepProgress> NcclPairsAction::gather(const StepOrder& order, Round& roun
   const FellowGroup& group = round.group;
   if (round.is_alone()) return alone(order, round);
   const bool has_another = group.there.size() > 1;
-  const std::string waits = has_another && group.coming.empty()
-                                ? "waits for " + group.there.front().remediation.node + " to lead"
-                                : "waits for " + nodes_text(group.coming);
+  const std::string waits =
+      has_another && group.coming.empty()
+          ? "waits for " + group.there.front().remediation.node + " to lead"
+          : "waits for " + nodes_text(group.coming) + budget_advice(group.coming);
   if (is_overdue(order)) return failed_for_a_human(order, "not done in time: " + waits);
   const bool is_first = group.there.front().remediation.name == order.remediation.name;
   const bool is_time = group.coming.empty() || since_intent(order) > order.step.timeout / 2;

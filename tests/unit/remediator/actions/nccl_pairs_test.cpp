@@ -462,6 +462,27 @@ TEST_F(NcclPairs, NeedAHumanWhenTheirTimeIsOver) {
   EXPECT_EQ(record("gpu-01").message, "not done in time: waits for gpu-02 (Testing)");
 }
 
+// Budgets of one node at a time: the second gets no slot as long as the first is out.
+TEST_F(NcclPairs, SayAtOnceWhichBudgetTheyWaitForAndNeedAHumanWhenTheirTimeIsOver) {
+  add("gpu-01");
+  RemediationStatus& second = add_coming("gpu-02").remediation.status;
+  second.steps.clear();
+  second.phase = Phase::kWaiting;
+  second.rule = "budget.cluster";
+  const std::string waits =
+      "waits for gpu-02 (Waiting, budget.cluster); this node keeps its own slot meanwhile: the "
+      "budget has to allow as many nodes at once as are tested together, at least 2";
+
+  look("gpu-01");
+  EXPECT_EQ(record("gpu-01").message, waits);
+
+  clock_.advance(minutes(41));
+  look("gpu-01");
+  EXPECT_TRUE(needs_human("gpu-01"));
+  EXPECT_EQ(record("gpu-01").message, "not done in time: " + waits);
+  EXPECT_EQ(made(), 0U);
+}
+
 TEST_F(NcclPairs, EndTheirJobsWhenTheirTimeIsOverAndSayWhatIsKnown) {
   for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) add(name);
   look_all(3);
