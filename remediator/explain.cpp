@@ -1,6 +1,9 @@
 #include "remediator/explain.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <ranges>
+#include <utility>
 #include <vector>
 
 #include "core/kube/names.h"
@@ -9,11 +12,14 @@
 #include "remediator/safety/human_override.h"
 #include "remediator/safety/ownership.h"
 #include "remediator/workflow/exclusion_store.h"
+#include "remediator/workflow/ledger_store.h"
 #include "remediator/workflow/remediation_json.h"
 #include "remediator/workflow/remediation_name.h"
 
 namespace gpuward::remediator {
 namespace {
+
+constexpr std::size_t kMostHolders = 10;
 
 std::string time_or_dash(const std::optional<WallTime>& time) {
   return time ? to_rfc3339(*time) : "-";
@@ -89,6 +95,53 @@ std::string marks_of(const Result<kube::Node>& node, std::span<const Remediation
   return "Cannot tell whether the node agrees: " + node.error().message + "\n";
 }
 
+// What it waits for; nullopt where that is no slot that another may hold.
+std::optional<Harm> slot_waited_for(const Remediation& remediation) {
+  const RemediationStatus& status = remediation.status;
+  if (!remediation.open() || status.phase != Phase::kWaiting) return std::nullopt;
+  const auto is_one_of = [&](std::initializer_list<std::string_view> rules) {
+    return std::ranges::find(rules, status.rule) != rules.end();
+  };
+  if (is_one_of({"budget.cluster", "budget.pool", "budget.zone", "budget.label"}))
+    return Harm::kDisrupt;
+  if (is_one_of({"budget.cordon", "budget.min-healthy"})) return Harm::kCordon;
+  return std::nullopt;
+}
+
+struct SlotHolder {
+  const Slot* slot;
+  const Remediation* remediation;  // null: it is deleted
+
+  [[nodiscard]] bool needs_operator() const {
+    return remediation == nullptr || needs_human(remediation->status.phase);
+  }
+};
+
+std::vector<SlotHolder> holders_of(const Ledger& ledger, Harm harm,
+                                   std::span<const Remediation> all) {
+  std::vector<SlotHolder> holders;
+  for (const Slot& slot : ledger.slots) {
+    if (slot.harm < harm) continue;
+    const auto found = std::ranges::find(all, slot.remediation, &Remediation::name);
+    holders.push_back({&slot, found == all.end() ? nullptr : &*found});
+  }
+  std::ranges::sort(holders, [](const SlotHolder& a, const SlotHolder& b) {
+    return std::pair(!a.needs_operator(), a.slot->since) <
+           std::pair(!b.needs_operator(), b.slot->since);
+  });
+  return holders;
+}
+
+std::string explain_holder(const SlotHolder& holder) {
+  const std::string text = "  " + holder.slot->remediation + ", " +
+                           std::string(to_string(holder.slot->harm)) + " since " +
+                           to_rfc3339(holder.slot->since);
+  if (holder.remediation == nullptr) return text + ": that remediation is deleted\n";
+  const RemediationStatus& status = holder.remediation->status;
+  return text + ", node " + holder.remediation->node + ": " + std::string(to_string(status.phase)) +
+         ", " + status.message + "\n";
+}
+
 // A line, or nothing.
 std::string excluded_text(const Result<ExclusionList>& list, const kube::Node& node, WallTime now) {
   if (!list) return list.error().message + "\n";
@@ -137,6 +190,24 @@ std::string explain_marks(const kube::Node& node, std::span<const Remediation> r
          ", and no remediation is open for it.\n";
 }
 
+std::string explain_slots(const std::string& node, const Result<Ledger>& ledger,
+                          std::span<const Remediation> all) {
+  std::optional<Harm> wanted;
+  for (const Remediation& remediation : all) {
+    if (remediation.node == node && !wanted) wanted = slot_waited_for(remediation);
+  }
+  if (!wanted) return {};
+  if (!ledger) return "Cannot tell who holds the slots: " + ledger.error().message + "\n";
+  const auto holders = holders_of(*ledger, *wanted, all);
+  std::string text = "Slots of the budgets are held by " + std::to_string(holders.size()) +
+                     " remediations, until each is closed" + (holders.empty() ? ".\n" : ":\n");
+  for (const SlotHolder& holder : holders | std::views::take(kMostHolders))
+    text += explain_holder(holder);
+  if (holders.size() > kMostHolders)
+    text += "  and " + std::to_string(holders.size() - kMostHolders) + " more\n";
+  return text;
+}
+
 Result<std::string> explain_node(const Flags& flags, Clock& clock) {
   if (auto valid = kube::validate_node_name(flags.node); !valid) {
     return std::unexpected(valid.error());
@@ -147,11 +218,13 @@ Result<std::string> explain_node(const Flags& flags, Clock& clock) {
   // By spec.nodeName and not by label: a Remediation that was made by hand has no labels.
   auto objects = api->list_custom(remediation_type(), "");
   if (!objects) return with_context("reading remediations", objects.error());
-  std::vector<Remediation> remediations;
+  std::vector<Remediation> remediations, all;
   std::erase_if(*objects, [&](const kube::CustomObject& object) {
     auto remediation = to_remediation(object);
-    const bool is_its = remediation && remediation->node == flags.node;
-    if (is_its) remediations.push_back(std::move(*remediation));
+    if (!remediation) return true;
+    const bool is_its = remediation->node == flags.node;
+    if (is_its) remediations.push_back(*remediation);
+    all.push_back(*std::move(remediation));
     return !is_its;
   });
   std::sort(remediations.begin(), remediations.end(),
@@ -175,7 +248,9 @@ Result<std::string> explain_node(const Flags& flags, Clock& clock) {
   for (const Remediation& remediation : remediations) {
     if (current) ignored += ignored_alerts(remediation, *current);
   }
-  return excluded + marks + explain(flags.node, remediations) + ignored;
+  LedgerStore ledger(*api, {.ns = flags.state_namespace}, clock);
+  const std::string slots = explain_slots(flags.node, ledger.read(), all);
+  return excluded + marks + explain(flags.node, remediations) + slots + ignored;
 }
 
 }  // namespace gpuward::remediator

@@ -11,6 +11,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/flags.h"
 #include "remediator/policy/remediation.h"
+#include "remediator/safety/ledger.h"
 
 namespace gpuward::remediator {
 
@@ -26,6 +27,11 @@ namespace gpuward::remediator {
 // they do.
 [[nodiscard]] std::string explain_marks(const kube::Node& node,
                                         std::span<const Remediation> remediations);
+
+// Who holds the slots that an open Remediation of `node` waits for, a line each, those that need an
+// operator first; empty where none waits for a slot. `all`: the Remediations of all nodes.
+[[nodiscard]] std::string explain_slots(const std::string& node, const Result<Ledger>& ledger,
+                                        std::span<const Remediation> all);
 
 // Reads them from the API server that the flags name.
 [[nodiscard]] Result<std::string> explain_node(const Flags& flags, Clock& clock);

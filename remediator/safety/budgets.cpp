@@ -124,7 +124,9 @@ class SlotJudge {
 
   [[nodiscard]] MaybeRefusal by_min_healthy() const {
     const Scope scope = pool_scope(place().pool);
-    const int needed = at_least(limits_.min_healthy, nodes_in(fleet_, scope));
+    // A machine that is gone and not replaced does not make the pool a smaller one.
+    const std::size_t nodes = nodes_in(fleet_, scope) + gone_in(ledger_, fleet_, scope);
+    const int needed = at_least(limits_.min_healthy, nodes);
     if (needed <= 0) return std::nullopt;
     const int remaining = healthy_in(ledger_, fleet_, scope, except());
     if (remaining >= needed) return std::nullopt;

@@ -87,6 +87,14 @@ std::size_t nodes_in(const Fleet& fleet, const Scope& scope) {
       fleet.nodes, [&](const auto& entry) { return scope.holds(entry.second.place); }));
 }
 
+std::size_t gone_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope) {
+  std::set<std::string_view> gone;
+  for (const Slot& slot : ledger.slots) {
+    if (fleet.find(slot.node_uid) == nullptr && scope.holds(slot.place)) gone.insert(slot.node_uid);
+  }
+  return gone.size();
+}
+
 int nodes_held(const Ledger& ledger, const Fleet& fleet, const Scope& scope, Harm harm,
                const Except& except) {
   if (harm == Harm::kTaint) return tainted_in(ledger, fleet, scope, except.node_uid);

@@ -28,6 +28,10 @@ struct Scope {
 
 [[nodiscard]] std::size_t nodes_in(const Fleet& fleet, const Scope& scope);
 
+// Machines that hold a slot in the scope and are no nodes of the census any more: gone, and not
+// replaced as far as their Remediations know.
+[[nodiscard]] std::size_t gone_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope);
+
 // What belongs to the one who asks and is not counted against him.
 struct Except {
   std::string_view remediation, node_uid;

@@ -54,10 +54,13 @@ Decision replaced(const StepRecord& wait) {
 }
 
 Decision held(const Remediation& remediation, const PlannedStep& wait, const StepRecord& record) {
-  return decision_of(Verdict::kHold, Phase::kHeld, "exhausted",
-                     "its machine is gone and no replacement has joined within " +
-                         to_duration_text(wait.timeout) + ": " + record.message +
-                         ": until a human says gpuward-remediator cancel " + remediation.node);
+  return decision_of(
+      Verdict::kHold, Phase::kHeld, "exhausted",
+      "its machine is gone and no replacement has joined within " + to_duration_text(wait.timeout) +
+          ": " + record.message +
+          ": it counts as missing capacity and keeps its slot of the budgets until a "
+          "human says gpuward-remediator cancel " +
+          remediation.node);
 }
 
 }  // namespace

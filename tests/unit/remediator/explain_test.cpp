@@ -53,5 +53,57 @@ TEST(Explain, SaysNothingOfAlertsThatAreTakenIn) {
   EXPECT_THAT(ignored_alerts(closed(Phase::kReleased, "same"), node), IsEmpty());
 }
 
+Remediation open(const std::string& node, Phase phase, const std::string& rule,
+                 const std::string& message) {
+  Remediation remediation;
+  remediation.name = node + "-ab-1";
+  remediation.node = node;
+  remediation.status.phase = phase;
+  remediation.status.rule = rule;
+  remediation.status.message = message;
+  return remediation;
+}
+
+Slot slot_of(const std::string& node, Harm harm, WallTime since) {
+  return {.remediation = node + "-ab-1",
+          .node_uid = "uid-of-" + node,
+          .place = {},
+          .harm = harm,
+          .since = since};
+}
+
+// A machine that is gone without a replacement keeps its slot: whoever waits has to see it.
+TEST(ExplainSlots, NameWhoHoldsWhatANodeWaitsForAndFirstWhatNeedsAnOperator) {
+  const std::vector<Remediation> all = {
+      open("gpu-01", Phase::kWaiting, "budget.pool", "1 of 1 allowed are being worked on"),
+      open("gpu-02", Phase::kDraining, "step.drain", "3 pods left"),
+      open("gpu-07", Phase::kHeld, "exhausted", "its machine is gone")};
+  Ledger ledger;
+  ledger.slots = {slot_of("gpu-01", Harm::kCordon, kStart),
+                  slot_of("gpu-02", Harm::kDisrupt, kStart),
+                  slot_of("gpu-07", Harm::kTerminate, kStart + std::chrono::hours(1)),
+                  slot_of("gpu-09", Harm::kDisrupt, kStart + std::chrono::hours(2))};
+
+  EXPECT_EQ(explain_slots("gpu-01", ledger, all),
+            "Slots of the budgets are held by 3 remediations, until each is closed:\n"
+            "  gpu-07-ab-1, terminate since 2027-01-15T09:00:00Z, node gpu-07: Held, its machine "
+            "is gone\n"
+            "  gpu-09-ab-1, disrupt since 2027-01-15T10:00:00Z: that remediation is deleted\n"
+            "  gpu-02-ab-1, disrupt since 2027-01-15T08:00:00Z, node gpu-02: Draining, 3 pods "
+            "left\n");
+  EXPECT_THAT(explain_slots("gpu-02", ledger, all), IsEmpty()) << "it waits for no slot";
+  EXPECT_THAT(explain_slots("gpu-01", fail(ErrorKind::kForbidden, "no"), all),
+              HasSubstr("Cannot tell who holds the slots: no"));
+}
+
+TEST(ExplainSlots, NameTheFirstTenAndACount) {
+  const std::vector<Remediation> all = {open("gpu-01", Phase::kWaiting, "budget.cordon", "full")};
+  Ledger ledger;
+  for (int i = 0; i < 12; ++i)
+    ledger.slots.push_back(slot_of("a" + std::to_string(i), Harm::kCordon, kStart));
+
+  EXPECT_THAT(explain_slots("gpu-01", ledger, all), HasSubstr("\n  and 2 more\n"));
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

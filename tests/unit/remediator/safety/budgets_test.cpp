@@ -335,6 +335,25 @@ TEST(Budgets, KeepAPoolAtItsMinimumOfHealthyNodes) {
   EXPECT_EQ(guard_of({}, fleet, limits, request_for(0, Harm::kCordon)), "budget.min-healthy");
 }
 
+// Held without a replacement: its Node is gone, and its slot is not.
+TEST(Budgets, CountAMachineThatIsGoneAsMissingCapacity) {
+  BudgetLimits limits = without_limits();
+  limits.min_healthy = {0, 60};
+  Fleet fleet = fleet_of(4);
+  const Ledger ledger = with_taken({}, fleet, 0, Harm::kTerminate);
+  fleet.nodes.erase(uid_of(0));
+  EXPECT_EQ(guard_of({}, fleet_of(4), limits, request_for(1, Harm::kCordon)), "");
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Harm::kCordon)), "budget.min-healthy");
+
+  limits = without_limits();
+  limits.pool.at_once = {1, 0};
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Harm::kDisrupt)), "budget.pool");
+  EXPECT_EQ(guard_of(without_slot(ledger, remediation_of(0)), fleet, limits,
+                     request_for(1, Harm::kDisrupt)),
+            "")
+      << "an operator has cancelled it";
+}
+
 TEST(Budgets, DoNotTakeNodesWithASlotOrOfAnotherPoolForHealthy) {
   BudgetLimits limits = without_limits();
   limits.min_healthy = {2, 0};
