@@ -9,6 +9,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
+#include "exporter/store/state.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -70,6 +71,11 @@ bool ClearRequest::matches(const Finding& finding) const {
            is_passed_since(passed_for_operator, ClearedBy::kOperator);
   }
   return finding.check == check && finding.code == code && finding.pci_bus_id == pci_bus_id;
+}
+
+bool ClearRequest::supersedes(const CheckResult& result) const {
+  return passed_diagnostic && is_dcgm_diagnostic(result.check) &&
+         result.status != CheckStatus::kPass && result.started <= *passed_diagnostic;
 }
 
 Result<std::filesystem::path> ClearRequests::leave(const ClearRequest& request,

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/model/check_result.h"
 #include "core/model/finding.h"
 #include "core/model/result.h"
 
@@ -30,6 +31,8 @@ struct ClearRequest {
   std::string check{}, code{}, pci_bus_id{};
 
   [[nodiscard]] bool matches(const Finding& finding) const;
+  // Whether the diagnostic that has passed says more than that result of one before it.
+  [[nodiscard]] bool supersedes(const CheckResult& result) const;
 };
 
 class ClearRequests {

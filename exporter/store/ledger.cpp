@@ -335,7 +335,27 @@ std::vector<Finding> Ledger::clear(const ClearRequest& request, WallTime now) {
   });
   if (!cleared.empty()) state_.findings_updated = now;
   if (std::ranges::any_of(cleared, says_gpu_is_missing)) forget_gpus();
+  settle_results(request, cleared);
   return cleared;
+}
+
+// What a check has said last does not stand beside findings that are gone: the next run of check 1
+// may be hours away, and would be skipped while the GPUs are in use.
+void Ledger::settle_results(const ClearRequest& request, const std::vector<Finding>& cleared) {
+  for (auto& [name, result] : state_.checks) {
+    const auto is_of_check = [&](const Finding& finding) { return finding.check == name; };
+    const bool has_more = std::ranges::any_of(
+        state_.findings, [&](const auto& entry) { return is_of_check(entry.second); });
+    const bool is_superseded = request.supersedes(result);
+    if (has_more || !(is_superseded || std::ranges::any_of(cleared, is_of_check))) continue;
+    const std::string said = std::string(to_string(result.status)) + ": " + result.details;
+    result.status = CheckStatus::kSkip;
+    result.severity = Severity::kNone;
+    result.details = to_valid_utf8((is_superseded ? "a later diagnostic has passed; before it "
+                                                  : "its findings were cleared; before that ") +
+                                       said,
+                                   kMostTextBytes);
+  }
 }
 
 }  // namespace gpuward::exporter

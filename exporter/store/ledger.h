@@ -75,6 +75,7 @@ class Ledger {
   [[nodiscard]] bool count(const Observation& observation, const CounterKey& key);
   [[nodiscard]] bool is_told_twice(const Observation& observation, const CounterKey& key);
   void forget_gpus();
+  void settle_results(const ClearRequest& request, const std::vector<Finding>& cleared);
   void latch_check(const CheckResult& result, const Finding& found);
   void settle_suspected(const CheckResult& result);
   void clear_by_reset(const CounterKey& key, WallTime seen);

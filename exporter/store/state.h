@@ -57,4 +57,9 @@ struct State {
   WallTime findings_updated;  // when a finding last came, changed or went
 };
 
+// Checks 1 and 4: what one of them has passed the other need not say again.
+[[nodiscard]] inline bool is_dcgm_diagnostic(std::string_view check) {
+  return check == "1-dcgm-diag-l2" || check == "4-dcgm-diag-l4";
+}
+
 }  // namespace gpuward::exporter

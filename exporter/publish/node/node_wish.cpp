@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::size_t kMostChecks = 32;
 
-bool is_dcgm(std::string_view check) {
-  return check == "1-dcgm-diag-l2" || check == "4-dcgm-diag-l4";
-}
-
 Severity worst_severity(const State& state) {
   Severity worst = Severity::kNone;
   for (const auto& [key, finding] : state.findings) worst = std::max(worst, finding.severity);
@@ -53,7 +49,7 @@ void add_checks(const State& state, NodeWish& wish) {
   for (const auto& [name, result] : state.checks) {
     const WallTime ended = result.started + result.duration;
     wish.last_check = std::max(wish.last_check, ended);
-    if (is_dcgm(name) && result.status == CheckStatus::kPass)
+    if (is_dcgm_diagnostic(name) && result.status == CheckStatus::kPass)
       wish.last_diagnostic_pass = std::max(wish.last_diagnostic_pass, result.started);
     if (wish.checks.size() < kMostChecks)
       wish.checks.push_back({name, result.status, result.severity});

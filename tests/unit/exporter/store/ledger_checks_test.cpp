@@ -191,6 +191,62 @@ TEST(LedgerChecks, KeepAFailedDiagnosticUntilItsNextRunSupersedesIt) {
   EXPECT_TRUE(ledger.state().findings.empty());
 }
 
+CheckResult level_2(CheckStatus status, std::vector<Finding> findings, int second) {
+  CheckResult made = result(status, std::move(findings), second);
+  made.check = "1-dcgm-diag-l2";
+  made.severity = status == CheckStatus::kFail ? Severity::kReset : Severity::kNone;
+  made.details = "memory: FAIL";
+  return made;
+}
+
+CheckStatus status_of(const Ledger& ledger) {
+  return ledger.state().checks.at("1-dcgm-diag-l2").status;
+}
+
+ClearRequest passed_at(int second) {
+  ClearRequest request;
+  request.passed_diagnostic = at_second(second);
+  return request;
+}
+
+// The quarantine runs levels 4 and 6, and check 1's own next run may be hours away.
+TEST(LedgerChecks, DoNotKeepAFailureThatALaterDiagnosticHasPassed) {
+  for (const CheckStatus status : {CheckStatus::kFail, CheckStatus::kWarn, CheckStatus::kError}) {
+    Ledger ledger({});
+    std::vector<Finding> findings;
+    if (status == CheckStatus::kFail)
+      findings = {found({.code = "memory", .cleared_by = ClearedBy::kDiagnostics})};
+    ledger.apply_check(level_2(status, findings, 1), true);
+
+    ledger.clear(passed_at(0), at_second(50));
+    EXPECT_EQ(status_of(ledger), status) << "it began before this one";
+    ledger.clear(passed_at(10), at_second(50));
+
+    EXPECT_EQ(status_of(ledger), CheckStatus::kSkip);
+    const CheckResult& left = ledger.state().checks.at("1-dcgm-diag-l2");
+    EXPECT_EQ(left.severity, Severity::kNone);
+    EXPECT_NE(left.details.find("a later diagnostic has passed"), std::string::npos);
+    EXPECT_TRUE(ledger.state().findings.empty());
+  }
+}
+
+TEST(LedgerChecks, KeepAFailureOfWhichADiagnosticClearsNotAll) {
+  Ledger ledger({});
+  ledger.apply_check(level_2(CheckStatus::kFail,
+                             {found({.code = "memory", .cleared_by = ClearedBy::kDiagnostics}),
+                              found({.code = "board", .cleared_by = ClearedBy::kOperator})},
+                             1),
+                     true);
+
+  ledger.clear(passed_at(10), at_second(50));
+  EXPECT_EQ(status_of(ledger), CheckStatus::kFail);
+
+  ClearRequest by_operator;
+  by_operator.all_operator = true;
+  ledger.clear(by_operator, at_second(51));
+  EXPECT_EQ(status_of(ledger), CheckStatus::kSkip) << "nothing of it is left";
+}
+
 TEST(LedgerChecks, RememberOverARebootWithoutBelieving) {
   Ledger ledger({});
   ledger.enter_boot("boot-1", at_second(0));
