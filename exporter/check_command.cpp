@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "exporter/checks/check_run.h"
+#include "exporter/checks/decide.h"
 #include "exporter/checks/result_files.h"
 #include "exporter/checks/schedule.h"
 #include "exporter/exit_code.h"
 #include "exporter/gpu_inventory.h"
 #include "exporter/gpu_look.h"
+#include "exporter/host/gpu_lock.h"
 #include "exporter/kernel_log/open_source.h"
 #include "exporter/kernel_log_scan.h"
 #include "exporter/store/state_file.h"
@@ -22,6 +24,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLookInterval{50};
+constexpr milliseconds kLockInterval{1'000};
 // What is told to stop at its deadline gets this long before it is called stuck.
 constexpr std::chrono::seconds kToStop{10};
 // What the kubelet keeps of a termination message.
@@ -95,7 +98,30 @@ class CheckCommand {
   }
 
  private:
+  // Held until the run has ended. kBlocked: another diagnostic has the GPUs still.
+  Result<GpuLock> take_gpus(const CheckEntry& entry) {
+    const auto deadline = clock_.steady() + request_.gpus_wait;
+    for (bool is_first = true;; is_first = false) {
+      auto taken = GpuLock::take(parts_.state_path, std::string(entry.name));
+      const bool may_wait = !taken && taken.error().kind == ErrorKind::kBlocked &&
+                            clock_.steady() < deadline && !stop_.stop_requested();
+      if (!may_wait) return taken;
+      if (is_first) err_ << entry.name << " waits: " << taken.error().message << "\n";
+      clock_.sleep_for(kLockInterval, stop_);
+    }
+  }
+
   CheckResult run_one(const CheckEntry& entry, const Snapshot& snapshot) {
+    std::optional<GpuLock> lock;
+    if (entry.loads_gpus) {
+      auto taken = take_gpus(entry);
+      if (!taken) {
+        return decide_status(CheckOutcome::skipped(taken.error().message), entry.name,
+                             {clock_.wall(), milliseconds(0)},
+                             check_findings(snapshot.state, entry.name));
+      }
+      lock.emplace(*std::move(taken));
+    }
     RunOrder order;
     order.entry = entry;
     order.check = entry.make();

@@ -26,6 +26,8 @@ struct CheckRequest {
   std::filesystem::path results_dir{};                 // empty: as the settings say
   std::filesystem::path termination_log{};             // Kubernetes' terminationMessagePath
   std::optional<std::chrono::milliseconds> timeout{};  // of each check, whatever the settings say
+  // How long a check that loads the GPUs waits for another one on this node to end.
+  std::chrono::milliseconds gpus_wait{0};
 };
 
 struct CheckSelection {

@@ -98,6 +98,13 @@ std::vector<NamedCheck> named_checks(const std::vector<int>& numbers,
   return named;
 }
 
+// As long as the node's own level 2 may take, which may have begun a moment before the node was
+// marked.
+std::chrono::milliseconds wait_for_own_diagnostic(const CheckSettings& settings) {
+  const auto own = std::ranges::find(all_checks(), 1, &CheckEntry::number);
+  return time_limit_of(*own, settings) + std::chrono::minutes(1);
+}
+
 // Unlike that of any other run.
 std::string owner_of_run(const Clock& clock) {
   return host_name() + "-" + std::to_string(clock.wall().time_since_epoch().count());
@@ -160,6 +167,7 @@ int quarantine_command(const Flags& flags) {
       request.check = std::to_string(number);
       request.output = OutputFormat::kJson;
       request.is_exclusive = true;
+      request.gpus_wait = wait_for_own_diagnostic(parts.policy.settings.checks);
       return run_checks(request, parts, clock, check_stop, json, std::cerr);
     };
     QuarantineOptions options;

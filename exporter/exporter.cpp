@@ -160,6 +160,7 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id) {
   options.node_name = node_name(flags);
   options.host_name = host_name();
   options.host = node_trees(flags);
+  options.state_folder = flags.state_path;
   options.settings = [this]() -> std::shared_ptr<const CheckSettings> {
     auto current = policy_.get();
     return {current, &current->settings.checks};

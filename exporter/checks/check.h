@@ -80,6 +80,7 @@ struct CheckEntry {
   enum class Rhythm : std::uint8_t { kEachCycle, kDiagnostic, kOnDemand };
   Rhythm rhythm = Rhythm::kEachCycle;
   bool needs_idle_gpus = false;  // skipped while a pod or a process uses them
+  bool loads_gpus = false;       // never beside another that does, of whatever process
   // A pass proves the GPUs healthy: findings that diagnostics clear go.
   bool is_diagnostic = false;
   std::chrono::seconds timeout{0};  // default; settings may change it

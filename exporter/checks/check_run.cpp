@@ -8,6 +8,7 @@
 #include "exporter/checks/decide.h"
 #include "exporter/checks/gpu_use.h"
 #include "exporter/checks/schedule.h"
+#include "exporter/host/gpu_lock.h"
 
 namespace gpuward::exporter {
 
@@ -45,6 +46,12 @@ CheckOutcome look(const RunOrder& order, Clock& clock, const std::stop_token& st
     if (order.objection) {
       if (auto why = order.objection()) return CheckOutcome::skipped(*std::move(why));
     }
+  }
+  std::optional<GpuLock> lock;
+  if (order.entry.loads_gpus) {
+    auto taken = GpuLock::take(order.state_folder, std::string(order.entry.name));
+    if (!taken) return CheckOutcome::skipped(taken.error().message);
+    lock.emplace(*std::move(taken));
   }
   const auto profile = order.settings.profiles.find(order.instance_type);
   return order.check->run({.snapshot = order.snapshot,

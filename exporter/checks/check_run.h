@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -25,6 +26,9 @@ struct RunOrder {
   HostPaths host;
   std::string instance_type;
   bool is_exclusive = false;
+  // The exporter's state folder, for the lock of what loads the GPUs (GpuLock); empty: the caller
+  // has it already.
+  std::filesystem::path state_folder = {};
   // Why what needs idle GPUs may not begin now; nullopt: it may. Asked on the run's thread, may
   // block for seconds. Has to own what it uses.
   std::function<std::optional<std::string>()> objection = nullptr;

@@ -135,6 +135,7 @@ CheckEntry dcgm_level_2_entry() {
   entry.suite = Suite::kLightweight;
   entry.rhythm = CheckEntry::Rhythm::kDiagnostic;
   entry.needs_idle_gpus = true;
+  entry.loads_gpus = true;
   entry.is_diagnostic = true;
   entry.timeout = std::chrono::seconds(900) + kSlack;
   entry.make = []() -> std::unique_ptr<Check> {
@@ -150,6 +151,7 @@ CheckEntry dcgm_level_4_entry() {
   entry.short_name = "dcgm-l4";
   entry.suite = Suite::kIntensive;
   entry.rhythm = CheckEntry::Rhythm::kOnDemand;
+  entry.loads_gpus = true;
   entry.is_diagnostic = true;
   entry.timeout = std::chrono::seconds(9000) + kSlack;
   entry.make = []() -> std::unique_ptr<Check> {

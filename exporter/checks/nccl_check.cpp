@@ -163,6 +163,7 @@ CheckEntry nccl_entry() {
   entry.short_name = "nccl-allreduce";
   entry.suite = Suite::kIntensive;
   entry.rhythm = CheckEntry::Rhythm::kOnDemand;
+  entry.loads_gpus = true;
   // The test and two sub-tests, 600 s each.
   entry.timeout = std::chrono::seconds(1800 + 2 * 600 + 60);
   entry.make = []() -> std::unique_ptr<Check> { return std::make_unique<NcclCheck>(); };

@@ -107,6 +107,7 @@ void CheckRunner::start(const CheckEntry& entry, Job& job, const CheckSettings& 
   order.snapshot = store_.snapshot();
   order.settings = settings;
   order.host = options_.host;
+  order.state_folder = options_.state_folder;
   order.instance_type = order.snapshot.instance.type;
   order.objection = options_.objection;
   if (!settings.results_dir.empty()) {

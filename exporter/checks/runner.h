@@ -3,6 +3,7 @@
 // which never blocks. At the end it waits for running checks for a second each at most (CheckRun).
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,6 +23,7 @@ struct RunnerOptions {
   std::string node_name;  // spreads diagnostics over the fleet
   std::string host_name;  // in result files
   HostPaths host;
+  std::filesystem::path state_folder = {};  // of the lock of what loads the GPUs (GpuLock)
   std::span<const CheckEntry> checks = all_checks();
   // The settings in force; asked at each tick, so that new ones count at the next cycle.
   std::function<std::shared_ptr<const CheckSettings>()> settings;

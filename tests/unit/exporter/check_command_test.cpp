@@ -3,11 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <sstream>
 
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
+#include "exporter/host/gpu_lock.h"
 #include "exporter/store/state_file.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/host_tree.h"
@@ -108,6 +113,66 @@ TEST_F(CheckCommandTest, TakesXidsFromTheExportersState) {
   save_state_with_xid_79();
   EXPECT_EQ(run({.check = "nvidia-smi"}), 1);
   EXPECT_THAT(out_.str(), HasSubstr("xid 79 on " + Scenario::bus_id(2)));
+}
+
+// A clock on which nobody waits for long; something happens whenever somebody does.
+class PatientClock final : public Clock {
+ public:
+  [[nodiscard]] Wall wall() const override { return real_.wall(); }
+  [[nodiscard]] Steady steady() const override { return real_.steady() + slept_.load(); }
+  bool sleep_until(Steady deadline, std::stop_token) override {
+    slept_ = slept_.load() + std::max(deadline - steady(), Steady::duration::zero());
+    if (on_sleep) on_sleep();
+    return true;
+  }
+  std::function<void()> on_sleep;
+
+ private:
+  SystemClock real_;
+  std::atomic<Steady::duration> slept_{};
+};
+
+class GpuLockCommandTest : public CheckCommandTest {
+ protected:
+  GpuLockCommandTest() {
+    parts_.state_path = folder_.path();
+    entries_[0].loads_gpus = true;
+    parts_.checks = entries_;
+  }
+  int run_patiently(const CheckRequest& request) {
+    return run_checks(request, parts_, patient_, {}, out_, err_);
+  }
+  CheckEntry entries_[1] = {scripted_entry()};
+  PatientClock patient_;
+};
+
+TEST_F(GpuLockCommandTest, ACheckThatLoadsTheGpusNeverRunsBesideAnother) {
+  const auto level_2 = GpuLock::take(folder_.path(), "1-dcgm-diag-l2");
+  ASSERT_TRUE(level_2);
+  EXPECT_EQ(run({.check = "0"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("0-scripted: skip in 0 ms: 1-dcgm-diag-l2 has the GPUs"));
+  EXPECT_EQ(script().runs, 0);
+}
+
+// The node's own level 2 had begun when the quarantine marked the node.
+TEST_F(GpuLockCommandTest, AQuarantineWaitsForTheLevel2ThatRuns) {
+  std::optional<Result<GpuLock>> level_2(GpuLock::take(folder_.path(), "1-dcgm-diag-l2"));
+  ASSERT_TRUE(*level_2);
+  int slept = 0;
+  patient_.on_sleep = [&] {
+    if (++slept == 3) level_2.reset();
+  };
+  EXPECT_EQ(run_patiently({.check = "0", .gpus_wait = std::chrono::minutes(17)}), 0);
+  EXPECT_EQ(script().runs, 1);
+  EXPECT_THAT(err_.str(), HasSubstr("0-scripted waits: 1-dcgm-diag-l2 has the GPUs"));
+}
+
+TEST_F(GpuLockCommandTest, AQuarantineGivesUpALevel2ThatDoesNotEnd) {
+  const auto level_2 = GpuLock::take(folder_.path(), "1-dcgm-diag-l2");
+  ASSERT_TRUE(level_2);
+  EXPECT_EQ(run_patiently({.check = "0", .gpus_wait = std::chrono::minutes(17)}), 0);
+  EXPECT_EQ(script().runs, 0);
+  EXPECT_THAT(out_.str(), HasSubstr("skip"));
 }
 
 // A type that nobody has described, and a card that has fallen off the bus and out of the driver.

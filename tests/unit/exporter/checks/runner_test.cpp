@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/runtime/files.h"
+#include "exporter/host/gpu_lock.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/checks/scenario.h"
@@ -24,6 +25,7 @@ CheckEntry diagnostic() {
   entry.number = 1;
   entry.rhythm = CheckEntry::Rhythm::kDiagnostic;
   entry.needs_idle_gpus = true;
+  entry.loads_gpus = true;
   entry.is_diagnostic = true;
   return entry;
 }
@@ -207,6 +209,37 @@ TEST(CheckRunner, ADiagnosticIsSkippedWhileAQuarantineHasTheNode) {
   stage.objection.reset();
   run_diagnostic(stage);
   EXPECT_GE(script().runs, 1);
+}
+
+// A quarantine that began, or was asked for, while nobody had marked the node yet.
+TEST(CheckRunner, ADiagnosticIsSkippedWhileAnotherHasTheGpus) {
+  Stage stage({diagnostic()});
+  stage.gpus_answer();
+  {
+    const auto lock = GpuLock::take(stage.state_folder.path(), "4-dcgm-diag-l4");
+    ASSERT_TRUE(lock);
+    run_diagnostic(stage);
+  }
+  EXPECT_EQ(script().runs, 0);
+  EXPECT_EQ(stage.result().status, CheckStatus::kSkip);
+  EXPECT_EQ(stage.result().details, "4-dcgm-diag-l4 has the GPUs");
+
+  run_diagnostic(stage);
+  EXPECT_GE(script().runs, 1);
+}
+
+TEST(CheckRunner, ADiagnosticHasTheGpusWhileItRuns) {
+  Stage stage({diagnostic()});
+  stage.gpus_answer();
+  std::string answer;
+  script().run = [&](const CheckContext&) {
+    const auto other = GpuLock::take(stage.state_folder.path(), "4-dcgm-diag-l4");
+    answer = other ? "free" : other.error().message;
+    return CheckOutcome::done("well");
+  };
+  run_diagnostic(stage);
+  EXPECT_EQ(answer, "0-scripted has the GPUs");
+  EXPECT_TRUE(GpuLock::take(stage.state_folder.path(), "4-dcgm-diag-l4")) << "it was given back";
 }
 
 TEST(CheckRunner, QuickChecksRunWhoeverHasTheNode) {

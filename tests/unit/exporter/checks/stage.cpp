@@ -68,6 +68,7 @@ Stage::Stage(std::vector<CheckEntry> all) : clock(fake_lasting_clock()), entries
   RunnerOptions options;
   options.node_name = "gpu-node-1";
   options.checks = entries;
+  options.state_folder = state_folder.path();
   options.settings = [this] { return std::make_shared<const CheckSettings>(settings); };
   options.objection = [this] { return objection; };
   runner_ = std::make_unique<CheckRunner>(options, store, clock, log_);

@@ -11,6 +11,7 @@
 
 #include "exporter/checks/runner.h"
 #include "tests/fakes/fake_clock.h"
+#include "tests/support/temp_dir.h"
 
 namespace gpuward::exporter {
 
@@ -50,6 +51,7 @@ class Stage {
   CheckSettings settings;
   std::optional<std::string> objection;  // who else has the node
   std::vector<CheckEntry> entries;
+  support::TempDir state_folder;
 
  private:
   Log log_{LogLevel::kError, LogFormat::kLogfmt};
