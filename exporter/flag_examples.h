@@ -30,6 +30,7 @@ inline constexpr std::array kExamples = {
     Example{"nccl-pair",
             "gpuward-exporter nccl-pair --rank 0 --address 10.0.0.7 --port 29400 --token 3f9a\n"
             "gpuward-exporter nccl-pair --rank 1 --address 10.0.0.7 --port 29400 --token 3f9a"},
+    Example{"gpu-users", "gpuward-exporter gpu-users"},
     Example{"completion",
             "source <(gpuward-exporter completion bash)\n"
             "gpuward-exporter completion zsh > ~/.gpuward-exporter.zsh"},

@@ -266,6 +266,9 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   CLI::App* quarantine = add_quarantine(app, flags);
   add_progress(*quarantine, flags.progress);
   const CLI::App* nccl_pair = add_nccl_pair(app, flags.nccl_pair);
+  CLI::App* gpu_users =
+      app.add_subcommand("gpu-users", "Print which processes have an NVIDIA GPU open");
+  gpu_users->fallthrough();
   CLI::App* gpu_worker = app.add_subcommand("gpu-worker", "What the exporter starts for itself");
   gpu_worker->group("")->fallthrough();
   add_gpu_choice(*gpu_worker, flags.libraries.choice);
@@ -308,6 +311,7 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   if (sweep->parsed()) flags.command = Command::kSweep;
   if (quarantine->parsed()) flags.command = Command::kQuarantine;
   if (nccl_pair->parsed()) flags.command = Command::kNcclPair;
+  if (gpu_users->parsed()) flags.command = Command::kGpuUsers;
   flags.libraries.sys = flags.host.sys;
   flags.log_level = *log_level;
   flags.log_format = *log_format;

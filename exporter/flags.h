@@ -32,7 +32,8 @@ enum class Command : std::uint8_t {
   kCheck,
   kSweep,
   kQuarantine,
-  kNcclPair
+  kNcclPair,
+  kGpuUsers
 };
 
 struct Flags {

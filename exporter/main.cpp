@@ -15,6 +15,7 @@
 #include "exporter/findings_command.h"
 #include "exporter/flags.h"
 #include "exporter/gpu/worker/worker_loop.h"
+#include "exporter/gpu_users_command.h"
 #include "exporter/kernel_log/parse_log.h"
 #include "exporter/nccl_pair_command.h"
 
@@ -82,6 +83,8 @@ int run(const Flags& flags) {
       return gpuward::exporter::quarantine_command(flags);
     case Command::kNcclPair:
       return gpuward::exporter::nccl_pair_command(flags);
+    case Command::kGpuUsers:
+      return gpuward::exporter::run_gpu_users(flags.host, std::cout);
     case Command::kClearFindings: {
       gpuward::SystemClock clock;
       return gpuward::exporter::run_clear_findings(flags.state_path, flags.clear, clock, std::cout);

@@ -1,0 +1,47 @@
+#include "exporter/gpu_users_command.h"
+
+#include <cstddef>
+#include <ostream>
+#include <vector>
+
+#include "core/runtime/text.h"
+#include "exporter/exit_code.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::string_view kDevices = "nvidia";
+// The words of a Job that has ended are kept to 1 KiB.
+constexpr std::size_t kMostNamed = 12;
+
+}  // namespace
+
+std::string gpu_users_text(const DeviceUsers& users) {
+  std::vector<std::string> first;
+  std::size_t processes = 0;
+  const Process* last = nullptr;
+  for (const DeviceUser& user : users.all) {
+    const bool is_next = last == nullptr || last->pid != user.process.pid;
+    last = &user.process;
+    if (is_next) ++processes;
+    if (processes > kMostNamed) continue;
+    if (is_next) {
+      first.push_back(to_valid_utf8(user.process.name) + " (pid " +
+                      std::to_string(user.process.pid) + ": " + user.device);
+    } else {
+      first.back() += ", " + user.device;
+    }
+  }
+  for (std::string& one : first) one += ")";
+  const std::string blind =
+      users.is_complete ? "" : "; not every process could be looked at: needs root and hostPID";
+  if (first.empty()) return "no process has a GPU open" + blind;
+  return "the GPUs are open in " + list_first(first, processes) + blind;
+}
+
+int run_gpu_users(const HostPaths& host, std::ostream& out) {
+  out << gpu_users_text(list_device_users(host, list_processes(host), kDevices)) << "\n";
+  return kDone;
+}
+
+}  // namespace gpuward::exporter
