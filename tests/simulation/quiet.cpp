@@ -118,8 +118,10 @@ void World::say_what_is_new() {
 
 void World::settle(minutes time) {
   const Clock::Steady end = stage_.clock.steady() + time;
+  // What was begun a moment before is seen to its end: the window of a budget may just be over.
+  const auto goes_on = [&] { return stage_.clock.steady() < end + minutes(60) && is_under_way(); };
   // Round by round, each with what the periodic resync would look at.
-  while (stage_.clock.steady() < end) {
+  while (stage_.clock.steady() < end || goes_on()) {
     const std::size_t before = stage_.truth.changes().size();
     const std::size_t deletions = stage_.deletions;
     const Clock::Steady until = stage_.clock.steady() + kRound;
