@@ -73,10 +73,14 @@ std::int64_t LokiSource::now() const {
 Status LokiSource::load() {
   const auto positions = cursor_.load();
   if (!positions) return std::unexpected(positions.error());
-  progress_.clear();
+  // Where another process has read on, only that one has seen the lines before.
   for (const Feed feed : {Feed::kKernel, Feed::kPods}) {
     const auto known = positions->find(name_of(feed));
-    if (known != positions->end()) progress_[feed] = {known->second, std::nullopt};
+    const auto own = progress_.find(feed);
+    if (known == positions->end()) continue;
+    if (own != progress_.end() && own->second.position >= known->second) continue;
+    progress_[feed] = {known->second, std::nullopt};
+    read_since_ = std::max(read_since_, known->second);
   }
   is_loaded_ = true;
   return {};
@@ -116,8 +120,10 @@ Result<SourceFindings> LokiSource::look() {
     if (auto done = read(Feed::kPods, policy->loki, findings); !done)
       return std::unexpected(done.error());
   }
-  // While it lags, a line that says so again may merely not have been read.
-  if (findings.has_more) return findings;
+  // While it lags, a line that says so again may merely not have been read; and before it began,
+  // another process may have had one.
+  const bool may_have_missed = read_since_ > now() - nanoseconds_of(policy->loki.quiet_for);
+  if (findings.has_more || may_have_missed) return findings;
   LastLines last = last_lines_;
   merge(last, pending_.last_lines);
   const QuietTime quiet{now(), policy->loki.quiet_for, clock_.wall()};
@@ -139,6 +145,7 @@ Status LokiSource::read(Feed feed, const LokiRules& rules, SourceFindings& findi
   const std::int64_t overlap = nanoseconds_of(rules.overlap);
   const auto known = progress_.find(feed);
   Progress next = known == progress_.end() ? Progress{now(), std::nullopt} : known->second;
+  if (known == progress_.end()) read_since_ = std::max(read_since_, next.position - overlap);
   if (next.position < now() - kLongestGap) {
     findings.complaint =
         Error{ErrorKind::kInvalid, "Loki was not read for more than a day: older lines are left"};

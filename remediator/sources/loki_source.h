@@ -84,6 +84,7 @@ class LokiSource final : public Source {
   bool is_only_writer_ = false;  // of konduktor's taint, when this process began
   std::optional<Clock::Steady> writers_looked_at_;
   std::optional<Clock::Steady> looked_at_, saved_at_;
+  std::int64_t read_since_ = 0;    // by Loki's clock: this process has had all lines since
   std::chrono::seconds ahead_{0};  // Loki's clock before ours
   std::size_t limit_;
   std::map<Feed, Progress> progress_;

@@ -231,6 +231,36 @@ TEST_F(LokiSourceTest, EndsAFindingThatWasQuietForAWhile) {
   EXPECT_FALSE(ended[0].firing);
 }
 
+TEST_F(LokiSourceTest, EndsNothingThatTheProcessBeforeMayHaveHeardAgain) {
+  push(79, seconds(1));
+  known_.all = look().orders;
+  clock_.advance(minutes(10));
+  push(79, seconds(1));
+  (void)look_until_done();
+  clock_.advance(minutes(3));
+  (void)look_until_done();
+
+  restart();
+
+  clock_.advance(minutes(5));
+  EXPECT_THAT(look_until_done(), IsEmpty()) << "the last line is 8 minutes old";
+  clock_.advance(minutes(15));
+  EXPECT_THAT(look_until_done(), SizeIs(1));
+}
+
+TEST_F(LokiSourceTest, LosesNothingBeforeItsCursorWasEverWritten) {
+  fakes::Fault fault;
+  fault.kind = fakes::FaultKind::kInternalError;
+  ASSERT_TRUE(source_->look());
+  kube_.add_fault(fault);
+  ASSERT_FALSE(source_->settle());
+  kube_.clear_faults();
+  clock_.advance(minutes(10));
+  push(79, minutes(5));
+
+  EXPECT_THAT(look_until_done(), SizeIs(1));
+}
+
 TEST_F(LokiSourceTest, ReadsThePodsOfTheNamespacesThatAreWatched) {
   const std::string bad = "RuntimeError: CUDA error: invalid device ordinal";
   loki_.push({{"k8s_namespace_name", "train"}, {"k8s_node_name", "gpu-03"}}, now() - 10, bad);
