@@ -14,9 +14,10 @@ bool holds(const ConditionSeen& seen, WallTime now) {
   return seen.status == seen.rule.status && now - seen.since >= seen.rule.held_for;
 }
 
-bool has_ended(const ConditionSeen& seen, WallTime now) {
+// What it said before the finding began is an old view of the node, and ends nothing.
+bool has_ended(const ConditionSeen& seen, const Order& known, WallTime now) {
   return seen.status != seen.rule.status && seen.status != "Unknown" &&
-         now - seen.since >= kWellFor;
+         seen.since >= known.starts_at && now - seen.since >= kWellFor;
 }
 
 Order order_of_condition(const ConditionSeen& seen) {
@@ -43,7 +44,7 @@ Result<SourceFindings> ConditionSource::look() {
   for (Order& order : known_.firing_from(kConditionOrigin)) {
     const auto over = std::ranges::find_if(conditions, [&](const ConditionSeen& seen) {
       return seen.node == order.node && fingerprint_of(seen.rule) == order.fingerprint &&
-             has_ended(seen, now);
+             has_ended(seen, order, now);
     });
     if (over == conditions.end()) continue;
     order.firing = false;

@@ -93,6 +93,23 @@ TEST_F(NodeConditionsTest, HaveEndedAfterTheySaidOtherwiseForAWhile) {
   expect_quarantined("reset");  // which says nothing of the node
 }
 
+// Another replica has seen more of the node.
+TEST_F(NodeConditionsTest, EndNothingByAnOldView) {
+  say("False");
+  clock_.advance(minutes(10));
+  Order order{.node = "gpu-01",
+              .severity = Severity::kReset,
+              .alertname = "GPUProblem=True",
+              .fingerprint = fingerprint_of(rule_),
+              .firing = true,
+              .starts_at = clock_.wall() - minutes(2),
+              .ends_at = {},
+              .foreign = true};
+  ASSERT_TRUE(take({order}));
+
+  EXPECT_THAT(look(), IsEmpty());
+}
+
 TEST_F(NodeConditionsTest, EndAtTheCordonWithoutMoreEvidence) {
   say("True");
   clock_.advance(minutes(2));
