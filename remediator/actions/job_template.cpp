@@ -116,6 +116,11 @@ void name_job(Json& metadata, const StepOrder& order, const JobPart& part, const
   metadata["name"] = job_name(order, part);
   metadata["namespace"] = ns;
   object_in(metadata, "annotations")["gpuward.dev/remediation"] = order.remediation.name;
+  // Whoever deletes the Remediation by force leaves no Job behind.
+  metadata["ownerReferences"] = Json::array({{{"apiVersion", "gpuward.dev/v1alpha1"},
+                                              {"kind", "Remediation"},
+                                              {"name", order.remediation.name},
+                                              {"uid", order.remediation.uid}}});
 }
 
 void label(Json& metadata, const StepOrder& order, const JobPart& part) {

@@ -108,7 +108,7 @@ class Reconciler {
   [[nodiscard]] WallTime time_of_change(const std::string& remediation);
   [[nodiscard]] RemediationStatus with_own_marks(const Case& now);
   void forget_record(const Remediation& remediation);
-  [[nodiscard]] Status abandon_steps(const Case& now);
+  [[nodiscard]] Status abandon_steps(const Case& now, bool (*which)(Step));
   [[nodiscard]] Status wait_for(Case& now, const std::string& what);
   [[nodiscard]] Status hold_back(Case& now, const Error& why);
   [[nodiscard]] Status begin_step(Case& now);
@@ -127,6 +127,7 @@ class Reconciler {
     std::string remediation, node, node_uid;
     Step step;
     std::string intended;
+    std::string boot;  // the one that it was decided on and must be in still; empty: any
   };
   // For a step: only while that intent stands, while the node is the one that it was intended for,
   // while neither is excluded, and while the mode goes so far. A process that stood still has been

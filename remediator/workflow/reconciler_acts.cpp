@@ -5,6 +5,7 @@
 #include "core/kube/redo_on_conflict.h"
 #include "core/runtime/clock.h"
 #include "remediator/actions/action.h"
+#include "remediator/actions/step_progress.h"
 #include "remediator/policy/error_class.h"
 #include "remediator/safety/konduktor_taint.h"
 #include "remediator/workflow/reconciler.h"
@@ -33,10 +34,22 @@ std::string intent_of(const StepRecord* record) {
 // hundreds of drains leave the API server to their evictions.
 constexpr milliseconds kBetweenWords{5'000};
 constexpr milliseconds kBetweenWordsOfAll{200};
+// The boot that a step was decided on which has not been begun yet; empty where that does not
+// matter any more, or to no step.
+std::string boot_decided(const StepRecord* record) {
+  if (record == nullptr || record->result != StepResult::kIntended) return {};
+  if (record->step != Step::kGpuReset && record->step != Step::kReboot) return {};
+  const auto& fact = record->step == Step::kReboot ? kBootBeforeFact : kJobBootFact;
+  const auto found = record->facts.find(fact);
+  return found == record->facts.end() ? std::string() : found->second;
+}
+
 // How soon a stop that was lifted is noticed.
 constexpr milliseconds kStopInterval{5'000};
 // How soon it is noticed that a step need not wait any longer.
 constexpr milliseconds kObstacleInterval{10'000};
+// Whether the step is something else than a change of the Node.
+bool has_action(Step step) { return !is_mark(step) && step != Step::kReturn; }
 // Whether the step does something on the node itself, be it a Job, or to the jobs that ran there;
 // the others go on without it.
 bool acts_on_node(Step step) {
@@ -51,6 +64,10 @@ Status Reconciler::carry_out(Case& now) {
   if (!action_of(now.decision.verdict).empty()) return act(now);
   if (now.decision.verdict == Verdict::kBegin) return begin_step(now);
   if (now.decision.verdict == Verdict::kWatch) return watch_step(now);
+  // A Job would go on beside those of the next Remediation of the node.
+  if (now.decision.verdict == Verdict::kClose) {
+    if (auto status = abandon_steps(now, is_job); !status) return status;
+  }
   const Phase before = now.remediation.status.phase;
   const auto next =
       with_decision(with_own_marks(now), now.decision, now.policy->mode, parts_.clock.wall());
@@ -101,7 +118,7 @@ Status Reconciler::act(Case& now) {
     const std::string before_intent = now.remediation.resource_version;
     const RemediationStatus without_intent = now.remediation.status;
     if (now.decision.verdict == Verdict::kRelease) {
-      if (auto status = abandon_steps(now); !status) return status;
+      if (auto status = abandon_steps(now, has_action); !status) return status;
     }
     if (auto status = record_intent(now, *plan); !status) return status;
     // An intent that stood already was not written: a human may have said hands off since the read.
@@ -135,11 +152,10 @@ Status Reconciler::act(Case& now) {
 
 // Before a node goes back into service, and before another step is begun: then what is still under
 // way was left because the node got worse. What may not be ended does not keep the node for ever.
-Status Reconciler::abandon_steps(const Case& now) {
+Status Reconciler::abandon_steps(const Case& now, bool (*which)(Step)) {
   for (const StepRecord& record : now.remediation.status.steps) {
-    const bool is_over = record.result == StepResult::kDone || record.result == StepResult::kFailed;
-    const bool has_action = !is_mark(record.step) && record.step != Step::kReturn;
-    StepAction* const action = is_over || !has_action ? nullptr : parts_.step_actions(record.step);
+    if (!is_under_way(record) || !which(record.step)) continue;
+    StepAction* const action = parts_.step_actions(record.step);
     if (action == nullptr) continue;
     const PlannedStep step = planned(record.step);
     const auto ended = action->abandon({.remediation = now.remediation,
@@ -187,7 +203,8 @@ StepOrder Reconciler::order_of(const Case& now) {
                                      .node = now.remediation.node,
                                      .node_uid = now.remediation.node_uid,
                                      .step = step,
-                                     .intended = intent_of(record)}] { return permit_step(claim); },
+                                     .intended = intent_of(record),
+                                     .boot = boot_decided(record)}] { return permit_step(claim); },
       .now = parts_.clock.wall()};
 }
 
@@ -206,7 +223,7 @@ Status Reconciler::begin_step(Case& now) {
   }
   if (!obstacle) return wait_for(now, obstacle.error().message);
   if (*obstacle) return wait_for(now, **obstacle);
-  if (auto status = abandon_steps(now); !status) return status;
+  if (auto status = abandon_steps(now, has_action); !status) return status;
   const Phase before = now.remediation.status.phase;
   if (now.report && now.report->boot_id == now.remediation.boot_id)
     note_evidence(*now.report, now.remediation.status);
@@ -353,7 +370,10 @@ Status Reconciler::check_intent(const Claim& claim) {
 
 Status Reconciler::check_node(const Claim& claim) {
   const auto node = parts_.api.get_node(claim.node);
-  if (node && node->meta.uid == claim.node_uid) return check_hands_off(claim, *node);
+  const bool is_same = node && node->meta.uid == claim.node_uid;
+  if (is_same && !claim.boot.empty() && node->boot_id != claim.boot)
+    return fail(ErrorKind::kCancelled, "the node has restarted since the step was intended");
+  if (is_same) return check_hands_off(claim, *node);
   if (node) return fail(ErrorKind::kCancelled, "another node has the name " + claim.node + " now");
   if (node.error().kind == ErrorKind::kNotFound)
     return fail(ErrorKind::kCancelled, "the node " + claim.node + " is gone");

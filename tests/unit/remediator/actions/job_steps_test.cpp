@@ -116,6 +116,7 @@ TEST_F(JobSteps, AreJobsOfOnePodOnTheNodeThatRunOnceAndTolerateOurTaintsAndTheCo
     EXPECT_EQ(spec["activeDeadlineSeconds"], step_.timeout / seconds(1));
     EXPECT_EQ(pod["containers"][0]["image"], "here/gpuward:1");
     EXPECT_EQ(job["metadata"]["annotations"]["gpuward.dev/remediation"], "gpu-01-ab-1");
+    EXPECT_EQ(string_at(job["metadata"]["ownerReferences"][0], "uid"), remediation_.uid);
     EXPECT_THAT(dump_json(job), Not(HasSubstr("$(")));
   }
 }

@@ -99,7 +99,11 @@ class FixedSlots final : public Slots {
 // A step that a test leads by the hand.
 class ScriptedStep final : public StepAction {
  public:
-  Facts facts_before(const kube::Node& node) const override { return {{"boot", node.boot_id}}; }
+  Facts facts_before(const kube::Node& node) const override {
+    Facts known = more_before;
+    known["boot"] = node.boot_id;
+    return known;
+  }
   Result<std::optional<std::string>> obstacle(const StepOrder&) override { return waits_for; }
   Result<StepProgress> begin(const StepOrder& order) override {
     ++begun;
@@ -125,6 +129,7 @@ class ScriptedStep final : public StepAction {
     if (answer) answer->facts.insert(adds.begin(), adds.end());
     return answer;
   }
+  Facts more_before;
   Result<StepProgress> progress = StepProgress{};
   std::function<void()> before;    // happens just before the step asks
   std::function<Status()> permit;  // handed out last

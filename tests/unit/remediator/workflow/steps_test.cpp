@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "remediator/actions/step_progress.h"
 #include "remediator/policy/step_call.h"
 #include "tests/unit/remediator/workflow/cluster_fixture.h"
 
@@ -695,6 +696,41 @@ TEST_F(StepsTest, SeeAResetToItsEndBeforeAnythingElse) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 1);
 }
 
+TEST_F(StepsTest, AreNotAllowedToResetOrRestartANodeThatHasRestartedSinceTheIntent) {
+  for (const auto& [step, fact] :
+       {std::pair(Step::kGpuReset, kJobBootFact), std::pair(Step::kReboot, kBootBeforeFact)}) {
+    steps_[step].more_before = {{fact, "boot-gpu-01"}};
+    steps_[step].before = [this] {
+      kube_.patch_status("/api/v1/nodes/gpu-01",
+                         Json{{"status", {{"nodeInfo", {{"bootID", "boot-2"}}}}}});
+    };
+  }
+  plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kGpuReset});
+  ASSERT_TRUE(take({order(Severity::kReset)}));
+  steps_[Step::kDrain].progress->result = StepResult::kDone;
+
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+
+  ASSERT_EQ(steps_[Step::kGpuReset].begun, 1);
+  ASSERT_FALSE(steps_[Step::kGpuReset].permitted);
+  EXPECT_THAT(steps_[Step::kGpuReset].permitted.error().message, HasSubstr("has restarted since"));
+}
+
+TEST_F(StepsTest, MayGiveUpAJobAfterARestartOfItsNode) {
+  steps_[Step::kGpuReset].more_before = {{kJobBootFact, "boot-gpu-01"}};
+  plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kGpuReset});
+  ASSERT_TRUE(take({order(Severity::kReset)}));
+  steps_[Step::kDrain].progress->result = StepResult::kDone;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+  kube_.patch_status("/api/v1/nodes/gpu-01",
+                     Json{{"status", {{"nodeInfo", {{"bootID", "boot-2"}}}}}});
+
+  ASSERT_TRUE(reconcile());
+
+  ASSERT_EQ(steps_[Step::kGpuReset].watched, 1);
+  EXPECT_TRUE(steps_[Step::kGpuReset].permitted);
+}
+
 TEST_F(StepsTest, FailWhenTheirTimeIsOver) {
   quarantine();
   steps_[Step::kDrain].progress->result = StepResult::kDone;
@@ -966,6 +1002,20 @@ TEST_F(StepsTest, AreAbandonedBeforeThoseOfAWorseSeverityAreBegun) {
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+  EXPECT_EQ(steps_[Step::kCollectEvidence].abandoned, 1);
+}
+
+// A new Node of that name may be on the same machine, where a Job would go on.
+TEST_F(StepsTest, LeaveNoJobBehindWhereTheirNodeIsGone) {
+  plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kCollectEvidence});
+  ASSERT_TRUE(take({order(Severity::kReset)}));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(reconcile());
+  ASSERT_EQ(steps_[Step::kCollectEvidence].begun, 1);
+  kube_.remove("/api/v1/nodes/gpu-01");
+
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kSuperseded);
   EXPECT_EQ(steps_[Step::kCollectEvidence].abandoned, 1);
 }
 
