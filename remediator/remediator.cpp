@@ -146,9 +146,9 @@ void Remediator::assemble() {
   }
   intake_ = std::make_unique<RemediationIntake>(view_, intake_store_, queue_, clock_, &witness_);
   if (alertmanager_) {
-    poll_ = std::make_unique<AlertmanagerPoll>(
-        PollOptions{.policy = &policy_, .known = &view_}, *alertmanager_, *intake_, clock_,
-        [this](const Error& error) { witness_.on_error({}, error); });
+    poll_ = std::make_unique<AlertmanagerPoll>(PollOptions{.policy = &policy_, .known = &view_},
+                                               *alertmanager_, *intake_, clock_);
+    poll_->start([this](const Error& error) { witness_.on_error({}, error); });
   }
   announcer_ = std::make_unique<EventAnnouncer>(*event_api_);
   steps_ = make_steps({.api = *work_api_,

@@ -27,18 +27,21 @@ bool is_of_alertmanager(std::string_view fingerprint) {
 }  // namespace
 
 AlertmanagerPoll::AlertmanagerPoll(PollOptions options, FiringAlerts& firing, Intake& intake,
-                                   Clock& clock, std::function<void(const Error&)> on_error)
+                                   Clock& clock)
     : options_(options),
       firing_(firing),
       intake_(intake),
       clock_(clock),
-      on_error_(std::move(on_error)),
-      absent_(options.gone_for),
-      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+      absent_(options.gone_for) {}
 
 AlertmanagerPoll::~AlertmanagerPoll() {
   thread_.request_stop();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
+}
+
+void AlertmanagerPoll::start(std::function<void(const Error&)> on_error) {
+  on_error_ = std::move(on_error);
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
 void AlertmanagerPoll::run(const std::stop_token& stop) {

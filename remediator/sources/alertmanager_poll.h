@@ -38,20 +38,23 @@ struct PollOptions {
 
 class AlertmanagerPoll final : public ActiveAlerts {
  public:
-  // Starts the thread; the destructor stops and joins it. All must outlive it. `on_error` is called
-  // on the thread, for rounds that failed; the next one comes of itself.
-  AlertmanagerPoll(PollOptions options, FiringAlerts& firing, Intake& intake, Clock& clock,
-                   std::function<void(const Error&)> on_error);
+  // All must outlive it.
+  AlertmanagerPoll(PollOptions options, FiringAlerts& firing, Intake& intake, Clock& clock);
   ~AlertmanagerPoll() override;
   AlertmanagerPoll(const AlertmanagerPoll&) = delete;
   AlertmanagerPoll& operator=(const AlertmanagerPoll&) = delete;
+
+  // Starts the thread that has a round now and then; the destructor stops and joins it. `on_error`
+  // is called on the thread, for rounds that failed; the next one comes of itself.
+  void start(std::function<void(const Error&)> on_error);
+  // One round; for the thread, or for whoever has not started it.
+  [[nodiscard]] Status round();
 
   [[nodiscard]] Result<std::set<std::string>> fingerprints() override;
   [[nodiscard]] Result<std::set<std::string>> all_firing() override;
 
  private:
   void run(const std::stop_token& stop);
-  [[nodiscard]] Status round();
   [[nodiscard]] Result<std::vector<Alert>> read();
   [[nodiscard]] std::vector<Order> ended(const std::vector<Alert>& alerts);
 

@@ -35,20 +35,26 @@ void SourcePoll::run(const std::stop_token& stop) {
   }
 }
 
-Result<bool> SourcePoll::round() {
-  auto findings = source_->look();
+Result<SourceRound> ask_once(Source& source, Intake& intake, const Clock& clock) {
+  auto findings = source.look();
   if (!findings) return std::unexpected(findings.error());
-  const auto taken = parts_.intake.take(findings->orders, parts_.clock.steady() + kTakeWithin);
-  if (!taken) return with_context("findings of " + std::string(source_->name()), taken.error());
-  if (auto settled = source_->settle(); !settled) return std::unexpected(settled.error());
+  const auto taken = intake.take(findings->orders, clock.steady() + kTakeWithin);
+  if (!taken) return with_context("findings of " + std::string(source.name()), taken.error());
+  if (auto settled = source.settle(); !settled) return std::unexpected(settled.error());
+  return SourceRound{*std::move(findings), *taken};
+}
+
+Result<bool> SourcePoll::round() {
+  const auto round = ask_once(*source_, parts_.intake, parts_.clock);
+  if (!round) return std::unexpected(round.error());
   {
     const std::lock_guard lock(mutex_);
-    counts_.read += findings->read;
-    counts_.findings += taken->accepted;
-    counts_.lag = findings->lag;
+    counts_.read += round->findings.read;
+    counts_.findings += round->taken.accepted;
+    counts_.lag = round->findings.lag;
   }
-  if (findings->complaint) return std::unexpected(*findings->complaint);
-  return findings->has_more;
+  if (round->findings.complaint) return std::unexpected(*round->findings.complaint);
+  return round->findings.has_more;
 }
 
 void SourcePoll::count(const Result<bool>& outcome) {

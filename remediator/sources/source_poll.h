@@ -26,6 +26,14 @@ struct SourceCounts {
   std::optional<std::chrono::seconds> lag;
 };
 
+// One look, and what the intake took of it.
+struct SourceRound {
+  SourceFindings findings;
+  IntakeCounts taken;
+};
+// What SourcePoll does each time: nothing that was read is settled before it is durable.
+[[nodiscard]] Result<SourceRound> ask_once(Source& source, Intake& intake, const Clock& clock);
+
 struct SourcePollParts {
   Intake& intake;
   Clock& clock;

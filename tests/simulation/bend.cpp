@@ -66,6 +66,11 @@ void bend_node(const Stage& stage, Json& node) {
   if (stage.is_off(Sabotage::kOtherRepairers)) {
     metadata["labels"].erase("nvidia.com/mig.config.state");
   }
+  if (stage.is_off(Sabotage::kUnknownCondition)) {
+    for (Json& condition : node["status"]["conditions"]) {
+      if (string_at(condition, "status") == "Unknown") condition["status"] = "False";
+    }
+  }
   if (stage.is_off(Sabotage::kBoards)) node["status"]["nodeInfo"].erase("systemUUID");
   if (stage.is_off(Sabotage::kNodeIdentity)) hide_identity(stage, node);
   if (stage.is_off(Sabotage::kDrainedNode) && stage.asks_leave)
@@ -237,6 +242,7 @@ Policy bent_policy(const Stage& stage, Policy policy) {
   if (stage.is_off(Sabotage::kEndBudget)) budgets.terminations.clear();
   if (stage.is_off(Sabotage::kStorm)) budgets.storm.share = kAny;
   if (stage.is_off(Sabotage::kMode)) policy.mode = Mode::kFull;
+  if (stage.is_off(Sabotage::kForeignAlerts)) policy.foreign_alerts.clear();
   if (stage.is_off(Sabotage::kReplacement)) {
     for (auto& [severity, plan] : policy.steps) {
       if (replacement_wait(plan) != nullptr) plan.pop_back();

@@ -55,6 +55,7 @@ void Fleet::write_node(const Machine& machine) {
   const Json address = {{"type", "InternalIP"}, {"address", "10.0.0.1"}};
   node["status"]["addresses"] = Json::array({address});
   node["spec"]["providerID"] = machine.provider_id();
+  node["status"]["conditions"] = conditions_of(machine);
   node["status"]["nodeInfo"]["bootID"] = machine.boot_id(machine.boots);
   node["status"]["nodeInfo"]["systemUUID"] = machine.system_uuid();
   put_place(node["metadata"]["labels"], std::stoi(machine.name.substr(machine.name.find('-') + 1)));
@@ -67,22 +68,55 @@ void Fleet::write_status(const Machine& machine) {
   stage_.patch_node_status(machine.name,
                            {{"status",
                              {{"nodeInfo", {{"bootID", machine.boot_id(machine.boots)}}},
-                              {"conditions", Json::array({ready_condition(machine.is_ready)})}}}});
+                              {"conditions", conditions_of(machine)}}}});
+}
+
+Json Fleet::conditions_of(const Machine& machine) const {
+  Json conditions = Json::array({ready_condition(machine.is_ready)});
+  if (stage_.setting.places.conditions)
+    conditions.push_back({{"type", kProblem},
+                          {"status", machine.problem.status},
+                          {"lastTransitionTime", to_rfc3339(machine.problem.since)}});
+  return conditions;
+}
+
+void Fleet::turn_problem(Machine& machine, const std::string& status) {
+  Problem& problem = machine.problem;
+  if (!stage_.setting.places.conditions || problem.status == status) return;
+  if (problem.status == "False") problem.last_false = stage_.true_time();
+  problem.status = status;
+  problem.since = stage_.true_time();
+  if (machine.exists) write_status(machine);
+  stage_.trace.say(machine.name + ": " + kProblem + " is " + status);
+}
+
+void Fleet::let_others_say(Machine& machine, bool is_bad) {
+  Chance& chance = stage_.places_chance;
+  if (stage_.setting.places.foreign && machine.foreign.is_firing != is_bad &&
+      (!is_bad || chance.happens(0.6)))
+    turn_alert(machine.foreign, is_bad);
+  if (!is_bad) return turn_problem(machine, "False");
+  if (chance.happens(0.6)) turn_problem(machine, "True");
+}
+
+void Fleet::turn_alert(Alert& alert, bool fires) const {
+  if (alert.is_firing == fires) return;
+  alert.is_firing = fires;
+  // Time may stand still here; no two episodes of an alert begin at the same moment.
+  if (fires) {
+    alert.starts_at = std::max(stage_.true_time(), alert.ends_at + std::chrono::milliseconds(1));
+  } else {
+    alert.ends_at = std::max(stage_.true_time(), alert.starts_at);
+  }
 }
 
 void Fleet::raise(Machine& machine, Severity severity) {
-  Alert& alert = machine.alerts[severity];
-  if (alert.is_firing) return;
-  // Time may stand still here; no two episodes of an alert begin at the same moment.
-  alert.starts_at = std::max(stage_.true_time(), alert.ends_at + std::chrono::milliseconds(1));
-  alert.is_firing = true;
+  turn_alert(machine.alerts[severity], true);
 }
 
 void Fleet::end_alerts(Machine& machine) {
-  for (auto& [severity, alert] : machine.alerts) {
-    if (alert.is_firing) alert.ends_at = std::max(stage_.true_time(), alert.starts_at);
-    alert.is_firing = false;
-  }
+  for (auto& [severity, alert] : machine.alerts) turn_alert(alert, false);
+  let_others_say(machine, false);
 }
 
 void Fleet::change_one() {
@@ -124,6 +158,7 @@ void Fleet::break_down(Machine& machine) {
   machine.proof = std::array{Proof::kMeasured, Proof::kLatched,
                              Proof::kDiagnosed}[stage_.chance.weighted({60, 25, 15})];
   raise(machine, machine.fault);
+  let_others_say(machine, true);
   stage_.trace.say(machine.name + " breaks: " + std::string(to_string(machine.fault)));
 }
 
@@ -148,6 +183,8 @@ void Fleet::lie(Machine& machine) {
   if (machine.voice == Voice::kInvented || stage_.chance.happens(0.4)) {
     raise(machine, draw_severity(stage_.chance, stage_.setting.wears_out));
   }
+  if (stage_.setting.places.any() && stage_.places_chance.happens(0.5))
+    turn_problem(machine, stage_.places_chance.one_of({"True", "Unknown", "False"}));
   stage_.trace.say(machine.name + " lies: " + std::to_string(static_cast<int>(machine.voice)));
 }
 
@@ -233,6 +270,7 @@ void Fleet::settle() {
     if (!machine.works()) continue;
     // Those of other severities than the fault's were lies.
     if (machine.alerted() != machine.fault) end_alerts(machine);
+    if (machine.fault < Severity::kReset) let_others_say(machine, false);
     if (machine.fault != Severity::kNone) raise(machine, machine.fault);
   }
 }

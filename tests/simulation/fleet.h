@@ -57,8 +57,13 @@ class Fleet {
   void boot_again(Machine& machine);
   void restart_late(Machine& machine);
   void put_repairer(Machine& machine);
+  void turn_alert(Alert& alert, bool fires) const;
   void raise(Machine& machine, Severity severity);
   void end_alerts(Machine& machine);
+  // Others say so too, or no longer; perhaps only some of them.
+  void let_others_say(Machine& machine, bool is_bad);
+  void turn_problem(Machine& machine, const std::string& status);
+  [[nodiscard]] Json conditions_of(const Machine& machine) const;
   void draw_links(const Machine& machine);
   void write_node(const Machine& machine);
   void write_status(const Machine& machine);

@@ -1,5 +1,6 @@
 #include "tests/simulation/humans.h"
 
+#include "remediator/policy/evidence.h"
 #include "remediator/policy/history_alerts.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/remediation_json.h"
@@ -28,9 +29,7 @@ void Humans::do_something() {
       return stage_.trace.say("human: close the breaker");
     default: {
       Policy policy = draw_policy(stage_.chance);
-      policy.budgets = stage_.setting.policy.budgets;
-      policy.jobs = stage_.setting.policy.jobs;
-      policy.way_back = stage_.setting.policy.way_back;
+      keep_what_stays(policy, stage_.setting);
       stage_.set_policy(std::move(policy));
       return stage_.trace.say("human: another policy");
     }
@@ -115,10 +114,11 @@ void Humans::touch_remediation() {
 void Humans::silence(const Remediation& remediation) {
   const bool begins = stage_.chance.happens(0.7);
   for (const AlertEvidence& alert : remediation.alerts) {
+    const std::string fingerprint(without_origin(alert.fingerprint));
     if (begins) {
-      stage_.silenced.try_emplace(alert.fingerprint, ++stage_.tick);
+      stage_.silenced.try_emplace(fingerprint, ++stage_.tick);
     } else {
-      stage_.silenced.erase(alert.fingerprint);
+      stage_.silenced.erase(fingerprint);
     }
   }
   stage_.trace.say(std::string("human: ") + (begins ? "silence " : "unsilence ") +

@@ -69,7 +69,7 @@ void Invariants::check_mode(Step step, const std::string& what) const {
 void Invariants::check_silence(const Remediation& after, const std::string& what) const {
   if (!stage_.setting.has_alertmanager) return;
   const bool speaks = std::ranges::any_of(after.alerts, [&](const AlertEvidence& alert) {
-    const auto silenced = stage_.silenced.find(alert.fingerprint);
+    const auto silenced = stage_.silenced.find(std::string(without_origin(alert.fingerprint)));
     return silenced == stage_.silenced.end() || silenced->second > stage_.looks.back()->begun;
   });
   require(speaks, "silence", what + " and every alert is silenced");
@@ -109,6 +109,7 @@ void Invariants::on_remediation_written(const Remediation* before, const Remedia
   if (before == nullptr) return;
   evidence_.on_written(*before, after);
   calls_.on_written(*before, after);
+  for (const auto& rule : stage_.on_rewritten) rule(*before, after);
   for (const AlertEvidence& known : before->alerts) {
     const bool is_kept = std::ranges::any_of(after.alerts, [&](const AlertEvidence& alert) {
       return alert.fingerprint == known.fingerprint;

@@ -43,7 +43,8 @@ const AlertEvidence* LateAlerts::evidence_of(const Order& order) const {
 const Alert* LateAlerts::alert_of(const std::string& fingerprint) const {
   for (const Machine& machine : fleet_.machines()) {
     for (const auto& [severity, alert] : machine.alerts) {
-      if (machine.exists && machine.fingerprint(severity) == fingerprint) return &alert;
+      if (machine.exists && machine.fingerprint(severity) == without_origin(fingerprint))
+        return &alert;
     }
   }
   return nullptr;
@@ -105,8 +106,9 @@ void LateAlerts::say_late(const Order& order, const Deliver& deliver) {
 }
 
 bool LateAlerts::poll(std::vector<Order> known, const Deliver& deliver) {
-  if (!loses_ends() || stage_.is_off(Sabotage::kAbsent)) return false;
-  std::erase_if(known, [](const Order& order) { return !order.fingerprint.contains('/'); });
+  if (!loses_ends() || stage_.setting.places.polls || stage_.is_off(Sabotage::kAbsent))
+    return false;
+  std::erase_if(known, [](const Order& order) { return order.fingerprint.size() != 16; });
   const auto firing = alertmanager_.all_firing();
   if (!firing) {
     absent_.forget();

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/model/severity.h"
 #include "core/runtime/clock.h"
@@ -41,6 +42,22 @@ struct Alert {
   int said_birth = 0;
 };
 
+// What others say of it by a condition of its Node.
+struct Problem {
+  std::string status = "False";
+  Clock::Wall since;               // its last transition
+  Clock::Wall last_false = since;  // when it last said that all is well, or now
+};
+
+// A firing alert as its rule makes it.
+struct FiringAlert {
+  std::map<std::string, std::string> labels;
+  std::string fingerprint;
+  Severity severity = Severity::kNone;
+  Clock::Wall starts_at;
+  bool foreign = false;
+};
+
 struct Machine {
   std::string name;
   int births = 1, boots = 1;
@@ -52,6 +69,9 @@ struct Machine {
   Voice voice = Voice::kHonest;
   bool forges_serials = false;  // it reports GPUs of other machines as well
   std::map<Severity, Alert> alerts;
+  // What other rules and programs say of it, where there are any.
+  Alert foreign = {};
+  Problem problem = {};
   // A restart that the cloud has accepted: when the machine is back; null: it never comes back.
   bool is_restarting = false;
   std::optional<Clock::Steady> back_at;
@@ -69,9 +89,13 @@ struct Machine {
   [[nodiscard]] std::string boot_id(int boot) const {
     return "boot-" + name + "-" + std::to_string(births) + "-" + std::to_string(boot);
   }
-  [[nodiscard]] std::string fingerprint(Severity severity) const {
-    return instance() + "/" + std::string(to_string(severity));
-  }
+  // Of our own rules.
+  [[nodiscard]] std::map<std::string, std::string> labels_of(Severity severity) const;
+  // As Alertmanager makes it of them.
+  [[nodiscard]] std::string fingerprint(Severity severity) const;
+  [[nodiscard]] std::map<std::string, std::string> foreign_labels() const;
+  // Those of other rules too.
+  [[nodiscard]] std::vector<FiringAlert> firing() const;
   // The worst that an alert fires for.
   [[nodiscard]] Severity alerted() const {
     Severity worst = Severity::kNone;

@@ -1,5 +1,7 @@
 #include "tests/simulation/notifier.h"
 
+#include "remediator/sources/alertmanager_payload.h"
+
 namespace gpuward::remediator::simulation {
 
 Order Notifier::order_for(const Machine& machine, Severity severity, const Alert& alert) const {
@@ -12,12 +14,29 @@ Order Notifier::order_for(const Machine& machine, Severity severity, const Alert
           .ends_at = alert.ends_at};
 }
 
+Order Notifier::foreign_order_for(const Machine& machine) {
+  return {.node = machine.name,
+          .severity = kForeignSeverity,
+          .alertname = kForeignAlert,
+          .fingerprint = fingerprint_of(machine.foreign_labels()),
+          .firing = machine.foreign.is_firing,
+          .starts_at = machine.foreign.starts_at,
+          .ends_at = machine.foreign.ends_at,
+          .foreign = true};
+}
+
+bool Notifier::is_lost() {
+  const double loss = stage_.setting.places.webhook_loss;
+  return loss > 0 && stage_.places_chance.happens(loss);
+}
+
 void Notifier::notice() {
   const Machine& machine = stage_.chance.pick(fleet_.machines());
   for (const auto& [severity, alert] : machine.alerts) {
     const int copies = std::array{0, 1, 2, 3}[stage_.chance.weighted({10, 70, 15, 5})];
     for (int i = 0; i < copies; ++i) waiting_.push_back(order_for(machine, severity, alert));
   }
+  if (machine.foreign.starts_at > WallTime()) waiting_.push_back(foreign_order_for(machine));
 }
 
 bool Notifier::send_one(const Deliver& deliver) {
@@ -27,34 +46,40 @@ bool Notifier::send_one(const Deliver& deliver) {
                                  : stage_.chance.between(0, static_cast<int>(waiting_.size()) - 1));
   const Order order = waiting_[at];
   waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(at));
+  if (is_lost()) return true;
   if (!deliver(order)) waiting_.push_back(order);
   return true;
 }
 
-void Notifier::say_all(const Machine& machine, const Deliver& deliver) const {
+void Notifier::say_all(const Machine& machine, const Deliver& deliver) {
   for (const auto& [severity, alert] : machine.alerts) {
-    (void)deliver(order_for(machine, severity, alert));
+    if (!is_lost()) (void)deliver(order_for(machine, severity, alert));
   }
 }
 
 void Notifier::say_what_is_new(const Deliver& deliver) {
+  const auto say = [&](const Machine& machine, Alert& alert, const Order& order) {
+    const bool is_said = alert.said_birth == machine.births &&
+                         alert.said_firing == alert.is_firing &&
+                         alert.said_start == alert.starts_at;
+    if (is_said || (!is_lost() && !deliver(order))) return;
+    alert.said_birth = machine.births;
+    alert.said_firing = alert.is_firing;
+    alert.said_start = alert.starts_at;
+  };
   for (Machine& machine : fleet_.machines()) {
     if (!machine.exists) continue;
-    for (auto& [severity, alert] : machine.alerts) {
-      const bool is_said = alert.said_birth == machine.births &&
-                           alert.said_firing == alert.is_firing &&
-                           alert.said_start == alert.starts_at;
-      if (is_said || !deliver(order_for(machine, severity, alert))) continue;
-      alert.said_birth = machine.births;
-      alert.said_firing = alert.is_firing;
-      alert.said_start = alert.starts_at;
-    }
+    for (auto& [severity, alert] : machine.alerts)
+      say(machine, alert, order_for(machine, severity, alert));
+    if (machine.foreign.starts_at > WallTime())
+      say(machine, machine.foreign, foreign_order_for(machine));
   }
 }
 
 void Notifier::forget_what_was_said() {
   for (Machine& machine : fleet_.machines()) {
     for (auto& [severity, alert] : machine.alerts) alert.said_birth = 0;
+    machine.foreign.said_birth = 0;
   }
 }
 

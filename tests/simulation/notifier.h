@@ -22,7 +22,7 @@ class Notifier {
   // Sends one of what waits; true where there was something.
   bool send_one(const Deliver& deliver);
   // All alerts of one machine, as they are now.
-  void say_all(const Machine& machine, const Deliver& deliver) const;
+  void say_all(const Machine& machine, const Deliver& deliver);
   // Says everything as it is now, once each, in order.
   void say_what_is_new(const Deliver& deliver);
   void forget_what_was_said();
@@ -30,6 +30,9 @@ class Notifier {
  private:
   [[nodiscard]] Order order_for(const Machine& machine, Severity severity,
                                 const Alert& alert) const;
+  [[nodiscard]] static Order foreign_order_for(const Machine& machine);
+  // Nobody comes again with it: only the other sources know.
+  [[nodiscard]] bool is_lost();
 
   Stage& stage_;
   Fleet& fleet_;

@@ -140,7 +140,7 @@ void World::settle(minutes time) {
     check_in_time();
     if (before != stage_.truth.changes().size() || is_under_way() || waits_for_verification())
       continue;
-    if (!stage_.setting.says_late) return;
+    if (!stage_.setting.says_late && !stage_.setting.places.any()) return;
     // What was ignored because its end was just over is repeated; what is absent has ended.
     stage_.clock.advance(minutes(6));
     go_on_all();
@@ -213,7 +213,10 @@ void World::check_rest() const {
   late_.check_rest();
   for (const auto& replica : replicas_) check_view(stage_, replica->view(), replica->name());
   for (const Machine& machine : fleet_.machines()) {
-    if (machine.works() && machine.fault >= Severity::kReset) check_quarantined(machine);
+    if (machine.works() && machine.fault >= Severity::kReset)
+      check_quarantined(machine, machine.fault, machine.alerts.at(machine.fault).starts_at);
+    if (machine.works()) sources_.check_known(machine, calm_at_, minutes(0));
+    if (machine.works()) sources_.check_lines(machine);
     for (const auto& [name, remediation] : stage_.truth.remediations()) {
       const bool is_of_it = machine.works() && remediation.node == machine.name;
       if (is_of_it) invariants_.evidence().check_rest(remediation, machine);
@@ -246,23 +249,24 @@ void World::check_returned(const Machine& machine) const {
 // Whatever else is still going on.
 void World::check_in_time() const {
   for (const Machine& machine : fleet_.machines()) {
+    if (machine.works()) sources_.check_known(machine, calm_at_, kInTime);
     if (!machine.works() || machine.fault < Severity::kReset) continue;
     const NodeTruth& truth = *stage_.truth.node(machine.name);
     const Alert& alert = machine.alerts.at(machine.fault);
     const Clock::Wall since =
         std::max({calm_at_, alert.starts_at, truth.node.meta.created.value_or(WallTime())});
-    if (alert.is_firing && stage_.clock.wall() - since >= kInTime) check_quarantined(machine);
+    if (alert.is_firing && stage_.clock.wall() - since >= kInTime)
+      check_quarantined(machine, machine.fault, alert.starts_at);
   }
 }
 
 // A broken node is tainted, unless a human or the policy wants it otherwise, or somebody was
 // notified that it is not.
-void World::check_quarantined(const Machine& machine) const {
+void World::check_quarantined(const Machine& machine, Severity severity, WallTime starts_at) const {
   const NodeTruth& truth = *stage_.truth.node(machine.name);
   const auto policy = stage_.meant.get();
-  const auto alert = machine.alerts.find(machine.fault);
-  if (exclusion_of(*policy, truth.node) || steps_for(*policy, machine.fault).empty()) return;
-  if (alert->second.starts_at <= truth.node.meta.created.value_or(WallTime()) &&
+  if (exclusion_of(*policy, truth.node) || steps_for(*policy, severity).empty()) return;
+  if (starts_at <= truth.node.meta.created.value_or(WallTime()) &&
       !identity_.has_history(machine, truth.node))
     return;
   const bool is_left_alone =

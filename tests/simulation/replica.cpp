@@ -129,6 +129,9 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
   look_.who = std::move(name);
   if (outside.alerts != nullptr && !stage.is_off(Sabotage::kConfirmedEnds))
     confirmed_ends_ = std::make_unique<ConfirmedEnds>(intake_, *outside.alerts, nullptr);
+  if (outside.places != nullptr)
+    others_ = std::make_unique<OtherSources>(stage, *outside.places, view_, one_by_one_,
+                                             credentials_, look_.identity);
 }
 
 Replacements& Replica::replacements() {
@@ -166,14 +169,27 @@ void Replica::go_on() {
   if (is_due) keep();
   if (is_due && leads()) sweep();
   if (leads() && (view_.may_have_returned() || is_due)) take_in_returned();
+  if (others_ && others_->is_due(leads())) hear_others();
+}
+
+void Replica::note_open() {
+  view_.for_each_remediation([this](const Remediation& known) {
+    if (known.open()) look_.versions[known.name] = known.resource_version;
+  });
+}
+
+void Replica::hear_others() {
+  is_busy_ = is_taking_ = true;
+  note_open();
+  others_->go_on([this] { return leads(); });
+  is_busy_ = is_taking_ = false;
+  collect_queue();
 }
 
 void Replica::take_in_returned() {
   if (stage_.is_off(Sabotage::kReturned)) return;
   is_busy_ = is_taking_ = true;
-  view_.for_each_remediation([this](const Remediation& known) {
-    if (known.open()) look_.versions[known.name] = known.resource_version;
-  });
+  note_open();
   if (const auto taken = returned_.take_in(); !taken)
     stage_.trace.say(name() + ": " + taken.error().message);
   is_busy_ = is_taking_ = false;

@@ -25,6 +25,7 @@
 #include "tests/simulation/forgets_claims.h"
 #include "tests/simulation/impatient.h"
 #include "tests/simulation/informers.h"
+#include "tests/simulation/other_sources.h"
 #include "tests/simulation/pod_drain.h"
 #include "tests/simulation/pulse.h"
 #include "tests/simulation/wire.h"
@@ -68,6 +69,7 @@ struct Outside {
   StepActions steps;
   Announcer& announcer;
   ApprovalGuard* guard = nullptr;
+  AnsweringPlaces* places = nullptr;  // that the other sources ask; null: there are none
 };
 
 // One node after the other: what the product's own does on several threads.
@@ -131,6 +133,8 @@ class Replica {
   void stand();
   void keep();
   void take_in_returned();
+  void hear_others();
+  void note_open();
   void sweep();
   [[nodiscard]] kube::ApiOptions options_with(std::chrono::milliseconds request,
                                               std::chrono::milliseconds retries);
@@ -171,6 +175,7 @@ class Replica {
   PodDrain drain_;
   Reconciler reconciler_;
   Informers informers_;
+  std::unique_ptr<OtherSources> others_;  // null: there are none
   Clock::Steady round_due_, keep_due_;
   bool has_led_ = false;
 };

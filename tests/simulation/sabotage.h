@@ -4,9 +4,8 @@
 //
 // What no invariant sees, and other tests hold: percentages, rounding, min_healthy and GPU resets
 // (the nodes of a simulation are few, their budgets plain numbers); recoveries while the breaker is
-// open; the age of a node; the poll that finds lost alerts (the Alertmanager here comes again by
-// itself); more alerts than are kept; which of two open Remediations of one node acts; TLS,
-// credentials and rate limits of the webhook; the text of `explain` and the histograms.
+// open; the age of a node; more alerts than are kept; which of two open Remediations of one node
+// acts; TLS, credentials and rate limits of the webhook; the text of `explain` and the histograms.
 #pragma once
 
 #include <array>
@@ -18,92 +17,100 @@ namespace gpuward::remediator::simulation {
 
 enum class Sabotage : std::uint8_t {
   kNone,
-  kBudgets,          // every slot is given, without the ledger
-  kCluster,          // no cap of the whole cluster
-  kPool,             // no cap of a node pool
-  kZone,             // no cap of a zone
-  kRack,             // no cap of a rack
-  kTaintCap,         // no cap of taints
-  kTaintOrder,       // who waits for room for a taint is not seen by the others
-  kCordonCap,        // no cap of cordons
-  kStorm,            // no storm is ever seen
-  kMode,             // every policy is read as of mode full
-  kSilence,          // silenced alerts are read as active
-  kWell,             // every report says that the node is well
-  kSlots,            // the ledger is read as if nobody had a slot
-  kWindows,          // the ledger is read as if nothing was ever begun
-  kArrivals,         // the ledger is read as if no Remediation were new
-  kAttempts,         // the ledger is read as if no machine was ever treated
-  kBreaker,          // the circuit breaker is read as closed
-  kLedgerVersion,    // the ledger is replaced without resourceVersion
-  kLedgerMemory,     // the ledger is as old as the process
-  kLease,            // a lease that another one has is read as free
-  kFence,            // a replica writes whether it leads or not
-  kCallFence,        // leave for a call is given whether the replica leads or not
-  kStop,             // the stop switch is never seen
-  kFreshness,        // every report is of this second
-  kBoot,             // every report is of the boot that runs
-  kSeverity,         // every report is as bad as can be
-  kKernelEvidence,   // what user space says counts as the kernel's word
-  kNodeVersion,      // Node patches without resourceVersion
-  kStatusVersion,    // status patches without resourceVersion
-  kEvidenceVersion,  // evidence patches without resourceVersion
-  kOnce,             // a step is begun again where it is to be watched
-  kIntent,           // an intent is answered as written, and is not
-  kUndoneByHand,     // a cordon or taint that a human took off is read as there
-  kForeignCordon,    // a cordon that was there before is read as absent
-  kPause,            // "pause" is not read
-  kCancel,           // "cancel" is not read
-  kExclusion,        // "managed=false" is not read
-  kNodeIdentity,     // a node made anew is read with the UID of the one before
-  kOtherRepairers,   // the signs of others at work are not read
-  kApproval,         // every request for a yes is read as answered by one
-  kGuard,            // approvals are taken for guarded
-  kQuietReasons,     // a reason that is another one at every look
-  kAnnouncement,     // nobody is told of anything
-  kToldAgain,        // what was not told right after its write is read as told
-  kTimeout,          // a step that goes on for ever, its intent always young
-  kIntake,           // alerts are answered as accepted, and are not
-  kDrained,          // a drain that has failed is read as done
-  kMeasured,         // what is only latched is read as measured now
-  kEndBudget,        // no cap of terminations
-  kVolumes,          // volumes that are attached are not seen
-  kEndOnce,          // an end is asked for again where it is to be watched
-  kInstance,         // the cloud ends whichever machine has the node's name
-  kProof,            // every machine that was to end is taken for gone
-  kNodeGone,         // the Node of a machine that ends is taken for gone
-  kReturned,         // nobody looks for machines that come back
-  kOldAlerts,        // alerts from before the Node was registered are not heard
-  kBoards,           // what the firmware says of the machine is not read
-  kVerified,         // no report verifies a machine that has come back
-  kMachineReplaced,  // "machine-replaced" is not read
-  kSerials,          // whoever names the GPUs of other machines is believed
-  kReplacement,      // the wait for a replacement is not read
-  kPairs,            // every test of two nodes is read as passed
-  kEarlierEpisode,   // every end is said to be of now
-  kLateRepeats,      // every alert that fires is said to have started now
-  kConfirmedEnds,    // nobody asks Alertmanager whether an alert has ended
-  kAbsent,           // nothing ends because Alertmanager has it no more
-  kCleared,          // that what raised the severity is over is not read
-  kAccepted,         // that a call was accepted is not read
-  kCalled,           // every call is read as accepted
-  kSettled,          // what the cloud says after an end was accepted is believed at once
-  kLastPermit,       // no leave is asked for right before a call to the cloud
-  kLateRestart,      // a restart of which no answer came is given up at once
-  kClaims,           // what others count as their replacement is not seen
-  kDrainedNode,      // to the permit of a removal the Node is always the one that is drained
-  kPodIdentity,      // pods are removed by their name alone
-  kTurns,            // every pod is listed as an ordinary one
-  kProtection,       // that a pod's owner wants it to stay is not read
-  kBudgetAnswer,     // that a disruption budget forbids an eviction is read as leave
-  kWatchVersion,     // every watch begins with what changes from now on
-  kExpired,          // a watch from what the server has forgotten ends as if there were no news
-  kDeletions,        // no watch tells of deletions
-  kUnlisted,         // what a list has no more is not deleted
-  kView,             // a watch that is dead counts as one that has nothing to say
-  kSweep,            // nobody looks for taint and cordon without a record
-  kRecordCordon,     // what the record says of the cordon is not read
-  kDisagreement,     // an annotation or taint that contradicts the record is read as it has them
+  kBudgets,           // every slot is given, without the ledger
+  kCluster,           // no cap of the whole cluster
+  kPool,              // no cap of a node pool
+  kZone,              // no cap of a zone
+  kRack,              // no cap of a rack
+  kTaintCap,          // no cap of taints
+  kTaintOrder,        // who waits for room for a taint is not seen by the others
+  kCordonCap,         // no cap of cordons
+  kStorm,             // no storm is ever seen
+  kMode,              // every policy is read as of mode full
+  kSilence,           // silenced alerts are read as active
+  kWell,              // every report says that the node is well
+  kSlots,             // the ledger is read as if nobody had a slot
+  kWindows,           // the ledger is read as if nothing was ever begun
+  kArrivals,          // the ledger is read as if no Remediation were new
+  kAttempts,          // the ledger is read as if no machine was ever treated
+  kBreaker,           // the circuit breaker is read as closed
+  kLedgerVersion,     // the ledger is replaced without resourceVersion
+  kLedgerMemory,      // the ledger is as old as the process
+  kLease,             // a lease that another one has is read as free
+  kFence,             // a replica writes whether it leads or not
+  kCallFence,         // leave for a call is given whether the replica leads or not
+  kStop,              // the stop switch is never seen
+  kFreshness,         // every report is of this second
+  kBoot,              // every report is of the boot that runs
+  kSeverity,          // every report is as bad as can be
+  kKernelEvidence,    // what user space says counts as the kernel's word
+  kNodeVersion,       // Node patches without resourceVersion
+  kStatusVersion,     // status patches without resourceVersion
+  kEvidenceVersion,   // evidence patches without resourceVersion
+  kOnce,              // a step is begun again where it is to be watched
+  kIntent,            // an intent is answered as written, and is not
+  kUndoneByHand,      // a cordon or taint that a human took off is read as there
+  kForeignCordon,     // a cordon that was there before is read as absent
+  kPause,             // "pause" is not read
+  kCancel,            // "cancel" is not read
+  kExclusion,         // "managed=false" is not read
+  kNodeIdentity,      // a node made anew is read with the UID of the one before
+  kOtherRepairers,    // the signs of others at work are not read
+  kApproval,          // every request for a yes is read as answered by one
+  kGuard,             // approvals are taken for guarded
+  kQuietReasons,      // a reason that is another one at every look
+  kAnnouncement,      // nobody is told of anything
+  kToldAgain,         // what was not told right after its write is read as told
+  kTimeout,           // a step that goes on for ever, its intent always young
+  kIntake,            // alerts are answered as accepted, and are not
+  kDrained,           // a drain that has failed is read as done
+  kMeasured,          // what is only latched is read as measured now
+  kEndBudget,         // no cap of terminations
+  kVolumes,           // volumes that are attached are not seen
+  kEndOnce,           // an end is asked for again where it is to be watched
+  kInstance,          // the cloud ends whichever machine has the node's name
+  kProof,             // every machine that was to end is taken for gone
+  kNodeGone,          // the Node of a machine that ends is taken for gone
+  kReturned,          // nobody looks for machines that come back
+  kOldAlerts,         // alerts from before the Node was registered are not heard
+  kBoards,            // what the firmware says of the machine is not read
+  kVerified,          // no report verifies a machine that has come back
+  kMachineReplaced,   // "machine-replaced" is not read
+  kSerials,           // whoever names the GPUs of other machines is believed
+  kReplacement,       // the wait for a replacement is not read
+  kPairs,             // every test of two nodes is read as passed
+  kEarlierEpisode,    // every end is said to be of now
+  kLateRepeats,       // every alert that fires is said to have started now
+  kConfirmedEnds,     // nobody asks Alertmanager whether an alert has ended
+  kAbsent,            // nothing ends because Alertmanager has it no more
+  kCleared,           // that what raised the severity is over is not read
+  kAccepted,          // that a call was accepted is not read
+  kCalled,            // every call is read as accepted
+  kSettled,           // what the cloud says after an end was accepted is believed at once
+  kLastPermit,        // no leave is asked for right before a call to the cloud
+  kLateRestart,       // a restart of which no answer came is given up at once
+  kClaims,            // what others count as their replacement is not seen
+  kDrainedNode,       // to the permit of a removal the Node is always the one that is drained
+  kPodIdentity,       // pods are removed by their name alone
+  kTurns,             // every pod is listed as an ordinary one
+  kProtection,        // that a pod's owner wants it to stay is not read
+  kBudgetAnswer,      // that a disruption budget forbids an eviction is read as leave
+  kWatchVersion,      // every watch begins with what changes from now on
+  kExpired,           // a watch from what the server has forgotten ends as if there were no news
+  kDeletions,         // no watch tells of deletions
+  kUnlisted,          // what a list has no more is not deleted
+  kView,              // a watch that is dead counts as one that has nothing to say
+  kSweep,             // nobody looks for taint and cordon without a record
+  kRecordCordon,      // what the record says of the cordon is not read
+  kPoll,              // nobody reads Alertmanager now and then
+  kPrometheusAlerts,  // nobody reads Prometheus' own series of alerts
+  kConditions,        // nobody looks at the conditions of Nodes
+  kUnknownCondition,  // a condition that is Unknown is read as False
+  kForeignAlerts,     // the policy has no rules for alerts of others
+  kFailedAnswers,     // an answer that fails is read as one without alerts and lines
+  kPartAnswers,       // an answer with warnings is read as a whole one
+  kLogCursor,         // how far the log was read is not remembered
+  kDisagreement,      // an annotation or taint that contradicts the record is read as it has them
 };
 
 struct SabotageName {
@@ -198,6 +205,14 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kSweep, "sweep"},
     {Sabotage::kRecordCordon, "record-cordon"},
     {Sabotage::kDisagreement, "disagreement"},
+    {Sabotage::kPoll, "poll"},
+    {Sabotage::kPrometheusAlerts, "prometheus-alerts"},
+    {Sabotage::kConditions, "conditions"},
+    {Sabotage::kUnknownCondition, "unknown-condition"},
+    {Sabotage::kForeignAlerts, "foreign-alerts"},
+    {Sabotage::kFailedAnswers, "failed-answers"},
+    {Sabotage::kPartAnswers, "part-answers"},
+    {Sabotage::kLogCursor, "log-cursor"},
 });
 
 [[nodiscard]] constexpr std::optional<Sabotage> parse_sabotage(std::string_view name) {

@@ -159,4 +159,42 @@ void let_watches_fail(Setting& setting, Chance& chance) {
   setting.watches_differ = chance.happens(0.4);
 }
 
+void let_places_speak(Setting& setting, Chance& chance) {
+  if (setting.tests_pairs || setting.nodes > 16 || !chance.happens(0.3)) return;
+  Places& places = setting.places;
+  places.polls = setting.has_alertmanager && chance.happens(0.8);
+  places.prometheus = chance.happens(places.polls ? 0.2 : 0.8);
+  if (places.polls) places.webhook_loss = chance.one_of({0.3, 1.0});
+  if (places.prometheus && !places.polls) {  // as it is meant: nobody has an Alertmanager
+    places.webhook_loss = 1;
+    setting.has_alertmanager = false;
+  }
+  places.foreign = chance.happens(0.5);
+  places.conditions = chance.happens(0.5);
+  places.logs = chance.happens(0.5);
+  Policy& policy = setting.policy;
+  if (places.foreign)
+    policy.foreign_alerts = {{.match = {{"alertname", kForeignAlert}},
+                              .node_label = "instance",
+                              .severity = kForeignSeverity}};
+  if (places.conditions) {
+    ConditionRule& rule = policy.conditions.emplace_back();
+    rule.type = kProblem;
+    rule.held_for = chance.one_of({minutes(0), minutes(1)});
+    rule.severity = chance.one_of({Severity::kReset, Severity::kReboot});
+  }
+  policy.loki.every = std::chrono::seconds(15);
+  policy.loki.quiet_for = minutes(6);
+}
+
+void keep_what_stays(Policy& policy, const Setting& setting) {
+  const Policy& first = setting.policy;
+  policy.budgets = first.budgets;
+  policy.jobs = first.jobs;
+  policy.way_back = first.way_back;
+  policy.foreign_alerts = first.foreign_alerts;
+  policy.conditions = first.conditions;
+  policy.loki = first.loki;
+}
+
 }  // namespace gpuward::remediator::simulation

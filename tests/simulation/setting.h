@@ -9,6 +9,23 @@ namespace gpuward::remediator::simulation {
 
 enum class Size { kAny, kThousands };
 
+// The alerts, conditions and log lines of others, and what the policy makes of them.
+inline constexpr const char* kForeignAlert = "DcgmXid";
+inline constexpr Severity kForeignSeverity = Severity::kReboot;
+inline constexpr const char* kProblem = "GPUProblem";
+
+// What a simulation has besides the webhook.
+struct Places {
+  bool polls = false;       // Alertmanager is read now and then
+  bool prometheus = false;  // its own series of alerts is read
+  bool foreign = false;     // rules of others, which do not say what is to be done
+  bool conditions = false;  // that others set on Nodes
+  bool logs = false;        // in Loki
+  double webhook_loss = 0;  // of what it is told; 1: there is none
+
+  [[nodiscard]] bool any() const { return polls || prometheus || foreign || conditions || logs; }
+};
+
 struct Setting {
   int nodes = 1, replicas = 1;
   int events = 100;
@@ -29,6 +46,7 @@ struct Setting {
   bool says_late = false;        // alerts come late and twice, ends are forged or lost
   bool has_edits = false;        // of what is gpuward's own
   bool has_humans = true, has_clock_jumps = false, has_lies = true;
+  Places places;
   EvictionRate evictions;
   Policy policy;  // its budgets stay as they are, whatever people change
 };
@@ -43,6 +61,10 @@ void let_pods_be_drained(Setting& setting, Chance& chance);
 void let_watches_die(Setting& setting, Chance& chance);
 // In some they fail in every way, or tell of Nodes and Remediations in another order.
 void let_watches_fail(Setting& setting, Chance& chance);
+// In some the other sources speak.
+void let_places_speak(Setting& setting, Chance& chance);
+// People change the plans of a policy, never these.
+void keep_what_stays(Policy& policy, const Setting& setting);
 // What the policy of a simulation says; the mode is what goes on at most. Its budgets are the
 // defaults.
 [[nodiscard]] Policy draw_policy(Chance& chance);

@@ -7,11 +7,10 @@ Result<std::set<std::string>> Silences::fingerprints() {
     return fail(ErrorKind::kTimeout, "Alertmanager does not answer");
   std::set<std::string> active;
   for (const Machine& machine : fleet_.machines()) {
-    for (const auto& [severity, alert] : machine.alerts) {
-      const std::string fingerprint = machine.fingerprint(severity);
+    for (const FiringAlert& alert : machine.firing()) {
       const bool is_silenced =
-          stage_.silenced.contains(fingerprint) && !stage_.is_off(Sabotage::kSilence);
-      if (alert.is_firing && !is_silenced) active.insert(fingerprint);
+          stage_.silenced.contains(alert.fingerprint) && !stage_.is_off(Sabotage::kSilence);
+      if (!is_silenced) active.insert(alert.fingerprint);
     }
   }
   return active;
@@ -22,9 +21,7 @@ Result<std::set<std::string>> Silences::all_firing() {
     return fail(ErrorKind::kTimeout, "Alertmanager does not answer");
   std::set<std::string> firing;
   for (const Machine& machine : fleet_.machines()) {
-    for (const auto& [severity, alert] : machine.alerts) {
-      if (alert.is_firing) firing.insert(machine.fingerprint(severity));
-    }
+    for (const FiringAlert& alert : machine.firing()) firing.insert(alert.fingerprint);
   }
   return firing;
 }

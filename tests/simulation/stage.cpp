@@ -16,13 +16,14 @@ const std::string kConfigMaps = "/api/v1/namespaces/" + kStateNamespace + "/conf
 
 // The Jobs of a test, and the pods of a drain, are not among the writes that are kept.
 Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Chance& taints_chance,
-                   Size size, Keeps keeps) {
+                   Chance& places_chance, Size size, Keeps keeps) {
   Setting setting = draw_setting(chance, size);
   if (keeps == Keeps::kNothing) {
     let_pairs_be_tested(setting, pairs_chance);
     let_pods_be_drained(setting, pods_chance);
   }
   limit_taints(setting, taints_chance);
+  if (keeps == Keeps::kNothing) let_places_speak(setting, places_chance);
   return setting;
 }
 
@@ -43,7 +44,9 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       holds_chance(seed + 0x686f6c64),
       informer_chance(seed + 0x696e666f),
       lead_chance(seed + 0x6c656164),
-      setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, size, keeps)),
+      places_chance(seed + 0x706c6163),
+      setting(
+          setting_of(chance, pairs_chance, pods_chance, taints_chance, places_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),
       policy(bent_policy(*this, setting.policy)),
@@ -52,6 +55,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
   let_pods_be_held(setting, holds_chance);
   let_watches_fail(setting, informer_chance);
   setting.says_late = size == Size::kAny && late_chance.happens(0.3);
+  if (setting.places.webhook_loss == 1 && !setting.places.polls) setting.says_late = false;
   setting.has_edits = keeps == Keeps::kNothing && edits_chance.happens(0.25);
   setting.registers_anew = identity_chance.happens(0.3);
   setting.has_forgers = identity_chance.happens(0.3) && size == Size::kAny;

@@ -2,6 +2,7 @@
 // truth about it. Others than the remediator write through it, so that nothing goes unseen.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -76,7 +77,7 @@ struct Stage {
   }
 
   Chance chance, pairs_chance, pods_chance, watch_chance, late_chance, edits_chance, taints_chance,
-      cloud_chance, identity_chance, holds_chance, informer_chance, lead_chance;
+      cloud_chance, identity_chance, holds_chance, informer_chance, lead_chance, places_chance;
   Setting setting;
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};
@@ -104,6 +105,8 @@ struct Stage {
   std::optional<Tick> stopped_at;           // the switch that stops everything
   std::string holder;                       // of the lease, as it stands
   std::chrono::milliseconds jumped{0};
+  // Rules of others about what the replicas write of a Remediation that was there before.
+  std::vector<std::function<void(const Remediation&, const Remediation&)>> on_rewritten;
   std::set<std::string> wiped;  // Remediations whose steps somebody has taken out of the record
 
  private:

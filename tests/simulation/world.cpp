@@ -34,7 +34,8 @@ void World::start(std::size_t replica) {
               .alerts = stage_.setting.has_alertmanager ? &silences_ : nullptr,
               .steps = [this](Step what) { return step(what); },
               .announcer = told_,
-              .guard = &forger_},
+              .guard = &forger_,
+              .places = stage_.setting.places.any() ? &places_ : nullptr},
       "r" + std::to_string(replica), ++lives_,
       Meanwhile{.interrupt = [this, replica] { interrupt(replica); },
                 .stall = [this, replica](milliseconds span) { stall(replica, span); }});
@@ -60,6 +61,8 @@ void World::do_something() {
   pods_.go_on();
   change_nodes_under_drains();
   forger_.do_something();
+  places_.do_something();
+  sources_.note_cursor();
   const std::size_t replica = chance.next() % replicas_.size();
   switch (
       chance.weighted({30, 12, 10, 10, 12, stage_.setting.has_humans ? 6 : 0, 1,
@@ -191,7 +194,8 @@ void World::reconcile(std::size_t replica, std::string node) {
 bool World::deliver(std::size_t replica, const Order& order) {
   try {
     const auto taken = replicas_[replica]->take(order);
-    stage_.trace.say("r" + std::to_string(replica) + ": alert " + order.fingerprint +
+    stage_.trace.say("r" + std::to_string(replica) + ": alert " + order.node + "/" +
+                     std::string(to_string(order.severity)) +
                      (order.firing ? " fires" : " has ended") +
                      (taken ? taken->accepted > 0 ? ": accepted" : ": nothing new" : ": not now"));
     if (taken) late_.on_taken(order);

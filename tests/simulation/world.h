@@ -20,6 +20,7 @@
 #include "tests/simulation/replica.h"
 #include "tests/simulation/reports.h"
 #include "tests/simulation/silences.h"
+#include "tests/simulation/source_rules.h"
 
 namespace gpuward::remediator::simulation {
 
@@ -66,7 +67,7 @@ class World {
   [[nodiscard]] bool waits_for_time() const;
   void check_rest() const;
   void check_in_time() const;
-  void check_quarantined(const Machine& machine) const;
+  void check_quarantined(const Machine& machine, Severity severity, WallTime starts_at) const;
   void check_returned(const Machine& machine) const;
 
   [[nodiscard]] StepAction* step(Step step);
@@ -82,6 +83,8 @@ class World {
   Reports reports_{stage_, fleet_};
   FreeSlots free_slots_;
   Silences silences_{stage_, fleet_};
+  AnsweringPlaces places_{stage_, fleet_};
+  SourceRules sources_{stage_, fleet_, places_};
   Forger forger_;
   ScriptedDrain drain_{stage_, invariants_};
   Notifier notifier_{stage_, fleet_};

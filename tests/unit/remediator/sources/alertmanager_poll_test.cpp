@@ -82,8 +82,10 @@ Order known_order(const std::string& fingerprint) {
 class AlertmanagerPollTest : public ::testing::Test {
  protected:
   std::unique_ptr<AlertmanagerPoll> start() {
-    return std::make_unique<AlertmanagerPoll>(PollOptions{.known = &known}, firing, intake, clock,
-                                              [this](const Error&) { ++errors; });
+    auto poll =
+        std::make_unique<AlertmanagerPoll>(PollOptions{.known = &known}, firing, intake, clock);
+    poll->start([this](const Error&) { ++errors; });
+    return poll;
   }
   fakes::FakeClock clock;
   PolledAlerts firing;

@@ -1,0 +1,61 @@
+// The sources of a replica besides the webhook, the product's own, asked one after the other where
+// each has a thread of its own.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "remediator/gates/fenced_client.h"
+#include "remediator/sources/alertmanager_poll.h"
+#include "remediator/sources/source.h"
+#include "remediator/workflow/cluster_view.h"
+#include "tests/fakes/in_process_client.h"
+#include "tests/simulation/places.h"
+
+namespace gpuward::remediator::simulation {
+
+// What the log source keeps in the cluster, past what the rules look at.
+class CursorWire final : public http::Client {
+ public:
+  CursorWire(Stage& stage, std::string identity) : stage_(stage), identity_(std::move(identity)) {}
+  [[nodiscard]] Result<http::ClientResponse> send(const http::ClientRequest& request) override;
+  [[nodiscard]] Result<http::ClientResponse> stream(
+      const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,
+      const std::function<bool(std::string_view)>& on_bytes) override;
+
+ private:
+  Stage& stage_;
+  const std::string identity_;  // in the lease
+  fakes::InProcessClient client_{stage_.kube};
+};
+
+class OtherSources {
+ public:
+  OtherSources(Stage& stage, AnsweringPlaces& places, const ClusterView& view, Intake& intake,
+               kube::Credentials& credentials, std::string identity);
+
+  // Those that are due by now; but for the poll of Alertmanager only where this replica leads.
+  void go_on(const std::function<bool()>& leads);
+  [[nodiscard]] bool is_due(bool leads) const;
+
+ private:
+  struct Asked {
+    std::unique_ptr<Source> source;
+    Clock::Steady due;
+  };
+  void ask(Asked& asked);
+
+  Stage& stage_;
+  Intake& intake_;
+  CursorWire wire_;
+  bool leads_ = false;
+  FencedClient fence_;
+  kube::Api api_;
+  AlertmanagerApi alertmanager_;
+  AlertmanagerPoll poll_;
+  Clock::Steady poll_due_;
+  std::vector<Asked> sources_;
+};
+
+}  // namespace gpuward::remediator::simulation
