@@ -1,5 +1,5 @@
 // The decision about one Remediation: pure, so that tests and the simulator can run it without a
-// cluster. What it says is carried out by workflow/reconciler.
+// cluster. What it says is carried out by execution/.
 #pragma once
 
 #include <chrono>

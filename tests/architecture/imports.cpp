@@ -33,10 +33,11 @@ std::vector<Layer> make_layers() {
       "exporter/gpu",     "exporter/kernel_log", "exporter/host",
       "exporter/store",   "exporter/checks",     "exporter/pods",
       "exporter/publish", "exporter/amd_health", "exporter/nccl_pair"};
-  constexpr std::array<std::string_view, 12> kRemediator{
-      "remediator/drain",   "remediator/policy",   "remediator/safety",  "remediator/gates",
-      "remediator/cloud",   "remediator/triage",   "remediator/sources", "remediator/notify",
-      "remediator/actions", "remediator/workflow", "remediator/page",    "remediator/replay"};
+  constexpr std::array<std::string_view, 13> kRemediator{
+      "remediator/drain",   "remediator/policy",   "remediator/safety",    "remediator/gates",
+      "remediator/cloud",   "remediator/triage",   "remediator/sources",   "remediator/notify",
+      "remediator/actions", "remediator/workflow", "remediator/execution", "remediator/page",
+      "remediator/replay"};
   std::vector<Layer> layers{
       {"core/model", {}},
       {"core/xid", {"core/model"}},

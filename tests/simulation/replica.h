@@ -18,7 +18,7 @@
 #include "remediator/workflow/known_replacements.h"
 #include "remediator/workflow/ledger_slots.h"
 #include "remediator/workflow/orphaned_marks.h"
-#include "remediator/workflow/reconciler.h"
+#include "remediator/execution/reconciler.h"
 #include "remediator/workflow/remediation_intake.h"
 #include "remediator/workflow/returned_machines.h"
 #include "tests/simulation/begins_again.h"

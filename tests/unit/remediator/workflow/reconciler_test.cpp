@@ -1,4 +1,4 @@
-#include "remediator/workflow/reconciler.h"
+#include "remediator/execution/reconciler.h"
 
 #include "tests/unit/remediator/workflow/cluster_fixture.h"
 

@@ -18,10 +18,10 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "core/runtime/work_queue.h"
+#include "remediator/execution/reconciler.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/workflow/cluster_view.h"
 #include "remediator/workflow/observer.h"
-#include "remediator/workflow/reconciler.h"
 #include "remediator/workflow/view_feed.h"
 
 namespace gpuward::remediator {

@@ -1,19 +1,29 @@
-// What the parts of the reconciler hand each other about one Remediation. For the files
-// reconciler*.cpp alone.
+// One Remediation with its Node and the policy for it, as the loop hands it on: read, decided,
+// carried out, recorded. What it rests on is its type: a Case may be what the informers told last,
+// which is enough for taint, cordon and records; a FreshCase was read from the API server for this
+// decision, and nothing that disrupts anybody can be carried out without one.
 #pragma once
 
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
+#include "core/kube/objects.h"
+#include "remediator/policy/policy.h"
+#include "remediator/policy/remediation.h"
+#include "remediator/safety/exclusions.h"
+#include "remediator/safety/health_report.h"
 #include "remediator/workflow/decide.h"
-#include "remediator/workflow/reconciler.h"
 
 namespace gpuward::remediator {
 
 // How soon a node that waits for others which went bad with it is looked at again.
 inline constexpr std::chrono::milliseconds kStormInterval{300};
+
+// How long a node that went bad at the same moment may take to be marked.
+inline constexpr std::chrono::milliseconds kMarksFirst{30'000};
 
 // The API server says no and will say no again until somebody changes something.
 inline bool is_permanent(ErrorKind kind) {
@@ -28,7 +38,7 @@ inline std::string_view action_of(Verdict verdict) {
   return {};
 }
 
-struct Reconciler::Case {
+struct Case {
   Remediation remediation;
   std::optional<kube::Node> node;
   kube::Node target;  // the node, or what is remembered of it where it is gone or another one
@@ -40,7 +50,22 @@ struct Reconciler::Case {
   bool are_others_unmarked = false, are_others_unrecorded = false;
   std::optional<HealthReport> report = {};  // where the decision asked for it
   bool has_asked_slot = false;
-  bool is_remembered = false;  // out of the view, which may lag behind
 };
+
+// Made by CaseReader alone.
+class FreshCase {
+ public:
+  [[nodiscard]] Case& operator*() { return case_; }
+  [[nodiscard]] Case* operator->() { return &case_; }
+
+ private:
+  friend class CaseReader;
+  explicit FreshCase(Case read) : case_(std::move(read)) {}
+
+  Case case_;
+};
+
+[[nodiscard]] inline Case& case_in(Case& now) { return now; }
+[[nodiscard]] inline Case& case_in(FreshCase& now) { return *now; }
 
 }  // namespace gpuward::remediator

@@ -1,4 +1,4 @@
-#include "remediator/workflow/controller.h"
+#include "remediator/execution/controller.h"
 
 #include <exception>
 #include <functional>

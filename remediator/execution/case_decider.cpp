@@ -1,0 +1,162 @@
+#include "remediator/execution/case_decider.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "remediator/safety/ledger.h"
+#include "remediator/safety/node_mark.h"
+#include "remediator/safety/ownership.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+
+// No decision asks for more than a report, the alerts, the guard of approvals and a slot.
+constexpr int kMostAnswers = 5;
+// How long ago approvals may have been seen to be guarded where nobody has given one yet.
+constexpr milliseconds kGuardAge{15'000};
+
+// Before anything is taken away for them: what was tried on a GPU goes where the GPU goes.
+void remember_gpus(const Result<HealthReport>& report, Remediation& remediation) {
+  if (!report || report->boot_id != remediation.boot_id) return;
+  std::vector<std::string>& known = remediation.status.gpus;
+  for (const std::string& gpu : report->gpus) {
+    const bool is_known = std::ranges::find(known, gpu) != known.end();
+    if (!is_known && known.size() < kMaxSerials) known.push_back(gpu);
+  }
+  // Somebody else has claimed them since.
+  std::erase_if(known, [&](const std::string& gpu) {
+    return std::ranges::find(report->contested_gpus, gpu) != report->contested_gpus.end();
+  });
+}
+
+// Whether what the informers have last seen is enough to go by: every write that follows is a
+// compare-and-set on it, and an eviction of a drain that goes on asks again before it is sent.
+// Whatever else takes something away from somebody, or gives it back, is decided on what is true
+// now.
+bool may_go_by_memory(const Decision& decision, const Remediation& remediation,
+                      const kube::Node& node) {
+  switch (decision.verdict) {
+    case Verdict::kRecord:
+    case Verdict::kQuarantine:
+    case Verdict::kHold:
+    case Verdict::kWatch:
+      return true;
+    case Verdict::kAskSlot:
+      // A taint that was only remembered may be gone: the budget must not count it as there.
+      return is_mark(decision.step->step) &&
+             (!our_taint_on(node) || remediation.status.has_done(Step::kTaint));
+    case Verdict::kPause:
+    case Verdict::kAskReport:
+    case Verdict::kAskAlerts:
+    case Verdict::kAskGuard:
+    case Verdict::kBegin:
+    case Verdict::kEscalate:
+    case Verdict::kLower:
+    case Verdict::kRelease:
+    case Verdict::kClose:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool CaseDecider::decide_cached(Case& now) const {
+  const auto may_go_on = [&] { return may_go_by_memory(now.decision, now.remediation, *now.node); };
+  decide_with_answers(now, may_go_on);
+  return may_go_on();
+}
+
+void CaseDecider::decide_fresh(FreshCase& now) const {
+  decide_with_answers(*now, [] { return true; });
+}
+
+Decision CaseDecider::decide_after(const Case& now, const RemediationStatus& next) const {
+  Case then = now;
+  then.remediation.status = next;
+  return decide(*then.policy, world_of(then), parts_.clock.wall());
+}
+
+template <typename MayGoOn>
+void CaseDecider::decide_with_answers(Case& now, const MayGoOn& may_go_on) const {
+  const WallTime since = parts_.clock.wall() - kMarksFirst;
+  const std::string& node = now.remediation.node;
+  const bool is_young = now.remediation.created >= since;
+  const bool has_unrecorded = parts_.view.has_unrecorded_since(since, node);
+  now.are_others_unrecorded = is_young && has_unrecorded;
+  now.are_others_unmarked = is_young && parts_.view.has_unmarked_since(since, node);
+  World world = world_of(now);
+  world.has_unmarked_elsewhere = has_unrecorded;
+  now.decision = decide(*now.policy, world, parts_.clock.wall());
+  for (int i = 0; i < kMostAnswers && may_go_on() && ask(now.decision, now, world); ++i)
+    now.decision = decide(*now.policy, world, parts_.clock.wall());
+}
+
+// False where nothing was asked for.
+bool CaseDecider::ask(const Decision& asked, Case& now, World& world) const {
+  const std::string& node = now.remediation.node;
+  if (asked.verdict == Verdict::kAskReport) {
+    world.report = report_of(node);
+    remember_gpus(*world.report, now.remediation);
+    if (*world.report) now.report = **world.report;
+  } else if (asked.verdict == Verdict::kAskAlerts) {
+    world.alerts = parts_.alerts->fingerprints();
+    if (!*world.alerts) parts_.observer.on_error(node, world.alerts->error());
+  } else if (asked.verdict == Verdict::kAskGuard) {
+    const bool is_answered = !now.remediation.wish.approved_token.empty();
+    world.guard = parts_.guard->check(is_answered ? milliseconds(0) : kGuardAge);
+  } else if (asked.verdict == Verdict::kAskSlot) {
+    world.slot = parts_.slots.take(now.remediation, *now.node, asked.step->step);
+    now.has_asked_slot = true;
+    if (!*world.slot) parts_.observer.on_error(node, world.slot->error());
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Status CaseDecider::count_arrival(const Case& now) const {
+  if (now.has_asked_slot || now.policy->mode == Mode::kObserve || !is_arrival(now.remediation))
+    return {};
+  return parts_.slots.arrived(now.remediation);
+}
+
+// The name of another Remediation of the same node that acts while this one waits.
+std::string CaseDecider::goes_first_of(const Case& now) const {
+  if (!now.node || now.node->meta.uid != now.remediation.node_uid) return {};
+  for (const Remediation& other : parts_.view.others_open(now.remediation)) {
+    if (goes_first(other, now.remediation, *now.node)) return other.name;
+  }
+  return {};
+}
+
+// As it is before anything was asked.
+World CaseDecider::world_of(const Case& now) const {
+  return {.remediation = now.remediation,
+          .node = now.node ? &*now.node : nullptr,
+          .excluded = now.excluded,
+          .goes_first = goes_first_of(now),
+          .has_unmarked_elsewhere = false,
+          .report = {},
+          .can_ask_alerts = parts_.alerts != nullptr,
+          .alerts = {},
+          .can_ask_guard = parts_.guard != nullptr,
+          .guard = {},
+          .slot = {}};
+}
+
+Result<HealthReport> CaseDecider::report_of(const std::string& node) const {
+  if (parts_.reports == nullptr) {
+    return fail(ErrorKind::kNotFound, "no --prometheus.url is set to read it from");
+  }
+  auto report = parts_.reports->latest(node);
+  // The status says only that there is none; the details are for the log.
+  const bool is_news = !report && report.error().kind != ErrorKind::kNotFound &&
+                       report.error().kind != ErrorKind::kOverloaded;
+  if (is_news) parts_.observer.on_error(node, report.error());
+  return report;
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,52 @@
+// What the reconciler works with. Put together by the composition root (remediator.cpp).
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+
+#include "core/kube/api.h"
+#include "core/runtime/clock.h"
+#include "remediator/actions/announcer.h"
+#include "remediator/actions/step_action.h"
+#include "remediator/notify/notifier.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/safety/active_alerts.h"
+#include "remediator/safety/approval_guard.h"
+#include "remediator/safety/health_report.h"
+#include "remediator/safety/slots.h"
+#include "remediator/workflow/cluster_view.h"
+#include "remediator/workflow/exclusion_store.h"
+#include "remediator/workflow/observer.h"
+#include "remediator/workflow/remediation_store.h"
+
+namespace gpuward::remediator {
+
+// When to look again; nullopt: when something changes.
+using LookAgain = Result<std::optional<std::chrono::milliseconds>>;
+
+// All must outlive the reconciler; `reports` is null where no Prometheus is configured,
+// `alerts` where no Alertmanager is.
+struct ReconcilerParts {
+  kube::Api& api;
+  RemediationStore& store;
+  ClusterView& view;
+  CurrentPolicy& policy;
+  HealthReports* reports;
+  ActiveAlerts* alerts;
+  Slots& slots;
+  StepActions step_actions;
+  // Why nothing may be changed right now, for any node; asked before every change.
+  std::function<Status()> permit;
+  Announcer& announcer;
+  WorkflowObserver& observer;
+  Clock& clock;
+  Notifications* notifications = nullptr;  // null: nobody is told but by Events
+  ExclusionStore* exclusions = nullptr;    // null: nobody is excluded for a while
+  ApprovalGuard* guard = nullptr;          // null: approvals are believed as they are
+  // Whether this process leads still; asked last before anything leaves for others than the API
+  // server, which refuses those who do not. Null: there is no other.
+  std::function<bool()> leads = {};
+};
+
+}  // namespace gpuward::remediator

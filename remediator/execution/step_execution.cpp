@@ -1,0 +1,210 @@
+#include "remediator/execution/step_execution.h"
+
+#include <utility>
+
+#include "core/kube/redo_on_conflict.h"
+#include "core/runtime/clock.h"
+#include "remediator/actions/step_progress.h"
+#include "remediator/policy/error_class.h"
+#include "remediator/workflow/status_change.h"
+#include "remediator/workflow/step_order.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Of a step that goes on, how often what it says of itself is written; and of all of them, so that
+// hundreds of drains leave the API server to their evictions.
+constexpr milliseconds kBetweenWords{5'000};
+constexpr milliseconds kBetweenWordsOfAll{200};
+
+// Whether the step is something else than a change of the Node.
+bool has_action(Step step) { return !is_mark(step) && step != Step::kReturn; }
+
+// The boot that a step was decided on which has not been begun yet; empty where that does not
+// matter any more, or to no step.
+std::string boot_decided(const StepRecord* record) {
+  if (record == nullptr || record->result != StepResult::kIntended) return {};
+  if (record->step != Step::kGpuReset && record->step != Step::kReboot) return {};
+  const auto& fact = record->step == Step::kReboot ? kBootBeforeFact : kJobBootFact;
+  const auto found = record->facts.find(fact);
+  return found == record->facts.end() ? std::string() : found->second;
+}
+}  // namespace
+
+void note_evidence(const HealthReport& report, RemediationStatus& status) {
+  status.kernel_severity = report.kernel_severity;
+  if (is_milder_class(status.error_class, report.error_class))
+    status.error_class = report.error_class;
+}
+
+Status StepExecution::abandon(const Case& now) { return abandon(now, has_action); }
+
+Status StepExecution::abandon_jobs(FreshCase& decided) { return abandon(*decided, is_job); }
+
+Status StepExecution::abandon(const Case& now, bool (*which)(Step)) {
+  for (const StepRecord& record : now.remediation.status.steps) {
+    if (!is_under_way(record) || !which(record.step)) continue;
+    StepAction* const action = parts_.step_actions(record.step);
+    if (action == nullptr) continue;
+    const PlannedStep step = planned(record.step);
+    const auto ended = action->abandon({.remediation = now.remediation,
+                                        .node = now.target,
+                                        .step = step,
+                                        .facts = record.facts,
+                                        .permit = parts_.permit,
+                                        .now = parts_.clock.wall()});
+    if (!ended && !is_permanent(ended.error().kind)) return ended;
+    if (!ended) parts_.observer.on_error(now.remediation.node, ended.error());
+  }
+  return {};
+}
+
+StepOrder StepExecution::order_of(const Case& now) {
+  const Step step = now.decision.step->step;
+  const StepRecord* record = now.remediation.status.find(step);
+  return {.remediation = now.remediation,
+          .node = now.target,
+          .step = *now.decision.step,
+          .facts = record == nullptr ? Facts() : record->facts,
+          .permit =
+              [this, claim = StepPermits::Claim{.remediation = now.remediation.name,
+                                                .node = now.remediation.node,
+                                                .node_uid = now.remediation.node_uid,
+                                                .step = step,
+                                                .intended = intent_of(record),
+                                                .boot = boot_decided(record)}] {
+                return permits_.for_step(claim);
+              },
+          .now = parts_.clock.wall()};
+}
+
+Status StepExecution::begin(FreshCase& decided) {
+  Case& now = *decided;
+  StepAction* const action = parts_.step_actions(now.decision.step->step);
+  if (action == nullptr) {
+    return fail(ErrorKind::kInvalid, "nothing is configured that can " +
+                                         std::string(to_string(now.decision.step->step)));
+  }
+  if (auto allowed = permits_.for_any(); !allowed) return records_.hold_back(now, allowed.error());
+  const auto obstacle = action->obstacle(order_of(now));
+  if (!obstacle && !is_permanent(obstacle.error().kind)) {
+    return with_context(std::string(to_string(now.decision.step->step)), obstacle.error());
+  }
+  if (!obstacle) return records_.wait_for(now, obstacle.error().message);
+  if (*obstacle) return records_.wait_for(now, **obstacle);
+  if (auto status = abandon(now); !status) return status;
+  const Phase before = now.remediation.status.phase;
+  if (now.report && now.report->boot_id == now.remediation.boot_id)
+    note_evidence(*now.report, now.remediation.status);
+  auto intended =
+      with_begin(now.remediation.status, now.decision, now.remediation.acted_severity(),
+                 now.policy->mode, action->facts_before(now.target), parts_.clock.wall());
+  if (action->is_only_watched()) intended = with_watch(std::move(intended), now.decision);
+  if (auto status = records_.write(now, intended); !status) return status;
+  note_words(now.remediation.name);
+  records_.audit(now, AuditMoment::kDecided);
+  records_.announce(now, before);
+  return record_call(now, action->begin(order_of(now)));
+}
+
+// Whether the call was accepted is known here alone: it is not lost to whoever writes at the same
+// moment, as long as the intent stands.
+Status StepExecution::record_call(Case& now, const Result<StepProgress>& progress) {
+  const Step step = now.decision.step->step;
+  const std::string intended = intent_of(now.remediation.status.find(step));
+  return kube::redo_on_conflict(parts_.clock, [&]() -> Status {
+    auto recorded = record_progress(now, progress);
+    if (recorded || recorded.error().kind != ErrorKind::kConflict) return recorded;
+    auto current = parts_.store.read(now.remediation.name);
+    if (!current) return std::unexpected(current.error());
+    const StepRecord* record = current->status.find(step);
+    if (record == nullptr || !is_under_way(*record) || intent_of(record) != intended)
+      return fail(ErrorKind::kCancelled, "the step is not intended any more as it was");
+    now.remediation = *std::move(current);
+    return recorded;
+  });
+}
+
+Status StepExecution::watch(Case& now) {
+  StepAction* const action = parts_.step_actions(now.decision.step->step);
+  if (action == nullptr) {
+    return record_progress(now, StepProgress{.result = StepResult::kFailed,
+                                             .message = "nothing is configured any more for it",
+                                             .facts = {},
+                                             .look_again = {}});
+  }
+  return record_progress(now, action->watch(order_of(now)));
+}
+
+Status StepExecution::record_progress(Case& now, const Result<StepProgress>& progress) {
+  const std::string step(to_string(now.decision.step->step));
+  if (!progress) return with_context(step + " of node " + now.remediation.node, progress.error());
+  const Phase before = now.remediation.status.phase;
+  const auto next =
+      with_progress(now.remediation.status, now.decision, *progress, parts_.clock.wall());
+  const StepRecord* record = next.find(now.decision.step->step);
+  const bool is_over = record == nullptr || record->result != StepResult::kRunning;
+  now.decision.look_again = progress->look_again;
+  if (next == now.remediation.status) return {};
+  const bool goes_on = is_over && progress->result != StepResult::kIntended;
+  if (goes_on) now.decision.look_again = milliseconds(0);
+  if (is_not_worth_a_write(now, next)) return {};
+  const auto end = is_over ? end_after(now, next) : std::nullopt;
+  const auto written =
+      end ? with_decision(next, *end, now.policy->mode, parts_.clock.wall()) : next;
+  if (auto status = records_.write(now, written); !status) return status;
+  now.decision.message = next.message;
+  if (is_over) {
+    const bool failed = record != nullptr && record->result == StepResult::kFailed;
+    records_.audit(now, failed ? AuditMoment::kFailed : AuditMoment::kDone,
+                   failed ? next.message : "");
+  }
+  if (end) {
+    now.decision = *end;
+    records_.audit(now, AuditMoment::kDecided);
+  }
+  records_.announce(now, before);
+  for (const std::string& news : progress->news) records_.say(now, news);
+  return {};
+}
+
+// Where nothing is left to be done after that step but to hold the node, both are written at once.
+std::optional<Decision> StepExecution::end_after(const Case& now, const RemediationStatus& next) {
+  Decision decision = decider_.decide_after(now, next);
+  const bool is_end = decision.verdict == Verdict::kHold && decision.phase == Phase::kHeld;
+  return is_end ? std::optional(std::move(decision)) : std::nullopt;
+}
+
+// What the step says of itself next can wait a while.
+void StepExecution::note_words(const std::string& remediation) {
+  const std::lock_guard lock(mutex_);
+  said_at_.insert_or_assign(remediation, parts_.clock.steady());
+}
+
+// A drain says at each look how many pods are left: people can do with less.
+bool StepExecution::is_not_worth_a_write(const Case& now, const RemediationStatus& next) {
+  const std::string& name = now.remediation.name;
+  const auto at = parts_.clock.steady();
+  const std::lock_guard lock(mutex_);
+  const bool is_words =
+      is_same_but_for_words(next, now.remediation.status, now.decision.step->step);
+  if (!is_words) {
+    said_at_.erase(name);
+    return false;
+  }
+  const auto said = said_at_.find(name);
+  const bool is_too_soon = said != said_at_.end() && at < said->second + kBetweenWords;
+  if (is_too_soon || (last_said_ && at < *last_said_ + kBetweenWordsOfAll)) return true;
+  said_at_.insert_or_assign(name, at);
+  last_said_ = at;
+  return false;
+}
+
+void StepExecution::forget(const std::string& remediation) {
+  const std::lock_guard lock(mutex_);
+  said_at_.erase(remediation);
+}
+
+}  // namespace gpuward::remediator
