@@ -4,7 +4,6 @@
 #include <map>
 #include <string_view>
 
-#include "remediator/policy/history_alerts.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -14,8 +13,9 @@ bool is_disrupted(const Remediation& remediation) {
          (remediation.status.find(Step::kDrain) || remediation.status.find(Step::kReboot));
 }
 
+// Of our own rules: what other sources say has other names, and each name is a storm of its own.
 bool fires_as_others_do(const AlertEvidence& alert) {
-  return alert.firing() && !is_of_history(alert) && alert.alertname != kOrphanedAlert;
+  return alert.firing() && alert.alertname == "GpuNodeBad";
 }
 
 bool is_cordoned_by_us(const NodeTruth& node) {
@@ -84,8 +84,7 @@ void LedgerRules::on_ledger_written(const Ledger& after) {
   check_arrivals(after);
 }
 
-// By what the replica has surely heard. All alerts of a simulation have the same name, but those
-// about machines that have come back.
+// By what the replica has surely heard.
 void LedgerRules::check_storm(const Remediation& of, const std::string& what) const {
   if (std::ranges::none_of(of.alerts, fires_as_others_do)) return;
   const WindowLimit& storm = stage_.setting.policy.budgets.storm;
