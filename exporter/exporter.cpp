@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "core/http/web_config.h"
+#include "exporter/config/identity.h"
 #include "exporter/gpu/scenario.h"
-#include "exporter/gpu_source.h"
 #include "exporter/host/boot.h"
-#include "exporter/identity.h"
 #include "exporter/kernel_log/open_source.h"
 #include "exporter/publish/web.h"
+#include "exporter/watch/gpu_source.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -85,7 +85,7 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
       clear_requests_(flags.state_path),
       policy_(std::move(settings)),
       store_(std::move(state)),
-      judge_(node_trees(flags), store_, policy_, clock) {
+      gpu_evaluation_(node_trees(flags), store_, policy_, clock) {
   for (const auto& path : {flags.config_file, flags.gpu_simulate_file}) {
     if (!path.empty()) watches_.emplace_back(path);
   }
@@ -130,9 +130,9 @@ Status Exporter::watch_gpus(const Flags& flags) {
   };
   auto source = make_gpu_source(flags, std::move(times), clock_, log_);
   if (!source) return std::unexpected(source.error());
-  gpus_ =
-      std::make_unique<GpuWatcher>(*std::move(source), store_, policy_, clock_, log_,
-                                   [this](const Snapshot& snapshot) { judge_.judge(snapshot); });
+  gpus_ = std::make_unique<GpuWatcher>(
+      *std::move(source), store_, policy_, clock_, log_,
+      [this](const Snapshot& snapshot) { gpu_evaluation_.run(snapshot); });
   return {};
 }
 

@@ -13,19 +13,19 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/file_watch.h"
 #include "core/runtime/log.h"
-#include "exporter/amd_health_service.h"
+#include "exporter/amd_health/service.h"
 #include "exporter/checks/runner.h"
-#include "exporter/flags.h"
-#include "exporter/gpu_watcher.h"
-#include "exporter/host_watcher.h"
-#include "exporter/kernel_log_watcher.h"
-#include "exporter/node_link.h"
+#include "exporter/config/flags.h"
+#include "exporter/config/settings.h"
 #include "exporter/pods/watcher.h"
 #include "exporter/publish/publisher.h"
-#include "exporter/reading_judge.h"
-#include "exporter/settings.h"
 #include "exporter/store/state_saver.h"
 #include "exporter/store/store.h"
+#include "exporter/watch/gpu_evaluation.h"
+#include "exporter/watch/gpu_watcher.h"
+#include "exporter/watch/host_watcher.h"
+#include "exporter/watch/kernel_log_watcher.h"
+#include "exporter/watch/node_link.h"
 
 namespace gpuward::exporter {
 
@@ -63,7 +63,7 @@ class Exporter {
   // asks a publisher that is gone.
   Store store_;
   std::unique_ptr<StateSaver> saver_;
-  ReadingJudge judge_;
+  GpuEvaluation gpu_evaluation_;
   std::unique_ptr<GpuWatcher> gpus_;
   std::unique_ptr<KernelLogWatcher> kernel_log_;
   std::unique_ptr<NodeLink> node_;

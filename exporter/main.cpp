@@ -9,19 +9,14 @@
 #include "core/runtime/log.h"
 #include "core/runtime/memory.h"
 #include "core/runtime/signals.h"
-#include "exporter/commands.h"
-#include "exporter/exit_code.h"
+#include "exporter/commands/all.h"
+#include "exporter/config/exit_code.h"
+#include "exporter/config/flags.h"
 #include "exporter/exporter.h"
-#include "exporter/findings_command.h"
-#include "exporter/flags.h"
-#include "exporter/gpu/worker/worker_loop.h"
-#include "exporter/gpu_users_command.h"
-#include "exporter/kernel_log/parse_log.h"
-#include "exporter/nccl_pair_command.h"
 
 namespace {
 
-using gpuward::exporter::Command;
+using gpuward::exporter::CommandLine;
 using gpuward::exporter::complain;
 using gpuward::exporter::Exporter;
 using gpuward::exporter::Flags;
@@ -62,42 +57,17 @@ int check_config(const Flags& flags) {
   return 0;
 }
 
-int run(const Flags& flags) {
-  switch (flags.command) {
-    case Command::kServe:
-      return serve(flags);
-    case Command::kParseLog:
-      return gpuward::exporter::run_parse_log(std::cin, std::cout, gpuward::xid::Catalogue());
-    case Command::kGpuWorker:
-      gpuward::exporter::gpu_worker_main(gpuward::exporter::gpu_libraries(), flags.libraries);
-    case Command::kCheckConfig:
-      return check_config(flags);
-    case Command::kListFindings:
-      return gpuward::exporter::run_list_findings(flags.state_path, flags.findings_output,
-                                                  std::cout);
-    case Command::kCheck:
-      return gpuward::exporter::check_command(flags);
-    case Command::kSweep:
-      return gpuward::exporter::sweep_command(flags);
-    case Command::kQuarantine:
-      return gpuward::exporter::quarantine_command(flags);
-    case Command::kNcclPair:
-      return gpuward::exporter::nccl_pair_command(flags);
-    case Command::kGpuUsers:
-      return gpuward::exporter::run_gpu_users(flags.host, std::cout);
-    case Command::kClearFindings: {
-      gpuward::SystemClock clock;
-      return gpuward::exporter::run_clear_findings(flags.state_path, flags.clear, clock, std::cout);
-    }
-  }
-  return gpuward::exporter::kFailed;
+int run(const CommandLine& line) {
+  if (line.flags.checks_config) return check_config(line.flags);
+  return line.run ? line.run(line.flags) : serve(line.flags);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   keep_memory_small();
-  const auto flags = gpuward::exporter::parse_flags(argc, argv);
-  if (const int* exit_code = std::get_if<int>(&flags)) return *exit_code;
-  return run(std::get<Flags>(flags));
+  const auto line =
+      gpuward::exporter::parse_command_line(argc, argv, gpuward::exporter::all_commands());
+  if (const int* exit_code = std::get_if<int>(&line)) return *exit_code;
+  return run(std::get<CommandLine>(line));
 }

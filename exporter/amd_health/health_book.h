@@ -28,7 +28,7 @@ using Counts = std::map<std::string, std::uint32_t>;
 
 class HealthBook {
  public:
-  // A line of exporter/amd_health_feed.h. kInvalid where it is none: what was known stays.
+  // A line of exporter/amd_health/feed.h. kInvalid where it is none: what was known stays.
   [[nodiscard]] Status take(std::string_view line);
 
   // kUnavailable, "health status not available", until the GPUs have been read once.

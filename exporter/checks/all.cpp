@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <array>
 
-#include "exporter/checks/check.h"
-#include "exporter/checks/dcgm_check.h"
-#include "exporter/checks/efa_enumeration_check.h"
-#include "exporter/checks/efa_loopback_check.h"
-#include "exporter/checks/nccl_check.h"
-#include "exporter/checks/nvidia_smi_check.h"
-#include "exporter/checks/topology_check.h"
+#include "exporter/checks/check/check.h"
+#include "exporter/checks/dcgm/dcgm_check.h"
+#include "exporter/checks/efa/efa_enumeration_check.h"
+#include "exporter/checks/efa/efa_loopback_check.h"
+#include "exporter/checks/nccl/nccl_check.h"
+#include "exporter/checks/rules/nvidia_smi_check.h"
+#include "exporter/checks/rules/topology_check.h"
 
 namespace gpuward::exporter {
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "exporter/checks/decide.h"
-#include "exporter/checks/gpu_use.h"
+#include "exporter/checks/check/decide.h"
+#include "exporter/checks/check/gpu_use.h"
 #include "exporter/checks/schedule.h"
 #include "exporter/host/gpu_lock.h"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-#include "exporter/checks/check.h"
+#include "exporter/checks/check/check.h"
 
 namespace gpuward::exporter {
 

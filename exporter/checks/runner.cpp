@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "exporter/checks/decide.h"
+#include "exporter/checks/check/decide.h"
 #include "exporter/checks/result_files.h"
 
 namespace gpuward::exporter {

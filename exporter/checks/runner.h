@@ -13,7 +13,7 @@
 
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
-#include "exporter/checks/check.h"
+#include "exporter/checks/check/check.h"
 #include "exporter/checks/check_run.h"
 #include "exporter/checks/schedule.h"
 

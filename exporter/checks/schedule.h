@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "exporter/checks/check.h"
+#include "exporter/checks/check/check.h"
 
 namespace gpuward::exporter {
 

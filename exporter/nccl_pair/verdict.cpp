@@ -5,7 +5,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
-#include "exporter/checks/nccl_outcome.h"
+#include "exporter/checks/nccl/nccl_outcome.h"
 
 namespace gpuward::exporter::nccl_pair {
 namespace {

@@ -1,5 +1,5 @@
 // What is remembered of the machine itself: how many GPUs it has had, and how many its node's
-// labels say that it has. Part of the State; kept by the Ledger.
+// labels say that it has. Part of the State; kept by the LatchedState.
 #pragma once
 
 #include <map>

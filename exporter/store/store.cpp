@@ -24,34 +24,34 @@ void Store::bump() {
 void Store::apply(const LogBatch& batch) {
   const std::lock_guard lock(mutex_);
   bool is_change = !batch.observations.empty();
-  for (const Observation& observation : batch.observations) ledger_.observe(observation);
-  for (const xid::UuidLine& line : batch.uuids) is_change |= ledger_.learn_uuid(line);
-  ledger_.set_position(batch.position);
+  for (const Observation& observation : batch.observations) latched_.observe(observation);
+  for (const xid::UuidLine& line : batch.uuids) is_change |= latched_.learn_uuid(line);
+  latched_.set_position(batch.position);
   add(log_, batch.numbers);
   if (is_change) bump();
 }
 
 void Store::enter_boot(const std::string& boot_id, WallTime now) {
   const std::lock_guard lock(mutex_);
-  ledger_.enter_boot(boot_id, now);
+  latched_.enter_boot(boot_id, now);
   bump();
 }
 
 void Store::expire(WallTime now, std::chrono::milliseconds age) {
   const std::lock_guard lock(mutex_);
-  if (ledger_.expire(now, age)) bump();
+  if (latched_.expire(now, age)) bump();
 }
 
 std::vector<Finding> Store::clear(const ClearRequest& request, WallTime now) {
   const std::lock_guard lock(mutex_);
-  std::vector<Finding> cleared = ledger_.clear(request, now);
+  std::vector<Finding> cleared = latched_.clear(request, now);
   bump();  // rare, and results of checks may have changed beside the findings
   return cleared;
 }
 
 std::vector<std::string> Store::set_gpus(std::vector<Gpu> gpus, WallTime now) {
   const std::lock_guard lock(mutex_);
-  std::vector<std::string> swapped = ledger_.set_gpus(gpus, now);
+  std::vector<std::string> swapped = latched_.set_gpus(gpus, now);
   gpus_ = std::move(gpus);
   bump();
   return swapped;
@@ -59,13 +59,13 @@ std::vector<std::string> Store::set_gpus(std::vector<Gpu> gpus, WallTime now) {
 
 void Store::enter_machine(const Machine& machine) {
   const std::lock_guard lock(mutex_);
-  ledger_.enter_machine(machine);
+  latched_.enter_machine(machine);
 }
 
 void Store::learn_labelled_gpus(const GpuCounts& labelled) {
   const std::lock_guard lock(mutex_);
-  if (ledger_.state().machine.labelled == labelled) return;
-  ledger_.learn_labelled_gpus(labelled);
+  if (latched_.state().machine.labelled == labelled) return;
+  latched_.learn_labelled_gpus(labelled);
   bump();
 }
 
@@ -78,13 +78,13 @@ void Store::set_telemetry(GpuTelemetry telemetry) {
 void Store::apply_xids(const std::vector<Observation>& xids) {
   if (xids.empty()) return;
   const std::lock_guard lock(mutex_);
-  for (const Observation& xid : xids) ledger_.observe(xid);
+  for (const Observation& xid : xids) latched_.observe(xid);
   bump();
 }
 
 void Store::apply_check(const CheckResult& result, bool is_diagnostic) {
   const std::lock_guard lock(mutex_);
-  ledger_.apply_check(result, is_diagnostic);
+  latched_.apply_check(result, is_diagnostic);
   bump();
 }
 
@@ -98,7 +98,7 @@ void Store::set_workloads(Workloads workloads) {
 void Store::set_instance(InstanceFacts instance) {
   const std::lock_guard lock(mutex_);
   if (instance_ == instance) return;
-  ledger_.learn_instance_type(instance.type);
+  latched_.learn_instance_type(instance.type);
   instance_ = std::move(instance);
   bump();
 }
@@ -124,7 +124,7 @@ void Store::touch() {
 
 Snapshot Store::snapshot() const {
   const std::lock_guard lock(mutex_);
-  return {.state = ledger_.state(),
+  return {.state = latched_.state(),
           .gpus = gpus_,
           .log = log_,
           .health = health_,
@@ -141,7 +141,7 @@ Health Store::health() const {
 
 State Store::state() const {
   const std::lock_guard lock(mutex_);
-  return ledger_.state();
+  return latched_.state();
 }
 
 std::vector<Gpu> Store::gpus() const {

@@ -1,6 +1,6 @@
-// The one place that all sources write into and all publishers read from: the Ledger behind a lock,
-// with the GPUs, the numbers of the kernel log and the exporter's own health beside it. Every call
-// is short and none does I/O, so that nobody waits for anybody's driver, disk or client.
+// The one place that all sources write into and all publishers read from: the LatchedState behind a
+// lock, with the GPUs, the numbers of the kernel log and the exporter's own health beside it. Every
+// call is short and none does I/O, so that nobody waits for anybody's driver, disk or client.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@
 #include "exporter/gpu/report/source.h"
 #include "exporter/host/rdma_reading.h"
 #include "exporter/kernel_log/source.h"
-#include "exporter/store/ledger.h"
+#include "exporter/store/latched_state.h"
 #include "exporter/store/workload.h"
 
 namespace gpuward::exporter {
@@ -82,7 +82,7 @@ struct LogBatch {
 
 class Store {
  public:
-  explicit Store(State initial) : ledger_(std::move(initial)) {}
+  explicit Store(State initial) : latched_(std::move(initial)) {}
 
   // Any thread, all of them.
   void apply(const LogBatch& batch);
@@ -121,7 +121,7 @@ class Store {
 
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
-  Ledger ledger_;
+  LatchedState latched_;
   std::vector<Gpu> gpus_;
   LogNumbers log_;
   Health health_;

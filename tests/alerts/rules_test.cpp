@@ -55,7 +55,7 @@ TEST(AlertRules, FailTheirUnitTestsWhenAThresholdSlips) {
   EXPECT_EQ(run({"promtool", "test", "rules", folder / "tests.yaml"}).exit_code, 1);
 }
 
-TEST(AlertRules, TrapDeadAlertRuleIsSeenForEachHasAFiringAndAQuietTest) {
+TEST(AlertRules, DeadAlertRuleIsSeenForEachHasAFiringAndAQuietTest) {
   std::string tests;
   for (const std::string& file : unit_test_files()) tests += *read_file(file);
   for (const AlertRule& rule : load_alert_rules()) {
@@ -85,7 +85,7 @@ TEST(AlertRules, KeepValuesOutOfLabels) {
   }
 }
 
-TEST(AlertRules, ContractAGiveEachLevelOfNodeSeverityOneRemediation) {
+TEST(AlertRules, GiveEachLevelOfNodeSeverityOneRemediation) {
   std::map<std::string, std::string> expression_of;
   for (const AlertRule& rule : load_alert_rules()) {
     if (rule.group == "gpuward-node") expression_of[rule.label("remediation")] = rule.expr;

@@ -80,7 +80,7 @@ TEST(RuleMetrics, AreServedByTheExporterOrByOneThatWeName) {
 }
 
 // Labels that expressions join and select on.
-TEST(RuleMetrics, TrapLabelRenameIsSeenByTheRulesThatJoinOnThem) {
+TEST(RuleMetrics, LabelRenameIsSeenByTheRulesThatJoinOnThem) {
   const ExporterWithFindings exporter;
   ASSERT_TRUE(support::wait_until(
       [&] { return exporter.page().find("gpuward_node_severity 3") != std::string::npos; },

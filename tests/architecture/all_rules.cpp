@@ -13,6 +13,7 @@ constexpr Rule kRules[] = {
     {"decisions are pure", decisions_are_pure},
     {"threads have owners", threads_have_owners},
     {"plug-ins stand in their table", plug_ins_stand_in_their_table},
+    {"roots are small", roots_are_small},
     {"names say something", names_say_something},
     {"headers say what they are for", headers_say_what_they_are_for},
     {"nothing is left to do", nothing_is_left_to_do},

@@ -29,10 +29,10 @@ void append_program(std::string_view program, std::span<const std::string_view> 
 }
 
 std::vector<Layer> make_layers() {
-  constexpr std::array<std::string_view, 9> kExporter{
-      "exporter/gpu",     "exporter/kernel_log", "exporter/host",
-      "exporter/store",   "exporter/checks",     "exporter/pods",
-      "exporter/publish", "exporter/amd_health", "exporter/nccl_pair"};
+  constexpr std::array<std::string_view, 12> kExporter{
+      "exporter/gpu",       "exporter/kernel_log", "exporter/host",    "exporter/store",
+      "exporter/checks",    "exporter/pods",       "exporter/publish", "exporter/amd_health",
+      "exporter/nccl_pair", "exporter/config",     "exporter/watch",   "exporter/commands"};
   constexpr std::array<std::string_view, 13> kRemediator{
       "remediator/drain",   "remediator/policy",   "remediator/safety",    "remediator/gates",
       "remediator/cloud",   "remediator/triage",   "remediator/sources",   "remediator/notify",
@@ -118,7 +118,8 @@ const std::vector<Door>& doors() {
       {"google/protobuf/", {"exporter/amd_health/server.cpp"}},
       {"metricssvc", {"exporter/amd_health/server.cpp"}},
       {"gpumetricssvc", {"exporter/amd_health/server.cpp"}},
-      {"CLI/", {"core/command_line/", "exporter/flags", "remediator/flags"}},
+      {"CLI/",
+       {"core/command_line/", "exporter/config/flags", "exporter/commands/", "remediator/flags"}},
       {"gtest/", {}},
       {"gmock/", {}},
   };

@@ -39,6 +39,7 @@ struct Rule {
 [[nodiscard]] Violations plug_ins_stand_in_their_table(const SourceTree& tree);
 
 // Files and words (words.cpp).
+[[nodiscard]] Violations roots_are_small(const SourceTree& tree);
 [[nodiscard]] Violations names_say_something(const SourceTree& tree);
 [[nodiscard]] Violations headers_say_what_they_are_for(const SourceTree& tree);
 [[nodiscard]] Violations nothing_is_left_to_do(const SourceTree& tree);

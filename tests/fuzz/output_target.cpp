@@ -4,11 +4,11 @@
 #include <optional>
 
 #include "core/runtime/text.h"
-#include "exporter/checks/dcgm_outcome.h"
-#include "exporter/checks/dcgm_report.h"
-#include "exporter/checks/dcgm_verdict.h"
-#include "exporter/checks/efa_loopback_report.h"
-#include "exporter/checks/nccl_report.h"
+#include "exporter/checks/dcgm/dcgm_outcome.h"
+#include "exporter/checks/dcgm/dcgm_report.h"
+#include "exporter/checks/dcgm/dcgm_verdict.h"
+#include "exporter/checks/efa/efa_loopback_report.h"
+#include "exporter/checks/nccl/nccl_report.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuward::fuzz {

@@ -38,8 +38,8 @@ std::string why_no_root() {
 class RootFs {
  public:
   explicit RootFs(const std::string& image) {
-    const auto outcome = Process::run(
-        {.argv = {GPUWARD_SOURCE_DIR "/image/rootfs", image, GPUWARD_BIN_DIR, path().string()}});
+    const auto outcome = Process::run({.argv = {GPUWARD_SOURCE_DIR "/manifests/image/rootfs", image,
+                                                GPUWARD_BIN_DIR, path().string()}});
     if (!outcome || outcome->exit_code != 0) {
       ADD_FAILURE() << (outcome ? outcome->error_output : outcome.error().message);
     }
@@ -164,7 +164,8 @@ TEST(Containerfile, BuildsTheImagesThatTheChartNames) {
       read_file(fs::path(GPUWARD_SOURCE_DIR) / "manifests/chart/gpuward/values.yaml").value_or("");
   for (const std::string image : {"exporter", "remediator"}) {
     EXPECT_THAT(text, HasSubstr("\nFROM scratch AS " + image + "\n"));
-    EXPECT_THAT(text, HasSubstr("image/rootfs " + image + " build/release/bin /" + image));
+    EXPECT_THAT(text,
+                HasSubstr("manifests/image/rootfs " + image + " build/release/bin /" + image));
     EXPECT_THAT(text, HasSubstr("\nENTRYPOINT [\"/usr/bin/gpuward-" + image + "\"]\n"));
     EXPECT_THAT(values, HasSubstr("\n  " + image + ": {repository: gpuward-" + image + ","));
   }

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "core/runtime/yaml_scalars.h"
-#include "exporter/settings.h"
+#include "exporter/config/settings.h"
 #include "remediator/policy/policy.h"
 #include "tests/reference/keys.h"
 

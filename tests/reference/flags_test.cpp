@@ -4,7 +4,7 @@
 #include <ranges>
 #include <regex>
 
-#include "exporter/seed_keys.h"
+#include "exporter/config/seed_keys.h"
 #include "tests/reference/help.h"
 #include "tests/reference/page.h"
 
@@ -52,7 +52,7 @@ TEST(FlagsReference, HasTheOldNamesOfTheSettingsOfTheReplacedSuite) {
 
 // They are read in one place, each by its name.
 TEST(FlagsReference, HasTheVariablesOfTheSweep) {
-  const std::string source = tree_file("exporter/sweep_settings.cpp");
+  const std::string source = tree_file("exporter/commands/sweep_settings.cpp");
   const std::regex name("\"([A-Z_]{4,})\"");
   std::set<std::string> read;
   for (std::sregex_iterator it(source.begin(), source.end(), name), end; it != end; ++it) {

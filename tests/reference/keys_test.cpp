@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "core/http/web_config.h"
-#include "exporter/settings.h"
+#include "exporter/config/settings.h"
 #include "remediator/policy/policy.h"
 #include "tests/support/temp_dir.h"
 

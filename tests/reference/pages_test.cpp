@@ -8,7 +8,7 @@
 #include <regex>
 #include <set>
 
-#include "exporter/settings.h"
+#include "exporter/config/settings.h"
 #include "remediator/policy/policy.h"
 #include "tests/places.inc"
 #include "tests/reference/help.h"
@@ -35,7 +35,7 @@ bool is_there(const std::string& path) {
 
 TEST_P(PageWords, NameFilesThatAreThere) {
   const std::regex file(
-      "(core|exporter|remediator|tests|manifests|kustomize|docs|alerts|image|packaging|dashboards|"
+      "(core|exporter|remediator|tests|manifests|kustomize|docs|alerts|dashboards|"
       "bench)/[A-Za-z0-9_./-]+");
   for (const std::string& path : matching(file)) EXPECT_TRUE(is_there(path)) << path;
 }

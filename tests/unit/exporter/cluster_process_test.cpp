@@ -14,8 +14,8 @@
 #include "tests/support/environment.h"
 #include "tests/support/host_tree.h"
 #include "tests/support/wait.h"
+#include "tests/unit/exporter/commands/sweep_cluster.h"
 #include "tests/unit/exporter/running_exporter.h"
-#include "tests/unit/exporter/sweep_cluster.h"
 
 namespace gpuward::exporter {
 namespace {

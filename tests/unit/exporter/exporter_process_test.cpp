@@ -40,7 +40,7 @@ TEST_F(ExporterProcess, TurnsALineOfTheLogIntoACountAFindingAndASeverity) {
 }
 
 // CONTRACTS A: the replaced agent does not start without NODE_NAME.
-TEST_F(ExporterProcess, ContractAWithoutNodeNameServesAndSaysThatItWritesToNoNode) {
+TEST_F(ExporterProcess, WithoutNodeNameServesAndSaysThatItWritesToNoNode) {
   exporter.start();
 
   EXPECT_TRUE(exporter.says("it has no name here (NODE_NAME)"))
@@ -89,7 +89,7 @@ TEST_F(ExporterProcess, ReadsAFifoWhoeverWritesIntoIt) {
   }
 }
 
-TEST_F(ExporterProcess, TrapSameXidIsNotReadAgainAfterARestart) {
+TEST_F(ExporterProcess, SameXidIsNotReadAgainAfterARestart) {
   exporter.start();
   exporter.append_log(xid_line(48));
   ASSERT_TRUE(exporter.has(xid_series(48), "1"));

@@ -157,7 +157,7 @@ TEST_F(ExporterWeb, StopsWithinASecondThoughClientsHang) {
   EXPECT_LT(support::quickest_of(5, 1s, once), 1s);
 }
 
-TEST_F(ExporterWeb, TrapMetricsAreNeverEmptyDuringAReload) {
+TEST_F(ExporterWeb, MetricsAreNeverEmptyDuringAReload) {
   std::atomic<bool> done{false};
   std::atomic<int> bad{0};
   std::jthread scraper([&] {

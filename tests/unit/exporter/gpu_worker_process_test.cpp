@@ -99,7 +99,7 @@ TEST_F(GpuWorkerProcess, ReadsTheGpusOfTheDriver) {
 }
 
 // Scrapes that waited for the driver would take five seconds each: until the worker is given up.
-TEST_F(GpuWorkerProcess, TrapScrapeNeverBlocksOnTheDriver) {
+TEST_F(GpuWorkerProcess, ScrapeNeverBlocksOnTheDriver) {
   nvml.play("hung_driver");
   start();
   ASSERT_TRUE(exporter.has(kHung, "1"));
@@ -112,7 +112,7 @@ TEST_F(GpuWorkerProcess, TrapScrapeNeverBlocksOnTheDriver) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, kScrapes * 250ms);
 }
 
-TEST_F(GpuWorkerProcess, TrapLivenessDoesNotKillTheMonitorOfASlowGpu) {
+TEST_F(GpuWorkerProcess, LivenessDoesNotKillTheMonitorOfASlowGpu) {
   start();
   ASSERT_TRUE(exporter.has(kUp, "1"));
   const auto first = worker();
@@ -201,7 +201,7 @@ TEST_F(GpuWorkerProcess, StartsAnotherWorkerWhenSomebodyKillsIt) {
 }
 
 // A node without a GPU is none with a fault.
-TEST_F(GpuWorkerProcess, TrapNodeWithoutADriverIsSaidOnceAndReady) {
+TEST_F(GpuWorkerProcess, NodeWithoutADriverIsSaidOnceAndReady) {
   start("/nowhere/libnvidia-ml.so.1");
 
   EXPECT_TRUE(exporter.has(kUp, "1"));

@@ -22,7 +22,7 @@ std::string manifest(const std::string& name) {
 }
 
 // CONTRACTS A: every six hours, at most ten nodes.
-TEST(Manifests, ContractASweepEverySixHours) {
+TEST(Manifests, SweepEverySixHours) {
   const std::string sweep = manifest("exporter-sweep.yaml");
   EXPECT_THAT(sweep, HasSubstr("schedule: \"0 */6 * * *\""));
   EXPECT_THAT(sweep, HasSubstr("{name: MAX_NODES_PER_SWEEP, value: \"10\"}"));
@@ -30,7 +30,7 @@ TEST(Manifests, ContractASweepEverySixHours) {
 }
 
 // CONTRACTS A: a Job on a cordoned node; it needs longer than checks 4 and 6 together.
-TEST(Manifests, ContractAQuarantineACordonedNode) {
+TEST(Manifests, QuarantineACordonedNode) {
   const std::string quarantine = manifest("exporter-quarantine.yaml");
   EXPECT_THAT(quarantine, HasSubstr("args: [quarantine]"));
   EXPECT_THAT(quarantine, HasSubstr("node.kubernetes.io/unschedulable"));
@@ -40,7 +40,7 @@ TEST(Manifests, ContractAQuarantineACordonedNode) {
 
 // A monitor that waited for the labels of a GPU operator did not run where the driver was installed
 // with the image.
-TEST(Manifests, TrapDriverPreInstalledSoNoPodNeedsLabelsOfAnOperator) {
+TEST(Manifests, DriverPreInstalledSoNoPodNeedsLabelsOfAnOperator) {
   std::size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kManifests)) {
     if (!entry.is_regular_file()) continue;

@@ -154,7 +154,7 @@ Reference without(Reference all, const Reference& some) {
   return all;
 }
 
-TEST(MetricsReference, TrapLabelRenameIsSeenByThePageThatHasEveryFamily) {
+TEST(MetricsReference, LabelRenameIsSeenByThePageThatHasEveryFamily) {
   EXPECT_THAT(all_families({}), ContainerEq(documented({"gpuward-exporter"})));
 }
 

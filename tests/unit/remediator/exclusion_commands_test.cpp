@@ -60,7 +60,7 @@ TEST_F(ExclusionCommands, LastAsLongAsIsSaid) {
   EXPECT_EQ(list(), "Nothing is excluded.\n");
 }
 
-TEST_F(ExclusionCommands, ContractDImportAFileOrNothingOfIt) {
+TEST_F(ExclusionCommands, ImportAFileOrNothingOfIt) {
   const auto import = [&](const std::string& text) {
     return say(Command::kImportExclusions, {.file = folder_.write("file.json", text)});
   };

@@ -232,7 +232,7 @@ class WholePairs : public ::testing::Test {
 };
 
 // CONTRACTS E: pairs of nodes.
-TEST_F(WholePairs, ContractEOnlyTheCulpritOfAJobsNodesStaysOut) {
+TEST_F(WholePairs, OnlyTheCulpritOfAJobsNodesStaysOut) {
   ASSERT_NO_FATAL_FAILURE(start());
 
   const bool is_over = play_pairs_until([&] { return is_told_apart(); });

@@ -78,7 +78,7 @@ TEST_F(NotificationsProcess, AddressesThatAreNotThereKeepItFromStarting) {
   }
 }
 
-TEST_F(NotificationsProcess, ContractDLogLevelIsThatOfTheEnvironmentInItsOwnWords) {
+TEST_F(NotificationsProcess, LogLevelIsThatOfTheEnvironmentInItsOwnWords) {
   const auto check = [&](const char* level) {
     const support::Environment variable("LOG_LEVEL", level);
     const auto said =

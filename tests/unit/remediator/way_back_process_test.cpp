@@ -101,7 +101,7 @@ class WholeWayBack : public ::testing::Test {
 };
 
 // CONTRACTS E: a single node needs 400 GB/s.
-TEST_F(WholeWayBack, ContractEANodeThatPassesItsNcclTestReturns) {
+TEST_F(WholeWayBack, ANodeThatPassesItsNcclTestReturns) {
   begin("400");
 
   ASSERT_TRUE(comes_to("Released"));

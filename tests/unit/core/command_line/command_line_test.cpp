@@ -4,7 +4,7 @@
 #include <functional>
 #include <sstream>
 
-#include "exporter/flags.h"
+#include "exporter/commands/all.h"
 #include "remediator/flags.h"
 #include "tests/support/process.h"
 
@@ -35,6 +35,10 @@ Parse parse_with(std::variant<Flags, int> (*parse_flags)(int, const char* const*
   };
 }
 
+std::variant<exporter::CommandLine, int> exporter_line(int argc, const char* const* argv) {
+  return exporter::parse_command_line(argc, argv, exporter::all_commands());
+}
+
 struct Program {
   std::string name;
   Parse parse;
@@ -42,7 +46,7 @@ struct Program {
 
 const std::array<Program, 2>& programs() {
   static const std::array<Program, 2> kPrograms{
-      Program{"gpuward-exporter", parse_with(exporter::parse_flags)},
+      Program{"gpuward-exporter", parse_with(exporter_line)},
       Program{"gpuward-remediator", parse_with(remediator::parse_flags)}};
   return kPrograms;
 }

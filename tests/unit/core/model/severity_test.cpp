@@ -11,7 +11,7 @@ namespace {
 constexpr std::array kAll{Severity::kNone, Severity::kMonitor, Severity::kReset, Severity::kReboot,
                           Severity::kIsolate};
 
-TEST(Severity, ContractAIsOrderedFromNoneToIsolate) {
+TEST(Severity, IsOrderedFromNoneToIsolate) {
   EXPECT_TRUE(std::ranges::is_sorted(kAll));
   EXPECT_EQ(std::max(Severity::kReset, Severity::kIsolate), Severity::kIsolate);
 }

@@ -1,5 +1,5 @@
-// Ending a child with all that it started: K4 of the replaced suite, where an outer time-out left
-// the diagnostic running.
+// Ending a child with all that it started: an outer time-out of the replaced suite left the
+// diagnostic running.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -69,7 +69,7 @@ class ChildGroupTest : public ::testing::Test {
 constexpr char kDiagnosticWithChildren[] =
     "(sleep 1000 & sleep 1000 & echo $$ $! > $OUT/p.tmp; mv $OUT/p.tmp $OUT/pids; wait) & wait";
 
-TEST_F(ChildGroupTest, K4_ATimeoutLeavesNoProcessOfTheDiagnostic) {
+TEST_F(ChildGroupTest, ATimeoutLeavesNoProcessOfTheDiagnostic) {
   start(kDiagnosticWithChildren);
   const auto group = pids("pids");
   clock_.advance(kTimeout);
@@ -78,7 +78,7 @@ TEST_F(ChildGroupTest, K4_ATimeoutLeavesNoProcessOfTheDiagnostic) {
   for (const pid_t pid : group) EXPECT_TRUE(is_gone(pid)) << pid;  // at once: run_child waited
 }
 
-TEST_F(ChildGroupTest, K4_AStopLeavesNoProcessOfTheDiagnostic) {
+TEST_F(ChildGroupTest, AStopLeavesNoProcessOfTheDiagnostic) {
   start(kDiagnosticWithChildren);
   const auto group = pids("pids");
   stop_.request_stop();

@@ -12,7 +12,7 @@ Catalogue seed() { return Catalogue({.profile = Profile::kSeed}); }
 
 // The table of the health check suite that gpuward replaces; what it does not list is MONITOR
 // there.
-TEST(SeedProfile, ContractAIsTheTableOfTheSuite) {
+TEST(SeedProfile, IsTheTableOfTheSuite) {
   const std::map<std::uint32_t, Severity> table{
       {54, Severity::kIsolate}, {79, Severity::kReboot}, {151, Severity::kReboot},
       {168, Severity::kReboot}, {48, Severity::kReset},  {64, Severity::kReset},
@@ -33,7 +33,7 @@ TEST(SeedProfile, WatchesANumberOfNoTable) {
   EXPECT_EQ(seed().judge(xid(99999)).severity, Severity::kMonitor);
 }
 
-TEST(SeedProfile, ContractAReadsTheAdviceOfXid154) {
+TEST(SeedProfile, ReadsTheAdviceOfXid154) {
   const std::map<std::uint32_t, Severity> table{{0, Severity::kMonitor}, {1, Severity::kReset},
                                                 {2, Severity::kReboot},  {3, Severity::kReset},
                                                 {4, Severity::kReset},   {5, Severity::kMonitor}};
@@ -60,7 +60,7 @@ TEST(SeedProfile, TakesNvlink5DefaultWhateverTheSubCode) {
   EXPECT_EQ(seed().judge(fatal).severity, Severity::kMonitor);
 }
 
-TEST(SeedProfile, ContractARebootsAnA100) {
+TEST(SeedProfile, RebootsAnA100) {
   const auto catalogue = seed();
   EXPECT_EQ(catalogue.judge(xid(64), "NVIDIA A100-SXM4-80GB").severity, Severity::kReboot);
   EXPECT_EQ(catalogue.judge(xid(95), "NVIDIA A100-SXM4-80GB").severity, Severity::kReboot);
@@ -68,13 +68,13 @@ TEST(SeedProfile, ContractARebootsAnA100) {
   EXPECT_EQ(catalogue.judge(xid(64), "NVIDIA H100").severity, Severity::kReset);
 }
 
-TEST(SeedProfile, ContractAResetsAnA100WithMig) {
+TEST(SeedProfile, ResetsAnA100WithMig) {
   auto event = xid(95);
   event.gpu_instance = 5;
   EXPECT_EQ(seed().judge(event, "NVIDIA A100-SXM4-80GB").severity, Severity::kReset);
 }
 
-TEST(SeedProfile, ContractAWatchesEverySxid) {
+TEST(SeedProfile, WatchesEverySxid) {
   for (const auto& row : sxid_rows()) {
     Event event;
     event.kind = Kind::kSxid;

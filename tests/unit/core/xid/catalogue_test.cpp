@@ -64,7 +64,7 @@ TEST(Catalogue, DecidesWherePeersDisagree) {
   EXPECT_EQ(catalogue.judge(xid(121)).severity, Severity::kMonitor);
 }
 
-TEST(Xid154Verdict, ContractAFollowsTheNewValue) {
+TEST(Xid154Verdict, FollowsTheNewValue) {
   const Catalogue catalogue;
   EXPECT_EQ(catalogue.judge(recovery(1)).severity, Severity::kReset);
   EXPECT_EQ(catalogue.judge(recovery(2)).severity, Severity::kReboot);
@@ -87,7 +87,7 @@ TEST(Xid154Verdict, OnlyWatchesAValueThatNobodyKnows) {
 }
 
 // The replaced suite rebooted a node whose GPU had just recovered.
-TEST(Xid154Verdict, K14ARebootThatIsNoLongerAskedForIsNone) {
+TEST(Xid154Verdict, ARebootThatIsNoLongerAskedForIsNone) {
   const Event recovered = parsed(
       "NVRM: Xid (PCI:0000:4e:00): 154, GPU recovery action changed from 0x2 (Node Reboot "
       "Required) to 0x0 (None)");
@@ -96,7 +96,7 @@ TEST(Xid154Verdict, K14ARebootThatIsNoLongerAskedForIsNone) {
 }
 
 // CONTRACTS A: by the words of the line.
-TEST(Xid154Verdict, ContractAReadsTheNewActionOffTheLine) {
+TEST(Xid154Verdict, ReadsTheNewActionOffTheLine) {
   const auto judged = [](const std::string& to) {
     const Event event = parsed(
         "NVRM: Xid (PCI:0000:4e:00): 154, GPU recovery action changed from 0x0 (None) to " + to);

@@ -12,7 +12,7 @@ using testing::IsEmpty;
 
 Event detail_of(const std::string& text) { return parsed("NVRM: Xid (PCI:0000:4e:00): " + text); }
 
-TEST(Xid154, K14GivesTheValueThatItChangedTo) {
+TEST(Xid154, GivesTheValueThatItChangedTo) {
   EXPECT_EQ(
       detail_of("154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)")
           .recovery_to,

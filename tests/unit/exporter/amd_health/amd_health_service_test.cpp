@@ -1,7 +1,5 @@
 // The health service as AMD's device plugin meets it: the real program, started by the exporter's
 // own class, asked by a client that is generated from another definition.
-#include "exporter/amd_health_service.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -12,7 +10,8 @@
 
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
-#include "exporter/checks/amd_thresholds.h"
+#include "exporter/amd_health/service.h"
+#include "exporter/checks/rules/amd_thresholds.h"
 #include "tests/places.inc"
 #include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
@@ -85,7 +84,7 @@ class AmdHealthServiceTest : public ::testing::Test {
 constexpr const char* kBothHealthy = "0 0000:a5:00.0 healthy GPU-0\n1 0000:a6:00.0 healthy GPU-1\n";
 
 // CONTRACTS C: socket mode 0600.
-TEST_F(AmdHealthServiceTest, ContractCListensOnASocketOfItsOwnersAlone) {
+TEST_F(AmdHealthServiceTest, ListensOnASocketOfItsOwnersAlone) {
   start();
   struct stat about{};
   ASSERT_EQ(::stat(socket_.c_str(), &about), 0);
@@ -93,13 +92,13 @@ TEST_F(AmdHealthServiceTest, ContractCListensOnASocketOfItsOwnersAlone) {
 }
 
 // CONTRACTS C: List errors until the first reading.
-TEST_F(AmdHealthServiceTest, ContractCHasNoHealthBeforeTheFirstReading) {
+TEST_F(AmdHealthServiceTest, HasNoHealthBeforeTheFirstReading) {
   start();
   EXPECT_EQ(ask("metricssvc", {"list"}), "error UNKNOWN health status not available\n");
 }
 
 // CONTRACTS C: the service on the wire is metricssvc; gpumetricssvc is served too.
-TEST_F(AmdHealthServiceTest, ContractCListsTheGpusUnderBothPackageNames) {
+TEST_F(AmdHealthServiceTest, ListsTheGpusUnderBothPackageNames) {
   report(three_gpus());
   start();
   EXPECT_TRUE(answers("metricssvc", kBothHealthy));
@@ -107,7 +106,7 @@ TEST_F(AmdHealthServiceTest, ContractCListsTheGpusUnderBothPackageNames) {
 }
 
 // CONTRACTS C: GetGPUState by id.
-TEST_F(AmdHealthServiceTest, ContractCGivesTheStateOfTheGpusAskedFor) {
+TEST_F(AmdHealthServiceTest, GivesTheStateOfTheGpusAskedFor) {
   report(three_gpus());
   start();
   ASSERT_TRUE(answers("metricssvc", kBothHealthy));
@@ -115,7 +114,7 @@ TEST_F(AmdHealthServiceTest, ContractCGivesTheStateOfTheGpusAskedFor) {
   EXPECT_EQ(ask("gpumetricssvc", {"get", "0"}), "0 0000:a5:00.0 healthy GPU-0\n");
 }
 
-TEST_F(AmdHealthServiceTest, ContractCTellsAnUnhealthyGpuAndItsWorkload) {
+TEST_F(AmdHealthServiceTest, TellsAnUnhealthyGpuAndItsWorkload) {
   report(three_gpus());
   Workloads workloads;
   workloads.is_known = true;
@@ -137,7 +136,7 @@ TEST_F(AmdHealthServiceTest, ContractCTellsAnUnhealthyGpuAndItsWorkload) {
 }
 
 // CONTRACTS C: no GPU is found: all that were known are unhealthy.
-TEST_F(AmdHealthServiceTest, ContractCKeepsAGpuThatIsGoneAndCallsItUnhealthy) {
+TEST_F(AmdHealthServiceTest, KeepsAGpuThatIsGoneAndCallsItUnhealthy) {
   report(three_gpus());
   start();
   ASSERT_TRUE(answers("metricssvc", kBothHealthy));
@@ -158,7 +157,7 @@ TEST_F(AmdHealthServiceTest, TellsOfBothVendorsWhereItIsSetSo) {
 }
 
 // CONTRACTS C: SetError; only with --debug.allow-injection.
-TEST_F(AmdHealthServiceTest, ContractCRefusesToPretendErrors) {
+TEST_F(AmdHealthServiceTest, RefusesToPretendErrors) {
   report(three_gpus());
   start();
   ASSERT_TRUE(answers("metricssvc", kBothHealthy));
@@ -168,7 +167,7 @@ TEST_F(AmdHealthServiceTest, ContractCRefusesToPretendErrors) {
 }
 
 // CONTRACTS C: mock injection by fields and counts, 0 removes.
-TEST_F(AmdHealthServiceTest, ContractCPretendsErrorsWhereThatIsAllowed) {
+TEST_F(AmdHealthServiceTest, PretendsErrorsWhereThatIsAllowed) {
   report(three_gpus());
   start({.may_pretend_errors = true});
   ASSERT_TRUE(answers("metricssvc", kBothHealthy));

@@ -50,7 +50,7 @@ TEST_F(HealthBookTest, KeepsWhatItKnowsWhereALineIsBroken) {
   EXPECT_EQ(book_.list()->size(), 2U);
 }
 
-TEST_F(HealthBookTest, ContractCTakesAPretendedCountOverItsThresholdForSick) {
+TEST_F(HealthBookTest, TakesAPretendedCountOverItsThresholdForSick) {
   ASSERT_TRUE(book_.pretend("0", {{"GPU_ECC_UNCORRECT_UMC", 1}}));
   EXPECT_EQ(health_of(0), "healthy");
   ASSERT_TRUE(book_.pretend("0", {{"GPU_ECC_UNCORRECT_UMC", 2}}));

@@ -36,7 +36,7 @@ class Bound {
 };
 
 // CONTRACTS C: the folder has mode 0755.
-TEST(SocketPlace, ContractCMakesItsFolderForAllToEnter) {
+TEST(SocketPlace, MakesItsFolderForAllToEnter) {
   const support::TempDir folder;
   const fs::path socket = folder / "amd/health.socket";
   const mode_t before = ::umask(0077);
@@ -48,7 +48,7 @@ TEST(SocketPlace, ContractCMakesItsFolderForAllToEnter) {
 }
 
 // CONTRACTS C: a stale file is removed.
-TEST(SocketPlace, ContractCRemovesASocketThatNobodyListensOn) {
+TEST(SocketPlace, RemovesASocketThatNobodyListensOn) {
   const support::TempDir folder;
   {
     const Bound gone(folder / "s", false);

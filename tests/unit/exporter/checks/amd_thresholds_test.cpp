@@ -1,4 +1,4 @@
-#include "exporter/checks/amd_thresholds.h"
+#include "exporter/checks/rules/amd_thresholds.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace gpuward::exporter {
 namespace {
 
 // CONTRACTS C: the nineteen fields, each 0 by default.
-TEST(AmdThresholds, ContractCAreZeroForEachOfTheNineteenFields) {
+TEST(AmdThresholds, AreZeroForEachOfTheNineteenFields) {
   const AmdThresholds thresholds = default_amd_thresholds();
   EXPECT_EQ(thresholds.by_field.size(), 19U);
   for (const char* const field :
@@ -21,7 +21,7 @@ TEST(AmdThresholds, ContractCAreZeroForEachOfTheNineteenFields) {
   }
 }
 
-TEST(AmdThresholds, ContractCAreReadFromTheFormatOfAmdsExporter) {
+TEST(AmdThresholds, AreReadFromTheFormatOfAmdsExporter) {
   const auto thresholds = parse_amd_thresholds(R"({
     "ServerPort": 5000,
     "GPUConfig": {
@@ -44,7 +44,7 @@ Result<AmdThresholds> with_max_age(const std::string& value) {
 }
 
 // As time.ParseDuration of AMD's exporter reads it.
-TEST(AmdThresholds, ContractCTheAgeOfAFatalCperRecordIsADurationOfGo) {
+TEST(AmdThresholds, TheAgeOfAFatalCperRecordIsADurationOfGo) {
   using namespace std::chrono_literals;
   const std::pair<const char*, std::chrono::nanoseconds> kAges[] = {
       {"\"\"", 0ns},      {"\"0\"", 0ns},        {"\"0s\"", 0ns},      {"\"24h\"", 24h},
@@ -70,7 +70,7 @@ TEST(AmdThresholds, SayThatAnAgeIsNoDuration) {
 }
 
 // The driver's names for its blocks, in sysfs and in the kernel log.
-TEST(AmdThresholds, ContractCEachOfTheNineteenFieldsIsABlockOfTheDriver) {
+TEST(AmdThresholds, EachOfTheNineteenFieldsIsABlockOfTheDriver) {
   const std::pair<const char*, const char*> kBlocks[] = {{"SDMA", "sdma"},
                                                          {"GFX", "gfx"},
                                                          {"MMHUB", "mmhub"},

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "exporter/checks/check.h"
+#include "exporter/checks/check/check.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/host_tree.h"
 #include "tests/unit/exporter/checks/scenario.h"

@@ -1,10 +1,10 @@
-#include "exporter/checks/dcgm_check.h"
+#include "exporter/checks/dcgm/dcgm_check.h"
 
 #include <gmock/gmock.h>
 
 #include <thread>
 
-#include "exporter/checks/decide.h"
+#include "exporter/checks/check/decide.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/checks/dcgm_samples.h"
 #include "tests/unit/exporter/checks/external_check_node.h"
@@ -39,7 +39,7 @@ class DcgmCheckTest : public testing::Test {
   ExternalCheckNode node;
 };
 
-TEST_F(DcgmCheckTest, ContractACheck1PassesWhatDcgmPasses) {
+TEST_F(DcgmCheckTest, Check1PassesWhatDcgmPasses) {
   has_dcgm({.output = kPassed});
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.details;
@@ -47,7 +47,7 @@ TEST_F(DcgmCheckTest, ContractACheck1PassesWhatDcgmPasses) {
   EXPECT_THAT(node.tools.calls("dcgmi"), ElementsAre("dcgmi discovery -l", "dcgmi diag -r 2 -j"));
 }
 
-TEST_F(DcgmCheckTest, ContractACheck4RunsLevel4) {
+TEST_F(DcgmCheckTest, Check4RunsLevel4) {
   has_dcgm({.output = kPassed});
   EXPECT_EQ(run_level_4().kind, Kind::kDone);
   EXPECT_EQ(node.tools.calls("dcgmi").back(), "dcgmi diag -r 4 -j");
@@ -87,7 +87,7 @@ TEST_F(DcgmCheckTest, SkipsWhenSomebodysEngineIsOutOfReach) {
   EXPECT_TRUE(node.tools.calls("nv-hostengine").empty());
 }
 
-TEST_F(DcgmCheckTest, ContractAStartsAnEngineAndEndsItAfterwards) {
+TEST_F(DcgmCheckTest, StartsAnEngineAndEndsItAfterwards) {
   node.tools.add("dcgmi", "discovery", {.needs = "engine"});
   node.tools.add("dcgmi", "diag", {.output = kPassed, .needs = "engine"});
   node.tools.add("nv-hostengine", "", {.hangs = true, .up = "engine"});
@@ -106,7 +106,7 @@ TEST_F(DcgmCheckTest, SkipsWhenTheEngineEndsAtOnce) {
   EXPECT_THAT(outcome.details, HasSubstr("ended with 1: Err: no permission"));
 }
 
-TEST_F(DcgmCheckTest, ContractASkipsOnMig) {
+TEST_F(DcgmCheckTest, SkipsOnMig) {
   has_dcgm({.output = kPassed});
   node.reading(1).mig_enabled = true;
   const CheckOutcome outcome = run();
@@ -129,7 +129,7 @@ TEST_F(DcgmCheckTest, Check4IsExclusive) {
   EXPECT_TRUE(node.tools.calls("dcgmi").empty());
 }
 
-TEST_F(DcgmCheckTest, ContractACheck4SkipsWhileAProcessUsesAGpu) {
+TEST_F(DcgmCheckTest, Check4SkipsWhileAProcessUsesAGpu) {
   has_dcgm({.output = kPassed});
   node.reading(0).processes->push_back({4711, std::nullopt});
   const CheckOutcome outcome = run_level_4();
@@ -143,7 +143,7 @@ TEST_F(DcgmCheckTest, Check4SkipsWhileAPodHasAGpu) {
   EXPECT_THAT(run_level_4().details, HasSubstr("pod training/llm-0"));
 }
 
-TEST_F(DcgmCheckTest, ContractACheck4StopsNobodysTelemetryAndSaysWhoIsInTheWay) {
+TEST_F(DcgmCheckTest, Check4StopsNobodysTelemetryAndSaysWhoIsInTheWay) {
   has_dcgm({.output = kPassed});
   node.host.with_process(99, "dcgm-exporter");
   const CheckOutcome outcome = run_level_4();
@@ -159,7 +159,7 @@ TEST_F(DcgmCheckTest, SkipsWhileAnotherDiagnosticRuns) {
   EXPECT_EQ(run().kind, Kind::kSkipped);
 }
 
-TEST_F(DcgmCheckTest, K3BrokenOutputIsAnError) {
+TEST_F(DcgmCheckTest, BrokenOutputIsAnError) {
   for (const std::string& output : {std::string("{\"DCGM Diagnostic\":{\"test_cat"), std::string(),
                                     std::string("Segmentation fault\n")}) {
     has_dcgm({.output = output, .complaint = "lost", .exit_code = 1});
@@ -187,8 +187,8 @@ TEST_F(DcgmCheckTest, EndlessOutputIsAnError) {
   EXPECT_THAT(outcome.details, HasSubstr("wrote more than"));
 }
 
-// K4: the replaced suite's deadline left the diagnostic running beside the next check.
-TEST_F(DcgmCheckTest, K4ADiagnosticThatDoesNotEndIsGoneBeforeTheVerdict) {
+// The replaced suite's deadline left the diagnostic running beside the next check.
+TEST_F(DcgmCheckTest, ADiagnosticThatDoesNotEndIsGoneBeforeTheVerdict) {
   has_dcgm({.hangs = true});
   node.settings.dcgm_timeout = std::chrono::milliseconds(3'000);
   const CheckOutcome outcome = run();
@@ -197,7 +197,7 @@ TEST_F(DcgmCheckTest, K4ADiagnosticThatDoesNotEndIsGoneBeforeTheVerdict) {
   EXPECT_TRUE(is_gone(node.tools.child_of("dcgmi").value()));
 }
 
-TEST_F(DcgmCheckTest, K4Level4HasATimeOfItsOwn) {
+TEST_F(DcgmCheckTest, Level4HasATimeOfItsOwn) {
   has_dcgm({.output = kPassed});
   node.settings.dcgm_timeout = std::chrono::milliseconds(0);
   node.settings.check_timeout = std::chrono::milliseconds(0);
@@ -216,8 +216,8 @@ TEST_F(DcgmCheckTest, EndsSoonAfterAStop) {
   EXPECT_TRUE(is_gone(node.tools.child_of("dcgmi").value()));
 }
 
-// K9: the replaced agent ran level 2 beside jobs and at each of its starts.
-TEST(DcgmEntries, K9Level2WaitsForIdleGpusAndItsInterval) {
+// The replaced agent ran level 2 beside jobs and at each of its starts.
+TEST(DcgmEntries, Level2WaitsForIdleGpusAndItsInterval) {
   const CheckEntry entry = dcgm_level_2_entry();
   EXPECT_EQ(entry.number, 1);
   EXPECT_EQ(entry.name, "1-dcgm-diag-l2");

@@ -1,4 +1,4 @@
-#include "exporter/checks/dcgm_report.h"
+#include "exporter/checks/dcgm/dcgm_report.h"
 
 #include <gmock/gmock.h>
 

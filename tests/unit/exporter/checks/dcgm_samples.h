@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/runtime/files.h"
-#include "exporter/checks/dcgm_report.h"
+#include "exporter/checks/dcgm/dcgm_report.h"
 
 namespace gpuward::exporter::samples {
 

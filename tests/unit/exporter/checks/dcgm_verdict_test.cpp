@@ -1,8 +1,8 @@
-#include "exporter/checks/dcgm_verdict.h"
+#include "exporter/checks/dcgm/dcgm_verdict.h"
 
 #include <gmock/gmock.h>
 
-#include "exporter/checks/dcgm_outcome.h"
+#include "exporter/checks/dcgm/dcgm_outcome.h"
 #include "tests/unit/exporter/checks/dcgm_samples.h"
 
 namespace gpuward::exporter {
@@ -39,7 +39,7 @@ Gpu gpu(int index, std::string serial = "") {
 }
 
 // CONTRACTS A, checks 1 and 4; dcgm_errors.h: 0 none .. 6 reset.
-TEST(DcgmVerdict, ContractATakesTheSeverityFromTheErrorsOfWarnings) {
+TEST(DcgmVerdict, TakesTheSeverityFromTheErrorsOfWarnings) {
   EXPECT_EQ(severity_of(2), Severity::kIsolate);
   EXPECT_EQ(severity_of(6), Severity::kReset);
   EXPECT_EQ(severity_of(1), Severity::kMonitor);
@@ -48,7 +48,7 @@ TEST(DcgmVerdict, ContractATakesTheSeverityFromTheErrorsOfWarnings) {
   }
 }
 
-TEST(DcgmVerdict, ContractASaysThatAnErrorNeedsTriage) {
+TEST(DcgmVerdict, SaysThatAnErrorNeedsTriage) {
   for (const int severity : {3, 4, 5}) {
     const auto verdict =
         judge(v4("pcie", v4_result(0, "Fail", samples::warning(30, severity, ""))));
@@ -64,21 +64,21 @@ TEST(DcgmVerdict, TakesGpuRecoveryRebootForAReboot) {
   EXPECT_EQ(verdict.undecided, "");
 }
 
-// K3: the replaced parser took each of these for a pass, or for more than it was.
-TEST(DcgmVerdict, K3FailOfDcgm4IsNoPass) { EXPECT_EQ(severity_of(2), Severity::kIsolate); }
+// The replaced parser took each of these for a pass, or for more than it was.
+TEST(DcgmVerdict, FailOfDcgm4IsNoPass) { EXPECT_EQ(severity_of(2), Severity::kIsolate); }
 
-TEST(DcgmVerdict, K3WarnIsNoPass) {
+TEST(DcgmVerdict, WarnIsNoPass) {
   const auto verdict = judge(v3("PCIe", R"({"gpu_id":"0","status":"Warn"})"), 0);
   EXPECT_EQ(worst(verdict), Severity::kMonitor);
 }
 
-TEST(DcgmVerdict, K3FailOfDcgm3WithAnErrorToWatchIsNotIsolate) {
+TEST(DcgmVerdict, FailOfDcgm3WithAnErrorToWatchIsNotIsolate) {
   const auto verdict = judge(v3(
       "PCIe", R"({"gpu_id":"0","status":"Fail","warnings":[)" + samples::warning(3, 1, "") + "]}"));
   EXPECT_EQ(worst(verdict), Severity::kMonitor);
 }
 
-TEST(DcgmVerdict, K3RuntimeErrorIsNoPass) {
+TEST(DcgmVerdict, RuntimeErrorIsNoPass) {
   for (const std::string root : {"DCGM GPU Diagnostic", "DCGM Diagnostic"}) {
     const auto verdict = judge(R"({")" + root + R"(":{"runtime_error":"it broke"}})", 226);
     EXPECT_EQ(verdict.undecided, "DCGM: it broke");
@@ -86,7 +86,7 @@ TEST(DcgmVerdict, K3RuntimeErrorIsNoPass) {
   }
 }
 
-TEST(DcgmVerdict, K3NoTestSeenIsNoPass) {
+TEST(DcgmVerdict, NoTestSeenIsNoPass) {
   EXPECT_FALSE(parse_dcgm_report(R"({"DCGM Diagnostic":{"test_categories":[]}})"));
 }
 

@@ -1,9 +1,9 @@
-#include "exporter/checks/decide.h"
+#include "exporter/checks/check/decide.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "exporter/checks/finding_list.h"
+#include "exporter/checks/check/finding_list.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -30,14 +30,14 @@ TEST(DecideStatus, PassesWhereNothingIsWrong) {
   EXPECT_EQ(result.check, "gpu");
 }
 
-TEST(DecideStatus, ContractAWarnsForMonitorAndFailsFromResetUp) {
+TEST(DecideStatus, WarnsForMonitorAndFailsFromResetUp) {
   EXPECT_EQ(decide(CheckOutcome::done("", findings_of({Code::kPersistenceOff}))).status,
             CheckStatus::kWarn);
   EXPECT_EQ(decide(CheckOutcome::done("", findings_of({Code::kRowRemapPending}))).status,
             CheckStatus::kFail);
 }
 
-TEST(DecideStatus, K1LastWriteWinsIsGoneTheWorstFindingDecides) {
+TEST(DecideStatus, LastWriteWinsIsGoneTheWorstFindingDecides) {
   const CheckResult result =
       decide(CheckOutcome::done("", findings_of({Code::kRowRemapFailure, Code::kPersistenceOff})));
   EXPECT_EQ(result.status, CheckStatus::kFail);
@@ -66,7 +66,7 @@ TEST(DecideStatus, AFailureFoundBesideAnErrorWins) {
   EXPECT_EQ(decide(outcome).status, CheckStatus::kError);
 }
 
-TEST(DecideStatus, K6AnErrorOrASkipLeavesAFailureStanding) {
+TEST(DecideStatus, AnErrorOrASkipLeavesAFailureStanding) {
   const auto standing = findings_of({Code::kRowRemapPending});
   EXPECT_EQ(decide(CheckOutcome::error("no answer"), standing).status, CheckStatus::kFail);
   EXPECT_EQ(decide(CheckOutcome::skipped("GPUs in use"), standing).status, CheckStatus::kFail);

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "exporter/checks/finding_codes.h"
+#include "exporter/checks/check/finding_codes.h"
 #include "exporter/checks/schedule.h"
 #include "tests/places.inc"
 
@@ -30,7 +30,7 @@ std::string row_of(const FindingCode& code) {
   return row.str();
 }
 
-TEST(ChecksDocs, K24HaveARowForEachCodeAsItIsInForce) {
+TEST(ChecksDocs, HaveARowForEachCodeAsItIsInForce) {
   const auto lines = lines_of_docs();
   for (const FindingCode& code : finding_codes()) {
     EXPECT_TRUE(lines.contains(row_of(code))) << row_of(code);
@@ -66,7 +66,7 @@ TEST(ChecksDocs, HaveARowForEachCheckWithItsNamesAndItsTimeLimit) {
 }
 
 // CONTRACTS A: lightweight 0 to 3, intensive 4 to 6.
-TEST(AllChecks, ContractAAreTheSevenOfTheReplacedSuiteInItsTwoSuites) {
+TEST(AllChecks, AreTheSevenOfTheReplacedSuiteInItsTwoSuites) {
   int number = 0;
   for (const CheckEntry& entry : all_checks()) {
     EXPECT_EQ(entry.number, number);

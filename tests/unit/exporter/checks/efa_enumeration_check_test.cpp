@@ -1,11 +1,11 @@
-#include "exporter/checks/efa_enumeration_check.h"
+#include "exporter/checks/efa/efa_enumeration_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "exporter/checks/decide.h"
+#include "exporter/checks/check/decide.h"
 #include "tests/unit/exporter/checks/check_bench.h"
 
 namespace gpuward::exporter {
@@ -38,7 +38,7 @@ TEST_F(EfaEnumeration, PassesWithAllDevices) {
   EXPECT_EQ(passed.details, "4 EFA devices");
 }
 
-TEST_F(EfaEnumeration, K23FewerDevicesIsolateAndSayThatTheyMayNeverHaveBeenThere) {
+TEST_F(EfaEnumeration, FewerDevicesIsolateAndSayThatTheyMayNeverHaveBeenThere) {
   bench_.host.loses_pci("0000:10:00.0");
   const CheckResult failed = result();
   EXPECT_EQ(failed.severity, Severity::kIsolate);
@@ -53,7 +53,7 @@ TEST_F(EfaEnumeration, MoreDevicesThanTheProfileAreTheProfilesFault) {
   EXPECT_EQ(result().severity, Severity::kMonitor);
 }
 
-TEST_F(EfaEnumeration, ContractAP5enIsLookedAtThreeMoreTimesFiveSecondsApart) {
+TEST_F(EfaEnumeration, P5enIsLookedAtThreeMoreTimesFiveSecondsApart) {
   bench_.node.profile->type = "p5en.48xlarge";
   bench_.node.profile->efa_devices = 5;
   const auto before = bench_.clock.steady();
@@ -61,7 +61,7 @@ TEST_F(EfaEnumeration, ContractAP5enIsLookedAtThreeMoreTimesFiveSecondsApart) {
   EXPECT_EQ(bench_.clock.steady() - before, std::chrono::seconds(15));
 }
 
-TEST_F(EfaEnumeration, ContractAWarnsOfDevicesThatTheRdmaSubsystemLacks) {
+TEST_F(EfaEnumeration, WarnsOfDevicesThatTheRdmaSubsystemLacks) {
   bench_.host.remove("sys/class/infiniband/rdmap16s0");
   const CheckResult warned = result();
   EXPECT_EQ(warned.status, CheckStatus::kWarn);
@@ -70,14 +70,14 @@ TEST_F(EfaEnumeration, ContractAWarnsOfDevicesThatTheRdmaSubsystemLacks) {
   EXPECT_EQ(warned.findings[0].line, "3 of 4 EFA devices are RDMA devices");
 }
 
-TEST_F(EfaEnumeration, ContractAWarnsWithoutTheProvider) {
+TEST_F(EfaEnumeration, WarnsWithoutTheProvider) {
   install("tools/fi_info", "echo 'provider: tcp'");
   const CheckResult warned = result();
   ASSERT_EQ(warned.findings.size(), 1U) << warned.details;
   EXPECT_EQ(warned.findings[0].code, "efa_provider_missing");
 }
 
-TEST_F(EfaEnumeration, ContractAWarnsOfMissingModulesNamingThem) {
+TEST_F(EfaEnumeration, WarnsOfMissingModulesNamingThem) {
   bench_.host.remove("sys/module/ib_uverbs").write("dev/gdrcopy/README", "");
   const CheckResult warned = result();
   EXPECT_EQ(warned.status, CheckStatus::kWarn);
@@ -86,7 +86,7 @@ TEST_F(EfaEnumeration, ContractAWarnsOfMissingModulesNamingThem) {
   EXPECT_EQ(warned.findings[0].line, "ib_uverbs; gdrdrv");
 }
 
-TEST_F(EfaEnumeration, ContractANeedsEfaIbUverbsAndIbCore) {
+TEST_F(EfaEnumeration, NeedsEfaIbUverbsAndIbCore) {
   for (const std::string name : {"efa", "ib_uverbs", "ib_core"}) {
     bench_.host.remove("sys/module/" + name);
     const CheckResult warned = result();
@@ -97,14 +97,14 @@ TEST_F(EfaEnumeration, ContractANeedsEfaIbUverbsAndIbCore) {
   EXPECT_TRUE(result().findings.empty());
 }
 
-TEST_F(EfaEnumeration, ContractAWarnsOfDevicesWithoutTheirFile) {
+TEST_F(EfaEnumeration, WarnsOfDevicesWithoutTheirFile) {
   bench_.host.remove("dev/infiniband/uverbs0");
   const CheckResult warned = result();
   ASSERT_EQ(warned.findings.size(), 1U) << warned.details;
   EXPECT_EQ(warned.findings[0].code, "efa_uverbs_missing");
 }
 
-TEST_F(EfaEnumeration, ContractAWarnsWhenTheRuntimeLetsWorkloadsLockLittleMemory) {
+TEST_F(EfaEnumeration, WarnsWhenTheRuntimeLetsWorkloadsLockLittleMemory) {
   bench_.host.with_memory_lock(300, "67108864");
   const CheckResult warned = result();
   ASSERT_EQ(warned.findings.size(), 1U);
@@ -113,7 +113,7 @@ TEST_F(EfaEnumeration, ContractAWarnsWhenTheRuntimeLetsWorkloadsLockLittleMemory
 }
 
 // health_suite.md: fi_info ends with 61 where there is no EFA; with set -e that was the end.
-TEST_F(EfaEnumeration, K18FiInfoThatFailsIsAFindingNotAnEnd) {
+TEST_F(EfaEnumeration, FiInfoThatFailsIsAFindingNotAnEnd) {
   install("tools/fi_info", "echo 'fi_getinfo: -61 (No data available)' >&2; exit 61");
   const CheckResult warned = result();
   EXPECT_EQ(warned.status, CheckStatus::kWarn);
@@ -122,7 +122,7 @@ TEST_F(EfaEnumeration, K18FiInfoThatFailsIsAFindingNotAnEnd) {
   EXPECT_THAT(warned.findings[0].line, HasSubstr("No data available"));
 }
 
-TEST_F(EfaEnumeration, ContractARunsGdrCopysOwnTestWhereItIsAndNobodyUsesTheGpus) {
+TEST_F(EfaEnumeration, RunsGdrCopysOwnTestWhereItIsAndNobodyUsesTheGpus) {
   bench_.host.with_module("gdrdrv");
   install("gdrcopy/bin/sanity", "exit 3");
   EXPECT_EQ(result().findings.at(0).code, "gdrcopy_failed");
@@ -141,7 +141,7 @@ TEST_F(EfaEnumeration, AllMissingIsAFailureNotASkip) {
   EXPECT_EQ(severity_of(bare.run(), "efa_count"), Severity::kIsolate);
 }
 
-TEST_F(EfaEnumeration, K12WithoutAProfileItSaysThatNobodyCounts) {
+TEST_F(EfaEnumeration, WithoutAProfileItSaysThatNobodyCounts) {
   bench_.node.profile.reset();
   EXPECT_THAT(result().details, HasSubstr("nobody knows how many there must be"));
 }

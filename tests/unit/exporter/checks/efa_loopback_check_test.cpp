@@ -1,4 +1,4 @@
-#include "exporter/checks/efa_loopback_check.h"
+#include "exporter/checks/efa/efa_loopback_check.h"
 
 #include <gmock/gmock.h>
 
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "exporter/checks/finding_list.h"
+#include "exporter/checks/check/finding_list.h"
 #include "tests/unit/exporter/checks/dcgm_samples.h"
 #include "tests/unit/exporter/checks/external_check_node.h"
 
@@ -49,7 +49,7 @@ class EfaLoopbackTest : public testing::Test {
   ExternalCheckNode node;
 };
 
-TEST_F(EfaLoopbackTest, ContractACheck6PassesWhenEachDeviceReachesItself) {
+TEST_F(EfaLoopbackTest, Check6PassesWhenEachDeviceReachesItself) {
   has_two_devices();
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.details;
@@ -67,8 +67,8 @@ TEST_F(EfaLoopbackTest, TellsServerAndClientTheDomainAndOnePort) {
   }
 }
 
-// K18: fi_info's -61, the usual answer of a node without EFA, ended the check without a result.
-TEST_F(EfaLoopbackTest, K18NoEfaIsSkippedWhereNoneIsExpected) {
+// Fi_info's -61, the usual answer of a node without EFA, ended the check without a result.
+TEST_F(EfaLoopbackTest, NoEfaIsSkippedWhereNoneIsExpected) {
   node.use_profile("g6.xlarge");
   node.tools.add("fi_pingpong", "", {});
   node.tools.add("fi_info", "",
@@ -78,7 +78,7 @@ TEST_F(EfaLoopbackTest, K18NoEfaIsSkippedWhereNoneIsExpected) {
   EXPECT_THAT(outcome.details, HasSubstr("-61"));
 }
 
-TEST_F(EfaLoopbackTest, K18NoEfaIsAFaultWhereItIsExpectedAndTheBusHasNoneEither) {
+TEST_F(EfaLoopbackTest, NoEfaIsAFaultWhereItIsExpectedAndTheBusHasNoneEither) {
   node.tools.add("fi_pingpong", "", {});
   node.tools.add("fi_info", "", {.exit_code = 61});
   EXPECT_EQ(worst_of(run().findings), Severity::kIsolate);
@@ -115,9 +115,9 @@ TEST_F(EfaLoopbackTest, DoesNotTellWhenNoDeviceReachesItself) {
   EXPECT_TRUE(outcome.findings.empty());
 }
 
-// K24: the replaced README promised a threshold that the code no longer had. fi_pingpong is slower
+// The replaced README promised a threshold that the code no longer had. fi_pingpong is slower
 // than the device: sound ones have been seen at 17.5 Gbit/s, so it only warns.
-TEST_F(EfaLoopbackTest, K24WarnsBelowTheThreshold) {
+TEST_F(EfaLoopbackTest, WarnsBelowTheThreshold) {
   has_two_devices();
   node.tools.add("fi_pingpong", "client-rdmap16s0-rdm",
                  {.output = recorded("efa/fi_pingpong-efa.txt")});
@@ -157,7 +157,7 @@ TEST_F(EfaLoopbackTest, LeavesNoServerAndNoChildBehind) {
   EXPECT_TRUE(is_gone(node.tools.child_of("fi_pingpong").value()));
 }
 
-TEST_F(EfaLoopbackTest, ContractACountsDropsDuringTheTestAndNotOfTheDevicesLife) {
+TEST_F(EfaLoopbackTest, CountsDropsDuringTheTestAndNotOfTheDevicesLife) {
   has_two_devices();
   node.host.with_efa(2, 1000);
   EXPECT_TRUE(run().findings.empty());
@@ -170,7 +170,7 @@ TEST_F(EfaLoopbackTest, ContractACountsDropsDuringTheTestAndNotOfTheDevicesLife)
 }
 
 // A program that loses packets on its way: it moves the counters of the first device.
-TEST_F(EfaLoopbackTest, ContractAWarnsOfDropsAndTimeoutsWhileItTests) {
+TEST_F(EfaLoopbackTest, WarnsOfDropsAndTimeoutsWhileItTests) {
   has_two_devices();
   fakes::ToolBox sound;
   sound.add("fi_pingpong", "server", {.hangs = true});
@@ -192,7 +192,7 @@ TEST_F(EfaLoopbackTest, ContractAWarnsOfDropsAndTimeoutsWhileItTests) {
   EXPECT_THAT(outcome.findings[0].line, HasSubstr("7 packets dropped, 2 retransmission"));
 }
 
-TEST_F(EfaLoopbackTest, ContractATakesIbWriteBwWhereFiPingpongIsMissing) {
+TEST_F(EfaLoopbackTest, TakesIbWriteBwWhereFiPingpongIsMissing) {
   node.host.with_efa(1);
   node.tools.add("ib_write_bw", "server", {.hangs = true});
   node.tools.add("ib_write_bw", "client",

@@ -1,4 +1,4 @@
-#include "exporter/checks/efa_loopback_report.h"
+#include "exporter/checks/efa/efa_loopback_report.h"
 
 #include <gmock/gmock.h>
 

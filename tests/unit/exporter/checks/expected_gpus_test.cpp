@@ -1,13 +1,13 @@
 // Machines without a profile: their GPUs are counted against what they have had and what the labels
 // of their node say, and the finding is never above monitor. And what is no GPU is not counted.
-#include "exporter/checks/expected_gpus.h"
+#include "exporter/checks/rules/expected_gpus.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "exporter/checks/decide.h"
+#include "exporter/checks/check/decide.h"
 #include "tests/unit/exporter/checks/scenario.h"
 
 namespace gpuward::exporter {

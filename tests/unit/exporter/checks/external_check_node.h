@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/runtime/clock.h"
-#include "exporter/checks/check.h"
+#include "exporter/checks/check/check.h"
 #include "tests/fakes/tools/tool_box.h"
 #include "tests/support/environment.h"
 #include "tests/support/host_tree.h"

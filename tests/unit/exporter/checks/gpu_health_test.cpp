@@ -1,11 +1,11 @@
-#include "exporter/checks/gpu_health.h"
+#include "exporter/checks/rules/gpu_health.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 
-#include "exporter/checks/decide.h"
-#include "exporter/checks/gpu_rules.h"
+#include "exporter/checks/check/decide.h"
+#include "exporter/checks/rules/gpu_rules.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -50,7 +50,7 @@ TEST(GpuHealth, IsHealthyWhereNothingIsLatched) {
 }
 
 // CONTRACTS C: ring hangs and GPU resets in the kernel log do not count there; they should.
-TEST(GpuHealth, ContractCIsUnhealthyFromResetUpAndOnThatGpuAlone) {
+TEST(GpuHealth, IsUnhealthyFromResetUpAndOnThatGpuAlone) {
   Snapshot snapshot = two_gpus();
   latch(snapshot, snapshot.gpus[0], Severity::kReset);
   EXPECT_EQ(health_of(snapshot, snapshot.gpus[0]), GpuHealth::kUnhealthy);
@@ -73,7 +73,7 @@ TEST(GpuHealth, IsHealthyBesideWhatIsOnlyMonitored) {
 }
 
 // CONTRACTS C: unhealthy when the library cannot be reached, or no GPU is found.
-TEST(GpuHealth, ContractCIsUnhealthyWhereNobodyCanAskTheDriver) {
+TEST(GpuHealth, IsUnhealthyWhereNobodyCanAskTheDriver) {
   for (const WorkerState state : {WorkerState::kHung, WorkerState::kCrashed}) {
     Snapshot snapshot = two_gpus();
     snapshot.telemetry.state = state;
@@ -81,7 +81,7 @@ TEST(GpuHealth, ContractCIsUnhealthyWhereNobodyCanAskTheDriver) {
   }
 }
 
-TEST(GpuHealth, ContractCIsUnhealthyWhereTheDriverHasNoGpuAnyMore) {
+TEST(GpuHealth, IsUnhealthyWhereTheDriverHasNoGpuAnyMore) {
   Snapshot snapshot = two_gpus();
   VendorReport none;
   none.vendor = Vendor::kAmd;
@@ -94,7 +94,7 @@ TEST(GpuHealth, ContractCIsUnhealthyWhereTheDriverHasNoGpuAnyMore) {
 }
 
 // CONTRACTS C: strictly greater than the threshold. The rule itself is judge_gpus().
-TEST(GpuHealth, ContractCFollowsUncorrectableErrorsOverTheirThreshold) {
+TEST(GpuHealth, FollowsUncorrectableErrorsOverTheirThreshold) {
   for (const std::uint64_t threshold : {0U, 1U, 2U}) {
     Snapshot snapshot = two_gpus();
     GpuReport report = *snapshot.telemetry.report;
@@ -113,7 +113,7 @@ TEST(GpuHealth, ContractCFollowsUncorrectableErrorsOverTheirThreshold) {
 }
 
 // CONTRACTS C: AMD's service and the label on the node say what this says.
-TEST(GpuHealth, ContractCIsUnhealthyAfterAFatalCperRecordOnThatGpuAlone) {
+TEST(GpuHealth, IsUnhealthyAfterAFatalCperRecordOnThatGpuAlone) {
   Snapshot snapshot = two_gpus();
   GpuReport report = *snapshot.telemetry.report;
   report.vendors[0].gpus[0].latest_cper.emplace().severity = CperSeverity::kFatal;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "exporter/checks/decide.h"
+#include "exporter/checks/check/decide.h"
 #include "tests/unit/exporter/checks/scenario.h"
 
 namespace gpuward::exporter {
@@ -23,7 +23,7 @@ TEST(LostGpu, ByTheDriverAloneIsOnlyWatched) {
   EXPECT_EQ(severity_of(with_lost_gpu().judge(), "gpu_lost_unconfirmed"), Severity::kMonitor);
 }
 
-TEST(LostGpu, K15TheKernelsXid79OnTheSameGpuMakesItReboot) {
+TEST(LostGpu, TheKernelsXid79OnTheSameGpuMakesItReboot) {
   Scenario node = with_lost_gpu();
   node.kernel_has("xid", "79", Scenario::bus_id(3), Severity::kReboot);
   EXPECT_EQ(severity_of(node.judge(), "gpu_lost"), Severity::kReboot);
@@ -117,7 +117,7 @@ TEST(LostGpu, IsNotForgottenWhileASecondSourceIsStillMissingAfterAReboot) {
   EXPECT_EQ(severity_of(node.judge(), "gpu_lost"), Severity::kMonitor);
 }
 
-TEST(MissingGpu, ContractAShortByDriverAndBusReboots) {
+TEST(MissingGpu, ShortByDriverAndBusReboots) {
   Scenario node;
   node.take_out_of_driver(7);
   node.take_off_bus(7);
@@ -128,7 +128,7 @@ TEST(MissingGpu, ContractAShortByDriverAndBusReboots) {
               HasSubstr("7 by the driver, 7 on the PCI bus; p5.48xlarge has 8"));
 }
 
-TEST(MissingGpu, ContractAIsolatesWhenItIsStillMissingAfterAReboot) {
+TEST(MissingGpu, IsolatesWhenItIsStillMissingAfterAReboot) {
   Scenario node;
   node.take_out_of_driver(7);
   node.take_off_bus(7);
@@ -181,7 +181,7 @@ TEST(MissingGpu, NoProfileExpectsNothing) {
   EXPECT_EQ(codes_of(node.judge()), "");
 }
 
-TEST(MissingGpu, ContractAIsolatesAtOnceWithTheSeedProfile) {
+TEST(MissingGpu, IsolatesAtOnceWithTheSeedProfile) {
   Scenario node;
   node.settings.is_seed_profile = true;
   node.take_out_of_driver(7);
@@ -202,7 +202,7 @@ TEST(HungDriver, AloneIsAnErrorThatIsOnlyWatched) {
   EXPECT_EQ(severity_of(outcome, "driver_hung_unconfirmed"), Severity::kMonitor);
 }
 
-TEST(HungDriver, ContractBRebootsWhenTheKernelSaysSoOfTheSameGpu) {
+TEST(HungDriver, RebootsWhenTheKernelSaysSoOfTheSameGpu) {
   Scenario node = with_hang();
   node.kernel_has("xid", "119", Scenario::bus_id(1), Severity::kReset);
   EXPECT_EQ(severity_of(node.judge(), "driver_hung_unconfirmed"), Severity::kMonitor);
@@ -251,7 +251,7 @@ TEST(HungDriver, AnXidOfAnApplicationIsNoSecondSource) {
   EXPECT_EQ(severity_of(node.judge(), "driver_hung_unconfirmed"), Severity::kMonitor);
 }
 
-TEST(HungDriver, ContractAIsolatesWhenARebootHasNotHelped) {
+TEST(HungDriver, IsolatesWhenARebootHasNotHelped) {
   Scenario node = with_hang();
   node.on_bus(2).is_dead = true;
   node.was_found_before_the_reboot("driver_hung", "");

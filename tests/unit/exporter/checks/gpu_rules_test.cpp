@@ -1,12 +1,12 @@
 // What one GPU says of itself, each scenario of the fake library at the level of the rules.
-#include "exporter/checks/gpu_rules.h"
+#include "exporter/checks/rules/gpu_rules.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/runtime/clock.h"
-#include "exporter/checks/decide.h"
-#include "exporter/store/ledger.h"
+#include "exporter/checks/check/decide.h"
+#include "exporter/store/latched_state.h"
 #include "tests/unit/exporter/checks/scenario.h"
 
 namespace gpuward::exporter {
@@ -21,7 +21,7 @@ TEST(GpuRules, FindNothingOnEightHealthyH100s) {
   EXPECT_EQ(outcome.details, "8 GPUs");
 }
 
-TEST(GpuRules, ContractAResetForUncorrectedEccSinceTheLastResetAndFallWithTheCounter) {
+TEST(GpuRules, ResetForUncorrectedEccSinceTheLastResetAndFallWithTheCounter) {
   Scenario node;
   node.gpu(3).ecc.uncorrected_volatile.total = 2;
   const CheckOutcome outcome = node.judge();
@@ -38,7 +38,7 @@ TEST(GpuRules, CountEccOfPlacesWhereTheTotalIsNotTold) {
   EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kReset);
 }
 
-TEST(GpuRules, ContractASkipGpusWithoutEcc) {
+TEST(GpuRules, SkipGpusWithoutEcc) {
   Scenario node;
   node.gpu(0).ecc_enabled = false;
   node.gpu(0).ecc.uncorrected_volatile.total = 7;
@@ -53,7 +53,7 @@ TEST(GpuRules, IgnoreErrorsOfTheBoardsWholeLife) {
   EXPECT_EQ(codes_of(node.judge()), "");
 }
 
-TEST(GpuRules, ContractARetiredPagesDoubleBitIsolatePendingRebootManySingleBitMonitor) {
+TEST(GpuRules, RetiredPagesDoubleBitIsolatePendingRebootManySingleBitMonitor) {
   Scenario node;
   node.gpu(0).retired = {.single_bit = 0, .double_bit = 1, .pending = false};
   node.gpu(1).retired = {.single_bit = 0, .double_bit = 0, .pending = true};
@@ -66,13 +66,13 @@ TEST(GpuRules, ContractARetiredPagesDoubleBitIsolatePendingRebootManySingleBitMo
   EXPECT_EQ(outcome.findings.size(), 3U);
 }
 
-TEST(GpuRules, K16PendingRowRemapResets) {
+TEST(GpuRules, PendingRowRemapResets) {
   Scenario node;
   node.gpu(5).rows.pending = true;
   EXPECT_EQ(severity_of(node.judge(), "row_remap_pending"), Severity::kReset);
 }
 
-TEST(GpuRules, K16FailedRowRemapIsolatesUntilAnOperatorClearsIt) {
+TEST(GpuRules, FailedRowRemapIsolatesUntilAnOperatorClearsIt) {
   Scenario node;
   node.gpu(5).rows.failure = true;
   const CheckOutcome outcome = node.judge();
@@ -180,7 +180,7 @@ TEST(GpuRules, PcieWidthAlwaysGenerationOnlyUnderLoad) {
   EXPECT_EQ(codes_of(node.judge()), "pcie_width, pcie_generation");
 }
 
-TEST(GpuRules, ContractAInactiveNvlinksAreNamedWhereTheProfileExpectsThem) {
+TEST(GpuRules, InactiveNvlinksAreNamedWhereTheProfileExpectsThem) {
   Scenario node;
   node.gpu(2).links[4].active = false;
   node.gpu(2).links[9].active = false;
@@ -221,7 +221,7 @@ TEST(GpuRules, AnUnhealthyFabricMaskIsNamed) {
   EXPECT_THAT(outcome.findings[0].line, HasSubstr("degraded bandwidth"));
 }
 
-TEST(GpuRules, ContractAPersistenceModeOffIsWatched) {
+TEST(GpuRules, PersistenceModeOffIsWatched) {
   Scenario node;
   node.gpu(0).persistence_mode = false;
   EXPECT_EQ(severity_of(node.judge(), "persistence_off"), Severity::kMonitor);
@@ -307,7 +307,7 @@ CperRecord fatal_record(std::optional<WallTime> at) {
   return {.severity = CperSeverity::kFatal, .recorded_at = at, .id = "0:1", .notify_type = "MCE"};
 }
 
-TEST(GpuRules, ContractCUnhealthyAfterAFatalCperRecord) {
+TEST(GpuRules, UnhealthyAfterAFatalCperRecord) {
   Scenario node = amd_scenario_node();
   node.gpu(0).latest_cper = fatal_record(parse_rfc3339("2026-11-20T10:00:00Z"));
   const CheckOutcome outcome = node.judge();
@@ -318,7 +318,7 @@ TEST(GpuRules, ContractCUnhealthyAfterAFatalCperRecord) {
   EXPECT_EQ(outcome.findings[0].line, "fatal error record 0:1 of 2026-11-20T10:00:00Z (MCE)");
 }
 
-TEST(GpuRules, ContractCACperRecordThatIsNotFatalIsNoFinding) {
+TEST(GpuRules, ACperRecordThatIsNotFatalIsNoFinding) {
   Scenario node = amd_scenario_node();
   for (const CperSeverity severity : {CperSeverity::kUncorrected, CperSeverity::kCorrected}) {
     node.gpu(0).latest_cper = fatal_record(node.now);
@@ -327,7 +327,7 @@ TEST(GpuRules, ContractCACperRecordThatIsNotFatalIsNoFinding) {
   }
 }
 
-TEST(GpuRules, ContractCAFatalCperRecordCountsUpToItsAge) {
+TEST(GpuRules, AFatalCperRecordCountsUpToItsAge) {
   Scenario node = amd_scenario_node();
   node.settings.cper_max_age = std::chrono::hours(24);
   node.gpu(0).latest_cper = fatal_record(node.now - std::chrono::hours(24));
@@ -339,7 +339,7 @@ TEST(GpuRules, ContractCAFatalCperRecordCountsUpToItsAge) {
   EXPECT_EQ(codes_of(node.judge()), "cper_fatal") << "any age";
 }
 
-TEST(GpuRules, ContractCAFatalCperRecordWithoutATimeCountsWhateverTheAge) {
+TEST(GpuRules, AFatalCperRecordWithoutATimeCountsWhateverTheAge) {
   Scenario node = amd_scenario_node();
   node.settings.cper_max_age = std::chrono::hours(1);
   node.gpu(0).latest_cper = fatal_record(std::nullopt);
@@ -349,36 +349,36 @@ TEST(GpuRules, ContractCAFatalCperRecordWithoutATimeCountsWhateverTheAge) {
 }
 
 // Judges and stores what is found, as the watcher does; the codes.
-std::string judge_and_keep(Scenario& node, Ledger& ledger) {
-  node.known = ledger.state();
+std::string judge_and_keep(Scenario& node, LatchedState& latched) {
+  node.known = latched.state();
   const CheckOutcome outcome = node.judge();
-  ledger.apply_check(decide_status(outcome, kGpuCheck, {node.now}), false);
+  latched.apply_check(decide_status(outcome, kGpuCheck, {node.now}), false);
   return codes_of(outcome);
 }
 
 // The driver keeps its records until it is loaded anew.
 TEST(GpuRules, AFatalCperRecordThatWasClearedComesBackWithANewerOneOnly) {
   Scenario node = amd_scenario_node();
-  Ledger ledger{State()};
+  LatchedState latched{State()};
   node.gpu(0).latest_cper = fatal_record(node.now - std::chrono::hours(2));
-  EXPECT_EQ(judge_and_keep(node, ledger), "cper_fatal");
-  EXPECT_EQ(ledger.clear({.all_operator = true}, node.now).size(), 1U);
-  EXPECT_EQ(judge_and_keep(node, ledger), "");
-  EXPECT_TRUE(ledger.state().findings.empty());
+  EXPECT_EQ(judge_and_keep(node, latched), "cper_fatal");
+  EXPECT_EQ(latched.clear({.all_operator = true}, node.now).size(), 1U);
+  EXPECT_EQ(judge_and_keep(node, latched), "");
+  EXPECT_TRUE(latched.state().findings.empty());
   node.gpu(0).latest_cper = fatal_record(node.now - std::chrono::hours(1));
-  EXPECT_EQ(judge_and_keep(node, ledger), "cper_fatal");
+  EXPECT_EQ(judge_and_keep(node, latched), "cper_fatal");
 }
 
 TEST(GpuRules, AFatalCperRecordWithoutATimeThatWasClearedIsAnotherOneAfterABoot) {
   Scenario node = amd_scenario_node();
-  Ledger ledger{State()};
-  ledger.enter_boot("boot-1", node.now);
+  LatchedState latched{State()};
+  latched.enter_boot("boot-1", node.now);
   node.gpu(0).latest_cper = fatal_record(std::nullopt);
-  EXPECT_EQ(judge_and_keep(node, ledger), "cper_fatal");
-  static_cast<void>(ledger.clear({.all_operator = true}, node.now));
-  EXPECT_EQ(judge_and_keep(node, ledger), "");
-  ledger.enter_boot("boot-2", node.now);
-  EXPECT_EQ(judge_and_keep(node, ledger), "cper_fatal");
+  EXPECT_EQ(judge_and_keep(node, latched), "cper_fatal");
+  static_cast<void>(latched.clear({.all_operator = true}, node.now));
+  EXPECT_EQ(judge_and_keep(node, latched), "");
+  latched.enter_boot("boot-2", node.now);
+  EXPECT_EQ(judge_and_keep(node, latched), "cper_fatal");
 }
 
 }  // namespace

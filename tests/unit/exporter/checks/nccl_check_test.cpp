@@ -1,8 +1,8 @@
-#include "exporter/checks/nccl_check.h"
+#include "exporter/checks/nccl/nccl_check.h"
 
 #include <gmock/gmock.h>
 
-#include "exporter/checks/finding_list.h"
+#include "exporter/checks/check/finding_list.h"
 #include "tests/unit/exporter/checks/dcgm_samples.h"
 #include "tests/unit/exporter/checks/external_check_node.h"
 
@@ -33,7 +33,7 @@ class NcclCheckTest : public testing::Test {
   ExternalCheckNode node{8};
 };
 
-TEST_F(NcclCheckTest, ContractACheck5PassesAboveTheThreshold) {
+TEST_F(NcclCheckTest, Check5PassesAboveTheThreshold) {
   has_nccl_tests(kOverEfa + recorded("nccl/v2.13-h100-two-nodes.txt"));
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kDone);
@@ -118,7 +118,7 @@ TEST_F(NcclCheckTest, EndsAProgramThatHangsWithItsChildren) {
   EXPECT_TRUE(is_gone(node.tools.child_of("all_reduce_perf").value()));
 }
 
-TEST_F(NcclCheckTest, ContractASubTestsHaveATimeOfTheirOwn) {
+TEST_F(NcclCheckTest, SubTestsHaveATimeOfTheirOwn) {
   node.settings.nccl_isolation_tests = true;
   node.settings.nccl_isolation_timeout = std::chrono::milliseconds(3'000);
   node.tools.add("all_reduce_perf", "", {.hangs = true});
@@ -133,7 +133,7 @@ TEST_F(NcclCheckTest, ContractASubTestsHaveATimeOfTheirOwn) {
   EXPECT_TRUE(is_gone(node.tools.child_of("all_reduce_perf").value()));
 }
 
-TEST_F(NcclCheckTest, ContractASubTestsOnlyWarn) {
+TEST_F(NcclCheckTest, SubTestsOnlyWarn) {
   node.settings.nccl_isolation_tests = true;
   has_nccl_tests("broken", 1);
   node.tools.add_once("all_reduce_perf", "",

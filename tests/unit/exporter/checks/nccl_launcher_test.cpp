@@ -1,4 +1,4 @@
-#include "exporter/checks/nccl_launcher.h"
+#include "exporter/checks/nccl/nccl_launcher.h"
 
 #include <gmock/gmock.h>
 
@@ -34,7 +34,7 @@ class NcclLauncherTest : public testing::Test {
   NcclTest whole{{"-b", "8", "-e", "128M", "-f", "2"}, {}, std::chrono::seconds(1800)};
 };
 
-TEST_F(NcclLauncherTest, ContractATakesTheNodesOfTheAllocationThenThoseOfTheSetting) {
+TEST_F(NcclLauncherTest, TakesTheNodesOfTheAllocationThenThoseOfTheSetting) {
   EXPECT_EQ(place()->nodes, 1U);
   EXPECT_FALSE(place()->has_several_nodes());
   variables["SLURM_JOB_ID"] = "17";
@@ -55,13 +55,13 @@ TEST_F(NcclLauncherTest, NamesAVariableOfSlurmThatIsNoNumber) {
   EXPECT_EQ(place().error().message, "SLURM_JOB_NUM_NODES is no number of nodes: 2(x3)");
 }
 
-TEST_F(NcclLauncherTest, ContractASaysSoWhereNobodyCanStartTheOtherNodes) {
+TEST_F(NcclLauncherTest, SaysSoWhereNobodyCanStartTheOtherNodes) {
   node.settings.nccl_nodes = 2;
   ASSERT_FALSE(place().has_value());
   EXPECT_THAT(place().error().message, HasSubstr("no launcher"));
 }
 
-TEST_F(NcclLauncherTest, ContractAStartsAllReduceBySrunWithTheEnvironmentOfTheReplacedSuite) {
+TEST_F(NcclLauncherTest, StartsAllReduceBySrunWithTheEnvironmentOfTheReplacedSuite) {
   variables["SLURM_JOB_NUM_NODES"] = "2";
   const ChildCommand srun = command(whole);
   EXPECT_EQ(srun.program, "srun");
@@ -73,7 +73,7 @@ TEST_F(NcclLauncherTest, ContractAStartsAllReduceBySrunWithTheEnvironmentOfTheRe
   EXPECT_EQ(srun.timeout, whole.timeout);
 }
 
-TEST_F(NcclLauncherTest, ContractAStartsTheImageThatIsAskedFor) {
+TEST_F(NcclLauncherTest, StartsTheImageThatIsAskedFor) {
   variables["SLURM_JOB_NUM_NODES"] = "2";
   node.settings.nccl_container = "docker://example.org/nccl-tests:1";
   EXPECT_THAT(

@@ -1,8 +1,8 @@
 // Check 5 in an allocation of two nodes, on a launcher that replays what all_reduce_perf prints.
 #include <gmock/gmock.h>
 
-#include "exporter/checks/finding_list.h"
-#include "exporter/checks/nccl_check.h"
+#include "exporter/checks/check/finding_list.h"
+#include "exporter/checks/nccl/nccl_check.h"
 #include "tests/unit/exporter/checks/dcgm_samples.h"
 #include "tests/unit/exporter/checks/external_check_node.h"
 
@@ -39,7 +39,7 @@ class NcclNodesTest : public testing::Test {
 };
 
 // CONTRACTS A, check 5: two nodes and more.
-TEST_F(NcclNodesTest, ContractATestsAllNodesOfTheAllocation) {
+TEST_F(NcclNodesTest, TestsAllNodesOfTheAllocation) {
   srun_gives(two_nodes);
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.details;
@@ -49,7 +49,7 @@ TEST_F(NcclNodesTest, ContractATestsAllNodesOfTheAllocation) {
               ElementsAre("srun --ntasks-per-node=1 all_reduce_perf -b 8 -e 128M -f 2 -g 8"));
 }
 
-TEST_F(NcclNodesTest, ContractASetsTheNetworkAndHandsOnTheAllocation) {
+TEST_F(NcclNodesTest, SetsTheNetworkAndHandsOnTheAllocation) {
   srun_gives(two_nodes);
   EXPECT_EQ(run().kind, Kind::kDone);
   for (const std::string variable :
@@ -59,7 +59,7 @@ TEST_F(NcclNodesTest, ContractASetsTheNetworkAndHandsOnTheAllocation) {
   }
 }
 
-TEST_F(NcclNodesTest, ContractAOnlyWarnsBelowTheThresholdOfSeveralNodes) {
+TEST_F(NcclNodesTest, OnlyWarnsBelowTheThresholdOfSeveralNodes) {
   node.use_profile("p5.48xlarge");
   srun_gives(two_nodes);
   const CheckOutcome outcome = run();
@@ -67,7 +67,7 @@ TEST_F(NcclNodesTest, ContractAOnlyWarnsBelowTheThresholdOfSeveralNodes) {
   EXPECT_THAT(outcome.findings.at(0).line, HasSubstr("wanted are 800.0 GB/s"));
 }
 
-TEST_F(NcclNodesTest, ContractAHoldsNoOtherNodesHardwareAgainstThisOne) {
+TEST_F(NcclNodesTest, HoldsNoOtherNodesHardwareAgainstThisOne) {
   srun_gives("node-b: Test CUDA failure common.cu:1 'uncorrectable ECC error encountered'\n", 3);
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kError);
@@ -75,7 +75,7 @@ TEST_F(NcclNodesTest, ContractAHoldsNoOtherNodesHardwareAgainstThisOne) {
   EXPECT_THAT(outcome.details, HasSubstr("on 2 nodes ended with 3: node-b: Test CUDA failure"));
 }
 
-TEST_F(NcclNodesTest, ContractATakesThisNodeOutWhereItsOwnLineComplainsOfHardware) {
+TEST_F(NcclNodesTest, TakesThisNodeOutWhereItsOwnLineComplainsOfHardware) {
   srun_gives(
       "node-b: Test NCCL failure common.cu:1 'unhandled system error'\n"
       "[2025-02-19 10:00:00] node-a:1:2 [3] NCCL WARN Cuda failure 'uncorrectable NVLink error'\n",
@@ -96,7 +96,7 @@ TEST_F(NcclNodesTest, OnlyWarnsOfWrongValuesAndAcquitsNobody) {
   EXPECT_TRUE(outcome.untold[0].covers(before));
 }
 
-TEST_F(NcclNodesTest, ContractAWithTheSeedProfileEachFailureIsThisNodesAsThere) {
+TEST_F(NcclNodesTest, WithTheSeedProfileEachFailureIsThisNodesAsThere) {
   node.settings.is_seed_profile = true;
   srun_gives(recorded("nccl/v2.17.8-wrong-values.txt"), 3);
   EXPECT_EQ(worst_of(run().findings), Severity::kIsolate);
@@ -144,7 +144,7 @@ TEST_F(NcclNodesTest, SkipsWhereSlurmSaysNoNumber) {
   EXPECT_THAT(run().details, HasSubstr("SLURM_JOB_NUM_NODES"));
 }
 
-TEST_F(NcclNodesTest, ContractATestsThisNodeAloneInAnAllocationOfOne) {
+TEST_F(NcclNodesTest, TestsThisNodeAloneInAnAllocationOfOne) {
   const Environment alone("SLURM_JOB_NUM_NODES", "1");
   srun_gives("");
   node.tools.add("all_reduce_perf", "", {.output = two_nodes});
@@ -162,7 +162,7 @@ TEST_F(NcclNodesTest, EndsALauncherThatHangsWithItsChildren) {
   EXPECT_TRUE(is_gone(node.tools.child_of("srun").value()));
 }
 
-TEST_F(NcclNodesTest, ContractASubTestsRunOnAllNodesAndOnlyWarn) {
+TEST_F(NcclNodesTest, SubTestsRunOnAllNodesAndOnlyWarn) {
   node.settings.nccl_isolation_tests = true;
   srun_gives("broken", 1);
   node.tools.add_once("srun", "", {.output = two_nodes});
@@ -179,7 +179,7 @@ TEST_F(NcclNodesTest, ContractASubTestsRunOnAllNodesAndOnlyWarn) {
   }
 }
 
-TEST_F(NcclNodesTest, ContractAHoldsNvlinkAloneAgainstItsOwnThreshold) {
+TEST_F(NcclNodesTest, HoldsNvlinkAloneAgainstItsOwnThreshold) {
   node.use_profile("p5.48xlarge");  // 500 GB/s over NVLink, 800 over all
   node.settings.nccl_isolation_tests = true;
   srun_gives(two_nodes);

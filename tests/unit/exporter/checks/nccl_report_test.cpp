@@ -1,8 +1,8 @@
-#include "exporter/checks/nccl_report.h"
+#include "exporter/checks/nccl/nccl_report.h"
 
 #include <gmock/gmock.h>
 
-#include "exporter/checks/nccl_limits.h"
+#include "exporter/checks/nccl/nccl_limits.h"
 #include "tests/unit/exporter/checks/dcgm_samples.h"
 
 namespace gpuward::exporter {
@@ -105,7 +105,7 @@ TEST(NcclReport, FindsNothingInGarbage) {
 }
 
 // CONTRACTS A, check 5; p4de was missing from the replaced tables.
-TEST(NcclLimits, ContractAAreThoseOfTheInstanceType) {
+TEST(NcclLimits, AreThoseOfTheInstanceType) {
   EXPECT_EQ(nccl_limits("p4d.24xlarge").nvlink, 200);
   EXPECT_EQ(nccl_limits("p4de.24xlarge").nvlink, 200);
   EXPECT_EQ(nccl_limits("p4d.24xlarge").all, 300);

@@ -1,9 +1,9 @@
-#include "exporter/checks/nvidia_smi_check.h"
+#include "exporter/checks/rules/nvidia_smi_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "exporter/checks/decide.h"
+#include "exporter/checks/check/decide.h"
 #include "tests/unit/exporter/checks/check_bench.h"
 
 namespace gpuward::exporter {
@@ -23,7 +23,7 @@ TEST_F(NvidiaSmi, PassesOnAHealthyNode) {
   EXPECT_EQ(passed.details, "8 GPUs");
 }
 
-TEST_F(NvidiaSmi, ContractASpeaksForXidsThatAreLatched) {
+TEST_F(NvidiaSmi, SpeaksForXidsThatAreLatched) {
   bench_.node.kernel_has("xid", "79", Scenario::bus_id(2), Severity::kReboot);
   const CheckResult failed = result();
   EXPECT_EQ(failed.status, CheckStatus::kFail);
@@ -32,45 +32,45 @@ TEST_F(NvidiaSmi, ContractASpeaksForXidsThatAreLatched) {
   EXPECT_TRUE(failed.findings.empty());  // they are the kernel log's
 }
 
-TEST_F(NvidiaSmi, K1Xid54AndPersistenceOffStayIsolate) {
+TEST_F(NvidiaSmi, Xid54AndPersistenceOffStayIsolate) {
   bench_.node.kernel_has("xid", "54", Scenario::bus_id(2), Severity::kIsolate);
   bench_.node.gpu(0).persistence_mode = false;
   EXPECT_EQ(result().severity, Severity::kIsolate);
   EXPECT_EQ(result().status, CheckStatus::kFail);
 }
 
-TEST_F(NvidiaSmi, K1Xid54AndUncorrectedEccStayIsolate) {
+TEST_F(NvidiaSmi, Xid54AndUncorrectedEccStayIsolate) {
   bench_.node.kernel_has("xid", "54", Scenario::bus_id(2), Severity::kIsolate);
   bench_.node.gpu(0).ecc.uncorrected_volatile.total = 1;
   EXPECT_EQ(result().severity, Severity::kIsolate);
 }
 
-TEST_F(NvidiaSmi, K1Xid31AloneWarnsInsteadOfPassing) {
+TEST_F(NvidiaSmi, Xid31AloneWarnsInsteadOfPassing) {
   bench_.node.kernel_has("xid", "31", Scenario::bus_id(2), Severity::kMonitor);
   EXPECT_EQ(result().status, CheckStatus::kWarn);
 }
 
-TEST_F(NvidiaSmi, K1Xid79AndAnSxidStayReboot) {
+TEST_F(NvidiaSmi, Xid79AndAnSxidStayReboot) {
   bench_.node.kernel_has("xid", "79", Scenario::bus_id(2), Severity::kReboot);
   bench_.node.kernel_has("sxid", "20034", "0000:05:00", Severity::kMonitor);
   EXPECT_EQ(result().severity, Severity::kReboot);
   EXPECT_EQ(result().status, CheckStatus::kFail);
 }
 
-TEST_F(NvidiaSmi, K1AFatalSxidAloneFailsInsteadOfPassing) {
+TEST_F(NvidiaSmi, AFatalSxidAloneFailsInsteadOfPassing) {
   bench_.node.kernel_has("sxid", "20034", "0000:05:00", Severity::kReset);
   EXPECT_EQ(result().severity, Severity::kReset);
   EXPECT_EQ(result().status, CheckStatus::kFail);
 }
 
-TEST_F(NvidiaSmi, ContractANamesTheSwitchWhereAnSxidComesWithXid74) {
+TEST_F(NvidiaSmi, NamesTheSwitchWhereAnSxidComesWithXid74) {
   bench_.node.kernel_has("xid", "74", Scenario::bus_id(2), Severity::kReset);
   EXPECT_THAT(result().details, ::testing::Not(HasSubstr("NVSwitch")));
   bench_.node.kernel_has("sxid", "12028", "0000:05:00", Severity::kMonitor);
   EXPECT_THAT(result().details, HasSubstr("the NVSwitch is likely the cause"));
 }
 
-TEST_F(NvidiaSmi, K15AMissingGpuStillShowsTheXidThatExplainsIt) {
+TEST_F(NvidiaSmi, AMissingGpuStillShowsTheXidThatExplainsIt) {
   bench_.node.take_out_of_driver(7);
   bench_.host.falls_off_the_bus(Scenario::bus_id(7) + ".0");
   bench_.node.kernel_has("xid", "79", Scenario::bus_id(7), Severity::kReboot);
@@ -80,7 +80,7 @@ TEST_F(NvidiaSmi, K15AMissingGpuStillShowsTheXidThatExplainsIt) {
   EXPECT_THAT(failed.details, HasSubstr("xid 79"));
 }
 
-TEST_F(NvidiaSmi, K12AnUnknownInstanceTypeIsSaidAloudAndIsNoFindingOnTheNode) {
+TEST_F(NvidiaSmi, AnUnknownInstanceTypeIsSaidAloudAndIsNoFindingOnTheNode) {
   bench_.node.profile.reset();
   bench_.node.take_out_of_driver(7);
   bench_.host.loses_pci(Scenario::bus_id(7) + ".0");
@@ -91,7 +91,7 @@ TEST_F(NvidiaSmi, K12AnUnknownInstanceTypeIsSaidAloudAndIsNoFindingOnTheNode) {
   EXPECT_TRUE(passed.findings.empty());
 }
 
-TEST_F(NvidiaSmi, ContractALibraryThatDoesNotWorkIsAnErrorAndNotIsolate) {
+TEST_F(NvidiaSmi, LibraryThatDoesNotWorkIsAnErrorAndNotIsolate) {
   bench_.node.report.vendors[0] = {};
   bench_.node.report.vendors[0].state = LibraryState::kUnusable;
   bench_.node.report.vendors[0].fault = "Driver Not Loaded";
@@ -130,7 +130,7 @@ class Xid159 : public NvidiaSmi {
   void use_unified_memory() { bench_.host.with_open_file(100, "/dev/nvidia-uvm"); }
 };
 
-TEST_F(Xid159, ContractAResetsOnlyWhereNvidiaUvmIsInUse) {
+TEST_F(Xid159, ResetsOnlyWhereNvidiaUvmIsInUse) {
   EXPECT_EQ(result().status, CheckStatus::kWarn);
   EXPECT_TRUE(result().findings.empty());
   use_unified_memory();
@@ -146,7 +146,7 @@ TEST_F(Xid159, ContractAResetsOnlyWhereNvidiaUvmIsInUse) {
 }
 
 // There it was watched for ever: the image had neither fuser nor lsof.
-TEST_F(Xid159, K20WhoUsesUnifiedMemoryIsReadFromProcAndElseSaidToBeUnknown) {
+TEST_F(Xid159, WhoUsesUnifiedMemoryIsReadFromProcAndElseSaidToBeUnknown) {
   bench_.host.remove("proc/2");
   const CheckResult untold = result();
   EXPECT_EQ(untold.status, CheckStatus::kWarn);

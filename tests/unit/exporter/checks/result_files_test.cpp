@@ -24,7 +24,7 @@ CheckResult failed() {
 }
 
 // CONTRACTS A: one result.
-TEST(ResultRecord, ContractAHasTheSevenFieldsOfTheReplacedSuite) {
+TEST(ResultRecord, HasTheSevenFieldsOfTheReplacedSuite) {
   const auto json = parse_json(to_result_json({"", "node-1", "p5.48xlarge"}, failed()));
   ASSERT_TRUE(json);
   EXPECT_EQ(json->dump(),
@@ -69,7 +69,7 @@ TEST(SafeName, ReplacesEachRunOfForeignCharacters) {
   EXPECT_EQ(safe_name("../x"), "..-x");
 }
 
-TEST(ResultFile, ContractAIsWrittenUnderTheChecksName) {
+TEST(ResultFile, IsWrittenUnderTheChecksName) {
   const support::TempDir folder;
   const ResultPlace place{folder / "results", "node-1", "p5.48xlarge"};
   ASSERT_TRUE(write_result(place, failed()));
@@ -79,7 +79,7 @@ TEST(ResultFile, ContractAIsWrittenUnderTheChecksName) {
 }
 
 // Whoever reads the old one reads all of it.
-TEST(ResultFile, ContractAReplacesTheOldOneWhole) {
+TEST(ResultFile, ReplacesTheOldOneWhole) {
   const support::TempDir folder;
   const auto file = folder.write("check-0-nvidia-smi.json", "the old one\n");
   std::filesystem::create_hard_link(file, folder / "still-open");

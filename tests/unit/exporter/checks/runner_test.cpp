@@ -67,7 +67,7 @@ TEST(CheckRunner, WaitsForTheFirstReadingOfTheGpusButNotForEver) {
   EXPECT_TRUE(stage.has_result());
 }
 
-TEST(CheckRunner, K10ChangedSettingsCountAtTheNextCycle) {
+TEST(CheckRunner, ChangedSettingsCountAtTheNextCycle) {
   Stage stage;
   stage.gpus_answer();
   stage.pass(seconds(10));
@@ -80,8 +80,8 @@ TEST(CheckRunner, K10ChangedSettingsCountAtTheNextCycle) {
   EXPECT_EQ(stage.result().status, CheckStatus::kSkip);
 }
 
-// K19: there a check that dies without a file counted as pass.
-TEST(CheckRunner, K19ACheckThatThrowsIsAnError) {
+// There a check that dies without a file counted as pass.
+TEST(CheckRunner, ACheckThatThrowsIsAnError) {
   Stage stage;
   stage.gpus_answer();
   script().run = [](const CheckContext&) -> CheckOutcome { throw std::runtime_error("broken"); };
@@ -90,8 +90,8 @@ TEST(CheckRunner, K19ACheckThatThrowsIsAnError) {
   EXPECT_THAT(stage.result().details, HasSubstr("broken"));
 }
 
-// K22: there a hung program froze the agent, and its last pass stayed.
-TEST(CheckRunner, K22ACheckThatDoesNotEndIsAnErrorWhileItIsStuck) {
+// There a hung program froze the agent, and its last pass stayed.
+TEST(CheckRunner, ACheckThatDoesNotEndIsAnErrorWhileItIsStuck) {
   Stage stage;
   stage.gpus_answer();
   stage.pass(seconds(10));
@@ -153,7 +153,7 @@ TEST(CheckRunner, TellsACheckToStopAtItsDeadline) {
   EXPECT_EQ(stage.result().details, "was told to stop");
 }
 
-TEST(CheckRunner, K9ADiagnosticNeverRunsAtTheStartButInItsSlot) {
+TEST(CheckRunner, ADiagnosticNeverRunsAtTheStartButInItsSlot) {
   Stage stage({diagnostic()});
   stage.gpus_answer();
   stage.pass(minutes(14));
@@ -177,7 +177,7 @@ void run_diagnostic(Stage& stage) {
   for (int step = 0; step < 13; ++step) stage.pass(minutes(30));
 }
 
-TEST(CheckRunner, K9ADiagnosticIsSkippedWhileGpusAreInUse) {
+TEST(CheckRunner, ADiagnosticIsSkippedWhileGpusAreInUse) {
   Stage stage({diagnostic()});
   stage.gpus_answer();
   use_a_gpu(stage);
@@ -250,8 +250,8 @@ TEST(CheckRunner, QuickChecksRunWhoeverHasTheNode) {
   EXPECT_EQ(script().runs, 1);
 }
 
-// K6: there a failed diagnostic was forgotten after one cycle.
-TEST(CheckRunner, K6TheVerdictOfADiagnosticStaysUntilAnotherSupersedesIt) {
+// There a failed diagnostic was forgotten after one cycle.
+TEST(CheckRunner, TheVerdictOfADiagnosticStaysUntilAnotherSupersedesIt) {
   Stage stage({diagnostic()});
   stage.gpus_answer();
   script().run = pending_remap;

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "exporter/checks/finding_codes.h"
-#include "exporter/checks/gpu_rules.h"
+#include "exporter/checks/check/finding_codes.h"
+#include "exporter/checks/rules/gpu_rules.h"
 
 namespace gpuward::exporter {
 

@@ -36,7 +36,7 @@ TEST(QuickRun, IsNotTiedToAnIntervalOfNothing) {
             table.started_steady + seconds(1));
 }
 
-TEST(DiagnosticRun, K9NeverComesWithTheStart) {
+TEST(DiagnosticRun, NeverComesWithTheStart) {
   for (int node = 0; node < 500; ++node) {
     const WallTime slot = slot_of("node-" + std::to_string(node), {});
     EXPECT_GE(slot, kStart + kQuietStart);
@@ -71,7 +71,7 @@ TEST(DiagnosticRun, IsNotKeptAwayByAResultFromTheFuture) {
   EXPECT_EQ(slot_of("gpu-node-1", kStart + hours(24 * 365)), slot);
 }
 
-TEST(TimeLimit, K4TheLongDiagnosticHasItsOwn) {
+TEST(TimeLimit, TheLongDiagnosticHasItsOwn) {
   CheckSettings settings;
   settings.check_timeout = seconds(3);
   CheckEntry entry;

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "exporter/checks/topology_check.h"
+#include "exporter/checks/rules/topology_check.h"
 #include "tests/unit/exporter/checks/check_bench.h"
 
 namespace gpuward::exporter {

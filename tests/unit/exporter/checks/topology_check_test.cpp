@@ -1,9 +1,9 @@
-#include "exporter/checks/topology_check.h"
+#include "exporter/checks/rules/topology_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "exporter/checks/decide.h"
+#include "exporter/checks/check/decide.h"
 #include "tests/unit/exporter/checks/check_bench.h"
 
 namespace gpuward::exporter {
@@ -38,7 +38,7 @@ TEST_F(Topology, PassesOnAHealthyNode) {
   EXPECT_EQ(outcome.details, "8 GPUs");
 }
 
-TEST_F(Topology, ContractANvlinkExpectedAndNoneIsolates) {
+TEST_F(Topology, NvlinkExpectedAndNoneIsolates) {
   for (std::size_t gpu = 0; gpu < 8; ++gpu) {
     for (Link& link : bench_.node.gpu(gpu).links) link.active = false;
   }
@@ -61,21 +61,21 @@ TEST_F(Topology, OneLinkThatIsOffDoesNotMeanNone) {
   EXPECT_EQ(codes_of(run()), "");
 }
 
-TEST_F(Topology, K17APairWithoutNvlinkIsSeenAmongHealthyOnes) {
+TEST_F(Topology, APairWithoutNvlinkIsSeenAmongHealthyOnes) {
   peer(2, 5).nvlink_status = 5;  // NVML_P2P_STATUS_NOT_SUPPORTED
   const CheckOutcome outcome = run();
   EXPECT_EQ(severity_of(outcome, "p2p_unsupported"), Severity::kMonitor);
   EXPECT_EQ(outcome.findings[0].line, "1 pairs: 2-5");
 }
 
-TEST_F(Topology, ContractATwoGpusInOnePlaceThatCannotReachEachOtherIsolate) {
+TEST_F(Topology, TwoGpusInOnePlaceThatCannotReachEachOtherIsolate) {
   peer(2, 5).topology = 0;
   EXPECT_EQ(codes_of(run()), "");
   peer(2, 5).read_status = 5;
   EXPECT_EQ(severity_of(run(), "topology_broken"), Severity::kIsolate);
 }
 
-TEST_F(Topology, ContractAB200PeerToPeerPathsThatAreNotSupportedWarn) {
+TEST_F(Topology, B200PeerToPeerPathsThatAreNotSupportedWarn) {
   bench_.node.profile->type = "p6-b200.48xlarge";
   peer(0, 1).write_status = 5;
   EXPECT_EQ(severity_of(run(), "p2p_unsupported"), Severity::kMonitor);
@@ -109,7 +109,7 @@ TEST_F(Topology, SpeaksForAGpuThatHangs) {
   EXPECT_THAT(outcome.details, HasSubstr("driver_hung"));
 }
 
-TEST_F(Topology, K17LinkErrorsOfTheBoardsLifeAreNoWarningNewOnesAre) {
+TEST_F(Topology, LinkErrorsOfTheBoardsLifeAreNoWarningNewOnesAre) {
   bench_.node.gpu(3).links[2].recovery_errors = 12'000;
   EXPECT_EQ(codes_of(run()), "");
   EXPECT_EQ(codes_of(run()), "");
@@ -130,7 +130,7 @@ TEST_F(Topology, CrcErrorsCountFromAHundredASecond) {
 }
 
 // LESSONS 4: fabric manager down 20 days (NVSentinel #891).
-TEST_F(Topology, TrapFabricManagerDownIsSeenAlthoughTheGpusAreInTheirFabric) {
+TEST_F(Topology, FabricManagerDownIsSeenAlthoughTheGpusAreInTheirFabric) {
   bench_.host.remove("proc/900");
   EXPECT_EQ(severity_of(run(), "fabric_manager_down_completed"), Severity::kMonitor);
   for (std::size_t gpu = 0; gpu < 8; ++gpu) bench_.node.gpu(gpu).fabric = {};  // A100 tells none
@@ -150,7 +150,7 @@ TEST_F(Topology, NobodyNeedsAFabricManagerWithoutNvswitches) {
   EXPECT_EQ(codes_of(bare.run()), "");
 }
 
-TEST_F(Topology, ContractASpeaksForAMissingGpu) {
+TEST_F(Topology, SpeaksForAMissingGpu) {
   bench_.node.was_found_before_the_reboot("gpu_missing", "");
   bench_.node.known.findings.begin()->second.severity = Severity::kReboot;
   EXPECT_EQ(run().latched, Severity::kReboot);

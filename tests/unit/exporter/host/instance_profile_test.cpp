@@ -13,7 +13,7 @@ Result<InstanceProfiles> parse(std::string_view text) {
 }
 
 // CONTRACTS A, instance profiles.
-TEST(InstanceProfiles, ContractAAreThoseOfTheReplacedSuite) {
+TEST(InstanceProfiles, AreThoseOfTheReplacedSuite) {
   struct Row {
     const char* type;
     unsigned gpus, efa;
@@ -80,7 +80,7 @@ TEST(InstanceProfiles, KnowMachinesByTheNameInTheirFirmware) {
 }
 
 // The replaced suite did not know ml.p5.48xlarge and passed 7 of 8 GPUs.
-TEST(InstanceProfiles, K12_AreFoundUnderTheNamesOfHyperPod) {
+TEST(InstanceProfiles, AreFoundUnderTheNamesOfHyperPod) {
   const auto profile = InstanceProfiles::built_in().find("ml.p5.48xlarge");
   ASSERT_TRUE(profile);
   EXPECT_EQ(profile->type, "p5.48xlarge");
@@ -88,7 +88,7 @@ TEST(InstanceProfiles, K12_AreFoundUnderTheNamesOfHyperPod) {
   EXPECT_EQ(parse("ml.x9.large|2|0|false|efa")->find("x9.large")->gpus, 2U);
 }
 
-TEST(InstanceProfiles, K12_AreNoneForATypeThatNobodyHasDescribed) {
+TEST(InstanceProfiles, AreNoneForATypeThatNobodyHasDescribed) {
   EXPECT_FALSE(InstanceProfiles::built_in().find("p9.96xlarge"));
   EXPECT_FALSE(InstanceProfiles::built_in().find(""));
   EXPECT_FALSE(InstanceProfiles::built_in().find("p5.48xlarge "));
@@ -128,7 +128,7 @@ TEST(InstanceProfiles, MayNotContradictEachOther) {
 }
 
 // An instance that was launched with fewer cards than its type can have.
-TEST(InstanceProfiles, K23_OfTheOperatorReplaceOursOfTheSameType) {
+TEST(InstanceProfiles, OfTheOperatorReplaceOursOfTheSameType) {
   InstanceProfiles profiles = InstanceProfiles::built_in();
   profiles.add(*parse("p5.48xlarge|8|16|true|efa\np9.96xlarge|16|64|true|efa\n"));
   EXPECT_EQ(profiles.all().size(), InstanceProfiles::built_in().all().size() + 1);

@@ -65,7 +65,7 @@ InstanceTypeQuestion with_label(Result<std::string> label) {
   return question;
 }
 
-TEST(InstanceType, ContractAIsAskedOfVersion2WithAToken) {
+TEST(InstanceType, IsAskedOfVersion2WithAToken) {
   ScriptedMetadata metadata({answer(200, "dG9rZW4="), answer(200, "p5.48xlarge")});
   const InstanceType found = find_instance_type({}, metadata);
   EXPECT_EQ(found.type, "p5.48xlarge");
@@ -76,7 +76,7 @@ TEST(InstanceType, ContractAIsAskedOfVersion2WithAToken) {
   for (const auto& request : metadata.asked) EXPECT_LE(request.timeout.count(), 2000);
 }
 
-TEST(InstanceType, ContractAIsAskedOfVersion1WhereThereIsNoVersion2) {
+TEST(InstanceType, IsAskedOfVersion1WhereThereIsNoVersion2) {
   for (const int status : {403, 404, 405}) {
     ScriptedMetadata metadata({answer(status), answer(200, "p4d.24xlarge\n")});
     const InstanceType found = find_instance_type({}, metadata);
@@ -102,7 +102,7 @@ TEST(InstanceType, IsNotAskedOfVersion1WhereNobodyListensOrItIsSwitchedOff) {
   EXPECT_EQ(find_instance_type(question, late).source, InstanceTypeSource::kUnknown);
 }
 
-TEST(InstanceType, ContractAComesFromTheLabelWhereNoMetadataAnswers) {
+TEST(InstanceType, ComesFromTheLabelWhereNoMetadataAnswers) {
   ScriptedMetadata metadata({too_late(), too_late()});
   const InstanceType found = find_instance_type(with_label("ml.p5.48xlarge"), metadata);
   EXPECT_EQ(found.type, "ml.p5.48xlarge");
@@ -111,7 +111,7 @@ TEST(InstanceType, ContractAComesFromTheLabelWhereNoMetadataAnswers) {
 }
 
 // The replaced suite passed 7 of 8 GPUs where no metadata service could be reached.
-TEST(InstanceType, K12_ThatNobodyKnowsIsSaidNotPassedOver) {
+TEST(InstanceType, ThatNobodyKnowsIsSaidNotPassedOver) {
   ScriptedMetadata metadata({too_late(), too_late()});
   const InstanceType found =
       find_instance_type(with_label(fail(ErrorKind::kForbidden, "nodes is forbidden")), metadata);

@@ -51,7 +51,7 @@ TEST(Processes, OfAContainerAreNotThoseOfTheNode) {
 }
 
 // The replaced suite asked fuser and lsof, which its image did not have.
-TEST(DeviceUsers, K20_AreThoseWhoHaveADeviceOpen) {
+TEST(DeviceUsers, AreThoseWhoHaveADeviceOpen) {
   HostTree node;
   node.with_process(100, "python").with_open_file(100, "/dev/nvidia-uvm");
   node.with_open_file(100, "/dev/nvidia0").with_open_file(100, "/dev/nvidia0");

@@ -54,11 +54,11 @@ TEST_F(DcgmFamiliesTest, AreInItsUnits) {
 }
 
 TEST_F(DcgmFamiliesTest, GiveTheLastXidAndNotACount) {
-  Ledger ledger{State{}};
-  ledger.observe(observe_xid({.code = 48, .pci = "0000:40:00", .second = 1}));
-  ledger.observe(observe_xid({.code = 48, .pci = "0000:40:00", .second = 2}));
-  ledger.observe(observe_xid({.code = 31, .pci = "0000:40:00", .second = 3}));
-  snapshot.state = ledger.state();
+  LatchedState latched{State{}};
+  latched.observe(observe_xid({.code = 48, .pci = "0000:40:00", .second = 1}));
+  latched.observe(observe_xid({.code = 48, .pci = "0000:40:00", .second = 2}));
+  latched.observe(observe_xid({.code = 31, .pci = "0000:40:00", .second = 3}));
+  snapshot.state = latched.state();
 
   const std::string out = text();
 

@@ -152,7 +152,7 @@ TEST(GpuFamilies, HaveNoSeriesForWhatTheDriverDoesNotSay) {
 }
 
 // LESSONS 4: "sentinel numbers exported" (DCGM's 9223372036854775794 for "no value").
-TEST(GpuFamilies, TrapSentinelNumbersExported) {
+TEST(GpuFamilies, SentinelNumbersExported) {
   GpuReading reading;
   reading.gpu = filled_reading(0).gpu;
   reading.ecc.corrected_volatile.total = 9'223'372'036'854'775'794U;

@@ -56,14 +56,14 @@ class FamiliesTest : public testing::Test {
     return result;
   }
 
-  Ledger ledger{state_of_a_boot()};
+  LatchedState ledger{state_of_a_boot()};
   std::vector<Gpu> gpus{gpu(0, "0000:4e:00.0"), gpu(1, "0000:5e:00.0")};
   Health health;
   xid::Catalogue catalogue;
 };
 
 // LESSONS 4: "increase() misses first sample".
-TEST_F(FamiliesTest, TrapIncreaseMissesFirstSampleSoActionableXidsAreAtZeroForEveryGpu) {
+TEST_F(FamiliesTest, IncreaseMissesFirstSampleSoActionableXidsAreAtZeroForEveryGpu) {
   const std::string out = text();
 
   EXPECT_THAT(out, HasSubstr("gpuward_xid_errors_total{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:"
@@ -250,7 +250,7 @@ std::map<std::string, double> counters_of(const Families& families) {
 }
 
 // LESSONS 4: "windowed value typed counter" (DCGM_EXP_XID_ERRORS_COUNT falls when its window ends).
-TEST_F(FamiliesTest, TrapWindowedValueTypedCounter) {
+TEST_F(FamiliesTest, WindowedValueTypedCounter) {
   const auto counters = [&] {
     Snapshot snapshot;
     snapshot.state = ledger.state();

@@ -145,7 +145,7 @@ RdmaReading rdma(const std::string& device, bool is_efa) {
 }
 
 State filled_state(const std::vector<Gpu>& gpus) {
-  Ledger ledger{State{}};
+  LatchedState ledger{State{}};
   ledger.enter_boot("b1", at_second(0));
   for (const Gpu& gpu : gpus) {
     ledger.observe(observe_xid({.code = 79, .pci = gpu.pci.full()}));

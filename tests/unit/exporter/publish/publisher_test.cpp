@@ -66,7 +66,7 @@ TEST_F(PublisherTest, RefreshesWhatHasNoChangeOfItsOwnAfterAScrape) {
 }
 
 // LESSONS 4: "empty /metrics on reload" (an exporter that closes its registry to open a new one).
-TEST(PublisherReload, TrapEmptyMetricsOnReload) {
+TEST(PublisherReload, EmptyMetricsOnReload) {
   SystemClock clock;
   Store store{State{}};
   std::mutex mutex;

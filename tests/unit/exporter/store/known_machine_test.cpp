@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exporter/store/ledger.h"
+#include "exporter/store/latched_state.h"
 #include "exporter/store/state_file.h"
 
 namespace gpuward::exporter {
@@ -25,12 +25,12 @@ std::vector<Gpu> gpus(unsigned count, Vendor vendor = Vendor::kNvidia) {
 }
 
 // Four GPUs, and then three.
-Ledger with_a_lost_gpu() {
-  Ledger ledger{State()};
-  ledger.enter_machine(kMachine);
-  ledger.set_gpus(gpus(4), kNow);
-  ledger.set_gpus(gpus(3), kNow);
-  return ledger;
+LatchedState with_a_lost_gpu() {
+  LatchedState latched{State()};
+  latched.enter_machine(kMachine);
+  latched.set_gpus(gpus(4), kNow);
+  latched.set_gpus(gpus(3), kNow);
+  return latched;
 }
 
 TEST(KnownMachine, HasTheMostGpusThatItEverHad) {
@@ -40,10 +40,10 @@ TEST(KnownMachine, HasTheMostGpusThatItEverHad) {
 TEST(KnownMachine, IsRememberedOverARestart) {
   const auto read = parse_state_json(to_state_json(with_a_lost_gpu().state()));
   ASSERT_TRUE(read) << read.error().message;
-  Ledger ledger(*read);
-  ledger.enter_machine(kMachine);
-  ledger.set_gpus(gpus(3), kNow);
-  EXPECT_EQ(ledger.state().machine.most, kFour);
+  LatchedState latched(*read);
+  latched.enter_machine(kMachine);
+  latched.set_gpus(gpus(3), kNow);
+  EXPECT_EQ(latched.state().machine.most, kFour);
 }
 
 TEST(KnownMachine, OfAStateFileBeforeItIsNotKnown) {
@@ -59,41 +59,41 @@ TEST(KnownMachine, OfAStateFileBeforeItIsNotKnown) {
 TEST(KnownMachine, BeginsAnewWhereTheFirmwareIsOfAnotherOne) {
   for (const Machine& other : {Machine{"another", kMachine.product_name},
                                Machine{kMachine.system_uuid, "PowerEdge R750"}}) {
-    Ledger ledger = with_a_lost_gpu();
-    ledger.enter_machine(other);
-    EXPECT_EQ(ledger.state().machine.most, kThree);
+    LatchedState latched = with_a_lost_gpu();
+    latched.enter_machine(other);
+    EXPECT_EQ(latched.state().machine.most, kThree);
   }
 }
 
 TEST(KnownMachine, BeginsAnewWithAnotherInstanceTypeAndNotWithTheFirst) {
-  Ledger ledger = with_a_lost_gpu();
-  ledger.learn_instance_type("");
-  ledger.learn_instance_type("x9.large");
-  ledger.learn_instance_type("");
-  EXPECT_EQ(ledger.state().machine.most, kFour);
-  ledger.learn_instance_type("x9.small");
-  EXPECT_EQ(ledger.state().machine.most, kThree);
+  LatchedState latched = with_a_lost_gpu();
+  latched.learn_instance_type("");
+  latched.learn_instance_type("x9.large");
+  latched.learn_instance_type("");
+  EXPECT_EQ(latched.state().machine.most, kFour);
+  latched.learn_instance_type("x9.small");
+  EXPECT_EQ(latched.state().machine.most, kThree);
 }
 
 TEST(KnownMachine, OfWhichNobodyKnowsWhichItIsHasNothing) {
-  Ledger ledger{State()};
-  ledger.enter_machine({"", "PowerEdge R760xa"});
-  ledger.set_gpus(gpus(4), kNow);
-  ledger.learn_labelled_gpus(kFour);
-  EXPECT_TRUE(ledger.state().machine.most.empty());
-  EXPECT_TRUE(ledger.state().machine.labelled.empty());
+  LatchedState latched{State()};
+  latched.enter_machine({"", "PowerEdge R760xa"});
+  latched.set_gpus(gpus(4), kNow);
+  latched.learn_labelled_gpus(kFour);
+  EXPECT_TRUE(latched.state().machine.most.empty());
+  EXPECT_TRUE(latched.state().machine.labelled.empty());
 }
 
 TEST(KnownMachine, CountsTheGpusOfEachVendor) {
-  Ledger ledger{State()};
-  ledger.enter_machine(kMachine);
-  ledger.set_gpus(gpus(8, Vendor::kAmd), kNow);
-  EXPECT_EQ(ledger.state().machine.most, (GpuCounts{{Vendor::kAmd, 8}}));
+  LatchedState latched{State()};
+  latched.enter_machine(kMachine);
+  latched.set_gpus(gpus(8, Vendor::kAmd), kNow);
+  EXPECT_EQ(latched.state().machine.most, (GpuCounts{{Vendor::kAmd, 8}}));
 }
 
 // Somebody has taken a board out and says so.
 TEST(KnownMachine, ForgetsAGpuWhenSomebodyClearsThatItIsMissing) {
-  Ledger ledger = with_a_lost_gpu();
+  LatchedState latched = with_a_lost_gpu();
   CheckResult result;
   result.check = "gpu";
   result.status = CheckStatus::kWarn;
@@ -102,11 +102,11 @@ TEST(KnownMachine, ForgetsAGpuWhenSomebodyClearsThatItIsMissing) {
   missing.code = "gpu_missing_unconfirmed";
   missing.severity = Severity::kMonitor;
   missing.evidence = Evidence::kMeasured;
-  ledger.apply_check(result, false);
-  EXPECT_EQ(ledger.clear({.after_gpu_reset = true}, kNow).size(), 0U);
-  EXPECT_EQ(ledger.state().machine.most, kFour);
-  EXPECT_EQ(ledger.clear({.check = "gpu", .code = "gpu_missing_unconfirmed"}, kNow).size(), 1U);
-  EXPECT_EQ(ledger.state().machine.most, kThree);
+  latched.apply_check(result, false);
+  EXPECT_EQ(latched.clear({.after_gpu_reset = true}, kNow).size(), 0U);
+  EXPECT_EQ(latched.state().machine.most, kFour);
+  EXPECT_EQ(latched.clear({.check = "gpu", .code = "gpu_missing_unconfirmed"}, kNow).size(), 1U);
+  EXPECT_EQ(latched.state().machine.most, kThree);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "exporter/store/ledger.h"
+#include "exporter/store/latched_state.h"
 
 namespace gpuward::exporter {
 

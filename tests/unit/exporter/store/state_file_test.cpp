@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "exporter/store/ledger.h"
+#include "exporter/store/latched_state.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/exporter/store/observations.h"
 
@@ -12,20 +12,20 @@ namespace gpuward::exporter {
 namespace {
 
 State full_state() {
-  Ledger ledger({});
-  ledger.enter_boot("boot-1", at_second(0));
-  ledger.observe(observe_xid({.code = 79, .second = 5}));
-  ledger.observe(observe_xid(
+  LatchedState latched({});
+  latched.enter_boot("boot-1", at_second(0));
+  latched.observe(observe_xid({.code = 79, .second = 5}));
+  latched.observe(observe_xid(
       {.code = 64, .cleared_by = ClearedBy::kOperator, .evidence = Evidence::kUserSpace}));
   Observation sxid = observe_xid({.code = 12028, .severity = Severity::kMonitor});
   sxid.event.kind = xid::Kind::kSxid;
   sxid.event.switch_name = "nvidia-nvswitch3";
-  ledger.observe(sxid);
-  (void)ledger.learn_uuid({*parse_pci_address("4e:00"), "GPU-a"});
+  latched.observe(sxid);
+  (void)latched.learn_uuid({*parse_pci_address("4e:00"), "GPU-a"});
   Gpu gpu;
   gpu.pci = *parse_pci_address("4e:00");
   gpu.uuid = "GPU-a";
-  (void)ledger.set_gpus({gpu}, at_second(0));
+  (void)latched.set_gpus({gpu}, at_second(0));
   CheckResult check;
   check.check = "1-dcgm-diag-l2";
   check.status = CheckStatus::kFail;
@@ -39,25 +39,25 @@ State full_state() {
   finding.cleared_by = ClearedBy::kCheck;
   finding.workload = "team/train-0";
   check.findings.push_back(finding);
-  ledger.apply_check(check, true);
+  latched.apply_check(check, true);
   check.check = "gpu";
   check.findings[0].cleared_by = ClearedBy::kOperator;
   check.findings[0].event = "2026-11-20T10:00:00Z 0:1";
-  ledger.apply_check(check, false);
-  (void)ledger.clear({.check = "gpu", .code = "memory"}, at_second(2));
+  latched.apply_check(check, false);
+  (void)latched.clear({.check = "gpu", .code = "memory"}, at_second(2));
   check.findings[0].event = "2026-11-20T11:00:00Z 0:2";
-  ledger.apply_check(check, false);
+  latched.apply_check(check, false);
   Observation event = observe_xid({.code = 48, .second = 3});
   event.is_driver_event = true;
-  ledger.observe(event);
+  latched.observe(event);
   LogPosition position;
   position.path = "/dev/kmsg";
   position.boot_id = "boot-1";
   position.sequence = 18446744073709551615ULL;
   position.offset = 7;
   position.fingerprint = 18446744073709551614ULL;
-  ledger.set_position(position);
-  return ledger.state();
+  latched.set_position(position);
+  return latched.state();
 }
 
 TEST(StateFile, GivesBackAllThatWasSaved) {

@@ -339,7 +339,7 @@ TEST_F(JobSteps, AResetIsNotTriedOnEc2UnlessThePolicySaysSo) {
   EXPECT_EQ(begin().result, StepResult::kRunning);
 }
 
-TEST_F(JobSteps, ContractAAQuarantineFailsTheNodeOnlyByTheWordOfACheck) {
+TEST_F(JobSteps, AQuarantineFailsTheNodeOnlyByTheWordOfACheck) {
   intend(Step::kQuarantineJob);
   begin();
   end_with(1, exporter::to_result_json({}, failed_check()));

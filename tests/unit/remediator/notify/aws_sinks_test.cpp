@@ -65,7 +65,7 @@ TEST_F(AwsSinksTest, LambdaIsInvokedWithoutWaitingForIt) {
   EXPECT_EQ((*parse_json(script_.requests[0].body))["error_type"], "XID_CRITICAL_79");
 }
 
-TEST_F(AwsSinksTest, ContractDCloudWatchCountsTheErrorByNodeInstanceAndType) {
+TEST_F(AwsSinksTest, CloudWatchCountsTheErrorByNodeInstanceAndType) {
   script_.then(kube::answer(200, "<PutMetricDataResponse/>"));
 
   ASSERT_TRUE(deliver(aws_, of_kind("cloudwatch", "gpuward")));

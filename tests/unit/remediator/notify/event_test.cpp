@@ -42,7 +42,7 @@ Notice notice() {
           .message = "drain failed: <!channel>"};
 }
 
-TEST(NotificationEvent, ContractDHasTheFieldsOfTheMonitorThatIsReplacedAndOurs) {
+TEST(NotificationEvent, HasTheFieldsOfTheMonitorThatIsReplacedAndOurs) {
   const auto event = event_of(sick_node(), notice(), {.cluster = "prod", .sinks = {}});
 
   EXPECT_EQ(*parse_json(to_event_json(event, "text")),

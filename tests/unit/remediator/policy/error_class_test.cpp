@@ -15,7 +15,7 @@ struct ErrorCase {
   std::string wanted;
 };
 
-TEST(ErrorClass, ContractDIsThatOfTheMonitorThatIsReplaced) {
+TEST(ErrorClass, IsThatOfTheMonitorThatIsReplaced) {
   const std::vector<ErrorCase> cases = {
       {{{"xid", "79"}}, Severity::kReboot, "XID_CRITICAL_79"},
       {{{"xid", "74"}}, Severity::kMonitor, "XID_CRITICAL_74"},

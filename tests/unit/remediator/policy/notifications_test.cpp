@@ -77,7 +77,7 @@ TEST(NotificationPolicy, FaultsDoNotRepeatAnAddress) {
               ::testing::Not(HasSubstr("secret")));
 }
 
-TEST(NotificationPolicy, ContractDTakesTheSinksOfTheEnvironmentUnlessItHasItsOwn) {
+TEST(NotificationPolicy, TakesTheSinksOfTheEnvironmentUnlessItHasItsOwn) {
   NotificationPolicy policy;
   add_environment_sinks(policy, {});
   EXPECT_THAT(policy.sinks, IsEmpty());

@@ -37,7 +37,7 @@ TEST(Policy, ObservesByDefault) {
   EXPECT_FALSE(policy->return_to_service.enabled);
 }
 
-TEST(Policy, ContractAGoesTheSeedsRoadByDefaultAsFarAsItHasTheMeans) {
+TEST(Policy, GoesTheSeedsRoadByDefaultAsFarAsItHasTheMeans) {
   const auto marks = {Step::kTaint, Step::kCordon};
   const auto bare = parse_policy("mode: full\n");
   ASSERT_TRUE(bare) << bare.error().message;

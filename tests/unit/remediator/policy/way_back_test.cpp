@@ -44,7 +44,7 @@ TEST(WayBackFile, IsReadWithTheSettingsOfItsSteps) {
 }
 
 // CONTRACTS E.
-TEST(WayBackFile, ContractEIsOffByDefaultAndASingleNodeNeeds400GigabytesASecond) {
+TEST(WayBackFile, IsOffByDefaultAndASingleNodeNeeds400GigabytesASecond) {
   EXPECT_THAT(Policy{}.way_back, IsEmpty());
   EXPECT_DOUBLE_EQ(planned(Step::kNcclTest).job.min_bus_bandwidth, 400);
   EXPECT_FALSE(planned(Step::kNcclTest).job.clears_latched);
@@ -100,7 +100,7 @@ TEST(WayBackFile, WhatNobodyCouldEverGoIsRefused) {
 }
 
 // CONTRACTS E: pairs need 350 GB/s.
-TEST(WayBackFile, ContractEPairsOfNodesNeed350GigabytesASecond) {
+TEST(WayBackFile, PairsOfNodesNeed350GigabytesASecond) {
   const auto policy = parse_policy(std::string(kDrainedAndHeld) +
                                    "way_back:\n  isolate:\n    - nccl-test\n    - nccl-pairs\n"
                                    "    - verify\n    - return-to-service\n");

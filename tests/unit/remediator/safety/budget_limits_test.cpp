@@ -23,7 +23,7 @@ TEST(Share, RoundsWhatIsAllowedDownAndWhatMustRemainUp) {
   }
 }
 
-TEST(Share, TrapDenominatorOfNoNodesAllowsNothing) { EXPECT_EQ(at_most({7, 100}, 0), 0); }
+TEST(Share, DenominatorOfNoNodesAllowsNothing) { EXPECT_EQ(at_most({7, 100}, 0), 0); }
 
 TEST(Share, KeepsItsNumberWhereThePercentageIsLess) {
   EXPECT_EQ(at_most({4, 5}, 20), 4);

@@ -57,7 +57,7 @@ TEST(Exclusions, WhatCannotBeReadExcludesWithoutAnEnd) {
   }
 }
 
-TEST(Exclusions, ContractDTakesTheFileOfTheMonitorThatIsReplaced) {
+TEST(Exclusions, TakesTheFileOfTheMonitorThatIsReplaced) {
   const auto list = parse_exclusion_file(
       R"({"i-0123": {"node_name": "gpu-01", "error_type": "XID_CRITICAL_79",
                      "start_time": 1800014400.5, "timeout": 900,

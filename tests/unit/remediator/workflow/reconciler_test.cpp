@@ -32,7 +32,7 @@ class ReconcilerTest : public ClusterTest {
   }
 };
 
-TEST_F(ReconcilerTest, ContractBTaintsAndCordonsInOnePatch) {
+TEST_F(ReconcilerTest, TaintsAndCordonsInOnePatch) {
   quarantine();
 
   expect_quarantined();

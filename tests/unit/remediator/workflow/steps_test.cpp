@@ -84,7 +84,7 @@ TEST_F(StepsTest, RememberTheGpusThatWereBad) {
   EXPECT_THAT(remediation().status.gpus, ElementsAre("1650", "1651"));
 }
 
-TEST_F(StepsTest, ContractAARebootIsMarksDrainRebootVerifyAndReturn) {
+TEST_F(StepsTest, ARebootIsMarksDrainRebootVerifyAndReturn) {
   quarantine();
 
   ASSERT_TRUE(reconcile());
@@ -511,7 +511,7 @@ TEST_F(StepsTest, SayThatTheCordonWaitsForALedgerThatCannotBeRead) {
   EXPECT_EQ(remediation().status.rule, "budget.ledger");
 }
 
-TEST_F(StepsTest, ContractBDrainAfterABufferAsDrainoDoes) {
+TEST_F(StepsTest, DrainAfterABufferAsDrainoDoes) {
   policy.steps[Severity::kReboot][2].before.delay = minutes(10);
   policy_.set(policy);
   quarantine();

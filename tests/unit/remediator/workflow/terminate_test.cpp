@@ -53,7 +53,7 @@ class TerminateTest : public ClusterTest {
   Policy policy;
 };
 
-TEST_F(TerminateTest, ContractAAnIsolatedNodeIsDrainedAndReplaced) {
+TEST_F(TerminateTest, AnIsolatedNodeIsDrainedAndReplaced) {
   begin_the_end();
   EXPECT_THAT(slots_.asked, ::testing::ElementsAre(HasSubstr("/cordon"), HasSubstr("/drain"),
                                                    HasSubstr("/terminate")));

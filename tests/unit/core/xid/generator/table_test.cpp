@@ -43,7 +43,7 @@ TEST(Generate, RefusesABlankWithItsFileLineAndColumn) {
               ElementsAre("xid.csv:2: column cleared_why: is blank: fill it in"));
 }
 
-TEST(Generate, TrapTwoTiersForOneCodeAreRefused) {
+TEST(Generate, TwoTiersForOneCodeAreRefused) {
   const std::string row = "79,FELL,gone,RESTART_BM,reboot,reboot,reboot,no,no,because,so\n";
   EXPECT_THAT(generated(row + row).errors, ElementsAre("xid.csv:3: 79 is already in line 2"));
 }

@@ -22,7 +22,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-TEST(NvmlLibrary, ContractATellsTheInventoryOfEightGpus) {
+TEST(NvmlLibrary, TellsTheInventoryOfEightGpus) {
   const FakeNvml fake("healthy_8x_h100");
 
   const VendorReport report = read_once();
@@ -536,7 +536,7 @@ TEST(NvmlLibrary, ComparesTheGpusAnewWhenOneIsLost) {
 
 // A monitor that is killed while it profiles or changes a GPU leaves it frozen (Xid 119, 120): the
 // worker only reads.
-TEST(NvmlLibrary, TrapSigkillWhileHoldingAGpuSoNothingIsAskedThatHoldsOne) {
+TEST(NvmlLibrary, SigkillWhileHoldingAGpuSoNothingIsAskedThatHoldsOne) {
   std::vector<std::string> asked;
   const nvml::Symbols symbols{[&](const char* name) -> void* {
     asked.emplace_back(name);

@@ -313,7 +313,7 @@ TEST(NvmlReadings, MemoryClocksAndLoadArrive) {
 }
 
 // An L4-like board; also trap "sentinel numbers exported" of boards that lack a unit.
-TEST(NvmlReadings, K21BoardWithoutEccLinksOrFabricHasNoSuchValues) {
+TEST(NvmlReadings, BoardWithoutEccLinksOrFabricHasNoSuchValues) {
   const FakeNvml fake("no_ecc");
 
   const GpuReading gpu = read_gpu(0);
@@ -331,7 +331,7 @@ TEST(NvmlReadings, K21BoardWithoutEccLinksOrFabricHasNoSuchValues) {
 }
 
 // Trap: sentinel numbers exported (dcgm-exporter showed 9223372036854775794).
-TEST(NvmlReadings, TrapSentinelNumbersAreAbsent) {
+TEST(NvmlReadings, SentinelNumbersAreAbsent) {
   const FakeNvml fake("sentinels");
 
   const GpuReading gpu = read_gpu(3);

@@ -111,7 +111,7 @@ TEST_F(WorkerSourceTest, HandsOutXidsOnce) {
   EXPECT_THAT(source->take_xids(), IsEmpty());
 }
 
-TEST_F(WorkerSourceTest, TrapHungCallOfTheDriverIsLeftToAChildThatCanBeKilled) {
+TEST_F(WorkerSourceTest, HungCallOfTheDriverIsLeftToAChildThatCanBeKilled) {
   times.timeout = 1s;  // in which a worker starts, too
   const auto once = "once:" + (folder / "hung").string();
   start({once, "ask", "progress:0000:4e:00 temperature", "hang"});

@@ -40,7 +40,7 @@ Snapshot broken() {
 }
 
 // CONTRACTS A: labels /status, /severity, /last-check.
-TEST(NodeChange, ContractAWritesStatusSeverityAndLastCheck) {
+TEST(NodeChange, WritesStatusSeverityAndLastCheck) {
   EXPECT_THAT(change(wish_of(broken())).set_labels,
               UnorderedElementsAre(
                   Pair("gpu-healthcheck.aws-samples.io/status", "fail"),
@@ -48,13 +48,13 @@ TEST(NodeChange, ContractAWritesStatusSeverityAndLastCheck) {
                   Pair("gpu-healthcheck.aws-samples.io/last-check", "2026-01-01T120000Z")));
 }
 
-TEST(NodeChange, K2TheHealthySeverityIsPass) {
+TEST(NodeChange, TheHealthySeverityIsPass) {
   const auto labels = change(wish_of(healthy())).set_labels;
   EXPECT_EQ(labels.at("gpu-healthcheck.aws-samples.io/severity"), "PASS");
   EXPECT_EQ(labels.at("gpu-healthcheck.aws-samples.io/status"), "pass");
 }
 
-TEST(NodeChange, ContractATaintsUnhealthyNoSchedule) {
+TEST(NodeChange, TaintsUnhealthyNoSchedule) {
   const auto taints = change(wish_of(broken())).set_taints;
   ASSERT_EQ(taints.size(), 1U);
   EXPECT_EQ(taints[0].key, "gpu-healthcheck.aws-samples.io/unhealthy");
@@ -62,13 +62,13 @@ TEST(NodeChange, ContractATaintsUnhealthyNoSchedule) {
   EXPECT_EQ(taints[0].effect, "NoSchedule");
 }
 
-TEST(NodeKeys, ContractAMaintenanceSweepIsNoSchedule) {
+TEST(NodeKeys, MaintenanceSweepIsNoSchedule) {
   EXPECT_EQ(maintenance_taint().key, "gpu-healthcheck.aws-samples.io/maintenance");
   EXPECT_EQ(maintenance_taint().value, "sweep");
   EXPECT_EQ(maintenance_taint().effect, "NoSchedule");
 }
 
-TEST(NodeChange, ContractAAnnotatesTheResults) {
+TEST(NodeChange, AnnotatesTheResults) {
   Snapshot snapshot = broken();
   add_result(snapshot, "0-nvidia-smi", CheckStatus::kFail, Severity::kReboot);
   const auto annotations = change(wish_of(snapshot)).set_annotations;
@@ -132,7 +132,7 @@ TEST(NodeChange, ThePresetNoneWritesNothing) {
 }
 
 // CONTRACTS E: the taint of konduktor's controller.
-TEST(NodeChange, ContractEThePresetKonduktorTaintsFaulty) {
+TEST(NodeChange, ThePresetKonduktorTaintsFaulty) {
   const auto made = change(wish_of(broken()), NodePreset::kKonduktor);
   ASSERT_EQ(made.set_taints.size(), 1U);
   EXPECT_EQ(made.set_taints[0].key, "trainy.konduktor.ai/faulty");
@@ -148,7 +148,7 @@ Snapshot amd_node() {
 }
 
 // CONTRACTS C: metricsexporter.amd.com.gpu.<id>.state=unhealthy.
-TEST(NodeChange, ContractCLabelsEachSickAmdGpuAndTakesTheLabelOffTheOthers) {
+TEST(NodeChange, LabelsEachSickAmdGpuAndTakesTheLabelOffTheOthers) {
   Snapshot snapshot = amd_node();
   add_finding(snapshot, "umc", Severity::kIsolate, "0000:11:00");
   kube::Node seen = a_node();
@@ -176,7 +176,7 @@ kube::Node with_condition(const std::string& status, const NodeWish& wish, WallT
 }
 
 // CONTRACTS B: GPUProblem, GPUsAreUp, GPUsAreDown.
-TEST(NodeCondition, ContractBIsWrittenWhereItIsMissing) {
+TEST(NodeCondition, IsWrittenWhereItIsMissing) {
   const auto condition = condition_of(wish_of(broken()), a_node(), kNoon, kHeartbeat);
   ASSERT_TRUE(condition);
   EXPECT_EQ(condition->type, "GPUProblem");
@@ -184,7 +184,7 @@ TEST(NodeCondition, ContractBIsWrittenWhereItIsMissing) {
   EXPECT_EQ(condition->reason, "GPUsAreDown");
 }
 
-TEST(NodeCondition, ContractBIsFalseWhereAllIsUpAndUnknownWhereThereIsNoGpuOrNobodyCanTell) {
+TEST(NodeCondition, IsFalseWhereAllIsUpAndUnknownWhereThereIsNoGpuOrNobodyCanTell) {
   const auto status_of = [](const Snapshot& snapshot) {
     return condition_of(wish_of(snapshot), a_node(), kNoon, kHeartbeat).value();
   };
@@ -203,7 +203,7 @@ TEST(NodeCondition, IsLeftAloneUntilItsHeartbeatIsDue) {
   EXPECT_TRUE(condition_of(wish, seen, kNoon + std::chrono::seconds(300), kHeartbeat));
 }
 
-TEST(NodeCondition, ContractBUnknownNeverTakesThePlaceOfTrue) {
+TEST(NodeCondition, UnknownNeverTakesThePlaceOfTrue) {
   const NodeWish before = wish_of(broken());
   const kube::Node seen = with_condition("True", before, kNoon);
   const NodeWish unknown = wish_of(Snapshot());
@@ -215,7 +215,7 @@ TEST(NodeCondition, ContractBUnknownNeverTakesThePlaceOfTrue) {
 }
 
 // LESSONS 4: a condition that nobody took back after the GPU had recovered.
-TEST(NodeCondition, TrapConditionDoesNotStickAfterRecovery) {
+TEST(NodeCondition, ConditionDoesNotStickAfterRecovery) {
   const kube::Node seen = with_condition("True", wish_of(broken()), kNoon);
   const auto condition = condition_of(wish_of(healthy()), seen, kNoon, kHeartbeat);
   ASSERT_TRUE(condition);
@@ -231,8 +231,8 @@ kube::Node diagnosed(const std::string& status, const std::string& severity) {
   return node;
 }
 
-// K6: the agent's quick checks lifted the taint of a failed diagnostic within five minutes.
-TEST(Diagnosis, K6AFailedSweepOutlivesTheAgentsOwnQuickChecks) {
+// The agent's quick checks lifted the taint of a failed diagnostic within five minutes.
+TEST(Diagnosis, AFailedSweepOutlivesTheAgentsOwnQuickChecks) {
   const NodeWish wish = with_diagnosis(wish_of(healthy()), diagnosed("fail", "ISOLATE"));
   EXPECT_EQ(wish.status, NodeStatus::kFail);
   EXPECT_EQ(wish.severity, Severity::kIsolate);

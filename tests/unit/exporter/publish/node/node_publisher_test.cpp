@@ -134,7 +134,7 @@ class NodePublisherTest : public ::testing::Test {
   std::unique_ptr<NodePublisher> publisher_;
 };
 
-TEST_F(NodePublisherTest, ContractBSaysAtOnceThatANodeIsBroken) {
+TEST_F(NodePublisherTest, SaysAtOnceThatANodeIsBroken) {
   start();
   check(CheckStatus::kFail, Severity::kReboot);
   ASSERT_TRUE(settles("fail", "True"));
@@ -145,7 +145,7 @@ TEST_F(NodePublisherTest, ContractBSaysAtOnceThatANodeIsBroken) {
   EXPECT_THAT(string_at(condition(), "message"), HasSubstr("REBOOT: 0-nvidia-smi gpu_missing"));
 }
 
-TEST_F(NodePublisherTest, TrapConditionDoesNotStickAfterRecovery) {
+TEST_F(NodePublisherTest, ConditionDoesNotStickAfterRecovery) {
   start();
   check(CheckStatus::kFail, Severity::kReboot);
   ASSERT_TRUE(settles("fail", "True"));
@@ -207,8 +207,8 @@ TEST_F(NodePublisherTest, TheHeartBeatsAndTheTransitionStays) {
   EXPECT_EQ(condition()["lastTransitionTime"], before["lastTransitionTime"]);
 }
 
-// K6: a rolling update lifted the taints of broken nodes.
-TEST_F(NodePublisherTest, K6StoppingNeverUntaints) {
+// A rolling update lifted the taints of broken nodes.
+TEST_F(NodePublisherTest, StoppingNeverUntaints) {
   check(CheckStatus::kFail, Severity::kReboot);
   start();
   ASSERT_TRUE(settles("fail", "True"));
@@ -219,7 +219,7 @@ TEST_F(NodePublisherTest, K6StoppingNeverUntaints) {
   EXPECT_EQ(condition()["status"], "True");
 }
 
-TEST_F(NodePublisherTest, K6AStartThatKnowsNothingYetTakesNothingAway) {
+TEST_F(NodePublisherTest, AStartThatKnowsNothingYetTakesNothingAway) {
   kube_.patch(kNode, {{"spec",
                        {{"taints", Json::array({{{"key", std::string(kPrefix) + "unhealthy"},
                                                  {"value", "true"},
@@ -272,7 +272,7 @@ TEST_F(NodePublisherTest, TheConditionIsWrittenEvenWhereTheNodesKeysAreRefused) 
 
 // A node that was deleted and is registered anew by the same machine is ours; another machine's is
 // not, whatever its name.
-TEST_F(NodePublisherTest, TrapGhostANodeOfAnotherMachineIsNotTouched) {
+TEST_F(NodePublisherTest, GhostANodeOfAnotherMachineIsNotTouched) {
   check(CheckStatus::kFail, Severity::kReboot);
   start();
   ASSERT_TRUE(settles("fail", "True"));

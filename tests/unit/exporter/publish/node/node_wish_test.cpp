@@ -39,7 +39,7 @@ TEST(NodeWish, TaintsFromResetUp) {
 }
 
 // CONTRACTS A: fail if any has failed, else warn, else pass; the worst severity.
-TEST(NodeWish, ContractAFailWinsOverWarnAndTheWorstSeverityIsTheNodes) {
+TEST(NodeWish, FailWinsOverWarnAndTheWorstSeverityIsTheNodes) {
   Snapshot snapshot = healthy();
   EXPECT_EQ(wish_of(snapshot).status, NodeStatus::kPass);
   add_finding(snapshot, "31", Severity::kMonitor, "0000:11:00");
@@ -55,7 +55,7 @@ TEST(NodeWish, ContractAFailWinsOverWarnAndTheWorstSeverityIsTheNodes) {
 }
 
 // What programs do to themselves took nodes out, and nobody gave them back.
-TEST(NodeWish, TrapXid31And13NeverTaint) {
+TEST(NodeWish, Xid31And13NeverTaint) {
   Snapshot snapshot = healthy();
   for (const std::uint32_t code : {13U, 31U}) {
     xid::Event event;
@@ -68,7 +68,7 @@ TEST(NodeWish, TrapXid31And13NeverTaint) {
   EXPECT_EQ(wish_of(snapshot).condition, "False");
 }
 
-TEST(NodeWish, K11AWarningNeverTaints) {
+TEST(NodeWish, AWarningNeverTaints) {
   Snapshot snapshot = healthy();
   add_finding(snapshot, "31", Severity::kMonitor, "0000:13:00");
   add_result(snapshot, "0-nvidia-smi", CheckStatus::kWarn, Severity::kMonitor);
@@ -80,7 +80,7 @@ TEST(NodeWish, K11AWarningNeverTaints) {
   EXPECT_EQ(wish.message, "8 GPUs are up, 1 to be watched");
 }
 
-TEST(NodeWish, ContractAErrorNeverPassesAndLeavesTheTaintAsItIs) {
+TEST(NodeWish, ErrorNeverPassesAndLeavesTheTaintAsItIs) {
   Snapshot snapshot = healthy();
   add_result(snapshot, "3-topology-check", CheckStatus::kError);
   const NodeWish wish = wish_of(snapshot);
@@ -103,7 +103,7 @@ TEST(NodeWish, AFailureBesideAnErrorWins) {
 }
 
 // LESSONS 4: a node was replaced because its monitor had failed.
-TEST(NodeWish, TrapMonitorDownIsNotANodeReplaced) {
+TEST(NodeWish, MonitorDownIsNotANodeReplaced) {
   Snapshot snapshot = healthy(0);
   snapshot.telemetry.state = WorkerState::kCrashed;
   snapshot.health.kernel_log_fault = "permission denied";
@@ -116,7 +116,7 @@ TEST(NodeWish, TrapMonitorDownIsNotANodeReplaced) {
 }
 
 // CONTRACTS A: nothing could be read: fail, RESET; ours in the seed profile alone.
-TEST(NodeWish, ContractANothingCouldBeReadFailsInTheSeedProfileAlone) {
+TEST(NodeWish, NothingCouldBeReadFailsInTheSeedProfileAlone) {
   Snapshot snapshot;
   for (const char* check : {"0-nvidia-smi", "2-efa-enumeration"})
     add_result(snapshot, check, CheckStatus::kError);
@@ -170,7 +170,7 @@ TEST(NodeWish, ANodeWithoutGpusHasNoConditionOfThem) {
   EXPECT_EQ(wish.message, "no GPU is known on this node");
 }
 
-TEST(NodeWish, ContractBNamesTheWorstFirstInTheCondition) {
+TEST(NodeWish, NamesTheWorstFirstInTheCondition) {
   Snapshot snapshot = healthy();
   add_finding(snapshot, "48", Severity::kReset, "0000:11:00");
   add_finding(snapshot, "79", Severity::kReboot, "0000:13:00");

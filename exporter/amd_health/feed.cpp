@@ -1,0 +1,54 @@
+#include "exporter/amd_health/feed.h"
+
+#include "core/runtime/json.h"
+#include "exporter/checks/rules/gpu_health.h"
+#include "exporter/pods/users.h"
+
+namespace gpuward::exporter {
+namespace {
+
+// The GPU's own function is 0 where the driver does not say.
+std::string device_of(const PciAddress& pci) {
+  PciAddress address = pci;
+  if (!address.function) address.function = 0;
+  return address.full();
+}
+
+// AMD's plugin knows its GPUs by their bare index, which another vendor's have too.
+std::string id_of(const Gpu& gpu) {
+  const std::string index = std::to_string(gpu.index);
+  return gpu.vendor == Vendor::kAmd ? index : std::string(to_string(gpu.vendor)) + "-" + index;
+}
+
+Json render(const Gpu& gpu, const Snapshot& snapshot) {
+  Json workloads = Json::array();
+  for (const Workload& user : users_of(gpu, snapshot)) {
+    workloads.push_back(user.ns + "/" + user.pod + "/" + user.container);
+  }
+  return {{"id", id_of(gpu)},
+          {"uuid", gpu.uuid},
+          {"device", device_of(gpu.pci)},
+          {"health", to_string(health_of(snapshot, gpu))},
+          {"workloads", std::move(workloads)}};
+}
+
+}  // namespace
+
+std::string AmdHealthFeed::line(const Snapshot& snapshot,
+                                const std::map<std::string, std::uint64_t>& thresholds) {
+  remember(snapshot.gpus);
+  Json gpus = Json::array();
+  for (const auto& [pci, gpu] : gpus_) gpus.push_back(render(gpu, snapshot));
+  return dump_json({{"gpus", std::move(gpus)},
+                    {"is_known", snapshot.telemetry.report != nullptr},
+                    {"thresholds", thresholds}}) +
+         "\n";
+}
+
+void AmdHealthFeed::remember(const std::vector<Gpu>& gpus) {
+  for (const Gpu& gpu : gpus) {
+    if (vendors_ == HealthVendors::kAll || gpu.vendor == Vendor::kAmd) gpus_[gpu.pci] = gpu;
+  }
+}
+
+}  // namespace gpuward::exporter

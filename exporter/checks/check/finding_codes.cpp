@@ -1,0 +1,187 @@
+#include "exporter/checks/check/finding_codes.h"
+
+#include <algorithm>
+
+namespace gpuward::exporter {
+namespace {
+
+using enum Severity;
+
+constexpr std::string_view kNvidiaSmi = "0-nvidia-smi";
+constexpr std::string_view kEfa = "2-efa-enumeration";
+constexpr std::string_view kTopology = "3-topology-check";
+constexpr std::string_view kNccl = "5-nccl-allreduce";
+constexpr std::string_view kEfaLoopback = "6-efa-loopback";
+constexpr ClearedBy kByCheck = ClearedBy::kCheck;
+constexpr ClearedBy kByOperator = ClearedBy::kOperator;
+constexpr ClearedBy kByReset = ClearedBy::kGpuReset;
+
+constexpr FindingCode kCodes[] = {
+    // Memory.
+    {Code::kEccUncorrected, kGpuCheck, "ecc_uncorrected", kReset, kReset, kByCheck,
+     "memory errors that could not be corrected; the driver's counter falls with a GPU reset"},
+    {Code::kRetiredPagesDbe, kGpuCheck, "retired_pages_dbe", kIsolate, kIsolate, kByCheck,
+     "pages retired for double-bit errors: the board's memory is failing"},
+    {Code::kRetiredPagesPending, kGpuCheck, "retired_pages_pending", kReboot, kReboot, kByCheck,
+     "pages are retired only when the driver is loaded anew"},
+    {Code::kRetiredPagesSbe, kGpuCheck, "retired_pages_sbe", kMonitor, kMonitor, kByCheck,
+     "many pages retired for single-bit errors"},
+    {Code::kRowRemapPending, kGpuCheck, "row_remap_pending", kReset, kReset, kByCheck,
+     "a bad row is replaced by a spare one at the next GPU reset"},
+    {Code::kRowRemapFailure, kGpuCheck, "row_remap_failure", kIsolate, kIsolate, kByOperator,
+     "a bad row could not be replaced: no spare row is left"},
+    {Code::kSramThreshold, kGpuCheck, "sram_threshold", kIsolate, kIsolate, kByCheck,
+     "the driver says that SRAM errors have passed the limit for replacing the board"},
+    {Code::kEccOff, kGpuCheck, "ecc_off", kMonitor, kMonitor, kByCheck,
+     "ECC is off: errors of the memory are neither corrected nor counted"},
+    {Code::kEccPending, kGpuCheck, "ecc_pending", kMonitor, kMonitor, kByCheck,
+     "somebody has switched ECC on or off, and it changes with the next reboot"},
+    {Code::kRasUncorrected, kGpuCheck, "ras_uncorrected", kIsolate, kIsolate, kByOperator,
+     "an AMD block has more uncorrectable errors than its threshold allows"},
+    {Code::kCperFatal, kGpuCheck, "cper_fatal", kIsolate, kIsolate, kByOperator,
+     "the latest error record (CPER) of an AMD GPU is fatal: an error that could not be corrected"},
+    // What the driver says of itself.
+    {Code::kRecoveryActionReset, kGpuCheck, "recovery_action_reset", kReset, kReset, kByCheck,
+     "the driver asks for a GPU reset"},
+    {Code::kRecoveryActionReboot, kGpuCheck, "recovery_action_reboot", kReboot, kReboot, kByCheck,
+     "the driver asks for a reboot of the node"},
+    {Code::kResetRequired, kGpuCheck, "reset_required", kReset, kReset, kByCheck,
+     "the driver answers that the GPU must be reset before it can be used again"},
+    {Code::kRecoveryActionImex, kGpuCheck, "recovery_action_imex", kMonitor, kMonitor, kByCheck,
+     "the driver asks for its IMEX domain to be recovered"},
+    {Code::kPersistenceOff, kGpuCheck, "persistence_off", kMonitor, kMonitor, kByCheck,
+     "without persistence mode the driver unloads the GPU's state between jobs"},
+    {Code::kGpuUnreadable, kGpuCheck, "gpu_unreadable", kMonitor, kMonitor, kByCheck,
+     "the driver does not say anything of this GPU: nobody can tell whether it is well"},
+    // Heat and power.
+    {Code::kThermalSlowdown, kGpuCheck, "thermal_slowdown", kMonitor, kMonitor, kByCheck,
+     "the GPU is held back because it is too hot"},
+    {Code::kHwSlowdown, kGpuCheck, "hw_slowdown", kMonitor, kMonitor, kByCheck,
+     "the hardware holds the GPU back, and does not say why"},
+    {Code::kPowerBrake, kGpuCheck, "power_brake", kMonitor, kMonitor, kByCheck,
+     "the power supply has told the GPU to slow down"},
+    // Links.
+    {Code::kPcieWidth, kGpuCheck, "pcie_width", kMonitor, kMonitor, kByCheck,
+     "fewer PCIe lanes than GPU and slot could use"},
+    {Code::kPcieGeneration, kGpuCheck, "pcie_generation", kMonitor, kMonitor, kByCheck,
+     "PCIe is slower under load than GPU and slot could be"},
+    {Code::kPcieReplays, kGpuCheck, "pcie_replays", kMonitor, kMonitor, kByCheck,
+     "many PCIe packets have to be sent again"},
+    {Code::kNvlinkInactive, kGpuCheck, "nvlink_inactive", kMonitor, kMonitor, kByCheck,
+     "this instance type has NVLink, and some links of this GPU are not active"},
+    {Code::kFabricNotReady, kGpuCheck, "fabric_not_ready", kReset, kReset, kByCheck,
+     "the GPU has not joined its NVLink fabric: jobs on several GPUs cannot start"},
+    {Code::kFabricError, kGpuCheck, "fabric_error", kReset, kReset, kByCheck,
+     "joining the NVLink fabric has ended with an error, although it counts as completed"},
+    {Code::kFabricUnhealthy, kGpuCheck, "fabric_unhealthy", kMonitor, kMonitor, kByCheck,
+     "the driver says that this GPU's part of the NVLink fabric is not healthy"},
+    // GPUs that are not there.
+    {Code::kGpuLost, kGpuCheck, "gpu_lost", kReboot, kIsolate, kByCheck,
+     "the driver cannot reach this GPU any more, and a second source agrees"},
+    {Code::kGpuLostUnconfirmed, kGpuCheck, "gpu_lost_unconfirmed", kMonitor, kIsolate, kByCheck,
+     "the driver cannot reach this GPU any more; no second source agrees"},
+    {Code::kGpuUndriven, kGpuCheck, "gpu_undriven", kReboot, kIsolate, kByCheck,
+     "the GPU is on the PCI bus and unknown to the driver, and a second source says why"},
+    {Code::kGpuUndrivenUnconfirmed, kGpuCheck, "gpu_undriven_unconfirmed", kMonitor, kIsolate,
+     kByCheck, "the GPU is on the PCI bus and unknown to the driver; no second source agrees"},
+    {Code::kGpuMissing, kGpuCheck, "gpu_missing", kReboot, kIsolate, kByCheck,
+     "fewer GPUs than this machine must have, by two sources"},
+    {Code::kGpuMissingUnconfirmed, kGpuCheck, "gpu_missing_unconfirmed", kMonitor, kIsolate,
+     kByCheck, "fewer GPUs than this machine must have, by one source alone"},
+    {Code::kGpuExtra, kGpuCheck, "gpu_extra", kMonitor, kIsolate, kByCheck,
+     "more GPUs than the profile of this instance type names: the profile is wrong"},
+    // The driver.
+    {Code::kDriverHung, kGpuCheck, "driver_hung", kReboot, kIsolate, kByCheck,
+     "the driver does not answer, and a second source agrees"},
+    {Code::kDriverHungUnconfirmed, kGpuCheck, "driver_hung_unconfirmed", kMonitor, kIsolate,
+     kByCheck, "the driver does not answer; no second source agrees"},
+    {Code::kLibraryUnusable, kGpuCheck, "library_unusable", kMonitor, kIsolate, kByCheck,
+     "there are GPUs, and the driver's library does not work: this is software, not hardware"},
+    {Code::kWorkerCrashed, kGpuCheck, "worker_crashed", kMonitor, kMonitor, kByCheck,
+     "the process that asks the driver has ended by itself and is started again"},
+    {Code::kEventsHung, kGpuCheck, "events_hung", kMonitor, kMonitor, kByCheck,
+     "waiting for Xid events of the driver does not end: only the kernel log tells of Xids"},
+    // Check 0.
+    {Code::kXid159Uvm, kNvidiaSmi, "xid_159_uvm", kReset, kReset, kByReset,
+     "Xid 159 while a program had unified memory: the vendor resets the GPU then, and only then"},
+    // Check 2.
+    {Code::kEfaCount, kEfa, "efa_count", kIsolate, kIsolate, kByCheck,
+     "fewer EFA devices than this instance type has; it may have been launched with fewer"},
+    {Code::kEfaExtra, kEfa, "efa_extra", kMonitor, kIsolate, kByCheck,
+     "more EFA devices than the profile of this instance type names: the profile is wrong"},
+    {Code::kEfaRdmaMissing, kEfa, "efa_rdma_missing", kMonitor, kMonitor, kByCheck,
+     "EFA devices are on the PCI bus that the RDMA subsystem does not have"},
+    {Code::kEfaUverbsMissing, kEfa, "efa_uverbs_missing", kMonitor, kMonitor, kByCheck,
+     "RDMA devices have no /dev/infiniband/uverbs file: programs cannot open them"},
+    {Code::kEfaModuleMissing, kEfa, "efa_module_missing", kMonitor, kMonitor, kByCheck,
+     "a kernel module that EFA needs is not loaded"},
+    {Code::kEfaProviderMissing, kEfa, "efa_provider_missing", kMonitor, kMonitor, kByCheck,
+     "libfabric does not offer the provider of this instance type"},
+    {Code::kGdrcopyFailed, kEfa, "gdrcopy_failed", kMonitor, kMonitor, kByCheck,
+     "GDRCopy's own test has failed"},
+    {Code::kMemlockLow, kEfa, "memlock_low", kMonitor, kMonitor, kByCheck,
+     "programs may lock less than 16 GiB of memory: RDMA needs more"},
+    // Check 3.
+    {Code::kNvlinkAbsent, kTopology, "nvlink_absent", kIsolate, kIsolate, kByCheck,
+     "this instance type has NVLink, and not one link of any GPU is active"},
+    {Code::kTopologyBroken, kTopology, "topology_broken", kIsolate, kIsolate, kByCheck,
+     "the driver gives two GPUs one place, and they cannot reach each other"},
+    {Code::kP2pUnsupported, kTopology, "p2p_unsupported", kMonitor, kMonitor, kByCheck,
+     "GPUs that are joined by NVLink cannot reach each other's memory over it"},
+    {Code::kFabricManagerDown, kTopology, "fabric_manager_down", kReset, kReset, kByCheck,
+     "the node has NVSwitches, and nobody runs nv-fabricmanager"},
+    {Code::kFabricManagerDownCompleted, kTopology, "fabric_manager_down_completed", kMonitor,
+     kReset, kByCheck, "nobody runs nv-fabricmanager, although the GPUs are still in their fabric"},
+    {Code::kNvlinkRecoveryErrors, kTopology, "nvlink_recovery_errors", kMonitor, kMonitor, kByCheck,
+     "NVLinks had to be brought up again, or packets sent again, since the last look"},
+    {Code::kNvlinkCrcErrors, kTopology, "nvlink_crc_errors", kMonitor, kMonitor, kByCheck,
+     "NVLink packets arrive broken at a rate that matters"},
+    // Check 5.
+    {Code::kNcclWrongValues, kNccl, "nccl_wrong_values", kReset, kIsolate, kByCheck,
+     "the GPUs add up wrongly: jobs would learn nonsense; a driver, an IOMMU or a link may do it"},
+    {Code::kNcclWrongValuesUnattributed, kNccl, "nccl_wrong_values_unattributed", kMonitor,
+     kIsolate, kByCheck,
+     "the GPUs of several nodes add up wrongly, and nothing says which node is at fault"},
+    {Code::kNcclHardwareError, kNccl, "nccl_hardware_error", kReset, kIsolate, kByCheck,
+     "CUDA has met an error of a GPU or a link while all_reduce ran"},
+    {Code::kNcclFailed, kNccl, "nccl_failed", kReset, kReset, kByCheck,
+     "all_reduce has failed; only the seed profile takes that for hardware"},
+    {Code::kNcclSlow, kNccl, "nccl_slow", kMonitor, kMonitor, kByCheck,
+     "all_reduce is slower than the threshold of this instance type"},
+    {Code::kNcclNoEfa, kNccl, "nccl_no_efa", kMonitor, kMonitor, kByCheck,
+     "this instance type has EFA, and NCCL does not use it"},
+    {Code::kNcclSubTest, kNccl, "nccl_sub_test", kMonitor, kMonitor, kByCheck,
+     "all_reduce over one transport alone has failed or is slow"},
+    // Check 6.
+    {Code::kEfaAbsent, kEfaLoopback, "efa_absent", kIsolate, kIsolate, kByCheck,
+     "this instance type has EFA, and neither libfabric nor the PCI bus has a device"},
+    {Code::kEfaAbsentUnconfirmed, kEfaLoopback, "efa_absent_unconfirmed", kMonitor, kIsolate,
+     kByCheck, "libfabric offers no EFA device, and the PCI bus has some: this is software"},
+    {Code::kEfaLoopbackFailed, kEfaLoopback, "efa_loopback_failed", kReboot, kReset, kByCheck,
+     "the device cannot send to itself while others can; a GPU reset does not help a NIC"},
+    {Code::kEfaLoopbackSlow, kEfaLoopback, "efa_loopback_slow", kMonitor, kMonitor, kByCheck,
+     "the device reaches itself slower than EFA_MIN_BW"},
+    {Code::kEfaLoopbackDrops, kEfaLoopback, "efa_loopback_drops", kMonitor, kMonitor, kByCheck,
+     "packets were dropped or timed out during the test"},
+};
+
+constexpr bool stand_in_their_order() {
+  for (std::size_t row = 0; row < std::size(kCodes); ++row) {
+    if (kCodes[row].id != static_cast<Code>(row)) return false;
+  }
+  return true;
+}
+static_assert(stand_in_their_order(), "a row for each code, in the order of the enum");
+static_assert(std::size(kCodes) == static_cast<std::size_t>(Code::kLast) + 1);
+
+}  // namespace
+
+std::span<const FindingCode> finding_codes() { return kCodes; }
+
+const FindingCode& row_of(Code code) { return kCodes[static_cast<std::size_t>(code)]; }
+
+bool is_any_of(std::string_view name, std::span<const Code> codes) {
+  return std::ranges::any_of(codes, [&](Code code) { return row_of(code).code == name; });
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,62 @@
+#include "exporter/checks/check/gpu_use.h"
+
+#include <algorithm>
+
+#include "exporter/host/processes.h"
+
+namespace gpuward::exporter {
+namespace {
+
+const VendorReport* nvidia_report(const Snapshot& snapshot) {
+  return snapshot.telemetry.report == nullptr ? nullptr
+                                              : snapshot.telemetry.report->find(Vendor::kNvidia);
+}
+
+}  // namespace
+
+std::optional<std::string> gpu_user(const Snapshot& snapshot) {
+  for (const auto& [device, users] : snapshot.workloads.by_device) {
+    if (!users.empty())
+      return "pod " + users.front().ns + "/" + users.front().pod + " has the GPU " + device;
+  }
+  const VendorReport* const report = nvidia_report(snapshot);
+  if (report == nullptr) return std::nullopt;
+  for (const GpuReading& reading : report->gpus) {
+    // Nobody can tell who uses it, and what runs beside it may hang too.
+    if (reading.is_hung) return "the GPU " + reading.gpu.pci.bus_id() + " does not answer";
+    if (reading.processes && !reading.processes->empty()) {
+      return "pid " + std::to_string(reading.processes->front().pid) + " uses the GPU " +
+             reading.gpu.pci.bus_id();
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> mig_gpu(const Snapshot& snapshot) {
+  const VendorReport* const report = nvidia_report(snapshot);
+  if (report == nullptr) return std::nullopt;
+  const auto found = std::ranges::find_if(
+      report->gpus, [](const GpuReading& reading) { return reading.mig_enabled == true; });
+  if (found == report->gpus.end()) return std::nullopt;
+  return found->gpu.pci.bus_id() + " is in MIG mode";
+}
+
+std::optional<std::string> telemetry_reader(const HostPaths& host) {
+  constexpr std::string_view kExporter = "dcgm-exporter";
+  const Processes processes = list_processes(host);
+  const Process* const running = processes.find(kExporter);
+  if (running == nullptr) return std::nullopt;
+  return std::string(kExporter) + " runs (pid " + std::to_string(running->pid) + ")";
+}
+
+std::size_t nvidia_gpu_count(const Snapshot& snapshot) {
+  return static_cast<std::size_t>(std::ranges::count(snapshot.gpus, Vendor::kNvidia, &Gpu::vendor));
+}
+
+bool has_no_nvidia_gpu(const Snapshot& snapshot) {
+  const VendorReport* const report = nvidia_report(snapshot);
+  return nvidia_gpu_count(snapshot) == 0 && report != nullptr &&
+         report->state != LibraryState::kUnusable && report->gpus.empty();
+}
+
+}  // namespace gpuward::exporter

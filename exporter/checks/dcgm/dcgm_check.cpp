@@ -1,0 +1,163 @@
+#include "exporter/checks/dcgm/dcgm_check.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/runtime/child.h"
+#include "core/runtime/text.h"
+#include "exporter/checks/check/evidence.h"
+#include "exporter/checks/check/gpu_use.h"
+#include "exporter/checks/dcgm/dcgm_engine.h"
+#include "exporter/checks/dcgm/dcgm_outcome.h"
+#include "exporter/checks/dcgm/dcgm_report.h"
+#include "exporter/checks/dcgm/dcgm_verdict.h"
+#include "exporter/host/processes.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kMostOutputBytes = 8U << 20U;
+constexpr milliseconds kWorkerLimit = std::chrono::seconds(10);
+constexpr milliseconds kEngineSlack = std::chrono::minutes(5);
+// For the engine to start and for dcgmi to be ended: the runner's deadline lies beyond ours.
+constexpr std::chrono::seconds kSlack{120};
+constexpr int kLevel2Number = 1, kLevel4Number = 4;
+
+milliseconds timeout_of(DcgmCheck::Level level, const CheckSettings& settings) {
+  const bool is_medium = level == DcgmCheck::Level::kMedium;
+  const auto own = settings.timeouts.find(is_medium ? kLevel2Number : kLevel4Number);
+  if (own != settings.timeouts.end()) return own->second;
+  return is_medium ? settings.dcgm_timeout : settings.dcgm_l4_timeout;
+}
+
+// Why it must not run now. Somebody else's processes are never ended for it: whoever asks for a
+// level 4 gets told what is in the way.
+std::optional<std::string> obstacle(DcgmCheck::Level level, const CheckContext& context) {
+  if (has_no_nvidia_gpu(context.snapshot)) return "no NVIDIA GPU here";
+  if (const auto mig = mig_gpu(context.snapshot))
+    return *mig + ": DCGM's diagnostics need whole GPUs";
+  if (level == DcgmCheck::Level::kMedium) return std::nullopt;
+  if (!context.is_exclusive)
+    return "level 4 loads the GPUs for hours: cordon and drain the node, then ask with --exclusive";
+  if (const auto user = gpu_user(context.snapshot)) return user;
+  if (context.settings.is_dcgm_l4_beside_telemetry) return std::nullopt;
+  if (const auto reader = telemetry_reader(context.host)) {
+    return *reader + " and would disturb level 4: stop it, or set dcgm_l4_beside_telemetry";
+  }
+  return std::nullopt;
+}
+
+// The engine runs the tests in a process of its own, nvvs; it must be gone before anybody judges or
+// starts the next check.
+std::string what_is_left(const CheckContext& context) {
+  const auto find_worker = [&]() -> std::optional<std::int64_t> {
+    const Processes processes = list_processes(context.host);
+    const Process* const worker = processes.find("nvvs");
+    return worker == nullptr ? std::nullopt : std::optional(worker->pid);
+  };
+  const auto deadline = context.clock.steady() + kWorkerLimit;
+  auto pid = find_worker();
+  while (pid && context.clock.steady() < deadline) {
+    context.clock.sleep_for(milliseconds(200), std::stop_token());
+    pid = find_worker();
+  }
+  return pid ? "; nv-hostengine still runs its tests (nvvs, pid " + std::to_string(*pid) + ")" : "";
+}
+
+CheckOutcome outcome_of_failure(const Error& error, const CheckContext& context) {
+  switch (error.kind) {
+    case ErrorKind::kNotFound:
+      return CheckOutcome::skipped(error.message);
+    case ErrorKind::kTimeout:
+      return CheckOutcome::error("the diagnostic did not end within its time: " + error.message +
+                                 what_is_left(context));
+    default:
+      return CheckOutcome::error("dcgmi: " + error.message + what_is_left(context));
+  }
+}
+
+CheckOutcome outcome_of(const ChildResult& result, const CheckContext& context) {
+  const auto report = parse_dcgm_report(result.output);
+  const std::string said = to_valid_utf8(trim(result.complaint), 200);
+  if (!report) {
+    const std::string output = to_valid_utf8(trim(result.output), 200);
+    if (auto refusal = dcgm_refusal(output, result.exit_code))
+      return CheckOutcome::skipped(std::move(*refusal));
+    return CheckOutcome::error("dcgmi " + how_it_ended(result) + "; " + report.error().message +
+                               (said.empty() ? "" : "; it said: " + said));
+  }
+  if (report->results.empty()) {
+    if (auto refusal = dcgm_refusal(report->runtime_error, result.exit_code))
+      return CheckOutcome::skipped(std::move(*refusal));
+  }
+  const DcgmVerdict verdict =
+      judge_dcgm_report(*report, result.exit_code, context.settings.dcgm_bare_fail);
+  return dcgm_outcome(*report, verdict, context.snapshot.gpus);
+}
+
+}  // namespace
+
+CheckOutcome DcgmCheck::run(const CheckContext& context) {
+  ChildCommand command;
+  command.program = "dcgmi";
+  command.arguments = {"diag", "-r", std::to_string(static_cast<int>(level_)), "-j"};
+  command.search = context.settings.tool_dirs;
+  command.max_output_bytes = kMostOutputBytes;
+  command.timeout = timeout_of(level_, context.settings);
+  command.grace = kDcgmGrace;
+  command.stop = context.stop;
+  if (const auto found = find_program(command.program, command.search); !found)
+    return CheckOutcome::skipped(found.error().message);
+  if (auto why = obstacle(level_, context)) return CheckOutcome::skipped(std::move(*why));
+  const auto engine = DcgmEngine::reach(context, command.timeout + kEngineSlack);
+  if (!engine) {
+    if (engine.error().kind == ErrorKind::kCancelled)
+      return CheckOutcome::error(engine.error().message);
+    return CheckOutcome::skipped("nv-hostengine is not up: " + engine.error().message);
+  }
+  const auto result = run_child(command, context.clock);
+  if (!result) return outcome_of_failure(result.error(), context);
+  const bool is_medium = level_ == Level::kMedium;
+  CheckOutcome outcome = outcome_of(*result, context);
+  outcome.details += keep_evidence(
+      context.settings, is_medium ? "dcgm-l2-raw.json" : "dcgm-l4-raw.json", result->output);
+  return outcome;
+}
+
+CheckEntry dcgm_level_2_entry() {
+  CheckEntry entry;
+  entry.number = kLevel2Number;
+  entry.name = "1-dcgm-diag-l2";
+  entry.short_name = "dcgm-l2";
+  entry.suite = Suite::kLightweight;
+  entry.rhythm = CheckEntry::Rhythm::kDiagnostic;
+  entry.needs_idle_gpus = true;
+  entry.loads_gpus = true;
+  entry.is_diagnostic = true;
+  entry.timeout = std::chrono::seconds(900) + kSlack;
+  entry.make = []() -> std::unique_ptr<Check> {
+    return std::make_unique<DcgmCheck>(DcgmCheck::Level::kMedium);
+  };
+  return entry;
+}
+
+CheckEntry dcgm_level_4_entry() {
+  CheckEntry entry;
+  entry.number = kLevel4Number;
+  entry.name = "4-dcgm-diag-l4";
+  entry.short_name = "dcgm-l4";
+  entry.suite = Suite::kIntensive;
+  entry.rhythm = CheckEntry::Rhythm::kOnDemand;
+  entry.loads_gpus = true;
+  entry.is_diagnostic = true;
+  entry.timeout = std::chrono::seconds(9000) + kSlack;
+  entry.make = []() -> std::unique_ptr<Check> {
+    return std::make_unique<DcgmCheck>(DcgmCheck::Level::kExtended);
+  };
+  return entry;
+}
+
+}  // namespace gpuward::exporter

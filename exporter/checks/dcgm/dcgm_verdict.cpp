@@ -1,0 +1,170 @@
+#include "exporter/checks/dcgm/dcgm_verdict.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+namespace gpuward::exporter {
+namespace {
+
+// dcgmErrorSeverity_t and dcgmError_t of dcgmlib/dcgm_errors.h, NVIDIA/DCGM v4.6.0 (the severities
+// are those of v3.3.9 too).
+constexpr int kDcgmNone = 0, kDcgmMonitor = 1, kDcgmIsolate = 2, kDcgmReset = 6;
+constexpr int kGraphicsProcesses = 25, kAborted = 47, kGpuRecoveryReboot = 126;
+// dcgmReturn_t (dcgmlib/dcgm_structs.h), as a shell sees them.
+constexpr int kExitNvvsError = 256 - 30, kExitIsolateError = 256 - 51;
+
+struct Judgement {
+  Severity severity = Severity::kMonitor;
+  ClearedBy cleared_by = ClearedBy::kDiagnostics;
+  std::string_view why;
+};
+
+Judgement by_severity(int severity) {
+  switch (severity) {
+    case kDcgmIsolate:
+      return {Severity::kIsolate, ClearedBy::kDiagnostics, "DCGM: the GPU should be isolated"};
+    case kDcgmReset:
+      return {Severity::kReset, ClearedBy::kDiagnostics, "DCGM: drain and reset the GPU"};
+    case kDcgmNone:
+    case kDcgmMonitor:
+      return {Severity::kMonitor, ClearedBy::kDiagnostics, "DCGM: it can work, watch it"};
+    default:
+      return {Severity::kMonitor, ClearedBy::kDiagnostics,
+              "DCGM does not say what to do: needs triage"};
+  }
+}
+
+Judgement judge(const DcgmWarning& warning, DcgmStatus status) {
+  if (warning.error_id == kGraphicsProcesses) {
+    return {Severity::kMonitor, ClearedBy::kDiagnostics,
+            "somebody draws on the GPU; that is no fault of the GPU"};
+  }
+  // Persistence mode, page counts near a limit: DCGM goes on with such a GPU, and so do we.
+  if (status != DcgmStatus::kFail) {
+    return {Severity::kMonitor, ClearedBy::kDiagnostics, "DCGM warns without failing the test"};
+  }
+  if (warning.error_id == kGpuRecoveryReboot)
+    return {Severity::kReboot, ClearedBy::kReboot, "DCGM: the node has to be rebooted"};
+  return by_severity(warning.severity);
+}
+
+std::string code_of(const DcgmResult& result, int error_id) {
+  std::string code = result.test;
+  std::ranges::transform(code, code.begin(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ? static_cast<char>(std::tolower(c)) : '_';
+  });
+  return error_id == 0 ? code : code + "/" + std::to_string(error_id);
+}
+
+class Judge {
+ public:
+  Judge(DcgmVerdict& verdict, Severity bare_fail) : verdict_(verdict), bare_fail_(bare_fail) {}
+
+  void add(const DcgmResult& result) {
+    count(result);
+    if (result.status == DcgmStatus::kSkip) return;
+    const bool is_of_hardware = result.category != "Deployment";
+    if (is_of_hardware && result.gpu) verdict_.tested.insert(*result.gpu);
+    for (const DcgmWarning& warning : result.warnings) add(result, warning);
+    if (!result.warnings.empty() || result.status == DcgmStatus::kPass) return;
+    const bool is_fail = result.status == DcgmStatus::kFail;
+    keep(
+        {result.gpu, code_of(result, 0), is_fail ? bare_fail_ : Severity::kMonitor,
+         ClearedBy::kDiagnostics, line_of(result, is_fail ? "Fail" : "Warn"),
+         is_fail ? "DCGM fails the test and does not say why" : "DCGM warns and does not say why"});
+  }
+
+  // Whether DCGM itself would have had something isolated.
+  [[nodiscard]] bool has_isolate() const { return has_isolate_; }
+
+ private:
+  void add(const DcgmResult& result, const DcgmWarning& warning) {
+    if (warning.error_id == kAborted) verdict_.undecided = "the diagnostic was aborted";
+    const bool is_fail = result.status == DcgmStatus::kFail;
+    has_isolate_ = has_isolate_ || (is_fail && warning.severity == kDcgmIsolate);
+    const Judgement judged = judge(warning, result.status);
+    keep({warning.gpu, code_of(result, warning.error_id), judged.severity, judged.cleared_by,
+          line_of(result, warning.text), std::string(judged.why)});
+  }
+
+  static std::string line_of(const DcgmResult& result, const std::string& text) {
+    return (result.entity.empty() ? "" : result.entity + ": ") + result.test + ": " + text;
+  }
+
+  void count(const DcgmResult& result) {
+    switch (result.status) {
+      case DcgmStatus::kPass:
+        ++verdict_.passed;
+        return;
+      case DcgmStatus::kWarn:
+        ++verdict_.warned;
+        return;
+      case DcgmStatus::kFail:
+        ++verdict_.failed;
+        return;
+      case DcgmStatus::kSkip:
+        ++verdict_.skipped;
+        return;
+    }
+  }
+
+  void keep(DcgmFault fault) {
+    const auto same = std::ranges::find_if(verdict_.faults, [&](const DcgmFault& other) {
+      return other.gpu == fault.gpu && other.code == fault.code;
+    });
+    if (same == verdict_.faults.end()) return verdict_.faults.push_back(std::move(fault));
+    if (same->severity < fault.severity) *same = std::move(fault);
+  }
+
+  DcgmVerdict& verdict_;
+  Severity bare_fail_;
+  bool has_isolate_ = false;
+};
+
+std::string doubt(const DcgmReport& report, const DcgmVerdict& verdict, const Judge& judge,
+                  int exit_code) {
+  if (!verdict.undecided.empty()) return verdict.undecided;
+  if (!report.runtime_error.empty()) return "DCGM: " + report.runtime_error;
+  if (!report.riddles.empty()) return "DCGM says what we do not understand: " + report.riddles[0];
+  std::string ended = "dcgmi ended with " + std::to_string(exit_code);
+  if (exit_code == kExitIsolateError && !judge.has_isolate())
+    return ended + " (isolate), and its report names nothing to isolate";
+  if (exit_code == kExitNvvsError && verdict.failed == 0)
+    return ended + " (failed), and its report names no failed test";
+  if (exit_code != 0 && exit_code != kExitIsolateError && verdict.failed == 0) return ended;
+  return {};
+}
+
+}  // namespace
+
+DcgmVerdict judge_dcgm_report(const DcgmReport& report, int exit_code, Severity bare_fail) {
+  DcgmVerdict verdict;
+  Judge judge(verdict, bare_fail);
+  for (const DcgmResult& result : report.results) judge.add(result);
+  verdict.undecided = doubt(report, verdict, judge, exit_code);
+  return verdict;
+}
+
+std::optional<std::string> dcgm_refusal(const std::string& runtime_error, int exit_code) {
+  struct Refusal {
+    int exit_code;  // 256 + the dcgmReturn_t
+    std::string_view words, why;
+  };
+  constexpr Refusal kRefusals[] = {
+      {256 - 54, "while DCGM is paused", "DCGM is paused"},
+      {256 - 39, "already running", "another diagnostic is running"},
+      {256 - 34, "in use", "DCGM says that the GPUs are in use"},
+      {256 - 23, "homogeneous group", "DCGM diagnoses GPUs of one kind only, and here are several"},
+      {256 - 6, "recommended driver", "DCGM does not support the driver or the GPUs here"},
+      {256 - 21, "connect to host engine", "dcgmi lost nv-hostengine"},
+  };
+  for (const Refusal& refusal : kRefusals) {
+    if (exit_code == refusal.exit_code || runtime_error.find(refusal.words) != std::string::npos) {
+      return std::string(refusal.why) + (runtime_error.empty() ? "" : ": " + runtime_error);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,138 @@
+#include "exporter/checks/efa/efa_enumeration_check.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "exporter/checks/check/finding_list.h"
+#include "exporter/checks/efa/efa_programs.h"
+#include "exporter/host/modules.h"
+#include "exporter/host/pci.h"
+#include "exporter/host/processes.h"
+#include "exporter/host/rdma.h"
+
+namespace gpuward::exporter {
+namespace {
+
+// The replaced suite looks again on these, whose EFA devices come up late.
+constexpr std::string_view kLateType = "p5en";
+constexpr int kMoreLooks = 3;
+constexpr std::chrono::seconds kBetweenLooks{5};
+constexpr std::uint64_t kLeastLockedBytes = 16ULL << 30U;
+
+Result<std::size_t> count_on_bus(const HostPaths& host) {
+  const auto devices = list_pci_devices(host);
+  if (!devices) return std::unexpected(devices.error());
+  return static_cast<std::size_t>(
+      std::ranges::count_if(*devices, [](const PciDevice& device) { return is_efa(device); }));
+}
+
+Result<std::size_t> count_patiently(const CheckContext& context, std::size_t expected) {
+  Result<std::size_t> count = count_on_bus(context.host);
+  if (!context.instance_type.starts_with(kLateType)) return count;
+  for (int look = 0; look < kMoreLooks && count && *count < expected; ++look) {
+    if (!context.clock.sleep_for(kBetweenLooks, context.stop)) break;
+    count = count_on_bus(context.host);
+  }
+  return count;
+}
+
+void judge_count(std::size_t count, const CheckContext& context, FindingList& found) {
+  if (!context.profile || context.profile->efa_devices == 0) return;
+  const std::size_t expected = context.profile->efa_devices;
+  if (count == expected) return;
+  found.add(count < expected ? Code::kEfaCount : Code::kEfaExtra, "",
+            std::to_string(count) + " EFA devices on the PCI bus; " + context.profile->type +
+                " has " + std::to_string(expected));
+}
+
+void judge_devices(const HostPaths& host, std::size_t on_bus, FindingList& found) {
+  const auto rdma = read_rdma(host);
+  const auto with_rdma = static_cast<std::size_t>(
+      std::ranges::count_if(rdma, [](const RdmaReading& reading) { return reading.is_efa; }));
+  if (with_rdma < on_bus) {
+    found.add(Code::kEfaRdmaMissing, "",
+              std::to_string(with_rdma) + " of " + std::to_string(on_bus) +
+                  " EFA devices are RDMA devices");
+  }
+  const auto verbs = list_user_verbs(host);
+  const auto without_file = std::ranges::count_if(rdma, [&](const RdmaReading& reading) {
+    return reading.is_efa && std::ranges::none_of(verbs, [&](const UserVerbs& each) {
+             return each.device == reading.device && each.has_node;
+           });
+  });
+  if (without_file > 0) {
+    found.add(Code::kEfaUverbsMissing, "",
+              std::to_string(without_file) + " RDMA devices without their file");
+  }
+}
+
+void judge_modules(const CheckContext& context, FindingList& found) {
+  std::vector<std::string> needed{"efa", "ib_uverbs", "ib_core"};
+  std::error_code error;
+  if (std::filesystem::exists(context.settings.gdrcopy_dir, error)) needed.emplace_back("gdrdrv");
+  for (const std::string& name : needed) {
+    if (!read_module(context.host, name)) found.add(Code::kEfaModuleMissing, "", name);
+  }
+}
+
+// The workloads' limit, not our own.
+std::string judge_memlock(const HostPaths& host, FindingList& found) {
+  const auto limit = workload_memory_lock(host, list_processes(host));
+  if (!limit) {
+    found.cannot_tell(Code::kMemlockLow, "");
+    return "what a workload may lock is not known: " + limit.error().message;
+  }
+  if (limit->bytes && *limit->bytes < kLeastLockedBytes) {
+    found.add(Code::kMemlockLow, "",
+              std::to_string(*limit->bytes) + " bytes, the limit of " + limit->process.name);
+  }
+  return {};
+}
+
+void append(std::string& text, const std::string& more) {
+  if (!more.empty()) text += "; " + more;
+}
+
+class EfaEnumerationCheck final : public Check {
+ public:
+  CheckOutcome run(const CheckContext& context) override {
+    const std::size_t expected = context.profile ? context.profile->efa_devices : 0;
+    const auto count = count_patiently(context, expected);
+    if (!count) return CheckOutcome::error(count.error().message);
+    if (*count == 0 && expected == 0) {
+      return CheckOutcome::skipped("no EFA device here, and none is expected");
+    }
+    FindingList found(context.settings);
+    judge_count(*count, context, found);
+    if (*count > 0) judge_devices(context.host, *count, found);
+    judge_modules(context, found);
+    std::string details = std::to_string(*count) + " EFA devices";
+    if (!context.profile) details += ", and nobody knows how many there must be";
+    append(details, judge_provider(context, found));
+    append(details, judge_gdrcopy(context, found));
+    append(details, judge_memlock(context.host, found));
+    append(details, describe_findings(found.findings()));
+    CheckOutcome outcome = CheckOutcome::done(std::move(details), found.take_findings());
+    outcome.untold = found.take_untold();
+    return outcome;
+  }
+};
+
+}  // namespace
+
+CheckEntry efa_enumeration_entry() {
+  return {
+      .number = 2,
+      .name = "2-efa-enumeration",
+      .short_name = "efa-enumeration",
+      .suite = Suite::kLightweight,
+      .rhythm = CheckEntry::Rhythm::kEachCycle,
+      .timeout = std::chrono::seconds(120),
+      .make = []() -> std::unique_ptr<Check> { return std::make_unique<EfaEnumerationCheck>(); }};
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,216 @@
+#include "exporter/checks/efa/efa_loopback_check.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/runtime/child.h"
+#include "core/runtime/text.h"
+#include "exporter/checks/check/finding_list.h"
+#include "exporter/checks/efa/efa_loopback_report.h"
+#include "exporter/checks/efa/loopback_pair.h"
+#include "exporter/host/pci.h"
+#include "exporter/host/rdma.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr int kNumber = 6;
+constexpr std::string_view kPingPong = "fi_pingpong", kWriteBandwidth = "ib_write_bw";
+
+bool has(std::string_view program, const CheckContext& context) {
+  return find_program(std::string(program), context.settings.tool_dirs).has_value();
+}
+
+std::string provider_of(const CheckContext& context) {
+  return context.profile ? context.profile->fabric_provider : "efa";
+}
+
+const RdmaReading* reading_of(const std::vector<RdmaReading>& readings, std::string_view domain) {
+  const auto found = std::ranges::find(readings, device_of_domain(domain), &RdmaReading::device);
+  return found == readings.end() ? nullptr : &*found;
+}
+
+// Of all ports and of the device itself.
+std::uint64_t count(const RdmaReading* reading, const std::string& counter) {
+  std::uint64_t sum = 0;
+  if (reading == nullptr) return sum;
+  for (const auto& [port, counters] : reading->counters) {
+    if (const auto found = counters.find(counter); found != counters.end()) sum += found->second;
+  }
+  return sum;
+}
+
+// The loopback of one device. Its counters are compared over the test: what was lost in the life of
+// the device says nothing about now.
+class Loopback {
+ public:
+  Loopback(const CheckContext& context, bool is_ping_pong)
+      : context_(context), is_ping_pong_(is_ping_pong) {}
+
+  LoopbackResult test(const std::string& domain) const {
+    const auto before = read_rdma(context_.host);
+    LoopbackResult result;
+    result.domain = domain;
+    measure(result);
+    const auto after = read_rdma(context_.host);
+    const RdmaReading* const old = reading_of(before, domain);
+    const RdmaReading* const now = reading_of(after, domain);
+    if (now != nullptr) result.pci_bus_id = now->pci_bus_id;
+    result.drops = grown(old, now, "rx_drops");
+    result.retransmission_timeouts = grown(old, now, "retrans_timeout_events");
+    return result;
+  }
+
+ private:
+  static std::uint64_t grown(const RdmaReading* before, const RdmaReading* after,
+                             const std::string& counter) {
+    const std::uint64_t old = count(before, counter), now = count(after, counter);
+    return before != nullptr && now > old ? now - old : 0;
+  }
+
+  void measure(LoopbackResult& result) const {
+    const auto port = free_port();
+    if (!port) {
+      result.failure = port.error().message;
+      return;
+    }
+    const auto ended = run_loopback_pair(
+        is_ping_pong_ ? ping_pong(result.domain, *port) : write_bandwidth(result.domain, *port),
+        context_.clock);
+    if (!ended) {
+      result.failure = ended.error().message;
+    } else if (ended->exit_code != 0) {
+      result.failure = how_it_ended(*ended) + ": " + to_valid_utf8(trim(ended->complaint), 300);
+    } else {
+      result.gbits =
+          is_ping_pong_ ? pingpong_gbits(ended->output) : write_bandwidth_gbits(ended->output);
+      if (!result.gbits) result.failure = "its output has no table of bandwidths";
+    }
+  }
+
+  [[nodiscard]] LoopbackPair pair_of(std::string_view program,
+                                     std::vector<std::string> both) const {
+    LoopbackPair pair;
+    pair.program = program;
+    pair.server_arguments = both;
+    pair.client_arguments = std::move(both);
+    pair.search = context_.settings.tool_dirs;
+    pair.timeout = context_.settings.efa_test_timeout;
+    pair.stop = context_.stop;
+    return pair;
+  }
+
+  [[nodiscard]] LoopbackPair ping_pong(const std::string& domain, std::uint16_t port) const {
+    // 100 times instead of 10: the first messages also pay for registering memory.
+    LoopbackPair pair =
+        pair_of(kPingPong, {"-e", "rdm", "-p", provider_of(context_), "-d", domain, "-I", "100"});
+    pair.server_arguments.insert(pair.server_arguments.end(), {"-B", std::to_string(port)});
+    pair.client_arguments.insert(pair.client_arguments.end(),
+                                 {"-P", std::to_string(port), "127.0.0.1"});
+    // Else libfabric takes the way through shared memory and the device is not tested.
+    pair.environment = {{"FI_EFA_ENABLE_SHM_TRANSFER", "0"}, {"FI_LOG_LEVEL", "warn"}};
+    return pair;
+  }
+
+  [[nodiscard]] LoopbackPair write_bandwidth(const std::string& device, std::uint16_t port) const {
+    // EFA has its own connection type, and a GID must be named (linux-rdma/perftest issue 113).
+    LoopbackPair pair = pair_of(kWriteBandwidth, {"-d", device, "-x", "0", "-c", "SRD", "-F",
+                                                  "--report_gbits", "-p", std::to_string(port)});
+    pair.client_arguments.emplace_back("127.0.0.1");
+    return pair;
+  }
+
+  const CheckContext& context_;
+  bool is_ping_pong_;
+};
+
+// fi_info has no domain. Only where the PCI bus has no EFA device either is it the hardware.
+CheckOutcome without_domains(const std::string& said, const CheckContext& context) {
+  const unsigned expected = context.profile ? context.profile->efa_devices : 0;
+  const auto devices = list_pci_devices(context.host);
+  if (!devices) return CheckOutcome::error(said + "; " + devices.error().message);
+  const auto there =
+      std::ranges::count_if(*devices, [](const PciDevice& device) { return is_efa(device); });
+  if (expected == 0 && there == 0) return CheckOutcome::skipped("no EFA device here: " + said);
+  FindingList found(context.settings);
+  const std::string line = said + "; on the PCI bus are " + std::to_string(there) +
+                           " EFA devices, this instance type has " + std::to_string(expected);
+  found.add(there == 0 ? Code::kEfaAbsent : Code::kEfaAbsentUnconfirmed, "", line);
+  return CheckOutcome::done("libfabric has no EFA device", found.take_findings());
+}
+
+// What there is to test, or why that ends the check.
+struct Domains {
+  std::vector<std::string> names;
+  std::optional<CheckOutcome> instead;
+};
+
+Domains domains_of_fabric(const CheckContext& context) {
+  ChildCommand command;
+  command.program = "fi_info";
+  command.arguments = {"-p", provider_of(context), "-t", "FI_EP_RDM"};
+  command.search = context.settings.tool_dirs;
+  command.stop = context.stop;
+  const auto result = run_child(command, context.clock);
+  if (!result) {
+    const bool is_missing = result.error().kind == ErrorKind::kNotFound;
+    return {{},
+            is_missing ? CheckOutcome::skipped(result.error().message)
+                       : CheckOutcome::error(result.error().message)};
+  }
+  Domains domains{fabric_domains(result->output, provider_of(context)), {}};
+  if (domains.names.empty()) {
+    const std::string said =
+        "fi_info " + how_it_ended(*result) + ": " + to_valid_utf8(trim(result->complaint), 200);
+    domains.instead = without_domains(said, context);
+  }
+  return domains;
+}
+
+Domains devices_of_sysfs(const CheckContext& context) {
+  Domains domains;
+  for (const RdmaReading& reading : read_rdma(context.host)) {
+    if (reading.is_efa) domains.names.push_back(reading.device);
+  }
+  if (domains.names.empty())
+    domains.instead = without_domains("the kernel has no RDMA device of EFA", context);
+  return domains;
+}
+
+}  // namespace
+
+CheckOutcome EfaLoopbackCheck::run(const CheckContext& context) {
+  const bool is_ping_pong = has(kPingPong, context);
+  if (!is_ping_pong && !has(kWriteBandwidth, context)) {
+    return CheckOutcome::skipped(
+        "neither fi_pingpong nor ib_write_bw is on PATH or in the folders of checks.tool_dirs");
+  }
+  Domains domains = is_ping_pong ? domains_of_fabric(context) : devices_of_sysfs(context);
+  if (domains.instead) return std::move(*domains.instead);
+  const Loopback loopback(context, is_ping_pong);
+  std::vector<LoopbackResult> results;
+  for (const std::string& domain : domains.names) {
+    if (context.stop.stop_requested()) {
+      return CheckOutcome::error("ended by its deadline after " + std::to_string(results.size()) +
+                                 " of " + std::to_string(domains.names.size()) + " devices");
+    }
+    results.push_back(loopback.test(domain));
+  }
+  return efa_loopback_outcome(results, context.settings);
+}
+
+CheckEntry efa_loopback_entry() {
+  CheckEntry entry;
+  entry.number = kNumber;
+  entry.name = "6-efa-loopback";
+  entry.short_name = "efa-loopback";
+  entry.suite = Suite::kIntensive;
+  entry.rhythm = CheckEntry::Rhythm::kOnDemand;
+  // 32 devices of 200 s each, the most that an instance type has.
+  entry.timeout = std::chrono::seconds(32 * 200);
+  entry.make = []() -> std::unique_ptr<Check> { return std::make_unique<EfaLoopbackCheck>(); };
+  return entry;
+}
+
+}  // namespace gpuward::exporter

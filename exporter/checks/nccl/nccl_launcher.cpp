@@ -1,0 +1,136 @@
+#include "exporter/checks/nccl/nccl_launcher.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/runtime/text.h"
+#include "exporter/checks/check/gpu_use.h"
+
+namespace gpuward::exporter {
+
+// A launcher that starts one process on each node of its allocation.
+struct NcclLauncher {
+  using Words = std::vector<std::string>;
+
+  std::string_view program;
+  // Whether the operator, or where we run, means this one.
+  bool (*is_meant)(const CheckSettings& settings, const EnvironmentLookup& environment);
+  // All before the name of the program that it starts; `variables` have to reach that.
+  Words (*arguments)(unsigned nodes, const CheckSettings& settings, const Words& variables);
+};
+
+namespace {
+
+using std::chrono::milliseconds;
+using Words = NcclLauncher::Words;
+
+// NCCL_DEBUG=INFO is talkative: of one node, and of all of them.
+constexpr std::size_t kMostBytesOfOneNode = 8U << 20U;
+constexpr std::size_t kMostBytesOfAllNodes = 64U << 20U;
+// Until it is killed; a launcher has to end its processes on other nodes first.
+constexpr milliseconds kNcclGrace = std::chrono::seconds(5);
+constexpr milliseconds kLauncherGrace = std::chrono::seconds(15);
+// sbatch and salloc set both, srun too; the second is the older name (srun(1), sbatch(1)).
+constexpr std::array<std::string_view, 2> kSlurmNodes{"SLURM_JOB_NUM_NODES", "SLURM_NNODES"};
+
+bool has_hostfile(const CheckSettings& settings, const EnvironmentLookup&) {
+  return !settings.nccl_hostfile.empty();
+}
+
+bool is_in_slurm(const CheckSettings&, const EnvironmentLookup& environment) {
+  return environment("SLURM_JOB_ID") ||
+         std::ranges::any_of(kSlurmNodes, [&](auto name) { return environment(name).has_value(); });
+}
+
+// mpirun(1) of Open MPI 4 and 5: one process a node; variables reach other nodes by -x alone.
+Words mpirun_arguments(unsigned nodes, const CheckSettings& settings, const Words& variables) {
+  Words words{"--hostfile", settings.nccl_hostfile.string(),
+              "--map-by",   "ppr:1:node",
+              "-np",        std::to_string(nodes)};
+  for (const std::string& name : variables) words.insert(words.end(), {"-x", name});
+  return words;
+}
+
+// The allocation says how many nodes; the whole environment is handed on.
+Words srun_arguments(unsigned, const CheckSettings& settings, const Words&) {
+  Words words{"--ntasks-per-node=1"};
+  if (!settings.nccl_container.empty())
+    words.push_back("--container-image=" + settings.nccl_container);
+  return words;
+}
+
+// The first that is meant is taken: a host file is only there because somebody named it.
+constexpr std::array kLaunchers{
+    NcclLauncher{"mpirun", has_hostfile, mpirun_arguments},
+    NcclLauncher{"srun", is_in_slurm, srun_arguments},
+};
+
+Result<unsigned> node_count(const CheckSettings& settings, const EnvironmentLookup& environment) {
+  for (const std::string_view name : kSlurmNodes) {
+    const auto text = environment(name);
+    if (!text) continue;
+    const auto nodes = parse_integer<unsigned>(*text);
+    if (nodes && *nodes != 0) return *nodes;
+    return fail(ErrorKind::kInvalid,
+                std::string(name) + " is no number of nodes: " + to_valid_utf8(*text, 32));
+  }
+  return settings.nccl_nodes;
+}
+
+std::map<std::string, std::string> nccl_environment(const NcclTest& test, const NcclPlace& place,
+                                                    const CheckContext& context) {
+  std::map<std::string, std::string> environment = test.environment;
+  environment.insert({"NCCL_DEBUG", "INFO"});
+  if (place.has_several_nodes()) environment.insert({"NCCL_NET_GDR_LEVEL", "2"});
+  if (context.profile && context.profile->efa_devices == 0) return environment;
+  environment.insert({"FI_PROVIDER", "efa"});
+  if (place.has_several_nodes()) environment.insert({"FI_EFA_USE_DEVICE_RDMA", "1"});
+  return environment;
+}
+
+// Makes of the command of one node that of all.
+void launch(const NcclPlace& place, const CheckSettings& settings, ChildCommand& command) {
+  Words variables;
+  for (const auto& [name, value] : command.environment) variables.push_back(name);
+  Words words = place.launcher->arguments(place.nodes, settings, variables);
+  words.push_back(std::move(command.program));
+  command.arguments.insert(command.arguments.begin(), words.begin(), words.end());
+  command.program = place.launcher->program;
+  command.max_output_bytes = kMostBytesOfAllNodes;
+  command.grace = kLauncherGrace;
+}
+
+}  // namespace
+
+Result<NcclPlace> nccl_place(const CheckSettings& settings, const EnvironmentLookup& environment) {
+  const auto nodes = node_count(settings, environment);
+  if (!nodes) return std::unexpected(nodes.error());
+  if (*nodes == 1) return NcclPlace{};
+  const auto* const launcher = std::ranges::find_if(
+      kLaunchers, [&](const NcclLauncher& each) { return each.is_meant(settings, environment); });
+  if (launcher != kLaunchers.end()) return NcclPlace{*nodes, launcher};
+  return fail(ErrorKind::kNotFound,
+              std::to_string(*nodes) +
+                  " nodes are asked for and there is no launcher: ask inside an allocation of "
+                  "Slurm, or name a host file of Open MPI in NCCL_HOSTFILE");
+}
+
+ChildCommand nccl_command(const NcclTest& test, const NcclPlace& place,
+                          const CheckContext& context) {
+  ChildCommand command;
+  command.program = kNcclProgram;
+  command.arguments = test.sizes;
+  command.arguments.insert(command.arguments.end(),
+                           {"-g", std::to_string(nvidia_gpu_count(context.snapshot))});
+  command.environment = nccl_environment(test, place, context);
+  command.search = context.settings.tool_dirs;
+  command.max_output_bytes = kMostBytesOfOneNode;
+  command.timeout = test.timeout;
+  command.grace = kNcclGrace;
+  command.stop = context.stop;
+  if (place.has_several_nodes()) launch(place, context.settings, command);
+  return command;
+}
+
+}  // namespace gpuward::exporter

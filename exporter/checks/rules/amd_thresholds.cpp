@@ -1,0 +1,111 @@
+#include "exporter/checks/rules/amd_thresholds.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/runtime/json.h"
+#include "exporter/checks/rules/go_duration.h"
+
+namespace gpuward::exporter {
+namespace {
+
+struct Field {
+  std::string_view name;  // behind the prefix
+  std::vector<std::string_view> blocks;
+};
+
+constexpr std::string_view kPrefix = "GPU_ECC_UNCORRECT_";
+// Also in HealthThresholds: the age up to which a fatal error record counts.
+constexpr std::string_view kCperMaxAge = "GPU_CPER_MAX_AGE";
+
+// device-metrics-exporter, pkg/exporter/proto/exporterconfig.proto, message GPUHealthThresholds;
+// and the names of the kernel's files (amdgpu_ras.c, ras_block_string, ras_mca_block_string).
+const std::vector<Field>& fields() {
+  static const std::vector<Field> kFields{
+      {"SDMA", {"sdma"}},
+      {"GFX", {"gfx"}},
+      {"MMHUB", {"mmhub"}},
+      {"ATHUB", {"athub"}},
+      {"BIF", {"pcie_bif"}},
+      {"HDP", {"hdp"}},
+      {"XGMI_WAFL", {"xgmi_wafl"}},
+      {"DF", {"df"}},
+      {"SMN", {"smn"}},
+      {"SEM", {"sem"}},
+      {"MP0", {"mp0"}},
+      {"MP1", {"mp1"}},
+      {"FUSE", {"fuse"}},
+      {"UMC", {"umc"}},
+      {"MCA", {"mca", "mca_mp0", "mca_mp1", "mca_mpio", "mca_iohc"}},
+      {"VCN", {"vcn"}},
+      {"JPEG", {"jpeg"}},
+      {"IH", {"ih"}},
+      {"MPIO", {"mpio"}},
+  };
+  return kFields;
+}
+
+const Field* find_field(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return nullptr;
+  const auto found = std::ranges::find(fields(), name.substr(kPrefix.size()), &Field::name);
+  return found == fields().end() ? nullptr : &*found;
+}
+
+void set(AmdThresholds& thresholds, const Field& field, std::uint64_t most) {
+  thresholds.by_field[std::string(kPrefix) + std::string(field.name)] = most;
+  for (const std::string_view block : field.blocks) {
+    thresholds.by_block[std::string(block)] = most;
+  }
+}
+
+std::unexpected<Error> reject(const std::string& field, const std::string& why) {
+  return fail(ErrorKind::kInvalid, "GPUConfig.HealthThresholds." + field + " " + why);
+}
+
+// AMD's exporter logs what is no duration and takes any age; here a typo is said.
+Status take_max_age(AmdThresholds& thresholds, const std::string& name, const Json& value) {
+  const auto* const text = value.get_ptr<const std::string*>();
+  const auto age = text == nullptr ? std::nullopt : parse_go_duration(text->empty() ? "0" : *text);
+  if (!age) return reject(name, "has to be a duration such as \"24h\" or \"30m\", or \"0\"");
+  thresholds.cper_max_age = *age;
+  return {};
+}
+
+Status take(AmdThresholds& thresholds, const std::string& name, const Json& value) {
+  if (name == kCperMaxAge) return take_max_age(thresholds, name, value);
+  const Field* const field = find_field(name);
+  if (field == nullptr) return reject(name, "is no threshold");
+  const bool fits = value.is_number_unsigned() &&
+                    value.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
+  if (!fits) return reject(name, "has to be a whole number from 0 to 4294967295");
+  set(thresholds, *field, value.get<std::uint64_t>());
+  return {};
+}
+
+}  // namespace
+
+AmdThresholds default_amd_thresholds() {
+  AmdThresholds thresholds;
+  for (const Field& field : fields()) set(thresholds, field, 0);
+  return thresholds;
+}
+
+Result<AmdThresholds> parse_amd_thresholds(std::string_view text) {
+  const auto root = parse_json(text);
+  if (!root) return std::unexpected(root.error());
+  if (!root->is_object()) return fail(ErrorKind::kInvalid, "it is not a JSON object");
+  AmdThresholds thresholds = default_amd_thresholds();
+  const Json& given = member_at(member_at(*root, "GPUConfig"), "HealthThresholds");
+  if (given.is_null()) return thresholds;
+  if (!given.is_object()) {
+    return fail(ErrorKind::kInvalid, "GPUConfig.HealthThresholds is not an object");
+  }
+  for (const auto& [name, value] : given.items()) {
+    if (auto taken = take(thresholds, name, value); !taken) return std::unexpected(taken.error());
+  }
+  return thresholds;
+}
+
+}  // namespace gpuward::exporter

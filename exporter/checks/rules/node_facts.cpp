@@ -1,0 +1,67 @@
+#include "exporter/checks/rules/node_facts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "exporter/host/boot.h"
+#include "exporter/host/pci.h"
+
+namespace gpuward::exporter {
+namespace {
+
+// Whether the driver speaks of it, has not lost it, and answers.
+bool is_driven(const GpuTelemetry& telemetry, const std::string& bus_id) {
+  if (telemetry.state != WorkerState::kAnswering || !telemetry.report) return false;
+  for (const VendorReport& vendor : telemetry.report->vendors) {
+    for (const GpuReading& reading : vendor.gpus) {
+      if (reading.gpu.pci.bus_id() == bus_id) return !reading.is_lost && !reading.is_hung;
+    }
+  }
+  return false;
+}
+
+bool is_off_bus(const HostPaths& host, const PciAddress& address) {
+  const auto probe = probe_pci_device(host, address);
+  // What cannot be asked is not dead.
+  return probe ? probe->is_off_bus : probe.error().kind == ErrorKind::kNotFound;
+}
+
+std::optional<std::vector<PciGpu>> read_gpus(const HostPaths& host, const GpuTelemetry& telemetry) {
+  const auto devices = list_pci_devices(host);
+  if (!devices) return std::nullopt;
+  const bool has_answered = telemetry.state != WorkerState::kStarting;
+  std::vector<PciGpu> gpus;
+  for (const PciDevice& device : *devices) {
+    if (!is_nvidia_gpu(device) && !is_amd_gpu(device)) continue;
+    PciGpu gpu;
+    gpu.vendor = is_amd_gpu(device) ? Vendor::kAmd : Vendor::kNvidia;
+    gpu.bus_id = device.address.bus_id();
+    gpu.driver = device.driver;
+    gpu.is_display = is_display(device);
+    gpu.is_dead =
+        has_answered && !is_driven(telemetry, gpu.bus_id) && is_off_bus(host, device.address);
+    gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
+}  // namespace
+
+NodeFacts NodeFactsReader::read(const HostPaths& host, const Snapshot& snapshot, WallTime now) {
+  using std::chrono::seconds;
+  NodeFacts facts;
+  facts.pci_gpus = read_gpus(host, snapshot.telemetry);
+  const Boot boot = read_boot(host);
+  if (!boot.uptime) return facts;
+  facts.since_boot = std::chrono::duration_cast<seconds>(*boot.uptime);
+  for (const char* name : {"nvidia", "amdgpu"}) {
+    const auto module = read_module(host, name);
+    if (!module) continue;
+    const WallTime loaded = ages_.loaded_since(*module, now - *boot.uptime);
+    const auto age = std::chrono::duration_cast<seconds>(now - loaded);
+    facts.since_driver_load = std::min(age, facts.since_driver_load.value_or(age));
+  }
+  return facts;
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,23 @@
+#include "exporter/commands/all.h"
+
+#include <array>
+
+#include "exporter/commands/check_command.h"
+#include "exporter/commands/findings_command.h"
+#include "exporter/commands/gpu_users_command.h"
+#include "exporter/commands/gpu_worker_command.h"
+#include "exporter/commands/nccl_pair_command.h"
+#include "exporter/commands/parse_log_command.h"
+#include "exporter/commands/quarantine_command.h"
+#include "exporter/commands/sweep_command.h"
+
+namespace gpuward::exporter {
+
+std::span<const AddCommand> all_commands() {
+  static const std::array<AddCommand, 8> kCommands{
+      add_parse_log_command,  add_findings_command,  add_check_command,     add_sweep_command,
+      add_quarantine_command, add_nccl_pair_command, add_gpu_users_command, add_gpu_worker_command};
+  return kCommands;
+}
+
+}  // namespace gpuward::exporter

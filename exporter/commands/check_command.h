@@ -1,0 +1,13 @@
+// `gpuward-exporter check`: runs checks of the suite now (run_checks.h).
+#pragma once
+
+#include "exporter/commands/check_selection.h"
+#include "exporter/config/flags.h"
+
+namespace gpuward::exporter {
+
+// `request` has to outlive the command.
+CLI::App* add_check(CLI::App& app, CheckRequest& request);
+void add_check_command(CLI::App& app, Commands& commands);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,16 @@
+// What checks look at when a command runs them, as the flags say. Shared by check and quarantine.
+#pragma once
+
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "exporter/commands/run_checks.h"
+#include "exporter/config/flags.h"
+#include "exporter/config/settings.h"
+
+namespace gpuward::exporter {
+
+// Asks the API server for the node's type where neither settings nor firmware know it. Flags, clock
+// and log must outlive it.
+[[nodiscard]] CheckParts check_parts(const Flags& flags, Settings settings, Clock& clock, Log& log);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,81 @@
+#include "exporter/commands/check_selection.h"
+
+#include <algorithm>
+#include <array>
+
+namespace gpuward::exporter {
+namespace {
+
+// The replaced suite's Slurm prolog: quick enough for the start of each job.
+constexpr std::array kProlog{0, 2};
+// Takes the GPUs for hours.
+constexpr int kDcgmLevel4 = 4;
+
+std::string names_of(std::span<const CheckEntry> all) {
+  std::string names;
+  for (const CheckEntry& entry : all) {
+    names += (names.empty() ? "" : ", ") + std::to_string(entry.number) + " (";
+    names.append(entry.short_name).append(")");
+  }
+  return names;
+}
+
+Result<CheckSelection> select_suite(const std::string& suite, std::span<const CheckEntry> all) {
+  if (suite != "lightweight" && suite != "intensive") {
+    return fail(ErrorKind::kInvalid,
+                "--suite: " + suite + " is no suite; there are lightweight and intensive");
+  }
+  const bool is_quick = suite == "lightweight";
+  CheckSelection selection{suite, {}, is_quick};
+  const Suite wanted = is_quick ? Suite::kLightweight : Suite::kIntensive;
+  std::ranges::copy_if(all, std::back_inserter(selection.checks),
+                       [&](const CheckEntry& entry) { return entry.suite == wanted; });
+  return selection;
+}
+
+Result<CheckSelection> select_one(const std::string& name, std::span<const CheckEntry> all) {
+  const auto found = std::ranges::find_if(all, [&](const CheckEntry& entry) {
+    return name == entry.name || name == entry.short_name || name == std::to_string(entry.number);
+  });
+  if (found == all.end()) {
+    return fail(ErrorKind::kInvalid,
+                "--check: " + name + " is no check; there are " + names_of(all));
+  }
+  return CheckSelection{"single", {*found}, false};
+}
+
+CheckSelection select_prolog(std::span<const CheckEntry> all) {
+  CheckSelection selection{"prolog", {}, true, true};
+  std::ranges::copy_if(all, std::back_inserter(selection.checks), [](const CheckEntry& entry) {
+    return std::ranges::find(kProlog, entry.number) != kProlog.end();
+  });
+  return selection;
+}
+
+bool needs_exclusive(const CheckSelection& selection) {
+  return selection.suite == "intensive" ||
+         std::ranges::any_of(selection.checks,
+                             [](const CheckEntry& entry) { return entry.number == kDcgmLevel4; });
+}
+
+}  // namespace
+
+Result<CheckSelection> select_checks(const CheckRequest& request, std::span<const CheckEntry> all) {
+  const int wishes = (request.suite.empty() ? 0 : 1) + (request.check.empty() ? 0 : 1) +
+                     (request.is_prolog ? 1 : 0);
+  if (wishes != 1) {
+    return fail(ErrorKind::kInvalid,
+                "give one of --suite lightweight|intensive, --check N|NAME and --prolog");
+  }
+  Result<CheckSelection> selection = request.is_prolog       ? select_prolog(all)
+                                     : request.check.empty() ? select_suite(request.suite, all)
+                                                             : select_one(request.check, all);
+  if (selection && needs_exclusive(*selection) && !request.is_exclusive && !request.is_dry_run) {
+    return fail(
+        ErrorKind::kInvalid,
+        "this takes the GPUs for hours: say --exclusive once the node is cordoned and idle");
+  }
+  return selection;
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,227 @@
+#include "exporter/commands/findings_command.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <system_error>
+#include <tuple>
+#include <vector>
+
+#include "core/command_line/examples.h"
+#include "core/model/pci_address.h"
+#include "core/runtime/json.h"
+#include "exporter/commands/output_flags.h"
+#include "exporter/config/exit_code.h"
+#include "exporter/store/state_file.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::array kFindingsExamples = {
+    Example{"findings", "gpuward-exporter findings list"},
+    Example{"findings list",
+            "gpuward-exporter findings list\ngpuward-exporter findings list -o yaml"},
+    Example{"findings clear",
+            "gpuward-exporter findings clear --check xid --code 64 --pci 0000:4e:00\n"
+            "gpuward-exporter findings clear --all-operator"},
+};
+constexpr int kLeftForLater = 3;
+constexpr std::chrono::milliseconds kExporterTakesItWithin{5'000};
+constexpr std::chrono::milliseconds kLooksEvery{50};
+
+void print(const Finding& finding, std::ostream& out) {
+  out << "  --check " << finding.check;
+  if (!finding.code.empty()) out << " --code " << finding.code;
+  if (!finding.pci_bus_id.empty()) out << " --pci " << finding.pci_bus_id;
+  out << "    " << to_string(finding.severity) << ", by " << to_string(finding.evidence)
+      << ", cleared by " << to_string(finding.cleared_by) << "\n";
+}
+
+// Prints those that match, or else all there are.
+bool print_matches(const State& state, const ClearRequest& request, std::ostream& out) {
+  std::vector<const Finding*> matches;
+  for (const auto& [key, finding] : state.findings) {
+    if (request.matches(finding)) matches.push_back(&finding);
+  }
+  out << (!matches.empty()         ? "To be cleared:\n"
+          : state.findings.empty() ? "There is no finding.\n"
+                                   : "There is no such finding. There are:\n");
+  for (const Finding* finding : matches) print(*finding, out);
+  if (!matches.empty()) return true;
+  for (const auto& [key, finding] : state.findings) print(finding, out);
+  return false;
+}
+
+bool wait_until_gone(const std::filesystem::path& path, Clock& clock) {
+  std::error_code error;
+  for (const auto deadline = clock.steady() + kExporterTakesItWithin; clock.steady() < deadline;) {
+    if (!std::filesystem::exists(path, error) && !error) return true;
+    clock.sleep_for(kLooksEvery, {});
+  }
+  return false;
+}
+
+Result<State> read_state(const std::filesystem::path& folder, std::ostream& out) {
+  auto state = StateFile(folder).read();
+  if (!state) out << state.error().message << "\nIs --state.path that of the exporter?\n";
+  return state;
+}
+
+using Row = std::array<std::string, 8>;
+
+Row row_of(const Finding& finding) {
+  return {std::string(to_string(finding.severity)),
+          finding.check,
+          finding.code,
+          finding.pci_bus_id.empty() ? "-" : finding.pci_bus_id,
+          std::string(to_string(finding.evidence)),
+          std::string(to_string(finding.cleared_by)),
+          std::to_string(finding.count),
+          to_rfc3339(finding.first_seen)};
+}
+
+void print_table(const std::vector<const Finding*>& findings, std::ostream& out) {
+  std::vector<Row> rows{
+      {"SEVERITY", "CHECK", "CODE", "GPU", "EVIDENCE", "CLEARED BY", "TIMES", "SINCE"}};
+  for (const Finding* finding : findings) rows.push_back(row_of(*finding));
+  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+      out << std::left << std::setw(static_cast<int>(widths[i]) + 2) << row[i];
+    }
+    out << row.back() << "\n";
+  }
+}
+
+std::string to_json(const Finding& finding) {
+  return dump_json({{"severity", std::string(to_string(finding.severity))},
+                    {"check", finding.check},
+                    {"code", finding.code},
+                    {"pci_bus_id", finding.pci_bus_id},
+                    {"evidence", std::string(to_string(finding.evidence))},
+                    {"cleared_by", std::string(to_string(finding.cleared_by))},
+                    {"count", finding.count},
+                    {"first_seen", to_rfc3339(finding.first_seen)},
+                    {"last_seen", to_rfc3339(finding.last_seen)},
+                    {"line", finding.line},
+                    {"why", finding.why},
+                    {"workload", finding.workload}});
+}
+
+CLI::App* add_list(CLI::App& findings, OutputFormat& format) {
+  CLI::App* list = findings.add_subcommand("list", "Print them, the worst first");
+  list->fallthrough();
+  add_output_flags(*list, format);
+  return list;
+}
+
+void check_wishes(ClearRequest& request) {
+  if (!request.all_operator && !request.after_gpu_reset && request.check.empty())
+    throw CLI::ValidationError("findings clear",
+                               "give --check, --after-gpu-reset or --all-operator");
+  if (const auto pci = parse_pci_address(request.pci_bus_id)) request.pci_bus_id = pci->bus_id();
+}
+
+// With fallthrough, so that --state.path may stand behind the words.
+CLI::App* add_clear(CLI::App& findings, ClearRequest& request) {
+  CLI::App* clear = findings.add_subcommand(
+      "clear", "Declare findings repaired: they go within a second, counters stay");
+  clear->fallthrough();
+  auto* all = clear->add_flag("--all-operator", request.all_operator,
+                              "All that only diagnostics or an operator clear");
+  auto* reset = clear
+                    ->add_flag("--after-gpu-reset", request.after_gpu_reset,
+                               "All that a GPU reset clears, with --pci of that GPU alone")
+                    ->excludes(all);
+  clear->add_option("--check", request.check, "Its check, as gpuward_finding says: `xid`")
+      ->excludes(all)
+      ->excludes(reset);
+  clear->add_option("--code", request.code, "Its code: `64`")->excludes(all)->excludes(reset);
+  clear->add_option("--pci", request.pci_bus_id, "Its device: `0000:4e:00`")
+      ->excludes(all)
+      ->check([](const std::string& text) {
+        return parse_pci_address(text) ? std::string() : text + " is no PCI address";
+      });
+  clear->require_option(1, 3);
+  clear->callback([&request] { check_wishes(request); });
+  return clear;
+}
+
+}  // namespace
+
+FindingsCommands add_findings(CLI::App& app, FindingsWishes& wishes) {
+  CLI::App* findings =
+      app.add_subcommand("findings", "What the exporter of --state.path holds against the node");
+  findings->fallthrough();
+  findings->require_subcommand(1);
+  const FindingsCommands added{add_list(*findings, wishes.format),
+                               add_clear(*findings, wishes.request)};
+  add_examples(app, kFindingsExamples);
+  return added;
+}
+
+void add_findings_command(CLI::App& app, Commands& commands) {
+  const auto wishes = std::make_shared<FindingsWishes>();
+  const auto [list, clear] = add_findings(app, *wishes);
+  commands.emplace_back(list, [wishes](const Flags& flags) {
+    return run_list_findings(flags.state_path, wishes->format, std::cout);
+  });
+  commands.emplace_back(clear, [wishes](const Flags& flags) {
+    SystemClock clock;
+    return run_clear_findings(flags.state_path, wishes->request, clock, std::cout);
+  });
+}
+
+int run_list_findings(const std::filesystem::path& state_folder, OutputFormat format,
+                      std::ostream& out) {
+  const auto state = read_state(state_folder, out);
+  if (!state) return kFailed;
+  std::vector<const Finding*> findings;
+  for (const auto& [key, finding] : state->findings) {
+    if (finding.severity != Severity::kNone) findings.push_back(&finding);
+  }
+  std::ranges::sort(findings, [](const Finding* left, const Finding* right) {
+    return std::tie(right->severity, left->first_seen, left->check, left->code) <
+           std::tie(left->severity, right->first_seen, right->check, right->code);
+  });
+  switch (format) {
+    case OutputFormat::kTable:
+      if (findings.empty()) out << "There is no finding.\n";
+      if (!findings.empty()) print_table(findings, out);
+      break;
+    case OutputFormat::kJson:
+    case OutputFormat::kYaml:
+      for (const Finding* finding : findings) out << in_sequence(format, to_json(*finding));
+      break;
+  }
+  return kDone;
+}
+
+int run_clear_findings(const std::filesystem::path& state_folder, const ClearRequest& request,
+                       Clock& clock, std::ostream& out) {
+  const auto state = read_state(state_folder, out);
+  if (!state) return kFailed;
+  if (!print_matches(*state, request, out)) return kFailed;
+  const auto path = ClearRequests(state_folder).leave(request, clock.wall());
+  if (!path) {
+    out << path.error().message << "\n";
+    return kFailed;
+  }
+  if (wait_until_gone(*path, clock)) {
+    out << "Cleared. Counters stay as they are; a new event makes a new finding.\n";
+    return kDone;
+  }
+  out << "No exporter has taken the request in five seconds: the next start on "
+      << state_folder.string() << " will.\n";
+  return kLeftForLater;
+}
+
+}  // namespace gpuward::exporter

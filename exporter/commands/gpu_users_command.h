@@ -1,0 +1,22 @@
+// `gpuward-exporter gpu-users`: who has a GPU of this node open, for whoever could not reset it:
+// nvidia-smi's own list of processes has neither telemetry nor the persistence daemon. Called by
+// the Job of the step gpu-reset.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "exporter/config/flags.h"
+#include "exporter/host/processes.h"
+
+namespace gpuward::exporter {
+
+void add_gpu_users_command(CLI::App& app, Commands& commands);
+
+// In one line: "the GPUs are open in dcgm-exporter (pid 4711: nvidia0, nvidia1), ...".
+[[nodiscard]] std::string gpu_users_text(const DeviceUsers& users);
+
+// Always 0: it only says.
+[[nodiscard]] int run_gpu_users(const HostPaths& host, std::ostream& out);
+
+}  // namespace gpuward::exporter

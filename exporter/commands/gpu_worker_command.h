@@ -1,0 +1,14 @@
+// `gpuward-exporter gpu-worker`: the process that calls the driver's library; the exporter starts
+// it for itself (gpu/worker/worker_loop.h), and --help does not name it.
+#pragma once
+
+#include "exporter/config/flags.h"
+#include "exporter/gpu/report/library.h"
+
+namespace gpuward::exporter {
+
+// `choice` has to outlive the command.
+CLI::App* add_gpu_worker(CLI::App& app, GpuChoice& choice);
+void add_gpu_worker_command(CLI::App& app, Commands& commands);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,195 @@
+#include "exporter/commands/nccl_pair_command.h"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "core/command_line/examples.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "core/runtime/signals.h"
+#include "core/runtime/yaml_scalars.h"
+#include "exporter/checks/check/gpu_use.h"
+#include "exporter/config/exit_code.h"
+#include "exporter/config/identity.h"
+#include "exporter/nccl_pair/endpoint.h"
+#include "exporter/nccl_pair/nccl_all_reduce.h"
+#include "exporter/nccl_pair/options.h"
+#include "exporter/nccl_pair/pair.h"
+#include "exporter/store/store.h"
+#include "exporter/watch/gpu_inventory.h"
+#include "exporter/watch/gpu_look.h"
+#include "exporter/watch/gpu_source.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using nccl_pair::Verdict;
+
+constexpr std::array kPairExamples = {
+    Example{"nccl-pair",
+            "gpuward-exporter nccl-pair --rank 0 --address 10.0.0.7 --port 29400 --token 3f9a\n"
+            "gpuward-exporter nccl-pair --rank 1 --address 10.0.0.7 --port 29400 --token 3f9a"}};
+// For how many seconds a side whose other side has gone may still be in a library's call.
+constexpr int kSecondsLeftAlone = 5;
+
+// Whether the GPUs can be had, as far as the driver says; what it does not say CUDA will. kBlocked:
+// somebody uses them now.
+Status look_for_obstacles(const Flags& flags, const Settings& settings, Clock& clock, Log& log) {
+  const GpuTimes times{settings.checks.gpu_interval, settings.checks.gpu_timeout};
+  const auto source = make_gpu_source(flags, [times] { return times; }, clock, log);
+  if (!source) return fail(ErrorKind::kRefused, source.error().message);
+  GpuTelemetry telemetry = look_at_gpus(**source, times.timeout, clock, {});
+  Store store({});
+  if (telemetry.report) store.set_gpus(gpus_of(*telemetry.report, {}), clock.wall());
+  store.set_telemetry(std::move(telemetry));
+  const Snapshot snapshot = store.snapshot();
+  if (const auto mig = mig_gpu(snapshot))
+    return fail(ErrorKind::kRefused, *mig + ": NCCL needs whole GPUs");
+  if (auto user = gpu_user(snapshot)) return fail(ErrorKind::kBlocked, *std::move(user));
+  return {};
+}
+
+[[noreturn]] void end_with(const Verdict& verdict, const Clock& clock) {
+  std::cout << nccl_pair::verdict_line(verdict, host_name(), clock.wall()) << "\n" << std::flush;
+  switch (verdict.status) {
+    case CheckStatus::kPass:
+      std::_Exit(kDone);
+    case CheckStatus::kFail:
+      std::_Exit(kFailed);
+    case CheckStatus::kWarn:
+    case CheckStatus::kSkip:
+    case CheckStatus::kError:
+      break;
+  }
+  std::_Exit(kCouldNotTell);
+}
+
+// What the one thread finds and the other prints.
+class Outcome {
+ public:
+  void set(Verdict verdict) {
+    const std::lock_guard lock(mutex_);
+    verdict_ = std::move(verdict);
+  }
+  [[nodiscard]] std::optional<Verdict> get() const {
+    const std::lock_guard lock(mutex_);
+    return verdict_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<Verdict> verdict_;
+};
+
+// Ends the process with 0: the pair passed; 1: it failed; 2: wrong settings; 3: nobody can tell. It
+// does not return once it has begun: NCCL and CUDA may still be at work then.
+int run_pair(const nccl_pair::Options& options, const Flags& flags) {
+  const auto settings = read_settings(flags);
+  if (!settings) return complain(settings.error());
+  Signals signals;
+  Clock& clock = lasting_clock();
+  Log log(flags.log_level, flags.log_format);
+  nccl_pair::Pair pair(options, node_name(flags), clock, log);
+  const auto deadline = clock.steady() + options.timeout;
+  const auto open = [&]() -> Result<std::unique_ptr<nccl_pair::AllReduce>> {
+    if (auto status = look_for_obstacles(flags, *settings, clock, log); !status)
+      return std::unexpected(status.error());
+    return nccl_pair::open_nccl({.nccl_library = options.nccl_library,
+                                 .cuda_library = options.cuda_library,
+                                 .gpus = static_cast<unsigned>(options.gpus)},
+                                clock);
+  };
+  Outcome outcome;
+  std::stop_source over;
+  const std::jthread worker([&] {
+    outcome.set(pair.run(open));
+    over.request_stop();
+  });
+  int alone = 0;
+  const auto watch = [&] {
+    alone = pair.is_left_alone() ? alone + 1 : 0;
+    if (clock.steady() >= deadline || alone > kSecondsLeftAlone) over.request_stop();
+  };
+  if (signals.wait([] {}, watch, over.get_token()) != 0)
+    end_with(nccl_pair::could_not_tell("stopped before there was a verdict"), clock);
+  const auto verdict = outcome.get();
+  end_with(verdict ? *verdict : pair.end_now(), clock);
+}
+
+constexpr std::size_t kMostTokenBytes = 256;
+
+void add_time(CLI::App& command, const char* name, const char* meaning,
+              std::chrono::milliseconds& time) {
+  const auto read = [&time](const std::string& word) { time = *parse_duration(word); };
+  command.add_option_function<std::string>(name, read, meaning)
+      ->default_str(to_duration_text(time))
+      ->check([](const std::string& word) {
+        const auto parsed = parse_duration(word);
+        const bool is_time =
+            parsed && *parsed >= std::chrono::seconds(1) && *parsed <= std::chrono::hours(24);
+        return is_time ? std::string() : word + " is no time from 1s to 24h";
+      });
+}
+
+std::string fault_of_address(const std::string& address) {
+  const auto endpoint = nccl_pair::parse_endpoint(address, 1);
+  return endpoint ? std::string() : endpoint.error().message;
+}
+
+std::string fault_of_token(const std::string& token) {
+  const bool is_good = !token.empty() && token.size() <= kMostTokenBytes;
+  return is_good ? std::string() : "a token has 1 to " + std::to_string(kMostTokenBytes) + " bytes";
+}
+
+}  // namespace
+
+CLI::App* add_nccl_pair(CLI::App& app, nccl_pair::Options& options) {
+  CLI::App* command = app.add_subcommand(
+      "nccl-pair",
+      "Measure all_reduce over the GPUs of this node and of another together, and exit");
+  command->fallthrough();
+  command->add_option("--rank", options.rank, "0: listen at --address; 1: go there")
+      ->required()
+      ->check(CLI::Range(0, 1));
+  command->add_option("--address", options.address, "Address of rank 0, no name")
+      ->required()
+      ->check(fault_of_address);
+  command->add_option("--port", options.port, "Port of rank 0")
+      ->required()
+      ->check(CLI::Range(1, 65535));
+  command->add_option("--token", options.token, "What both sides of this pair know and no other")
+      ->required()
+      ->check(fault_of_token);
+  command
+      ->add_option("--min-bus-bandwidth", options.min_bus_bandwidth, "In GB/s: less fails the pair")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  add_time(*command, "--timeout", "Of all of it: what has not ended by then hangs",
+           options.timeout);
+  add_time(*command, "--join-timeout",
+           "For the other side to come; at most half of --timeout counts", options.join_timeout);
+  command->add_option("--gpus", options.gpus, "Use the first so many; 0: all")
+      ->check(CLI::Range(0, 64))
+      ->capture_default_str();
+  command->add_option("--nccl-library", options.nccl_library, "NCCL, as dlopen takes it")
+      ->capture_default_str();
+  command->add_option("--cuda-library", options.cuda_library, "CUDA's driver, as dlopen takes it")
+      ->capture_default_str();
+  add_examples(app, kPairExamples);
+  return command;
+}
+
+void add_nccl_pair_command(CLI::App& app, Commands& commands) {
+  const auto options = std::make_shared<nccl_pair::Options>();
+  commands.emplace_back(add_nccl_pair(app, *options),
+                        [options](const Flags& flags) { return run_pair(*options, flags); });
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,18 @@
+#include "exporter/commands/output_flags.h"
+
+#include <CLI/CLI.hpp>
+
+#include "core/command_line/output_option.h"
+
+namespace gpuward::exporter {
+
+// --json is what it was called before there was a choice.
+void add_output_flags(CLI::App& command, OutputFormat& format) {
+  CLI::Option* output = add_output_option(command, format);
+  command
+      .add_flag_callback(
+          "--json", [&format] { format = OutputFormat::kJson; }, "The same as -o json")
+      ->excludes(output);
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,11 @@
+// `gpuward-exporter parse-log`: says of kernel-log lines on stdin what gpuward would count
+// (kernel_log/parse_log.h).
+#pragma once
+
+#include "exporter/config/flags.h"
+
+namespace gpuward::exporter {
+
+void add_parse_log_command(CLI::App& app, Commands& commands);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,17 @@
+// --progress of the commands that take long.
+#pragma once
+
+#include "exporter/commands/progress.h"
+
+namespace CLI {
+class App;
+}
+
+namespace gpuward::exporter {
+
+// `progress` has to outlive the command.
+void add_progress_flag(CLI::App& command, ProgressWish& progress);
+// As wished, on this process's stderr.
+[[nodiscard]] ProgressStyle progress_on_stderr(ProgressWish wish);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,166 @@
+#include "exporter/commands/quarantine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/kube/update_node.h"
+#include "core/runtime/backoff.h"
+#include "exporter/publish/node/claim.h"
+#include "exporter/publish/node/diagnosis.h"
+#include "exporter/publish/node/node_keys.h"
+#include "exporter/store/clear_request.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr BackoffPolicy kRetry{.first = std::chrono::milliseconds(1'000),
+                               .longest = std::chrono::milliseconds(30'000)};
+
+CheckResult untold(int number, const Error& error) {
+  CheckResult result;
+  result.check = number == 4   ? "4-dcgm-diag-l4"
+                 : number == 5 ? "5-nccl-allreduce"
+                               : "6-efa-loopback";
+  result.status = CheckStatus::kError;
+  result.details = error.message;
+  return result;
+}
+
+bool is_lasting(ErrorKind kind) {
+  return kind == ErrorKind::kForbidden || kind == ErrorKind::kInvalid ||
+         kind == ErrorKind::kNotFound || kind == ErrorKind::kGone;
+}
+
+}  // namespace
+
+Quarantine::Quarantine(QuarantineOptions options, kube::Api& api, Clock& clock, Log& log)
+    : options_(std::move(options)), api_(api), clock_(clock), log_(log) {}
+
+Result<QuarantineVerdict> Quarantine::run(const RunCheck& run_check, const std::stop_token& stop) {
+  if (auto claimed = claim(); !claimed) return std::unexpected(claimed.error());
+  const WallTime began = clock_.wall();
+  const std::vector<CheckResult> results = run_checks(run_check, stop);
+  if (stop.stop_requested()) {
+    if (const auto released = release(); !released)
+      log_.error("The mode label stays until the claim runs out",
+                 {{"error", released.error().message}});
+    return fail(ErrorKind::kCancelled, "stopped before the diagnostics had ended");
+  }
+  QuarantineVerdict verdict = judge_quarantine(results);
+  // First, so that the node's exporter does not say fail again beside the verdict.
+  if (verdict.status == NodeStatus::kPass) clear_findings(began);
+  if (const auto published = publish(verdict, results); !published) {
+    log_.error("What came of the quarantine is not on the node",
+               {{"node", options_.node},
+                {"recommendation", verdict.recommendation},
+                {"error", published.error().message}});
+  }
+  return verdict;
+}
+
+std::optional<std::string> Quarantine::objection_to(const kube::Node& node) const {
+  for (const std::string_view annotation : {kQuarantineClaim, kMaintenanceClaim}) {
+    const auto claim = claim_on(node, annotation);
+    if (claim && claim->expires > clock_.wall() && claim->owner != options_.owner)
+      return "it is taken: " + claim->owner;
+  }
+  if (options_.needs_cordon && !node.unschedulable)
+    return "it is not cordoned: kubectl cordon " + options_.node;
+  const auto diagnosis = newest_diagnosis(node);
+  if (!runs_diagnostic() && diagnosis && diagnosis->status == NodeStatus::kFail)
+    return "it has failed a " + diagnosis->suite + ", and only check 4 could acquit it";
+  return std::nullopt;
+}
+
+bool Quarantine::runs_diagnostic() const {
+  return std::ranges::find(options_.checks, 4) != options_.checks.end();
+}
+
+Status Quarantine::claim() {
+  std::optional<std::string> objection;
+  const std::string claim_text = render_claim({options_.owner, clock_.wall() + options_.limit});
+  const auto claimed = kube::update_node(
+      api_, {options_.node, {}},
+      [&](const kube::Node& seen) -> std::optional<kube::NodeChange> {
+        objection = objection_to(seen);
+        if (objection) return std::nullopt;
+        kube::NodeChange change;
+        change.set_labels.emplace(kModeLabel, "quarantine");
+        change.set_annotations.emplace(kQuarantineClaim, claim_text);
+        return change;
+      },
+      clock_);
+  if (!claimed) return with_context("marking the node", claimed.error());
+  if (objection) {
+    return fail(ErrorKind::kRefused,
+                "node " + options_.node + " cannot be quarantined: " + *objection);
+  }
+  uid_ = claimed->meta.uid;
+  return {};
+}
+
+std::vector<CheckResult> Quarantine::run_checks(const RunCheck& run_check,
+                                                const std::stop_token& stop) {
+  std::vector<CheckResult> results;
+  for (const int number : options_.checks) {
+    if (stop.stop_requested()) break;
+    auto result = run_check(number, stop);
+    results.push_back(result ? *std::move(result) : untold(number, result.error()));
+    log_.info("A check of the quarantine has ended",
+              {{"check", results.back().check},
+               {"status", std::string(to_string(results.back().status))},
+               {"severity", std::string(to_string(results.back().severity))}});
+  }
+  return results;
+}
+
+void Quarantine::clear_findings(WallTime began) {
+  ClearRequest request;
+  // all_reduce alone makes nothing good that a diagnostic has found.
+  if (runs_diagnostic()) request.passed_diagnostic = began;
+  if (options_.clears_latched) request.passed_for_operator = began;
+  if (!request.passed_diagnostic && !request.passed_for_operator) return;
+  const auto left = ClearRequests(options_.state_folder).leave(request, clock_.wall());
+  if (!left)
+    log_.warn("The node's exporter does not learn of the pass: clear its findings by hand",
+              {{"error", left.error().message}, {"hint", "gpuward-exporter findings clear"}});
+}
+
+Status Quarantine::publish(const QuarantineVerdict& verdict,
+                           const std::vector<CheckResult>& results) {
+  const std::string text = quarantine_result(verdict, results, options_.node, clock_.wall());
+  const auto deadline = clock_.steady() + options_.patience;
+  for (Backoff backoff(kRetry);;) {
+    const auto written = kube::update_node(
+        api_, {options_.node, uid_},
+        [&](const kube::Node& seen) -> std::optional<kube::NodeChange> {
+          kube::NodeChange change;
+          release_claims(seen, clock_.wall(), options_.owner, change);
+          change.set_annotations.emplace(kQuarantineResultAnnotation, text);
+          if (!options_.writes_labels) return change;
+          change.set_labels.emplace(kStatusLabel, to_string(verdict.status));
+          change.set_labels.emplace(kSeverityLabel, severity_word(verdict.severity));
+          return change;
+        },
+        clock_);
+    if (written) return {};
+    if (is_lasting(written.error().kind) || clock_.steady() >= deadline)
+      return std::unexpected(written.error());
+    clock_.sleep_for(backoff.next(), {});
+  }
+}
+
+Status Quarantine::release() {
+  const auto released = kube::update_node(
+      api_, {options_.node, uid_},
+      [&](const kube::Node& seen) -> std::optional<kube::NodeChange> {
+        kube::NodeChange change;
+        release_claims(seen, clock_.wall(), options_.owner, change);
+        return change;
+      },
+      clock_);
+  if (!released) return std::unexpected(released.error());
+  return {};
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,69 @@
+// `gpuward-exporter quarantine`: the long diagnostics on one node that somebody has cordoned, run
+// on the node itself by a Job; says on the node what came of it and what to do. Neither cordons,
+// uncordons, untaints nor replaces.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "exporter/commands/quarantine_verdict.h"
+
+namespace gpuward::exporter {
+
+struct QuarantineOptions {
+  std::string node;   // NODE_NAME
+  std::string owner;  // unlike any other run's: the pod's name and the time
+  // Where the node's exporter takes what is declared repaired (--state.path).
+  std::filesystem::path state_folder;
+  // Longer than both checks can take: then the claim on the node runs out.
+  std::chrono::milliseconds limit = std::chrono::hours(4);
+  // For how long to try to say what came of hours of diagnostics.
+  std::chrono::milliseconds patience = std::chrono::minutes(10);
+  bool writes_labels = true;      // ENABLE_LABEL
+  bool needs_cordon = true;       // false: the caller vouches that nothing runs there
+  std::vector<int> checks{4, 6};  // in this order; of 4, 5 and 6
+  // A pass takes away also what else only an operator clears, such as an Xid in the log.
+  bool clears_latched = false;
+};
+
+// Runs one check, by number, to its end or until the stop.
+using RunCheck = std::function<Result<CheckResult>(int number, const std::stop_token& stop)>;
+
+class Quarantine {
+ public:
+  // `api` without a stop of its own, so that the mode label can be taken off after one. All must
+  // outlive it.
+  Quarantine(QuarantineOptions options, kube::Api& api, Clock& clock, Log& log);
+
+  // Blocks for hours. kRefused: the node is not cordoned, or somebody else has it. kCancelled: the
+  // stop came first, and the node is as before. The verdict also where it could not be written. A
+  // pass takes away what the node's exporter holds against it and diagnostics clear.
+  [[nodiscard]] Result<QuarantineVerdict> run(const RunCheck& run_check,
+                                              const std::stop_token& stop);
+
+ private:
+  [[nodiscard]] Status claim();
+  [[nodiscard]] bool runs_diagnostic() const;  // of DCGM
+  [[nodiscard]] std::optional<std::string> objection_to(const kube::Node& node) const;
+  [[nodiscard]] std::vector<CheckResult> run_checks(const RunCheck& run_check,
+                                                    const std::stop_token& stop);
+  void clear_findings(WallTime began);
+  [[nodiscard]] Status publish(const QuarantineVerdict& verdict,
+                               const std::vector<CheckResult>& results);
+  [[nodiscard]] Status release();
+
+  const QuarantineOptions options_;
+  kube::Api& api_;
+  Clock& clock_;
+  Log& log_;
+  std::string uid_;
+};
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,35 @@
+// How a quarantine runs its checks: by the check command, whose line of JSON is read back as a
+// result. Called by main() for `gpuward-exporter quarantine`.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <iosfwd>
+#include <stop_token>
+#include <string_view>
+#include <vector>
+
+#include "exporter/commands/progress.h"
+#include "exporter/commands/quarantine.h"
+
+namespace gpuward::exporter {
+
+// `check --check <number> --json --exclusive`: its output goes to `json`, its exit code comes back.
+using CheckByNumber =
+    std::function<int(int number, const std::stop_token& stop, std::ostream& json)>;
+
+// Copies what the command prints to `out` as well.
+[[nodiscard]] RunCheck run_by_command(CheckByNumber command, std::ostream& out);
+
+// What is to be said of a check that is run, and how long it may take.
+struct NamedCheck {
+  int number = 0;
+  std::string_view name;  // "4-dcgm-diag-l4"
+  std::chrono::milliseconds limit{0};
+};
+
+// Says at each check which one of `checks` it is. `progress` must outlive it.
+[[nodiscard]] RunCheck with_progress(RunCheck run, std::vector<NamedCheck> checks,
+                                     ProgressLine& progress);
+
+}  // namespace gpuward::exporter

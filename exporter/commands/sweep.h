@@ -1,0 +1,88 @@
+// `gpuward-exporter sweep`: runs a longer diagnostic on GPU nodes that are idle, a few at a time,
+// and says on each node what came of it. A CronJob starts it; it ends by itself.
+//
+// While it has a node, the node carries the maintenance taint and, in the same PATCH, a claim with
+// the time at which it runs out. A sweep that is killed anywhere leaves at worst such a claim: the
+// node's own agent and the next sweep take taint and claim away when it has run out.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "exporter/commands/progress.h"
+#include "exporter/commands/sweep_job.h"
+
+namespace gpuward::exporter {
+
+struct SweepOptions {
+  std::string selector = "nvidia.com/gpu.present=true";
+  std::size_t max_nodes = 10;  // MAX_NODES_PER_SWEEP
+  SweepJobOptions job;
+  std::string owner;  // unlike any other sweep's: the pod's name and the time
+  std::chrono::milliseconds poll_interval = std::chrono::seconds(5);
+  bool writes_labels = true;  // ENABLE_LABEL
+  bool writes_taint = true;   // ENABLE_TAINT
+  // Told how far it is when that has changed; on the thread of run(). Null: nobody is.
+  std::function<void(const SweepCount&)> on_progress = nullptr;
+};
+
+// For all Jobs of a sweep together, once they have been started.
+[[nodiscard]] std::chrono::milliseconds sweep_limit(const SweepOptions& options);
+
+struct SweepReport {
+  std::vector<std::string> passed, failed, skipped, untold;  // nodes
+  std::size_t left_alone = 0;                                // busy, cordoned, unhealthy, ...
+};
+
+class Sweep {
+ public:
+  // `api` without a stop of its own: after a stop the nodes are still to be given back. All must
+  // outlive it.
+  Sweep(SweepOptions options, kube::Api& api, Clock& clock, Log& log);
+
+  // Blocks until all Jobs have ended, at most about JOB_TIMEOUT and two minutes; after a stop gives
+  // back what it has and returns. An error where the nodes could not even be listed.
+  [[nodiscard]] Result<SweepReport> run(const std::stop_token& stop);
+
+ private:
+  struct Run {
+    kube::ObjectMeta node;
+    std::string job;
+    Clock::Steady deadline;
+    std::optional<SweepVerdict> verdict;  // known, and perhaps not yet written
+    bool is_over = false;
+  };
+
+  [[nodiscard]] Result<std::vector<kube::Node>> list_candidates();
+  void release_expired(const std::vector<kube::Node>& nodes);
+  [[nodiscard]] Result<bool> is_idle(const std::string& node);
+  // False where the node was left alone after all.
+  [[nodiscard]] Result<bool> start_on(const kube::Node& node);
+  [[nodiscard]] Result<bool> claim(const kube::Node& node);
+  [[nodiscard]] Status start_job(const std::string& node);
+  void tell(std::size_t left_to_start);
+  void follow(const std::stop_token& stop);
+  void look_at(Run& run);
+  [[nodiscard]] std::optional<SweepVerdict> verdict_of(const Run& run);
+  void finish(Run& run);
+  void give_up(Run& run);
+  [[nodiscard]] Status release(const kube::ObjectMeta& node);
+  [[nodiscard]] kube::NodeChange change_for(const kube::Node& seen, const SweepVerdict& verdict);
+
+  const SweepOptions options_;
+  kube::Api& api_;
+  Clock& clock_;
+  Log& log_;
+  std::vector<Run> runs_;
+  SweepReport report_;
+  std::optional<SweepCount> told_;
+};
+
+}  // namespace gpuward::exporter

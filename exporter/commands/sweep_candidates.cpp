@@ -1,0 +1,58 @@
+#include "exporter/commands/sweep_candidates.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "core/kube/node_ready.h"
+#include "core/runtime/clock.h"
+#include "exporter/publish/node/claim.h"
+#include "exporter/publish/node/node_keys.h"
+
+namespace gpuward::exporter {
+namespace {
+
+// The taint of gpuward-remediator: it has the node.
+constexpr std::string_view kRemediationTaintKey = "gpuward.dev/remediation";
+
+bool has_taint(const kube::Node& node, std::string_view key) {
+  return std::ranges::any_of(node.taints, [&](const kube::Taint& t) { return t.key == key; });
+}
+
+bool is_gpu_resource(std::string_view name) {
+  return name == "nvidia.com/gpu" || name.starts_with("nvidia.com/gpu.") ||
+         name.starts_with("nvidia.com/mig-") || name.starts_with("amd.com/");
+}
+
+kube::WallTime last_sweep(const kube::Node& node) {
+  const auto found = node.meta.annotations.find(std::string(kLastSweepAnnotation));
+  if (found == node.meta.annotations.end()) return {};
+  return parse_rfc3339(found->second).value_or(kube::WallTime{});
+}
+
+}  // namespace
+
+std::optional<std::string> objection_to_sweep(const kube::Node& node, kube::WallTime now) {
+  if (node.meta.deleting) return "it is being deleted";
+  if (node.unschedulable) return "it is cordoned";
+  if (!is_ready(node)) return "it is not ready";
+  if (has_taint(node, kUnhealthyTaintKey)) return "it is tainted unhealthy";
+  if (has_taint(node, kRemediationTaintKey)) return "gpuward-remediator has it";
+  if (auto who = maintenance_of(node)) return who;
+  const auto claim = claim_on(node, kMaintenanceClaim);
+  if (claim && claim->expires > now) return "another sweep has it";
+  return std::nullopt;
+}
+
+bool uses_gpus(const kube::Pod& pod) {
+  if (pod.phase == "Succeeded" || pod.phase == "Failed") return false;
+  return pod.has_resource_claims || std::ranges::any_of(pod.resources, is_gpu_resource);
+}
+
+void sort_by_last_sweep(std::vector<kube::Node>& nodes) {
+  std::ranges::sort(nodes, {}, [](const kube::Node& node) {
+    return std::pair(last_sweep(node), std::string_view(node.meta.name));
+  });
+}
+
+}  // namespace gpuward::exporter

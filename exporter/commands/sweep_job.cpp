@@ -1,0 +1,177 @@
+#include "exporter/commands/sweep_job.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+
+#include "core/model/check_result.h"
+#include "core/runtime/json.h"
+#include "exporter/commands/result_line.h"
+#include "exporter/publish/node/node_keys.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::size_t kLongestName = 63;  // of a Job's pods' label; also of a label's value
+constexpr std::size_t kSuffix = 9;        // "-" and 8 hex digits
+constexpr int kSecondsKept = 3600;
+constexpr std::string_view kPlaceholder = "TARGET_NODE_NAME";
+// Not the default one in /dev: that is the node's own there.
+constexpr const char* kLastWords = "/run/termination-log";
+
+std::string cut(std::string text, std::size_t size) {
+  text.resize(std::min(text.size(), size));
+  while (!text.empty() && (text.back() == '-' || text.back() == '.')) text.pop_back();
+  return text;
+}
+
+std::string hex8(std::string_view a, std::string_view b) {
+  std::uint64_t mixed = 0xCBF29CE484222325U;  // FNV-1a
+  for (const std::string_view part : {a, std::string_view("\n"), b}) {
+    for (const char c : part) mixed = (mixed ^ static_cast<std::uint8_t>(c)) * 0x100000001B3U;
+  }
+  char text[9];
+  std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(mixed ^ (mixed >> 32U)));
+  return text;
+}
+
+Json tolerations() {
+  Json all = Json::array();
+  for (const std::string_view key :
+       {std::string_view("nvidia.com/gpu"), std::string_view("amd.com/gpu"), kUnhealthyTaintKey,
+        kMaintenanceTaintKey}) {
+    all.push_back({{"key", key}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
+  }
+  return all;
+}
+
+// As a DaemonSet's pods are bound: by the node's name, which its labels need not repeat.
+Json affinity(std::string_view node) {
+  const Json field = {
+      {"key", "metadata.name"}, {"operator", "In"}, {"values", Json::array({node})}};
+  const Json term = {{"matchFields", Json::array({field})}};
+  return {{"nodeAffinity",
+           {{"requiredDuringSchedulingIgnoredDuringExecution",
+             {{"nodeSelectorTerms", Json::array({term})}}}}}};
+}
+
+Json built_in(const SweepJobOptions& options, std::string_view node) {
+  const Json mounts = Json::array({{{"name", "dev"}, {"mountPath", "/dev"}},
+                                   {{"name", "sys"}, {"mountPath", "/sys"}, {"readOnly", true}}});
+  const Json args =
+      Json::array({"check", "--check", "1", "--json", "--termination-log", kLastWords});
+  const Json container = {{"name", "check"},
+                          {"image", options.image},
+                          {"args", args},
+                          {"securityContext", {{"privileged", true}, {"runAsUser", 0}}},
+                          {"terminationMessagePath", kLastWords},
+                          {"terminationMessagePolicy", "FallbackToLogsOnError"},
+                          {"volumeMounts", mounts}};
+  const Json volumes = Json::array({{{"name", "dev"}, {"hostPath", {{"path", "/dev"}}}},
+                                    {{"name", "sys"}, {"hostPath", {{"path", "/sys"}}}}});
+  const Json pod = {{"restartPolicy", "Never"},
+                    {"automountServiceAccountToken", false},
+                    {"hostNetwork", true},
+                    {"hostPID", true},
+                    {"affinity", affinity(node)},
+                    {"tolerations", tolerations()},
+                    {"containers", Json::array({container})},
+                    {"volumes", volumes}};
+  Json job = {{"apiVersion", "batch/v1"}, {"kind", "Job"}};
+  job["metadata"]["labels"] = {{"app.kubernetes.io/name", "gpu-healthcheck"},
+                               {"app.kubernetes.io/component", "sweeper"}};
+  job["spec"] = {{"ttlSecondsAfterFinished", kSecondsKept}, {"template", {{"spec", pod}}}};
+  job["spec"]["template"]["metadata"]["labels"] = job["metadata"]["labels"];
+  return job;
+}
+
+Result<Json> from_template(std::string text, std::string_view node) {
+  for (auto at = text.find(kPlaceholder); at != std::string::npos;
+       at = text.find(kPlaceholder, at + node.size())) {
+    text.replace(at, kPlaceholder.size(), node);
+  }
+  auto job = parse_json(text);
+  if (!job) return with_context("the sweep's Job template", job.error());
+  if (string_at(*job, "kind") != "Job" || !member_at(*job, "spec").is_object()) {
+    return fail(ErrorKind::kInvalid,
+                "the sweep's Job template: not a batch/v1 Job with a spec, as JSON");
+  }
+  return job;
+}
+
+// What the check has said, each of its lines of JSON among whatever else was printed.
+std::vector<CheckResult> results_in(std::string_view message) {
+  std::vector<CheckResult> results;
+  while (!message.empty()) {
+    const auto end = std::min(message.find('\n'), message.size());
+    if (auto result = parse_result_line(message.substr(0, end)))
+      results.push_back(*std::move(result));
+    message.remove_prefix(std::min(end + 1, message.size()));
+  }
+  return results;
+}
+
+SweepVerdict verdict_of_failure(const std::vector<CheckResult>& results) {
+  SweepVerdict worst{.why = "the check ended with 1 and said nothing of a failure"};
+  for (const CheckResult& result : results) {
+    const bool taints = result.status == CheckStatus::kFail && result.severity >= Severity::kReset;
+    if (taints && result.severity > worst.severity)
+      worst = {NodeStatus::kFail, result.severity, result.details};
+  }
+  return worst;
+}
+
+SweepVerdict verdict_of_success(const std::vector<CheckResult>& results) {
+  if (results.empty()) return {.why = "the check ended with 0 and said nothing"};
+  for (const CheckResult& result : results) {
+    if (result.status != CheckStatus::kPass && result.status != CheckStatus::kWarn)
+      return {.why = std::string(to_string(result.status)) + ": " + result.details,
+              .is_skip = result.status == CheckStatus::kSkip};
+  }
+  return {NodeStatus::kPass, Severity::kNone, "passed"};
+}
+
+SweepVerdict verdict_of(const kube::ContainerEnd& end) {
+  const std::vector<CheckResult> results = results_in(end.message);
+  if (end.exit_code == 0) return verdict_of_success(results);
+  if (end.exit_code == 1) return verdict_of_failure(results);
+  std::string why = "the check ended with " + std::to_string(end.exit_code) + " " + end.reason;
+  if (!results.empty()) why += ": " + results.back().details;
+  return {.why = std::move(why)};
+}
+
+}  // namespace
+
+std::string sweep_job_name(std::string_view node, std::string_view owner) {
+  std::string name = "gpu-sweep-" + std::string(node);
+  std::ranges::replace(name, '.', '-');
+  return cut(std::move(name), kLongestName - kSuffix) + "-" + hex8(owner, node);
+}
+
+Result<std::string> sweep_job(const SweepJobOptions& options, std::string_view node,
+                              std::string_view owner) {
+  if (options.job_template.empty() && options.image.empty())
+    return fail(ErrorKind::kInvalid, "no image for the sweep's Jobs: set SWEEP_IMAGE");
+  auto job = options.job_template.empty() ? Result<Json>(built_in(options, node))
+                                          : from_template(options.job_template, node);
+  if (!job) return std::unexpected(job.error());
+  Json& metadata = (*job)["metadata"];
+  if (!metadata.is_object()) metadata = Json::object();
+  metadata.erase("generateName");
+  metadata["name"] = sweep_job_name(node, owner);
+  metadata["namespace"] = options.ns;
+  if (!member_at(metadata, "labels").is_object()) metadata["labels"] = Json::object();
+  metadata["labels"][std::string(kTargetNodeLabel)] = cut(std::string(node), kLongestName);
+  (*job)["spec"]["backoffLimit"] = 0;
+  (*job)["spec"]["activeDeadlineSeconds"] = options.timeout.count();
+  return dump_json(*job);
+}
+
+SweepVerdict judge_sweep_job(const kube::Job& job, const std::vector<kube::Pod>& pods) {
+  for (const kube::Pod& pod : pods) {
+    if (!pod.ended.empty()) return verdict_of(pod.ended.front());
+  }
+  return {.why = "no check has ended: " + (job.is_failed ? job.failure : "its pod is gone")};
+}
+
+}  // namespace gpuward::exporter

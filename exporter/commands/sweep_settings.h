@@ -1,0 +1,17 @@
+// The settings of a sweep under the names of the suite that gpuward replaces: SWEEP_IMAGE,
+// SWEEP_NAMESPACE, MAX_NODES_PER_SWEEP, JOB_TIMEOUT, ENABLE_LABEL, ENABLE_TAINT. Read by main() for
+// `gpuward-exporter sweep`.
+#pragma once
+
+#include "core/model/result.h"
+#include "exporter/commands/sweep.h"
+#include "exporter/config/seed_keys.h"
+
+namespace gpuward::exporter {
+
+// `options` with what `lookup` knows on top; kInvalid names the key that is wrong and what it may
+// be.
+[[nodiscard]] Result<SweepOptions> read_sweep_options(const SeedLookup& lookup,
+                                                      SweepOptions options);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,156 @@
+#include "exporter/config/flags.h"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <iostream>
+
+#include "core/command_line/completion.h"
+#include "core/command_line/examples.h"
+#include "core/runtime/text.h"
+#include "exporter/config/exit_code.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::array kExamples = {
+    Example{"",
+            "gpuward-exporter --config.file gpuward.yaml --check-config\n"
+            "gpuward-exporter --web.listen-address 127.0.0.1:10980 --state.path ./state"},
+    Example{"completion",
+            "source <(gpuward-exporter completion bash)\n"
+            "gpuward-exporter completion zsh > ~/.gpuward-exporter.zsh"},
+};
+
+// As AMD's exporter takes its switch.
+bool is_yes(std::string_view text) {
+  const std::string word = CLI::detail::to_lower(std::string(trim(text)));
+  return word == "1" || word == "true" || word == "yes" || word == "on";
+}
+
+void add_gpu_flags(CLI::App& app, Flags& flags) {
+  auto* simulate = app.add_option("--gpu.simulate", flags.gpu_simulate_file,
+                                  "Take the GPUs from this YAML file");
+  app.add_flag("--gpu.none", flags.has_no_gpus, "Ask no driver: the kernel log alone counts")
+      ->excludes(simulate);
+  app.add_option("--gpu.nvml-library", flags.libraries.nvml, "NVIDIA's library, as dlopen takes it")
+      ->capture_default_str();
+  app.add_option("--gpu.amd-smi-library", flags.libraries.amd_smi,
+                 "AMD's library, as dlopen takes it")
+      ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--gpu.amd-cper",
+         [&flags](const std::string& word) { flags.libraries.reads_amd_cper = is_yes(word); },
+         "Read AMD's error records: 1, true, yes or on; anything else: do not")
+      ->default_str("on")
+      ->envname("AMD_METRICS_EXPORTER_ENABLE_CPER");
+}
+
+// Under these the container sees the node.
+void add_path_flags(CLI::App& app, Flags& flags) {
+  app.add_option("--path.procfs", flags.host.proc, "Where the node's /proc is")
+      ->capture_default_str();
+  app.add_option("--path.sysfs", flags.host.sys, "Where the node's /sys is")->capture_default_str();
+  app.add_option("--path.dev", flags.host.dev, "Where the node's /dev is")->capture_default_str();
+}
+
+void add_node_flags(CLI::App& app, Flags& flags) {
+  app.add_option("--node.name", flags.node_name,
+                 "Name of this node in Kubernetes; without it nothing is written to the node")
+      ->envname("NODE_NAME");
+  app.add_option("--kubeconfig", flags.kubeconfig,
+                 "Where the API server is; in a pod its service account by default");
+  app.add_option("--context", flags.kube_context, "Context of the kubeconfig");
+}
+
+void add_metrics_flags(CLI::App& app, Flags& flags) {
+  app.add_flag("--metrics.dcgm-compat", flags.metrics.dcgm_compat,
+               "Serve the names and labels of dcgm-exporter too");
+  app.add_flag("--metrics.efa-compat", flags.metrics.efa_compat,
+               "Serve the names of the EFA node exporter too");
+  app.add_flag("--metrics.per-link", flags.metrics.per_link,
+               "Serve a series for each NVLink or XGMI link too");
+}
+
+void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& format) {
+  app.add_option("--web.listen-address", flags.listen_addresses,
+                 "Address to serve on, may be repeated: `:10980`, `127.0.0.1:10980`, `[::1]:10980`")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->capture_default_str();
+  app.add_option("--web.config.file", flags.web_config_file, "YAML file with TLS and credentials");
+  app.add_option("--config.file", flags.config_file, "YAML file with severities and the rest");
+  app.add_option("--config.directory", flags.config_folder,
+                 "Folder with a file for each setting of the suite that gpuward replaces, as a "
+                 "ConfigMap is mounted: CHECK_INTERVAL, ENABLE_TAINT, instance-profiles.conf, ...");
+  app.add_option("--kernel-log.path", flags.kernel_log_path,
+                 "Kernel log: /dev/kmsg (default), or any file or FIFO");
+  add_gpu_flags(app, flags);
+  add_path_flags(app, flags);
+  add_node_flags(app, flags);
+  add_metrics_flags(app, flags);
+  app.add_option("--state.path", flags.state_path, "Folder of what must survive a restart")
+      ->capture_default_str();
+  app.add_flag("--debug.allow-injection", flags.may_inject,
+               "Let AMD's health service pretend errors; for tests");
+  app.add_option("--log.level", level, "debug, info, warn or error")->capture_default_str();
+  app.add_option("--log.format", format, "logfmt or json")->capture_default_str();
+}
+
+// False where a word is none of the known ones; said on stderr.
+bool take_log_words(const std::string& level, const std::string& format, Flags& flags) {
+  const auto log_level = parse_log_level(level);
+  const auto log_format = parse_log_format(format);
+  if (!log_level || !log_format) {
+    std::cerr << "gpuward-exporter: "
+              << (log_level ? "--log.format: " + log_format.error().message
+                            : "--log.level: " + log_level.error().message)
+              << "\n";
+    return false;
+  }
+  flags.log_level = *log_level;
+  flags.log_format = *log_format;
+  return true;
+}
+
+RunCommand given_of(const Commands& commands) {
+  for (const auto& [command, run] : commands) {
+    if (command->parsed()) return run;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::variant<CommandLine, int> parse_command_line(int argc, const char* const* argv,
+                                                  std::span<const AddCommand> add_commands) {
+  Flags flags;
+  std::string level = "info";
+  std::string format = "logfmt";
+  CLI::App app(
+      "Says what the kernel log and the driver know about this node's GPUs, as Prometheus metrics.",
+      "gpuward-exporter");
+  // A flag given twice: the last one wins, as in an overlay that adds to a manifest's arguments.
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  add_flags(app, flags, level, format);
+  app.add_flag("--check-config", flags.checks_config,
+               "Read all configuration files, say what is wrong, and exit");
+  app.set_version_flag("--version", "gpuward-exporter " GPUWARD_VERSION);
+  Commands commands;
+  for (const AddCommand& add : add_commands) add(app, commands);
+  std::string shell;
+  add_completion_command(app, shell);
+  add_examples(app, kExamples);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kWrongUsage;
+  }
+  if (!shell.empty()) {
+    std::cout << completion_script(app, shell);
+    return 0;
+  }
+  if (!take_log_words(level, format, flags)) return kWrongUsage;
+  flags.libraries.sys = flags.host.sys;
+  return CommandLine{std::move(flags), given_of(commands)};
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,63 @@
+// The command line of gpuward-exporter: the flags that every command shares, and the door through
+// which the commands add themselves. Flags say where things are, the configuration file says what
+// they mean. Read by main().
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/runtime/log.h"
+#include "exporter/gpu/report/library.h"
+#include "exporter/host/host_paths.h"
+#include "exporter/publish/metrics_options.h"
+
+namespace CLI {
+class App;
+}
+
+namespace gpuward::exporter {
+
+struct Flags {
+  std::vector<std::string> listen_addresses{":10980"};
+  std::filesystem::path web_config_file;
+  std::filesystem::path config_file;
+  std::filesystem::path config_folder;  // of a mounted ConfigMap with the replaced suite's keys
+  std::string kernel_log_path;          // empty: as the configuration says
+  std::filesystem::path gpu_simulate_file;
+  bool has_no_gpus = false;
+  LibraryPaths libraries;
+  HostPaths host;
+  std::string node_name;                 // of our Node object; empty: nothing is written to it
+  std::string kubeconfig, kube_context;  // both empty: in a pod its service account
+  MetricsOptions metrics;                // on top of what the settings ask for
+  std::filesystem::path state_path{"/var/lib/gpuward"};
+  bool may_inject = false;     // --debug.allow-injection
+  bool checks_config = false;  // --check-config: read all files and exit
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kLogfmt;
+};
+
+// Returns the exit code of the program.
+using RunCommand = std::function<int(const Flags&)>;
+// What to run where a command was given.
+using Commands = std::vector<std::pair<const CLI::App*, RunCommand>>;
+// Adds a command with its flags and its examples to the command line, and what runs it to
+// `commands`. CLI::ValidationError from a callback of its own refuses the command line.
+using AddCommand = std::function<void(CLI::App& app, Commands& commands)>;
+
+struct CommandLine {
+  Flags flags;
+  RunCommand run;  // empty: no command was given, the exporter serves
+};
+
+// What was given, or the exit code where the command line asks for nothing more (--help, --version,
+// completion: 0) or is wrong (2, said on stderr).
+[[nodiscard]] std::variant<CommandLine, int> parse_command_line(
+    int argc, const char* const* argv, std::span<const AddCommand> commands);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,362 @@
+#include "exporter/store/latched_state.h"
+
+#include <algorithm>
+
+#include "core/runtime/text.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::size_t kMostTextBytes = 1024;
+constexpr std::size_t kMostLabelBytes = 128;
+// A line may speak of many errors (EDAC); no line may make a counter wrap.
+constexpr std::uint64_t kMostErrorsPerLine = 1'000'000;
+
+// The driver says a lost GPU in up to four ways within milliseconds; xid_notes: one event.
+constexpr std::uint32_t kFallenOffTheBus = 79;
+constexpr std::chrono::seconds kBurst{5};
+
+// Kernel log and event set tell of one Xid within moments of each other.
+constexpr std::chrono::seconds kMostApart{30};
+constexpr std::size_t kMostUnmatched = 256;
+
+CounterKey key_of(const xid::Event& event) {
+  // Where there is a number it says it all: `fallen_off` beside 79 is the same fault.
+  const std::string label =
+      event.code == 0 ? to_valid_utf8(event.label, kMostLabelBytes) : std::string();
+  return {event.kind, event.code, label, event.pci ? event.pci->bus_id() : std::string(),
+          to_valid_utf8(event.switch_name, kMostLabelBytes)};
+}
+
+std::string code_text(const CounterKey& key) {
+  return key.code != 0 ? std::to_string(key.code) : key.label;
+}
+
+// Code::kGpuMissing and its twin of the checks, which know the store and not the other way round.
+bool says_gpu_is_missing(const Finding& finding) {
+  return finding.code == "gpu_missing" || finding.code == "gpu_missing_unconfirmed";
+}
+
+bool is_repeat_within_burst(const CounterKey& key, const Counter& counter, WallTime seen) {
+  if (key.kind != xid::Kind::kXid || key.code != kFallenOffTheBus || counter.count == 0)
+    return false;
+  const auto apart = seen > counter.last_seen ? seen - counter.last_seen : counter.last_seen - seen;
+  return apart < kBurst;
+}
+
+}  // namespace
+
+void LatchedState::enter_machine(const Machine& machine) {
+  KnownMachine& known = state_.machine;
+  if (known.machine == machine) return;
+  known = {};
+  known.machine = machine;
+  forget_gpus();
+}
+
+void LatchedState::learn_instance_type(const std::string& type) {
+  KnownMachine& known = state_.machine;
+  if (type.empty() || known.instance_type == type) return;
+  const bool is_another = !known.instance_type.empty();
+  known.instance_type = type;
+  if (is_another) forget_gpus();
+}
+
+void LatchedState::learn_labelled_gpus(const GpuCounts& labelled) {
+  if (!state_.machine.machine.system_uuid.empty()) state_.machine.labelled = labelled;
+}
+
+void LatchedState::forget_gpus() {
+  state_.machine.most.clear();
+  state_.machine.labelled.clear();
+  if (!state_.machine.machine.system_uuid.empty()) state_.machine.most = present_;
+}
+
+std::vector<std::string> LatchedState::set_gpus(const std::vector<Gpu>& gpus, WallTime now) {
+  known_gpus_.clear();
+  present_.clear();
+  for (const Gpu& gpu : gpus) ++present_[gpu.vendor];
+  if (!state_.machine.machine.system_uuid.empty()) {
+    for (const auto& [vendor, count] : present_) {
+      unsigned& most = state_.machine.most[vendor];
+      most = std::max(most, count);
+    }
+  }
+  std::vector<std::string> swapped;
+  for (const Gpu& gpu : gpus) {
+    const std::string bus_id = gpu.pci.bus_id();
+    known_gpus_.insert(bus_id);
+    if (gpu.uuid.empty()) continue;
+    std::string& board = state_.boards[bus_id];
+    if (!board.empty() && board != gpu.uuid) swapped.push_back(bus_id);
+    board = gpu.uuid;
+  }
+  for (const std::string& bus_id : swapped) {
+    // A new UUID makes new series, which begin at 0.
+    std::erase_if(state_.counters,
+                  [&](const auto& entry) { return entry.first.pci_bus_id == bus_id; });
+    const auto gone = std::erase_if(
+        state_.findings, [&](const auto& entry) { return entry.first.pci_bus_id == bus_id; });
+    std::erase_if(state_.settled,
+                  [&](const auto& entry) { return entry.first.pci_bus_id == bus_id; });
+    state_.uuids.erase(bus_id);
+    if (gone != 0) state_.findings_updated = now;
+  }
+  return swapped;
+}
+
+void LatchedState::observe(const Observation& observation) {
+  const CounterKey key = key_of(observation.event);
+  const bool is_new_event = !is_told_twice(observation, key) && count(observation, key);
+  if (key.kind == xid::Kind::kAmdReset && key.label == "succeeded") {
+    clear_by_reset(key, observation.seen);
+  }
+  // What means nothing for the GPU (a recovery, a follow-up of another Xid) is counted and not
+  // latched.
+  if (observation.verdict.severity != Severity::kNone) latch(observation, key, is_new_event);
+}
+
+bool LatchedState::is_told_twice(const Observation& observation, const CounterKey& key) {
+  if (key.kind != xid::Kind::kXid || observation.evidence != Evidence::kKernel) return false;
+  const auto is_near = [&](WallTime other) {
+    return (other > observation.seen ? other - observation.seen : observation.seen - other) <=
+           kMostApart;
+  };
+  const auto twin = std::ranges::find_if(unmatched_, [&](const Unmatched& other) {
+    return other.key == key && other.is_driver_event != observation.is_driver_event &&
+           is_near(other.seen);
+  });
+  if (twin != unmatched_.end()) {
+    unmatched_.erase(twin);
+    return true;
+  }
+  unmatched_.push_back({key, observation.seen, observation.is_driver_event});
+  if (unmatched_.size() > kMostUnmatched) unmatched_.pop_front();
+  return false;
+}
+
+// The driver has reset the GPU by itself: what waited for that is done.
+void LatchedState::clear_by_reset(const CounterKey& key, WallTime seen) {
+  const auto gone = std::erase_if(state_.findings, [&](const auto& entry) {
+    const Finding& finding = entry.second;
+    return finding.cleared_by == ClearedBy::kGpuReset && finding.pci_bus_id == key.pci_bus_id &&
+           finding.last_seen <= seen;
+  });
+  if (gone != 0) state_.findings_updated = std::max(state_.findings_updated, seen);
+}
+
+bool LatchedState::may_add(std::size_t size, std::size_t limit, const Observation& observation,
+                           const CounterKey& key) const {
+  if (observation.evidence == Evidence::kUserSpace) return size < limit / 4;
+  return size < limit || (observation.verdict.known && known_gpus_.contains(key.pci_bus_id));
+}
+
+bool LatchedState::count(const Observation& observation, const CounterKey& key) {
+  auto found = state_.counters.find(key);
+  if (found == state_.counters.end()) {
+    if (!may_add(state_.counters.size(), limits_.counters, observation, key)) {
+      ++state_.dropped_events;
+      return false;
+    }
+    found = state_.counters.emplace(key, Counter{}).first;
+  }
+  Counter& counter = found->second;
+  const bool is_new_event = !is_repeat_within_burst(key, counter, observation.seen);
+  if (is_new_event) counter.count += std::min(observation.event.count, kMostErrorsPerLine);
+  counter.last_seen = std::max(counter.last_seen, observation.seen);
+  return is_new_event;
+}
+
+void LatchedState::latch(const Observation& observation, const CounterKey& key, bool is_new_event) {
+  const FindingKey finding_key{std::string(xid::to_string(key.kind)), code_text(key),
+                               key.pci_bus_id, observation.evidence};
+  auto found = state_.findings.find(finding_key);
+  if (found == state_.findings.end()) {
+    if (!may_add(state_.findings.size(), limits_.findings, observation, key)) {
+      ++state_.dropped_events;
+      return;
+    }
+    Finding fresh;
+    fresh.check = finding_key.check;
+    fresh.code = finding_key.code;
+    fresh.pci_bus_id = finding_key.pci_bus_id;
+    fresh.evidence = finding_key.evidence;
+    fresh.first_seen = fresh.last_seen = observation.seen;
+    fresh.first_boot_id = state_.boot_id;
+    fresh.is_by_library_alone = observation.is_driver_event;
+    found = state_.findings.emplace(finding_key, std::move(fresh)).first;
+    is_new_event = true;
+  }
+  Finding& finding = found->second;
+  if (is_new_event) ++finding.count;
+  finding.is_by_library_alone &= observation.is_driver_event;
+  if (!observation.workload.empty()) finding.workload = observation.workload;
+  finding.first_seen = std::min(finding.first_seen, observation.seen);
+  finding.last_seen = std::max(finding.last_seen, observation.seen);
+  finding.last_boot_id = state_.boot_id;
+  state_.findings_updated = std::max(state_.findings_updated, observation.seen);
+  if (observation.verdict.severity < finding.severity) return;
+  // The worst verdict stays, with the line that it came from.
+  finding.severity = observation.verdict.severity;
+  finding.cleared_by = observation.verdict.cleared_by;
+  finding.line = to_valid_utf8(observation.line, kMostTextBytes);
+  finding.why = to_valid_utf8(observation.verdict.why, kMostTextBytes);
+}
+
+void LatchedState::apply_check(const CheckResult& result, bool is_diagnostic) {
+  CheckResult kept = result;
+  kept.findings.clear();
+  kept.untold.clear();
+  kept.suspected.clear();
+  kept.no_job.clear();
+  kept.details = to_valid_utf8(kept.details, kMostTextBytes);
+  state_.checks[result.check] = std::move(kept);
+  const bool could_tell =
+      result.status != CheckStatus::kError && result.status != CheckStatus::kSkip;
+  const bool is_proof = is_diagnostic && result.status == CheckStatus::kPass;
+  std::set<FindingKey> found;
+  for (const Finding& finding : result.findings) {
+    found.insert({result.check, finding.code, finding.pci_bus_id, finding.evidence});
+  }
+  const auto gone = std::erase_if(state_.findings, [&](const auto& entry) {
+    const ClearedBy by = entry.second.cleared_by;
+    if (is_proof && by == ClearedBy::kDiagnostics) return entry.second.last_seen <= result.started;
+    const bool is_untold = std::ranges::any_of(
+        result.untold, [&](const Untold& untold) { return untold.covers(entry.second); });
+    const bool is_looked_at_anew =
+        !is_untold && (by == ClearedBy::kCheck || by == ClearedBy::kDiagnostics);
+    return could_tell && is_looked_at_anew && entry.first.check == result.check &&
+           !found.contains(entry.first);
+  });
+  if (gone != 0) state_.findings_updated = std::max(state_.findings_updated, result.started);
+  for (const Finding& finding : result.findings) latch_check(result, finding);
+  settle_suspected(result);
+}
+
+// What is confirmed stays so while nobody can look: a second source that has fallen silent takes
+// nothing back.
+void LatchedState::settle_suspected(const CheckResult& result) {
+  for (const auto& [confirmed, unconfirmed, pci_bus_id] : result.suspected) {
+    const auto stands =
+        state_.findings.find({result.check, confirmed, pci_bus_id, Evidence::kMeasured});
+    if (stands == state_.findings.end() || stands->second.severity == Severity::kNone) continue;
+    const auto gone =
+        state_.findings.erase({result.check, unconfirmed, pci_bus_id, Evidence::kMeasured});
+    if (gone != 0) state_.findings_updated = std::max(state_.findings_updated, result.started);
+  }
+}
+
+// Unlike a line of the kernel log, a measurement is how things are now: what the next run clears
+// also falls with it.
+void LatchedState::latch_check(const CheckResult& result, const Finding& found) {
+  const FindingKey key{result.check, found.code, found.pci_bus_id, found.evidence};
+  // The run may have begun before somebody cleared it.
+  const auto settled = state_.settled.find(key);
+  if (settled != state_.settled.end() && settled->second == found.event) return;
+  const WallTime seen = result.started + result.duration;
+  const auto known = state_.findings.find(key);
+  if (known == state_.findings.end()) {
+    if (state_.findings.size() >= limits_.findings && !known_gpus_.contains(key.pci_bus_id)) {
+      ++state_.dropped_events;
+      return;
+    }
+    Finding fresh = found;
+    fresh.check = result.check;
+    fresh.line = to_valid_utf8(found.line, kMostTextBytes);
+    fresh.why = to_valid_utf8(found.why, kMostTextBytes);
+    fresh.first_seen = fresh.last_seen = seen;
+    fresh.count = 1;
+    fresh.first_boot_id = fresh.last_boot_id = state_.boot_id;
+    state_.findings.emplace(key, std::move(fresh));
+    state_.findings_updated = std::max(state_.findings_updated, seen);
+    return;
+  }
+  Finding& finding = known->second;
+  ++finding.count;
+  finding.last_seen = std::max(finding.last_seen, seen);
+  finding.last_boot_id = state_.boot_id;
+  if (!found.workload.empty()) finding.workload = found.workload;
+  const bool may_fall = found.cleared_by == ClearedBy::kCheck;
+  if (found.severity < finding.severity && !may_fall) return;
+  if (found.severity != finding.severity)
+    state_.findings_updated = std::max(state_.findings_updated, seen);
+  finding.severity = found.severity;
+  finding.cleared_by = found.cleared_by;
+  finding.event = found.event;
+  finding.line = to_valid_utf8(found.line, kMostTextBytes);
+  finding.why = to_valid_utf8(found.why, kMostTextBytes);
+}
+
+bool LatchedState::learn_uuid(const xid::UuidLine& line) {
+  const std::string bus_id = line.pci.bus_id();
+  const auto known = state_.uuids.find(bus_id);
+  if (known != state_.uuids.end() ? known->second == line.uuid
+                                  : state_.uuids.size() >= limits_.uuids) {
+    return false;
+  }
+  state_.uuids[bus_id] = to_valid_utf8(line.uuid, kMostLabelBytes);
+  return true;
+}
+
+void LatchedState::enter_boot(const std::string& boot_id, WallTime now) {
+  if (boot_id.empty() || boot_id == state_.boot_id) return;
+  const auto cleared = std::erase_if(state_.findings, [](const auto& entry) {
+    const ClearedBy by = entry.second.cleared_by;
+    return by == ClearedBy::kReboot || by == ClearedBy::kGpuReset;
+  });
+  bool has_changed = cleared != 0;
+  for (auto& [key, finding] : state_.findings) {
+    if (finding.cleared_by != ClearedBy::kCheck || finding.severity == Severity::kNone) continue;
+    finding.severity = Severity::kNone;
+    has_changed = true;
+  }
+  if (has_changed) state_.findings_updated = now;
+  state_.uuids.clear();  // boards may have been swapped
+  state_.boot_id = boot_id;
+}
+
+bool LatchedState::expire(WallTime now, std::chrono::milliseconds age) {
+  const auto gone = std::erase_if(state_.findings, [&](const auto& entry) {
+    const Finding& finding = entry.second;
+    return finding.cleared_by == ClearedBy::kAge && now - finding.last_seen >= age;
+  });
+  if (gone != 0) state_.findings_updated = now;
+  return gone != 0;
+}
+
+std::vector<Finding> LatchedState::clear(const ClearRequest& request, WallTime now) {
+  std::vector<Finding> cleared;
+  std::erase_if(state_.findings, [&](const auto& entry) {
+    const bool is_meant = request.matches(entry.second);
+    if (!is_meant) return false;
+    cleared.push_back(entry.second);
+    if (!entry.second.event.empty()) state_.settled[entry.first] = entry.second.event;
+    return true;
+  });
+  if (!cleared.empty()) state_.findings_updated = now;
+  if (std::ranges::any_of(cleared, says_gpu_is_missing)) forget_gpus();
+  settle_results(request, cleared);
+  return cleared;
+}
+
+// What a check has said last does not stand beside findings that are gone: the next run of check 1
+// may be hours away, and would be skipped while the GPUs are in use.
+void LatchedState::settle_results(const ClearRequest& request,
+                                  const std::vector<Finding>& cleared) {
+  for (auto& [name, result] : state_.checks) {
+    const auto is_of_check = [&](const Finding& finding) { return finding.check == name; };
+    const bool has_more = std::ranges::any_of(
+        state_.findings, [&](const auto& entry) { return is_of_check(entry.second); });
+    const bool is_superseded = request.supersedes(result);
+    if (has_more || !(is_superseded || std::ranges::any_of(cleared, is_of_check))) continue;
+    const std::string said = std::string(to_string(result.status)) + ": " + result.details;
+    result.status = CheckStatus::kSkip;
+    result.severity = Severity::kNone;
+    result.details = to_valid_utf8((is_superseded ? "a later diagnostic has passed; before it "
+                                                  : "its findings were cleared; before that ") +
+                                       said,
+                                   kMostTextBytes);
+  }
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,99 @@
+// The rules of the store, pure: what an event does to counters and findings, what a new boot and
+// the passing of time clear. Time comes in as a parameter. Wrapped by Store, which adds the lock.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/model/gpu.h"
+#include "core/xid/catalogue.h"
+#include "core/xid/parser.h"
+#include "exporter/store/clear_request.h"
+#include "exporter/store/state.h"
+
+namespace gpuward::exporter {
+
+// One judged event of the kernel log, or an Xid of the driver's event set.
+struct Observation {
+  xid::Event event;
+  xid::Verdict verdict;
+  std::string line;
+  WallTime seen;
+  Evidence evidence = Evidence::kKernel;
+  bool is_driver_event = false;  // from the event set: the kernel log mostly has it too
+  std::string workload;          // who used the GPU: `namespace/pod`
+};
+
+struct LatchLimits {
+  // Distinct series. User space gets a quarter of each, so that a forger cannot crowd out the
+  // kernel; known codes on GPUs of the inventory are always taken.
+  std::size_t counters = 4096;
+  std::size_t findings = 1024;
+  std::size_t uuids = 256;
+};
+
+class LatchedState {
+ public:
+  explicit LatchedState(State state, LatchLimits limits = {})
+      : state_(std::move(state)), limits_(limits) {}
+
+  [[nodiscard]] const State& state() const { return state_; }
+
+  // Where another board is in a slot now, what was known of the one before goes; its bus ids.
+  std::vector<std::string> set_gpus(const std::vector<Gpu>& gpus, WallTime now);
+  // Which machine this is: of another one nothing is known, nor of one without a system UUID.
+  void enter_machine(const Machine& machine);
+  // Another type than the last is another machine too; empty: nobody knows it.
+  void learn_instance_type(const std::string& type);
+  void learn_labelled_gpus(const GpuCounts& labelled);
+  void set_position(const LogPosition& position) { state_.position = position; }
+
+  // Counts it and latches what follows from it. Nothing ever lowers a finding here.
+  void observe(const Observation& observation);
+  // Replaces what the check has found before and its next run clears, and keeps the rest. An error
+  // or a skip takes nothing away, and what a run could not look at stays; but of what is suspected
+  // only one code ever stands. `is_diagnostic`: a pass also takes away what diagnostics clear.
+  void apply_check(const CheckResult& result, bool is_diagnostic);
+  // True when that address was not known by this UUID.
+  bool learn_uuid(const xid::UuidLine& line);
+  // A boot resets every GPU: what a reboot or a GPU reset clears is gone. What a check clears is
+  // only remembered, at severity none, until the check has looked again. All else stays. The same
+  // boot id, or none, changes nothing.
+  void enter_boot(const std::string& boot_id, WallTime now);
+  // Drops findings that age clears and that have not come again for `age`; true if there were any.
+  bool expire(WallTime now, std::chrono::milliseconds age);
+  // Drops what the request matches and returns it; what speaks of one event comes back with another
+  // only. Who clears that a GPU is missing says that the machine has no more of them: what it had
+  // before is forgotten. Counters stay.
+  std::vector<Finding> clear(const ClearRequest& request, WallTime now);
+
+ private:
+  [[nodiscard]] bool count(const Observation& observation, const CounterKey& key);
+  [[nodiscard]] bool is_told_twice(const Observation& observation, const CounterKey& key);
+  void forget_gpus();
+  void settle_results(const ClearRequest& request, const std::vector<Finding>& cleared);
+  void latch_check(const CheckResult& result, const Finding& found);
+  void settle_suspected(const CheckResult& result);
+  void clear_by_reset(const CounterKey& key, WallTime seen);
+  void latch(const Observation& observation, const CounterKey& key, bool is_new_event);
+  [[nodiscard]] bool may_add(std::size_t size, std::size_t limit, const Observation& observation,
+                             const CounterKey& key) const;
+
+  State state_;
+  LatchLimits limits_;
+  std::set<std::string> known_gpus_;  // bus ids of the inventory
+  GpuCounts present_;                 // likewise, by vendor
+  // Xids that one of the two sources, kernel log and event set, has told and the other has not yet.
+  struct Unmatched {
+    CounterKey key;
+    WallTime seen;
+    bool is_driver_event = false;
+  };
+  std::deque<Unmatched> unmatched_;
+};
+
+}  // namespace gpuward::exporter

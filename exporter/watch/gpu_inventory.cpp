@@ -1,0 +1,47 @@
+#include "exporter/watch/gpu_inventory.h"
+
+#include <algorithm>
+
+namespace gpuward::exporter {
+namespace {
+
+// "nvidia: Driver/library version mismatch".
+void append_fault(const VendorReport& report, std::string& faults) {
+  if (report.state != LibraryState::kUnusable) return;
+  if (!faults.empty()) faults += "; ";
+  faults += report.vendor == Vendor::kAmd ? "amd: " : "nvidia: ";
+  faults += report.fault.empty() ? "the driver's library does not work" : report.fault;
+}
+
+}  // namespace
+
+std::vector<Gpu> gpus_of(const GpuReport& report, const std::vector<Gpu>& known) {
+  std::vector<Gpu> gpus;
+  for (const VendorReport& vendor : report.vendors) {
+    for (const GpuReading& reading : vendor.gpus) {
+      if (reading.gpu.has_address()) gpus.push_back(reading.gpu);
+    }
+    if (vendor.state != LibraryState::kUnusable || !vendor.gpus.empty()) continue;
+    for (const Gpu& gpu : known) {
+      if (gpu.vendor == vendor.vendor) gpus.push_back(gpu);
+    }
+  }
+  return gpus;
+}
+
+const Gpu* find_gpu(const std::vector<Gpu>& gpus, const std::optional<PciAddress>& pci) {
+  if (!pci) return nullptr;
+  const auto found =
+      std::ranges::find_if(gpus, [&](const Gpu& gpu) { return gpu.pci.same_device(*pci); });
+  return found == gpus.end() ? nullptr : &*found;
+}
+
+std::optional<std::string> inventory_fault_of(const GpuTelemetry& telemetry) {
+  if (!telemetry.fault.empty()) return telemetry.fault;
+  if (telemetry.report == nullptr) return "not read yet";
+  std::string faults;
+  for (const VendorReport& report : telemetry.report->vendors) append_fault(report, faults);
+  return faults.empty() ? std::nullopt : std::optional(faults);
+}
+
+}  // namespace gpuward::exporter

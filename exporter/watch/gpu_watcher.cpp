@@ -1,0 +1,135 @@
+#include "exporter/watch/gpu_watcher.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "exporter/watch/driver_xid.h"
+#include "exporter/watch/gpu_inventory.h"
+
+namespace gpuward::exporter {
+namespace {
+
+// News and a stop end it at once.
+constexpr std::chrono::milliseconds kLongestSilence{15'000};
+constexpr std::chrono::milliseconds kAfterFailure{1'000};
+
+bool is_same(const Gpu& one, const Gpu& other) {
+  return one.index == other.index && one.uuid == other.uuid && one.pci == other.pci &&
+         one.serial == other.serial && one.name == other.name && one.vendor == other.vendor;
+}
+
+// "libnvidia-ml.so.1 575.57.08"; empty where no vendor has a library here.
+std::string libraries_of(const GpuReport& report) {
+  std::string text;
+  for (const VendorReport& vendor : report.vendors) {
+    if (vendor.state != LibraryState::kReady) continue;
+    if (!text.empty()) text += ", ";
+    text += vendor.library;
+    if (!vendor.driver_version.empty()) text += " " + vendor.driver_version;
+  }
+  return text;
+}
+
+}  // namespace
+
+GpuWatcher::GpuWatcher(std::unique_ptr<GpuSource> source, Store& store, const CurrentPolicy& policy,
+                       Clock& clock, Log& log, OnReport on_report)
+    : source_(std::move(source)),
+      store_(store),
+      policy_(policy),
+      clock_(clock),
+      log_(log),
+      on_report_(std::move(on_report)) {
+  publish();
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+GpuWatcher::~GpuWatcher() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+void GpuWatcher::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    try {
+      if (!source_->wait(kLongestSilence, stop)) continue;
+      publish_xids();
+      publish();
+    } catch (const std::exception& error) {
+      log_.error("The GPU readings cannot be taken in", {{"error", error.what()}});
+      clock_.sleep_for(kAfterFailure, stop);
+    }
+  }
+  source_.reset();  // here, because the worker's life is tied to the thread that has started it
+}
+
+void GpuWatcher::publish_xids() {
+  const std::vector<GpuXid> xids = source_->take_xids();
+  if (xids.empty()) return;
+  const std::shared_ptr<const Policy> policy = policy_.get();
+  const Snapshot snapshot = store_.snapshot();
+  std::vector<Observation> observations;
+  observations.reserve(xids.size());
+  for (const GpuXid& xid : xids) {
+    const Observation& seen = observations.emplace_back(observe_xid(xid, *policy, snapshot));
+    log_.warn("The driver has an Xid event",
+              {{"code", std::to_string(xid.code)},
+               {"pci_bus_id", xid.pci_bus_id},
+               {"severity", std::string(to_string(seen.verdict.severity))}});
+  }
+  store_.apply_xids(observations);
+}
+
+void GpuWatcher::publish() {
+  const GpuTelemetry telemetry = source_->telemetry();
+  publish_gpus(telemetry);
+  store_.set_telemetry(telemetry);
+  publish_fault(telemetry);
+  if (on_report_) on_report_(store_.snapshot());
+}
+
+void GpuWatcher::publish_gpus(const GpuTelemetry& telemetry) {
+  if (telemetry.report == nullptr || telemetry.report == published_) return;
+  const bool is_first = published_ == nullptr;
+  published_ = telemetry.report;
+  say_libraries(telemetry);
+  const std::vector<Gpu> known = store_.gpus();
+  std::vector<Gpu> gpus = gpus_of(*telemetry.report, known);
+  if (!is_first && std::ranges::equal(gpus, known, is_same)) return;
+  log_.info("GPU inventory",
+            {{"source", source_->describe()}, {"gpus", std::to_string(gpus.size())}});
+  for (const std::string& bus_id : store_.set_gpus(std::move(gpus), clock_.wall())) {
+    log_.warn("Another board is in this slot now: what was known of the old one is gone",
+              {{"pci_bus_id", bus_id}});
+  }
+}
+
+// Once each time it changes. A library that does not work is a fault, said as one.
+void GpuWatcher::say_libraries(const GpuTelemetry& telemetry) {
+  const bool is_none = telemetry.report->vendors.empty();
+  std::string libraries = is_none ? "none" : libraries_of(*telemetry.report);
+  if (libraries == said_libraries_) return;
+  if (is_none) {
+    log_.info("There is no GPU library here", {{"source", source_->describe()}});
+  } else if (!libraries.empty()) {
+    log_.info("The GPU library answers", {{"libraries", libraries}});
+  }
+  said_libraries_ = std::move(libraries);
+}
+
+void GpuWatcher::publish_fault(const GpuTelemetry& telemetry) {
+  const std::optional<std::string> fault = inventory_fault_of(telemetry);
+  store_.update_health([&](Health& health) { health.inventory_fault = fault; });
+  const bool is_starting = telemetry.report == nullptr && telemetry.fault.empty();
+  if (fault == fault_ || is_starting) return;
+  if (fault) {
+    log_.error("The GPUs cannot be read: what was known of them is kept",
+               {{"error", *fault}, {"restarts", std::to_string(telemetry.restarts)}});
+  } else {
+    log_.info("The GPUs are being read");
+  }
+  fault_ = fault;
+}
+
+}  // namespace gpuward::exporter

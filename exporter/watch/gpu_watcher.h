@@ -1,0 +1,59 @@
+// Waits for news of the GPUs on a thread of its own and writes them into the store: readings, the
+// inventory, Xids of the driver's event set, and whether the driver answers at all. Whatever the
+// driver does, this thread and the rest of the exporter go on.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/model/gpu.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "exporter/config/settings.h"
+#include "exporter/gpu/report/source.h"
+#include "exporter/store/store.h"
+
+namespace gpuward::exporter {
+
+class GpuWatcher {
+ public:
+  // The watcher's thread, after each news of the telemetry, with the store as it is then; the
+  // first time the thread of the constructor. Must be quick; may write into the store.
+  using OnReport = std::function<void(const Snapshot&)>;
+
+  // What the source has at once is in the store when this returns. All references must outlive it;
+  // the source ends on the watcher's thread.
+  GpuWatcher(std::unique_ptr<GpuSource> source, Store& store, const CurrentPolicy& policy,
+             Clock& clock, Log& log, OnReport on_report = {});
+  ~GpuWatcher();
+  GpuWatcher(const GpuWatcher&) = delete;
+  GpuWatcher& operator=(const GpuWatcher&) = delete;
+
+  // Any thread. A reading now instead of at the next interval.
+  void hurry() { source_->hurry(); }
+
+ private:
+  void run(const std::stop_token& stop);
+  void publish();
+  void publish_xids();
+  void publish_gpus(const GpuTelemetry& telemetry);
+  void publish_fault(const GpuTelemetry& telemetry);
+  void say_libraries(const GpuTelemetry& telemetry);
+
+  std::unique_ptr<GpuSource> source_;
+  Store& store_;
+  const CurrentPolicy& policy_;
+  Clock& clock_;
+  Log& log_;
+  OnReport on_report_;
+  std::shared_ptr<const GpuReport> published_;  // whose GPUs the store has
+  std::optional<std::string> fault_;            // the last that was said
+  std::string said_libraries_;                  // likewise
+  std::jthread thread_;
+};
+
+}  // namespace gpuward::exporter

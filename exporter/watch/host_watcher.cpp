@@ -1,0 +1,96 @@
+#include "exporter/watch/host_watcher.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "exporter/host/pci.h"
+#include "exporter/host/rdma.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::chrono::milliseconds kInterval{30'000};
+// Of asking again where nobody has known the type; a node's label may come later than the exporter.
+constexpr std::chrono::minutes kAskAgain{10};
+
+std::optional<unsigned> count_gpus(const HostPaths& host) {
+  const auto devices = list_pci_devices(host);
+  if (!devices) return std::nullopt;
+  return static_cast<unsigned>(std::ranges::count_if(*devices, [](const PciDevice& device) {
+    return is_nvidia_gpu(device) || is_amd_gpu(device);
+  }));
+}
+
+}  // namespace
+
+HostWatcher::HostWatcher(HostPaths host, AskInstanceType ask, Store& store,
+                         const CurrentPolicy& policy, Clock& clock, Log& log)
+    : host_(std::move(host)),
+      ask_(std::move(ask)),
+      store_(store),
+      policy_(policy),
+      clock_(clock),
+      log_(log) {
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+HostWatcher::~HostWatcher() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+void HostWatcher::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    try {
+      look();
+    } catch (const std::exception& error) {
+      log_.error("The machine cannot be looked at; trying again", {{"error", error.what()}});
+    }
+    clock_.sleep_for(kInterval, stop);
+  }
+}
+
+void HostWatcher::look() {
+  const auto policy = policy_.get();
+  const CheckSettings& settings = policy->settings.checks;
+  InstanceFacts facts;
+  facts.gpus_on_pci = count_gpus(host_);
+  store_.set_rdma(read_rdma(host_));
+  find_type(settings);
+  facts.type = type_.type;
+  facts.source = to_string(type_.source);
+  if (const auto profile = settings.profiles.find(type_.type)) {
+    facts.has_profile = true;
+    facts.gpus_expected = profile->gpus;
+    facts.efa_expected = profile->efa_devices;
+  }
+  store_.set_instance(std::move(facts));
+}
+
+void HostWatcher::find_type(const CheckSettings& settings) {
+  const bool is_settled = !type_.type.empty() && configured_ == settings.instance_type;
+  const bool is_early =
+      asked_ && configured_ == settings.instance_type && clock_.steady() - *asked_ < kAskAgain;
+  if (is_settled || is_early) return;
+  configured_ = settings.instance_type;
+  asked_ = clock_.steady();
+  type_ = ask_(configured_);
+  if (type_.type.empty()) {
+    std::string misses;
+    for (const std::string& miss : type_.misses) misses += (misses.empty() ? "" : "; ") + miss;
+    log_.warn("Nobody knows the instance type: GPUs are counted against what this machine has had",
+              {{"asked", misses}});
+  } else if (!settings.profiles.find(type_.type)) {
+    log_.warn(
+        "There is no profile for this instance type: GPUs are counted against what this machine "
+        "has "
+        "had",
+        {{"instance_type", type_.type}});
+  } else {
+    log_.info("The instance type is known",
+              {{"instance_type", type_.type}, {"source", std::string(to_string(type_.source))}});
+  }
+}
+
+}  // namespace gpuward::exporter

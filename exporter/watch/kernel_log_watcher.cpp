@@ -1,0 +1,138 @@
+#include "exporter/watch/kernel_log_watcher.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "core/xid/parser.h"
+#include "exporter/pods/users.h"
+#include "exporter/watch/gpu_inventory.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::chrono::milliseconds kLongestWait{1'000};
+// Of one batch; a storm of errors must not become a storm of log lines.
+constexpr std::size_t kMostLoggedEvents = 20;
+constexpr BackoffPolicy kRetry{.first = std::chrono::milliseconds(250),
+                               .longest = std::chrono::milliseconds(5'000)};
+
+// Never the line itself: where our own log ends in the log that we read, it would be read as an
+// event.
+void log_events(const LogBatch& batch, Log& log) {
+  const std::size_t all = batch.observations.size();
+  for (std::size_t i = 0; i < std::min(all, kMostLoggedEvents); ++i) {
+    const Observation& seen = batch.observations[i];
+    const xid::Event& event = seen.event;
+    log.warn("The kernel log has an event",
+             {{"kind", std::string(to_string(event.kind))},
+              {"code", event.code != 0 ? std::to_string(event.code) : event.label},
+              {"pci_bus_id", event.pci ? event.pci->bus_id() : std::string()},
+              {"severity", std::string(to_string(seen.verdict.severity))},
+              {"evidence", std::string(to_string(seen.evidence))}});
+  }
+  if (all > kMostLoggedEvents) {
+    log.warn("The kernel log has more events",
+             {{"count", std::to_string(all - kMostLoggedEvents)}});
+  }
+}
+
+}  // namespace
+
+void name_workloads(LogBatch& batch, const Snapshot& snapshot) {
+  for (Observation& seen : batch.observations) {
+    if (const Gpu* gpu = find_gpu(snapshot.gpus, seen.event.pci)) {
+      seen.workload = workload_of(*gpu, snapshot);
+    }
+  }
+}
+
+void add_record(const LogRecord& record, const RecordContext& context, LogBatch& batch) {
+  if (record.is_from_user_space) ++batch.numbers.user_space_lines;
+  const UserSpaceLines rule = context.policy.settings.user_space_lines;
+  if (record.is_from_user_space && rule == UserSpaceLines::kRefuse) return;
+  if (auto event = xid::parse_record(record.text)) {
+    const Gpu* gpu = find_gpu(context.gpus, event->pci);
+    const std::string_view gpu_name = gpu != nullptr ? std::string_view(gpu->name) : "";
+    Observation observation;
+    observation.verdict = context.policy.catalogue->judge(*event, gpu_name);
+    observation.event = *std::move(event);
+    observation.line = std::string(xid::strip_prefixes(record.text));
+    observation.seen = record.time.value_or(context.now);
+    const bool is_marked = record.is_from_user_space && rule == UserSpaceLines::kMark;
+    observation.evidence = is_marked ? Evidence::kUserSpace : Evidence::kKernel;
+    batch.observations.push_back(std::move(observation));
+    return;
+  }
+  // A name given by user space could send a person to the wrong board.
+  if (record.is_from_user_space && rule != UserSpaceLines::kTrust) return;
+  if (auto line = xid::parse_uuid_line(record.text)) batch.uuids.push_back(*std::move(line));
+}
+
+KernelLogWatcher::KernelLogWatcher(std::unique_ptr<KernelLogSource> source, Store& store,
+                                   const CurrentPolicy& policy, Clock& clock, Log& log)
+    : source_(std::move(source)), store_(store), policy_(policy), clock_(clock), log_(log) {
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+KernelLogWatcher::~KernelLogWatcher() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+void KernelLogWatcher::run(const std::stop_token& stop) {
+  Backoff backoff(kRetry);
+  while (!stop.stop_requested()) {
+    const Status status = read_batch(stop);
+    report(status);
+    if (status) {
+      backoff.reset();
+    } else {
+      clock_.sleep_for(backoff.next(), stop);
+    }
+  }
+}
+
+Status KernelLogWatcher::read_batch(const std::stop_token& stop) try {
+  const std::shared_ptr<const Policy> policy = policy_.get();
+  const std::vector<Gpu> gpus = store_.gpus();
+  LogBatch batch;
+  std::uint64_t handed_out = 0;
+  const auto sink = [&](const LogRecord& record) {
+    ++handed_out;
+    const auto start = clock_.steady();
+    add_record(record, {*policy, gpus, clock_.wall()}, batch);
+    batch.numbers.parse_time += clock_.steady() - start;
+  };
+  const auto report = source_->read(sink, kLongestWait, stop);
+  if (!report && handed_out == 0) return std::unexpected(report.error());
+  // After a failure too: what was handed out before it will not come again.
+  const ReadReport numbers = report.value_or(ReadReport{.records = handed_out});
+  batch.numbers.lines = numbers.records;
+  batch.numbers.bytes = numbers.bytes;
+  batch.numbers.gaps = numbers.gaps;
+  batch.numbers.lost_records = numbers.lost_records;
+  batch.position = source_->position();
+  if (!batch.observations.empty()) name_workloads(batch, store_.snapshot());
+  store_.apply(batch);
+  log_events(batch, log_);
+  if (!report) return std::unexpected(report.error());
+  return {};
+} catch (const std::exception& error) {
+  return fail(ErrorKind::kInternal, std::string("reading the kernel log: ") + error.what());
+}
+
+void KernelLogWatcher::report(const Status& status) {
+  const auto before = store_.health().kernel_log_fault;
+  const std::optional<std::string> fault =
+      status ? std::nullopt : std::optional(status.error().message);
+  if (before == fault) return;
+  store_.update_health([&](Health& health) { health.kernel_log_fault = fault; });
+  if (fault) {
+    log_.error("The kernel log cannot be read; trying again", {{"error", *fault}});
+  } else {
+    log_.info("The kernel log is being read");
+  }
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,51 @@
+// Reads the kernel log on a thread of its own and writes what it says into the store. A log that
+// cannot be read is said and tried again; it never makes a GPU look sick or well.
+#pragma once
+
+#include <memory>
+#include <thread>
+
+#include "core/runtime/backoff.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "exporter/config/settings.h"
+#include "exporter/kernel_log/source.h"
+#include "exporter/store/store.h"
+
+namespace gpuward::exporter {
+
+// Judges one record and adds what it says to the batch. Pure; what the watcher does for each
+// record.
+struct RecordContext {
+  const Policy& policy;
+  const std::vector<Gpu>& gpus;  // the seed profile judges by model
+  WallTime now;
+};
+void add_record(const LogRecord& record, const RecordContext& context, LogBatch& batch);
+
+// Who used the GPUs that the batch speaks of, as the kubelet has said last.
+void name_workloads(LogBatch& batch, const Snapshot& snapshot);
+
+class KernelLogWatcher {
+ public:
+  // All references must outlive it.
+  KernelLogWatcher(std::unique_ptr<KernelLogSource> source, Store& store,
+                   const CurrentPolicy& policy, Clock& clock, Log& log);
+  ~KernelLogWatcher();
+  KernelLogWatcher(const KernelLogWatcher&) = delete;
+  KernelLogWatcher& operator=(const KernelLogWatcher&) = delete;
+
+ private:
+  void run(const std::stop_token& stop);
+  [[nodiscard]] Status read_batch(const std::stop_token& stop);
+  void report(const Status& status);
+
+  std::unique_ptr<KernelLogSource> source_;
+  Store& store_;
+  const CurrentPolicy& policy_;
+  Clock& clock_;
+  Log& log_;
+  std::jthread thread_;
+};
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,45 @@
+#include "exporter/commands/gpu_users_command.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "tests/support/host_tree.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using ::testing::EndsWith;
+
+// nvidia-smi lists neither of them among the processes of a GPU.
+TEST(GpuUsers, NamesTelemetryAndThePersistenceDaemonWithTheirDevices) {
+  support::HostTree node;
+  node.with_process(99, "dcgm-exporter").with_open_file(99, "/dev/nvidia0");
+  node.with_open_file(99, "/dev/nvidia1").with_open_file(99, "/dev/null");
+  node.with_process(7, "nvidia-persistenced").with_open_file(7, "/dev/nvidia0");
+  node.with_process(8, "kubelet").with_open_file(8, "/dev/null");
+  std::ostringstream out;
+
+  EXPECT_EQ(run_gpu_users(node.paths(), out), 0);
+
+  EXPECT_EQ(out.str(),
+            "the GPUs are open in nvidia-persiste (pid 7: nvidia0), dcgm-exporter (pid 99: "
+            "nvidia0, nvidia1)\n");
+}
+
+TEST(GpuUsers, SaysThatThereAreNone) {
+  EXPECT_EQ(gpu_users_text({}), "no process has a GPU open");
+  EXPECT_EQ(gpu_users_text({.all = {}, .is_complete = false}),
+            "no process has a GPU open; not every process could be looked at: needs root and "
+            "hostPID");
+}
+
+TEST(GpuUsers, NamesTheFirstTwelve) {
+  DeviceUsers users;
+  for (int pid = 1; pid <= 20; ++pid) users.all.push_back({{pid, "python"}, "nvidia0"});
+
+  EXPECT_THAT(gpu_users_text(users), EndsWith("python (pid 12: nvidia0) and 8 more"));
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

@@ -1,0 +1,296 @@
+#include "exporter/commands/quarantine.h"
+
+#include "exporter/publish/node/claim.h"
+#include "exporter/publish/node/diagnosis.h"
+#include "exporter/store/clear_request.h"
+#include "tests/support/temp_dir.h"
+#include "tests/unit/exporter/commands/sweep_cluster.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+CheckResult result(int number, CheckStatus status, Severity severity = Severity::kNone) {
+  CheckResult made;
+  made.check = number == 4 ? "4-dcgm-diag-l4" : number == 5 ? "5-nccl-allreduce" : "6-efa-loopback";
+  made.status = status;
+  made.severity = severity;
+  return made;
+}
+
+// The recommendation was "investigate" even for a node that had passed.
+TEST(QuarantineVerdict, ANodeThatPassesGoesBackIntoService) {
+  for (const CheckStatus efa : {CheckStatus::kPass, CheckStatus::kSkip}) {
+    const auto verdict = judge_quarantine({result(4, CheckStatus::kPass), result(6, efa)});
+    EXPECT_EQ(verdict.status, NodeStatus::kPass);
+    EXPECT_EQ(verdict.severity, Severity::kNone);
+    EXPECT_EQ(verdict.recommendation, "return-to-service");
+    EXPECT_THAT(verdict.next, HasSubstr("uncordon"));
+  }
+}
+
+TEST(QuarantineVerdict, OnlyIsolateIsReplaced) {
+  const auto isolate = judge_quarantine(
+      {result(4, CheckStatus::kFail, Severity::kIsolate), result(6, CheckStatus::kPass)});
+  EXPECT_EQ(isolate.status, NodeStatus::kFail);
+  EXPECT_EQ(isolate.recommendation, "replace");
+  for (const Severity severity : {Severity::kReset, Severity::kReboot}) {
+    const auto other =
+        judge_quarantine({result(4, CheckStatus::kPass), result(6, CheckStatus::kFail, severity)});
+    EXPECT_EQ(other.status, NodeStatus::kFail);
+    EXPECT_EQ(other.severity, severity);
+    EXPECT_EQ(other.recommendation, "investigate");
+    EXPECT_THAT(other.next, HasSubstr("quarantine it again"));
+  }
+}
+
+TEST(QuarantineVerdict, WhatDidNotRunHasNotPassed) {
+  for (const CheckStatus dcgm : {CheckStatus::kSkip, CheckStatus::kError, CheckStatus::kWarn}) {
+    const auto verdict = judge_quarantine({result(4, dcgm), result(6, CheckStatus::kPass)});
+    EXPECT_EQ(verdict.status, NodeStatus::kWarn);
+    EXPECT_EQ(verdict.severity, Severity::kMonitor);
+    EXPECT_EQ(verdict.recommendation, "investigate");
+  }
+  EXPECT_EQ(judge_quarantine({}).recommendation, "investigate");
+  EXPECT_EQ(judge_quarantine({result(4, CheckStatus::kPass), result(6, CheckStatus::kError)})
+                .recommendation,
+            "investigate");
+}
+
+Result<CheckResult> passing(int number, const std::stop_token&) {
+  return result(number, CheckStatus::kPass);
+}
+
+class QuarantineTest : public SweepTest {
+ protected:
+  QuarantineTest() {
+    add_node("gpu-01");
+    patch_node("gpu-01", {{"spec", {{"unschedulable", true}}}});
+  }
+  [[nodiscard]] QuarantineOptions quarantine_options() const {
+    return {.node = "gpu-01",
+            .owner = "quarantine 1",
+            .state_folder = state_folder_.path(),
+            .checks = checks_,
+            .clears_latched = clears_latched_};
+  }
+  [[nodiscard]] std::vector<ClearRequest> clear_requests() const {
+    return ClearRequests(state_folder_.path()).take().requests;
+  }
+  Result<QuarantineVerdict> quarantine(const RunCheck& run, const std::stop_token& stop = {}) {
+    kube::Api api = process_.make_api();
+    return Quarantine(quarantine_options(), api, clock_, process_.log).run(run, stop);
+  }
+  // Each check takes an hour.
+  Result<QuarantineVerdict> pass_slowly() {
+    return quarantine([&](int number, const std::stop_token& stop) {
+      clock_.advance(std::chrono::hours(1));
+      return passing(number, stop);
+    });
+  }
+  std::vector<int> checks_{4, 6};
+  bool clears_latched_ = false;
+  support::TempDir state_folder_;
+  SweepProcess process_{kube_, jobs_, clock_};
+};
+
+// CONTRACTS A: /mode=quarantine while it runs, quarantine-result with its recommendation.
+TEST_F(QuarantineTest, RunsFourAndSixAndSaysSoOnTheNode) {
+  std::vector<int> ran;
+  const auto verdict = quarantine([&](int number, const std::stop_token&) {
+    ran.push_back(number);
+    EXPECT_EQ(label("gpu-01", kModeLabel), "quarantine");
+    return Result<CheckResult>(result(number, number == 4 ? CheckStatus::kFail : CheckStatus::kPass,
+                                      number == 4 ? Severity::kIsolate : Severity::kNone));
+  });
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_THAT(ran, ElementsAre(4, 6));
+  EXPECT_EQ(label("gpu-01", kModeLabel), "");
+  EXPECT_EQ(label("gpu-01", kStatusLabel), "fail");
+  EXPECT_EQ(label("gpu-01", kSeverityLabel), "ISOLATE");
+  EXPECT_EQ(annotation("gpu-01", kQuarantineClaim), "");
+  const auto written = parse_json(annotation("gpu-01", kQuarantineResultAnnotation));
+  ASSERT_TRUE(written);
+  EXPECT_EQ((*written)["node"], "gpu-01");
+  EXPECT_EQ((*written)["suite"], "quarantine");
+  EXPECT_EQ((*written)["status"], "fail");
+  EXPECT_EQ((*written)["severity"], "ISOLATE");
+  EXPECT_EQ((*written)["recommendation"], "replace");
+  EXPECT_TRUE(parse_diagnosis(dump_json(*written), "quarantine"));
+  const Json spec = node("gpu-01")["spec"];
+  EXPECT_EQ(spec["unschedulable"], true);
+  EXPECT_FALSE(spec.contains("taints"));
+}
+
+TEST_F(QuarantineTest, APassTakesAwayWhatDiagnosticsClearAndWasNotSeenSince) {
+  const auto began = clock_.wall();
+  ASSERT_TRUE(pass_slowly());
+  const auto requests = clear_requests();
+  ASSERT_EQ(requests.size(), 1U);
+  EXPECT_FALSE(requests[0].all_operator);
+  Finding finding;
+  finding.cleared_by = ClearedBy::kDiagnostics;
+  finding.last_seen = began;
+  EXPECT_TRUE(requests[0].matches(finding));
+  finding.last_seen = began + std::chrono::minutes(1);
+  EXPECT_FALSE(requests[0].matches(finding)) << "seen while the diagnostic ran";
+}
+
+// The way back of CONTRACTS E: by choice a pass takes the place of the operator's word.
+TEST_F(QuarantineTest, APassTakesAwayWhatOnlyAnOperatorClearsWhereThatIsAskedFor) {
+  const auto began = clock_.wall();
+  clears_latched_ = true;
+  ASSERT_TRUE(pass_slowly());
+  const auto requests = clear_requests();
+  ASSERT_EQ(requests.size(), 1U);
+  Finding finding;
+  finding.cleared_by = ClearedBy::kOperator;
+  finding.last_seen = began;
+  EXPECT_TRUE(requests[0].matches(finding));
+  finding.last_seen = began + std::chrono::minutes(1);
+  EXPECT_FALSE(requests[0].matches(finding)) << "seen while the diagnostic ran";
+  finding.last_seen = began;
+  finding.cleared_by = ClearedBy::kGpuReset;
+  EXPECT_FALSE(requests[0].matches(finding)) << "no diagnostic resets a GPU";
+}
+
+TEST_F(QuarantineTest, RunsTheChecksItIsAskedForAndNcclAloneMayPass) {
+  checks_ = {5};
+  std::vector<int> ran;
+  const auto passed = quarantine([&](int number, const std::stop_token& stop) {
+    ran.push_back(number);
+    return passing(number, stop);
+  });
+  ASSERT_TRUE(passed) << passed.error().message;
+  EXPECT_THAT(ran, ElementsAre(5));
+  EXPECT_EQ(passed->recommendation, "return-to-service");
+  EXPECT_THAT(clear_requests(), ::testing::IsEmpty()) << "it acquits of no diagnostic";
+
+  const auto slow = quarantine([](int number, const std::stop_token&) {
+    return Result<CheckResult>(result(number, CheckStatus::kWarn, Severity::kMonitor));
+  });
+  ASSERT_TRUE(slow);
+  EXPECT_EQ(slow->recommendation, "investigate");
+}
+
+TEST_F(QuarantineTest, NcclAloneAcquitsNoNodeThatHasFailedAQuarantine) {
+  ASSERT_TRUE(quarantine([](int number, const std::stop_token&) {
+    return Result<CheckResult>(result(number, CheckStatus::kFail, Severity::kIsolate));
+  }));
+  checks_ = {5};
+  clears_latched_ = true;
+
+  const auto refused = quarantine(passing);
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kRefused);
+  EXPECT_THAT(refused.error().message, HasSubstr("only check 4"));
+  EXPECT_THAT(annotation("gpu-01", kQuarantineResultAnnotation), HasSubstr("replace"));
+  EXPECT_THAT(clear_requests(), ::testing::IsEmpty());
+}
+
+TEST_F(QuarantineTest, NcclAcquitsOfNothingBesideADiagnosticThatWasSkipped) {
+  checks_ = {4, 5};
+  clears_latched_ = true;
+
+  const auto verdict = quarantine([](int number, const std::stop_token& stop) {
+    if (number == 4) return Result<CheckResult>(result(4, CheckStatus::kSkip));
+    return passing(number, stop);
+  });
+
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->recommendation, "investigate");
+  EXPECT_THAT(clear_requests(), ::testing::IsEmpty());
+}
+
+TEST_F(QuarantineTest, WhatHasNotPassedTakesNothingAway) {
+  for (const CheckStatus dcgm : {CheckStatus::kFail, CheckStatus::kWarn, CheckStatus::kSkip}) {
+    const auto verdict = quarantine([&](int number, const std::stop_token& stop) {
+      return number == 4
+                 ? Result<CheckResult>(result(
+                       4, dcgm, dcgm == CheckStatus::kFail ? Severity::kReset : Severity::kNone))
+                 : passing(number, stop);
+    });
+    ASSERT_TRUE(verdict);
+    EXPECT_THAT(clear_requests(), ::testing::IsEmpty());
+  }
+}
+
+TEST_F(QuarantineTest, APassStandsWhereTheExporterCannotBeTold) {
+  std::filesystem::remove(state_folder_.path());
+  const auto verdict = quarantine(passing);
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->recommendation, "return-to-service");
+}
+
+TEST_F(QuarantineTest, ACheckThatCouldNotBeStartedIsAnErrorAndNoPass) {
+  const auto verdict = quarantine([](int number, const std::stop_token& stop) {
+    if (number == 4) return Result<CheckResult>(fail(ErrorKind::kNotFound, "no dcgmi"));
+    return passing(number, stop);
+  });
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->recommendation, "investigate");
+}
+
+TEST_F(QuarantineTest, RefusesANodeThatIsNotCordoned) {
+  patch_node("gpu-01", {{"spec", {{"unschedulable", nullptr}}}});
+  const auto verdict = quarantine(passing);
+  ASSERT_FALSE(verdict);
+  EXPECT_EQ(verdict.error().kind, ErrorKind::kRefused);
+  EXPECT_THAT(verdict.error().message, HasSubstr("kubectl cordon gpu-01"));
+  EXPECT_EQ(label("gpu-01", kModeLabel), "");
+}
+
+TEST_F(QuarantineTest, RefusesANodeThatASweepOrAnotherQuarantineHas) {
+  for (const std::string_view claim : {kMaintenanceClaim, kQuarantineClaim}) {
+    patch_node("gpu-01",
+               {{"metadata",
+                 {{"annotations",
+                   {{std::string(claim),
+                     render_claim({"another", clock_.wall() + std::chrono::hours(1)})}}}}}});
+    EXPECT_THAT(quarantine(passing).error().message, HasSubstr("another"));
+    patch_node("gpu-01", {{"metadata", {{"annotations", {{std::string(claim), nullptr}}}}}});
+  }
+  EXPECT_TRUE(quarantine(passing));
+}
+
+TEST_F(QuarantineTest, AStopTakesTheModeLabelOffAndSaysNothingOfTheNode) {
+  std::stop_source stop;
+  const auto verdict = quarantine(
+      [&](int number, const std::stop_token& token) {
+        stop.request_stop();
+        return passing(number, token);
+      },
+      stop.get_token());
+  ASSERT_FALSE(verdict);
+  EXPECT_EQ(verdict.error().kind, ErrorKind::kCancelled);
+  EXPECT_EQ(label("gpu-01", kModeLabel), "");
+  EXPECT_EQ(label("gpu-01", kStatusLabel), "");
+  EXPECT_EQ(annotation("gpu-01", kQuarantineClaim), "");
+}
+
+TEST_F(QuarantineTest, AKilledOneIsTakenAwayByTheNextRun) {
+  process_.client.lives = 2;
+  process_.client.death = MortalClient::Death::kBeforeTheAnswer;
+  (void)quarantine(passing);
+  EXPECT_EQ(label("gpu-01", kModeLabel), "quarantine");
+  process_.client.lives = kForEver;
+  clock_.advance(std::chrono::hours(5));
+  const auto verdict = quarantine(passing);
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_EQ(label("gpu-01", kModeLabel), "");
+}
+
+TEST_F(QuarantineTest, AVerdictOfHoursIsNotLostToAServerThatIsDownForMinutes) {
+  const auto verdict = quarantine([&](int number, const std::stop_token& stop) {
+    if (number == 6) kube_.add_fault({.kind = fakes::FaultKind::kUnavailable, .times = 4});
+    return passing(number, stop);
+  });
+  ASSERT_TRUE(verdict);
+  EXPECT_THAT(annotation("gpu-01", kQuarantineResultAnnotation), HasSubstr("return-to-service"));
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

@@ -1,0 +1,93 @@
+#include "exporter/commands/sweep_settings.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <sstream>
+
+#include "exporter/commands/quarantine_checks.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+SeedLookup keys(std::map<std::string, std::string> values) {
+  return [values = std::move(values)](std::string_view key) -> Result<std::optional<std::string>> {
+    const auto found = values.find(std::string(key));
+    if (found == values.end()) return std::nullopt;
+    return found->second;
+  };
+}
+
+// CONTRACTS A: MAX_NODES_PER_SWEEP 10, JOB_TIMEOUT 900.
+TEST(SweepSettings, HaveTheDefaultsOfTheReplacedSweeper) {
+  const auto options = read_sweep_options(keys({}), {});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->max_nodes, 10U);
+  EXPECT_EQ(options->job.timeout, std::chrono::seconds(900));
+  EXPECT_EQ(options->job.ns, "gpu-healthcheck");
+  EXPECT_EQ(options->selector, "nvidia.com/gpu.present=true");
+}
+
+TEST(SweepSettings, AreReadUnderTheOldNames) {
+  const auto options = read_sweep_options(keys({{"SWEEP_IMAGE", "registry.example/g:1"},
+                                                {"SWEEP_NAMESPACE", "gpus"},
+                                                {"MAX_NODES_PER_SWEEP", "3"},
+                                                {"JOB_TIMEOUT", "1200\n"},
+                                                {"ENABLE_LABEL", "false"},
+                                                {"ENABLE_TAINT", "false"}}),
+                                          {});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->job.image, "registry.example/g:1");
+  EXPECT_EQ(options->job.ns, "gpus");
+  EXPECT_EQ(options->max_nodes, 3U);
+  EXPECT_EQ(options->job.timeout, std::chrono::seconds(1200));
+  EXPECT_FALSE(options->writes_labels);
+  EXPECT_FALSE(options->writes_taint);
+}
+
+TEST(SweepSettings, NameTheKeyThatIsWrong) {
+  for (const auto& [key, value] : std::map<std::string, std::string>{
+           {"MAX_NODES_PER_SWEEP", "0"}, {"JOB_TIMEOUT", "15m"}, {"ENABLE_TAINT", "yes"}}) {
+    const auto options = read_sweep_options(keys({{key, value}}), {});
+    ASSERT_FALSE(options) << key;
+    EXPECT_EQ(options.error().kind, ErrorKind::kInvalid);
+    EXPECT_THAT(options.error().message, StartsWith(key));
+  }
+}
+
+TEST(QuarantineChecks, AreReadBackFromWhatTheCheckCommandPrints) {
+  std::ostringstream out;
+  const RunCheck run = run_by_command(
+      [](int, const std::stop_token&, std::ostream& json) {
+        json << "{\"check\":\"4-dcgm-diag-l4\",\"status\":\"FAIL\",\"severity\":\"ISOLATE\","
+                "\"details\":\"memory\"}\n";
+        return 1;
+      },
+      out);
+  const auto result = run(4, {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->check, "4-dcgm-diag-l4");
+  EXPECT_EQ(result->status, CheckStatus::kFail);
+  EXPECT_EQ(result->severity, Severity::kIsolate);
+  EXPECT_EQ(result->details, "memory");
+  EXPECT_THAT(out.str(), HasSubstr("ISOLATE"));
+}
+
+TEST(QuarantineChecks, ACommandThatPrintsNoResultCouldNotTell) {
+  std::ostringstream out;
+  const RunCheck run = run_by_command(
+      [](int, const std::stop_token&, std::ostream& json) {
+        json << "Killed\n{}\n{\"check\":\"4\",\"status\":\"GOOD\"}\n";
+        return 137;
+      },
+      out);
+  const auto result = run(4, {});
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("137"));
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

@@ -1,0 +1,149 @@
+#include "exporter/config/seed_keys.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "exporter/config/settings.h"
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using namespace std::chrono_literals;
+
+SeedLookup lookup_in(std::map<std::string, std::string, std::less<>> values) {
+  return [values = std::move(values)](std::string_view key) -> Result<std::optional<std::string>> {
+    const auto found = values.find(key);
+    if (found == values.end()) return std::nullopt;
+    return found->second;
+  };
+}
+
+// CONTRACTS A, Settings.
+TEST(SeedKeys, AreAllTakenUnderTheirOldNames) {
+  Settings settings;
+
+  const Status status =
+      apply_seed_keys(lookup_in({{"CHECK_INTERVAL", "120"},
+                                 {"DCGM_L2_INTERVAL", "7200"},
+                                 {"CHECKS_LIGHTWEIGHT", "0 2"},
+                                 {"ENABLE_TAINT", "false"},
+                                 {"ENABLE_LABEL", "false"},
+                                 {"DCGM_TIMEOUT", "600"},
+                                 {"CHECK_TIMEOUT", "100"},
+                                 {"KERNEL_LOG_LINES", "4000"},
+                                 {"NVIDIA_LOG_TAIL", "200"},
+                                 {"STRICT_PSHC", "1"},
+                                 {"NVLINK5_DEFAULT", "RESET"},
+                                 {"NVLINK_DEFAULT", "REBOOT"},
+                                 {"MAX_RETIRED_PAGES_SBE", "10"},
+                                 {"EFA_MIN_BW", "25"},
+                                 {"HEALTHCHECK_NUM_NODES", "4"},
+                                 {"NCCL_CONTAINER", "docker://example.org/nccl-tests:1"},
+                                 {"NCCL_HOSTFILE", "/etc/nccl/hosts"},
+                                 {"RESULTS_DIR", "/tmp/results"},
+                                 {"instance-profiles.conf", "x9.huge|4|2|true|efa\n"}}),
+                      "test", settings);
+
+  ASSERT_TRUE(status.has_value()) << status.error().message;
+  EXPECT_EQ(settings.checks.check_interval, 120s);
+  EXPECT_EQ(settings.checks.dcgm_l2_interval, 2h);
+  EXPECT_EQ(settings.checks.enabled, (std::vector<int>{0, 2}));
+  EXPECT_FALSE(settings.node.writes_taint);
+  EXPECT_FALSE(settings.node.writes_labels);
+  EXPECT_EQ(settings.checks.dcgm_timeout, 600s);
+  EXPECT_EQ(settings.checks.check_timeout, 100s);
+  EXPECT_EQ(settings.catalogue.xid.at(165).severity, Severity::kIsolate);
+  EXPECT_EQ(settings.catalogue.nvlink5_default, Severity::kReset);
+  EXPECT_EQ(settings.catalogue.nvlink_default, Severity::kReboot);
+  EXPECT_EQ(settings.checks.max_retired_pages_sbe, 10U);
+  EXPECT_EQ(settings.checks.efa_min_gbits, 25);
+  EXPECT_EQ(settings.checks.nccl_nodes, 4U);
+  EXPECT_EQ(settings.checks.nccl_container, "docker://example.org/nccl-tests:1");
+  EXPECT_EQ(settings.checks.nccl_hostfile, "/etc/nccl/hosts");
+  EXPECT_EQ(settings.checks.results_dir, "/tmp/results");
+  EXPECT_EQ(settings.checks.profiles.find("x9.huge")->efa_devices, 2U);
+  EXPECT_TRUE(settings.checks.profiles.find("p5.48xlarge").has_value());
+}
+
+TEST(SeedKeys, KeepTheDefaultsOfTheReplacedSuiteWhereNobodySetsThem) {
+  Settings settings;
+
+  ASSERT_TRUE(apply_seed_keys(lookup_in({}), "test", settings).has_value());
+
+  EXPECT_EQ(settings.checks.check_interval, 300s);
+  EXPECT_EQ(settings.checks.dcgm_l2_interval, 21600s);
+  EXPECT_EQ(settings.checks.enabled, (std::vector<int>{0, 2, 3}));
+  EXPECT_TRUE(settings.node.writes_taint);
+  EXPECT_EQ(settings.checks.dcgm_timeout, 900s);
+  EXPECT_EQ(settings.checks.max_retired_pages_sbe, 60U);
+  EXPECT_EQ(settings.checks.efa_min_gbits, 20);
+  EXPECT_EQ(settings.checks.nccl_nodes, 1U);
+}
+
+// Nothing is pulled unless somebody asks for it: the replaced suite names an image of its own.
+TEST(SeedKeys, NameNoImageOfNcclTests) { EXPECT_EQ(Settings().checks.nccl_container, ""); }
+
+TEST(SeedKeys, RefuseANumberOfNodesThatIsNoneByName) {
+  for (const char* value : {"0", "-2", "two", "65537", "2.5"}) {
+    Settings settings;
+    const Status status =
+        apply_seed_keys(lookup_in({{"HEALTHCHECK_NUM_NODES", value}}), "environment", settings);
+    ASSERT_FALSE(status.has_value()) << value;
+    EXPECT_EQ(status.error().message,
+              "environment: HEALTHCHECK_NUM_NODES: is no number of nodes from 1 to 65536");
+    EXPECT_EQ(settings.checks.nccl_nodes, 1U);
+  }
+}
+
+TEST(SeedKeys, ThatAreWrongAreAllNamedAndNoneIsTaken) {
+  Settings settings;
+
+  const Status status = apply_seed_keys(lookup_in({{"CHECK_INTERVAL", "60"},
+                                                   {"DCGM_TIMEOUT", "soon"},
+                                                   {"ENABLE_TAINT", "yes"},
+                                                   {"CHECKS_LIGHTWEIGHT", "0 9"},
+                                                   {"NVLINK_DEFAULT", "ISOLATE"},
+                                                   {"EFA_MIN_BW", "nan"},
+                                                   {"NCCL_CONTAINER", "image --privileged"},
+                                                   {"instance-profiles.conf", "x9.huge|many"}}),
+                                        "environment", settings);
+
+  ASSERT_FALSE(status.has_value());
+  for (const char* key : {"DCGM_TIMEOUT", "ENABLE_TAINT", "CHECKS_LIGHTWEIGHT", "NVLINK_DEFAULT",
+                          "EFA_MIN_BW", "NCCL_CONTAINER", "instance-profiles.conf"}) {
+    EXPECT_NE(status.error().message.find("environment: " + std::string(key)), std::string::npos)
+        << status.error().message;
+  }
+  EXPECT_EQ(settings.checks.check_interval, 300s);
+}
+
+TEST(SeedKeys, AreReadFromAFolderAsAConfigMapIsMounted) {
+  const support::TempDir folder;
+  folder.write("CHECK_INTERVAL", "45\n");
+
+  const auto settings = load_settings({.folder = folder.path()});
+
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  EXPECT_EQ(settings->checks.check_interval, 45s);
+}
+
+TEST(SeedKeys, OfTheFolderWinOverTheEnvironmentAndThatOverTheFile) {
+  const support::TempDir folder;
+  const auto file = folder.write("config.yaml", "checks: {interval: 10s, dcgm_l2: {interval: 1h}}");
+  std::filesystem::create_directory(folder / "keys");
+  folder.write("keys/CHECK_INTERVAL", "30");
+
+  const auto settings = load_settings(
+      {.file = file,
+       .folder = folder / "keys",
+       .environment = lookup_in({{"CHECK_INTERVAL", "20"}, {"DCGM_L2_INTERVAL", "60"}})});
+
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  EXPECT_EQ(settings->checks.check_interval, 30s);
+  EXPECT_EQ(settings->checks.dcgm_l2_interval, 60s);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

@@ -1,0 +1,85 @@
+#include "exporter/watch/host_watcher.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "tests/support/host_tree.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using namespace std::chrono_literals;
+
+class HostWatcherTest : public testing::Test {
+ protected:
+  // Runs a watcher until the store has what `holds` says.
+  bool comes(const std::function<bool(const Snapshot&)>& holds) {
+    HostWatcher watcher(
+        tree.paths(),
+        [this](const std::string& configured) {
+          ++asked;
+          if (!configured.empty())
+            return InstanceType{configured, InstanceTypeSource::kConfigured, {}};
+          return answer;
+        },
+        store, policy, clock, log);
+    return support::poll_until([&] { return holds(store.snapshot()); }, 10s);
+  }
+
+  support::HostTree tree;
+  InstanceType answer{"p5.48xlarge", InstanceTypeSource::kMetadataV2, {}};
+  std::atomic<int> asked = 0;
+  CurrentPolicy policy{Settings{}};
+  Store store{State{}};
+  SystemClock clock;
+  Log log{LogLevel::kError, LogFormat::kLogfmt};
+};
+
+TEST_F(HostWatcherTest, SaysWhatAMachineOfThisTypeMustHaveAndWhatItsBusLists) {
+  tree.with_nvidia_gpus(7).with_efa(32, 5);
+
+  EXPECT_TRUE(comes([](const Snapshot& seen) { return seen.instance.has_profile; }));
+
+  const Snapshot seen = store.snapshot();
+  EXPECT_EQ(seen.instance.type, "p5.48xlarge");
+  EXPECT_EQ(seen.instance.source, "imdsv2");
+  EXPECT_EQ(seen.instance.gpus_expected, 8U);
+  EXPECT_EQ(seen.instance.efa_expected, 32U);
+  EXPECT_EQ(seen.instance.gpus_on_pci, 7U);
+  EXPECT_EQ(seen.rdma.size(), 32U);
+}
+
+// An unknown type switched all counts off without a word.
+TEST_F(HostWatcherTest, KeepsAnUnknownTypeApartFromOneWithAProfile) {
+  answer.type = "x9.huge";
+
+  EXPECT_TRUE(comes([](const Snapshot& seen) { return seen.instance.type == "x9.huge"; }));
+
+  EXPECT_FALSE(store.snapshot().instance.has_profile);
+  EXPECT_FALSE(store.snapshot().instance.gpus_expected.has_value());
+}
+
+TEST_F(HostWatcherTest, TakesTheTypeThatTheSettingsName) {
+  Settings settings;
+  settings.checks.instance_type = "g6.xlarge";
+  policy.set(settings);
+
+  EXPECT_TRUE(comes([](const Snapshot& seen) { return seen.instance.source == "configured"; }));
+
+  EXPECT_EQ(store.snapshot().instance.gpus_expected, 1U);
+}
+
+TEST_F(HostWatcherTest, LooksAtTheBusAlsoWhereNobodyKnowsTheType) {
+  tree.with_amd_gpus(8);
+  answer = InstanceType{"", InstanceTypeSource::kUnknown, {"nobody answered"}};
+
+  EXPECT_TRUE(comes([](const Snapshot& seen) { return seen.instance.source == "unknown"; }));
+
+  EXPECT_EQ(store.snapshot().instance.gpus_on_pci, 8U);
+  EXPECT_EQ(asked, 1);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter

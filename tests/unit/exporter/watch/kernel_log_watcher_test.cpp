@@ -1,0 +1,180 @@
+#include "exporter/watch/kernel_log_watcher.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "core/runtime/clock.h"
+#include "tests/support/wait.h"
+#include "tests/unit/exporter/store/observations.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view kXid79 =
+    "NVRM: Xid (PCI:0000:4e:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.";
+
+class AddRecord : public testing::Test {
+ protected:
+  LogBatch add(const LogRecord& record, UserSpaceLines rule = UserSpaceLines::kMark) {
+    Settings settings;
+    settings.user_space_lines = rule;
+    const Policy policy{settings, std::make_shared<const xid::Catalogue>()};
+    LogBatch batch;
+    add_record(record, {policy, {}, at_second(9)}, batch);
+    return batch;
+  }
+};
+
+TEST_F(AddRecord, JudgesAnEventAndKeepsItsTimeAndLine) {
+  const LogBatch batch = add({kXid79, false, at_second(1)});
+
+  ASSERT_EQ(batch.observations.size(), 1U);
+  const Observation& seen = batch.observations.front();
+  EXPECT_EQ(seen.event.code, 79U);
+  EXPECT_EQ(seen.verdict.severity, Severity::kReboot);
+  EXPECT_EQ(seen.evidence, Evidence::kKernel);
+  EXPECT_EQ(seen.seen, at_second(1));
+  EXPECT_EQ(seen.line, kXid79);
+}
+
+TEST_F(AddRecord, TakesTheTimeOfReadingWhereTheRecordHasNone) {
+  EXPECT_EQ(add({kXid79, false, std::nullopt}).observations.front().seen, at_second(9));
+}
+
+TEST_F(AddRecord, MarksWhatUserSpaceHasWritten) {
+  const LogBatch batch = add({kXid79, true, std::nullopt});
+
+  EXPECT_EQ(batch.observations.front().evidence, Evidence::kUserSpace);
+  EXPECT_EQ(batch.numbers.user_space_lines, 1U);
+}
+
+TEST_F(AddRecord, RefusesOrTrustsUserSpaceWhereToldSo) {
+  EXPECT_TRUE(add({kXid79, true, std::nullopt}, UserSpaceLines::kRefuse).observations.empty());
+  EXPECT_EQ(add({kXid79, true, std::nullopt}, UserSpaceLines::kTrust).observations.front().evidence,
+            Evidence::kKernel);
+  EXPECT_EQ(add({kXid79, true, std::nullopt}, UserSpaceLines::kRefuse).numbers.user_space_lines,
+            1U);
+}
+
+TEST_F(AddRecord, LearnsUuidsFromTheKernelOnly) {
+  constexpr std::string_view kLine =
+      "NVRM: GPU at PCI:0000:4e:00: GPU-bc0fa0b9-cac2-f507-b715-9bebdb69c71e";
+
+  EXPECT_EQ(add({kLine, false, std::nullopt}).uuids.size(), 1U);
+  EXPECT_TRUE(add({kLine, true, std::nullopt}).uuids.empty());
+}
+
+TEST_F(AddRecord, MakesNothingOfOrdinaryLines) {
+  const LogBatch batch = add({"usb 1-1: new high-speed USB device", false, std::nullopt});
+
+  EXPECT_TRUE(batch.observations.empty());
+  EXPECT_TRUE(batch.uuids.empty());
+}
+
+// Fails until it is told to work, then gives its records once.
+class FlakySource final : public KernelLogSource {
+ public:
+  Result<ReadReport> read(const Sink& sink, std::chrono::milliseconds,
+                          const std::stop_token& stop) override {
+    const std::lock_guard lock(mutex_);
+    if (fails_) return fail(ErrorKind::kForbidden, "opening /dev/kmsg: no");
+    ReadReport report;
+    for (; !records_.empty(); records_.pop_front(), ++report.records) {
+      sink({records_.front(), false, std::nullopt});
+    }
+    position_.sequence = position_.sequence.value_or(0) + report.records;
+    if (std::exchange(breaks_after_records_, false)) return fail(ErrorKind::kUnavailable, "EIO");
+    if (report.records == 0) clock_.sleep_for(1ms, stop);
+    return report;
+  }
+  [[nodiscard]] const LogPosition& position() const override { return position_; }
+
+  void set_failing(bool fails) {
+    const std::lock_guard lock(mutex_);
+    fails_ = fails;
+  }
+  // The next read gives its records and ends in an error.
+  void break_after_records() {
+    const std::lock_guard lock(mutex_);
+    breaks_after_records_ = true;
+  }
+  void add(std::string record) {
+    const std::lock_guard lock(mutex_);
+    records_.push_back(std::move(record));
+  }
+
+ private:
+  SystemClock clock_;
+  std::mutex mutex_;
+  bool fails_ = false;
+  bool breaks_after_records_ = false;
+  std::deque<std::string> records_;
+  LogPosition position_;
+};
+
+class WatcherTest : public testing::Test {
+ protected:
+  WatcherTest() : log(LogLevel::kError, LogFormat::kLogfmt), policy(Settings{}), store(State{}) {
+    auto owned = std::make_unique<FlakySource>();
+    source = owned.get();
+    source_owner = std::move(owned);
+  }
+  void start() {
+    watcher =
+        std::make_unique<KernelLogWatcher>(std::move(source_owner), store, policy, clock, log);
+  }
+
+  SystemClock clock;
+  Log log;
+  CurrentPolicy policy;
+  Store store;
+  FlakySource* source = nullptr;
+  std::unique_ptr<KernelLogSource> source_owner;
+  std::unique_ptr<KernelLogWatcher> watcher;
+};
+
+TEST_F(WatcherTest, WritesEventsAndPositionIntoTheStore) {
+  start();
+  source->add(std::string(kXid79));
+
+  // The batch goes into the store first, the word that the log can be read after it.
+  EXPECT_TRUE(support::wait_until(
+      [&] { return store.state().counters.size() == 1 && !store.health().kernel_log_fault; }, 10s,
+      "a count and a log that is read"));
+  EXPECT_EQ(store.state().position.sequence, 1U);
+}
+
+TEST_F(WatcherTest, SaysThatTheLogCannotBeReadWithoutBlamingAGpuAndTriesAgain) {
+  source->set_failing(true);
+  start();
+  EXPECT_TRUE(support::wait_until(
+      [&] { return store.health().kernel_log_fault == "opening /dev/kmsg: no"; }, 10s,
+      "the fault"));
+  EXPECT_TRUE(store.state().findings.empty());
+
+  source->set_failing(false);
+  source->add(std::string(kXid79));
+
+  EXPECT_TRUE(support::wait_until(
+      [&] { return !store.health().kernel_log_fault && store.state().counters.size() == 1; }, 10s,
+      "the log to be read again"));
+}
+
+TEST_F(WatcherTest, KeepsWhatItReadBeforeTheReadingBroke) {
+  source->add(std::string(kXid79));
+  source->break_after_records();
+  start();
+
+  EXPECT_TRUE(support::wait_until([&] { return !store.health().kernel_log_fault; }, 10s,
+                                  "the log to be read again"));
+  EXPECT_EQ(store.state().counters.size(), 1U);
+  EXPECT_EQ(store.state().position.sequence, 1U);
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
