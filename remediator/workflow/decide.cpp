@@ -332,7 +332,11 @@ class Decider {
     const std::vector<PlannedStep> plan = steps_for(policy_, severity);
     decision_.reasons.push_back("policy " + rule + of_pool() + " in mode " +
                                 std::string(to_string(policy_.mode)) + ": " + words(plan));
+    // That was said to be held for an operator, and a policy that was changed since is none.
+    const StepRecord* end = counting_record(remediation_, Step::kTerminate);
+    const bool has_failed_end = end != nullptr && end->result == StepResult::kFailed;
     if (plan.empty()) {
+      if (has_failed_end && ours_on_node()) return after_failure(planned(Step::kTerminate), *end);
       if (ours_on_node()) {
         return verdict(Verdict::kHold, Phase::kQuarantined, rule, "what stands stays");
       }
@@ -358,10 +362,7 @@ class Decider {
     }
     if (is_on_way_back(policy_, remediation_))
       return hold_for_a_human("the policy's steps have ended");
-    // That was said to be held for an operator, and a policy that was changed since is none.
-    const StepRecord* end = counting_record(remediation_, Step::kTerminate);
-    if (end != nullptr && end->result == StepResult::kFailed)
-      return after_failure(planned(Step::kTerminate), *end);
+    if (has_failed_end) return after_failure(planned(Step::kTerminate), *end);
     if (next != nullptr) return take(*next);
     if (plan.size() < plan_of(policy_, policy_.pool, severity).size()) {
       return verdict(Verdict::kHold, Phase::kWaiting, "mode",

@@ -213,6 +213,10 @@ TEST_F(TerminateTest, ThatFailedHoldsTheNodeWhateverThePolicySaysSince) {
   EXPECT_EQ(remediation().status.phase, Phase::kHeld);
   EXPECT_THAT(remediation().status.message, HasSubstr("1 volume is still attached"));
   EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+  policy.steps[Severity::kIsolate].clear();  // simulated, seed 6997
+  policy_.set(policy);
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
 }
 
 TEST_F(TerminateTest, PassesItsGuardsAnewWhereTheCallHasNotArrived) {
