@@ -4,7 +4,6 @@
 #include <map>
 #include <string_view>
 
-
 namespace gpuward::remediator::simulation {
 namespace {
 

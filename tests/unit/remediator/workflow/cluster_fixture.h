@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/kube/parse.h"
+#include "remediator/execution/reconciler.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/safety/node_mark.h"
-#include "remediator/execution/reconciler.h"
 #include "remediator/workflow/remediation_intake.h"
 #include "remediator/workflow/remediation_json.h"
 #include "tests/fakes/fake_clock.h"
