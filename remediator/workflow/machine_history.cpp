@@ -53,6 +53,15 @@ bool is_before(const Ranks& ranks, const Remediation& one, const Remediation& th
   return place(one) < place(than);
 }
 
+// Whether what an operator, a return or a replacement said ends what was known by that one. Of one
+// Node both orders must say so: a number is given again where its first was deleted by force, and
+// the clock may have gone back.
+bool answers(const Ranks& ranks, const Remediation& answer, const Remediation& one) {
+  if (!is_answer(answer)) return false;
+  if (answer.node_uid != one.node_uid) return is_before(ranks, one, answer);
+  return count_in(one.name) < count_in(answer.name) && one.created <= answer.created;
+}
+
 // Remediations by each thing that may name their machine.
 class Index {
  public:
@@ -110,12 +119,11 @@ std::optional<ReturnedMachine> returned(const NodeIdentity& node, const Index& i
   }
   Ranks ranks;
   for (const auto& [one, is] : past) add(ranks, *one);
-  std::ranges::sort(
-      past, [&](const auto& a, const auto& b) { return is_before(ranks, *a.first, *b.first); });
   Severity worst = Severity::kNone, worst_of_same = Severity::kNone;
   for (const auto& [one, is] : past) {
-    if (is_answer(*one)) worst = worst_of_same = Severity::kNone;
-    if (!was_given_up(*one)) continue;
+    const bool is_answered = std::ranges::any_of(
+        past, [&, of = one](const auto& other) { return answers(ranks, *other.first, *of); });
+    if (is_answered || !was_given_up(*one)) continue;
     worst = std::max(worst, one->acted_severity());
     if (is == Sameness::kSame) worst_of_same = std::max(worst_of_same, one->acted_severity());
   }

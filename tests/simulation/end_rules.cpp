@@ -140,10 +140,11 @@ void EndRules::check_known(const NodeTruth& node) const {
   const bool is_known = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     return known.second.node_uid == node.node.meta.uid;
   });
-  // The API server's times have whole seconds: an operator's word of the same one counts last.
+  // The API server's times have whole seconds, and its clock may have gone back: an operator's word
+  // of the same second or a later one counts last.
   const bool is_answered = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     const Remediation& other = known.second;
-    return other.instance_id == remediation.instance_id && other.created == remediation.created &&
+    return other.instance_id == remediation.instance_id && other.created >= remediation.created &&
            other.status.phase == Phase::kCancelled;
   });
   require(is_known || is_answered || !was_given_up(remediation), "returned",

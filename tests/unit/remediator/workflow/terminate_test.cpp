@@ -386,6 +386,23 @@ TEST_F(ReturnedMachine, IsTaintedWhereTheServersClockHasGoneBackBeforeItWasGiven
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
+// Simulated, seed 157438: the first was deleted by force, and a replica that had not heard of it
+// gave its number again.
+TEST_F(ReturnedMachine, IsTaintedWhereAHigherNumberWasCancelledBeforeItWasOpened) {
+  given_up();
+  Remediation cancelled = remediation();
+  cancelled.name = cancelled.name.substr(0, cancelled.name.rfind('-')) + "-2";
+  cancelled.created = *cancelled.created - minutes(1);
+  cancelled.status.phase = Phase::kCancelled;
+  replica_->view.put_remediation(cancelled);
+  registers_again();
+
+  ASSERT_TRUE(look());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(our_taint_on(node()), "isolate");
+}
+
 TEST_F(ReturnedMachine, IsTaintedWhereTheServersClockIsAhead) {
   given_up();
   registers_again();
