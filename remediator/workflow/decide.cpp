@@ -316,7 +316,8 @@ class Decider {
 
   // What is ours goes off the node, whatever the alerts say.
   Decision take_off(const std::string& why) {
-    if (!ours_on_node()) return close(Phase::kCancelled, "guard.cancel", why);
+    if (!ours_on_node() && !has_unclear_cordon(remediation_, *world_.node))
+      return close(Phase::kCancelled, "guard.cancel", why);
     if (const auto what = unexplained_marks(); what && leaves_cordon_unsaid()) {
       decision_.look_again = std::chrono::milliseconds(0);
       return held_for_marks(*what);

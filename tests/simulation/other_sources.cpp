@@ -72,7 +72,7 @@ OtherSources::OtherSources(Stage& stage, AnsweringPlaces& places, const ClusterV
     : stage_(stage),
       intake_(intake),
       wire_(stage, std::move(identity)),
-      fence_(wire_, [this] { return leads_; }),
+      fence_(wire_, [this] { return leads_ != nullptr && (*leads_)(); }),
       api_(api_options(), fence_, credentials, stage.clock),
       alertmanager_("http://alertmanager", places),
       poll_({.gone_for = kGoneFor, .policy = &stage.policy, .known = &view}, alertmanager_, intake,
@@ -98,11 +98,11 @@ void OtherSources::go_on(const std::function<bool()>& leads) {
     if (const auto done = poll_.round(); !done)
       stage_.trace.say("the poll: " + done.error().message);
   }
+  leads_ = &leads;
   for (Asked& asked : sources_) {
-    leads_ = leads();
-    if (leads_ && asked.due <= now) ask(asked);
+    if (leads() && asked.due <= now) ask(asked);
   }
-  leads_ = false;
+  leads_ = nullptr;
 }
 
 void OtherSources::ask(Asked& asked) {

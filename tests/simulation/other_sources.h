@@ -49,7 +49,7 @@ class OtherSources {
   Stage& stage_;
   Intake& intake_;
   CursorWire wire_;
-  bool leads_ = false;
+  const std::function<bool()>* leads_ = nullptr;  // during a round: a process may stand still in it
   FencedClient fence_;
   kube::Api api_;
   AlertmanagerApi alertmanager_;

@@ -62,6 +62,25 @@ class OrphanedMarksTest : public ClusterTest {
   }
 };
 
+// Simulated, seed 14633: the process died before it recorded taint and cordon, and the operator who
+// cancelled was not told that the cordon stays.
+TEST_F(OrphanedMarksTest, TellWhoCancelsThatACordonStaysOfWhichNothingWasRecorded) {
+  quarantine();
+  Json steps = kube_.get(path_of(remediation().name))["status"]["steps"];
+  for (Json& step : steps) step["result"] = "intended";
+  edit_status(remediation().name, {{"steps", steps}, {"phase", "Pending"}});
+  annotate_node(nullptr);
+  edit_node({{"spec", {{"taints", nullptr}}}});
+  cancel(remediation().name);
+
+  ASSERT_TRUE(reconcile());
+
+  expect_held("whether the cordon is ours");
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
+  EXPECT_TRUE(node().unschedulable);
+}
+
 TEST_F(OrphanedMarksTest, AreFoundWhereTheStatusWasEdited) {
   quarantine();
   edit_status(remediation().name, {{"phase", "Released"}});
