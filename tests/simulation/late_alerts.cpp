@@ -108,7 +108,10 @@ void LateAlerts::say_late(const Order& order, const Deliver& deliver) {
 bool LateAlerts::poll(std::vector<Order> known, const Deliver& deliver) {
   if (!loses_ends() || stage_.setting.places.polls || stage_.is_off(Sabotage::kAbsent))
     return false;
-  std::erase_if(known, [](const Order& order) { return order.fingerprint.size() != 16; });
+  std::erase_if(known, [](const Order& order) {
+    const std::string& fingerprint = order.fingerprint;  // of Alertmanager: digits, no origin
+    return fingerprint.size() != 16 || fingerprint.contains('.');
+  });
   const auto firing = alertmanager_.all_firing();
   if (!firing) {
     absent_.forget();
