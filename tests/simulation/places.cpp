@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
+#include <ranges>
 
 #include "core/http/url.h"
 #include "core/runtime/text.h"
@@ -162,17 +164,15 @@ std::string AnsweringPlaces::alerts_in_prometheus(bool asks_all, bool is_part) c
 std::string AnsweringPlaces::lines_in_loki(const std::string& url) const {
   const std::int64_t start = number_in(url, "start"), end = number_in(url, "end");
   const auto limit = static_cast<std::size_t>(number_in(url, "limit"));
-  std::vector<const KernelLine*> found;
+  std::multimap<std::int64_t, const KernelLine*> found;  // those of one moment as they were written
   for (const KernelLine& line : lines_) {
     const bool is_there = stage_.is_quiet || line.visible <= stage_.clock.steady();
-    if (is_there && line.at >= start && line.at < end) found.push_back(&line);
+    if (is_there && line.at >= start && line.at < end) found.emplace(line.at, &line);
   }
-  std::ranges::stable_sort(found, {}, &KernelLine::at);
-  if (found.size() > limit) found.resize(limit);
   Json streams = Json::array();
-  for (const KernelLine* const line : found) {
+  for (const auto& [at, line] : found | std::views::take(limit)) {
     streams.push_back({{"stream", {{"k8s_daemonset_name", "dmesg"}, {"k8s_node_name", line->node}}},
-                       {"values", Json::array({Json::array({std::to_string(line->at), kText})})}});
+                       {"values", Json::array({Json::array({std::to_string(at), kText})})}});
   }
   return dump_json(
       {{"status", "success"}, {"data", {{"resultType", "streams"}, {"result", streams}}}});
