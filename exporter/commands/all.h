@@ -1,4 +1,5 @@
-// All commands of gpuward-exporter. Named by main() only.
+// All commands of gpuward-exporter, in one table: a new one is a file and a line there. Named by
+// main() only.
 #pragma once
 
 #include <span>

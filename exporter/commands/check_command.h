@@ -1,4 +1,5 @@
-// `gpuward-exporter check`: runs checks of the suite now (run_checks.h).
+// `gpuward-exporter check`: runs checks of the suite now (run_checks.h). Its flags, its examples
+// and what runs; named by the table of commands.
 #pragma once
 
 #include "exporter/commands/check_selection.h"

@@ -1,4 +1,5 @@
-// What checks look at when a command runs them, as the flags say. Shared by check and quarantine.
+// What checks look at when a command runs them, as the flags say. Shared by the commands check and
+// quarantine.
 #pragma once
 
 #include "core/runtime/clock.h"

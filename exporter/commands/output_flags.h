@@ -1,4 +1,5 @@
-// How the commands that print something are told in which format.
+// How the commands that print something are told in which format: -o, and --json as it was called
+// before there was a choice. Used by check and findings.
 #pragma once
 
 #include "core/command_line/output.h"

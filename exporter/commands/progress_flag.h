@@ -1,4 +1,5 @@
-// --progress of the commands that take long.
+// --progress of the commands that take long, and what it comes to on a terminal. Used by sweep and
+// quarantine.
 #pragma once
 
 #include "exporter/commands/progress.h"

@@ -1,4 +1,5 @@
-// `gpuward-exporter quarantine`: checks 4 and 6 on this cordoned node (quarantine.h).
+// `gpuward-exporter quarantine`: checks 4 and 6 on this cordoned node (quarantine.h). Its flags,
+// its examples and what runs; named by the table of commands.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// `gpuward-exporter sweep`: check 1 on idle GPU nodes, a few at a time (sweep.h).
+// `gpuward-exporter sweep`: check 1 on idle GPU nodes, a few at a time (sweep.h). Its flags, its
+// examples and what runs; named by the table of commands.
 #pragma once
 
 #include "exporter/commands/progress.h"

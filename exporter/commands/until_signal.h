@@ -1,4 +1,5 @@
-// Work that a command does until it is done or the process is told to stop.
+// Work that a command does until it is done or the process is told to stop. Used by check, sweep
+// and quarantine.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// Reads what a decision is about: out of the view, or from the API server. Used by the Reconciler.
+// Reads what a decision is about: out of the view, which may lag behind, or from the API server.
+// Used by the Reconciler, and by permits that have found the view old.
 #pragma once
 
 #include <memory>

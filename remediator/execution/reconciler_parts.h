@@ -1,4 +1,5 @@
-// What the reconciler works with. Put together by the composition root (remediator.cpp).
+// What the reconciler works with, all of it made elsewhere. Put together by the composition root
+// (remediator.cpp), the simulation and the tests.
 #pragma once
 
 #include <chrono>
