@@ -4,7 +4,7 @@
 
 #include "core/command_line/output.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 calls it so
 class App;
 }
 

@@ -4,7 +4,7 @@
 
 #include "exporter/commands/progress.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 calls it so
 class App;
 }
 

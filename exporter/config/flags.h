@@ -16,7 +16,7 @@
 #include "exporter/host/host_paths.h"
 #include "exporter/publish/metrics_options.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 calls it so
 class App;
 }
 
