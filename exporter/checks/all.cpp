@@ -24,4 +24,8 @@ std::span<const CheckEntry> all_checks() {
   return kChecks;
 }
 
+const CheckEntry& check_numbered(int number) {
+  return *std::ranges::find(all_checks(), number, &CheckEntry::number);
+}
+
 }  // namespace gpuward::exporter

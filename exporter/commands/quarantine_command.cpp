@@ -1,7 +1,6 @@
 #include "exporter/commands/quarantine_command.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
 #include <iostream>
 #include <memory>
@@ -31,8 +30,8 @@ std::vector<NamedCheck> named_checks(const std::vector<int>& numbers,
                                      const CheckSettings& settings) {
   std::vector<NamedCheck> named;
   for (const int number : numbers) {
-    const auto entry = std::ranges::find(all_checks(), number, &CheckEntry::number);
-    named.push_back({number, entry->name, time_limit_of(*entry, settings)});
+    const CheckEntry& entry = check_numbered(number);
+    named.push_back({number, entry.name, time_limit_of(entry, settings)});
   }
   return named;
 }
@@ -40,8 +39,7 @@ std::vector<NamedCheck> named_checks(const std::vector<int>& numbers,
 // As long as the node's own level 2 may take, which may have begun a moment before the node was
 // marked.
 std::chrono::milliseconds wait_for_own_diagnostic(const CheckSettings& settings) {
-  const auto own = std::ranges::find(all_checks(), 1, &CheckEntry::number);
-  return time_limit_of(*own, settings) + std::chrono::minutes(1);
+  return time_limit_of(check_numbered(1), settings) + std::chrono::minutes(1);
 }
 
 int quarantine_node(const QuarantineWishes& wishes, const Flags& flags) {

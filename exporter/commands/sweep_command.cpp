@@ -1,7 +1,6 @@
 #include "exporter/commands/sweep_command.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
 #include <iostream>
 #include <memory>
@@ -27,8 +26,7 @@ constexpr std::array kSweepExamples = {
 // The check of the built-in Job; what another one runs is not known here.
 std::string swept_with(const SweepOptions& options) {
   if (!options.job.job_template.empty()) return "--job-template";
-  const auto first = std::ranges::find(all_checks(), 1, &CheckEntry::number);
-  return std::string(first->name);
+  return std::string(check_numbered(1).name);
 }
 
 int run_sweep(SweepOptions wishes, ProgressWish progress_wish, const Flags& flags) {

@@ -1,7 +1,8 @@
 // One Remediation with its Node and the policy for it, as the loop hands it on: read, decided,
 // carried out, recorded. What it rests on is its type: a Case may be what the informers told last,
 // which is enough for taint, cordon and records; a FreshCase was read from the API server for this
-// decision, and nothing that disrupts anybody can be carried out without one.
+// decision: without one no step is begun and no node returns to service. What a step that has begun
+// sends later, StepPermits allows call by call.
 #pragma once
 
 #include <chrono>

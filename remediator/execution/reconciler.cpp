@@ -56,7 +56,8 @@ Status Reconciler::carry_out(Case& now) {
       return steps_.watch(now);
     case Verdict::kBegin:
     case Verdict::kRelease:
-      return fail(ErrorKind::kInternal, "a step is never begun on what was seen before");
+      return fail(ErrorKind::kInternal,
+                  "no step is begun and no node returned on what was seen before");
     default:
       return records_.write_decision(now);
   }

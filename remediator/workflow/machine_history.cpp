@@ -44,21 +44,15 @@ void add(Ranks& ranks, const Remediation& one) {
   rank.severity = std::max(rank.severity, one.acted_severity());
 }
 
-// A strict order: by Node, then by number, whatever the clock has done.
-bool is_before(const Ranks& ranks, const Remediation& one, const Remediation& than) {
-  const auto place = [&](const Remediation& of) {
-    return std::tuple(ranks.at(of.node_uid), std::string_view(of.node_uid), count_in(of.name),
-                      std::string_view(of.name));
-  };
-  return place(one) < place(than);
-}
-
-// Whether what an operator, a return or a replacement said ends what was known by that one. Of one
-// Node both orders must say so: a number is given again where its first was deleted by force, and
-// the clock may have gone back.
+// Whether the machine was answered for, by an operator, a return or a replacement, after that one
+// had given it up. Of one Node number and time must both say so: a number is given again where its
+// first Remediation was deleted by force, and the clock may have gone back.
 bool answers(const Ranks& ranks, const Remediation& answer, const Remediation& one) {
   if (!is_answer(answer)) return false;
-  if (answer.node_uid != one.node_uid) return is_before(ranks, one, answer);
+  if (answer.node_uid != one.node_uid) {
+    return std::tie(ranks.at(one.node_uid), one.node_uid) <
+           std::tie(ranks.at(answer.node_uid), answer.node_uid);
+  }
   return count_in(one.name) < count_in(answer.name) && one.created <= answer.created;
 }
 

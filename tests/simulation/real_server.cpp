@@ -22,21 +22,8 @@ std::string object_of(const Written& write) {
   return write.path.substr(0, write.path.size() - kStatus.size());
 }
 
-// The admission plug-in that puts it there is off on the real server, whose nodes have no
-// controller that would take it off again.
-void leave_out_not_ready(Json& object) {
-  if (!object.contains("spec") || !object["spec"].contains("taints")) return;
-  Json others = Json::array();
-  for (const Json& taint : object["spec"]["taints"]) {
-    if (string_at(taint, "key") != "node.kubernetes.io/not-ready") others.push_back(taint);
-  }
-  object["spec"]["taints"] = std::move(others);
-  if (object["spec"]["taints"].empty()) object["spec"].erase("taints");
-}
-
 // What is the same on both servers.
 Json normalised(Json object) {
-  leave_out_not_ready(object);
   for (const char* own : {"uid", "resourceVersion", "creationTimestamp", "generation",
                           "managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
     object["metadata"].erase(own);
@@ -66,7 +53,12 @@ std::string RealServer::tell(const std::vector<Written>& writes) {
 
 std::string RealServer::tell_one(const Written& write) {
   const std::string object = object_of(write);
-  const Json body = translated(object, write.body);
+  Json body = translated(object, write.body);
+  // The admission plug-in that taints a node which is not ready is off there: what the fake one has
+  // put on it is sent along.
+  if (write.method == "POST" && write.path == "/api/v1/nodes" &&
+      member_at(write.answer, "spec").contains("taints"))
+    body["spec"]["taints"] = write.answer["spec"]["taints"];
   const auto answer =
       plane_.request(write.method, write.path, body.is_null() ? std::string() : dump_json(body));
   if (!answer) return write.path + ": " + answer.error().message;

@@ -89,5 +89,7 @@ struct CheckEntry {
 
 // All checks, ascending by number (all.cpp).
 [[nodiscard]] std::span<const CheckEntry> all_checks();
+// The one of that number, which must be 0 to 6.
+[[nodiscard]] const CheckEntry& check_numbered(int number);
 
 }  // namespace gpuward::exporter
