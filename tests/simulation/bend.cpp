@@ -5,7 +5,9 @@
 #include "remediator/safety/ledger_text.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/remediation_json.h"
+#include "tests/simulation/pod_ends.h"
 #include "tests/simulation/pod_holds.h"
+#include "tests/simulation/step_jobs.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -53,6 +55,17 @@ void hide_disagreement(const Stage& stage, Json& node) {
   }
 }
 
+// As if the node were in the boot that its reset was decided on.
+void hide_restart(const Stage& stage, Json& node) {
+  for (const auto& [name, remediation] : stage.truth.remediations()) {
+    const StepRecord* const reset = remediation.status.find(Step::kGpuReset);
+    const bool is_its = remediation.node_uid == string_at(node["metadata"], "uid");
+    if (!is_its || reset == nullptr || reset->result != StepResult::kIntended) continue;
+    if (const auto boot = reset->facts.find("jobBootID"); boot != reset->facts.end())
+      node["status"]["nodeInfo"]["bootID"] = boot->second;
+  }
+}
+
 void bend_node(const Stage& stage, Json& node) {
   Json& metadata = node["metadata"];
   if (!metadata.contains("annotations")) metadata["annotations"] = Json::object();
@@ -73,6 +86,7 @@ void bend_node(const Stage& stage, Json& node) {
   }
   if (stage.is_off(Sabotage::kBoards)) node["status"]["nodeInfo"].erase("systemUUID");
   if (stage.is_off(Sabotage::kNodeIdentity)) hide_identity(stage, node);
+  if (stage.is_off(Sabotage::kJobBoot)) hide_restart(stage, node);
   if (stage.is_off(Sabotage::kDrainedNode) && stage.asks_leave)
     metadata["uid"] = stage.truth.remediation(stage.evicts_for)->node_uid;
 }
@@ -251,8 +265,13 @@ Policy bent_policy(const Stage& stage, Policy policy) {
   return policy;
 }
 
-http::ClientRequest bent_request(const Stage& stage, const Address& to,
-                                 http::ClientRequest request) {
+http::ClientRequest bent_request(Stage& stage, const Address& to, http::ClientRequest request) {
+  if (to.resource == Resource::kJob && request.method == "POST") {
+    Json job = *parse_json(request.body);
+    bend_job(stage, job);
+    request.body = dump_json(job);
+    return request;
+  }
   if (request.url.ends_with("/eviction") && stage.is_off(Sabotage::kPodIdentity)) {
     Json body = *parse_json(request.body);
     body["deleteOptions"].erase("preconditions");
@@ -270,7 +289,7 @@ http::ClientRequest bent_request(const Stage& stage, const Address& to,
 std::optional<http::ClientResponse> swallowed(Stage& stage, const Address& to,
                                               const http::ClientRequest& request) {
   if (request.method == "GET") return hidden(stage, to, request.url);
-  if (is_let_go_in_words(stage, request.url)) {
+  if (is_let_go_in_words(stage, request.url) || is_done_in_words(stage, request)) {
     http::ClientResponse answer;
     answer.status = 201;
     answer.body = R"({"kind":"Status","apiVersion":"v1","status":"Success","code":201})";
@@ -302,6 +321,8 @@ std::string bent_answer(const Stage& stage, const Address& to, bool to_write, st
     let_all_pass(*object);
   } else if (to.resource == Resource::kPods) {
     bend_pods(stage, *object);
+    bend_job_pods(stage, *object);
+    bend_pod_ends(stage, *object);
   } else if (to.resource == Resource::kSwitch) {
     bend_switch(stage, *object);
   } else if (to.resource == Resource::kLease && !to_write && stage.is_off(Sabotage::kLease)) {

@@ -21,7 +21,7 @@ struct Address {
 [[nodiscard]] Address address_of(const std::string& url);
 
 [[nodiscard]] Policy bent_policy(const Stage& stage, Policy policy);
-[[nodiscard]] http::ClientRequest bent_request(const Stage& stage, const Address& to,
+[[nodiscard]] http::ClientRequest bent_request(Stage& stage, const Address& to,
                                                http::ClientRequest request);
 // The answer to a request that is swallowed; nullopt where it goes to the server.
 [[nodiscard]] std::optional<http::ClientResponse> swallowed(Stage& stage, const Address& to,

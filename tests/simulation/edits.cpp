@@ -76,6 +76,13 @@ void Edits::edit_node(const NodeTruth& node) {
            "another cordon");
 }
 
+// By value: the truth changes under it.
+void Edits::delete_by_force(Remediation remediation) {
+  stage_.note_edit(remediation.node_uid);
+  stage_.trace.say("edit: delete by force " + remediation.name);
+  stage_.delete_remediation(remediation.name, true);
+}
+
 void Edits::edit_remediation(const Remediation& remediation) {
   const std::string& name = remediation.name;
   const RemediationStatus& status = remediation.status;
@@ -90,9 +97,7 @@ void Edits::edit_remediation(const Remediation& remediation) {
       stage_.trace.say("edit: delete " + name);
       return stage_.delete_remediation(name, false);
     case 2:
-      stage_.note_edit(remediation.node_uid);
-      stage_.trace.say("edit: delete by force " + name);
-      return stage_.delete_remediation(name, true);
+      return delete_by_force(remediation);
     case 3:
       if (!status.pre_existing_cordon || !may_change(remediation.node_uid, true)) return;
       stage_.note_edit(remediation.node_uid);

@@ -15,6 +15,8 @@ class Edits {
   explicit Edits(Stage& stage) : stage_(stage) {}
 
   void do_something();
+  // With its finalizers taken off.
+  void delete_by_force(Remediation remediation);
 
  private:
   void edit_node(const NodeTruth& node);

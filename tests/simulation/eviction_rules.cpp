@@ -1,6 +1,12 @@
 #include "tests/simulation/eviction_rules.h"
 
 namespace gpuward::remediator::simulation {
+namespace {
+
+constexpr std::chrono::seconds kSlack{10};
+constexpr std::size_t kMostNamed = 10;  // the rest is a number
+
+}  // namespace
 
 void EvictionRules::on_removed(const http::ClientRequest& request) const {
   const std::string name = pod_in(request.url);
@@ -20,14 +26,40 @@ void EvictionRules::on_removed(const http::ClientRequest& request) const {
   require(!hands_off || *hands_off > permitted, "paused", what + " though a human says hands off");
   require(!stage_.stopped_at || *stage_.stopped_at > permitted, "stopped",
           what + " though everything is to stop");
-  stage_.pods.note_ending(name);
+  stage_.pods.note_ending(name, stage_.tick);
 }
 
 void EvictionRules::on_drained(const Remediation& remediation, Tick begun) const {
   if (stage_.pods.node_gone(remediation.node_uid)) return;
   for (const auto& [name, pod] : stage_.pods.all()) {
+    if (stage_.pods.kind_of(name).end == PodEnd::kDaemon) continue;
     require(pod.node != remediation.node || pod.since > begun, "drained",
             "the drain of " + remediation.name + " is done, and " + name + " is on the node");
+  }
+}
+
+void EvictionRules::on_late(const StepOrder& order, const StepProgress& progress,
+                            Tick begun) const {
+  const Remediation& remediation = order.remediation;
+  const StepRecord* const drain = remediation.status.find(Step::kDrain);
+  if (stage_.setting.has_clock_jumps || drain == nullptr || !drain->intent_at) return;
+  const bool is_late = order.now >= *drain->intent_at + order.step.drain.deadline + kSlack;
+  const std::string what = "the drain of " + remediation.name;
+  require(!is_late || progress.result != StepResult::kRunning, "drain-time",
+          what + " goes on after its time");
+  if (!progress.message.starts_with("not drained in time")) return;
+  require(stage_.clock.wall() >= *drain->intent_at + order.step.drain.deadline, "drain-time",
+          what + " has failed before its time: " + progress.message);
+  std::vector<std::string> left;
+  for (const auto& [name, pod] : stage_.pods.all()) {
+    const bool is_left = pod.node == remediation.node && pod.since < begun &&
+                         stage_.pods.kind_of(name).end != PodEnd::kDaemon;
+    if (is_left) left.push_back(name);
+  }
+  if (left.size() > kMostNamed || stage_.pods.node_gone(remediation.node_uid)) return;
+  for (const std::string& name : left) {
+    require(progress.message.contains(name), "drain-named",
+            what + " has failed, and does not name " + name + ": " + progress.message);
   }
 }
 

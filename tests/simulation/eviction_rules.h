@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/http/client.h"
+#include "remediator/actions/step_action.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {
@@ -18,6 +19,8 @@ class EvictionRules {
   void on_removed(const http::ClientRequest& request) const;
   // A drain says that it is done; its look began at that time.
   void on_drained(const Remediation& remediation, Tick begun) const;
+  // A look at a drain has ended with that, which may be after its time.
+  void on_late(const StepOrder& order, const StepProgress& progress, Tick begun) const;
 
  private:
   Stage& stage_;

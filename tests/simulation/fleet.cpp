@@ -153,7 +153,9 @@ void Fleet::change_one() {
 }
 
 void Fleet::break_down(Machine& machine) {
-  machine.fault = std::max(machine.fault, draw_severity(stage_.chance, stage_.setting.wears_out));
+  Severity severity = draw_severity(stage_.chance, stage_.setting.wears_out);
+  if (stage_.setting.has_jobs && stage_.jobs_chance.happens(0.8)) severity = Severity::kReset;
+  machine.fault = std::max(machine.fault, severity);
   machine.heals_by_reboot = stage_.chance.happens(0.7);
   machine.proof = std::array{Proof::kMeasured, Proof::kLatched,
                              Proof::kDiagnosed}[stage_.chance.weighted({60, 25, 15})];
@@ -194,7 +196,6 @@ void Fleet::turn_ready(Machine& machine, bool is_ready) {
   stage_.trace.say(machine.name + (is_ready ? " is Ready" : " is not Ready"));
 }
 
-// By itself: nobody asked the cloud.
 void Fleet::boot_again(Machine& machine) {
   ++machine.boots;
   machine.is_restarting = false;
@@ -207,6 +208,10 @@ void Fleet::boot_again(Machine& machine) {
   }
   write_status(machine);
   stage_.trace.say(machine.name + " is in boot " + std::to_string(machine.boots));
+}
+
+void Fleet::reset_gpus(Machine& machine) {
+  if (machine.fault <= Severity::kReset && machine.heals_by_reboot) heal(machine);
 }
 
 void Fleet::put_repairer(Machine& machine) {

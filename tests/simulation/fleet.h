@@ -28,6 +28,10 @@ class Fleet {
   void replace(Machine& machine);
   // Its Node goes, and its kubelet registers it again.
   void register_anew(Machine& machine);
+  // In place, without a restart.
+  void reset_gpus(Machine& machine);
+  // By itself: nobody asked the cloud.
+  void boot_again(Machine& machine);
   // The end of all lies: every alert says what is true, every exporter is honest.
   void settle();
   // Machines that are well need a restart, as those do that were restarted before.
@@ -54,7 +58,6 @@ class Fleet {
   void attach_volume(const Machine& machine);
   void detach_volumes(const Machine& machine);
   void turn_ready(Machine& machine, bool is_ready);
-  void boot_again(Machine& machine);
   void restart_late(Machine& machine);
   void put_repairer(Machine& machine);
   void turn_alert(Alert& alert, bool fires) const;

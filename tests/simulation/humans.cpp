@@ -4,6 +4,7 @@
 #include "remediator/policy/history_alerts.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/remediation_json.h"
+#include "tests/simulation/step_jobs.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -30,6 +31,7 @@ void Humans::do_something() {
     default: {
       Policy policy = draw_policy(stage_.chance);
       keep_what_stays(policy, stage_.setting);
+      if (stage_.setting.has_jobs) put_jobs(policy, stage_.jobs_chance);
       stage_.set_policy(std::move(policy));
       return stage_.trace.say("human: another policy");
     }

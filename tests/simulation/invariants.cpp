@@ -7,6 +7,7 @@
 #include "remediator/policy/history_alerts.h"
 #include "remediator/safety/node_mark.h"
 #include "remediator/workflow/cluster_view.h"
+#include "tests/fakes/kube_objects.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -55,6 +56,7 @@ void Invariants::check_returned(const NodeTruth& before) const {
   if (owner == nullptr || owner->wish.cancel || owner->status.has_done(Step::kVerify)) return;
   if (owner->deleting || !owner->open()) return;  // the annotation was edited, or is a stale one
   if (owner->wish.machine_replaced && rests_on_history(*owner)) return;
+  jobs_.check_returned(*owner);
   const auto& report = stage_.looks.back()->report;
   require(report && report->severity < Severity::kReset && report->boot_id == before.node.boot_id,
           "well", "node " + owner->node + " was returned and nobody has said that it is well");
@@ -110,6 +112,7 @@ void Invariants::on_remediation_written(const Remediation* before, const Remedia
   evidence_.on_written(*before, after);
   calls_.on_written(*before, after);
   for (const auto& rule : stage_.on_rewritten) rule(*before, after);
+  jobs_.on_written(*before, after);
   for (const AlertEvidence& known : before->alerts) {
     const bool is_kept = std::ranges::any_of(after.alerts, [&](const AlertEvidence& alert) {
       return alert.fingerprint == known.fingerprint;
@@ -157,7 +160,7 @@ void Invariants::on_intent(const Remediation& before, const Remediation& after,
   ledger_.check_storm(after, what + " was intended");
   check_evidence(after, record);
   check_approval(after, record);
-  if (is_of_the_machine(record.step)) ends_.check_drained(after, what);
+  if (record.step > Step::kDrain) ends_.check_drained(after, what);
   if (!is_end) return;
   check_measured(after, record);
   ends_.on_intent(after, record);
@@ -243,9 +246,14 @@ void Invariants::on_eviction(const Remediation& remediation, const kube::Node&) 
 void Invariants::on_job_made(const Json& job) {
   ++stage_.jobs_made;
   const std::string what = "Job " + string_at(job["metadata"], "name") + " was made";
-  const Remediation& owner = pairs_.on_job_made(job, what);
-  check_mode(Step::kNcclPairs, what);
-  check_hands_off(owner.name, what);
+  const Step step = *parse_step(fakes::label_of(job, "gpuward.dev/step"));
+  if (step == Step::kNcclPairs) {
+    (void)pairs_.on_job_made(job, what);
+  } else {
+    jobs_.on_made(job, step);
+  }
+  check_mode(step, what);
+  check_hands_off(fakes::annotation_of(job, "gpuward.dev/remediation"), what);
   check_not_stopped(what);
 }
 

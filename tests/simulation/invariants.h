@@ -11,9 +11,11 @@
 #include "tests/simulation/eviction_rules.h"
 #include "tests/simulation/evidence_rules.h"
 #include "tests/simulation/humans.h"
+#include "tests/simulation/job_rules.h"
 #include "tests/simulation/ledger_rules.h"
 #include "tests/simulation/mark_rules.h"
 #include "tests/simulation/pair_rules.h"
+#include "tests/simulation/request_rules.h"
 #include "tests/simulation/stage.h"
 #include "tests/simulation/taint_rules.h"
 #include "tests/simulation/wave_rules.h"
@@ -42,6 +44,7 @@ class Invariants {
   [[nodiscard]] const EndRules& ends() const { return ends_; }
   [[nodiscard]] const EvictionRules& evictions() const { return evictions_; }
   [[nodiscard]] WaveRules& waves() { return waves_; }
+  [[nodiscard]] RequestRules& requests() { return requests_; }
   [[nodiscard]] const EvidenceRules& evidence() const { return evidence_; }
 
  private:
@@ -64,6 +67,8 @@ class Invariants {
   EndRules ends_{stage_};
   EvidenceRules evidence_{stage_};
   PairRules pairs_{stage_};
+  JobRules jobs_{stage_};
+  RequestRules requests_{stage_};
   EvictionRules evictions_{stage_};
   WaveRules waves_{stage_};
   MarkRules marks_{stage_};

@@ -21,8 +21,10 @@ struct Look {
   std::string subject;   // the node that it looks at
   std::shared_ptr<const Policy> policy;
   Tick begun = 0;
+  int requests = 0;    // in the quiet time
   Tick told = 0;       // the last answer about a Node or a Remediation that it got
   Tick permitted = 0;  // the last answer of the switch
+  Tick node_read = 0, remediation_read = 0;  // the last answers that had one of these
   // The versions up to which the informers have heard of all changes.
   Version heard_nodes = 0, heard_remediations = 0;
   Clock::Steady listened;  // when these last heard from the API server at all

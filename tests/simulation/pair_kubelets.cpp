@@ -26,7 +26,7 @@ bool has_ended(const Json& job) { return member_at(job, "status").contains("cond
 
 std::vector<PairKubelets::Test> PairKubelets::running() const {
   auto jobs = stage_.kube.get(kJobs)["items"].get<std::vector<Json>>();
-  std::erase_if(jobs, has_ended);
+  std::erase_if(jobs, [](const Json& job) { return has_ended(job) || part_of(job).empty(); });
   std::ranges::sort(jobs, {}, version_of);
   std::vector<Test> tests;
   for (Json& job : jobs) {

@@ -30,6 +30,9 @@ Result<StepProgress> PodDrain::watch(const StepOrder& order) {
     return allowed;
   };
   auto progress = action_.watch(known);
+  if (progress && stage_.is_off(Sabotage::kDrainWords) && progress->result == StepResult::kFailed)
+    progress->message = progress->message.substr(0, progress->message.find(':'));
+  if (progress) invariants_.evictions().on_late(order, *progress, begun);
   if (progress && progress->result == StepResult::kDone) {
     invariants_.evictions().on_drained(order.remediation, begun);
     invariants_.ends().on_drained(order.remediation);

@@ -19,7 +19,8 @@ void PodHolds::draw(const std::vector<std::string>& names) {
   Chance& chance = stage_.holds_chance;
   for (const std::string& name : names) {
     const PodKind kind{.hold = static_cast<PodHold>(chance.weighted({80, 10, 3, 7})),
-                       .turn = static_cast<PodTurn>(chance.weighted({40, 40, 20}))};
+                       .turn = static_cast<PodTurn>(chance.weighted({40, 40, 20})),
+                       .end = PodEnd::kEnds};
     stage_.pods.note_kind(name, kind);
     if (kind.hold == PodHold::kBudget) budgets_.push_back(forbid(name, "-1"));
     if (kind.hold != PodHold::kTwoBudgets) continue;

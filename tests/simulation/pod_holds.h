@@ -17,9 +17,12 @@ struct Stage;
 enum class PodHold { kNone, kBudget, kTwoBudgets, kProtected };
 enum class PodTurn { kWorkload, kRest, kCritical };  // the order in which a drain asks them to go
 
+enum class PodEnd { kEnds, kFinalizer, kStuck, kDaemon, kRefused };  // when it is evicted
+
 struct PodKind {
   PodHold hold = PodHold::kNone;
   PodTurn turn = PodTurn::kRest;
+  PodEnd end = PodEnd::kEnds;
 };
 
 // In some simulations with pods; with chance of their own, so that the others stay as they are.

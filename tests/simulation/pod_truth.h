@@ -19,6 +19,8 @@ struct PodTruth {
   std::set<std::string> node_uids;  // of the Nodes that have had its node's name in its life
   Tick since = 0;
   bool is_ending = false;
+  Tick ending_since = 0;
+  bool stays = false;  // whatever its kubelet does
 };
 
 // The name in the path of a pod, or of its eviction.
@@ -33,10 +35,15 @@ class PodTruths {
   // `node_uid` of the Node that is there now.
   void bind(const std::string& pod, std::string uid, std::string node, const std::string& node_uid,
             Tick now) {
-    pods_.insert_or_assign(pod, PodTruth{std::move(uid), std::move(node), {node_uid}, now, false});
+    pods_.insert_or_assign(pod, PodTruth{std::move(uid), std::move(node), {node_uid}, now});
   }
   void end(const std::string& pod) { pods_.erase(pod); }
-  void note_ending(const std::string& pod) { pods_.at(pod).is_ending = true; }
+  void note_ending(const std::string& pod, Tick now) {
+    PodTruth& known = pods_.at(pod);
+    if (!known.is_ending) known.ending_since = now;
+    known.is_ending = true;
+  }
+  void let_stay(const std::string& pod, bool stays) { pods_.at(pod).stays = stays; }
   void note_node(const std::string& node, const std::string& uid) {
     for (auto& [name, pod] : pods_) {
       if (pod.node == node) pod.node_uids.insert(uid);

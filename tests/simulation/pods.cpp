@@ -22,10 +22,11 @@ Json owned_by_set() {
 
 }  // namespace
 
-Pods::Pods(Stage& stage) : stage_(stage), holds_(stage) {
+Pods::Pods(Stage& stage) : stage_(stage), holds_(stage), ends_(stage) {
   if (!stage_.setting.has_pods) return;
   for (int i = 0; i < 2 * stage_.setting.nodes; ++i) names_.push_back("work-" + std::to_string(i));
   holds_.draw(names_);
+  ends_.draw(names_);
   for (const std::string& name : names_) start(name);
 }
 
@@ -39,16 +40,19 @@ void Pods::start(const std::string& name) {
   if (node.unschedulable && !chance.happens(kStartsOnCordoned)) return;
   Json pod = fakes::pod(name, node.meta.name);
   if (!chance.happens(kUnmanaged)) pod["metadata"]["ownerReferences"] = owned_by_set();
-  const Json made = stage_.kube.create(kWorkload, holds_.dressed(name, std::move(pod)));
+  const Json made =
+      stage_.kube.create(kWorkload, ends_.dressed(name, holds_.dressed(name, std::move(pod))));
   // Budgets protect what runs.
   if (stage_.setting.has_held_pods)
     stage_.kube.patch_status(kWorkload + "/" + name, fakes::running_status());
   stage_.pods.bind(name, string_at(made["metadata"], "uid"), node.meta.name, node.meta.uid,
                    ++stage_.tick);
+  ends_.note_start(name);
   stage_.trace.say(name + " starts on " + node.meta.name);
 }
 
 void Pods::end(const std::string& name) {
+  ends_.let_go(name);
   if (stage_.kube.has(kWorkload + "/" + name)) stage_.kube.remove(kWorkload + "/" + name);
   stage_.pods.end(name);
   ++stage_.tick;
@@ -67,12 +71,13 @@ void Pods::end_where(bool only_one, const auto& must_end) {
 void Pods::go_on() {
   if (!stage_.setting.has_pods) return;
   holds_.go_on();
+  ends_.go_on();
   Chance& chance = stage_.pods_chance;
   switch (chance.weighted({50, 25, 10, 20, 30})) {
     case 0:
       return;
     case 1:  // a kubelet
-      return end_where(true, [](const PodTruth& pod) { return pod.is_ending; });
+      return end_where(true, [](const PodTruth& pod) { return pod.is_ending && !pod.stays; });
     case 2:  // the collector of orphans
       return end_where(true,
                        [&](const PodTruth& pod) { return stage_.truth.node(pod.node) == nullptr; });
@@ -94,7 +99,7 @@ void Pods::go_on() {
 void Pods::end_all() {
   if (!stage_.setting.has_pods) return;
   end_where(false, [&](const PodTruth& pod) {
-    return pod.is_ending || stage_.truth.node(pod.node) == nullptr;
+    return (pod.is_ending && !pod.stays) || stage_.truth.node(pod.node) == nullptr;
   });
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/simulation/pod_ends.h"
 #include "tests/simulation/pod_holds.h"
 #include "tests/simulation/stage.h"
 
@@ -28,6 +29,7 @@ class Pods {
 
   Stage& stage_;
   PodHolds holds_;
+  PodEnds ends_;
   std::vector<std::string> names_;  // of all that there should be
 };
 

@@ -90,6 +90,7 @@ bool World::reconcile_next(Clock::Steady until) {
   const std::string node = *next;
   pair_kubelets_.end_all();
   pods_.end_all();
+  step_kubelets_.end_all();
   go_on_all();  // a lease that was renewed all the time
   look_quietly(who, node);
   return true;
@@ -100,11 +101,15 @@ void World::look_quietly(std::size_t who, const std::string& node) {
   reconcile(who, node);
   auto& patience = patience_.try_emplace(node, kFirstWait).first->second;
   if (before != stage_.truth.changes().size()) {
+    invariants_.requests().on_looked(node, true, {});
     patience = kFirstWait;
     return;
   }
   const auto again = replicas_[who]->due().find(node);
   if (again == replicas_[who]->due().end()) return;
+  invariants_.requests().on_looked(
+      node, false,
+      std::chrono::floor<std::chrono::milliseconds>(again->second - stage_.clock.steady()));
   again->second = std::max(again->second, stage_.clock.steady() + patience);
   patience = std::min<seconds>(3 * patience, kLongestWait);
 }

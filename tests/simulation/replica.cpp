@@ -142,6 +142,9 @@ Replacements& Replica::replacements() {
 StepAction* Replica::own_step(Step step) {
   if (step == Step::kVerify) return &verify_;
   if (step == Step::kNcclPairs) return &pairs_;
+  if (step == Step::kGpuReset) return &resets_;
+  if (step == Step::kCollectEvidence) return &collects_;
+  if (step == Step::kQuarantineJob) return &tests_;
   if (step == Step::kDrain && stage_.setting.has_pods) return &drain_;
   if (step != Step::kTerminate) return nullptr;
   if (stage_.is_off(Sabotage::kEndOnce)) return &ends_again_;
@@ -281,7 +284,8 @@ void Replica::reconcile(std::string node) {
   const auto result = reconciler_.reconcile(node);
   is_busy_ = false;
   if (result && !*result) return;
-  const milliseconds wait = result ? **result : wait_after(result.error().kind);
+  milliseconds wait = result ? **result : wait_after(result.error().kind);
+  if (stage_.is_off(Sabotage::kLookAgain)) wait = milliseconds(0);
   if (!result) stage_.trace.say(name() + ": " + node + ": " + words_of(result.error()));
   const Clock::Steady at = stage_.clock.steady() + wait;
   const auto [known, is_new] = due_.try_emplace(node, at);
@@ -290,7 +294,7 @@ void Replica::reconcile(std::string node) {
 
 // Names of Jobs are another at every replay.
 std::string Replica::words_of(const Error& error) const {
-  if (!stage_.setting.tests_pairs) return error.message;
+  if (!stage_.setting.tests_pairs && !stage_.setting.has_jobs) return error.message;
   return "error " + std::to_string(static_cast<int>(error.kind));
 }
 

@@ -9,7 +9,10 @@
 
 #include "core/kube/api.h"
 #include "core/kube/leader_candidate.h"
+#include "remediator/actions/collect_evidence_action.h"
+#include "remediator/actions/gpu_reset_action.h"
 #include "remediator/actions/nccl_pairs_action.h"
+#include "remediator/actions/quarantine_job_action.h"
 #include "remediator/actions/terminate_action.h"
 #include "remediator/actions/verify_action.h"
 #include "remediator/execution/reconciler.h"
@@ -28,6 +31,7 @@
 #include "tests/simulation/other_sources.h"
 #include "tests/simulation/pod_drain.h"
 #include "tests/simulation/pulse.h"
+#include "tests/simulation/step_jobs.h"
 #include "tests/simulation/wire.h"
 
 namespace gpuward::remediator::simulation {
@@ -172,6 +176,10 @@ class Replica {
   ForgetsClaims no_claims_{known_replacements_};
   VerifyAction verify_;
   NcclPairsAction pairs_{api_, stage_.policy, view_};
+  GpuResetAction reset_{api_, stage_.policy};
+  CollectEvidenceAction evidence_{api_, stage_.policy};
+  QuarantineJobAction diagnostics_{api_, stage_.policy};
+  Unasked resets_{stage_, reset_}, collects_{stage_, evidence_}, tests_{stage_, diagnostics_};
   PodDrain drain_;
   Reconciler reconciler_;
   Informers informers_;

@@ -2,8 +2,8 @@
 // and that an invariant notices. Nothing in the product knows of this; the parts around it are
 // bent.
 //
-// What no invariant sees, and other tests hold: percentages, rounding, min_healthy and GPU resets
-// (the nodes of a simulation are few, their budgets plain numbers); recoveries while the breaker is
+// What no invariant sees, and other tests hold: percentages, rounding and min_healthy (the nodes of
+// a simulation are few, their budgets plain numbers); recoveries while the breaker is
 // open; the age of a node; more alerts than are kept; which of two open Remediations of one node
 // acts; TLS, credentials and rate limits of the webhook; the text of `explain` and the histograms.
 #pragma once
@@ -110,6 +110,16 @@ enum class Sabotage : std::uint8_t {
   kFailedAnswers,     // an answer that fails is read as one without alerts and lines
   kPartAnswers,       // an answer with warnings is read as a whole one
   kLogCursor,         // how far the log was read is not remembered
+  kJobName,           // each try to make a Job gives it another name
+  kJobPermit,         // no leave is asked for right before a Job is made
+  kJobBoot,           // the boot that a reset was decided on is read as the one that runs
+  kJobRun,            // the pod of a Job that was never started is read as running
+  kLeftJobs,          // the end of a Job is answered as done, and is not
+  kQuarantine,        // all diagnostics are read as passed
+  kDaemonSets,        // pods of DaemonSets are listed as of a StatefulSet
+  kTerminating,       // that a pod is ending already is not read
+  kDrainWords,        // a drain that has failed says nothing of the pods that are left
+  kLookAgain,         // every look is followed by the next at once
   kDisagreement,      // an annotation or taint that contradicts the record is read as it has them
 };
 
@@ -204,6 +214,16 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kCleared, "cleared"},
     {Sabotage::kSweep, "sweep"},
     {Sabotage::kRecordCordon, "record-cordon"},
+    {Sabotage::kJobName, "job-name"},
+    {Sabotage::kJobPermit, "job-permit"},
+    {Sabotage::kJobBoot, "job-boot"},
+    {Sabotage::kJobRun, "job-run"},
+    {Sabotage::kLeftJobs, "left-jobs"},
+    {Sabotage::kQuarantine, "quarantine"},
+    {Sabotage::kDaemonSets, "daemon-sets"},
+    {Sabotage::kTerminating, "terminating"},
+    {Sabotage::kDrainWords, "drain-words"},
+    {Sabotage::kLookAgain, "look-again"},
     {Sabotage::kDisagreement, "disagreement"},
     {Sabotage::kPoll, "poll"},
     {Sabotage::kPrometheusAlerts, "prometheus-alerts"},

@@ -6,6 +6,8 @@
 #include "remediator/workflow/remediation_json.h"
 #include "tests/fakes/remediation_definition.h"
 #include "tests/simulation/bend.h"
+#include "tests/simulation/pod_ends.h"
+#include "tests/simulation/step_jobs.h"
 #include "tests/simulation/taint_rules.h"
 
 namespace gpuward::remediator::simulation {
@@ -16,11 +18,12 @@ const std::string kConfigMaps = "/api/v1/namespaces/" + kStateNamespace + "/conf
 
 // The Jobs of a test, and the pods of a drain, are not among the writes that are kept.
 Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Chance& taints_chance,
-                   Chance& places_chance, Size size, Keeps keeps) {
+                   Chance& places_chance, Chance& jobs_chance, Size size, Keeps keeps) {
   Setting setting = draw_setting(chance, size);
   if (keeps == Keeps::kNothing) {
     let_pairs_be_tested(setting, pairs_chance);
     let_pods_be_drained(setting, pods_chance);
+    let_steps_be_jobs(setting, jobs_chance);
   }
   limit_taints(setting, taints_chance);
   if (keeps == Keeps::kNothing) let_places_speak(setting, places_chance);
@@ -45,14 +48,17 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       informer_chance(seed + 0x696e666f),
       lead_chance(seed + 0x6c656164),
       places_chance(seed + 0x706c6163),
-      setting(
-          setting_of(chance, pairs_chance, pods_chance, taints_chance, places_chance, size, keeps)),
+      jobs_chance(seed + 0x6a6f6273),
+      ends_chance(seed + 0x656e6473),
+      setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, places_chance,
+                         jobs_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),
       policy(bent_policy(*this, setting.policy)),
       keeps_writes(keeps == Keeps::kWrites) {
   let_watches_die(setting, watch_chance);
   let_pods_be_held(setting, holds_chance);
+  let_pods_stay(setting, ends_chance);
   let_watches_fail(setting, informer_chance);
   setting.says_late = size == Size::kAny && late_chance.happens(0.3);
   if (setting.places.webhook_loss == 1 && !setting.places.polls) setting.says_late = false;

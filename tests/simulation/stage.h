@@ -13,6 +13,7 @@
 #include "remediator/policy/current_policy.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_kube.h"
+#include "tests/simulation/job_truth.h"
 #include "tests/simulation/look.h"
 #include "tests/simulation/pod_truth.h"
 #include "tests/simulation/sabotage.h"
@@ -77,7 +78,8 @@ struct Stage {
   }
 
   Chance chance, pairs_chance, pods_chance, watch_chance, late_chance, edits_chance, taints_chance,
-      cloud_chance, identity_chance, holds_chance, informer_chance, lead_chance, places_chance;
+      cloud_chance, identity_chance, holds_chance, informer_chance, lead_chance, places_chance,
+      jobs_chance, ends_chance;
   Setting setting;
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};
@@ -97,6 +99,7 @@ struct Stage {
   std::size_t deletions = 0;        // of Remediations
   std::size_t jobs_made = 0;
   PodTruths pods;
+  JobTruths jobs;           // of the steps of one node
   std::string evicts_for;   // the Remediation whose permit was asked for last, for a removal
   bool asks_leave = false;  // and is being asked for
   std::map<std::string, Tick> ledger_told;  // by replica: its last answer with the ledger

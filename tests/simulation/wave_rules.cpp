@@ -15,7 +15,8 @@ std::string uid_in(const http::ClientRequest& eviction) {
 
 // What waits for the rate is sent after whatever has come in the meantime.
 bool WaveRules::is_told() const {
-  return stage_.setting.has_held_pods && stage_.setting.evictions.per_second >= 1;
+  return stage_.setting.has_held_pods && !stage_.setting.has_staying_pods &&
+         stage_.setting.evictions.per_second >= 1;
 }
 
 bool WaveRules::is_free(const std::string& name, const PodTruth& pod) const {
@@ -32,9 +33,19 @@ void WaveRules::on_sent(const http::ClientRequest& request) {
     require(stage_.pods.kind_of(name).hold != PodHold::kProtected, "protected",
             "pod " + name + " is to be evicted for " + stage_.evicts_for +
                 ", and its owner wants it to stay");
+    require(stage_.pods.kind_of(name).end != PodEnd::kDaemon, "daemon-set",
+            "pod " + name + " is evicted for " + stage_.evicts_for + ", and is of a DaemonSet");
     check_turn(name, *pod);
+    check_once(name, *pod);
   }
   asked_.insert(uid);
+}
+
+// Once a list that shows it as ending was read; what waits for the rate was listed before.
+void WaveRules::check_once(const std::string& name, const PodTruth& pod) const {
+  const bool is_at_once = stage_.setting.evictions.per_second >= 1;
+  require(!is_at_once || !pod.is_ending || pod.ending_since >= stage_.looks.back()->begun,
+          "evicted-twice", "pod " + name + " ends already, and is evicted once more");
 }
 
 // After half of its time all go.

@@ -25,6 +25,7 @@ class WaveRules {
   void on_looked(const Remediation& remediation);
 
  private:
+  void check_once(const std::string& name, const PodTruth& pod) const;
   void check_turn(const std::string& name, const PodTruth& pod) const;
   [[nodiscard]] bool is_free(const std::string& name, const PodTruth& pod) const;
   [[nodiscard]] bool is_told() const;

@@ -5,6 +5,8 @@
 #include "core/kube/parse.h"
 #include "remediator/safety/ledger_text.h"
 #include "remediator/workflow/remediation_json.h"
+#include "tests/simulation/pod_ends.h"
+#include "tests/simulation/step_jobs.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -20,6 +22,9 @@ std::string path_of(const Address& to, const std::string& url) {
   return to.resource == Resource::kJob ? "/jobs" : url.substr(url.rfind("/v1") + 3);
 }
 
+// Its pod, that is: of which the kubelets of Jobs know.
+bool is_of_job(const std::string& url) { return url.contains("/" + kJobNamespace + "/"); }
+
 std::string name_in(const std::string& body) {
   const auto object = parse_json(body);
   return object ? string_at(member_at(*object, "metadata"), "name") : std::string();
@@ -34,6 +39,7 @@ Result<http::ClientResponse> Wire::send(const http::ClientRequest& request) {
   const bool is_work = to.resource != Resource::kLease;
   if (!stage_.is_quiet && is_work && stage_.chance.happens(stage_.setting.interrupt)) interrupt_();
   ++stage_.tick;
+  if (is_work) invariants_.requests().on_request();
   crash_perhaps("before");
   auto answer = send_or_fail(to, request);
   crash_perhaps("after");
@@ -41,7 +47,15 @@ Result<http::ClientResponse> Wire::send(const http::ClientRequest& request) {
   if (!answer || answer->status / 100 != 2) return answer;
   if (to.resource < Resource::kSwitch) stage_.looks.back()->told = stage_.tick;
   if (to.resource == Resource::kSwitch) stage_.looks.back()->permitted = stage_.tick;
+  if (!is_write(request)) note_read(to);
   return answer;
+}
+
+void Wire::note_read(const Address& to) {
+  Look& look = *stage_.looks.back();
+  if (to.name.empty()) return;
+  if (to.resource == Resource::kNode) look.node_read = stage_.tick;
+  if (to.resource == Resource::kRemediation) look.remediation_read = stage_.tick;
 }
 
 // When the request is sent: how long it is on its way is not the sender's to know. What every
@@ -99,6 +113,7 @@ Result<http::ClientResponse> Wire::send_or_fail(const Address& to,
 
 Result<http::ClientResponse> Wire::forward(const Address& to, const http::ClientRequest& request) {
   if (auto answer = swallowed(stage_, to, request)) return *answer;
+  if (auto answer = refused_by_webhook(stage_, request)) return *answer;
   auto answer = client_.send(bent_request(stage_, to, request));
   if (is_write(request) && answer) keep(request, *answer);
   if (is_write(request) && to.resource != Resource::kLease) {
@@ -128,9 +143,9 @@ void Wire::hear(const Address& to, const http::ClientRequest& request, const std
   } else if (to.resource == Resource::kLease) {
     if (is_write(request)) hear_lease(body);
   } else if (to.resource == Resource::kJob) {
-    if (request.method == "POST") invariants_.on_job_made(*parse_json(body));
+    hear_job(request, body);
   } else if (to.resource == Resource::kPods) {
-    if (is_write(request)) invariants_.evictions().on_removed(request);
+    if (is_write(request) && !is_of_job(request.url)) invariants_.evictions().on_removed(request);
   } else if (to.resource == Resource::kLedger) {
     if (is_write(request)) return hear_ledger(request.body);
     stage_.ledger_told[stage_.looks.back()->who] = stage_.tick;
@@ -146,6 +161,12 @@ void Wire::hear_version(const Address& to) {
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     if (to.name.empty() || to.name == name) versions[name] = remediation.resource_version;
   }
+}
+
+void Wire::hear_job(const http::ClientRequest& request, const std::string& body) {
+  if (request.method == "POST") return invariants_.on_job_made(*parse_json(body));
+  if (request.method != "DELETE") return;
+  stage_.jobs.end(request.url.substr(request.url.rfind('/') + 1));
 }
 
 void Wire::hear_lease(const std::string& body) {
@@ -187,9 +208,9 @@ void Wire::hear_remediation(const std::string& name) {
   if (!remediation) return;
   const Remediation* const before = stage_.truth.remediation(remediation->name);
   if (before != nullptr && before->resource_version == remediation->resource_version) return;
-  stage_.trace.say("  " + remediation->name + " is " +
-                   std::string(to_string(remediation->status.phase)) + ", " +
-                   remediation->status.rule + ": " + remediation->status.message);
+  stage_.trace.say(
+      "  " + remediation->name + " is " + std::string(to_string(remediation->status.phase)) + ", " +
+      remediation->status.rule + ": " + without_job_names(remediation->status.message));
   if (before != nullptr) invariants_.check_was_read(*before);
   invariants_.on_remediation_written(before, *remediation);
   stage_.truth.put_remediation(std::move(*remediation), stage_.tick);

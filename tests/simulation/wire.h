@@ -36,6 +36,8 @@ class Wire final : public http::Client {
   void hear(const Address& to, const http::ClientRequest& request, const std::string& body);
   void keep(const http::ClientRequest& request, const http::ClientResponse& answer);
   void check_leads(const Address& to) const;
+  void note_read(const Address& to);
+  void hear_job(const http::ClientRequest& request, const std::string& body);
   void hear_lease(const std::string& body);
   void hear_ledger(const std::string& body);
   void hear_version(const Address& to);

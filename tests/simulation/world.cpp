@@ -59,7 +59,9 @@ void World::do_something() {
   Chance& chance = stage_.chance;
   go_on_all();
   pods_.go_on();
+  step_kubelets_.go_on();
   change_nodes_under_drains();
+  change_nodes_under_jobs(0.04);
   forger_.do_something();
   places_.do_something();
   sources_.note_cursor();
@@ -119,6 +121,36 @@ void World::change_nodes_under_drains() {
     const bool is_drained = remediation.open() && remediation.status.phase == Phase::kDraining;
     if (!is_drained || machine == nullptr || !machine->works()) continue;
     return chance.happens(0.5) ? fleet_.replace(*machine) : fleet_.register_anew(*machine);
+  }
+}
+
+// Between the intent of a reset and its Job.
+void World::restart_before_reset() {
+  if (!stage_.setting.has_jobs) return;
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    const StepRecord* const reset = remediation.status.find(Step::kGpuReset);
+    Machine* const machine = fleet_.find(remediation.node);
+    const bool is_intended = reset != nullptr && reset->result == StepResult::kIntended;
+    if (!is_intended || machine == nullptr || !machine->works()) continue;
+    if (stage_.jobs_chance.happens(0.5)) return fleet_.boot_again(*machine);
+  }
+}
+
+// The machine restarts by itself while a Job is on it, or its Node is another one, or somebody
+// deletes the Remediation.
+void World::change_nodes_under_jobs(double how_often) {
+  Chance& chance = stage_.jobs_chance;
+  if (!stage_.setting.has_jobs || !chance.happens(how_often)) return;
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    Machine* const machine = fleet_.find(remediation.node);
+    const Phase phase = remediation.status.phase;
+    const bool has_job =
+        phase == Phase::kCollecting || phase == Phase::kResetting || phase == Phase::kTesting;
+    if (!has_job || machine == nullptr || !machine->works()) continue;
+    const std::size_t how = chance.weighted({60, 15, 15, 10});
+    if (how == 0) return fleet_.boot_again(*machine);
+    if (how == 3 && stage_.setting.has_edits) return edits_.delete_by_force(remediation);
+    return how == 1 ? fleet_.register_anew(*machine) : fleet_.replace(*machine);
   }
 }
 
@@ -212,7 +244,10 @@ void World::interrupt(std::size_t by) {
   ++depth_;
   stage_.trace.say("meanwhile:");
   pods_.go_on();
+  step_kubelets_.go_on();
   change_nodes_under_drains();
+  change_nodes_under_jobs(0.2);
+  restart_before_reset();
   const std::size_t other = stage_.chance.next() % replicas_.size();
   switch (stage_.chance.weighted(
       {50, 20, stage_.setting.has_humans ? 20 : 0, 10, 5, 5, stage_.setting.has_edits ? 10 : 0})) {

@@ -21,6 +21,7 @@
 #include "tests/simulation/reports.h"
 #include "tests/simulation/silences.h"
 #include "tests/simulation/source_rules.h"
+#include "tests/simulation/step_kubelets.h"
 
 namespace gpuward::remediator::simulation {
 
@@ -47,6 +48,8 @@ class World {
   void stop(std::size_t replica);
   void pass_time();
   void change_nodes_under_drains();
+  void change_nodes_under_jobs(double how_often);
+  void restart_before_reset();
   void jump_clock();
   void start(std::size_t replica);
   void reconcile(std::size_t replica, std::string node);
@@ -91,6 +94,7 @@ class World {
   LateAlerts late_{stage_, fleet_, silences_};
   Told told_{stage_};
   PairKubelets pair_kubelets_{stage_};
+  StepKubelets step_kubelets_{stage_, fleet_};
   Pods pods_{stage_};
   RebootAction reboot_{cloud_};
   std::unique_ptr<StepAction> begins_again_;

@@ -1,0 +1,126 @@
+#include "tests/simulation/job_rules.h"
+
+#include "tests/fakes/kube_objects.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+using std::chrono::seconds;
+
+// A Job that was given up may go on until its own deadline, which runs from when it was made.
+constexpr std::chrono::minutes kLateEnd{1};
+
+std::string key_of(const std::string& remediation, Step step) {
+  return remediation + "/" + std::string(to_string(step));
+}
+
+bool was_deleted(const Stage& stage, const JobTruth& job) {
+  const Remediation* const owner = stage.truth.remediation(job.remediation);
+  return owner == nullptr || owner->uid != job.remediation_uid;
+}
+
+}  // namespace
+
+void JobRules::on_made(const Json& job, Step step) {
+  const std::string remediation = fakes::annotation_of(job, "gpuward.dev/remediation");
+  const Remediation* const owner = stage_.truth.remediation(remediation);
+  const Json& spec = job["spec"];
+  const std::string node = string_at(spec["template"]["spec"], "nodeName");
+  const std::string what = "Job " + std::string(to_string(step)) + " on " + node;
+  require(owner != nullptr, "intent", what + " was made for no Remediation");
+  const StepRecord* const record = owner->status.find(step);
+  require(record != nullptr && record->result == StepResult::kIntended, "intent",
+          what + " was made without an intent");
+  for (const JobTruth& other : stage_.jobs.all()) {
+    const bool is_there = !other.is_over && other.node == node && other.step == step;
+    require(!is_there, "one-job", what + " was made, and there is one already");
+  }
+  check_asked(remediation, step, what);
+  intended_[key_of(remediation, step)] = stage_.tick;
+  if (step == Step::kGpuReset) check_reset(*owner, what);
+  stage_.jobs.add({.name = string_at(job["metadata"], "name"),
+                   .uid = string_at(job["metadata"], "uid"),
+                   .remediation = remediation,
+                   .remediation_uid = owner->uid,
+                   .step = step,
+                   .node = node,
+                   .instance = owner->instance_id,
+                   .deadline = stage_.clock.steady() +
+                               seconds(spec["activeDeadlineSeconds"].get<std::int64_t>()),
+                   .runs_in = {}});
+}
+
+// All that may forbid it was read after the intent, and after any earlier try.
+void JobRules::check_asked(const std::string& remediation, Step step,
+                           const std::string& what) const {
+  const Look& look = *stage_.looks.back();
+  const auto since = intended_.find(key_of(remediation, step));
+  const Tick asked = std::min({look.permitted, look.node_read, look.remediation_read});
+  require(since != intended_.end() && asked > since->second, "leave",
+          what + " was made and nobody has asked right before whether it may be");
+  require(look.node.has_value() && !exclusion_of(*look.policy, *look.node), "excluded",
+          what + " was made");
+}
+
+void JobRules::check_reset(const Remediation& owner, const std::string& what) const {
+  const Look& look = *stage_.looks.back();
+  const StepRecord& record = *owner.status.find(Step::kGpuReset);
+  const auto boot = record.facts.find("jobBootID");
+  require(boot != record.facts.end() && look.node->boot_id == boot->second, "reset-boot",
+          what + " was made, and the node is in another boot than the one it was decided on");
+  for (const JobTruth& other : stage_.jobs.all()) {
+    const bool is_same = other.step == Step::kGpuReset && other.instance == owner.instance_id;
+    if (!is_same || other.remediation == owner.name || was_deleted(stage_, other)) continue;
+    const Remediation& one = *stage_.truth.remediation(other.remediation);
+    const StepRecord* const known = one.status.find(Step::kGpuReset);
+    const bool has_treated = known != nullptr && known->result == StepResult::kDone;
+    require(!has_treated, "repeated",
+            what + " was made: the machine was reset for " + other.remediation + " already");
+  }
+}
+
+void JobRules::on_written(const Remediation& before, const Remediation& after) {
+  if (before.open() && !after.open()) check_left(after, {}, "is closed");
+  for (const StepRecord& record : after.status.steps) {
+    if (is_mark(record.step) || record.result != StepResult::kIntended) continue;
+    const StepRecord* const known = before.status.find(record.step);
+    if (known != nullptr && known->intent_at == record.intent_at) continue;
+    intended_[key_of(after.name, record.step)] = stage_.tick;
+    check_left(after, record.step, "goes on with " + std::string(to_string(record.step)));
+  }
+  if (after.status.escalated_to > before.status.escalated_to) check_escalation(before, after);
+}
+
+// What nobody has said of is not the replica's to know: a name that somebody has wiped.
+void JobRules::check_left(const Remediation& of, std::optional<Step> but,
+                          const std::string& when) const {
+  if (stage_.setting.has_clock_jumps || stage_.wiped.contains(of.name)) return;
+  for (const JobTruth& job : stage_.jobs.all()) {
+    const bool is_its = job.remediation == of.name && job.remediation_uid == of.uid;
+    if (!is_its || job.is_over || job.step == but) continue;
+    require(
+        stage_.clock.steady() + kLateEnd >= job.deadline, "left-job",
+        of.name + " " + when + ", and its Job " + std::string(to_string(job.step)) + " goes on");
+  }
+}
+
+// Only a reset that was begun on the node and has ended tells anything of the machine.
+void JobRules::check_escalation(const Remediation& before, const Remediation& after) const {
+  const StepRecord* const reset = before.status.find(Step::kGpuReset);
+  const bool has_failed = reset != nullptr && reset->result == StepResult::kFailed &&
+                          reset->severity == before.acted_severity();
+  if (!has_failed || reset->message.starts_with("a reset in place is not tried")) return;
+  const JobTruth* const job = stage_.jobs.last(after.name, Step::kGpuReset);
+  require(job != nullptr && job->runs_in, "escalation",
+          after.name + " takes what is worse, and the Job of its reset never ran");
+  require(job->is_over || stage_.clock.steady() + kLateEnd >= job->deadline, "escalation",
+          after.name + " takes what is worse, and the Job of its reset goes on");
+}
+
+void JobRules::check_returned(const Remediation& owner) const {
+  const JobTruth* const test = stage_.jobs.last(owner.name, Step::kQuarantineJob);
+  require(test == nullptr || !test->has_failed_check, "quarantine-failed",
+          "node " + owner.node + " was returned, and its diagnostics have failed");
+}
+
+}  // namespace gpuward::remediator::simulation

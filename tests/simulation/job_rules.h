@@ -1,0 +1,35 @@
+// What must be true of the Jobs of one node (steps collect-evidence, gpu-reset, quarantine-job):
+// when one may be made, that none is left behind, and what their ends may lead to. Part of the
+// invariants.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "remediator/policy/remediation.h"
+#include "tests/simulation/stage.h"
+
+namespace gpuward::remediator::simulation {
+
+class JobRules {
+ public:
+  explicit JobRules(Stage& stage) : stage_(stage) {}
+
+  // A replica has made a Job of that step.
+  void on_made(const Json& job, Step step);
+  // A replica has written a Remediation that was there before.
+  void on_written(const Remediation& before, const Remediation& after);
+  // Its node is returned, and no verification says that it may be.
+  void check_returned(const Remediation& owner) const;
+
+ private:
+  void check_asked(const std::string& remediation, Step step, const std::string& what) const;
+  void check_reset(const Remediation& owner, const std::string& what) const;
+  void check_left(const Remediation& of, std::optional<Step> but, const std::string& when) const;
+  void check_escalation(const Remediation& before, const Remediation& after) const;
+
+  Stage& stage_;
+  std::map<std::string, Tick> intended_;  // by Remediation and step: the last intent or call
+};
+
+}  // namespace gpuward::remediator::simulation

@@ -1,0 +1,51 @@
+// The Jobs of the steps collect-evidence, gpu-reset and quarantine-job as they really are, in the
+// order in which they were made: their names are another at every replay. Plain values.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/runtime/clock.h"
+#include "remediator/policy/step.h"
+
+namespace gpuward::remediator::simulation {
+
+struct JobTruth {
+  std::string name, uid, remediation, remediation_uid;
+  Step step = Step::kGpuReset;
+  std::string node, instance;  // the node's name, and its spec.providerID
+  Clock::Steady deadline;      // then the Job controller ends it
+  bool is_over = false;        // it has ended, or there is no such Job any more
+  bool is_cleared = false;     // nothing is left of it, and nobody need look
+  bool is_stuck = false;       // its pod never starts, or its container never ends
+  std::optional<int> runs_in;  // the boot that its container was started in
+  bool has_acted = false;      // its command was started and did something to the node
+  bool has_failed_check = false;
+};
+
+class JobTruths {
+ public:
+  void add(JobTruth job) { jobs_.push_back(std::move(job)); }
+  [[nodiscard]] std::vector<JobTruth>& all() { return jobs_; }
+  [[nodiscard]] const std::vector<JobTruth>& all() const { return jobs_; }
+  // Somebody has deleted the Job of that name.
+  void end(const std::string& name) {
+    for (JobTruth& job : jobs_) job.is_over |= job.name == name;
+  }
+  // The last one of that step of the Remediation; null: there was none.
+  [[nodiscard]] const JobTruth* last(const std::string& remediation, Step step) const {
+    const JobTruth* last = nullptr;
+    for (const JobTruth& job : jobs_) {
+      if (job.remediation == remediation && job.step == step) last = &job;
+    }
+    return last;
+  }
+
+ private:
+  std::vector<JobTruth> jobs_;
+};
+
+}  // namespace gpuward::remediator::simulation

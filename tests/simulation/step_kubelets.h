@@ -1,0 +1,41 @@
+// The Job controller and the kubelets of the Jobs of one node (steps collect-evidence, gpu-reset
+// and quarantine-job): their pods start or never do, exit, run for ever, are lost with their node
+// or by a restart of it, pass their deadline, or somebody deletes the Job. What a reset does to the
+// machine is done here as well.
+#pragma once
+
+#include <string>
+
+#include "tests/simulation/fleet.h"
+
+namespace gpuward::remediator::simulation {
+
+class StepKubelets {
+ public:
+  StepKubelets(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fleet) {}
+
+  // One of the Jobs that have not ended goes on, perhaps; which and how is drawn.
+  void go_on();
+  // Deadlines, pods of nodes that are gone, Jobs whose Remediation is gone.
+  void keep_house();
+  // In the quiet time: all that can end end as they should.
+  void end_all();
+
+ private:
+  void go_on(JobTruth& job);
+  void collect(JobTruth& job);
+  void start(JobTruth& job, const Machine& machine);
+  void wait_for_ever(JobTruth& job);
+  void exit_by_itself(JobTruth& job, Machine& machine);
+  void exit(JobTruth& job, int code, const std::string& words, const std::string& reason = "Error");
+  void fail(JobTruth& job, const std::string& reason);
+  void remove(JobTruth& job, const std::string& why);
+  void drop_pod(const JobTruth& job);
+  void put_pod(const JobTruth& job, const Json& status);
+  void say(const JobTruth& job, const std::string& what);
+
+  Stage& stage_;
+  Fleet& fleet_;
+};
+
+}  // namespace gpuward::remediator::simulation
