@@ -7,11 +7,13 @@ namespace gpuward::remediator {
 std::vector<Order> AbsentAlerts::ended(std::vector<Order> known,
                                        const std::set<std::string>& firing, const Clock& clock) {
   std::vector<Order> orders;
-  std::map<std::string, Clock::Steady> missing;
+  std::map<Key, Clock::Steady> missing;
   const Clock::Steady now = clock.steady();
+  if (answered_ && now - *answered_ > gone_for_ / 2) forget();
+  answered_ = now;
   for (Order& order : known) {
     if (firing.contains(order.fingerprint)) continue;
-    const std::string key = order.node + '\n' + order.fingerprint;
+    const Key key(order.node, order.fingerprint, order.starts_at);
     const auto before = missing_since_.find(key);
     const auto since = before == missing_since_.end() ? now : before->second;
     missing[key] = since;

@@ -1,12 +1,15 @@
 // Which alerts of a source have ended without its saying so: those that have been absent from its
-// complete answers for a while, without a failed answer between. Memory of this process only: a
+// complete answers for a while, without a failed answer or a long time without any between: who did
+// not lead, or stood still, does not know what fired meanwhile. Memory of this process only: a
 // restart begins to count anew. One thread.
 #pragma once
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/runtime/clock.h"
@@ -25,8 +28,12 @@ class AbsentAlerts {
   void forget() { missing_since_.clear(); }
 
  private:
+  // Node, fingerprint and start: an alert that has begun anew is another one.
+  using Key = std::tuple<std::string, std::string, WallTime>;
+
   std::chrono::milliseconds gone_for_;
-  std::map<std::string, Clock::Steady> missing_since_;  // by node and fingerprint
+  std::optional<Clock::Steady> answered_;  // the last complete answer
+  std::map<Key, Clock::Steady> missing_since_;
 };
 
 }  // namespace gpuward::remediator

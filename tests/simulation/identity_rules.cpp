@@ -35,7 +35,7 @@ void IdentityRules::check_one(const Machine& machine, const Remediation& remedia
                        exclusion_of(*stage_.meant.get(), stage_.truth.node(machine.name)->node);
   require(is_kept || !remediation.wish.machine_replaced, "machine-replaced",
           remediation.name + " goes on though a human says that its machine was replaced");
-  if (machine.fault != Severity::kNone) return;
+  if (is_kept || machine.fault != Severity::kNone) return;
   const bool had_these_boards =
       std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
         const Phase phase = known.second.status.phase;  // Ended by somebody's edit

@@ -69,31 +69,41 @@ bool World::reconcile_next(Clock::Steady until) {
   }
   std::size_t who = replicas_.size();
   Clock::Steady due = until;
-  const std::string* next = nullptr;
+  std::optional<std::string> next;
   for (std::size_t i = 0; i < replicas_.size(); ++i) {
     for (const auto& [node, at] : replicas_[i]->due()) {
       if (at >= due) continue;
       due = at;
-      next = &node;
+      next = node;
       who = i;
     }
   }
   const auto back = fleet_.next_return();
   const bool is_machine = back && *back < due;
   const Clock::Steady at = is_machine ? *back : due;
-  if (at > stage_.clock.steady()) stage_.clock.advance(at - stage_.clock.steady());
+  pass_until(at);
   if (is_machine) {
     fleet_.come_back();
     return true;
   }
-  if (next == nullptr) return false;
-  const std::string node = *next;
+  if (!next) return false;
   pair_kubelets_.end_all();
   pods_.end_all();
   step_kubelets_.end_all();
   go_on_all();  // a lease that was renewed all the time
-  look_quietly(who, node);
+  look_quietly(who, *next);
   return true;
+}
+
+// Who asks the places of alerts goes on asking meanwhile.
+void World::pass_until(Clock::Steady at) {
+  const bool is_asked = stage_.setting.places.any() || late_.loses_ends();
+  while (is_asked && at - stage_.clock.steady() > minutes(1)) {
+    stage_.clock.advance(minutes(1));
+    go_on_all();
+    (void)poll_alertmanager();
+  }
+  if (at > stage_.clock.steady()) stage_.clock.advance(at - stage_.clock.steady());
 }
 
 void World::look_quietly(std::size_t who, const std::string& node) {
@@ -147,7 +157,7 @@ void World::settle(minutes time) {
       continue;
     if (!stage_.setting.says_late && !stage_.setting.places.any()) return;
     // What was ignored because its end was just over is repeated; what is absent has ended.
-    stage_.clock.advance(minutes(6));
+    pass_until(stage_.clock.steady() + minutes(6));
     go_on_all();
     notifier_.forget_what_was_said();
     say_what_is_new();
@@ -185,7 +195,7 @@ bool World::waits_for_time() const {
   return std::ranges::any_of(stage_.truth.remediations(), [](const auto& known) {
     const RemediationStatus& status = known.second.status;
     const bool waits = status.rule == "budget.terminate" || status.rule == "budget.window" ||
-                       status.message.contains("is younger than");
+                       status.rule == "wait.delay" || status.message.contains("is younger than");
     return known.second.open() && waits;
   });
 }

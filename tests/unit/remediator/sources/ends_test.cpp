@@ -27,9 +27,10 @@ TEST(AbsentAlerts, EndAfterAWhileOfCompleteAnswers) {
   fakes::FakeClock clock;
   AbsentAlerts absent(minutes(10));
 
-  EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), IsEmpty());
-  clock.advance(minutes(9));
-  EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), IsEmpty());
+  for (const int passed : {0, 4, 5}) {
+    clock.advance(minutes(passed));
+    EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), IsEmpty());
+  }
   clock.advance(minutes(1));
   const auto ended = absent.ended({order_of("ab")}, {}, clock);
 
@@ -41,16 +42,40 @@ TEST(AbsentAlerts, EndAfterAWhileOfCompleteAnswers) {
 TEST(AbsentAlerts, BeginAnewWhereTheyWereThereOrTheAnswerFailed) {
   fakes::FakeClock clock;
   AbsentAlerts absent(minutes(10));
-  (void)absent.ended({order_of("ab")}, {}, clock);
-  clock.advance(minutes(9));
+  const auto wait_almost = [&] {
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), IsEmpty());
+      clock.advance(minutes(3));
+    }
+  };
+  wait_almost();
   (void)absent.ended({order_of("ab")}, {"ab"}, clock);
-  clock.advance(minutes(9));
-  EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), IsEmpty());
-  clock.advance(minutes(9));
+  wait_almost();
   absent.forget();
-  clock.advance(minutes(9));
+  wait_almost();
+}
+
+// It may have fired all the while, and its place have started anew a moment ago.
+TEST(AbsentAlerts, BeginAnewWhereNobodyHasAskedForLong) {
+  fakes::FakeClock clock;
+  AbsentAlerts absent(minutes(10));
+  (void)absent.ended({order_of("ab")}, {}, clock);
+  clock.advance(minutes(11));
 
   EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), IsEmpty());
+}
+
+TEST(AbsentAlerts, BeginAnewWithAnAlertThatHasBegunAnew) {
+  fakes::FakeClock clock;
+  AbsentAlerts absent(minutes(10));
+  Order order = order_of("ab");
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_THAT(absent.ended({order}, {}, clock), IsEmpty());
+    clock.advance(minutes(3));
+  }
+  order.starts_at += minutes(11);
+
+  EXPECT_THAT(absent.ended({order}, {}, clock), IsEmpty());
 }
 
 class FixedActive final : public ActiveAlerts {
