@@ -311,6 +311,11 @@ Store::News FakeKube::changes_since(const std::string& collection, Revision sinc
                                     std::chrono::milliseconds(0));
 }
 
+void FakeKube::restore(const Store::Backup& backup, Revision revision) {
+  const std::lock_guard lock(world_.writing);
+  world_.store.restore(backup, revision);
+}
+
 void FakeKube::backdate(const std::string& path, std::chrono::seconds age) {
   const auto target = parse_target(world_.registry, path);
   const std::lock_guard lock(world_.writing);

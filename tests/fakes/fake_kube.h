@@ -66,6 +66,9 @@ class FakeKube {
   void guard_approvals(bool guards) { guards_approvals_ = guards; }
   // Watches and pages that began before now get 410.
   void forget_history() { world_.store.forget_history(); }
+  // etcd, as it stands, and as it is restored later: see Store.
+  [[nodiscard]] Store::Backup backup() const { return world_.store.backup(); }
+  void restore(const Store::Backup& backup, Revision revision);
   // Ends all watches and refuses new ones; before the server that carries them goes.
   void close() { world_.store.close(); }
 

@@ -7,16 +7,20 @@
 #include <string>
 
 #include "remediator/cloud/provider.h"
+#include "tests/simulation/restore_rules.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {
 
 class CallRules {
  public:
-  explicit CallRules(const Stage& stage) : stage_(stage) {}
+  CallRules(const Stage& stage, RestoreRules& restore) : stage_(stage), restore_(restore) {}
 
   // The cloud restarts or ends the machine for that Remediation.
-  void on_taken(const remediator::Machine& order) { taken_for_.insert(order.remediation); }
+  void on_taken(const remediator::Machine& order) {
+    taken_for_.insert(order.remediation);
+    restore_.on_taken(order);
+  }
   // The cloud is asked to restart a machine.
   void check_not_treated(const remediator::Machine& order, const std::string& what) const;
   // Why nobody may ask for it any more, as things stand; empty where nothing forbids it.
@@ -36,6 +40,7 @@ class CallRules {
   [[nodiscard]] bool has_restarted(const Remediation& remediation) const;
 
   const Stage& stage_;
+  RestoreRules& restore_;
   std::set<std::string> taken_for_;  // Remediations: a call of theirs
 };
 

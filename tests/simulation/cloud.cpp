@@ -16,6 +16,7 @@ Status Cloud::ask_leave(const remediator::Machine& order, Step step, const Permi
   }
   invariants_.calls().check_leave(order, step, forbidden);
   invariants_.calls().check_leads(order, step);
+  invariants_.restore().check_call(order, step);
   return {};
 }
 

@@ -14,6 +14,14 @@ bool was_given_up(const Remediation& remediation) {
 
 }  // namespace
 
+void EndRules::forget() {
+  may_ask_.clear();
+  arrived_.clear();
+  last_.clear();
+  have_any_.clear();
+  replaces_.clear();
+}
+
 void EndRules::check_drained(const Remediation& after, const std::string& what) const {
   require(drained_.contains(drain_of(after)), "drained",
           what + " was intended and its pods are not gone");

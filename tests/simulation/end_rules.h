@@ -17,6 +17,8 @@ class EndRules {
   explicit EndRules(const Stage& stage) : stage_(stage) {}
 
   void on_drained(const Remediation& remediation) { drained_.insert(drain_of(remediation)); }
+  // etcd is restored: what was asked for since the backup is RestoreRules' subject.
+  void forget();
   // A step after the drain is intended.
   void check_drained(const Remediation& after, const std::string& what) const;
   void on_intent(const Remediation& after, const StepRecord& record);

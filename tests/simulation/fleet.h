@@ -2,6 +2,7 @@
 // the Nodes as kubelets would. Used by the scheduler, the cloud and the reports.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ class Fleet {
   void reset_gpus(Machine& machine);
   // By itself: nobody asked the cloud.
   void boot_again(Machine& machine);
+  // etcd is restored: kubelets and the cloud's controller bring the Nodes up to what the machines
+  // are. `uids`: of the Nodes right before, by name.
+  void correct_nodes(const std::map<std::string, std::string>& uids);
   // The end of all lies: every alert says what is true, every exporter is honest.
   void settle();
   // Machines that are well need a restart, as those do that were restarted before.

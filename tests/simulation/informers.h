@@ -2,6 +2,7 @@
 // turns where they have a thread each.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "core/kube/informer.h"
@@ -21,6 +22,10 @@ class Informers {
   void go_on();
   // Nothing comes through to the process until then.
   void die_until(Clock::Steady end);
+  // The earlier of the versions up to which they were told of all changes.
+  [[nodiscard]] Version heard() const {
+    return std::min(nodes_.wire.told(), remediations_.wire.told());
+  }
   // What they were told, and when.
   void note(Look& look) const;
 

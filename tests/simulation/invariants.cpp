@@ -257,6 +257,13 @@ void Invariants::on_job_made(const Json& job) {
   check_not_stopped(what);
 }
 
+void Invariants::on_restored(const BackedUp& backup) {
+  restore_.on_restored(backup);
+  ledger_.forget();
+  ends_.forget();
+  asked_.clear();
+}
+
 // What was wanted before the last answer that the replica got could be known to it.
 void Invariants::check_hands_off(const std::string& remediation, const std::string& what) const {
   const auto since = stage_.truth.hands_off_since(remediation);

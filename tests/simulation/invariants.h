@@ -16,6 +16,7 @@
 #include "tests/simulation/mark_rules.h"
 #include "tests/simulation/pair_rules.h"
 #include "tests/simulation/request_rules.h"
+#include "tests/simulation/restore_rules.h"
 #include "tests/simulation/stage.h"
 #include "tests/simulation/taint_rules.h"
 #include "tests/simulation/wave_rules.h"
@@ -36,10 +37,14 @@ class Invariants {
   void on_end_asked(const remediator::Machine& order);
   void on_eviction(const Remediation& remediation, const kube::Node& node);
   void on_job_made(const Json& job);
+  // etcd is restored. Called before the truth goes back.
+  void on_restored(const BackedUp& backup);
   [[nodiscard]] const MarkRules& marks() const { return marks_; }
   [[nodiscard]] LedgerRules& ledger() { return ledger_; }
   [[nodiscard]] const TaintRules& taints() const { return taints_; }
   [[nodiscard]] CallRules& calls() { return calls_; }
+  [[nodiscard]] RestoreRules& restore() { return restore_; }
+  [[nodiscard]] const RestoreRules& restore() const { return restore_; }
   [[nodiscard]] EndRules& ends() { return ends_; }
   [[nodiscard]] const EndRules& ends() const { return ends_; }
   [[nodiscard]] const EvictionRules& evictions() const { return evictions_; }
@@ -63,7 +68,8 @@ class Invariants {
   Stage& stage_;
   const Humans& humans_;
   LedgerRules ledger_{stage_};
-  CallRules calls_{stage_};
+  RestoreRules restore_{stage_};
+  CallRules calls_{stage_, restore_};
   EndRules ends_{stage_};
   EvidenceRules evidence_{stage_};
   PairRules pairs_{stage_};

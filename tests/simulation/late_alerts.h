@@ -24,6 +24,8 @@ class LateAlerts {
 
   // The webhook has taken it.
   void on_taken(const Order& order);
+  // etcd is restored: the records do not know what was taken since the backup.
+  void forget_what_was_taken() { started_.clear(); }
   // Perhaps something comes late, or is forged.
   void say_something(const Deliver& deliver);
   // What the poll of the Alertmanager does with what a replica knows; false where nothing ended.

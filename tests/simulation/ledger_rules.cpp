@@ -34,6 +34,12 @@ void require_at_most(const Counts& counts, const Share& most, const std::string&
 
 }  // namespace
 
+void LedgerRules::forget() {
+  begun_.clear();
+  ended_.clear();
+  arrived_.clear();
+}
+
 void LedgerRules::check_budgets() const {
   const BudgetLimits& limits = stage_.setting.policy.budgets;
   Counts cluster, pools, zones, racks, cordoned;

@@ -15,6 +15,9 @@ class LedgerRules {
 
   // A replica has replaced the ledger. Called before the truth hears of it.
   void on_ledger_written(const Ledger& after);
+  // etcd is restored: what was begun since the backup is in no ledger, and an operator answers for
+  // it who closes the breaker.
+  void forget();
   // Somebody does what needs a slot of that harm.
   void check_slot(const Remediation& remediation, Harm harm, const std::string& what) const;
   // Somebody begins a disruptive step.

@@ -51,6 +51,8 @@ class PodTruths {
   }
   // Of all pods that come under the name.
   void note_kind(const std::string& pod, PodKind kind) { kinds_.insert_or_assign(pod, kind); }
+  // etcd is restored: the pods are there that were there then.
+  void go_back_to(const PodTruths& backup) { pods_ = backup.pods_; }
   void note_node_gone(const std::string& uid, Tick now) { gone_.emplace(uid, now); }
 
   [[nodiscard]] const std::map<std::string, PodTruth>& all() const { return pods_; }

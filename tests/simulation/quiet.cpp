@@ -46,7 +46,13 @@ void World::calm_down() {
   fleet_.settle();
   stage_.trace.say("quiet");
   hear_all();
-  while (notifier_.send_one([&](const Order& order) { return deliver(0, order); })) hear_all();
+  while (notifier_.send_one([&](const Order& order) { return deliver(0, order); })) {
+    if (stage_.restores > 0) {  // whoever begins anew takes nothing before
+      stage_.clock.advance(seconds(2));
+      go_on_all();
+    }
+    hear_all();
+  }
   notifier_.forget_what_was_said();
   calm_since_ = stage_.truth.changes().size();
   calm_at_ = stage_.clock.wall();
@@ -200,6 +206,15 @@ bool World::waits_for_time() const {
   });
 }
 
+// An operator has looked at what was done since the backup.
+void World::close_after_restore() {
+  if (stage_.restores == 0 || !stage_.truth.ledger().breaker.open) return;
+  stage_.trace.say("human: close the breaker");
+  stage_.close_breaker();
+  settle(minutes(300));
+  check_rest();
+}
+
 void World::stay_at_rest() {
   const std::size_t before = stage_.truth.changes().size();
   const auto open = static_cast<std::size_t>(std::ranges::count_if(
@@ -226,7 +241,10 @@ void World::check_rest() const {
             name + " needs a human and nobody was told");
   }
   late_.check_rest();
-  for (const auto& replica : replicas_) check_view(stage_, replica->view(), replica->name());
+  for (const auto& replica : replicas_) {
+    check_view(stage_, replica->view(), replica->name());
+    invariants_.restore().check_rest(replica->identity());
+  }
   for (const Machine& machine : fleet_.machines()) {
     if (machine.works() && machine.fault >= Severity::kReset)
       check_quarantined(machine, machine.fault, machine.alerts.at(machine.fault).starts_at);

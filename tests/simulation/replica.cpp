@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/kube/parse.h"
+#include "remediator/safety/breaker.h"
 #include "remediator/workflow/fold_orders.h"
 #include "remediator/workflow/remediation_json.h"
 #include "tests/simulation/bend.h"
@@ -86,8 +87,11 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
       store_(api_),
       intake_store_(intake_api_),
       queue_(stage.clock, 100'000),
-      ledger_(api_, {.ns = kStateNamespace, .name = kLedgerName}, stage.clock,
-              {.seed = stage.chance.next() | 1U}),
+      ledger_(api_,
+              {.ns = kStateNamespace,
+               .name = kLedgerName,
+               .on_went_back = [this](const std::string& why) { note_restore(why); }},
+              stage.clock, {.seed = stage.chance.next() | 1U}),
       slots_(ledger_, store_, view_, stage.policy, stage.clock),
       intake_(view_, intake_store_, queue_, stage.clock),
       returned_(view_, one_by_one_, stage.is_off(Sabotage::kVerified) ? nullptr : &outside.reports,
@@ -107,7 +111,10 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                      StepAction* const own = own_step(step);
                      return own != nullptr ? own : others(step);
                    },
-                   .permit = [this] { return switch_.permit(); },
+                   .permit = [this]() -> Status {
+                     if (auto allowed = restored_.permit(); !allowed) return allowed;
+                     return switch_.permit();
+                   },
                    .announcer = outside.announcer,
                    .observer = observer_,
                    .clock = stage.clock,
@@ -121,7 +128,10 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                   .policy = stage.policy,
                   .log = stage.log,
                   .clock = stage.clock,
-                  .on_went_back = [](const std::string& why) { throw Broken{"went-back", why}; },
+                  .on_went_back =
+                      [this](const std::string& why) {
+                        if (!stage_.is_off(Sabotage::kVersionsBack)) note_restore(why);
+                      },
                   .on_error = {}}),
       round_due_(stage.clock.steady()),
       keep_due_(stage.clock.steady()) {
@@ -165,7 +175,9 @@ kube::ApiOptions Replica::options_with(milliseconds request, milliseconds retrie
 void Replica::go_on() {
   const Turn turn(stage_, look_, {});
   stand();
-  if (!view_.synced()) return;
+  if (stage_.is_off(Sabotage::kLedgerCount)) ledger_.accept_restored();
+  is_over_ = begin_anew();
+  if (is_over_ || !view_.synced()) return;
   listen();
   const bool has_led = std::exchange(has_led_, leads());
   const bool is_due = leads() && (!has_led || keep_due_ <= stage_.clock.steady());
@@ -220,6 +232,33 @@ void Replica::keep() {
   is_busy_ = false;
   resync();
   keep_due_ = stage_.clock.steady() + (kept ? resync_every(stage_) : milliseconds(kKeepAgain));
+}
+
+void Replica::note_restore(const std::string& why) {
+  if (stage_.restores == 0) throw Broken{"went-back", why};
+  stage_.trace.say(name() + " has noticed: " + why);
+  restored_.note(why, stage_.clock.wall());
+}
+
+// As Remediator::begin_anew does; whether the process ends.
+bool Replica::begin_anew() {
+  const auto notice = restored_.notice();
+  if (!notice) return false;
+  if (stage_.is_off(Sabotage::kBeginAnew)) return true;
+  is_busy_ = true;
+  ledger_.accept_restored();
+  Status opened;
+  if (leads()) {
+    opened = ledger_.change([&](Ledger& ledger) -> Status {
+      ledger = open_breaker(std::move(ledger), "etcd was restored from a backup: " + notice->why,
+                            stage_.clock.wall());
+      return {};
+    });
+    if (!opened && opened.error().kind == ErrorKind::kNotFound) (void)slots_.keep();
+  }
+  const auto ledger = opened ? ledger_.read() : std::unexpected(opened.error());
+  is_busy_ = false;
+  return ledger && (ledger->breaker.open || ledger->breaker.since >= notice->at);
 }
 
 void Replica::stop() {
@@ -334,6 +373,7 @@ void Replica::remember(const std::string& node) {
 // The webhook, as a sabotage bends what it is told.
 Result<IntakeCounts> Replica::take(Order order) {
   if (stage_.is_off(Sabotage::kIntake)) return IntakeCounts{.accepted = 1};
+  if (auto allowed = restored_.permit(); !allowed) return std::unexpected(allowed.error());
   const auto to = view_.node(order.node);
   if (stage_.is_off(Sabotage::kOldAlerts) && to && is_older_than_node(order, *to))
     return IntakeCounts{.ignored = 1};

@@ -17,6 +17,7 @@
 #include "remediator/actions/verify_action.h"
 #include "remediator/execution/reconciler.h"
 #include "remediator/gates/fenced_client.h"
+#include "remediator/gates/restored_state.h"
 #include "remediator/gates/stop_switch.h"
 #include "remediator/sources/confirmed_ends.h"
 #include "remediator/workflow/known_replacements.h"
@@ -105,6 +106,9 @@ class Replica {
   void go_on();
   // It ends in order: the lease is given back.
   void stop();
+  // etcd was restored, and it has done what it has to before it ends: the next process remembers
+  // nothing that is no more.
+  [[nodiscard]] bool is_over() const { return is_over_; }
   // Nothing where it does not lead: who leads next looks at all.
   void reconcile(std::string node);
   [[nodiscard]] Result<IntakeCounts> take(Order order);
@@ -116,6 +120,9 @@ class Replica {
   [[nodiscard]] const ClusterView& view() const { return view_; }
   [[nodiscard]] std::map<std::string, Clock::Steady>& due() { return due_; }
   [[nodiscard]] const std::string& name() const { return look_.who; }
+  [[nodiscard]] const std::string& identity() const { return look_.identity; }
+  // The version up to which it was told of any changes.
+  [[nodiscard]] Version heard() const { return informers_.heard(); }
   [[nodiscard]] bool leads() const { return candidate_.is_leader(); }
   [[nodiscard]] Clock::Steady next_round() const { return round_due_; }
   [[nodiscard]] bool is_busy() const { return is_busy_; }
@@ -136,6 +143,8 @@ class Replica {
   void before_request();
   void stand();
   void keep();
+  void note_restore(const std::string& why);
+  [[nodiscard]] bool begin_anew();
   void take_in_returned();
   void hear_others();
   void note_open();
@@ -147,7 +156,8 @@ class Replica {
 
   Stage& stage_;
   Look look_;
-  bool is_busy_ = false, is_taking_ = false;
+  bool is_busy_ = false, is_taking_ = false, is_over_ = false;
+  RestoredState restored_;
   Clock::Steady deaf_until_{};
   std::map<std::string, Clock::Steady> due_;
   NoCredentials credentials_;

@@ -120,6 +120,9 @@ enum class Sabotage : std::uint8_t {
   kTerminating,       // that a pod is ending already is not read
   kDrainWords,        // a drain that has failed says nothing of the pods that are left
   kLookAgain,         // every look is followed by the next at once
+  kVersionsBack,      // that versions have gone back is not read
+  kLedgerCount,       // how often the ledger was written is not read
+  kBeginAnew,         // a restore is noticed, and the breaker is not opened
   kDisagreement,      // an annotation or taint that contradicts the record is read as it has them
 };
 
@@ -233,6 +236,9 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kFailedAnswers, "failed-answers"},
     {Sabotage::kPartAnswers, "part-answers"},
     {Sabotage::kLogCursor, "log-cursor"},
+    {Sabotage::kVersionsBack, "versions-back"},
+    {Sabotage::kLedgerCount, "ledger-count"},
+    {Sabotage::kBeginAnew, "begin-anew"},
 });
 
 [[nodiscard]] constexpr std::optional<Sabotage> parse_sabotage(std::string_view name) {

@@ -97,6 +97,7 @@ struct Stage {
   std::map<std::string, std::map<std::string, Tick>> volumes;
   std::set<std::string> bad_links;  // providerIDs of machines between which NCCL fails
   std::size_t deletions = 0;        // of Remediations
+  int restores = 0;                 // of etcd, from a backup
   std::size_t jobs_made = 0;
   PodTruths pods;
   JobTruths jobs;           // of the steps of one node

@@ -120,6 +120,25 @@ void Truth::put_ledger(Ledger ledger, Writer writer, Tick now) {
   ledger_changed_ = now;
 }
 
+void Truth::go_back_to(const Truth& backup, Version version, Tick now) {
+  nodes_ = backup.nodes_;
+  remediations_ = backup.remediations_;
+  hands_off_ = backup.hands_off_;
+  changed_ = backup.changed_;
+  changes_ = backup.changes_;
+  ledger_ = backup.ledger_;
+  breaker_opened_ = backup.breaker_opened_;
+  for (auto& [name, known] : nodes_) {
+    if (known.taken_back) known.taken_back = now;
+  }
+  for (auto& [name, since] : hands_off_) since = now;
+  for (auto& [name, at] : changed_) at = version;
+  if (breaker_opened_) breaker_opened_ = now;
+  // Whoever read it at that version knows it; who has read a later one is refused by the server.
+  ledger_changed_ = backup.ledger_changed_;
+  changes_.push_back(version);
+}
+
 const NodeTruth* Truth::node(const std::string& name) const {
   const auto found = nodes_.find(name);
   return found == nodes_.end() ? nullptr : &found->second;

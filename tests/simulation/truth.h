@@ -42,6 +42,9 @@ class Truth {
   void put_remediation(Remediation remediation, Tick now);
   void drop_remediation(const std::string& name, Version now);
   void put_ledger(Ledger ledger, Writer writer, Tick now);
+  // etcd is restored: all is as it was then, and known since now. What machines there were, and
+  // what people have done, stays.
+  void go_back_to(const Truth& backup, Version version, Tick now);
   // The machine of that spec.providerID is gone for good.
   void note_gone(const std::string& provider_id) { gone_.insert(provider_id); }
 

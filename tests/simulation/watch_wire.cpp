@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/http/url.h"
 #include "core/runtime/text.h"
@@ -42,12 +43,23 @@ std::string WatchWire::collection() const {
 
 bool WatchWire::is_dead() const { return !stage_.is_quiet && dead_until_ > stage_.clock.steady(); }
 
+// The server begins anew with its cache.
+void WatchWire::note_restore() {
+  if (std::exchange(restores_, stage_.restores) == stage_.restores) return;
+  served_ = 0;
+  told_ = 0;
+}
+
 void WatchWire::serve(std::size_t count) {
+  note_restore();
   const std::size_t all = stage_.truth.changes().size();
   served_ = count > all - std::min(served_, all) ? all : served_ + count;
 }
 
-Version WatchWire::served() const { return served_ == 0 ? 0 : stage_.truth.changes()[served_ - 1]; }
+Version WatchWire::served() const {
+  const bool is_none = served_ == 0 || restores_ != stage_.restores;
+  return is_none ? 0 : stage_.truth.changes()[served_ - 1];
+}
 
 WatchWire::Fault WatchWire::draw_fault() {
   Chance& chance = stage_.informer_chance;
@@ -77,6 +89,7 @@ Json WatchWire::bent(const Json& object) const {
 }
 
 Result<http::ClientResponse> WatchWire::send(const http::ClientRequest& request) {
+  note_restore();
   has_listed_ = true;
   if (is_dead()) return no_answer(request.timeout);
   const Fault fault = draw_fault();
@@ -85,7 +98,9 @@ Result<http::ClientResponse> WatchWire::send(const http::ClientRequest& request)
   auto answer = client_.send(request);
   if (!answer || answer->status / 100 != 2) return answer;
   Json list = *parse_json(answer->body);
-  if (string_at(list["metadata"], "continue").empty()) {
+  const bool is_complete = string_at(list["metadata"], "continue").empty() &&
+                           !request.url.ends_with("?limit=1");  // it asks for the version
+  if (is_complete) {
     served_ = stage_.truth.changes().size();
     note_told(*parse_integer<Version>(string_at(list["metadata"], "resourceVersion")));
   }
@@ -98,6 +113,7 @@ Result<http::ClientResponse> WatchWire::send(const http::ClientRequest& request)
 Result<http::ClientResponse> WatchWire::stream(
     const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token,
     const std::function<bool(std::string_view)>& on_bytes) {
+  note_restore();
   has_listed_ = false;
   if (is_dead()) return no_answer(idle);
   const Fault fault = draw_fault();
@@ -114,6 +130,11 @@ Result<http::ClientResponse> WatchWire::tell_changes(
   http::ClientResponse answer;
   answer.status = 200;
   if (stage_.is_off(Sabotage::kWatchVersion)) since = stage_.kube.revision();
+  // It waits for versions that a restored store has not come to again.
+  if (since > stage_.kube.revision()) {
+    stage_.clock.advance(std::chrono::seconds(1));
+    return answer;
+  }
   const auto news = stage_.kube.changes_since(collection(), since);
   if (news.forgotten) {
     if (stage_.is_off(Sabotage::kExpired)) return answer;

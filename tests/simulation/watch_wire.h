@@ -26,8 +26,8 @@ class WatchWire final : public http::Client {
   // How long the caller waits for an answer that does not come.
   [[nodiscard]] Clock::Steady busy_until() const { return busy_until_; }
   // All changes up to that version of the store were told, whatever a sabotage made of them.
-  [[nodiscard]] Version told() const { return told_; }
-  [[nodiscard]] bool has_told_all() const { return told_ >= served(); }
+  [[nodiscard]] Version told() const { return restores_ == stage_.restores ? told_ : 0; }
+  [[nodiscard]] bool has_told_all() const { return told() >= served(); }
   // When it last said anything.
   [[nodiscard]] Clock::Steady spoke() const { return spoke_; }
   // The last request was for a list.
@@ -42,6 +42,7 @@ class WatchWire final : public http::Client {
   enum class Fault { kNone, kRefused, kGone, kForgets, kCut };
 
   [[nodiscard]] bool is_dead() const;
+  void note_restore();
   [[nodiscard]] Fault draw_fault();
   [[nodiscard]] Version served() const;
   std::unexpected<Error> no_answer(std::chrono::milliseconds within);
@@ -55,6 +56,7 @@ class WatchWire final : public http::Client {
   fakes::InProcessClient client_{stage_.kube};
   std::size_t served_ = 0;  // of the changes of the cluster
   Version told_ = 0;
+  int restores_ = 0;  // of etcd, that it knows of
   Clock::Steady spoke_{}, dead_until_{}, busy_until_{};
   bool has_listed_ = false;
 };

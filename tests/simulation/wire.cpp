@@ -48,6 +48,8 @@ Result<http::ClientResponse> Wire::send(const http::ClientRequest& request) {
   if (to.resource < Resource::kSwitch) stage_.looks.back()->told = stage_.tick;
   if (to.resource == Resource::kSwitch) stage_.looks.back()->permitted = stage_.tick;
   if (!is_write(request)) note_read(to);
+  if (to.resource == Resource::kLedger)
+    invariants_.restore().on_ledger_seen(identity_, answer->body);
   return answer;
 }
 
@@ -64,7 +66,8 @@ void Wire::check_leads(const Address& to) const {
   const bool is_leaders = to.resource == Resource::kNode || to.resource == Resource::kStatus ||
                           to.resource == Resource::kLedger || to.resource == Resource::kJob ||
                           to.resource == Resource::kPods;
-  require(!is_leaders || stage_.holder == identity_, "leader",
+  const bool leads = stage_.holder == identity_ || invariants_.restore().may_lead_still(identity_);
+  require(!is_leaders || leads, "leader",
           identity_ + " writes " + to.name + " and " + stage_.holder + " has the lease");
 }
 
@@ -181,6 +184,7 @@ void Wire::hear_ledger(const std::string& body) {
     ledger.taints = *decode_taints(string_at(config_map["data"], "taints"));
   invariants_.ledger().on_ledger_written(ledger);
   invariants_.taints().on_ledger_written(ledger);
+  invariants_.restore().on_ledger_written(identity_);
   stage_.truth.put_ledger(std::move(ledger), Writer::kRemediator, stage_.tick);
 }
 

@@ -13,6 +13,7 @@ using std::chrono::seconds;
 World::World(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps)
     : stage_(seed, size, sabotage, keeps),
       forger_(stage_, seed + 0x666f7267),
+      restores_(stage_, fleet_, invariants_, seed + 0x72657374),
       begins_again_(std::make_unique<BeginsAgain>(reboot_)) {
   stage_.clock.advance(minutes(15));  // the nodes are no newcomers
   replicas_.resize(static_cast<std::size_t>(stage_.setting.replicas));
@@ -52,6 +53,7 @@ void World::run() {
     settle(minutes(300));
     check_rest();
   }
+  close_after_restore();
   stay_at_rest();
 }
 
@@ -65,6 +67,7 @@ void World::do_something() {
   forger_.do_something();
   places_.do_something();
   sources_.note_cursor();
+  restore_perhaps();
   const std::size_t replica = chance.next() % replicas_.size();
   switch (
       chance.weighted({30, 12, 10, 10, 12, stage_.setting.has_humans ? 6 : 0, 1,
@@ -154,6 +157,12 @@ void World::change_nodes_under_jobs(double how_often) {
   }
 }
 
+void World::restore_perhaps() {
+  Version heard = stage_.kube.revision();
+  for (const auto& replica : replicas_) heard = std::min(heard, replica->heard());
+  if (restores_.do_something(heard)) late_.forget_what_was_taken();
+}
+
 bool World::poll_alertmanager() {
   return late_.poll(replicas_.front()->known_to_fire(),
                     [&](const Order& order) { return deliver(0, order); });
@@ -185,8 +194,14 @@ void World::go_on(std::size_t replica) {
   try {
     replicas_[replica]->go_on();
   } catch (const Crash&) {
-    start(replica);
+    return start(replica);
   }
+  if (!replicas_[replica]->is_over()) return;
+  stage_.trace.say(replicas_[replica]->name() + " begins anew");
+  invariants_.restore().check_begins_anew(replicas_[replica]->identity());
+  stop(replica);
+  start(replica);
+  if (stage_.is_quiet) replicas_[replica]->hear(stage_.truth.changes().size());
 }
 
 void World::go_on_all() {
@@ -248,6 +263,7 @@ void World::interrupt(std::size_t by) {
   change_nodes_under_drains();
   change_nodes_under_jobs(0.2);
   restart_before_reset();
+  restore_perhaps();
   const std::size_t other = stage_.chance.next() % replicas_.size();
   switch (stage_.chance.weighted(
       {50, 20, stage_.setting.has_humans ? 20 : 0, 10, 5, 5, stage_.setting.has_edits ? 10 : 0})) {

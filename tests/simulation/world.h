@@ -19,6 +19,7 @@
 #include "tests/simulation/pods.h"
 #include "tests/simulation/replica.h"
 #include "tests/simulation/reports.h"
+#include "tests/simulation/restores.h"
 #include "tests/simulation/silences.h"
 #include "tests/simulation/source_rules.h"
 #include "tests/simulation/step_kubelets.h"
@@ -46,6 +47,7 @@ class World {
   void go_on(std::size_t replica);
   void go_on_all();
   void stop(std::size_t replica);
+  void restore_perhaps();
   void pass_time();
   void change_nodes_under_drains();
   void change_nodes_under_jobs(double how_often);
@@ -60,6 +62,7 @@ class World {
   // The quiet time.
   void calm_down();
   void settle(std::chrono::minutes time);
+  void close_after_restore();
   void stay_at_rest();
   void hear_all();
   void look_quietly(std::size_t who, const std::string& node);
@@ -90,6 +93,7 @@ class World {
   AnsweringPlaces places_{stage_, fleet_};
   SourceRules sources_{stage_, fleet_, places_};
   Forger forger_;
+  Restores restores_;
   ScriptedDrain drain_{stage_, invariants_};
   Notifier notifier_{stage_, fleet_};
   LateAlerts late_{stage_, fleet_, silences_};

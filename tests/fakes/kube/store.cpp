@@ -60,6 +60,20 @@ Revision Store::revision() const {
   return revision_;
 }
 
+Store::Backup Store::backup() const {
+  const std::lock_guard lock(mutex_);
+  return {objects_, revision_};
+}
+
+void Store::restore(const Backup& backup, Revision revision) {
+  const std::lock_guard lock(mutex_);
+  objects_ = backup.objects;
+  revision_ = revision;
+  history_.clear();
+  forgotten_up_to_ = revision;
+  changed_.notify_all();
+}
+
 void Store::record(ChangeKind kind, const ObjectId& id, const Object& now, const Object& before) {
   history_.push_back(std::make_shared<const Change>(Change{revision_, kind, id, now, before}));
   if (history_.size() > window_) {

@@ -57,6 +57,15 @@ class Store {
   Object erase(const ObjectId& id);
   [[nodiscard]] Revision revision() const;
 
+  struct Backup {
+    std::map<ObjectId, Object> objects;
+    Revision revision = 0;
+  };
+  [[nodiscard]] Backup backup() const;
+  // All objects are what they were, with the versions that they had. The store goes on from
+  // `revision`: the backup's own, or a higher one, from which no watch remembers what was before.
+  void restore(const Backup& backup, Revision revision);
+
   // Forgets past changes, as a compaction does: older revisions are gone from then on.
   void forget_history();
   [[nodiscard]] bool remembers(Revision since) const;

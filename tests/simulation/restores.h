@@ -1,0 +1,46 @@
+// etcd is restored from a backup, in some simulations: Nodes, Remediations, pods, the ledger, the
+// lease and the switch go back to what they were, while machines and clouds do not. The versions go
+// back with them, or are raised, as the option bump-revision of etcdutl does. With chance of its
+// own, so that the other simulations stay as they are.
+#pragma once
+
+#include <optional>
+
+#include "tests/simulation/fleet.h"
+#include "tests/simulation/invariants.h"
+#include "tests/simulation/stage.h"
+
+namespace gpuward::remediator::simulation {
+
+class Restores {
+ public:
+  Restores(Stage& stage, Fleet& fleet, Invariants& invariants, std::uint64_t seed);
+
+  // Perhaps somebody makes a backup, or restores it; whether it was restored. `heard`: the version
+  // up to which every replica has heard of all changes: nobody was deaf since the backup.
+  bool do_something(Version heard);
+
+ private:
+  struct Backup {
+    fakes::Store::Backup kube;
+    Truth truth;
+    PodTruths pods;
+    std::size_t calls;     // that the cloud had taken
+    std::uint64_t writes;  // of the ledger
+  };
+
+  void back_up();
+  void restore();
+  void go_back(Version version);
+  void attach_as_before(const Json& volumes);
+  [[nodiscard]] std::uint64_t writes_of_ledger();
+
+  Stage& stage_;
+  Fleet& fleet_;
+  Invariants& invariants_;
+  Chance chance_;
+  bool is_on_ = false;  // it is still to come
+  std::optional<Backup> backup_;
+};
+
+}  // namespace gpuward::remediator::simulation
