@@ -379,29 +379,18 @@ Status Remediator::permit() {
   return stop_switch_.permit();
 }
 
-// Whoever leads opens the breaker; the others wait until it was done, and take the lead where it is
-// not. A new process remembers nothing that is no more.
+// Whoever notices opens the breaker, leader or not: the leader may have seen nothing that is gone.
+// A new process remembers nothing that is no more.
 void Remediator::begin_anew(const RestoredState::Notice& notice) {
   webhook_->close();
-  ledger_.accept_restored();
-  if (election_->is_leader()) {
-    const auto opened = ledger_.change([&](Ledger& ledger) -> Status {
-      ledger = open_breaker(std::move(ledger),
-                            "etcd was restored from a backup (" + notice.why +
-                                "): what was done since that backup is not known",
-                            clock_.wall());
-      return {};
-    });
-    if (!opened) {
-      witness_.on_error({}, opened.error());
-      if (opened.error().kind == ErrorKind::kNotFound) (void)keep_ledger();
-      return;
-    }
+  LedgerStore of_any(*intake_api_, {.ns = flags_.state_namespace}, clock_);
+  if (auto opened = of_any.note_restored(notice.why, notice.at); !opened) {
+    witness_.on_error({}, opened.error());
+    if (election_->is_leader()) (void)keep_ledger();
+    return;
   }
-  const auto ledger = ledger_.read();
-  is_over_ = ledger && (ledger->breaker.open || ledger->breaker.since >= notice.at);
-  if (is_over_)
-    log_.error("etcd was restored from a backup: this process begins anew", {{"why", notice.why}});
+  is_over_ = true;
+  log_.error("etcd was restored from a backup: this process begins anew", {{"why", notice.why}});
 }
 
 void Remediator::request_stop() {

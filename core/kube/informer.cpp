@@ -12,10 +12,11 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr BackoffPolicy kBetweenTries{milliseconds(800), milliseconds(30'000), 2.0};
-constexpr std::chrono::minutes kHealthy{
-    2};  // after so long without an error, the back-off begins anew
-constexpr std::chrono::seconds kTooShort{
-    1};  // a watch that ends sooner without an event is a failure
+// After so long without an error, the back-off begins anew.
+constexpr std::chrono::minutes kHealthy{2};
+// A watch that ends sooner without an event is a failure.
+constexpr std::chrono::seconds kTooShort{1};
+constexpr std::chrono::seconds kLongestSilence{30};
 
 std::string key_of(const ObjectMeta& meta) {
   return meta.ns.empty() ? meta.name : meta.ns + "/" + meta.name;
@@ -40,6 +41,7 @@ void Informer::run(const std::stop_token& stop) {
 }
 
 milliseconds Informer::turn(const std::stop_token& stop) {
+  if (clock_.steady() - heard_at_ > kLongestSilence) must_list_ = true;
   const auto done = must_list_ ? relist() : follow(stop);
   if (done || stop.stop_requested()) return {};
   report(done.error());
@@ -53,6 +55,7 @@ milliseconds Informer::turn(const std::stop_token& stop) {
 
 // What came of a list that fails half-way is true all the same.
 Status Informer::relist() {
+  const std::string known = newest_known();
   std::set<std::string> seen;
   auto version = api_.visit(collection_, {},
                             {.on_restart = [&] { seen.clear(); },
@@ -62,8 +65,8 @@ Status Informer::relist() {
                                  }});
   if (!version) return std::unexpected(std::move(version.error()));
   forget_all_but(seen);
-  if (is_older(*version, version_) && handlers_.on_went_back) {
-    handlers_.on_went_back("the versions of " + collection_ + " have gone back from " + version_ +
+  if (is_older(*version, known) && handlers_.on_went_back) {
+    handlers_.on_went_back("the versions of " + collection_ + " have gone back from " + known +
                            " to " + *version);
   }
   version_ = *std::move(version);
@@ -71,6 +74,11 @@ Status Informer::relist() {
   if (handlers_.on_synced) handlers_.on_synced(seen, version_);
   note_heard();
   return {};
+}
+
+std::string Informer::newest_known() const {
+  std::string other = handlers_.newest_known ? handlers_.newest_known() : std::string();
+  return version_.empty() || is_older(version_, other) ? other : version_;
 }
 
 Status Informer::check_not_gone_back() {
@@ -142,6 +150,7 @@ void Informer::deleted(const std::string& key) {
 }
 
 void Informer::note_heard() {
+  heard_at_ = clock_.steady();
   if (handlers_.on_heard) handlers_.on_heard();
 }
 

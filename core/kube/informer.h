@@ -2,7 +2,9 @@
 // to 30 s with jitter. Each watch ends after 15 to 20 s and goes on from the last version seen, in
 // one request and without a list, so that one which died without a word is noticed within 25 s. One
 // that ends without even a bookmark may wait for versions that a restored store has not come to
-// again: then it asks where the store stands. The remediator's reconcile loop is driven by it.
+// again: then it asks where the store stands. After more than 30 s of silence it lists again: a
+// store that was restored meanwhile may have come past the version to watch from. The remediator's
+// reconcile loop is driven by it.
 #pragma once
 
 #include <chrono>
@@ -30,8 +32,11 @@ struct InformerHandlers {
   // The server has been heard: a complete list, an event, a bookmark, or the end of a watch in good
   // order. Until then it may have kept anything from us.
   std::function<void()> on_heard;
-  // A list is older than what was told before: the store was restored from a backup, and nothing of
-  // what was told need be true any more.
+  // The newest version of an object of the collection that is known otherwise, such as from the
+  // answer to an own write. Asked before each list.
+  std::function<std::string()> newest_known;
+  // A list is older than what was told or known before: the store was restored from a backup, and
+  // nothing of what was told need be true any more.
   std::function<void(const std::string& why)> on_went_back;
   std::function<void(const Error& error)> on_error;  // it is tried again
 };
@@ -51,6 +56,7 @@ class Informer {
 
  private:
   [[nodiscard]] Status relist();
+  [[nodiscard]] std::string newest_known() const;
   [[nodiscard]] Status check_not_gone_back();
   void forget_all_but(const std::set<std::string>& seen);
   [[nodiscard]] Status follow(const std::stop_token& stop);
@@ -69,6 +75,7 @@ class Informer {
   std::map<std::string, std::string> uids_;  // by key
   std::string version_;                      // to watch from, the last that was told
   bool must_list_ = true;
+  Clock::Steady heard_at_{};
 };
 
 }  // namespace gpuward::kube

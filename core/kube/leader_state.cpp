@@ -57,6 +57,7 @@ std::optional<LeaseRequest> LeaderState::after_read(const Result<Lease>& answer,
     create.lease.transitions = 0;
     return create;
   }
+  is_of_ours_ = is_our_write(*answer);
   observe(*answer, moment.answered);
   if (!is_ours()) step_down();
   if (gives_back_) return is_ours() ? std::optional(releasing(moment.wall)) : std::nullopt;
@@ -70,6 +71,7 @@ std::optional<LeaseRequest> LeaderState::after_write(const Result<Lease>& answer
     // The server keeps the version of what a write did not change (our wall clock has jumped back
     // to the last renewal): nobody can see that as a sign of life.
     const bool is_renewed = !is_same_version(seen_, *answer);
+    is_of_ours_ = true;
     observe(*answer, moment.answered);
     // From when it was sent: others count from when they saw it, which is later.
     if (is_renewed && is_ours()) leads_until_ = moment.asked + times_.renew_deadline;
@@ -87,6 +89,11 @@ bool LeaderState::may_be_taken(Clock::Steady now) const {
   const auto lasts =
       seen_.duration_seconds > 0 ? std::chrono::seconds(seen_.duration_seconds) : times_.lease;
   return seen_at_ + lasts <= now;
+}
+
+// Whoever labels the lease by hand changes its version, not when it was renewed.
+bool LeaderState::is_our_write(const Lease& lease) const {
+  return is_unsure_ || (is_ours() && lease.renew_time == seen_.renew_time);
 }
 
 void LeaderState::observe(const Lease& lease, Clock::Steady at) {

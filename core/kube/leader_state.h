@@ -57,7 +57,8 @@ class LeaderState {
   [[nodiscard]] const std::string& holder() const { return seen_.holder; }
 
  private:
-  [[nodiscard]] bool is_ours() const { return seen_.holder == identity_; }
+  [[nodiscard]] bool is_ours() const { return seen_.holder == identity_ && is_of_ours_; }
+  [[nodiscard]] bool is_our_write(const Lease& lease) const;
   [[nodiscard]] bool may_be_taken(Clock::Steady now) const;
   void observe(const Lease& lease, Clock::Steady at);
   void step_down() { leads_until_ = Clock::Steady::min(); }
@@ -75,6 +76,10 @@ class LeaderState {
   Clock::Steady leads_until_ = Clock::Steady::min();
   bool has_read_ = false;   // in this round
   bool is_unsure_ = false;  // whether the last write was done
+  // What was seen is of our own last write. One of an earlier write, which bears our name, is from
+  // a backup that was restored: another replica may have led since, and not know yet that it does
+  // not.
+  bool is_of_ours_ = false;
   bool gives_back_ = false;
 };
 

@@ -210,6 +210,15 @@ void ClusterView::keep_remediations(const std::set<std::string>& names,
   for (const std::string& name : gone) remove_remediation(name);
 }
 
+std::string ClusterView::newest_remediation() const {
+  const std::lock_guard lock(mutex_);
+  std::string newest;
+  for (const auto& [name, known] : remediations_) {
+    if (newest.empty() || is_older(newest, known.resource_version)) newest = known.resource_version;
+  }
+  return newest;
+}
+
 void ClusterView::set_nodes_synced() {
   const std::lock_guard lock(mutex_);
   nodes_synced_ = true;

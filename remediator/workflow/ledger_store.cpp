@@ -8,6 +8,7 @@
 
 #include "core/runtime/backoff.h"
 #include "core/runtime/text.h"
+#include "remediator/safety/breaker.h"
 #include "remediator/safety/ledger_text.h"
 
 namespace gpuward::remediator {
@@ -150,8 +151,13 @@ Status LedgerStore::begin(const std::function<Result<Ledger>()>& first) {
   const auto stored = load();
   if (stored) return {};
   if (stored.error().kind != ErrorKind::kNotFound) return std::unexpected(stored.error());
-  const auto ledger = first();
+  auto ledger = first();
   if (!ledger) return std::unexpected(ledger.error());
+  if (was_seen_ && !ledger->breaker.open) {
+    ledger = open_breaker(*std::move(ledger),
+                          "the ledger that there was is gone: what was spent is not known",
+                          clock_.wall());
+  }
   kube::ConfigMap map;
   map.meta.ns = place_.ns;
   map.meta.name = place_.name;
@@ -188,6 +194,18 @@ Status LedgerStore::change(const Change& change, const std::stop_token& stop) {
   is_writing_ = false;
   done_.notify_all();
   return *mine.outcome;
+}
+
+Status LedgerStore::note_restored(const std::string& why, WallTime noticed) {
+  accept_restored();
+  return change([&](Ledger& ledger) -> Status {
+    if (ledger.breaker.open || ledger.breaker.since >= noticed) return {};
+    ledger = open_breaker(std::move(ledger),
+                          "etcd was restored from a backup (" + why +
+                              "): what was done since that backup is not known",
+                          clock_.wall());
+    return {};
+  });
 }
 
 std::size_t LedgerStore::waiting() {

@@ -69,11 +69,15 @@ class LedgerStore {
   [[nodiscard]] std::size_t waiting();
 
   // Makes the ledger where there is none; `first` is asked only then. When the leader starts, and
-  // after a kNotFound.
+  // after a kNotFound: where this process has seen one before, its breaker is open.
   [[nodiscard]] Status begin(const std::function<Result<Ledger>()>& first);
 
   // A ledger that went back is taken as it is by the next change that is written.
   void accept_restored() { accepts_restored_ = true; }
+
+  // etcd was restored from a backup, as was noticed then: opens the breaker, unless an operator has
+  // closed it since.
+  [[nodiscard]] Status note_restored(const std::string& why, WallTime noticed);
 
  private:
   struct Pending {

@@ -27,6 +27,7 @@ void JobRules::on_made(const Json& job, Step step) {
   const Json& spec = job["spec"];
   const std::string node = string_at(spec["template"]["spec"], "nodeName");
   const std::string what = "Job " + std::string(to_string(step)) + " on " + node;
+  if (owner == nullptr && was_deleted_since_read(remediation)) return;
   require(owner != nullptr, "intent", what + " was made for no Remediation");
   const StepRecord* const record = owner->status.find(step);
   require(record != nullptr && record->result == StepResult::kIntended, "intent",
@@ -48,6 +49,13 @@ void JobRules::on_made(const Json& job, Step step) {
                    .deadline = stage_.clock.steady() +
                                seconds(spec["activeDeadlineSeconds"].get<std::int64_t>()),
                    .runs_in = {}});
+}
+
+// Between the permit and the Job, which the garbage collector deletes.
+bool JobRules::was_deleted_since_read(const std::string& remediation) const {
+  const auto deleted = stage_.deleted.find(remediation);
+  const Tick read = stage_.looks.back()->remediation_read;
+  return deleted != stage_.deleted.end() && read > 0 && deleted->second > read;
 }
 
 // All that may forbid it was read after the intent, and after any earlier try.

@@ -23,6 +23,7 @@ class JobRules {
   void check_returned(const Remediation& owner) const;
 
  private:
+  [[nodiscard]] bool was_deleted_since_read(const std::string& remediation) const;
   void check_asked(const std::string& remediation, Step step, const std::string& what) const;
   void check_reset(const Remediation& owner, const std::string& what) const;
   void check_left(const Remediation& of, std::optional<Step> but, const std::string& when) const;

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/kube/parse.h"
-#include "remediator/safety/breaker.h"
 #include "remediator/workflow/fold_orders.h"
 #include "remediator/workflow/remediation_json.h"
 #include "tests/simulation/bend.h"
@@ -238,6 +237,7 @@ void Replica::note_restore(const std::string& why) {
   if (stage_.restores == 0) throw Broken{"went-back", why};
   stage_.trace.say(name() + " has noticed: " + why);
   restored_.note(why, stage_.clock.wall());
+  stage_.noticed.insert(identity());
 }
 
 // As Remediator::begin_anew does; whether the process ends.
@@ -246,19 +246,12 @@ bool Replica::begin_anew() {
   if (!notice) return false;
   if (stage_.is_off(Sabotage::kBeginAnew)) return true;
   is_busy_ = true;
-  ledger_.accept_restored();
-  Status opened;
-  if (leads()) {
-    opened = ledger_.change([&](Ledger& ledger) -> Status {
-      ledger = open_breaker(std::move(ledger), "etcd was restored from a backup: " + notice->why,
-                            stage_.clock.wall());
-      return {};
-    });
-    if (!opened && opened.error().kind == ErrorKind::kNotFound) (void)slots_.keep();
-  }
-  const auto ledger = opened ? ledger_.read() : std::unexpected(opened.error());
+  LedgerStore of_any(intake_api_, {.ns = kStateNamespace, .name = kLedgerName}, stage_.clock,
+                     {.seed = stage_.chance.next() | 1U});
+  const auto opened = of_any.note_restored(notice->why, notice->at);
+  if (!opened && leads()) (void)slots_.keep();
   is_busy_ = false;
-  return ledger && (ledger->breaker.open || ledger->breaker.since >= notice->at);
+  return opened.has_value();
 }
 
 void Replica::stop() {

@@ -27,7 +27,7 @@ void RestoreRules::on_ledger_written(const std::string& identity) {
 void RestoreRules::on_restored(const BackedUp& backup) {
   lost_.insert(taken_.begin() + static_cast<std::ptrdiff_t>(backup.calls), taken_.end());
   for (const auto& [identity, writes] : seen_) {
-    if (writes > backup.writes) witnesses_.insert(identity);
+    if (writes > backup.writes && backup.writes > 0) witnesses_.insert(identity);
   }
   leader_ = stage_.holder;
   leader_notices_ = witnesses_.contains(leader_) || backup.goes_back;

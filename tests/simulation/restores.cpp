@@ -40,10 +40,9 @@ bool Restores::do_something(Version heard) {
     if (chance_.happens(0.1)) back_up();
     return false;
   }
-  if (heard <= backup_->kube.revision) return false;
   const bool forgets_calls = invariants_.restore().calls() > backup_->calls;
   if (!chance_.happens(forgets_calls ? 0.1 : 0.01)) return false;
-  restore();
+  restore(heard > backup_->kube.revision);
   return true;
 }
 
@@ -56,14 +55,14 @@ std::uint64_t Restores::writes_of_ledger() {
 
 // One without a ledger is of a fresh install.
 void Restores::back_up() {
-  if (writes_of_ledger() == 0) return;
+  if (writes_of_ledger() == 0 && !chance_.happens(0.1)) return;
   stage_.trace.say("etcd is backed up");
   backup_.emplace(Backup{stage_.kube.backup(), stage_.truth, stage_.pods,
                          invariants_.restore().calls(), writes_of_ledger()});
   stage_.kube.restore(backup_->kube, backup_->kube.revision + kOthersWrite);
 }
 
-void Restores::restore() {
+void Restores::restore(bool all_heard_more) {
   is_on_ = false;
   const bool raises = chance_.happens(0.4);
   const Version version = raises ? stage_.kube.revision() + kRaise : backup_->kube.revision;
@@ -73,7 +72,7 @@ void Restores::restore() {
   for (const auto& [name, node] : stage_.truth.nodes()) uids.emplace(name, node.node.meta.uid);
   const Json volumes = stage_.kube.get(kAttachments);
   invariants_.on_restored(
-      {.calls = backup_->calls, .writes = backup_->writes, .goes_back = !raises});
+      {.calls = backup_->calls, .writes = backup_->writes, .goes_back = !raises && all_heard_more});
   go_back(version);
   fleet_.correct_nodes(uids);
   attach_as_before(volumes);
@@ -88,6 +87,7 @@ void Restores::go_back(Version version) {
   stage_.holder = stage_.kube.has(kLease)
                       ? string_at(stage_.kube.get(kLease)["spec"], "holderIdentity")
                       : std::string();
+  stage_.restored_free_lease = stage_.holder.empty();
   const bool stops = string_at(stage_.kube.get(kState + kSwitchName)["data"], "stop") != "false";
   stage_.stopped_at = stops ? std::optional(stage_.tick) : std::nullopt;
 }

@@ -17,7 +17,7 @@ class Restores {
   Restores(Stage& stage, Fleet& fleet, Invariants& invariants, std::uint64_t seed);
 
   // Perhaps somebody makes a backup, or restores it; whether it was restored. `heard`: the version
-  // up to which every replica has heard of all changes: nobody was deaf since the backup.
+  // up to which every replica has heard of all changes.
   bool do_something(Version heard);
 
  private:
@@ -30,7 +30,7 @@ class Restores {
   };
 
   void back_up();
-  void restore();
+  void restore(bool all_heard_more);
   void go_back(Version version);
   void attach_as_before(const Json& volumes);
   [[nodiscard]] std::uint64_t writes_of_ledger();

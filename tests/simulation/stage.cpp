@@ -166,7 +166,10 @@ void Stage::delete_remediation(const std::string& name, bool by_force) {
   const std::string path = remediation_collection() + "/" + name;
   if (by_force) patch(path, {{"metadata", {{"finalizers", nullptr}}}});
   if (kube.has(path)) remove(path);
-  if (!kube.has(path)) return truth.drop_remediation(name, kube.revision());
+  if (!kube.has(path)) {
+    deleted[name] = ++tick;
+    return truth.drop_remediation(name, kube.revision());
+  }
   truth.put_remediation(*parse_remediation(dump_json(kube.get(path))), ++tick);
 }
 

@@ -67,6 +67,8 @@ void Wire::check_leads(const Address& to) const {
                           to.resource == Resource::kLedger || to.resource == Resource::kJob ||
                           to.resource == Resource::kPods;
   const bool leads = stage_.holder == identity_ || invariants_.restore().may_lead_still(identity_);
+  // Whoever has noticed a restore opens the breaker.
+  if (to.resource == Resource::kLedger && stage_.noticed.contains(identity_)) return;
   require(!is_leaders || leads, "leader",
           identity_ + " writes " + to.name + " and " + stage_.holder + " has the lease");
 }

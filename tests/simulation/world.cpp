@@ -327,9 +327,17 @@ void World::let_others_lead(std::size_t by, milliseconds span) {
   }
 }
 
+void World::check_leaders() const {
+  const auto leaders =
+      std::ranges::count_if(replicas_, [](const auto& replica) { return replica->leads(); });
+  require(leaders <= 1 || stage_.restored_free_lease, "two-leaders",
+          std::to_string(leaders) + " replicas lead");
+}
+
 void World::check() {
   if (checked_ == stage_.truth.changes().size()) return;
   checked_ = stage_.truth.changes().size();
+  check_leaders();
   invariants_.ledger().check_budgets();
   invariants_.taints().check_budget();
   invariants_.marks().check_always();

@@ -59,6 +59,7 @@ class World {
   bool poll_alertmanager();
   void say_what_is_new();
   void check();
+  void check_leaders() const;
   // The quiet time.
   void calm_down();
   void settle(std::chrono::minutes time);

@@ -24,6 +24,7 @@ class InformerTest : public ApiTest {
     };
     handlers.on_heard = [&] { ++heard; };
     handlers.on_went_back = [&](const std::string& why) { went_back.push_back(why); };
+    handlers.newest_known = [&] { return written; };
     handlers.on_error = [&](const Error& error) { take(error); };
     Informer(api, clock, "/api/v1/nodes", handlers).run(stop.get_token());
   }
@@ -54,6 +55,7 @@ class InformerTest : public ApiTest {
   std::vector<std::string> seen;
   std::vector<ErrorKind> errors;
   int heard = 0;
+  std::string written;  // the version of an own write
   std::set<std::string> listed;
   std::string listed_version;
   std::vector<std::string> went_back;
@@ -146,6 +148,23 @@ TEST_F(InformerTest, NoticesAListThatIsOlderThanWhatItWasTold) {
   run();
   EXPECT_THAT(went_back, ElementsAre("the versions of /api/v1/nodes have gone back from 12 to 9"));
   EXPECT_EQ(watched_version(4), "9");
+}
+
+TEST_F(InformerTest, NoticesAListThatIsOlderThanAnOwnWrite) {
+  written = "12";
+  client.then(listing(object("a", "1"), "9"));
+  run();
+  EXPECT_THAT(went_back, ElementsAre("the versions of /api/v1/nodes have gone back from 12 to 9"));
+}
+
+// Somebody may have restored the store meanwhile, and it have come past the version to watch from.
+TEST_F(InformerTest, ListsAgainAfterMoreThan30SecondsOfSilence) {
+  client.while_streaming = [this] { clock.advance(std::chrono::seconds(31)); };
+  client.then(listing(object("a", "1")));
+  client.then_fail(ErrorKind::kTimeout);
+  client.then(listing(object("b", "20"), "30"));
+  run();
+  EXPECT_THAT(seen, ElementsAre("+a@1", "synced", "+b@20", "-a", "synced"));
 }
 
 // A restored store has to come to that version again before it has anything to tell from there.

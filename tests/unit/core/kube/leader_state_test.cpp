@@ -209,6 +209,25 @@ TEST_F(LeaderStateTest, FindsItsOwnRenewalWhoseAnswerWasLost) {
   EXPECT_TRUE(leads(kStart + seconds(11)));
 }
 
+// From a backup that was restored: another replica leads by a lease that is no more, and does not
+// know it yet.
+TEST_F(LeaderStateTest, WaitsForTheEndOfALeaseThatBearsItsNameAndThatItHasLostBefore) {
+  const Lease mine = lead(kStart);
+  EXPECT_FALSE(look(version_of_peer("5"), kStart + seconds(20)));
+  EXPECT_FALSE(look(mine, kStart + seconds(22)));
+  EXPECT_EQ(state.begin(kWall).kind, Kind::kRead);
+  EXPECT_FALSE(leads(kStart + seconds(22)));
+  EXPECT_FALSE(look(mine, kStart + seconds(36)));
+  EXPECT_TRUE(look(mine, kStart + seconds(38)));
+}
+
+TEST_F(LeaderStateTest, WaitsForTheEndOfALeaseOfAnEarlierWriteOfItsOwn) {
+  Lease mine = lead(kStart);
+  mine.renew_time = "before";
+  mine.meta.resource_version = "1";
+  EXPECT_FALSE(look(mine, kStart + seconds(20)));
+}
+
 TEST_F(LeaderStateTest, LosesOneRaceARoundAndWaitsForTheNext) {
   const auto create = state.take(kRead, fail(ErrorKind::kNotFound, "none"), moment_at(kStart));
   ASSERT_TRUE(create);

@@ -114,14 +114,36 @@ TEST_F(LedgerStoreTest, IsNotBelievedWhereItHasGoneBackToABackup) {
   EXPECT_EQ(store.read().error().kind, ErrorKind::kGone);
   EXPECT_EQ(said, "the ledger has gone back from its write 4 to its write 2");
 
-  store.accept_restored();
-  ASSERT_TRUE(store.change([&](Ledger& ledger) -> Status {
-    ledger = open_breaker(std::move(ledger), "restored", clock_.wall());
-    return {};
-  }));
+  ASSERT_TRUE(store.note_restored(said, clock_.wall()));
   EXPECT_TRUE(store.read()->breaker.open);
   EXPECT_EQ(kube_.get(kLedger)["data"]["writes"], "5") << "more than anybody has seen";
   EXPECT_TRUE(store.change(giving_back(0)));
+}
+
+TEST_F(LedgerStoreTest, OpensNoBreakerThatAnOperatorHasClosedSinceARestoreWasNoticed) {
+  const WallTime noticed = clock_.wall();
+  ASSERT_TRUE(mine_.store.note_restored("versions", noticed));
+  clock_.advance(std::chrono::seconds(60));
+  ASSERT_TRUE(yours_.store.change([&](Ledger& ledger) -> Status {
+    ledger = *close_breaker(std::move(ledger), "ann", clock_.wall());
+    return {};
+  }));
+
+  EXPECT_TRUE(mine_.store.note_restored("versions", noticed));
+  EXPECT_FALSE(yours_.store.read()->breaker.open);
+
+  EXPECT_TRUE(mine_.store.note_restored("versions", clock_.wall() + std::chrono::seconds(1)));
+  EXPECT_TRUE(yours_.store.read()->breaker.open);
+}
+
+// Deleted, or of after the backup that was restored.
+TEST_F(LedgerStoreTest, IsMadeWithAnOpenBreakerWhereOneWasSeenBefore) {
+  ASSERT_TRUE(mine_.store.read());
+  kube_.remove(kLedger);
+
+  ASSERT_TRUE(mine_.store.begin([] { return Ledger(); }));
+
+  EXPECT_TRUE(mine_.store.read()->breaker.open);
 }
 
 TEST_F(LedgerStoreTest, OfTheVersionBeforeOrMadeAnewHasNotGoneBack) {
