@@ -22,6 +22,12 @@ std::string key_of(const ObjectMeta& meta) {
   return meta.ns.empty() ? meta.name : meta.ns + "/" + meta.name;
 }
 
+std::set<std::string> names_in(const ObjectVersions& versions) {
+  std::set<std::string> names;
+  for (const auto& [name, version] : versions) names.insert(name);
+  return names;
+}
+
 }  // namespace
 
 Informer::Informer(Api& api, Clock& clock, std::string collection, InformerHandlers handlers,
@@ -55,30 +61,42 @@ milliseconds Informer::turn(const std::stop_token& stop) {
 
 // What came of a list that fails half-way is true all the same.
 Status Informer::relist() {
-  const std::string known = newest_known();
-  std::set<std::string> seen;
+  ObjectVersions listed, known;
+  if (handlers_.known) known = handlers_.known();
   auto version = api_.visit(collection_, {},
-                            {.on_restart = [&] { seen.clear(); },
+                            {.on_restart = [&] { listed.clear(); },
                              .on_object =
                                  [&](const Json& object) {
-                                   if (auto key = upsert(object)) seen.insert(*std::move(key));
+                                   auto meta = upsert(object);
+                                   if (meta) listed[key_of(*meta)] = meta->resource_version;
                                  }});
   if (!version) return std::unexpected(std::move(version.error()));
-  forget_all_but(seen);
-  if (is_older(*version, known) && handlers_.on_went_back) {
-    handlers_.on_went_back("the versions of " + collection_ + " have gone back from " + known +
-                           " to " + *version);
-  }
+  forget_all_but(listed);
+  check_not_gone_back(known, listed, *version);
   version_ = *std::move(version);
   must_list_ = false;
-  if (handlers_.on_synced) handlers_.on_synced(seen, version_);
+  if (handlers_.on_synced) handlers_.on_synced(names_in(listed), version_);
   note_heard();
   return {};
 }
 
-std::string Informer::newest_known() const {
-  std::string other = handlers_.newest_known ? handlers_.newest_known() : std::string();
-  return version_.empty() || is_older(version_, other) ? other : version_;
+// A store whose versions were raised when it was restored has its objects as they were.
+void Informer::check_not_gone_back(const ObjectVersions& known, const ObjectVersions& listed,
+                                   const std::string& version) const {
+  if (!handlers_.on_went_back) return;
+  std::string newest = version_, older;
+  for (const auto& [name, at] : known) {
+    if (newest.empty() || is_older(newest, at)) newest = at;
+    const auto now = listed.find(name);
+    if (now != listed.end() && is_older(now->second, at))
+      older = name + " has gone back from version " + at + " to " + now->second;
+  }
+  if (is_older(version, newest)) {
+    handlers_.on_went_back("the versions of " + collection_ + " have gone back from " + newest +
+                           " to " + version);
+  } else if (!older.empty()) {
+    handlers_.on_went_back("in " + collection_ + ", " + older);
+  }
 }
 
 Status Informer::check_not_gone_back() {
@@ -89,10 +107,10 @@ Status Informer::check_not_gone_back() {
                                     version_ + " before");
 }
 
-void Informer::forget_all_but(const std::set<std::string>& seen) {
+void Informer::forget_all_but(const ObjectVersions& listed) {
   const auto before = std::exchange(uids_, {});
   for (const auto& [key, uid] : before) {
-    if (seen.contains(key)) {
+    if (listed.contains(key)) {
       uids_.emplace(key, uid);
     } else {
       deleted(key);
@@ -131,18 +149,18 @@ void Informer::take(const WatchEvent& event) {
   if (!event.resource_version.empty()) version_ = event.resource_version;
 }
 
-// The object's key. Another one under a name that was known is a deletion that nobody saw.
-std::optional<std::string> Informer::upsert(const Json& object) {
-  const auto meta = decode_meta(object);
+// Another one under a name that was known is a deletion that nobody saw.
+std::optional<ObjectMeta> Informer::upsert(const Json& object) {
+  auto meta = decode_meta(object);
   if (!meta) {
     report(meta.error());
     return std::nullopt;
   }
-  std::string key = key_of(*meta);
+  const std::string key = key_of(*meta);
   if (const auto at = uids_.find(key); at != uids_.end() && at->second != meta->uid) deleted(key);
   uids_[key] = meta->uid;
   if (handlers_.on_upsert) handlers_.on_upsert(object);
-  return key;
+  return *std::move(meta);
 }
 
 void Informer::deleted(const std::string& key) {

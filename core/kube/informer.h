@@ -21,6 +21,8 @@
 
 namespace gpuward::kube {
 
+using ObjectVersions = std::map<std::string, std::string>;
+
 // Called by Informer::turn(), in order; must be quick. Any may be empty.
 struct InformerHandlers {
   std::function<void(const Json& object)> on_upsert;  // kube::read_* reads it
@@ -32,9 +34,9 @@ struct InformerHandlers {
   // The server has been heard: a complete list, an event, a bookmark, or the end of a watch in good
   // order. Until then it may have kept anything from us.
   std::function<void()> on_heard;
-  // The newest version of an object of the collection that is known otherwise, such as from the
-  // answer to an own write. Asked before each list.
-  std::function<std::string()> newest_known;
+  // The versions of all objects that are known, by name, be it from the answer to an own write.
+  // Asked before each list, which must not be older.
+  std::function<ObjectVersions()> known;
   // A list is older than what was told or known before: the store was restored from a backup, and
   // nothing of what was told need be true any more.
   std::function<void(const std::string& why)> on_went_back;
@@ -56,12 +58,13 @@ class Informer {
 
  private:
   [[nodiscard]] Status relist();
-  [[nodiscard]] std::string newest_known() const;
+  void check_not_gone_back(const ObjectVersions& known, const ObjectVersions& listed,
+                           const std::string& version) const;
   [[nodiscard]] Status check_not_gone_back();
-  void forget_all_but(const std::set<std::string>& seen);
+  void forget_all_but(const ObjectVersions& listed);
   [[nodiscard]] Status follow(const std::stop_token& stop);
   void take(const WatchEvent& event);
-  std::optional<std::string> upsert(const Json& object);
+  std::optional<ObjectMeta> upsert(const Json& object);
   void deleted(const std::string& key);
   void note_heard();
   void report(const Error& error);

@@ -210,13 +210,11 @@ void ClusterView::keep_remediations(const std::set<std::string>& names,
   for (const std::string& name : gone) remove_remediation(name);
 }
 
-std::string ClusterView::newest_remediation() const {
+std::map<std::string, std::string> ClusterView::remediation_versions() const {
   const std::lock_guard lock(mutex_);
-  std::string newest;
-  for (const auto& [name, known] : remediations_) {
-    if (newest.empty() || is_older(newest, known.resource_version)) newest = known.resource_version;
-  }
-  return newest;
+  std::map<std::string, std::string> versions;
+  for (const auto& [name, known] : remediations_) versions.emplace(name, known.resource_version);
+  return versions;
 }
 
 void ClusterView::set_nodes_synced() {

@@ -46,8 +46,8 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
   // A complete list of that version has these names. What this process has made since is newer; of
   // what it made before and somebody has deleted an informer need never have heard.
   void keep_remediations(const std::set<std::string>& names, const std::string& version);
-  // The resourceVersion of the one that was written last; empty where there is none.
-  [[nodiscard]] std::string newest_remediation() const;
+  // The resourceVersion of each, by name.
+  [[nodiscard]] std::map<std::string, std::string> remediation_versions() const;
   void set_nodes_synced();
   void set_remediations_synced();
   // That informer has heard from the API server just now, be it that there is nothing new.

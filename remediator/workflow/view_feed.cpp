@@ -59,7 +59,7 @@ kube::InformerHandlers node_handlers(const ViewFeed& feed) {
               },
           .on_synced = [feed](const auto&, const auto&) { feed.view.set_nodes_synced(); },
           .on_heard = [feed] { feed.view.note_nodes_heard(feed.clock.steady()); },
-          .newest_known = {},
+          .known = {},
           .on_went_back = feed.on_went_back,
           .on_error = feed.on_error};
 }
@@ -73,7 +73,7 @@ kube::InformerHandlers remediation_handlers(const ViewFeed& feed) {
                 feed.view.set_remediations_synced();
               },
           .on_heard = [feed] { feed.view.note_remediations_heard(feed.clock.steady()); },
-          .newest_known = [feed] { return feed.view.newest_remediation(); },
+          .known = [feed] { return feed.view.remediation_versions(); },
           .on_went_back = feed.on_went_back,
           .on_error = feed.on_error};
 }

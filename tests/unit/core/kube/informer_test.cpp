@@ -24,7 +24,7 @@ class InformerTest : public ApiTest {
     };
     handlers.on_heard = [&] { ++heard; };
     handlers.on_went_back = [&](const std::string& why) { went_back.push_back(why); };
-    handlers.newest_known = [&] { return written; };
+    handlers.known = [&] { return written; };
     handlers.on_error = [&](const Error& error) { take(error); };
     Informer(api, clock, "/api/v1/nodes", handlers).run(stop.get_token());
   }
@@ -55,7 +55,7 @@ class InformerTest : public ApiTest {
   std::vector<std::string> seen;
   std::vector<ErrorKind> errors;
   int heard = 0;
-  std::string written;  // the version of an own write
+  ObjectVersions written;  // by ourselves
   std::set<std::string> listed;
   std::string listed_version;
   std::vector<std::string> went_back;
@@ -151,10 +151,18 @@ TEST_F(InformerTest, NoticesAListThatIsOlderThanWhatItWasTold) {
 }
 
 TEST_F(InformerTest, NoticesAListThatIsOlderThanAnOwnWrite) {
-  written = "12";
+  written = {{"a", "12"}};
   client.then(listing(object("a", "1"), "9"));
   run();
   EXPECT_THAT(went_back, ElementsAre("the versions of /api/v1/nodes have gone back from 12 to 9"));
+}
+
+// `etcdutl snapshot restore --bump-revision` raises the store's version, not the objects'.
+TEST_F(InformerTest, NoticesAnObjectThatIsOlderThanItWas) {
+  written = {{"a", "12"}, {"b", "3"}};
+  client.then(listing(object("a", "11") + "," + object("b", "3"), "1000000012"));
+  run();
+  EXPECT_THAT(went_back, ElementsAre("in /api/v1/nodes, a has gone back from version 12 to 11"));
 }
 
 // Somebody may have restored the store meanwhile, and it have come past the version to watch from.
