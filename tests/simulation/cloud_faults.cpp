@@ -53,7 +53,7 @@ CallFault CloudFaults::of_call() {
   Chance& chance = stage_.cloud_chance;
   if (chance.happens(0.15)) meanwhile_(chance.span(seconds(5), seconds(90)));
   return std::array{CallFault::kNone, CallFault::kRefused, CallFault::kDiesBefore,
-                    CallFault::kDiesAfter, CallFault::kLate}[chance.weighted({60, 15, 8, 8, 9})];
+                    CallFault::kDiesAfter, CallFault::kLate}[chance.weighted({50, 15, 8, 8, 19})];
 }
 
 milliseconds CloudFaults::lateness() { return stage_.cloud_chance.span(seconds(10), minutes(4)); }

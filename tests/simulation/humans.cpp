@@ -84,6 +84,20 @@ void Humans::say_replaced() {
   }
 }
 
+// Who has looked at every machine that is left.
+bool Humans::say_all_replaced() {
+  if (!stage_.identity_chance.happens(0.5)) return false;
+  std::vector<std::string> left;
+  for (const auto& [name, remediation] : stage_.truth.remediations()) {
+    if (remediation.open() && rests_on_history(remediation)) left.push_back(name);
+  }
+  for (const std::string& name : left) {
+    stage_.trace.say("human: the machine of " + name + " was replaced");
+    stage_.annotate_remediation(name, {{std::string(kMachineReplacedAnnotation), "true"}});
+  }
+  return !left.empty();
+}
+
 void Humans::touch_remediation() {
   if (stage_.setting.registers_anew) say_replaced();
   std::vector<std::string> open, asking;

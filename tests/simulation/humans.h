@@ -22,6 +22,8 @@ class Humans {
   explicit Humans(Stage& stage) : stage_(stage) {}
 
   void do_something();
+  // Of the machines of all open Remediations that rest on their history; whether there was one.
+  bool say_all_replaced();
   // By token.
   [[nodiscard]] const std::map<std::string, Yes>& yeses() const { return yeses_; }
 

@@ -31,7 +31,7 @@ Restores::Restores(Stage& stage, Fleet& fleet, Invariants& invariants, std::uint
     : stage_(stage), fleet_(fleet), invariants_(invariants), chance_(seed) {
   const Setting& setting = stage_.setting;
   is_on_ = chance_.happens(0.2) && setting.nodes <= 16 && !stage_.keeps_writes &&
-           !setting.tests_pairs && !setting.has_edits && !setting.has_jobs && !setting.places.any();
+           !setting.tests_pairs && !setting.has_edits && !setting.has_jobs;
 }
 
 bool Restores::do_something(Version heard) {

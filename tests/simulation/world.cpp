@@ -53,6 +53,10 @@ void World::run() {
     settle(minutes(300));
     check_rest();
   }
+  if (stage_.setting.registers_anew && humans_.say_all_replaced()) {
+    settle(minutes(300));
+    check_rest();
+  }
   close_after_restore();
   stay_at_rest();
 }
