@@ -92,7 +92,14 @@ Result<StepProgress> StepJob::watch(const StepOrder& order) {
   StepProgress progress = running(on_job(order) + ": " + outcome.message, order);
   if (outcome.has_run) progress.facts[kHasRunFact] = "true";
   if (!outcome.is_over && !is_job_overdue(order)) return progress;
-  if (!outcome.is_over) outcome.message = give_up(order, outcome);
+  if (!outcome.is_over) {
+    const auto gone = give_up(order);
+    outcome.message = "not done in time: " + outcome.message;
+    if (!gone) {
+      outcome.message += "; " + on_job(order) + " could not be deleted: " + gone.error().message;
+      progress.facts[kJobLeftFact] = "true";
+    }
+  }
   if (!outcome.has_run && !outcome.exit_code)
     outcome.message += "; its container was never started";
   if (outcome.exit_code) progress.facts[kExitCode] = std::to_string(*outcome.exit_code);
@@ -115,15 +122,10 @@ Status StepJob::abandon(const StepOrder& order) {
   return with_context("deleting " + on_job(order), deleted.error());
 }
 
-// Where it may not be deleted, its own deadline ends it.
-std::string StepJob::give_up(const StepOrder& order, const JobOutcome& outcome) {
-  std::string text = "not done in time: " + outcome.message;
-  auto gone = order.permit();
-  if (gone) gone = api_.delete_job(namespace_of(order), job_name(order));
-  if (!gone && gone.error().kind != ErrorKind::kNotFound) {
-    text += "; " + on_job(order) + " could not be deleted: " + gone.error().message;
-  }
-  return text;
+// Where it may not be deleted now, the end of the Remediation or its own deadline ends it.
+Status StepJob::give_up(const StepOrder& order) {
+  if (auto allowed = order.permit(); !allowed) return allowed;
+  return abandon(order);
 }
 
 }  // namespace gpuward::remediator

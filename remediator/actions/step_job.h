@@ -42,7 +42,7 @@ class StepJob : public StepAction {
 
  private:
   [[nodiscard]] Result<StepProgress> adopt(const StepOrder& order);
-  [[nodiscard]] std::string give_up(const StepOrder& order, const JobOutcome& outcome);
+  [[nodiscard]] Status give_up(const StepOrder& order);
 
   kube::Api& api_;
   const CurrentPolicy& policy_;

@@ -45,7 +45,8 @@ Status StepExecution::abandon_jobs(FreshCase& decided) { return abandon(*decided
 
 Status StepExecution::abandon(const Case& now, bool (*which)(Step)) {
   for (const StepRecord& record : now.remediation.status.steps) {
-    if (!is_under_way(record) || !which(record.step)) continue;
+    const bool may_go_on = is_under_way(record) || record.facts.contains(kJobLeftFact);
+    if (!may_go_on || !which(record.step)) continue;
     StepAction* const action = parts_.step_actions(record.step);
     if (action == nullptr) continue;
     const PlannedStep step = planned(record.step);

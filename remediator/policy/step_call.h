@@ -22,6 +22,8 @@ enum class Call : std::uint8_t {
 };
 
 inline const std::string kCallFact = "call";
+// Of a Job whose time is over: it is there still, because it might not be deleted then.
+inline const std::string kJobLeftFact = "jobLeft";
 // Of a Job: its container has been started.
 inline const std::string kHasRunFact = "hasRun";
 // The step has treated the machine before this intent: "done" or "failed", as that record ended.

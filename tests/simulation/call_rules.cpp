@@ -47,7 +47,7 @@ void CallRules::check_leave(const remediator::Machine& order, Step step,
 
 void CallRules::check_leads(const remediator::Machine& order, Step step) const {
   const std::string& caller = stage_.looks.back()->identity;
-  require(stage_.holder == caller || restore_.may_lead_still(caller), "leader",
+  require(stage_.holder == caller, "leader",
           caller + " asks for the " + std::string(to_string(step)) + " of " + order.node +
               ", and " + stage_.holder + " has the lease");
 }

@@ -5,13 +5,6 @@
 #include "core/runtime/text.h"
 
 namespace gpuward::remediator::simulation {
-namespace {
-
-// As long as a lease is good, and an answer on its way.
-constexpr std::chrono::seconds kStillLeads{15};
-
-}  // namespace
-
 void RestoreRules::on_ledger_seen(const std::string& identity, const std::string& body) {
   const auto map = parse_json(body);
   if (!map) return;
@@ -31,13 +24,7 @@ void RestoreRules::on_restored(const BackedUp& backup) {
   }
   leader_ = stage_.holder;
   leader_notices_ = witnesses_.contains(leader_) || backup.goes_back;
-  restored_at_ = stage_.clock.steady();
   closings_ = stage_.truth.closings();
-}
-
-bool RestoreRules::may_lead_still(const std::string& identity) const {
-  return stage_.restores > 0 && identity == leader_ &&
-         stage_.clock.steady() - restored_at_ < kStillLeads;
 }
 
 // No operator has answered yet.
@@ -59,7 +46,7 @@ void RestoreRules::check_begins_anew(const std::string& identity) const {
 
 void RestoreRules::check_rest(const std::string& identity) const {
   const bool must_notice = leader_notices_ && identity == leader_ && is_guarded();
-  require(!must_notice || is_overtaken_, "restore-noticed",
+  require(!must_notice || is_overtaken_ || stage_.noticed.contains(identity), "restore-noticed",
           identity + " has seen what was before etcd was restored, and goes on");
 }
 

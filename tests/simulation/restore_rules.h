@@ -33,8 +33,6 @@ class RestoreRules {
   void on_ledger_written(const std::string& identity);
   // Called before the truth goes back.
   void on_restored(const BackedUp& backup);
-  // The process led when etcd was restored, and may not know yet that the lease is another's.
-  [[nodiscard]] bool may_lead_still(const std::string& identity) const;
   // The cloud is asked for something.
   void check_call(const remediator::Machine& order, Step step) const;
   // A process ends in order to begin anew.
@@ -52,7 +50,6 @@ class RestoreRules {
   std::set<std::string> witnesses_;            // processes that have seen a later ledger
   std::string leader_;                         // when etcd was restored
   bool leader_notices_ = false;
-  Clock::Steady restored_at_{};
   int closings_ = 0;
   bool is_overtaken_ = false;  // others have written the ledger since who have not seen a later one
 };

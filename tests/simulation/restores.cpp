@@ -18,6 +18,8 @@ constexpr Version kRaise = 1'000'000'000;
 // What others write between a backup and its restore: far more than comes before a watch asks
 // again.
 constexpr Version kOthersWrite = 10'000;
+// Nobody restores etcd below a server that runs.
+constexpr std::chrono::seconds kServerIsDown{40};
 
 std::set<std::string> names_in(const Json& list) {
   std::set<std::string> names;
@@ -64,6 +66,7 @@ void Restores::back_up() {
 
 void Restores::restore(bool all_heard_more) {
   is_on_ = false;
+  stage_.clock.advance(kServerIsDown);
   const bool raises = chance_.happens(0.4);
   const Version version = raises ? stage_.kube.revision() + kRaise : backup_->kube.revision;
   stage_.trace.say(std::string("etcd is restored, ") +
@@ -87,7 +90,6 @@ void Restores::go_back(Version version) {
   stage_.holder = stage_.kube.has(kLease)
                       ? string_at(stage_.kube.get(kLease)["spec"], "holderIdentity")
                       : std::string();
-  stage_.restored_free_lease = stage_.holder.empty();
   const bool stops = string_at(stage_.kube.get(kState + kSwitchName)["data"], "stop") != "false";
   stage_.stopped_at = stops ? std::optional(stage_.tick) : std::nullopt;
 }

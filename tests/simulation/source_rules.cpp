@@ -116,7 +116,8 @@ void SourceRules::note_cursor() {
 // The last one counts: what was said before it was said by it once more.
 void SourceRules::check_lines(const Machine& machine) const {
   const Setting& setting = stage_.setting;  // Lines have the nodes' time, Nodes the API server's.
-  if (!reads_since_ || stage_.deletions > 0 || setting.has_edits || setting.has_clock_jumps) return;
+  const bool is_forgotten = stage_.deletions > 0 || stage_.restores > 0 || setting.has_edits;
+  if (!reads_since_ || is_forgotten || setting.has_clock_jumps) return;
   const kube::Node& node = stage_.truth.node(machine.name)->node;
   const KernelLine* last = nullptr;
   for (const KernelLine& line : places_.lines()) {

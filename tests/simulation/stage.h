@@ -95,11 +95,10 @@ struct Stage {
   Tick tick = 0;
   // By node: the VolumeAttachments there, and when each came.
   std::map<std::string, std::map<std::string, Tick>> volumes;
-  std::set<std::string> bad_links;   // providerIDs of machines between which NCCL fails
-  std::size_t deletions = 0;         // of Remediations
-  int restores = 0;                  // of etcd, from a backup
-  bool restored_free_lease = false;  // whoever led may not know yet
-  std::set<std::string> noticed;     // processes that have noticed one
+  std::set<std::string> bad_links;  // providerIDs of machines between which NCCL fails
+  std::size_t deletions = 0;        // of Remediations
+  int restores = 0;                 // of etcd, from a backup
+  std::set<std::string> noticed;    // processes that have noticed one
   std::size_t jobs_made = 0;
   PodTruths pods;
   JobTruths jobs;           // of the steps of one node
@@ -113,7 +112,7 @@ struct Stage {
   std::chrono::milliseconds jumped{0};
   // Rules of others about what the replicas write of a Remediation that was there before.
   std::vector<std::function<void(const Remediation&, const Remediation&)>> on_rewritten;
-  std::map<std::string, Tick> deleted;  // by Remediation: when somebody has, the last time
+  std::map<std::string, Tick> deleted;  // by Remediation: when it was, the last time
   std::set<std::string> wiped;  // Remediations whose steps somebody has taken out of the record
 
  private:

@@ -35,8 +35,6 @@ std::string query_value_of(const std::string& url, const std::string& key) {
   return http::query_value(http::parse_query(url.substr(url.find('?') + 1)), key);
 }
 
-constexpr std::chrono::seconds kServerIsDown{40};
-
 }  // namespace
 
 std::string WatchWire::collection() const {
@@ -45,13 +43,11 @@ std::string WatchWire::collection() const {
 
 bool WatchWire::is_dead() const { return !stage_.is_quiet && dead_until_ > stage_.clock.steady(); }
 
-// The server begins anew with its cache, after a while: nobody restores etcd below a server that
-// runs.
+// The server begins anew with its cache.
 void WatchWire::note_restore() {
   if (std::exchange(restores_, stage_.restores) == stage_.restores) return;
   served_ = 0;
   told_ = 0;
-  dead_until_ = std::max(dead_until_, stage_.clock.steady() + kServerIsDown);
 }
 
 void WatchWire::serve(std::size_t count) {

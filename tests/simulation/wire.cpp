@@ -66,10 +66,9 @@ void Wire::check_leads(const Address& to) const {
   const bool is_leaders = to.resource == Resource::kNode || to.resource == Resource::kStatus ||
                           to.resource == Resource::kLedger || to.resource == Resource::kJob ||
                           to.resource == Resource::kPods;
-  const bool leads = stage_.holder == identity_ || invariants_.restore().may_lead_still(identity_);
   // Whoever has noticed a restore opens the breaker.
   if (to.resource == Resource::kLedger && stage_.noticed.contains(identity_)) return;
-  require(!is_leaders || leads, "leader",
+  require(!is_leaders || stage_.holder == identity_, "leader",
           identity_ + " writes " + to.name + " and " + stage_.holder + " has the lease");
 }
 
@@ -209,6 +208,7 @@ void Wire::hear_remediation(const std::string& name) {
   const bool is_gone = !remediation && stage_.truth.remediation(name) != nullptr;
   if (is_gone) {
     ++stage_.deletions;
+    stage_.deleted[name] = stage_.tick;
     stage_.truth.drop_remediation(name, stage_.kube.revision());
   }
   if (!remediation) return;

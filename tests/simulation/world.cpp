@@ -334,8 +334,7 @@ void World::let_others_lead(std::size_t by, milliseconds span) {
 void World::check_leaders() const {
   const auto leaders =
       std::ranges::count_if(replicas_, [](const auto& replica) { return replica->leads(); });
-  require(leaders <= 1 || stage_.restored_free_lease, "two-leaders",
-          std::to_string(leaders) + " replicas lead");
+  require(leaders <= 1, "two-leaders", std::to_string(leaders) + " replicas lead");
 }
 
 void World::check() {

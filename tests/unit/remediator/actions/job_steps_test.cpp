@@ -246,7 +246,10 @@ TEST_F(JobSteps, LeaveAJobThatMayNotBeDeletedToItsOwnDeadline) {
   clock_.advance(minutes(11));
   allowed_ = fail(ErrorKind::kCancelled, "the switch is on");
 
-  EXPECT_THAT(watch().message, HasSubstr("could not be deleted: the switch is on"));
+  const auto progress = watch();
+
+  EXPECT_THAT(progress.message, HasSubstr("could not be deleted: the switch is on"));
+  EXPECT_TRUE(progress.facts.contains(kJobLeftFact)) << "the end of the Remediation ends it";
   EXPECT_TRUE(kube_.has(path()));
 }
 

@@ -1019,6 +1019,21 @@ TEST_F(StepsTest, LeaveNoJobBehindWhereTheirNodeIsGone) {
   EXPECT_EQ(steps_[Step::kCollectEvidence].abandoned, 1);
 }
 
+// Its node was another one already when its time was over.
+TEST_F(StepsTest, LeaveNoJobBehindThatMightNotBeDeletedInTime) {
+  plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kCollectEvidence});
+  ASSERT_TRUE(take({order(Severity::kReset)}));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(reconcile());
+  steps_[Step::kCollectEvidence].adds = {{kJobLeftFact, "true"}};
+  finish(Step::kCollectEvidence);
+  kube_.remove("/api/v1/nodes/gpu-01");
+
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kSuperseded);
+  EXPECT_EQ(steps_[Step::kCollectEvidence].abandoned, 1);
+}
+
 TEST_F(StepsTest, AreNotTakenInModeCordon) {
   policy.mode = Mode::kCordon;
   policy_.set(policy);
