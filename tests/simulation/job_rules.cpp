@@ -29,16 +29,14 @@ void JobRules::on_made(const Json& job, Step step) {
   const std::string what = "Job " + std::string(to_string(step)) + " on " + node;
   if (owner == nullptr && was_deleted_since_read(remediation)) return;
   require(owner != nullptr, "intent", what + " was made for no Remediation");
-  const StepRecord* const record = owner->status.find(step);
-  require(record != nullptr && record->result == StepResult::kIntended, "intent",
-          what + " was made without an intent");
+  require(is_intended(*owner, step), "intent", what + " was made without an intent");
   for (const JobTruth& other : stage_.jobs.all()) {
     const bool is_there = !other.is_over && other.node == node && other.step == step;
     require(!is_there, "one-job", what + " was made, and there is one already");
   }
   check_asked(remediation, step, what);
   intended_[key_of(remediation, step)] = stage_.tick;
-  if (step == Step::kGpuReset) check_reset(*owner, what);
+  if (step == Step::kGpuReset && owner->status.find(step) != nullptr) check_reset(*owner, what);
   stage_.jobs.add({.name = string_at(job["metadata"], "name"),
                    .uid = string_at(job["metadata"], "uid"),
                    .remediation = remediation,
@@ -49,6 +47,14 @@ void JobRules::on_made(const Json& job, Step step) {
                    .deadline = stage_.clock.steady() +
                                seconds(spec["activeDeadlineSeconds"].get<std::int64_t>()),
                    .runs_in = {}});
+}
+
+// When it was sent: how long that is on its way is not the sender's to know.
+bool JobRules::is_intended(const Remediation& owner, Step step) const {
+  const StepRecord* const record = owner.status.find(step);
+  if (record != nullptr && record->result == StepResult::kIntended) return true;
+  const auto withdrawn = withdrawn_.find(key_of(owner.name, step));
+  return withdrawn != withdrawn_.end() && withdrawn->second > stage_.looks.back()->sent;
 }
 
 // Between the permit and the Job, which the garbage collector deletes.
@@ -89,6 +95,12 @@ void JobRules::check_reset(const Remediation& owner, const std::string& what) co
 
 void JobRules::on_written(const Remediation& before, const Remediation& after) {
   if (before.open() && !after.open()) check_left(after, {}, "is closed");
+  for (const StepRecord& record : before.status.steps) {
+    const StepRecord* const now = after.status.find(record.step);
+    const bool is_withdrawn = now == nullptr || now->result != StepResult::kIntended;
+    if (record.result == StepResult::kIntended && is_withdrawn)
+      withdrawn_[key_of(after.name, record.step)] = stage_.tick;
+  }
   for (const StepRecord& record : after.status.steps) {
     if (is_mark(record.step) || record.result != StepResult::kIntended) continue;
     const StepRecord* const known = before.status.find(record.step);

@@ -23,6 +23,7 @@ class JobRules {
   void check_returned(const Remediation& owner) const;
 
  private:
+  [[nodiscard]] bool is_intended(const Remediation& owner, Step step) const;
   [[nodiscard]] bool was_deleted_since_read(const std::string& remediation) const;
   void check_asked(const std::string& remediation, Step step, const std::string& what) const;
   void check_reset(const Remediation& owner, const std::string& what) const;
@@ -30,7 +31,8 @@ class JobRules {
   void check_escalation(const Remediation& before, const Remediation& after) const;
 
   Stage& stage_;
-  std::map<std::string, Tick> intended_;  // by Remediation and step: the last intent or call
+  // By Remediation and step: the last intent or call, and when an intent was taken back.
+  std::map<std::string, Tick> intended_, withdrawn_;
 };
 
 }  // namespace gpuward::remediator::simulation

@@ -24,6 +24,7 @@ struct Look {
   int requests = 0;    // in the quiet time
   Tick told = 0;       // the last answer about a Node or a Remediation that it got
   Tick permitted = 0;  // the last answer of the switch
+  Tick sent = 0;       // when the last request was
   Tick node_read = 0, remediation_read = 0;  // the last answers that had one of these
   // The versions up to which the informers have heard of all changes.
   Version heard_nodes = 0, heard_remediations = 0;

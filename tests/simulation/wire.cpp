@@ -37,6 +37,7 @@ Result<http::ClientResponse> Wire::send(const http::ClientRequest& request) {
   if (is_write(request)) check_leads(to);
   if (is_write(request) && to.resource == Resource::kPods) invariants_.waves().on_sent(request);
   const bool is_work = to.resource != Resource::kLease;
+  stage_.looks.back()->sent = stage_.tick;
   if (!stage_.is_quiet && is_work && stage_.chance.happens(stage_.setting.interrupt)) interrupt_();
   ++stage_.tick;
   if (is_work) invariants_.requests().on_request();
