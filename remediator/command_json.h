@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/kube/objects.h"
-#include "remediator/safety/exclusions.h"
-#include "remediator/safety/ledger.h"
+#include "remediator/budgets/ledger.h"
+#include "remediator/guards/exclusions.h"
 
 namespace gpuward::remediator {
 

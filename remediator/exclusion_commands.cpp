@@ -5,8 +5,8 @@
 #include "core/runtime/files.h"
 #include "remediator/cluster.h"
 #include "remediator/command_json.h"
-#include "remediator/safety/exclusions_json.h"
-#include "remediator/workflow/exclusion_store.h"
+#include "remediator/guards/exclusions_json.h"
+#include "remediator/records/exclusion_store.h"
 
 namespace gpuward::remediator {
 namespace {

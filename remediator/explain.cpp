@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "core/kube/names.h"
+#include "remediator/budgets/ledger_store.h"
 #include "remediator/cluster.h"
 #include "remediator/command_json.h"
-#include "remediator/safety/human_override.h"
-#include "remediator/safety/ownership.h"
-#include "remediator/workflow/exclusion_store.h"
-#include "remediator/workflow/ledger_store.h"
-#include "remediator/workflow/remediation_json.h"
-#include "remediator/workflow/remediation_name.h"
+#include "remediator/guards/human_override.h"
+#include "remediator/model/ownership.h"
+#include "remediator/model/remediation_name.h"
+#include "remediator/records/exclusion_store.h"
+#include "remediator/records/remediation_json.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -9,9 +9,9 @@
 #include "core/kube/objects.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
+#include "remediator/budgets/ledger.h"
 #include "remediator/flags.h"
-#include "remediator/policy/remediation.h"
-#include "remediator/safety/ledger.h"
+#include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
 

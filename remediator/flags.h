@@ -15,9 +15,9 @@
 #include "core/kube/objects.h"
 #include "core/model/severity.h"
 #include "core/runtime/log.h"
+#include "remediator/model/node_mark.h"
+#include "remediator/model/step.h"
 #include "remediator/policy/notifications.h"
-#include "remediator/policy/step.h"
-#include "remediator/safety/node_mark.h"
 #include "remediator/webhook_security.h"
 
 namespace gpuward::remediator {

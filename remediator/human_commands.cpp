@@ -9,15 +9,15 @@
 #include "core/kube/redo_on_conflict.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
+#include "remediator/budgets/breaker.h"
+#include "remediator/budgets/ledger_store.h"
 #include "remediator/cluster.h"
 #include "remediator/command_json.h"
-#include "remediator/safety/breaker.h"
-#include "remediator/workflow/decide.h"
-#include "remediator/workflow/ledger_store.h"
-#include "remediator/workflow/machine_history.h"
-#include "remediator/workflow/remediation_json.h"
-#include "remediator/workflow/remediation_name.h"
-#include "remediator/workflow/remediation_store.h"
+#include "remediator/decision/decide.h"
+#include "remediator/model/remediation_name.h"
+#include "remediator/records/machine_history.h"
+#include "remediator/records/remediation_json.h"
+#include "remediator/records/remediation_store.h"
 
 namespace gpuward::remediator {
 namespace {

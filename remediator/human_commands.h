@@ -11,7 +11,7 @@
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
 #include "remediator/flags.h"
-#include "remediator/policy/remediation.h"
+#include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
 

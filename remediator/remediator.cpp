@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "remediator/actions/job_template.h"
+#include "remediator/budgets/breaker.h"
 #include "remediator/page/metrics.h"
 #include "remediator/page/pages.h"
 #include "remediator/policy/policy_remarks.h"
-#include "remediator/safety/breaker.h"
 #include "remediator/sources/triage_source.h"
 
 namespace gpuward::remediator {

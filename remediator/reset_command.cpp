@@ -8,10 +8,10 @@
 #include "core/kube/redo_on_conflict.h"
 #include "core/kube/update_node.h"
 #include "remediator/cluster.h"
-#include "remediator/safety/konduktor_taint.h"
-#include "remediator/safety/node_mark.h"
-#include "remediator/workflow/remediation_json.h"
-#include "remediator/workflow/remediation_store.h"
+#include "remediator/guards/konduktor_taint.h"
+#include "remediator/model/node_mark.h"
+#include "remediator/records/remediation_json.h"
+#include "remediator/records/remediation_store.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -18,11 +19,12 @@ inline constexpr BackoffPolicy kBetweenConflicts{.first = std::chrono::milliseco
                                                  .longest = std::chrono::milliseconds(2'000)};
 
 // What `attempt`, which reads and then writes, returns at the first time that is no kConflict, or
-// at the last. kCancelled: stopped in between. `clock` tells how long it waits.
+// at the last. kCancelled: stopped in between. `clock` tells how long it waits; `jitter_seed` 0:
+// from the system.
 template <typename Attempt>
-auto redo_on_conflict(Clock& clock, const Attempt& attempt, const std::stop_token& stop = {})
-    -> decltype(attempt()) {
-  Backoff backoff(kBetweenConflicts);
+auto redo_on_conflict(Clock& clock, const Attempt& attempt, const std::stop_token& stop = {},
+                      std::uint64_t jitter_seed = 0) -> decltype(attempt()) {
+  Backoff backoff(kBetweenConflicts, jitter_seed);
   for (int tried = 1;; ++tried) {
     auto outcome = attempt();
     if (outcome || outcome.error().kind != ErrorKind::kConflict) return outcome;

@@ -12,7 +12,7 @@
 
 #include "core/kube/api.h"
 #include "core/kube/objects.h"
-#include "remediator/policy/remediation.h"
+#include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
 

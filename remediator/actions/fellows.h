@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/kube/objects.h"
+#include "remediator/model/remediation.h"
 #include "remediator/policy/policy.h"
-#include "remediator/policy/remediation.h"
 
 namespace gpuward::remediator {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "remediator/safety/fleet.h"
+#include "remediator/model/fleet.h"
 
 namespace gpuward::remediator {
 namespace {

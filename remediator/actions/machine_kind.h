@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/kube/objects.h"
-#include "remediator/policy/place.h"
-#include "remediator/policy/remediation.h"
+#include "remediator/model/place.h"
+#include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
 

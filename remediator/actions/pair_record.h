@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "remediator/policy/remediation.h"
+#include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "core/runtime/clock.h"
-#include "remediator/safety/konduktor_taint.h"
-#include "remediator/safety/node_mark.h"
-#include "remediator/safety/ownership.h"
+#include "remediator/guards/konduktor_taint.h"
+#include "remediator/model/node_mark.h"
+#include "remediator/model/ownership.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -1,8 +1,8 @@
 #include "remediator/actions/release_action.h"
 
-#include "remediator/safety/konduktor_taint.h"
-#include "remediator/safety/node_mark.h"
-#include "remediator/safety/ownership.h"
+#include "remediator/guards/konduktor_taint.h"
+#include "remediator/model/node_mark.h"
+#include "remediator/model/ownership.h"
 
 namespace gpuward::remediator {
 

@@ -10,7 +10,7 @@
 #include "remediator/actions/machine_kind.h"
 #include "remediator/actions/replacements.h"
 #include "remediator/actions/step_action.h"
-#include "remediator/safety/health_report.h"
+#include "remediator/model/health_report.h"
 
 namespace gpuward::remediator {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/kube/objects.h"
-#include "remediator/policy/remediation.h"
+#include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
 

@@ -13,8 +13,8 @@
 #include "core/kube/objects.h"
 #include "core/model/permit.h"
 #include "core/model/result.h"
+#include "remediator/model/remediation.h"
 #include "remediator/policy/current_policy.h"
-#include "remediator/policy/remediation.h"
 
 namespace gpuward::remediator {
 

@@ -11,7 +11,7 @@
 #include "remediator/actions/step_action.h"
 #include "remediator/cloud/provider.h"
 #include "remediator/drain/drainer.h"
-#include "remediator/safety/health_report.h"
+#include "remediator/model/health_report.h"
 
 namespace gpuward::remediator {
 

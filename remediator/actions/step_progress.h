@@ -11,7 +11,7 @@
 
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_action.h"
-#include "remediator/policy/step_call.h"
+#include "remediator/model/step_call.h"
 
 namespace gpuward::remediator {
 

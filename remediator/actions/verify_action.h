@@ -5,7 +5,7 @@
 
 #include "remediator/actions/replacement_wait.h"
 #include "remediator/actions/step_action.h"
-#include "remediator/safety/health_report.h"
+#include "remediator/model/health_report.h"
 
 namespace gpuward::remediator {
 

@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "core/kube/objects.h"
+#include "remediator/decision/decide.h"
+#include "remediator/guards/exclusions.h"
+#include "remediator/model/health_report.h"
+#include "remediator/model/remediation.h"
 #include "remediator/policy/policy.h"
-#include "remediator/policy/remediation.h"
-#include "remediator/safety/exclusions.h"
-#include "remediator/safety/health_report.h"
-#include "remediator/workflow/decide.h"
 
 namespace gpuward::remediator {
 

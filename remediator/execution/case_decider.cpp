@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "remediator/safety/ledger.h"
-#include "remediator/safety/node_mark.h"
-#include "remediator/safety/ownership.h"
+#include "remediator/budgets/ledger.h"
+#include "remediator/model/node_mark.h"
+#include "remediator/model/ownership.h"
 
 namespace gpuward::remediator {
 namespace {

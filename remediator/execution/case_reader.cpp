@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/kube/names.h"
-#include "remediator/safety/node_mark.h"
+#include "remediator/model/node_mark.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "core/runtime/clock.h"
-#include "remediator/safety/node_mark.h"
-#include "remediator/workflow/conditions.h"
-#include "remediator/workflow/milestones.h"
-#include "remediator/workflow/notices.h"
-#include "remediator/workflow/status_change.h"
+#include "remediator/decision/status_change.h"
+#include "remediator/execution/milestones.h"
+#include "remediator/execution/notices.h"
+#include "remediator/model/node_mark.h"
+#include "remediator/records/conditions.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/kube/informer.h"
-#include "remediator/workflow/remediation_json.h"
+#include "remediator/records/remediation_json.h"
 
 namespace gpuward::remediator {
 namespace {

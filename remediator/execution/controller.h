@@ -18,11 +18,11 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "core/runtime/work_queue.h"
+#include "remediator/execution/observer.h"
 #include "remediator/execution/reconciler.h"
 #include "remediator/policy/current_policy.h"
-#include "remediator/workflow/cluster_view.h"
-#include "remediator/workflow/observer.h"
-#include "remediator/workflow/view_feed.h"
+#include "remediator/records/cluster_view.h"
+#include "remediator/records/view_feed.h"
 
 namespace gpuward::remediator {
 

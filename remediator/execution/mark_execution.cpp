@@ -1,8 +1,8 @@
 #include "remediator/execution/mark_execution.h"
 
 #include "remediator/actions/action.h"
-#include "remediator/safety/konduktor_taint.h"
-#include "remediator/workflow/status_change.h"
+#include "remediator/decision/status_change.h"
+#include "remediator/guards/konduktor_taint.h"
 
 namespace gpuward::remediator {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "remediator/safety/node_mark.h"
-#include "remediator/workflow/status_change.h"
+#include "remediator/decision/status_change.h"
+#include "remediator/model/node_mark.h"
 
 namespace gpuward::remediator {
 namespace {

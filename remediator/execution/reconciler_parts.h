@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 
@@ -10,16 +11,16 @@
 #include "core/runtime/clock.h"
 #include "remediator/actions/announcer.h"
 #include "remediator/actions/step_action.h"
+#include "remediator/budgets/slots.h"
+#include "remediator/execution/observer.h"
+#include "remediator/guards/active_alerts.h"
+#include "remediator/guards/approval_guard.h"
+#include "remediator/model/health_report.h"
 #include "remediator/notify/notifier.h"
 #include "remediator/policy/current_policy.h"
-#include "remediator/safety/active_alerts.h"
-#include "remediator/safety/approval_guard.h"
-#include "remediator/safety/health_report.h"
-#include "remediator/safety/slots.h"
-#include "remediator/workflow/cluster_view.h"
-#include "remediator/workflow/exclusion_store.h"
-#include "remediator/workflow/observer.h"
-#include "remediator/workflow/remediation_store.h"
+#include "remediator/records/cluster_view.h"
+#include "remediator/records/exclusion_store.h"
+#include "remediator/records/remediation_store.h"
 
 namespace gpuward::remediator {
 
@@ -48,6 +49,7 @@ struct ReconcilerParts {
   // Whether this process leads still; asked last before anything leaves for others than the API
   // server, which refuses those who do not. Null: there is no other.
   std::function<bool()> leads = {};
+  std::uint64_t jitter_seed = 0;  // of its waits; 0: from the system
 };
 
 }  // namespace gpuward::remediator

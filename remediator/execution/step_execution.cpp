@@ -5,9 +5,9 @@
 #include "core/kube/redo_on_conflict.h"
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
-#include "remediator/policy/error_class.h"
-#include "remediator/workflow/status_change.h"
-#include "remediator/workflow/step_order.h"
+#include "remediator/decision/status_change.h"
+#include "remediator/decision/step_order.h"
+#include "remediator/model/error_class.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -115,7 +115,7 @@ Status StepExecution::begin(FreshCase& decided) {
 Status StepExecution::record_call(Case& now, const Result<StepProgress>& progress) {
   const Step step = now.decision.step->step;
   const std::string intended = intent_of(now.remediation.status.find(step));
-  return kube::redo_on_conflict(parts_.clock, [&]() -> Status {
+  const auto try_once = [&]() -> Status {
     auto recorded = record_progress(now, progress);
     if (recorded || recorded.error().kind != ErrorKind::kConflict) return recorded;
     auto current = parts_.store.read(now.remediation.name);
@@ -125,7 +125,8 @@ Status StepExecution::record_call(Case& now, const Result<StepProgress>& progres
       return fail(ErrorKind::kCancelled, "the step is not intended any more as it was");
     now.remediation = *std::move(current);
     return recorded;
-  });
+  };
+  return kube::redo_on_conflict(parts_.clock, try_once, {}, parts_.jitter_seed);
 }
 
 Status StepExecution::watch(Case& now) {

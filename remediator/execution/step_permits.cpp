@@ -2,7 +2,7 @@
 
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
-#include "remediator/workflow/step_order.h"
+#include "remediator/decision/step_order.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -9,7 +9,7 @@
 #include "remediator/execution/case_reader.h"
 #include "remediator/execution/reconciler_parts.h"
 #include "remediator/gates/joint_read.h"
-#include "remediator/policy/remediation.h"
+#include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
 

@@ -7,7 +7,7 @@
 #include "core/kube/api.h"
 #include "core/model/result.h"
 #include "remediator/gates/joint_read.h"
-#include "remediator/safety/switch_position.h"
+#include "remediator/guards/switch_position.h"
 
 namespace gpuward::remediator {
 

@@ -5,7 +5,7 @@
 
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
-#include "remediator/policy/error_class.h"
+#include "remediator/model/error_class.h"
 #include "remediator/policy/message_template.h"
 
 namespace gpuward::remediator {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "remediator/model/remediation.h"
 #include "remediator/policy/notifications.h"
-#include "remediator/policy/remediation.h"
 
 namespace gpuward::remediator {
 

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "core/model/result.h"
-#include "remediator/workflow/observer.h"
+#include "remediator/execution/observer.h"
 
 namespace gpuward::remediator {
 

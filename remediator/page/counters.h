@@ -11,10 +11,10 @@
 
 #include "core/metrics/histogram.h"
 #include "core/runtime/clock.h"
-#include "remediator/policy/milestone.h"
+#include "remediator/execution/observer.h"
+#include "remediator/model/milestone.h"
 #include "remediator/sources/intake.h"
 #include "remediator/sources/webhook_observer.h"
-#include "remediator/workflow/observer.h"
 
 namespace gpuward::remediator {
 

@@ -10,8 +10,8 @@
 
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
+#include "remediator/execution/guard_probe.h"
 #include "remediator/policy/current_policy.h"
-#include "remediator/workflow/guard_probe.h"
 
 namespace gpuward::remediator {
 

@@ -10,15 +10,15 @@
 
 #include "core/metrics/family.h"
 #include "core/runtime/clock.h"
+#include "remediator/budgets/ledger_slots.h"
+#include "remediator/decision/waiting.h"
+#include "remediator/guards/exclusions.h"
+#include "remediator/model/step.h"
 #include "remediator/notify/sink_worker.h"
 #include "remediator/page/counters.h"
-#include "remediator/policy/step.h"
-#include "remediator/safety/exclusions.h"
+#include "remediator/records/cluster_view.h"
 #include "remediator/sources/source_poll.h"
 #include "remediator/triage/triage.h"
-#include "remediator/workflow/cluster_view.h"
-#include "remediator/workflow/ledger_slots.h"
-#include "remediator/workflow/waiting.h"
 
 namespace gpuward::remediator {
 

@@ -12,7 +12,7 @@
 
 #include "core/kube/api.h"
 #include "core/runtime/clock.h"
-#include "remediator/workflow/cluster_view.h"
+#include "remediator/records/cluster_view.h"
 
 namespace gpuward::remediator {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/metrics/family.h"
-#include "remediator/workflow/waiting.h"
+#include "remediator/decision/waiting.h"
 
 namespace gpuward::remediator {
 

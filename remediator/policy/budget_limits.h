@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "remediator/policy/place.h"
+#include "remediator/model/place.h"
 
 namespace gpuward::remediator {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "remediator/policy/step.h"
+#include "remediator/model/step.h"
 
 namespace gpuward::remediator {
 

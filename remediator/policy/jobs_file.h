@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/runtime/yaml.h"
+#include "remediator/model/step.h"
 #include "remediator/policy/job_settings.h"
-#include "remediator/policy/step.h"
 
 namespace gpuward::remediator {
 

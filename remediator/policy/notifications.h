@@ -11,7 +11,7 @@
 
 #include "core/model/severity.h"
 #include "core/runtime/yaml.h"
-#include "remediator/policy/notice.h"
+#include "remediator/model/notice.h"
 
 namespace gpuward::remediator {
 

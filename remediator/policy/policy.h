@@ -15,6 +15,7 @@
 #include "core/model/result.h"
 #include "core/model/severity.h"
 #include "core/runtime/yaml.h"
+#include "remediator/model/step.h"
 #include "remediator/policy/budget_limits.h"
 #include "remediator/policy/condition_rules.h"
 #include "remediator/policy/default_plans.h"
@@ -25,7 +26,6 @@
 #include "remediator/policy/notifications.h"
 #include "remediator/policy/pool_policy.h"
 #include "remediator/policy/retention.h"
-#include "remediator/policy/step.h"
 #include "remediator/policy/step_plan.h"
 #include "remediator/policy/triage_rules.h"
 

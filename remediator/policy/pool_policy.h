@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/model/severity.h"
-#include "remediator/policy/step.h"
+#include "remediator/model/step.h"
 #include "remediator/policy/step_plan.h"
 
 namespace gpuward::remediator {

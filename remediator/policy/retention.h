@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "remediator/policy/remediation.h"
+#include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
 

@@ -8,8 +8,8 @@
 
 #include "core/runtime/yaml.h"
 #include "remediator/drain/drain_settings.h"
+#include "remediator/model/step.h"
 #include "remediator/policy/job_settings.h"
-#include "remediator/policy/step.h"
 
 namespace gpuward::remediator {
 

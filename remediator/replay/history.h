@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/model/result.h"
-#include "remediator/policy/remediation.h"
+#include "remediator/model/remediation.h"
 #include "remediator/sources/alertmanager_payload.h"
 
 namespace gpuward::remediator {

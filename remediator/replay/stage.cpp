@@ -7,10 +7,10 @@
 #include "remediator/actions/action.h"
 #include "remediator/actions/replacements.h"
 #include "remediator/actions/step_progress.h"
-#include "remediator/safety/fleet.h"
-#include "remediator/workflow/fold_orders.h"
-#include "remediator/workflow/slot_claim.h"
-#include "remediator/workflow/status_change.h"
+#include "remediator/budgets/slot_claim.h"
+#include "remediator/decision/status_change.h"
+#include "remediator/intake/fold_orders.h"
+#include "remediator/model/fleet.h"
 
 namespace gpuward::remediator {
 namespace {

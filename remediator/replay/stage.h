@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "core/kube/objects.h"
+#include "remediator/budgets/ledger.h"
+#include "remediator/decision/decide.h"
+#include "remediator/model/health_report.h"
 #include "remediator/policy/policy.h"
-#include "remediator/safety/health_report.h"
-#include "remediator/safety/ledger.h"
-#include "remediator/workflow/cluster_view.h"
-#include "remediator/workflow/decide.h"
+#include "remediator/records/cluster_view.h"
 
 namespace gpuward::remediator {
 

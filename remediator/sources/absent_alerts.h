@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/runtime/clock.h"
-#include "remediator/policy/evidence.h"
+#include "remediator/model/evidence.h"
 
 namespace gpuward::remediator {
 

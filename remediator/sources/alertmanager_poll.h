@@ -14,8 +14,8 @@
 
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
+#include "remediator/guards/active_alerts.h"
 #include "remediator/policy/current_policy.h"
-#include "remediator/safety/active_alerts.h"
 #include "remediator/sources/absent_alerts.h"
 #include "remediator/sources/alertmanager_api.h"
 #include "remediator/sources/intake.h"

@@ -6,7 +6,7 @@
 
 #include <span>
 
-#include "remediator/safety/active_alerts.h"
+#include "remediator/guards/active_alerts.h"
 #include "remediator/sources/intake.h"
 
 namespace gpuward::remediator {

@@ -7,7 +7,7 @@
 
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
-#include "remediator/policy/evidence.h"
+#include "remediator/model/evidence.h"
 
 namespace gpuward::remediator {
 

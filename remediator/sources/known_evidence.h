@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "remediator/policy/evidence.h"
+#include "remediator/model/evidence.h"
 
 namespace gpuward::remediator {
 

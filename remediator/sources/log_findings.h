@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/xid/catalogue.h"
-#include "remediator/policy/evidence.h"
+#include "remediator/model/evidence.h"
 #include "remediator/policy/loki_rules.h"
 #include "remediator/sources/loki_api.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/kube/names.h"
-#include "remediator/safety/konduktor_taint.h"
+#include "remediator/guards/konduktor_taint.h"
 #include "remediator/sources/log_findings.h"
 
 namespace gpuward::remediator {

@@ -2,7 +2,7 @@
 
 #include "core/kube/names.h"
 #include "core/runtime/text.h"
-#include "remediator/policy/error_class.h"
+#include "remediator/model/error_class.h"
 
 namespace gpuward::remediator {
 namespace {

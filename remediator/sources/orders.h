@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "remediator/model/evidence.h"
 #include "remediator/policy/current_policy.h"
-#include "remediator/policy/evidence.h"
 #include "remediator/policy/foreign_alerts.h"
 #include "remediator/sources/alertmanager_payload.h"
 

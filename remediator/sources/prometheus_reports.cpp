@@ -11,7 +11,7 @@
 
 #include "core/kube/names.h"
 #include "core/runtime/json.h"
-#include "remediator/policy/error_class.h"
+#include "remediator/model/error_class.h"
 
 namespace gpuward::remediator {
 namespace {

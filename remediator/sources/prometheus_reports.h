@@ -13,8 +13,8 @@
 
 #include "core/http/client.h"
 #include "core/runtime/clock.h"
-#include "remediator/safety/gpu_claims.h"
-#include "remediator/safety/health_report.h"
+#include "remediator/guards/gpu_claims.h"
+#include "remediator/model/health_report.h"
 
 namespace gpuward::remediator {
 

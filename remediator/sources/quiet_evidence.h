@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "remediator/policy/evidence.h"
+#include "remediator/model/evidence.h"
 
 namespace gpuward::remediator {
 

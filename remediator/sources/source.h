@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/model/result.h"
-#include "remediator/policy/evidence.h"
+#include "remediator/model/evidence.h"
 
 namespace gpuward::remediator {
 

@@ -57,8 +57,10 @@ std::vector<const SourceFile*> plug_ins_of(const SourceTree& tree, const PlugInF
 
 // Of the drain the plan and the rounds decide, the evictor and the drainer act.
 bool is_decision(const SourceFile& file) {
-  return file.is_in("remediator/policy") || file.is_in("remediator/safety") ||
-         file.path.starts_with("remediator/drain/drain_");
+  const bool is_stored = file.path.starts_with("remediator/budgets/ledger_s");
+  return file.is_in("remediator/model") || file.is_in("remediator/policy") ||
+         file.is_in("remediator/guards") || (file.is_in("remediator/budgets") && !is_stored) ||
+         file.is_in("remediator/decision") || file.path.starts_with("remediator/drain/drain_");
 }
 
 // What a decision may not lean on: the outside world.

@@ -40,7 +40,7 @@ TEST(ImportsPointOneWay, FromTheLaterToTheEarlier) {
                       {"core/http/a.cpp", including("core/runtime/log.h")},
                       {"exporter/publish/a.cpp", including("exporter/checks/all.h")},
                       {"exporter/main.cpp", including("exporter/publish/a.h")},
-                      {"remediator/page/a.cpp", including("remediator/workflow/a.h")},
+                      {"remediator/page/a.cpp", including("remediator/execution/a.h")},
                       {"exporter/gpu/a.cpp", including("exporter/gpu/nvidia/a.h")}}),
               IsEmpty());
 }
@@ -56,8 +56,8 @@ TEST(ImportsPointOneWay, AndNeverBack) {
            {"exporter/gpu/a.cpp", "exporter/host/sysfs.h"},
            {"exporter/checks/a.cpp", "exporter/publish/a.h"},
            {"exporter/publish/a.cpp", "exporter/config/flags.h"},
-           {"remediator/policy/a.cpp", "remediator/safety/a.h"},
-           {"remediator/actions/a.cpp", "remediator/workflow/a.h"},
+           {"remediator/policy/a.cpp", "remediator/guards/a.h"},
+           {"remediator/actions/a.cpp", "remediator/execution/a.h"},
            {"remediator/sources/a.cpp", "remediator/actions/a.h"},
            {"exporter/gpu/nvidia/a.cpp", "exporter/gpu/scenario.h"}}) {
     EXPECT_THAT(broken(imports_point_one_way, {{path, "\n" + including(target)}}),
@@ -144,14 +144,14 @@ TEST(TimeComesFromTheClock, AndFromNowhereElse) {
 TEST(DecisionsArePure, InPolicySafetyAndTheDrainsPlan) {
   EXPECT_THAT(
       broken(decisions_are_pure, {{"remediator/policy/a.cpp", including("core/kube/api.h")},
-                                  {"remediator/safety/a.cpp", "#include <fstream>\n"},
-                                  {"remediator/safety/b.h", "bool may(Clock& clock);\n"},
-                                  {"remediator/safety/c.h", "bool may(Clock::Wall now);\n"},
+                                  {"remediator/guards/a.cpp", "#include <fstream>\n"},
+                                  {"remediator/guards/b.h", "bool may(Clock& clock);\n"},
+                                  {"remediator/guards/c.h", "bool may(Clock::Wall now);\n"},
                                   {"remediator/drain/drain_a.h", including("core/kube/api.h")},
                                   {"remediator/drain/evictor.h", including("core/kube/api.h")},
-                                  {"remediator/workflow/a.cpp", including("core/kube/api.h")}}),
-      ElementsAre("remediator/drain/drain_a.h:1", "remediator/policy/a.cpp:1",
-                  "remediator/safety/a.cpp:1", "remediator/safety/b.h:1"));
+                                  {"remediator/execution/a.cpp", including("core/kube/api.h")}}),
+      ElementsAre("remediator/drain/drain_a.h:1", "remediator/guards/a.cpp:1",
+                  "remediator/guards/b.h:1", "remediator/policy/a.cpp:1"));
 }
 
 TEST(ThreadsHaveOwners, AndWaitOnTheClock) {

@@ -2,7 +2,7 @@
 // what would be written of what was understood.
 #include <string>
 
-#include "remediator/safety/ledger_text.h"
+#include "remediator/budgets/ledger_text.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuward::fuzz {

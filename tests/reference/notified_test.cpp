@@ -7,7 +7,7 @@
 #include <regex>
 #include <set>
 
-#include "remediator/policy/remediation.h"
+#include "remediator/model/remediation.h"
 #include "tests/alerts/alert_rules.h"
 #include "tests/reference/page.h"
 

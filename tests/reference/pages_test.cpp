@@ -52,7 +52,7 @@ TEST_P(PageWords, NameTestsThatAreThere) {
   }
 }
 
-// `remediator/safety/storm.cpp:storm_over`
+// `remediator/budgets/storm.cpp:storm_over`
 TEST_P(PageWords, NameFunctionsThatAreThere) {
   for (const std::string& word :
        matching(std::regex("(core|exporter|remediator)/[a-z0-9_./-]+:[A-Za-z0-9_:]+"))) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "remediator/safety/ledger_text.h"
-#include "remediator/safety/node_mark.h"
-#include "remediator/workflow/remediation_json.h"
+#include "remediator/budgets/ledger_text.h"
+#include "remediator/model/node_mark.h"
+#include "remediator/records/remediation_json.h"
 #include "tests/simulation/pod_ends.h"
 #include "tests/simulation/pod_holds.h"
 #include "tests/simulation/step_jobs.h"

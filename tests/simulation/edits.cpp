@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/runtime/json.h"
-#include "remediator/safety/node_mark.h"
+#include "remediator/model/node_mark.h"
 
 namespace gpuward::remediator::simulation {
 namespace {

@@ -1,7 +1,7 @@
 // What must be true where the severity that is acted on falls. Part of the invariants.
 #pragma once
 
-#include "remediator/policy/remediation.h"
+#include "remediator/model/remediation.h"
 #include "tests/simulation/fleet.h"
 
 namespace gpuward::remediator::simulation {

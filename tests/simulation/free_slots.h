@@ -1,7 +1,7 @@
 // Slots without a ledger: every one is given. What the budgets keep from happening.
 #pragma once
 
-#include "remediator/safety/slots.h"
+#include "remediator/budgets/slots.h"
 
 namespace gpuward::remediator::simulation {
 

@@ -1,9 +1,9 @@
 #include "tests/simulation/humans.h"
 
-#include "remediator/policy/evidence.h"
-#include "remediator/policy/history_alerts.h"
-#include "remediator/safety/node_mark.h"
-#include "remediator/workflow/remediation_json.h"
+#include "remediator/model/evidence.h"
+#include "remediator/model/history_alerts.h"
+#include "remediator/model/node_mark.h"
+#include "remediator/records/remediation_json.h"
 #include "tests/simulation/step_jobs.h"
 
 namespace gpuward::remediator::simulation {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "remediator/policy/history_alerts.h"
+#include "remediator/model/history_alerts.h"
 
 namespace gpuward::remediator::simulation {
 

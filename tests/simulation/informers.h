@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "core/kube/informer.h"
-#include "remediator/workflow/view_feed.h"
+#include "remediator/records/view_feed.h"
 #include "tests/simulation/look.h"
 #include "tests/simulation/watch_wire.h"
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "core/runtime/clock.h"
-#include "remediator/policy/evidence.h"
-#include "remediator/policy/history_alerts.h"
-#include "remediator/safety/node_mark.h"
-#include "remediator/workflow/cluster_view.h"
+#include "remediator/model/evidence.h"
+#include "remediator/model/history_alerts.h"
+#include "remediator/model/node_mark.h"
+#include "remediator/records/cluster_view.h"
 #include "tests/fakes/kube_objects.h"
 
 namespace gpuward::remediator::simulation {

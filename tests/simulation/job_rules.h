@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "remediator/policy/remediation.h"
+#include "remediator/model/remediation.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/runtime/clock.h"
-#include "remediator/policy/step.h"
+#include "remediator/model/step.h"
 
 namespace gpuward::remediator::simulation {
 

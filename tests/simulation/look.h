@@ -9,8 +9,8 @@
 
 #include "core/kube/objects.h"
 #include "core/runtime/clock.h"
+#include "remediator/model/health_report.h"
 #include "remediator/policy/policy.h"
-#include "remediator/safety/health_report.h"
 #include "tests/simulation/truth.h"
 
 namespace gpuward::remediator::simulation {

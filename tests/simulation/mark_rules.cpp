@@ -3,8 +3,8 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "remediator/safety/node_mark.h"
-#include "remediator/safety/ownership.h"
+#include "remediator/model/node_mark.h"
+#include "remediator/model/ownership.h"
 
 namespace gpuward::remediator::simulation {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "core/kube/api.h"
 #include "remediator/gates/fenced_client.h"
+#include "remediator/records/cluster_view.h"
 #include "remediator/sources/alertmanager_poll.h"
 #include "remediator/sources/source.h"
-#include "remediator/workflow/cluster_view.h"
 #include "tests/fakes/in_process_client.h"
 #include "tests/simulation/places.h"
 

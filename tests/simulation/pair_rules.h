@@ -2,7 +2,7 @@
 // and that what they say of a machine is so. Part of the invariants.
 #pragma once
 
-#include "remediator/policy/remediation.h"
+#include "remediator/model/remediation.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {

@@ -1,7 +1,7 @@
 // The quiet time of a World: nothing goes wrong any more, and everything must come to rest.
 #include <algorithm>
 
-#include "remediator/policy/history_alerts.h"
+#include "remediator/model/history_alerts.h"
 #include "tests/simulation/view_rules.h"
 #include "tests/simulation/world.h"
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "core/kube/parse.h"
-#include "remediator/workflow/fold_orders.h"
-#include "remediator/workflow/remediation_json.h"
+#include "remediator/intake/fold_orders.h"
+#include "remediator/records/remediation_json.h"
 #include "tests/simulation/bend.h"
 
 namespace gpuward::remediator::simulation {
@@ -120,7 +120,8 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                    .notifications = nullptr,
                    .exclusions = nullptr,
                    .guard = outside.guard,
-                   .leads = [this] { return may_call(); }}),
+                   .leads = [this] { return may_call(); },
+                   .jitter_seed = 1}),
       informers_(stage, credentials_,
                  {.view = view_,
                   .queue = queue_,

@@ -2,7 +2,7 @@
 // exporter's voice. What was said is noted in the look of whoever asks.
 #pragma once
 
-#include "remediator/safety/health_report.h"
+#include "remediator/model/health_report.h"
 #include "tests/simulation/fleet.h"
 #include "tests/simulation/serials.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "remediator/safety/gpu_claims.h"
+#include "remediator/guards/gpu_claims.h"
 #include "tests/simulation/fleet.h"
 
 namespace gpuward::remediator::simulation {

@@ -2,7 +2,7 @@
 // before disruptive steps and when they are told that an alert has ended.
 #pragma once
 
-#include "remediator/safety/active_alerts.h"
+#include "remediator/guards/active_alerts.h"
 #include "tests/simulation/fleet.h"
 
 namespace gpuward::remediator::simulation {

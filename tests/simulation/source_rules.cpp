@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "remediator/model/evidence.h"
 #include "remediator/policy/condition_rules.h"
-#include "remediator/policy/evidence.h"
 #include "remediator/sources/alertmanager_payload.h"
 #include "remediator/sources/log_cursor.h"
 #include "tests/simulation/identity_rules.h"

@@ -1,9 +1,9 @@
 #include "tests/simulation/stage.h"
 
 #include "core/kube/parse.h"
-#include "remediator/safety/breaker.h"
-#include "remediator/safety/ledger_text.h"
-#include "remediator/workflow/remediation_json.h"
+#include "remediator/budgets/breaker.h"
+#include "remediator/budgets/ledger_text.h"
+#include "remediator/records/remediation_json.h"
 #include "tests/fakes/remediation_definition.h"
 #include "tests/simulation/bend.h"
 #include "tests/simulation/pod_ends.h"

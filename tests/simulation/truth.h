@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "core/kube/objects.h"
-#include "remediator/policy/place.h"
-#include "remediator/policy/remediation.h"
-#include "remediator/safety/ledger.h"
-#include "remediator/safety/node_mark.h"
+#include "remediator/budgets/ledger.h"
+#include "remediator/model/node_mark.h"
+#include "remediator/model/place.h"
+#include "remediator/model/remediation.h"
 
 namespace gpuward::remediator::simulation {
 

@@ -6,7 +6,7 @@
 
 #include "core/http/url.h"
 #include "core/runtime/text.h"
-#include "remediator/workflow/remediation_json.h"
+#include "remediator/records/remediation_json.h"
 
 namespace gpuward::remediator::simulation {
 namespace {

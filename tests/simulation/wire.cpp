@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/kube/parse.h"
-#include "remediator/safety/ledger_text.h"
-#include "remediator/workflow/remediation_json.h"
+#include "remediator/budgets/ledger_text.h"
+#include "remediator/records/remediation_json.h"
 #include "tests/simulation/pod_ends.h"
 #include "tests/simulation/step_jobs.h"
 

@@ -1,9 +1,9 @@
 // What people exclude by the command line, against the fake API server.
 #include "remediator/exclusion_commands.h"
 
-#include "remediator/workflow/exclusion_store.h"
+#include "remediator/records/exclusion_store.h"
 #include "tests/support/temp_dir.h"
-#include "tests/unit/remediator/workflow/cluster_fixture.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
 namespace {

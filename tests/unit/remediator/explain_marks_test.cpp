@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "remediator/explain.h"
-#include "remediator/safety/node_mark.h"
+#include "remediator/model/node_mark.h"
 
 namespace gpuward::remediator {
 namespace {

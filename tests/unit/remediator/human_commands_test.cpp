@@ -2,9 +2,9 @@
 #include "remediator/human_commands.h"
 
 #include "core/runtime/json.h"
-#include "remediator/safety/breaker.h"
-#include "remediator/workflow/ledger_store.h"
-#include "tests/unit/remediator/workflow/cluster_fixture.h"
+#include "remediator/budgets/breaker.h"
+#include "remediator/budgets/ledger_store.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -17,7 +17,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
-#include "remediator/safety/node_mark.h"
+#include "remediator/model/node_mark.h"
 #include "tests/fakes/fake_api_server.h"
 #include "tests/fakes/kube_objects.h"
 #include "tests/places.inc"
@@ -25,7 +25,7 @@
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
-#include "tests/unit/remediator/workflow/cluster_fixture.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
 

@@ -1,7 +1,7 @@
 // Taking our taints off all nodes, against the fake API server.
 #include "remediator/reset_command.h"
 
-#include "tests/unit/remediator/workflow/cluster_fixture.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
 namespace {

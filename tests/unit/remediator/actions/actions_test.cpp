@@ -2,7 +2,7 @@
 
 #include "remediator/actions/quarantine_action.h"
 #include "remediator/actions/release_action.h"
-#include "remediator/safety/node_mark.h"
+#include "remediator/model/node_mark.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -2,7 +2,7 @@
 // They put it into the status of a Remediation that they have made by hand.
 #pragma once
 
-#include "remediator/policy/remediation.h"
+#include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "remediator/policy/current_policy.h"
-#include "tests/unit/remediator/workflow/cluster_fixture.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
 

@@ -1,7 +1,7 @@
 // The step `terminate` on a cluster in memory, with a provider led by the hand.
 #include "remediator/actions/terminate_action.h"
 
-#include "remediator/policy/step_call.h"
+#include "remediator/model/step_call.h"
 #include "tests/fakes/node_claim.h"
 #include "tests/unit/remediator/actions/intended_step.h"
 #include "tests/unit/remediator/drain/drain_cluster.h"

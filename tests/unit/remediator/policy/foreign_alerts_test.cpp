@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "remediator/policy/evidence.h"
+#include "remediator/model/evidence.h"
 #include "remediator/policy/policy.h"
 #include "tests/unit/remediator/policy/parse_policy.h"
 

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "remediator/safety/node_mark.h"
+#include "remediator/model/node_mark.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_kube.h"
 #include "tests/fakes/fake_loki.h"

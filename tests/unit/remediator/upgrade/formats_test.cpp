@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "remediator/safety/ledger_text.h"
-#include "remediator/safety/node_mark.h"
+#include "remediator/budgets/ledger_text.h"
+#include "remediator/model/node_mark.h"
 #include "tests/unit/remediator/upgrade/version_before.h"
 
 namespace gpuward::remediator {

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "remediator/safety/approval.h"
-#include "remediator/safety/ledger_text.h"
+#include "remediator/budgets/ledger_text.h"
+#include "remediator/guards/approval.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
 #include "tests/unit/remediator/upgrade/version_before.h"
-#include "tests/unit/remediator/workflow/cluster_fixture.h"
 
 namespace gpuward::remediator {
 namespace {

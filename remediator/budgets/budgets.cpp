@@ -1,0 +1,274 @@
+#include "remediator/budgets/budgets.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "core/runtime/yaml_scalars.h"
+#include "remediator/budgets/slot_count.h"
+#include "remediator/budgets/storm.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using MaybeRefusal = std::optional<Refusal>;
+
+Refusal refusal(std::string guard, std::string message) {
+  return {std::move(guard), std::move(message), std::nullopt};
+}
+
+std::string of_allowed(int used, int allowed) {
+  return std::to_string(used) + " of " + std::to_string(allowed) + " allowed";
+}
+
+// One request against one ledger: guards first, in order; the first that speaks wins.
+class SlotJudge {
+ public:
+  SlotJudge(const Ledger& ledger, const Fleet& fleet, const BudgetLimits& limits,
+            const SlotRequest& request, WallTime now)
+      : ledger_(ledger), fleet_(fleet), limits_(limits), request_(request), now_(now) {}
+
+  [[nodiscard]] MaybeRefusal run() const {
+    const Slot* held = ledger_.find(request_.remediation);
+    if (request_.harm == Harm::kTaint) return is_taint_counted() ? std::nullopt : run_taint();
+    if (ledger_.breaker.open) {
+      return refusal("budget.breaker", "the circuit breaker is open: " + ledger_.breaker.why);
+    }
+    if (auto refused = by_census()) return refused;
+    if (const auto storm = storm_over(fleet_, limits_, request_.node_uid))
+      return refusal("budget.storm", storm->message());
+    if (held != nullptr && held->harm >= request_.harm) return std::nullopt;
+    if (auto refused = by_room(held)) return refused;
+    if (!is_taint_counted()) {
+      if (auto refused = by_taints()) return refused;
+    }
+    if (auto refused = by_cordons()) return refused;
+    if (auto refused = by_min_healthy()) return refused;
+    if (request_.harm == Harm::kCordon) return std::nullopt;
+    if (auto refused = by_scopes()) return refused;
+    return request_.harm == Harm::kTerminate ? by_terminations() : std::nullopt;
+  }
+
+ private:
+  // The breaker leaves taints alone: they take nothing away, and their own budget bounds them.
+  [[nodiscard]] MaybeRefusal run_taint() const {
+    if (auto refused = by_census()) return refused;
+    if (const auto storm = storm_behind(fleet_, limits_, request_.node_uid))
+      return refusal("budget.storm", storm->message());
+    if (ledger_.taints.size() >= kMaxTaints) {
+      return refusal("budget.ledger",
+                     "the ledger is full: " + std::to_string(ledger_.taints.size()) + " taints");
+    }
+    return by_taints();
+  }
+
+  // One that is put on once more is never refused.
+  [[nodiscard]] bool is_taint_counted() const {
+    return request_.is_tainted || ledger_.find(request_.remediation) != nullptr;
+  }
+
+  [[nodiscard]] MaybeRefusal by_taints() const {
+    if (auto refused = by_taints_in(pool_scope(place().pool, "budget.taint"))) return refused;
+    return by_taints_in(cluster_scope("budget.taint"));
+  }
+
+  [[nodiscard]] MaybeRefusal by_taints_in(const Scope& scope) const {
+    const std::size_t nodes = nodes_in(fleet_, scope);
+    const int allowed = at_most(limits_.tainted, nodes);
+    if (most_tainted() < allowed) return std::nullopt;
+    const int used = nodes_held(ledger_, fleet_, scope, Harm::kTaint, except());
+    const std::string where = scope.name + " (" + std::to_string(nodes) + " nodes): ";
+    if (used >= allowed)
+      return refusal(scope.guard, where + of_allowed(used, allowed) + " are tainted");
+    const int ahead = ahead_in(ledger_, fleet_, scope, limits_.tainted, request_.node_uid);
+    if (used + ahead < allowed) return std::nullopt;
+    return refusal(scope.guard, where + of_allowed(used, allowed) + " are tainted, and " +
+                                    std::to_string(ahead) + " worse or confirmed ones come first");
+  }
+
+  // No fewer than there are, with those that wait; cheap.
+  [[nodiscard]] std::ptrdiff_t most_tainted() const {
+    return std::ssize(ledger_.slots) + std::ssize(ledger_.taints) +
+           std::ranges::count_if(fleet_.nodes, [](const auto& entry) {
+             return entry.second.tainted || entry.second.waits_for_taint;
+           });
+  }
+
+  // A node that has left the census may finish what it has a slot for: it is counted where it was.
+  [[nodiscard]] MaybeRefusal by_census() const {
+    if (fleet_.nodes.empty())
+      return refusal("budget.census", "no nodes are known: nothing is safe");
+    if (fleet_.find(request_.node_uid) != nullptr) return std::nullopt;
+    if (ledger_.find(request_.remediation) != nullptr) return std::nullopt;
+    return refusal("budget.census", "node " + request_.node + " is not among the nodes known");
+  }
+
+  [[nodiscard]] MaybeRefusal by_room(const Slot* held) const {
+    const bool is_raised = held != nullptr && held->harm > Harm::kTaint;
+    const bool has_slots = is_raised || ledger_.slots.size() < kMaxSlots;
+    const bool has_history =
+        ledger_.starts.size() < kMaxStarts && ledger_.attempts.size() < kMaxAttempts;
+    if (has_slots && (has_history || request_.harm == Harm::kCordon)) return std::nullopt;
+    return refusal("budget.ledger", "the ledger is full: " + std::to_string(ledger_.slots.size()) +
+                                        " slots, " + std::to_string(ledger_.starts.size()) +
+                                        " starts, " + std::to_string(ledger_.attempts.size()) +
+                                        " attempts");
+  }
+
+  [[nodiscard]] MaybeRefusal by_cordons() const {
+    const Scope scope = pool_scope(place().pool, "budget.cordon");
+    return at_once(scope, limits_.cordoned, Harm::kCordon, "cordoned");
+  }
+
+  [[nodiscard]] MaybeRefusal by_min_healthy() const {
+    const Scope scope = pool_scope(place().pool);
+    // A machine that is gone and not replaced does not make the pool a smaller one.
+    const std::size_t nodes = nodes_in(fleet_, scope) + gone_in(ledger_, fleet_, scope);
+    const int needed = at_least(limits_.min_healthy, nodes);
+    if (needed <= 0) return std::nullopt;
+    const int remaining = healthy_in(ledger_, fleet_, scope, except());
+    if (remaining >= needed) return std::nullopt;
+    return refusal("budget.min-healthy", scope.name + " would be left with " +
+                                             std::to_string(remaining) + " healthy nodes, " +
+                                             std::to_string(needed) + " must remain");
+  }
+
+  [[nodiscard]] MaybeRefusal by_scopes() const {
+    if (auto refused = by_scope(cluster_scope(), limits_.cluster)) return refused;
+    if (auto refused = by_scope(pool_scope(place().pool), limits_.pool)) return refused;
+    if (auto refused = by_scope(zone_scope(place().zone), limits_.zone)) return refused;
+    for (const LabelLimit& label : limits_.labels) {
+      const auto value = place().domains.find(label.label);
+      if (value == place().domains.end()) continue;
+      if (auto refused = by_scope(label_scope(label.label, value->second), label.limit))
+        return refused;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] MaybeRefusal by_scope(const Scope& scope, const ScopeLimit& limit) const {
+    if (auto refused = at_once(scope, limit.at_once, Harm::kDisrupt, "being worked on"))
+      return refused;
+    for (const WindowLimit& window : limit.windows) {
+      if (auto refused = within(scope, window, Harm::kDisrupt, "budget.window")) return refused;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] MaybeRefusal by_terminations() const {
+    for (const WindowLimit& window : limits_.terminations) {
+      if (auto refused = within(cluster_scope(), window, Harm::kTerminate, "budget.terminate"))
+        return refused;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] MaybeRefusal at_once(const Scope& scope, const Share& share, Harm harm,
+                                     const std::string& what) const {
+    const std::size_t nodes = nodes_in(fleet_, scope);
+    const int allowed = at_most(share, nodes);
+    if (std::ssize(ledger_.slots) < allowed) return std::nullopt;
+    const int used = nodes_held(ledger_, fleet_, scope, harm, except());
+    if (used < allowed) return std::nullopt;
+    return refusal(scope.guard, scope.name + " (" + std::to_string(nodes) +
+                                    " nodes): " + of_allowed(used, allowed) + " are " + what);
+  }
+
+  [[nodiscard]] MaybeRefusal within(const Scope& scope, const WindowLimit& limit, Harm harm,
+                                    std::string guard) const {
+    const int allowed = at_most(limit.share, nodes_in(fleet_, scope));
+    const Begun begun = begun_within(
+        ledger_, scope, harm, {.window = limit.window, .allowed = allowed, .now = now_}, except());
+    if (begun.count < allowed) return std::nullopt;
+    const std::string what = harm == Harm::kTerminate ? "terminations" : "disruptions";
+    return Refusal{std::move(guard),
+                   scope.name + ": " + of_allowed(begun.count, allowed) + " " + what +
+                       " were begun within " + to_duration_text(limit.window),
+                   begun.room_in};
+  }
+
+  [[nodiscard]] const Place& place() const {
+    if (const FleetNode* node = fleet_.find(request_.node_uid)) return node->place;
+    return ledger_.find(request_.remediation)->place;  // by_census: one of them knows it
+  }
+
+  [[nodiscard]] Except except() const { return {request_.remediation, request_.node_uid}; }
+
+  const Ledger& ledger_;
+  const Fleet& fleet_;
+  const BudgetLimits& limits_;
+  const SlotRequest& request_;
+  const WallTime now_;
+};
+
+// How much of everything is spent, one scope after the other.
+class UseReport {
+ public:
+  UseReport(const Ledger& ledger, const Fleet& fleet) : ledger_(ledger), fleet_(fleet) {}
+
+  void add(const Scope& scope, const Share& share, Harm harm) {
+    uses_.push_back({scope.guard, scope.name, nodes_held(ledger_, fleet_, scope, harm),
+                     at_most(share, nodes_in(fleet_, scope))});
+  }
+  void add_terminations(const WindowLimit& limit, WallTime now) {
+    const int allowed = at_most(limit.share, fleet_.nodes.size());
+    const Begun begun = begun_within(ledger_, cluster_scope(), Harm::kTerminate,
+                                     {.window = limit.window, .allowed = allowed, .now = now});
+    uses_.push_back(
+        {"budget.terminate", "within " + to_duration_text(limit.window), begun.count, allowed});
+  }
+  std::vector<BudgetUse> take() { return std::move(uses_); }
+
+ private:
+  const Ledger& ledger_;
+  const Fleet& fleet_;
+  std::vector<BudgetUse> uses_;
+};
+
+}  // namespace
+
+std::optional<Refusal> refuse_slot(const Ledger& ledger, const Fleet& fleet,
+                                   const BudgetLimits& limits, const SlotRequest& request,
+                                   WallTime now) {
+  return SlotJudge(ledger, fleet, limits, request, now).run();
+}
+
+Slot slot_for(const Ledger& ledger, const Fleet& fleet, const SlotRequest& request, WallTime now) {
+  Slot slot{.remediation = request.remediation,
+            .node_uid = request.node_uid,
+            .place = {},
+            .harm = request.harm,
+            .since = now};
+  const Slot* held = ledger.find(request.remediation);
+  if (const FleetNode* node = fleet.find(request.node_uid)) {
+    slot.place = node->place;
+  } else if (held != nullptr) {
+    slot.place = held->place;
+  }
+  return slot;
+}
+
+std::vector<BudgetUse> budget_uses(const Ledger& ledger, const Fleet& fleet,
+                                   const BudgetLimits& limits, WallTime now) {
+  std::set<std::string> pools, zones;
+  for (const auto& [uid, node] : fleet.nodes) {
+    pools.insert(node.place.pool);
+    zones.insert(node.place.zone);
+  }
+  UseReport report(ledger, fleet);
+  report.add(cluster_scope(), limits.cluster.at_once, Harm::kDisrupt);
+  report.add(cluster_scope("budget.taint"), limits.tainted, Harm::kTaint);
+  for (const std::string& pool : pools) {
+    report.add(pool_scope(pool), limits.pool.at_once, Harm::kDisrupt);
+    report.add(pool_scope(pool, "budget.taint"), limits.tainted, Harm::kTaint);
+    report.add(pool_scope(pool, "budget.cordon"), limits.cordoned, Harm::kCordon);
+  }
+  for (const std::string& zone : zones)
+    report.add(zone_scope(zone), limits.zone.at_once, Harm::kDisrupt);
+  for (const WindowLimit& limit : limits.terminations) report.add_terminations(limit, now);
+  return report.take();
+}
+
+}  // namespace gpuward::remediator

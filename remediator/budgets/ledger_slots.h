@@ -1,0 +1,63 @@
+// The budgets over the real ledger: the census comes from the ClusterView, the limits from the
+// policy in force, and what is granted is in the ledger before anybody acts on it. Nothing is
+// granted on a view that is older than kOldestView. Used by the reconciler as its Slots; keep() is
+// the leader's upkeep.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/runtime/clock.h"
+#include "remediator/budgets/budgets.h"
+#include "remediator/budgets/ledger_store.h"
+#include "remediator/budgets/ledger_upkeep.h"
+#include "remediator/budgets/slot_claim.h"
+#include "remediator/budgets/slots.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/records/cluster_view.h"
+#include "remediator/records/remediation_store.h"
+
+namespace gpuward::remediator {
+
+class LedgerSlots final : public Slots {
+ public:
+  // All must outlive it.
+  LedgerSlots(LedgerStore& ledger, RemediationStore& remediations, const ClusterView& view,
+              const CurrentPolicy& policy, Clock& clock);
+
+  [[nodiscard]] Result<std::optional<SlotRefusal>> take(const Remediation& remediation,
+                                                        const kube::Node& node, Step step) override;
+  [[nodiscard]] Status arrived(const Remediation& remediation) override;
+  [[nodiscard]] Status give_back(const Remediation& remediation) override;
+
+  // Makes the ledger where there is none, frees slots that nobody gives back any more, and deletes
+  // Remediations that were closed long ago. Lists all Remediations; at the start and from time to
+  // time.
+  [[nodiscard]] Status keep();
+  // As it was last read or written here, for metrics: costs no request. Nullopt before that.
+  struct Spending {
+    Breaker breaker;
+    std::vector<BudgetUse> uses;
+    std::map<Harm, std::size_t> slots;
+  };
+  [[nodiscard]] std::optional<Spending> spending() const;
+
+ private:
+  [[nodiscard]] Result<std::optional<SlotRefusal>> refuse_by_old_view(
+      const Remediation& remediation);
+  // A refusal where one of them may still take effect.
+  [[nodiscard]] Result<std::optional<SlotRefusal>> look_for_untreated(SlotClaim& claim);
+  [[nodiscard]] Status forget(const std::vector<Remediation>& all);
+
+  LedgerStore& ledger_;
+  RemediationStore& remediations_;
+  const ClusterView& view_;
+  const CurrentPolicy& policy_;
+  Clock& clock_;
+};
+
+// What a Remediation's own record says it has spent; its place is not part of it.
+[[nodiscard]] SpentRecord spent_by(const Remediation& remediation);
+
+}  // namespace gpuward::remediator

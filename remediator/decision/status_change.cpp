@@ -1,0 +1,260 @@
+#include "remediator/decision/status_change.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/runtime/clock.h"
+#include "remediator/actions/step_progress.h"
+#include "remediator/model/step_call.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::size_t kMaxHistory = 32;
+
+std::vector<Step> steps_of(const Decision& decision) {
+  if (decision.verdict == Verdict::kRelease) return {Step::kReturn};
+  return decision.steps;
+}
+
+StepRecord& record_of(RemediationStatus& status, Step step) {
+  const auto found = std::find_if(status.steps.begin(), status.steps.end(),
+                                  [&](const StepRecord& record) { return record.step == step; });
+  if (found != status.steps.end()) return *found;
+  StepRecord& added = status.steps.emplace_back();
+  added.step = step;
+  return added;
+}
+
+// A node that is quarantined anew is no longer about to return.
+void forget_return(RemediationStatus& status, const Decision& decision) {
+  if (decision.verdict != Verdict::kQuarantine) return;
+  std::erase_if(status.steps,
+                [](const StepRecord& record) { return record.step == Step::kReturn; });
+}
+
+// Once its machine is to end, it says nothing that counts: the next one is of another node.
+void forget_verification(RemediationStatus& status, Step begun) {
+  if (begun != Step::kTerminate) return;
+  std::erase_if(status.steps,
+                [](const StepRecord& record) { return record.step == Step::kVerify; });
+}
+
+void say(RemediationStatus& status, const Decision& decision, Mode mode) {
+  // Whoever was told that it is held was not told of this.
+  if (decision.rule == kMarksRule && status.rule != kMarksRule) status.told_phase.reset();
+  status.mode = mode;
+  status.rule = decision.rule;
+  status.message = decision.message;
+  status.reasons = decision.reasons;
+  if (decision.approval) status.approval = decision.approval;
+  if (decision.withdraws_approval) status.approval.reset();
+}
+
+// A line of the history; the oldest give way.
+void remember(RemediationStatus& status, const std::string& what, WallTime now) {
+  if (status.history.size() >= kMaxHistory) status.history.erase(status.history.begin());
+  status.history.push_back(to_rfc3339(now) + " " + what);
+}
+
+bool is_of_unknown_call(const StepRecord& record) {
+  return is_of_the_machine(record.step) && call_of(record) != Call::kAccepted;
+}
+
+// A Job is given up by its own action, which knows whether it has run. A restart of which no answer
+// came may still begin after the step's time.
+bool is_overdue(const StepRecord& record, const PlannedStep& step, WallTime now) {
+  if (is_job(step.step) || step.timeout.count() == 0 || !record.intent_at) return false;
+  const bool may_be_late = step.step == Step::kReboot && is_of_unknown_call(record);
+  const auto most =
+      may_be_late ? std::max<std::chrono::milliseconds>(step.timeout, kLateRestart) : step.timeout;
+  return now - *record.intent_at > most;
+}
+
+// What an earlier intent has done is not undone by a later one that comes to nothing.
+void keep_treatment(const StepRecord& before, Facts& facts) {
+  if (!has_treated(before)) return;
+  const auto known = before.facts.find(kTreatedFact);
+  facts[kTreatedFact] =
+      known != before.facts.end() ? known->second : std::string(to_string(before.result));
+}
+
+// Nothing was done, and what is left is what was before.
+void withdraw(RemediationStatus& status, Step step, WallTime now) {
+  StepRecord& record = record_of(status, step);
+  const auto treated = record.facts.find(kTreatedFact);
+  // What was refused is asked for a few times only, however often it had to wait in between.
+  const bool was_asked =
+      step == Step::kReboot && treated == record.facts.end() && record.attempts > 1;
+  if (was_asked) {
+    --record.attempts;
+    record.facts[kCallFact] = std::string(to_string(Call::kNone));
+  } else if (treated == record.facts.end()) {
+    std::erase_if(status.steps, [&](const StepRecord& one) { return one.step == step; });
+    return;
+  }
+  const bool was_done = !was_asked && treated->second == to_string(StepResult::kDone);
+  record.result = was_done ? StepResult::kDone : StepResult::kFailed;
+  record.severity = Severity::kNone;  // it counts for no step any more
+  record.finished_at = now;
+}
+
+}  // namespace
+
+RemediationStatus with_decision(RemediationStatus status, const Decision& decision, Mode mode,
+                                WallTime now) {
+  say(status, decision, mode);
+  status.phase = decision.phase;
+  if (decision.cordon_is_gone) status.pre_existing_cordon = true;
+  if (decision.escalate_to) {
+    status.escalated_to = decision.escalate_to;
+    remember(status, decision.message, now);
+  }
+  if (decision.cleared) {
+    status.cleared = decision.cleared;
+    status.approval.reset();
+    remember(status, decision.message, now);
+  }
+  if (!is_open(status.phase) && !status.closed_at) status.closed_at = now;
+  // A return that was carried out before a crash is found to be done on the node itself.
+  for (StepRecord& record : status.steps) {
+    if (status.phase != Phase::kReleased || record.step != Step::kReturn) continue;
+    if (record.result != StepResult::kDone) record.finished_at = now;
+    record.result = StepResult::kDone;
+  }
+  return status;
+}
+
+RemediationStatus with_marks(RemediationStatus status, const NodeMark& mark, WallTime at) {
+  for (StepRecord& record : status.steps) {
+    const bool is_there = (record.step == Step::kTaint && mark.taint) ||
+                          (record.step == Step::kCordon && mark.cordon);
+    if (!is_there || record.result != StepResult::kIntended) continue;
+    record.result = StepResult::kDone;
+    record.finished_at = at;
+  }
+  return status;
+}
+
+RemediationStatus with_intents(RemediationStatus status, const Decision& decision, Mode mode,
+                               WallTime now) {
+  say(status, decision, mode);
+  forget_return(status, decision);
+  for (const Step step : steps_of(decision)) {
+    StepRecord& record = record_of(status, step);
+    record.result = StepResult::kIntended;
+    record.intent_at = now;
+    record.finished_at.reset();
+    record.message = decision.message;
+    ++record.attempts;
+  }
+  return status;
+}
+
+RemediationStatus with_results(RemediationStatus status, const Decision& decision, Mode mode,
+                               WallTime now) {
+  forget_return(status, decision);
+  for (const Step step : steps_of(decision)) {
+    StepRecord& record = record_of(status, step);
+    if (record.result == StepResult::kDone) continue;
+    record.result = StepResult::kDone;
+    record.finished_at = now;
+  }
+  return with_decision(std::move(status), decision, mode, now);
+}
+
+RemediationStatus with_failure(RemediationStatus status, const std::string& error, WallTime now) {
+  for (StepRecord& record : status.steps) {
+    if (record.result != StepResult::kIntended) continue;
+    record.result = StepResult::kFailed;
+    record.finished_at = now;
+    record.message = error;
+  }
+  return status;
+}
+
+RemediationStatus with_begin(RemediationStatus status, const Decision& decision, Severity severity,
+                             Mode mode, Facts facts, WallTime now) {
+  say(status, decision, mode);
+  status.phase = decision.phase;
+  forget_verification(status, decision.step->step);
+  StepRecord& record = record_of(status, decision.step->step);
+  // What an earlier drain has torn waits to be started over still.
+  if (const auto torn = record.facts.find(kJobsFact); torn != record.facts.end())
+    facts.insert(*torn);
+  keep_treatment(record, facts);
+  const int attempts = record.attempts;
+  record = {.step = decision.step->step,
+            .result = StepResult::kIntended,
+            .severity = severity,
+            .intent_at = now,
+            .finished_at = {},
+            .attempts = attempts + 1,
+            .message = decision.message,
+            .facts = std::move(facts),
+            .pool = decision.step->pool};
+  return status;
+}
+
+RemediationStatus with_watch(RemediationStatus status, const Decision& decision) {
+  record_of(status, decision.step->step).result = StepResult::kRunning;
+  return status;
+}
+
+bool is_same_but_for_words(const RemediationStatus& next, const RemediationStatus& known,
+                           Step step) {
+  const StepRecord* const record = known.find(step);
+  if (record == nullptr || next.find(step) == nullptr) return false;
+  RemediationStatus same = next;
+  same.message = known.message;
+  record_of(same, step).message = record->message;
+  return same == known;
+}
+
+RemediationStatus with_progress(RemediationStatus status, const Decision& decision,
+                                const StepProgress& progress, WallTime now) {
+  const Step step = decision.step->step;
+  if (progress.result == StepResult::kIntended) {
+    status.message = progress.message;
+    status.phase = Phase::kWaiting;
+    withdraw(status, step, now);
+    return status;
+  }
+  StepRecord& record = record_of(status, step);
+  // It is only seen whether what was accepted is done after all.
+  if (record.result == StepResult::kFailed && progress.result != StepResult::kDone) return status;
+  record.result = progress.result;
+  record.message = progress.message;
+  record.facts = progress.facts;
+  if (record.result == StepResult::kRunning && is_overdue(record, *decision.step, now)) {
+    record.result = StepResult::kFailed;
+    if (!is_of_unknown_call(record)) record.message = "not done in time: " + progress.message;
+  }
+  status.phase = decision.phase;
+  status.rule = decision.rule;
+  status.message = record.message;
+  for (const std::string& news : progress.news) remember(status, news, now);
+  if (record.result == StepResult::kRunning) return status;
+  record.finished_at = now;
+  if (record.result == StepResult::kDone) status.approval.reset();
+  remember(status,
+           std::string(to_string(step)) + " " + std::string(to_string(record.result)) + ": " +
+               record.message,
+           now);
+  return status;
+}
+
+bool says_the_same(const RemediationStatus& a, const RemediationStatus& b) {
+  const auto timeless = [](RemediationStatus status) {
+    for (StepRecord& record : status.steps) {
+      record.intent_at.reset();
+      record.finished_at.reset();
+      record.attempts = 0;
+    }
+    status.closed_at.reset();
+    return status;
+  };
+  return timeless(a) == timeless(b);
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,98 @@
+#include "remediator/decision/way_back.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "remediator/actions/step_progress.h"
+#include "remediator/decision/step_order.h"
+#include "remediator/model/node_mark.h"
+
+namespace gpuward::remediator {
+namespace {
+
+// When the first diagnostic of `list` was begun at `severity`; nullopt: it was not.
+std::optional<WallTime> way_back_since(const std::vector<PlannedStep>& list,
+                                       const Remediation& remediation, Severity severity) {
+  if (list.empty()) return std::nullopt;
+  const StepRecord* first = remediation.status.find(list.front().step);
+  if (first == nullptr || first->severity != severity) return std::nullopt;
+  return first->intent_at;
+}
+
+bool has_foreign_cordon(const Remediation& remediation, const kube::Node& node) {
+  const auto mark = mark_on(node);
+  return remediation.status.pre_existing_cordon.value_or(false) ||
+         (mark && mark->pre_existing_cordon);
+}
+
+// A machine of which nobody knows whether it will restart or end does not come back by itself, nor
+// does one that has failed a diagnostic, at whatever severity.
+const StepRecord* unresolved_step(const Remediation& remediation) {
+  for (const StepRecord& record : remediation.status.steps) {
+    if (record.step == Step::kTerminate) return &record;
+    if (record.step == Step::kReboot && record.result != StepResult::kDone) return &record;
+    if (is_diagnostic(record.step) && record.result == StepResult::kFailed) return &record;
+  }
+  return nullptr;
+}
+
+std::string objection_to_any_way(const Policy& policy, const Remediation& remediation,
+                                 const kube::Node& node) {
+  if (!allows(policy.mode, Step::kReturn) || !allows(policy.mode, Step::kVerify))
+    return "mode " + std::string(to_string(policy.mode)) + " takes no further step";
+  if (has_foreign_cordon(remediation, node)) return "the node was cordoned by somebody else before";
+  const StepRecord* drain = counting_record(remediation, Step::kDrain);
+  if (drain == nullptr || drain->result != StepResult::kDone) return "the node is not drained";
+  const StepRecord* open = unresolved_step(remediation);
+  if (open == nullptr) return {};
+  return std::string(to_string(open->step)) + " " + std::string(to_string(open->result)) + ": " +
+         open->message;
+}
+
+// Why what has ended so does not lead on; empty where it does.
+std::string objection_to_step(const StepRecord& record, const kube::Node& node) {
+  if (record.step == Step::kNotify) return {};
+  if (record.result == StepResult::kFailed)
+    return std::string(to_string(record.step)) + " failed: " + record.message;
+  if (!is_diagnostic(record.step)) return {};
+  const auto boot = record.facts.find(kJobBootFact);
+  const bool is_of_this_boot =
+      !node.boot_id.empty() && boot != record.facts.end() && boot->second == node.boot_id;
+  return is_of_this_boot ? "" : std::string(to_string(record.step)) + " passed in another boot";
+}
+
+}  // namespace
+
+WayBack way_back_for(const Policy& policy, const Remediation& remediation, const kube::Node& node) {
+  const Severity severity = remediation.acted_severity();
+  const auto& list = way_back_of(policy, policy.pool, severity);
+  if (list.empty()) return {};
+  if (auto why = objection_to_any_way(policy, remediation, node); !why.empty())
+    return {.next = nullptr, .objection = std::move(why)};
+  const auto since = way_back_since(list, remediation, severity);
+  for (const PlannedStep& step : list) {
+    const StepRecord* record = counting_record(remediation, step.step);
+    // A verification before the diagnostics says nothing of how the node has stood them.
+    if (!since || record == nullptr || record->intent_at < since) return {.next = &step};
+    if (auto why = objection_to_step(*record, node); !why.empty())
+      return {.next = nullptr, .objection = std::move(why)};
+  }
+  return {};
+}
+
+bool is_on_way_back(const Policy& policy, const Remediation& remediation) {
+  const Severity severity = remediation.acted_severity();
+  return way_back_since(way_back_of(policy, policy.pool, severity), remediation, severity)
+      .has_value();
+}
+
+const std::vector<PlannedStep>& list_begun(const Policy& policy, const Remediation& remediation,
+                                           const StepRecord& record) {
+  const auto& back = way_back_of(policy, record.pool, record.severity);
+  const auto since = way_back_since(back, remediation, record.severity);
+  const bool is_back = since && record.intent_at >= since &&
+                       std::ranges::find(back, record.step, &PlannedStep::step) != back.end();
+  return is_back ? back : plan_of(policy, record.pool, record.severity);
+}
+
+}  // namespace gpuward::remediator

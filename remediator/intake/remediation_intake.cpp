@@ -1,0 +1,175 @@
+#include "remediator/intake/remediation_intake.h"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::size_t kMaxWaiting = 20'000;  // nodes in the queue
+constexpr std::size_t kParallelNodes = 8;
+constexpr int kMaxTries = 6;
+
+void add(IntakeCounts& sum, const IntakeCounts& more) {
+  sum.accepted += more.accepted;
+  sum.duplicate += more.duplicate;
+  sum.ignored += more.ignored;
+}
+
+std::vector<std::vector<Order>> group_by_node(std::span<const Order> orders) {
+  std::map<std::string, std::vector<Order>> by_node;
+  for (const Order& order : orders) by_node[order.node].push_back(order);
+  std::vector<std::vector<Order>> groups;
+  for (auto& [node, group] : by_node) groups.push_back(std::move(group));
+  return groups;
+}
+
+// Calls work(i) for each i below `count`, on this thread and a few more.
+void for_each_in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 1; i < std::min(count, kParallelNodes); ++i) threads.emplace_back(run);
+  run();
+}
+
+}  // namespace
+
+RemediationIntake::RemediationIntake(ClusterView& view, RemediationStore& store, WorkQueue& queue,
+                                     Clock& clock, IntakeObserver* observer)
+    : view_(view), store_(store), queue_(queue), clock_(clock), observer_(observer) {}
+
+Result<IntakeCounts> RemediationIntake::take(std::span<const Order> orders,
+                                             Clock::Steady deadline) {
+  if (!view_.synced()) {
+    return fail(ErrorKind::kUnavailable, "the cluster's state has not been read yet; try again");
+  }
+  if (queue_.size() >= kMaxWaiting) {
+    return fail(ErrorKind::kOverloaded, "too many nodes are waiting; try again");
+  }
+  const auto groups = group_by_node(orders);
+  std::vector<Result<IntakeCounts>> results(groups.size());
+  for_each_in_parallel(groups.size(),
+                       [&](std::size_t i) { results[i] = take_node(groups[i], deadline); });
+  IntakeCounts sum;
+  for (const auto& result : results) {
+    if (!result) return std::unexpected(result.error());
+    add(sum, *result);
+  }
+  return sum;
+}
+
+Result<IntakeCounts> RemediationIntake::take_node(std::span<const Order> orders,
+                                                  Clock::Steady deadline) {
+  const std::string& name = orders.front().node;
+  const auto node = view_.node(name);
+  if (!node) {
+    FoldedOrders nothing;
+    nothing.counts.ignored = orders.size();
+    for (const Order& order : orders) nothing.ignored.push_back({order, Ignored::kNoSuchNode});
+    report_ignored(nothing);
+    return nothing.counts;
+  }
+  const std::lock_guard lock(node_locks_[std::hash<std::string>{}(name) % node_locks_.size()]);
+  std::vector<Order> in_time;
+  FoldedOrders late;
+  for (const Order& order : orders) {
+    if (!order.firing) ends_.note(order, clock_.steady());
+    if (order.firing && ends_.has_ended(order, clock_.steady())) {
+      ++late.counts.ignored;
+      late.ignored.push_back({order, Ignored::kLateRepeat});
+    } else {
+      in_time.push_back(order);
+    }
+  }
+  report_ignored(late);
+  auto counts = write_until_settled(*node, in_time, deadline);
+  if (!counts) return counts;
+  add(*counts, late.counts);
+  if (auto told = tell_ends_of_former(*node, in_time, deadline); !told)
+    return std::unexpected(told.error());
+  return counts;
+}
+
+// While the view was behind, an alert of the node that has the name now may have been recorded for
+// the one before it.
+Status RemediationIntake::tell_ends_of_former(const NodeIdentity& node,
+                                              std::span<const Order> orders,
+                                              Clock::Steady deadline) {
+  for (const std::string& open : view_.open_for(node.name)) {
+    const auto former = view_.last_remediation(open);
+    if (!former || former->node_uid == node.uid) continue;
+    std::vector<Order> ends;
+    std::ranges::copy_if(orders, std::back_inserter(ends), [&](const Order& order) {
+      return !order.firing && std::ranges::any_of(former->alerts, [&](const AlertEvidence& alert) {
+        return alert.firing() && alert.fingerprint == order.fingerprint;
+      });
+    });
+    if (ends.empty()) continue;
+    NodeIdentity was;
+    was.name = node.name;
+    was.uid = former->node_uid;
+    if (auto told = write_until_settled(was, ends, deadline); !told)
+      return std::unexpected(told.error());
+  }
+  return {};
+}
+
+Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& node,
+                                                            std::span<const Order> orders,
+                                                            Clock::Steady deadline) {
+  std::vector<Remediation> known = view_.remediations_of(node.uid);
+  const bool has_older = std::ranges::any_of(
+      orders, [&](const Order& order) { return is_older_than_node(order, node); });
+  const auto earlier = has_older ? view_.earlier_of(node) : std::vector<Remediation>();
+  std::optional<IntakeCounts> counts;  // where something was written
+  for (int attempt = 0; attempt < kMaxTries; ++attempt) {
+    const FoldedOrders folded =
+        fold_orders(node, known, orders, clock_.wall(), earlier, view_.last_number_of(node.uid));
+    if (!folded.changed) {
+      report_ignored(folded);
+      return counts.value_or(folded.counts);
+    }
+    if (clock_.steady() >= deadline) break;
+    auto written = folded.is_new ? store_.create(folded.remediation)
+                                 : store_.write_evidence(folded.remediation);
+    if (written) {
+      view_.put_remediation(*written);
+      // A full queue loses nothing: the node is queued again when the informer sees the change.
+      (void)queue_.add(node.name);
+      if (!counts) counts = folded.counts;
+      if (std::ranges::count_if(known, &Remediation::open) > 1) {
+        const auto told = std::ranges::find(known, written->name, &Remediation::name);
+        *told = *std::move(written);
+        continue;
+      }
+      report_ignored(folded);
+      return *counts;
+    }
+    const ErrorKind kind = written.error().kind;
+    const bool view_was_old = kind == ErrorKind::kAlreadyExists || kind == ErrorKind::kConflict ||
+                              kind == ErrorKind::kNotFound;
+    if (!view_was_old) return with_context("recording the alert", written.error());
+    auto listed = store_.list_for(node.uid);
+    if (!listed) return with_context("recording the alert", listed.error());
+    known = std::move(*listed);
+  }
+  return fail(ErrorKind::kTimeout, "the alert could not be recorded in time; try again");
+}
+
+void RemediationIntake::report_ignored(const FoldedOrders& folded) const {
+  if (observer_ == nullptr) return;
+  for (const IgnoredOrder& ignored : folded.ignored)
+    observer_->on_ignored(ignored.order, ignored.reason);
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,156 @@
+#include "remediator/model/evidence.h"
+
+#include <algorithm>
+
+namespace gpuward::remediator {
+namespace {
+
+AlertEvidence* find(Remediation& remediation, const std::string& fingerprint) {
+  const auto found = std::find_if(
+      remediation.alerts.begin(), remediation.alerts.end(), [&](const AlertEvidence& alert) {
+        return without_origin(alert.fingerprint) == without_origin(fingerprint);
+      });
+  return found == remediation.alerts.end() ? nullptr : &*found;
+}
+
+Change raise(Remediation& remediation, Severity severity) {
+  if (severity <= remediation.severity) return Change::kNone;
+  remediation.severity = severity;
+  return Change::kSome;
+}
+
+Change note_dropped(Remediation& remediation, Severity severity, WallTime now) {
+  auto& dropped = remediation.dropped;
+  const bool is_known =
+      dropped && severity <= dropped->severity && now - dropped->at < kDroppedAgain;
+  if (is_known) return Change::kNone;
+  dropped = {.severity = std::max(severity, dropped ? dropped->severity : Severity::kNone),
+             .at = now};
+  return Change::kSome;
+}
+
+// Which of the alerts gives way to one of that severity; null: none.
+const AlertEvidence* who_gives_way(const std::vector<AlertEvidence>& alerts, Severity severity) {
+  const AlertEvidence* oldest = nullptr;
+  const AlertEvidence* mildest = nullptr;
+  for (const AlertEvidence& alert : alerts) {
+    if (alert.firing()) {
+      if (mildest == nullptr || alert.severity < mildest->severity) mildest = &alert;
+    } else if (oldest == nullptr || *alert.ended_at < *oldest->ended_at) {
+      oldest = &alert;
+    }
+  }
+  if (oldest != nullptr) return oldest;
+  return mildest != nullptr && mildest->severity < severity ? mildest : nullptr;
+}
+
+Folded add(Remediation& remediation, const Order& order, WallTime now) {
+  auto& alerts = remediation.alerts;
+  Folded folded{.change = raise(remediation, order.severity)};
+  if (alerts.size() >= kMaxEvidence) {
+    const AlertEvidence* leaves = who_gives_way(alerts, order.severity);
+    folded.displaced = leaves != nullptr && leaves->firing();
+    if (leaves == nullptr || folded.displaced) {
+      const Severity dropped = leaves == nullptr ? order.severity : leaves->severity;
+      folded.change = std::max(folded.change, note_dropped(remediation, dropped, now));
+    }
+    if (leaves == nullptr) {
+      folded.ignored = Ignored::kNoRoom;
+      return folded;
+    }
+    alerts.erase(alerts.begin() + (leaves - alerts.data()));
+  }
+  alerts.push_back({order.alertname, order.fingerprint, order.severity, order.starts_at, now,
+                    std::nullopt, order.foreign, order.error_class});
+  folded.change = Change::kSome;
+  return folded;
+}
+
+bool is_shortly_after(WallTime end, WallTime now) {
+  return now - end < kLateRepeats && end - now < kLateRepeats;
+}
+
+// Only of those can an end come late: the other sources (loki., condition., ...) end their alerts
+// by our clock, and each of their lines is a start of its own.
+bool is_of_alertmanager(std::string_view fingerprint) {
+  return !without_origin(fingerprint).contains('.');
+}
+
+bool is_comparable(WallTime start, WallTime now) { return start - now <= kWrongClock; }
+
+Folded fold_firing(Remediation& remediation, const Order& order, WallTime now) {
+  AlertEvidence* known = find(remediation, order.fingerprint);
+  if (known == nullptr) return add(remediation, order, now);
+  const bool is_anew = has_started_anew(order, *known);
+  if (!known->firing() && !is_anew && is_shortly_after(*known->ended_at, now))
+    return {.change = Change::kNone, .ignored = Ignored::kLateRepeat};
+  AlertEvidence next = *known;
+  next.severity = std::max(known->severity, order.severity);
+  const bool is_later = !known->firing() || (is_of_alertmanager(order.fingerprint) &&
+                                             is_comparable(order.starts_at, now));
+  if (is_anew && is_later) next.starts_at = order.starts_at;
+  if (!known->firing()) next.contested = !is_anew;
+  next.ended_at.reset();
+  const Change raised = raise(remediation, order.severity);
+  if (next == *known) return {.change = raised};
+  *known = std::move(next);
+  return {.change = Change::kSome};
+}
+
+Folded fold_resolved(Remediation& remediation, const Order& order, WallTime now) {
+  AlertEvidence* known = find(remediation, order.fingerprint);
+  if (known == nullptr) return {};
+  const bool is_said = order.ends_at > WallTime();
+  if (!known->firing()) {
+    // Its firing was never heard of, or comes later.
+    const bool is_later = has_started_anew(order, *known) && order.ends_at > *known->ended_at;
+    if (!is_later || order.ends_at > now) return {};
+    known->starts_at = order.starts_at;
+    known->ended_at = order.ends_at;
+    known->contested = false;
+    return {.change = Change::kSome};
+  }
+  if (is_said && order.ends_at < known->starts_at && is_comparable(known->starts_at, now))
+    return {.change = Change::kNone, .ignored = Ignored::kEarlierEpisode};
+  const bool is_believable = is_said && order.ends_at >= known->starts_at && order.ends_at <= now;
+  known->ended_at = is_believable ? order.ends_at : now;
+  return {.change = Change::kSome};
+}
+
+}  // namespace
+
+std::string_view without_origin(std::string_view fingerprint) {
+  if (fingerprint.starts_with(kPrometheusOrigin))
+    fingerprint.remove_prefix(kPrometheusOrigin.size());
+  return fingerprint;
+}
+
+bool has_started_anew(const Order& order, const AlertEvidence& known) {
+  using std::chrono::milliseconds;
+  const bool is_cut = std::chrono::floor<milliseconds>(known.starts_at) == known.starts_at;
+  const WallTime start =
+      is_cut ? WallTime(std::chrono::floor<milliseconds>(order.starts_at)) : order.starts_at;
+  return start > known.starts_at;
+}
+
+Folded fold(Remediation& remediation, const Order& order, WallTime now) {
+  return order.firing ? fold_firing(remediation, order, now)
+                      : fold_resolved(remediation, order, now);
+}
+
+bool is_late_repeat(const Order& order, std::span<const Remediation> closed, WallTime now) {
+  if (!order.firing) return false;
+  for (const Remediation& remediation : closed) {
+    for (const AlertEvidence& alert : remediation.alerts) {
+      const bool is_over = remediation.status.phase == Phase::kCancelled ||
+                           (alert.ended_at && is_shortly_after(*alert.ended_at, now));
+      const bool is_same = without_origin(alert.fingerprint) == without_origin(order.fingerprint);
+      if (is_over && is_same && !has_started_anew(order, alert)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace gpuward::remediator

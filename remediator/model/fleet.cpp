@@ -1,0 +1,63 @@
+#include "remediator/model/fleet.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+
+#include "core/kube/node_ready.h"
+#include "remediator/model/node_mark.h"
+
+namespace gpuward::remediator {
+namespace {
+
+// What the labels of a GPU node begin with: NVIDIA's and AMD's operators and feature discovery
+// (gpu-feature-discovery, k8s-device-plugin, node-feature-discovery by PCI vendor), and ours.
+constexpr std::array<std::string_view, 6> kGpuLabels{"nvidia.com/gpu.",
+                                                     "amd.com/gpu.",
+                                                     "feature.node.kubernetes.io/pci-10de",
+                                                     "feature.node.kubernetes.io/pci-0302_10de",
+                                                     "feature.node.kubernetes.io/pci-1002",
+                                                     "gpu-healthcheck.aws-samples.io/"};
+constexpr std::array<std::string_view, 3> kGpuResources{"nvidia.com/", "amd.com/gpu",
+                                                        "gpu.intel.com/"};
+
+template <std::size_t kCount>
+bool begins_with_one(std::string_view text, const std::array<std::string_view, kCount>& all) {
+  return std::ranges::any_of(all, [&](std::string_view one) { return text.starts_with(one); });
+}
+
+}  // namespace
+
+bool is_gpu_node(const kube::Node& node) {
+  const auto is_label = [](const auto& label) {
+    return begins_with_one(label.first, kGpuLabels) && label.second != "false";
+  };
+  return std::ranges::any_of(node.meta.labels, is_label) || !gpu_resources(node).empty();
+}
+
+std::vector<std::string> gpu_resources(const kube::Node& node) {
+  std::vector<std::string> gpus;
+  std::ranges::copy_if(node.resources, std::back_inserter(gpus), [](const std::string& resource) {
+    return begins_with_one(resource, kGpuResources);
+  });
+  std::ranges::sort(gpus);
+  return gpus;
+}
+
+const FleetNode* Fleet::find(std::string_view uid) const {
+  const auto found = nodes.find(uid);
+  return found == nodes.end() ? nullptr : &found->second;
+}
+
+FleetNode fleet_node(const kube::Node& node, const PlaceKeys& keys) {
+  FleetNode made;
+  made.name = node.meta.name;
+  made.place = place_of(node.meta.labels, keys);
+  made.ready = is_ready(node);
+  made.schedulable = !node.unschedulable;
+  made.tainted = our_taint_on(node).has_value();
+  return made;
+}
+
+}  // namespace gpuward::remediator

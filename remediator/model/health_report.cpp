@@ -1,0 +1,68 @@
+#include "remediator/model/health_report.h"
+
+namespace gpuward::remediator {
+namespace {
+
+// Why the report does not speak of the node as it is now.
+const char* staleness_of(const HealthReport& report, const kube::Node& node,
+                         const HealthDemand& demand) {
+  if (node.boot_id.empty()) return "the node does not say which boot it is in";
+  if (report.boot_id != node.boot_id) return "the report is about another boot of the node";
+  if (demand.now - report.measured_at > demand.max_age) return "the report is too old";
+  if (report.measured_at - demand.now > demand.max_age) return "the report is from the future";
+  return nullptr;
+}
+
+}  // namespace
+
+std::string why_no_report(const Error& error) {
+  const bool is_unreachable = error.kind == ErrorKind::kUnavailable ||
+                              error.kind == ErrorKind::kTimeout ||
+                              error.kind == ErrorKind::kOverloaded;
+  return is_unreachable ? "Prometheus does not answer" : error.message;
+}
+
+std::optional<std::string> objection_to_harm(const HealthReport& report, const kube::Node& node,
+                                             Severity wanted, const HealthDemand& demand) {
+  if (const char* why = staleness_of(report, node, demand)) return why;
+  const std::string needed = ", and the step needs " + std::string(to_string(wanted));
+  if (report.severity < wanted) {
+    return "the report says severity " + std::string(to_string(report.severity)) + needed;
+  }
+  if (report.kernel_severity < wanted) {
+    return "without lines that user space has written the report says severity " +
+           std::string(to_string(report.kernel_severity)) + needed;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> objection_to_the_end(const HealthReport& report, Severity wanted,
+                                                std::chrono::system_clock::time_point now) {
+  if (report.diagnostics_severity >= wanted) return std::nullopt;
+  for (const auto& [severity, at] : report.observed_at) {
+    const bool is_recent = now - at <= kStateLasts && at - now <= kStateLasts;
+    if (severity >= wanted && is_recent) return std::nullopt;
+  }
+  return "no check has measured severity " + std::string(to_string(wanted)) + " within the last " +
+         std::to_string(kStateLasts.count()) +
+         " s, and no diagnostic has failed in this boot: what is latched justifies at most a "
+         "reboot";
+}
+
+std::optional<std::string> objection_to_clearing(const HealthReport& report, const kube::Node& node,
+                                                 Severity raised, const HealthDemand& demand) {
+  if (const char* why = staleness_of(report, node, demand)) return why;
+  if (report.measured_at <= demand.after) return "the report is not newer than the alert's end";
+  if (!report.sees_kernel_log) return "the exporter cannot read the node's kernel log";
+  if (report.severity >= raised) {
+    return "the report still says severity " + std::string(to_string(report.severity));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> objection_to(const HealthReport& report, const kube::Node& node,
+                                        const HealthDemand& demand) {
+  return objection_to_clearing(report, node, Severity::kReset, demand);
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,35 @@
+// The alerts that gpuward raises itself about a machine whose Node was registered anew. No
+// Alertmanager knows of them, so where one is asked they justify no disruptive step.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+#include "remediator/model/remediation.h"
+
+namespace gpuward::remediator {
+
+// The machine is the one of an earlier Remediation that ended without proof of its health.
+inline constexpr std::string_view kReturnedAlert = "GpuwardMachineReturned";
+// It may be that one: one sign says so, another says that it is not.
+inline constexpr std::string_view kContradictoryAlert = "GpuwardMachineContradictory";
+
+[[nodiscard]] inline bool is_of_history(const AlertEvidence& alert) {
+  return alert.alertname == kReturnedAlert || alert.alertname == kContradictoryAlert;
+}
+
+// Whether alerts of history fire for it, and no other alert does.
+[[nodiscard]] inline bool rests_on_history(const Remediation& remediation) {
+  return remediation.any_firing() &&
+         std::ranges::all_of(remediation.alerts, [](const AlertEvidence& alert) {
+           return !alert.firing() || is_of_history(alert);
+         });
+}
+
+[[nodiscard]] inline bool is_contradictory(const Remediation& remediation) {
+  return std::ranges::any_of(remediation.alerts, [](const AlertEvidence& alert) {
+    return alert.firing() && alert.alertname == kContradictoryAlert;
+  });
+}
+
+}  // namespace gpuward::remediator

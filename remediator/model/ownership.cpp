@@ -1,0 +1,115 @@
+#include "remediator/model/ownership.h"
+
+#include <tuple>
+#include <vector>
+
+#include "core/model/severity.h"
+#include "remediator/model/node_mark.h"
+
+namespace gpuward::remediator {
+namespace {
+
+bool has_annotation(const kube::Node& node) {
+  return node.meta.annotations.contains(std::string(kAnnotation));
+}
+
+// The annotation is of this Remediation, whose record knows less than it, or another thing.
+std::optional<std::string> contradiction(const Remediation& remediation, const NodeMark& mark) {
+  const RemediationStatus& status = remediation.status;
+  if (mark.taint && status.find(Step::kTaint) == nullptr)
+    return "the annotation says that the node was tainted for it, and the record does not";
+  if (!mark.cordon) return std::nullopt;
+  if (status.find(Step::kCordon) == nullptr)
+    return "the annotation says that the node was cordoned for it, and the record does not";
+  if (status.pre_existing_cordon == mark.pre_existing_cordon) return std::nullopt;
+  return mark.pre_existing_cordon
+             ? "the annotation says that the node was cordoned before, and the record does not"
+             : "the record says that the node was cordoned before, and the annotation does not";
+}
+
+}  // namespace
+
+bool may_be_returned(const Remediation& remediation, const kube::Node& node) {
+  return remediation.status.find(Step::kReturn) != nullptr && !has_marks(node);
+}
+
+bool is_own_cordon(const Remediation& remediation, const kube::Node& node) {
+  const RemediationStatus& status = remediation.status;
+  if (!node.unschedulable || status.pre_existing_cordon.value_or(true)) return false;
+  const auto mark = mark_on(node);
+  if (!mark) return status.has_done(Step::kCordon) && !may_be_returned(remediation, node);
+  return mark->name == remediation.name && mark->cordon && !mark->pre_existing_cordon &&
+         status.find(Step::kCordon) != nullptr;
+}
+
+bool has_unclear_cordon(const Remediation& remediation, const kube::Node& node) {
+  const StepRecord* cordon = remediation.status.find(Step::kCordon);
+  const auto mark = mark_on(node);
+  const bool is_claimed = mark && (mark->cordon || mark->name != remediation.name);
+  return !is_claimed && node.unschedulable && cordon != nullptr &&
+         cordon->result != StepResult::kDone && remediation.status.pre_existing_cordon == false;
+}
+
+bool goes_first(const Remediation& one, const Remediation& other, const kube::Node& node) {
+  const auto mark = mark_on(node);
+  if (mark && mark->name == one.name) return true;
+  if (mark && mark->name == other.name) return false;
+  const bool has_acted = !one.status.steps.empty(), other_has = !other.status.steps.empty();
+  if (has_acted != other_has) return has_acted;
+  return std::tie(one.created, one.name) < std::tie(other.created, other.name);
+}
+
+std::optional<std::string> disagreement(const Remediation& remediation, const kube::Node& node) {
+  const RemediationStatus& status = remediation.status;
+  const auto mark = mark_on(node);
+  const auto taint = our_taint_on(node);
+  if (mark && mark->name != remediation.name)
+    return "the annotation on the node names " + mark->name;
+  if (mark) {
+    if (auto what = contradiction(remediation, *mark)) return what;
+  }
+  if (has_unclear_cordon(remediation, node)) return "no annotation says whether the cordon is ours";
+  if (!taint) return std::nullopt;
+  if (status.find(Step::kTaint) == nullptr)
+    return "the node has the taint " + *taint + ", and the record has none";
+  const bool is_another =
+      mark ? *taint != to_string(mark->severity) : !parse_severity(*taint).has_value();
+  if (is_another) return "the taint on the node says " + *taint + ", which was not put there";
+  return std::nullopt;
+}
+
+bool has_marks(const kube::Node& node) {
+  return has_annotation(node) || our_taint_on(node).has_value();
+}
+
+bool knows_of_cordon(const Remediation& remediation) {
+  const RemediationStatus& status = remediation.status;
+  return status.pre_existing_cordon || status.find(Step::kCordon) != nullptr ||
+         status.find(Step::kReturn) != nullptr;
+}
+
+bool has_left_cordon(const Remediation& closed, const kube::Node& node) {
+  const RemediationStatus& status = closed.status;
+  return node.unschedulable && status.has_done(Step::kCordon) &&
+         status.pre_existing_cordon == false && status.find(Step::kReturn) == nullptr;
+}
+
+std::string marks_text(const kube::Node& node) {
+  std::vector<std::string> parts;
+  if (const auto taint = our_taint_on(node))
+    parts.push_back("the taint " + std::string(kTaintKey) + "=" + *taint);
+  if (const auto mark = mark_on(node)) {
+    parts.push_back("the annotation of " + mark->name);
+  } else if (has_annotation(node)) {
+    parts.emplace_back("an unreadable annotation");
+  }
+  if (node.unschedulable) parts.emplace_back("a cordon");
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
+    text += parts[i];
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+}  // namespace gpuward::remediator

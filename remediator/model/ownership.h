@@ -1,0 +1,52 @@
+// Which taint, cordon and annotation on a node are ours, from the record of a Remediation and the
+// node together. Operators and tools may edit either: what is not proven is not ours, and what
+// contradicts waits for an operator. Pure; used by the decision, the actions, the sweep for what
+// has no record, and `explain`.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/kube/objects.h"
+#include "remediator/model/remediation.h"
+
+namespace gpuward::remediator {
+
+// Whether the cordon on the node is ours to take off: the record says so, and the annotation, if
+// there is one, says the same. Never if a cordon was there before.
+[[nodiscard]] bool is_own_cordon(const Remediation& remediation, const kube::Node& node);
+
+// Whether it is unknown whose the cordon on the node is: it was intended and is not recorded as
+// done, and no annotation says that it came with our patch.
+[[nodiscard]] bool has_unclear_cordon(const Remediation& remediation, const kube::Node& node);
+
+// Whether taint, annotation and cordon may all have been taken off by one patch that the record
+// intends and does not know to be done. A cordon that stands then may be anybody's.
+[[nodiscard]] bool may_be_returned(const Remediation& remediation, const kube::Node& node);
+
+// Whether `one` acts on the node while `other` waits, both open for it: the one that the node's
+// annotation names, else the one whose record has a step, else the older. Two are open only where a
+// Remediation was deleted and the replicas heard of it at different moments.
+[[nodiscard]] bool goes_first(const Remediation& one, const Remediation& other,
+                              const kube::Node& node);
+
+// How the node contradicts the record of an open Remediation; nullopt where they agree. What an
+// operator has only taken off is human_override's.
+[[nodiscard]] std::optional<std::string> disagreement(const Remediation& remediation,
+                                                      const kube::Node& node);
+
+// Whether the node has our taint or our annotation, readable or not.
+[[nodiscard]] bool has_marks(const kube::Node& node);
+
+// Whether the record says anything of a cordon: of one that was closed before it did anything, an
+// earlier one knows more.
+[[nodiscard]] bool knows_of_cordon(const Remediation& remediation);
+
+// Whether a cordon on the node is left of that Remediation, which is closed and has never taken it
+// off.
+[[nodiscard]] bool has_left_cordon(const Remediation& closed, const kube::Node& node);
+
+// The taint, the annotation and the cordon on the node, for people.
+[[nodiscard]] std::string marks_text(const kube::Node& node);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,221 @@
+// What gpuward remembers about one bad node: the Remediation resource as plain values. One is open
+// per node UID. The spec holds evidence (written by the sources), the status what was decided and
+// done (written by the workflow). JSON is in workflow/remediation_json.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/severity.h"
+#include "remediator/model/condition.h"
+#include "remediator/model/milestone.h"
+#include "remediator/model/notice.h"
+#include "remediator/model/step.h"
+
+namespace gpuward::remediator {
+
+using WallTime = std::chrono::system_clock::time_point;
+
+enum class Phase : std::uint8_t {
+  kPending,      // recorded, not yet decided
+  kObserved,     // decided: record only
+  kQuarantined,  // taint, or taint and cordon, are on the node
+  kWaiting,      // the next step waits: for an approval, fresh evidence, a budget, a delay
+  kCollecting,   // a Job on the node gathers what the next steps would destroy
+  kDraining,
+  kResetting,
+  kRebooting,
+  kTesting,      // a Job on the node runs the long diagnostics
+  kTerminating,  // its machine is to go for good, or is going
+  kVerifying,
+  kHeld,        // nothing more can be done without a human; what stands stays
+  kPaused,      // a human undid something of ours, or said pause: hands off
+  kReleased,    // closed: what was ours is off the node again
+  kEnded,       // closed: the alerts ended before anything was done
+  kReplaced,    // closed: its machine is gone for good, and the node with it; where the policy
+                // waits for a replacement, that one has joined
+  kSuperseded,  // closed: the node is gone or is another one by now
+  kCancelled,   // closed: a human said cancel; what was ours is off the node again
+};
+
+// Keeps a deleted Remediation until what is ours is off its node.
+inline constexpr std::string_view kFinalizer = "gpuward.dev/remediation";
+
+[[nodiscard]] std::string_view to_string(Phase phase);  // "Pending", ...
+[[nodiscard]] std::optional<Phase> parse_phase(std::string_view text);
+[[nodiscard]] bool is_open(Phase phase);
+// Nothing goes on without a human, who has to be told of it, whatever crashes.
+[[nodiscard]] bool needs_human(Phase phase);
+
+// Of a node that has our taint, annotation or cordon and no record of it: raised by the remediator
+// itself (workflow/orphaned_marks), never by an Alertmanager.
+inline constexpr std::string_view kOrphanedAlert = "GpuwardMarksWithoutRecord";
+struct RemediationStatus;
+// The policy would act on the node, and a budget or a storm leaves it in service as it is. Somebody
+// has to be told of that too.
+[[nodiscard]] bool is_left_in_service(const RemediationStatus& status);
+
+// One alert about the node. Identity is the fingerprint; nothing here changes when it is merely
+// repeated.
+struct AlertEvidence {
+  std::string alertname;
+  std::string fingerprint;
+  Severity severity = Severity::kNone;
+  WallTime starts_at;
+  WallTime first_received;
+  std::optional<WallTime> ended_at;  // absent while it fires
+  bool foreign = false;              // not of gpuward's rules: never enough for harm by itself
+  std::string error_class = {};      // policy/error_class
+  // It was said to fire after an end of this same episode: that end was no end, and the next may be
+  // none either.
+  bool contested = false;
+
+  [[nodiscard]] bool firing() const { return !ended_at.has_value(); }
+  friend bool operator==(const AlertEvidence&, const AlertEvidence&) = default;
+};
+
+// Alerts that fired and for which there was no room.
+struct DroppedAlerts {
+  Severity severity = Severity::kNone;  // of the worst
+  WallTime at;                          // when that last happened
+
+  friend bool operator==(const DroppedAlerts&, const DroppedAlerts&) = default;
+};
+
+// How long after that they may fire still: longer than an Alertmanager waits with its repeats.
+inline constexpr std::chrono::hours kDroppedLast{24};
+
+// A report has said that what raised the severity is over.
+struct Cleared {
+  Severity severity = Severity::kNone;  // what is still left of it
+  WallTime at;                          // when the report was measured
+
+  friend bool operator==(const Cleared&, const Cleared&) = default;
+};
+
+// What a step has to know again later: "bootIDBefore", "healthySince", ...
+using Facts = std::map<std::string, std::string>;
+// The fact of a failed step that what is worse would not help: it says nothing of the node, or the
+// policy wants a human to look.
+inline const std::string kNeedsHumanFact = "needsHuman";
+
+struct StepRecord {
+  Step step = Step::kTaint;
+  StepResult result = StepResult::kIntended;
+  // Of the Remediation when the step was intended: at a worse one the step is taken anew.
+  Severity severity = Severity::kNone;
+  std::optional<WallTime> intent_at, finished_at;
+  int attempts = 0;
+  std::string message;
+  Facts facts = {};
+  std::string pool = {};  // whose plan it was begun under
+
+  friend bool operator==(const StepRecord&, const StepRecord&) = default;
+};
+
+// A step that a human has to say yes to. The token stands for Remediation, step, node, instance,
+// evidence and the time of the request: a yes to anything else is none.
+struct ApprovalRecord {
+  Step step = Step::kReboot;
+  std::string token;
+  WallTime requested_at;
+  std::string by;                   // who has approved, as admission has checked it
+  std::optional<WallTime> seen_at;  // when the remediator first saw the yes
+
+  friend bool operator==(const ApprovalRecord&, const ApprovalRecord&) = default;
+};
+
+// What people have said by annotations on the Remediation.
+struct HumanWish {
+  bool cancel = false, pause = false;
+  bool machine_replaced =
+      false;  // what is known of the machine is not true of the one that is there
+  std::string approved_token, approved_by;
+
+  friend bool operator==(const HumanWish&, const HumanWish&) = default;
+};
+
+struct RemediationStatus {
+  Phase phase = Phase::kPending;
+  Mode mode = Mode::kObserve;        // at the last decision
+  std::string rule;                  // which line of the policy decided
+  std::string message;               // why it stands where it stands, for people
+  std::vector<std::string> reasons;  // the whole chain, evidence first
+  std::vector<StepRecord> steps;
+  std::optional<bool> pre_existing_cordon;  // the node was cordoned by somebody else before us
+  // The worst that the kernel itself has said of the node in the boot of this Remediation; absent
+  // where that is not known. User space can write into the kernel log too: what rests on such lines
+  // alone must not go beyond a cordon.
+  std::optional<Severity> kernel_severity;
+  // Of the worst finding that the exporter has told of the node in that boot (policy/error_class);
+  // alerts about nodes name none.
+  std::string error_class;
+  // Of the GPUs that needed a reset or worse when something was about to be taken away for them:
+  // the machine's attempts are remembered by them too (ledger.h).
+  std::vector<std::string> gpus;
+  std::optional<Cleared> cleared;
+  // Worse than the evidence, because the steps of the evidence's severity did not help.
+  std::optional<Severity> escalated_to;
+  // The phase of which a human has been told for sure; absent where its phase need not be told so.
+  std::optional<Phase> told_phase;
+  std::optional<ApprovalRecord> approval;  // of the step that waits for one
+  std::vector<std::string> history;        // what was tried before and how it ended; oldest first
+  std::optional<WallTime> closed_at;
+  std::map<Milestone, WallTime> reached;  // each once: when it was first past it
+  std::map<ConditionType, Condition> conditions;
+  std::vector<Notice> notices;  // not told to all who want them yet, oldest first
+
+  [[nodiscard]] const StepRecord* find(Step step) const;
+  [[nodiscard]] bool has_done(Step step) const;
+  friend bool operator==(const RemediationStatus&, const RemediationStatus&) = default;
+};
+
+struct Remediation {
+  std::string name, uid, resource_version;
+  std::optional<WallTime> created;
+  bool deleting = false;  // somebody has deleted it: it goes once its finalizers are gone
+  std::vector<std::string> finalizers;
+  std::string node, node_uid;
+  std::string boot_id, instance_id;     // of the node when the Remediation was opened
+  std::string system_uuid = {};         // the same
+  Severity severity = Severity::kNone;  // the worst so far
+  std::vector<AlertEvidence> alerts;
+  std::optional<DroppedAlerts> dropped;
+  HumanWish wish;
+  RemediationStatus status;
+
+  [[nodiscard]] bool open() const { return is_open(status.phase); }
+  // Something is to be done for it: it is open, is to be told of, or waits for us to let it go.
+  [[nodiscard]] bool wants_us() const;
+  [[nodiscard]] bool must_be_let_go() const;
+  // The worst of the evidence that is not cleared.
+  [[nodiscard]] Severity evidence_severity() const;
+  // That, or what it was escalated to.
+  [[nodiscard]] Severity acted_severity() const {
+    return std::max(evidence_severity(), status.escalated_to.value_or(Severity::kNone));
+  }
+  [[nodiscard]] bool any_firing() const;
+  // Of the alerts that fire.
+  [[nodiscard]] Severity firing_severity() const;
+  // An alert of at least that severity has ended, and was said to fire after such an end before.
+  [[nodiscard]] bool is_end_contested(Severity least) const;
+  // Alerts that are not kept may fire still.
+  [[nodiscard]] bool may_have_dropped(WallTime now) const {
+    return dropped && now - dropped->at < kDroppedLast;
+  }
+  [[nodiscard]] bool has_orphaned_marks() const;  // kOrphanedAlert fires
+  // When the last of the alerts ended; nullopt while any fires or where there is none.
+  [[nodiscard]] std::optional<WallTime> ended_at() const;
+};
+
+// The class of the worst error, of those that the exporter has told and of the alerts that fire;
+// where none does, of those that did. Empty where there is none.
+[[nodiscard]] std::string error_class_of(const Remediation& remediation);
+
+}  // namespace gpuward::remediator

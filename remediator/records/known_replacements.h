@@ -1,0 +1,30 @@
+// Replacements out of the ClusterView, and out of the API server before anything ends on one of
+// them. Made by the composition root for the step verify.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "remediator/actions/replacements.h"
+#include "remediator/records/cluster_view.h"
+#include "remediator/records/remediation_store.h"
+
+namespace gpuward::remediator {
+
+// Any thread.
+class KnownReplacements final : public Replacements {
+ public:
+  // Both must outlive it.
+  KnownReplacements(const ClusterView& view, RemediationStore& store)
+      : view_(view), store_(store) {}
+  [[nodiscard]] std::vector<Newcomer> newcomers(const std::string& remediation,
+                                                WallTime since) const override;
+  [[nodiscard]] Result<std::vector<ReplacementClaim>> claims_on(
+      const std::string& node_uid, const std::string& remediation) override;
+
+ private:
+  const ClusterView& view_;
+  RemediationStore& store_;
+};
+
+}  // namespace gpuward::remediator

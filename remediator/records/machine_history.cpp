@@ -1,0 +1,199 @@
+#include "remediator/records/machine_history.h"
+
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "remediator/model/history_alerts.h"
+#include "remediator/model/remediation_name.h"
+
+namespace gpuward::remediator {
+namespace {
+
+// Its machine is healthy, gone or somebody's own affair from here on.
+bool is_answer(const Remediation& remediation) {
+  const Phase phase = remediation.status.phase;
+  return phase == Phase::kReleased || phase == Phase::kReplaced || phase == Phase::kCancelled ||
+         remediation.wish.machine_replaced;
+}
+
+// When a Node's Remediations were made, as far as they count here. The API server's clock may have
+// gone back between two, and its times have whole seconds: Nodes go by their first, and of those in
+// one second an operator's word counts last, then the stricter one.
+struct NodeRank {
+  std::optional<WallTime> first;
+  bool is_cancelled = false, was_given_up = false;
+  Severity severity = Severity::kNone;
+
+  friend auto operator<=>(const NodeRank&, const NodeRank&) = default;
+};
+
+using Ranks = std::map<std::string, NodeRank>;  // by node UID
+
+void add(Ranks& ranks, const Remediation& one) {
+  const auto [it, is_new] = ranks.try_emplace(one.node_uid, NodeRank{.first = one.created});
+  NodeRank& rank = it->second;
+  rank.first = std::min(rank.first, one.created);
+  rank.is_cancelled |= one.status.phase == Phase::kCancelled;
+  rank.was_given_up |= was_given_up(one);
+  rank.severity = std::max(rank.severity, one.acted_severity());
+}
+
+// Whether the machine was answered for, by an operator, a return or a replacement, after that one
+// had given it up. Of one Node number and time must both say so: a number is given again where its
+// first Remediation was deleted by force, and the clock may have gone back.
+bool answers(const Ranks& ranks, const Remediation& answer, const Remediation& one) {
+  if (!is_answer(answer)) return false;
+  if (answer.node_uid != one.node_uid) {
+    return std::tie(ranks.at(one.node_uid), one.node_uid) <
+           std::tie(ranks.at(answer.node_uid), answer.node_uid);
+  }
+  return count_in(one.name) < count_in(answer.name) && one.created <= answer.created;
+}
+
+// Remediations by each thing that may name their machine.
+class Index {
+ public:
+  explicit Index(const RemediationsByName& remediations) {
+    for (const auto& [name, remediation] : remediations) {
+      for (std::string& key : keys_of(machine_of(remediation)))
+        by_key_.emplace(std::move(key), &remediation);
+      by_uid_.emplace(remediation.node_uid, &remediation);
+    }
+  }
+
+  // Those of other Nodes that share any of it.
+  [[nodiscard]] std::set<const Remediation*> near(const NodeIdentity& node) const {
+    std::set<const Remediation*> found;
+    for (const std::string& key : keys_of(machine_of(node))) {
+      auto [it, end] = by_key_.equal_range(key);
+      for (; it != end; ++it) {
+        if (it->second->node_uid != node.uid) found.insert(it->second);
+      }
+    }
+    return found;
+  }
+
+  // Whether one of that very Node says that its machine is back, or has answered it.
+  [[nodiscard]] bool has_told(const std::string& node_uid) const {
+    auto [it, end] = by_uid_.equal_range(node_uid);
+    return std::any_of(it, end, [](const auto& known) {
+      return is_answer(*known.second) || std::ranges::any_of(known.second->alerts, is_of_history);
+    });
+  }
+
+ private:
+  static std::vector<std::string> keys_of(const MachineIdentity& machine) {
+    std::vector<std::string> keys;
+    const auto add = [&](char kind, const std::string& value) {
+      if (!value.empty()) keys.push_back(kind + value);
+    };
+    add('i', machine.instance_id);
+    add('u', normal_uuid(machine.system_uuid));
+    add('b', machine.boot_id);
+    return keys;
+  }
+
+  std::multimap<std::string, const Remediation*> by_key_, by_uid_;
+};
+
+// The worst of those that have given the machine up since the last answer. It is a contradiction
+// where none of those that are as bad is of the very same machine.
+std::optional<ReturnedMachine> returned(const NodeIdentity& node, const Index& index,
+                                        const SharedIds& shared) {
+  std::vector<std::pair<const Remediation*, Sameness>> past;
+  for (const Remediation* one : index.near(node)) {
+    const Sameness is = sameness(machine_of(*one), machine_of(node), shared);
+    if (is == Sameness::kSame || is == Sameness::kContradictory) past.emplace_back(one, is);
+  }
+  Ranks ranks;
+  for (const auto& [one, is] : past) add(ranks, *one);
+  Severity worst = Severity::kNone, worst_of_same = Severity::kNone;
+  for (const auto& [one, is] : past) {
+    const bool is_answered = std::ranges::any_of(
+        past, [&, of = one](const auto& other) { return answers(ranks, *other.first, *of); });
+    if (is_answered || !was_given_up(*one)) continue;
+    worst = std::max(worst, one->acted_severity());
+    if (is == Sameness::kSame) worst_of_same = std::max(worst_of_same, one->acted_severity());
+  }
+  if (worst == Severity::kNone) return std::nullopt;
+  return ReturnedMachine{
+      .node = node, .severity = worst, .is_contradictory = worst_of_same < worst};
+}
+
+}  // namespace
+
+NodeIdentity identity_of(const kube::Node& node) {
+  return {.name = node.meta.name,
+          .uid = node.meta.uid,
+          .boot_id = node.boot_id,
+          .instance_id = node.provider_id,
+          .created = node.meta.created,
+          .system_uuid = node.system_uuid};
+}
+
+MachineIdentity machine_of(const NodeIdentity& node) {
+  return {.node = node.name,
+          .instance_id = node.instance_id,
+          .system_uuid = node.system_uuid,
+          .boot_id = node.boot_id};
+}
+
+MachineIdentity machine_of(const Remediation& remediation) {
+  return {.node = remediation.node,
+          .instance_id = remediation.instance_id,
+          .system_uuid = remediation.system_uuid,
+          .boot_id = remediation.boot_id};
+}
+
+bool was_given_up(const Remediation& remediation) {
+  return remediation.status.phase == Phase::kSuperseded &&
+         remediation.acted_severity() >= Severity::kReset && !remediation.wish.machine_replaced;
+}
+
+SharedIds shared_ids(const NodesByName& nodes) {
+  SharedIds shared;
+  std::set<std::string> uuids, boots;
+  for (const auto& [name, node] : nodes) {
+    std::string uuid = normal_uuid(node->system_uuid);
+    if (!uuid.empty() && !uuids.insert(uuid).second) shared.system_uuids.insert(std::move(uuid));
+    if (!node->boot_id.empty() && !boots.insert(node->boot_id).second)
+      shared.boot_ids.insert(node->boot_id);
+  }
+  return shared;
+}
+
+std::vector<Remediation> earlier_remediations(const NodeIdentity& node, const NodesByName& nodes,
+                                              const RemediationsByName& remediations) {
+  std::vector<Remediation> earlier;
+  const SharedIds shared = shared_ids(nodes);
+  for (const auto& [name, one] : remediations) {
+    if (one.node_uid == node.uid) continue;
+    if (sameness(machine_of(one), machine_of(node), shared) != Sameness::kSame) continue;
+    if (one.wish.machine_replaced) return {};
+    earlier.push_back(one);
+  }
+  return earlier;
+}
+
+std::vector<ReturnedMachine> find_returned(const NodesByName& nodes,
+                                           const RemediationsByName& remediations) {
+  const bool are_any = std::ranges::any_of(
+      remediations, [](const auto& known) { return was_given_up(known.second); });
+  if (!are_any) return {};
+  const Index index(remediations);
+  const SharedIds shared = shared_ids(nodes);
+  std::vector<ReturnedMachine> found;
+  for (const auto& [name, node] : nodes) {
+    if (index.has_told(node->meta.uid)) continue;
+    if (auto machine = returned(identity_of(*node), index, shared)) found.push_back(*machine);
+  }
+  return found;
+}
+
+}  // namespace gpuward::remediator

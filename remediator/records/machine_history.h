@@ -1,0 +1,45 @@
+// What is known of the machine behind a Node from the time when it had other Nodes: a Node can be
+// deleted and registered again, by whomever, and its machine goes on. Pure functions on what the
+// ClusterView has seen; used by it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/kube/objects.h"
+#include "remediator/model/machine_identity.h"
+#include "remediator/model/node_identity.h"
+#include "remediator/model/remediation.h"
+
+namespace gpuward::remediator {
+
+using NodesByName = std::map<std::string, std::shared_ptr<const kube::Node>>;
+using RemediationsByName = std::map<std::string, Remediation>;
+
+// A Node whose machine an earlier Remediation has given up without proof of its health.
+struct ReturnedMachine {
+  NodeIdentity node;
+  Severity severity = Severity::kNone;  // the worst that it was given up with
+  bool is_contradictory = false;        // one sign says that it is another machine
+};
+
+// Whether its Node went while the machine was to be kept out of service, and nothing has proven
+// since that the machine is healthy or gone.
+[[nodiscard]] bool was_given_up(const Remediation& remediation);
+
+// What more than one of them reports.
+[[nodiscard]] SharedIds shared_ids(const NodesByName& nodes);
+
+// The Remediations of the machine of `node` under its earlier Nodes; none where a human has said
+// that the machine was replaced.
+[[nodiscard]] std::vector<Remediation> earlier_remediations(const NodeIdentity& node,
+                                                            const NodesByName& nodes,
+                                                            const RemediationsByName& remediations);
+
+// Each Node once: those that have a Remediation that says so, or has answered it, are left out.
+[[nodiscard]] std::vector<ReturnedMachine> find_returned(const NodesByName& nodes,
+                                                         const RemediationsByName& remediations);
+
+}  // namespace gpuward::remediator

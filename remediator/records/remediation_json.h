@@ -1,0 +1,45 @@
+// The Remediation resource as JSON: what is read from the API server, and the bodies that are
+// written. Tolerant when reading (a human may have edited it), exact when writing.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/kube/objects.h"
+#include "core/model/result.h"
+#include "remediator/model/remediation.h"
+
+namespace gpuward::remediator {
+
+inline constexpr std::string_view kNodeLabel = "gpuward.dev/node";
+inline constexpr std::string_view kNodeUidLabel = "gpuward.dev/node-uid";
+
+// What people say on a Remediation: `kubectl annotate remediation NAME gpuward.dev/pause=true`.
+inline constexpr std::string_view kCancelAnnotation = "gpuward.dev/cancel";
+inline constexpr std::string_view kPauseAnnotation = "gpuward.dev/pause";
+inline constexpr std::string_view kMachineReplacedAnnotation = "gpuward.dev/machine-replaced";
+inline constexpr std::string_view kApproveAnnotation = "gpuward.dev/approve";
+inline constexpr std::string_view kApprovedByAnnotation = "gpuward.dev/approved-by";
+
+[[nodiscard]] const kube::ResourceType& remediation_type();
+[[nodiscard]] std::string remediation_collection();  // the path for lists and watches
+
+// kInvalid where it names no node.
+[[nodiscard]] Result<Remediation> parse_remediation(std::string_view json);
+[[nodiscard]] Result<Remediation> read_remediation(const Json& object);
+// The same from an object that the client has read already.
+[[nodiscard]] Result<Remediation> to_remediation(const kube::CustomObject& object);
+
+// The body that creates it; the status is not part of it (the API server drops it there).
+[[nodiscard]] std::string create_body(const Remediation& remediation);
+// Merge-patches guarded by remediation.resource_version.
+[[nodiscard]] std::string evidence_patch(const Remediation& remediation);
+[[nodiscard]] std::string release_patch(const Remediation& remediation);  // without our finalizer
+// What replaces its status, under the same guard; the rest is left alone.
+struct StatusWrite {
+  std::string body;
+  RemediationStatus kept;  // as it is read back: times are cut to the millisecond
+};
+[[nodiscard]] StatusWrite status_write(const Remediation& remediation);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,44 @@
+// Remediations in the API server, as values. The only place that reads and writes them; used by
+// intake, reconciler and the commands of humans.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "remediator/model/remediation.h"
+
+namespace gpuward::remediator {
+
+// Any thread. Errors are those of kube::Api: kConflict = read again and redo.
+class RemediationStore {
+ public:
+  explicit RemediationStore(kube::Api& api) : api_(api) {}
+
+  [[nodiscard]] Result<Remediation> read(std::string_view name);
+  // All of one node UID, closed ones included, oldest first.
+  [[nodiscard]] Result<std::vector<Remediation>> list_for(std::string_view node_uid);
+  // All there are. One that a human has broken is not among them.
+  [[nodiscard]] Result<std::vector<Remediation>> list_all();
+  [[nodiscard]] Result<Remediation> create(const Remediation& remediation);
+  // Compare-and-set on remediation.resource_version; the value as it is afterwards.
+  [[nodiscard]] Result<Remediation> write_evidence(const Remediation& remediation);
+  [[nodiscard]] Result<Remediation> write_status(const Remediation& remediation);
+  // Sets what a human says of it; compare-and-set too. No value: it is taken back.
+  using Wishes = std::map<std::string_view, std::optional<std::string>>;
+  [[nodiscard]] Status annotate(const Remediation& remediation, const Wishes& wishes);
+  // Takes our finalizer off one that is being deleted. kNotFound: it is gone already.
+  [[nodiscard]] Status let_go(const Remediation& remediation);
+  // Deletes exactly that one. kNotFound: it is gone already.
+  [[nodiscard]] Status remove(const Remediation& remediation);
+
+ private:
+  [[nodiscard]] Result<std::vector<Remediation>> list(const std::string& selector);
+
+  kube::Api& api_;
+};
+
+}  // namespace gpuward::remediator

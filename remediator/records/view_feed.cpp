@@ -1,0 +1,81 @@
+#include "remediator/records/view_feed.h"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/kube/parse.h"
+#include "remediator/records/remediation_json.h"
+
+namespace gpuward::remediator {
+namespace {
+
+std::optional<FleetNode> census_of(const kube::Node& node, const BudgetLimits& budgets) {
+  if (!is_gpu_node(node)) return std::nullopt;
+  return fleet_node(node, place_keys(budgets));
+}
+
+void wake(const ViewFeed& feed, const std::string& node) {
+  if (!feed.view.open_for(node).empty()) (void)feed.queue.add(node);
+}
+
+void take_node(const ViewFeed& feed, const Json& object) {
+  auto node = kube::read_node(object);
+  if (!node) {
+    feed.log.error("a node could not be read", {{"error", node.error().message}});
+    return;
+  }
+  const std::string name = node->meta.name;
+  // Who has made it has looked already, and says itself when it wants to look again.
+  const bool is_own = feed.view.is_own_change(name, node->meta.resource_version);
+  auto census = census_of(*node, feed.policy.get()->budgets);
+  feed.view.put_node(std::move(*node), std::move(census));
+  if (!is_own) wake(feed, name);
+}
+
+void take_remediation(const ViewFeed& feed, const Json& object) {
+  auto remediation = read_remediation(object);
+  if (!remediation) {
+    feed.log.error("a remediation could not be read", {{"error", remediation.error().message}});
+    return;
+  }
+  // What this process wrote itself it knows already.
+  if (feed.view.has(remediation->name, remediation->resource_version)) return;
+  const std::string node = remediation->node;
+  const bool wants_us = remediation->wants_us();
+  feed.view.put_remediation(std::move(*remediation));
+  if (wants_us) (void)feed.queue.add(node);
+}
+
+}  // namespace
+
+kube::InformerHandlers node_handlers(const ViewFeed& feed) {
+  return {.on_upsert = [feed](const Json& object) { take_node(feed, object); },
+          .on_delete =
+              [feed](const std::string& name) {
+                feed.view.remove_node(name);
+                wake(feed, name);
+              },
+          .on_synced = [feed](const auto&, const auto&) { feed.view.set_nodes_synced(); },
+          .on_heard = [feed] { feed.view.note_nodes_heard(feed.clock.steady()); },
+          .known = {},
+          .on_went_back = feed.on_went_back,
+          .on_error = feed.on_error};
+}
+
+kube::InformerHandlers remediation_handlers(const ViewFeed& feed) {
+  return {.on_upsert = [feed](const Json& object) { take_remediation(feed, object); },
+          .on_delete = [feed](const std::string& name) { feed.view.remove_remediation(name); },
+          .on_synced =
+              [feed](const std::set<std::string>& names, const std::string& version) {
+                feed.view.keep_remediations(names, version);
+                feed.view.set_remediations_synced();
+              },
+          .on_heard = [feed] { feed.view.note_remediations_heard(feed.clock.steady()); },
+          .known = [feed] { return feed.view.remediation_versions(); },
+          .on_went_back = feed.on_went_back,
+          .on_error = feed.on_error};
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,80 @@
+#include "remediator/decision/status_change.h"
+
+#include <gtest/gtest.h>
+
+#include "remediator/actions/step_progress.h"
+
+namespace gpuward::remediator {
+namespace {
+
+const WallTime kQuarantinedAt = WallTime(std::chrono::hours(500'000));
+
+RemediationStatus about_to_return() {
+  RemediationStatus status;
+  status.phase = Phase::kQuarantined;
+  StepRecord back;
+  back.step = Step::kReturn;
+  status.steps.push_back(back);
+  return status;
+}
+
+Decision quarantine() {
+  Decision decision;
+  decision.verdict = Verdict::kQuarantine;
+  decision.phase = Phase::kQuarantined;
+  decision.steps = {Step::kTaint, Step::kCordon};
+  return decision;
+}
+
+// Else a human who undoes the quarantine later would be taken for our own return.
+TEST(StatusChange, ForgetsAReturnThatANewQuarantineOvertookEvenWhereAllStandsAlready) {
+  const auto status = with_results(about_to_return(), quarantine(), Mode::kCordon, kQuarantinedAt);
+
+  EXPECT_EQ(status.find(Step::kReturn), nullptr);
+  EXPECT_TRUE(status.has_done(Step::kCordon));
+}
+
+TEST(StatusChange, KeepsTheReturnWhileItGoesOn) {
+  Decision decision;
+  decision.verdict = Verdict::kRelease;
+  decision.phase = Phase::kReleased;
+
+  EXPECT_TRUE(with_results(about_to_return(), decision, Mode::kCordon, kQuarantinedAt)
+                  .has_done(Step::kReturn));
+}
+
+// The pods went by the first: restart-job has only the records to know it from.
+TEST(StatusChange, KeepsTheJobsThatADrainHasTornWhereTheNodeIsDrainedOnceMore) {
+  Decision decision;
+  decision.verdict = Verdict::kBegin;
+  decision.step = planned(Step::kDrain);
+  const auto first = with_begin({}, decision, Severity::kReset, Mode::kFull,
+                                {{kJobsFact, "Job a/train"}}, kQuarantinedAt);
+
+  const auto again = with_begin(first, decision, Severity::kReboot, Mode::kFull, {},
+                                kQuarantinedAt + std::chrono::minutes(1));
+
+  const StepRecord* drain = again.find(Step::kDrain);
+  ASSERT_NE(drain, nullptr);
+  EXPECT_EQ(drain->severity, Severity::kReboot);
+  EXPECT_EQ(drain->facts, (Facts{{kJobsFact, "Job a/train"}}));
+}
+
+// What comes after the end is of another node.
+TEST(StatusChange, ForgetsTheVerificationOfAMachineThatIsToEnd) {
+  RemediationStatus status;
+  status.steps.resize(1);
+  status.steps[0].step = Step::kVerify;
+  Decision decision;
+  decision.verdict = Verdict::kBegin;
+  decision.step = planned(Step::kTerminate);
+
+  const auto ending =
+      with_begin(status, decision, Severity::kIsolate, Mode::kFull, {}, kQuarantinedAt);
+
+  EXPECT_EQ(ending.find(Step::kVerify), nullptr);
+  EXPECT_NE(ending.find(Step::kTerminate), nullptr);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

@@ -1,0 +1,303 @@
+// The way back of a node that would be held for a human: who may go it, what each of its steps
+// needs, and what keeps the node out.
+#include "remediator/actions/step_progress.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class WayBackTest : public ClusterTest {
+ protected:
+  WayBackTest() {
+    clock_.advance(minutes(15));  // the node is no newcomer
+    policy.mode = Mode::kFull;
+    policy.steps[Severity::kIsolate] = {planned(Step::kTaint), planned(Step::kCordon),
+                                        planned(Step::kDrain)};
+    policy.way_back[Severity::kIsolate] = {planned(Step::kQuarantineJob), planned(Step::kVerify),
+                                           planned(Step::kReturn)};
+    policy_.set(policy);
+    reports_.answer = report_of(Severity::kIsolate);
+    steps_[Step::kQuarantineJob].adds = {{kJobBootFact, "boot-gpu-01"}};
+  }
+  void go_on(int looks = 1) {
+    for (int i = 0; i < looks; ++i) ASSERT_TRUE(reconcile());
+  }
+  void expect_held(const std::string& says) {
+    go_on(2);
+    EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+    EXPECT_THAT(remediation().status.message, HasSubstr(says));
+    EXPECT_TRUE(node().unschedulable);
+    EXPECT_TRUE(our_taint_on(node()));
+  }
+  void end(Step step, StepResult result = StepResult::kDone) {
+    steps_[step].progress =
+        StepProgress{.result = result, .message = "so it ended", .facts = {}, .look_again = {}};
+  }
+  // The severity's own steps are done; the next look is at what follows.
+  void exhaust() {
+    end(Step::kDrain);
+    ASSERT_TRUE(take({order(Severity::kIsolate)}));
+    go_on(2);
+    ASSERT_TRUE(remediation().status.has_done(Step::kDrain));
+  }
+  void end_alert() {
+    ASSERT_TRUE(take({order(Severity::kIsolate, false)}));
+    clock_.advance(minutes(1));
+    reports_.answer = report_of(Severity::kNone);
+  }
+  void pass_until_return() {
+    exhaust();
+    end(Step::kQuarantineJob);
+    go_on(1);
+    end_alert();
+    end(Step::kVerify);
+    go_on(1);
+    ASSERT_TRUE(remediation().status.has_done(Step::kVerify));
+  }
+
+  Policy policy;
+};
+
+TEST_F(WayBackTest, ANodeThatPassesItsDiagnosticsAndIsVerifiedReturnsWithoutAHuman) {
+  exhaust();
+  go_on();
+  EXPECT_EQ(remediation().status.phase, Phase::kTesting);
+  EXPECT_THAT(remediation().status.reasons,
+              Contains(HasSubstr("way_back.isolate: quarantine-job, verify, return-to-service")));
+  end(Step::kQuarantineJob);
+  go_on();
+  end_alert();
+  go_on();
+  EXPECT_EQ(remediation().status.phase, Phase::kVerifying);
+  EXPECT_TRUE(node().unschedulable);
+  end(Step::kVerify);
+  go_on(3);
+
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 1);
+  EXPECT_TRUE(replica_->announcer.told.empty());
+}
+
+TEST_F(WayBackTest, WithoutItAHumanIsAsked) {
+  policy.way_back.clear();
+  policy_.set(policy);
+  exhaust();
+
+  expect_held("the policy's steps are done");
+  EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
+}
+
+TEST_F(WayBackTest, ANodeThatFailsItsDiagnosticStaysHeldAndIsNotTestedAgain) {
+  exhaust();
+  end(Step::kQuarantineJob, StepResult::kFailed);
+  go_on();
+
+  expect_held("no way back: quarantine-job failed: so it ended");
+  EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 1);
+  EXPECT_FALSE(replica_->announcer.told.empty());
+}
+
+// At a milder severity: what has failed there is no better for it.
+TEST_F(WayBackTest, ADiagnosticThatHasFailedBeforeTheEscalationCountsToo) {
+  policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
+                                     planned(Step::kDrain), planned(Step::kQuarantineJob)};
+  policy_.set(policy);
+  reports_.answer = report_of(Severity::kReboot);
+  end(Step::kDrain);
+  end(Step::kQuarantineJob, StepResult::kFailed);
+  ASSERT_TRUE(take({order(Severity::kReboot)}));
+  go_on(8);
+
+  expect_held("no way back: quarantine-job failed");
+  EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 1);
+}
+
+TEST_F(WayBackTest, ANodeWhoseReportStaysBadIsNotReturned) {
+  exhaust();
+  end(Step::kQuarantineJob);
+  go_on();
+  end(Step::kVerify, StepResult::kFailed);
+  go_on();
+
+  expect_held("no way back: verify failed");
+}
+
+TEST_F(WayBackTest, TheReportIsAskedAgainRightBeforeTheReturn) {
+  for (const auto& [report, says] :
+       {std::pair(report_of(Severity::kReset), "still says severity reset"),
+        std::pair(report_of(Severity::kNone, "boot-other"), "another boot")}) {
+    SCOPED_TRACE(says);
+    if (remediations().empty()) pass_until_return();
+    reports_.answer = report;
+    reports_.answer->measured_at = clock_.wall();
+    expect_held(says);
+  }
+  reports_.answer = report_of(Severity::kNone);
+  clock_.advance(minutes(5));
+  expect_held("too old");
+
+  reports_.answer = report_of(Severity::kNone);
+  go_on(2);
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+}
+
+TEST_F(WayBackTest, AnAlertThatFiresAgainKeepsTheNode) {
+  pass_until_return();
+  ASSERT_TRUE(take({order(Severity::kIsolate)}));
+
+  expect_held("an alert fires");
+}
+
+TEST_F(WayBackTest, ADiagnosticThatHasPassedInAnotherBootReturnsNothing) {
+  exhaust();
+  end(Step::kQuarantineJob);
+  steps_[Step::kQuarantineJob].adds = {{kJobBootFact, "boot-before"}};
+  go_on();
+
+  expect_held("quarantine-job passed in another boot");
+  EXPECT_EQ(steps_[Step::kVerify].begun, 0);
+}
+
+TEST_F(WayBackTest, ANodeThatSomebodyElseHadCordonedStaysHis) {
+  kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", true}}}});
+  exhaust();
+
+  expect_held("no way back: the node was cordoned by somebody else");
+  EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
+}
+
+TEST_F(WayBackTest, ANodeThatIsNotDrainedIsNotTested) {
+  end(Step::kDrain, StepResult::kFailed);
+  ASSERT_TRUE(take({order(Severity::kIsolate)}));
+  go_on(2);
+
+  expect_held("no way back: the node is not drained");
+  EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
+}
+
+TEST_F(WayBackTest, AMachineWhoseRestartHasFailedDoesNotComeBackByItself) {
+  policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
+                                     planned(Step::kDrain), planned(Step::kReboot)};
+  policy_.set(policy);
+  reports_.answer = report_of(Severity::kReboot);
+  end(Step::kDrain);
+  end(Step::kReboot, StepResult::kFailed);
+  steps_[Step::kReboot].adds = {{kCallFact, "accepted"}};
+  ASSERT_TRUE(take({order(Severity::kReboot)}));
+  go_on(8);
+
+  expect_held("no way back: reboot failed");
+  EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
+}
+
+TEST_F(WayBackTest, PauseExclusionAndCancelComeFirst) {
+  exhaust();
+  policy.excluded.nodes = {"gpu-01"};
+  policy_.set(policy);
+  go_on();
+  EXPECT_EQ(remediation().status.rule, "excluded");
+  policy.excluded.nodes.clear();
+  policy_.set(policy);
+  const std::string path = "/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name;
+  kube_.patch(path, {{"metadata", {{"annotations", {{"gpuward.dev/pause", "true"}}}}}});
+  go_on();
+  EXPECT_EQ(remediation().status.phase, Phase::kPaused);
+  kube_.patch(path, {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  go_on(2);
+
+  EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
+  EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
+}
+
+TEST_F(WayBackTest, WaitsAsAnyStepDoesAndNeedsModeFull) {
+  policy.way_back[Severity::kIsolate][0].before.approval = true;
+  policy_.set(policy);
+  exhaust();
+  go_on();
+  EXPECT_EQ(remediation().status.rule, "guard.approval");
+  EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
+
+  policy.way_back[Severity::kIsolate][0].before.approval = false;
+  policy.mode = Mode::kCordon;
+  policy_.set(policy);
+  go_on();
+  EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
+}
+
+TEST_F(WayBackTest, AReturnWaitsForItsYesAndThenForTheReport) {
+  policy.way_back[Severity::kIsolate].back().before.approval = true;
+  policy_.set(policy);
+  pass_until_return();
+  go_on();
+  ASSERT_EQ(remediation().status.rule, "guard.approval");
+  ASSERT_TRUE(remediation().status.approval);
+  const std::string path = "/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name;
+  kube_.patch(path, {{"metadata",
+                      {{"annotations",
+                        {{"gpuward.dev/approve", remediation().status.approval->token},
+                         {"gpuward.dev/approved-by", "alice"}}}}}});
+  reports_.answer = report_of(Severity::kReset);
+  expect_held("still says severity reset");
+
+  reports_.answer = report_of(Severity::kNone);
+  go_on(2);
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+}
+
+// A crash forgets nothing: the Job goes on with the way back's own settings, also where the node's
+// own steps have a verification of other settings.
+TEST_F(WayBackTest, GoesOnAfterACrashWithItsOwnSettings) {
+  policy.steps[Severity::kIsolate].push_back(planned(Step::kVerify));
+  auto& back = policy.way_back[Severity::kIsolate];
+  back[0].job.min_bus_bandwidth = 123;
+  back[1].soak = minutes(33);
+  policy_.set(policy);
+  end(Step::kVerify, StepResult::kFailed);
+  exhaust();
+  go_on();
+  EXPECT_EQ(steps_[Step::kVerify].step.soak, planned(Step::kVerify).soak);
+  steps_[Step::kVerify].progress = StepProgress{};
+  EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
+  clock_.advance(minutes(1));
+  restart();
+  go_on();
+  EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 1);
+  restart();
+  end(Step::kQuarantineJob);
+  go_on();
+  EXPECT_EQ(steps_[Step::kQuarantineJob].step.job.min_bus_bandwidth, 123);
+  go_on();
+  restart();
+  go_on();
+
+  EXPECT_EQ(steps_[Step::kVerify].begun, 2);
+  EXPECT_GT(steps_[Step::kVerify].watched, 0);
+  EXPECT_EQ(steps_[Step::kVerify].step.soak, minutes(33));
+}
+
+TEST_F(WayBackTest, WorseEvidenceLeavesIt) {
+  policy.steps[Severity::kReset] = policy.steps[Severity::kIsolate];
+  policy.way_back[Severity::kReset] = policy.way_back[Severity::kIsolate];
+  policy.way_back.erase(Severity::kIsolate);
+  policy_.set(policy);
+  end(Step::kDrain);
+  steps_[Step::kDrain].progress->message = "drained";
+  ASSERT_TRUE(take({order(Severity::kReset)}));
+  go_on(3);
+  ASSERT_EQ(remediation().status.phase, Phase::kTesting);
+  ASSERT_TRUE(take({order(Severity::kIsolate)}));
+  go_on(3);
+
+  EXPECT_GT(steps_[Step::kQuarantineJob].abandoned, 0);
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

@@ -1,0 +1,357 @@
+// The restart of a machine on the whole workflow, with the real step and a provider led by the
+// hand: what is done where the call was refused, was never made, or is not known to have arrived.
+#include "remediator/actions/reboot_action.h"
+#include "remediator/actions/step_progress.h"
+#include "remediator/decision/status_change.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class LedMachines final : public CloudProvider {
+ public:
+  bool can(Deed, const Machine&) const override { return true; }
+  Status reboot(const Machine&, const Permit& permit) override {
+    if (before_the_call) before_the_call();
+    if (auto may = permit(); !may) return may;
+    ++asked;
+    if (after_the_call) after_the_call();
+    return answer;
+  }
+  Status terminate(const Machine&, const Permit&) override {
+    return fail(ErrorKind::kInternal, "not asked for");
+  }
+  Result<Fate> fate(const Machine&) override { return Fate::kRuns; }
+  std::function<void()> before_the_call;  // while it finds out what it has to know
+  std::function<void()> after_the_call;
+  int asked = 0;
+  Status answer;
+};
+
+class CallsTest : public ClusterTest {
+ protected:
+  CallsTest() {
+    exclusions_ = &exclusion_store_;
+    restart();
+    clock_.advance(minutes(15));  // the node is no newcomer
+    Policy policy;
+    policy.mode = Mode::kFull;
+    policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
+                                       planned(Step::kDrain), planned(Step::kReboot),
+                                       planned(Step::kVerify)};
+    policy.steps[Severity::kIsolate] = {planned(Step::kTaint), planned(Step::kCordon),
+                                        planned(Step::kDrain), planned(Step::kTerminate)};
+    policy_.set(policy);
+    steps_[Step::kDrain].progress->result = StepResult::kDone;
+    EXPECT_TRUE(take({order()}));
+  }
+  StepAction* action_of(Step step) override {
+    if (step == Step::kReboot) return &reboot_;
+    return ClusterTest::action_of(step);
+  }
+  // With fresh evidence, until nothing is to be done at once.
+  void look(int tries = 10) {
+    for (int i = 0; i < 8; ++i) {
+      reports_.answer = report_of(Severity::kReboot, boot_);
+      if (!reconcile(tries)) return;
+      if (!look_again_ || !*look_again_ || **look_again_ > std::chrono::milliseconds(0)) return;
+    }
+  }
+  // The process dies after the intent: whoever goes on finds that and nothing else.
+  void die_before_the_call() {
+    look();
+    ASSERT_EQ(machines_.asked, 1);
+    Remediation one = remediation();
+    for (StepRecord& record : one.status.steps) {
+      if (record.step != Step::kReboot) continue;
+      record.result = StepResult::kIntended;
+      record.facts = reboot_.facts_before(node());
+    }
+    ASSERT_TRUE(replica_->store.write_status(one));
+    machines_.asked = 0;
+    restart();
+  }
+  void boots(const std::string& boot, bool is_ready = true) {
+    boot_ = boot;
+    const Json ready = {{"type", "Ready"}, {"status", is_ready ? "True" : "False"}};
+    kube_.patch_status(
+        "/api/v1/nodes/gpu-01",
+        {{"status", {{"nodeInfo", {{"bootID", boot}}}, {"conditions", Json::array({ready})}}}});
+  }
+  void expect_held(const std::string& says) {
+    const RemediationStatus status = remediation().status;
+    EXPECT_EQ(status.phase, Phase::kHeld);
+    EXPECT_EQ(status.told_phase, Phase::kHeld);
+    EXPECT_THAT(status.message, HasSubstr(says));
+    EXPECT_THAT(status.message, Not(HasSubstr("not done in time")));
+    EXPECT_FALSE(status.escalated_to);
+  }
+
+  ExclusionStore exclusion_store_{api_, "default", clock_};
+  LedMachines machines_;
+  RebootAction reboot_{machines_};
+  std::string boot_ = "boot-gpu-01";
+};
+
+// What takes the leave away while the provider finds out what it has to know before the call.
+TEST_F(CallsTest, NothingIsAskedForWhereLeaveIsTakenAwayAtTheLastMoment) {
+  const auto annotate = [this](std::string_view key, const Json& value) {
+    kube_.patch(remediation_collection() + "/" + remediation().name,
+                {{"metadata", {{"annotations", {{std::string(key), value}}}}}});
+  };
+  const auto label = [this](const Json& value) {
+    kube_.patch("/api/v1/nodes/gpu-01",
+                {{"metadata", {{"labels", {{"gpuward.dev/managed", value}}}}}});
+  };
+  const auto exclude = [this](const ExclusionList& list) {
+    ExclusionStore human(api_, "default", clock_);
+    ASSERT_TRUE(human.change([&](const ExclusionList&) { return Result<ExclusionList>(list); }));
+  };
+  const auto mode = [this](Mode wanted) {
+    Policy policy = *policy_.get();
+    policy.mode = wanted;
+    policy_.set(policy);
+  };
+  struct Way {
+    std::string name;
+    std::function<void()> taken_away, given_back;
+  };
+  const std::vector<Way> ways = {
+      {"pause", [&] { annotate(kPauseAnnotation, "true"); },
+       [&] { annotate(kPauseAnnotation, nullptr); }},
+      {"managed=false", [&] { label("false"); }, [&] { label(nullptr); }},
+      {"exclusion",
+       [&] {
+         exclude({{"gpu-01",
+                   {.since = clock_.wall(),
+                    .until = clock_.wall() + minutes(30),
+                    .reason = "a test",
+                    .by = "me"}}});
+       },
+       [&] { exclude({}); }},
+      {"mode", [&] { mode(Mode::kCordon); }, [&] { mode(Mode::kFull); }},
+      {"stop", [&] { permit_ = fail(ErrorKind::kCancelled, "everything is to stop"); },
+       [&] { permit_ = {}; }},
+  };
+  for (const Way& way : ways) {
+    machines_.before_the_call = way.taken_away;
+    look();
+    machines_.before_the_call = {};
+    EXPECT_EQ(machines_.asked, 0) << way.name;
+    EXPECT_THAT(remediation().status.message, Not(HasSubstr("not known"))) << way.name;
+    const StepRecord* record = remediation().status.find(Step::kReboot);
+    EXPECT_TRUE(record == nullptr || record->result == StepResult::kDone) << way.name;
+    way.given_back();
+    clock_.advance(minutes(1));
+    boots("boot-gpu-01");
+  }
+  look();
+  EXPECT_EQ(machines_.asked, 1) << "and then it is";
+}
+
+// A human who writes to the Remediation while the call is made does not make it forgotten.
+TEST_F(CallsTest, AnAcceptedCallIsRecordedOverTheWriteOfSomebodyElse) {
+  machines_.after_the_call = [this] {
+    kube_.patch(remediation_collection() + "/" + remediation().name,
+                {{"metadata", {{"annotations", {{"team", "ml"}}}}}});
+  };
+
+  look(1);
+
+  EXPECT_EQ(machines_.asked, 1);
+  EXPECT_EQ(remediation().status.find(Step::kReboot)->facts.at(kCallFact), "accepted");
+}
+
+// Reviewed: a power-cycle program that exits 1 led to the end of the machine.
+TEST_F(CallsTest, ARefusedRestartIsAskedForAgainAFewTimesAndThenHeld) {
+  machines_.answer = fail(ErrorKind::kRefused, "power-cycle ended with exit code 1");
+  look();
+  EXPECT_EQ(machines_.asked, 1);
+  EXPECT_EQ(remediation().status.phase, Phase::kWaiting);
+  EXPECT_THAT(remediation().status.message,
+              HasSubstr("the restart was refused: power-cycle ended with exit code 1; it is asked "
+                        "for again at "));
+  look();
+  EXPECT_EQ(machines_.asked, 1) << "not before its time";
+  for (int i = 0; i < 4; ++i) {
+    clock_.advance(minutes(2));
+    look();
+  }
+
+  EXPECT_EQ(machines_.asked, 3);
+  expect_held("reboot failed: the restart was refused: power-cycle ended with exit code 1");
+}
+
+TEST_F(CallsTest, ARestartThatIsAcceptedAtLastGoesOn) {
+  machines_.answer = fail(ErrorKind::kRefused, "busy");
+  look();
+  machines_.answer = {};
+  clock_.advance(minutes(2));
+  look();
+  EXPECT_EQ(remediation().status.phase, Phase::kRebooting);
+
+  boots("boot-2");
+  look();
+
+  EXPECT_TRUE(remediation().status.has_done(Step::kReboot));
+}
+
+// Reviewed: with approvals off, called 0 times, and the end of the machine begun.
+TEST_F(CallsTest, ARestartThatMayNeverHaveBeenAskedForIsAskedForAgainOnceItIsSafe) {
+  die_before_the_call();
+  look();
+  EXPECT_THAT(remediation().status.message,
+              HasSubstr("not known whether the restart was accepted"));
+  clock_.advance(minutes(20));
+  look();
+  EXPECT_EQ(machines_.asked, 0) << "its time is not over";
+
+  clock_.advance(seconds(1));
+  look();
+
+  EXPECT_EQ(machines_.asked, 1);
+  EXPECT_EQ(remediation().status.phase, Phase::kRebooting);
+  EXPECT_FALSE(remediation().status.escalated_to);
+}
+
+TEST_F(CallsTest, ARestartOfWhichNoAnswerCameIsWaitedForLongerThanItsTimeMayBe) {
+  Policy policy = *policy_.get();
+  policy.steps[Severity::kReboot][3].timeout = minutes(1);
+  policy_.set(policy);
+  machines_.answer = fail(ErrorKind::kTimeout, "no answer");
+  look();
+  clock_.advance(minutes(9));
+  look();
+  EXPECT_EQ(machines_.asked, 1);
+  EXPECT_EQ(remediation().status.find(Step::kReboot)->result, StepResult::kRunning);
+
+  boots("boot-2");
+  look();
+
+  EXPECT_TRUE(remediation().status.has_done(Step::kReboot)) << "it has come late";
+}
+
+TEST_F(CallsTest, ANodeThatDoesNotReportIsNotRestartedASecondTime) {
+  machines_.answer = fail(ErrorKind::kTimeout, "no answer");
+  look();
+  boots("boot-gpu-01", false);
+  clock_.advance(minutes(21));
+
+  look();
+
+  EXPECT_EQ(machines_.asked, 1);
+  expect_held("reboot failed: it is not known whether the restart was accepted; the node has not");
+}
+
+TEST_F(CallsTest, ARestartThatNeverArrivesIsHeldAfterAFewTries) {
+  machines_.answer = fail(ErrorKind::kTimeout, "no answer");
+  for (int i = 0; i < 6; ++i) {
+    look();
+    clock_.advance(minutes(21));
+  }
+
+  EXPECT_EQ(machines_.asked, 3);
+  expect_held("it is not known whether the restart was accepted");
+}
+
+TEST_F(CallsTest, AnAcceptedRestartThatDoesNotComeCountsAgainstTheMachine) {
+  look();
+  ASSERT_EQ(remediation().status.find(Step::kReboot)->facts.at(kCallFact), "accepted");
+  clock_.advance(minutes(21));
+
+  look();
+
+  EXPECT_EQ(remediation().status.escalated_to, Severity::kIsolate);
+}
+
+// Upgrade: the version before has written no such fact.
+TEST_F(CallsTest, ARecordOfTheVersionBeforeIsOneOfWhichNobodyKnows) {
+  look();
+  Remediation one = remediation();
+  for (StepRecord& record : one.status.steps) record.facts.erase(kCallFact);
+  ASSERT_TRUE(replica_->store.write_status(one));
+  clock_.advance(minutes(21));
+
+  look();
+
+  EXPECT_FALSE(remediation().status.escalated_to);
+  EXPECT_EQ(machines_.asked, 2) << "the node is in the same boot still, and reports";
+}
+
+// Rollback: the version before knows no such fact, and carries it on.
+TEST_F(CallsTest, WhatTheVersionBeforeDoesNotKnowStaysInTheRecord) {
+  look();
+  const Remediation before = remediation();
+
+  const auto kept = to_remediation(*api_.get_custom(remediation_type(), before.name));
+  const Facts& facts = kept->status.find(Step::kReboot)->facts;
+
+  EXPECT_EQ(facts.at(kCallFact), "accepted");
+  EXPECT_EQ(facts.at(kBootBeforeFact), "boot-gpu-01");
+}
+
+// A withdrawn second intent does not undo what the first has done.
+TEST(Withdrawn, AStepThatHasTreatedTheMachineBeforeIsStillKnown) {
+  RemediationStatus status;
+  Decision decision;
+  decision.step = planned(Step::kReboot);
+  const WallTime now{};
+  status = with_begin(status, decision, Severity::kReset, Mode::kFull, {}, now);
+  const StepProgress done{
+      .result = StepResult::kDone, .message = "back", .facts = {}, .look_again = {}};
+  status = with_progress(status, decision, done, now);
+  status =
+      with_begin(status, decision, Severity::kReboot, Mode::kFull, {{kCallFact, "unknown"}}, now);
+  const StepProgress withdrawn{.result = StepResult::kIntended,
+                               .message = "reboot waits: throttled",
+                               .facts = {},
+                               .look_again = {}};
+
+  status = with_progress(status, decision, withdrawn, now);
+
+  const StepRecord* record = status.find(Step::kReboot);
+  ASSERT_NE(record, nullptr);
+  EXPECT_TRUE(has_treated(*record));
+  EXPECT_EQ(record->severity, Severity::kNone) << "it counts for no step";
+  EXPECT_FALSE(with_progress(with_begin({}, decision, Severity::kReboot, Mode::kFull, {}, now),
+                             decision, withdrawn, now)
+                   .find(Step::kReboot));
+}
+
+// Simulated, seed 6954: a refused restart that had to wait was asked for as if for the first time.
+TEST(Withdrawn, ARestartThatWasRefusedBeforeIsCountedOn) {
+  Decision decision;
+  decision.step = planned(Step::kReboot);
+  const WallTime now{};
+  const auto begun = [&](const RemediationStatus& status) {
+    return with_begin(status, decision, Severity::kReboot, Mode::kFull, {{kCallFact, "unknown"}},
+                      now);
+  };
+  const StepProgress refused{.result = StepResult::kFailed,
+                             .message = "refused",
+                             .facts = {{kCallFact, "none"}},
+                             .look_again = {}};
+  const StepProgress withdrawn{
+      .result = StepResult::kIntended, .message = "waits", .facts = {}, .look_again = {}};
+  RemediationStatus status = with_progress(begun({}), decision, refused, now);
+
+  for (int i = 0; i < 3; ++i) {
+    status = with_progress(begun(status), decision, withdrawn, now);
+    const StepRecord* record = status.find(Step::kReboot);
+    ASSERT_NE(record, nullptr);
+    EXPECT_EQ(record->attempts, 1);
+    EXPECT_EQ(record->severity, Severity::kNone) << "it counts for no step";
+    EXPECT_FALSE(has_treated(*record));
+    EXPECT_EQ(call_of(*record), Call::kNone);
+  }
+
+  EXPECT_EQ(begun(status).find(Step::kReboot)->attempts, 2);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

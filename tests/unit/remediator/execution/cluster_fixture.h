@@ -1,0 +1,328 @@
+// A cluster in memory with the Remediation resource defined, and the workflow's parts around it on
+// one thread. Base of the tests of workflow/.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/kube/parse.h"
+#include "remediator/execution/reconciler.h"
+#include "remediator/intake/remediation_intake.h"
+#include "remediator/model/node_mark.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/records/remediation_json.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_kube.h"
+#include "tests/fakes/in_process_client.h"
+#include "tests/fakes/kube_objects.h"
+#include "tests/fakes/remediation_definition.h"
+
+namespace gpuward::remediator {
+
+class NoCredentials final : public kube::Credentials {
+ public:
+  Result<std::string> authorization() override { return std::string(); }
+  void reject(const std::string&) override {}
+};
+
+class RecordingAnnouncer final : public Announcer {
+ public:
+  void announce(kube::NodeEvent event) override { events.push_back(std::move(event)); }
+  Status tell(const kube::NodeEvent& event) override {
+    if (!telling) return telling;
+    told.push_back(event);
+    return {};
+  }
+  std::vector<kube::NodeEvent> events, told;
+  Status telling;  // how it goes
+};
+
+// Sinks of whatever name that have what they are told once a test says so.
+class RecordingNotifications final : public Notifications {
+ public:
+  bool are_told(const NotificationEvent& event, const std::vector<std::string>&) override {
+    events.push_back(event);
+    return take;
+  }
+  std::vector<NotificationEvent> events;  // each time that they are asked about it
+  bool take = true;
+};
+
+class RecordingWitness final : public WorkflowObserver {
+ public:
+  void on_audit(const AuditRecord& record) override {
+    moments.push_back(record.moment);
+    verdicts.push_back(record.decision.verdict);
+  }
+  void on_error(const std::string&, const Error& error) override { errors.push_back(error); }
+  void on_milestone(Milestone milestone, std::chrono::duration<double> since_fault) override {
+    milestones.emplace_back(milestone, since_fault.count());
+  }
+  std::vector<std::pair<Milestone, double>> milestones;
+  std::vector<AuditMoment> moments;
+  std::vector<Verdict> verdicts;
+  std::vector<Error> errors;
+};
+
+class FixedReports final : public HealthReports {
+ public:
+  Result<HealthReport> latest(std::string_view) override { return answer; }
+  Result<HealthReport> answer = fail(ErrorKind::kNotFound, "nothing known");
+};
+
+class FixedSlots final : public Slots {
+ public:
+  Result<std::optional<SlotRefusal>> take(const Remediation& remediation, const kube::Node&,
+                                          Step step) override {
+    asked.push_back(remediation.name + "/" + std::string(to_string(step)));
+    if (is_arrival(remediation)) arrivals.push_back(remediation.name);
+    if (before) before();
+    return answer;
+  }
+  Status arrived(const Remediation& remediation) override {
+    arrivals.push_back(remediation.name);
+    return {};
+  }
+  Status give_back(const Remediation& remediation) override {
+    given_back.push_back(remediation.name);
+    return {};
+  }
+  Result<std::optional<SlotRefusal>> answer = std::nullopt;
+  std::function<void()> before;  // happens just before it answers
+  std::vector<std::string> asked, arrivals, given_back;
+};
+
+// A step that a test leads by the hand.
+class ScriptedStep final : public StepAction {
+ public:
+  Facts facts_before(const kube::Node& node) const override {
+    Facts known = more_before;
+    known["boot"] = node.boot_id;
+    return known;
+  }
+  Result<std::optional<std::string>> obstacle(const StepOrder&) override { return waits_for; }
+  Result<StepProgress> begin(const StepOrder& order) override {
+    ++begun;
+    return next(order);
+  }
+  Result<StepProgress> watch(const StepOrder& order) override {
+    ++watched;
+    return next(order);
+  }
+  Status abandon(const StepOrder& order) override {
+    ++abandoned;
+    facts = order.facts;
+    return abandoning;
+  }
+  Result<StepProgress> next(const StepOrder& order) {
+    facts = order.facts;
+    step = order.step;
+    if (before) before();
+    permit = order.permit;
+    permitted = permit();
+    auto answer = progress;
+    if (answer) answer->facts = order.facts;
+    if (answer) answer->facts.insert(adds.begin(), adds.end());
+    return answer;
+  }
+  Facts more_before;
+  Result<StepProgress> progress = StepProgress{};
+  std::function<void()> before;    // happens just before the step asks
+  std::function<Status()> permit;  // handed out last
+  Result<std::optional<std::string>> waits_for = std::nullopt;
+  Status permitted, abandoning;
+  Facts facts, adds;  // given; put into the answer
+  PlannedStep step;   // given
+  int begun = 0, watched = 0, abandoned = 0;
+};
+
+inline kube::ApiOptions one_try() {
+  kube::ApiOptions options;
+  options.server = "http://fake";
+  options.retry_deadline = std::chrono::milliseconds(0);
+  return options;
+}
+
+// One process of the remediator: what it keeps in memory dies with it.
+struct Replica {
+  Replica(kube::Api& api, Clock& clock, CurrentPolicy& policy, HealthReports* reports,
+          ActiveAlerts* alerts, Slots& slots, StepActions step_actions,
+          std::function<Status()> permit, ExclusionStore* exclusions,
+          ApprovalGuard* guard = nullptr)
+      : store(api),
+        queue(clock, 1000),
+        intake(view, store, queue, clock),
+        reconciler({.api = api,
+                    .store = store,
+                    .view = view,
+                    .policy = policy,
+                    .reports = reports,
+                    .alerts = alerts,
+                    .slots = slots,
+                    .step_actions = std::move(step_actions),
+                    .permit = std::move(permit),
+                    .announcer = announcer,
+                    .observer = witness,
+                    .clock = clock,
+                    .notifications = &notifications,
+                    .exclusions = exclusions,
+                    .guard = guard}) {
+    view.set_nodes_synced();
+    view.set_remediations_synced();
+  }
+  RemediationStore store;
+  ClusterView view;
+  std::set<std::string> nodes_seen;
+  WorkQueue queue;
+  RecordingAnnouncer announcer;
+  RecordingNotifications notifications;
+  RecordingWitness witness;
+  RemediationIntake intake;
+  Reconciler reconciler;
+};
+
+class ClusterTest : public ::testing::Test {
+ protected:
+  ClusterTest() : policy_(Policy{}) {
+    kube_.create(kDefinitions, remediation_definition());
+    Policy policy;
+    policy.mode = Mode::kCordon;
+    policy_.set(policy);
+    add_node("gpu-01");
+    restart();
+    kube_.clear_requests();
+  }
+
+  // A fresh process: everything that only memory held is gone.
+  void restart() {
+    replica_ = make_replica();
+    catch_up(*replica_);
+  }
+
+  // Another process beside it, with nothing in view yet.
+  std::unique_ptr<Replica> make_replica() {
+    return std::make_unique<Replica>(
+        api_, clock_, policy_, &reports_, alerts_, slots_,
+        [this](Step step) { return action_of(step); }, [this] { return permit_; }, exclusions_,
+        guard_);
+  }
+
+  // What carries a step out; those that no test replaces are led by the hand.
+  virtual StepAction* action_of(Step step) { return &steps_[step]; }
+
+  // What the informers would have told by now; past the faults of the API.
+  void catch_up(Replica& replica) {
+    std::set<std::string> names;
+    const Json nodes = kube_.get("/api/v1/nodes");
+    for (const Json& item : nodes.at("items")) {
+      auto node = *kube::read_node(item);
+      names.insert(node.meta.name);
+      auto census = fleet_node(node, place_keys(policy_.get()->budgets));
+      replica.view.put_node(std::move(node), std::move(census));
+    }
+    for (const std::string& name : replica.nodes_seen) {
+      if (!names.contains(name)) replica.view.remove_node(name);
+    }
+    replica.nodes_seen = std::move(names);
+    const Json remediations = kube_.get(remediation_collection());
+    for (const Json& item : remediations.at("items"))
+      replica.view.put_remediation(*read_remediation(item));
+  }
+
+  void add_node(const std::string& name) {
+    kube_.create("/api/v1/nodes", fakes::ready_node(name));
+    if (replica_) catch_up(*replica_);
+  }
+
+  void set_policy(Mode mode, bool returns = false) {
+    Policy policy;
+    policy.mode = mode;
+    policy.return_to_service.enabled = returns;
+    policy_.set(policy);
+  }
+
+  Order order(Severity severity = Severity::kReboot, bool firing = true) {
+    return {.node = "gpu-01",
+            .severity = severity,
+            .alertname = "GpuNodeBad",
+            .fingerprint = "ab",
+            .firing = firing,
+            .starts_at = clock_.wall(),
+            .ends_at = clock_.wall()};
+  }
+
+  // What the exporter on gpu-01 says now, of the kernel and of all.
+  HealthReport report_of(Severity severity, const std::string& boot = "boot-gpu-01") {
+    return {.measured_at = clock_.wall(),
+            .severity = severity,
+            .kernel_severity = severity,
+            .boot_id = boot,
+            .sees_kernel_log = true};
+  }
+
+  Result<IntakeCounts> take(const std::vector<Order>& orders) {
+    return replica_->intake.take(orders, clock_.steady() + std::chrono::seconds(1));
+  }
+
+  // As the controller's worker does once the informers have told it all: again after a failure, at
+  // most `tries` times.
+  bool reconcile(int tries = 10, const std::string& node = "gpu-01") {
+    catch_up(*replica_);
+    for (int i = 0; i < tries; ++i) {
+      look_again_ = replica_->reconciler.reconcile(node);
+      if (look_again_) return true;
+    }
+    return false;
+  }
+
+  kube::Node node(const std::string& name = "gpu-01") { return *api_.get_node(name); }
+  std::vector<Remediation> remediations() {
+    std::vector<Remediation> all;
+    const auto objects = api_.list_custom(remediation_type());
+    for (const auto& object : *objects) {
+      all.push_back(*to_remediation(object));
+    }
+    return all;
+  }
+  Remediation remediation() {
+    const auto all = remediations();
+    EXPECT_EQ(all.size(), 1U);
+    return all.empty() ? Remediation{} : all[0];
+  }
+  std::size_t writes() {
+    std::size_t count = 0;
+    for (const auto& request : kube_.requests()) count += request.method != "GET" ? 1 : 0;
+    return count;
+  }
+  std::size_t node_writes() { return kube_.requests("PATCH", "/api/v1/nodes/").size(); }
+  void expect_quarantined(const std::string& value = "reboot") {
+    EXPECT_EQ(our_taint_on(node()), value);
+    EXPECT_TRUE(node().unschedulable);
+    EXPECT_TRUE(mark_on(node()));
+    EXPECT_EQ(remediation().status.phase, Phase::kQuarantined);
+    EXPECT_TRUE(remediation().status.has_done(Step::kTaint));
+    EXPECT_TRUE(remediation().status.has_done(Step::kCordon));
+  }
+
+  fakes::FakeClock clock_{fakes::FakeClock::Mode::kAutoAdvance};
+  fakes::FakeKube kube_{clock_};
+  fakes::InProcessClient http_{kube_};
+  NoCredentials credentials_;
+  kube::Api api_{one_try(), http_, credentials_, clock_};
+  CurrentPolicy policy_;
+  FixedReports reports_;
+  ActiveAlerts* alerts_ = nullptr;        // no Alertmanager to ask
+  ExclusionStore* exclusions_ = nullptr;  // nobody is excluded for a while
+  ApprovalGuard* guard_ = nullptr;        // approvals are believed as they are
+  FixedSlots slots_;
+  std::map<Step, ScriptedStep> steps_;
+  Status permit_;
+  std::unique_ptr<Replica> replica_;
+  Result<std::optional<std::chrono::milliseconds>> look_again_;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,169 @@
+// Conditions of nodes as findings, from the informer's view to the drain.
+#include "remediator/sources/condition_source.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class NodeConditionsTest : public ClusterTest {
+ protected:
+  NodeConditionsTest() {
+    clock_.advance(minutes(15));  // the node is no newcomer
+    rule_.type = "GPUProblem";
+    rule_.severity = Severity::kReset;
+    rule_.held_for = minutes(2);
+    force();
+  }
+  void force() {
+    Policy policy;
+    policy.mode = Mode::kFull;
+    policy.steps[Severity::kReset] = {planned(Step::kTaint), planned(Step::kCordon),
+                                      planned(Step::kDrain), planned(Step::kGpuReset)};
+    policy.conditions = {rule_};
+    policy_.set(policy);
+  }
+  // The detector says so now.
+  void say(const std::string& status, Clock::Wall heartbeat) {
+    const Json condition = {{"type", "GPUProblem"},
+                            {"status", status},
+                            {"lastTransitionTime", to_rfc3339(clock_.wall())},
+                            {"lastHeartbeatTime", to_rfc3339(heartbeat)}};
+    kube_.patch_status("/api/v1/nodes/gpu-01",
+                       {{"status", {{"conditions", Json::array({condition})}}}});
+    see();
+  }
+  void say(const std::string& status) { say(status, clock_.wall()); }
+  void see() { catch_up(*replica_); }
+  std::vector<Order> look() {
+    const auto found = ConditionSource(policy_, replica_->view, replica_->view, clock_).look();
+    return found ? found->orders : std::vector<Order>();
+  }
+  void take_what_is_seen() {
+    const auto orders = look();
+    ASSERT_THAT(orders, SizeIs(1));
+    ASSERT_TRUE(take(orders));
+    ASSERT_TRUE(reconcile());
+  }
+  ConditionRule rule_;
+};
+
+TEST_F(NodeConditionsTest, CountOnceTheyWereHeldForTheirTime) {
+  say("True");
+  EXPECT_THAT(look(), IsEmpty());
+
+  clock_.advance(minutes(2));
+  take_what_is_seen();
+
+  expect_quarantined("reset");
+  EXPECT_TRUE(remediation().alerts[0].foreign);
+  EXPECT_EQ(remediation().alerts[0].alertname, "GPUProblem=True");
+}
+
+TEST_F(NodeConditionsTest, SayNothingWhereTheyAreUnknown) {
+  say("Unknown");
+  clock_.advance(minutes(60));
+  EXPECT_THAT(look(), IsEmpty());
+  say("True");
+  clock_.advance(minutes(2));
+  take_what_is_seen();
+
+  say("Unknown");
+  clock_.advance(minutes(60));
+
+  EXPECT_THAT(look(), IsEmpty());
+  EXPECT_TRUE(remediation().any_firing());
+}
+
+TEST_F(NodeConditionsTest, HaveEndedAfterTheySaidOtherwiseForAWhile) {
+  say("True");
+  clock_.advance(minutes(2));
+  take_what_is_seen();
+  say("False");
+  EXPECT_THAT(look(), IsEmpty());
+
+  clock_.advance(minutes(5));
+  ASSERT_TRUE(take(look()));
+
+  EXPECT_FALSE(remediation().any_firing());
+  expect_quarantined("reset");  // which says nothing of the node
+}
+
+// Another replica has seen more of the node.
+TEST_F(NodeConditionsTest, EndNothingByAnOldView) {
+  say("False");
+  clock_.advance(minutes(10));
+  Order order{.node = "gpu-01",
+              .severity = Severity::kReset,
+              .alertname = "GPUProblem=True",
+              .fingerprint = fingerprint_of(rule_),
+              .firing = true,
+              .starts_at = clock_.wall() - minutes(2),
+              .ends_at = {},
+              .foreign = true};
+  ASSERT_TRUE(take({order}));
+
+  EXPECT_THAT(look(), IsEmpty());
+}
+
+TEST_F(NodeConditionsTest, EndAtTheCordonWithoutMoreEvidence) {
+  say("True");
+  clock_.advance(minutes(2));
+  take_what_is_seen();
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.rule, "guard.evidence");
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+}
+
+TEST_F(NodeConditionsTest, DrainWhereThePolicySaysSoAndGoNoFurther) {
+  rule_.drains = true;
+  force();
+  say("True");
+  clock_.advance(minutes(2));
+  take_what_is_seen();
+
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+  StepProgress done;
+  done.result = StepResult::kDone;
+  steps_[Step::kDrain].progress = done;
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.rule, "guard.evidence");
+  EXPECT_EQ(steps_[Step::kGpuReset].begun, 0);
+}
+
+TEST_F(NodeConditionsTest, DrainNothingOnTheWordOfADetectorThatHasFallenSilent) {
+  rule_.drains = true;
+  force();
+  say("True", clock_.wall() - minutes(11));
+  clock_.advance(minutes(2));
+  take_what_is_seen();
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+}
+
+TEST_F(NodeConditionsTest, DrainNothingOnceTheySayOtherwise) {
+  rule_.drains = true;
+  force();
+  say("True");
+  clock_.advance(minutes(2));
+  take_what_is_seen();
+  say("False");
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

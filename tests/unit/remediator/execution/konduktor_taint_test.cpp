@@ -1,0 +1,101 @@
+// Konduktor's taint beside ours, on nodes that the logs speak of.
+#include "remediator/guards/konduktor_taint.h"
+
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+class KonduktorTaintTest : public ClusterTest {
+ protected:
+  KonduktorTaintTest() { set_policy(true); }
+  void set_policy(bool wants) {
+    Policy policy;
+    policy.mode = Mode::kCordon;
+    policy.loki.konduktor_taint = wants;
+    policy_.set(policy);
+  }
+  Order from_loki(bool firing = true) {
+    Order line = order();
+    line.fingerprint = "loki.0123456789";
+    line.foreign = true;
+    line.firing = firing;
+    line.ends_at = clock_.wall();
+    return line;
+  }
+  void take_one(const Order& one) {
+    ASSERT_TRUE(take({one}));
+    ASSERT_TRUE(reconcile());
+  }
+  bool is_faulty() { return has_konduktor_taint(node("gpu-01")); }
+  void taint_by_another() {
+    kube_.patch("/api/v1/nodes/gpu-01",
+                {{"spec",
+                  {{"taints", Json::array({{{"key", std::string(kKonduktorTaintKey)},
+                                            {"value", "true"},
+                                            {"effect", "NoSchedule"}}})}}}});
+  }
+  void cancel() {
+    kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
+                {{"metadata", {{"annotations", {{std::string(kCancelAnnotation), "true"}}}}}});
+    ASSERT_TRUE(reconcile());
+  }
+};
+
+TEST_F(KonduktorTaintTest, GoesOnWithOursInOnePatchAndOffWithIt) {
+  take_one(from_loki());
+  EXPECT_TRUE(is_faulty());
+  EXPECT_TRUE(our_taint_on(node("gpu-01")));
+  EXPECT_EQ(kube_.requests("PATCH", "/api/v1/nodes/gpu-01").size(), 1U);
+
+  cancel();
+
+  EXPECT_FALSE(is_faulty());
+  EXPECT_FALSE(our_taint_on(node("gpu-01")));
+}
+
+TEST_F(KonduktorTaintTest, GoesOnOnceTheLogsSpeakOfANodeThatIsOursAlready) {
+  take_one(order());
+  EXPECT_FALSE(is_faulty());
+
+  take_one(from_loki());
+
+  EXPECT_TRUE(is_faulty());
+}
+
+TEST_F(KonduktorTaintTest, IsNotWrittenUnlessThePolicySaysSo) {
+  set_policy(false);
+
+  take_one(from_loki());
+
+  EXPECT_FALSE(is_faulty());
+  EXPECT_TRUE(our_taint_on(node("gpu-01")));
+}
+
+TEST_F(KonduktorTaintTest, StaysWhereAnotherHandHasPutItOn) {
+  taint_by_another();
+  take_one(from_loki());
+  EXPECT_TRUE(our_taint_on(node("gpu-01")));
+
+  cancel();
+
+  EXPECT_TRUE(is_faulty());
+  EXPECT_FALSE(our_taint_on(node("gpu-01")));
+}
+
+TEST_F(KonduktorTaintTest, IsNotWrittenAgainWhereAHumanHasTakenItOff) {
+  take_one(from_loki());
+  kube_.patch("/api/v1/nodes/gpu-01",
+              {{"spec",
+                {{"taints", Json::array({{{"key", std::string(kTaintKey)},
+                                          {"value", *our_taint_on(node("gpu-01"))},
+                                          {"effect", "NoSchedule"}}})}}}});
+  ASSERT_FALSE(is_faulty());
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_FALSE(is_faulty());
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

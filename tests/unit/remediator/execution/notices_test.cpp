@@ -1,0 +1,263 @@
+// What sinks are told of a remediation: each moment that one wants, at least once whatever crashes,
+// always under the same id, and never in the way of the work.
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using fakes::FaultKind;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+const std::string kStatusPath = "/apis/gpuward.dev/v1alpha1/remediations/.*/status";
+
+class NoticesTest : public ClusterTest {
+ protected:
+  NoticesTest() {
+    clock_.advance(std::chrono::minutes(15));  // the node is no newcomer
+    policy_with(Mode::kCordon, {planned(Step::kTaint), planned(Step::kCordon)});
+    report("GPU_HEALTH_ERROR");
+  }
+  void report(const std::string& error_class) {
+    reports_.answer = report_of(Severity::kReboot);
+    reports_.answer->error_class = error_class;
+  }
+  void policy_with(Mode mode, std::vector<PlannedStep> plan) {
+    policy.mode = mode;
+    policy.notifications.cluster = "prod";
+    policy.notifications.sinks.resize(1);
+    policy.notifications.sinks[0].name = "oncall";
+    policy.steps[Severity::kReboot] = std::move(plan);
+    policy_.set(policy);
+  }
+  void want(std::set<Moment> moments) {
+    policy.notifications.sinks[0].moments = std::move(moments);
+    policy_.set(policy);
+  }
+  void quarantine() {
+    ASSERT_TRUE(take({order()}));
+    ASSERT_TRUE(reconcile());
+    ASSERT_TRUE(reconcile());  // the first word waits for the report
+  }
+  void uncordon() { kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", nullptr}}}}); }
+  // moment/step of all that the sinks were offered, each once.
+  std::vector<std::string> told() {
+    std::vector<std::string> all;
+    std::set<std::string> ids;
+    for (const NotificationEvent& event : replica_->notifications.events) {
+      if (!ids.insert(event.id).second) continue;
+      all.push_back(event.moment + (event.step.empty() ? "" : "/" + event.step));
+    }
+    return all;
+  }
+
+  Policy policy;
+};
+
+TEST_F(NoticesTest, ARemediationIsToldFromItsBeginToItsEnd) {
+  quarantine();
+  EXPECT_THAT(told(), ElementsAre("opened"));
+  const NotificationEvent opened = replica_->notifications.events.at(0);
+  EXPECT_EQ(opened.node_name, "gpu-01");
+  EXPECT_EQ(opened.cluster_name, "prod");
+  EXPECT_EQ(opened.phase, "Quarantined");
+  EXPECT_FALSE(opened.dry_run);
+
+  uncordon();
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(told(), ElementsAre("opened", "paused"));
+  kube_.patch(remediation_collection() + "/" + remediation().name,
+              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_THAT(told(), ElementsAre("opened", "paused", "closed"));
+  EXPECT_THAT(remediation().status.notices, IsEmpty());
+  EXPECT_THAT(replica_->view.open_for("gpu-01"), IsEmpty());
+}
+
+TEST_F(NoticesTest, TheFirstWordHasTheClassOfTheErrorAsTheExporterTellsIt) {
+  report("XID_CRITICAL_79");
+
+  quarantine();
+
+  ASSERT_THAT(told(), ElementsAre("opened"));
+  EXPECT_EQ(replica_->notifications.events[0].error_type, "XID_CRITICAL_79");
+  uncordon();
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(told(), ElementsAre("opened", "paused")) << "at once from then on";
+}
+
+TEST_F(NoticesTest, ModeObserveSaysThatNothingIsDone) {
+  policy_with(Mode::kObserve, {planned(Step::kTaint), planned(Step::kCordon)});
+
+  quarantine();
+
+  ASSERT_THAT(told(), ElementsAre("opened"));
+  EXPECT_TRUE(replica_->notifications.events[0].dry_run);
+  EXPECT_THAT(replica_->notifications.events[0].message, HasSubstr("would do taint, cordon"));
+}
+
+TEST_F(NoticesTest, ASinkIsToldOfWhatItWantsOnly) {
+  want({Moment::kStep});
+  quarantine();
+  EXPECT_THAT(told(), ElementsAre("step/taint", "step/cordon"));
+
+  policy.notifications.sinks[0].floor = Severity::kIsolate;
+  policy_.set(policy);
+  uncordon();
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_THAT(told(), SizeIs(2));
+  EXPECT_EQ(remediation().status.phase, Phase::kPaused);
+}
+
+TEST_F(NoticesTest, StayWrittenDownUntilTheyAreTaken) {
+  replica_->notifications.take = false;
+  quarantine();
+  ASSERT_THAT(remediation().status.notices, SizeIs(1));
+  const std::string id = remediation().status.notices[0].id;
+  EXPECT_THAT(replica_->view.open_for("gpu-01"), SizeIs(1));
+
+  restart();  // whatever the sinks had in memory is gone
+  ASSERT_TRUE(reconcile());
+
+  ASSERT_THAT(replica_->notifications.events, SizeIs(1));
+  EXPECT_EQ(replica_->notifications.events[0].id, id);
+  EXPECT_THAT(remediation().status.notices, IsEmpty());
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(replica_->notifications.events, SizeIs(1));
+}
+
+TEST_F(NoticesTest, HoldUpNothingWhileTheyWait) {
+  replica_->notifications.take = false;
+
+  quarantine();
+
+  EXPECT_EQ(remediation().status.phase, Phase::kQuarantined);
+  EXPECT_TRUE(node().unschedulable);
+}
+
+TEST_F(NoticesTest, AreToldUnderTheSameIdWhereTheAnswerToTheWriteWasLost) {
+  quarantine();
+  uncordon();
+  kube_.add_fault({.kind = FaultKind::kDropAfter, .method = "PUT", .path = kStatusPath});
+  ASSERT_FALSE(reconcile(1));
+  ASSERT_THAT(remediation().status.notices, SizeIs(1));
+  const std::string id = remediation().status.notices[0].id;
+  restart();
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_THAT(told(), ElementsAre("paused"));
+  EXPECT_EQ(replica_->notifications.events[0].id, id);
+}
+
+TEST_F(NoticesTest, TheEndIsToldByTheNextProcess) {
+  quarantine();
+  replica_->notifications.take = false;
+  kube_.remove("/api/v1/nodes/gpu-01");
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kSuperseded);
+  restart();
+  ASSERT_THAT(replica_->view.open_for("gpu-01"), SizeIs(1));
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_THAT(told(), ElementsAre("closed"));
+  EXPECT_THAT(replica_->view.open_for("gpu-01"), IsEmpty());
+}
+
+TEST_F(NoticesTest, AHumanIsAskedForEachApprovalOnce) {
+  PlannedStep drain = planned(Step::kDrain);
+  drain.before.approval = true;
+  policy_with(Mode::kFull, {planned(Step::kTaint), planned(Step::kCordon), drain});
+  quarantine();
+
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+
+  EXPECT_THAT(told(), ElementsAre("opened", "approval/drain"));
+  EXPECT_THAT(replica_->notifications.events.back().message,
+              HasSubstr("gpuward-remediator approve gpu-01 "));
+}
+
+TEST_F(NoticesTest, AStepThatFailsIsToldWithWhatFollows) {
+  policy_with(Mode::kFull, {planned(Step::kTaint), planned(Step::kCordon), planned(Step::kDrain)});
+  want({Moment::kStep, Moment::kHeld, Moment::kEscalated});
+  quarantine();
+  steps_[Step::kDrain].progress = StepProgress{
+      .result = StepResult::kFailed, .message = "a pod stays", .facts = {}, .look_again = {}};
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+
+  EXPECT_THAT(told(), ElementsAre("step/taint", "step/cordon", "step/drain", "held"));
+  EXPECT_THAT(replica_->notifications.events.back().message, HasSubstr("a pod stays"));
+}
+
+TEST_F(NoticesTest, WithoutSinksNothingIsWrittenDown) {
+  policy.notifications.sinks.clear();
+  policy_.set(policy);
+
+  quarantine();
+
+  EXPECT_THAT(told(), IsEmpty());
+  EXPECT_THAT(remediation().status.notices, IsEmpty());
+}
+
+class NotifyStepTest : public NoticesTest {
+ protected:
+  NotifyStepTest() {
+    PlannedStep notify = planned(Step::kNotify);
+    notify.sinks = {"oncall"};
+    policy_with(Mode::kFull,
+                {planned(Step::kTaint), planned(Step::kCordon), notify, planned(Step::kDrain)});
+    want({});
+    steps_[Step::kNotify].progress = StepProgress{
+        .result = StepResult::kDone, .message = "handed over", .facts = {}, .look_again = {}};
+    steps_[Step::kNotify].adds = {{"sinks", "oncall,tickets"}};
+  }
+};
+
+TEST_F(NotifyStepTest, TellsTheSinksOfThePlanAndGoesOnAtOnce) {
+  replica_->notifications.take = false;
+  quarantine();
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_TRUE(remediation().status.has_done(Step::kNotify));
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+  ASSERT_THAT(remediation().status.notices, SizeIs(1));
+  EXPECT_EQ(remediation().status.notices[0].moment, Moment::kNotify);
+  EXPECT_THAT(remediation().status.notices[0].sinks, ElementsAre("oncall", "tickets"));
+  EXPECT_THAT(told(), ElementsAre("notify/notify"));
+}
+
+TEST_F(NotifyStepTest, IsTakenOnce) {
+  quarantine();
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kNotify].begun, 1);
+  EXPECT_THAT(told(), ElementsAre("notify/notify"));
+}
+
+// As without it: a node whose alerts end before anything is taken away goes back by a good report.
+TEST_F(NotifyStepTest, IsNothingThatHasToBeUndone) {
+  policy_with(Mode::kFull, {planned(Step::kTaint), planned(Step::kCordon), planned(Step::kNotify)});
+  policy.return_to_service.enabled = true;
+  policy_.set(policy);
+  quarantine();
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(remediation().status.has_done(Step::kNotify));
+  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  clock_.advance(std::chrono::seconds(10));
+  reports_.answer = report_of(Severity::kNone);
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

@@ -1,0 +1,406 @@
+// What the workflow decides on what its informers have told, and what it reads afresh: the view may
+// be old at any moment.
+#include "remediator/records/cluster_view.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kSeenNode = "/api/v1/nodes/gpu-01";
+
+class ViewTest : public ClusterTest {
+ protected:
+  ViewTest() {
+    clock_.advance(minutes(15));  // the node is no newcomer
+    Policy policy;
+    policy.mode = Mode::kFull;
+    for (const Step step : {Step::kTaint, Step::kCordon, Step::kDrain, Step::kReboot})
+      policy.steps[Severity::kReboot].push_back(planned(step));
+    policy_.set(policy);
+    reports_.answer = report_of(Severity::kReboot);
+    EXPECT_TRUE(take({order()}));
+    catch_up(*replica_);
+  }
+  // The informers have told nothing new since.
+  Result<std::optional<std::chrono::milliseconds>> look() {
+    return replica_->reconciler.reconcile("gpu-01");
+  }
+  std::size_t reads() { return kube_.requests("GET", "/").size(); }
+  std::size_t status_writes() { return kube_.requests("PUT", remediation_collection()).size(); }
+  void say_progress(const std::string& message) {
+    steps_[Step::kDrain].progress = StepProgress{
+        .result = StepResult::kRunning, .message = message, .facts = {}, .look_again = {}};
+    ASSERT_TRUE(look());
+  }
+};
+
+TEST_F(ViewTest, IsEnoughForTheMarks) {
+  kube_.clear_requests();
+
+  ASSERT_TRUE(look());
+
+  EXPECT_EQ(reads(), 0U);
+  expect_quarantined();
+}
+
+TEST_F(ViewTest, MarksNoNodeThatIsNotAsItWasSeen) {
+  kube_.patch(kSeenNode, Json{{"metadata", {{"labels", {{"gpuward.dev/managed", "false"}}}}}});
+
+  EXPECT_FALSE(look());
+  ASSERT_TRUE(look());
+
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_THAT(slots_.given_back, IsEmpty());
+}
+
+TEST_F(ViewTest, RecordsNothingOverWhatAHumanHasSaidSince) {
+  kube_.patch(remediation_collection() + "/" + remediation().name,
+              Json{{"metadata", {{"annotations", {{std::string(kPauseAnnotation), "now"}}}}}});
+
+  EXPECT_FALSE(look());
+  ASSERT_TRUE(look());
+
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_EQ(remediation().status.phase, Phase::kPaused);
+}
+
+TEST_F(ViewTest, IsNotEnoughForAStepThatHarms) {
+  ASSERT_TRUE(look());
+  catch_up(*replica_);
+  kube_.patch(kSeenNode, Json{{"spec", {{"unschedulable", nullptr}}}});
+
+  ASSERT_TRUE(look());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+  EXPECT_EQ(remediation().status.phase, Phase::kPaused);
+}
+
+TEST_F(ViewTest, IsReadAnewAfterAFailure) {
+  kube_.add_fault({.kind = fakes::FaultKind::kConflict, .method = "PUT", .times = 1});
+  EXPECT_FALSE(look());
+  kube_.clear_requests();
+
+  ASSERT_TRUE(look());
+  EXPECT_EQ(reads(), 2U);
+  kube_.clear_requests();
+  ASSERT_TRUE(look());  // of the drain
+  ASSERT_TRUE(look());
+
+  EXPECT_EQ(reads(), 6U);  // both of them, for the beginning alone; both again for each permit
+}
+
+class PermitTest : public ViewTest {
+ protected:
+  PermitTest() {
+    EXPECT_TRUE(look());
+    EXPECT_TRUE(look());
+    EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+    EXPECT_TRUE(permit());
+  }
+  Status permit() { return steps_[Step::kDrain].permit(); }
+};
+
+TEST_F(PermitTest, RefusesWhatIsSentOnceAnotherNodeHasTheName) {
+  kube_.remove(kSeenNode);
+  kube_.create("/api/v1/nodes", fakes::ready_node("gpu-01"));
+
+  const auto allowed = permit();
+
+  ASSERT_FALSE(allowed);
+  EXPECT_THAT(allowed.error().message, HasSubstr("another node has the name gpu-01"));
+  ASSERT_TRUE(look());  // the informers have told nothing of it
+  EXPECT_EQ(remediation().status.phase, Phase::kSuperseded);
+}
+
+TEST_F(PermitTest, RefusesWhatIsSentOnceTheNodeIsGone) {
+  kube_.remove(kSeenNode);
+
+  const auto allowed = permit();
+
+  ASSERT_FALSE(allowed);
+  EXPECT_THAT(allowed.error().message, HasSubstr("gpu-01 is gone"));
+}
+
+TEST_F(PermitTest, RefusesWhereTheNodeCannotBeRead) {
+  kube_.add_fault({.kind = fakes::FaultKind::kForbidden, .path = kSeenNode});
+
+  EXPECT_FALSE(permit());
+  EXPECT_TRUE(permit());
+}
+
+// Nothing is between their word and the call.
+TEST_F(PermitTest, ReadsLastWhatPeopleHaveSaid) {
+  fakes::Fault meanwhile{.kind = fakes::FaultKind::kDelay, .path = kSeenNode};
+  meanwhile.on_hit = [this] {
+    kube_.patch(remediation_collection() + "/" + remediation().name,
+                Json{{"metadata", {{"annotations", {{std::string(kPauseAnnotation), "now"}}}}}});
+  };
+  kube_.add_fault(meanwhile);
+
+  EXPECT_FALSE(permit());
+}
+
+TEST_F(PermitTest, RestsOnNothingThatIsOlderThan30Seconds) {
+  kube_.add_fault({.kind = fakes::FaultKind::kDelay, .path = kSeenNode, .delay = seconds(31)});
+
+  const auto allowed = permit();
+
+  ASSERT_FALSE(allowed);
+  EXPECT_THAT(allowed.error().message, HasSubstr("30 s"));
+  EXPECT_TRUE(permit());
+}
+
+// The fenced client refuses what is sent to the API server; a cloud or a program refuses nothing.
+TEST_F(PermitTest, RefusesWhereThisReplicaDoesNotLeadAnyMore) {
+  bool leads = true;
+  Reconciler reconciler({.api = api_,
+                         .store = replica_->store,
+                         .view = replica_->view,
+                         .policy = policy_,
+                         .reports = &reports_,
+                         .alerts = nullptr,
+                         .slots = slots_,
+                         .step_actions = [this](Step step) { return action_of(step); },
+                         .permit = [] { return Status(); },
+                         .announcer = replica_->announcer,
+                         .observer = replica_->witness,
+                         .clock = clock_,
+                         .leads = [&leads] { return leads; }});
+  ASSERT_TRUE(reconciler.reconcile("gpu-01"));
+  ASSERT_TRUE(permit());
+
+  leads = false;
+  const auto allowed = permit();
+
+  ASSERT_FALSE(allowed);
+  EXPECT_THAT(allowed.error().message, HasSubstr("does not lead any more"));
+}
+
+TEST_F(ViewTest, OfAStepThatGoesOnIsWrittenWhenItSaysMoreThanWords) {
+  ASSERT_TRUE(look());
+  say_progress("3 pods left");
+  say_progress("3 pods left");
+  say_progress("2 pods left");
+  kube_.clear_requests();
+
+  say_progress("1 pod left");
+  EXPECT_EQ(status_writes(), 0U);
+  clock_.advance(seconds(5));
+  say_progress("1 pod left");
+  EXPECT_EQ(status_writes(), 1U);
+  steps_[Step::kDrain].adds = {{"blocked", "yes"}};
+  say_progress("none left");
+
+  EXPECT_EQ(status_writes(), 2U);
+  EXPECT_EQ(remediation().status.message, "none left");
+}
+
+// A drain is known by when it began: read back to the millisecond, it must not be another one.
+TEST_F(ViewTest, KnowsTimesAsTheResourceKeepsThem) {
+  clock_.advance(std::chrono::nanoseconds(456'789));
+  ASSERT_TRUE(look());
+  const std::string name = remediation().name;
+
+  EXPECT_EQ(replica_->view.last_remediation(name)->status, remediation().status);
+}
+
+// An informer tells of the intent when the result has long been written.
+TEST_F(ViewTest, IsNotSetBackByWhatTheInformerTellsLate) {
+  const Remediation opened = remediation();
+  ASSERT_TRUE(look());
+  const Remediation marked = remediation();
+  ASSERT_NE(opened.resource_version, marked.resource_version);
+
+  EXPECT_TRUE(replica_->view.has(opened.name, opened.resource_version));
+  EXPECT_TRUE(replica_->view.has(marked.name, marked.resource_version));
+  EXPECT_FALSE(replica_->view.has(marked.name, "999999"));
+  EXPECT_FALSE(replica_->view.has("another", marked.resource_version));
+}
+
+// Of what others have written it may hear the first when it has read the second already.
+// This process has made it, and the informer has lost both events.
+TEST_F(ViewTest, ForgetsAtACompleteListWhatIsDeleted) {
+  Remediation made = remediations().front();
+  made.name = "made";
+  made.resource_version = "20";
+  replica_->view.put_remediation(made);
+
+  replica_->view.keep_remediations({"other"}, "21");
+
+  EXPECT_FALSE(replica_->view.last_remediation("made"));
+}
+
+TEST_F(ViewTest, KeepsAtACompleteListWhatIsNewerThanThat) {
+  Remediation made = remediations().front();
+  made.name = "made";
+  made.resource_version = "22";
+  replica_->view.put_remediation(made);
+
+  replica_->view.keep_remediations({}, "21");
+
+  EXPECT_TRUE(replica_->view.last_remediation("made"));
+}
+
+TEST_F(ViewTest, KeepsTheNewestInWhateverOrderItHears) {
+  ClusterView view;
+  Remediation first = remediation();
+  first.resource_version = "99";
+  Remediation second = first;
+  second.resource_version = "100";
+  second.wish.cancel = true;
+
+  view.put_remediation(second);
+  view.put_remediation(first);
+
+  EXPECT_TRUE(view.last_remediation(first.name)->wish.cancel);
+  EXPECT_TRUE(view.has(first.name, "99"));
+  view.remove_remediation(first.name);
+  view.put_remediation(first);
+  EXPECT_FALSE(view.last_remediation(first.name)->wish.cancel);
+}
+
+// Hundreds of drains must not keep the API server busy with their words.
+TEST_F(ViewTest, OfAllStepsTogetherLittleIsWrittenThatIsOnlyWords) {
+  ASSERT_TRUE(look());
+  say_progress("3 pods left");
+  add_node("gpu-02");
+  clock_.advance(minutes(15));  // it is no newcomer any more
+  Order other = order();
+  other.node = "gpu-02";
+  ASSERT_TRUE(take({other}));
+  reports_.answer = report_of(Severity::kReboot, "boot-gpu-02");
+  ASSERT_TRUE(reconcile(10, "gpu-02"));
+  ASSERT_TRUE(reconcile(10, "gpu-02"));
+  const auto say = [this](const std::string& node, const std::string& words) {
+    steps_[Step::kDrain].progress = StepProgress{
+        .result = StepResult::kRunning, .message = words, .facts = {}, .look_again = {}};
+    ASSERT_TRUE(replica_->reconciler.reconcile(node));
+  };
+  say("gpu-02", "9 pods left");
+  clock_.advance(seconds(10));
+  kube_.clear_requests();
+
+  say("gpu-01", "2 pods left");
+  say("gpu-02", "8 pods left");
+  EXPECT_EQ(status_writes(), 1U);
+  clock_.advance(std::chrono::milliseconds(200));
+  say("gpu-02", "8 pods left");
+  EXPECT_EQ(status_writes(), 2U);
+}
+
+TEST_F(ViewTest, CountsWhatIsOpenAboutEachNode) {
+  const auto fleet = [this] {
+    Fleet copy;
+    replica_->view.with_fleet([&](const Fleet& known) { copy = known; });
+    return copy;
+  };
+  ASSERT_THAT(fleet().nodes, SizeIs(1));
+  EXPECT_EQ(fleet().nodes.begin()->second.severity, Severity::kReboot);
+  EXPECT_THAT(fleet().nodes.begin()->second.alerts, SizeIs(1));
+
+  replica_->view.remove_remediation(remediation().name);
+  EXPECT_EQ(fleet().nodes.begin()->second.severity, Severity::kNone);
+  EXPECT_THAT(fleet().nodes.begin()->second.alerts, IsEmpty());
+
+  catch_up(*replica_);
+  EXPECT_EQ(fleet().nodes.begin()->second.severity, Severity::kReboot);
+  auto anew = node();
+  anew.meta.uid = "another";
+  replica_->view.put_node(anew, FleetNode{});
+  EXPECT_EQ(fleet().nodes.begin()->first, "another");
+  replica_->view.put_node(anew, std::nullopt);
+  EXPECT_THAT(fleet().nodes, IsEmpty());
+}
+
+TEST_F(ViewTest, ShowsWhatIsOpenWithItsNode) {
+  const auto nodes_seen = [this] {
+    std::vector<std::string> names;
+    replica_->view.with_seen([&](std::span<const SeenRemediation> open) {
+      for (const SeenRemediation& one : open)
+        names.push_back(one.remediation.node + (one.node == nullptr ? " unknown" : ""));
+    });
+    return names;
+  };
+  EXPECT_EQ(nodes_seen(), std::vector<std::string>{"gpu-01"});
+  replica_->view.remove_node("gpu-01");
+  EXPECT_EQ(nodes_seen(), std::vector<std::string>{"gpu-01 unknown"});
+  auto closed = remediation();
+  closed.status.phase = Phase::kReleased;
+  replica_->view.put_remediation(closed);
+  EXPECT_THAT(nodes_seen(), IsEmpty());
+  closed.status.steps.emplace_back().step = Step::kNcclPairs;
+  closed.resource_version.clear();
+  replica_->view.put_remediation(closed);
+  EXPECT_THAT(nodes_seen(), SizeIs(1)) << "its fellows may ask what came of it";
+}
+
+TEST_F(ViewTest, SaysHowLongTheNewestStepIsOldAndWhetherAYesIsMissing) {
+  const auto only = [this] {
+    const auto counts = replica_->view.count_remediations();
+    return counts.size() == 1 ? counts.front() : ClusterView::Count{};
+  };
+  auto seen = remediation();
+  seen.status.phase = Phase::kWaiting;
+  seen.created = clock_.wall() - minutes(15);
+  seen.status.steps.resize(2);
+  seen.status.steps[0].intent_at = clock_.wall() - minutes(9);
+  seen.status.steps[1].intent_at = clock_.wall() - minutes(4);
+  seen.status.approval.emplace().token = "0a1b";
+
+  replica_->view.put_remediation(seen);
+  EXPECT_EQ(only().oldest_step, clock_.wall() - minutes(4));
+  EXPECT_EQ(only().unanswered, 1U);
+
+  seen.status.approval->by = "alice";
+  replica_->view.put_remediation(seen);
+  EXPECT_EQ(only().unanswered, 0U);
+
+  seen.status.phase = Phase::kReleased;
+  replica_->view.put_remediation(seen);
+  EXPECT_EQ(only().number, 1U);
+  EXPECT_FALSE(only().oldest_step);
+}
+
+TEST_F(ViewTest, SaysWhoWaitsForATaintIsTaintedAndIsConfirmed) {
+  const auto only = [this] {
+    FleetNode copy;
+    replica_->view.with_fleet([&](const Fleet& known) { copy = known.nodes.begin()->second; });
+    return copy;
+  };
+  EXPECT_TRUE(only().waits_for_taint) << "it is not decided yet";
+  EXPECT_FALSE(only().confirmed);
+  Order other = order();
+  other.alertname = "GpuLost";
+  other.fingerprint = "cd";
+  ASSERT_TRUE(take({other}));
+  EXPECT_TRUE(only().confirmed);
+  EXPECT_FALSE(only().tainted);
+
+  ASSERT_TRUE(look());
+
+  EXPECT_TRUE(only().tainted) << "before the informer tells";
+  catch_up(*replica_);
+  EXPECT_TRUE(only().tainted);
+  EXPECT_FALSE(only().waits_for_taint);
+}
+
+TEST_F(ViewTest, TakesTheKernelsWordForAConfirmation) {
+  Remediation known = remediation();
+  known.status.kernel_severity = Severity::kReboot;
+  known.status.rule = "budget.taint";
+  replica_->view.put_remediation(known);
+  replica_->view.with_fleet([&](const Fleet& fleet) {
+    EXPECT_TRUE(fleet.nodes.begin()->second.confirmed);
+    EXPECT_TRUE(fleet.nodes.begin()->second.waits_for_taint);
+  });
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

@@ -1,0 +1,83 @@
+// A step that waits for a maintenance window.
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::days;
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using ::testing::HasSubstr;
+
+class WindowsTest : public ClusterTest {
+ protected:
+  WindowsTest() {
+    // Two hours before the window opens; the node is no newcomer by then.
+    const auto tomorrow = std::chrono::ceil<days>(clock_.wall()) + days(1);
+    clock_.advance(std::chrono::ceil<milliseconds>(tomorrow + hours(20) - clock_.wall()));
+    Policy policy;
+    policy.mode = Mode::kFull;
+    policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
+                                       planned(Step::kDrain), planned(Step::kVerify)};
+    policy.steps[Severity::kReboot][2].before.window = "nights";
+    MaintenanceWindow nights;
+    nights.name = "nights";
+    nights.start = hours(22);
+    nights.duration = hours(1);
+    policy.windows = {nights};
+    policy_.set(policy);
+  }
+  void go_on() {
+    reports_.answer = report_of(Severity::kReboot);
+    ASSERT_TRUE(reconcile());
+  }
+};
+
+TEST_F(WindowsTest, HoldTheStepUntilTheyOpenAndSayWhenThatIs) {
+  ASSERT_TRUE(take({order()}));
+  go_on();
+  expect_quarantined();
+
+  go_on();
+  EXPECT_EQ(remediation().status.phase, Phase::kWaiting);
+  EXPECT_EQ(remediation().status.rule, "wait.window");
+  EXPECT_THAT(remediation().status.message, HasSubstr("the window nights, which opens "));
+  EXPECT_THAT(remediation().status.message, HasSubstr("T22:00:00Z"));
+  EXPECT_LE(look_again_->value(), minutes(1));
+
+  clock_.advance(hours(2));
+  go_on();
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+}
+
+TEST_F(WindowsTest, LetWhatWasBegunGoOnAfterTheirEnd) {
+  ASSERT_TRUE(take({order()}));
+  go_on();
+  clock_.advance(hours(2) + minutes(59));
+  go_on();
+  ASSERT_EQ(steps_[Step::kDrain].begun, 1);
+
+  clock_.advance(minutes(30));
+  restart();
+  go_on();
+
+  EXPECT_EQ(steps_[Step::kDrain].watched, 1);
+  EXPECT_EQ(remediation().status.phase, Phase::kDraining);
+}
+
+// A policy that was changed by code, or a window that was taken out: nobody knows when.
+TEST_F(WindowsTest, NeverOpenWhereThereIsNoSuch) {
+  Policy policy = *policy_.get();
+  policy.windows.clear();
+  policy_.set(policy);
+  ASSERT_TRUE(take({order()}));
+  go_on();
+
+  go_on();
+
+  EXPECT_EQ(remediation().status.rule, "wait.window");
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

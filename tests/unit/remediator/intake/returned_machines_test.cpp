@@ -1,0 +1,277 @@
+// Machines whose Node was deleted and registered anew, at any severity.
+#include "remediator/intake/returned_machines.h"
+
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::SizeIs;
+
+constexpr const char* kUuid = "4c4c4544-0042-3510-8054-b7c04f4a5731";
+constexpr const char* kOtherUuid = "4c4c4544-0042-3510-8054-b7c04f4a5732";
+
+class RegisteredAnew : public ClusterTest {
+ protected:
+  void SetUp() override {
+    set_policy(Mode::kFull, true);
+    node_goes();
+    clock_.advance(hours(1));
+    registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
+    clock_.advance(hours(1));
+    reports_.answer = report_of(Severity::kReboot, "boot-1");
+  }
+
+  void node_goes() {
+    kube_.remove("/api/v1/nodes/gpu-01");
+    catch_up(*replica_);
+  }
+  void registers(const Json& node_info, const std::string& provider_id = "k3s://gpu-01") {
+    Json json = fakes::ready_node("gpu-01");
+    json["spec"]["providerID"] = provider_id;
+    json["status"]["nodeInfo"].merge_patch(node_info);
+    kube_.create("/api/v1/nodes", json);
+    catch_up(*replica_);
+  }
+  // Its Remediation is given up with that severity.
+  Order given_up(Severity severity = Severity::kReboot) {
+    Order fires = order(severity);
+    EXPECT_TRUE(take({fires}));
+    EXPECT_TRUE(reconcile());
+    EXPECT_EQ(our_taint_on(node()), to_string(severity));
+    clock_.advance(minutes(5));
+    node_goes();
+    EXPECT_TRUE(reconcile());
+    EXPECT_EQ(remediation().status.phase, Phase::kSuperseded);
+    clock_.advance(minutes(1));
+    return fires;
+  }
+  void look() {
+    ReturnedMachines returned(replica_->view, replica_->intake, &reports_, policy_, clock_);
+    ASSERT_TRUE(returned.take_in());
+    ASSERT_TRUE(reconcile());
+  }
+  void annotate_open(const std::string& key) {
+    for (const Remediation& one : remediations()) {
+      if (!one.open()) continue;
+      kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + one.name,
+                  {{"metadata", {{"annotations", {{key, "true"}}}}}});
+    }
+    catch_up(*replica_);
+  }
+  Remediation newest() {
+    auto all = remediations();
+    return *std::ranges::max_element(all, {}, &Remediation::created);
+  }
+};
+
+TEST_F(RegisteredAnew, IsTaintedWithTheSeverityOfTheLastRemediation) {
+  given_up(Severity::kReboot);
+  registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
+
+  look();
+
+  EXPECT_EQ(our_taint_on(node()), "reboot");
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_THAT(remediations(), SizeIs(2));
+  look();
+  EXPECT_THAT(remediations(), SizeIs(2)) << "once a node";
+}
+
+TEST_F(RegisteredAnew, IsTheSameMachineInTheSameBoot) {
+  given_up(Severity::kReset);
+  registers({{"bootID", "boot-1"}, {"systemUUID", ""}});
+
+  look();
+
+  EXPECT_EQ(our_taint_on(node()), "reset");
+}
+
+TEST_F(RegisteredAnew, IsLeftAloneWhereNothingSaysThatItIsTheSameMachine) {
+  given_up();
+  registers({{"bootID", "boot-2"}, {"systemUUID", ""}});
+
+  look();
+
+  EXPECT_THAT(remediations(), SizeIs(1));
+}
+
+TEST_F(RegisteredAnew, IsLeftAloneWhereTwoLiveNodesHaveItsUuid) {
+  given_up();
+  registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
+  Json twin = fakes::ready_node("gpu-02");
+  twin["status"]["nodeInfo"]["systemUUID"] = kUuid;
+  kube_.create("/api/v1/nodes", twin);
+  catch_up(*replica_);
+
+  look();
+
+  EXPECT_THAT(remediations(), SizeIs(1));
+}
+
+TEST_F(RegisteredAnew, TakesInTheAlertThatStillFiresWhateverItsAge) {
+  const Order fires = given_up();
+  registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
+
+  const auto counts = take({fires});
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(counts->accepted, 1U);
+  EXPECT_EQ(our_taint_on(node()), "reboot");
+}
+
+TEST_F(RegisteredAnew, TakesInTheOldAlertBesideItsOwn) {
+  const Order fires = given_up();
+  registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
+  look();
+
+  EXPECT_EQ(take({fires})->accepted, 1U);
+
+  EXPECT_THAT(newest().alerts, SizeIs(2));
+}
+
+TEST_F(RegisteredAnew, IgnoresAnOldAlertOfAnotherMachineOfItsName) {
+  const Order fires = given_up();
+  registers({{"bootID", "boot-2"}, {"systemUUID", kOtherUuid}});
+
+  EXPECT_EQ(take({fires})->ignored, 1U);
+  EXPECT_THAT(remediations(), SizeIs(1));
+}
+
+TEST_F(RegisteredAnew, IgnoresAnOldAlertThatAHumanHasCancelled) {
+  const Order fires = order();
+  ASSERT_TRUE(take({fires}));
+  ASSERT_TRUE(reconcile());
+  annotate_open("gpuward.dev/cancel");
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kCancelled);
+  node_goes();
+  clock_.advance(minutes(1));
+  registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
+
+  EXPECT_EQ(take({fires})->ignored, 1U);
+  look();
+  EXPECT_FALSE(our_taint_on(node()));
+}
+
+TEST_F(RegisteredAnew, IsReturnedWhereAFreshReportSaysThatItIsHealthy) {
+  given_up();
+  registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
+  look();
+  ASSERT_EQ(our_taint_on(node()), "reboot");
+  reports_.answer = report_of(Severity::kNone, "boot-1");
+  clock_.advance(minutes(1));
+  look();
+  ASSERT_EQ(our_taint_on(node()), "reboot") << "of another boot";
+
+  clock_.advance(minutes(1));
+  reports_.answer = report_of(Severity::kNone, "boot-2");
+  look();
+  clock_.advance(minutes(1));
+  reports_.answer = report_of(Severity::kNone, "boot-2");
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_EQ(newest().status.phase, Phase::kReleased);
+  look();
+  EXPECT_THAT(remediations(), SizeIs(2)) << "it was answered";
+}
+
+TEST_F(RegisteredAnew, StaysOutOfServiceAfterIsolateHoweverHealthyItLooks) {
+  given_up(Severity::kIsolate);
+  registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
+  look();
+
+  clock_.advance(minutes(1));
+  reports_.answer = report_of(Severity::kNone, "boot-2");
+  look();
+
+  EXPECT_EQ(our_taint_on(node()), "isolate");
+}
+
+TEST_F(RegisteredAnew, IsHeldWhereItsSignsContradictOneAnother) {
+  given_up(Severity::kReboot);
+  registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}}, "aws:///eu-west-1a/i-1");
+  look();
+  clock_.advance(minutes(1));
+  node_goes();
+  ASSERT_TRUE(reconcile());
+  clock_.advance(minutes(1));
+  registers({{"bootID", "boot-3"}, {"systemUUID", kOtherUuid}}, "aws:///eu-west-1a/i-1");
+
+  look();
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(our_taint_on(node()), "reboot");
+  EXPECT_EQ(newest().status.phase, Phase::kHeld);
+  EXPECT_EQ(newest().alerts.front().alertname, kContradictoryAlert);
+  EXPECT_EQ(newest().status.told_phase, Phase::kHeld);
+}
+
+// Simulated, seed 4555: the severity of the other boards was taken for that of these.
+TEST(ReturnedMachineOfTwoBoards, IsAContradictionWhereOnlyTheOtherBoardsWereSoBad) {
+  const auto given_up = [](const std::string& node_uid, Severity severity, const char* boards) {
+    Remediation one;
+    one.name = "gpu-01-" + node_uid + "-1";
+    one.node = "gpu-01";
+    one.node_uid = node_uid;
+    one.severity = severity;
+    one.instance_id = "aws:///eu-west-1a/i-1";
+    one.system_uuid = boards;
+    one.status.phase = Phase::kSuperseded;
+    return one;
+  };
+  auto node = std::make_shared<kube::Node>();
+  node->meta.name = "gpu-01";
+  node->meta.uid = "c";
+  node->provider_id = "aws:///eu-west-1a/i-1";
+  node->system_uuid = kOtherUuid;
+  RemediationsByName known;
+  known["a"] = given_up("a", Severity::kIsolate, kUuid);
+  known["b"] = given_up("b", Severity::kReboot, kOtherUuid);
+
+  auto found = find_returned({{"gpu-01", node}}, known);
+
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].severity, Severity::kIsolate);
+  EXPECT_TRUE(found[0].is_contradictory) << "a healthy report ends it";
+  known["b"].severity = Severity::kIsolate;
+  found = find_returned({{"gpu-01", node}}, known);
+  EXPECT_FALSE(found[0].is_contradictory) << "these boards were that bad: a human says when not";
+}
+
+TEST_F(RegisteredAnew, IsReturnedWhereAHumanSaysThatTheMachineWasReplaced) {
+  given_up(Severity::kIsolate);
+  registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
+  look();
+  ASSERT_EQ(our_taint_on(node()), "isolate");
+
+  annotate_open("gpuward.dev/machine-replaced");
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_FALSE(our_taint_on(node()));
+  clock_.advance(minutes(1));
+  node_goes();
+  registers({{"bootID", "boot-3"}, {"systemUUID", kUuid}});
+  look();
+  EXPECT_THAT(remediations(), SizeIs(2));
+}
+
+TEST_F(RegisteredAnew, StaysTaintedForItsOwnAlertThoughTheMachineWasReplaced) {
+  given_up(Severity::kReboot);
+  registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
+  look();
+  clock_.advance(minutes(1));
+  ASSERT_TRUE(take({order(Severity::kReboot)}));
+
+  annotate_open("gpuward.dev/machine-replaced");
+  look();
+
+  EXPECT_EQ(our_taint_on(node()), "reboot");
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

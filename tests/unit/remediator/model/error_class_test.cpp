@@ -1,0 +1,86 @@
+#include "remediator/model/error_class.h"
+
+#include <gmock/gmock.h>
+
+#include "remediator/model/evidence.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using Labels = std::map<std::string, std::string>;
+
+struct ErrorCase {
+  Labels labels;
+  Severity severity;
+  std::string wanted;
+};
+
+TEST(ErrorClass, IsThatOfTheMonitorThatIsReplaced) {
+  const std::vector<ErrorCase> cases = {
+      {{{"xid", "79"}}, Severity::kReboot, "XID_CRITICAL_79"},
+      {{{"xid", "74"}}, Severity::kMonitor, "XID_CRITICAL_74"},
+      {{{"xid", "999"}}, Severity::kMonitor, "XID_CRITICAL_999"},
+      {{{"xid", "62"}}, Severity::kReset, "XID_WARNING_62"},
+      {{{"xid", "43"}}, Severity::kMonitor, "XID_WARNING_43"},
+      {{{"xid", "31"}}, Severity::kMonitor, "XID_WARNING_31"},
+      {{{"xid", "48"}}, Severity::kReset, "XID_CRITICAL_48"},
+      {{{"xid", "13"}}, Severity::kMonitor, "XID_WARNING_13"},
+      {{{"err_code", "79"}}, Severity::kReboot, "XID_CRITICAL_79"},
+      {{{"check", "xid"}, {"code", "119"}}, Severity::kReset, "XID_CRITICAL_119"},
+      {{{"check", "sxid"}, {"code", "20034"}}, Severity::kReset, "XID_ERROR"},
+      {{{"alertname", "DcgmXidErrors"}}, Severity::kReboot, "XID_ERROR"},
+      {{{"alertname", "DcgmXidErrors"}, {"err_code", "0"}}, Severity::kReboot, "XID_ERROR"},
+      {{{"xid", "79; rm"}}, Severity::kReboot, "GPU_HEALTH_ERROR"},
+      {{{"alertname", "GpuDoubleBitECC"}}, Severity::kReset, "ECC_ERROR"},
+      {{{"check", "ecc"}}, Severity::kMonitor, "ECC_ERROR"},
+      {{{"alertname", "GpuNodeNeedsReboot"}}, Severity::kReboot, "GPU_HEALTH_ERROR"},
+      {{{"alertname", "GpuNodeNeedsAttention"}}, Severity::kMonitor, "GPU_HEALTH_WARNING"},
+      {{}, Severity::kNone, "HEALTHY"},
+  };
+  for (const ErrorCase& one : cases) {
+    EXPECT_EQ(error_class_of(one.labels, one.severity), one.wanted);
+  }
+}
+
+TEST(ErrorClass, IsWeighedByWhatItSaysOfTheNode) {
+  const std::vector<std::string> by_weight = {
+      "",          "HEALTHY",          "GPU_HEALTH_WARNING", "XID_WARNING_31",
+      "XID_ERROR", "GPU_HEALTH_ERROR", "ECC_ERROR",          "XID_CRITICAL_79"};
+  for (std::size_t i = 0; i < by_weight.size(); ++i) {
+    for (std::size_t j = 0; j < by_weight.size(); ++j) {
+      EXPECT_EQ(is_milder_class(by_weight[i], by_weight[j]), i < j) << i << " and " << j;
+    }
+  }
+  EXPECT_FALSE(is_milder_class("XID_CRITICAL_74", "XID_CRITICAL_79"));
+}
+
+TEST(ErrorClass, IsKeptWithTheEvidenceAndTheWorstThatFiresCounts) {
+  Remediation remediation;
+  Order order{.node = "gpu-01",
+              .severity = Severity::kReboot,
+              .alertname = "A",
+              .fingerprint = "a",
+              .starts_at = {},
+              .ends_at = {},
+              .error_class = "GPU_HEALTH_ERROR"};
+  fold(remediation, order, {});
+  EXPECT_EQ(error_class_of(remediation), "GPU_HEALTH_ERROR");
+  order.fingerprint = "b";
+  order.error_class = "XID_CRITICAL_79";
+  fold(remediation, order, {});
+  EXPECT_EQ(remediation.alerts[1].error_class, "XID_CRITICAL_79");
+  EXPECT_EQ(error_class_of(remediation), "XID_CRITICAL_79");
+
+  order.firing = false;
+  fold(remediation, order, {});
+
+  EXPECT_EQ(error_class_of(remediation), "GPU_HEALTH_ERROR");
+  order.fingerprint = "a";
+  fold(remediation, order, {});
+  EXPECT_EQ(error_class_of(remediation), "XID_CRITICAL_79") << "of what is over, the worst";
+  remediation.status.error_class = "XID_CRITICAL_48";
+  EXPECT_EQ(error_class_of(remediation), "XID_CRITICAL_48") << "the exporter's";
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

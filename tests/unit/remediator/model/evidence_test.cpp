@@ -1,0 +1,352 @@
+#include "remediator/model/evidence.h"
+
+#include <gmock/gmock.h>
+
+#include "remediator/policy/retention.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using ::testing::SizeIs;
+
+const WallTime kStart = WallTime(std::chrono::hours(500'000));
+
+Order firing(Severity severity = Severity::kReboot, std::string fingerprint = "aa") {
+  return {.node = "gpu-01",
+          .severity = severity,
+          .alertname = "GpuNodeBad",
+          .fingerprint = std::move(fingerprint),
+          .firing = true,
+          .starts_at = kStart,
+          .ends_at = {}};
+}
+
+Order resolved(WallTime ends_at) {
+  Order order = firing();
+  order.firing = false;
+  order.ends_at = ends_at;
+  return order;
+}
+
+TEST(Evidence, TakesANewAlertAndItsSeverity) {
+  Remediation remediation;
+
+  EXPECT_EQ(fold(remediation, firing(), kStart + minutes(1)), Change::kSome);
+
+  ASSERT_THAT(remediation.alerts, SizeIs(1));
+  EXPECT_EQ(remediation.severity, Severity::kReboot);
+  EXPECT_EQ(remediation.alerts[0].starts_at, kStart);
+  EXPECT_EQ(remediation.alerts[0].first_received, kStart + minutes(1));
+}
+
+TEST(Evidence, DoesNotChangeByARepeatWithAnEarlierStart) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+  Order repeat = firing();
+  repeat.starts_at -= minutes(3);  // another Alertmanager of the cluster
+
+  EXPECT_EQ(fold(remediation, repeat, kStart + minutes(9)), Change::kNone);
+
+  EXPECT_EQ(remediation.alerts[0].starts_at, kStart);
+}
+
+// Else the end of the episode before, which comes late, would be taken for its own.
+TEST(Evidence, TakesTheLaterStartOfAnAlertThatFires) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+  Order anew = firing();
+  anew.starts_at += minutes(30);
+  EXPECT_EQ(fold(remediation, anew, kStart + minutes(31)), Change::kSome);
+  EXPECT_EQ(fold(remediation, anew, kStart + minutes(32)), Change::kNone);
+
+  const Folded late = fold(remediation, resolved(kStart + minutes(20)), kStart + minutes(33));
+
+  EXPECT_EQ(late, Change::kNone);
+  EXPECT_EQ(late.ignored, Ignored::kEarlierEpisode);
+  EXPECT_TRUE(remediation.any_firing());
+}
+
+// Each is a start of its own; what ends by silence has no end that could come late.
+TEST(Evidence, DoesNotChangeByTheNextLineOfALog) {
+  Remediation remediation;
+  fold(remediation, firing(Severity::kReboot, "loki.aa"), kStart);
+  Order next = firing(Severity::kReboot, "loki.aa");
+  next.starts_at += minutes(3);
+
+  EXPECT_EQ(fold(remediation, next, kStart + minutes(4)), Change::kNone);
+}
+
+TEST(Evidence, SurvivesALateCopyOfTheRecoveryBefore) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+  const Order end = resolved(kStart + minutes(5));
+  fold(remediation, end, kStart + minutes(6));
+  Order anew = firing();
+  anew.starts_at = kStart + minutes(20);
+  fold(remediation, anew, kStart + minutes(21));
+
+  EXPECT_EQ(fold(remediation, end, kStart + minutes(22)).ignored, Ignored::kEarlierEpisode);
+
+  EXPECT_TRUE(remediation.any_firing());
+}
+
+// Alertmanager merges the starts of two Prometheus servers to the earlier one.
+TEST(Evidence, EndsByAnEndWhoseStartIsEarlierThanTheKnownOne) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+  Order end = resolved(kStart + minutes(5));
+  end.starts_at = kStart - minutes(1);
+
+  EXPECT_EQ(fold(remediation, end, kStart + minutes(6)), Change::kSome);
+
+  EXPECT_EQ(remediation.ended_at(), kStart + minutes(5));
+}
+
+TEST(Evidence, EndsNowWhereTheKnownStartIsOfAWrongClock) {
+  Remediation remediation;
+  Order fires = firing();
+  fires.starts_at = kStart + std::chrono::hours(24 * 365);
+  fold(remediation, fires, kStart);
+
+  EXPECT_EQ(fold(remediation, resolved(kStart + minutes(5)), kStart + minutes(6)), Change::kSome);
+
+  EXPECT_EQ(remediation.ended_at(), kStart + minutes(6));
+}
+
+TEST(Evidence, EndsNowWhereTheEndSaysNoTime) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+
+  EXPECT_EQ(fold(remediation, resolved(WallTime::min()), kStart + minutes(6)), Change::kSome);
+
+  EXPECT_EQ(remediation.ended_at(), kStart + minutes(6));
+}
+
+TEST(Evidence, TakesAFiringCopyThatComesAfterItsEndForALateOne) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+  fold(remediation, resolved(kStart + minutes(5)), kStart + minutes(6));
+
+  EXPECT_EQ(fold(remediation, firing(), kStart + minutes(7)).ignored, Ignored::kLateRepeat);
+
+  EXPECT_FALSE(remediation.any_firing());
+}
+
+// One of two Prometheus servers has ended it, or somebody has forged the end.
+TEST(Evidence, FiresAgainWhereItIsRepeatedLongAfterItsEndAndContestsTheNextEnd) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+  fold(remediation, resolved(kStart + minutes(5)), kStart + minutes(6));
+  EXPECT_FALSE(remediation.is_end_contested(Severity::kReboot));
+
+  EXPECT_EQ(fold(remediation, firing(), kStart + minutes(16)), Change::kSome);
+  EXPECT_TRUE(remediation.any_firing());
+  fold(remediation, resolved(kStart + minutes(17)), kStart + minutes(17));
+
+  EXPECT_TRUE(remediation.is_end_contested(Severity::kReboot));
+  EXPECT_FALSE(remediation.is_end_contested(Severity::kIsolate));
+}
+
+TEST(Evidence, TakesTheEndOfALaterEpisodeWhoseFiringCameNever) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+  fold(remediation, resolved(kStart + minutes(5)), kStart + minutes(6));
+  Order end = resolved(kStart + minutes(25));
+  end.starts_at = kStart + minutes(20);
+  EXPECT_EQ(fold(remediation, end, kStart + minutes(26)), Change::kSome);
+  Order late = firing();
+  late.starts_at = kStart + minutes(20);
+
+  EXPECT_EQ(fold(remediation, late, kStart + minutes(27)).ignored, Ignored::kLateRepeat);
+
+  EXPECT_EQ(remediation.ended_at(), kStart + minutes(25));
+}
+
+TEST(Evidence, ComparesStartsAsTheyWereSaidOrAsAVersionBeforeHasCutThem) {
+  using std::chrono::nanoseconds;
+  const WallTime said = kStart + nanoseconds(987'654'321);
+  Order order = firing();
+  order.starts_at = said;
+  AlertEvidence known;
+
+  known.starts_at = said;
+  EXPECT_FALSE(has_started_anew(order, known));
+  known.starts_at = said - nanoseconds(1);
+  EXPECT_TRUE(has_started_anew(order, known));
+  known.starts_at = kStart + std::chrono::milliseconds(987);
+  EXPECT_FALSE(has_started_anew(order, known)) << "kept to the millisecond";
+}
+
+TEST(Evidence, RaisesSeverityAndNeverLowersIt) {
+  Remediation remediation;
+  fold(remediation, firing(Severity::kReset, "aa"), kStart);
+
+  EXPECT_EQ(fold(remediation, firing(Severity::kIsolate, "bb"), kStart), Change::kSome);
+  EXPECT_EQ(fold(remediation, firing(Severity::kMonitor, "cc"), kStart), Change::kSome);
+
+  EXPECT_EQ(remediation.severity, Severity::kIsolate);
+}
+
+TEST(Evidence, RecordsTheEndOfAnAlertOnce) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+
+  EXPECT_EQ(fold(remediation, resolved(kStart + minutes(5)), kStart + minutes(6)), Change::kSome);
+  EXPECT_EQ(fold(remediation, resolved(kStart + minutes(8)), kStart + minutes(9)), Change::kNone);
+
+  EXPECT_FALSE(remediation.any_firing());
+  EXPECT_EQ(remediation.ended_at(), kStart + minutes(5));
+}
+
+TEST(Evidence, DoesNotBelieveAnEndInTheFuture) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+
+  fold(remediation, resolved(kStart + minutes(50)), kStart + minutes(7));
+
+  EXPECT_EQ(remediation.ended_at(), kStart + minutes(7));
+}
+
+TEST(Evidence, IgnoresTheEndOfAnAlertNeverHeardOf) {
+  Remediation remediation;
+
+  EXPECT_EQ(fold(remediation, resolved(kStart), kStart), Change::kNone);
+
+  EXPECT_THAT(remediation.alerts, SizeIs(0));
+}
+
+TEST(Evidence, TakesAnAlertThatFiresAgain) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+  fold(remediation, resolved(kStart + minutes(5)), kStart + minutes(6));
+  Order again = firing();
+  again.starts_at = kStart + minutes(20);
+
+  EXPECT_EQ(fold(remediation, again, kStart + minutes(21)), Change::kSome);
+
+  EXPECT_TRUE(remediation.any_firing());
+  EXPECT_EQ(remediation.alerts[0].starts_at, kStart + minutes(20));
+}
+
+TEST(Evidence, KeepsABoundedNumberAndDropsTheOldestThatEnded) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+  fold(remediation, resolved(kStart + minutes(1)), kStart + minutes(2));
+  for (std::size_t i = 1; i <= kMaxEvidence; ++i) {
+    fold(remediation, firing(Severity::kReset, "f" + std::to_string(i)), kStart + minutes(3));
+  }
+
+  EXPECT_THAT(remediation.alerts, SizeIs(kMaxEvidence));
+  EXPECT_EQ(remediation.alerts[0].fingerprint, "f1");
+}
+
+Remediation full_of(Severity severity) {
+  Remediation remediation;
+  for (std::size_t i = 0; i < kMaxEvidence; ++i) {
+    fold(remediation, firing(severity, "f" + std::to_string(i)), kStart);
+  }
+  return remediation;
+}
+
+TEST(Evidence, RemembersThatMoreFiresThanIsKept) {
+  Remediation remediation = full_of(Severity::kReset);
+
+  const Folded more = fold(remediation, firing(Severity::kReset, "more"), kStart);
+
+  EXPECT_EQ(more, Change::kSome);
+  EXPECT_EQ(more.ignored, Ignored::kNoRoom);
+  EXPECT_EQ(remediation.dropped, (DroppedAlerts{.severity = Severity::kReset, .at = kStart}));
+  EXPECT_TRUE(remediation.may_have_dropped(kStart + std::chrono::hours(23)));
+  EXPECT_FALSE(remediation.may_have_dropped(kStart + std::chrono::hours(25)));
+  EXPECT_EQ(fold(remediation, firing(Severity::kReset, "more"), kStart + minutes(1)),
+            Change::kNone);
+  EXPECT_EQ(fold(remediation, firing(Severity::kReset, "more"), kStart + minutes(11)),
+            Change::kSome);
+}
+
+TEST(Evidence, LetsTheMildestThatFiresGiveWayToAWorseOne) {
+  Remediation remediation = full_of(Severity::kReset);
+
+  const Folded worse = fold(remediation, firing(Severity::kReboot, "worse"), kStart);
+
+  EXPECT_EQ(worse, Change::kSome);
+  EXPECT_FALSE(worse.ignored);
+  EXPECT_TRUE(worse.displaced);
+  EXPECT_EQ(remediation.severity, Severity::kReboot);
+  EXPECT_EQ(remediation.firing_severity(), Severity::kReboot);
+  EXPECT_EQ(remediation.dropped->severity, Severity::kReset);
+  EXPECT_THAT(remediation.alerts, SizeIs(kMaxEvidence));
+}
+
+TEST(Evidence, KnowsALateRepeatOfAnAlertThatEnded) {
+  Remediation closed;
+  fold(closed, firing(), kStart);
+  fold(closed, resolved(kStart + minutes(5)), kStart + minutes(6));
+  Order anew = firing();
+  anew.starts_at = kStart + minutes(10);
+  const std::vector<Remediation> all = {closed};
+
+  const WallTime now = kStart + minutes(7);
+
+  EXPECT_TRUE(is_late_repeat(firing(), all, now));
+  EXPECT_FALSE(is_late_repeat(anew, all, now));
+  EXPECT_FALSE(is_late_repeat(firing(Severity::kReboot, "other"), all, now));
+}
+
+// One of two Prometheus servers has ended it, the other has not: it keeps its start.
+TEST(Evidence, IsOneWhetherAnAlertmanagerOrPrometheusItselfSaysIt) {
+  Remediation remediation;
+  ASSERT_EQ(fold(remediation, firing(Severity::kReboot, "prometheus.aa"), kStart), Change::kSome);
+
+  EXPECT_EQ(fold(remediation, firing(), kStart + minutes(1)), Change::kNone);
+  EXPECT_EQ(fold(remediation, resolved(kStart + minutes(2)), kStart + minutes(3)), Change::kSome);
+
+  EXPECT_THAT(remediation.alerts, SizeIs(1));
+  EXPECT_FALSE(remediation.any_firing());
+  remediation.status.phase = Phase::kCancelled;
+  EXPECT_TRUE(is_late_repeat(firing(), {{remediation}}, kStart + minutes(4)));
+}
+
+TEST(Evidence, DoesNotTakeAnAlertThatGoesOnForALateRepeatForEver) {
+  Remediation closed;
+  fold(closed, firing(), kStart);
+  fold(closed, resolved(kStart + minutes(5)), kStart + minutes(6));
+
+  EXPECT_FALSE(is_late_repeat(firing(), {{closed}}, kStart + minutes(11)));
+}
+
+Remediation closed_at(WallTime at) {
+  Remediation remediation;
+  remediation.status.phase = Phase::kReleased;
+  remediation.status.closed_at = at;
+  return remediation;
+}
+
+TEST(Retention, ForgetsWhatIsOldAndWhatIsTooMany) {
+  const WallTime now = WallTime(std::chrono::hours(500'000));
+  const Retention retention{.age = std::chrono::hours(24), .most = 2};
+  std::vector<Remediation> all = {
+      closed_at(now - std::chrono::hours(2)), closed_at(now - std::chrono::hours(25)),
+      closed_at(now - std::chrono::hours(3)), closed_at(now - std::chrono::hours(1))};
+
+  const auto forget = to_forget(all, retention, now);
+
+  ASSERT_EQ(forget.size(), 2U);
+  EXPECT_EQ(forget[0], &all[1]);  // too old
+  EXPECT_EQ(forget[1], &all[2]);  // the oldest of three
+}
+
+TEST(Retention, KeepsWhatIsOpenAndWhoseAlertsStillFire) {
+  const WallTime now = WallTime(std::chrono::hours(500'000));
+  const Retention retention{.age = std::chrono::hours(1), .most = 0};
+  std::vector<Remediation> all(2);
+  all[0].status.phase = Phase::kHeld;
+  all[1] = closed_at(now - std::chrono::hours(9));
+  all[1].alerts.push_back({"Bad", "ab", Severity::kReboot, now, now, std::nullopt});
+
+  EXPECT_TRUE(to_forget(all, retention, now).empty());
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

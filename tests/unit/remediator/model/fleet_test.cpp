@@ -1,0 +1,70 @@
+#include "remediator/model/fleet.h"
+
+#include <gmock/gmock.h>
+
+#include "remediator/policy/budget_limits.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+kube::Labels labels_of_a_node() {
+  return {{"karpenter.sh/nodepool", "gpu"},
+          {"eks.amazonaws.com/nodegroup", "old"},
+          {"node.kubernetes.io/instance-type", "p5.48xlarge"},
+          {"topology.kubernetes.io/zone", "eu-1a"},
+          {"topology.kubernetes.io/rack", "r7"}};
+}
+
+TEST(Place, TakesThePoolOfTheFirstLabelThereIs) {
+  const PlaceKeys keys = place_keys(BudgetLimits());
+  kube::Labels labels = labels_of_a_node();
+  EXPECT_EQ(place_of(labels, keys).pool, "gpu");
+  labels.erase("karpenter.sh/nodepool");
+  EXPECT_EQ(place_of(labels, keys).pool, "old");
+  labels.erase("eks.amazonaws.com/nodegroup");
+  EXPECT_EQ(place_of(labels, keys).pool, "p5.48xlarge");
+  labels.erase("node.kubernetes.io/instance-type");
+  EXPECT_EQ(place_of(labels, keys).pool, "");
+}
+
+TEST(Place, KnowsThePoolsOfTheOtherClouds) {
+  const PlaceKeys keys;
+  EXPECT_EQ(place_of({{"cloud.google.com/gke-nodepool", "g"}}, keys).pool, "g");
+  EXPECT_EQ(place_of({{"kubernetes.azure.com/agentpool", "a"}}, keys).pool, "a");
+}
+
+TEST(Place, KnowsZoneAndTheLimitedLabelsOnly) {
+  const Place place = place_of(labels_of_a_node(), place_keys(BudgetLimits()));
+  EXPECT_EQ(place.zone, "eu-1a");
+  EXPECT_THAT(place.domains, ElementsAre(Pair("topology.kubernetes.io/rack", "r7")));
+  EXPECT_THAT(place_of(labels_of_a_node(), PlaceKeys()).domains, IsEmpty());
+}
+
+TEST(FleetNode, IsHealthyWhereItIsReadySchedulableAndWithoutASevereFault) {
+  kube::Node node;
+  node.conditions = {{"MemoryPressure", "True", "", ""}, {"Ready", "True", "", ""}};
+  FleetNode well = fleet_node(node, {});
+  EXPECT_TRUE(well.healthy());
+  well.severity = Severity::kMonitor;
+  EXPECT_TRUE(well.healthy());
+  well.severity = Severity::kReset;
+  EXPECT_FALSE(well.healthy());
+}
+
+TEST(FleetNode, IsNotHealthyWhereItIsCordonedOrNotReady) {
+  kube::Node cordoned;
+  cordoned.conditions = {{"Ready", "True", "", ""}};
+  cordoned.unschedulable = true;
+  EXPECT_FALSE(fleet_node(cordoned, {}).healthy());
+  kube::Node unknown;
+  unknown.conditions = {{"Ready", "Unknown", "", ""}};
+  EXPECT_FALSE(fleet_node(unknown, {}).healthy());
+  EXPECT_FALSE(fleet_node(kube::Node(), {}).healthy());
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
