@@ -9,7 +9,7 @@ std::vector<Order> AbsentAlerts::ended(std::vector<Order> known,
   std::vector<Order> orders;
   std::map<Key, Clock::Steady> missing;
   const Clock::Steady now = clock.steady();
-  if (answered_ && now - *answered_ > gone_for_ / 2) forget();
+  if (answered_ && now - *answered_ > longest_silence_) forget();
   answered_ = now;
   for (Order& order : known) {
     if (firing.contains(order.fingerprint)) continue;

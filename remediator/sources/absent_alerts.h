@@ -4,6 +4,7 @@
 // restart begins to count anew. One thread.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -19,7 +20,9 @@ namespace gpuward::remediator {
 
 class AbsentAlerts {
  public:
-  explicit AbsentAlerts(std::chrono::milliseconds gone_for) : gone_for_(gone_for) {}
+  // `every`: how often its source is asked.
+  AbsentAlerts(std::chrono::milliseconds gone_for, std::chrono::milliseconds every)
+      : gone_for_(gone_for), longest_silence_(std::max(gone_for / 2, 2 * every)) {}
 
   // After a complete answer: those of the `known` evidence that have ended by it, as ended orders.
   [[nodiscard]] std::vector<Order> ended(std::vector<Order> known,
@@ -31,7 +34,7 @@ class AbsentAlerts {
   // Node, fingerprint and start: an alert that has begun anew is another one.
   using Key = std::tuple<std::string, std::string, WallTime>;
 
-  std::chrono::milliseconds gone_for_;
+  std::chrono::milliseconds gone_for_, longest_silence_;
   std::optional<Clock::Steady> answered_;  // the last complete answer
   std::map<Key, Clock::Steady> missing_since_;
 };

@@ -32,7 +32,7 @@ AlertmanagerPoll::AlertmanagerPoll(PollOptions options, FiringAlerts& firing, In
       firing_(firing),
       intake_(intake),
       clock_(clock),
-      absent_(options.gone_for) {}
+      absent_(options.gone_for, options.every) {}
 
 AlertmanagerPoll::~AlertmanagerPoll() {
   thread_.request_stop();

@@ -84,7 +84,7 @@ PrometheusSource::PrometheusSource(PrometheusSourceOptions options, http::Client
       policy_(policy),
       known_(known),
       clock_(clock),
-      absent_(options_.gone_for) {
+      absent_(options_.gone_for, options_.every) {
   while (options_.url.ends_with('/')) options_.url.pop_back();
 }
 

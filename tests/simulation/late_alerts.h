@@ -47,7 +47,7 @@ class LateAlerts {
   Stage& stage_;
   Fleet& fleet_;
   Silences& alertmanager_;
-  AbsentAlerts absent_{std::chrono::minutes(2)};
+  AbsentAlerts absent_{std::chrono::minutes(2), std::chrono::seconds(30)};
   std::vector<Order> said_;  // once, in order
   // The latest start that was taken, by Remediation and fingerprint: a later one knows of nothing
   // that was said to an earlier.

@@ -25,7 +25,7 @@ Order order_of(const std::string& fingerprint, bool firing = true) {
 
 TEST(AbsentAlerts, EndAfterAWhileOfCompleteAnswers) {
   fakes::FakeClock clock;
-  AbsentAlerts absent(minutes(10));
+  AbsentAlerts absent(minutes(10), minutes(1));
 
   for (const int passed : {0, 4, 5}) {
     clock.advance(minutes(passed));
@@ -41,7 +41,7 @@ TEST(AbsentAlerts, EndAfterAWhileOfCompleteAnswers) {
 
 TEST(AbsentAlerts, BeginAnewWhereTheyWereThereOrTheAnswerFailed) {
   fakes::FakeClock clock;
-  AbsentAlerts absent(minutes(10));
+  AbsentAlerts absent(minutes(10), minutes(1));
   const auto wait_almost = [&] {
     for (int i = 0; i < 3; ++i) {
       EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), IsEmpty());
@@ -58,16 +58,25 @@ TEST(AbsentAlerts, BeginAnewWhereTheyWereThereOrTheAnswerFailed) {
 // It may have fired all the while, and its place have started anew a moment ago.
 TEST(AbsentAlerts, BeginAnewWhereNobodyHasAskedForLong) {
   fakes::FakeClock clock;
-  AbsentAlerts absent(minutes(10));
+  AbsentAlerts absent(minutes(10), minutes(1));
   (void)absent.ended({order_of("ab")}, {}, clock);
   clock.advance(minutes(11));
 
   EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), IsEmpty());
 }
 
+TEST(AbsentAlerts, EndHoweverSeldomTheirSourceIsAsked) {
+  fakes::FakeClock clock;
+  AbsentAlerts absent(minutes(10), minutes(20));
+  (void)absent.ended({order_of("ab")}, {}, clock);
+  clock.advance(minutes(20));
+
+  EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), SizeIs(1));
+}
+
 TEST(AbsentAlerts, BeginAnewWithAnAlertThatHasBegunAnew) {
   fakes::FakeClock clock;
-  AbsentAlerts absent(minutes(10));
+  AbsentAlerts absent(minutes(10), minutes(1));
   Order order = order_of("ab");
   for (int i = 0; i < 4; ++i) {
     EXPECT_THAT(absent.ended({order}, {}, clock), IsEmpty());
