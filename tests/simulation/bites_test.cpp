@@ -31,7 +31,8 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"record-cordon", 115}, {"arrivals", 110},       {"kernel-evidence", 106},
     {"ledger-version", 90}, {"storm", 80},           {"old-alerts", 76},
     {"returned", 73},       {"begin-anew", 62},      {"boot", 59},
-    {"pool", 37},           {"foreign-cordon", 35},  {"settled", 31},
+    {"pool", 37},           {"timeout", 1},          {"foreign-cordon", 35},
+    {"settled", 31},
 });
 
 class Bites : public ::testing::TestWithParam<SabotageName> {

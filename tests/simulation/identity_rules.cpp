@@ -41,8 +41,7 @@ void IdentityRules::check_one(const Machine& machine, const Remediation& remedia
         const Phase phase = known.second.status.phase;  // Ended by somebody's edit
         const bool is_without_proof = phase == Phase::kSuperseded || phase == Phase::kEnded;
         return is_without_proof && known.second.acted_severity() == Severity::kIsolate &&
-               (known.second.system_uuid == machine.system_uuid() ||
-                known.second.instance_id == machine.provider_id());
+               known.second.system_uuid == machine.system_uuid();
       });
   const bool is_one_deleted = std::ranges::any_of(stage_.deleted, [&](const auto& deleted) {
     return deleted.first.starts_with(machine.name + "-");
