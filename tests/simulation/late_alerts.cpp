@@ -77,6 +77,7 @@ void LateAlerts::say_something(const Deliver& deliver) {
 }
 
 void LateAlerts::say_late(const Order& order, const Deliver& deliver) {
+  const std::string holder = holder_of(order);
   const AlertEvidence* const known = evidence_of(order);
   const Alert* const alert = alert_of(order.fingerprint);
   if (known == nullptr || alert == nullptr) return (void)deliver(order);
@@ -97,6 +98,7 @@ void LateAlerts::say_late(const Order& order, const Deliver& deliver) {
   const Alert* const now = alert_of(order.fingerprint);
   if (after == nullptr || now == nullptr || now->is_firing != is_firing || now->starts_at != start)
     return;
+  if (holder_of(order) != holder) return;
   require(!is_old_end || !was_firing || after->firing(), "old-recovery",
           order.fingerprint + " fires anew, and the end of an earlier episode has ended it");
   require(!is_denied || !was_firing || after->firing(), "forged-recovery",
