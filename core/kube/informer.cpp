@@ -72,7 +72,7 @@ Status Informer::relist() {
                                  }});
   if (!version) return std::unexpected(std::move(version.error()));
   forget_all_but(listed);
-  check_not_gone_back(known, listed, *version);
+  compare_with_known(known, listed, *version);
   version_ = *std::move(version);
   must_list_ = false;
   if (handlers_.on_synced) handlers_.on_synced(names_in(listed), version_);
@@ -81,8 +81,8 @@ Status Informer::relist() {
 }
 
 // A store whose versions were raised when it was restored has its objects as they were.
-void Informer::check_not_gone_back(const ObjectVersions& known, const ObjectVersions& listed,
-                                   const std::string& version) const {
+void Informer::compare_with_known(const ObjectVersions& known, const ObjectVersions& listed,
+                                  const std::string& version) const {
   if (!handlers_.on_went_back) return;
   std::string newest = version_, older;
   for (const auto& [name, at] : known) {

@@ -36,7 +36,7 @@ struct InformerHandlers {
   std::function<void()> on_heard;
   // The versions of all objects that are known, by name, be it from the answer to an own write.
   // Asked before each list, which must not be older.
-  std::function<ObjectVersions()> known;
+  std::function<ObjectVersions()> known = {};
   // A list is older than what was told or known before: the store was restored from a backup, and
   // nothing of what was told need be true any more.
   std::function<void(const std::string& why)> on_went_back;
@@ -58,8 +58,8 @@ class Informer {
 
  private:
   [[nodiscard]] Status relist();
-  void check_not_gone_back(const ObjectVersions& known, const ObjectVersions& listed,
-                           const std::string& version) const;
+  void compare_with_known(const ObjectVersions& known, const ObjectVersions& listed,
+                          const std::string& version) const;
   [[nodiscard]] Status check_not_gone_back();
   void forget_all_but(const ObjectVersions& listed);
   [[nodiscard]] Status follow(const std::stop_token& stop);

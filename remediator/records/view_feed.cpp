@@ -59,7 +59,6 @@ kube::InformerHandlers node_handlers(const ViewFeed& feed) {
               },
           .on_synced = [feed](const auto&, const auto&) { feed.view.set_nodes_synced(); },
           .on_heard = [feed] { feed.view.note_nodes_heard(feed.clock.steady()); },
-          .known = {},
           .on_went_back = feed.on_went_back,
           .on_error = feed.on_error};
 }

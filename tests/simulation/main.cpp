@@ -1,11 +1,14 @@
 // simulation [--seed N | --seeds FROM:TO] [--jobs N] [--thousands] [--without GUARD] [--keep-going]
 // Exit code 1 where an invariant broke; the trace of that seed is on stderr.
+// simulation --bites FROM:TO [--jobs N]: at which seed each guard is missed, as bites_test.cpp
+// lists it. Exit code 1 where one is not missed at any.
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <thread>
 
@@ -20,7 +23,7 @@ struct Wish {
   unsigned jobs = 1;
   Size size = Size::kAny;
   Sabotage without = Sabotage::kNone;
-  bool keeps_going = false;
+  bool keeps_going = false, finds_bites = false;
 };
 
 std::uint64_t number(std::string_view text) {
@@ -44,7 +47,8 @@ bool read_wish(int count, char** words, Wish& wish) {
     ++i;
     if (word == "--seed") {
       wish.first = wish.last = number(value);
-    } else if (word == "--seeds" && value.contains(':')) {
+    } else if ((word == "--seeds" || word == "--bites") && value.contains(':')) {
+      wish.finds_bites = word == "--bites";
       wish.first = number(value.substr(0, value.find(':')));
       wish.last = number(value.substr(value.find(':') + 1));
     } else if (word == "--jobs") {
@@ -65,10 +69,7 @@ class Run {
 
   int go() {
     const auto begun = std::chrono::steady_clock::now();
-    {
-      std::vector<std::jthread> threads;
-      for (unsigned i = 0; i < wish_.jobs; ++i) threads.emplace_back([this] { work(); });
-    }
+    work_together();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
     std::printf("%llu seeds, %llu broken, %.1f s, %.0f seeds/s\n",
                 static_cast<unsigned long long>(done_), static_cast<unsigned long long>(broken_),
@@ -76,7 +77,18 @@ class Run {
     return broken_ == 0 ? 0 : 1;
   }
 
+  // The first seed at which something broke; nothing where all held.
+  std::optional<std::uint64_t> first_broken() {
+    work_together();
+    return first_broken_;
+  }
+
  private:
+  void work_together() {
+    std::vector<std::jthread> threads;
+    for (unsigned i = 0; i < wish_.jobs; ++i) threads.emplace_back([this] { work(); });
+  }
+
   void work() {
     while (!stops_) {
       const std::uint64_t seed = next_++;
@@ -99,8 +111,10 @@ class Run {
   void report(std::uint64_t seed, const Outcome& outcome) {
     const std::lock_guard lock(mutex_);
     ++broken_;
+    first_broken_ = std::min(first_broken_.value_or(seed), seed);
     if (stops_) return;
     stops_ = !wish_.keeps_going;
+    if (wish_.finds_bites) return;
     if (stops_) print(outcome);
     std::fprintf(stderr, "seed %llu breaks %s: %s\n", static_cast<unsigned long long>(seed),
                  outcome.invariant.c_str(), outcome.what.c_str());
@@ -108,19 +122,40 @@ class Run {
 
   const Wish wish_;
   std::mutex mutex_;
+  std::optional<std::uint64_t> first_broken_;
   std::atomic<std::uint64_t> next_, done_ = 0, broken_ = 0;
   std::atomic<bool> stops_ = false;
 };
+
+int find_bites(Wish wish) {
+  int missing = 0;
+  for (const SabotageName& guard : kSabotages) {
+    wish.without = guard.sabotage;
+    const auto seed = Run(wish).first_broken();
+    const int length = static_cast<int>(guard.name.size());
+    if (seed) {
+      std::printf("    {\"%.*s\", %llu},\n", length, guard.name.data(),
+                  static_cast<unsigned long long>(*seed));
+    } else {
+      std::fprintf(stderr, "nothing breaks without %.*s\n", length, guard.name.data());
+      ++missing;
+    }
+    std::fflush(stdout);
+  }
+  return missing == 0 ? 0 : 1;
+}
 
 }  // namespace
 
 int main(int count, char** words) {
   Wish wish;
   if (!read_wish(count, words, wish)) {
-    std::fprintf(stderr,
-                 "usage: simulation [--seed N | --seeds FROM:TO] [--jobs N] [--thousands] "
-                 "[--without GUARD] [--keep-going]\n");
+    std::fprintf(
+        stderr,
+        "usage: simulation [--seed N | --seeds FROM:TO] [--jobs N] [--thousands] "
+        "[--without GUARD] [--keep-going]\n       simulation --bites FROM:TO [--jobs N]\n");
     return 2;
   }
+  if (wish.finds_bites) return find_bites(wish);
   return Run(wish).go();
 }

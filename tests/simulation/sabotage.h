@@ -96,7 +96,6 @@ enum class Sabotage : std::uint8_t {
   kProtection,        // that a pod's owner wants it to stay is not read
   kBudgetAnswer,      // that a disruption budget forbids an eviction is read as leave
   kWatchVersion,      // every watch begins with what changes from now on
-  kExpired,           // a watch from what the server has forgotten ends as if there were no news
   kDeletions,         // no watch tells of deletions
   kUnlisted,          // what a list has no more is not deleted
   kView,              // a watch that is dead counts as one that has nothing to say
@@ -206,7 +205,6 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kProtection, "protection"},
     {Sabotage::kBudgetAnswer, "budget-answer"},
     {Sabotage::kWatchVersion, "watch-version"},
-    {Sabotage::kExpired, "expired"},
     {Sabotage::kDeletions, "deletions"},
     {Sabotage::kUnlisted, "unlisted"},
     {Sabotage::kView, "view"},

@@ -137,7 +137,6 @@ Result<http::ClientResponse> WatchWire::tell_changes(
   }
   const auto news = stage_.kube.changes_since(collection(), since);
   if (news.forgotten) {
-    if (stage_.is_off(Sabotage::kExpired)) return answer;
     (void)on_bytes(line("ERROR", *parse_json(refusal(410, "Expired").body)));
     return answer;
   }
