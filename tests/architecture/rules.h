@@ -48,6 +48,9 @@ struct Rule {
 // docs/contracts.md (contracts.cpp).
 [[nodiscard]] Violations contracts_have_tests(const SourceTree& tree);
 
+// docs/architecture.md (walks.cpp).
+[[nodiscard]] Violations walks_lead_from_file_to_file(const SourceTree& tree);
+
 [[nodiscard]] std::span<const Rule> all_rules();
 
 }  // namespace gpuward::architecture

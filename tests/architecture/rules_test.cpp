@@ -254,6 +254,34 @@ TEST(ContractsHaveTests, OnAPageThatIsThere) {
   EXPECT_THAT(broken(contracts_have_tests, {}), ElementsAre("docs/contracts.md:0"));
 }
 
+// Four walks; the first goes from a.cpp to b.cpp.
+Files walk_of_two(const std::string& through) {
+  const std::string rest = "text\n| `core/a.cpp` | | |\n";
+  return {{"docs/architecture.md", "| `core/a.cpp` | | begins |\n| `core/b.cpp` | " + through +
+                                       "| ends |\n" + rest + rest + rest},
+          {"core/a.cpp", including("core/seam.h")},
+          {"core/b.cpp", ""},
+          {"core/b.h", including("core/seam.h")}};
+}
+
+TEST(WalksLeadFromFileToFile, ByIncludingOneAnother) {
+  Files files = walk_of_two("");
+  EXPECT_THAT(broken(walks_lead_from_file_to_file, files), ElementsAre("docs/architecture.md:2"));
+  files[1].second += including("core/b.h");
+  EXPECT_THAT(broken(walks_lead_from_file_to_file, files), IsEmpty());
+}
+
+TEST(WalksLeadFromFileToFile, ThroughWhatBothKnow) {
+  EXPECT_THAT(broken(walks_lead_from_file_to_file, walk_of_two("`core/seam.h` ")), IsEmpty());
+  EXPECT_THAT(broken(walks_lead_from_file_to_file, walk_of_two("`core/other.h` ")),
+              ElementsAre("docs/architecture.md:2"));
+}
+
+TEST(WalksLeadFromFileToFile, WhichAreThere) {
+  EXPECT_THAT(broken(walks_lead_from_file_to_file, {{"docs/architecture.md", "| `a.cpp` | | |\n"}}),
+              ElementsAre("docs/architecture.md:0", "docs/architecture.md:1"));
+}
+
 TEST(SourceTreeReading, LeavesBuildFoldersAndBinariesOut) {
   const std::string machine = std::string("/wo") + "rk/main";
   EXPECT_THAT(

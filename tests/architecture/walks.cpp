@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "tests/architecture/rules.h"
+
+namespace gpuward::architecture {
+namespace {
+
+constexpr std::string_view kWalksPage = "docs/architecture.md";
+
+struct Stop {
+  std::size_t line = 0;
+  std::string file, through;  // the header that it shares with one above; empty: they include
+};
+
+using Walk = std::vector<Stop>;
+
+// A table is a walk.
+std::vector<Walk> walks_in(const std::string& text) {
+  static const std::regex kRow(R"(\| `([^`]+)` \| (?:`([^`]+)` )?\|.*)");
+  std::vector<Walk> walks;
+  std::istringstream stream(text);
+  std::size_t number = 0;
+  bool goes_on = false;
+  for (std::string line; std::getline(stream, line);) {
+    ++number;
+    std::smatch match;
+    const bool is_row = std::regex_match(line, match, kRow);
+    if (is_row && !goes_on) walks.emplace_back();
+    if (is_row) walks.back().push_back({number, match[1], match[2]});
+    goes_on = is_row;
+  }
+  return walks;
+}
+
+std::string header_of(const std::string& file) { return file.substr(0, file.rfind('.')) + ".h"; }
+
+void add_includes(const SourceTree& tree, const std::string& file, std::set<std::string>& known) {
+  const auto source = std::ranges::lower_bound(tree.files, file, {}, &SourceFile::path);
+  if (source == tree.files.end() || source->path != file) return;
+  for (const Include& include : source->includes) {
+    if (include.quoted) known.insert(include.target);
+  }
+}
+
+// What a source and its header include, that header, and what all of these include.
+std::set<std::string> known_to(const SourceTree& tree, const std::string& file) {
+  std::set<std::string> known{header_of(file)};
+  add_includes(tree, file, known);
+  add_includes(tree, header_of(file), known);
+  for (const std::string& header : std::set<std::string>(known)) add_includes(tree, header, known);
+  return known;
+}
+
+bool meets(const SourceTree& tree, const Stop& earlier, const Stop& later) {
+  const auto known_there = known_to(tree, earlier.file), known_here = known_to(tree, later.file);
+  if (!later.through.empty())
+    return known_there.contains(later.through) && known_here.contains(later.through);
+  return known_there.contains(header_of(later.file)) ||
+         known_here.contains(header_of(earlier.file));
+}
+
+void check_walk(const SourceTree& tree, const Walk& walk, Violations& found) {
+  for (auto stop = walk.begin(); stop != walk.end(); ++stop) {
+    if (std::ranges::find(tree.files, stop->file, &SourceFile::path) == tree.files.end()) {
+      found.push_back({std::string(kWalksPage), stop->line, "there is no " + stop->file});
+      continue;
+    }
+    const bool is_met =
+        stop == walk.begin() || std::any_of(walk.begin(), stop, [&](const Stop& earlier) {
+          return meets(tree, earlier, *stop);
+        });
+    if (is_met) continue;
+    const std::string how = stop->through.empty() ? "including it" : "through " + stop->through;
+    found.push_back(
+        {std::string(kWalksPage), stop->line, "no file above meets " + stop->file + " by " + how});
+  }
+}
+
+}  // namespace
+
+Violations walks_lead_from_file_to_file(const SourceTree& tree) {
+  const auto page = std::ranges::find(tree.files, kWalksPage, &SourceFile::path);
+  if (page == tree.files.end()) return {{std::string(kWalksPage), 0, "is missing"}};
+  Violations found;
+  const std::vector<Walk> walks = walks_in(page->text);
+  if (walks.size() != 4)
+    found.push_back({std::string(kWalksPage), 0, "does not have its four walks"});
+  for (const Walk& walk : walks) check_walk(tree, walk, found);
+  return found;
+}
+
+}  // namespace gpuward::architecture
