@@ -18,8 +18,8 @@ constexpr const char* kTook = "\n    done in [0-9]+ s\n";
 TEST(Dev, NamesItsCommands) {
   const auto said = Checkout().dev({"help"});
   EXPECT_EQ(said.exit_code, 0);
-  for (const char* command :
-       {"demo", "test", "test --all", "build", "bench", "lint", "manifests", "deps"}) {
+  for (const char* command : {"demo", "test", "test --all", "test --changed", "build", "bench",
+                              "lint", "manifests", "deps"}) {
     EXPECT_THAT(said.output, HasSubstr("\n  " + std::string(command) + " "));
   }
 }
@@ -83,6 +83,27 @@ TEST(Dev, SkipsNothingWhereAllIsAskedFor) {
 TEST(Dev, FailsWhereATestFails) {
   EXPECT_EQ(Checkout().dev({"test"}, {{"TESTS_END_WITH", "8"}}).exit_code, 8);
   EXPECT_EQ(Checkout().dev({"test", "--all"}, {{"TESTS_END_WITH", "8"}}).exit_code, 8);
+}
+
+TEST(Dev, RunsOfWhatHasChangedOnlyTheTestsThatItCanBreak) {
+  const Checkout checkout;
+  checkout.script("build/release/bin/a_test", "");
+  checkout.script("build/release/bin/b_test", "");
+  checkout.script("build/release/bin/program", "");
+  checkout.script("build/release/files_of_tests.txt",
+                  "a_test build/release/bin/a_test\n"
+                  "b_test build/release/bin/b_test build/release/bin/program\n");
+  const std::string all = "-R ^(a_test|architecture_test|b_test|reference_test)$ ";
+  EXPECT_EQ(checkout.dev({"test", "--changed"}, {{"TESTS_END_WITH", "8"}}).exit_code, 8);
+  EXPECT_THAT(checkout.asked(), HasSubstr(all));
+  EXPECT_EQ(checkout.dev({"test", "--changed"}).exit_code, 0);
+  EXPECT_THAT(checkout.asked().substr(checkout.asked().find(all) + 1), HasSubstr(all))
+      << "some had failed";
+
+  checkout.script("build/release/bin/program", "another");
+  EXPECT_EQ(checkout.dev({"test", "--changed"}).exit_code, 0);
+
+  EXPECT_THAT(checkout.asked(), HasSubstr("-R ^(architecture_test|b_test|reference_test)$ "));
 }
 
 TEST(Dev, PassesWithAllWhereNothingWasSkipped) {
