@@ -4,6 +4,7 @@
 
 #include "remediator/budgets/ledger_text.h"
 #include "remediator/model/node_mark.h"
+#include "remediator/records/exclusion_store.h"
 #include "remediator/records/remediation_json.h"
 #include "tests/simulation/pod_ends.h"
 #include "tests/simulation/pod_holds.h"
@@ -185,6 +186,7 @@ bool drops_version(const Stage& stage, Resource resource) {
       return stage.is_off(Sabotage::kLedgerVersion);
     case Resource::kSwitch:
     case Resource::kLease:
+    case Resource::kExclusions:
     case Resource::kJob:
     case Resource::kPods:
     case Resource::kOther:
@@ -202,6 +204,12 @@ std::optional<http::ClientResponse> hidden(const Stage& stage, const Address& to
     answer.body = R"({"kind":"VolumeAttachmentList","metadata":{},"items":[]})";
     return answer;
   }
+  const bool is_lost = to.resource == Resource::kExclusions && stage.exclusions.is_deleted();
+  if (stage.is_off(Sabotage::kLostList) && is_lost) {
+    answer.status = 200;
+    answer.body = R"({"kind":"ConfigMap","metadata":{"name":"gpuward-exclusions"},"data":{}})";
+    return answer;
+  }
   if (!stage.is_off(Sabotage::kNodeGone) || to.resource != Resource::kNode) return std::nullopt;
   const bool ends = std::ranges::any_of(stage.truth.remediations(), [&](const auto& known) {
     return known.second.node == to.name && known.second.status.phase == Phase::kTerminating;
@@ -213,21 +221,24 @@ std::optional<http::ClientResponse> hidden(const Stage& stage, const Address& to
 }
 
 // The objects of which there is one: they are created by a POST to their collection.
-std::optional<Address> address_of_state(const std::string& path) {
+std::optional<Address> address_of_state(const std::string& path, const std::string& body) {
   const std::string ns = "/namespaces/" + kStateNamespace + "/";
   if (path.find(ns) == std::string::npos) return std::nullopt;
   const std::string name = path.substr(path.rfind('/') + 1);
   if (name == kSwitchName) return Address{Resource::kSwitch, name};
+  const bool is_made = name == "configmaps" && body.contains(kExclusionMap);
+  if (name == kExclusionMap || is_made) return Address{Resource::kExclusions, kExclusionMap};
   if (name == kLedgerName || name == "configmaps") return Address{Resource::kLedger, kLedgerName};
   return Address{Resource::kLease, kLeaseName};
 }
 
 }  // namespace
 
-Address address_of(const std::string& url) {
+Address address_of(const http::ClientRequest& request) {
+  const std::string& url = request.url;
   const auto begin = url.find('/', url.find("://") + 3);
   std::string path = url.substr(begin, url.find('?') - begin);
-  if (auto state = address_of_state(path)) return *std::move(state);
+  if (auto state = address_of_state(path, request.body)) return *std::move(state);
   for (const auto& [prefix, resource] :
        {std::pair{kNodes, Resource::kNode},
         std::pair{remediation_collection(), Resource::kRemediation}}) {
@@ -256,6 +267,14 @@ Policy bent_policy(const Stage& stage, Policy policy) {
   if (stage.is_off(Sabotage::kEndBudget)) budgets.terminations.clear();
   if (stage.is_off(Sabotage::kStorm)) budgets.storm.share = kAny;
   if (stage.is_off(Sabotage::kMode)) policy.mode = Mode::kFull;
+  if (stage.is_off(Sabotage::kPoolMode)) {
+    for (PoolPolicy& pool : policy.pools) pool.mode.reset();
+  }
+  if (stage.is_off(Sabotage::kWindow)) {
+    for (MaintenanceWindow& window : policy.windows) window.duration = std::chrono::hours(24);
+  }
+  if (stage.is_off(Sabotage::kCooldown)) policy.cooldown = {};
+  if (stage.is_off(Sabotage::kMinHealthy)) budgets.min_healthy = {};
   if (stage.is_off(Sabotage::kForeignAlerts)) policy.foreign_alerts.clear();
   if (stage.is_off(Sabotage::kReplacement)) {
     for (auto& [severity, plan] : policy.steps) {
@@ -327,6 +346,8 @@ std::string bent_answer(const Stage& stage, const Address& to, bool to_write, st
     bend_switch(stage, *object);
   } else if (to.resource == Resource::kLease && !to_write && stage.is_off(Sabotage::kLease)) {
     (*object)["spec"].erase("holderIdentity");
+  } else if (to.resource == Resource::kExclusions && stage.is_off(Sabotage::kTimedExclusion)) {
+    (*object)["data"] = Json::object();
   } else if (to.resource == Resource::kLedger) {
     bend_ledger(stage, *object);
   } else if (to.resource == Resource::kRemediation || to.resource == Resource::kStatus) {

@@ -11,14 +11,25 @@
 
 namespace gpuward::remediator::simulation {
 
-enum class Resource { kNode, kRemediation, kStatus, kSwitch, kLedger, kLease, kJob, kPods, kOther };
+enum class Resource {
+  kNode,
+  kRemediation,
+  kStatus,
+  kSwitch,
+  kLedger,
+  kLease,
+  kExclusions,
+  kJob,
+  kPods,
+  kOther
+};
 
 // What a path is about, and the object's name; empty for a collection.
 struct Address {
   Resource resource = Resource::kOther;
   std::string name;
 };
-[[nodiscard]] Address address_of(const std::string& url);
+[[nodiscard]] Address address_of(const http::ClientRequest& request);
 
 [[nodiscard]] Policy bent_policy(const Stage& stage, Policy policy);
 [[nodiscard]] http::ClientRequest bent_request(Stage& stage, const Address& to,

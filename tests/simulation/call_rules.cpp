@@ -32,11 +32,14 @@ std::string CallRules::forbidden(const remediator::Machine& order, Step step) co
   if (stage_.stopped_at) return "everything is to stop since " + std::to_string(*stage_.stopped_at);
   if (const auto since = stage_.truth.hands_off_since(order.remediation))
     return "a human has said hands off at " + std::to_string(*since);
-  const auto policy = stage_.meant.get();
-  if (!allows(policy->mode, step)) return "the mode does not allow it";
+  if (!allows(stage_.meant.get()->mode, step)) return "the mode does not allow it";
   const NodeTruth* const node = stage_.truth.node(order.node);
   if (node == nullptr || node->node.meta.uid != order.node_uid) return {};
-  return exclusion_of(*policy, node->node).value_or("");
+  const auto policy = stage_.meant_for(node->node);
+  if (!allows(policy->mode, step)) return "the mode of its pool does not allow it";
+  if (const auto why = exclusion_of(*policy, node->node)) return *why;
+  return stage_.exclusions.binds(stage_.looks.back()->identity, node->node,
+                                 {stage_.tick + 1, stage_.clock.steady()}, stage_.clock.wall());
 }
 
 void CallRules::check_leave(const remediator::Machine& order, Step step,

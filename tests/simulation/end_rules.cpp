@@ -59,7 +59,8 @@ void EndRules::check_volumes(const Remediation& owner, const std::string& node,
   const Tick begun = stage_.looks.back()->begun;
   if (std::ranges::none_of(volumes->second, [&](const auto& v) { return v.second <= begun; }))
     return;
-  const auto& plan = stage_.looks.back()->policy->steps.at(owner.acted_severity());
+  const StepRecord& end = *owner.status.find(Step::kTerminate);
+  const auto& plan = plan_of(*stage_.looks.back()->policy, end.pool, owner.acted_severity());
   const auto step = std::ranges::find(plan, Step::kTerminate, &PlannedStep::step);
   if (step == plan.end()) return;
   const StepRecord* const drain = owner.status.find(Step::kDrain);
@@ -152,8 +153,9 @@ void EndRules::check_known(const NodeTruth& node) const {
   // of the same second or a later one counts last.
   const bool is_answered = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     const Remediation& other = known.second;
+    const bool is_word = other.status.phase == Phase::kCancelled || other.wish.machine_replaced;
     return other.instance_id == remediation.instance_id && other.created >= remediation.created &&
-           other.status.phase == Phase::kCancelled;
+           is_word;
   });
   require(is_known || is_answered || !was_given_up(remediation), "returned",
           node.node.meta.name + " has come back after " + remediation.name +
@@ -169,7 +171,7 @@ void EndRules::check_held(const Remediation& remediation) const {
   }
   if (record == nullptr || record->result != StepResult::kFailed) return;
   const NodeTruth* const node = stage_.truth.node(remediation.node);
-  const auto policy = stage_.meant.get();
+  const auto policy = node == nullptr ? stage_.meant.get() : stage_.meant_for(node->node);
   const Phase phase = remediation.status.phase;
   if (phase == Phase::kPaused || node == nullptr || exclusion_of(*policy, node->node)) return;
   if (!allows(policy->mode, Step::kTerminate)) return;  // since it has failed

@@ -1,9 +1,11 @@
 #include "tests/simulation/eviction_rules.h"
 
+#include "tests/simulation/care_rules.h"
+
 namespace gpuward::remediator::simulation {
 namespace {
 
-constexpr std::chrono::seconds kSlack{10};
+constexpr std::chrono::seconds kLateBy{10};
 constexpr std::size_t kMostNamed = 10;  // the rest is a number
 
 }  // namespace
@@ -26,6 +28,8 @@ void EvictionRules::on_removed(const http::ClientRequest& request) const {
   require(!hands_off || *hands_off > permitted, "paused", what + " though a human says hands off");
   require(!stage_.stopped_at || *stage_.stopped_at > permitted, "stopped",
           what + " though everything is to stop");
+  if (const NodeTruth* const node = stage_.truth.node(owner->node))
+    require_not_excluded(stage_, node->node, {permitted, stage_.clock.steady()}, what);
   stage_.pods.note_ending(name, stage_.tick);
 }
 
@@ -43,7 +47,7 @@ void EvictionRules::on_late(const StepOrder& order, const StepProgress& progress
   const Remediation& remediation = order.remediation;
   const StepRecord* const drain = remediation.status.find(Step::kDrain);
   if (stage_.setting.has_clock_jumps || drain == nullptr || !drain->intent_at) return;
-  const bool is_late = order.now >= *drain->intent_at + order.step.drain.deadline + kSlack;
+  const bool is_late = order.now >= *drain->intent_at + order.step.drain.deadline + kLateBy;
   const std::string what = "the drain of " + remediation.name;
   require(!is_late || progress.result != StepResult::kRunning, "drain-time",
           what + " goes on after its time");

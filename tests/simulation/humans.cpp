@@ -4,6 +4,7 @@
 #include "remediator/model/history_alerts.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/records/remediation_json.h"
+#include "tests/simulation/care.h"
 #include "tests/simulation/step_jobs.h"
 
 namespace gpuward::remediator::simulation {
@@ -32,6 +33,7 @@ void Humans::do_something() {
       Policy policy = draw_policy(stage_.chance);
       keep_what_stays(policy, stage_.setting);
       if (stage_.setting.has_jobs) put_jobs(policy, stage_.jobs_chance);
+      put_care(policy, stage_.setting, stage_.care_chance);
       stage_.set_policy(std::move(policy));
       return stage_.trace.say("human: another policy");
     }

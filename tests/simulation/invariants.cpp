@@ -15,6 +15,9 @@ namespace {
 // The switch is asked after the report was weighed; here its answer may be this long on its way.
 constexpr std::chrono::seconds kOnTheWay{45};
 
+// A taint takes nothing away: the list of whom people keep away may be so old, and on its way.
+constexpr std::chrono::seconds kOldestList{15 + 60};
+
 bool is_ours(const kube::Taint& taint) { return taint.key == kTaintKey; }
 
 // The taints that are not ours, in their order.
@@ -43,6 +46,9 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
   if (!mark) return;
   const Remediation* const owner = stage_.truth.remediation(mark->name);
   if (stage_.edited_since(after.meta.uid, stage_.looks.back()->begun)) return;
+  // The record was there when the request was sent, and the node stands as it did.
+  if (owner == nullptr && stage_.looks.back()->restores != stage_.restores)
+    return stage_.note_edit(after.meta.uid);
   require(owner != nullptr && owner->open(), "orphan-marks",
           "node " + name + " was marked for " + mark->name + ", which is not open");
   require(owner->node_uid == after.meta.uid, "node-identity",
@@ -62,9 +68,10 @@ void Invariants::check_returned(const NodeTruth& before) const {
           "well", "node " + owner->node + " was returned and nobody has said that it is well");
 }
 
-void Invariants::check_mode(Step step, const std::string& what) const {
-  const bool is_allowed = allows(stage_.looks.back()->policy->mode, step) ||
-                          allows(stage_.meant.get()->mode, step);  // it may be newer than the look
+void Invariants::check_mode(Step step, const kube::Node& node, const std::string& what) const {
+  const auto& labels = node.meta.labels;
+  const bool is_allowed = allows(policy_for(stage_.looks.back()->policy, labels)->mode, step) ||
+                          allows(stage_.meant_for(node)->mode, step);  // newer than the look
   require(is_allowed, "mode", what + " and the mode does not allow it");
 }
 
@@ -89,6 +96,8 @@ void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
   const std::string& name = after.meta.name;
   require(!exclusion_of(*look.policy, before.node), "excluded",
           "node " + name + " is excluded and was marked");
+  require_not_excluded(stage_, before.node, {look.begun, stage_.clock.steady() - kOldestList},
+                       "node " + name + " was marked");
   check_hands_off(owner.name, "node " + name + " was marked");
   // Who edits the annotation beside hides what was taken off.
   const bool is_taken = before.taken_back && before.taken_from == owner.name &&
@@ -96,11 +105,11 @@ void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
   require(!is_taken || *before.taken_back > look.begun, "human-override",
           "node " + name + " was marked again after a human took the mark back");
   if (!before.is_tainted) {
-    check_mode(Step::kTaint, "node " + name + " was tainted");
+    check_mode(Step::kTaint, after, "node " + name + " was tainted");
     taints_.check_put(owner);
   }
   if (before.node.unschedulable || !after.unschedulable) return;
-  check_mode(Step::kCordon, "node " + name + " was cordoned");
+  check_mode(Step::kCordon, after, "node " + name + " was cordoned");
   ledger_.check_slot(owner, Harm::kCordon, "node " + name + " was cordoned");
 }
 
@@ -152,12 +161,13 @@ void Invariants::on_intent(const Remediation& before, const Remediation& after,
   require(node == nullptr || !node->taken_back || *node->taken_back > look.begun, "human-override",
           what + " was intended after a human took the marks back");
   check_not_stopped(what + " was intended");
-  check_mode(record.step, what + " was intended");
+  check_mode(record.step, *look.node, what + " was intended");
   check_silence(after, what + " was intended");
   check_view(what + " was intended");
   const bool is_end = record.step == Step::kTerminate;
   ledger_.check_slot(after, is_end ? Harm::kTerminate : Harm::kDisrupt, what + " was intended");
   ledger_.check_storm(after, what + " was intended");
+  care_.on_intent(after, record);
   check_evidence(after, record);
   check_approval(after, record);
   if (record.step > Step::kDrain) ends_.check_drained(after, what);
@@ -195,11 +205,11 @@ void Invariants::check_evidence(const Remediation& after, const StepRecord& reco
 }
 
 void Invariants::check_approval(const Remediation& after, const StepRecord& record) const {
-  const auto& policy = stage_.looks.back()->policy;
-  const auto plan = policy->steps.find(record.severity);
-  if (plan == policy->steps.end()) return;
-  const auto step = std::ranges::find(plan->second, record.step, &PlannedStep::step);
-  if (step == plan->second.end() || !step->before.approval) return;
+  const Look& look = *stage_.looks.back();
+  const auto policy = policy_for(look.policy, look.node->meta.labels);
+  const auto& plan = plan_of(*policy, policy->pool, record.severity);
+  const auto step = std::ranges::find(plan, record.step, &PlannedStep::step);
+  if (step == plan.end() || !step->before.approval) return;
   const std::string what = std::string(to_string(record.step)) + " of " + after.name;
   require(after.status.approval.has_value(), "approval", what + " was intended without a yes");
   const auto yes = humans_.yeses().find(after.status.approval->token);
@@ -252,7 +262,7 @@ void Invariants::on_job_made(const Json& job) {
   } else {
     jobs_.on_made(job, step);
   }
-  check_mode(step, what);
+  check_mode(step, *stage_.looks.back()->node, what);
   check_hands_off(fakes::annotation_of(job, "gpuward.dev/remediation"), what);
   check_not_stopped(what);
 }

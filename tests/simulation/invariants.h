@@ -7,6 +7,7 @@
 
 #include "remediator/cloud/provider.h"
 #include "tests/simulation/call_rules.h"
+#include "tests/simulation/care_rules.h"
 #include "tests/simulation/end_rules.h"
 #include "tests/simulation/eviction_rules.h"
 #include "tests/simulation/evidence_rules.h"
@@ -41,6 +42,7 @@ class Invariants {
   void on_restored(const BackedUp& backup);
   [[nodiscard]] const MarkRules& marks() const { return marks_; }
   [[nodiscard]] LedgerRules& ledger() { return ledger_; }
+  [[nodiscard]] const CareRules& care() const { return care_; }
   [[nodiscard]] const TaintRules& taints() const { return taints_; }
   [[nodiscard]] CallRules& calls() { return calls_; }
   [[nodiscard]] RestoreRules& restore() { return restore_; }
@@ -56,7 +58,7 @@ class Invariants {
   void on_marks_put(const Remediation& owner, const NodeTruth& before, const kube::Node& after);
   void on_intent(const Remediation& before, const Remediation& after, const StepRecord& record);
   void check_returned(const NodeTruth& before) const;
-  void check_mode(Step step, const std::string& what) const;
+  void check_mode(Step step, const kube::Node& node, const std::string& what) const;
   void check_view(const std::string& what) const;
   void check_silence(const Remediation& after, const std::string& what) const;
   void check_evidence(const Remediation& after, const StepRecord& record) const;
@@ -79,6 +81,7 @@ class Invariants {
   WaveRules waves_{stage_};
   MarkRules marks_{stage_};
   TaintRules taints_{stage_};
+  CareRules care_{stage_};
   std::map<std::string, int> asked_;  // restarts, by Remediation and attempt
 };
 

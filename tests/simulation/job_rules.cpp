@@ -1,6 +1,7 @@
 #include "tests/simulation/job_rules.h"
 
 #include "tests/fakes/kube_objects.h"
+#include "tests/simulation/care_rules.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -74,6 +75,7 @@ void JobRules::check_asked(const std::string& remediation, Step step,
           what + " was made and nobody has asked right before whether it may be");
   require(look.node.has_value() && !exclusion_of(*look.policy, *look.node), "excluded",
           what + " was made");
+  require_not_excluded(stage_, *look.node, {asked, stage_.clock.steady()}, what + " was made");
 }
 
 void JobRules::check_reset(const Remediation& owner, const std::string& what) const {

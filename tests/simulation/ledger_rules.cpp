@@ -22,12 +22,16 @@ bool is_cordoned_by_us(const NodeTruth& node) {
          node.node.unschedulable;
 }
 
+const std::string kCluster = "the cluster";
+
 // So many of what is counted at each place.
 using Counts = std::map<std::string, int>;
 
-void require_at_most(const Counts& counts, const Share& most, const std::string& what) {
+// `nodes`: so many there ever were, by place, which is no fewer than any census had.
+void require_at_most(const Counts& counts, const Counts& nodes, const Share& most,
+                     const std::string& what) {
   for (const auto& [where, count] : counts) {
-    require(count <= most.nodes, "budget",
+    require(count <= at_most(most, static_cast<std::size_t>(nodes.at(where))), "budget",
             std::to_string(count) + " nodes of " + where + " are " + what + " at once");
   }
 }
@@ -46,7 +50,7 @@ void LedgerRules::check_budgets() const {
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     if (!is_disrupted(remediation)) continue;
     const Place& place = stage_.truth.place(remediation.node);
-    ++cluster["the cluster"];
+    ++cluster[kCluster];
     ++pools[place.pool];
     ++zones[place.zone];
     for (const auto& [label, rack] : place.domains) ++racks[rack];
@@ -55,11 +59,16 @@ void LedgerRules::check_budgets() const {
     if (is_cordoned_by_us(node) && !stage_.edited_since(node.node.meta.uid, 0))
       ++cordoned[stage_.truth.place(name).pool];
   }
-  require_at_most(cluster, limits.cluster.at_once, "disrupted");
-  require_at_most(pools, limits.pool.at_once, "disrupted");
-  require_at_most(zones, limits.zone.at_once, "disrupted");
-  require_at_most(racks, limits.labels.front().limit.at_once, "disrupted");
-  require_at_most(cordoned, limits.cordoned, "cordoned");
+  Counts all;
+  for (const auto& [name, place] : stage_.truth.places()) {
+    for (const std::string& where : {kCluster, place.pool, place.zone}) ++all[where];
+    for (const auto& [label, rack] : place.domains) ++all[rack];
+  }
+  require_at_most(cluster, all, limits.cluster.at_once, "disrupted");
+  require_at_most(pools, all, limits.pool.at_once, "disrupted");
+  require_at_most(zones, all, limits.zone.at_once, "disrupted");
+  require_at_most(racks, all, limits.labels.front().limit.at_once, "disrupted");
+  require_at_most(cordoned, all, limits.cordoned, "cordoned");
 }
 
 void LedgerRules::check_slot(const Remediation& remediation, Harm harm,

@@ -21,6 +21,7 @@ struct Look {
   std::string subject;   // the node that it looks at
   std::shared_ptr<const Policy> policy;
   Tick begun = 0;
+  int restores = 0;    // of etcd, before it began
   int requests = 0;    // in the quiet time
   Tick told = 0;       // the last answer about a Node or a Remediation that it got
   Tick permitted = 0;  // the last answer of the switch

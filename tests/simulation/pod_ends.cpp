@@ -5,7 +5,7 @@
 namespace gpuward::remediator::simulation {
 namespace {
 
-const std::string kPods = "/api/v1/namespaces/default/pods/";
+const std::string kPodPath = "/api/v1/namespaces/default/pods/";
 
 }  // namespace
 
@@ -41,8 +41,8 @@ void PodEnds::note_start(const std::string& name) {
 }
 
 void PodEnds::let_go(const std::string& name) {
-  if (stage_.pods.kind_of(name).end == PodEnd::kFinalizer && stage_.kube.has(kPods + name))
-    stage_.kube.patch(kPods + name, {{"metadata", {{"finalizers", nullptr}}}});
+  if (stage_.pods.kind_of(name).end == PodEnd::kFinalizer && stage_.kube.has(kPodPath + name))
+    stage_.kube.patch(kPodPath + name, {{"metadata", {{"finalizers", nullptr}}}});
 }
 
 // Its kubelet ends it next.

@@ -19,7 +19,7 @@ constexpr minutes kRound{16}, kLongestWait{12};
 constexpr minutes kInTime{2 * kRound};
 constexpr std::size_t kMostToSettle = 200;  // writes, by machine
 constexpr std::size_t kMostWrites = 3;      // of one Remediation at rest, in an hour
-constexpr std::size_t kMostSteps = 45;  // the same where it goes on with its steps, pods included
+constexpr std::size_t kMostSteps = 60;  // the same where it goes on with its steps, pods included
 
 bool waits_for_somebody(Phase phase) {
   return phase == Phase::kObserved || phase == Phase::kQuarantined || phase == Phase::kWaiting ||
@@ -38,6 +38,7 @@ void World::calm_down() {
   forger_.stop();
   if (stage_.chance.happens(0.7)) replicas_.resize(1);
   stage_.silenced.clear();
+  care_.stop();
   if (stage_.stopped_at) stage_.turn_switch(false);
   if (stage_.truth.ledger().breaker.open && stage_.chance.happens(0.7)) stage_.close_breaker();
   stage_.clock.jump_wall(-stage_.jumped);
@@ -180,17 +181,18 @@ bool World::is_under_way() const {
   });
 }
 
-// The leader verifies a machine of history only in its slow round, and only by a report from after
-// the beginning of the alert of history. A clock that was ahead may have put that beginning into
-// the future. The slow round is due within a round of its last one, and has its turn at the latest
-// when the next round begins: so a third of them ends after one with such a report.
+// The leader verifies a machine of history, and finds taint and cordon explained again, only in its
+// slow round, and only by a report from after the beginning of the alert of history. A clock that
+// was ahead may have put that beginning into the future. The slow round is due within a round of
+// its last one, and has its turn at the latest when the next round begins: so a third of them ends
+// after one with such a report.
 bool World::waits_for_verification() const {
   const Clock::Wall since = stage_.clock.wall() - 3 * kRound;
   return std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     const Remediation& one = known.second;
-    return one.open() && rests_on_history(one) &&
-           std::ranges::any_of(one.alerts, [&](const AlertEvidence& alert) {
-             return alert.firing() && alert.starts_at > since;
+    return one.open() && std::ranges::any_of(one.alerts, [&](const AlertEvidence& alert) {
+             const bool is_its = rests_on_history(one) || alert.alertname == kOrphanedAlert;
+             return is_its && alert.firing() && alert.starts_at > since;
            });
   });
 }
@@ -201,7 +203,8 @@ bool World::waits_for_time() const {
   return std::ranges::any_of(stage_.truth.remediations(), [](const auto& known) {
     const RemediationStatus& status = known.second.status;
     const bool waits = status.rule == "budget.terminate" || status.rule == "budget.window" ||
-                       status.rule == "wait.delay" || status.message.contains("is younger than");
+                       status.rule == "wait.delay" || status.rule == "cooldown" ||
+                       status.message.contains("is younger than");
     return known.second.open() && waits;
   });
 }
@@ -241,6 +244,7 @@ void World::check_rest() const {
             name + " needs a human and nobody was told");
   }
   late_.check_rest();
+  sinks_.check_rest();
   for (const auto& replica : replicas_) {
     check_view(stage_, replica->view(), replica->name());
     invariants_.restore().check_rest(replica->identity());
@@ -263,7 +267,7 @@ void World::check_rest() const {
 void World::check_returned(const Machine& machine) const {
   const NodeTruth& truth = *stage_.truth.node(machine.name);
   invariants_.ends().check_known(truth);
-  const auto policy = stage_.meant.get();
+  const auto policy = stage_.meant_for(truth.node);
   if (exclusion_of(*policy, truth.node)) return;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     const bool is_about_it = remediation.open() && remediation.node_uid == truth.node.meta.uid &&
@@ -297,7 +301,7 @@ void World::check_in_time() const {
 // notified that it is not.
 void World::check_quarantined(const Machine& machine, Severity severity, WallTime starts_at) const {
   const NodeTruth& truth = *stage_.truth.node(machine.name);
-  const auto policy = stage_.meant.get();
+  const auto policy = stage_.meant_for(truth.node);
   if (exclusion_of(*policy, truth.node) || steps_for(*policy, severity).empty()) return;
   if (starts_at <= truth.node.meta.created.value_or(WallTime()) &&
       !identity_.has_history(machine, truth.node))

@@ -52,6 +52,7 @@ class Replica::Turn {
     fresh.subject = std::move(node);
     fresh.policy = stage.meant.get();
     fresh.begun = fresh.told = stage.tick;
+    fresh.restores = stage.restores;
     look = std::move(fresh);
     stage_.looks.push_back(&look);
   }
@@ -99,6 +100,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
       end_(api_, outside.cloud, stage.policy),
       verify_(&outside.reports, stage.policy, replacements()),
       drain_(stage, invariants, api_),
+      exclusions_(api_, kStateNamespace, stage.clock),
       reconciler_({.api = api_,
                    .store = store_,
                    .view = view_,
@@ -117,8 +119,8 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                    .announcer = outside.announcer,
                    .observer = observer_,
                    .clock = stage.clock,
-                   .notifications = nullptr,
-                   .exclusions = nullptr,
+                   .notifications = outside.sinks,
+                   .exclusions = stage.setting.care.excludes ? &exclusions_ : nullptr,
                    .guard = outside.guard,
                    .leads = [this] { return may_call(); },
                    .jitter_seed = 1}),

@@ -23,6 +23,8 @@
 #include "remediator/intake/orphaned_marks.h"
 #include "remediator/intake/remediation_intake.h"
 #include "remediator/intake/returned_machines.h"
+#include "remediator/notify/notifier.h"
+#include "remediator/records/exclusion_store.h"
 #include "remediator/records/known_replacements.h"
 #include "remediator/sources/confirmed_ends.h"
 #include "tests/simulation/begins_again.h"
@@ -75,6 +77,7 @@ struct Outside {
   Announcer& announcer;
   ApprovalGuard* guard = nullptr;
   AnsweringPlaces* places = nullptr;  // that the other sources ask; null: there are none
+  Notifications* sinks = nullptr;     // null: nobody wants to be told
 };
 
 // One node after the other: what the product's own does on several threads.
@@ -191,6 +194,7 @@ class Replica {
   QuarantineJobAction diagnostics_{api_, stage_.policy};
   Unasked resets_{stage_, reset_}, collects_{stage_, evidence_}, tests_{stage_, diagnostics_};
   PodDrain drain_;
+  ExclusionStore exclusions_;
   Reconciler reconciler_;
   Informers informers_;
   std::unique_ptr<OtherSources> others_;  // null: there are none

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "core/runtime/text.h"
+#include "remediator/records/exclusion_store.h"
+#include "tests/simulation/care.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -91,6 +93,12 @@ void Restores::go_back(Version version) {
                       ? string_at(stage_.kube.get(kLease)["spec"], "holderIdentity")
                       : std::string();
   const bool stops = string_at(stage_.kube.get(kState + kSwitchName)["data"], "stop") != "false";
+  if (stage_.kube.has(kState + kExclusionMap)) {
+    const auto list = exclusions_in(stage_.kube.get(kState + kExclusionMap));
+    stage_.exclusions.go_back_to(&list, stage_.say_now());
+  } else {
+    stage_.exclusions.go_back_to(nullptr, stage_.say_now());
+  }
   stage_.stopped_at = stops ? std::optional(stage_.tick) : std::nullopt;
 }
 

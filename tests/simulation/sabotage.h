@@ -2,10 +2,9 @@
 // and that an invariant notices. Nothing in the product knows of this; the parts around it are
 // bent.
 //
-// What no invariant sees, and other tests hold: percentages, rounding and min_healthy (the nodes of
-// a simulation are few, their budgets plain numbers); recoveries while the breaker is
-// open; the age of a node; more alerts than are kept; which of two open Remediations of one node
-// acts; TLS, credentials and rate limits of the webhook; the text of `explain` and the histograms.
+// What no invariant sees, and other tests hold: recoveries while the breaker is open; the age of a
+// node; more alerts than are kept; which of two open Remediations of one node acts; TLS,
+// credentials and rate limits of the webhook; the text of `explain` and the histograms.
 #pragma once
 
 #include <array>
@@ -122,6 +121,13 @@ enum class Sabotage : std::uint8_t {
   kVersionsBack,      // that versions have gone back is not read
   kLedgerCount,       // how often the ledger was written is not read
   kBeginAnew,         // a restore is noticed, and the breaker is not opened
+  kTimedExclusion,    // the list of nodes that are kept away for a while is read as empty
+  kLostList,          // that list, where it is deleted, is read as one without entries
+  kWindow,            // every maintenance window is read as open
+  kPoolMode,          // the modes of pools are not read
+  kCooldown,          // no machine rests after a restart
+  kMinHealthy,        // no pool has to keep healthy nodes
+  kSinks,             // what is handed to the sinks is read as told
   kDisagreement,      // an annotation or taint that contradicts the record is read as it has them
 };
 
@@ -237,6 +243,13 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kVersionsBack, "versions-back"},
     {Sabotage::kLedgerCount, "ledger-count"},
     {Sabotage::kBeginAnew, "begin-anew"},
+    {Sabotage::kTimedExclusion, "timed-exclusion"},
+    {Sabotage::kLostList, "lost-list"},
+    {Sabotage::kWindow, "window"},
+    {Sabotage::kPoolMode, "pool-mode"},
+    {Sabotage::kCooldown, "cooldown"},
+    {Sabotage::kMinHealthy, "min-healthy"},
+    {Sabotage::kSinks, "sinks"},
 });
 
 [[nodiscard]] constexpr std::optional<Sabotage> parse_sabotage(std::string_view name) {

@@ -195,6 +195,7 @@ void keep_what_stays(Policy& policy, const Setting& setting) {
   policy.foreign_alerts = first.foreign_alerts;
   policy.conditions = first.conditions;
   policy.loki = first.loki;
+  policy.notifications = first.notifications;
 }
 
 }  // namespace gpuward::remediator::simulation

@@ -26,6 +26,15 @@ struct Places {
   [[nodiscard]] bool any() const { return polls || prometheus || foreign || conditions || logs; }
 };
 
+// What people have set beside their plans: care.h.
+struct TakenCare {
+  bool excludes = false;  // nodes, for a while
+  bool windows = false;   // some steps wait for one
+  bool pools = false;     // have modes and plans of their own
+  bool rests = false;     // a machine, after a restart
+  bool notifies = false;  // somebody, of everything
+};
+
 struct Setting {
   int nodes = 1, replicas = 1;
   int events = 100;
@@ -49,6 +58,7 @@ struct Setting {
   bool has_edits = false;         // of what is gpuward's own
   bool has_humans = true, has_clock_jumps = false, has_lies = true;
   Places places;
+  TakenCare care;
   EvictionRate evictions;
   Policy policy;  // its budgets stay as they are, whatever people change
 };

@@ -6,6 +6,7 @@
 #include "remediator/records/remediation_json.h"
 #include "tests/fakes/remediation_definition.h"
 #include "tests/simulation/bend.h"
+#include "tests/simulation/care.h"
 #include "tests/simulation/pod_ends.h"
 #include "tests/simulation/step_jobs.h"
 #include "tests/simulation/taint_rules.h"
@@ -18,7 +19,8 @@ const std::string kConfigMaps = "/api/v1/namespaces/" + kStateNamespace + "/conf
 
 // The Jobs of a test, and the pods of a drain, are not among the writes that are kept.
 Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Chance& taints_chance,
-                   Chance& places_chance, Chance& jobs_chance, Size size, Keeps keeps) {
+                   Chance& places_chance, Chance& jobs_chance, Chance& care_chance, Size size,
+                   Keeps keeps) {
   Setting setting = draw_setting(chance, size);
   if (keeps == Keeps::kNothing) {
     let_pairs_be_tested(setting, pairs_chance);
@@ -26,7 +28,10 @@ Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Ch
     let_steps_be_jobs(setting, jobs_chance);
   }
   limit_taints(setting, taints_chance);
-  if (keeps == Keeps::kNothing) let_places_speak(setting, places_chance);
+  if (keeps == Keeps::kNothing) {
+    let_places_speak(setting, places_chance);
+    if (size == Size::kAny) let_people_take_care(setting, care_chance);
+  }
   return setting;
 }
 
@@ -50,8 +55,10 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       places_chance(seed + 0x706c6163),
       jobs_chance(seed + 0x6a6f6273),
       ends_chance(seed + 0x656e6473),
+      care_chance(seed + 0x63617265),
+      sinks_chance(seed + 0x73696e6b),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, places_chance,
-                         jobs_chance, size, keeps)),
+                         jobs_chance, care_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),
       policy(bent_policy(*this, setting.policy)),

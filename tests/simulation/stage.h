@@ -13,6 +13,7 @@
 #include "remediator/policy/current_policy.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_kube.h"
+#include "tests/simulation/exclusions_truth.h"
 #include "tests/simulation/job_truth.h"
 #include "tests/simulation/look.h"
 #include "tests/simulation/pod_truth.h"
@@ -63,6 +64,13 @@ struct Stage {
   void close_breaker();
   void forget_ledger();
 
+  // Something is said; it is the latest that was.
+  [[nodiscard]] ExclusionsTruth::Said say_now() { return {++tick, clock.steady()}; }
+  // The policy as people mean it for that node.
+  [[nodiscard]] std::shared_ptr<const Policy> meant_for(const kube::Node& node) const {
+    return policy_for(meant.get(), node.meta.labels);
+  }
+
   // Kept where `keeps_writes` says so.
   void keep(Written write);
 
@@ -79,12 +87,13 @@ struct Stage {
 
   Chance chance, pairs_chance, pods_chance, watch_chance, late_chance, edits_chance, taints_chance,
       cloud_chance, identity_chance, holds_chance, informer_chance, lead_chance, places_chance,
-      jobs_chance, ends_chance;
+      jobs_chance, ends_chance, care_chance, sinks_chance;
   Setting setting;
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};
   fakes::FakeKube kube{clock};
   Truth truth{place_keys(setting.policy.budgets)};
+  ExclusionsTruth exclusions;
   Trace trace{clock};
   Log log{LogLevel::kError, LogFormat::kLogfmt};
   CurrentPolicy meant;                   // the policy as people mean it

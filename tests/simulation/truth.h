@@ -67,6 +67,8 @@ class Truth {
   [[nodiscard]] std::optional<kube::ObjectMeta> joined(const std::string& uid) const;
   // Where a node of that name stands, or stood.
   [[nodiscard]] const Place& place(const std::string& node) const { return places_.at(node); }
+  // Of all names of nodes that there ever were.
+  [[nodiscard]] const std::map<std::string, Place>& places() const { return places_; }
   // The version of its last change.
   [[nodiscard]] Version changed(const std::string& name) const { return changed_.at(name); }
   // Those of all changes, in order.

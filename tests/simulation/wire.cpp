@@ -5,6 +5,7 @@
 #include "core/kube/parse.h"
 #include "remediator/budgets/ledger_text.h"
 #include "remediator/records/remediation_json.h"
+#include "tests/simulation/care.h"
 #include "tests/simulation/pod_ends.h"
 #include "tests/simulation/step_jobs.h"
 
@@ -33,7 +34,7 @@ std::string name_in(const std::string& body) {
 }  // namespace
 
 Result<http::ClientResponse> Wire::send(const http::ClientRequest& request) {
-  const Address to = address_of(request.url);
+  const Address to = address_of(request);
   if (is_write(request)) check_leads(to);
   if (is_write(request) && to.resource == Resource::kPods) invariants_.waves().on_sent(request);
   const bool is_work = to.resource != Resource::kLease;
@@ -49,6 +50,7 @@ Result<http::ClientResponse> Wire::send(const http::ClientRequest& request) {
   if (to.resource < Resource::kSwitch) stage_.looks.back()->told = stage_.tick;
   if (to.resource == Resource::kSwitch) stage_.looks.back()->permitted = stage_.tick;
   if (!is_write(request)) note_read(to);
+  if (to.resource == Resource::kExclusions) stage_.exclusions.note_told(identity_);
   if (to.resource == Resource::kLedger)
     invariants_.restore().on_ledger_seen(identity_, answer->body);
   return answer;
@@ -149,6 +151,8 @@ void Wire::hear(const Address& to, const http::ClientRequest& request, const std
     if (is_write(request)) hear_lease(body);
   } else if (to.resource == Resource::kJob) {
     hear_job(request, body);
+  } else if (to.resource == Resource::kExclusions) {
+    hear_exclusions(request, body);
   } else if (to.resource == Resource::kPods) {
     if (is_write(request) && !is_of_job(request.url)) invariants_.evictions().on_removed(request);
   } else if (to.resource == Resource::kLedger) {
@@ -174,6 +178,13 @@ void Wire::hear_job(const http::ClientRequest& request, const std::string& body)
   stage_.jobs.end(request.url.substr(request.url.rfind('/') + 1));
 }
 
+// What a replica writes is what it knows.
+void Wire::hear_exclusions(const http::ClientRequest& request, const std::string& body) {
+  if (!is_write(request)) return;
+  const auto list = exclusions_in(*parse_json(body));
+  stage_.exclusions.put(&list, stage_.say_now());
+}
+
 void Wire::hear_lease(const std::string& body) {
   const Json lease = *parse_json(body);
   stage_.holder = string_at(member_at(lease, "spec"), "holderIdentity");
@@ -186,6 +197,7 @@ void Wire::hear_ledger(const std::string& body) {
     ledger.taints = *decode_taints(string_at(config_map["data"], "taints"));
   invariants_.ledger().on_ledger_written(ledger);
   invariants_.taints().on_ledger_written(ledger);
+  invariants_.care().on_ledger_written(ledger);
   invariants_.restore().on_ledger_written(identity_);
   stage_.truth.put_ledger(std::move(ledger), Writer::kRemediator, stage_.tick);
 }

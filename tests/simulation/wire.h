@@ -38,6 +38,7 @@ class Wire final : public http::Client {
   void check_leads(const Address& to) const;
   void note_read(const Address& to);
   void hear_job(const http::ClientRequest& request, const std::string& body);
+  void hear_exclusions(const http::ClientRequest& request, const std::string& body);
   void hear_lease(const std::string& body);
   void hear_ledger(const std::string& body);
   void hear_version(const Address& to);

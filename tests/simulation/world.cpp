@@ -36,7 +36,8 @@ void World::start(std::size_t replica) {
               .steps = [this](Step what) { return step(what); },
               .announcer = told_,
               .guard = &forger_,
-              .places = stage_.setting.places.any() ? &places_ : nullptr},
+              .places = stage_.setting.places.any() ? &places_ : nullptr,
+              .sinks = stage_.setting.care.notifies ? &sinks_ : nullptr},
       "r" + std::to_string(replica), ++lives_,
       Meanwhile{.interrupt = [this, replica] { interrupt(replica); },
                 .stall = [this, replica](milliseconds span) { stall(replica, span); }});
@@ -69,6 +70,7 @@ void World::do_something() {
   change_nodes_under_drains();
   change_nodes_under_jobs(0.04);
   forger_.do_something();
+  care_.do_something();
   places_.do_something();
   sources_.note_cursor();
   restore_perhaps();
@@ -268,6 +270,7 @@ void World::interrupt(std::size_t by) {
   change_nodes_under_jobs(0.2);
   restart_before_reset();
   restore_perhaps();
+  care_.do_something();
   const std::size_t other = stage_.chance.next() % replicas_.size();
   switch (stage_.chance.weighted(
       {50, 20, stage_.setting.has_humans ? 20 : 0, 10, 5, 5, stage_.setting.has_edits ? 10 : 0})) {

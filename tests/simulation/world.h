@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "remediator/actions/reboot_action.h"
+#include "tests/simulation/care.h"
 #include "tests/simulation/cloud.h"
 #include "tests/simulation/drain.h"
 #include "tests/simulation/edits.h"
@@ -21,6 +22,7 @@
 #include "tests/simulation/reports.h"
 #include "tests/simulation/restores.h"
 #include "tests/simulation/silences.h"
+#include "tests/simulation/sinks.h"
 #include "tests/simulation/source_rules.h"
 #include "tests/simulation/step_kubelets.h"
 
@@ -83,6 +85,7 @@ class World {
   Stage stage_;
   Fleet fleet_{stage_};
   Humans humans_{stage_};
+  Care care_{stage_};
   Edits edits_{stage_};
   Invariants invariants_{stage_, humans_};
   IdentityRules identity_{stage_};
@@ -99,6 +102,7 @@ class World {
   Notifier notifier_{stage_, fleet_};
   LateAlerts late_{stage_, fleet_, silences_};
   Told told_{stage_};
+  Sinks sinks_{stage_};
   PairKubelets pair_kubelets_{stage_};
   StepKubelets step_kubelets_{stage_, fleet_};
   Pods pods_{stage_};
