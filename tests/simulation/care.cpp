@@ -60,7 +60,7 @@ void draw_shares(Setting& setting, Chance& chance) {
 
 void put_care(Policy& policy, const Setting& setting, Chance& chance) {
   const TakenCare& care = setting.care;
-  if (care.rests) policy.cooldown = chance.one_of({minutes(0), minutes(30), minutes(150)});
+  if (care.rests) policy.cooldown = chance.one_of({minutes(0), minutes(60), minutes(150)});
   if (care.pools) {
     policy.pools.clear();
     if (chance.happens(0.8)) policy.pools.push_back(draw_pool(1, setting, chance));
@@ -83,6 +83,11 @@ void let_people_take_care(Setting& setting, Chance& chance) {
   care.rests = chance.happens(0.4);
   care.notifies = chance.happens(0.5);
   put_care(setting.policy, setting, chance);
+  if (care.rests && chance.happens(0.6)) {  // what was repaired goes back, and breaks again
+    setting.breaks_again = true;
+    setting.policy.mode = Mode::kFull;
+    setting.policy.return_to_service.enabled = true;
+  }
   if (chance.happens(0.4)) draw_shares(setting, chance);
   if (care.notifies) {
     SinkSettings& sink = setting.policy.notifications.sinks.emplace_back();

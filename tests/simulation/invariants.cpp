@@ -14,6 +14,8 @@ namespace {
 
 // The switch is asked after the report was weighed; here its answer may be this long on its way.
 constexpr std::chrono::seconds kOnTheWay{45};
+// And the slot that was taken by a view, which is weighed before the switch is asked.
+constexpr std::chrono::seconds kSlotOnTheWay{2 * kOnTheWay};
 
 // A taint takes nothing away: the list of whom people keep away may be so old, and on its way.
 constexpr std::chrono::seconds kOldestList{15 + 60};
@@ -87,7 +89,7 @@ void Invariants::check_silence(const Remediation& after, const std::string& what
 // The switch may have been asked since, and the answer long on its way.
 void Invariants::check_view(const std::string& what) const {
   const auto age = stage_.clock.steady() - stage_.looks.back()->listened;
-  require(age <= kOldestView + kOnTheWay, "stale-view", what + " by a view that is too old");
+  require(age <= kOldestView + kSlotOnTheWay, "stale-view", what + " by a view that is too old");
 }
 
 void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,

@@ -32,7 +32,8 @@ void JobRules::on_made(const Json& job, Step step) {
   require(owner != nullptr, "intent", what + " was made for no Remediation");
   require(is_intended(*owner, step), "intent", what + " was made without an intent");
   for (const JobTruth& other : stage_.jobs.all()) {
-    const bool is_there = !other.is_over && other.node == node && other.step == step;
+    const bool is_there = !other.is_over && other.node == node && other.step == step &&
+                          !stage_.wiped.contains(other.remediation);
     require(!is_there, "one-job", what + " was made, and there is one already");
   }
   check_asked(remediation, step, what);
