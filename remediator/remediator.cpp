@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "remediator/actions/job_template.h"
 #include "remediator/budgets/breaker.h"
+#include "remediator/config/load_policy.h"
 #include "remediator/page/metrics.h"
 #include "remediator/page/pages.h"
 #include "remediator/policy/policy_remarks.h"
@@ -42,22 +42,6 @@ std::string own_pod(const Flags& flags) {
 }
 
 }  // namespace
-
-Result<Policy> load_policy(const Flags& flags) {
-  Policy policy;
-  if (!flags.config_file.empty()) {
-    const auto file = YamlFile::load(flags.config_file);
-    if (!file) return std::unexpected(file.error());
-    auto read = read_policy(*file);
-    if (!read) return read;
-    policy = std::move(*read);
-    if (auto loaded = load_job_templates(policy.jobs); !loaded)
-      return std::unexpected(loaded.error());
-  }
-  if (flags.mode) policy.mode = *flags.mode;
-  add_environment_sinks(policy.notifications, flags.told);
-  return policy;
-}
 
 Result<std::unique_ptr<Remediator>> Remediator::start(const Flags& flags, Clock& clock, Log& log) {
   auto security = load_webhook_security(flags.web);

@@ -21,11 +21,12 @@
 #include "remediator/actions/announcer.h"
 #include "remediator/actions/step_actions.h"
 #include "remediator/budgets/ledger_slots.h"
-#include "remediator/cluster.h"
+#include "remediator/config/cluster.h"
+#include "remediator/config/flags.h"
+#include "remediator/config/source_clients.h"
 #include "remediator/execution/controller.h"
 #include "remediator/execution/guard_probe.h"
 #include "remediator/execution/reconciler.h"
-#include "remediator/flags.h"
 #include "remediator/gates/restored_state.h"
 #include "remediator/gates/stop_switch.h"
 #include "remediator/intake/orphaned_marks.h"
@@ -38,7 +39,6 @@
 #include "remediator/page/readiness.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/records/known_replacements.h"
-#include "remediator/source_clients.h"
 #include "remediator/sources/alertmanager_api.h"
 #include "remediator/sources/alertmanager_poll.h"
 #include "remediator/sources/alertmanager_webhook.h"
@@ -50,9 +50,6 @@
 #include "remediator/witness.h"
 
 namespace gpuward::remediator {
-
-// The policy that the flags ask for: the file, and --mode on top.
-[[nodiscard]] Result<Policy> load_policy(const Flags& flags);
 
 class Remediator {
  public:

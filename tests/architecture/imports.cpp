@@ -33,12 +33,12 @@ std::vector<Layer> make_layers() {
       "exporter/gpu",       "exporter/kernel_log", "exporter/host",    "exporter/store",
       "exporter/checks",    "exporter/pods",       "exporter/publish", "exporter/amd_health",
       "exporter/nccl_pair", "exporter/config",     "exporter/watch",   "exporter/commands"};
-  constexpr std::array<std::string_view, 17> kRemediator{
+  constexpr std::array<std::string_view, 19> kRemediator{
       "remediator/model",   "remediator/drain",    "remediator/policy",    "remediator/guards",
       "remediator/gates",   "remediator/cloud",    "remediator/triage",    "remediator/sources",
       "remediator/notify",  "remediator/actions",  "remediator/records",   "remediator/intake",
       "remediator/budgets", "remediator/decision", "remediator/execution", "remediator/page",
-      "remediator/replay"};
+      "remediator/replay",  "remediator/config",   "remediator/commands"};
   std::vector<Layer> layers{
       {"core/model", {}},
       {"core/xid", {"core/model"}},
@@ -120,7 +120,8 @@ const std::vector<Door>& doors() {
       {"metricssvc", {"exporter/amd_health/server.cpp"}},
       {"gpumetricssvc", {"exporter/amd_health/server.cpp"}},
       {"CLI/",
-       {"core/command_line/", "exporter/config/flags", "exporter/commands/", "remediator/flags"}},
+       {"core/command_line/", "exporter/config/flags", "exporter/commands/",
+        "remediator/config/flags"}},
       {"gtest/", {}},
       {"gmock/", {}},
   };

@@ -76,11 +76,14 @@ void find_forbidden(const SourceFile& file, const Forbidden& forbidden, Violatio
 // At the root of a program stands what puts it together, and nothing else.
 Violations roots_are_small(const SourceTree& tree) {
   constexpr std::ptrdiff_t kMostFiles = 6;
-  constexpr std::string_view kRoot = "exporter";
-  const auto files = std::ranges::count_if(
-      tree.files, [&](const SourceFile& file) { return file.folder() == kRoot; });
-  if (files <= kMostFiles) return {};
-  return {{std::string(kRoot), 0, std::to_string(files) + " files at its root"}};
+  Violations found;
+  for (const std::string root : {"exporter", "remediator"}) {
+    const auto files = std::ranges::count_if(
+        tree.files, [&](const SourceFile& file) { return file.folder() == root; });
+    if (files > kMostFiles)
+      found.push_back({root, 0, std::to_string(files) + " files at its root"});
+  }
+  return found;
 }
 
 Violations names_say_something(const SourceTree& tree) {

@@ -1,4 +1,4 @@
-#include "remediator/command_json.h"
+#include "remediator/commands/command_json.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What people exclude by the command line, against the fake API server.
-#include "remediator/exclusion_commands.h"
+#include "remediator/commands/exclusion_commands.h"
 
 #include "remediator/records/exclusion_store.h"
 #include "tests/support/temp_dir.h"

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "remediator/explain.h"
+#include "remediator/commands/explain.h"
 #include "remediator/model/node_mark.h"
 
 namespace gpuward::remediator {

@@ -1,4 +1,4 @@
-#include "remediator/explain.h"
+#include "remediator/commands/explain.h"
 
 #include <gmock/gmock.h>
 

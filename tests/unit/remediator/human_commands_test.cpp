@@ -1,5 +1,5 @@
 // What people do by the command line, against the fake API server.
-#include "remediator/human_commands.h"
+#include "remediator/commands/human_commands.h"
 
 #include "core/runtime/json.h"
 #include "remediator/budgets/breaker.h"

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "core/runtime/files.h"
-#include "remediator/flags.h"
+#include "remediator/config/flags.h"
 #include "remediator/policy/policy.h"
 #include "tests/places.inc"
 

@@ -1,5 +1,5 @@
 // Taking our taints off all nodes, against the fake API server.
-#include "remediator/reset_command.h"
+#include "remediator/commands/reset_command.h"
 
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 

@@ -1,4 +1,4 @@
-#include "remediator/webhook_security.h"
+#include "remediator/config/webhook_security.h"
 
 #include <gmock/gmock.h>
 

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "exporter/commands/all.h"
-#include "remediator/flags.h"
+#include "remediator/config/flags.h"
 #include "tests/support/process.h"
 
 namespace gpuward {

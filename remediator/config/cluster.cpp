@@ -1,4 +1,4 @@
-#include "remediator/cluster.h"
+#include "remediator/config/cluster.h"
 
 #include <utility>
 

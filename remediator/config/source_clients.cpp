@@ -1,4 +1,4 @@
-#include "remediator/source_clients.h"
+#include "remediator/config/source_clients.h"
 
 #include <utility>
 

@@ -6,7 +6,7 @@
 
 #include "core/http/authorized_client.h"
 #include "core/model/result.h"
-#include "remediator/flags.h"
+#include "remediator/config/flags.h"
 
 namespace gpuward::remediator {
 

@@ -1,10 +1,10 @@
-#include "remediator/exclusion_commands.h"
+#include "remediator/commands/exclusion_commands.h"
 
 #include <utility>
 
 #include "core/runtime/files.h"
-#include "remediator/cluster.h"
-#include "remediator/command_json.h"
+#include "remediator/commands/command_json.h"
+#include "remediator/config/cluster.h"
 #include "remediator/guards/exclusions_json.h"
 #include "remediator/records/exclusion_store.h"
 

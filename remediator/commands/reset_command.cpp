@@ -1,4 +1,4 @@
-#include "remediator/reset_command.h"
+#include "remediator/commands/reset_command.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "core/kube/redo_on_conflict.h"
 #include "core/kube/update_node.h"
-#include "remediator/cluster.h"
+#include "remediator/config/cluster.h"
 #include "remediator/guards/konduktor_taint.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/records/remediation_json.h"

@@ -15,10 +15,10 @@
 #include "core/kube/objects.h"
 #include "core/model/severity.h"
 #include "core/runtime/log.h"
+#include "remediator/config/webhook_security.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/model/step.h"
 #include "remediator/policy/notifications.h"
-#include "remediator/webhook_security.h"
 
 namespace gpuward::remediator {
 

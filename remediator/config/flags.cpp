@@ -1,4 +1,4 @@
-#include "remediator/flags.h"
+#include "remediator/config/flags.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include "core/command_line/completion.h"
 #include "core/command_line/output_option.h"
 #include "core/runtime/yaml_scalars.h"
-#include "remediator/flag_examples.h"
+#include "remediator/config/flag_examples.h"
 
 namespace gpuward::remediator {
 namespace {

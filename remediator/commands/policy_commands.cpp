@@ -1,15 +1,15 @@
-#include "remediator/policy_commands.h"
+#include "remediator/commands/policy_commands.h"
 
 #include <chrono>
 #include <memory>
 #include <utility>
 
 #include "core/kube/names.h"
-#include "remediator/cluster.h"
+#include "remediator/config/cluster.h"
+#include "remediator/config/load_policy.h"
 #include "remediator/policy/policy_remarks.h"
 #include "remediator/policy/policy_text.h"
 #include "remediator/policy/sources_text.h"
-#include "remediator/remediator.h"
 
 namespace gpuward::remediator {
 namespace {

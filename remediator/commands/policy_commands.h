@@ -7,7 +7,7 @@
 #include "core/kube/objects.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
-#include "remediator/flags.h"
+#include "remediator/config/flags.h"
 #include "remediator/policy/policy.h"
 
 namespace gpuward::remediator {

@@ -1,4 +1,4 @@
-#include "remediator/explain.h"
+#include "remediator/commands/explain.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -8,8 +8,8 @@
 
 #include "core/kube/names.h"
 #include "remediator/budgets/ledger_store.h"
-#include "remediator/cluster.h"
-#include "remediator/command_json.h"
+#include "remediator/commands/command_json.h"
+#include "remediator/config/cluster.h"
 #include "remediator/guards/human_override.h"
 #include "remediator/model/ownership.h"
 #include "remediator/model/remediation_name.h"

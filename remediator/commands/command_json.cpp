@@ -1,4 +1,4 @@
-#include "remediator/command_json.h"
+#include "remediator/commands/command_json.h"
 
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"

@@ -1,4 +1,4 @@
-#include "remediator/human_commands.h"
+#include "remediator/commands/human_commands.h"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +11,8 @@
 #include "core/runtime/json.h"
 #include "remediator/budgets/breaker.h"
 #include "remediator/budgets/ledger_store.h"
-#include "remediator/cluster.h"
-#include "remediator/command_json.h"
+#include "remediator/commands/command_json.h"
+#include "remediator/config/cluster.h"
 #include "remediator/decision/decide.h"
 #include "remediator/model/remediation_name.h"
 #include "remediator/records/machine_history.h"

@@ -11,7 +11,7 @@
 #include "core/kube/api.h"
 #include "core/kube/config.h"
 #include "core/runtime/clock.h"
-#include "remediator/flags.h"
+#include "remediator/config/flags.h"
 #include "remediator/gates/fenced_client.h"
 #include "remediator/page/api_times.h"
 

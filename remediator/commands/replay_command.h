@@ -6,7 +6,7 @@
 
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
-#include "remediator/flags.h"
+#include "remediator/config/flags.h"
 
 namespace gpuward::remediator {
 

@@ -1,4 +1,4 @@
-#include "remediator/replay_command.h"
+#include "remediator/commands/replay_command.h"
 
 #include <algorithm>
 #include <memory>
@@ -9,10 +9,10 @@
 #include "core/kube/parse.h"
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
-#include "remediator/cluster.h"
-#include "remediator/remediator.h"
+#include "remediator/config/cluster.h"
+#include "remediator/config/load_policy.h"
+#include "remediator/config/source_clients.h"
 #include "remediator/replay/replay_text.h"
-#include "remediator/source_clients.h"
 
 namespace gpuward::remediator {
 namespace {

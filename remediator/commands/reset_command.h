@@ -8,7 +8,7 @@
 #include "core/kube/api.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
-#include "remediator/flags.h"
+#include "remediator/config/flags.h"
 
 namespace gpuward::remediator {
 
