@@ -40,8 +40,9 @@ Informers::Line::Line(Stage& stage, kube::Credentials& credentials, Resource kin
                       const ViewFeed& feed)
     : wire(stage, kind),
       api(options_of(stage), wire, credentials, stage.clock),
+      clock(stage),
       informer(
-          api, stage.clock, wire.collection(),
+          api, clock, wire.collection(),
           handlers_of(stage, wire,
                       kind == Resource::kNode ? node_handlers(feed) : remediation_handlers(feed)),
           stage.informer_chance.next() | 1U),

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <stop_token>
+#include <utility>
 
 #include "core/kube/informer.h"
 #include "remediator/records/view_feed.h"
@@ -11,6 +13,20 @@
 #include "tests/simulation/watch_wire.h"
 
 namespace gpuward::remediator::simulation {
+
+// Without the times in which a watch told of bookmarks alone, be they hours.
+class InformerClock final : public Clock {
+ public:
+  explicit InformerClock(Stage& stage) : stage_(stage) {}
+  [[nodiscard]] Wall wall() const override { return stage_.clock.wall(); }
+  [[nodiscard]] Steady steady() const override { return stage_.clock.steady() - stage_.watched; }
+  bool sleep_until(Steady deadline, std::stop_token stop) override {
+    return stage_.clock.sleep_until(deadline + stage_.watched, std::move(stop));
+  }
+
+ private:
+  Stage& stage_;
+};
 
 class Informers {
  public:
@@ -34,6 +50,7 @@ class Informers {
     Line(Stage& stage, kube::Credentials& credentials, Resource kind, const ViewFeed& feed);
     WatchWire wire;
     kube::Api api;
+    InformerClock clock;
     kube::Informer informer;
     Clock::Steady due;
   };

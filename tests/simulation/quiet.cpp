@@ -15,6 +15,8 @@ using std::chrono::seconds;
 // round is long enough for several looks at everything.
 constexpr seconds kFirstWait{20};
 constexpr minutes kRound{16}, kLongestWait{12};
+// Between what a watch tells that has nothing to tell.
+constexpr seconds kBookmark{20};
 // How long a sick machine may be in service, where nothing goes wrong, and nobody was notified.
 constexpr minutes kInTime{2 * kRound};
 constexpr std::size_t kMostToSettle = 200;  // writes, by machine
@@ -106,11 +108,19 @@ bool World::reconcile_next(Clock::Steady until) {
 void World::pass_until(Clock::Steady at) {
   const bool is_asked = stage_.setting.places.any() || late_.loses_ends();
   while (is_asked && at - stage_.clock.steady() > minutes(1)) {
-    stage_.clock.advance(minutes(1));
+    sleep_until(stage_.clock.steady() + minutes(1));
     go_on_all();
     (void)poll_alertmanager();
   }
-  if (at > stage_.clock.steady()) stage_.clock.advance(at - stage_.clock.steady());
+  sleep_until(at);
+}
+
+// Watches go on meanwhile, and tell of nothing but bookmarks.
+void World::sleep_until(Clock::Steady at) {
+  const auto span = at - stage_.clock.steady();
+  if (span <= span.zero()) return;
+  stage_.watched += std::max(span.zero(), span - kBookmark);
+  stage_.clock.advance(span);
 }
 
 void World::look_quietly(std::size_t who, const std::string& node) {

@@ -23,8 +23,7 @@ bool Sinks::are_told(const NotificationEvent& event, const std::vector<std::stri
 void Sinks::on_rewritten(const Remediation& before, const Remediation& after) {
   const RemediationStatus &was = before.status, &is = after.status;
   const auto want = [&](Moment moment) {
-    wanted_.emplace(after.name, to_string(moment));
-    restores_[after.name] = stage_.restores;
+    wanted_[{after.name, std::string(to_string(moment))}] = stage_.restores;
   };
   const bool has_moved = was.phase != is.phase;
   if (has_moved && is.phase == Phase::kHeld) want(Moment::kHeld);
@@ -34,18 +33,18 @@ void Sinks::on_rewritten(const Remediation& before, const Remediation& after) {
 }
 
 // Whom nobody has deleted or edited, and no restore has undone.
-bool Sinks::is_known(const std::string& remediation) const {
+bool Sinks::is_known(const std::string& remediation, int restores) const {
   const Remediation* const one = stage_.truth.remediation(remediation);
   return one != nullptr && !stage_.edited_since(one->node_uid, 0) &&
          !stage_.deleted.contains(remediation) && !stage_.wiped.contains(remediation) &&
-         restores_.at(remediation) == stage_.restores;
+         restores == stage_.restores;
 }
 
 void Sinks::check_rest() const {
-  for (const auto& [remediation, moment] : wanted_) {
-    if (!is_known(remediation)) continue;
-    require(told_.contains({remediation, moment}), "notified",
-            "nobody was told that " + remediation + " is " + moment);
+  for (const auto& [what, restores] : wanted_) {
+    if (!is_known(what.first, restores)) continue;
+    require(told_.contains(what), "notified",
+            "nobody was told that " + what.first + " is " + what.second);
   }
 }
 

@@ -23,12 +23,12 @@ class Sinks final : public Notifications {
 
  private:
   void on_rewritten(const Remediation& before, const Remediation& after);
-  [[nodiscard]] bool is_known(const std::string& remediation) const;
+  [[nodiscard]] bool is_known(const std::string& remediation, int restores) const;
 
   Stage& stage_;
-  // Remediation and moment.
-  std::set<std::pair<std::string, std::string>> told_, wanted_;
-  std::map<std::string, int> restores_;  // so many were there when it was wanted, by Remediation
+  using What = std::pair<std::string, std::string>;  // Remediation and moment
+  std::set<What> told_;
+  std::map<What, int> wanted_;  // how often etcd had been restored by then
 };
 
 }  // namespace gpuward::remediator::simulation

@@ -116,6 +116,7 @@ struct Stage {
   std::map<std::string, Tick> ledger_told;  // by replica: its last answer with the ledger
   std::vector<Look*> looks;                 // who is at work, the innermost last
   bool is_quiet = false;                    // nothing goes wrong any more
+  Clock::Steady::duration watched{0};       // in the quiet time, in which watches told of nothing
   std::optional<Tick> stopped_at;           // the switch that stops everything
   std::string holder;                       // of the lease, as it stands
   std::chrono::milliseconds jumped{0};

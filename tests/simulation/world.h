@@ -72,6 +72,7 @@ class World {
   [[nodiscard]] bool has_leader() const;
   [[nodiscard]] bool reconcile_next(Clock::Steady until);
   void pass_until(Clock::Steady at);
+  void sleep_until(Clock::Steady at);
   [[nodiscard]] bool is_under_way() const;
   [[nodiscard]] bool waits_for_verification() const;
   [[nodiscard]] bool waits_for_time() const;
