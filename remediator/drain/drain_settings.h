@@ -1,5 +1,5 @@
 // How a node is emptied: which pods, for how long they are asked, and what is done about those that
-// do not go. Plain values, read from the YAML of the policy (drain_settings_file.cpp shows it);
+// do not go. Plain values, read from the YAML of the policy;
 // used by the plan and the rounds of a drain.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Reads what a policy says of the Jobs that run on a bad node. Used by read_policy() and
-// read_plan(); the YAML is shown in policy_file.cpp.
+// read_plan(); docs/configuration.md has its keys.
 #pragma once
 
 #include "core/runtime/yaml.h"

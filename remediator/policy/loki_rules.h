@@ -38,7 +38,7 @@ struct LokiRules {
 // What the fingerprints of such evidence begin with: one a node and code.
 inline constexpr std::string_view kLokiOrigin = "loki.";
 
-// The section `loki`; the YAML is shown in loki_rules.cpp. Faults are reported to the file.
+// The section `loki`; docs/configuration.md has its keys. Faults are reported to the file.
 [[nodiscard]] LokiRules read_loki_rules(const YamlMap& section);
 
 }  // namespace gpuward::remediator

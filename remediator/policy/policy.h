@@ -97,6 +97,8 @@ inline constexpr std::string_view kManagedLabel = "gpuward.dev/managed";
 // Reads a policy; absent keys keep their defaults. kInvalid with one `file:line: field: what` a
 // fault.
 [[nodiscard]] Result<Policy> read_policy(const YamlFile& file);
+// What such a file may have; below `steps` what each list of steps may.
+[[nodiscard]] std::vector<YamlKey> policy_keys();
 
 // Why gpuward keeps its hands off this node; nullopt where it does not.
 [[nodiscard]] std::optional<std::string> exclusion_of(const Policy& policy, const kube::Node& node);

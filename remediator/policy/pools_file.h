@@ -1,4 +1,4 @@
-// Reads the section `pools` of a policy; the YAML is shown in pools_file.cpp. Used by
+// Reads the section `pools` of a policy; docs/configuration.md has its keys. Used by
 // read_policy().
 #pragma once
 

@@ -47,9 +47,7 @@ struct PlannedStep {
   std::string pool = {};
 };
 
-// The step with its defaults: collect-evidence 5 min, restart-job 1 min, gpu-reset 10 min, reboot
-// 20 min, quarantine-job 4 h, nccl-test 1 h, nccl-pairs 40 min and 350 GB/s, terminate 45 min and
-// after an approval, verify 45 min with a soak of 10 min.
+// The step with its defaults, which docs/configuration.md lists.
 [[nodiscard]] PlannedStep planned(Step step);
 
 // The verify after terminate: the wait for a replacement. Null where the plan has none.
@@ -59,12 +57,17 @@ struct PlannedStep {
 // stand in the order of Step, notify wherever it likes after the first, none twice; what cannot
 // work together is reported to the file.
 [[nodiscard]] std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key,
-                                                 const DrainSettings& drain);
+                                                 const DrainSettings& drain,
+                                                 std::string_view about = {});
 
 // The same of a list that goes on where the steps `before` have ended.
 [[nodiscard]] std::vector<PlannedStep> read_plan_after(const std::vector<PlannedStep>& before,
                                                        const YamlMap& severities,
                                                        std::string_view key,
-                                                       const DrainSettings& drain);
+                                                       const DrainSettings& drain,
+                                                       std::string_view about = {});
+
+// Declares what an item of such a list may be, for YamlFile::describing().
+void describe_steps(const YamlMap& steps);
 
 }  // namespace gpuward::remediator
