@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "core/model/result.h"
-#include "core/runtime/yaml_key.h"
+#include "core/runtime/yaml_schema.h"
 
 namespace gpuward {
 

@@ -49,6 +49,19 @@ std::string number_text(T value) {
   return text;
 }
 
+// Numbers and the like stand without quotes.
+std::string_view plain_text(const YamlNode& value) {
+  return value.plain ? std::string_view(value.text) : std::string_view();
+}
+
+// Whether `parsed` is there and within the range.
+template <typename T>
+bool take(const std::optional<T>& parsed, T min, T max, T& out) {
+  if (!parsed || *parsed < min || *parsed > max) return false;
+  out = *parsed;
+  return true;
+}
+
 }  // namespace
 
 YamlMap::YamlMap(std::shared_ptr<YamlNode> node) : node_(std::move(node)) {}
@@ -114,10 +127,8 @@ void YamlMap::read_absolute(std::string_view key, std::filesystem::path& out,
 void YamlMap::read(std::string_view key, bool& out, std::string_view about) const {
   declare(key, about, {.type = "bool", .preset = out ? "true" : "false"});
   const YamlNode* const value = scalar_at(key);
-  if (value == nullptr) return;
-  const auto parsed = value->plain ? parse_yaml_bool(value->text) : std::nullopt;
-  if (!parsed) return report(key, "must be true or false, without quotes");
-  out = *parsed;
+  if (value != nullptr && !take(parse_yaml_bool(plain_text(*value)), false, true, out))
+    report(key, "must be true or false, without quotes");
 }
 
 void YamlMap::read_integer(std::string_view key, std::int64_t& out, std::int64_t min,
@@ -125,11 +136,8 @@ void YamlMap::read_integer(std::string_view key, std::int64_t& out, std::int64_t
   const std::string range = number_text(min) + " to " + number_text(max);
   declare(key, about, {.type = "integer", .range = range, .preset = number_text(out)});
   const YamlNode* const value = scalar_at(key);
-  if (value == nullptr) return;
-  const auto parsed = value->plain ? parse_yaml_integer(value->text) : std::nullopt;
-  if (!parsed || *parsed < min || *parsed > max)
-    return report(key, "must be a whole number from " + range + ", without quotes");
-  out = *parsed;
+  if (value != nullptr && !take(parse_yaml_integer(plain_text(*value)), min, max, out))
+    report(key, "must be a whole number from " + range + ", without quotes");
 }
 
 void YamlMap::read(std::string_view key, double& out, double min, double max,
@@ -137,11 +145,8 @@ void YamlMap::read(std::string_view key, double& out, double min, double max,
   const std::string range = number_text(min) + " to " + number_text(max);
   declare(key, about, {.type = "number", .range = range, .preset = number_text(out)});
   const YamlNode* const value = scalar_at(key);
-  if (value == nullptr) return;
-  const auto parsed = value->plain ? parse_yaml_number(value->text) : std::nullopt;
-  if (!parsed || *parsed < min || *parsed > max)
-    return report(key, "must be a number from " + range + ", without quotes");
-  out = *parsed;
+  if (value != nullptr && !take(parse_yaml_number(plain_text(*value)), min, max, out))
+    report(key, "must be a number from " + range + ", without quotes");
 }
 
 void YamlMap::read(std::string_view key, std::chrono::milliseconds& out,
@@ -152,11 +157,8 @@ void YamlMap::read(std::string_view key, std::chrono::milliseconds& out,
   declare(key, about,
           {.type = "duration", .range = range, .preset = has_preset ? to_duration_text(out) : ""});
   const YamlNode* const value = scalar_at(key);
-  if (value == nullptr) return;
-  const auto parsed = parse_duration(value->text);
-  if (!parsed || *parsed < min || *parsed > max)
-    return report(key, "must be a time from " + range + " with its unit (90s, 5m, 1h30m, 7d)");
-  out = *parsed;
+  if (value != nullptr && !take(parse_duration(value->text), min, max, out))
+    report(key, "must be a time from " + range + " with its unit (90s, 5m, 1h30m, 7d)");
 }
 
 void YamlMap::read(std::string_view key, std::vector<std::string>& out,

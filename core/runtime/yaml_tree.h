@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/runtime/yaml_key.h"
+#include "core/runtime/yaml_schema.h"
 
 namespace gpuward {
 

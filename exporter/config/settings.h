@@ -16,7 +16,7 @@
 
 #include "core/model/result.h"
 #include "core/runtime/log.h"
-#include "core/runtime/yaml_key.h"
+#include "core/runtime/yaml_schema.h"
 #include "core/xid/catalogue.h"
 #include "exporter/checks/check/check_settings.h"
 #include "exporter/checks/rules/amd_thresholds.h"

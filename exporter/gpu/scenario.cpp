@@ -52,12 +52,9 @@ void reject_repeats(const YamlMap& item, const Gpu& gpu, const std::vector<GpuRe
 
 template <typename T>
 void read_count(const YamlMap& item, std::string_view key, Maybe<T>& out) {
-  if (!item.has(key)) return;
-  constexpr bool kIsSmall =
-      std::numeric_limits<T>::max() < std::numeric_limits<std::int64_t>::max();
-  constexpr std::int64_t kMost = kIsSmall ? static_cast<std::int64_t>(std::numeric_limits<T>::max())
-                                          : std::numeric_limits<std::int64_t>::max();
-  item.read(key, out.emplace(), 0, kMost);
+  constexpr std::uint64_t kMost = std::min<std::uint64_t>(std::numeric_limits<T>::max(),
+                                                          std::numeric_limits<std::int64_t>::max());
+  if (item.has(key)) item.read(key, out.emplace(), 0, static_cast<std::int64_t>(kMost));
 }
 
 void read_flag(const YamlMap& item, std::string_view key, Maybe<bool>& out) {

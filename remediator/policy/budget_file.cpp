@@ -1,8 +1,8 @@
-#include "remediator/policy/budget_file.h"
-
 #include <algorithm>
 #include <set>
 #include <string>
+
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {

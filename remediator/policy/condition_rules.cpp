@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/runtime/text.h"
-#include "remediator/policy/policy_words.h"
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "remediator/drain/drain_facts.h"
-#include "remediator/policy/policy_words.h"
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -1,9 +1,8 @@
-#include "remediator/policy/jobs_file.h"
-
 #include <algorithm>
 #include <array>
 
 #include "core/kube/names.h"
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -1,6 +1,6 @@
 #include "remediator/policy/loki_rules.h"
 
-#include "remediator/policy/policy_words.h"
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "remediator/policy/message_template.h"
 #include "remediator/policy/notifications.h"
-#include "remediator/policy/policy_words.h"
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {

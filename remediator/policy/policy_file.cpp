@@ -2,12 +2,7 @@
 // its own beside it.
 #include <algorithm>
 
-#include "remediator/policy/budget_file.h"
-#include "remediator/policy/jobs_file.h"
-#include "remediator/policy/policy.h"
-#include "remediator/policy/policy_words.h"
-#include "remediator/policy/pools_file.h"
-#include "remediator/policy/way_back_file.h"
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -53,15 +48,15 @@ void refuse_all_gaps(const YamlMap& root, const Policy& policy) {
   }
 }
 
-using NamedPlan = std::pair<std::string, std::vector<PlannedStep>>;
+using NamedStep = std::pair<std::string, PlannedStep>;
 
-// The plan of each severity with its name in the file, those of the pools included.
-std::vector<NamedPlan> all_plans(const Policy& policy) {
-  std::vector<NamedPlan> plans;
+// Each step with the name of its list in the file, those of the pools included.
+std::vector<NamedStep> all_steps(const Policy& policy) {
+  std::vector<NamedStep> steps;
   const auto add = [&](const std::string& section, const auto& lists, const std::string& whose) {
-    for (const auto& [severity, plan] : lists) {
-      plans.emplace_back(section + std::string(to_string(severity)) + whose, plan);
-    }
+    for (const auto& [severity, plan] : lists)
+      for (const PlannedStep& step : plan)
+        steps.emplace_back(section + std::string(to_string(severity)) + whose, step);
   };
   add("severities.", policy.steps, "");
   add("way_back.", policy.way_back, "");
@@ -69,21 +64,19 @@ std::vector<NamedPlan> all_plans(const Policy& policy) {
     add("severities.", pool.steps, " of pool " + pool.name);
     add("way_back.", pool.way_back, " of pool " + pool.name);
   }
-  return plans;
+  return steps;
 }
 
 // Every window that a step waits for has to be one.
 void require_windows(const YamlMap& root, const Policy& policy) {
-  for (const auto& [name, plan] : all_plans(policy)) {
-    for (const PlannedStep& step : plan) {
-      const std::string& window = step.before.window;
-      const bool is_known = std::ranges::find(policy.windows, window, &MaintenanceWindow::name) !=
-                            policy.windows.end();
-      if (window.empty() || is_known) continue;
-      root.reject(step.pool.empty() ? "severities" : "pools",
-                  "the step " + std::string(to_string(step.step)) + " in " + name +
-                      " waits for a window that maintenance_windows does not name");
-    }
+  for (const auto& [name, step] : all_steps(policy)) {
+    const std::string& window = step.before.window;
+    const bool is_known =
+        std::ranges::find(policy.windows, window, &MaintenanceWindow::name) != policy.windows.end();
+    if (window.empty() || is_known) continue;
+    root.reject(step.pool.empty() ? "severities" : "pools",
+                "the step " + std::string(to_string(step.step)) + " in " + name +
+                    " waits for a window that maintenance_windows does not name");
   }
 }
 
@@ -94,12 +87,10 @@ void require_sinks(const YamlMap& root, const Policy& policy) {
            std::ranges::find(policy.notifications.sinks, name, &SinkSettings::name) !=
                policy.notifications.sinks.end();
   };
-  for (const auto& [name, plan] : all_plans(policy)) {
-    for (const PlannedStep& step : plan) {
-      if (std::ranges::all_of(step.sinks, is_known)) continue;
-      root.reject(step.pool.empty() ? "severities" : "pools",
-                  "the step notify in " + name + " names a sink that notifications does not");
-    }
+  for (const auto& [name, step] : all_steps(policy)) {
+    if (std::ranges::all_of(step.sinks, is_known)) continue;
+    root.reject(step.pool.empty() ? "severities" : "pools",
+                "the step notify in " + name + " names a sink that notifications does not");
   }
 }
 
@@ -150,11 +141,10 @@ bool can_reboot(const MachineCommands& machines) {
 
 void require_reboot(const YamlMap& section, const Policy& policy) {
   if (can_reboot(policy.machines)) return;
-  for (const auto& [name, plan] : all_plans(policy)) {
-    if (std::ranges::find(plan, Step::kReboot, &PlannedStep::step) == plan.end()) continue;
-    section.reject("reboot",
-                   "is required where " + name + " has the step reboot and aws.reboot is off");
-    return;
+  for (const auto& [name, step] : all_steps(policy)) {
+    if (step.step != Step::kReboot) continue;
+    return section.reject(
+        "reboot", "is required where " + name + " has the step reboot and aws.reboot is off");
   }
 }
 
@@ -167,13 +157,10 @@ Means means_of(const Policy& policy) {
 // The built-in templates name no image.
 void require_image(const YamlMap& section, const Policy& policy) {
   if (!policy.jobs.image.empty()) return;
-  for (const auto& [name, plan] : all_plans(policy)) {
-    for (const PlannedStep& step : plan) {
-      if (!is_job(step.step) || policy.jobs.template_files.contains(step.step)) continue;
-      section.reject("image", "is required where " + name + " has the step " +
-                                  std::string(to_string(step.step)));
-      return;
-    }
+  for (const auto& [name, step] : all_steps(policy)) {
+    if (!is_job(step.step) || policy.jobs.template_files.contains(step.step)) continue;
+    return section.reject("image", "is required where " + name + " has the step " +
+                                       std::string(to_string(step.step)));
   }
 }
 
@@ -197,6 +184,13 @@ void read_return(const YamlMap& section, ReturnToService& out) {
 }
 
 }  // namespace
+
+void read_node_labels(const YamlMap& map, std::vector<std::string>& out, std::string_view about) {
+  map.read("labels", out, about);
+  for (const std::string& label : out)
+    if (label.empty() || label.front() == '=')
+      map.reject("labels", "each entry must be `key` or `key=value`");
+}
 
 Result<Policy> read_policy(const YamlFile& file) {
   Policy policy;

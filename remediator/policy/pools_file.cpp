@@ -1,11 +1,8 @@
-#include "remediator/policy/pools_file.h"
-
 #include <algorithm>
 #include <set>
 #include <string>
 
-#include "remediator/policy/policy_words.h"
-#include "remediator/policy/way_back_file.h"
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "remediator/policy/jobs_file.h"
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -153,13 +153,8 @@ void describe_steps(const YamlMap& steps) {
 }
 
 std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key,
-                                   const DrainSettings& drain, std::string_view about) {
-  return read_plan_after({}, severities, key, drain, about);
-}
-
-std::vector<PlannedStep> read_plan_after(const std::vector<PlannedStep>& before,
-                                         const YamlMap& severities, std::string_view key,
-                                         const DrainSettings& drain, std::string_view about) {
+                                   const DrainSettings& drain, std::string_view about,
+                                   const std::vector<PlannedStep>& before) {
   std::vector<PlannedStep> plan = before;
   std::optional<YamlMap> wait;
   const auto refuse = [&](const std::string& why) {

@@ -1,8 +1,8 @@
-#include "remediator/policy/way_back_file.h"
-
 #include <algorithm>
 #include <array>
 #include <string>
+
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -26,8 +26,8 @@ const std::vector<PlannedStep>& drained() {
 }
 
 std::vector<PlannedStep> read_list(const YamlMap& section, std::string_view key) {
-  auto list = read_plan_after(drained(), section, key, {},
-                              "after the steps of that severity ended without a return");
+  auto list = read_plan(section, key, {}, "after the steps of that severity ended without a return",
+                        drained());
   if (list.empty()) return list;
   if (!std::ranges::all_of(list, may_lead_back)) {
     section.reject(
