@@ -171,14 +171,14 @@ void read_excluded(const YamlMap& excluded, Exclusions& out) {
   read_node_labels(excluded, out.labels, "`key` or `key=value` of nodes");
   excluded.read("namespaces", out.namespaces,
                 "with `*` and `?`; a drain that would evict a pod there fails before it begins");
-  if (std::ranges::any_of(out.namespaces, &std::string::empty)) {
+  if (std::ranges::any_of(out.namespaces, &std::string::empty))
     excluded.reject("namespaces", "each entry must be a namespace, perhaps with * and ?");
-  }
   excluded.read("control_plane", out.control_plane, "nodes of the control plane too");
 }
 
 void read_return(const YamlMap& section, ReturnToService& out) {
-  section.read("enabled", out.enabled, "uncordon a node that is healthy again");
+  section.read("enabled", out.enabled,
+               "remove the taint and the cordon of gpuward from a node that is healthy again");
   section.read("max_report_age", out.max_report_age, seconds(1), hours(1),
                "of the health report that says so");
 }
