@@ -159,6 +159,7 @@ int run(const Flags& flags) {
       return print(flags, gpuward::remediator::run_replay);
     case Command::kCheckPolicy:
     case Command::kExplainPolicy:
+    case Command::kPolicySchema:
       return print(flags, gpuward::remediator::run_policy_command);
   }
   return kFailed;

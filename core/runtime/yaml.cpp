@@ -195,6 +195,16 @@ Result<YamlFile> YamlFile::parse(std::string_view text, std::string name) {
   return YamlFile(std::move(document));
 }
 
+YamlFile YamlFile::describing() {
+  auto document = std::make_unique<YamlDocument>();
+  document->is_described = true;
+  document->root = std::make_shared<YamlNode>();
+  document->root->document = document.get();
+  return YamlFile(std::move(document));
+}
+
+const std::vector<YamlKey>& YamlFile::keys() const { return document_->keys; }
+
 YamlMap YamlFile::root() const { return YamlMap(document_->root); }
 
 Status YamlFile::finish() const {

@@ -5,23 +5,31 @@
 //
 //   auto file = YamlFile::load(path);                       // or YamlFile::parse(text, "name")
 //   YamlMap root = file->root();
-//   root.read("log_level", level_text);                     // absent: the variable keeps its value
+//   root.read("log_level", level_text, "what is logged");   // absent: the variable keeps its value
 //   YamlMap web = root.map("web");                          // absent: an empty map
 //   for (YamlMap item : root.maps("rules")) item.require("name", name);
 //   if (auto status = file->finish(); !status) ...          // first errors, unread keys included
+//
+// A read is also the declaration of its key: the same reader, given YamlFile::describing(), leaves
+// each key with its type, range, default and sentence in keys(). docs/configuration.md and the JSON
+// Schema (yaml_schema.h) come from there.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/model/result.h"
+#include "core/runtime/yaml_schema.h"
 
 namespace gpuward {
 
@@ -29,33 +37,92 @@ class YamlFile;
 struct YamlNode;
 struct YamlDocument;
 
+// A word of the file, in whatever case, and what it stands for.
+template <typename T>
+using YamlWord = std::pair<std::string_view, T>;
+template <typename T>
+using YamlWords = std::type_identity_t<std::span<const YamlWord<T>>>;
+
+// The words of the first values of an enum, as to_string() has them.
+template <typename Enum, std::size_t kCount>
+[[nodiscard]] std::array<YamlWord<Enum>, kCount> yaml_words() {
+  std::array<YamlWord<Enum>, kCount> words;
+  for (std::size_t i = 0; i < kCount; ++i)
+    words[i] = {to_string(static_cast<Enum>(i)), static_cast<Enum>(i)};
+  return words;
+}
+
 // A mapping of the file. Copies refer to the same file, which must outlive them. One thread.
 class YamlMap {
  public:
-  [[nodiscard]] bool has(std::string_view key) const;
+  [[nodiscard]] bool has(std::string_view key) const;  // true of every key while describing
   // Each read marks the key as known and leaves `out` alone where the key is absent. Wrong types
   // are remembered in the file and reported by finish(). A key without a value (`key:`) is an empty
-  // mapping or list, and a fault for the rest.
-  void read(std::string_view key, std::string& out) const;
-  void read(std::string_view key, bool& out) const;  // true or false, nothing else
-  void read(std::string_view key, std::int64_t& out, std::int64_t min, std::int64_t max) const;
-  void read(std::string_view key, double& out, double min, double max) const;
+  // mapping or list, and a fault for the rest. `about` says what the key is for.
+  void read(std::string_view key, std::string& out, std::string_view about = {}) const;
+  void read(std::string_view key, std::filesystem::path& out, std::string_view about = {}) const;
+  void read(std::string_view key, bool& out, std::string_view about = {}) const;  // true or false
+  template <std::integral T>
+  void read(std::string_view key, T& out, std::int64_t min, std::int64_t max,
+            std::string_view about = {}) const {
+    auto value = static_cast<std::int64_t>(out);
+    read_integer(key, value, min, max, about);
+    out = static_cast<T>(value);
+  }
+  void read(std::string_view key, double& out, double min, double max,
+            std::string_view about = {}) const;
   // "90s", "5m", "1h30m", "1500ms", "7d"; within min..max.
   void read(std::string_view key, std::chrono::milliseconds& out, std::chrono::milliseconds min,
-            std::chrono::milliseconds max) const;
-  void read(std::string_view key, std::vector<std::string>& out) const;
-  void require(std::string_view key, std::string& out) const;  // absent or empty is an error
-  [[nodiscard]] YamlMap map(std::string_view key) const;
-  [[nodiscard]] std::vector<YamlMap> maps(std::string_view key) const;  // a list of mappings
+            std::chrono::milliseconds max, std::string_view about = {}) const;
+  void read(std::string_view key, std::vector<std::string>& out, std::string_view about = {}) const;
+  // One of `words`.
+  template <typename T>
+  void read_word(std::string_view key, T& out, YamlWords<T> words,
+                 std::string_view about = {}) const {
+    std::optional<T> read = out;
+    read_word(key, read, words, about);
+    out = *read;
+  }
+  template <typename T>
+  void read_word(std::string_view key, std::optional<T>& out, YamlWords<T> words,
+                 std::string_view about = {}) const {
+    std::vector<std::string_view> names;
+    std::string_view preset;
+    for (const auto& [name, value] : words) {
+      names.push_back(name);
+      if (out == value) preset = name;
+    }
+    if (const auto found = word_at(key, names, preset, about)) out = words[*found].second;
+  }
+  template <typename T>
+  void require_word(std::string_view key, T& out, YamlWords<T> words,
+                    std::string_view about = {}) const {
+    if (require_some(key)) read_word(key, out, words, about);
+  }
+  void read_absolute(std::string_view key, std::filesystem::path& out,
+                     std::string_view about = {}) const;  // a path that begins with /
+  void require(std::string_view key, std::string& out,
+               std::string_view about = {}) const;  // absent or empty is an error
+  void require(std::string_view key, std::chrono::milliseconds& out, std::chrono::milliseconds min,
+               std::chrono::milliseconds max, std::string_view about = {}) const;
+  [[nodiscard]] YamlMap map(std::string_view key, std::string_view about = {}) const;
+  // A mapping that has the keys of `other`, a path from the root.
+  [[nodiscard]] YamlMap map_like(std::string_view other, std::string_view key,
+                                 std::string_view about) const;
+  [[nodiscard]] std::vector<YamlMap> maps(std::string_view key,
+                                          std::string_view about = {}) const;  // list of mappings
   // A list whose items are a word (`- cordon`: an empty mapping) or a mapping with one key
-  // (`- drain: {deadline: 30m}`: what stands under it).
+  // (`- drain: {deadline: 30m}`: what stands under it). None while describing: what the items may
+  // be is read below the key `steps` of the root then.
   [[nodiscard]] std::vector<std::pair<std::string, YamlMap>> named_items(
-      std::string_view key) const;
+      std::string_view key, std::string_view about = {}) const;
   // Each entry of this mapping as (key, value-as-mapping-or-scalar), in file order; marks them
   // known. A list, and a scalar whose scalar() nobody asks for, is a fault unless it is read by its
-  // key.
-  [[nodiscard]] std::vector<std::pair<std::string, YamlMap>> entries() const;
-  [[nodiscard]] std::string scalar() const;  // for an entry that is a scalar; empty otherwise
+  // key. While describing there is one, `example`, which is called `any` in its path.
+  [[nodiscard]] std::vector<std::pair<std::string, YamlMap>> entries(
+      std::string_view any = {}, std::string_view example = {}) const;
+  // Of an entry that is a scalar; empty otherwise.
+  [[nodiscard]] std::string scalar(std::string_view about = {}) const;
   // For files that others define and extend (kubeconfig): finish() does not report this mapping's
   // unread keys, nor those below unread ones. Wrong types and duplicates stay errors.
   void ignore_unknown() const;
@@ -65,9 +132,17 @@ class YamlMap {
  private:
   friend class YamlFile;
   explicit YamlMap(std::shared_ptr<YamlNode> node);
+  void read_integer(std::string_view key, std::int64_t& out, std::int64_t min, std::int64_t max,
+                    std::string_view about) const;
+  // The place in `names` of what stands there.
+  std::optional<std::size_t> word_at(std::string_view key,
+                                     const std::vector<std::string_view>& names,
+                                     std::string_view preset, std::string_view about) const;
+  bool require_some(std::string_view key) const;   // whether there is a value
   YamlNode* value_at(std::string_view key) const;  // null where absent; marks the key as known
   YamlNode* scalar_at(
       std::string_view key) const;  // null where absent or, reported, something else
+  void declare(std::string_view key, std::string_view about, YamlKey declared) const;
   void report(std::string_view key, const std::string& message) const;
   std::shared_ptr<YamlNode> node_;
 };
@@ -78,6 +153,9 @@ class YamlFile {
   // says file:line:column).
   [[nodiscard]] static Result<YamlFile> load(const std::filesystem::path& path);
   [[nodiscard]] static Result<YamlFile> parse(std::string_view text, std::string name);
+  // A file in which each key is, with its default: the reader that is given it declares its keys.
+  // Its lists and mappings have one item, and nothing in it is a fault.
+  [[nodiscard]] static YamlFile describing();
 
   YamlFile(YamlFile&&) noexcept;
   YamlFile& operator=(YamlFile&&) noexcept;
@@ -87,6 +165,7 @@ class YamlFile {
   // kInvalid with one line per fault (`file:line: field: what is wrong, what is allowed`), keys
   // that nobody has read included.
   [[nodiscard]] Status finish() const;
+  [[nodiscard]] const std::vector<YamlKey>& keys() const;  // as declared, of describing() alone
 
  private:
   explicit YamlFile(std::unique_ptr<YamlDocument> document);

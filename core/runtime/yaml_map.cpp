@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <cctype>
+#include <utility>
 
+#include "core/runtime/json.h"
 #include "core/runtime/yaml.h"
 #include "core/runtime/yaml_scalars.h"
 #include "core/runtime/yaml_tree.h"
@@ -25,6 +28,18 @@ std::shared_ptr<YamlNode> absent_node(const YamlNode& parent, std::string_view k
   return node;
 }
 
+bool is_same_word(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](unsigned char left, unsigned char right) {
+    return std::tolower(left) == std::tolower(right);
+  });
+}
+
+std::string joined(const std::vector<std::string_view>& words) {
+  std::string text;
+  for (const std::string_view word : words) text.append(text.empty() ? "" : ", ").append(word);
+  return text;
+}
+
 template <typename T>
 std::string number_text(T value) {
   std::string text = std::to_string(value);
@@ -32,6 +47,19 @@ std::string number_text(T value) {
   text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();
   return text;
+}
+
+// Numbers and the like stand without quotes.
+std::string_view plain_text(const YamlNode& value) {
+  return value.plain ? std::string_view(value.text) : std::string_view();
+}
+
+// Whether `parsed` is there and within the range.
+template <typename T>
+bool take(const std::optional<T>& parsed, T min, T max, T& out) {
+  if (!parsed || *parsed < min || *parsed > max) return false;
+  out = *parsed;
+  return true;
 }
 
 }  // namespace
@@ -61,59 +89,81 @@ YamlNode* YamlMap::scalar_at(std::string_view key) const {
   return nullptr;
 }
 
-bool YamlMap::has(std::string_view key) const {
-  remember_asked(*node_, key);
-  return find_entry(*node_, key) != nullptr;
+// The first to name a key has declared it.
+void YamlMap::declare(std::string_view key, std::string_view about, YamlKey declared) const {
+  YamlDocument& document = *node_->document;
+  if (!document.is_described) return;
+  declared.is_required = std::exchange(document.is_next_required, false);
+  if (declared.is_required) declared.preset.clear();
+  declared.path = join_yaml_path(node_->path, key == node_->example ? node_->any : key);
+  declared.about = about;
+  const bool is_known =
+      std::ranges::find(document.keys, declared.path, &YamlKey::path) != document.keys.end();
+  if (!node_->broken && !is_known) document.keys.push_back(std::move(declared));
 }
 
-void YamlMap::read(std::string_view key, std::string& out) const {
+bool YamlMap::has(std::string_view key) const {
+  remember_asked(*node_, key);
+  return node_->document->is_described || find_entry(*node_, key) != nullptr;
+}
+
+void YamlMap::read(std::string_view key, std::string& out, std::string_view about) const {
+  declare(key, about, {.type = "text", .preset = out});
   if (const YamlNode* const value = scalar_at(key)) out = value->text;
 }
 
-void YamlMap::read(std::string_view key, bool& out) const {
-  const YamlNode* const value = scalar_at(key);
-  if (value == nullptr) return;
-  const auto parsed = value->plain ? parse_yaml_bool(value->text) : std::nullopt;
-  if (!parsed) return report(key, "must be true or false, without quotes");
-  out = *parsed;
+void YamlMap::read(std::string_view key, std::filesystem::path& out, std::string_view about) const {
+  std::string text = out.string();
+  read(key, text, about);
+  out = text;
 }
 
-void YamlMap::read(std::string_view key, std::int64_t& out, std::int64_t min,
-                   std::int64_t max) const {
-  const YamlNode* const value = scalar_at(key);
-  if (value == nullptr) return;
-  const auto parsed = value->plain ? parse_yaml_integer(value->text) : std::nullopt;
-  if (!parsed || *parsed < min || *parsed > max) {
-    return report(key, "must be a whole number from " + number_text(min) + " to " +
-                           number_text(max) + ", without quotes");
-  }
-  out = *parsed;
+void YamlMap::read_absolute(std::string_view key, std::filesystem::path& out,
+                            std::string_view about) const {
+  read(key, out, about);
+  if (!out.empty() && !out.is_absolute()) reject(key, "must be an absolute path");
 }
 
-void YamlMap::read(std::string_view key, double& out, double min, double max) const {
+void YamlMap::read(std::string_view key, bool& out, std::string_view about) const {
+  declare(key, about, {.type = "bool", .preset = out ? "true" : "false"});
   const YamlNode* const value = scalar_at(key);
-  if (value == nullptr) return;
-  const auto parsed = value->plain ? parse_yaml_number(value->text) : std::nullopt;
-  if (!parsed || *parsed < min || *parsed > max) {
-    return report(key, "must be a number from " + number_text(min) + " to " + number_text(max) +
-                           ", without quotes");
-  }
-  out = *parsed;
+  if (value != nullptr && !take(parse_yaml_bool(plain_text(*value)), false, true, out))
+    report(key, "must be true or false, without quotes");
+}
+
+void YamlMap::read_integer(std::string_view key, std::int64_t& out, std::int64_t min,
+                           std::int64_t max, std::string_view about) const {
+  const std::string range = number_text(min) + " to " + number_text(max);
+  declare(key, about, {.type = "integer", .range = range, .preset = number_text(out)});
+  const YamlNode* const value = scalar_at(key);
+  if (value != nullptr && !take(parse_yaml_integer(plain_text(*value)), min, max, out))
+    report(key, "must be a whole number from " + range + ", without quotes");
+}
+
+void YamlMap::read(std::string_view key, double& out, double min, double max,
+                   std::string_view about) const {
+  const std::string range = number_text(min) + " to " + number_text(max);
+  declare(key, about, {.type = "number", .range = range, .preset = number_text(out)});
+  const YamlNode* const value = scalar_at(key);
+  if (value != nullptr && !take(parse_yaml_number(plain_text(*value)), min, max, out))
+    report(key, "must be a number from " + range + ", without quotes");
 }
 
 void YamlMap::read(std::string_view key, std::chrono::milliseconds& out,
-                   std::chrono::milliseconds min, std::chrono::milliseconds max) const {
+                   std::chrono::milliseconds min, std::chrono::milliseconds max,
+                   std::string_view about) const {
+  const std::string range = to_duration_text(min) + " to " + to_duration_text(max);
+  const bool has_preset = out >= min && out <= max;  // else it stands for none
+  declare(key, about,
+          {.type = "duration", .range = range, .preset = has_preset ? to_duration_text(out) : ""});
   const YamlNode* const value = scalar_at(key);
-  if (value == nullptr) return;
-  const auto parsed = parse_duration(value->text);
-  if (!parsed || *parsed < min || *parsed > max) {
-    return report(key, "must be a time from " + to_duration_text(min) + " to " +
-                           to_duration_text(max) + " with its unit (90s, 5m, 1h30m, 7d)");
-  }
-  out = *parsed;
+  if (value != nullptr && !take(parse_duration(value->text), min, max, out))
+    report(key, "must be a time from " + range + " with its unit (90s, 5m, 1h30m, 7d)");
 }
 
-void YamlMap::read(std::string_view key, std::vector<std::string>& out) const {
+void YamlMap::read(std::string_view key, std::vector<std::string>& out,
+                   std::string_view about) const {
+  declare(key, about, {.type = "list", .preset = out.empty() ? "" : dump_json(Json(out))});
   YamlNode* const value = value_at(key);
   if (value == nullptr) return;
   const bool all_scalars = std::ranges::all_of(
@@ -127,16 +177,39 @@ void YamlMap::read(std::string_view key, std::vector<std::string>& out) const {
   for (const auto& item : value->items) out.push_back(item->text);
 }
 
-void YamlMap::require(std::string_view key, std::string& out) const {
+std::optional<std::size_t> YamlMap::word_at(std::string_view key,
+                                            const std::vector<std::string_view>& names,
+                                            std::string_view preset, std::string_view about) const {
+  const std::string range = joined(names);
+  declare(key, about, {.type = "word", .range = range, .preset = std::string(preset)});
   const YamlNode* const value = scalar_at(key);
-  if (value != nullptr && !value->text.empty()) {
-    out = value->text;
-  } else if (value != nullptr || !has(key)) {
-    report(key, "is required and may not be empty");
-  }
+  if (value == nullptr) return std::nullopt;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (is_same_word(names[i], value->text)) return i;
+  report(key, "must be one of " + range);
+  return std::nullopt;
 }
 
-YamlMap YamlMap::map(std::string_view key) const {
+bool YamlMap::require_some(std::string_view key) const {
+  if (node_->document->is_described) return node_->document->is_next_required = true;
+  const YamlNode* const value = scalar_at(key);
+  if (value != nullptr && !value->text.empty()) return true;
+  if (value != nullptr || !has(key)) report(key, "is required and may not be empty");
+  return false;
+}
+
+void YamlMap::require(std::string_view key, std::string& out, std::string_view about) const {
+  if (require_some(key)) read(key, out, about);
+}
+
+void YamlMap::require(std::string_view key, std::chrono::milliseconds& out,
+                      std::chrono::milliseconds min, std::chrono::milliseconds max,
+                      std::string_view about) const {
+  if (require_some(key)) read(key, out, min, max, about);
+}
+
+YamlMap YamlMap::map(std::string_view key, std::string_view about) const {
+  declare(key, about, {.type = "mapping"});
   const YamlNode* const value = value_at(key);
   if (value == nullptr) return YamlMap(absent_node(*node_, key));
   if (value->kind != YamlKind::kMap && value->kind != YamlKind::kNull) {
@@ -146,7 +219,17 @@ YamlMap YamlMap::map(std::string_view key) const {
   return YamlMap(find_entry(*node_, key)->value);
 }
 
-std::vector<YamlMap> YamlMap::maps(std::string_view key) const {
+YamlMap YamlMap::map_like(std::string_view other, std::string_view key,
+                          std::string_view about) const {
+  declare(key, about, {.type = "mapping", .like = std::string(other)});
+  const YamlMap like = map(key);
+  if (node_->document->is_described) like.node_->broken = true;  // it is declared there
+  return like;
+}
+
+std::vector<YamlMap> YamlMap::maps(std::string_view key, std::string_view about) const {
+  declare(key, about, {.type = "list of mappings"});
+  if (node_->document->is_described) return {YamlMap(absent_node(*node_, std::string(key) + "[]"))};
   YamlNode* const value = value_at(key);
   if (value == nullptr) return {};
   const bool all_maps = std::ranges::all_of(
@@ -161,7 +244,9 @@ std::vector<YamlMap> YamlMap::maps(std::string_view key) const {
   return found;
 }
 
-std::vector<std::pair<std::string, YamlMap>> YamlMap::named_items(std::string_view key) const {
+std::vector<std::pair<std::string, YamlMap>> YamlMap::named_items(std::string_view key,
+                                                                  std::string_view about) const {
+  declare(key, about, {.type = "steps"});
   YamlNode* const value = value_at(key);
   if (value == nullptr) return {};
   std::vector<std::pair<std::string, YamlMap>> found;
@@ -182,8 +267,14 @@ std::vector<std::pair<std::string, YamlMap>> YamlMap::named_items(std::string_vi
   return {};
 }
 
-std::vector<std::pair<std::string, YamlMap>> YamlMap::entries() const {
+std::vector<std::pair<std::string, YamlMap>> YamlMap::entries(std::string_view any,
+                                                              std::string_view example) const {
   std::vector<std::pair<std::string, YamlMap>> found;
+  if (node_->document->is_described) {
+    node_->any = any;
+    node_->example = example;
+    found.emplace_back(example, YamlMap(absent_node(*node_, any)));
+  }
   for (YamlEntry& entry : node_->entries) {
     entry.known = true;
     entry.value->must_be_read = true;
@@ -192,7 +283,8 @@ std::vector<std::pair<std::string, YamlMap>> YamlMap::entries() const {
   return found;
 }
 
-std::string YamlMap::scalar() const {
+std::string YamlMap::scalar(std::string_view about) const {
+  if (!about.empty()) declare({}, about, {.type = "text"});
   node_->was_read = true;
   return node_->text;
 }

@@ -62,7 +62,7 @@ std::string join_yaml_path(std::string_view parent, std::string_view key) {
 
 void YamlDocument::report(const YamlNode& at, int line, std::string_view key,
                           std::string_view message) {
-  if (at.broken) return;
+  if (at.broken || is_described) return;
   std::string text = name + ":" + std::to_string(line) + ": ";
   if (const std::string field = join_yaml_path(at.path, key); !field.empty()) text += field + ": ";
   text.append(message);

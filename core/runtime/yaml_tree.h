@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/runtime/yaml_schema.h"
+
 namespace gpuward {
 
 struct YamlNode;
@@ -36,7 +38,8 @@ struct YamlNode {
   bool ignores_unknown = false;    // others define and extend this mapping
   bool must_be_read = false;       // handed out by entries(): somebody has to look at its value
   bool was_read = false;
-  bool broken = false;  // a fault has been reported: say nothing more about what is inside
+  std::string any, example;  // while described: what entries() calls its one entry, and gives
+  bool broken = false;       // a fault has been reported: say nothing more about what is inside
 };
 
 struct YamlFault {
@@ -48,6 +51,9 @@ struct YamlDocument {
   std::string name;
   std::shared_ptr<YamlNode> root;
   std::vector<YamlFault> faults;
+  bool is_described = false;  // nothing is read: readers declare their keys
+  bool is_next_required = false;
+  std::vector<YamlKey> keys = {};
 
   // `name:line: field: message`; quiet inside a node that is broken already.
   void report(const YamlNode& at, int line, std::string_view key, std::string_view message);

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "exporter/commands/check_command.h"
+#include "exporter/commands/config_command.h"
 #include "exporter/commands/findings_command.h"
 #include "exporter/commands/gpu_users_command.h"
 #include "exporter/commands/gpu_worker_command.h"
@@ -14,9 +15,10 @@
 namespace gpuward::exporter {
 
 std::span<const AddCommand> all_commands() {
-  static const std::array<AddCommand, 8> kCommands{
-      add_parse_log_command,  add_findings_command,  add_check_command,     add_sweep_command,
-      add_quarantine_command, add_nccl_pair_command, add_gpu_users_command, add_gpu_worker_command};
+  static const std::array<AddCommand, 9> kCommands{
+      add_parse_log_command, add_findings_command,   add_check_command,
+      add_sweep_command,     add_quarantine_command, add_nccl_pair_command,
+      add_gpu_users_command, add_gpu_worker_command, add_config_command};
   return kCommands;
 }
 

@@ -9,46 +9,41 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr std::int64_t kOldestBranch = 300;
-constexpr std::int64_t kNewestBranch = 9999;
+using std::chrono::days;
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
 
-std::optional<Severity> read_severity(const YamlMap& map, const char* key) {
-  if (!map.has(key)) return std::nullopt;
-  std::string text;
-  map.read(key, text);
-  const auto severity = parse_severity(text);
-  if (!severity) map.reject(key, "is none of none, monitor, reset, reboot, isolate");
-  return severity;
-}
+constexpr unsigned kMostDevices = 1024;
 
-std::optional<ClearedBy> read_cleared_by(const YamlMap& map) {
-  if (!map.has("cleared_by")) return std::nullopt;
-  std::string text;
-  map.read("cleared_by", text);
-  for (const ClearedBy by : {ClearedBy::kReboot, ClearedBy::kGpuReset, ClearedBy::kDiagnostics,
-                             ClearedBy::kOperator, ClearedBy::kAge}) {
-    if (to_string(by) == text) return by;
-  }
-  map.reject("cleared_by", "is none of reboot, gpu_reset, diagnostics, operator, age");
-  return std::nullopt;
-}
+const auto kSeverities = yaml_words<Severity, 5>();
+const auto kClearedBy = yaml_words<ClearedBy, 5>();  // kCheck is not for people
+constexpr YamlWord<xid::Profile> kProfiles[] = {{"default", xid::Profile::kDefault},
+                                                {"seed", xid::Profile::kSeed}};
+constexpr YamlWord<UserSpaceLines> kUserSpaceLines[] = {{"mark", UserSpaceLines::kMark},
+                                                        {"refuse", UserSpaceLines::kRefuse},
+                                                        {"trust", UserSpaceLines::kTrust}};
+const auto kPresets = yaml_words<NodePreset, 4>();
+constexpr YamlWord<LogLevel> kLogLevels[] = {{"debug", LogLevel::kDebug},
+                                             {"info", LogLevel::kInfo},
+                                             {"warn", LogLevel::kWarn},
+                                             {"error", LogLevel::kError}};
 
 xid::Override read_override(const YamlMap& map) {
   xid::Override override;
-  override.severity = read_severity(map, "severity");
-  override.cleared_by = read_cleared_by(map);
+  map.read_word("severity", override.severity, kSeverities,
+                "default: that of the catalogue, docs/xid.md; likewise the next two");
+  map.read_word("cleared_by", override.cleared_by, kClearedBy, "what ends the finding");
   if (map.has("action")) {
-    std::string action;
-    map.require("action", action);
-    override.action = action;
+    map.read("action", override.action.emplace(), "what to do about it");
+    if (override.action->empty()) map.reject("action", "may not be empty");
   }
   return override;
 }
 
-std::map<std::uint32_t, xid::Override> read_overrides(const YamlMap& root, const char* key) {
+std::map<std::uint32_t, xid::Override> read_overrides(const YamlMap& table) {
   std::map<std::uint32_t, xid::Override> overrides;
-  const YamlMap table = root.map(key);
-  for (const auto& [code_text, row] : table.entries()) {
+  for (const auto& [code_text, row] : table.entries("CODE", "79")) {
     const auto code = parse_integer<std::uint32_t>(code_text);
     if (!code || *code == 0) {
       table.reject(code_text, "is no error number");
@@ -63,54 +58,30 @@ std::map<std::uint32_t, xid::Override> read_overrides(const YamlMap& root, const
 
 xid::CatalogueOptions read_catalogue(const YamlMap& root) {
   xid::CatalogueOptions options;
-  std::string profile = "default";
-  root.read("profile", profile);
-  if (profile == "seed") options.profile = xid::Profile::kSeed;
-  if (profile != "seed" && profile != "default")
-    root.reject("profile", "is neither default nor seed");
-  options.xid = read_overrides(root, "xid");
-  options.sxid = read_overrides(root, "sxid");
-  options.nvlink_default = read_severity(root, "nvlink_default").value_or(options.nvlink_default);
-  options.nvlink5_default =
-      read_severity(root, "nvlink5_default").value_or(options.nvlink5_default);
-  std::int64_t branch = options.driver_branch;
-  root.read("driver_branch", branch, kOldestBranch, kNewestBranch);
-  options.driver_branch = static_cast<std::uint32_t>(branch);
+  root.read_word("profile", options.profile, kProfiles,
+                 "`seed`: the table of the suite that gpuward replaces");
+  options.xid = read_overrides(root.map("xid", "changes to the catalogue, by code"));
+  options.sxid = read_overrides(root.map("sxid", "likewise for NVSwitch"));
+  root.read_word("nvlink_default", options.nvlink_default, kSeverities,
+                 "Xid 74 where its registers do not decide");
+  root.read_word("nvlink5_default", options.nvlink5_default, kSeverities,
+                 "Xids 144 to 150 where no rule matches");
+  root.read("driver_branch", options.driver_branch, 300, 9999, "chooses the NVLink5 rules");
   return options;
 }
 
 void read_kernel_log(const YamlMap& map, Settings& settings) {
-  map.read("path", settings.kernel_log_path);
+  map.read("path", settings.kernel_log_path, "or any file or FIFO; `--kernel-log.path` wins");
   if (settings.kernel_log_path.empty()) map.reject("path", "is empty");
-  std::string lines = "mark";
-  map.read("user_space_lines", lines);
-  if (lines == "refuse") {
-    settings.user_space_lines = UserSpaceLines::kRefuse;
-  } else if (lines == "trust") {
-    settings.user_space_lines = UserSpaceLines::kTrust;
-  } else if (lines != "mark") {
-    map.reject("user_space_lines", "is none of mark, refuse, trust");
-  }
+  map.read_word("user_space_lines", settings.user_space_lines, kUserSpaceLines,
+                "lines that user space wrote; `trust` is for tests");
 }
-
-void read_log(const YamlMap& map, Settings& settings) {
-  if (!map.has("level")) return;
-  std::string text;
-  map.read("level", text);
-  const auto level = parse_log_level(text);
-  if (!level) map.reject("level", level.error().message);
-  if (level) settings.log_level = *level;
-}
-
-constexpr std::chrono::milliseconds kShortest = std::chrono::seconds(1);
-constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
-constexpr std::int64_t kMostDevices = 1024;
 
 void read_gpu(const YamlMap& map, CheckSettings& checks) {
-  map.read("interval", checks.gpu_interval, kShortest, std::chrono::hours(1));
-  map.read("timeout", checks.gpu_timeout, kShortest, std::chrono::minutes(10));
-  map.read("settling_time", checks.settling_time, std::chrono::milliseconds(0),
-           std::chrono::hours(24));
+  map.read("interval", checks.gpu_interval, seconds(1), hours(1), "between readings");
+  map.read("timeout", checks.gpu_timeout, seconds(1), minutes(10), "of one reading");
+  map.read("settling_time", checks.settling_time, seconds(0), hours(24),
+           "after boot or driver load, in which a hang or a lost GPU may only be `monitor`");
 }
 
 std::optional<int> check_number(std::string_view text) {
@@ -120,9 +91,9 @@ std::optional<int> check_number(std::string_view text) {
 }
 
 void read_enabled(const YamlMap& map, std::vector<int>& enabled) {
-  if (!map.has("enabled")) return;
   std::vector<std::string> words;
-  map.read("enabled", words);
+  for (const int number : enabled) words.push_back(std::to_string(number));
+  map.read("enabled", words, "numbers of the checks of each cycle, 0 to 6");
   enabled.clear();
   for (const std::string& word : words) {
     const auto number = check_number(word);
@@ -132,90 +103,78 @@ void read_enabled(const YamlMap& map, std::vector<int>& enabled) {
 }
 
 void read_timeouts(const YamlMap& table, CheckSettings& checks) {
-  for (const auto& [word, row] : table.entries()) {
+  for (const auto& [word, row] : table.entries("NUMBER", "2")) {
     const auto number = check_number(word);
     if (!number) {
       table.reject(word, "is no check number from 0 to 6");
       continue;
     }
-    table.read(word, checks.timeouts[*number], kShortest, kLongest);
+    table.read(word, checks.timeouts[*number], seconds(1), days(365),
+               "default: that of the kind of check");
   }
 }
 
-void read_paths(const YamlMap& map, CheckSettings& checks) {
-  std::string results = checks.results_dir.string();
-  map.read("results_dir", results);
-  checks.results_dir = results;
-  if (!map.has("tool_dirs")) return;
-  std::vector<std::string> folders;
-  map.read("tool_dirs", folders);
-  checks.tool_dirs.assign(folders.begin(), folders.end());
+void read_tools(const YamlMap& map, std::vector<std::filesystem::path>& folders) {
+  std::vector<std::string> words(folders.begin(), folders.end());
+  map.read("tool_dirs", words,
+           "where dcgmi, all_reduce_perf and fi_pingpong are searched before PATH");
+  folders.assign(words.begin(), words.end());
 }
 
 void read_checks(const YamlMap& map, CheckSettings& checks) {
-  map.read("interval", checks.check_interval, kShortest, kLongest);
+  map.read("interval", checks.check_interval, seconds(1), days(365),
+           "between cycles of the checks");
   read_enabled(map, checks.enabled);
-  const YamlMap dcgm = map.map("dcgm_l2");
-  dcgm.read("enabled", checks.is_dcgm_l2_enabled);
-  dcgm.read("interval", checks.dcgm_l2_interval, std::chrono::minutes(1), kLongest);
-  read_timeouts(map.map("timeouts"), checks);
-  read_paths(map, checks);
-  auto pages = static_cast<std::int64_t>(checks.max_retired_pages_sbe);
-  map.read("max_retired_pages_sbe", pages, 0, 1'000'000);
-  checks.max_retired_pages_sbe = static_cast<std::uint64_t>(pages);
-  map.read("efa_min_gbits", checks.efa_min_gbits, 0, 1'000'000);
-  checks.dcgm_bare_fail = read_severity(map, "dcgm_bare_fail").value_or(checks.dcgm_bare_fail);
-  map.read("dcgm_l4_beside_telemetry", checks.is_dcgm_l4_beside_telemetry);
-}
-
-unsigned read_devices(const YamlMap& map, const char* key) {
-  std::int64_t count = 0;
-  map.read(key, count, 0, kMostDevices);
-  return static_cast<unsigned>(count);
+  const YamlMap dcgm = map.map("dcgm_l2", "DCGM level 2");
+  dcgm.read("enabled", checks.is_dcgm_l2_enabled, "run it on idle nodes");
+  dcgm.read("interval", checks.dcgm_l2_interval, minutes(1), days(365), "between two runs");
+  read_timeouts(map.map("timeouts", "by number of a check"), checks);
+  map.read("results_dir", checks.results_dir, "folder for a JSON file of each check; empty: none");
+  read_tools(map, checks.tool_dirs);
+  map.read("max_retired_pages_sbe", checks.max_retired_pages_sbe, 0, 1'000'000,
+           "more is a finding");
+  map.read("efa_min_gbits", checks.efa_min_gbits, 0, 1'000'000, "less is a finding");
+  map.read_word("dcgm_bare_fail", checks.dcgm_bare_fail, kSeverities,
+                "a Fail of DCGM that names no error");
+  map.read("dcgm_l4_beside_telemetry", checks.is_dcgm_l4_beside_telemetry,
+           "run level 4 although dcgm-exporter runs; else it is skipped");
 }
 
 void read_instance(const YamlMap& map, CheckSettings& checks) {
-  map.read("type", checks.instance_type);
-  for (const YamlMap& item : map.maps("profiles")) {
+  map.read("type", checks.instance_type, "default: as the instance metadata say");
+  for (const YamlMap& item : map.maps("profiles", "what machines of a type have")) {
     InstanceProfile profile;
-    item.require("type", profile.type);
-    profile.gpus = read_devices(item, "gpus");
-    profile.efa_devices = read_devices(item, "efa");
-    item.read("nvlink", profile.expects_nvlink);
-    item.read("provider", profile.fabric_provider);
+    item.require("type", profile.type, "of the instance");
+    item.read("gpus", profile.gpus, 0, kMostDevices, "GPUs");
+    item.read("efa", profile.efa_devices, 0, kMostDevices, "EFA devices");
+    item.read("nvlink", profile.expects_nvlink, "whether NVLink is expected");
+    item.read("provider", profile.fabric_provider, "of libfabric");
     checks.profiles.add(std::move(profile));
   }
 }
 
 void read_node(const YamlMap& map, NodeSettings& node) {
-  if (map.has("preset")) {
-    std::string text;
-    map.read("preset", text);
-    bool is_known = false;
-    for (const NodePreset preset :
-         {NodePreset::kAwsSamples, NodePreset::kKonduktor, NodePreset::kAmd, NodePreset::kNone}) {
-      if (to_string(preset) != text) continue;
-      node.preset = preset;
-      is_known = true;
-    }
-    if (!is_known) map.reject("preset", "is none of aws-samples, konduktor, amd, none");
-  }
-  map.read("labels", node.writes_labels);
-  map.read("taint", node.writes_taint);
-  map.read("annotation", node.writes_annotation);
-  map.read("condition", node.writes_condition);
+  map.read_word("preset", node.preset, kPresets, "whose keys are used");
+  map.read("labels", node.writes_labels, "whether they are written; likewise the next three");
+  map.read("taint", node.writes_taint, "the taint");
+  map.read("annotation", node.writes_annotation, "the annotation");
+  map.read("condition", node.writes_condition, "the condition GPUProblem");
 }
 
 void read_amd(const YamlMap& map, Settings& settings) {
-  std::string config = settings.amd_config.string();
-  map.read("config", config);
-  settings.amd_config = config;
-  const YamlMap service = map.map("health_service");
-  service.read("enabled", settings.amd_health.is_enabled);
-  std::string socket = settings.amd_health.socket.string();
-  service.read("socket", socket);
-  settings.amd_health.socket = socket;
-  service.read("all_vendors", settings.amd_health.has_all_vendors);
+  map.read("config", settings.amd_config, "file with `HealthThresholds` in AMD's own form");
+  const YamlMap service = map.map("health_service", "AMD's gRPC service; as of the start");
+  AmdHealthSettings& health = settings.amd_health;
+  service.read("enabled", health.is_enabled, "serve it");
+  service.read("socket", health.socket, "the socket of the service");
+  service.read("all_vendors", health.has_all_vendors,
+               "NVIDIA's GPUs too, with the ids `nvidia-0`, `nvidia-1`, ...");
+}
+
+void read_metrics(const YamlMap& map, MetricsOptions& metrics) {
+  map.read("dcgm_compat", metrics.dcgm_compat, "the names and labels of dcgm-exporter too");
+  map.read("efa_compat", metrics.efa_compat, "the names of the EFA node exporter too");
+  map.read("per_link", metrics.per_link, "a series for each NVLink or XGMI link too");
 }
 
 // A machine without the file has AMD's defaults.
@@ -231,36 +190,44 @@ Status load_amd_thresholds(Settings& settings) {
   return {};
 }
 
-Result<Settings> load_file(const std::filesystem::path& path) {
+Result<Settings> read_settings_file(const YamlFile& file) {
   Settings settings;
-  if (path.empty()) return settings;
-  auto file = YamlFile::load(path);
-  if (!file) return std::unexpected(file.error());
-  const YamlMap root = file->root();
+  const YamlMap root = file.root();
   settings.catalogue = read_catalogue(root);
-  read_kernel_log(root.map("kernel_log"), settings);
-  root.map("findings")
-      .read("age", settings.findings_age, std::chrono::minutes(1), std::chrono::hours(24 * 365));
-  read_log(root.map("log"), settings);
-  read_gpu(root.map("gpu"), settings.checks);
-  read_checks(root.map("checks"), settings.checks);
-  read_instance(root.map("instance"), settings.checks);
-  read_node(root.map("node"), settings.node);
-  std::string socket = settings.kubelet_socket.string();
-  root.map("pods").read("socket", socket);
-  settings.kubelet_socket = socket;
-  read_amd(root.map("amd"), settings);
-  const YamlMap metrics = root.map("metrics");
-  metrics.read("dcgm_compat", settings.metrics.dcgm_compat);
-  metrics.read("efa_compat", settings.metrics.efa_compat);
-  metrics.read("per_link", settings.metrics.per_link);
-  if (auto status = file->finish(); !status) return std::unexpected(status.error());
+  read_kernel_log(root.map("kernel_log", "where the kernel's messages are"), settings);
+  root.map("findings", "what is found")
+      .read("age", settings.findings_age, minutes(1), days(365),
+            "without a repeat, for findings that age clears");
+  root.map("log", "the exporter's own log")
+      .read_word("level", settings.log_level, kLogLevels, "default: `--log.level`");
+  read_gpu(root.map("gpu", "readings of the GPUs"), settings.checks);
+  read_checks(root.map("checks", "the periodic checks"), settings.checks);
+  read_instance(root.map("instance", "what the machine is"), settings.checks);
+  read_node(root.map("node", "what is written to the node in Kubernetes"), settings.node);
+  root.map("pods", "which pods use which GPUs")
+      .read("socket", settings.kubelet_socket, "of the kubelet; empty: the kubelet is not asked");
+  read_amd(root.map("amd", "GPUs of AMD"), settings);
+  read_metrics(root.map("metrics", "as of the start; the flags add to it"), settings.metrics);
+  if (auto status = file.finish(); !status) return std::unexpected(status.error());
   settings.checks.is_seed_profile = settings.catalogue.profile == xid::Profile::kSeed;
   if (settings.checks.is_seed_profile) settings.node.untold_node = UntoldNode::kFails;
   return settings;
 }
 
+Result<Settings> load_file(const std::filesystem::path& path) {
+  if (path.empty()) return Settings();
+  auto file = YamlFile::load(path);
+  if (!file) return std::unexpected(file.error());
+  return read_settings_file(*file);
+}
+
 }  // namespace
+
+std::vector<YamlKey> settings_keys() {
+  const YamlFile file = YamlFile::describing();
+  static_cast<void>(read_settings_file(file));
+  return file.keys();
+}
 
 Result<Settings> load_settings(const SettingsSources& sources) {
   auto settings = load_file(sources.file);

@@ -1,34 +1,5 @@
-// The exporter's configuration file (--config.file), read whole or not at all:
-//
-//   profile: default                 # or seed: the table of the suite that gpuward replaces
-//   xid:                             # what is different here, by code; sxid: likewise
-//     "79": {severity: isolate, action: CONTACT_SUPPORT, cleared_by: operator}
-//   nvlink_default: reset            # Xid 74 where its registers do not decide
-//   nvlink5_default: monitor         # Xids 144-150 where no rule matches
-//   driver_branch: 575               # chooses the NVLink5 rules
-//   kernel_log: {path: /dev/kmsg, user_space_lines: mark}   # or refuse, or trust (tests only)
-//   findings: {age: 24h}             # without a repeat, for findings that age clears
-//   log: {level: info}
-//   gpu: {interval: 15s, timeout: 20s, settling_time: 15m}
-//   checks:
-//     interval: 300s
-//     enabled: ["0", "2", "3"]       # each cycle
-//     dcgm_l2: {enabled: true, interval: 6h}
-//     timeouts: {"2": 60s}           # by number, where not the default
-//     results_dir: /var/lib/gpuward/results
-//     tool_dirs: [/opt/amazon/efa/bin]
-//     max_retired_pages_sbe: 60
-//     efa_min_gbits: 20
-//     dcgm_bare_fail: reset          # a Fail of DCGM that names no error
-//   instance:
-//     type: p5.48xlarge              # where not asked for
-//     profiles: [{type: x9.huge, gpus: 8, efa: 4, nvlink: true, provider: efa}]
-//   node: {preset: aws-samples, labels: true, taint: true, annotation: true, condition: true}
-//   pods: {socket: /var/lib/kubelet/pod-resources/kubelet.sock}   # "" asks nobody
-//   amd:
-//     config: /etc/metrics/config.json   # HealthThresholds, in AMD's own form
-//     health_service: {enabled: false, socket: /var/lib/…_grpc.socket, all_vendors: false}
-//   metrics: {dcgm_compat: false, efa_compat: false, per_link: false}
+// The exporter's configuration file (--config.file), read whole or not at all;
+// docs/configuration.md has its keys.
 //
 // On top of it come, under their old names, the settings of the suite that gpuward replaces: from
 // the environment, then from the files of a mounted ConfigMap (--config.directory; seed_keys.h).
@@ -41,9 +12,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/model/result.h"
 #include "core/runtime/log.h"
+#include "core/runtime/yaml_schema.h"
 #include "core/xid/catalogue.h"
 #include "exporter/checks/check/check_settings.h"
 #include "exporter/checks/rules/amd_thresholds.h"
@@ -84,6 +57,9 @@ struct SettingsSources {
   std::filesystem::path folder{};  // of the mounted ConfigMap; empty: none
   SeedLookup environment = [](std::string_view) { return std::nullopt; };
 };
+
+// What the file may have.
+[[nodiscard]] std::vector<YamlKey> settings_keys();
 
 // kInvalid names file, line and field, or the key.
 [[nodiscard]] Result<Settings> load_settings(const SettingsSources& sources);

@@ -14,13 +14,6 @@ constexpr std::int64_t kLinksOfHopper = 18;  // NVLink 4 and 5: 18 links a GPU
 constexpr double kHottest = 1000;
 constexpr double kMostWatts = 100'000;
 
-void read_vendor(const YamlMap& item, Gpu& gpu) {
-  std::string vendor = "nvidia";
-  item.read("vendor", vendor);
-  if (vendor == "amd") gpu.vendor = Vendor::kAmd;
-  if (vendor != "amd" && vendor != "nvidia") item.reject("vendor", "is neither nvidia nor amd");
-}
-
 void read_address(const YamlMap& item, Gpu& gpu) {
   std::string pci;
   item.require("pci", pci);
@@ -35,14 +28,13 @@ void read_address(const YamlMap& item, Gpu& gpu) {
 
 Gpu read_gpu(const YamlMap& item, std::size_t place) {
   Gpu gpu;
-  std::int64_t index = static_cast<std::int64_t>(place);
-  item.read("index", index, 0, kMostGpus - 1);
-  gpu.index = static_cast<int>(index);
+  gpu.index = static_cast<int>(place);
+  item.read("index", gpu.index, 0, kMostGpus - 1);
   item.read("uuid", gpu.uuid);
   item.read("serial", gpu.serial);
   item.read("name", gpu.name);
   read_address(item, gpu);
-  read_vendor(item, gpu);
+  item.read_word("vendor", gpu.vendor, yaml_words<Vendor, 2>());
   return gpu;
 }
 
@@ -60,14 +52,9 @@ void reject_repeats(const YamlMap& item, const Gpu& gpu, const std::vector<GpuRe
 
 template <typename T>
 void read_count(const YamlMap& item, std::string_view key, Maybe<T>& out) {
-  if (!item.has(key)) return;
-  constexpr bool kIsSmall =
-      std::numeric_limits<T>::max() < std::numeric_limits<std::int64_t>::max();
-  constexpr std::int64_t kMost = kIsSmall ? static_cast<std::int64_t>(std::numeric_limits<T>::max())
-                                          : std::numeric_limits<std::int64_t>::max();
-  std::int64_t value = 0;
-  item.read(key, value, 0, kMost);
-  out = static_cast<T>(value);
+  constexpr std::uint64_t kMost = std::min<std::uint64_t>(std::numeric_limits<T>::max(),
+                                                          std::numeric_limits<std::int64_t>::max());
+  if (item.has(key)) item.read(key, out.emplace(), 0, static_cast<std::int64_t>(kMost));
 }
 
 void read_flag(const YamlMap& item, std::string_view key, Maybe<bool>& out) {

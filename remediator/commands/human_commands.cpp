@@ -254,6 +254,7 @@ Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) 
     case Command::kImportExclusions:
     case Command::kCheckPolicy:
     case Command::kExplainPolicy:
+    case Command::kPolicySchema:
     case Command::kReset:
     case Command::kReplay:
       break;

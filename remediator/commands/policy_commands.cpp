@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/kube/names.h"
+#include "core/runtime/yaml_schema.h"
 #include "remediator/config/cluster.h"
 #include "remediator/config/load_policy.h"
 #include "remediator/policy/policy_remarks.h"
@@ -63,6 +64,8 @@ std::string explain_policy(const Flags& flags, const Policy& policy, const kube:
 }
 
 Result<std::string> run_policy_command(const Flags& flags, Clock& clock) {
+  if (flags.command == Command::kPolicySchema)
+    return json_schema(policy_keys(), "The policy of gpuward-remediator");
   auto policy = load_policy(flags);
   if (!policy) return std::unexpected(policy.error());
   if (flags.command == Command::kCheckPolicy) {

@@ -1,5 +1,5 @@
-// `gpuward-remediator policy check FILE` and `policy explain FILE`: for whoever writes a policy and
-// wants to know what it says before it is in force.
+// `gpuward-remediator policy check FILE`, `policy explain FILE` and `policy schema`: for those who
+// write a policy and want to know what it says before it is in force.
 #pragma once
 
 #include <string>

@@ -37,6 +37,7 @@ inline constexpr std::array kExamples = {
         "policy explain",
         "gpuward-remediator policy explain policy.yaml --labels pool=a100,zone=a --severity reset\n"
         "gpuward-remediator policy explain policy.yaml --node gpu-01"},
+    Example{"policy schema", "gpuward-remediator policy schema > policy.schema.json"},
     Example{"exclusions", "gpuward-remediator exclusions list"},
     Example{"exclusions list", "gpuward-remediator exclusions list"},
     Example{"exclusions add",

@@ -161,6 +161,9 @@ void add_policy_commands(CLI::App& app, Flags& flags, Words& words, Commands& co
   commands.emplace_back(
       add_policy_command(*policy, flags, "check", "Say what is wrong with a policy, and where"),
       Command::kCheckPolicy);
+  commands.emplace_back(
+      policy->add_subcommand("schema", "Print the JSON Schema of a policy, for your editor"),
+      Command::kPolicySchema);
 }
 
 CLI::App* add_exclusion_command(CLI::App& exclusions, const std::string& name,

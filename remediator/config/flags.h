@@ -41,6 +41,7 @@ enum class Command : std::uint8_t {
   kReset,
   kCheckPolicy,
   kExplainPolicy,
+  kPolicySchema,
   kReplay
 };
 

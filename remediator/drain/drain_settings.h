@@ -1,6 +1,6 @@
 // How a node is emptied: which pods, for how long they are asked, and what is done about those that
-// do not go. Plain values, read from the YAML of the policy (drain_settings_file.cpp shows it);
-// used by the plan and the rounds of a drain.
+// do not go. Plain values, read from the YAML of the policy; used by the plan and the rounds of a
+// drain.
 #pragma once
 
 #include <chrono>
@@ -47,7 +47,6 @@ struct DrainSettings {
   DrainedPods pods = DrainedPods::kAll;
   std::chrono::milliseconds deadline = std::chrono::minutes(30);
   OnDeadline on_deadline = OnDeadline::kHold;
-  // The most that a pod gets for its end; without it, what the pod itself asks for.
   std::optional<std::chrono::seconds> grace_period;
   // Nearly every training pod has its /dev/shm in an emptyDir: to refuse them, as kubectl does
   // unless told otherwise, would hold nearly every GPU node.

@@ -1,78 +1,32 @@
-// The YAML of a drain, and of the rate that all drains share:
-//
-//   drain:
-//     pods: all                       # all | gpu: those that ask for a GPU
-//     deadline: 30m
-//     on_deadline: hold               # hold | delete | proceed
-//     grace_period: 2m                # the most a pod gets; absent: what it asks for itself
-//     empty_dir: evict                # evict | refuse: such pods lose what they have written
-//     unmanaged: refuse               # refuse | evict: nobody would make them again
-//     namespaces:                     # the first that matches; pods of others are evicted at once
-//       - name: "train-*"
-//         mode: wait                  # evict | wait up_to, then evict | delete after up_to
-//         up_to: 20m                  # since the start of the drain
-//     skipped_namespaces: [gpu-operator]
-//     override_do_not_disrupt: false
-//     unreachable: wait               # wait | forget
-//   evictions:
-//     per_second: 50
-//     burst: 50
-//     most_in_flight: 64
-#include <array>
-#include <cstddef>
-#include <string_view>
-#include <utility>
-
 #include "remediator/drain/drain_settings.h"
 
 namespace gpuward::remediator {
 namespace {
 
 using std::chrono::days;
-using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-template <typename T>
-struct Word {
-  std::string_view word;
-  T value;
-};
-
-constexpr std::array<Word<DrainedPods>, 2> kPods{
-    {{"all", DrainedPods::kAll}, {"gpu", DrainedPods::kGpu}}};
-constexpr std::array<Word<OnDeadline>, 3> kOnDeadline{{{"hold", OnDeadline::kHold},
-                                                       {"delete", OnDeadline::kDelete},
-                                                       {"proceed", OnDeadline::kProceed}}};
-constexpr std::array<Word<bool>, 2> kEvictOrRefuse{{{"evict", true}, {"refuse", false}}};
-constexpr std::array<Word<NamespaceMode>, 3> kModes{{{"evict", NamespaceMode::kEvict},
-                                                     {"wait", NamespaceMode::kWait},
-                                                     {"delete", NamespaceMode::kDelete}}};
-constexpr std::array<Word<UnreachablePods>, 2> kUnreachable{
-    {{"wait", UnreachablePods::kWait}, {"forget", UnreachablePods::kForget}}};
-
-template <typename T, std::size_t kCount>
-void read_word(const YamlMap& map, std::string_view key, const std::array<Word<T>, kCount>& words,
-               T& out) {
-  if (!map.has(key)) return;
-  std::string text;
-  map.read(key, text);
-  std::string allowed;
-  for (const Word<T>& word : words) {
-    if (word.word == text) {
-      out = word.value;
-      return;
-    }
-    allowed += (allowed.empty() ? "" : ", ") + std::string(word.word);
-  }
-  map.reject(key, "must be one of " + allowed);
-}
+constexpr YamlWord<DrainedPods> kPods[] = {{"all", DrainedPods::kAll}, {"gpu", DrainedPods::kGpu}};
+constexpr YamlWord<OnDeadline> kOnDeadline[] = {{"hold", OnDeadline::kHold},
+                                                {"delete", OnDeadline::kDelete},
+                                                {"proceed", OnDeadline::kProceed}};
+constexpr YamlWord<bool> kEvictOrRefuse[] = {{"evict", true}, {"refuse", false}};
+constexpr YamlWord<NamespaceMode> kModes[] = {{"evict", NamespaceMode::kEvict},
+                                              {"wait", NamespaceMode::kWait},
+                                              {"delete", NamespaceMode::kDelete}};
+constexpr YamlWord<UnreachablePods> kUnreachable[] = {{"wait", UnreachablePods::kWait},
+                                                      {"forget", UnreachablePods::kForget}};
 
 NamespaceRule read_rule(const YamlMap& map, milliseconds deadline) {
   NamespaceRule rule;
-  map.require("name", rule.name);
-  read_word(map, "mode", kModes, rule.mode);
-  map.read("up_to", rule.up_to, seconds(1), days(30));
+  map.require("name", rule.name, "namespaces that the rule is for, with `*` and `?`");
+  map.read_word(
+      "mode", rule.mode, kModes,
+      "evict at once; let pods finish, then evict them; let them finish, then delete them");
+  map.read(
+      "up_to", rule.up_to, seconds(1), days(30),
+      "since the start of the drain, shorter than its deadline; needed with `wait` and `delete`");
   if (rule.mode != NamespaceMode::kEvict && !map.has("up_to"))
     map.reject("up_to", "says how long such pods may finish: give one");
   if (rule.mode != NamespaceMode::kEvict && rule.up_to >= deadline)
@@ -81,40 +35,46 @@ NamespaceRule read_rule(const YamlMap& map, milliseconds deadline) {
 }
 
 void read_grace(const YamlMap& map, std::optional<seconds>& grace) {
-  if (!map.has("grace_period")) return;
-  milliseconds read = grace.value_or(seconds(30));
-  map.read("grace_period", read, seconds(1), hours(24));
-  grace = std::chrono::ceil<seconds>(read);
+  milliseconds read = grace.value_or(seconds(0));
+  map.read("grace_period", read, seconds(1), days(1),
+           "the most that a pod gets; default: what the pod asks for");
+  if (read > seconds(0)) grace = std::chrono::ceil<seconds>(read);
 }
 
 }  // namespace
 
 DrainSettings read_drain_settings(const YamlMap& drain, DrainSettings settings) {
-  read_word(drain, "pods", kPods, settings.pods);
-  drain.read("deadline", settings.deadline, seconds(1), days(30));
-  read_word(drain, "on_deadline", kOnDeadline, settings.on_deadline);
+  drain.read_word("pods", settings.pods, kPods,
+                  "all, or those that request a GPU; the built-in steps before a reset use `gpu`");
+  drain.read("deadline", settings.deadline, seconds(1), days(30), "of the whole drain");
+  drain.read_word("on_deadline", settings.on_deadline, kOnDeadline,
+                  "at the deadline: fail, and hold the node for an operator; delete the pods, "
+                  "whatever their disruption budgets say; go on to the next step");
   read_grace(drain, settings.grace_period);
-  read_word(drain, "empty_dir", kEvictOrRefuse, settings.evicts_empty_dir);
-  read_word(drain, "unmanaged", kEvictOrRefuse, settings.evicts_unmanaged);
+  drain.read_word("empty_dir", settings.evicts_empty_dir, kEvictOrRefuse,
+                  "pods with an emptyDir, which lose its contents");
+  drain.read_word("unmanaged", settings.evicts_unmanaged, kEvictOrRefuse,
+                  "pods that no controller would create again");
   if (drain.has("namespaces")) settings.namespaces.clear();
-  for (const YamlMap& rule : drain.maps("namespaces"))
+  for (const YamlMap& rule :
+       drain.maps("namespaces", "the first rule that matches; other pods are evicted at once"))
     settings.namespaces.push_back(read_rule(rule, settings.deadline));
   if (drain.has("skipped_namespaces")) settings.skipped_namespaces.clear();
-  drain.read("skipped_namespaces", settings.skipped_namespaces);
-  drain.read("override_do_not_disrupt", settings.overrides_do_not_disrupt);
-  read_word(drain, "unreachable", kUnreachable, settings.unreachable);
+  drain.read("skipped_namespaces", settings.skipped_namespaces,
+             "namespaces whose pods stay on the node");
+  drain.read("override_do_not_disrupt", settings.overrides_do_not_disrupt,
+             "at the deadline, treat pods that must not be disrupted as any others");
+  drain.read_word("unreachable", settings.unreachable, kUnreachable,
+                  "pods of a node whose kubelet does not answer: wait for them until the deadline, "
+                  "or only for their grace period");
   return settings;
 }
 
 EvictionRate read_eviction_rate(const YamlMap& evictions) {
   EvictionRate rate;
-  evictions.read("per_second", rate.per_second, 0.1, 10'000);
-  std::int64_t burst = rate.burst;
-  evictions.read("burst", burst, 1, 10'000);
-  std::int64_t most = rate.most_in_flight;
-  evictions.read("most_in_flight", most, 1, 1'000);
-  rate.burst = static_cast<int>(burst);
-  rate.most_in_flight = static_cast<int>(most);
+  evictions.read("per_second", rate.per_second, 0.1, 10'000, "evictions of all drains together");
+  evictions.read("burst", rate.burst, 1, 10'000, "evictions at once after a pause");
+  evictions.read("most_in_flight", rate.most_in_flight, 1, 1'000, "requests at the same time");
   return rate;
 }
 

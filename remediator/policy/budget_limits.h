@@ -1,5 +1,5 @@
-// How much may be spent: the numbers of the policy's section `budgets` (budget_file reads it), with
-// the defaults. Plain values. Shares are of the nodes in the census (fleet.h).
+// How much may be spent: the numbers of the policy's section `budgets` (read_budgets() reads it),
+// with the defaults. Plain values. Shares are of the nodes in the census (fleet.h).
 #pragma once
 
 #include <chrono>
@@ -50,8 +50,9 @@ struct LabelLimit {
   friend bool operator==(const LabelLimit&, const LabelLimit&) = default;
 };
 
+// docs/configuration.md says what each limits. One node of a pool of one can always be tainted, and
+// looked after: hence two of `tainted`, and no `min_healthy`.
 struct BudgetLimits {
-  // Of disruptions (drain, reset, reboot, terminate).
   ScopeLimit cluster{.at_once = {1, 5}};
   ScopeLimit pool{.at_once = {1, 10}};
   ScopeLimit zone{.at_once = {1, 10}};
@@ -59,24 +60,15 @@ struct BudgetLimits {
       {"topology.kubernetes.io/rack", {.at_once = {1, 0}}},
       {"nvidia.com/gpu.clique", {.at_once = {1, 0}}},
   };
-  // Nodes of one pool, and of the whole cluster, that are tainted by us or worse. Two at least, so
-  // that the one unhealthy node of a pool of one is tainted.
   Share tainted{2, 20};
-  // Nodes of one pool that are cordoned by us or worse.
   Share cordoned{1, 10};
-  // Terminations in the whole cluster, beside all the above.
   std::vector<WindowLimit> terminations = {
       {{2, 0}, std::chrono::hours(1)},
       {{5, 0}, std::chrono::hours(24)},
   };
-  // Of a pool: what must be ready, schedulable and well without the node in question. None by
-  // default, so that the one bad node of a pool of one can be looked after.
   Share min_healthy{0, 0};
-  // The same code on so many nodes within the window is a storm.
   WindowLimit storm{{3, 10}, std::chrono::minutes(10)};
-  // More new Remediations within the window open the circuit breaker.
   WindowLimit breaker{{5, 10}, std::chrono::minutes(10)};
-  // How long the slot of a deleted Remediation binds where its node does not come back.
   std::chrono::milliseconds orphan_hold{std::chrono::hours(24)};
   PlaceKeys keys;  // `domains` is filled from `labels` by place_keys()
 

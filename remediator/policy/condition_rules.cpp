@@ -1,21 +1,15 @@
-// The YAML of the rules:
-//
-//   conditions:
-//     - type: GPUProblem               # of the node's status.conditions
-//       status: "True"                 # True | False | Unknown
-//       for: 2m                        # held so long
-//       severity: reset                # isolate | reboot | reset | monitor
-//       labels: [pool=a100]            # of the nodes that it is for, all of them
-//       drain: false                   # true: justifies a drain by itself, as Draino has it
-//   drain_buffer: 10m                  # between such a drain and what was begun before it
 #include "remediator/policy/condition_rules.h"
 
 #include <algorithm>
 
 #include "core/runtime/text.h"
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {
+
+constexpr YamlWord<std::string_view> kStatuses[] = {
+    {"True", "True"}, {"False", "False"}, {"Unknown", "Unknown"}};
 
 bool is_for(const ConditionRule& rule, const kube::Labels& labels) {
   return std::ranges::all_of(rule.labels, [&](const std::string& selector) {
@@ -28,24 +22,16 @@ bool is_for(const ConditionRule& rule, const kube::Labels& labels) {
 
 ConditionRule read_condition_rule(const YamlMap& map) {
   ConditionRule rule;
-  map.require("type", rule.type);
-  map.read("status", rule.status);
-  if (rule.status != "True" && rule.status != "False" && rule.status != "Unknown")
-    map.reject("status", "must be one of True, False, Unknown");
-  map.read("for", rule.held_for, std::chrono::seconds(0), std::chrono::hours(24));
-  std::string word;
-  map.require("severity", word);
-  const auto severity = parse_severity(word);
-  if (!word.empty() && (!severity || *severity == Severity::kNone))
-    map.reject("severity", "must be one of isolate, reboot, reset, monitor");
-  rule.severity = severity.value_or(Severity::kNone);
-  map.read("labels", rule.labels);
-  if (std::ranges::any_of(rule.labels, [](const std::string& selector) {
-        return selector.empty() || selector.front() == '=';
-      })) {
-    map.reject("labels", "each entry must be `key` or `key=value`");
-  }
-  map.read("drain", rule.drains);
+  map.require("type", rule.type, "of the node's status.conditions");
+  std::string_view status = "True";
+  map.read_word("status", status, kStatuses, "which the condition must have");
+  rule.status = status;
+  map.read("for", rule.held_for, std::chrono::seconds(0), std::chrono::hours(24),
+           "how long it must have had it");
+  map.require_word("severity", rule.severity, kSeverityWords, "of the finding");
+  read_node_labels(map, rule.labels, "of the nodes that the rule is for, all of them");
+  map.read("drain", rule.drains,
+           "justifies a drain without a report of the exporter, as Draino does");
   if (rule.drains && rule.status == "Unknown")
     map.reject("drain", "Unknown says that nobody knows: it justifies no drain");
   return rule;
@@ -76,7 +62,8 @@ std::vector<ConditionSeen> seen_conditions(std::span<const ConditionRule> rules,
 
 std::vector<ConditionRule> read_condition_rules(const YamlMap& root) {
   std::vector<ConditionRule> rules;
-  for (const YamlMap& map : root.maps("conditions")) rules.push_back(read_condition_rule(map));
+  for (const YamlMap& map : root.maps("conditions", "conditions of nodes as findings"))
+    rules.push_back(read_condition_rule(map));
   return rules;
 }
 

@@ -42,7 +42,7 @@ inline constexpr std::string_view kConditionOrigin = "condition.";
 [[nodiscard]] std::vector<ConditionSeen> seen_conditions(std::span<const ConditionRule> rules,
                                                          const kube::Node& node);
 
-// The section `conditions`; the YAML is shown in condition_rules.cpp. Faults are reported to the
+// The section `conditions`; docs/configuration.md has its keys. Faults are reported to the
 // file.
 [[nodiscard]] std::vector<ConditionRule> read_condition_rules(const YamlMap& root);
 

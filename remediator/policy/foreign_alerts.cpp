@@ -1,22 +1,18 @@
-// The YAML of the rules; the first that matches counts:
-//
-//   foreign_alerts:
-//     - match: {alertname: DcgmXidErrors, err_code: "79"}   # all of them, with * and ?
-//       node_label: Hostname           # default: node; a port behind the name is taken off
-//       severity: reboot               # isolate | reboot | reset | monitor
-//     - {match: {alertname: KubeNodeNotReady}, severity: reset}
 #include "remediator/policy/foreign_alerts.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "remediator/drain/drain_facts.h"
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {
 
 void read_match(const YamlMap& map, ForeignAlertRule& rule) {
-  for (const auto& [label, value] : map.map("match").entries()) rule.match[label] = value.scalar();
+  const YamlMap match = map.map("match", "labels of the alert, all of them; required");
+  for (const auto& [label, value] : match.entries("LABEL", "alertname"))
+    rule.match[label] = value.scalar("its value, with `*` and `?`");
   const bool has_empty =
       std::ranges::any_of(rule.match, [](const auto& wanted) { return wanted.second.empty(); });
   if (rule.match.empty() || has_empty) {
@@ -27,15 +23,9 @@ void read_match(const YamlMap& map, ForeignAlertRule& rule) {
 ForeignAlertRule read_rule_of_others(const YamlMap& map) {
   ForeignAlertRule rule;
   read_match(map, rule);
-  map.read("node_label", rule.node_label);
+  map.read("node_label", rule.node_label, "the label whose value is the node, perhaps with a port");
   if (rule.node_label.empty()) map.reject("node_label", "must be the name of a label");
-  std::string word;
-  map.require("severity", word);
-  const auto severity = parse_severity(word);
-  if (!word.empty() && (!severity || *severity == Severity::kNone)) {
-    map.reject("severity", "must be one of isolate, reboot, reset, monitor");
-  }
-  rule.severity = severity.value_or(Severity::kNone);
+  map.require_word("severity", rule.severity, kSeverityWords, "of the finding");
   return rule;
 }
 
@@ -63,7 +53,9 @@ std::string_view without_port(std::string_view address) {
 
 std::vector<ForeignAlertRule> read_foreign_alerts(const YamlMap& root) {
   std::vector<ForeignAlertRule> rules;
-  for (const YamlMap& map : root.maps("foreign_alerts")) rules.push_back(read_rule_of_others(map));
+  for (const YamlMap& map : root.maps(
+           "foreign_alerts", "alerts of others as findings; the first rule that matches counts"))
+    rules.push_back(read_rule_of_others(map));
   return rules;
 }
 

@@ -27,7 +27,7 @@ struct ForeignAlertRule {
 // `gpu-01` of `gpu-01:9400`.
 [[nodiscard]] std::string_view without_port(std::string_view address);
 
-// The section `foreign_alerts`; the YAML is shown in foreign_alerts.cpp. Faults are reported to the
+// The section `foreign_alerts`; docs/configuration.md has its keys. Faults are reported to the
 // file.
 [[nodiscard]] std::vector<ForeignAlertRule> read_foreign_alerts(const YamlMap& root);
 

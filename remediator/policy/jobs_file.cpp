@@ -1,9 +1,8 @@
-#include "remediator/policy/jobs_file.h"
-
 #include <algorithm>
 #include <array>
 
 #include "core/kube/names.h"
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -11,59 +10,58 @@ namespace {
 constexpr std::array kJobSteps = {Step::kCollectEvidence, Step::kGpuReset, Step::kQuarantineJob,
                                   Step::kNcclTest, Step::kNcclPairs};
 constexpr double kMostBusBandwidth = 100'000;
+constexpr YamlWord<bool> kOnBusy[] = {{"hold", false}, {"escalate", true}};
 
 void read_templates(const YamlMap& section, JobsPolicy& jobs) {
   for (const Step step : kJobSteps) {
     const std::string_view key = to_string(step);
     if (!section.has(key)) continue;
     std::string& path = jobs.template_files[step];
-    section.require(key, path);
-    if (!path.empty() && path.front() != '/') section.reject(key, "must be an absolute path");
+    section.read(key, path, "instead of the built-in template of the step");
+    if (!path.starts_with('/')) section.reject(key, "must be an absolute path");
   }
-}
-
-void read_on_busy(const YamlMap& settings, JobSettings& out) {
-  std::string word = out.escalates_when_busy ? "escalate" : "hold";
-  settings.read("on_busy", word);
-  if (word != "hold" && word != "escalate") {
-    settings.reject("on_busy", "must be one of hold, escalate");
-  }
-  out.escalates_when_busy = word == "escalate";
 }
 
 }  // namespace
 
 JobsPolicy read_jobs(const YamlMap& section) {
   JobsPolicy jobs;
-  section.read("namespace", jobs.ns);
+  section.read("image", jobs.image, "of the built-in templates, which need one");
+  section.read("namespace", jobs.ns, "of the Jobs");
   if (!kube::validate_node_name(jobs.ns)) {  // of a namespace the same is asked, and less
     section.reject("namespace", "must be a namespace such as gpu-healthcheck");
   }
-  section.read("image", jobs.image);
-  section.read("service_account", jobs.service_account);
-  section.read("pair_port", jobs.pair_port, 1024, 65535);
-  read_templates(section.map("templates"), jobs);
+  section.read("service_account", jobs.service_account, "of `quarantine-job` and `nccl-test`");
+  section.read("pair_port", jobs.pair_port, 1024, 65535,
+               "of `nccl-pairs`, in the network of the nodes");
+  read_templates(section.map("templates", "absolute paths of JSON files with Jobs"), jobs);
   return jobs;
 }
 
 JobSettings read_job_settings(const YamlMap& settings, Step step, JobSettings out) {
+  if (step != Step::kNcclPairs) {
+    settings.read("command", out.command, "of the Job; default: the template's");
+    if (std::ranges::find(out.command, std::string()) != out.command.end())
+      settings.reject("command", "has an empty word");
+    if (is_diagnostic(step))
+      settings.read("clears_latched", out.clears_latched,
+                    "a pass also clears what only an operator clears");
+  }
   if (step == Step::kNcclTest || step == Step::kNcclPairs)
-    settings.read("min_bus_bandwidth", out.min_bus_bandwidth, 1, kMostBusBandwidth);
-  if (step == Step::kNcclPairs) {
-    settings.read("together", out.together, std::chrono::seconds(0), std::chrono::hours(24));
-    return out;
-  }
-  settings.read("command", out.command);
-  if (std::ranges::find(out.command, std::string()) != out.command.end()) {
-    settings.reject("command", "has an empty word");
-  }
-  if (is_diagnostic(step)) settings.read("clears_latched", out.clears_latched);
+    settings.read("min_bus_bandwidth", out.min_bus_bandwidth, 1, kMostBusBandwidth,
+                  "GB/s; less fails the test");
+  if (step == Step::kNcclPairs)
+    settings.read("together", out.together, std::chrono::seconds(0), std::chrono::hours(24),
+                  "nodes whose jobs are not known have failed together where their Remediations "
+                  "were opened within this time");
   if (step != Step::kGpuReset) return out;
-  read_on_busy(settings, out);
-  settings.read("not_on", out.not_on);
-  if (std::ranges::find(out.not_on, std::string()) != out.not_on.end()) {
+  settings.read_word("on_busy", out.escalates_when_busy, kOnBusy,
+                     "where a process holds a GPU: hold for an operator, or take the next worse "
+                     "severity");
+  settings.read("not_on", out.not_on,
+                "how the providerID of nodes begins that are escalated without a try");
+  if (std::ranges::find(out.not_on, std::string()) != out.not_on.end())
     settings.reject("not_on", "each entry is how a providerID begins: `aws://`");
-  }
   return out;
 }
 

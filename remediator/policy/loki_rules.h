@@ -27,18 +27,15 @@ struct LokiRules {
   std::string namespace_label = "k8s_namespace_name";
   std::vector<PodLineRule> pod_lines = {{"invalid device ordinal", Severity::kReset}};
   std::chrono::milliseconds every{5'000};
-  // How late a line may arrive, by its own time, and still be read.
   std::chrono::milliseconds overlap{120'000};
-  // After so long without another line a finding has ended; that says nothing of the node.
   std::chrono::milliseconds quiet_for{900'000};
-  // konduktor's own taint stands beside ours on nodes that lines speak of.
   bool konduktor_taint = false;
 };
 
 // What the fingerprints of such evidence begin with: one a node and code.
 inline constexpr std::string_view kLokiOrigin = "loki.";
 
-// The section `loki`; the YAML is shown in loki_rules.cpp. Faults are reported to the file.
+// The section `loki`; docs/configuration.md has its keys. Faults are reported to the file.
 [[nodiscard]] LokiRules read_loki_rules(const YamlMap& section);
 
 }  // namespace gpuward::remediator

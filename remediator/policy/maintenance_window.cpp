@@ -1,11 +1,3 @@
-// The YAML of the windows:
-//
-//   maintenance_windows:
-//     - name: nights                   # `- wait: {window: nights}` before a step names it
-//       days: [mon, tue, wed, thu]     # on which it opens; default: every day
-//       start: "22:00"
-//       duration: 8h                   # 1m to 7d; over midnight, too
-//       utc_offset: "+01:00"           # of `start` and `days`; default: UTC
 #include "remediator/policy/maintenance_window.h"
 
 #include <algorithm>
@@ -47,7 +39,7 @@ std::optional<minutes> parse_offset(std::string_view text) {
 void read_days(const YamlMap& map, MaintenanceWindow& window) {
   if (!map.has("days")) return;
   std::vector<std::string> words;
-  map.read("days", words);
+  map.read("days", words, "on which it opens, of `mon` to `sun`; default: every day");
   window.days.fill(false);
   for (const std::string& word : words) {
     const auto day = std::ranges::find(kDays, word);
@@ -62,17 +54,16 @@ void read_days(const YamlMap& map, MaintenanceWindow& window) {
 
 MaintenanceWindow read_maintenance_window(const YamlMap& map) {
   MaintenanceWindow window;
-  map.require("name", window.name);
+  map.require("name", window.name, "by which a `wait` names it");
   read_days(map, window);
   std::string start;
-  map.require("start", start);
+  map.require("start", start, "a time of the day such as `22:30`");
   const auto time = parse_time_of_day(start);
   if (!start.empty() && !time) map.reject("start", "must be a time of the day such as \"22:30\"");
   window.start = time.value_or(minutes(0));
-  if (!map.has("duration")) map.reject("duration", "is required");
-  map.read("duration", window.duration, minutes(1), days(7));
+  map.require("duration", window.duration, minutes(1), days(7), "may last beyond midnight");
   std::string offset = "+00:00";
-  map.read("utc_offset", offset);
+  map.read("utc_offset", offset, "of `start` and `days`");
   const auto distance = parse_offset(offset);
   if (!distance) map.reject("utc_offset", "must be a distance to UTC such as \"+01:00\"");
   window.utc_offset = distance.value_or(minutes(0));
@@ -107,7 +98,7 @@ Wall next_opening(const MaintenanceWindow& window, Wall now) {
 std::vector<MaintenanceWindow> read_maintenance_windows(const YamlMap& root) {
   std::vector<MaintenanceWindow> windows;
   std::set<std::string> seen;
-  for (const YamlMap& map : root.maps("maintenance_windows")) {
+  for (const YamlMap& map : root.maps("maintenance_windows", "times that a `wait` may name")) {
     windows.push_back(read_maintenance_window(map));
     if (!seen.insert(windows.back().name).second) map.reject("name", "is the name of two windows");
   }

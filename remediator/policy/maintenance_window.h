@@ -29,7 +29,7 @@ struct MaintenanceWindow {
 [[nodiscard]] std::chrono::system_clock::time_point next_opening(
     const MaintenanceWindow& window, std::chrono::system_clock::time_point now);
 
-// The section `maintenance_windows`; the YAML is shown in maintenance_window.cpp. Faults are
+// The section `maintenance_windows`; docs/configuration.md has its keys. Faults are
 // reported to the file.
 [[nodiscard]] std::vector<MaintenanceWindow> read_maintenance_windows(const YamlMap& root);
 

@@ -1,5 +1,5 @@
 // Who is told what of the remediations: the section `notifications` of the policy as values, and
-// which sink wants which notice. Pure; the YAML is shown in notifications_file.cpp.
+// which sink wants which notice. Pure; docs/configuration.md has its keys.
 #pragma once
 
 #include <chrono>

@@ -1,34 +1,10 @@
-// The YAML of the notifications:
-//
-//   notifications:
-//     cluster: prod-eu-1               # cluster_name of every event
-//     runbooks: https://wiki/gpuward/  # where the pages of alerts/runbooks are; default: GitHub
-//     sinks:
-//       - name: oncall
-//         slack: {url_file: /etc/gpuward-slack/url}   # the URL is a secret
-//         moments: [held, paused, approval]  # default: opened, approval, escalated, held, paused,
-//                                            # closed; there is also step
-//         severity: reset              # and worse; default: monitor
-//         text: "{{severity}} on {{node_name}}: {{message}}"  # message_template.cpp has the names
-//         timeout: 10s                 # of one try
-//         give_up_after: 1h            # of one notification, from its first try on
-//         per_minute: 60
-//       - name: tickets
-//         webhook:
-//           url: https://tickets/api   # or url_file
-//           bearer_token_file: /etc/gpuward-tickets/token
-//           ca_file: /etc/gpuward-tickets/ca.pem
-//       - {name: topic, sns: {topic_arn: "arn:aws:sns:eu-west-1:123456789012:gpu-alerts"}}
-//       - {name: function, lambda: {function: gpu-alerts, region: eu-west-1}}  # region: as AWS's
-//                                      # own tools find it
-//       - {name: metric, cloudwatch: {namespace: gpuward}}  # GPUErrorByType; default moments:
-//                                      # opened, so that each error counts once
 #include <algorithm>
 #include <array>
 #include <string>
 
 #include "remediator/policy/message_template.h"
 #include "remediator/policy/notifications.h"
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -41,31 +17,25 @@ constexpr std::size_t kLongestSinkName = 63;  // it is a label of metrics
 
 // One kind of sink: its word in the file, and how what stands under it is read.
 struct SinkKind {
-  std::string_view word;
+  std::string_view word, about;
   void (*read)(const YamlMap& map, SinkSettings& sink);
 };
 
-std::filesystem::path read_path(const YamlMap& map, std::string_view key) {
-  std::string path;
-  map.read(key, path);
-  if (!path.empty() && path.front() != '/') map.reject(key, "must be an absolute path");
-  return path;
-}
-
-void read_url_file(const YamlMap& map, SinkSettings& sink) {
-  sink.url_file = read_path(map, "url_file");
-  sink.ca_file = read_path(map, "ca_file");
+void read_url_file(const YamlMap& map, SinkSettings& sink, std::string_view about) {
+  map.read_absolute("url_file", sink.url_file, about);
+  map.read_absolute("ca_file", sink.ca_file, "authorities to trust, in PEM; an absolute path");
 }
 
 void read_slack(const YamlMap& map, SinkSettings& sink) {
-  read_url_file(map, sink);
+  read_url_file(map, sink, "file with the URL, a secret: an absolute path; required");
   if (sink.url_file.empty()) map.reject("url_file", "must name the file with the URL, a secret");
 }
 
 void read_webhook(const YamlMap& map, SinkSettings& sink) {
-  read_url_file(map, sink);
-  map.read("url", sink.url);
-  sink.bearer_token_file = read_path(map, "bearer_token_file");
+  map.read("url", sink.url, "this or `url_file`");
+  read_url_file(map, sink, "file with the URL: an absolute path");
+  map.read_absolute("bearer_token_file", sink.bearer_token_file,
+                    "file with the token to send: an absolute path");
   if (sink.url.empty() == sink.url_file.empty()) {
     map.reject("url", "must be given, or url_file, and not both");
   } else if (!sink.url.empty() && !sink.url.starts_with("http://") &&
@@ -74,10 +44,12 @@ void read_webhook(const YamlMap& map, SinkSettings& sink) {
   }
 }
 
-void read_region(const YamlMap& map, SinkSettings& sink) { map.read("region", sink.region); }
+void read_region(const YamlMap& map, SinkSettings& sink) {
+  map.read("region", sink.region, "default: as the tools of AWS find it");
+}
 
 void read_sns(const YamlMap& map, SinkSettings& sink) {
-  map.require("topic_arn", sink.target);
+  map.require("topic_arn", sink.target, "the ARN of the topic");
   sink.region = region_of_topic(sink.target);
   if (!sink.target.empty() && sink.region.empty()) {
     map.reject("topic_arn", "must be the ARN of a topic: arn:aws:sns:REGION:ACCOUNT:NAME");
@@ -85,13 +57,13 @@ void read_sns(const YamlMap& map, SinkSettings& sink) {
 }
 
 void read_lambda(const YamlMap& map, SinkSettings& sink) {
-  map.require("function", sink.target);
+  map.require("function", sink.target, "the name or the ARN of the function");
   read_region(map, sink);
 }
 
 void read_cloudwatch(const YamlMap& map, SinkSettings& sink) {
   sink.target = "gpuward";
-  map.read("namespace", sink.target);
+  map.read("namespace", sink.target, "of the metric GPUErrorByType; not one of AWS");
   if (sink.target.empty() || sink.target.starts_with("AWS/")) {
     map.reject("namespace", "must be a namespace of your own, such as gpuward");
   }
@@ -99,11 +71,12 @@ void read_cloudwatch(const YamlMap& map, SinkSettings& sink) {
   sink.moments = {Moment::kOpened};
 }
 
-constexpr std::array<SinkKind, 5> kSinkKinds{{{"cloudwatch", read_cloudwatch},
-                                              {"lambda", read_lambda},
-                                              {"slack", read_slack},
-                                              {"sns", read_sns},
-                                              {"webhook", read_webhook}}};
+constexpr std::array<SinkKind, 5> kSinkKinds{
+    {{"cloudwatch", "a metric in CloudWatch that counts errors by their type", read_cloudwatch},
+     {"lambda", "a function of AWS Lambda", read_lambda},
+     {"slack", "an incoming webhook of Slack", read_slack},
+     {"sns", "a topic of Amazon SNS", read_sns},
+     {"webhook", "any URL that takes JSON", read_webhook}}};
 
 void read_kind(const YamlMap& map, SinkSettings& sink) {
   std::size_t found = 0;
@@ -111,7 +84,7 @@ void read_kind(const YamlMap& map, SinkSettings& sink) {
     if (!map.has(kind.word)) continue;
     ++found;
     sink.kind = kind.word;
-    kind.read(map.map(kind.word), sink);
+    kind.read(map.map(kind.word, kind.about), sink);
   }
   if (found != 1)
     map.reject("name", "needs exactly one of cloudwatch, lambda, slack, sns, webhook beside it");
@@ -120,7 +93,9 @@ void read_kind(const YamlMap& map, SinkSettings& sink) {
 void read_moments(const YamlMap& map, SinkSettings& sink) {
   if (!map.has("moments")) return;
   std::vector<std::string> words;
-  map.read("moments", words);
+  map.read("moments", words,
+           "of `opened`, `step`, `approval`, `escalated`, `held`, `paused`, `closed`; default: all "
+           "but `step`, of CloudWatch `opened` alone");
   sink.moments.clear();
   for (const std::string& word : words) {
     const auto moment = parse_moment(word);
@@ -133,30 +108,20 @@ void read_moments(const YamlMap& map, SinkSettings& sink) {
   }
 }
 
-void read_floor(const YamlMap& map, SinkSettings& sink) {
-  std::string word(to_string(sink.floor));
-  map.read("severity", word);
-  const auto severity = parse_severity(word);
-  if (!severity || *severity == Severity::kNone) {
-    map.reject("severity", "must be one of isolate, reboot, reset, monitor");
-    return;
-  }
-  sink.floor = *severity;
-}
-
 SinkSettings read_sink(const YamlMap& map) {
   SinkSettings sink;
-  map.require("name", sink.name);
+  map.require("name", sink.name, "at most 63 characters");
   if (sink.name.size() > kLongestSinkName) map.reject("name", "is longer than 63 characters");
   read_kind(map, sink);
   read_moments(map, sink);
-  read_floor(map, sink);
+  map.read_word("severity", sink.floor, kSeverityWords, "and worse");
   sink.text = default_text();
-  map.read("text", sink.text);
+  map.read("text", sink.text, "a template, whose placeholders are in docs/remediator.md");
   if (const auto good = check_template(sink.text); !good) map.reject("text", good.error().message);
-  map.read("timeout", sink.timeout, seconds(1), minutes(1));
-  map.read("give_up_after", sink.give_up_after, seconds(1), hours(24));
-  map.read("per_minute", sink.per_minute, 1, 6000);
+  map.read("timeout", sink.timeout, seconds(1), minutes(1), "of one try");
+  map.read("give_up_after", sink.give_up_after, seconds(1), hours(24),
+           "of one notification, from its first try on");
+  map.read("per_minute", sink.per_minute, 1, 6000, "notifications");
   return sink;
 }
 
@@ -164,10 +129,12 @@ SinkSettings read_sink(const YamlMap& map) {
 
 NotificationPolicy read_notifications(const YamlMap& section) {
   NotificationPolicy policy;
-  section.read("cluster", policy.cluster);
-  section.read("runbooks", policy.runbooks);
+  section.read("cluster", policy.cluster, "`cluster_name` of every event");
+  section.read("runbooks", policy.runbooks, "where the pages of alerts/runbooks are");
   std::set<std::string> names;
-  for (const YamlMap& map : section.maps("sinks")) {
+  for (const YamlMap& map : section.maps(
+           "sinks",
+           "each with a name and one of `cloudwatch`, `lambda`, `slack`, `sns`, `webhook`")) {
     policy.sinks.push_back(read_sink(map));
     if (!names.insert(policy.sinks.back().name).second) {
       map.reject("name", "is the name of two sinks");

@@ -48,8 +48,6 @@ struct ReturnToService {
 struct AwsMachines {
   bool reboot = false;
   bool terminate = false;
-  // Instances carry the tag kubernetes.io/cluster/<cluster>; empty: their names have to be those of
-  // the nodes.
   std::string cluster;
 };
 
@@ -62,24 +60,20 @@ struct MachineCommands {
   AwsMachines aws;
 };
 
+// docs/configuration.md says what each is for.
 struct Policy {
   Mode mode = Mode::kObserve;
-  // What is done at each severity, in order. Monitor is recorded, never acted on.
   std::map<Severity, std::vector<PlannedStep>> steps = default_plans();
-  // What follows where a node would be held for a human: diagnostics, and its return if it passes.
   std::map<Severity, std::vector<PlannedStep>> way_back;
   std::vector<ForeignAlertRule> foreign_alerts;
   std::vector<ConditionRule> conditions;
-  // Between a drain that a condition asks for and whatever was begun in the cluster before it.
   std::chrono::milliseconds drain_buffer{std::chrono::minutes(10)};
   LokiRules loki;
   TriageRules triage;
   std::vector<MaintenanceWindow> windows;
   std::vector<PoolPolicy> pools;  // the first that a node belongs to
   std::string pool;               // of what policy_for() gives: that pool's name
-  // How old the report may be that a disruptive step rests on.
   std::chrono::milliseconds max_evidence_age{120'000};
-  // How long a machine that was reset or restarted is left alone by the next Remediation.
   std::chrono::milliseconds cooldown{0};
   MachineCommands machines;
   JobsPolicy jobs;
@@ -97,6 +91,8 @@ inline constexpr std::string_view kManagedLabel = "gpuward.dev/managed";
 // Reads a policy; absent keys keep their defaults. kInvalid with one `file:line: field: what` a
 // fault.
 [[nodiscard]] Result<Policy> read_policy(const YamlFile& file);
+// What such a file may have; below `steps` what each list of steps may.
+[[nodiscard]] std::vector<YamlKey> policy_keys();
 
 // Why gpuward keeps its hands off this node; nullopt where it does not.
 [[nodiscard]] std::optional<std::string> exclusion_of(const Policy& policy, const kube::Node& node);

@@ -1,5 +1,5 @@
 // What the policy says otherwise for the nodes of some labels. Immutable values; read from YAML by
-// policy/pools_file, chosen for a node by policy_for().
+// read_pools(), chosen for a node by policy_for().
 #pragma once
 
 #include <map>

@@ -1,12 +1,13 @@
 #include "remediator/policy/step_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "remediator/policy/jobs_file.h"
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -16,74 +17,80 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
+struct StepFacts {
+  std::string_view about;
+  milliseconds timeout{0};  // none
+  std::string_view about_timeout = {};
+};
+
+// By Step.
+constexpr std::array<StepFacts, 14> kFacts{{
+    {"adds the taint"},
+    {"cordons the node"},
+    {"runs a Job that collects logs and states; its failure stops nothing", minutes(5),
+     "of the Job"},
+    {"evicts the pods"},
+    {"runs your program that starts the jobs again which lost pods", minutes(1),
+     "of the program; the next step follows, whatever its result"},
+    {"runs a Job that resets the GPUs", minutes(10), "of the Job"},
+    {"restarts the machine", minutes(20), "until the node is back"},
+    {"runs the long diagnostics as a Job", hours(4),  // as long as the exporter holds its claim
+     "of the Job"},
+    {"runs NCCL's test on the node as a Job", hours(1),  // the exporter gives check 5 half of it
+     "of the Job"},
+    {"runs NCCL's test between pairs of nodes as Jobs", minutes(40),  // a pair has 10 min
+     "of the whole step; half of it may pass until the other nodes are there"},
+    {"ends the machine", minutes(45), "until the machine is gone"},
+    {"waits until the node is healthy", minutes(45),
+     "until the node is healthy; after `terminate`, until a healthy replacement has joined"},
+    {"removes the taint and the cordon"},
+    {"notifies sinks"},
+}};
+const StepFacts& facts_of(Step step) { return kFacts[static_cast<std::size_t>(step)]; }
+
+constexpr YamlWord<bool> kVolumesOnDeadline[] = {{"hold", false}, {"proceed", true}};
+
 // What it does not say stays the step's default.
 void read_wait(const YamlMap& settings, WaitBefore& out) {
-  settings.read("approval", out.approval);
-  settings.read("window", out.window);
-  settings.read("delay", out.delay, seconds(0), hours(24 * 7));
+  settings.read("approval", out.approval,
+                "wait for the approval of an operator; before `terminate` the default is `true`");
+  settings.read("delay", out.delay, seconds(0), hours(24 * 7), "after the step before it");
+  settings.read("window", out.window, "a name of `maintenance_windows`");
 }
 
 void read_volumes(const YamlMap& settings, VolumeWait& out) {
-  settings.read("deadline", out.deadline, seconds(0), hours(24));
-  std::string then = out.proceeds ? "proceed" : "hold";
-  settings.read("on_deadline", then);
-  if (then != "hold" && then != "proceed")
-    settings.reject("on_deadline", "must be hold or proceed");
-  out.proceeds = then == "proceed";
+  settings.read("deadline", out.deadline, seconds(0), hours(24), "after the drain");
+  settings.read_word("on_deadline", out.proceeds, kVolumesOnDeadline,
+                     "then: hold for an operator, or end the machine all the same");
 }
 
 void read_program(const YamlMap& settings, std::vector<std::string>& out) {
-  settings.read("program", out);
+  settings.read("program", out,
+                "your program with its arguments, which gets the jobs that lost pods; required");
   if (out.empty() || out.front().empty()) settings.reject("program", "is required");
 }
 
 void read_settings(const YamlMap& settings, PlannedStep& out) {
   if (out.step == Step::kDrain) out.drain = read_drain_settings(settings, std::move(out.drain));
-  if (out.step == Step::kTerminate) read_volumes(settings.map("volumes"), out.volumes);
-  if (is_job(out.step)) out.job = read_job_settings(settings, out.step, std::move(out.job));
-  if (out.step == Step::kNotify) settings.read("sinks", out.sinks);
+  if (out.step == Step::kNotify)
+    settings.read("sinks", out.sinks, "names of `notifications.sinks`; default: all");
   if (out.step == Step::kRestartJob) read_program(settings, out.program);
   if (out.timeout.count() > 0) {
     // While the program runs, one of a few threads waits for it; all else is looked at again.
     const milliseconds longest = out.step == Step::kRestartJob ? minutes(10) : hours(24 * 7);
-    settings.read("timeout", out.timeout, seconds(10), longest);
+    settings.read("timeout", out.timeout, seconds(10), longest, facts_of(out.step).about_timeout);
   }
+  if (is_job(out.step)) out.job = read_job_settings(settings, out.step, std::move(out.job));
+  if (out.step == Step::kTerminate)
+    read_volumes(settings.map("volumes", "volumes that are still attached"), out.volumes);
   if (out.step != Step::kVerify) return;
-  settings.read("soak", out.soak, seconds(0), hours(24));
+  settings.read("soak", out.soak, seconds(0), hours(24),
+                "how long it must stay healthy; shorter than the timeout");
   if (out.soak >= out.timeout) settings.reject("soak", "must be shorter than the timeout");
 }
 
 bool has(const std::vector<PlannedStep>& plan, Step step) {
   return std::ranges::find(plan, step, &PlannedStep::step) != plan.end();
-}
-
-milliseconds timeout_of(Step step) {
-  switch (step) {
-    case Step::kCollectEvidence:
-      return minutes(5);
-    case Step::kRestartJob:
-      return minutes(1);
-    case Step::kGpuReset:
-      return minutes(10);
-    case Step::kReboot:
-      return minutes(20);
-    case Step::kQuarantineJob:
-      return hours(4);  // as long as gpuward-exporter quarantine holds its claim
-    case Step::kNcclTest:
-      return hours(1);  // the exporter gives check 5 half of it
-    case Step::kNcclPairs:
-      return minutes(40);  // a pair has 10 min; half of it may go by until the others are there
-    case Step::kTerminate:
-    case Step::kVerify:
-      return minutes(45);
-    case Step::kTaint:
-    case Step::kCordon:
-    case Step::kDrain:
-    case Step::kReturn:
-    case Step::kNotify:
-      break;
-  }
-  return milliseconds(0);
 }
 
 // Why `step` cannot follow what is planned already; nullptr where it can.
@@ -126,28 +133,35 @@ const PlannedStep* replacement_wait(const std::vector<PlannedStep>& plan) {
 
 PlannedStep planned(Step step) {
   PlannedStep plan{
-      .step = step, .before = {}, .timeout = timeout_of(step), .soak = {}, .drain = {}};
+      .step = step, .before = {}, .timeout = facts_of(step).timeout, .soak = {}, .drain = {}};
   if (step == Step::kVerify) plan.soak = minutes(10);
   if (step == Step::kTerminate) plan.before.approval = true;
   if (step == Step::kNcclPairs) plan.job.min_bus_bandwidth = 350;
   return plan;
 }
 
-std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key,
-                                   const DrainSettings& drain) {
-  return read_plan_after({}, severities, key, drain);
+void describe_steps(const YamlMap& steps) {
+  WaitBefore wait;
+  read_wait(steps.map("wait", "delays the step after it"), wait);
+  for (std::size_t i = 0; i < kFacts.size(); ++i) {
+    PlannedStep step = planned(static_cast<Step>(i));
+    const std::string_view word = to_string(step.step);
+    read_settings(step.step == Step::kDrain ? steps.map_like(word, word, "for this step alone")
+                                            : steps.map(word, kFacts[i].about),
+                  step);
+  }
 }
 
-std::vector<PlannedStep> read_plan_after(const std::vector<PlannedStep>& before,
-                                         const YamlMap& severities, std::string_view key,
-                                         const DrainSettings& drain) {
+std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key,
+                                   const DrainSettings& drain, std::string_view about,
+                                   const std::vector<PlannedStep>& before) {
   std::vector<PlannedStep> plan = before;
   std::optional<YamlMap> wait;
   const auto refuse = [&](const std::string& why) {
     severities.reject(key, why);
     return std::vector<PlannedStep>();
   };
-  for (const auto& [word, settings] : severities.named_items(key)) {
+  for (const auto& [word, settings] : severities.named_items(key, about)) {
     if (word == "wait") {
       wait = settings;
       continue;

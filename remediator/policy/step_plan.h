@@ -34,10 +34,8 @@ struct WaitBefore {
 struct PlannedStep {
   Step step = Step::kTaint;
   WaitBefore before;
-  // The step has failed where it has not ended by then.
   std::chrono::milliseconds timeout{0};
-  // Of verify: how long the node, or its replacement, has to look well without a break.
-  std::chrono::milliseconds soak{0};
+  std::chrono::milliseconds soak{0};      // of verify
   DrainSettings drain;                    // of drain, which has a deadline of its own
   JobSettings job = {};                   // of the steps that are a Job on the node
   VolumeWait volumes = {};                // of terminate
@@ -47,24 +45,20 @@ struct PlannedStep {
   std::string pool = {};
 };
 
-// The step with its defaults: collect-evidence 5 min, restart-job 1 min, gpu-reset 10 min, reboot
-// 20 min, quarantine-job 4 h, nccl-test 1 h, nccl-pairs 40 min and 350 GB/s, terminate 45 min and
-// after an approval, verify 45 min with a soak of 10 min.
+// The step with its defaults, which docs/configuration.md lists.
 [[nodiscard]] PlannedStep planned(Step step);
 
 // The verify after terminate: the wait for a replacement. Null where the plan has none.
 [[nodiscard]] const PlannedStep* replacement_wait(const std::vector<PlannedStep>& plan);
 
-// Reads the list under `key`, drains as `drain` says where the step does not say otherwise. Steps
-// stand in the order of Step, notify wherever it likes after the first, none twice; what cannot
-// work together is reported to the file.
+// Reads the list under `key`, which goes on where the steps `before` have ended; drains as `drain`
+// says where the step does not say otherwise. Steps stand in the order of Step, notify wherever it
+// likes after the first, none twice; what cannot work together is reported to the file.
 [[nodiscard]] std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key,
-                                                 const DrainSettings& drain);
+                                                 const DrainSettings& drain, std::string_view about,
+                                                 const std::vector<PlannedStep>& before = {});
 
-// The same of a list that goes on where the steps `before` have ended.
-[[nodiscard]] std::vector<PlannedStep> read_plan_after(const std::vector<PlannedStep>& before,
-                                                       const YamlMap& severities,
-                                                       std::string_view key,
-                                                       const DrainSettings& drain);
+// Declares what an item of such a list may be, for YamlFile::describing().
+void describe_steps(const YamlMap& steps);
 
 }  // namespace gpuward::remediator

@@ -41,7 +41,7 @@ struct TriageRules {
   friend bool operator==(const TriageRules&, const TriageRules&) = default;
 };
 
-// The section `triage`; the YAML is shown in triage_rules.cpp. Faults are reported to the file.
+// The section `triage`; docs/configuration.md has its keys. Faults are reported to the file.
 [[nodiscard]] TriageRules read_triage_rules(const YamlMap& section);
 
 }  // namespace gpuward::remediator

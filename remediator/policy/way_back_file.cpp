@@ -1,19 +1,8 @@
-// The YAML of the ways back; off where a severity is not named:
-//
-//   way_back:                          # once that severity's steps have ended without a return
-//     isolate:                         # isolate, reboot, reset: their steps have to drain the node
-//       - wait: {window: nights}       # as before any step
-//       - quarantine-job:              # it begins with one of these, or with both
-//           clears_latched: true       # else what only an operator clears keeps it out
-//       - nccl-test: {min_bus_bandwidth: 400}
-//       - nccl-pairs: {min_bus_bandwidth: 350, timeout: 40m, together: 10m}  # after one of them
-//       - verify: {soak: 10m}
-//       - return-to-service            # and ends so; notify may stand between
-#include "remediator/policy/way_back_file.h"
-
 #include <algorithm>
 #include <array>
 #include <string>
+
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -37,7 +26,8 @@ const std::vector<PlannedStep>& drained() {
 }
 
 std::vector<PlannedStep> read_list(const YamlMap& section, std::string_view key) {
-  auto list = read_plan_after(drained(), section, key, {});
+  auto list = read_plan(section, key, {}, "after the steps of that severity ended without a return",
+                        drained());
   if (list.empty()) return list;
   if (!std::ranges::all_of(list, may_lead_back)) {
     section.reject(

@@ -19,7 +19,7 @@ TEST(Dev, NamesItsCommands) {
   const auto said = Checkout().dev({"help"});
   EXPECT_EQ(said.exit_code, 0);
   for (const char* command : {"demo", "test", "test --all", "test --changed", "build", "bench",
-                              "lint", "manifests", "deps"}) {
+                              "lint", "docs", "manifests", "deps"}) {
     EXPECT_THAT(said.output, HasSubstr("\n  " + std::string(command) + " "));
   }
 }

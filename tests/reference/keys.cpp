@@ -43,7 +43,7 @@ std::string last_part(const std::string& path) {
 }
 
 bool is_placeholder(const std::set<std::string>& names) {
-  return names.contains("CODE") || names.contains("NUMBER");
+  return names.contains("CODE") || names.contains("LABEL") || names.contains("NUMBER");
 }
 
 }  // namespace
@@ -67,6 +67,9 @@ std::string file_with(const std::string& path, const std::string& value) {
            nested(parts, 1, value) + ", verify, return-to-service]}}";
   }
   std::string list = after_drain().contains(step) ? "taint, cordon, drain, " : "taint, cordon, ";
+  if (step == "taint") list.clear();
+  if (step == "cordon") list = "taint, ";
+  if (step == "return-to-service") list = "taint, cordon, drain, verify, ";
   list += nested(parts, 1, value);
   if (step == "wait") list += ", drain";
   return "{severities: {isolate: [" + list + "]}}";
@@ -142,15 +145,6 @@ std::pair<std::string, std::string> type_of(const Reader& reader, const Key& key
     return {"word", found[1].str() + ", " + found[2].str()};
   }
   return {"text", ""};
-}
-
-std::map<std::string, std::string> plain_presets(const std::vector<Key>& keys) {
-  std::map<std::string, std::string> presets;
-  for (const Key& key : keys) {
-    if (key.preset.empty() || key.type.starts_with("list")) continue;
-    presets[key.path] = key.preset;
-  }
-  return presets;
 }
 
 }  // namespace gpuward::reference

@@ -36,7 +36,4 @@ using Reader = std::function<std::string(const std::string& yaml)>;
 // Type and range as the reader tells them; the type `text` where it says nothing of either.
 [[nodiscard]] std::pair<std::string, std::string> type_of(const Reader& reader, const Key& key);
 
-// The values of the presets whose rows have a type with a range, or are switches, by path.
-[[nodiscard]] std::map<std::string, std::string> plain_presets(const std::vector<Key>& keys);
-
 }  // namespace gpuward::reference

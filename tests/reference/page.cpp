@@ -62,4 +62,20 @@ std::vector<std::string> code_words(std::string_view text) {
   return words;
 }
 
+std::vector<std::string> to_write_in(const std::string& place) {
+  std::vector<std::string> yaml;
+  for (const char* heading :
+       {"The GPU health check suite", "node-problem-detector with GPUs, and Draino",
+        "AMD's device-metrics-exporter", "The resilience monitor on EKS",
+        "konduktor's node controller"}) {
+    const auto rows = rows_below("docs/migration.md", heading);
+    EXPECT_FALSE(rows.empty()) << heading;
+    for (const Cells& row : rows) {
+      if (row.size() == 3 && row[2] == place) yaml.push_back(row[1]);
+    }
+  }
+  EXPECT_FALSE(yaml.empty()) << place;
+  return yaml;
+}
+
 }  // namespace gpuward::reference

@@ -19,4 +19,7 @@ using Cells = std::vector<std::string>;
 // What stands in backticks, in order; blocks of code are left out.
 [[nodiscard]] std::vector<std::string> code_words(std::string_view text);
 
+// What the tables of docs/migration.md say to write in that file, `policy` or `exporter`.
+[[nodiscard]] std::vector<std::string> to_write_in(const std::string& place);
+
 }  // namespace gpuward::reference

@@ -114,23 +114,6 @@ INSTANTIATE_TEST_SUITE_P(All, PageWords,
                            return std::filesystem::path(page.param).stem().string();
                          });
 
-// What the tables of docs/migration.md say to write in that file.
-std::vector<std::string> to_write_in(const std::string& place) {
-  std::vector<std::string> yaml;
-  for (const char* heading :
-       {"The GPU health check suite", "node-problem-detector with GPUs, and Draino",
-        "AMD's device-metrics-exporter", "The resilience monitor on EKS",
-        "konduktor's node controller"}) {
-    const auto rows = rows_below("docs/migration.md", heading);
-    EXPECT_FALSE(rows.empty()) << heading;
-    for (const Cells& row : rows) {
-      if (row.size() == 3 && row[2] == place) yaml.push_back(row[1]);
-    }
-  }
-  EXPECT_FALSE(yaml.empty()) << place;
-  return yaml;
-}
-
 TEST(MigrationPage, SaysToWriteWhatThePolicyTakes) {
   for (const std::string& yaml : to_write_in("policy")) {
     const auto file = YamlFile::parse(yaml, "page");

@@ -30,6 +30,24 @@ std::string refusal_of(std::string_view text) {
   return file ? "accepted" : file.error().message;
 }
 
+TEST(Yaml, ReadsOneOfTheWordsWhateverItsCase) {
+  constexpr YamlWord<int> kWords[] = {{"one", 1}, {"two", 2}};
+  const YamlFile file = file_of("a: two\nb: ONE\nc: three\n");
+  int a = 0;
+  int b = 0;
+  std::optional<int> c;
+  int d = 0;
+  file.root().read_word("a", a, kWords);
+  file.root().read_word("b", b, kWords);
+  file.root().read_word("c", c, kWords);
+  file.root().require_word("d", d, kWords);
+  EXPECT_EQ(a, 2);
+  EXPECT_EQ(b, 1);
+  EXPECT_EQ(c, std::nullopt);
+  EXPECT_EQ(faults_of(file),
+            "c.yaml:1: d: is required and may not be empty\nc.yaml:3: c: must be one of one, two");
+}
+
 TEST(Yaml, ReadsEveryKindOfValue) {
   const YamlFile file = file_of(
       "name: node-a\nquoted: \"a\\tb\"\non: true\ncount: 7\nshare: 0.25\nwait: 90s\nlist: [a, 'b', "

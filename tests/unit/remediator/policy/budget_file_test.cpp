@@ -1,6 +1,6 @@
-#include "remediator/policy/budget_file.h"
-
 #include <gmock/gmock.h>
+
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -29,7 +29,6 @@ TEST(BudgetFile, KeepsTheDefaultsOfWhatIsAbsent) {
   EXPECT_EQ(budgets_of(" {cluster: {}, storm: {}, breaker: {}}").value(), BudgetLimits());
 }
 
-// The text in the comment of budget_file.cpp.
 TEST(BudgetFile, IsTheDefaultsWhereAllOfThemAreWritten) {
   const auto limits = budgets_of(R"(
     cluster: {nodes: 1, percent: 5}

@@ -124,7 +124,7 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
        "verify after terminate has no wait"},
       {"severities:\n  isolate:\n    - cordon\n    - drain\n    - terminate: {volumes: "
        "{on_deadline: go}}\n",
-       "hold or proceed"},
+       "hold, proceed"},
       {"machines: {terminate: [/bin/end]}\n", "machines.is_gone"},
       {"machines: {is_gone: [/bin/gone]}\n", "machines.terminate"},
       {"machines:\n  aws: {cluster: a/b}\n", "policy.yaml:2: machines.aws.cluster"},

@@ -62,7 +62,7 @@ TEST(TriageRules, RefuseWhatIsWorseThanReset) {
   for (const char* severity : {"reboot", "isolate", "none", "terminate"}) {
     EXPECT_THAT(complaint_of("triage:\n  openai: {url: 'http://a', model: b}\n  max_severity: " +
                              std::string(severity) + "\n"),
-                HasSubstr("policy.yaml:3: triage.max_severity: must be monitor or reset"));
+                HasSubstr("policy.yaml:3: triage.max_severity: must be one of monitor, reset"));
   }
 }
 

@@ -1,0 +1,44 @@
+// The readers of those sections of a policy that have a file of their own, and what they share.
+// Absent keys keep their defaults; faults are reported to the file, whose finish() says them. Used
+// by read_policy() and read_plan().
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "remediator/policy/policy.h"
+
+namespace gpuward::remediator {
+
+inline const auto kModeWords = yaml_words<Mode, 4>();
+inline constexpr YamlWord<Severity> kSeverityWords[] = {{"isolate", Severity::kIsolate},
+                                                        {"reboot", Severity::kReboot},
+                                                        {"reset", Severity::kReset},
+                                                        {"monitor", Severity::kMonitor}};
+
+// `labels` of nodes, each `key` or `key=value`.
+void read_node_labels(const YamlMap& map, std::vector<std::string>& out, std::string_view about);
+
+[[nodiscard]] BudgetLimits read_budgets(const YamlMap& budgets);
+[[nodiscard]] JobsPolicy read_jobs(const YamlMap& section);
+// The settings of `step`, which is a Job.
+[[nodiscard]] JobSettings read_job_settings(const YamlMap& settings, Step step, JobSettings out);
+
+// What holds for all nodes of which a pool says nothing.
+struct PoolDefaults {
+  const YamlMap& severities;
+  const DrainSettings& drain;
+  const Means& means;
+  std::optional<Mode> highest;  // where the file says it; --mode may say another
+};
+[[nodiscard]] std::vector<PoolPolicy> read_pools(const YamlMap& root, const PoolDefaults& defaults);
+
+// By severity, what follows where a node would be held for an operator.
+[[nodiscard]] std::map<Severity, std::vector<PlannedStep>> read_way_back(const YamlMap& section);
+// Reports a way back that no node could ever go: its steps drain no node, end the machine, or are
+// the same diagnostics.
+void refuse_dead_ways_back(const YamlMap& root, const Policy& policy);
+
+}  // namespace gpuward::remediator
