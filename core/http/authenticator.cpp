@@ -1,7 +1,7 @@
 #include "core/http/authenticator.h"
 
 #include "core/http/headers.h"
-#include "core/runtime/base64.h"
+#include "core/runtime/encoding.h"
 #include "core/runtime/text.h"
 
 namespace gpuward::http {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/runtime/base64.h"
+#include "core/runtime/encoding.h"
 #include "core/runtime/files.h"
 #include "core/runtime/text.h"
 

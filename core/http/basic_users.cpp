@@ -85,7 +85,7 @@ bool BasicUsers::verify(const std::string& user, const std::string& password) {
   reload_if_changed();
   std::string hash;
   bool is_known = false;
-  SecretDigest remembered;
+  Digest remembered;
   {
     const std::lock_guard lock(mutex_);
     const auto entry = users_.find(user);

@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/http/secret_digest.h"
 #include "core/model/result.h"
+#include "core/runtime/digest.h"
 #include "core/runtime/file_watch.h"
 
 namespace gpuward::http {
@@ -41,9 +41,9 @@ class BasicUsers {
   std::string cache_key_;  // random, never leaves the process
   std::mutex hashing_;     // held while a hash is computed, never with the other
   std::mutex mutex_;
-  FileWatch watch_;                  // guarded by mutex_
-  Users users_;                      // guarded by mutex_
-  std::set<SecretDigest> verified_;  // guarded by mutex_
+  FileWatch watch_;            // guarded by mutex_
+  Users users_;                // guarded by mutex_
+  std::set<Digest> verified_;  // guarded by mutex_
 };
 
 }  // namespace gpuward::http

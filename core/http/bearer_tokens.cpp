@@ -22,7 +22,7 @@ Status check_token(std::string_view token) {
   return {};
 }
 
-Status append_tokens(const std::string& file, std::vector<SecretDigest>& tokens) {
+Status append_tokens(const std::string& file, std::vector<Digest>& tokens) {
   const auto content = read_file(file);
   if (!content) return with_context("bearer token file", content.error());
   std::string_view rest = *content;
@@ -41,8 +41,8 @@ Status append_tokens(const std::string& file, std::vector<SecretDigest>& tokens)
   return fail(ErrorKind::kInvalid, "bearer token file " + file + ": no token in it; one a line");
 }
 
-Result<std::vector<SecretDigest>> read_all(const std::vector<FileWatch>& watches) {
-  std::vector<SecretDigest> tokens;
+Result<std::vector<Digest>> read_all(const std::vector<FileWatch>& watches) {
+  std::vector<Digest> tokens;
   for (const FileWatch& watch : watches) {
     if (auto status = append_tokens(watch.path(), tokens); !status) {
       return std::unexpected(status.error());
@@ -64,11 +64,11 @@ Result<std::unique_ptr<BearerTokens>> BearerTokens::load(const std::vector<std::
 }
 
 bool BearerTokens::contains(std::string_view token) {
-  const SecretDigest offered = digest_of(token);
+  const Digest offered = digest_of(token);
   reload_if_changed();
   const std::lock_guard lock(mutex_);
   bool found = false;
-  for (const SecretDigest& accepted : accepted_) {
+  for (const Digest& accepted : accepted_) {
     found = equal_in_constant_time(offered, accepted) || found;
   }
   return found;

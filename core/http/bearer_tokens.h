@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/http/secret_digest.h"
 #include "core/model/result.h"
+#include "core/runtime/digest.h"
 #include "core/runtime/file_watch.h"
 
 namespace gpuward::http {
@@ -33,8 +33,8 @@ class BearerTokens {
 
   OnProblem on_problem_;
   std::mutex mutex_;
-  std::vector<FileWatch> watches_;      // guarded by mutex_
-  std::vector<SecretDigest> accepted_;  // guarded by mutex_
+  std::vector<FileWatch> watches_;  // guarded by mutex_
+  std::vector<Digest> accepted_;    // guarded by mutex_
 };
 
 }  // namespace gpuward::http

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/runtime/hex.h"
+#include "core/runtime/encoding.h"
 
 namespace gpuward::http {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/http/basic_users.h"
 #include "core/http/bearer_tokens.h"
-#include "core/http/secret_digest.h"
+#include "core/runtime/digest.h"
 #include "tests/support/temp_dir.h"
 
 namespace {
@@ -48,7 +48,7 @@ TEST(ConstantTime, EveryTokenIsComparedWholeWhicheverOneIsShown) {
                                                        "third-token-of-22-chars\n")},
                                          {});
   ASSERT_TRUE(tokens) << tokens.error().message;
-  constexpr std::size_t kAll = 3 * sizeof(SecretDigest);
+  constexpr std::size_t kAll = 3 * sizeof(Digest);
   for (const char* shown : {"first-token-of-22-chars", "second-token-of-23-char",
                             "third-token-of-22-chars", "first-token-of-22-charX", "x", ""}) {
     EXPECT_EQ(bytes_compared_for(**tokens, shown), kAll) << shown;
@@ -66,15 +66,15 @@ TEST(ConstantTime, APasswordIsComparedWholeAlsoForAnUnknownUser) {
   for (const char* user : {"alice", "mallory"}) {
     const std::size_t before = compared_bytes();
     EXPECT_FALSE((*users)->verify(user, "wrong"));
-    EXPECT_EQ(compared_bytes() - before, sizeof(SecretDigest)) << user;
+    EXPECT_EQ(compared_bytes() - before, sizeof(Digest)) << user;
   }
 }
 
 TEST(ConstantTime, ADifferenceInAnyByteIsSeen) {
-  const SecretDigest one = digest_of("a secret");
+  const Digest one = digest_of("a secret");
   EXPECT_TRUE(equal_in_constant_time(one, digest_of("a secret")));
   for (std::size_t i = 0; i < one.size(); ++i) {
-    SecretDigest other = one;
+    Digest other = one;
     other.at(i) ^= 1U;
     EXPECT_FALSE(equal_in_constant_time(one, other)) << "byte " << i;
   }

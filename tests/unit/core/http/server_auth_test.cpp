@@ -2,7 +2,7 @@
 #include <crypt.h>
 #include <gtest/gtest.h>
 
-#include "core/runtime/base64.h"
+#include "core/runtime/encoding.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/core/http/raw_socket.h"
 #include "tests/unit/core/http/test_server.h"

@@ -4,7 +4,7 @@
 
 #include "core/http/server.h"
 #include "core/kube/config.h"
-#include "core/runtime/base64.h"
+#include "core/runtime/encoding.h"
 #include "core/runtime/json.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/certificates.h"

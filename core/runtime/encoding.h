@@ -1,5 +1,5 @@
-// Bytes as hexadecimal digits, and digits that nobody can guess. Used by the signer of AWS, by
-// whoever needs a name or a token that nobody else has, by nccl-pair, and where texts are escaped.
+// Bytes as text: base64 as RFC 4648 section 4 has it, and hexadecimal digits. Used for kubeconfig's
+// *-data fields, basic authentication, signatures, escaped texts, and names that nobody can guess.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,13 @@
 #include <string_view>
 
 namespace gpuward {
+
+// With padding, on one line.
+[[nodiscard]] std::string encode_base64(std::string_view bytes);
+
+// Padding is required; white space between the characters is skipped (YAML folds long lines);
+// nullopt for anything else.
+[[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);
 
 // Two lower-case digits a byte.
 [[nodiscard]] std::string to_hex(std::string_view bytes);

@@ -1,8 +1,9 @@
-#include "core/runtime/base64.h"
+#include "core/runtime/encoding.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <set>
 #include <utility>
 
 namespace gpuward {
@@ -40,6 +41,29 @@ TEST(Base64, RefusesWhatIsNotBase64) {
                                       "====", "Zm9v=", "Zm-v", "Zm9v!", "Z=g="}) {
     EXPECT_EQ(decode_base64(text), std::nullopt) << text;
   }
+}
+
+TEST(Hex, HasTwoDigitsForEachByte) {
+  EXPECT_EQ(to_hex(""), "");
+  EXPECT_EQ(to_hex(std::string_view("\0\x0f\xa5\xff", 4)), "000fa5ff");
+}
+
+TEST(Hex, IsReadBackInBothCases) {
+  EXPECT_EQ(from_hex("000fA5ff"), std::string("\0\x0f\xa5\xff", 4));
+  EXPECT_EQ(from_hex(""), "");
+  for (const std::string_view text : {"0", "0g", " 0", "0x", "-1", "00 "})
+    EXPECT_EQ(from_hex(text), std::nullopt) << text;
+}
+
+TEST(RandomHex, HasSoManyDigitsAndNeverTheSame) {
+  std::set<std::string> seen;
+  for (int i = 0; i < 100; ++i) {
+    const std::string digits = random_hex(31);
+    EXPECT_EQ(digits.size(), 31U);
+    EXPECT_EQ(digits.find_first_not_of("0123456789abcdef"), std::string::npos);
+    seen.insert(digits);
+  }
+  EXPECT_EQ(seen.size(), 100U);
 }
 
 }  // namespace
