@@ -46,6 +46,9 @@ struct InstanceTypeQuestion {
   std::function<Result<std::string>()> node_label;
 };
 
+// `p5.48xlarge`, `ml.p5.48xlarge`, `u-6tb1.112xlarge`: a page of HTML is none.
+[[nodiscard]] bool is_ec2_instance_type(std::string_view text);
+
 // With AWS_EC2_METADATA_SERVICE_ENDPOINT, AWS_EC2_METADATA_DISABLED and
 // AWS_EC2_METADATA_V1_DISABLED of the environment, as the AWS SDKs read them.
 [[nodiscard]] InstanceTypeQuestion instance_type_question();

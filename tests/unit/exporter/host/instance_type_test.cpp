@@ -6,7 +6,6 @@
 #include <deque>
 
 #include "core/http/server.h"
-#include "exporter/host/instance_metadata.h"
 #include "tests/support/environment.h"
 
 namespace gpuward::exporter {
