@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/aws/environment.h"
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/model/result.h"
 
 namespace gpuward::aws {

@@ -8,7 +8,7 @@
 
 #include "core/aws/environment.h"
 #include "core/aws/keys.h"
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/model/result.h"
 
 namespace gpuward::aws {

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <map>
 
-#include "core/http/url.h"
+#include "core/http/syntax/url.h"
 #include "core/runtime/digest.h"
 #include "core/runtime/encoding.h"
 #include "core/runtime/text.h"

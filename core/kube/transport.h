@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/kube/api.h"
 #include "core/model/permit.h"
 #include "core/model/result.h"

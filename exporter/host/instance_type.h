@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/model/result.h"
 #include "exporter/host/instance_profile.h"
 #include "exporter/host/machine.h"
