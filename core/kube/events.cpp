@@ -48,15 +48,12 @@ std::string body_of(const NodeEvent& event, WallTime now) {
 
 Status Api::create_event(const NodeEvent& event) {
   if (auto valid = validate_node_name(event.node); !valid) return valid;
-  Call call;
-  call.method = "POST";
-  call.target = "/api/v1/namespaces/default/events";
-  call.body = body_of(event, impl_->clock.wall());
-  const auto answer = impl_->transport.send(call);
+  auto created = impl_->transport.send_only({.method = "POST",
+                                             .target = "/api/v1/namespaces/default/events",
+                                             .body = body_of(event, impl_->clock.wall())});
   // A repeat after a lost answer: the event is there.
-  if (!answer && answer.error().kind != ErrorKind::kAlreadyExists)
-    return std::unexpected(answer.error());
-  return {};
+  if (!created && created.error().kind == ErrorKind::kAlreadyExists) return {};
+  return created;
 }
 
 }  // namespace gpuward::kube
