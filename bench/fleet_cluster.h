@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/remediator/plane_hands.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/fleet_cluster.h"
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/remediator/peer.h"

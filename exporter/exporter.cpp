@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/http/web_config.h"
+#include "core/http/server/web_config.h"
 #include "exporter/config/identity.h"
 #include "exporter/gpu/scenario.h"
 #include "exporter/host/boot.h"

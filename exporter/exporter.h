@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/http/server.h"
-#include "core/http/web_config.h"
+#include "core/http/server/server.h"
+#include "core/http/server/web_config.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/file_watch.h"

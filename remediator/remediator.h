@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/aws/client.h"
-#include "core/http/client.h"
-#include "core/http/server.h"
+#include "core/http/client/client.h"
+#include "core/http/server/server.h"
 #include "core/kube/leader.h"
 #include "core/metrics/family.h"
 #include "core/model/result.h"

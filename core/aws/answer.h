@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/model/result.h"
 
 namespace gpuward::aws {

@@ -6,8 +6,8 @@
 
 #include "core/aws/key_source.h"
 #include "core/aws/region.h"
-#include "core/http/client_target.h"
-#include "core/http/stoppable.h"
+#include "core/http/client/stoppable.h"
+#include "core/http/client/target.h"
 #include "core/runtime/backoff.h"
 
 namespace gpuward::aws {

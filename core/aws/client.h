@@ -16,8 +16,8 @@
 #include "core/aws/key_ring.h"
 #include "core/aws/signer.h"
 #include "core/aws/xml.h"
-#include "core/http/client.h"
-#include "core/http/url.h"
+#include "core/http/client/client.h"
+#include "core/http/syntax/url.h"
 #include "core/model/permit.h"
 #include "core/model/result.h"
 

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "core/aws/key_source.h"
-#include "core/http/client_target.h"
-#include "core/http/headers.h"
+#include "core/http/client/target.h"
+#include "core/http/syntax/headers.h"
 #include "core/runtime/files.h"
 #include "core/runtime/text.h"
 

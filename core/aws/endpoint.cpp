@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/http/client_target.h"
+#include "core/http/client/target.h"
 
 namespace gpuward::aws {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "core/http/headers.h"
+#include "core/http/syntax/headers.h"
 
 namespace gpuward::aws {
 

@@ -1,6 +1,6 @@
 // What the environment tells every program that speaks to AWS: the variables that AWS's own SDKs
-// read. Read once, so that nothing later asks the process; tests write their own. Used by core/aws
-// and the composition root.
+// read. Read once, so that nothing later asks the process; tests write their own. Used by core/aws,
+// the exporter's instance type and the composition root.
 #pragma once
 
 #include <map>

@@ -1,18 +1,35 @@
-// What the machine itself says on EC2 (IMDS), by sessions only (IMDSv2): its role's keys and its
-// region, where nothing else names them. Used inside core/aws.
+// What the machine itself says on EC2 (IMDS): its type, its region, its role's keys. In a session
+// (IMDSv2), or without one (IMDSv1) where no session gets through. Used for AWS's keys and region
+// by core/aws, and for the instance type by the exporter.
 #pragma once
 
 #include <string>
+#include <utility>
 
-#include "core/aws/key_source.h"
+#include "core/aws/environment.h"
+#include "core/http/client/client.h"
 #include "core/model/result.h"
 
 namespace gpuward::aws {
 
-// The text at `path`, "/latest/meta-data/placement/region". kNotFound where nothing answers in a
-// second, where it is switched off, or where there is no such path: this is no EC2 machine, or a
-// pod that may not ask it (a hop limit of 1).
-[[nodiscard]] Result<std::string> read_instance_metadata(const KeyParts& parts,
-                                                         const std::string& path);
+// Where the environment says that it is, as AWS's SDKs read that.
+[[nodiscard]] std::string metadata_endpoint(const AwsEnvironment& environment);
+
+// Of each call: a second at most, two without a session; errors are the client's own where nothing
+// answers, else kForbidden for 403, kNotFound for 404 and 405, kInternal for 5xx, kInvalid.
+class InstanceMetadata {
+ public:
+  InstanceMetadata(http::Client& http, std::string endpoint)
+      : http_(http), endpoint_(std::move(endpoint)) {}
+
+  // A token, good for the calls that follow right away.
+  [[nodiscard]] Result<std::string> open_session() const;
+  // The text at `path`, "/latest/meta-data/placement/region"; an empty `session` is none.
+  [[nodiscard]] Result<std::string> read(const std::string& path, const std::string& session) const;
+
+ private:
+  http::Client& http_;
+  std::string endpoint_;
+};
 
 }  // namespace gpuward::aws

@@ -8,7 +8,7 @@
 
 #include "core/aws/environment.h"
 #include "core/aws/keys.h"
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/model/result.h"
 
 namespace gpuward::aws {
@@ -27,6 +27,10 @@ struct KeyParts {
 [[nodiscard]] Result<AwsKeys> keys_of_profile(const KeyParts& parts);
 [[nodiscard]] Result<AwsKeys> keys_of_container(const KeyParts& parts);
 [[nodiscard]] Result<AwsKeys> keys_of_instance(const KeyParts& parts);
+
+// What the machine's metadata has at `path`. kNotFound where nothing answers, where it is switched
+// off, or where there is no such path: this is no EC2 machine, or a pod that may not ask it.
+[[nodiscard]] Result<std::string> read_of_instance(const KeyParts& parts, const std::string& path);
 
 // All of them; the message of an error names the source, or all of them where none is configured.
 [[nodiscard]] Result<AwsKeys> find_keys(const KeyParts& parts);

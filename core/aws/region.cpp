@@ -1,6 +1,5 @@
 #include "core/aws/region.h"
 
-#include "core/aws/instance_metadata.h"
 #include "core/aws/profile.h"
 
 namespace gpuward::aws {
@@ -22,7 +21,7 @@ Result<std::string> find_region(const KeyParts& parts) {
   if (!profile) return std::unexpected(profile.error());
   if (const auto found = profile->find("region"); found != profile->end())
     return checked(found->second, "the profile");
-  const auto region = read_instance_metadata(parts, "/latest/meta-data/placement/region");
+  const auto region = read_of_instance(parts, "/latest/meta-data/placement/region");
   if (region) return checked(*region, "the EC2 metadata service");
   return fail(ErrorKind::kInvalid,
               "no region of AWS is known: set AWS_REGION (" + region.error().message + ")");

@@ -5,9 +5,9 @@
 #include <cctype>
 #include <map>
 
-#include "core/http/secret_digest.h"
-#include "core/http/url.h"
-#include "core/runtime/hex.h"
+#include "core/http/syntax/url.h"
+#include "core/runtime/digest.h"
+#include "core/runtime/encoding.h"
 #include "core/runtime/text.h"
 
 namespace gpuward::aws {
@@ -24,10 +24,6 @@ std::string lower(std::string_view text) {
   std::string out(text);
   std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
   return out;
-}
-
-std::string_view view_of(const http::SecretDigest& digest) {
-  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
 // 20150830T123600Z
@@ -108,16 +104,16 @@ std::string canonical_request(const SignableRequest& request,
   std::string text(request.method);
   text += "\n" + canonical_path(request.path) + "\n" + canonical_query(request.query) + "\n";
   for (const auto& [name, value] : fields) text += name + ":" + value + "\n";
-  return text + "\n" + names_of(fields) + "\n" + to_hex(view_of(http::digest_of(request.body)));
+  return text + "\n" + names_of(fields) + "\n" + to_hex(view_of(digest_of(request.body)));
 }
 
 std::string signature_of(const std::string& text, const AwsKeys& keys, const SigningScope& scope,
                          std::string_view day) {
-  auto key = http::keyed_digest_of("AWS4" + keys.secret_access_key, day);
-  key = http::keyed_digest_of(view_of(key), scope.region);
-  key = http::keyed_digest_of(view_of(key), scope.service);
-  key = http::keyed_digest_of(view_of(key), "aws4_request");
-  return to_hex(view_of(http::keyed_digest_of(view_of(key), text)));
+  auto key = keyed_digest_of("AWS4" + keys.secret_access_key, day);
+  key = keyed_digest_of(view_of(key), scope.region);
+  key = keyed_digest_of(view_of(key), scope.service);
+  key = keyed_digest_of(view_of(key), "aws4_request");
+  return to_hex(view_of(keyed_digest_of(view_of(key), text)));
 }
 
 }  // namespace
@@ -134,7 +130,7 @@ HeaderFields sign(const SignableRequest& request, const AwsKeys& keys, const Sig
   const std::string place =
       day + "/" + std::string(scope.region) + "/" + std::string(scope.service) + "/aws4_request";
   const std::string text = std::string(kAlgorithm) + "\n" + time + "\n" + place + "\n" +
-                           to_hex(view_of(http::digest_of(canonical_request(request, fields))));
+                           to_hex(view_of(digest_of(canonical_request(request, fields))));
   added.emplace_back("Authorization", std::string(kAlgorithm) +
                                           " Credential=" + keys.access_key_id + "/" + place +
                                           ", SignedHeaders=" + names_of(fields) +

@@ -6,7 +6,7 @@
 #include "core/aws/key_source.h"
 #include "core/aws/region.h"
 #include "core/aws/xml.h"
-#include "core/http/url.h"
+#include "core/http/syntax/url.h"
 #include "core/runtime/files.h"
 #include "core/runtime/text.h"
 

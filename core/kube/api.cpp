@@ -28,20 +28,13 @@ Result<std::string> Api::visit(std::string_view collection, std::string_view lab
 }
 
 Result<std::string> Api::version_of(std::string_view collection) {
-  Call call;
-  call.target = std::string(collection) + "?limit=1";
-  const auto page = impl_->transport.send(call);
+  const auto page = impl_->transport.send({.target = std::string(collection) + "?limit=1"});
   if (!page) return std::unexpected(page.error());
   return string_at(member_at(page->json, "metadata"), "resourceVersion");
 }
 
 Status Api::ready() {
-  Call call;
-  call.target = "/readyz";
-  call.answers = Answers::kText;
-  const auto answer = impl_->transport.send(call);
-  if (!answer) return std::unexpected(answer.error());
-  return {};
+  return impl_->transport.send_only({.target = "/readyz", .answers = Answers::kText});
 }
 
 }  // namespace gpuward::kube

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/kube/config.h"
 #include "core/kube/objects.h"
 #include "core/model/permit.h"

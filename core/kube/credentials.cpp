@@ -3,7 +3,7 @@
 #include "core/kube/config.h"
 #include "core/kube/exec_credentials.h"
 #include "core/kube/token_file.h"
-#include "core/runtime/base64.h"
+#include "core/runtime/encoding.h"
 
 namespace gpuward::kube {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/model/result.h"
 #include "core/runtime/json.h"
 

@@ -1,10 +1,11 @@
-#include <cstdio>
 #include <string>
 #include <utility>
 
 #include "core/kube/api.h"
 #include "core/kube/impl.h"
 #include "core/kube/names.h"
+#include "core/runtime/digest.h"
+#include "core/runtime/encoding.h"
 #include "core/runtime/text.h"
 
 namespace gpuward::kube {
@@ -13,21 +14,14 @@ namespace {
 constexpr std::size_t kLongestNodePart = 253 - 17;  // of the event's name: ".<16 hex>" follows
 constexpr std::size_t kLongestEventMessage = 1024;
 
-std::string hex16(std::uint64_t value) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
 // `<node>.<16 hex>`, as kubectl and the kubelet name them; new for every call, the same for its
 // repeats.
 std::string name_of(const NodeEvent& event, WallTime now) {
   std::string node = event.node.substr(0, kLongestNodePart);
   while (!node.empty() && (node.back() == '.' || node.back() == '-')) node.pop_back();
-  std::uint64_t mixed = static_cast<std::uint64_t>(now.time_since_epoch().count());
-  for (const char c : event.reason + event.message)
-    mixed = (mixed ^ static_cast<std::uint8_t>(c)) * 0x100000001B3U;
-  return node + "." + hex16(mixed);
+  const Digest digest =
+      digest_of(std::to_string(now.time_since_epoch().count()) + event.reason + event.message);
+  return node + "." + to_hex(view_of(digest).substr(0, 8));
 }
 
 // A Node lies in no namespace: its events belong into `default`, and `kubectl describe node` finds
@@ -54,15 +48,12 @@ std::string body_of(const NodeEvent& event, WallTime now) {
 
 Status Api::create_event(const NodeEvent& event) {
   if (auto valid = validate_node_name(event.node); !valid) return valid;
-  Call call;
-  call.method = "POST";
-  call.target = "/api/v1/namespaces/default/events";
-  call.body = body_of(event, impl_->clock.wall());
-  const auto answer = impl_->transport.send(call);
+  auto created = impl_->transport.send_only({.method = "POST",
+                                             .target = "/api/v1/namespaces/default/events",
+                                             .body = body_of(event, impl_->clock.wall())});
   // A repeat after a lost answer: the event is there.
-  if (!answer && answer.error().kind != ErrorKind::kAlreadyExists)
-    return std::unexpected(answer.error());
-  return {};
+  if (!created && created.error().kind == ErrorKind::kAlreadyExists) return {};
+  return created;
 }
 
 }  // namespace gpuward::kube

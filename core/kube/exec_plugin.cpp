@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/runtime/base64.h"
 #include "core/runtime/child.h"
+#include "core/runtime/encoding.h"
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/runtime/base64.h"
+#include "core/runtime/encoding.h"
 #include "core/runtime/yaml.h"
 
 namespace gpuward::kube {

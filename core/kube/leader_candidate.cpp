@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/runtime/hex.h"
+#include "core/runtime/encoding.h"
 
 namespace gpuward::kube {
 namespace {

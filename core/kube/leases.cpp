@@ -27,44 +27,27 @@ std::string body_of(const Lease& lease) {
                     {"spec", spec}});
 }
 
-Result<Lease> send_lease(Transport& transport, const Call& call) {
-  const auto answer = transport.send(call);
-  if (!answer) return std::unexpected(answer.error());
-  return decode_lease(answer->json);
-}
-
 }  // namespace
 
 Result<Lease> Api::get_lease(std::string_view ns, std::string_view name) {
-  auto path = lease_path(ns, name);
-  if (!path) return std::unexpected(std::move(path.error()));
-  Call call;
-  call.target = std::move(*path);
-  return send_lease(impl_->transport, call);
+  return impl_->transport.send({.target = lease_path(ns, name)}, decode_lease);
 }
 
 Result<Lease> Api::create_lease(const Lease& lease) {
-  auto path = lease_collection(lease.meta.ns);
-  if (!path) return std::unexpected(std::move(path.error()));
-  Call call;
-  call.method = "POST";
-  call.target = std::move(*path);
-  call.body = body_of(lease);
-  return send_lease(impl_->transport, call);
+  return impl_->transport.send(
+      {.method = "POST", .target = lease_collection(lease.meta.ns), .body = body_of(lease)},
+      decode_lease);
 }
 
 Result<Lease> Api::update_lease(const Lease& lease) {
-  auto path = lease_path(lease.meta.ns, lease.meta.name);
-  if (!path) return std::unexpected(std::move(path.error()));
   if (lease.meta.resource_version.empty()) {
     return fail(ErrorKind::kInvalid,
                 "lease " + lease.meta.name + " cannot be updated without its resourceVersion");
   }
-  Call call;
-  call.method = "PUT";
-  call.target = std::move(*path);
-  call.body = body_of(lease);
-  return send_lease(impl_->transport, call);
+  return impl_->transport.send({.method = "PUT",
+                                .target = lease_path(lease.meta.ns, lease.meta.name),
+                                .body = body_of(lease)},
+                               decode_lease);
 }
 
 }  // namespace gpuward::kube

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "core/http/url.h"
+#include "core/http/syntax/url.h"
 #include "core/runtime/text.h"
 
 namespace gpuward::kube {

@@ -35,13 +35,7 @@ std::string condition_patch(const Node& seen, const NodeCondition& condition, Wa
 }  // namespace
 
 Result<Node> Api::get_node(std::string_view name) {
-  auto path = node_path(name);
-  if (!path) return std::unexpected(std::move(path.error()));
-  Call call;
-  call.target = std::move(*path);
-  const auto answer = impl_->transport.send(call);
-  if (!answer) return std::unexpected(answer.error());
-  return decode_node(answer->json);
+  return impl_->transport.send({.target = node_path(name)}, decode_node);
 }
 
 Result<std::vector<Node>> Api::list_nodes(std::string_view label_selector) {
@@ -56,15 +50,13 @@ Result<Node> Api::change_node(const Node& seen, const NodeChange& change) {
     return fail(ErrorKind::kInvalid,
                 "node " + seen.meta.name + " cannot be changed: not read from the API server");
   }
-  Call call;
-  call.method = "PATCH";
-  call.target = std::move(*path);
-  call.body = node_patch(seen, change);
-  call.content_type = kMergePatch;
-  if (call.body.empty()) return seen;
-  const auto answer = impl_->transport.send(call);
-  if (!answer) return std::unexpected(answer.error());
-  return decode_node(answer->json);
+  std::string patch = node_patch(seen, change);
+  if (patch.empty()) return seen;
+  return impl_->transport.send({.method = "PATCH",
+                                .target = std::move(path),
+                                .body = std::move(patch),
+                                .content_type = kMergePatch},
+                               decode_node);
 }
 
 Status Api::set_node_condition(std::string_view node, const NodeCondition& condition) {
@@ -76,16 +68,11 @@ Status Api::set_node_condition(std::string_view node, const NodeCondition& condi
 }
 
 Result<Node> Api::set_node_condition(const Node& seen, const NodeCondition& condition) {
-  auto path = node_path(seen.meta.name);
-  if (!path) return std::unexpected(std::move(path.error()));
-  Call patch;
-  patch.method = "PATCH";
-  patch.target = *path + "/status";
-  patch.body = condition_patch(seen, condition, impl_->clock.wall());
-  patch.content_type = kStrategicMergePatch;
-  const auto answer = impl_->transport.send(patch);
-  if (!answer) return std::unexpected(answer.error());
-  return decode_node(answer->json);
+  return impl_->transport.send({.method = "PATCH",
+                                .target = below(node_path(seen.meta.name), "status"),
+                                .body = condition_patch(seen, condition, impl_->clock.wall()),
+                                .content_type = kStrategicMergePatch},
+                               decode_node);
 }
 
 }  // namespace gpuward::kube

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kLargestList = 512U << 20U;
 
 std::string target_of(const ListQuery& query, const std::string& token, bool in_pages) {
-  std::string target = query.collection;
+  std::string target = *query.collection;
   char separator = '?';
   const auto add = [&](std::string_view key, std::string_view value) {
     if (value.empty()) return;
@@ -39,14 +39,13 @@ Status hand_out(const Json& page, const PageHandlers& handlers) {
 
 Result<std::string> list_pages(Transport& transport, const ListQuery& query,
                                const PageHandlers& handlers) {
+  if (!query.collection) return query.collection;
   std::string token;
   bool in_pages = query.page_size > 0;
   while (true) {
-    Call call;
-    call.target = target_of(query, token, in_pages);
-    call.max_response_bytes = kLargestList;
-    call.repeat = query.repeat;
-    const auto page = transport.send(call);
+    const auto page = transport.send({.target = target_of(query, token, in_pages),
+                                      .repeat = query.repeat,
+                                      .max_response_bytes = kLargestList});
     if (!page && page.error().kind == ErrorKind::kGone && !token.empty()) {
       token.clear();
       in_pages = false;

@@ -12,7 +12,7 @@
 namespace gpuward::kube {
 
 struct ListQuery {
-  std::string collection;
+  Result<std::string> collection;  // an error is the answer
   std::string label_selector, field_selector;
   int page_size = 100;  // 0: in one piece
   // Where set, any list that is no older is good enough: the server takes it out of its cache.

@@ -16,14 +16,14 @@ Result<std::string> join(std::initializer_list<std::string_view> segments) {
   return path;
 }
 
-Result<std::string> below(const Result<std::string>& collection, std::string_view name) {
-  if (!collection) return collection;
+}  // namespace
+
+Result<std::string> below(const Result<std::string>& path, std::string_view name) {
+  if (!path) return path;
   const auto segment = join({name});
   if (!segment) return segment;
-  return *collection + *segment;
+  return *path + *segment;
 }
-
-}  // namespace
 
 Result<std::string> node_path(std::string_view name) {
   if (auto valid = validate_node_name(name); !valid) return std::unexpected(valid.error());

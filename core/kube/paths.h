@@ -10,6 +10,9 @@
 
 namespace gpuward::kube {
 
+// One segment further; the error of `path`, if it is one.
+[[nodiscard]] Result<std::string> below(const Result<std::string>& path, std::string_view name);
+
 [[nodiscard]] Result<std::string> node_path(std::string_view name);
 [[nodiscard]] Result<std::string> pod_path(std::string_view ns, std::string_view name);
 [[nodiscard]] Result<std::string> pod_collection(std::string_view ns);

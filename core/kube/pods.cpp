@@ -28,12 +28,6 @@ Repeat repeat_of(const Eviction& eviction) {
   return eviction.uid.empty() ? Repeat::kIfNotTaken : Repeat::kAlways;
 }
 
-Status send_only(Transport& transport, const Call& call) {
-  const auto answer = transport.send(call);
-  if (!answer) return std::unexpected(answer.error());
-  return {};
-}
-
 Result<Api::PodListing> listing_of(Transport& transport, const ListQuery& query) {
   Api::PodListing listing;
   auto version = list_into(listing.pods, transport, query, decode_pod);
@@ -68,49 +62,36 @@ Result<Api::PodListing> Api::list_pods_on(std::string_view node, const PodSource
 }
 
 Result<std::vector<Pod>> Api::list_pods(std::string_view ns, std::string_view label_selector) {
-  const auto path = pod_collection(ns);
-  if (!path) return std::unexpected(path.error());
-  const ListQuery query{*path, std::string(label_selector), {}, impl_->options.page_size};
+  const ListQuery query{
+      pod_collection(ns), std::string(label_selector), {}, impl_->options.page_size};
   return list_all<Pod>(impl_->transport, query, decode_pod);
 }
 
 Result<Pod> Api::get_pod(std::string_view ns, std::string_view name) {
-  auto path = pod_path(ns, name);
-  if (!path) return std::unexpected(std::move(path.error()));
-  Call call;
-  call.target = std::move(*path);
-  const auto answer = impl_->transport.send(call);
-  if (!answer) return std::unexpected(answer.error());
-  return decode_pod(answer->json);
+  return impl_->transport.send({.target = pod_path(ns, name)}, decode_pod);
 }
 
 Status Api::evict(const Eviction& eviction) {
-  const auto path = pod_path(eviction.ns, eviction.pod);
-  if (!path) return std::unexpected(path.error());
-  Call call;
-  call.method = "POST";
-  call.target = *path + "/eviction";
-  call.body = dump_json({{"apiVersion", "policy/v1"},
-                         {"kind", "Eviction"},
-                         {"metadata", {{"name", eviction.pod}, {"namespace", eviction.ns}}},
-                         {"deleteOptions", delete_options(eviction)}});
-  call.repeat = repeat_of(eviction);
-  call.patience = kEvictionPatience;
-  return send_only(impl_->transport, call);
+  const Json body = {{"apiVersion", "policy/v1"},
+                     {"kind", "Eviction"},
+                     {"metadata", {{"name", eviction.pod}, {"namespace", eviction.ns}}},
+                     {"deleteOptions", delete_options(eviction)}};
+  return impl_->transport.send_only(
+      {.method = "POST",
+       .target = below(pod_path(eviction.ns, eviction.pod), "eviction"),
+       .body = dump_json(body),
+       .repeat = repeat_of(eviction),
+       .patience = kEvictionPatience});
 }
 
 Status Api::delete_pod(const Eviction& deletion) {
-  auto path = pod_path(deletion.ns, deletion.pod);
-  if (!path) return std::unexpected(std::move(path.error()));
   Json options = delete_options(deletion);
   options["apiVersion"] = "v1";
   options["kind"] = "DeleteOptions";
-  Call call;
-  call.method = "DELETE";
-  call.target = std::move(*path);
-  call.body = dump_json(options);
-  call.repeat = repeat_of(deletion);
-  return send_only(impl_->transport, call);
+  return impl_->transport.send_only({.method = "DELETE",
+                                     .target = pod_path(deletion.ns, deletion.pod),
+                                     .body = dump_json(options),
+                                     .repeat = repeat_of(deletion)});
 }
 
 }  // namespace gpuward::kube

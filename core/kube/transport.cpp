@@ -69,11 +69,18 @@ std::uint64_t Transport::next_seed() {
 }
 
 Result<Answer> Transport::send(const Call& call) {
+  if (!call.target) return std::unexpected(call.target.error());
   const auto deadline = clock_.steady() + std::max(options_.retry_deadline, call.patience);
   auto answer = send_until(call, deadline);
   if (!answer)
-    return with_context(call.method + " " + path_of(call.target), std::move(answer.error()));
+    return with_context(call.method + " " + path_of(*call.target), std::move(answer.error()));
   return answer;
+}
+
+Status Transport::send_only(const Call& call) {
+  const auto answer = send(call);
+  if (!answer) return std::unexpected(answer.error());
+  return {};
 }
 
 Result<Answer> Transport::send_until(const Call& call, Deadline deadline) {
@@ -158,7 +165,7 @@ http::ClientRequest Transport::request_for(const Call& call,
                                            const std::string& authorization) const {
   http::ClientRequest request;
   request.method = call.method;
-  request.url = options_.server + call.target;
+  request.url = options_.server + *call.target;
   request.headers = {{"Accept", std::string(call.accepts)}, {"User-Agent", options_.user_agent}};
   if (!call.body.empty()) request.headers.emplace_back("Content-Type", call.content_type);
   if (!authorization.empty()) request.headers.emplace_back("Authorization", authorization);
@@ -169,8 +176,7 @@ http::ClientRequest Transport::request_for(const Call& call,
 
 Status Transport::stream(const std::string& target, milliseconds idle, std::stop_token stop,
                          const std::function<bool(std::string_view)>& on_bytes) {
-  Call call;
-  call.target = target;
+  const Call call{.target = target};
   const auto open = [&](const std::string& authorization) -> Status {
     http::ClientRequest request = request_for(call, authorization);
     request.timeout = options_.request_timeout;

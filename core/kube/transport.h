@@ -11,8 +11,9 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/kube/api.h"
 #include "core/model/permit.h"
 #include "core/model/result.h"
@@ -40,8 +41,9 @@ enum class Answers : std::uint8_t { kJson, kText };
 
 struct Call {
   std::string method = "GET";
-  std::string target;  // path and query
-  std::string body;
+  // Path and query; an error, of a name that fits into no path, is the answer.
+  Result<std::string> target = {};
+  std::string body = {};
   std::string_view content_type = kJsonBody;
   std::string_view accepts = kJsonBody;
   Repeat repeat = Repeat::kAlways;
@@ -65,6 +67,15 @@ class Transport {
   // An answer with a status of 2xx that is no failure in disguise; anything else is an error that
   // says what was attempted.
   [[nodiscard]] Result<Answer> send(const Call& call);
+  // The same, and what `decode` makes of the answer.
+  template <typename Decode>
+  [[nodiscard]] auto send(const Call& call, Decode decode) -> decltype(decode(Json())) {
+    auto answer = send(call);
+    if (!answer) return std::unexpected(std::move(answer.error()));
+    return decode(std::move(answer->json));
+  }
+  // The same, where nothing but its success matters.
+  [[nodiscard]] Status send_only(const Call& call);
   // A GET whose answer lasts; opened once, again after a 401 that a new token may heal.
   [[nodiscard]] Status stream(const std::string& target, std::chrono::milliseconds idle,
                               std::stop_token stop,

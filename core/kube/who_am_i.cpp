@@ -5,12 +5,11 @@
 namespace gpuward::kube {
 
 Result<std::string> Api::who_am_i() {
-  Call call;
-  call.method = "POST";
-  call.target = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-  call.body =
-      dump_json({{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "SelfSubjectReview"}});
-  const auto answer = impl_->transport.send(call);
+  const auto answer = impl_->transport.send(
+      {.method = "POST",
+       .target = "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+       .body =
+           dump_json({{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "SelfSubjectReview"}})});
   if (!answer) return std::unexpected(answer.error());
   std::string name =
       string_at(member_at(member_at(answer->json, "status"), "userInfo"), "username");

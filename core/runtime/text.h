@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -21,12 +22,13 @@ namespace gpuward {
 // cut at a character's border.
 [[nodiscard]] std::string to_valid_utf8(std::string_view text, std::size_t max_bytes = 4096);
 
-// The whole of `text` as a decimal integer of type T; nullopt where it is anything else or out of
-// range.
+// The whole of `text` as an integer of type T, without a prefix for the base; nullopt where it is
+// anything else or out of range.
 template <typename T>
-[[nodiscard]] std::optional<T> parse_integer(std::string_view text) {
+[[nodiscard]] std::optional<T> parse_integer(std::string_view text,
+                                             std::same_as<int> auto... base) {
   T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base...);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
 }

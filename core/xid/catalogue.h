@@ -23,7 +23,7 @@ enum class Profile : std::uint8_t {
   kSeed,     // exactly the table of the health check suite that gpuward replaces
 };
 
-// One row, as compiled from the data files. Text lives as long as the program.
+// One row of the data files, its members in their order. Text lives as long as the program.
 struct Row {
   std::uint32_t code = 0;
   std::string_view mnemonic;
@@ -33,11 +33,11 @@ struct Row {
   Severity seed_severity = Severity::kMonitor;
   ClearedBy cleared_by = ClearedBy::kReboot;
   bool application_error = false;
+  bool clears = false;                     // a recovery, not a fault
+  std::string_view why;                    // why this severity
+  std::string_view cleared_why;            // why that clears it
   Fatality fatality = Fatality::kUnknown;  // SXid rows only: the class that the table gives
-  bool word_decides = false;     // SXid rows only: Fatal or Non-fatal in the line beats the class
-  bool clears = false;           // a recovery, not a fault
-  std::string_view why;          // why this severity
-  std::string_view cleared_why;  // why that clears it
+  bool word_decides = false;  // SXid rows only: Fatal or Non-fatal in the line beats the class
 };
 
 [[nodiscard]] std::span<const Row> xid_rows();

@@ -1,4 +1,4 @@
-// Decodes the sub-code of Xid 144-150 by the rules in data/nvlink5.csv. Private to core/xid, used
+// Decodes the sub-code of Xid 144-150 by the rules in data/nvlink5.inc. Private to core/xid, used
 // by the catalogue.
 #pragma once
 

@@ -1,5 +1,6 @@
-// The rows that the generator compiles from core/xid/data, for the catalogue and the parser alone.
-// The generated file defines these functions; the text in the rows lives as long as the program.
+// The rows of core/xid/data, for the catalogue and the parser alone: each file there is the inside
+// of an array of one of these structs, its members in their order. The text in the rows lives as
+// long as the program.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,14 @@ struct BitPattern {
   std::uint32_t mask = 0;
   std::uint32_t value = 0;
 
+  // 0, 1 and - (free), the most significant bit first. Does not compile with anything else.
+  consteval BitPattern(const char (&bits)[33]) {
+    for (const char bit : std::string_view(bits, 32)) {
+      if (bit != '0' && bit != '1' && bit != '-') throw bit;
+      mask = mask << 1U | (bit == '-' ? 0U : 1U);
+      value = value << 1U | (bit == '1' ? 1U : 0U);
+    }
+  }
   [[nodiscard]] constexpr bool matches(std::uint32_t word) const { return (word & mask) == value; }
 };
 
@@ -26,7 +35,7 @@ struct BitPattern {
 // all.
 enum class StatusMatch : std::uint8_t { kBit, kValue, kAny };
 
-// nvlink5.csv: what a sub-code of Xid 144-150 means.
+// nvlink5.inc: what a sub-code of Xid 144-150 means.
 struct Nvlink5Rule {
   std::uint32_t code = 0;
   std::string_view unit;  // "NETIR_LINK_EVT/NETIR_LINK_DOWN": either name
@@ -39,7 +48,7 @@ struct Nvlink5Rule {
   Severity severity = Severity::kMonitor;
 };
 
-// xid74.csv: what one bit of the seven registers of Xid 74 means.
+// xid74.inc: what one bit of the seven registers of Xid 74 means.
 struct Xid74Bit {
   std::uint32_t register_number = 0;  // 1 and up, in the order of the message
   std::uint32_t bit = 0;
@@ -48,7 +57,7 @@ struct Xid74Bit {
   std::string_view why;
 };
 
-// recovery.csv: the values of Xid 154.
+// recovery.inc: the values of Xid 154.
 struct RecoveryAction {
   std::uint32_t value = 0;
   std::string_view text;  // as the driver prints it
@@ -61,14 +70,14 @@ struct RecoveryAction {
   std::string_view cleared_why;
 };
 
-// sxid_moved.csv: numbers that mean another row when the text begins like this.
+// sxid_moved.inc: numbers that mean another row when the text begins like this.
 struct MovedSxid {
   std::uint32_t printed = 0;
   std::string_view text;
   std::uint32_t means = 0;
 };
 
-// other.csv: the kinds without numbers. Label "*" stands for any.
+// other.inc: the kinds without numbers. Label "*" stands for any.
 struct OtherRule {
   Kind kind = Kind::kRmInit;
   std::string_view label;

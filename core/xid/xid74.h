@@ -1,4 +1,4 @@
-// Reads the seven registers of Xid 74 by data/xid74.csv. Private to core/xid, used by the
+// Reads the seven registers of Xid 74 by data/xid74.inc. Private to core/xid, used by the
 // catalogue.
 #pragma once
 

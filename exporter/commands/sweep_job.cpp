@@ -1,10 +1,11 @@
 #include "exporter/commands/sweep_job.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <cstdio>
+#include <utility>
 
 #include "core/model/check_result.h"
+#include "core/runtime/digest.h"
+#include "core/runtime/encoding.h"
 #include "core/runtime/json.h"
 #include "exporter/commands/result_line.h"
 #include "exporter/publish/node/node_keys.h"
@@ -22,16 +23,6 @@ constexpr const char* kLastWords = "/run/termination-log";
 std::string cut(std::string text, std::size_t size) {
   text.resize(std::min(text.size(), size));
   while (!text.empty() && (text.back() == '-' || text.back() == '.')) text.pop_back();
-  return text;
-}
-
-std::string hex8(std::string_view a, std::string_view b) {
-  std::uint64_t mixed = 0xCBF29CE484222325U;  // FNV-1a
-  for (const std::string_view part : {a, std::string_view("\n"), b}) {
-    for (const char c : part) mixed = (mixed ^ static_cast<std::uint8_t>(c)) * 0x100000001B3U;
-  }
-  char text[9];
-  std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(mixed ^ (mixed >> 32U)));
   return text;
 }
 
@@ -145,7 +136,8 @@ SweepVerdict verdict_of(const kube::ContainerEnd& end) {
 std::string sweep_job_name(std::string_view node, std::string_view owner) {
   std::string name = "gpu-sweep-" + std::string(node);
   std::ranges::replace(name, '.', '-');
-  return cut(std::move(name), kLongestName - kSuffix) + "-" + hex8(owner, node);
+  const Digest digest = digest_of(std::string(owner) + "\n" + std::string(node));
+  return cut(std::move(name), kLongestName - kSuffix) + "-" + to_hex(view_of(digest).substr(0, 4));
 }
 
 Result<std::string> sweep_job(const SweepJobOptions& options, std::string_view node,

@@ -1,7 +1,6 @@
 #include "exporter/host/attribute.h"
 
 #include <algorithm>
-#include <charconv>
 #include <system_error>
 
 #include "core/runtime/files.h"
@@ -26,10 +25,7 @@ std::optional<std::uint64_t> read_number(const fs::path& path) {
 
 std::optional<std::uint32_t> parse_hex(std::string_view text) {
   if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_integer<std::uint32_t>(text, 16);
 }
 
 std::optional<std::uint32_t> read_hex(const fs::path& path) {

@@ -1,26 +1,12 @@
 #include "exporter/host/instance_type.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
-#include "core/runtime/text.h"
-#include "exporter/host/instance_metadata.h"
+#include "core/aws/instance_metadata.h"
 
 namespace gpuward::exporter {
 namespace {
-
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(trim(value));
-}
-
-bool is_true(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text == "true";
-}
 
 // What Kubernetes takes for the value of a label; other clouds have types such as
 // Standard_ND96isr_H100_v5.
@@ -32,22 +18,34 @@ bool is_label_value(std::string_view text) {
   });
 }
 
+Result<std::string> read_type(const aws::InstanceMetadata& metadata, const std::string& session) {
+  auto type = metadata.read("/latest/meta-data/instance-type", session);
+  if (type && !is_ec2_instance_type(*type))
+    return fail(ErrorKind::kInvalid, "the answer is no instance type");
+  return type;
+}
+
+// The AWS SDKs ask version 1 after these: the answer to a PUT does not travel further than the
+// instance's hop limit, 1 by default, so that it never reaches a pod.
+bool may_be_version_1(ErrorKind kind) {
+  return kind == ErrorKind::kTimeout || kind == ErrorKind::kForbidden ||
+         kind == ErrorKind::kNotFound;
+}
+
 bool ask_metadata(const InstanceTypeQuestion& question, http::Client& client, InstanceType& found) {
-  auto second = ask_metadata_v2(question.metadata_url, client);
-  if (second) {
-    found.type = std::move(*second);
-    found.source = InstanceTypeSource::kMetadataV2;
-    return true;
+  const aws::InstanceMetadata metadata(client, question.metadata_url);
+  const auto session = metadata.open_session();
+  auto type = session ? read_type(metadata, *session) : session;
+  auto source = InstanceTypeSource::kMetadataV2;
+  if (!type) found.misses.push_back("IMDSv2: " + type.error().message);
+  if (!session && may_be_version_1(session.error().kind) && question.asks_metadata_v1) {
+    type = read_type(metadata, {});
+    source = InstanceTypeSource::kMetadataV1;
+    if (!type) found.misses.push_back("IMDSv1: " + type.error().message);
   }
-  found.misses.push_back("IMDSv2: " + second.error().error.message);
-  if (!second.error().allows_v1 || !question.asks_metadata_v1) return false;
-  auto first = ask_metadata_v1(question.metadata_url, client);
-  if (!first) {
-    found.misses.push_back("IMDSv1: " + first.error().message);
-    return false;
-  }
-  found.type = std::move(*first);
-  found.source = InstanceTypeSource::kMetadataV1;
+  if (!type) return false;
+  found.type = *std::move(type);
+  found.source = source;
   return true;
 }
 
@@ -86,14 +84,22 @@ std::string_view to_string(InstanceTypeSource source) {
   return "unknown";
 }
 
+bool is_ec2_instance_type(std::string_view text) {
+  constexpr std::size_t kMostCharacters = 64;
+  const auto is_part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+  };
+  const auto dot = text.find('.');
+  return text.size() <= kMostCharacters && dot != std::string_view::npos && dot > 0 &&
+         dot + 1 < text.size() && std::ranges::all_of(text, is_part) && text.back() != '.';
+}
+
 InstanceTypeQuestion instance_type_question() {
+  const auto environment = aws::read_aws_environment();
   InstanceTypeQuestion question;
-  if (std::string url = environment("AWS_EC2_METADATA_SERVICE_ENDPOINT"); !url.empty()) {
-    while (url.ends_with('/')) url.pop_back();
-    question.metadata_url = std::move(url);
-  }
-  question.asks_metadata = !is_true(environment("AWS_EC2_METADATA_DISABLED"));
-  question.asks_metadata_v1 = !is_true(environment("AWS_EC2_METADATA_V1_DISABLED"));
+  question.metadata_url = aws::metadata_endpoint(environment);
+  question.asks_metadata = !environment.says_true("AWS_EC2_METADATA_DISABLED");
+  question.asks_metadata_v1 = !environment.says_true("AWS_EC2_METADATA_V1_DISABLED");
   return question;
 }
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/model/result.h"
 #include "exporter/host/instance_profile.h"
 #include "exporter/host/machine.h"
@@ -45,6 +45,9 @@ struct InstanceTypeQuestion {
   // The label node.kubernetes.io/instance-type of this node; empty: nobody to ask.
   std::function<Result<std::string>()> node_label;
 };
+
+// `p5.48xlarge`, `ml.p5.48xlarge`, `u-6tb1.112xlarge`: a page of HTML is none.
+[[nodiscard]] bool is_ec2_instance_type(std::string_view text);
 
 // With AWS_EC2_METADATA_SERVICE_ENDPOINT, AWS_EC2_METADATA_DISABLED and
 // AWS_EC2_METADATA_V1_DISABLED of the environment, as the AWS SDKs read them.

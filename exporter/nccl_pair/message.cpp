@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/http/secret_digest.h"
-#include "core/runtime/hex.h"
+#include "core/runtime/digest.h"
+#include "core/runtime/encoding.h"
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
 
@@ -111,14 +111,11 @@ std::optional<Report> report_from(const Json& json) {
 }  // namespace
 
 std::string proof_of(std::string_view token, int rank) {
-  const auto proof =
-      http::keyed_digest_of(token, "gpuward nccl-pair, rank " + std::to_string(rank));
-  return to_hex({reinterpret_cast<const char*>(proof.data()), proof.size()});
+  return to_hex(view_of(keyed_digest_of(token, "gpuward nccl-pair, rank " + std::to_string(rank))));
 }
 
 bool proves(std::string_view proof, std::string_view token, int rank) {
-  return http::equal_in_constant_time(http::digest_of(proof),
-                                      http::digest_of(proof_of(token, rank)));
+  return equal_in_constant_time(digest_of(proof), digest_of(proof_of(token, rank)));
 }
 
 std::string difference_of(const Greeting& mine, const Greeting& theirs) {

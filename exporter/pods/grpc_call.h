@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <string>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/model/result.h"
 
 namespace gpuward::exporter {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "exporter/pods/grpc_call.h"
 #include "exporter/pods/pod_resources.h"
 

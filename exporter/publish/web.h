@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/http/server.h"
+#include "core/http/server/server.h"
 #include "exporter/publish/publisher.h"
 #include "exporter/store/store.h"
 

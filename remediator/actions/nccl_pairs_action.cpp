@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/runtime/clock.h"
-#include "core/runtime/hex.h"
+#include "core/runtime/encoding.h"
 #include "core/runtime/text.h"
 #include "remediator/actions/step_progress.h"
 

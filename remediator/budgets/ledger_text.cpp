@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/runtime/clock.h"
-#include "core/runtime/hex.h"
+#include "core/runtime/encoding.h"
 #include "core/runtime/text.h"
 
 namespace gpuward::remediator {

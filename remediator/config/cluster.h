@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/kube/api.h"
 #include "core/kube/config.h"
 #include "core/runtime/clock.h"

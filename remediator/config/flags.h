@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/command_line/output.h"
-#include "core/http/authorized_client.h"
+#include "core/http/client/authorized_client.h"
 #include "core/kube/objects.h"
 #include "core/model/severity.h"
 #include "core/runtime/log.h"

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/http/authorized_client.h"
+#include "core/http/client/authorized_client.h"
 #include "core/model/result.h"
 #include "remediator/config/flags.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/http/web_config.h"
+#include "core/http/server/web_config.h"
 #include "core/model/result.h"
 
 namespace gpuward::remediator {

@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <string_view>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/model/result.h"
 
 namespace gpuward::remediator {

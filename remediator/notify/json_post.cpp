@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "core/http/authorized_client.h"
+#include "core/http/client/authorized_client.h"
 #include "core/runtime/files.h"
 #include "core/runtime/text.h"
 

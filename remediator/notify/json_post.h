@@ -9,7 +9,7 @@
 #include <stop_token>
 #include <string>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/model/result.h"
 #include "core/runtime/file_watch.h"
 #include "remediator/policy/notifications.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/aws/client.h"
-#include "core/http/url.h"
+#include "core/http/syntax/url.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/metrics/family.h"
 #include "core/runtime/clock.h"
 

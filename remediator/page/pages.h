@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/http/server.h"
+#include "core/http/server/server.h"
 #include "core/metrics/family.h"
 
 namespace gpuward::remediator {

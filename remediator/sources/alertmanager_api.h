@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/model/result.h"
 #include "remediator/sources/alertmanager_payload.h"
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "core/http/server.h"
+#include "core/http/server/server.h"
 #include "core/runtime/clock.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/sources/alertmanager_api.h"

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/model/result.h"
 
 namespace gpuward::remediator {

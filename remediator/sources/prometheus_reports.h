@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/runtime/clock.h"
 #include "remediator/guards/gpu_claims.h"
 #include "remediator/model/health_report.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/runtime/clock.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/sources/absent_alerts.h"

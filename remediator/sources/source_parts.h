@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/runtime/clock.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/sources/known_evidence.h"

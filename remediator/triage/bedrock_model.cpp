@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/aws/client.h"
-#include "core/http/url.h"
+#include "core/http/syntax/url.h"
 #include "core/runtime/json.h"
 
 namespace gpuward::remediator {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/http/authorized_client.h"
-#include "core/http/stoppable.h"
+#include "core/http/client/authorized_client.h"
+#include "core/http/client/stoppable.h"
 #include "core/runtime/json.h"
 
 namespace gpuward::remediator {

@@ -36,8 +36,8 @@ std::string including(std::string_view path) { return "#include \"" + std::strin
 
 TEST(ImportsPointOneWay, FromTheLaterToTheEarlier) {
   EXPECT_THAT(broken(imports_point_one_way,
-                     {{"core/kube/a.cpp", including("core/http/client.h")},
-                      {"core/http/a.cpp", including("core/runtime/log.h")},
+                     {{"core/kube/a.cpp", including("core/http/client/client.h")},
+                      {"core/http/client/a.cpp", including("core/http/syntax/url.h")},
                       {"exporter/publish/a.cpp", including("exporter/checks/all.h")},
                       {"exporter/main.cpp", including("exporter/publish/a.h")},
                       {"remediator/page/a.cpp", including("remediator/execution/a.h")},
@@ -49,9 +49,11 @@ TEST(ImportsPointOneWay, AndNeverBack) {
   for (const auto& [path, target] : std::vector<std::pair<std::string, std::string>>{
            {"core/model/a.cpp", "core/xid/parser.h"},
            {"core/xid/a.cpp", "core/runtime/json.h"},
-           {"core/runtime/a.cpp", "core/http/client.h"},
-           {"core/http/a.cpp", "core/kube/api.h"},
-           {"core/metrics/a.cpp", "core/http/server.h"},
+           {"core/runtime/a.cpp", "core/http/client/client.h"},
+           {"core/http/client/a.cpp", "core/http/server/server.h"},
+           {"core/http/server/a.cpp", "core/http/client/client.h"},
+           {"core/http/server/a.cpp", "core/kube/api.h"},
+           {"core/metrics/a.cpp", "core/http/server/server.h"},
            {"core/kube/a.cpp", "exporter/gpu/scenario.h"},
            {"exporter/gpu/a.cpp", "exporter/host/sysfs.h"},
            {"exporter/checks/a.cpp", "exporter/publish/a.h"},
@@ -104,8 +106,8 @@ TEST(LibrariesHaveOneDoor, AndNoOther) {
                      {{"core/runtime/json.h", "#include <nlohmann/json.hpp>\n"},
                       {"core/runtime/yaml.cpp", "#include <yaml-cpp/parser.h>\n"},
                       {"core/runtime/log.cpp", "#include <spdlog/logger.h>\n"},
-                      {"core/http/server_civetweb.cpp", "#include <civetweb.h>\n"},
-                      {"core/http/client.cpp", "#include <curl/curl.h>\n"},
+                      {"core/http/server/output.cpp", "#include <civetweb.h>\n"},
+                      {"core/http/client/client.cpp", "#include <curl/curl.h>\n"},
                       {"core/metrics/exposition.cpp", "#include <prometheus/registry.h>\n"},
                       {"exporter/config/flags.cpp", "#include <CLI/CLI.hpp>\n"},
                       {"bench/scrape.cpp", "#include <prometheus/exposer.h>\n"},
@@ -134,11 +136,11 @@ TEST(TimeComesFromTheClock, AndFromNowhereElse) {
   EXPECT_THAT(broken(time_comes_from_the_clock,
                      {{"core/runtime/clock.cpp", now},
                       {"tests/unit/a_test.cpp", now},
-                      {"core/http/a.cpp", "// never steady_clock::now()\n"},
-                      {"core/http/b.cpp", "\n" + now},
+                      {"core/http/client/a.cpp", "// never steady_clock::now()\n"},
+                      {"core/http/client/b.cpp", "\n" + now},
                       {"remediator/policy/a.cpp",
                        "using std::chrono::system_clock;\nauto t = system_clock :: now();\n"}}),
-              ElementsAre("core/http/b.cpp:2", "remediator/policy/a.cpp:2"));
+              ElementsAre("core/http/client/b.cpp:2", "remediator/policy/a.cpp:2"));
 }
 
 TEST(DecisionsArePure, InPolicySafetyAndTheDrainsPlan) {

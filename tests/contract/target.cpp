@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/runtime/clock.h"
 #include "tests/contract/gadget_definition.h"
 #include "tests/fakes/fake_api_server.h"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <set>
 
-#include "core/http/server.h"
+#include "core/http/server/server.h"
 #include "core/runtime/json.h"
 #include "tests/e2e/part_config.h"
 #include "tests/support/http_get.h"

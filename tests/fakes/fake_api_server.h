@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "core/http/server.h"
+#include "core/http/server/server.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
 #include "tests/fakes/fake_kube.h"

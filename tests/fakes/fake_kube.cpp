@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/http/url.h"
+#include "core/http/syntax/url.h"
 #include "tests/fakes/kube/approvals.h"
 #include "tests/fakes/kube/deleting.h"
 #include "tests/fakes/kube/discovery.h"

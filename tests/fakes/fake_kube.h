@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/http/server.h"
+#include "core/http/server/server.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
 #include "tests/fakes/kube/access.h"

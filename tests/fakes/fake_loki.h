@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/runtime/clock.h"
 
 namespace gpuward::fakes {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/http/server.h"
+#include "core/http/server/server.h"
 #include "core/runtime/json.h"
 
 namespace gpuward::fakes {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/http/url.h"
+#include "core/http/syntax/url.h"
 #include "tests/fakes/kube/responses.h"
 
 namespace gpuward::fakes {

@@ -2,7 +2,7 @@
 // and unit tests. Any thread.
 #pragma once
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "tests/fakes/fake_kube.h"
 
 namespace gpuward::fakes {

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "core/http/web_config.h"
+#include "core/http/server/web_config.h"
 #include "exporter/config/settings.h"
 #include "remediator/policy/policy.h"
 #include "tests/support/temp_dir.h"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "remediator/actions/step_action.h"
 #include "tests/simulation/stage.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <ranges>
 
-#include "core/http/url.h"
+#include "core/http/syntax/url.h"
 #include "core/runtime/text.h"
 #include "remediator/policy/loki_rules.h"
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "tests/simulation/fleet.h"
 
 namespace gpuward::remediator::simulation {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/runtime/json.h"
 #include "tests/simulation/setting.h"
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 
 namespace gpuward::remediator::simulation {
 

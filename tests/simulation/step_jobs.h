@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/runtime/json.h"
 #include "remediator/actions/step_action.h"
 #include "tests/simulation/setting.h"

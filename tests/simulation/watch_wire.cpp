@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "core/http/url.h"
+#include "core/http/syntax/url.h"
 #include "core/runtime/text.h"
 #include "remediator/records/remediation_json.h"
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "tests/fakes/in_process_client.h"
 #include "tests/simulation/bend.h"
 

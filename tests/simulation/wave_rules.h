@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {

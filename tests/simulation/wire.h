@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "tests/fakes/in_process_client.h"
 #include "tests/simulation/bend.h"
 #include "tests/simulation/invariants.h"

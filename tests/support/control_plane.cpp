@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/runtime/base64.h"
+#include "core/runtime/encoding.h"
 #include "core/runtime/files.h"
 #include "tests/support/http_get.h"
 #include "tests/support/kubernetes_parts.h"

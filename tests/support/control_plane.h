@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/model/result.h"
 #include "tests/support/process.h"
 

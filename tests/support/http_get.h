@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 
 namespace gpuward::support {
 

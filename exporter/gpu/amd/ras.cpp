@@ -12,7 +12,7 @@ namespace gpuward::exporter::amd {
 namespace {
 
 // A faulty driver adds this at each query of a block: a multiple of it is no number of errors
-// (core/xid/data/other.csv, UE_counter_fault).
+// (core/xid/data/other.inc, UE_counter_fault).
 constexpr std::uint64_t kFaultyStep = 1'048'560;
 constexpr std::string_view kSuffix = "_err_count";
 // The bad pages of a GPU that has thousands of them.

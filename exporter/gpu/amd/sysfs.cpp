@@ -1,7 +1,6 @@
 #include "exporter/gpu/amd/sysfs.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <system_error>
 
@@ -34,10 +33,7 @@ std::optional<std::uint64_t> read_number(const fs::path& path) {
 
 std::optional<std::uint64_t> parse_hex(std::string_view text) {
   if (text.starts_with("0x")) text.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_integer<std::uint64_t>(text, 16);
 }
 
 std::optional<std::uint64_t> read_hex(const fs::path& path) {

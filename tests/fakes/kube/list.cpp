@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/runtime/base64.h"
+#include "core/runtime/encoding.h"
 #include "core/runtime/text.h"
 #include "tests/fakes/kube/reading.h"
 

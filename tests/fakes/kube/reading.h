@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "core/http/server.h"
-#include "core/http/url.h"
+#include "core/http/server/server.h"
+#include "core/http/syntax/url.h"
 #include "core/runtime/json.h"
 #include "tests/fakes/kube/failure.h"
 #include "tests/fakes/kube/selectors.h"

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "core/http/server.h"
+#include "core/http/server/server.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
 #include "tests/fakes/kube/failure.h"

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/metrics/text_format.h"
 #include "core/runtime/files.h"
 #include "exporter/publish/families.h"

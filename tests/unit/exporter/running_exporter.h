@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 

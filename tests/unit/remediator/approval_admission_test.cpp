@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/kube/connection.h"
 #include "remediator/execution/guard_probe.h"
 #include "tests/support/http_get.h"

@@ -11,7 +11,7 @@
 #include <regex>
 #include <set>
 
-#include "core/http/server.h"
+#include "core/http/server/server.h"
 #include "core/runtime/files.h"
 #include "tests/places.inc"
 #include "tests/support/http_get.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "core/http/server.h"
+#include "core/http/server/server.h"
 
 namespace gpuward::remediator {
 

@@ -5,7 +5,7 @@
 #include <regex>
 #include <stdexcept>
 
-#include "core/http/server.h"
+#include "core/http/server/server.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
 #include "tests/fakes/kube_objects.h"

@@ -1,5 +1,5 @@
 // `replay` of the real program: from a file, from a Prometheus, with the nodes of a file.
-#include "core/http/server.h"
+#include "core/http/server/server.h"
 #include "tests/unit/remediator/remediator_process.h"
 
 namespace gpuward::remediator {

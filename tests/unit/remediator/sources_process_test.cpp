@@ -1,6 +1,6 @@
 // The sources that the remediator asks by itself, with the real program: from what Prometheus, Loki
 // and a node say to the taint.
-#include "core/http/server.h"
+#include "core/http/server/server.h"
 #include "tests/fakes/fake_loki.h"
 #include "tests/fakes/fake_model.h"
 #include "tests/unit/remediator/remediator_process.h"

@@ -149,6 +149,15 @@ TEST_F(KeySourceTest, TheMachinesRoleIsAskedForInASession) {
             "http://169.254.169.254/latest/meta-data/iam/security-credentials/gpu-role");
 }
 
+TEST_F(KeySourceTest, AMetadataServiceThatIsBrokenIsTheAnswer) {
+  http.then(answer(503, ""));
+  const auto keys = find({});
+  ASSERT_FALSE(keys);
+  EXPECT_EQ(keys.error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(keys.error().message,
+            "AWS credentials of instance role: the EC2 metadata service answers HTTP 503");
+}
+
 TEST_F(KeySourceTest, WhereNothingIsConfiguredAllAreNamed) {
   http.then_fail(ErrorKind::kTimeout);
   EXPECT_EQ(message({}),

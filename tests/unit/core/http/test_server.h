@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/http/client.h"
-#include "core/http/server.h"
+#include "core/http/client/client.h"
+#include "core/http/server/server.h"
 
 namespace gpuward::http {
 

@@ -2,9 +2,9 @@
 // from an exec plugin, over a real TLS connection.
 #include <gtest/gtest.h>
 
-#include "core/http/server.h"
+#include "core/http/server/server.h"
 #include "core/kube/config.h"
-#include "core/runtime/base64.h"
+#include "core/runtime/encoding.h"
 #include "core/runtime/json.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/certificates.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/runtime/base64.h"
+#include "core/runtime/encoding.h"
 #include "tests/support/environment.h"
 #include "tests/support/temp_dir.h"
 

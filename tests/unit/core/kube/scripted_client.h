@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 
 namespace gpuward::kube {
 

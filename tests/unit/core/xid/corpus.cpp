@@ -4,7 +4,6 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "core/xid/generator/csv.h"
 #include "tests/places.inc"
 
 namespace gpuward::xid::test {
@@ -19,6 +18,14 @@ std::string read_file(const std::string& name) {
   return text.str();
 }
 
+// Commas and quotes stand in the last field alone, which no test reads.
+std::vector<std::string> split(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> fields;
+  for (std::string field; std::getline(in, field, ',');) fields.push_back(field);
+  return fields;
+}
+
 std::vector<std::string> read_lines(const std::string& name) {
   std::istringstream in(read_file(name));
   std::vector<std::string> lines;
@@ -30,13 +37,10 @@ std::vector<std::string> read_lines(const std::string& name) {
 
 std::vector<LabelledLine> load_corpus() {
   const auto lines = read_lines("corpus.txt");
-  xid_generator::Errors errors;
-  const auto labels =
-      xid_generator::read_csv("corpus_labels.csv", read_file("corpus_labels.csv"), errors);
-  if (!errors.empty()) throw std::runtime_error(errors.front());
+  const auto labels = read_lines("corpus_labels.csv");
   std::vector<LabelledLine> corpus;
-  for (std::size_t i = 1; i < labels.rows.size(); ++i) {
-    const auto& field = labels.rows[i].fields;
+  for (std::size_t i = 1; i < labels.size(); ++i) {
+    const auto field = split(labels[i]);
     const auto number = static_cast<std::size_t>(std::stoul(field.at(0)));
     corpus.push_back({number, lines.at(number - 1), field.at(1), field.at(2), field.at(3),
                       field.at(4), field.at(5), field.at(7), field.at(8)});

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 namespace gpuward::xid {
 namespace {
@@ -11,12 +13,25 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t") == std::string_view::npos;
 }
 
+// RESET_GPU
+bool is_word(std::string_view text) {
+  return !text.empty() &&
+         text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string_view::npos;
+}
+
+// Whether no two of `rows` have the same key.
+template <typename T>
+bool differ_by(std::span<const T> rows, auto key) {
+  std::set<decltype(key(rows.front()))> keys;
+  return std::ranges::all_of(rows, [&](const T& row) { return keys.insert(key(row)).second; });
+}
+
 void expect_row_is_whole(const Row& row) {
   SCOPED_TRACE(row.code);
   EXPECT_NE(row.code, 0U);
-  EXPECT_FALSE(is_blank(row.mnemonic));
+  EXPECT_TRUE(is_word(row.mnemonic));
   EXPECT_FALSE(is_blank(row.description));
-  EXPECT_FALSE(is_blank(row.action));
+  EXPECT_TRUE(is_word(row.action));
   EXPECT_FALSE(is_blank(row.why));
   EXPECT_FALSE(is_blank(row.cleared_why));
 }
@@ -72,7 +87,20 @@ TEST(Rows, OfProgramsNeverActOnANode) {
   }
 }
 
-TEST(OtherRules, AreWhole) {
+TEST(Nvlink5Rules, AreWholeAndEachIsThereOnce) {
+  EXPECT_EQ(nvlink5_rules().size(), 99U);
+  for (const auto& rule : nvlink5_rules())
+    EXPECT_TRUE(!is_blank(rule.unit) && is_word(rule.action)) << rule.code;
+  EXPECT_TRUE(differ_by(nvlink5_rules(), [](const Nvlink5Rule& rule) {
+    return std::tuple(rule.code, rule.unit, rule.promoted, rule.before_575.mask,
+                      rule.before_575.value, rule.from_575.mask, rule.from_575.value, rule.match,
+                      rule.status);
+  }));
+}
+
+TEST(OtherRules, AreWholeAndEachIsThereOnce) {
+  EXPECT_TRUE(differ_by(other_rules(),
+                        [](const OtherRule& rule) { return std::pair(rule.kind, rule.label); }));
   for (const auto& rule : other_rules()) {
     SCOPED_TRACE(rule.label);
     EXPECT_FALSE(is_blank(rule.label) || is_blank(rule.action) || is_blank(rule.why) ||
@@ -91,7 +119,9 @@ TEST(RecoveryActions, AreWholeAndNumberedFromNoneOn) {
 }
 
 TEST(Xid74Bits, LieWithinSevenRegistersOf32Bits) {
-  EXPECT_FALSE(xid74_bits().empty());
+  EXPECT_EQ(xid74_bits().size(), 42U);
+  EXPECT_TRUE(differ_by(
+      xid74_bits(), [](const Xid74Bit& bit) { return std::pair(bit.register_number, bit.bit); }));
   for (const auto& bit : xid74_bits()) {
     EXPECT_TRUE(bit.register_number >= 1 && bit.register_number <= 7 && bit.bit < 32);
     EXPECT_FALSE(is_blank(bit.action) || is_blank(bit.why));
@@ -99,6 +129,8 @@ TEST(Xid74Bits, LieWithinSevenRegistersOf32Bits) {
 }
 
 TEST(MovedSxids, MeanRowsThatExist) {
+  EXPECT_TRUE(differ_by(
+      moved_sxids(), [](const MovedSxid& moved) { return std::pair(moved.printed, moved.text); }));
   for (const auto& moved : moved_sxids())
     EXPECT_NE(Catalogue::find_sxid(moved.means), nullptr) << moved.means;
 }

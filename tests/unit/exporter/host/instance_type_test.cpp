@@ -5,8 +5,7 @@
 
 #include <deque>
 
-#include "core/http/server.h"
-#include "exporter/host/instance_metadata.h"
+#include "core/http/server/server.h"
 #include "tests/support/environment.h"
 
 namespace gpuward::exporter {

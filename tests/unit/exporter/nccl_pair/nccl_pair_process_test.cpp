@@ -9,7 +9,7 @@
 
 #include <map>
 
-#include "core/http/listen_address.h"
+#include "core/http/server/listen_address.h"
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "tests/fakes/nvml/fake_nvml.h"

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <memory>
 
-#include "core/http/server.h"
+#include "core/http/server/server.h"
 #include "remediator/sources/prometheus_reports.h"
 #include "tests/support/http_get.h"
 #include "tests/support/ports.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "remediator/sources/intake.h"
 #include "remediator/sources/known_evidence.h"
 

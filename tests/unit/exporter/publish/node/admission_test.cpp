@@ -2,7 +2,7 @@
 // agent's own token may change, and all that it may not.
 #include <gmock/gmock.h>
 
-#include "core/http/client.h"
+#include "core/http/client/client.h"
 #include "core/kube/config.h"
 #include "core/kube/connection.h"
 #include "core/runtime/json.h"

@@ -1,0 +1,112 @@
+#include "core/http/client/authorized_client.h"
+
+#include <utility>
+
+#include "core/runtime/encoding.h"
+#include "core/runtime/files.h"
+#include "core/runtime/text.h"
+
+namespace gpuward::http {
+namespace {
+
+constexpr std::size_t kLargestSecret = 64U << 10U;
+
+Result<std::string> read_line(const std::filesystem::path& path) {
+  const auto content = read_file(path, kLargestSecret);
+  if (!content) return std::unexpected(content.error());
+  std::string line(trim(*content));
+  if (line.empty()) return fail(ErrorKind::kInvalid, path.string() + " is empty");
+  if (line.find_first_of("\r\n") != std::string::npos) {
+    return fail(ErrorKind::kInvalid, path.string() + " holds more than one line");
+  }
+  return line;
+}
+
+Result<std::string> read_authorization(const ClientFiles& files) {
+  if (!files.bearer_token_file.empty()) {
+    const auto token = read_line(files.bearer_token_file);
+    if (!token) return std::unexpected(token.error());
+    return "Bearer " + *token;
+  }
+  if (files.basic_auth_file.empty()) return std::string();
+  const auto user = read_line(files.basic_auth_file);
+  if (!user) return std::unexpected(user.error());
+  if (user->find(':') == std::string::npos) {
+    return fail(ErrorKind::kInvalid, files.basic_auth_file.string() + ": expected user:password");
+  }
+  return "Basic " + encode_base64(*user);
+}
+
+Result<ClientTls> read_tls(const ClientFiles& files) {
+  ClientTls tls;
+  for (const auto& [file, pem] : {std::pair(&files.ca_file, &tls.ca_pem),
+                                  std::pair(&files.certificate_file, &tls.certificate_pem),
+                                  std::pair(&files.key_file, &tls.key_pem)}) {
+    if (file->empty()) continue;
+    auto content = read_file(*file);
+    if (!content) return std::unexpected(content.error());
+    *pem = *std::move(content);
+  }
+  return tls;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AuthorizedClient>> AuthorizedClient::open(ClientFiles files) {
+  if (!files.bearer_token_file.empty() && !files.basic_auth_file.empty()) {
+    return fail(ErrorKind::kInvalid, "a bearer token and basic authentication exclude each other");
+  }
+  if (files.certificate_file.empty() != files.key_file.empty()) {
+    return fail(ErrorKind::kInvalid, "certificate and key belong together");
+  }
+  std::unique_ptr<AuthorizedClient> client(new AuthorizedClient(std::move(files)));
+  auto identity = client->read();
+  if (!identity) return std::unexpected(identity.error());
+  client->identity_ = *std::move(identity);
+  return client;
+}
+
+AuthorizedClient::AuthorizedClient(ClientFiles files) : files_(std::move(files)) {
+  for (const auto* file : {&files_.ca_file, &files_.bearer_token_file, &files_.basic_auth_file,
+                           &files_.certificate_file, &files_.key_file}) {
+    if (!file->empty()) watches_.emplace_back(*file);
+  }
+}
+
+Result<std::shared_ptr<AuthorizedClient::Identity>> AuthorizedClient::read() const {
+  auto authorization = read_authorization(files_);
+  if (!authorization) return std::unexpected(authorization.error());
+  auto tls = read_tls(files_);
+  if (!tls) return std::unexpected(tls.error());
+  return std::make_shared<Identity>(*std::move(authorization), *std::move(tls));
+}
+
+std::shared_ptr<AuthorizedClient::Identity> AuthorizedClient::current() {
+  const std::lock_guard lock(mutex_);
+  bool has_changed = false;
+  for (FileWatch& watch : watches_) has_changed |= watch.changed();
+  if (has_changed) {
+    if (auto identity = read()) identity_ = *std::move(identity);
+  }
+  return identity_;
+}
+
+Result<ClientResponse> AuthorizedClient::send(const ClientRequest& request) {
+  const auto identity = current();
+  if (identity->authorization.empty()) return identity->client.send(request);
+  ClientRequest authorized = request;
+  authorized.headers.emplace_back("Authorization", identity->authorization);
+  return identity->client.send(authorized);
+}
+
+Result<ClientResponse> AuthorizedClient::stream(
+    const ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,
+    const std::function<bool(std::string_view)>& on_bytes) {
+  const auto identity = current();
+  ClientRequest authorized = request;
+  if (!identity->authorization.empty())
+    authorized.headers.emplace_back("Authorization", identity->authorization);
+  return identity->client.stream(authorized, idle, std::move(stop), on_bytes);
+}
+
+}  // namespace gpuward::http

@@ -1,0 +1,36 @@
+// Who may use the routes that ask for a credential: holders of a bearer token, users of basic
+// authentication, and, where neither is configured, holders of a client certificate. Used by the
+// server.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/http/server/basic_users.h"
+#include "core/http/server/bearer_tokens.h"
+#include "core/http/server/server.h"
+#include "core/model/result.h"
+
+namespace gpuward::http {
+
+class Authenticator {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<Authenticator>> create(const ServerOptions& options);
+
+  // Any thread. The subject of the caller, which may be empty; nullopt: refuse. `request.subject`
+  // is that of the client's certificate, which TLS has already verified.
+  [[nodiscard]] std::optional<std::string> authenticate(const Request& request);
+  // 401 with a WWW-Authenticate for each scheme; the same for every reason.
+  [[nodiscard]] Response refusal() const;
+
+ private:
+  Authenticator() = default;
+  [[nodiscard]] std::optional<std::string> check_basic(std::string_view credentials);
+
+  std::unique_ptr<BearerTokens> bearer_;
+  std::unique_ptr<BasicUsers> basic_;
+  bool certificate_suffices_ = false;
+};
+
+}  // namespace gpuward::http

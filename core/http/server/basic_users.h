@@ -1,0 +1,49 @@
+// Users of basic authentication: `user:hash` lines with hashes as crypt(3) writes them. A password
+// is hashed once and then remembered under a keyed digest, so that a scrape every few seconds costs
+// no bcrypt. Used by the authenticator.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "core/model/result.h"
+#include "core/runtime/digest.h"
+#include "core/runtime/file_watch.h"
+
+namespace gpuward::http {
+
+class BasicUsers {
+ public:
+  using OnProblem = std::function<void(const std::string&)>;
+
+  // Errors name file and line. Refused: hashes that crypt(3) does not know or calls weak.
+  [[nodiscard]] static Result<std::unique_ptr<BasicUsers>> load(const std::string& file,
+                                                                OnProblem on_problem);
+
+  // Any thread. An unknown user costs as much as a wrong password. One hash is computed at a time,
+  // so that guessing cannot take every core; a password that is remembered waits for none. A file
+  // that has become wrong leaves the users as they were.
+  [[nodiscard]] bool verify(const std::string& user, const std::string& password);
+
+ private:
+  using Users = std::map<std::string, std::string>;
+
+  BasicUsers(const std::string& file, OnProblem on_problem);
+  void reload_if_changed();
+  [[nodiscard]] static Result<Users> read(const std::string& file);
+
+  OnProblem on_problem_;
+  std::string cache_key_;  // random, never leaves the process
+  std::mutex hashing_;     // held while a hash is computed, never with the other
+  std::mutex mutex_;
+  FileWatch watch_;            // guarded by mutex_
+  Users users_;                // guarded by mutex_
+  std::set<Digest> verified_;  // guarded by mutex_
+};
+
+}  // namespace gpuward::http

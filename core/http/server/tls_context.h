@@ -1,0 +1,48 @@
+// TLS of a server: 1.2 and newer, client certificates where a CA is given, and files that may be
+// replaced while it serves (each handshake sees the newest usable ones). Used by the server.
+#pragma once
+
+#include <openssl/types.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/http/server/server.h"
+#include "core/http/server/tls_material.h"
+#include "core/runtime/file_watch.h"
+
+namespace gpuward::http {
+
+class TlsContext {
+ public:
+  using OnProblem = std::function<void(const std::string&)>;
+
+  [[nodiscard]] static Result<std::unique_ptr<TlsContext>> create(const ServerTls& files,
+                                                                  OnProblem on_problem);
+  ~TlsContext();
+  TlsContext(const TlsContext&) = delete;
+  TlsContext& operator=(const TlsContext&) = delete;
+
+  [[nodiscard]] SSL_CTX* native() const { return context_; }
+
+ private:
+  TlsContext(ServerTls files, OnProblem on_problem);
+  static int on_handshake(SSL* connection, void* self);
+  [[nodiscard]] std::shared_ptr<const TlsMaterial> newest();
+
+  ServerTls files_;
+  OnProblem on_problem_;
+  SSL_CTX* context_ = nullptr;
+  std::mutex mutex_;
+  std::vector<FileWatch> watches_;  // guarded by mutex_
+  bool reload_is_due_ = false;      // guarded by mutex_: a half-written pair is tried again
+  std::shared_ptr<const TlsMaterial> material_;  // guarded by mutex_
+};
+
+// "CN=prometheus,O=monitoring" (RFC 2253) of a certificate's subject.
+[[nodiscard]] std::string subject_of(const void* x509);
+
+}  // namespace gpuward::http

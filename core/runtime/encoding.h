@@ -1,0 +1,29 @@
+// Bytes as text: base64 as RFC 4648 section 4 has it, and hexadecimal digits. Used for kubeconfig's
+// *-data fields, basic authentication, signatures, escaped texts, and names that nobody can guess.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gpuward {
+
+// With padding, on one line.
+[[nodiscard]] std::string encode_base64(std::string_view bytes);
+
+// Padding is required; white space between the characters is skipped (YAML folds long lines);
+// nullopt for anything else.
+[[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);
+
+// Two lower-case digits a byte.
+[[nodiscard]] std::string to_hex(std::string_view bytes);
+
+// The bytes of such digits, capital ones too; nullopt where the text is anything else.
+[[nodiscard]] std::optional<std::string> from_hex(std::string_view digits);
+
+// So many digits from the system's generator, four random bits each. Any thread; throws where the
+// system has no such generator, which Linux has.
+[[nodiscard]] std::string random_hex(std::size_t digits);
+
+}  // namespace gpuward

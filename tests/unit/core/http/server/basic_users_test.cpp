@@ -1,0 +1,126 @@
+#include "core/http/server/basic_users.h"
+
+#include <crypt.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::http {
+namespace {
+
+// crypt(3) itself makes the hashes, so that the test does not depend on a tool.
+std::string hash_of(const std::string& password, const char* prefix = "$2b$",
+                    unsigned long cost = 4) {
+  crypt_data data{};
+  const char* setting = crypt_gensalt_rn(prefix, cost, nullptr, 0, data.output, sizeof data.output);
+  const std::string copy = setting == nullptr ? "" : setting;
+  crypt_data scratch{};
+  return crypt_r(password.c_str(), copy.c_str(), &scratch);
+}
+
+std::unique_ptr<BasicUsers> load_users(const std::string& file, std::string* problem = nullptr) {
+  auto users = BasicUsers::load(file, [problem](const std::string& text) {
+    if (problem != nullptr) *problem = text;
+  });
+  EXPECT_TRUE(users) << users.error().message;
+  return std::move(*users);
+}
+
+TEST(BasicUsers, KnowsTheHashesOfCrypt) {
+  const support::TempDir folder;
+  const std::string content = "bcrypt:" + hash_of("one") +
+                              "\n# comment\nyescrypt:" + hash_of("two", "$y$", 1) +
+                              "\nsha512:" + hash_of("three", "$6$", 1000);
+  const auto users = load_users(folder.write("users", content));
+  EXPECT_TRUE(users->verify("bcrypt", "one"));
+  EXPECT_TRUE(users->verify("yescrypt", "two"));
+  EXPECT_TRUE(users->verify("sha512", "three"));
+}
+
+TEST(BasicUsers, RefusesWrongPasswordsAndUnknownUsers) {
+  const support::TempDir folder;
+  const auto users =
+      load_users(folder.write("users", "alice:" + hash_of("secret") + "\nbob:" + hash_of("b")));
+  EXPECT_FALSE(users->verify("alice", "Secret"));
+  EXPECT_FALSE(users->verify("alice", ""));
+  EXPECT_FALSE(users->verify("bob", "secret"));
+  EXPECT_FALSE(users->verify("carol", "secret"));
+  EXPECT_FALSE(users->verify("", "secret"));
+}
+
+TEST(BasicUsers, RefusesTheFirstUsersPasswordForAnUnknownUserAgainAndAgain) {
+  const support::TempDir folder;
+  const auto users = load_users(folder.write("users", "alice:" + hash_of("secret")));
+  EXPECT_TRUE(users->verify("alice", "secret"));
+  EXPECT_FALSE(users->verify("mallory", "secret"));
+  EXPECT_FALSE(users->verify("mallory", "secret"));
+}
+
+TEST(BasicUsers, RemembersAVerifiedPassword) {
+  const support::TempDir folder;
+  const auto users = load_users(folder.write("users", "alice:" + hash_of("secret", "$2b$", 10)));
+  using Steady = std::chrono::steady_clock;
+  const auto start = Steady::now();
+  ASSERT_TRUE(users->verify("alice", "secret"));
+  const auto first = Steady::now() - start;
+  const auto again = Steady::now();
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(users->verify("alice", "secret"));
+  EXPECT_LT((Steady::now() - again) / 20, first / 5);
+}
+
+// An Alertmanager beside somebody who guesses. How long it waits is not for a unit test.
+TEST(BasicUsers, ARememberedPasswordIsRightBesideGuesses) {
+  const support::TempDir folder;
+  const auto users = load_users(folder.write("users", "alice:" + hash_of("secret", "$2b$", 8)));
+  ASSERT_TRUE(users->verify("alice", "secret"));
+  constexpr int kGuesses = 12;
+  std::atomic<int> begun = 0, guessed = 0;
+  std::vector<std::jthread> guessers;
+  for (int i = 0; i < kGuesses; ++i) {
+    guessers.emplace_back([&] {
+      ++begun;
+      EXPECT_FALSE(users->verify("alice", "guess"));
+      ++guessed;
+    });
+  }
+  while (begun < kGuesses) std::this_thread::yield();
+
+  while (guessed < kGuesses) EXPECT_TRUE(users->verify("alice", "secret"));
+}
+
+TEST(BasicUsers, ForgetsWhatItRememberedWhenTheFileChanges) {
+  const support::TempDir folder;
+  const auto users = load_users(folder.write("users", "alice:" + hash_of("secret")));
+  ASSERT_TRUE(users->verify("alice", "secret"));
+  folder.write("users", "alice:" + hash_of("changed") + "\n");
+  EXPECT_FALSE(users->verify("alice", "secret"));
+  EXPECT_TRUE(users->verify("alice", "changed"));
+}
+
+TEST(BasicUsers, KeepsTheOldUsersWhenTheFileTurnsBadAndSaysSo) {
+  const support::TempDir folder;
+  std::string problem;
+  const auto users = load_users(folder.write("users", "alice:" + hash_of("secret")), &problem);
+  folder.write("users", "alice:plaintext-password");
+  EXPECT_TRUE(users->verify("alice", "secret"));
+  EXPECT_NE(problem.find("users:1"), std::string::npos) << problem;
+  EXPECT_EQ(problem.find("plaintext"), std::string::npos) << "tells what stands in the file";
+}
+
+TEST(BasicUsers, RefusesWeakAndUnknownHashesAtTheStart) {
+  const support::TempDir folder;
+  for (const char* entry : {"alice:plaintext", "alice:$1$salt$hash", "alice:", ":x", "alice", ""}) {
+    EXPECT_FALSE(BasicUsers::load(folder.write("users", entry), {})) << entry;
+  }
+  const std::string twice = "alice:" + hash_of("a") + "\nalice:" + hash_of("b");
+  EXPECT_FALSE(BasicUsers::load(folder.write("users", twice), {}));
+}
+
+}  // namespace
+}  // namespace gpuward::http

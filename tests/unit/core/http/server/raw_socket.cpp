@@ -1,0 +1,121 @@
+#include "tests/unit/core/http/server/raw_socket.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+namespace gpuward::http {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+milliseconds left_until(Clock::time_point end) {
+  return std::chrono::ceil<milliseconds>(end - Clock::now());
+}
+
+int connect_v4(const std::string& address, int port) {
+  sockaddr_in target{};
+  target.sin_family = AF_INET;
+  target.sin_port = htons(static_cast<std::uint16_t>(port));
+  inet_pton(AF_INET, address.c_str(), &target.sin_addr);
+  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int done = connect(descriptor, reinterpret_cast<sockaddr*>(&target), sizeof target);
+  return done == 0 ? descriptor : -1;
+}
+
+std::size_t length_in(std::string_view head) {
+  const auto found = head.find("Content-Length: ");
+  if (found == std::string_view::npos) return 0;
+  return std::strtoul(head.data() + found + 16, nullptr, 10);
+}
+
+}  // namespace
+
+RawSocket::RawSocket(int port, const std::string& address)
+    : descriptor_(connect_v4(address, port)) {}
+
+RawSocket::~RawSocket() { close(); }
+
+void RawSocket::close() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+void RawSocket::finish_sending() { shutdown(descriptor_, SHUT_WR); }
+
+void RawSocket::set_small_receive_buffer() {
+  const int size = 4096;
+  setsockopt(descriptor_, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+}
+
+bool RawSocket::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+bool RawSocket::receive_some(Milliseconds limit) {
+  pollfd watched{descriptor_, POLLIN, 0};
+  if (limit.count() <= 0 || poll(&watched, 1, static_cast<int>(limit.count())) <= 0) return false;
+  std::array<char, 65536> piece;
+  const ssize_t got = recv(descriptor_, piece.data(), piece.size(), 0);
+  is_ended_ = got <= 0;
+  if (got > 0) received_.append(piece.data(), static_cast<std::size_t>(got));
+  return got > 0;
+}
+
+bool RawSocket::read_until(std::string_view text, Milliseconds limit) {
+  const auto end = Clock::now() + limit;
+  while (received_.find(text) == std::string::npos) {
+    if (!receive_some(left_until(end))) return false;
+  }
+  return true;
+}
+
+RawResponse RawSocket::read_response(Milliseconds limit, bool has_body) {
+  RawResponse response;
+  const auto end = Clock::now() + limit;
+  if (!read_until("\r\n\r\n", limit)) return response;
+  const auto head_size = received_.find("\r\n\r\n") + 4;
+  response.head = received_.substr(0, head_size);
+  received_.erase(0, head_size);
+  const std::size_t size = has_body ? length_in(response.head) : 0;
+  while (received_.size() < size && receive_some(left_until(end))) {
+  }
+  response.body = received_.substr(0, size);
+  received_.erase(0, size);
+  response.status = std::atoi(response.head.c_str() + 9);
+  return response;
+}
+
+std::string RawSocket::read_all(Milliseconds limit) {
+  const auto end = Clock::now() + limit;
+  while (receive_some(left_until(end))) {
+  }
+  return std::exchange(received_, {});
+}
+
+bool RawSocket::is_closed_within(Milliseconds limit) {
+  const auto end = Clock::now() + limit;
+  while (receive_some(left_until(end))) {
+  }
+  return is_ended_;
+}
+
+RawResponse raw_exchange(int port, std::string_view request) {
+  RawSocket socket(port);
+  socket.send(request);
+  return socket.read_response();
+}
+
+}  // namespace gpuward::http
