@@ -1,11 +1,15 @@
 #include "core/command_line/completion.h"
 
 #include <algorithm>
+#include <iostream>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace gpuward {
 namespace {
+
+constexpr int kWrongUsage = 2;
 
 using Words = std::vector<std::string>;
 
@@ -121,16 +125,9 @@ std::string function_text(const CLI::App& app) {
   return text + "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}\n";
 }
 
-}  // namespace
-
-void add_completion_command(CLI::App& app, std::string& shell) {
-  app.add_subcommand("completion", "Print a script that completes this command line in a shell")
-      ->add_option("shell", shell, "bash or zsh")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh"}));
-}
-
-std::string completion_script(const CLI::App& app, const std::string& shell) {
+// For `shell` to source. It offers commands, long options, and the values of options that take one
+// of a few words; file names for all else.
+std::string script_for(const CLI::App& app, const std::string& shell) {
   const std::string& program = app.get_name();
   // zsh runs bash's functions as they are, in ksh's manner of counting.
   const std::string loading = shell == "zsh"
@@ -140,6 +137,26 @@ std::string completion_script(const CLI::App& app, const std::string& shell) {
   return "# Completion of " + program + ": source <(" + program + " completion " + shell + ")\n" +
          loading + function_text(app) + "complete -o default -F " + function_name(program) + " " +
          program + "\n";
+}
+
+}  // namespace
+
+std::optional<int> parse_words(CLI::App& app, std::span<const Example> examples, int argc,
+                               const char* const* argv) {
+  std::string shell;
+  app.add_subcommand("completion", "Print a script that completes this command line in a shell")
+      ->add_option("shell", shell, "bash or zsh")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh"}));
+  add_examples(app, examples);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kWrongUsage;
+  }
+  if (shell.empty()) return std::nullopt;
+  std::cout << script_for(app, shell);
+  return 0;
 }
 
 }  // namespace gpuward

@@ -136,18 +136,7 @@ std::variant<CommandLine, int> parse_command_line(int argc, const char* const* a
   app.set_version_flag("--version", "gpuward-exporter " GPUWARD_VERSION);
   Commands commands;
   for (const AddCommand& add : add_commands) add(app, commands);
-  std::string shell;
-  add_completion_command(app, shell);
-  add_examples(app, kExamples);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kWrongUsage;
-  }
-  if (!shell.empty()) {
-    std::cout << completion_script(app, shell);
-    return 0;
-  }
+  if (const auto exit_code = parse_words(app, kExamples, argc, argv)) return *exit_code;
   if (!take_log_words(level, format, flags)) return kWrongUsage;
   flags.libraries.sys = flags.host.sys;
   return CommandLine{std::move(flags), given_of(commands)};

@@ -336,18 +336,7 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   add_flags(app, flags, words);
   app.set_version_flag("--version", "gpuward-remediator " GPUWARD_VERSION);
   const Commands commands = add_commands(app, flags, words);
-  std::string shell;
-  add_completion_command(app, shell);
-  add_examples(app, kExamples);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kWrongUsage;
-  }
-  if (!shell.empty()) {
-    std::cout << completion_script(app, shell);
-    return 0;
-  }
+  if (const auto exit_code = parse_words(app, kExamples, argc, argv)) return *exit_code;
   if (const std::string wrong = interpret(words, flags); !wrong.empty()) {
     std::cerr << "gpuward-remediator: " << wrong << "\n";
     return kWrongUsage;

@@ -101,7 +101,8 @@ TEST(BudgetFile, NamesLineAndFieldOfEveryFault) {
 
 TEST(BudgetFile, RefusesWindowsThatSayTooLittleOrAreTooLong) {
   EXPECT_THAT(fault_of("\n  terminate: []"), HasSubstr("needs at least one window"));
-  EXPECT_THAT(fault_of("\n  terminate: [{nodes: 2}]"), HasSubstr("needs a window"));
+  EXPECT_THAT(fault_of("\n  terminate: [{nodes: 2}]"),
+              HasSubstr("budgets.terminate[0].window: is required"));
   EXPECT_THAT(fault_of("\n  terminate: [{window: 1h}]"), HasSubstr("needs nodes or percent"));
   EXPECT_THAT(fault_of("\n  terminate: [{window: 8d, nodes: 1}]"), HasSubstr("window"));
   EXPECT_THAT(fault_of("\n  pool: {windows: [{window: 0s, nodes: 1}]}"), HasSubstr("window"));
