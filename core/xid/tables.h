@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 
 #include "core/model/finding.h"
@@ -20,10 +21,11 @@ struct BitPattern {
   std::uint32_t mask = 0;
   std::uint32_t value = 0;
 
-  // 0, 1 and - (free), the most significant bit first. Does not compile with anything else.
+  // 0, 1 and - (free), the most significant bit first. Does not compile with anything else. The
+  // rows have the text alone. NOLINTNEXTLINE(google-explicit-constructor)
   consteval BitPattern(const char (&bits)[33]) {
     for (const char bit : std::string_view(bits, 32)) {
-      if (bit != '0' && bit != '1' && bit != '-') throw bit;
+      if (bit != '0' && bit != '1' && bit != '-') throw std::invalid_argument("0, 1 or -");
       mask = mask << 1U | (bit == '-' ? 0U : 1U);
       value = value << 1U | (bit == '1' ? 1U : 0U);
     }
