@@ -92,6 +92,7 @@ Ledger LedgerStore::apply(const Batch& batch, const Ledger& before, std::vector<
 }
 
 Result<LedgerStore::Stored> LedgerStore::load() {
+  const Count seen = most_seen();
   auto map = api_.get_config_map(place_.ns, place_.name);
   if (!map && map.error().kind == ErrorKind::kNotFound) {
     return fail(ErrorKind::kNotFound, "the ledger (configmap " + place_.ns + "/" + place_.name +
@@ -99,7 +100,8 @@ Result<LedgerStore::Stored> LedgerStore::load() {
   }
   if (!map) return with_context("the ledger cannot be read", map.error());
   was_seen_ = true;
-  if (auto status = check_not_gone_back(*map); !status) return std::unexpected(status.error());
+  if (auto status = check_not_gone_back(*map, seen); !status)
+    return std::unexpected(status.error());
   // Its text is long: what is known of that very version is not read again.
   auto ledger = known_as(*map);
   if (!ledger) {
@@ -119,16 +121,17 @@ Result<LedgerStore::Stored> LedgerStore::load() {
   return stored;
 }
 
-// A restored ConfigMap has its old UID; one that was deleted and made again has another.
-Status LedgerStore::check_not_gone_back(const kube::ConfigMap& map) {
+LedgerStore::Count LedgerStore::most_seen() const {
+  const std::lock_guard lock(mutex_);
+  return {most_writes_of_, most_writes_};
+}
+
+// A restored ConfigMap has its old UID; one that was deleted and made again has another. `seen`:
+// before it was asked for, because another thread may have written while the answer was on its way.
+Status LedgerStore::check_not_gone_back(const kube::ConfigMap& map, const Count& seen) {
   const std::uint64_t writes = writes_of(map);
-  std::uint64_t seen = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    if (most_writes_of_ == map.meta.uid) seen = most_writes_;
-  }
-  if (writes >= seen || accepts_restored_) return {};
-  const std::string why = "the ledger has gone back from its write " + std::to_string(seen) +
+  if (seen.of != map.meta.uid || writes >= seen.writes || accepts_restored_) return {};
+  const std::string why = "the ledger has gone back from its write " + std::to_string(seen.writes) +
                           " to its write " + std::to_string(writes);
   if (place_.on_went_back) place_.on_went_back(why);
   return fail(ErrorKind::kGone, why + ": what was spent since then is not known");

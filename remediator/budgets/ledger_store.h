@@ -89,10 +89,15 @@ class LedgerStore {
     std::shared_ptr<const Ledger> ledger;
     std::uint64_t writes = 0;  // of this ConfigMap, by whomever
   };
+  struct Count {
+    std::string of;  // the UID of the ConfigMap
+    std::uint64_t writes = 0;
+  };
   using Batch = std::vector<Pending*>;
 
   Result<Stored> load();
-  [[nodiscard]] Status check_not_gone_back(const kube::ConfigMap& map);
+  [[nodiscard]] Count most_seen() const;
+  [[nodiscard]] Status check_not_gone_back(const kube::ConfigMap& map, const Count& seen);
   [[nodiscard]] std::uint64_t next_count(const Stored& stored) const;
   static Ledger apply(const Batch& batch, const Ledger& before, std::vector<Status>& outcomes);
   // Nullopt: it is to be done again on what is read then.

@@ -47,6 +47,26 @@ struct LedgerUser {
   LedgerStore store;
 };
 
+// Something happens while the answer to the next GET is on its way.
+class LateAnswers final : public http::Client {
+ public:
+  explicit LateAnswers(http::Client& inner) : inner_(inner) {}
+  Result<http::ClientResponse> send(const http::ClientRequest& request) override {
+    auto answer = inner_.send(request);
+    if (request.method == "GET" && meanwhile) std::exchange(meanwhile, nullptr)();
+    return answer;
+  }
+  Result<http::ClientResponse> stream(
+      const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,
+      const std::function<bool(std::string_view)>& on_bytes) override {
+    return inner_.stream(request, idle, std::move(stop), on_bytes);
+  }
+  std::function<void()> meanwhile;
+
+ private:
+  http::Client& inner_;
+};
+
 class LedgerStoreTest : public ::testing::Test {
  protected:
   LedgerStoreTest() {
@@ -118,6 +138,19 @@ TEST_F(LedgerStoreTest, IsNotBelievedWhereItHasGoneBackToABackup) {
   EXPECT_TRUE(store.read()->breaker.open);
   EXPECT_EQ(kube_.get(kLedger)["data"]["writes"], "5") << "more than anybody has seen";
   EXPECT_TRUE(store.change(giving_back(0)));
+}
+
+TEST_F(LedgerStoreTest, HasNotGoneBackWhereItWasWrittenWhileAnAnswerWasOnItsWay) {
+  LateAnswers late(mine_.client);
+  kube::Api api(ledger_api_options(), late, mine_.credentials, clock_);
+  std::string said;
+  LedgerStore store(
+      api, {.ns = "default", .on_went_back = [&](const std::string& why) { said = why; }}, clock_);
+  ASSERT_TRUE(store.change(taking(0)));
+  late.meanwhile = [&] { EXPECT_TRUE(store.change(giving_back(0))); };
+
+  EXPECT_TRUE(store.read());
+  EXPECT_EQ(said, "");
 }
 
 TEST_F(LedgerStoreTest, OpensNoBreakerThatAnOperatorHasClosedSinceARestoreWasNoticed) {
