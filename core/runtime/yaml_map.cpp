@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
+#include "core/model/severity.h"
 #include "core/runtime/json.h"
 #include "core/runtime/yaml.h"
 #include "core/runtime/yaml_scalars.h"
@@ -28,10 +28,10 @@ std::shared_ptr<YamlNode> absent_node(const YamlNode& parent, std::string_view k
   return node;
 }
 
-bool is_same_word(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char left, unsigned char right) {
-    return std::tolower(left) == std::tolower(right);
-  });
+// Severities are taken in any case, as they stand in labels and alerts of many makers.
+bool is_same_word(std::string_view word, std::string_view text) {
+  const auto severity = parse_severity(text);
+  return word == text || (severity && severity == parse_severity(word));
 }
 
 std::string joined(const std::vector<std::string_view>& words) {

@@ -22,7 +22,8 @@ struct YamlKey {
 
 // In draft 7, which editors know best. A mapping comes before its keys. What stands below `steps`
 // are the items of each list of the type `steps`. The schema is no stricter than the reader but for
-// words in capitals; only the reader knows how keys depend on each other and how long a time is.
+// severities in capitals; only the reader knows how keys depend on each other and how long a time
+// is.
 [[nodiscard]] std::string json_schema(std::span<const YamlKey> keys, std::string_view title);
 
 }  // namespace gpuward

@@ -148,6 +148,7 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"excluded:\n  namespaces: [\"\"]\n", "policy.yaml:2: excluded.namespaces"},
       {"return_to_service:\n  max_report_age: 0s\n", "max_report_age"},
       {"mode: observe\nmode: full\n", "policy.yaml"},
+      {"mode: FULL\n", "policy.yaml:1: mode: must be one of observe, taint, cordon, full"},
       {"- a\n", "policy.yaml"},
   };
   for (const Row& row : rows) {
