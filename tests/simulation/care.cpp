@@ -11,8 +11,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::minutes;
 
-const std::string kLists = "/api/v1/namespaces/" + kStateNamespace + "/configmaps";
-const std::string kList = kLists + "/" + kExclusionMap;
+const std::string kList = kConfigMaps + "/" + kExclusionMap;
 const std::string kWindow = "nights";
 
 // It is open now and then within the hours that a simulation lasts.
@@ -144,10 +143,10 @@ void Care::exclude() {
 
 void Care::write(const ExclusionList& list) {
   if (stage_.kube.has(kList)) stage_.kube.remove(kList);
-  stage_.kube.create(kLists, {{"apiVersion", "v1"},
-                              {"kind", "ConfigMap"},
-                              {"metadata", {{"name", kExclusionMap}}},
-                              {"data", encode_exclusions(list)}});
+  stage_.kube.create(kConfigMaps, {{"apiVersion", "v1"},
+                                   {"kind", "ConfigMap"},
+                                   {"metadata", {{"name", kExclusionMap}}},
+                                   {"data", encode_exclusions(list)}});
   stage_.exclusions.put(&list, stage_.say_now());
 }
 

@@ -11,7 +11,7 @@
 namespace gpuward::remediator::simulation {
 namespace {
 
-const std::string kState = "/api/v1/namespaces/" + kStateNamespace + "/configmaps/";
+const std::string kState = kConfigMaps + "/";
 const std::string kLease =
     "/apis/coordination.k8s.io/v1/namespaces/" + kStateNamespace + "/leases/" + kLeaseName;
 

@@ -15,7 +15,6 @@ namespace gpuward::remediator::simulation {
 namespace {
 
 const std::string kNodes = "/api/v1/nodes/";
-const std::string kConfigMaps = "/api/v1/namespaces/" + kStateNamespace + "/configmaps";
 
 // The Jobs of a test, and the pods of a drain, are not among the writes that are kept.
 Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Chance& taints_chance,

@@ -41,6 +41,7 @@ inline const std::string kLedgerName = "gpuward-ledger";
 inline const std::string kLeaseName = "gpuward-remediator";
 
 inline const std::string kJobNamespace = JobsPolicy().ns;
+inline const std::string kConfigMaps = "/api/v1/namespaces/" + kStateNamespace + "/configmaps";
 inline const std::string kAttachments = "/apis/storage.k8s.io/v1/volumeattachments";
 
 enum class Keeps { kNothing, kWrites };
