@@ -110,7 +110,9 @@ Folded fold_resolved(Remediation& remediation, const Order& order, WallTime now)
     known->contested = false;
     return {.change = Change::kSome};
   }
-  if (is_said && order.ends_at < known->starts_at && is_comparable(known->starts_at, now))
+  const bool is_before = is_said && order.ends_at < known->starts_at;
+  const bool is_of_earlier = order.absent && order.starts_at < known->starts_at;
+  if (is_of_earlier || (is_before && is_comparable(known->starts_at, now)))
     return {.change = Change::kNone, .ignored = Ignored::kEarlierEpisode};
   const bool is_believable = is_said && order.ends_at >= known->starts_at && order.ends_at <= now;
   known->ended_at = is_believable ? order.ends_at : now;

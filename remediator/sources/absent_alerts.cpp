@@ -19,6 +19,7 @@ std::vector<Order> AbsentAlerts::ended(std::vector<Order> known,
     missing[key] = since;
     if (now - since < gone_for_) continue;
     order.firing = false;
+    order.absent = true;
     order.ends_at = clock.wall();
     orders.push_back(std::move(order));
   }

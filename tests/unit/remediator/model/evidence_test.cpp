@@ -67,6 +67,26 @@ TEST(Evidence, TakesTheLaterStartOfAnAlertThatFires) {
   EXPECT_TRUE(remediation.any_firing());
 }
 
+// One replica counts how long an alert is absent; another has heard that it fires again.
+TEST(Evidence, EndsByAbsenceOnlyTheEpisodeThatWasAbsent) {
+  Remediation remediation;
+  fold(remediation, firing(), kStart);
+  Order absent = resolved(kStart + minutes(33));
+  absent.absent = true;
+  Order anew = firing();
+  anew.starts_at += minutes(30);
+  fold(remediation, anew, kStart + minutes(31));
+
+  const Folded of_earlier = fold(remediation, absent, kStart + minutes(33));
+  EXPECT_EQ(of_earlier, Change::kNone);
+  EXPECT_EQ(of_earlier.ignored, Ignored::kEarlierEpisode);
+  EXPECT_TRUE(remediation.any_firing());
+
+  absent.starts_at = anew.starts_at;
+  EXPECT_EQ(fold(remediation, absent, kStart + minutes(33)), Change::kSome);
+  EXPECT_FALSE(remediation.any_firing());
+}
+
 // Each is a start of its own; what ends by silence has no end that could come late.
 TEST(Evidence, DoesNotChangeByTheNextLineOfALog) {
   Remediation remediation;
