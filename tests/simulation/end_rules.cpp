@@ -149,13 +149,19 @@ void EndRules::check_known(const NodeTruth& node) const {
   const bool is_known = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     return known.second.node_uid == node.node.meta.uid;
   });
+  // Of several Nodes each goes by its first.
+  std::optional<WallTime> first = remediation.created;
+  for (const auto& [name, one] : stage_.truth.remediations()) {
+    if (one.node_uid == remediation.node_uid) first = std::min(first, one.created);
+  }
   // The API server's times have whole seconds, and its clock may have gone back: an operator's word
   // of the same second or a later one counts last.
   const bool is_answered = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     const Remediation& other = known.second;
     const bool is_word = other.status.phase == Phase::kCancelled || other.wish.machine_replaced;
-    return other.instance_id == remediation.instance_id && other.created >= remediation.created &&
-           is_word;
+    const bool is_of_node = other.node_uid == remediation.node_uid;
+    return other.instance_id == remediation.instance_id &&
+           other.created >= (is_of_node ? remediation.created : first) && is_word;
   });
   require(is_known || is_answered || !was_given_up(remediation), "returned",
           node.node.meta.name + " has come back after " + remediation.name +

@@ -51,6 +51,9 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
   // The record was there when the request was sent, and the node stands as it did.
   if (owner == nullptr && stage_.looks.back()->restores != stage_.restores)
     return stage_.note_edit(after.meta.uid);
+  // So was it where another leader has closed it meanwhile: rest tells whether that is mended.
+  if (owner != nullptr && marks_.was_closed_since(owner->name, stage_.looks.back()->sent))
+    return stage_.note_edit(after.meta.uid);
   require(owner != nullptr && owner->open(), "orphan-marks",
           "node " + name + " was marked for " + mark->name + ", which is not open");
   require(owner->node_uid == after.meta.uid, "node-identity",

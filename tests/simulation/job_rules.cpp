@@ -15,6 +15,11 @@ std::string key_of(const std::string& remediation, Step step) {
   return remediation + "/" + std::string(to_string(step));
 }
 
+bool has_intent(const Remediation& owner, Step step) {
+  const StepRecord* const record = owner.status.find(step);
+  return record != nullptr && record->result == StepResult::kIntended;
+}
+
 bool was_deleted(const Stage& stage, const JobTruth& job) {
   const Remediation* const owner = stage.truth.remediation(job.remediation);
   return owner == nullptr || owner->uid != job.remediation_uid;
@@ -32,8 +37,8 @@ void JobRules::on_made(const Json& job, Step step) {
   require(owner != nullptr, "intent", what + " was made for no Remediation");
   require(is_intended(*owner, step), "intent", what + " was made without an intent");
   for (const JobTruth& other : stage_.jobs.all()) {
-    const bool is_there = !other.is_over && other.node == node && other.step == step &&
-                          !stage_.wiped.contains(other.remediation);
+    const bool is_there = !other.is_over && !other.came_late && other.node == node &&
+                          other.step == step && !stage_.wiped.contains(other.remediation);
     require(!is_there, "one-job", what + " was made, and there is one already");
   }
   check_asked(remediation, step, what);
@@ -48,13 +53,13 @@ void JobRules::on_made(const Json& job, Step step) {
                    .instance = owner->instance_id,
                    .deadline = stage_.clock.steady() +
                                seconds(spec["activeDeadlineSeconds"].get<std::int64_t>()),
-                   .runs_in = {}});
+                   .runs_in = {},
+                   .came_late = !owner->open() || !has_intent(*owner, step)});
 }
 
 // When it was sent: how long that is on its way is not the sender's to know.
 bool JobRules::is_intended(const Remediation& owner, Step step) const {
-  const StepRecord* const record = owner.status.find(step);
-  if (record != nullptr && record->result == StepResult::kIntended) return true;
+  if (has_intent(owner, step)) return true;
   const auto withdrawn = withdrawn_.find(key_of(owner.name, step));
   return withdrawn != withdrawn_.end() && withdrawn->second > stage_.looks.back()->sent;
 }

@@ -15,23 +15,30 @@ void LateAlerts::on_taken(const Order& order) {
   if (!stage_.setting.says_late) return;
   if (said_.size() >= kRemembered) said_.erase(said_.begin());
   said_.push_back(order);
-  if (!order.firing) return;
-  auto& start = started_[{holder_of(order), order.fingerprint}];
+  const std::vector<std::string> holders = holders_of(order);
+  if (!order.firing || holders.size() != 1) return;  // of two, one has heard of it
+  auto& start = started_[{holders.front(), order.fingerprint}];
   start = std::max(start, order.starts_at);
 }
 
-// The name of the open Remediation, of the node that stands, that knows the alert; else nothing.
-std::string LateAlerts::holder_of(const Order& order) const {
+// The names of the open Remediations, of the node that stands, that know the alert.
+std::vector<std::string> LateAlerts::holders_of(const Order& order) const {
+  std::vector<std::string> holders;
   const NodeTruth* const node = stage_.truth.node(order.node);
-  if (node == nullptr) return {};
+  if (node == nullptr) return holders;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     if (!remediation.open() || remediation.node_uid != node->node.meta.uid) continue;
     const bool knows_it = std::ranges::any_of(remediation.alerts, [&](const AlertEvidence& known) {
       return known.fingerprint == order.fingerprint;
     });
-    if (knows_it) return name;
+    if (knows_it) holders.push_back(name);
   }
-  return {};
+  return holders;
+}
+
+std::string LateAlerts::holder_of(const Order& order) const {
+  const std::vector<std::string> holders = holders_of(order);
+  return holders.empty() ? std::string() : holders.front();
 }
 
 const AlertEvidence* LateAlerts::evidence_of(const Order& order) const {

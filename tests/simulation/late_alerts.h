@@ -38,6 +38,8 @@ class LateAlerts {
   void check_rest() const;
 
  private:
+  [[nodiscard]] std::vector<std::string> holders_of(const Order& order) const;
+  // The first of them; empty: there is none.
   [[nodiscard]] std::string holder_of(const Order& order) const;
   [[nodiscard]] const AlertEvidence* evidence_of(const Order& order) const;
   [[nodiscard]] const Alert* alert_of(const std::string& fingerprint) const;

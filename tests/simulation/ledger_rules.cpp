@@ -127,8 +127,9 @@ void LedgerRules::check_storm(const Remediation& of, const std::string& what) co
 void LedgerRules::check_worn_out(const Remediation& remediation) const {
   const bool was_treated =
       std::ranges::any_of(stage_.truth.ledger().attempts, [&](const Attempt& attempt) {
-        return attempt.remediation != remediation.name &&
-               attempt.hardware.instance_id == remediation.instance_id;
+        const bool is_own =  // not of one of that name that was deleted
+            attempt.remediation == remediation.name && attempt.at >= remediation.created;
+        return !is_own && attempt.hardware.instance_id == remediation.instance_id;
       });
   require(was_treated, "own-attempts",
           remediation.name +

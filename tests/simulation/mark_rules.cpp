@@ -51,6 +51,7 @@ void MarkRules::on_written(const Remediation* before, const Remediation& after) 
     asked_nodes_.insert(after.node_uid);
   }
   if (before == nullptr || !before->open() || after.open()) return;
+  closed_[after.name] = stage_.tick;
   const NodeTruth* const node = stage_.truth.node(after.node);
   if (node == nullptr || node->node.meta.uid != after.node_uid) return;
   const bool is_left = node->cordoned_for == after.name && !stage_.wiped.contains(after.name);

@@ -2,6 +2,7 @@
 // told: whoever has edited which of them.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -19,6 +20,11 @@ class MarkRules {
   void check_rest() const;
   // Of nodes that nobody has edited: at every moment.
   void check_always() const;
+  // Whether that Remediation was closed after that.
+  [[nodiscard]] bool was_closed_since(const std::string& name, Tick since) const {
+    const auto closed = closed_.find(name);
+    return closed != closed_.end() && closed->second > since;
+  }
 
  private:
   void check_without_record(const NodeTruth& node) const;
@@ -30,6 +36,7 @@ class MarkRules {
   const Stage& stage_;
   std::set<std::string> asked_;        // Remediations that a human was ever asked about
   std::set<std::string> asked_nodes_;  // the same by node UID
+  std::map<std::string, Tick> closed_;
 };
 
 }  // namespace gpuward::remediator::simulation
