@@ -37,7 +37,8 @@ void JobRules::on_made(const Json& job, Step step) {
   require(owner != nullptr, "intent", what + " was made for no Remediation");
   require(is_intended(*owner, step), "intent", what + " was made without an intent");
   for (const JobTruth& other : stage_.jobs.all()) {
-    const bool is_there = !other.is_over && !other.came_late && other.node == node &&
+    const bool is_harmless = other.came_late && step == Step::kCollectEvidence;
+    const bool is_there = !other.is_over && !is_harmless && other.node == node &&
                           other.step == step && !stage_.wiped.contains(other.remediation);
     require(!is_there, "one-job", what + " was made, and there is one already");
   }
