@@ -32,7 +32,7 @@ std::string refusal_of(std::string_view text) {
 
 TEST(Yaml, ReadsOneOfTheWordsAsItIsWritten) {
   constexpr YamlWord<int> kWords[] = {{"one", 1}, {"two", 2}};
-  const YamlFile file = file_of("a: two\nb: ONE\n");
+  const YamlFile file = file_of("a: two\nb: ONE\nc: three\n");
   int a = 0;
   int b = 0;
   std::optional<int> c;
@@ -45,7 +45,8 @@ TEST(Yaml, ReadsOneOfTheWordsAsItIsWritten) {
   EXPECT_EQ(b, 0);
   EXPECT_EQ(c, std::nullopt);
   EXPECT_EQ(faults_of(file),
-            "c.yaml:1: d: is required and may not be empty\nc.yaml:2: b: must be one of one, two");
+            "c.yaml:1: d: is required and may not be empty\nc.yaml:2: b: must be one of one, "
+            "two\nc.yaml:3: c: must be one of one, two");
 }
 
 TEST(Yaml, ReadsASeverityInAnyCase) {

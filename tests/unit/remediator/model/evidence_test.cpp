@@ -67,7 +67,7 @@ TEST(Evidence, TakesTheLaterStartOfAnAlertThatFires) {
   EXPECT_TRUE(remediation.any_firing());
 }
 
-// One replica counts how long an alert is absent; another has heard that it fires again.
+// One replica counts how long an alert is absent; another has recorded that it fires again.
 TEST(Evidence, EndsByAbsenceOnlyTheEpisodeThatWasAbsent) {
   Remediation remediation;
   fold(remediation, firing(), kStart);

@@ -36,6 +36,8 @@ TEST(AbsentAlerts, EndAfterAWhileOfCompleteAnswers) {
 
   ASSERT_THAT(ended, SizeIs(1));
   EXPECT_FALSE(ended[0].firing);
+  EXPECT_TRUE(ended[0].absent);
+  EXPECT_EQ(ended[0].starts_at, order_of("ab").starts_at);
   EXPECT_EQ(ended[0].ends_at, clock.wall());
 }
 
