@@ -149,7 +149,7 @@ void EndRules::check_known(const NodeTruth& node) const {
   const bool is_known = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     return known.second.node_uid == node.node.meta.uid;
   });
-  // Of several Nodes each goes by its first.
+  // Two Nodes are ordered by the time of their first Remediation.
   std::optional<WallTime> first = remediation.created;
   for (const auto& [name, one] : stage_.truth.remediations()) {
     if (one.node_uid == remediation.node_uid) first = std::min(first, one.created);

@@ -48,12 +48,13 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
   if (!mark) return;
   const Remediation* const owner = stage_.truth.remediation(mark->name);
   if (stage_.edited_since(after.meta.uid, stage_.looks.back()->begun)) return;
-  // The record was there when the request was sent, and the node stands as it did.
-  if (owner == nullptr && stage_.looks.back()->restores != stage_.restores)
-    return stage_.note_edit(after.meta.uid);
-  // So was it where another leader has closed it meanwhile: rest tells whether that is mended.
-  if (owner != nullptr && marks_.was_closed_since(owner->name, stage_.looks.back()->sent))
-    return stage_.note_edit(after.meta.uid);
+  // When the request was sent, the record was there and open; a restore or another leader has
+  // changed that since. check_rest() requires that these marks are removed.
+  const Look& look = *stage_.looks.back();
+  const bool was_open = owner == nullptr
+                            ? look.restores != stage_.restores
+                            : !owner->open() && marks_.was_closed_since(owner->name, look.sent);
+  if (was_open) return stage_.note_edit(after.meta.uid);
   require(owner != nullptr && owner->open(), "orphan-marks",
           "node " + name + " was marked for " + mark->name + ", which is not open");
   require(owner->node_uid == after.meta.uid, "node-identity",

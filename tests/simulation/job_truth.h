@@ -24,7 +24,8 @@ struct JobTruth {
   std::optional<int> runs_in;  // the boot that its container was started in
   bool has_acted = false;      // its command was started and did something to the node
   bool has_failed_check = false;
-  bool came_late = false;  // its owner was closed, or its intent withdrawn, meanwhile
+  bool came_late =
+      false;  // while its request was on its way, its owner was closed or its intent withdrawn
 };
 
 class JobTruths {

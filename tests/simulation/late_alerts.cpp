@@ -16,7 +16,7 @@ void LateAlerts::on_taken(const Order& order) {
   if (said_.size() >= kRemembered) said_.erase(said_.begin());
   said_.push_back(order);
   const std::vector<std::string> holders = holders_of(order);
-  if (!order.firing || holders.size() != 1) return;  // of two, one has heard of it
+  if (!order.firing || holders.size() != 1) return;  // which of two has recorded it is unknown
   auto& start = started_[{holders.front(), order.fingerprint}];
   start = std::max(start, order.starts_at);
 }

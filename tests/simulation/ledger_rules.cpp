@@ -127,7 +127,7 @@ void LedgerRules::check_storm(const Remediation& of, const std::string& what) co
 void LedgerRules::check_worn_out(const Remediation& remediation) const {
   const bool was_treated =
       std::ranges::any_of(stage_.truth.ledger().attempts, [&](const Attempt& attempt) {
-        const bool is_own =  // not of one of that name that was deleted
+        const bool is_own =  // the name may be that of a deleted one
             attempt.remediation == remediation.name && attempt.at >= remediation.created;
         return !is_own && attempt.hardware.instance_id == remediation.instance_id;
       });

@@ -20,7 +20,7 @@ class MarkRules {
   void check_rest() const;
   // Of nodes that nobody has edited: at every moment.
   void check_always() const;
-  // Whether that Remediation was closed after that.
+  // Whether the Remediation of that name was last closed after `since`.
   [[nodiscard]] bool was_closed_since(const std::string& name, Tick since) const {
     const auto closed = closed_.find(name);
     return closed != closed_.end() && closed->second > since;
@@ -34,9 +34,9 @@ class MarkRules {
   [[nodiscard]] const Remediation* open_for(const NodeTruth& node) const;
 
   const Stage& stage_;
-  std::set<std::string> asked_;        // Remediations that a human was ever asked about
-  std::set<std::string> asked_nodes_;  // the same by node UID
-  std::map<std::string, Tick> closed_;
+  std::set<std::string> asked_;         // Remediations that a human was ever asked about
+  std::set<std::string> asked_nodes_;   // the same by node UID
+  std::map<std::string, Tick> closed_;  // Remediations: when each was last closed
 };
 
 }  // namespace gpuward::remediator::simulation
