@@ -27,7 +27,7 @@ struct Order {
   WallTime starts_at;
   WallTime ends_at;      // of a resolved one
   bool foreign = false;  // node and severity are the policy's words for it (foreign_alerts)
-  bool absent = false;   // an end: its source has not named it for a while
+  bool absent = false;   // an end: its source no longer lists it
   std::string error_class = {};
 };
 
@@ -84,7 +84,8 @@ inline constexpr std::chrono::minutes kDroppedAgain{10};
 // - An end before the known start is of an earlier episode: nothing ends. All times of an alert are
 //   its source's, so that clocks that differ do not matter; a start is not compared, because
 //   Alertmanager merges the starts of two Prometheus servers to the earlier one.
-// - An absent one ends the episode that began at `starts_at`, and no later one.
+// - An end by absence (`absent`) ends only the episode that began at `starts_at`, and no later one:
+//   both starts are those that a record of ours has.
 // - Where the known start is further in the future than kWrongClock, the start is wrong and not the
 //   end: the alert ends now.
 // - An end in the future, or none at all (the zero time), is as good as our own clock: it ends now.
