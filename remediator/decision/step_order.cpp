@@ -110,7 +110,9 @@ std::optional<Gate> alerts_before(const PlannedStep& step, const World& world) {
 std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy, const World& world,
                                 WallTime now) {
   if (!is_disruptive(step.step)) return std::nullopt;
-  if (const auto who = other_repairer(*world.node, now)) return shut("guard.other-repairer", *who);
+  if (const auto who = other_repairer(*world.node, now, policy.startup_grace)) {
+    return shut("guard.other-repairer", *who);
+  }
   if (rests_on_a_condition(step, policy, world, now)) return std::nullopt;
   if (!world.report) {
     Gate ask;

@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "core/runtime/yaml_scalars.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -53,7 +55,8 @@ std::optional<std::string> labelled(const kube::Node& node) {
 
 }  // namespace
 
-std::optional<std::string> other_repairer(const kube::Node& node, WallTime now) {
+std::optional<std::string> other_repairer(const kube::Node& node, WallTime now,
+                                          std::chrono::milliseconds startup_grace) {
   for (const Sign& sign : kTaints) {
     const auto has_key = [&](const kube::Taint& taint) { return taint.key == sign.key; };
     if (std::ranges::any_of(node.taints, has_key)) return said_by(sign.who, "taint", sign.key);
@@ -63,8 +66,8 @@ std::optional<std::string> other_repairer(const kube::Node& node, WallTime now) 
       return said_by(sign.who, "annotation", sign.key);
   }
   if (auto who = labelled(node)) return who;
-  if (node.meta.created && now - *node.meta.created < kStartupGrace) {
-    return "the node is younger than " + std::to_string(kStartupGrace.count()) + " minutes";
+  if (node.meta.created && now - *node.meta.created < startup_grace) {
+    return "the node is younger than " + to_duration_text(startup_grace);
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 // takes no pods and no machine away meanwhile. Pure; asked before every disruptive step.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -10,10 +11,9 @@
 
 namespace gpuward::remediator {
 
-// Nodes that are younger are still being set up.
-inline constexpr std::chrono::minutes kStartupGrace{10};
-
-// Who is at work on the node and how that is seen; nullopt where nobody is.
-[[nodiscard]] std::optional<std::string> other_repairer(const kube::Node& node, WallTime now);
+// Who is at work on the node and how that is seen; nullopt where nobody is. A node that was
+// registered less than `startup_grace` ago is still being set up.
+[[nodiscard]] std::optional<std::string> other_repairer(const kube::Node& node, WallTime now,
+                                                        std::chrono::milliseconds startup_grace);
 
 }  // namespace gpuward::remediator

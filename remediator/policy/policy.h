@@ -74,6 +74,7 @@ struct Policy {
   std::vector<PoolPolicy> pools;  // the first that a node belongs to
   std::string pool;               // of what policy_for() gives: that pool's name
   std::chrono::milliseconds max_evidence_age{120'000};
+  std::chrono::milliseconds startup_grace{std::chrono::minutes(10)};
   std::chrono::milliseconds cooldown{0};
   MachineCommands machines;
   JobsPolicy jobs;

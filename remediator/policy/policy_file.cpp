@@ -229,6 +229,8 @@ Result<Policy> read_policy(const YamlFile& file) {
   root.map("evidence", "how old a health report may be")
       .read("max_age", policy.max_evidence_age, seconds(10), minutes(10),
             "of the report right before a drain or reboot");
+  root.read("startup_grace", policy.startup_grace, seconds(0), hours(24),
+            "since a Node was registered, in which it is still being set up: nothing disruptive");
   root.read("cooldown", policy.cooldown, seconds(0), hours(24 * 7),
             "between a reset or restart of a machine and the next disruptive action on it for "
             "another Remediation");

@@ -166,6 +166,8 @@ std::string guards_text(const Policy& policy) {
   std::string text = "before each step that takes pods, GPUs or the machine away\n";
   text += "  evidence: a report of the exporter, at most " +
           to_duration_text(policy.max_evidence_age) + " old, that says the same severity\n";
+  text += "  other repairers: none at work, and the node not younger than " +
+          to_duration_text(policy.startup_grace) + "\n";
   if (policy.cooldown.count() > 0) {
     text += "  cooldown: " + to_duration_text(policy.cooldown) +
             " after a reset or restart of the machine for another remediation\n";

@@ -166,6 +166,8 @@ TEST(HealthReport, IsNotEnoughForANodeWithoutABoot) {
   EXPECT_TRUE(objection_to(report, node, kDemand));
 }
 
+constexpr std::chrono::minutes kStartupGrace{10};
+
 TEST(OtherRepairers, AreSeenByWhatTheyPutOnTheNode) {
   const WallTime now = WallTime(std::chrono::hours(500'000));
   kube::Node quiet;
@@ -173,11 +175,11 @@ TEST(OtherRepairers, AreSeenByWhatTheyPutOnTheNode) {
   quiet.meta.labels = {{"nvidia.com/gpu-driver-upgrade-state", "upgrade-done"},
                        {"nvidia.com/mig.config.state", "failed"},
                        {"sagemaker.amazonaws.com/node-health-status", "Schedulable"}};
-  EXPECT_EQ(other_repairer(quiet, now), std::nullopt);
+  EXPECT_EQ(other_repairer(quiet, now, kStartupGrace), std::nullopt);
   kube::Node node = quiet;
   for (const char* key : {"karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler"}) {
     node.taints = {{.key = key, .value = {}, .effect = "NoSchedule", .raw = {}}};
-    EXPECT_TRUE(other_repairer(node, now)) << key;
+    EXPECT_TRUE(other_repairer(node, now, kStartupGrace)) << key;
   }
   for (const auto& [key, value] : std::map<std::string, std::string>{
            {"nvidia.com/gpu-driver-upgrade-state", "drain-required"},
@@ -185,20 +187,21 @@ TEST(OtherRepairers, AreSeenByWhatTheyPutOnTheNode) {
            {"sagemaker.amazonaws.com/node-health-status", "UnschedulablePendingReboot"}}) {
     node = quiet;
     node.meta.labels[key] = value;
-    EXPECT_TRUE(other_repairer(node, now)) << key;
+    EXPECT_TRUE(other_repairer(node, now, kStartupGrace)) << key;
   }
   node = quiet;
   node.meta.annotations = {{"cluster.x-k8s.io/remediate-machine", ""}};
-  EXPECT_TRUE(other_repairer(node, now));
+  EXPECT_TRUE(other_repairer(node, now, kStartupGrace));
 }
 
 TEST(OtherRepairers, AreAtWorkOnANodeThatHasJustBeenMade) {
   const WallTime now = WallTime(std::chrono::hours(500'000));
   kube::Node node;
   node.meta.created = now - std::chrono::minutes(9);
-  EXPECT_TRUE(other_repairer(node, now));
+  EXPECT_TRUE(other_repairer(node, now, kStartupGrace));
+  EXPECT_FALSE(other_repairer(node, now, std::chrono::minutes(9)));
   node.meta.created = now - std::chrono::minutes(10);
-  EXPECT_FALSE(other_repairer(node, now));
+  EXPECT_FALSE(other_repairer(node, now, kStartupGrace));
 }
 
 // CONTRACTS D's fault: a machine was ended for what had once been logged.

@@ -144,6 +144,7 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"severities:\n  reboot: [cordon, drain, reboot]\n", "machines.reboot"},
       {"evidence: {max_age: 1h}\n", "evidence.max_age"},
       {"cooldown: 8d\n", "policy.yaml:1: cooldown"},
+      {"startup_grace: 2d\n", "policy.yaml:1: startup_grace"},
       {"excluded:\n  labels: [\"=x\"]\n", "policy.yaml:2"},
       {"excluded:\n  namespaces: [\"\"]\n", "policy.yaml:2: excluded.namespaces"},
       {"return_to_service:\n  max_report_age: 0s\n", "max_report_age"},

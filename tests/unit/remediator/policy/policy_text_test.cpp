@@ -81,13 +81,14 @@ TEST(PolicyText, SaysThatNothingIsDoneAtASeverityWithoutSteps) {
 
 TEST(PolicyText, SaysWhatIsAskedBeforeHarm) {
   const std::string text = guards_text(
-      policy_of("evidence: {max_age: 90s}\ncooldown: 1h\n"
+      policy_of("evidence: {max_age: 90s}\ncooldown: 1h\nstartup_grace: 3m\n"
                 "budgets:\n"
                 "  cluster: {nodes: 3, percent: 2.5, windows: [{window: 24h, nodes: 7}]}\n"
                 "return_to_service: {enabled: true}\n"));
 
   EXPECT_THAT(text, HasSubstr("at most 90s old"));
   EXPECT_THAT(text, HasSubstr("cooldown: 1h after"));
+  EXPECT_THAT(text, HasSubstr("not younger than 3m"));
   EXPECT_THAT(text, HasSubstr("budget: cluster 3 or 2.5 % at once, 7 in 1d"));
   EXPECT_THAT(text, HasSubstr("nodes with the same nvidia.com/gpu.clique 1 at once"));
   EXPECT_THAT(text, HasSubstr("returned to service by a good report, at most 1m old"));
