@@ -52,8 +52,9 @@ exit "${TESTS_END_WITH:-0}")";
 
 Checkout::Checkout() {
   script("dev", repository_file("dev"));
-  for (const char* pins : {"tests/controlplane/go.mod", "tests/helm/go.mod",
-                           "tests/operatorcrds/go.mod", "tests/moto/requirements.txt"}) {
+  for (const char* pins :
+       {"tests/controlplane/go.mod", "tests/helm/go.mod", "tests/operatorcrds/go.mod",
+        "tests/prometheus/go.mod", "tests/moto/requirements.txt"}) {
     script(pins, repository_file(pins));
   }
   for (const auto& [name, body] : std::map<std::string, std::string>{{"dpkg-query", kDpkgQuery},
@@ -74,10 +75,15 @@ void Checkout::fill_caches() const {
   const std::string kubernetes =
       "cache/kubernetes-" +
       found_in("tests/controlplane/go.mod", "k8s\\.io/kubernetes v([0-9.]+)") + "/";
-  for (const char* name : {"kube-apiserver", "kube-controller-manager", "kubectl"}) {
+  for (const char* name : {"kube-apiserver", "kube-controller-manager", "kubectl", "kubelet",
+                           "kube-scheduler", "kube-proxy", "device-plugin"}) {
     script(kubernetes + name, "");
   }
   script("cache/helm-" + found_in("tests/helm/go.mod", "helm\\.sh/helm/v3 v([0-9.]+)") + "/helm",
+         "");
+  script("cache/prometheus-" +
+             found_in("tests/prometheus/go.mod", "/prometheus/prometheus v([0-9.]+)") +
+             "/prometheus",
          "");
   script("cache/prometheus-operator-" +
              found_in("tests/operatorcrds/go.mod", "/prometheus-operator v([0-9.]+)") +

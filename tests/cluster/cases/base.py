@@ -1,0 +1,171 @@
+"""What the tests on the cluster have in common: the cluster itself, workloads, and what is read of nodes and records."""
+import os
+import pathlib
+import sys
+import unittest
+
+from cluster import Cluster, is_ready
+from machines import ClusterError, wait_until
+
+FOLDER = pathlib.Path(os.environ.get("GPUWARD_CLUSTER", "/var/tmp/gpuward-cluster-test"))
+EXPORTERS, REMEDIATORS = "gpu-healthcheck", "gpuward"
+ISOLATE_XID, REBOOT_XID, RESET_XID = 64, 79, 95
+CLOSED = ("Released", "Cancelled", "Superseded", "Replaced")
+
+
+def say(text):
+    print(f"# {text}", file=sys.stderr, flush=True)
+
+
+cluster = Cluster(FOLDER, say)
+kubectl = cluster.kubectl
+
+
+def workload(name, replicas=1, gpus=0, **pod):
+    """A Deployment in the namespace `default` whose pods end as soon as they are asked to."""
+    container = {"name": "work", "image": "docker.io/library/busybox:1", "imagePullPolicy": "IfNotPresent",
+                 "command": ["sh", "-c", "trap 'exit 0' TERM; while :; do busybox sleep 3600 & wait; done"]}
+    if gpus:
+        container["resources"] = {"limits": {"nvidia.com/gpu": str(gpus)}}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "default"},
+            "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": name}},
+                     "template": {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container], **pod}}}}
+
+
+def bound_to(node):
+    return {"nodeSelector": {"kubernetes.io/hostname": node}}
+
+
+def on(node):
+    """Prefers that node, and may run on any other."""
+    term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}
+    return {"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution":
+                                          [{"weight": 100, "preference": term}]}}}
+
+
+def deploy(*workloads):
+    kubectl.apply(list(workloads))
+    for each in workloads:
+        kubectl("rollout", "status", f"deployment/{each['metadata']['name']}", "--timeout=90s", seconds=100)
+
+
+def pods(selector, namespace="default"):
+    return [pod for pod in kubectl.items("pods", "-n", namespace, "-l", selector)
+            if not pod["metadata"].get("deletionTimestamp")]
+
+
+def nodes_of(selector):
+    return {pod["spec"].get("nodeName") for pod in pods(selector) if pod["status"]["phase"] == "Running"}
+
+
+def remediations(node):
+    """Oldest first."""
+    found = [one for one in kubectl.items("remediations") if one["spec"]["nodeName"] == node]
+    return sorted(found, key=lambda one: one["metadata"]["creationTimestamp"])
+
+
+def phase(node):
+    found = remediations(node)
+    return found[-1].get("status", {}).get("phase") if found else None
+
+
+def is_out_of_service(node):
+    spec = kubectl.get("node", node)["spec"]
+    return spec.get("unschedulable", False) and any(
+        taint["key"] == "gpuward.dev/remediation" for taint in spec.get("taints", []))
+
+
+def is_in_service(node):
+    found = kubectl.get("node", node)
+    taints = [taint for taint in found["spec"].get("taints", [])]
+    return not found["spec"].get("unschedulable") and not taints and is_ready(found)
+
+
+def exporter_of(node):
+    for pod in kubectl.items("pods", "-n", EXPORTERS, "-l", "app.kubernetes.io/name=gpuward-exporter"):
+        if pod["spec"]["nodeName"] == node:
+            return pod["metadata"]["name"]
+    raise ClusterError(f"no exporter on {node}")
+
+
+def metrics_of(node):
+    """Lines of the exporter's /metrics, through the API server."""
+    return kubectl("get", "--raw", f"/api/v1/namespaces/{EXPORTERS}/pods/{exporter_of(node)}:10980/proxy/metrics").splitlines()
+
+
+def remediator(*arguments):
+    """The output of the remediator's command line, in one of its pods."""
+    return kubectl("-n", REMEDIATORS, "exec", "deploy/gpuward-remediator", "--", "gpuward-remediator", *arguments)
+
+
+def explain(node):
+    return remediator("explain", node)
+
+
+def leader():
+    lease = kubectl.get("lease", "gpuward-remediator", "-n", REMEDIATORS)
+    return (lease or {}).get("spec", {}).get("holderIdentity") or None
+
+
+def kill_leader():
+    """kill -9 of the process that holds the Lease; returns its pod."""
+    name = wait_until(leader, "a leader", 30).split("_")[0]
+    pod = kubectl.get("pod", name, "-n", REMEDIATORS)
+    container = pod["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
+    cluster.node(pod["spec"]["nodeName"]).machine.inside(
+        "ctr", "-n", "k8s.io", "tasks", "kill", "--signal", "SIGKILL", container)
+    return name
+
+
+class ClusterTest(unittest.TestCase):
+    longMessage = True
+
+    def wait(self, condition, what, seconds=120):
+        try:
+            return wait_until(condition, what, seconds)
+        except ClusterError as error:
+            story = kubectl("get", "nodes,remediations,pods", "-A", "-o", "wide")
+            self.fail(f"{error}\n{story}\n{kubectl('get', 'remediations', '-o', 'yaml')[-6000:]}")
+
+    def wait_until_in_service(self, node):
+        self.wait(lambda: is_in_service(node), f"{node} to take pods again")
+
+    def wait_until_returned(self, node, seconds=180):
+        self.wait(lambda: phase(node) == "Released" and is_in_service(node), f"{node} to be back in service", seconds)
+
+    def start_slow_drain(self, node):
+        """A reset is due, and a pod there takes 25 s to end."""
+        slow = workload("slow", gpus=1, **bound_to(node), terminationGracePeriodSeconds=25)
+        slow["spec"]["template"]["spec"]["containers"][0]["command"] = [
+            "sh", "-c", "trap '' TERM; while :; do busybox sleep 1; done"]
+        deploy(slow)
+        cluster.node(node).break_gpu(3, RESET_XID)
+        self.wait(lambda: phase(node) == "Draining", f"{node} to be drained")
+
+    def expect_one_reset(self, node):
+        self.wait_until_returned(node, 300)
+        resets = [step for step in remediations(node)[-1]["status"]["steps"] if step["name"] == "gpu-reset"]
+        self.assertEqual([("done", 1)], [(step["result"], step["attempts"]) for step in resets])
+
+    def repair(self, node):
+        """As an operator does who has replaced the board: says so to the exporter, and ends the Remediation."""
+        found = remediations(node)[-1]["metadata"]["name"]
+        clear = "gpuward-exporter findings clear"  # fails where there is nothing to clear
+        kubectl("-n", EXPORTERS, "exec", exporter_of(node), "--", "sh", "-c",
+                f"{clear} --all-operator; {clear} --after-gpu-reset; true")
+        self.wait(lambda: "gpuward_node_severity 0" in metrics_of(node), f"{node} to be without findings")
+        if phase(node) not in CLOSED:
+            kubectl("annotate", "remediation", found, "gpuward.dev/cancel=true", "--overwrite")
+        self.wait(lambda: phase(node) in CLOSED, f"{found} to be closed")
+        self.wait_until_in_service(node)
+        self.wait(lambda: not cluster.query(f'ALERTS{{node="{node}",remediation!=""}}'), f"the alerts of {node} to end")
+
+    def tearDown(self):
+        for machine in cluster.machines:
+            for service in ("kube-apiserver", "etcd", "kubelet"):
+                machine.ensure(service)
+        for node in cluster.nodes:
+            if not is_in_service(node.name):
+                say(f"{node.name} is repaired after {self.id()}")
+                self.repair(node.name)
+        kubectl.delete("deployments,poddisruptionbudgets", "--all", "-n", "default")

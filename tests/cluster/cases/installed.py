@@ -1,0 +1,35 @@
+"""What stands after `helm install --wait`."""
+from cases.base import ClusterTest, cluster, kubectl, metrics_of
+
+
+class Installed(ClusterTest):
+    def test_every_part_is_watched_and_well(self):
+        self.wait(lambda: {(row["job"], row.get("node")) for row, value in cluster.query("up") if value == 1} >=
+                  {("gpuward-exporter", node.name) for node in cluster.nodes}, "Prometheus to watch the exporters")
+        self.wait(lambda: sum(value for row, value in cluster.query("up") if row["job"] == "gpuward-remediator") == 2,
+                  "Prometheus to watch both remediators")
+        self.wait(lambda: [value for _, value in cluster.query('up{job="alertmanager"}')] == [1], "Alertmanager's Service")
+
+    def test_a_healthy_node_has_its_gpus_and_no_finding(self):
+        for node in cluster.nodes:
+            lines = metrics_of(node.name)
+            self.assertEqual(8, sum(line.startswith("gpuward_gpu_info{") for line in lines), node.name)
+            self.assertEqual([], [line for line in lines if line.startswith("gpuward_finding{")], node.name)
+            self.assertIn("gpuward_node_severity 0", lines)
+
+    def test_the_boot_is_the_kubelet_s(self):
+        for node in cluster.nodes:
+            boot = kubectl.get("node", node.name)["status"]["nodeInfo"]["bootID"]
+            self.assertTrue(any(line.startswith("gpuward_boot_info{") and boot in line for line in metrics_of(node.name)))
+
+    def test_no_network_leads_out(self):
+        for machine in cluster.machines:
+            routes = machine.inside("ip", "route", "show", "table", "main")
+            beyond = [line for line in routes.splitlines() if not line.startswith(("10.", "169.254.169.254 "))]
+            self.assertIn(beyond, ([], ["default via 10.90.0.1 dev eth0 "]), machine.name)
+            addresses = {line.split(":")[1].split("@")[0].strip() for line in
+                         machine.inside("ip", "-o", "link").splitlines()}
+            self.assertTrue(all(name in ("lo", "eth0", "cluster", "pods") or name.startswith(("gpu-", "veth"))
+                                for name in addresses), addresses)
+        control = cluster.control.machine.inside("ip", "route", "show")
+        self.assertNotIn("default", control)

@@ -1,0 +1,35 @@
+"""What a node's repair has to survive, in the time that every run of the tests has."""
+from cases.base import ISOLATE_XID, ClusterTest, cluster, exporter_of, is_out_of_service, kubectl, phase
+
+
+class WhileANodeIsDrained(ClusterTest):
+    NODE = "gpu-3"
+
+    def test_etcd_is_killed(self):
+        self.start_slow_drain(self.NODE)
+        cluster.control.machine.signal("etcd", "KILL")
+        cluster.control.machine.start("etcd")
+        self.expect_one_reset(self.NODE)
+
+
+class AHeldNode(ClusterTest):
+    NODE = "gpu-3"
+
+    def test_stays_out_of_service_when_it_is_registered_anew(self):
+        node = cluster.node(self.NODE)
+        node.break_gpu(3, ISOLATE_XID)
+        self.wait(lambda: phase(self.NODE) == "Held", f"{self.NODE} to be held")
+        before = kubectl.get("node", self.NODE)["metadata"]["uid"]
+        kubectl.delete("node", self.NODE)
+        node.machine.signal("kubelet", "KILL")
+        node.machine.start("kubelet")
+
+        def is_another():
+            found = kubectl.get("node", self.NODE)
+            return found and found["metadata"]["uid"] != before
+
+        self.wait(is_another, f"{self.NODE} to be registered anew")
+        self.wait(lambda: is_out_of_service(self.NODE), "the machine to be known again")
+        self.wait(lambda: exporter_of(self.NODE), "the exporter to be back")
+        self.repair(self.NODE)
+        self.assertEqual("Cancelled", phase(self.NODE))

@@ -1,0 +1,36 @@
+"""Upgrade, rollback and uninstall while a node is out of service."""
+from cases.base import (EXPORTERS, ISOLATE_XID, REMEDIATORS, ClusterTest, cluster, is_out_of_service,
+                        kubectl, phase, remediations)
+
+
+class ARelease(ClusterTest):
+    NODE = "gpu-2"
+
+    def tearDown(self):
+        """Nothing of gpuward is there to be put in order."""
+
+    def steps(self):
+        return [(step["name"], step["result"], step["attempts"], step["intentAt"])
+                for step in remediations(self.NODE)[-1]["status"]["steps"]]
+
+    def test_is_upgraded_rolled_back_and_taken_away(self):
+        cluster.node(self.NODE).break_gpu(3, ISOLATE_XID)
+        self.wait(lambda: phase(self.NODE) == "Held", f"{self.NODE} to be held")
+        done = self.steps()
+        cluster.install("upgrade", "--set=remediator.replicas=1", "--set=exporter.args[2]=--log.level=debug")
+        self.assertEqual(done, self.steps())
+        kubectl.helm("rollback", "gpuward", "1", "--namespace=gpuward", "--wait", "--timeout=180s")
+        self.wait(lambda: phase(self.NODE) == "Held" and is_out_of_service(self.NODE), "the node to be held still")
+        self.assertEqual(done, self.steps())
+
+        kubectl.helm("uninstall", "gpuward", "--namespace=gpuward", "--wait")
+        # What docs/install.md says: the memory of what was done, and the node as it was left.
+        self.assertEqual("Held", phase(self.NODE))
+        self.assertTrue(is_out_of_service(self.NODE))
+        for namespace in (EXPORTERS, REMEDIATORS):
+            self.wait(lambda namespace=namespace: not kubectl.items("pods", "-n", namespace), f"{namespace} to be empty")
+        left = kubectl("api-resources", "--verbs=list", "-o", "name").split()
+        found = [f"{kind}/{one['metadata']['name']}" for kind in left if not kind.startswith("events")
+                 for one in kubectl.items(kind, "-A")
+                 if one["metadata"].get("labels", {}).get("app.kubernetes.io/managed-by") == "Helm"]
+        self.assertEqual(["customresourcedefinitions.apiextensions.k8s.io/remediations.gpuward.dev"], found)

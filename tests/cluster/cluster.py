@@ -1,0 +1,177 @@
+"""A Kubernetes cluster on this machine: three nodes with a real kubelet, containerd and runc, the whole control plane,
+Prometheus and Alertmanager with the shipped rules and routes, and gpuward installed by its chart. Nothing of the host's
+network is touched, and nothing gets out.
+
+  control  10.90.0.1   see control_plane.py
+  gpu-N    10.90.0.1N  see nodes.py; pods in 10.244.N.0/24; eight GPUs (the fake NVML)
+
+Used by the program `cluster` and by the tests; what is up is found by its folder."""
+import json
+import os
+import pathlib
+import shutil
+import urllib.request
+
+from control_plane import ADDRESS, BMC_PORT, REMEDIATOR_SERVICE, REPOSITORY, WEBHOOK_TOKEN, ControlPlane
+from images import TAG, Images
+from keys import Keys
+from kubectl import Kubectl
+from machines import ClusterError, remove_cgroups, run, wait_until
+from nodes import KERNEL_LOG, Node
+
+NODES = 3
+CHART = REPOSITORY / "manifests/chart/gpuward"
+
+
+class Cluster:
+    def __init__(self, folder, log=print):
+        self.folder = pathlib.Path(folder)
+        self.log = log
+        self.kubectl = Kubectl(self.folder / "kubeconfig")
+        keys = Keys(self.folder / "keys")
+        programs = pathlib.Path(os.environ["KUBE_DIR"])
+        prometheus = pathlib.Path(os.environ["PROMETHEUS_DIR"]) / "prometheus"
+        self.control = ControlPlane(self.folder, keys, programs, prometheus)
+        self.nodes = [Node(self.folder, number, NODES, keys, programs) for number in range(1, NODES + 1)]
+        self.machines = [self.control.machine] + [node.machine for node in self.nodes]
+
+    def node(self, name):
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise ClusterError(f"no node {name}: there are {', '.join(node.name for node in self.nodes)}")
+
+    def is_up(self):
+        return any(machine.pid for machine in self.machines)
+
+    # ---- up
+
+    def up(self):
+        if self.is_up():
+            raise ClusterError(f"a cluster is up already in {self.folder}: end it by `./dev cluster down`")
+        self.clear_folder()
+        self.log("building images")
+        Images(self.folder / "images").build()
+        self.prepare_power_cycle()
+        self.log("powering machines on")
+        self.control.prepare()
+        self.control.machine.power_on()
+        self.control.machine.wait_until_up()
+        for node in self.nodes:
+            node.prepare()
+            node.machine.power_on()
+        for node in self.nodes:
+            node.machine.wait_until_up()
+        self.log("waiting for the API server and the nodes")
+        port = self.control.reachable_here(6443)
+        self.control.keys.kubeconfig(self.kubectl.kubeconfig, "admin", f"https://127.0.0.1:{port}")
+        self.ports = {name: self.control.reachable_here(number)
+                      for name, number in (("prometheus", 9090), ("alertmanager", 9093))}
+        (self.folder / "ports.json").write_text(json.dumps(self.ports))
+        wait_until(lambda: self.kubectl("get", "--raw", "/readyz"), "the API server to be ready", 60)
+        self.control.publish_alertmanager(self.kubectl)
+        wait_until(lambda: self.ready_nodes() == NODES, "the nodes to be ready", 60)
+
+    def clear_folder(self):
+        """What was built stays."""
+        for path in self.folder.iterdir() if self.folder.exists() else []:
+            if path.name != "images":
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o755)
+
+    def prepare_power_cycle(self):
+        """The program that the policy names for reboots: it asks the data center. gpuward's image has no shell."""
+        folder = self.folder / "bin"
+        folder.mkdir()
+        shutil.copy("/bin/busybox", folder / "busybox")
+        (folder / "power-cycle").write_text(f"""#!{folder}/busybox sh
+# Gets the machine as JSON on its standard input.
+node=$({folder}/busybox sed -n 's/.*"node":"\\([^"]*\\)".*/\\1/p')
+exec {folder}/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_PORT}/reset/$node"
+""")
+        (folder / "power-cycle").chmod(0o755)
+
+    def ready_nodes(self):
+        return sum(is_ready(node) for node in self.kubectl.items("nodes"))
+
+    # ---- gpuward
+
+    def values(self):
+        """Of the chart: what depends on the place, and a policy that does all it can within minutes."""
+        host = {"name": "cluster", "hostPath": {"path": str(self.folder / "bin")}}
+        return {
+            "images": {name: {"tag": TAG} for name in ("exporter", "remediator")},
+            "exporter": {
+                "runtimeClassName": "nvidia",
+                "args": ["--path.procfs=/host/proc", f"--kernel-log.path={KERNEL_LOG}"],
+                "config": {"instance": {"profiles": [{"type": "p5.48xlarge", "gpus": 8}]}},
+                # A machine here has its own boot ID and kernel log, not its own kernel.
+                "volumes": [{"name": "proc", "hostPath": {"path": "/proc"}},
+                            {"name": "kernel-log", "hostPath": {"path": str(pathlib.Path(KERNEL_LOG).parent)}}],
+                "volumeMounts": [{"name": "proc", "mountPath": "/host/proc", "readOnly": True},
+                                 {"name": "kernel-log", "mountPath": str(pathlib.Path(KERNEL_LOG).parent),
+                                  "readOnly": True}]},
+            "remediator": {
+                "prometheusURL": f"http://{ADDRESS}:9090", "alertmanagerURL": f"http://{ADDRESS}:9093",
+                "grants": {"jobs": True},
+                "volumes": [host],
+                "volumeMounts": [{"name": "cluster", "mountPath": str(self.folder / "bin"), "readOnly": True}],
+                "policy": {
+                    "mode": "full",
+                    "startup_grace": "0s",
+                    "machines": {"reboot": [str(self.folder / "bin/power-cycle")]},
+                    "jobs": {"image": f"docker.io/library/gpuward-exporter:{TAG}"},
+                    "return_to_service": {"enabled": True},
+                    "severities": {
+                        "isolate": ["taint", "cordon", {"drain": {"deadline": "5m"}}],
+                        "reboot": ["taint", "cordon", {"drain": {"deadline": "5m"}}, {"reboot": {"timeout": "5m"}},
+                                   {"verify": {"soak": "15s"}}, "return-to-service"],
+                        "reset": ["taint", "cordon", "collect-evidence", {"drain": {"pods": "gpu", "deadline": "5m"}}, {"gpu-reset": {"not_on": []}},
+                                  {"verify": {"soak": "15s"}}, "return-to-service"]},
+                    "budgets": {"cluster": {"nodes": 2}, "pool": {"nodes": 2}, "zone": {"nodes": 2},
+                                "taint": {"nodes": 3}, "cordon": {"nodes": 3}}}}}
+
+    def install(self, command="install", *arguments):
+        path = self.folder / "values.json"
+        path.write_text(json.dumps(self.values()))
+        if command == "install":
+            self.kubectl.apply([
+                {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "nvidia"},
+                 "handler": "nvidia"},
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "gpuward"}},
+                {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "gpuward-webhook", "namespace": "gpuward"},
+                 "stringData": {"token": WEBHOOK_TOKEN}},
+                # Alertmanager is outside and has no DNS: an address that is known to it.
+                {"apiVersion": "v1", "kind": "Service",
+                 "metadata": {"name": "gpuward-remediator-fixed", "namespace": "gpuward"},
+                 "spec": {"clusterIP": REMEDIATOR_SERVICE,
+                          "selector": {"app.kubernetes.io/name": "gpuward-remediator"},
+                          "ports": [{"name": "webhook", "port": 10981, "targetPort": "webhook"}]}}])
+        return self.kubectl.helm(command, "gpuward", CHART, "--namespace=gpuward", f"--values={path}", "--wait",
+                                 "--timeout=180s", *arguments)
+
+    # ---- down
+
+    def down(self):
+        """Leaves no process, mount, interface or control group; the images stay."""
+        for machine in reversed(self.machines):
+            machine.power_off()
+        for machine in self.machines:
+            machine.forget_cgroups()
+        remove_cgroups(self.folder.name)
+        self.clear_folder()
+
+    # ---- what is asked of it
+
+    def query(self, expression):
+        """The result of Prometheus, as a list of (labels, value)."""
+        ports = json.loads((self.folder / "ports.json").read_text())
+        url = f"http://127.0.0.1:{ports['prometheus']}/api/v1/query?query={urllib.request.quote(expression)}"
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return [(row["metric"], float(row["value"][1])) for row in json.load(answer)["data"]["result"]]
+
+
+def is_ready(node):
+    return any(condition["type"] == "Ready" and condition["status"] == "True"
+               for condition in node["status"].get("conditions", []))

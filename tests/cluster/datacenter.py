@@ -1,0 +1,93 @@
+"""What a data center has beside its machines, on the machine `control`:
+- the instance metadata service in the shape of EC2's (IMDSv2) at 169.254.169.254: whose instance asks is told by the
+  address, 10.90.0.1N is node N itself, 10.244.N.x one of its pods;
+- a management controller of all machines: POST /reset/NODE boots it anew.
+Run as: datacenter.py CLUSTER_FOLDER METADATA_ADDRESS ADDRESS PORT INSTANCE_TYPE"""
+import http.server
+import json
+import os
+import pathlib
+import sys
+import threading
+
+TOKEN = "token-of-the-metadata-service"
+REGION = "eu-central-1"
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def answer(self, status, text=""):
+        body = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format, *arguments):
+        print(self.client_address[0], format % arguments, flush=True)
+
+
+class Metadata(Answer):
+    folder = None
+    instance_type = ""
+
+    def instance(self):
+        """The ID of the instance that asks; it lies in the machine's folder, for a machine may be replaced."""
+        parts = [int(part) for part in self.client_address[0].split(".")]
+        number = parts[2] if parts[:2] == [10, 244] else parts[3] % 10
+        return (self.folder / f"gpu-{number}/instance").read_text().strip()
+
+    def do_PUT(self):
+        if self.path != "/latest/api/token":
+            return self.answer(404)
+        return self.answer(200, TOKEN)
+
+    def do_GET(self):
+        if self.headers.get("X-aws-ec2-metadata-token") != TOKEN:
+            return self.answer(401)
+        try:
+            instance = self.instance()
+        except OSError:
+            return self.answer(404)
+        if self.path == "/latest/dynamic/instance-identity/document":
+            return self.answer(200, json.dumps({
+                "instanceId": instance, "instanceType": self.instance_type, "accountId": "000000000000",
+                "region": REGION, "availabilityZone": REGION + "a"}))
+        fact = {
+            "instance-id": instance,
+            "instance-type": self.instance_type,
+            "placement/region": REGION,
+            "placement/availability-zone": REGION + "a",
+        }.get(self.path.removeprefix("/latest/meta-data/"))
+        return self.answer(404) if fact is None else self.answer(200, fact)
+
+
+class ManagementController(Answer):
+    folder = None
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        action, _, node = self.path.strip("/").partition("/")
+        power = self.folder / pathlib.Path(node).name / "power"
+        if action != "reset" or not power.exists():
+            return self.answer(404, f"no machine {node}\n")
+        try:
+            descriptor = os.open(power, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            return self.answer(409, f"{node} has no power\n")
+        os.write(descriptor, b"reset\n")
+        os.close(descriptor)
+        return self.answer(200, "reset\n")
+
+
+def main():
+    folder, metadata, address, port, instance_type = sys.argv[1:]
+    Metadata.folder = ManagementController.folder = pathlib.Path(folder)
+    Metadata.instance_type = instance_type
+    threading.Thread(target=http.server.ThreadingHTTPServer((metadata, 80), Metadata).serve_forever, daemon=True).start()
+    http.server.ThreadingHTTPServer((address, int(port)), ManagementController).serve_forever()
+
+
+if __name__ == "__main__":
+    main()
