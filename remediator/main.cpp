@@ -65,8 +65,7 @@ int serve(const Flags& flags) {
   }
   std::stop_source over;
   const auto tick = [&] {
-    (*remediator)->tick();
-    if ((*remediator)->is_over()) over.request_stop();
+    if ((*remediator)->tick()) over.request_stop();
   };
   const int signal = signals.wait([&] { (*remediator)->hang_up(); }, tick, over.get_token());
   log.info("Stopping", {{"signal", std::to_string(signal)}});

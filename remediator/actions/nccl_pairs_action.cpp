@@ -8,6 +8,7 @@
 #include "core/runtime/encoding.h"
 #include "core/runtime/text.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -17,7 +18,6 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr seconds kPairInterval{3};        // how often who leads and who follows look again
-constexpr std::size_t kMostMembers = 64;   // the rest waits for the next round
 constexpr std::size_t kMostWaitedFor = 8;  // nodes that are named
 // How long who leads stays when all is told, so that the others can read it.
 constexpr minutes kLastWords{2};
@@ -27,17 +27,8 @@ constexpr std::size_t kTokenDigits = 32;  // 128 bits
 constexpr const char* kToldAtFact = "pairVerdictsAt";
 constexpr const char* kAllIsTold = "all is told; waits for the others to read it";
 
-const StepRecord* pairs_record(const Remediation& remediation) {
-  return remediation.status.find(Step::kNcclPairs);
-}
-
-WallTime intent_of(const Remediation& remediation) {
-  const StepRecord* record = pairs_record(remediation);
-  return record == nullptr ? WallTime() : record->intent_at.value_or(WallTime());
-}
-
 milliseconds since_intent(const StepOrder& order) {
-  return std::chrono::duration_cast<milliseconds>(order.now - intent_of(order.remediation));
+  return std::chrono::duration_cast<milliseconds>(order.now - pairs_intent_of(order.remediation));
 }
 
 bool is_overdue(const StepOrder& order) { return since_intent(order) > order.step.timeout; }
@@ -74,13 +65,8 @@ std::string budget_advice(const std::vector<Fellow>& coming) {
                   : "";
 }
 
-bool is_in(const std::vector<PairTest>& tests, const std::string& node) {
-  return std::ranges::any_of(tests, [&](const PairTest& test) { return test.has(node); });
-}
-
 std::optional<WallTime> told_at(const Facts& facts) {
-  const auto found = facts.find(kToldAtFact);
-  return found == facts.end() ? std::nullopt : parse_rfc3339(found->second);
+  return parse_rfc3339(value_at(facts, kToldAtFact));
 }
 
 // Whether a test has told anything of the node.
@@ -105,89 +91,8 @@ StepProgress pairs_told(const StepOrder& order, PairVerdict verdict,
 
 }  // namespace
 
-struct NcclPairsAction::Round {
-  FellowGroup group;
-  std::vector<PairTest> tests;      // of this Remediation, where it leads
-  std::set<std::string> busy = {};  // nodes on which the Jobs of another leader may run still
-  std::vector<std::string> news = {};
-  bool is_over = false;  // nothing more is to be tested
-
-  const Fellow* find(const std::string& node) const {
-    const auto found = std::ranges::find_if(
-        group.there, [&](const Fellow& one) { return one.remediation.node == node; });
-    return found == group.there.end() ? nullptr : &*found;
-  }
-  // Who has begun to lead; the smallest where two did so at the same moment. Null: nobody has.
-  const Fellow* leader() const {
-    const auto found = std::ranges::find_if(group.there, [](const Fellow& one) {
-      return pairs_record(one.remediation)->facts.contains(kPairTestsFact);
-    });
-    return found == group.there.end() ? nullptr : &*found;
-  }
-  // Those that are tested now: who is in already, then by name.
-  std::vector<std::string> members() const {
-    std::vector<std::string> nodes;
-    for (const bool is_in_already : {true, false}) {
-      for (const Fellow& one : group.there) {
-        if (is_in(tests, one.remediation.node) == is_in_already && nodes.size() < kMostMembers)
-          nodes.push_back(one.remediation.node);
-      }
-    }
-    std::ranges::sort(nodes);
-    return nodes;
-  }
-  // Of those that were told apart nobody is there any more but the leader.
-  bool is_read_by_all(const std::string& leader, const PairVerdicts& told) const {
-    return std::ranges::none_of(group.there, [&](const Fellow& one) {
-      return one.remediation.name != leader && told.contains(one.remediation.node);
-    });
-  }
-  // Nobody is there or to come with whom it could be tested.
-  bool is_alone() const { return group.there.size() == 1 && group.coming.empty(); }
-  // Those that were tested, and those that are tested now.
-  std::vector<std::string> all_told_of() const {
-    std::set<std::string> nodes;
-    for (const PairTest& test : tests) nodes.insert({test.first, test.second});
-    for (const std::string& node : members()) nodes.insert(node);
-    return {nodes.begin(), nodes.end()};
-  }
-};
-
 Facts NcclPairsAction::facts_before(const kube::Node& node) const {
   return {{kJobNamespaceFact, policy_.get()->jobs.ns}, {kJobBootFact, node.boot_id}};
-}
-
-NcclPairsAction::Round NcclPairsAction::look_around(const StepOrder& order) const {
-  Round round;
-  Fellow own{.remediation = order.remediation,
-             .node = std::make_shared<const kube::Node>(order.node)};
-  for (StepRecord& record : own.remediation.status.steps) {
-    if (record.step == Step::kNcclPairs) record.facts = order.facts;
-  }
-  const auto policy = policy_.get();
-  seen_.with_seen([&](std::span<const SeenRemediation> seen) {
-    round.group = fellows_of(own, seen, order.step.job.together, policy);
-    for (const SeenRemediation& one : seen) {
-      const StepRecord* record = pairs_record(one.remediation);
-      // Who was closed has ended its Jobs before.
-      const bool may_lead = record != nullptr && one.remediation.open();
-      if (!may_lead || one.remediation.name == order.remediation.name) continue;
-      for (const PairTest& test : pair_tests_in(record->facts)) {
-        const bool may_run =
-            test.result == PairResult::kRunning && order.now - test.since < kLongestPairTest;
-        if (may_run) round.busy.insert({test.first, test.second});
-      }
-    }
-  });
-  round.tests = pair_tests_in(order.facts);
-  // What was found in another boot, or before a node came to the step once more, counts no longer.
-  std::erase_if(round.tests, [&](const PairTest& test) {
-    return std::ranges::any_of(round.group.there, [&](const Fellow& one) {
-      return test.result != PairResult::kRunning && test.has(one.remediation.node) &&
-             test.since < intent_of(one.remediation);
-    });
-  });
-  return round;
 }
 
 Result<StepProgress> NcclPairsAction::watch(const StepOrder& order) {
@@ -204,7 +109,7 @@ Result<StepProgress> NcclPairsAction::watch(const StepOrder& order) {
                                .now = order.now},
                               "the node has restarted since the step was begun");
   }
-  Round round = look_around(order);
+  PairRound round = look_around(order, seen_, policy_.get());
   if (auto told = told_by_others(order, round)) return *std::move(told);
   const Fellow* const leader = round.leader();
   if (leader == nullptr) return gather(order, round);
@@ -214,7 +119,7 @@ Result<StepProgress> NcclPairsAction::watch(const StepOrder& order) {
       leader->remediation.node + " leads the tests of the nodes that failed together";
   // Who leads may have come later; but nobody waits twice as long as the step may take.
   const WallTime leaders_end =
-      intent_of(leader->remediation) + order.step.timeout + kFollowersGrace;
+      pairs_intent_of(leader->remediation) + order.step.timeout + kFollowersGrace;
   if (order.now > leaders_end || since_intent(order) > 2 * order.step.timeout)
     return failed_for_a_human(order, "not done in time: " + what);
   return pairs_running(order, what);
@@ -223,7 +128,7 @@ Result<StepProgress> NcclPairsAction::watch(const StepOrder& order) {
 // What whoever has led the tests says of this node since it came here; also when that one has gone
 // on, was taken out, or is closed by now.
 std::optional<StepProgress> NcclPairsAction::told_by_others(const StepOrder& order,
-                                                            const Round& round) {
+                                                            const PairRound& round) {
   for (const auto* fellows : {&round.group.there, &round.group.out}) {
     for (const Fellow& one : *fellows) {
       const StepRecord* record = pairs_record(one.remediation);
@@ -231,7 +136,7 @@ std::optional<StepProgress> NcclPairsAction::told_by_others(const StepOrder& ord
       const auto verdicts = pair_verdicts_in(record->facts);
       const auto own = verdicts.find(order.remediation.node);
       const auto at = told_at(record->facts);
-      if (own == verdicts.end() || !at || *at < intent_of(order.remediation)) continue;
+      if (own == verdicts.end() || !at || *at < pairs_intent_of(order.remediation)) continue;
       return pairs_told(order, own->second, pair_tests_in(record->facts));
     }
   }
@@ -240,7 +145,7 @@ std::optional<StepProgress> NcclPairsAction::told_by_others(const StepOrder& ord
 
 // It is well where it failed alone, or diagnostics of their own have kept out all the others. Who
 // was tested without it, or was taken out by a human, acquits nobody.
-StepProgress NcclPairsAction::alone(const StepOrder& order, const Round& round) {
+StepProgress NcclPairsAction::alone(const StepOrder& order, const PairRound& round) {
   const std::vector<Fellow>& out = round.group.out;
   const bool are_all_found = std::ranges::all_of(
       out, [](const Fellow& one) { return is_out_by_own_diagnostics(one.remediation); });
@@ -259,7 +164,7 @@ StepProgress NcclPairsAction::alone(const StepOrder& order, const Round& round) 
 
 // Before anybody leads: those on their way here are waited for, half of the time at most, because
 // the tests themselves need the other half.
-Result<StepProgress> NcclPairsAction::gather(const StepOrder& order, Round& round) {
+Result<StepProgress> NcclPairsAction::gather(const StepOrder& order, PairRound& round) {
   const FellowGroup& group = round.group;
   if (round.is_alone()) return alone(order, round);
   const bool has_another = group.there.size() > 1;
@@ -274,7 +179,7 @@ Result<StepProgress> NcclPairsAction::gather(const StepOrder& order, Round& roun
   return begin_next(order, round);
 }
 
-Result<StepProgress> NcclPairsAction::lead(const StepOrder& order, Round& round) {
+Result<StepProgress> NcclPairsAction::lead(const StepOrder& order, PairRound& round) {
   const auto told = pair_verdicts_in(order.facts);
   if (const auto own = told.find(order.remediation.node); own != told.end()) {
     const auto at = told_at(order.facts);
@@ -293,7 +198,7 @@ Result<StepProgress> NcclPairsAction::lead(const StepOrder& order, Round& round)
 }
 
 // All tests that are under way. kCancelled: no Job may be made now.
-Status NcclPairsAction::advance(const StepOrder& order, Round& round) {
+Status NcclPairsAction::advance(const StepOrder& order, PairRound& round) {
   for (PairTest& test : round.tests) {
     if (test.result != PairResult::kRunning) continue;
     if (auto moved = go_on(order, round, test); !moved) {
@@ -311,7 +216,7 @@ Status NcclPairsAction::advance(const StepOrder& order, Round& round) {
 }
 
 // A test that is under way. A failure that is_final(): no Job can be made.
-Status NcclPairsAction::go_on(const StepOrder& order, const Round& round, PairTest& test) {
+Status NcclPairsAction::go_on(const StepOrder& order, const PairRound& round, PairTest& test) {
   for (const std::string& node : {test.first, test.second}) {
     if (round.find(node) != nullptr) continue;
     cut_off(order, test, node + " is not there any more");
@@ -333,7 +238,7 @@ Status NcclPairsAction::go_on(const StepOrder& order, const Round& round, PairTe
   return {};
 }
 
-Status NcclPairsAction::make_both(const StepOrder& order, const Round& round, PairTest& test) {
+Status NcclPairsAction::make_both(const StepOrder& order, const PairRound& round, PairTest& test) {
   const std::string& address = round.find(test.first)->node->internal_ip;
   if (address.empty()) {
     cut_off(order, test, test.first + " has no InternalIP");
@@ -370,7 +275,7 @@ void NcclPairsAction::cut_off(const StepOrder& order, PairTest& test, const std:
 }
 
 // What is to be tested next is written down first; its Jobs are made at the next look.
-StepProgress NcclPairsAction::begin_next(const StepOrder& order, Round& round) {
+StepProgress NcclPairsAction::begin_next(const StepOrder& order, PairRound& round) {
   const std::vector<std::string> members = round.members();
   const bool waits_for_partner = members.size() == 1 && !round.group.coming.empty();
   const bool is_cut_short = round.is_over || is_overdue(order);
@@ -415,7 +320,8 @@ Status NcclPairsAction::abandon(const StepOrder& order) {
     for (const SeenRemediation& one : seen) {
       const StepRecord* record = pairs_record(one.remediation);
       const bool is_other = one.remediation.name != order.remediation.name && record != nullptr;
-      if (is_other && is_in(pair_tests_in(record->facts), node)) leaders.push_back(one.remediation);
+      if (is_other && is_tested(pair_tests_in(record->facts), node))
+        leaders.push_back(one.remediation);
     }
   });
   for (const Remediation& leader : leaders) {

@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "remediator/actions/fellows.h"
 #include "remediator/actions/pair_jobs.h"
-#include "remediator/actions/pair_plan.h"
+#include "remediator/actions/pair_round.h"
 #include "remediator/actions/step_action.h"
 
 namespace gpuward::remediator {
@@ -30,19 +29,17 @@ class NcclPairsAction final : public StepAction {
   [[nodiscard]] Status abandon(const StepOrder& order) override;
 
  private:
-  struct Round;  // one look: who is there, and what was written down so far
-  [[nodiscard]] Round look_around(const StepOrder& order) const;
-  [[nodiscard]] Result<StepProgress> gather(const StepOrder& order, Round& round);
-  [[nodiscard]] Result<StepProgress> lead(const StepOrder& order, Round& round);
+  [[nodiscard]] Result<StepProgress> gather(const StepOrder& order, PairRound& round);
+  [[nodiscard]] Result<StepProgress> lead(const StepOrder& order, PairRound& round);
   [[nodiscard]] Result<StepProgress> step_down(const StepOrder& order);
-  [[nodiscard]] Status advance(const StepOrder& order, Round& round);
-  [[nodiscard]] Status go_on(const StepOrder& order, const Round& round, PairTest& test);
-  [[nodiscard]] Status make_both(const StepOrder& order, const Round& round, PairTest& test);
+  [[nodiscard]] Status advance(const StepOrder& order, PairRound& round);
+  [[nodiscard]] Status go_on(const StepOrder& order, const PairRound& round, PairTest& test);
+  [[nodiscard]] Status make_both(const StepOrder& order, const PairRound& round, PairTest& test);
   void cut_off(const StepOrder& order, PairTest& test, const std::string& why);
   [[nodiscard]] static std::optional<StepProgress> told_by_others(const StepOrder& order,
-                                                                  const Round& round);
-  [[nodiscard]] static StepProgress alone(const StepOrder& order, const Round& round);
-  [[nodiscard]] StepProgress begin_next(const StepOrder& order, Round& round);
+                                                                  const PairRound& round);
+  [[nodiscard]] static StepProgress alone(const StepOrder& order, const PairRound& round);
+  [[nodiscard]] StepProgress begin_next(const StepOrder& order, PairRound& round);
 
   const CurrentPolicy& policy_;
   const SeenRemediations& seen_;

@@ -7,6 +7,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -84,13 +85,11 @@ PairVerdicts parse_pair_verdicts(std::string_view text) {
 }
 
 std::vector<PairTest> pair_tests_in(const Facts& facts) {
-  const auto found = facts.find(kPairTestsFact);
-  return found == facts.end() ? std::vector<PairTest>() : parse_pair_tests(found->second);
+  return parse_pair_tests(value_at(facts, kPairTestsFact));
 }
 
 PairVerdicts pair_verdicts_in(const Facts& facts) {
-  const auto found = facts.find(kPairVerdictsFact);
-  return found == facts.end() ? PairVerdicts() : parse_pair_verdicts(found->second);
+  return parse_pair_verdicts(value_at(facts, kPairVerdictsFact));
 }
 
 }  // namespace gpuward::remediator

@@ -5,6 +5,7 @@
 #include "core/kube/node_ready.h"
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -34,9 +35,8 @@ struct ReplacementWait::Lost {
 
 Result<StepProgress> ReplacementWait::watch(const StepOrder& order) {
   const StepRecord& end = *order.remediation.status.find(Step::kTerminate);
-  const auto instance = end.facts.find(kInstanceFact);
   const Lost lost{.kind = kind_in(end.facts),
-                  .instance = instance == end.facts.end() ? "" : instance->second,
+                  .instance = value_at(end.facts, kInstanceFact),
                   .since = std::chrono::floor<seconds>(end.intent_at.value_or(order.now))};
   const auto newcomers = replacements_.newcomers(order.remediation.name, lost.since);
   std::string why;

@@ -44,7 +44,7 @@ StepProgress going_on(const StepOrder& order) {
 }
 
 // The program has the same time, but begins later.
-bool is_overdue(const StepOrder& order) {
+bool is_past_timeout(const StepOrder& order) {
   const StepRecord* record = order.remediation.status.find(Step::kRestartJob);
   return record != nullptr && record->intent_at &&
          order.now - *record->intent_at > order.step.timeout;
@@ -86,7 +86,7 @@ Result<StepProgress> RestartJobAction::begin(const StepOrder& order) {
 Result<StepProgress> RestartJobAction::watch(const StepOrder& order) {
   const ChildRuns::Look now = runs_.look(order.remediation.name);
   if (now.ended) return judge(order, *now.ended);
-  if (now.is_known && !is_overdue(order)) return going_on(order);
+  if (now.is_known && !is_past_timeout(order)) return going_on(order);
   if (now.is_known) {
     runs_.stop(order.remediation.name);
     return progress_of(order, StepResult::kFailed,

@@ -12,6 +12,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_action.h"
 #include "remediator/model/step_call.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 
@@ -95,8 +96,7 @@ inline const std::string kHealthySinceFact = "healthySince";
 
 // Empty where there is none of that name.
 [[nodiscard]] inline std::string fact_of(const StepOrder& order, const std::string& name) {
-  const auto found = order.facts.find(name);
-  return found == order.facts.end() ? std::string() : found->second;
+  return value_at(order.facts, name);
 }
 
 [[nodiscard]] inline std::optional<WallTime> healthy_since(const StepOrder& order) {

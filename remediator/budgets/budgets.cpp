@@ -23,6 +23,26 @@ std::string of_allowed(int used, int allowed) {
   return std::to_string(used) + " of " + std::to_string(allowed) + " allowed";
 }
 
+// No fewer than there are, with those that wait; cheap.
+std::ptrdiff_t most_tainted(const Ledger& ledger, const Fleet& fleet) {
+  return std::ssize(ledger.slots) + std::ssize(ledger.taints) +
+         std::ranges::count_if(fleet.nodes, [](const auto& entry) {
+           return entry.second.tainted || entry.second.waits_for_taint;
+         });
+}
+
+MaybeRefusal by_room(const Ledger& ledger, const SlotRequest& request, const Slot* held) {
+  const bool is_raised = held != nullptr && held->harm > Harm::kTaint;
+  const bool has_slots = is_raised || ledger.slots.size() < kMaxSlots;
+  const bool has_history =
+      ledger.starts.size() < kMaxStarts && ledger.attempts.size() < kMaxAttempts;
+  if (has_slots && (has_history || request.harm == Harm::kCordon)) return std::nullopt;
+  return refusal("budget.ledger", "the ledger is full: " + std::to_string(ledger.slots.size()) +
+                                      " slots, " + std::to_string(ledger.starts.size()) +
+                                      " starts, " + std::to_string(ledger.attempts.size()) +
+                                      " attempts");
+}
+
 // One request against one ledger: guards first, in order; the first that speaks wins.
 class SlotJudge {
  public:
@@ -40,7 +60,7 @@ class SlotJudge {
     if (const auto storm = storm_over(fleet_, limits_, request_.node_uid))
       return refusal("budget.storm", storm->message());
     if (held != nullptr && held->harm >= request_.harm) return std::nullopt;
-    if (auto refused = by_room(held)) return refused;
+    if (auto refused = by_room(ledger_, request_, held)) return refused;
     if (!is_taint_counted()) {
       if (auto refused = by_taints()) return refused;
     }
@@ -77,7 +97,7 @@ class SlotJudge {
   [[nodiscard]] MaybeRefusal by_taints_in(const Scope& scope) const {
     const std::size_t nodes = nodes_in(fleet_, scope);
     const int allowed = at_most(limits_.tainted, nodes);
-    if (most_tainted() < allowed) return std::nullopt;
+    if (most_tainted(ledger_, fleet_) < allowed) return std::nullopt;
     const int used = nodes_held(ledger_, fleet_, scope, Harm::kTaint, except());
     const std::string where = scope.name + " (" + std::to_string(nodes) + " nodes): ";
     if (used >= allowed)
@@ -88,14 +108,6 @@ class SlotJudge {
                                     std::to_string(ahead) + " worse or confirmed ones come first");
   }
 
-  // No fewer than there are, with those that wait; cheap.
-  [[nodiscard]] std::ptrdiff_t most_tainted() const {
-    return std::ssize(ledger_.slots) + std::ssize(ledger_.taints) +
-           std::ranges::count_if(fleet_.nodes, [](const auto& entry) {
-             return entry.second.tainted || entry.second.waits_for_taint;
-           });
-  }
-
   // A node that has left the census may finish what it has a slot for: it is counted where it was.
   [[nodiscard]] MaybeRefusal by_census() const {
     if (fleet_.nodes.empty())
@@ -103,18 +115,6 @@ class SlotJudge {
     if (fleet_.find(request_.node_uid) != nullptr) return std::nullopt;
     if (ledger_.find(request_.remediation) != nullptr) return std::nullopt;
     return refusal("budget.census", "node " + request_.node + " is not among the nodes known");
-  }
-
-  [[nodiscard]] MaybeRefusal by_room(const Slot* held) const {
-    const bool is_raised = held != nullptr && held->harm > Harm::kTaint;
-    const bool has_slots = is_raised || ledger_.slots.size() < kMaxSlots;
-    const bool has_history =
-        ledger_.starts.size() < kMaxStarts && ledger_.attempts.size() < kMaxAttempts;
-    if (has_slots && (has_history || request_.harm == Harm::kCordon)) return std::nullopt;
-    return refusal("budget.ledger", "the ledger is full: " + std::to_string(ledger_.slots.size()) +
-                                        " slots, " + std::to_string(ledger_.starts.size()) +
-                                        " starts, " + std::to_string(ledger_.attempts.size()) +
-                                        " attempts");
   }
 
   [[nodiscard]] MaybeRefusal by_cordons() const {

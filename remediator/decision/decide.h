@@ -43,6 +43,8 @@ enum class Verdict : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view to_string(Verdict verdict);
+// Of those verdicts that change the node in one write; empty for the others.
+[[nodiscard]] std::string_view action_of(Verdict verdict);
 
 struct World {
   const Remediation& remediation;

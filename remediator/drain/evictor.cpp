@@ -13,6 +13,16 @@ using std::chrono::seconds;
 constexpr std::size_t kMostWaiting = 20'000;
 constexpr milliseconds kUnaskedPause = seconds(1);  // for a 429 that asks for nothing
 
+// The fence of its thread: whatever the permit throws is a no.
+Status send_removal(kube::Api& api, const Removal& removal, const Permit& permit) try {
+  if (removal.pod.uid.empty())
+    return fail(ErrorKind::kInvalid, "not sent: the pod has no UID to bind its removal to");
+  if (const Status may = permit(); !may) return fail(ErrorKind::kCancelled, may.error().message);
+  return removal.way == RemovalWay::kEvict ? api.evict(removal.pod) : api.delete_pod(removal.pod);
+} catch (const std::exception& error) {
+  return fail(ErrorKind::kInternal, error.what());
+}
+
 }  // namespace
 
 Evictor::Evictor(kube::Api& api, Clock& clock, const EvictionRate& rate, Sending sending)
@@ -40,19 +50,14 @@ bool Evictor::submit(const std::string& node, const Removal& removal, const Perm
     outcomes_.try_emplace(node);
     ++asked_[node];
     waiting_.push_back({node, removal, permit});
-    add_thread_if_needed();
+    const auto busy = static_cast<std::size_t>(under_way_) + waiting_.size();
+    const bool needs_thread = sending_ == Sending::kByThreads && threads_.size() < busy &&
+                              threads_.size() < static_cast<std::size_t>(rate_.most_in_flight);
+    if (needs_thread) threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
   }
   changed_.notify_one();
   send_what_is_due();
   return true;
-}
-
-void Evictor::add_thread_if_needed() {
-  if (sending_ != Sending::kByThreads) return;
-  const auto busy = static_cast<std::size_t>(under_way_) + waiting_.size();
-  if (threads_.size() >= static_cast<std::size_t>(rate_.most_in_flight) || threads_.size() >= busy)
-    return;
-  threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
 }
 
 std::vector<Evictor::Outcome> Evictor::collect(const std::string& node) {
@@ -75,7 +80,7 @@ void Evictor::forget(const std::string& node) {
 
 void Evictor::work(const std::stop_token& stop) {
   pthread_setname_np(pthread_self(), "evictor");
-  while (const auto order = next(stop)) deliver(*order, carry_out(*order));
+  while (const auto order = next(stop)) deliver(*order);
 }
 
 std::optional<Evictor::Order> Evictor::next(const std::stop_token& stop) {
@@ -115,23 +120,11 @@ void Evictor::send_what_is_due() {
     Clock::Steady until;
     return take_due(until);
   };
-  while (const auto order = next_due()) deliver(*order, carry_out(*order));
+  while (const auto order = next_due()) deliver(*order);
 }
 
-// The fence of its thread: whatever the permit throws is a no.
-Status Evictor::carry_out(const Order& order) try {
-  if (order.removal.pod.uid.empty())
-    return fail(ErrorKind::kInvalid, "not sent: the pod has no UID to bind its removal to");
-  if (const Status may = order.permit(); !may)
-    return fail(ErrorKind::kCancelled, may.error().message);
-  return order.removal.way == RemovalWay::kEvict ? api_.evict(order.removal.pod)
-                                                 : api_.delete_pod(order.removal.pod);
-} catch (const std::exception& error) {
-  return fail(ErrorKind::kInternal, error.what());
-}
-
-void Evictor::deliver(const Order& order, const Status& status) {
-  const bool is_last = note_answer(order, status);
+void Evictor::deliver(const Order& order) {
+  const bool is_last = note_answer(order, send_removal(api_, order.removal, order.permit));
   if (is_last && on_answered_) on_answered_(order.node);
 }
 

@@ -77,12 +77,10 @@ class Evictor {
   // Under the lock: the next order if it may go now, else `until` says when to ask again.
   [[nodiscard]] std::optional<Order> take_due(Clock::Steady& until);
   void send_what_is_due();
-  [[nodiscard]] Status carry_out(const Order& order);
-  void deliver(const Order& order, const Status& status);
+  void deliver(const Order& order);
   [[nodiscard]] bool note_answer(const Order& order, const Status& status);
   void settle(const Order& order);
   void drop_waiting(const std::string& node, const Status& status);
-  void add_thread_if_needed();
 
   kube::Api& api_;
   Clock& clock_;

@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "remediator/actions/action.h"
 #include "remediator/execution/case.h"
 #include "remediator/execution/pending_records.h"
 #include "remediator/execution/reconciler_parts.h"

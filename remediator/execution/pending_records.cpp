@@ -4,6 +4,7 @@
 
 #include "remediator/decision/status_change.h"
 #include "remediator/model/node_mark.h"
+#include "remediator/records/view_queries.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -25,7 +26,7 @@ void PendingRecords::note_change(const std::string& remediation) {
 
 void PendingRecords::put_off(Case& now) {
   now.decision.look_again = kStormInterval;
-  const auto node = parts_.view.last_node(now.remediation.node);
+  const auto node = last_node(parts_.view, now.remediation.node);
   if (!node) return;
   const WallTime at = time_of_change(now.remediation.name);
   const std::lock_guard lock(mutex_);
@@ -45,8 +46,8 @@ bool PendingRecords::waits_for_marks(const std::string& remediation) {
     const auto found = to_record_.find(remediation);
     if (found != to_record_.end()) known = found->second;
   }
-  return known && known->opened >= since && parts_.view.has_unmarked_since(since, known->node) &&
-         parts_.view.are_at(remediation, known->version, known->node_version);
+  return known && known->opened >= since && has_unmarked_since(parts_.view, since, known->node) &&
+         are_at(parts_.view, remediation, known->version, known->node_version);
 }
 
 WallTime PendingRecords::time_of_change(const std::string& remediation) {

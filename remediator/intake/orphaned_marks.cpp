@@ -8,6 +8,7 @@
 #include "remediator/model/evidence.h"
 #include "remediator/model/ownership.h"
 #include "remediator/model/remediation_name.h"
+#include "remediator/records/view_queries.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -46,15 +47,15 @@ const AlertEvidence* firing_in(const Remediation& remediation) {
 }  // namespace
 
 Status OrphanedMarks::take_in() {
-  if (!view_.synced()) return {};
+  if (!view_.informers().synced()) return {};
   std::vector<Order> orders;
-  for (const std::string& name : view_.nodes_with_orphaned_marks()) {
+  for (const std::string& name : nodes_with_orphaned_marks(view_)) {
     auto order = find_orphan(name);
     if (!order) return with_context("taint or cordon without a record", order.error());
     if (*order) orders.push_back(**std::move(order));
   }
   std::vector<Remediation> told;
-  view_.for_each_remediation([&](const Remediation& remediation) {
+  for_each_remediation(view_, [&](const Remediation& remediation) {
     if (remediation.open() && firing_in(remediation) != nullptr) told.push_back(remediation);
   });
   for (const Remediation& remediation : told) {

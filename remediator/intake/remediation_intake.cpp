@@ -5,13 +5,83 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "remediator/model/remediation_name.h"
+#include "remediator/records/view_queries.h"
+
 namespace gpuward::remediator {
 namespace {
+
+Remediation open_new(const NodeIdentity& node, std::span<const Remediation> closed, int last) {
+  for (const Remediation& remediation : closed) last = std::max(last, count_in(remediation.name));
+  Remediation fresh;
+  fresh.name = remediation_name(node.name, node.uid, last + 1);
+  fresh.node = node.name;
+  fresh.node_uid = node.uid;
+  fresh.boot_id = node.boot_id;
+  fresh.instance_id = node.instance_id;
+  fresh.system_uuid = normal_uuid(node.system_uuid);
+  return fresh;
+}
+
+// `known` of the Node, `earlier` of the same machine under its earlier Nodes.
+struct Past {
+  std::span<const Remediation> known, earlier;
+
+  [[nodiscard]] bool has_answered(const Order& order, WallTime now) const {
+    return is_late_repeat(order, known, now) || is_late_repeat(order, earlier, now);
+  }
+};
+
+std::optional<Ignored> why_ignored(const Order& order, const NodeIdentity& node, const Past& past,
+                                   bool is_open, WallTime now) {
+  // It is about another machine that had the name, unless this one is known to be the same.
+  const bool is_older = is_older_than_node(order, node);
+  if (is_older && past.earlier.empty()) return Ignored::kOlderThanNode;
+  if (is_older && past.has_answered(order, now)) return Ignored::kLateRepeat;
+  if (is_open) return std::nullopt;
+  if (!order.firing) return Ignored::kNothingToEnd;
+  if (past.has_answered(order, now)) return Ignored::kLateRepeat;
+  return std::nullopt;
+}
+
+struct Told {
+  const NodeIdentity& node;
+  Past past;
+  std::span<const Order> orders;
+  WallTime now;
+};
+
+FoldedOrders fold_into(Remediation remediation, bool is_new, const Told& told) {
+  FoldedOrders result{.remediation = std::move(remediation), .is_new = is_new};
+  const auto ignore = [&result](const Order& order, Ignored reason) {
+    ++result.counts.ignored;
+    result.ignored.push_back({order, reason});
+  };
+  for (const Order& order : told.orders) {
+    const bool is_open = !is_new || result.changed;
+    if (const auto reason = why_ignored(order, told.node, told.past, is_open, told.now)) {
+      ignore(order, *reason);
+      continue;
+    }
+    const Folded folded = fold(result.remediation, order, told.now);
+    result.changed = result.changed || folded.change == Change::kSome;
+    if (folded.ignored) {
+      ignore(order, *folded.ignored);
+    } else if (folded.change == Change::kSome) {
+      ++result.counts.accepted;
+    } else {
+      ++result.counts.duplicate;
+    }
+    if (folded.displaced) result.ignored.push_back({order, Ignored::kNoRoom});
+  }
+  return result;
+}
 
 constexpr std::size_t kMaxWaiting = 20'000;  // nodes in the queue
 constexpr std::size_t kParallelNodes = 8;
@@ -44,13 +114,32 @@ void for_each_in_parallel(std::size_t count, const std::function<void(std::size_
 
 }  // namespace
 
+bool is_older_than_node(const Order& order, const NodeIdentity& node) {
+  return order.firing && node.created && order.starts_at < *node.created;
+}
+
+FoldedOrders fold_orders(const NodeIdentity& node, std::span<const Remediation> known,
+                         std::span<const Order> orders, WallTime now,
+                         std::span<const Remediation> earlier, int last_number) {
+  const Past past{known, earlier};
+  std::optional<FoldedOrders> first;
+  for (const Remediation& open : known) {
+    if (!open.open()) continue;
+    FoldedOrders folded = fold_into(open, false, {node, past, orders, now});
+    if (folded.changed) return folded;
+    if (!first) first = std::move(folded);
+  }
+  if (first) return *std::move(first);
+  return fold_into(open_new(node, known, last_number), true, {node, past, orders, now});
+}
+
 RemediationIntake::RemediationIntake(ClusterView& view, RemediationStore& store, WorkQueue& queue,
                                      Clock& clock, IntakeObserver* observer)
     : view_(view), store_(store), queue_(queue), clock_(clock), observer_(observer) {}
 
 Result<IntakeCounts> RemediationIntake::take(std::span<const Order> orders,
                                              Clock::Steady deadline) {
-  if (!view_.synced()) {
+  if (!view_.informers().synced()) {
     return fail(ErrorKind::kUnavailable, "the cluster's state has not been read yet; try again");
   }
   if (queue_.size() >= kMaxWaiting) {
@@ -71,7 +160,7 @@ Result<IntakeCounts> RemediationIntake::take(std::span<const Order> orders,
 Result<IntakeCounts> RemediationIntake::take_node(std::span<const Order> orders,
                                                   Clock::Steady deadline) {
   const std::string& name = orders.front().node;
-  const auto node = view_.node(name);
+  const auto node = identity_in(view_, name);
   if (!node) {
     FoldedOrders nothing;
     nothing.counts.ignored = orders.size();
@@ -105,8 +194,8 @@ Result<IntakeCounts> RemediationIntake::take_node(std::span<const Order> orders,
 Status RemediationIntake::tell_ends_of_former(const NodeIdentity& node,
                                               std::span<const Order> orders,
                                               Clock::Steady deadline) {
-  for (const std::string& open : view_.open_for(node.name)) {
-    const auto former = view_.last_remediation(open);
+  for (const std::string& open : open_for(view_, node.name)) {
+    const auto former = last_remediation(view_, open);
     if (!former || former->node_uid == node.uid) continue;
     std::vector<Order> ends;
     std::ranges::copy_if(orders, std::back_inserter(ends), [&](const Order& order) {
@@ -127,14 +216,14 @@ Status RemediationIntake::tell_ends_of_former(const NodeIdentity& node,
 Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& node,
                                                             std::span<const Order> orders,
                                                             Clock::Steady deadline) {
-  std::vector<Remediation> known = view_.remediations_of(node.uid);
+  std::vector<Remediation> known = remediations_of(view_, node.uid);
   const bool has_older = std::ranges::any_of(
       orders, [&](const Order& order) { return is_older_than_node(order, node); });
-  const auto earlier = has_older ? view_.earlier_of(node) : std::vector<Remediation>();
+  const auto earlier = has_older ? earlier_of(view_, node) : std::vector<Remediation>();
   std::optional<IntakeCounts> counts;  // where something was written
   for (int attempt = 0; attempt < kMaxTries; ++attempt) {
     const FoldedOrders folded =
-        fold_orders(node, known, orders, clock_.wall(), earlier, view_.last_number_of(node.uid));
+        fold_orders(node, known, orders, clock_.wall(), earlier, last_number_of(view_, node.uid));
     if (!folded.changed) {
       report_ignored(folded);
       return counts.value_or(folded.counts);

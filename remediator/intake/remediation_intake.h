@@ -1,20 +1,52 @@
 // Makes orders durable: finds the node's open Remediation or opens one, folds the orders in and
 // writes what is new, with compare-and-set. A repeat costs no request at all. Used by the sources
-// through Intake.
+// through Intake; the pure part by the replay too.
 #pragma once
 
 #include <array>
 #include <mutex>
+#include <span>
+#include <vector>
 
 #include "core/runtime/clock.h"
 #include "core/runtime/work_queue.h"
-#include "remediator/intake/fold_orders.h"
 #include "remediator/intake/recent_ends.h"
+#include "remediator/model/evidence.h"
 #include "remediator/records/cluster_view.h"
 #include "remediator/records/remediation_store.h"
 #include "remediator/sources/intake.h"
 
 namespace gpuward::remediator {
+
+struct IgnoredOrder {
+  Order order;
+  Ignored reason = Ignored::kNoSuchNode;
+};
+
+struct FoldedOrders {
+  Remediation remediation;
+  IntakeCounts counts = {};
+  std::vector<IgnoredOrder> ignored = {};
+  bool is_new = false;
+  bool changed = false;  // it has to be written
+};
+
+// An alert that began before the Node was registered.
+[[nodiscard]] bool is_older_than_node(const Order& order, const NodeIdentity& node);
+
+// What orders make of what is known of their node: a new Remediation, a changed one, or nothing.
+// Pure.
+//
+// `known`: all Remediations of that node UID, oldest first. `earlier`: those of the same machine
+// under its earlier Nodes; needed where an order is older than the Node. `last_number`: the highest
+// that one of that node UID is known to have had in its name, be it deleted.
+//
+// Where more than one is open each is told, one at a time: the first of them that changes is the
+// result, and who has written it asks again.
+[[nodiscard]] FoldedOrders fold_orders(const NodeIdentity& node, std::span<const Remediation> known,
+                                       std::span<const Order> orders, WallTime now,
+                                       std::span<const Remediation> earlier = {},
+                                       int last_number = 0);
 
 class RemediationIntake final : public Intake {
  public:

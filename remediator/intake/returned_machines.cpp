@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/runtime/text.h"
+#include "remediator/records/view_queries.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -42,9 +43,9 @@ bool may_be_verified(const AlertEvidence& alert) {
 }  // namespace
 
 Status ReturnedMachines::take_in() {
-  if (!view_.synced()) return {};
+  if (!view_.informers().synced()) return {};
   std::vector<Order> orders = verified();
-  for (const ReturnedMachine& machine : view_.returned_machines())
+  for (const ReturnedMachine& machine : returned_machines(view_))
     orders.push_back(order_for(machine, clock_.wall()));
   if (orders.empty()) return {};
   const auto taken = intake_.take(orders, clock_.steady() + kWithin);
@@ -55,7 +56,7 @@ Status ReturnedMachines::take_in() {
 // The ends of alerts of history that are no longer true.
 std::vector<Order> ReturnedMachines::verified() {
   std::vector<Remediation> open;
-  view_.for_each_remediation([&](const Remediation& one) {
+  for_each_remediation(view_, [&](const Remediation& one) {
     if (one.open() && std::ranges::any_of(one.alerts, is_of_history)) open.push_back(one);
   });
   std::vector<Order> ends;
@@ -70,7 +71,7 @@ std::vector<Order> ReturnedMachines::verified() {
 
 bool ReturnedMachines::is_verified(const Remediation& remediation, const AlertEvidence& alert) {
   if (remediation.wish.machine_replaced) return true;
-  const auto node = view_.last_node(remediation.node);
+  const auto node = last_node(view_, remediation.node);
   const bool is_there = node != nullptr && node->meta.uid == remediation.node_uid;
   if (!may_be_verified(alert) || !is_there || reports_ == nullptr) return false;
   const auto report = reports_->latest(remediation.node);

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "remediator/sources/orders.h"
+#include "remediator/sources/alertmanager_alerts.h"
 
 namespace gpuward::remediator {
 

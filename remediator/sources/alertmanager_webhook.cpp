@@ -8,7 +8,7 @@
 
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
-#include "remediator/sources/orders.h"
+#include "remediator/sources/alertmanager_alerts.h"
 
 namespace gpuward::remediator {
 

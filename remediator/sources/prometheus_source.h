@@ -12,7 +12,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/sources/absent_alerts.h"
-#include "remediator/sources/alertmanager_payload.h"
+#include "remediator/sources/alertmanager_alerts.h"
 #include "remediator/sources/known_evidence.h"
 #include "remediator/sources/source.h"
 

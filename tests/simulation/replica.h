@@ -16,7 +16,7 @@
 #include "remediator/actions/terminate_action.h"
 #include "remediator/actions/verify_action.h"
 #include "remediator/budgets/ledger_slots.h"
-#include "remediator/execution/reconciler.h"
+#include "remediator/execution/controller.h"
 #include "remediator/gates/fenced_client.h"
 #include "remediator/gates/restored_state.h"
 #include "remediator/gates/stop_switch.h"

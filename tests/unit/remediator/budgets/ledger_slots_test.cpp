@@ -57,8 +57,10 @@ class LedgerSlotsTest : public ClusterTest {
     hear_remediations();
     return ask_by_view(remediation, step);
   }
-  void hear_nodes() { replica_->view.note_nodes_heard(clock_.steady()); }
-  void hear_remediations() { replica_->view.note_remediations_heard(clock_.steady()); }
+  void hear_nodes() { replica_->view.informers().note_heard(Informer::kNodes, clock_.steady()); }
+  void hear_remediations() {
+    replica_->view.informers().note_heard(Informer::kRemediations, clock_.steady());
+  }
   // By what the informers have heard so far.
   std::optional<SlotRefusal> ask_by_view(const Remediation& remediation, Step step) {
     const auto answer = slots_over_->take(remediation, node(remediation.node), step);

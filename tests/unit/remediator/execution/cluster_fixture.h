@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/kube/parse.h"
-#include "remediator/execution/reconciler.h"
+#include "remediator/execution/controller.h"
 #include "remediator/intake/remediation_intake.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/policy/current_policy.h"
@@ -171,8 +171,8 @@ struct Replica {
                     .notifications = &notifications,
                     .exclusions = exclusions,
                     .guard = guard}) {
-    view.set_nodes_synced();
-    view.set_remediations_synced();
+    view.informers().note_synced(Informer::kNodes);
+    view.informers().note_synced(Informer::kRemediations);
   }
   RemediationStore store;
   ClusterView view;

@@ -2,6 +2,7 @@
 // then what is only good to know; nobody is evicted before.
 #include <algorithm>
 
+#include "remediator/records/view_queries.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -99,7 +100,7 @@ TEST_F(MarksFirstTest, WhatWasDoneIsWrittenDownAfterHalfAMinuteWhateverOthersWai
   EXPECT_EQ(of_first().phase, Phase::kPending);
 
   clock_.advance(seconds(11));
-  ASSERT_TRUE(replica_->view.has_unmarked_since(clock_.wall() - seconds(30), "gpu-01"));
+  ASSERT_TRUE(has_unmarked_since(replica_->view, clock_.wall() - seconds(30), "gpu-01"));
   ASSERT_TRUE(reconcile());
 
   EXPECT_TRUE(of_first().has_done(Step::kCordon));
@@ -222,11 +223,11 @@ TEST_F(MarksFirstTest, WhoIsMarkedIsNotWaitedForByAnybody) {
   mark_the_first();
   const WallTime since = clock_.wall() - seconds(30);
 
-  EXPECT_FALSE(replica_->view.has_unmarked_since(since, "gpu-02"));
-  EXPECT_TRUE(replica_->view.has_unmarked_since(since, "gpu-01"));
-  EXPECT_TRUE(replica_->view.has_unrecorded_since(since, "gpu-02"));
+  EXPECT_FALSE(has_unmarked_since(replica_->view, since, "gpu-02"));
+  EXPECT_TRUE(has_unmarked_since(replica_->view, since, "gpu-01"));
+  EXPECT_TRUE(has_unrecorded_since(replica_->view, since, "gpu-02"));
   restart();
-  EXPECT_FALSE(replica_->view.has_unmarked_since(since, "gpu-02"));
+  EXPECT_FALSE(has_unmarked_since(replica_->view, since, "gpu-02"));
 }
 
 // As it stands before anything says that the cordon is ours but the mark.

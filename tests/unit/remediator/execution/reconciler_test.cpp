@@ -1,5 +1,5 @@
-#include "remediator/execution/reconciler.h"
-
+#include "remediator/execution/controller.h"
+#include "remediator/records/view_queries.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -268,9 +268,9 @@ TEST_F(ReconcilerTest, RecordsWhatTheKernelItselfSaysAfterItHasActed) {
 TEST_F(ReconcilerTest, KnowsItsOwnChangeOfANodeWhenItComesBack) {
   quarantine();
 
-  EXPECT_TRUE(replica_->view.is_own_change("gpu-01", node().meta.resource_version));
+  EXPECT_TRUE(is_own_change(replica_->view, "gpu-01", node().meta.resource_version));
   kube_.patch(kNode, {{"metadata", {{"labels", {{"theirs", "1"}}}}}});
-  EXPECT_FALSE(replica_->view.is_own_change("gpu-01", node().meta.resource_version));
+  EXPECT_FALSE(is_own_change(replica_->view, "gpu-01", node().meta.resource_version));
 }
 
 TEST_F(ReconcilerTest, RecordsThatTheKernelItselfSaysNothing) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "remediator/budgets/ledger_slots.h"
+#include "remediator/records/view_queries.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -49,8 +50,8 @@ class TaintBudgetTest : public ClusterTest {
   }
   void hear() {
     catch_up(*replica_);
-    replica_->view.note_nodes_heard(clock_.steady());
-    replica_->view.note_remediations_heard(clock_.steady());
+    replica_->view.informers().note_heard(Informer::kNodes, clock_.steady());
+    replica_->view.informers().note_heard(Informer::kRemediations, clock_.steady());
   }
   static std::string name_of(int n) { return (n < 10 ? "gpu-0" : "gpu-") + std::to_string(n); }
   void go_bad(int n, Severity severity = Severity::kReboot) {
@@ -63,7 +64,7 @@ class TaintBudgetTest : public ClusterTest {
   // What the informers tell, and a look at each that wants one.
   void look_at_all() {
     hear();
-    for (const std::string& name : replica_->view.nodes_with_open()) look_at(name);
+    for (const std::string& name : nodes_with_open(replica_->view)) look_at(name);
   }
   void look_at(const std::string& name) {
     for (int tries = 0; tries < 4; ++tries) {

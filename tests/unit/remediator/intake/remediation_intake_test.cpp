@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "remediator/records/view_queries.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -235,11 +236,11 @@ TEST_F(IntakeTest, GivesNoNameAgainThatADeletedOneHasHad) {
   kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + first.name,
               {{"metadata", {{"finalizers", nullptr}}}});
   replica_->view.remove_remediation(first.name);
-  ASSERT_EQ(replica_->view.last_number_of(first.node_uid), 1);
+  ASSERT_EQ(last_number_of(replica_->view, first.node_uid), 1);
 
   ASSERT_TRUE(take({order()}));
 
-  EXPECT_TRUE(replica_->view.remediations_of(first.node_uid).front().name.ends_with("-2"));
+  EXPECT_TRUE(remediations_of(replica_->view, first.node_uid).front().name.ends_with("-2"));
 }
 
 TEST_F(IntakeTest, OpensOneAgainForAnAlertThatGoesOnAfterItsEnd) {

@@ -1,6 +1,6 @@
-#include "remediator/sources/orders.h"
-
 #include <gmock/gmock.h>
+
+#include "remediator/sources/alertmanager_alerts.h"
 
 namespace gpuward::remediator {
 namespace {

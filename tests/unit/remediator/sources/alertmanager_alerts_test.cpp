@@ -1,4 +1,4 @@
-#include "remediator/sources/alertmanager_payload.h"
+#include "remediator/sources/alertmanager_alerts.h"
 
 #include <gmock/gmock.h>
 

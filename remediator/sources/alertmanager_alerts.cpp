@@ -1,10 +1,14 @@
-#include "remediator/sources/alertmanager_payload.h"
+#include "remediator/sources/alertmanager_alerts.h"
 
 #include <array>
 #include <cstdio>
 
+#include "core/kube/names.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
+#include "core/runtime/text.h"
+#include "remediator/model/error_class.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -157,6 +161,43 @@ Result<std::uint64_t> count_member(const Json& object, std::string_view key) {
   return value.get<std::uint64_t>();
 }
 
+constexpr std::size_t kMaxAlertname = 256;
+
+// What an alert rule may ask for; "none" is no order.
+std::optional<Severity> parse_remediation(std::string_view word) {
+  for (const Severity severity :
+       {Severity::kIsolate, Severity::kReboot, Severity::kReset, Severity::kMonitor}) {
+    if (word == to_string(severity)) return severity;
+  }
+  return std::nullopt;
+}
+
+// The alert as `rule` has it; null: as it says itself.
+Result<Order> to_order(const Alert& alert, const ForeignAlertRule* rule) {
+  const auto severity =
+      rule == nullptr ? parse_remediation(value_at(alert.labels, "remediation")) : rule->severity;
+  if (!severity) {
+    return fail(ErrorKind::kInvalid,
+                "label remediation: must be one of isolate, reboot, reset, monitor");
+  }
+  const std::string key = rule == nullptr ? "node" : rule->node_label;
+  const std::string_view value = value_at(alert.labels, key);
+  const std::string_view node = rule == nullptr ? value : without_port(value);
+  if (node.empty()) return fail(ErrorKind::kInvalid, "label " + key + ": missing");
+  if (!kube::validate_node_name(node)) {
+    return fail(ErrorKind::kInvalid, "label " + key + ": not a valid node name");
+  }
+  return Order{.node = std::string(node),
+               .severity = *severity,
+               .alertname = to_valid_utf8(value_at(alert.labels, "alertname"), kMaxAlertname),
+               .fingerprint = alert.fingerprint,
+               .firing = alert.firing,
+               .starts_at = alert.starts_at,
+               .ends_at = alert.ends_at,
+               .foreign = rule != nullptr,
+               .error_class = error_class_of(alert.labels, *severity)};
+}
+
 }  // namespace
 
 std::string fingerprint_of(const std::map<std::string, std::string>& labels) {
@@ -197,6 +238,31 @@ Result<std::vector<Alert>> decode_active_alerts(std::string_view body,
   const auto root = parse_body(body, limits);
   if (!root) return std::unexpected(root.error());
   return decode_list(*root, "", limits, decode_api_alert);
+}
+
+Orders to_orders(std::span<const Alert> alerts, std::span<const ForeignAlertRule> foreign) {
+  Orders result;
+  for (std::size_t i = 0; i < alerts.size(); ++i) {
+    const bool speaks_for_itself = !value_at(alerts[i].labels, "remediation").empty();
+    const auto* rule = speaks_for_itself ? nullptr : rule_for(foreign, alerts[i].labels);
+    if (!speaks_for_itself && rule == nullptr) {
+      ++result.ignored;
+      continue;
+    }
+    auto order = to_order(alerts[i], rule);
+    if (order) {
+      result.orders.push_back(std::move(*order));
+    } else {
+      result.rejected.push_back({i, order.error().message});
+    }
+  }
+  return result;
+}
+
+Orders to_orders_under(const CurrentPolicy* policy, std::span<const Alert> alerts) {
+  if (policy == nullptr) return to_orders(alerts);
+  const auto in_force = policy->get();
+  return to_orders(alerts, in_force->foreign_alerts);
 }
 
 }  // namespace gpuward::remediator

@@ -1,17 +1,23 @@
-// The body of an Alertmanager webhook (payload version 4, as sent by 0.25 to 0.34) as plain values.
-// Strict about what we read and about sizes, deaf to fields that newer versions add. Pure; used by
-// the webhook and by the reader of /api/v2/alerts.
+// What an Alertmanager says, as plain values, and what it asks for: the body of a webhook (payload
+// version 4, as sent by 0.25 to 0.34) and the answer of /api/v2/alerts become alerts, and alerts
+// become requests about nodes. Strict about what we read and about sizes, deaf to fields that newer
+// versions add. One bad alert never costs the others: it is set aside with its number and the
+// reason. Pure; used by all that reads alerts.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/model/result.h"
+#include "remediator/model/evidence.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/policy/foreign_alerts.h"
 
 namespace gpuward::remediator {
 
@@ -50,5 +56,23 @@ struct PayloadLimits {
 // The answer of GET /api/v2/alerts: alerts that fire, same limits.
 [[nodiscard]] Result<std::vector<Alert>> decode_active_alerts(std::string_view body,
                                                               const PayloadLimits& limits = {});
+
+struct BadAlert {
+  std::size_t index = 0;  // in the payload
+  std::string what;       // never repeats the sender's values
+};
+
+struct Orders {
+  std::vector<Order> orders;
+  std::size_t ignored = 0;  // neither a `remediation` label nor a rule: not for us
+  std::vector<BadAlert> rejected;
+};
+
+// Alerts that ask for nothing themselves are looked up in `foreign`.
+[[nodiscard]] Orders to_orders(std::span<const Alert> alerts,
+                               std::span<const ForeignAlertRule> foreign = {});
+
+// The same with the rules of the policy in force; null: none.
+[[nodiscard]] Orders to_orders_under(const CurrentPolicy* policy, std::span<const Alert> alerts);
 
 }  // namespace gpuward::remediator

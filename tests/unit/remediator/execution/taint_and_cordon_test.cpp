@@ -1,7 +1,7 @@
+#include "remediator/execution/taint_and_cordon.h"
+
 #include <gmock/gmock.h>
 
-#include "remediator/actions/quarantine_action.h"
-#include "remediator/actions/release_action.h"
 #include "remediator/model/node_mark.h"
 
 namespace gpuward::remediator {
@@ -11,9 +11,9 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class Actions : public ::testing::Test {
+class TaintAndCordonPlan : public ::testing::Test {
  protected:
-  Actions() {
+  TaintAndCordonPlan() {
     remediation_.name = "rem-1";
     remediation_.severity = Severity::kReboot;
     node_.meta.name = "gpu-01";
@@ -47,7 +47,7 @@ class Actions : public ::testing::Test {
   kube::Node node_;
 };
 
-TEST_F(Actions, QuarantinePutsEverythingIntoOneChange) {
+TEST_F(TaintAndCordonPlan, QuarantinePutsEverythingIntoOneChange) {
   const auto plan = plan_quarantine(order(), node_);
 
   ASSERT_TRUE(plan);
@@ -58,13 +58,13 @@ TEST_F(Actions, QuarantinePutsEverythingIntoOneChange) {
   EXPECT_EQ(plan->pre_existing_cordon, false);
 }
 
-TEST_F(Actions, QuarantineChangesNothingWhereAllStands) {
+TEST_F(TaintAndCordonPlan, QuarantineChangesNothingWhereAllStands) {
   mark("rem-1", false);
   record(false);
   EXPECT_FALSE(plan_quarantine(order(), node_));
 }
 
-TEST_F(Actions, QuarantineWritesAForeignCordonDown) {
+TEST_F(TaintAndCordonPlan, QuarantineWritesAForeignCordonDown) {
   node_.unschedulable = true;
 
   const auto plan = plan_quarantine(order(), node_);
@@ -74,7 +74,7 @@ TEST_F(Actions, QuarantineWritesAForeignCordonDown) {
   EXPECT_FALSE(plan->change.unschedulable);
 }
 
-TEST_F(Actions, QuarantineDoesNotTakeOurOwnOldCordonForAForeignOne) {
+TEST_F(TaintAndCordonPlan, QuarantineDoesNotTakeOurOwnOldCordonForAForeignOne) {
   mark("rem-1", false);
   record(false);
   remediation_.severity = Severity::kIsolate;
@@ -85,7 +85,7 @@ TEST_F(Actions, QuarantineDoesNotTakeOurOwnOldCordonForAForeignOne) {
   EXPECT_EQ(plan->pre_existing_cordon, false);
 }
 
-TEST_F(Actions, QuarantineTakesNoCordonForOursOnTheWordOfAStaleAnnotation) {
+TEST_F(TaintAndCordonPlan, QuarantineTakesNoCordonForOursOnTheWordOfAStaleAnnotation) {
   mark("rem-0", false);
 
   const auto plan = plan_quarantine(order(), node_);
@@ -95,7 +95,7 @@ TEST_F(Actions, QuarantineTakesNoCordonForOursOnTheWordOfAStaleAnnotation) {
 }
 
 // A Remediation that was deleted by force leaves its name to the next one of the node.
-TEST_F(Actions, QuarantineTakesNoCordonForOursThatWasNeverIntended) {
+TEST_F(TaintAndCordonPlan, QuarantineTakesNoCordonForOursThatWasNeverIntended) {
   mark("rem-1", false);
   node_.taints.clear();
   EXPECT_EQ(plan_quarantine(order(), node_)->pre_existing_cordon, true);
@@ -105,20 +105,20 @@ TEST_F(Actions, QuarantineTakesNoCordonForOursThatWasNeverIntended) {
   EXPECT_EQ(plan_quarantine(order(), node_)->pre_existing_cordon, true);
 }
 
-TEST_F(Actions, QuarantineKeepsAForeignCordonForeignAcrossRemediations) {
+TEST_F(TaintAndCordonPlan, QuarantineKeepsAForeignCordonForeignAcrossRemediations) {
   mark("rem-0", true);
 
   EXPECT_EQ(plan_quarantine(order(), node_)->pre_existing_cordon, true);
 }
 
-TEST_F(Actions, QuarantineCordonsOnlyWhereThatIsAStep) {
+TEST_F(TaintAndCordonPlan, QuarantineCordonsOnlyWhereThatIsAStep) {
   const auto plan = plan_quarantine(order({Step::kTaint}), node_);
 
   ASSERT_TRUE(plan);
   EXPECT_FALSE(plan->change.unschedulable);
 }
 
-TEST_F(Actions, ReleaseTakesOffWhatIsOurs) {
+TEST_F(TaintAndCordonPlan, ReleaseTakesOffWhatIsOurs) {
   mark("rem-1", false);
   record(false);
 
@@ -130,13 +130,13 @@ TEST_F(Actions, ReleaseTakesOffWhatIsOurs) {
   EXPECT_THAT(plan->change.remove_annotations, ElementsAre(std::string(kAnnotation)));
 }
 
-TEST_F(Actions, ReleaseLeavesAForeignCordon) {
+TEST_F(TaintAndCordonPlan, ReleaseLeavesAForeignCordon) {
   mark("rem-1", true);
   record(true);
   EXPECT_FALSE(plan_release(order(), node_)->change.unschedulable);
 }
 
-TEST_F(Actions, ReleaseBelievesTheRemediationBeforeTheMarkThatTheNodeCanWrite) {
+TEST_F(TaintAndCordonPlan, ReleaseBelievesTheRemediationBeforeTheMarkThatTheNodeCanWrite) {
   mark("rem-1", false);
   record(true);
 
@@ -146,7 +146,7 @@ TEST_F(Actions, ReleaseBelievesTheRemediationBeforeTheMarkThatTheNodeCanWrite) {
   EXPECT_FALSE(plan->pre_existing_cordon);
 }
 
-TEST_F(Actions, QuarantineBelievesTheRemediationBeforeTheMarkThatTheNodeCanWrite) {
+TEST_F(TaintAndCordonPlan, QuarantineBelievesTheRemediationBeforeTheMarkThatTheNodeCanWrite) {
   mark("rem-1", false);
   StepRecord cordon;
   cordon.step = Step::kCordon;
@@ -158,7 +158,7 @@ TEST_F(Actions, QuarantineBelievesTheRemediationBeforeTheMarkThatTheNodeCanWrite
   EXPECT_EQ(plan_quarantine(order(), node_)->pre_existing_cordon, true);
 }
 
-TEST_F(Actions, ReleaseDoesNotUncordonWhereTheMarkIsGoneAndNothingIsRecorded) {
+TEST_F(TaintAndCordonPlan, ReleaseDoesNotUncordonWhereTheMarkIsGoneAndNothingIsRecorded) {
   mark("rem-1", false);
   node_.meta.annotations.clear();
 
@@ -169,7 +169,7 @@ TEST_F(Actions, ReleaseDoesNotUncordonWhereTheMarkIsGoneAndNothingIsRecorded) {
   EXPECT_THAT(plan->change.remove_taints, SizeIs(1));
 }
 
-TEST_F(Actions, ReleaseUncordonsByTheRecordWhereTheMarkIsGone) {
+TEST_F(TaintAndCordonPlan, ReleaseUncordonsByTheRecordWhereTheMarkIsGone) {
   mark("rem-1", false);
   record(false);
   node_.meta.annotations.clear();
@@ -181,12 +181,12 @@ TEST_F(Actions, ReleaseUncordonsByTheRecordWhereTheMarkIsGone) {
   EXPECT_THAT(plan->change.remove_taints, SizeIs(1));
 }
 
-TEST_F(Actions, ReleaseDoesNotUncordonOnTheWordOfTheMarkAlone) {
+TEST_F(TaintAndCordonPlan, ReleaseDoesNotUncordonOnTheWordOfTheMarkAlone) {
   mark("rem-1", false);
   EXPECT_FALSE(plan_release(order(), node_)->change.unschedulable);
 }
 
-TEST_F(Actions, ReleaseLeavesTheCordonOfAnotherRemediation) {
+TEST_F(TaintAndCordonPlan, ReleaseLeavesTheCordonOfAnotherRemediation) {
   mark("rem-2", false);
   record(false);
 
@@ -197,12 +197,8 @@ TEST_F(Actions, ReleaseLeavesTheCordonOfAnotherRemediation) {
   EXPECT_THAT(plan->change.remove_annotations, ElementsAre(std::string(kAnnotation)));
 }
 
-TEST_F(Actions, ReleaseHasNothingToDoOnACleanNode) { EXPECT_FALSE(plan_release(order(), node_)); }
-
-TEST_F(Actions, AllStandInTheTable) {
-  EXPECT_EQ(action("quarantine").plan, &plan_quarantine);
-  EXPECT_EQ(action("release").plan, &plan_release);
-  EXPECT_THAT(all_actions(), SizeIs(2));
+TEST_F(TaintAndCordonPlan, ReleaseHasNothingToDoOnACleanNode) {
+  EXPECT_FALSE(plan_release(order(), node_));
 }
 
 }  // namespace

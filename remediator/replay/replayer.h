@@ -12,9 +12,8 @@
 #include "core/kube/objects.h"
 #include "remediator/budgets/ledger.h"
 #include "remediator/decision/decide.h"
-#include "remediator/model/health_report.h"
 #include "remediator/policy/policy.h"
-#include "remediator/records/cluster_view.h"
+#include "remediator/replay/replay_cluster.h"
 
 namespace gpuward::remediator {
 
@@ -34,12 +33,12 @@ struct ReplayOptions {
   bool humans_say_yes = false;  // at once, to each step that waits for it
 };
 
-class ReplayStage {
+class Replayer {
  public:
   // The nodes as they are, but for what is wrong with them: well, and nobody's taint or cordon on
   // them.
-  ReplayStage(std::shared_ptr<const Policy> policy, const std::vector<kube::Node>& nodes,
-              ReplayOptions options);
+  Replayer(std::shared_ptr<const Policy> policy, const std::vector<kube::Node>& nodes,
+           ReplayOptions options);
 
   // Evidence about a node, at that time. What names no node is left out.
   void take(const Order& order, WallTime now);
@@ -48,17 +47,11 @@ class ReplayStage {
                                                               WallTime now);
 
   [[nodiscard]] const std::vector<ReplayEvent>& events() const { return events_; }
-  [[nodiscard]] std::size_t nodes() const { return nodes_.size(); }
-  [[nodiscard]] bool knows(const std::string& node) const { return nodes_.contains(node); }
+  [[nodiscard]] const ReplayCluster& cluster() const { return cluster_; }
 
  private:
   struct Case;
 
-  void put(kube::Node node);
-  void remove(const std::string& node);
-  void keep(const Remediation& remediation) { view_.put_remediation(remediation); }
-  [[nodiscard]] std::optional<Remediation> open_of(const std::string& node) const;
-  [[nodiscard]] HealthReport report_of(const Case& now) const;
   [[nodiscard]] Result<std::optional<SlotRefusal>> ask_slot(const Case& now, Step step);
   [[nodiscard]] Decision decide_with_answers(Case& now);
   // Whether there is more to do at once.
@@ -68,21 +61,19 @@ class ReplayStage {
   [[nodiscard]] bool watch(Case& now);
   void finish(Case& now);
   void heal(Case& now);
-  std::string replace(const kube::Node& old);  // the name of the new one
   void close(Case& now);
   void write(ReplayEvent::Kind kind, const Case& now, std::string text,
              std::vector<Step> steps = {});
 
   std::shared_ptr<const Policy> policy_;
   ReplayOptions options_;
-  ClusterView view_;
-  std::map<std::string, kube::Node> nodes_;
+  ReplayCluster cluster_;
   Ledger ledger_;
   std::map<std::string, WallTime> ends_;            // of the step under way, by Remediation
   std::map<std::string, std::string> replaced_by_;  // node, by Remediation
   std::map<std::string, std::string> said_;  // what was last written of a wait, by Remediation
   std::vector<ReplayEvent> events_;
-  int boots_ = 0, replacements_ = 0;
+  int boots_ = 0;
 };
 
 }  // namespace gpuward::remediator

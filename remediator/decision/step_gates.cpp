@@ -1,4 +1,4 @@
-#include "remediator/decision/step_order.h"
+#include "remediator/decision/step_gates.h"
 
 #include <algorithm>
 

@@ -1,16 +1,16 @@
-#include "remediator/replay/stage.h"
+#include "remediator/replay/replayer.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "remediator/actions/action.h"
 #include "remediator/actions/replacements.h"
 #include "remediator/actions/step_progress.h"
 #include "remediator/budgets/slot_claim.h"
 #include "remediator/decision/status_change.h"
-#include "remediator/intake/fold_orders.h"
-#include "remediator/model/fleet.h"
+#include "remediator/execution/taint_and_cordon.h"
+#include "remediator/intake/remediation_intake.h"
+#include "remediator/records/view_queries.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -54,49 +54,31 @@ milliseconds usual_time(const PlannedStep& step) {
 
 bool treats_the_fault(Step step) { return step == Step::kGpuReset || step == Step::kReboot; }
 
-void apply(kube::Node& node, const kube::NodeChange& change) {
-  const auto same = [](const kube::Taint& taint) {
-    return [&taint](const kube::Taint& other) {
-      return other.key == taint.key && other.effect == taint.effect;
-    };
-  };
-  for (const auto& [key, value] : change.set_labels) node.meta.labels[key] = value;
-  for (const auto& [key, value] : change.set_annotations) node.meta.annotations[key] = value;
-  for (const std::string& key : change.remove_labels) node.meta.labels.erase(key);
-  for (const std::string& key : change.remove_annotations) node.meta.annotations.erase(key);
-  for (const kube::Taint& taint : change.remove_taints) std::erase_if(node.taints, same(taint));
-  for (const kube::Taint& taint : change.set_taints) {
-    std::erase_if(node.taints, same(taint));
-    node.taints.push_back(taint);
-  }
-  node.unschedulable = change.unschedulable.value_or(node.unschedulable);
-}
-
-kube::Node as_if_well(const kube::Node& seen) {
-  kube::Node node;
-  node.meta.name = seen.meta.name;
-  node.meta.uid = seen.meta.uid.empty() ? "uid-" + seen.meta.name : seen.meta.uid;
-  node.meta.labels = seen.meta.labels;
-  node.provider_id = seen.provider_id.empty() ? "replay:///" + seen.meta.name : seen.provider_id;
-  node.boot_id = "boot-" + seen.meta.name;
-  node.resources = seen.resources;
-  node.owners = seen.owners;
-  kube::NodeCondition ready;
-  ready.type = "Ready";
-  ready.status = "True";
-  node.conditions = {ready};
-  return node;
-}
-
 std::string names_of(const std::vector<Step>& steps) {
   std::string text;
   for (const Step step : steps) text += (text.empty() ? "" : ", ") + std::string(to_string(step));
   return text;
 }
 
+// The exporter of such a node says what its alerts say, and has just measured it.
+HealthReport report_of(const Remediation& remediation, const std::optional<kube::Node>& node,
+                       WallTime now) {
+  HealthReport report;
+  report.measured_at = now;
+  report.boot_id = node ? node->boot_id : "";
+  report.sees_kernel_log = true;
+  for (const AlertEvidence& alert : remediation.alerts) {
+    if (alert.firing() && !alert.foreign)
+      report.severity = std::max(report.severity, alert.severity);
+  }
+  report.kernel_severity = report.severity;
+  report.observed_at[report.severity] = now;
+  return report;
+}
+
 }  // namespace
 
-struct ReplayStage::Case {
+struct Replayer::Case {
   Remediation remediation;
   std::optional<kube::Node> node;
   std::shared_ptr<const Policy> policy;
@@ -108,42 +90,18 @@ std::string_view to_string(ReplayEvent::Kind kind) {
   return kKinds[static_cast<std::size_t>(kind)];
 }
 
-ReplayStage::ReplayStage(std::shared_ptr<const Policy> policy, const std::vector<kube::Node>& nodes,
-                         ReplayOptions options)
-    : policy_(std::move(policy)), options_(options) {
-  for (const kube::Node& node : nodes) put(as_if_well(node));
-}
+Replayer::Replayer(std::shared_ptr<const Policy> policy, const std::vector<kube::Node>& nodes,
+                   ReplayOptions options)
+    : policy_(std::move(policy)), options_(options), cluster_(policy_->budgets, nodes) {}
 
-void ReplayStage::put(kube::Node node) {
-  const auto census = is_gpu_node(node)
-                          ? std::optional(fleet_node(node, place_keys(policy_->budgets)))
-                          : std::nullopt;
-  view_.put_node(node, census);
-  std::string name = node.meta.name;
-  nodes_.insert_or_assign(std::move(name), std::move(node));
-}
-
-void ReplayStage::remove(const std::string& node) {
-  view_.remove_node(node);
-  nodes_.erase(node);
-}
-
-std::optional<Remediation> ReplayStage::open_of(const std::string& node) const {
-  for (const std::string& name : view_.open_for(node)) {
-    auto remediation = view_.last_remediation(name);
-    if (remediation && remediation->open()) return remediation;
-  }
-  return std::nullopt;
-}
-
-void ReplayStage::take(const Order& order, WallTime now) {
-  const auto identity = view_.node(order.node);
+void Replayer::take(const Order& order, WallTime now) {
+  const auto identity = identity_in(cluster_.view(), order.node);
   if (!identity) return;
-  FoldedOrders folded =
-      fold_orders(*identity, view_.remediations_of(identity->uid), std::span(&order, 1), now);
+  FoldedOrders folded = fold_orders(*identity, remediations_of(cluster_.view(), identity->uid),
+                                    std::span(&order, 1), now);
   if (!folded.changed) return;
   if (folded.is_new) folded.remediation.created = now;
-  keep(folded.remediation);
+  cluster_.keep(folded.remediation);
   if (!order.firing) return;
   events_.push_back({.at = now,
                      .node = order.node,
@@ -155,19 +113,18 @@ void ReplayStage::take(const Order& order, WallTime now) {
                      .steps = {}});
 }
 
-std::optional<milliseconds> ReplayStage::look(const std::string& node, WallTime now) {
+std::optional<milliseconds> Replayer::look(const std::string& node, WallTime now) {
   std::optional<milliseconds> again;
   for (int turn = 0; turn < kMostTurns; ++turn) {
-    auto remediation = open_of(node);
+    auto remediation = cluster_.open_of(node);
     if (!remediation) return std::nullopt;
-    const auto known = nodes_.find(node);
     Case one{.remediation = std::move(*remediation),
-             .node = known == nodes_.end() ? std::nullopt : std::optional(known->second),
+             .node = cluster_.find(node),
              .policy = policy_,
              .at = now};
     if (one.node) one.policy = policy_for(policy_, one.node->meta.labels);
     ledger_ = with_arrival(std::move(ledger_), one.remediation, one.policy->budgets,
-                           view_.fleet_size(), now);
+                           fleet_size(cluster_.view()), now);
     one.decision = decide_with_answers(one);
     const bool has_more = carry_out(one);
     again = one.decision.look_again;
@@ -177,22 +134,7 @@ std::optional<milliseconds> ReplayStage::look(const std::string& node, WallTime 
   return std::max(*again, kReplayInterval);
 }
 
-// The exporter of such a node says what its alerts say, and has just measured it.
-HealthReport ReplayStage::report_of(const Case& now) const {
-  HealthReport report;
-  report.measured_at = now.at;
-  report.boot_id = now.node ? now.node->boot_id : "";
-  report.sees_kernel_log = true;
-  for (const AlertEvidence& alert : now.remediation.alerts) {
-    if (alert.firing() && !alert.foreign)
-      report.severity = std::max(report.severity, alert.severity);
-  }
-  report.kernel_severity = report.severity;
-  report.observed_at[report.severity] = now.at;
-  return report;
-}
-
-Result<std::optional<SlotRefusal>> ReplayStage::ask_slot(const Case& now, Step step) {
+Result<std::optional<SlotRefusal>> Replayer::ask_slot(const Case& now, Step step) {
   auto request = slot_request(now.remediation, *now.node, step);
   if (!request) return std::nullopt;
   SlotClaim claim{.remediation = now.remediation,
@@ -201,12 +143,12 @@ Result<std::optional<SlotRefusal>> ReplayStage::ask_slot(const Case& now, Step s
                   .policy = *now.policy,
                   .now = now.at,
                   .refusal = {}};
-  view_.with_fleet(
-      [&](const Fleet& fleet) { ledger_ = with_claim(std::move(ledger_), fleet, claim); });
+  with_fleet(cluster_.view(),
+             [&](const Fleet& fleet) { ledger_ = with_claim(std::move(ledger_), fleet, claim); });
   return claim.refusal;
 }
 
-Decision ReplayStage::decide_with_answers(Case& now) {
+Decision Replayer::decide_with_answers(Case& now) {
   World world{.remediation = now.remediation,
               .node = now.node ? &*now.node : nullptr,
               .excluded = {},
@@ -219,7 +161,7 @@ Decision ReplayStage::decide_with_answers(Case& now) {
   for (int i = 0; i < kMostQuestions; ++i) {
     const bool wants_yes = decision.rule == "guard.approval" && decision.approval;
     if (decision.verdict == Verdict::kAskReport) {
-      world.report = report_of(now);
+      world.report = report_of(now.remediation, now.node, now.at);
     } else if (decision.verdict == Verdict::kAskSlot) {
       world.slot = ask_slot(now, decision.step->step);
     } else if (wants_yes && options_.humans_say_yes &&
@@ -235,7 +177,7 @@ Decision ReplayStage::decide_with_answers(Case& now) {
   return decision;
 }
 
-bool ReplayStage::carry_out(Case& now) {
+bool Replayer::carry_out(Case& now) {
   switch (now.decision.verdict) {
     case Verdict::kQuarantine:
     case Verdict::kRelease:
@@ -261,7 +203,7 @@ bool ReplayStage::carry_out(Case& now) {
   const RemediationStatus before = now.remediation.status;
   now.remediation.status = with_decision(before, now.decision, now.policy->mode, now.at);
   if (now.remediation.status == before) return false;
-  keep(now.remediation);
+  cluster_.keep(now.remediation);
   if (!now.remediation.open()) {
     close(now);
     return false;
@@ -277,18 +219,18 @@ bool ReplayStage::carry_out(Case& now) {
   return now.decision.verdict == Verdict::kEscalate || now.decision.verdict == Verdict::kLower;
 }
 
-void ReplayStage::act(Case& now) {
+void Replayer::act(Case& now) {
   const bool releases = now.decision.verdict == Verdict::kRelease;
   const ActionOrder order{.remediation = now.remediation,
                           .steps = now.decision.steps,
                           .why = now.decision.message,
                           .now = now.at};
-  if (const auto plan = action(releases ? "release" : "quarantine").plan(order, *now.node)) {
+  if (const auto plan = (releases ? plan_release : plan_quarantine)(order, *now.node)) {
     if (plan->pre_existing_cordon)
       now.remediation.status.pre_existing_cordon = plan->pre_existing_cordon;
     kube::Node node = *now.node;
-    apply(node, plan->change);
-    put(std::move(node));
+    apply(plan->change, node);
+    cluster_.put(std::move(node));
     if (!releases) {
       write(ReplayEvent::Kind::kAct, now,
             names_of(now.decision.steps) + ": " + now.decision.message, now.decision.steps);
@@ -296,12 +238,12 @@ void ReplayStage::act(Case& now) {
   }
   now.remediation.status =
       with_results(now.remediation.status, now.decision, now.policy->mode, now.at);
-  keep(now.remediation);
+  cluster_.keep(now.remediation);
   said_.erase(now.remediation.name);
   if (!now.remediation.open()) close(now);
 }
 
-void ReplayStage::begin(Case& now) {
+void Replayer::begin(Case& now) {
   const PlannedStep& step = *now.decision.step;
   // As a Job has it: what a node has passed counts in that boot alone.
   const Facts facts = is_job(step.step) ? Facts{{kJobBootFact, now.node->boot_id}} : Facts();
@@ -312,10 +254,10 @@ void ReplayStage::begin(Case& now) {
   ends_[now.remediation.name] = now.at + usual_time(step);
   write(ReplayEvent::Kind::kBegin, now, std::string(to_string(step.step)), {step.step});
   said_.erase(now.remediation.name);
-  keep(now.remediation);
+  cluster_.keep(now.remediation);
 }
 
-bool ReplayStage::watch(Case& now) {
+bool Replayer::watch(Case& now) {
   const auto ends = ends_.try_emplace(now.remediation.name, now.at).first->second;
   if (now.at < ends) {
     now.decision.look_again = std::chrono::ceil<milliseconds>(ends - now.at);
@@ -325,7 +267,7 @@ bool ReplayStage::watch(Case& now) {
   return true;
 }
 
-void ReplayStage::finish(Case& now) {
+void Replayer::finish(Case& now) {
   const Step step = now.decision.step->step;
   const bool is_of_node = !now.remediation.status.has_done(Step::kTerminate);
   const bool is_still_bad = step == Step::kVerify && is_of_node && now.remediation.any_firing();
@@ -339,34 +281,23 @@ void ReplayStage::finish(Case& now) {
   write(ReplayEvent::Kind::kDone, now,
         std::string(to_string(step)) + (is_still_bad ? " failed: alerts fire" : ""), {step});
   if (treats_the_fault(step)) heal(now);
-  keep(now.remediation);
-  if (step == Step::kTerminate && now.node) replaced_by_[now.remediation.name] = replace(*now.node);
+  cluster_.keep(now.remediation);
+  if (step == Step::kTerminate && now.node)
+    replaced_by_[now.remediation.name] = cluster_.replace(*now.node);
 }
 
 // The fault is taken to be gone with it: nobody can tell from the history, in which it was not
 // treated.
-void ReplayStage::heal(Case& now) {
+void Replayer::heal(Case& now) {
   for (AlertEvidence& alert : now.remediation.alerts) {
     if (alert.firing()) alert.ended_at = now.at;
   }
   kube::Node node = *now.node;
   if (now.decision.step->step == Step::kReboot) node.boot_id += "-" + std::to_string(++boots_);
-  put(std::move(node));
+  cluster_.put(std::move(node));
 }
 
-// A machine of the same kind comes in its place.
-std::string ReplayStage::replace(const kube::Node& old) {
-  kube::Node node = as_if_well(old);
-  node.meta.name += "-replacement-" + std::to_string(++replacements_);
-  node.meta.uid += "-" + std::to_string(replacements_);
-  node.provider_id += "-" + std::to_string(replacements_);
-  remove(old.meta.name);
-  std::string name = node.meta.name;
-  put(std::move(node));
-  return name;
-}
-
-void ReplayStage::close(Case& now) {
+void Replayer::close(Case& now) {
   ledger_ = without_slot(std::move(ledger_), now.remediation.name);
   ends_.erase(now.remediation.name);
   said_.erase(now.remediation.name);
@@ -375,8 +306,8 @@ void ReplayStage::close(Case& now) {
         std::string(to_string(now.remediation.status.phase)) + ": " + now.decision.message);
 }
 
-void ReplayStage::write(ReplayEvent::Kind kind, const Case& now, std::string text,
-                        std::vector<Step> steps) {
+void Replayer::write(ReplayEvent::Kind kind, const Case& now, std::string text,
+                     std::vector<Step> steps) {
   events_.push_back({.at = now.at,
                      .node = now.remediation.node,
                      .kind = kind,
