@@ -28,7 +28,7 @@ std::string own_pod(const Flags& flags) {
 
 std::vector<std::string> names_of_what_fires(const KnownEvidence& known, const std::string& node) {
   std::vector<std::string> names;
-  for (Order& order : known.firing_from({})) {
+  for (AlertSignal& order : known.firing_from({})) {
     // What a model has said is nothing that it should hear again.
     const bool is_advice = order.fingerprint.starts_with(kTriageOrigin);
     if (order.node == node && !is_advice) names.push_back(std::move(order.alertname));
@@ -37,13 +37,14 @@ std::vector<std::string> names_of_what_fires(const KnownEvidence& known, const s
 }
 
 std::unique_ptr<kube::LeaderElection> stand_for_election(const Flags& flags, kube::Api& api,
-                                                         Witness& witness, Clock& clock, Log& log) {
+                                                         Recorder& recorder, Clock& clock,
+                                                         Log& log) {
   kube::LeaderHandlers handlers;
   handlers.on_change = [&log](const kube::LeaderChange& change) {
     log.info(change.leads ? "This replica leads" : "This replica does not lead",
              {{"holder", change.holder}});
   };
-  handlers.on_error = [&witness](const Error& error) { witness.on_error({}, error); };
+  handlers.on_error = [&recorder](const Error& error) { recorder.on_error({}, error); };
   return std::make_unique<kube::LeaderElection>(
       kube::LeaderOptions{.ns = flags.state_namespace,
                           .name = kLeaseName,
@@ -98,7 +99,7 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
       policy_(std::move(policy)),
       counters_(clock),
       audit_(std::move(audit)),
-      witness_(counters_, *audit_, log),
+      recorder_(counters_, *audit_, log),
       cluster_(std::move(cluster)),
       apis_(make_api_clients(*cluster_, stop_.get_token(),
                              [this] { return election_ && election_->is_leader(); })),
@@ -112,7 +113,7 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
                .log = log,
                .known_of =
                    [this](const std::string& node) { return names_of_what_fires(view_, node); }}),
-      election_(stand_for_election(flags_, *apis_.lease, witness_, clock_, log_)),
+      election_(stand_for_election(flags_, *apis_.lease, recorder_, clock_, log_)),
       exclusions_(*apis_.work, flags_.state_namespace, clock),
       stop_switch_(*apis_.stop_switch, {.ns = flags_.state_namespace, .config_map = kSwitchName}),
       guard_probe_(*apis_.probe, clock),
@@ -142,7 +143,7 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
 Remediator::~Remediator() { request_stop(); }
 
 void Remediator::assemble() {
-  intake_ = std::make_unique<RemediationIntake>(view_, intake_store_, queue_, clock_, &witness_);
+  intake_ = std::make_unique<RemediationIntake>(view_, intake_store_, queue_, clock_, &recorder_);
   evidence_ = std::make_unique<EvidenceSources>(
       EvidenceParts{.flags = flags_,
                     .clients = sources_,
@@ -151,9 +152,9 @@ void Remediator::assemble() {
                     .api = *apis_.work,
                     .intake = *intake_,
                     .triage = triage_,
-                    .webhook_observer = witness_,
-                    .intake_observer = witness_,
-                    .on_error = [this](const Error& error) { witness_.on_error({}, error); },
+                    .webhook_observer = recorder_,
+                    .intake_observer = recorder_,
+                    .on_error = [this](const Error& error) { recorder_.on_error({}, error); },
                     .leads = [this] { return election_->is_leader(); },
                     .clock = clock_});
   announcer_ = std::make_unique<EventAnnouncer>(*apis_.event);
@@ -179,7 +180,7 @@ void Remediator::assemble() {
                         return stop_switch_.permit();
                       },
                       .announcer = *announcer_,
-                      .observer = witness_,
+                      .observer = recorder_,
                       .clock = clock_,
                       .notifications = &notifier_,
                       .exclusions = &exclusions_,
@@ -187,7 +188,7 @@ void Remediator::assemble() {
                       .leads = [this] { return election_->is_leader(); }});
   returned_ =
       std::make_unique<ReturnedMachines>(view_, *intake_, evidence_->reports(), policy_, clock_);
-  orphaned_ = std::make_unique<OrphanedMarks>(*apis_.work, work_store_, view_, *intake_, clock_);
+  orphaned_ = std::make_unique<OrphanedTaints>(*apis_.work, work_store_, view_, *intake_, clock_);
   controller_ = std::make_unique<Controller>(
       ControllerOptions{},
       ControllerParts{
@@ -201,7 +202,7 @@ void Remediator::assemble() {
           .sweep = [this] { return orphaned_->take_in(); },
           .leads = [this] { return election_->is_leader(); },
           .on_went_back = [this](const std::string& why) { restored_.note(why, clock_.wall()); },
-          .observer = witness_,
+          .observer = recorder_,
           .log = log_,
           .clock = clock_});
   readiness_ = std::make_unique<Readiness>(*apis_.probe, view_, clock_);
@@ -288,7 +289,7 @@ bool Remediator::begin_anew(const RestoredState::Notice& notice) {
   evidence_->webhook().close();
   LedgerStore of_any(*apis_.intake, {.ns = flags_.state_namespace}, clock_);
   if (auto opened = of_any.note_restored(notice.why, notice.at); !opened) {
-    witness_.on_error({}, opened.error());
+    recorder_.on_error({}, opened.error());
     if (election_->is_leader()) (void)keep_ledger();
     return false;
   }

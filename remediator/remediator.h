@@ -29,7 +29,7 @@
 #include "remediator/execution/guard_probe.h"
 #include "remediator/gates/restored_state.h"
 #include "remediator/gates/stop_switch.h"
-#include "remediator/intake/orphaned_marks.h"
+#include "remediator/intake/orphaned_taints.h"
 #include "remediator/intake/remediation_intake.h"
 #include "remediator/intake/returned_machines.h"
 #include "remediator/notify/notifier.h"
@@ -38,9 +38,9 @@
 #include "remediator/page/guard_watch.h"
 #include "remediator/page/readiness.h"
 #include "remediator/policy/current_policy.h"
+#include "remediator/recorder.h"
 #include "remediator/records/known_replacements.h"
 #include "remediator/triage/triage.h"
-#include "remediator/witness.h"
 
 namespace gpuward::remediator {
 
@@ -88,7 +88,7 @@ class Remediator {
   RestoredState restored_;
   Counters counters_;
   std::unique_ptr<AuditTrail> audit_;
-  Witness witness_;
+  Recorder recorder_;
   std::unique_ptr<Cluster> cluster_;
   ApiClients apis_;
   RemediationStore work_store_, intake_store_;
@@ -102,7 +102,7 @@ class Remediator {
   SourceClients sources_;
   std::unique_ptr<RemediationIntake> intake_;
   std::unique_ptr<ReturnedMachines> returned_;
-  std::unique_ptr<OrphanedMarks> orphaned_;
+  std::unique_ptr<OrphanedTaints> orphaned_;
   std::unique_ptr<EventAnnouncer> announcer_;
   // Ends after all that needs the lead.
   std::unique_ptr<kube::LeaderElection> election_;

@@ -22,14 +22,14 @@ class Announcer {
   // Any thread; never blocks.
   virtual void announce(kube::NodeEvent event) = 0;
   // Any thread; blocks until it is said. An error: it may have to be said again.
-  [[nodiscard]] virtual Status tell(const kube::NodeEvent& event) = 0;
+  [[nodiscard]] virtual Status deliver(const kube::NodeEvent& event) = 0;
 };
 
 class EventAnnouncer final : public Announcer {
  public:
   explicit EventAnnouncer(kube::Api& api);  // must outlive this
   void announce(kube::NodeEvent event) override;
-  [[nodiscard]] Status tell(const kube::NodeEvent& event) override;
+  [[nodiscard]] Status deliver(const kube::NodeEvent& event) override;
   // Events that were dropped or refused.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 

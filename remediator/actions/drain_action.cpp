@@ -8,13 +8,13 @@ namespace {
 
 constexpr std::size_t kMostJobNames = 8192;  // bytes in the record
 
-StepResult result_of(DrainVerdict verdict) {
+StepResult result_of(DrainState verdict) {
   switch (verdict) {
-    case DrainVerdict::kDone:
+    case DrainState::kDone:
       return StepResult::kDone;
-    case DrainVerdict::kGoingOn:
+    case DrainState::kGoingOn:
       return StepResult::kRunning;
-    case DrainVerdict::kFailed:
+    case DrainState::kFailed:
       return StepResult::kFailed;
   }
   return StepResult::kFailed;
@@ -31,9 +31,9 @@ void note_job(const std::string& name, Facts& facts) {
 
 }  // namespace
 
-Result<StepProgress> DrainAction::begin(const StepOrder& order) { return watch(order); }
+Result<StepProgress> DrainAction::begin(const StepRequest& order) { return watch(order); }
 
-Result<StepProgress> DrainAction::watch(const StepOrder& order) {
+Result<StepProgress> DrainAction::watch(const StepRequest& order) {
   const StepRecord* record = order.remediation.status.find(Step::kDrain);
   const bool is_recorded = record != nullptr && record->intent_at.has_value();
   const auto progress =
@@ -59,7 +59,7 @@ Result<StepProgress> DrainAction::watch(const StepOrder& order) {
   return next;
 }
 
-Status DrainAction::abandon(const StepOrder& order) {
+Status DrainAction::abandon(const StepRequest& order) {
   drainer_.forget(order.node.meta.name);
   return {};
 }

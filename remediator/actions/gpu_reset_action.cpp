@@ -13,7 +13,7 @@ bool says_busy(const std::string& words) {
 
 }  // namespace
 
-std::optional<std::string> GpuResetAction::why_pointless(const StepOrder& order) const {
+std::optional<std::string> GpuResetAction::why_pointless(const StepRequest& order) const {
   for (const std::string& prefix : order.step.job.not_on) {
     if (order.node.provider_id.starts_with(prefix)) {
       return "a reset in place is not tried on " + prefix + " (not_on in the policy)";
@@ -22,17 +22,17 @@ std::optional<std::string> GpuResetAction::why_pointless(const StepOrder& order)
   return std::nullopt;
 }
 
-JobVerdict GpuResetAction::judge(const StepOrder& order, const JobOutcome& outcome) const {
+JobConclusion GpuResetAction::judge(const StepRequest& order, const JobOutcome& outcome) const {
   if (outcome.exit_code == 0) {
     return {.result = StepResult::kDone, .message = "the GPUs are reset: " + outcome.message};
   }
   if (says_busy(outcome.words)) {
     return {.message = "a process holds a GPU: " + outcome.message,
-            .needs_human = !order.step.job.escalates_when_busy,
+            .needs_operator = !order.step.job.escalates_when_busy,
             .has_acted = false};
   }
   const bool has_started = outcome.has_run && !could_not_start(outcome);
-  return {.message = outcome.message, .needs_human = !has_started, .has_acted = has_started};
+  return {.message = outcome.message, .needs_operator = !has_started, .has_acted = has_started};
 }
 
 }  // namespace gpuward::remediator

@@ -12,8 +12,9 @@ class GpuResetAction final : public StepJob {
   using StepJob::StepJob;
 
  private:
-  [[nodiscard]] JobVerdict judge(const StepOrder& order, const JobOutcome& outcome) const override;
-  [[nodiscard]] std::optional<std::string> why_pointless(const StepOrder& order) const override;
+  [[nodiscard]] JobConclusion judge(const StepRequest& order,
+                                    const JobOutcome& outcome) const override;
+  [[nodiscard]] std::optional<std::string> why_pointless(const StepRequest& order) const override;
 };
 
 }  // namespace gpuward::remediator

@@ -69,7 +69,7 @@ std::string number_text(double value) {
   return text.str();
 }
 
-std::vector<Placeholder> placeholders_of(const StepOrder& order, const JobsPolicy& jobs,
+std::vector<Placeholder> placeholders_of(const StepRequest& order, const JobsPolicy& jobs,
                                          const JobPart& part) {
   std::vector<Placeholder> all = {
       {"$(NODE_NAME)", order.node.meta.name},
@@ -82,7 +82,7 @@ std::vector<Placeholder> placeholders_of(const StepOrder& order, const JobsPolic
   return all;
 }
 
-Severity severity_at_intent(const StepOrder& order) {
+Severity severity_at_intent(const StepRequest& order) {
   const StepRecord* record = order.remediation.status.find(order.step.step);
   return record == nullptr ? order.remediation.acted_severity() : record->severity;
 }
@@ -95,7 +95,7 @@ std::string bound_name(std::string text, std::size_t size) {
 }
 
 // By what is_job_of() knows it again.
-std::vector<std::pair<std::string, std::string>> identity_of(const StepOrder& order,
+std::vector<std::pair<std::string, std::string>> identity_of(const StepRequest& order,
                                                              const JobPart& part) {
   std::vector<std::pair<std::string, std::string>> identity = {
       {"gpuward.dev/remediation-uid", order.remediation.uid},
@@ -111,7 +111,8 @@ Json& object_in(Json& parent, const char* key) {
   return child;
 }
 
-void name_job(Json& metadata, const StepOrder& order, const JobPart& part, const std::string& ns) {
+void name_job(Json& metadata, const StepRequest& order, const JobPart& part,
+              const std::string& ns) {
   metadata.erase("generateName");
   metadata["name"] = job_name(order, part);
   metadata["namespace"] = ns;
@@ -123,7 +124,7 @@ void name_job(Json& metadata, const StepOrder& order, const JobPart& part, const
                                               {"uid", order.remediation.uid}}});
 }
 
-void label(Json& metadata, const StepOrder& order, const JobPart& part) {
+void label(Json& metadata, const StepRequest& order, const JobPart& part) {
   Json& labels = object_in(metadata, "labels");
   for (const auto& [key, value] : identity_of(order, part)) labels[key] = value;
 }
@@ -162,7 +163,7 @@ Status load_job_templates(JobsPolicy& jobs) {
   return {};
 }
 
-std::string job_name(const StepOrder& order, const JobPart& part) {
+std::string job_name(const StepRequest& order, const JobPart& part) {
   std::string identity = order.remediation.name;
   for (const auto& [key, value] : identity_of(order, part)) identity += "/" + value;
   if (!part.id.empty()) identity += "/" + order.node.meta.name;
@@ -172,7 +173,7 @@ std::string job_name(const StepOrder& order, const JobPart& part) {
   return bound_name(readable, kLongestJobName - hash.size() - 1) + "-" + hash;
 }
 
-Result<std::string> render_job(const StepOrder& order, const JobsPolicy& jobs,
+Result<std::string> render_job(const StepRequest& order, const JobsPolicy& jobs,
                                const std::string& ns, const JobPart& part) {
   const auto own = jobs.templates.find(order.step.step);
   auto job = parse_job_template(own == jobs.templates.end() ? built_in_job(order.step.step)
@@ -193,7 +194,7 @@ Result<std::string> render_job(const StepOrder& order, const JobsPolicy& jobs,
   return dump_json(*job);
 }
 
-bool is_job_of(const kube::Job& job, const StepOrder& order, const JobPart& part) {
+bool is_job_of(const kube::Job& job, const StepRequest& order, const JobPart& part) {
   return std::ranges::all_of(identity_of(order, part), [&](const auto& known) {
     const auto found = job.meta.labels.find(known.first);
     return found != job.meta.labels.end() && found->second == known.second;

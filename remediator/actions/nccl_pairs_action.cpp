@@ -24,16 +24,16 @@ constexpr minutes kLastWords{2};
 // How much longer than the leader's time the others wait: at its end it says what is known by then.
 constexpr minutes kFollowersGrace{1};
 constexpr std::size_t kTokenDigits = 32;  // 128 bits
-constexpr const char* kToldAtFact = "pairVerdictsAt";
-constexpr const char* kAllIsTold = "all is told; waits for the others to read it";
+constexpr const char* kFindingsAtFact = "pairVerdictsAt";
+constexpr const char* kAllIsKnown = "all is told; waits for the others to read it";
 
-milliseconds since_intent(const StepOrder& order) {
+milliseconds since_intent(const StepRequest& order) {
   return std::chrono::duration_cast<milliseconds>(order.now - pairs_intent_of(order.remediation));
 }
 
-bool is_overdue(const StepOrder& order) { return since_intent(order) > order.step.timeout; }
+bool is_overdue(const StepRequest& order) { return since_intent(order) > order.step.timeout; }
 
-StepProgress pairs_running(const StepOrder& order, std::string message) {
+StepProgress pairs_running(const StepRequest& order, std::string message) {
   StepProgress progress = progress_of(order, StepResult::kRunning, std::move(message));
   progress.look_again = kPairInterval;
   return progress;
@@ -45,32 +45,32 @@ bool waits_for_budget(const Remediation& remediation) {
   return status.phase == Phase::kWaiting && status.rule.starts_with("budget.");
 }
 
-std::string nodes_text(const std::vector<Fellow>& fellows) {
+std::string nodes_text(const std::vector<JobPeer>& peers) {
   std::vector<std::string> first;
-  for (const Fellow& one : fellows | std::views::take(kMostWaitedFor)) {
+  for (const JobPeer& one : peers | std::views::take(kMostWaitedFor)) {
     const RemediationStatus& status = one.remediation.status;
     const std::string rule = waits_for_budget(one.remediation) ? ", " + status.rule : "";
     first.push_back(one.remediation.node + " (" + std::string(to_string(status.phase)) + rule +
                     ")");
   }
-  return list_first(first, fellows.size());
+  return list_first(first, peers.size());
 }
 
 // Empty where none of them waits for a budget.
-std::string budget_advice(const std::vector<Fellow>& coming) {
+std::string budget_advice(const std::vector<JobPeer>& coming) {
   const bool is_short = std::ranges::any_of(
-      coming, [](const Fellow& one) { return waits_for_budget(one.remediation); });
+      coming, [](const JobPeer& one) { return waits_for_budget(one.remediation); });
   return is_short ? "; this node keeps its own slot meanwhile: the budget has to allow as many "
                     "nodes at once as are tested together, at least 2"
                   : "";
 }
 
-std::optional<WallTime> told_at(const Facts& facts) {
-  return parse_rfc3339(value_at(facts, kToldAtFact));
+std::optional<WallTime> findings_at(const Facts& facts) {
+  return parse_rfc3339(value_at(facts, kFindingsAtFact));
 }
 
 // Whether a test has told anything of the node.
-bool is_told_of(const std::vector<PairTest>& tests, const std::string& node) {
+bool is_decided(const std::vector<PairTest>& tests, const std::string& node) {
   return std::ranges::any_of(tests, [&](const PairTest& test) {
     return test.has(node) &&
            (test.result == PairResult::kPassed || test.result == PairResult::kFailed);
@@ -82,11 +82,11 @@ std::string failure_text_of(const PairTest& test) {
          (test.words.empty() ? "" : ": " + test.words);
 }
 
-StepProgress pairs_told(const StepOrder& order, PairVerdict verdict,
-                        const std::vector<PairTest>& tests) {
+StepProgress pairs_ended(const StepRequest& order, PairFinding verdict,
+                         const std::vector<PairTest>& tests) {
   std::string words = pair_words(order.remediation.node, verdict, tests);
-  if (verdict == PairVerdict::kGood) return progress_of(order, StepResult::kDone, std::move(words));
-  return failed_for_a_human(order, std::move(words));
+  if (verdict == PairFinding::kGood) return progress_of(order, StepResult::kDone, std::move(words));
+  return failed_for_operator(order, std::move(words));
 }
 
 }  // namespace
@@ -95,23 +95,23 @@ Facts NcclPairsAction::facts_before(const kube::Node& node) const {
   return {{kJobNamespaceFact, policy_.get()->jobs.ns}, {kJobBootFact, node.boot_id}};
 }
 
-Result<StepProgress> NcclPairsAction::watch(const StepOrder& order) {
+Result<StepProgress> NcclPairsAction::watch(const StepRequest& order) {
   if (pairs_record(order.remediation) == nullptr)
     return fail(ErrorKind::kInternal, "nccl-pairs was not intended");
   if (order.node.boot_id.empty() || order.node.boot_id != fact_of(order, kJobBootFact)) {
     const auto down = step_down(order);
     if (!down) return down;
-    return failed_for_a_human({.remediation = order.remediation,
-                               .node = order.node,
-                               .step = order.step,
-                               .facts = down->facts,
-                               .permit = order.permit,
-                               .now = order.now},
-                              "the node has restarted since the step was begun");
+    return failed_for_operator({.remediation = order.remediation,
+                                .node = order.node,
+                                .step = order.step,
+                                .facts = down->facts,
+                                .permit = order.permit,
+                                .now = order.now},
+                               "the node has restarted since the step was begun");
   }
   PairRound round = look_around(order, seen_, policy_.get());
-  if (auto told = told_by_others(order, round)) return *std::move(told);
-  const Fellow* const leader = round.leader();
+  if (auto told = finding_of_others(order, round)) return *std::move(told);
+  const JobPeer* const leader = round.leader();
   if (leader == nullptr) return gather(order, round);
   if (leader->remediation.name == order.remediation.name) return lead(order, round);
   if (order.facts.contains(kPairTestsFact)) return step_down(order);
@@ -121,23 +121,23 @@ Result<StepProgress> NcclPairsAction::watch(const StepOrder& order) {
   const WallTime leaders_end =
       pairs_intent_of(leader->remediation) + order.step.timeout + kFollowersGrace;
   if (order.now > leaders_end || since_intent(order) > 2 * order.step.timeout)
-    return failed_for_a_human(order, "not done in time: " + what);
+    return failed_for_operator(order, "not done in time: " + what);
   return pairs_running(order, what);
 }
 
 // What whoever has led the tests says of this node since it came here; also when that one has gone
 // on, was taken out, or is closed by now.
-std::optional<StepProgress> NcclPairsAction::told_by_others(const StepOrder& order,
-                                                            const PairRound& round) {
-  for (const auto* fellows : {&round.group.there, &round.group.out}) {
-    for (const Fellow& one : *fellows) {
+std::optional<StepProgress> NcclPairsAction::finding_of_others(const StepRequest& order,
+                                                               const PairRound& round) {
+  for (const auto* peers : {&round.group.there, &round.group.out}) {
+    for (const JobPeer& one : *peers) {
       const StepRecord* record = pairs_record(one.remediation);
       if (record == nullptr || one.remediation.name == order.remediation.name) continue;
-      const auto verdicts = pair_verdicts_in(record->facts);
+      const auto verdicts = pair_findings_in(record->facts);
       const auto own = verdicts.find(order.remediation.node);
-      const auto at = told_at(record->facts);
+      const auto at = findings_at(record->facts);
       if (own == verdicts.end() || !at || *at < pairs_intent_of(order.remediation)) continue;
-      return pairs_told(order, own->second, pair_tests_in(record->facts));
+      return pairs_ended(order, own->second, pair_tests_in(record->facts));
     }
   }
   return std::nullopt;
@@ -145,18 +145,18 @@ std::optional<StepProgress> NcclPairsAction::told_by_others(const StepOrder& ord
 
 // It is well where it failed alone, or diagnostics of their own have kept out all the others. Who
 // was tested without it, or was taken out by a human, acquits nobody.
-StepProgress NcclPairsAction::alone(const StepOrder& order, const PairRound& round) {
-  const std::vector<Fellow>& out = round.group.out;
+StepProgress NcclPairsAction::alone(const StepRequest& order, const PairRound& round) {
+  const std::vector<JobPeer>& out = round.group.out;
   const bool are_all_found = std::ranges::all_of(
-      out, [](const Fellow& one) { return is_out_by_own_diagnostics(one.remediation); });
+      out, [](const JobPeer& one) { return is_out_by_own_diagnostics(one.remediation); });
   const std::string others = "of the nodes that failed together with it " + nodes_text(out);
   StepProgress progress =
       are_all_found
           ? progress_of(order, StepResult::kDone,
                         out.empty() ? "no other node failed together with it"
                                     : others + " failed diagnostics of their own")
-          : failed_for_a_human(order, "nobody can tell whether it is the culprit: " + others +
-                                          " cannot be tested with it");
+          : failed_for_operator(order, "nobody can tell whether it is the culprit: " + others +
+                                           " cannot be tested with it");
   if (!round.tests.empty()) progress.facts[kPairTestsFact] = pair_tests_text(round.tests);
   progress.news = round.news;
   return progress;
@@ -164,41 +164,41 @@ StepProgress NcclPairsAction::alone(const StepOrder& order, const PairRound& rou
 
 // Before anybody leads: those on their way here are waited for, half of the time at most, because
 // the tests themselves need the other half.
-Result<StepProgress> NcclPairsAction::gather(const StepOrder& order, PairRound& round) {
-  const FellowGroup& group = round.group;
+Result<StepProgress> NcclPairsAction::gather(const StepRequest& order, PairRound& round) {
+  const PeerGroup& group = round.group;
   if (round.is_alone()) return alone(order, round);
   const bool has_another = group.there.size() > 1;
   const std::string waits =
       has_another && group.coming.empty()
           ? "waits for " + group.there.front().remediation.node + " to lead"
           : "waits for " + nodes_text(group.coming) + budget_advice(group.coming);
-  if (is_overdue(order)) return failed_for_a_human(order, "not done in time: " + waits);
+  if (is_overdue(order)) return failed_for_operator(order, "not done in time: " + waits);
   const bool is_first = group.there.front().remediation.name == order.remediation.name;
   const bool is_time = group.coming.empty() || since_intent(order) > order.step.timeout / 2;
   if (!has_another || !is_time || !is_first) return pairs_running(order, waits);
   return begin_next(order, round);
 }
 
-Result<StepProgress> NcclPairsAction::lead(const StepOrder& order, PairRound& round) {
-  const auto told = pair_verdicts_in(order.facts);
+Result<StepProgress> NcclPairsAction::lead(const StepRequest& order, PairRound& round) {
+  const auto told = pair_findings_in(order.facts);
   if (const auto own = told.find(order.remediation.node); own != told.end()) {
-    const auto at = told_at(order.facts);
+    const auto at = findings_at(order.facts);
     const bool is_late = !at || order.now - *at > kLastWords;
     if (is_late || round.is_read_by_all(order.remediation.name, told))
-      return pairs_told(order, own->second, round.tests);
-    return pairs_running(order, kAllIsTold);
+      return pairs_ended(order, own->second, round.tests);
+    return pairs_running(order, kAllIsKnown);
   }
   if (auto advanced = advance(order, round); !advanced) {
     if (advanced.error().kind != ErrorKind::kCancelled) return std::unexpected(advanced.error());
     return pairs_running(order, "waits: " + advanced.error().message);
   }
-  if (round.is_alone() && !is_told_of(round.tests, order.remediation.node))
+  if (round.is_alone() && !is_decided(round.tests, order.remediation.node))
     return alone(order, round);
   return begin_next(order, round);
 }
 
 // All tests that are under way. kCancelled: no Job may be made now.
-Status NcclPairsAction::advance(const StepOrder& order, PairRound& round) {
+Status NcclPairsAction::advance(const StepRequest& order, PairRound& round) {
   for (PairTest& test : round.tests) {
     if (test.result != PairResult::kRunning) continue;
     if (auto moved = go_on(order, round, test); !moved) {
@@ -216,7 +216,7 @@ Status NcclPairsAction::advance(const StepOrder& order, PairRound& round) {
 }
 
 // A test that is under way. A failure that is_final(): no Job can be made.
-Status NcclPairsAction::go_on(const StepOrder& order, const PairRound& round, PairTest& test) {
+Status NcclPairsAction::go_on(const StepRequest& order, const PairRound& round, PairTest& test) {
   for (const std::string& node : {test.first, test.second}) {
     if (round.find(node) != nullptr) continue;
     cut_off(order, test, node + " is not there any more");
@@ -238,7 +238,8 @@ Status NcclPairsAction::go_on(const StepOrder& order, const PairRound& round, Pa
   return {};
 }
 
-Status NcclPairsAction::make_both(const StepOrder& order, const PairRound& round, PairTest& test) {
+Status NcclPairsAction::make_both(const StepRequest& order, const PairRound& round,
+                                  PairTest& test) {
   const std::string& address = round.find(test.first)->node->internal_ip;
   if (address.empty()) {
     cut_off(order, test, test.first + " has no InternalIP");
@@ -262,26 +263,26 @@ Status NcclPairsAction::make_both(const StepOrder& order, const PairRound& round
 }
 
 // It has told nothing. What cannot be deleted ends by its own deadline.
-void NcclPairsAction::cut_off(const StepOrder& order, PairTest& test, const std::string& why) {
+void NcclPairsAction::cut_off(const StepRequest& order, PairTest& test, const std::string& why) {
   std::string words = why;
   if (auto allowed = order.permit(); !allowed) {
     words += "; its Jobs may run on: " + allowed.error().message;
   } else if (auto gone = jobs_.end(order, test); !gone) {
     words += "; its Jobs may run on: " + gone.error().message;
   }
-  test.result = PairResult::kUntold;
+  test.result = PairResult::kUnknown;
   test.words = to_valid_utf8(words, kMostPairWords);
   test.token.clear();
 }
 
 // What is to be tested next is written down first; its Jobs are made at the next look.
-StepProgress NcclPairsAction::begin_next(const StepOrder& order, PairRound& round) {
+StepProgress NcclPairsAction::begin_next(const StepRequest& order, PairRound& round) {
   const std::vector<std::string> members = round.members();
   const bool waits_for_partner = members.size() == 1 && !round.group.coming.empty();
   const bool is_cut_short = round.is_over || is_overdue(order);
   PairPlan plan;
   if (!is_cut_short && !waits_for_partner) plan = plan_pairs(members, round.tests, round.busy);
-  const bool is_told = is_cut_short || !plan.verdicts.empty();
+  const bool is_notified = is_cut_short || !plan.verdicts.empty();
   for (auto& [first, second] : plan.next)
     round.tests.push_back(
         {.first = first, .second = second, .since = order.now, .token = random_hex(kTokenDigits)});
@@ -292,28 +293,28 @@ StepProgress NcclPairsAction::begin_next(const StepOrder& order, PairRound& roun
                  std::to_string(std::ssize(round.tests) - running) + " done");
   progress.facts[kPairTestsFact] = pair_tests_text(round.tests);
   progress.news = round.news;
-  if (is_told) {
-    progress.facts[kPairVerdictsFact] =
-        pair_verdicts_text(pair_verdicts(round.all_told_of(), round.tests));
-    progress.facts[kToldAtFact] = to_rfc3339_ms(order.now);
-    progress.message = kAllIsTold;
+  if (is_notified) {
+    progress.facts[kPairFindingsFact] =
+        pair_findings_text(pair_findings(round.all_tested(), round.tests));
+    progress.facts[kFindingsAtFact] = to_rfc3339_ms(order.now);
+    progress.message = kAllIsKnown;
   }
-  if (!plan.next.empty() || is_told) progress.look_again = milliseconds(0);
+  if (!plan.next.empty() || is_notified) progress.look_again = milliseconds(0);
   return progress;
 }
 
 // Another leads by now, or nobody goes on here.
-Result<StepProgress> NcclPairsAction::step_down(const StepOrder& order) {
+Result<StepProgress> NcclPairsAction::step_down(const StepRequest& order) {
   for (PairTest& test : pair_tests_in(order.facts)) {
     if (test.result == PairResult::kRunning) cut_off(order, test, "left");
   }
   StepProgress progress = pairs_running(order, "leaves the lead to another node");
-  for (const std::string& fact : {kPairTestsFact, kPairVerdictsFact, std::string(kToldAtFact)})
+  for (const std::string& fact : {kPairTestsFact, kPairFindingsFact, std::string(kFindingsAtFact)})
     progress.facts.erase(fact);
   return progress;
 }
 
-Status NcclPairsAction::abandon(const StepOrder& order) {
+Status NcclPairsAction::abandon(const StepRequest& order) {
   const std::string& node = order.remediation.node;
   std::vector<Remediation> leaders{order.remediation};
   seen_.with_seen([&](std::span<const SeenRemediation> seen) {
@@ -327,12 +328,12 @@ Status NcclPairsAction::abandon(const StepOrder& order) {
   for (const Remediation& leader : leaders) {
     const StepRecord* record = pairs_record(leader);
     if (record == nullptr) continue;
-    const StepOrder theirs{.remediation = leader,
-                           .node = order.node,
-                           .step = order.step,
-                           .facts = record->facts,
-                           .permit = order.permit,
-                           .now = order.now};
+    const StepRequest theirs{.remediation = leader,
+                             .node = order.node,
+                             .step = order.step,
+                             .facts = record->facts,
+                             .permit = order.permit,
+                             .now = order.now};
     const bool is_own = leader.name == order.remediation.name;
     for (const PairTest& test : pair_tests_in(record->facts)) {
       if (test.result != PairResult::kRunning || !(is_own || test.has(node))) continue;

@@ -23,23 +23,25 @@ class NcclPairsAction final : public StepAction {
       : policy_(policy), seen_(seen), jobs_(api, policy) {}
 
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override { return watch(order); }
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& order) override {
+    return watch(order);
+  }
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& order) override;
   // Also those Jobs that another Remediation leads on this node: it may go back into service now.
-  [[nodiscard]] Status abandon(const StepOrder& order) override;
+  [[nodiscard]] Status abandon(const StepRequest& order) override;
 
  private:
-  [[nodiscard]] Result<StepProgress> gather(const StepOrder& order, PairRound& round);
-  [[nodiscard]] Result<StepProgress> lead(const StepOrder& order, PairRound& round);
-  [[nodiscard]] Result<StepProgress> step_down(const StepOrder& order);
-  [[nodiscard]] Status advance(const StepOrder& order, PairRound& round);
-  [[nodiscard]] Status go_on(const StepOrder& order, const PairRound& round, PairTest& test);
-  [[nodiscard]] Status make_both(const StepOrder& order, const PairRound& round, PairTest& test);
-  void cut_off(const StepOrder& order, PairTest& test, const std::string& why);
-  [[nodiscard]] static std::optional<StepProgress> told_by_others(const StepOrder& order,
-                                                                  const PairRound& round);
-  [[nodiscard]] static StepProgress alone(const StepOrder& order, const PairRound& round);
-  [[nodiscard]] StepProgress begin_next(const StepOrder& order, PairRound& round);
+  [[nodiscard]] Result<StepProgress> gather(const StepRequest& order, PairRound& round);
+  [[nodiscard]] Result<StepProgress> lead(const StepRequest& order, PairRound& round);
+  [[nodiscard]] Result<StepProgress> step_down(const StepRequest& order);
+  [[nodiscard]] Status advance(const StepRequest& order, PairRound& round);
+  [[nodiscard]] Status go_on(const StepRequest& order, const PairRound& round, PairTest& test);
+  [[nodiscard]] Status make_both(const StepRequest& order, const PairRound& round, PairTest& test);
+  void cut_off(const StepRequest& order, PairTest& test, const std::string& why);
+  [[nodiscard]] static std::optional<StepProgress> finding_of_others(const StepRequest& order,
+                                                                     const PairRound& round);
+  [[nodiscard]] static StepProgress alone(const StepRequest& order, const PairRound& round);
+  [[nodiscard]] StepProgress begin_next(const StepRequest& order, PairRound& round);
 
   const CurrentPolicy& policy_;
   const SeenRemediations& seen_;

@@ -4,7 +4,7 @@
 
 namespace gpuward::remediator {
 
-Result<StepProgress> NotifyAction::begin(const StepOrder& order) {
+Result<StepProgress> NotifyAction::begin(const StepRequest& order) {
   std::string names;
   for (const std::string& sink : order.step.sinks) names += (names.empty() ? "" : ",") + sink;
   StepProgress progress = progress_of(order, StepResult::kDone,
@@ -14,6 +14,6 @@ Result<StepProgress> NotifyAction::begin(const StepOrder& order) {
 }
 
 // Whoever wrote the intent has died before the word was written down.
-Result<StepProgress> NotifyAction::watch(const StepOrder& order) { return begin(order); }
+Result<StepProgress> NotifyAction::watch(const StepRequest& order) { return begin(order); }
 
 }  // namespace gpuward::remediator

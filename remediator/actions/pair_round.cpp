@@ -23,14 +23,14 @@ bool is_tested(const std::vector<PairTest>& tests, const std::string& node) {
   return std::ranges::any_of(tests, [&](const PairTest& test) { return test.has(node); });
 }
 
-const Fellow* PairRound::find(const std::string& node) const {
+const JobPeer* PairRound::find(const std::string& node) const {
   const auto found = std::ranges::find_if(
-      group.there, [&](const Fellow& one) { return one.remediation.node == node; });
+      group.there, [&](const JobPeer& one) { return one.remediation.node == node; });
   return found == group.there.end() ? nullptr : &*found;
 }
 
-const Fellow* PairRound::leader() const {
-  const auto found = std::ranges::find_if(group.there, [](const Fellow& one) {
+const JobPeer* PairRound::leader() const {
+  const auto found = std::ranges::find_if(group.there, [](const JobPeer& one) {
     return pairs_record(one.remediation)->facts.contains(kPairTestsFact);
   });
   return found == group.there.end() ? nullptr : &*found;
@@ -39,7 +39,7 @@ const Fellow* PairRound::leader() const {
 std::vector<std::string> PairRound::members() const {
   std::vector<std::string> nodes;
   for (const bool is_in_already : {true, false}) {
-    for (const Fellow& one : group.there) {
+    for (const JobPeer& one : group.there) {
       if (is_tested(tests, one.remediation.node) == is_in_already && nodes.size() < kMostMembers)
         nodes.push_back(one.remediation.node);
     }
@@ -48,31 +48,31 @@ std::vector<std::string> PairRound::members() const {
   return nodes;
 }
 
-bool PairRound::is_read_by_all(const std::string& leader, const PairVerdicts& told) const {
-  return std::ranges::none_of(group.there, [&](const Fellow& one) {
+bool PairRound::is_read_by_all(const std::string& leader, const PairFindings& told) const {
+  return std::ranges::none_of(group.there, [&](const JobPeer& one) {
     return one.remediation.name != leader && told.contains(one.remediation.node);
   });
 }
 
 bool PairRound::is_alone() const { return group.there.size() == 1 && group.coming.empty(); }
 
-std::vector<std::string> PairRound::all_told_of() const {
+std::vector<std::string> PairRound::all_tested() const {
   std::set<std::string> nodes;
   for (const PairTest& test : tests) nodes.insert({test.first, test.second});
   for (const std::string& node : members()) nodes.insert(node);
   return {nodes.begin(), nodes.end()};
 }
 
-PairRound look_around(const StepOrder& order, const SeenRemediations& seen_by_all,
+PairRound look_around(const StepRequest& order, const SeenRemediations& seen_by_all,
                       const std::shared_ptr<const Policy>& policy) {
   PairRound round;
-  Fellow own{.remediation = order.remediation,
-             .node = std::make_shared<const kube::Node>(order.node)};
+  JobPeer own{.remediation = order.remediation,
+              .node = std::make_shared<const kube::Node>(order.node)};
   for (StepRecord& record : own.remediation.status.steps) {
     if (record.step == Step::kNcclPairs) record.facts = order.facts;
   }
   seen_by_all.with_seen([&](std::span<const SeenRemediation> seen) {
-    round.group = fellows_of(own, seen, order.step.job.together, policy);
+    round.group = peers_of(own, seen, order.step.job.together, policy);
     for (const SeenRemediation& one : seen) {
       const StepRecord* record = pairs_record(one.remediation);
       // Who was closed has ended its Jobs before.
@@ -88,7 +88,7 @@ PairRound look_around(const StepOrder& order, const SeenRemediations& seen_by_al
   round.tests = pair_tests_in(order.facts);
   // What was found in another boot, or before a node came to the step once more, counts no longer.
   std::erase_if(round.tests, [&](const PairTest& test) {
-    return std::ranges::any_of(round.group.there, [&](const Fellow& one) {
+    return std::ranges::any_of(round.group.there, [&](const JobPeer& one) {
       return test.result != PairResult::kRunning && test.has(one.remediation.node) &&
              test.since < pairs_intent_of(one.remediation);
     });

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "remediator/actions/fellows.h"
+#include "remediator/actions/job_peers.h"
 #include "remediator/actions/pair_jobs.h"
 #include "remediator/actions/pair_plan.h"
 #include "remediator/actions/step_action.h"
@@ -15,27 +15,27 @@
 namespace gpuward::remediator {
 
 struct PairRound {
-  FellowGroup group;
+  PeerGroup group;
   std::vector<PairTest> tests;      // of this Remediation, where it leads
   std::set<std::string> busy = {};  // nodes on which the Jobs of another leader may run still
   std::vector<std::string> news = {};
   bool is_over = false;  // nothing more is to be tested
 
   // Null where it is not at the step now.
-  [[nodiscard]] const Fellow* find(const std::string& node) const;
+  [[nodiscard]] const JobPeer* find(const std::string& node) const;
   // Who has begun to lead; the smallest where two did so at the same moment. Null: nobody has.
-  [[nodiscard]] const Fellow* leader() const;
+  [[nodiscard]] const JobPeer* leader() const;
   // Those that are tested now: who is in already, then by name.
   [[nodiscard]] std::vector<std::string> members() const;
   // Of those that were told apart nobody is there any more but the leader.
-  [[nodiscard]] bool is_read_by_all(const std::string& leader, const PairVerdicts& told) const;
+  [[nodiscard]] bool is_read_by_all(const std::string& leader, const PairFindings& told) const;
   // Nobody is there or to come with whom it could be tested.
   [[nodiscard]] bool is_alone() const;
   // Those that were tested, and those that are tested now.
-  [[nodiscard]] std::vector<std::string> all_told_of() const;
+  [[nodiscard]] std::vector<std::string> all_tested() const;
 };
 
-[[nodiscard]] PairRound look_around(const StepOrder& order, const SeenRemediations& seen_by_all,
+[[nodiscard]] PairRound look_around(const StepRequest& order, const SeenRemediations& seen_by_all,
                                     const std::shared_ptr<const Policy>& policy);
 
 // Null where it was never at the step.

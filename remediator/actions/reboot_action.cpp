@@ -10,11 +10,11 @@ Facts RebootAction::facts_before(const kube::Node& node) const {
           {kCallFact, std::string(to_string(Call::kUnknown))}};
 }
 
-Result<StepProgress> RebootAction::begin(const StepOrder& order) {
+Result<StepProgress> RebootAction::begin(const StepRequest& order) {
   if (order.node.boot_id.empty()) {
-    return with_call(failed_for_a_human(order,
-                                        "the node does not say which boot it is in: nobody could "
-                                        "tell that it restarted"),
+    return with_call(failed_for_operator(order,
+                                         "the node does not say which boot it is in: nobody could "
+                                         "tell that it restarted"),
                      Call::kNone);
   }
   const auto asked = provider_.reboot({.remediation = order.remediation.name,
@@ -30,7 +30,8 @@ Result<StepProgress> RebootAction::begin(const StepOrder& order) {
   }
   const Error& why = asked.error();
   if (is_not_now(why.kind)) return held_back(order, why);
-  if (is_of_rights(why.kind)) return with_call(failed_for_a_human(order, why.message), Call::kNone);
+  if (is_of_rights(why.kind))
+    return with_call(failed_for_operator(order, why.message), Call::kNone);
   if (!may_have_arrived(why.kind)) {
     return with_call(
         progress_of(order, StepResult::kFailed, "the restart was refused: " + why.message),
@@ -42,10 +43,10 @@ Result<StepProgress> RebootAction::begin(const StepOrder& order) {
                          why.message);
 }
 
-Result<StepProgress> RebootAction::watch(const StepOrder& order) {
+Result<StepProgress> RebootAction::watch(const StepRequest& order) {
   const std::string before = fact_of(order, kBootBeforeFact);
   if (order.node.provider_id != fact_of(order, kInstanceFact))
-    return failed_for_a_human(order, "the node has another instance than before");
+    return failed_for_operator(order, "the node has another instance than before");
   if (order.node.boot_id.empty() || order.node.boot_id == before) {
     const StepRecord* record = order.remediation.status.find(Step::kReboot);
     const bool is_accepted = record != nullptr && call_of(*record) == Call::kAccepted;

@@ -33,7 +33,7 @@ struct ReplacementWait::Lost {
   WallTime since;  // the end was intended; whole seconds, as the API server's times are
 };
 
-Result<StepProgress> ReplacementWait::watch(const StepOrder& order) {
+Result<StepProgress> ReplacementWait::watch(const StepRequest& order) {
   const StepRecord& end = *order.remediation.status.find(Step::kTerminate);
   const Lost lost{.kind = kind_in(end.facts),
                   .instance = value_at(end.facts, kInstanceFact),
@@ -63,7 +63,7 @@ Result<StepProgress> ReplacementWait::watch(const StepOrder& order) {
   return progress;
 }
 
-std::optional<std::string> ReplacementWait::objection(const StepOrder& order, const Lost& lost,
+std::optional<std::string> ReplacementWait::objection(const StepRequest& order, const Lost& lost,
                                                       const Newcomer& newcomer) {
   const kube::Node& node = *newcomer.node;
   const bool is_counted = fact_of(order, kReplacementUidFact) == node.meta.uid;
@@ -80,7 +80,7 @@ std::optional<std::string> ReplacementWait::objection(const StepOrder& order, co
   return std::nullopt;
 }
 
-std::optional<std::string> ReplacementWait::objection_to_health(const StepOrder& order,
+std::optional<std::string> ReplacementWait::objection_to_health(const StepRequest& order,
                                                                 const kube::Node& node) {
   if (reports_ == nullptr) return "no --prometheus.url is set to read health reports from";
   const auto report = reports_->latest(node.meta.name);
@@ -93,7 +93,7 @@ std::optional<std::string> ReplacementWait::objection_to_health(const StepOrder&
 }
 
 // One that has only just been found counts from the next look on, when the claim has been written.
-StepProgress ReplacementWait::count(const StepOrder& order, const kube::Node& node) {
+StepProgress ReplacementWait::count(const StepRequest& order, const kube::Node& node) {
   const bool is_counted = fact_of(order, kReplacementUidFact) == node.meta.uid;
   const WallTime since = is_counted ? healthy_since(order).value_or(order.now) : order.now;
   StepProgress progress = progress_of(

@@ -14,7 +14,7 @@ constexpr std::size_t kMostProgramOutput = 64U << 10U;
 constexpr std::size_t kLongestComplaint = 300;
 constexpr std::chrono::milliseconds kLookAtProgram{500};
 
-ChildCommand command_for(const StepOrder& order, const std::vector<std::string>& jobs) {
+ChildCommand command_for(const StepRequest& order, const std::vector<std::string>& jobs) {
   ChildCommand command;
   command.program = order.step.program.front();
   command.arguments.assign(order.step.program.begin() + 1, order.step.program.end());
@@ -32,11 +32,11 @@ ChildCommand command_for(const StepOrder& order, const std::vector<std::string>&
   return command;
 }
 
-std::string name_of_program(const StepOrder& order) {
+std::string name_of_program(const StepRequest& order) {
   return order.step.program.empty() ? "the program" : order.step.program.front();
 }
 
-StepProgress going_on(const StepOrder& order) {
+StepProgress going_on(const StepRequest& order) {
   StepProgress progress =
       progress_of(order, StepResult::kRunning, name_of_program(order) + " runs");
   progress.look_again = kLookAtProgram;
@@ -44,18 +44,18 @@ StepProgress going_on(const StepOrder& order) {
 }
 
 // The program has the same time, but begins later.
-bool is_past_timeout(const StepOrder& order) {
+bool is_past_timeout(const StepRequest& order) {
   const StepRecord* record = order.remediation.status.find(Step::kRestartJob);
   return record != nullptr && record->intent_at &&
          order.now - *record->intent_at > order.step.timeout;
 }
 
-bool has_run_before(const StepOrder& order) {
+bool has_run_before(const StepRequest& order) {
   const StepRecord* record = order.remediation.status.find(Step::kRestartJob);
   return record != nullptr && record->attempts > 1;
 }
 
-StepProgress judge(const StepOrder& order, const Result<ChildResult>& ended) {
+StepProgress judge(const StepRequest& order, const Result<ChildResult>& ended) {
   if (!ended) return progress_of(order, StepResult::kFailed, ended.error().message);
   const std::string what = name_of_program(order) + " " + how_it_ended(*ended);
   if (ended->exit_code == 0) {
@@ -69,7 +69,7 @@ StepProgress judge(const StepOrder& order, const Result<ChildResult>& ended) {
 
 }  // namespace
 
-Result<StepProgress> RestartJobAction::begin(const StepOrder& order) {
+Result<StepProgress> RestartJobAction::begin(const StepRequest& order) {
   // At a worse severity the node has been drained once more, of what was left.
   if (has_run_before(order))
     return progress_of(order, StepResult::kDone, "the program was called before: not again");
@@ -83,7 +83,7 @@ Result<StepProgress> RestartJobAction::begin(const StepOrder& order) {
   return going_on(order);
 }
 
-Result<StepProgress> RestartJobAction::watch(const StepOrder& order) {
+Result<StepProgress> RestartJobAction::watch(const StepRequest& order) {
   const ChildRuns::Look now = runs_.look(order.remediation.name);
   if (now.ended) return judge(order, *now.ended);
   if (now.is_known && !is_past_timeout(order)) return going_on(order);
@@ -97,7 +97,7 @@ Result<StepProgress> RestartJobAction::watch(const StepOrder& order) {
                      "nobody knows whether the program was called: it is not called again");
 }
 
-Status RestartJobAction::abandon(const StepOrder& order) {
+Status RestartJobAction::abandon(const StepRequest& order) {
   runs_.stop(order.remediation.name);
   return {};
 }

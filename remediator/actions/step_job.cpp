@@ -9,25 +9,25 @@ namespace {
 const std::string kJob = "job";
 const std::string kExitCode = "exitCode";
 
-std::string namespace_of(const StepOrder& order) { return fact_of(order, kJobNamespaceFact); }
+std::string namespace_of(const StepRequest& order) { return fact_of(order, kJobNamespaceFact); }
 
-std::string full_name(const StepOrder& order) {
+std::string full_name(const StepRequest& order) {
   return namespace_of(order) + "/" + job_name(order);
 }
 
-std::string on_job(const StepOrder& order) { return "Job " + full_name(order); }
+std::string on_job(const StepRequest& order) { return "Job " + full_name(order); }
 
-StepProgress running(std::string message, const StepOrder& order) {
+StepProgress running(std::string message, const StepRequest& order) {
   StepProgress progress = progress_of(order, StepResult::kRunning, std::move(message));
   progress.facts[kJob] = full_name(order);
   return progress;
 }
 
-const StepRecord* record_of(const StepOrder& order) {
+const StepRecord* record_of(const StepRequest& order) {
   return order.remediation.status.find(order.step.step);
 }
 
-bool is_job_overdue(const StepOrder& order) {
+bool is_job_overdue(const StepRequest& order) {
   const StepRecord* record = record_of(order);
   return record != nullptr && record->intent_at &&
          order.now - *record->intent_at > order.step.timeout;
@@ -35,16 +35,16 @@ bool is_job_overdue(const StepOrder& order) {
 
 // Where only the intent stands, the Job was never made, and all that must be true before it can be
 // looked at again; else somebody has taken it away.
-StepProgress without_job(const StepOrder& order) {
+StepProgress without_job(const StepRequest& order) {
   const StepRecord* record = record_of(order);
   if (record != nullptr && record->result == StepResult::kIntended) {
     return progress_of(order, StepResult::kIntended, on_job(order) + " was not made");
   }
-  return failed_for_a_human(order, "somebody has deleted " + on_job(order));
+  return failed_for_operator(order, "somebody has deleted " + on_job(order));
 }
 
-StepProgress foreign_job(const StepOrder& order) {
-  return failed_for_a_human(
+StepProgress foreign_job(const StepRequest& order) {
+  return failed_for_operator(
       order, on_job(order) + " is not ours: its labels name another Remediation or step");
 }
 
@@ -54,12 +54,12 @@ Facts StepJob::facts_before(const kube::Node& node) const {
   return {{kJobNamespaceFact, policy_.get()->jobs.ns}, {kJobBootFact, node.boot_id}};
 }
 
-Result<StepProgress> StepJob::begin(const StepOrder& order) {
+Result<StepProgress> StepJob::begin(const StepRequest& order) {
   if (auto why = why_pointless(order)) {
     return progress_of(order, StepResult::kFailed, std::move(*why));
   }
   const auto json = render_job(order, policy_.get()->jobs, namespace_of(order));
-  if (!json) return failed_for_a_human(order, json.error().message);
+  if (!json) return failed_for_operator(order, json.error().message);
   const auto created = api_.create_job(namespace_of(order), *json, permit_of_call(order));
   if (created) return running(on_job(order) + " is made", order);
   if (created.error().kind == ErrorKind::kBlocked) return held_back(order, created.error());
@@ -67,18 +67,18 @@ Result<StepProgress> StepJob::begin(const StepOrder& order) {
   if (!is_final(created.error().kind)) {
     return with_context("making " + on_job(order), created.error());
   }
-  return failed_for_a_human(order, "making " + on_job(order) + ": " + created.error().message);
+  return failed_for_operator(order, "making " + on_job(order) + ": " + created.error().message);
 }
 
 // It was made by an earlier try whose answer was lost.
-Result<StepProgress> StepJob::adopt(const StepOrder& order) {
+Result<StepProgress> StepJob::adopt(const StepRequest& order) {
   const auto job = api_.get_job(namespace_of(order), job_name(order));
   if (!job) return with_context("reading " + on_job(order), job.error());
   if (!is_job_of(*job, order)) return foreign_job(order);
   return running(on_job(order) + " is made", order);
 }
 
-Result<StepProgress> StepJob::watch(const StepOrder& order) {
+Result<StepProgress> StepJob::watch(const StepRequest& order) {
   const std::string ns = namespace_of(order);
   const std::string name = job_name(order);
   const auto job = api_.get_job(ns, name);
@@ -103,16 +103,16 @@ Result<StepProgress> StepJob::watch(const StepOrder& order) {
   if (!outcome.has_run && !outcome.exit_code)
     outcome.message += "; its container was never started";
   if (outcome.exit_code) progress.facts[kExitCode] = std::to_string(*outcome.exit_code);
-  const JobVerdict verdict = judge(order, outcome);
+  const JobConclusion verdict = judge(order, outcome);
   progress.result = verdict.result;
   const bool has_acted = outcome.has_run && verdict.has_acted;
   progress.facts[kCallFact] = to_string(has_acted ? Call::kAccepted : Call::kNone);
   progress.message = verdict.message;
-  if (verdict.needs_human) progress.facts[kNeedsHumanFact] = "true";
+  if (verdict.needs_operator) progress.facts[kNeedsOperatorFact] = "true";
   return progress;
 }
 
-Status StepJob::abandon(const StepOrder& order) {
+Status StepJob::abandon(const StepRequest& order) {
   const auto job = api_.get_job(namespace_of(order), job_name(order));
   const bool is_gone = !job && job.error().kind == ErrorKind::kNotFound;
   if (is_gone || (job && !is_job_of(*job, order))) return {};
@@ -123,7 +123,7 @@ Status StepJob::abandon(const StepOrder& order) {
 }
 
 // Where it may not be deleted now, the end of the Remediation or its own deadline ends it.
-Status StepJob::give_up(const StepOrder& order) {
+Status StepJob::give_up(const StepRequest& order) {
   if (auto allowed = order.permit(); !allowed) return allowed;
   return abandon(order);
 }

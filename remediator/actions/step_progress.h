@@ -57,7 +57,7 @@ inline const std::string kJobNamespaceFact = "jobNamespace";
 inline const std::string kHealthySinceFact = "healthySince";
 
 // The step's own facts stay as they are.
-[[nodiscard]] inline StepProgress progress_of(const StepOrder& order, StepResult result,
+[[nodiscard]] inline StepProgress progress_of(const StepRequest& order, StepResult result,
                                               std::string message) {
   return {.result = result,
           .message = std::move(message),
@@ -66,9 +66,10 @@ inline const std::string kHealthySinceFact = "healthySince";
 }
 
 // A failure after which what is worse would not help.
-[[nodiscard]] inline StepProgress failed_for_a_human(const StepOrder& order, std::string message) {
+[[nodiscard]] inline StepProgress failed_for_operator(const StepRequest& order,
+                                                      std::string message) {
   StepProgress progress = progress_of(order, StepResult::kFailed, std::move(message));
-  progress.facts[kNeedsHumanFact] = "true";
+  progress.facts[kNeedsOperatorFact] = "true";
   return progress;
 }
 
@@ -79,14 +80,14 @@ inline const std::string kHealthySinceFact = "healthySince";
 }
 
 // Something forbids every change now: nothing was done, and the step can be begun again.
-[[nodiscard]] inline StepProgress held_back(const StepOrder& order, const Error& why) {
+[[nodiscard]] inline StepProgress held_back(const StepRequest& order, const Error& why) {
   return progress_of(order, StepResult::kIntended,
                      std::string(to_string(order.step.step)) + " waits: " + why.message);
 }
 
 // The permit of a step for whoever makes its call: kBlocked where it refuses, whatever kept it from
 // being given. `order` must outlive the call.
-[[nodiscard]] inline Permit permit_of_call(const StepOrder& order) {
+[[nodiscard]] inline Permit permit_of_call(const StepRequest& order) {
   return [&order]() -> Status {
     const auto allowed = order.permit();
     if (allowed) return {};
@@ -95,11 +96,11 @@ inline const std::string kHealthySinceFact = "healthySince";
 }
 
 // Empty where there is none of that name.
-[[nodiscard]] inline std::string fact_of(const StepOrder& order, const std::string& name) {
+[[nodiscard]] inline std::string fact_of(const StepRequest& order, const std::string& name) {
   return value_at(order.facts, name);
 }
 
-[[nodiscard]] inline std::optional<WallTime> healthy_since(const StepOrder& order) {
+[[nodiscard]] inline std::optional<WallTime> healthy_since(const StepRequest& order) {
   return parse_rfc3339(fact_of(order, kHealthySinceFact));
 }
 

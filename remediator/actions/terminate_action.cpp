@@ -18,12 +18,12 @@ constexpr std::chrono::minutes kProofInterval{1};
 
 constexpr const char* kUnknown = "it is not known whether the end of its machine was accepted";
 
-bool is_accepted(const StepOrder& order) {
+bool is_accepted(const StepRequest& order) {
   const StepRecord* record = order.remediation.status.find(Step::kTerminate);
   return record != nullptr && call_of(*record) == Call::kAccepted;
 }
 
-Machine machine_of(const StepOrder& order) {
+Machine machine_of(const StepRequest& order) {
   return {.remediation = order.remediation.name,
           .node = order.node.meta.name,
           .node_uid = order.node.meta.uid,
@@ -57,7 +57,7 @@ std::string in_words(const std::vector<std::string>& volumes) {
 }
 
 // Volumes have had their time since the drain.
-bool is_late(const StepOrder& order) {
+bool is_late(const StepRequest& order) {
   const StepRecord* drain = order.remediation.status.find(Step::kDrain);
   return drain == nullptr || !drain->finished_at ||
          order.now - *drain->finished_at >= order.step.volumes.deadline;
@@ -73,16 +73,16 @@ Facts TerminateAction::facts_before(const kube::Node& node) const {
   return facts;
 }
 
-Result<std::optional<std::string>> TerminateAction::obstacle(const StepOrder& order) {
+Result<std::optional<std::string>> TerminateAction::obstacle(const StepRequest& order) {
   if (is_late(order)) return std::nullopt;
   const auto volumes = volumes_on(api_, order.node.meta.name);
   if (!volumes) return std::unexpected(volumes.error());
   return volumes->empty() ? std::nullopt : std::optional(in_words(*volumes));
 }
 
-Result<StepProgress> TerminateAction::begin(const StepOrder& order) {
+Result<StepProgress> TerminateAction::begin(const StepRequest& order) {
   const auto refused = [&](std::string why) {
-    return with_call(failed_for_a_human(order, std::move(why)), Call::kNone);
+    return with_call(failed_for_operator(order, std::move(why)), Call::kNone);
   };
   if (order.node.provider_id.empty())
     return refused("the node has no spec.providerID: nobody can tell which machine it runs on");
@@ -104,7 +104,7 @@ Result<StepProgress> TerminateAction::begin(const StepOrder& order) {
                      std::string(kUnknown) + ": " + asked.error().message);
 }
 
-Result<StepProgress> TerminateAction::watch(const StepOrder& order) {
+Result<StepProgress> TerminateAction::watch(const StepRequest& order) {
   auto progress = look_at_machine(order);
   const StepRecord* record = order.remediation.status.find(Step::kTerminate);
   const bool is_over = record != nullptr && record->result == StepResult::kFailed;
@@ -112,7 +112,7 @@ Result<StepProgress> TerminateAction::watch(const StepOrder& order) {
   return progress;
 }
 
-Result<StepProgress> TerminateAction::look_at_machine(const StepOrder& order) {
+Result<StepProgress> TerminateAction::look_at_machine(const StepRequest& order) {
   const auto fate = provider_.fate(machine_of(order));
   if (!fate) {
     return progress_of(order, StepResult::kRunning,
@@ -132,7 +132,7 @@ Result<StepProgress> TerminateAction::look_at_machine(const StepOrder& order) {
 }
 
 // The answer may be of before the call: what EC2 says is consistent only after a while.
-StepProgress TerminateAction::contradicted(const StepOrder& order) {
+StepProgress TerminateAction::contradicted(const StepRequest& order) {
   const WallTime since = parse_rfc3339(fact_of(order, kRunsSinceFact)).value_or(order.now);
   const std::string what =
       std::string(is_accepted(order) ? "the end of its machine was accepted" : kUnknown) +
@@ -142,11 +142,11 @@ StepProgress TerminateAction::contradicted(const StepOrder& order) {
     progress.facts[kRunsSinceFact] = to_rfc3339_ms(since);
     return progress;
   }
-  if (is_accepted(order)) return failed_for_a_human(order, what);
+  if (is_accepted(order)) return failed_for_operator(order, what);
   return progress_of(order, StepResult::kIntended, "the end of its machine was not asked for");
 }
 
-Result<StepProgress> TerminateAction::wait_for_node(const StepOrder& order) {
+Result<StepProgress> TerminateAction::wait_for_node(const StepRequest& order) {
   const auto node = api_.get_node(order.node.meta.name);
   if (!node && node.error().kind != ErrorKind::kNotFound) return std::unexpected(node.error());
   if (node && node->meta.uid == order.node.meta.uid) {

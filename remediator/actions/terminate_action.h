@@ -27,14 +27,14 @@ class TerminateAction final : public StepAction {
       : api_(api), provider_(provider), policy_(policy) {}
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
   // Volumes that are still attached, until their deadline.
-  [[nodiscard]] Result<std::optional<std::string>> obstacle(const StepOrder& order) override;
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+  [[nodiscard]] Result<std::optional<std::string>> obstacle(const StepRequest& order) override;
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& order) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& order) override;
 
  private:
-  [[nodiscard]] Result<StepProgress> look_at_machine(const StepOrder& order);
-  [[nodiscard]] static StepProgress contradicted(const StepOrder& order);
-  [[nodiscard]] Result<StepProgress> wait_for_node(const StepOrder& order);
+  [[nodiscard]] Result<StepProgress> look_at_machine(const StepRequest& order);
+  [[nodiscard]] static StepProgress contradicted(const StepRequest& order);
+  [[nodiscard]] Result<StepProgress> wait_for_node(const StepRequest& order);
 
   kube::Api& api_;
   CloudProvider& provider_;

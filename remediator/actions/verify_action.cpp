@@ -13,9 +13,9 @@ constexpr std::chrono::seconds kVerifyInterval{15};
 
 }  // namespace
 
-Result<StepProgress> VerifyAction::begin(const StepOrder& order) { return watch(order); }
+Result<StepProgress> VerifyAction::begin(const StepRequest& order) { return watch(order); }
 
-Result<StepProgress> VerifyAction::watch(const StepOrder& order) {
+Result<StepProgress> VerifyAction::watch(const StepRequest& order) {
   if (order.remediation.status.has_done(Step::kTerminate)) return replacement_.watch(order);
   StepProgress progress{.result = StepResult::kRunning,
                         .message = {},
@@ -33,7 +33,7 @@ Result<StepProgress> VerifyAction::watch(const StepOrder& order) {
   return progress;
 }
 
-std::optional<std::string> VerifyAction::objection(const StepOrder& order) {
+std::optional<std::string> VerifyAction::objection(const StepRequest& order) {
   if (!is_ready(order.node)) return "the node is not Ready";
   if (order.remediation.any_firing()) return "an alert fires";
   if (reports_ == nullptr) return "no --prometheus.url is set to read health reports from";

@@ -14,11 +14,11 @@ class VerifyAction final : public StepAction {
   // Null: no reports are to be had, and no node is ever verified.
   VerifyAction(HealthReports* reports, const CurrentPolicy& policy, Replacements& replacements)
       : reports_(reports), policy_(policy), replacement_(reports, policy, replacements) {}
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& order) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& order) override;
 
  private:
-  [[nodiscard]] std::optional<std::string> objection(const StepOrder& order);
+  [[nodiscard]] std::optional<std::string> objection(const StepRequest& order);
 
   HealthReports* reports_;
   const CurrentPolicy& policy_;

@@ -17,7 +17,7 @@ namespace gpuward::remediator {
 struct SlotRequest {
   std::string remediation;
   std::string node, node_uid, instance_id;
-  Harm harm = Harm::kCordon;
+  Impact impact = Impact::kCordon;
   bool is_tainted = false;  // by us, as the node was just read and not as the fleet remembers it
 };
 

@@ -27,21 +27,21 @@
 namespace gpuward::remediator {
 
 // What a slot is taken for; a later one includes those before it.
-enum class Harm : std::uint8_t {
+enum class Impact : std::uint8_t {
   kTaint,
   kCordon,
   kDisrupt,  // drain, reset, reboot
   kTerminate,
 };
-[[nodiscard]] std::string_view to_string(Harm harm);  // "taint", "cordon", ...
-[[nodiscard]] std::optional<Harm> parse_harm(std::string_view text);
+[[nodiscard]] std::string_view to_string(Impact impact);  // "taint", "cordon", ...
+[[nodiscard]] std::optional<Impact> parse_impact(std::string_view text);
 
 // One a Remediation, from before the taint until the Remediation is closed.
 struct Slot {
   std::string remediation;
   std::string node_uid;
   Place place;  // when the slot was taken
-  Harm harm = Harm::kCordon;
+  Impact impact = Impact::kCordon;
   WallTime since;  // of this harm
 
   friend bool operator==(const Slot&, const Slot&) = default;
@@ -50,7 +50,7 @@ struct Slot {
 // A disruption or termination that was begun: what windows count. Outlives its slot.
 struct Start {
   std::string remediation;
-  Harm harm = Harm::kDisrupt;
+  Impact impact = Impact::kDisrupt;
   Place place;
   WallTime at;
 

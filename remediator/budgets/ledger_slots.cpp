@@ -135,11 +135,11 @@ std::optional<LedgerSlots::Spending> LedgerSlots::spending() const {
   if (!ledger) return std::nullopt;
   Spending spending{.breaker = ledger->breaker,
                     .uses = {},
-                    .slots = {{Harm::kTaint, ledger->taints.size()},
-                              {Harm::kCordon, 0},
-                              {Harm::kDisrupt, 0},
-                              {Harm::kTerminate, 0}}};
-  for (const Slot& slot : ledger->slots) ++spending.slots[slot.harm];
+                    .slots = {{Impact::kTaint, ledger->taints.size()},
+                              {Impact::kCordon, 0},
+                              {Impact::kDisrupt, 0},
+                              {Impact::kTerminate, 0}}};
+  for (const Slot& slot : ledger->slots) ++spending.slots[slot.impact];
   const auto policy = policy_.get();
   with_fleet(view_, [&](const Fleet& fleet) {
     spending.uses = budget_uses(*ledger, fleet, policy->budgets, clock_.wall());
@@ -157,10 +157,10 @@ SpentRecord spent_by(const Remediation& remediation) {
       .open = remediation.open(),
       .steps = {}};
   for (const StepRecord& step : remediation.status.steps) {
-    const auto harm = harm_of(step.step);
-    if (harm && step.intent_at) {
+    const auto impact = impact_of(step.step);
+    if (impact && step.intent_at) {
       record.steps.push_back(
-          {.harm = *harm, .treatment = treatment_of(step.step), .at = *step.intent_at});
+          {.impact = *impact, .treatment = treatment_of(step.step), .at = *step.intent_at});
     }
   }
   return record;

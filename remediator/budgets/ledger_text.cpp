@@ -221,7 +221,7 @@ Result<std::vector<Slot>> read_taints(std::string_view text) {
       places.read_line();
     } else if (kind == "taint") {
       Slot& slot = taints.emplace_back();
-      slot.harm = Harm::kTaint;
+      slot.impact = Impact::kTaint;
       slot.remediation = reader.text();
       slot.node_uid = reader.text();
       slot.place = places.place();
@@ -259,7 +259,7 @@ class LedgerDecoder {
     } else if (kind == "slot") {
       read_slot();
     } else if (kind == "start") {
-      ledger_.starts.push_back({reader_.text(), reader_.known(parse_harm, "an unknown harm"),
+      ledger_.starts.push_back({reader_.text(), reader_.known(parse_impact, "an unknown harm"),
                                 places_.place(), reader_.time()});
     } else if (kind == "arrival") {
       ledger_.arrivals.push_back(
@@ -287,9 +287,9 @@ class LedgerDecoder {
     ledger_.slots.push_back({.remediation = reader_.text(),
                              .node_uid = reader_.text(),
                              .place = {},
-                             .harm = reader_.known(parse_harm, "an unknown harm"),
+                             .impact = reader_.known(parse_impact, "an unknown harm"),
                              .since = {}});
-    if (ledger_.slots.back().harm == Harm::kTaint) reader_.complain("a taint is no such slot");
+    if (ledger_.slots.back().impact == Impact::kTaint) reader_.complain("a taint is no such slot");
     ledger_.slots.back().place = places_.place();
     ledger_.slots.back().since = reader_.time();
   }
@@ -321,11 +321,11 @@ Result<std::string> encode_ledger(const Ledger& ledger) {
   for (const Slot& slot : ledger.slots) writer.place(slot.place);
   for (const Start& start : ledger.starts) writer.place(start.place);
   for (const Slot& slot : ledger.slots) {
-    writer.line("slot", slot.remediation, slot.node_uid, to_string(slot.harm),
+    writer.line("slot", slot.remediation, slot.node_uid, to_string(slot.impact),
                 writer.number_of(slot.place), slot.since);
   }
   for (const Start& start : ledger.starts) {
-    writer.line("start", start.remediation, to_string(start.harm), writer.number_of(start.place),
+    writer.line("start", start.remediation, to_string(start.impact), writer.number_of(start.place),
                 start.at);
   }
   for (const Arrival& arrival : ledger.arrivals) {

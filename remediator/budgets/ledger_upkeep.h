@@ -37,7 +37,7 @@ inline constexpr std::chrono::minutes kRollMargin{5};
 
 // What a Remediation's own record says of what was done.
 struct RecordedStep {
-  Harm harm = Harm::kCordon;
+  Impact impact = Impact::kCordon;
   std::optional<Treatment> treatment;  // of the steps that are counted for escalation
   WallTime at;                         // of its intent
 };

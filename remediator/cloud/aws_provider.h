@@ -18,7 +18,7 @@ namespace gpuward::remediator {
 class AwsProvider final : public CloudProvider {
  public:
   explicit AwsProvider(const ProviderParts& parts) : parts_(parts) {}
-  [[nodiscard]] bool can(Deed deed, const Machine& machine) const override;
+  [[nodiscard]] bool can(MachineAction action, const Machine& machine) const override;
   // An error that may_have_arrived() is one of the deed itself: where the questions before it fail,
   // nothing was asked for, and that is kBlocked.
   [[nodiscard]] Status reboot(const Machine& machine, const Permit& permit) override;

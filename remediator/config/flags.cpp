@@ -219,7 +219,7 @@ CLI::App* add_replay_command(CLI::App& app, Flags& flags, Words& words) {
       ->capture_default_str();
   replay->add_option("--nodes", flags.replay.nodes,
                      "What `kubectl get nodes -o json` has said, instead of --kubeconfig");
-  replay->add_flag("--approve", flags.replay.humans_say_yes,
+  replay->add_flag("--approve", flags.replay.approves_all,
                    "As if a human said yes to each step that waits for it");
   add_output_option(*replay, flags.output);
   replay->fallthrough();

@@ -17,7 +17,7 @@ bool may_lower(const Draft& draft) {
   };
   return draft.remediation.firing_severity() < draft.remediation.evidence_severity() &&
          !draft.remediation.may_have_dropped(draft.now) &&
-         !needs_human(draft.remediation.status.phase) &&
+         !needs_operator(draft.remediation.status.phase) &&
          !is_on_way_back(draft.policy, draft.remediation) &&
          std::ranges::none_of(draft.remediation.status.steps, treats);
 }
@@ -36,7 +36,7 @@ WallTime worse_ended_at(const Draft& draft) {
 
 bool is_confirmed(const Draft& draft, Severity severity) {
   return *draft.world.report &&
-         !objection_to_harm(
+         !objection_to_disruption(
              **draft.world.report, *draft.world.node, severity,
              {.after = {}, .max_age = draft.policy.max_evidence_age, .now = draft.now});
 }

@@ -6,8 +6,8 @@
 #include "remediator/decision/draft.h"
 #include "remediator/decision/step_gates.h"
 #include "remediator/decision/way_back.h"
-#include "remediator/guards/human_override.h"
 #include "remediator/guards/konduktor_taint.h"
+#include "remediator/guards/manual_change.h"
 #include "remediator/model/history_alerts.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/model/ownership.h"
@@ -21,10 +21,10 @@ constexpr std::array<std::string_view, 14> kVerdicts = {
 constexpr std::chrono::seconds kCordonInterval{
     15};  // how often a cordon that waits for its slot is checked
 constexpr std::size_t kNamedAlerts = 8;
-std::vector<Step> marks_of(const std::vector<PlannedStep>& plan) {
+std::vector<Step> taint_and_cordon_in(const std::vector<PlannedStep>& plan) {
   std::vector<Step> marks;
   for (const PlannedStep& step : plan) {
-    if (is_mark(step.step)) marks.push_back(step.step);
+    if (is_taint_or_cordon(step.step)) marks.push_back(step.step);
   }
   return marks;
 }
@@ -53,11 +53,11 @@ bool was_released(const Draft& draft) {
 }
 
 // What record and node do not explain; nullopt where they agree.
-std::optional<std::string> unexplained_marks(const Draft& draft) {
+std::optional<std::string> unexplained_ownership(const Draft& draft) {
   if (is_paused(draft)) return std::nullopt;  // an operator was notified already
   if (auto what = disagreement(draft.remediation, *draft.world.node)) return what;
-  if (draft.remediation.has_orphaned_marks()) {
-    return "the node has " + marks_text(*draft.world.node) +
+  if (draft.remediation.has_orphaned_taints()) {
+    return "the node has " + ownership_text(*draft.world.node) +
            ", and no open remediation had put it there";
   }
   const bool has_ended =
@@ -66,8 +66,8 @@ std::optional<std::string> unexplained_marks(const Draft& draft) {
   return "taint and annotation are gone, and it is unknown whose the cordon is";
 }
 
-Decision held_for_marks(Draft& draft, const std::string& what) {
-  return conclude(draft, Verdict::kPause, Phase::kHeld, std::string(kMarksRule),
+Decision held_for_ownership(Draft& draft, const std::string& what) {
+  return conclude(draft, Verdict::kPause, Phase::kHeld, std::string(kOwnershipRule),
                   what +
                       ": nothing is changed until an operator cancels: that takes off taint "
                       "and annotation, and the cordon only if record and annotation prove it");
@@ -80,7 +80,8 @@ std::optional<SlotRefusal> slot_refused(const Draft& draft) {
 
 // Taint and cordon have budgets of their own: where the cordon has to wait the taint goes on, and
 // where the taint has to wait nothing does. What went on once is not asked for again.
-Decision put_marks(Draft& draft, std::vector<Step> marks, std::string rule, std::string message) {
+Decision put_taint_and_cordon(Draft& draft, std::vector<Step> marks, std::string rule,
+                              std::string message) {
   const bool is_new_taint = contains(marks, Step::kTaint) && !our_taint_on(*draft.world.node) &&
                             !draft.remediation.status.has_done(Step::kTaint);
   const bool is_new_cordon = contains(marks, Step::kCordon) && !draft.world.node->unschedulable &&
@@ -132,24 +133,24 @@ Decision decide_beside(Draft& draft) {
 // Nothing is guessed: what stands stays until an operator decides. A node that has to leave
 // service and was not tainted yet is tainted all the same; where its cordon may be ours the mark
 // says nothing of that.
-Decision hold_marks(Draft& draft, const std::string& what) {
+Decision hold_for_ownership(Draft& draft, const std::string& what) {
   const Severity severity = draft.remediation.acted_severity();
-  const std::vector<Step> marks = marks_of(steps_for(draft.policy, severity));
+  const std::vector<Step> marks = taint_and_cordon_in(steps_for(draft.policy, severity));
   const bool is_new = !draft.remediation.status.has_done(Step::kTaint);
   if (is_new && draft.remediation.any_firing() && contains(marks, Step::kTaint) &&
       !our_taint_on(*draft.world.node)) {
     const bool is_unclear = has_unclear_cordon(draft.remediation, *draft.world.node);
-    Decision put = put_marks(draft, is_unclear ? std::vector{Step::kTaint} : marks,
-                             "severities." + std::string(to_string(severity)), what);
+    Decision put = put_taint_and_cordon(draft, is_unclear ? std::vector{Step::kTaint} : marks,
+                                        "severities." + std::string(to_string(severity)), what);
     if (put.verdict != Verdict::kHold) return put;
-    return held_for_marks(draft, put.message);  // the taint has no budget: notified now
+    return held_for_ownership(draft, put.message);  // the taint has no budget: notified now
   }
-  return held_for_marks(draft, what);
+  return held_for_ownership(draft, what);
 }
 
 // Nothing is done; the phase says whether something of ours stands.
 Decision keep_off(Draft& draft, std::string rule, const std::string& why) {
-  if (const auto what = unexplained_marks(draft)) return held_for_marks(draft, *what);
+  if (const auto what = unexplained_ownership(draft)) return held_for_ownership(draft, *what);
   if (!ours_on_node(draft) && !draft.remediation.any_firing()) return ended_without_trace(draft);
   if (ours_on_node(draft) || is_paused(draft)) {
     return conclude(draft, Verdict::kHold, standing_phase(draft), std::move(rule),
@@ -159,7 +160,7 @@ Decision keep_off(Draft& draft, std::string rule, const std::string& why) {
                   why + ": recorded only");
 }
 
-Decision keep_off_for_a_while(Draft& draft, const HandsOff& excluded) {
+Decision keep_off_for_a_while(Draft& draft, const ExclusionHit& excluded) {
   if (excluded.until - draft.now < kLongestExclusionInterval) {
     draft.decision.look_again =
         std::chrono::ceil<std::chrono::milliseconds>(excluded.until - draft.now);
@@ -178,26 +179,26 @@ Decision decide_paused(Draft& draft) {
 }
 
 // The operator who cancels expects the cordon to go, and was not told yet that it stays.
-bool leaves_cordon_unsaid(const Draft& draft) {
+bool leaves_cordon_unexplained(const Draft& draft) {
   const RemediationStatus& status = draft.remediation.status;
   const bool goes_on = status.phase == Phase::kHeld && status.rule == "guard.cancel";
   return draft.world.node->unschedulable && !is_own_cordon(draft.remediation, *draft.world.node) &&
-         status.rule != kMarksRule && !goes_on;
+         status.rule != kOwnershipRule && !goes_on;
 }
 
 // What is ours goes off the node, whatever the alerts say.
 Decision take_off(Draft& draft, const std::string& why) {
   if (!ours_on_node(draft) && !has_unclear_cordon(draft.remediation, *draft.world.node))
     return close_case(draft, Phase::kCancelled, "guard.cancel", why);
-  if (const auto what = unexplained_marks(draft); what && leaves_cordon_unsaid(draft)) {
+  if (const auto what = unexplained_ownership(draft); what && leaves_cordon_unexplained(draft)) {
     draft.decision.look_again = std::chrono::milliseconds(0);
-    return held_for_marks(draft, *what);
+    return held_for_ownership(draft, *what);
   }
   return conclude(draft, Verdict::kRelease, Phase::kCancelled, "guard.cancel", why);
 }
 
 // Whether taint and cordon are on the node as the severity that is acted on wants them.
-bool marks_stand(const Draft& draft, const std::vector<Step>& marks) {
+bool taint_and_cordon_stand(const Draft& draft, const std::vector<Step>& marks) {
   const std::string value(to_string(draft.remediation.acted_severity()));
   const bool is_short = lacks_konduktor_taint(draft.policy, draft.remediation, *draft.world.node);
   return std::all_of(marks.begin(), marks.end(), [&](Step mark) {
@@ -264,7 +265,8 @@ const char* node_is_another(const Draft& draft) {
 }
 
 bool ours_on_node(const Draft& draft) {
-  return has_marks(*draft.world.node) || is_own_cordon(draft.remediation, *draft.world.node);
+  return has_our_taint_or_annotation(*draft.world.node) ||
+         is_own_cordon(draft.remediation, *draft.world.node);
 }
 
 Phase standing_phase(const Draft& draft) {
@@ -302,13 +304,13 @@ Decision decide_standing(Draft& draft) {
     }
     return conclude(draft, Verdict::kRecord, Phase::kObserved, rule, record_only_message(draft));
   }
-  const std::vector<Step> marks = marks_of(plan);
+  const std::vector<Step> marks = taint_and_cordon_in(plan);
   if (contains(marks, Step::kCordon) && cordoned_by_others(draft)) {
     draft.decision.reasons.emplace_back(
         "the node was cordoned by somebody else before: that cordon stays");
   }
   if (is_contradictory(draft.remediation) && rests_on_history(draft.remediation) &&
-      marks_stand(draft, marks)) {
+      taint_and_cordon_stand(draft, marks)) {
     return hold_exhausted(
         draft,
         "the machine contradicts what is known of it: one sign says that it was given up, "
@@ -317,10 +319,11 @@ Decision decide_standing(Draft& draft) {
             draft.remediation.node);
   }
   const PlannedStep* next = next_step(plan, draft.remediation);
-  if (!marks_stand(draft, marks) || (next == nullptr && !has_begun(draft.remediation))) {
+  if (!taint_and_cordon_stand(draft, marks) || (next == nullptr && !has_begun(draft.remediation))) {
     if (next != nullptr) draft.decision.look_again = std::chrono::milliseconds(0);
-    return put_marks(draft, marks, rule,
-                     "severity " + std::string(to_string(severity)) + ": " + step_names(plan));
+    return put_taint_and_cordon(
+        draft, marks, rule,
+        "severity " + std::string(to_string(severity)) + ": " + step_names(plan));
   }
   if (is_on_way_back(draft.policy, draft.remediation))
     return hold_for_operator(draft, "the policy's steps have ended");
@@ -334,7 +337,7 @@ Decision decide_standing(Draft& draft) {
 }
 
 // Guards first, in order; the first that speaks wins.
-Decision decide(const Policy& policy, const World& world, WallTime now) {
+Decision decide(const Policy& policy, const DecisionInputs& world, WallTime now) {
   Draft draft{.policy = policy, .world = world, .remediation = world.remediation, .now = now};
   add_evidence(draft);
   if (draft.remediation.status.has_done(Step::kTerminate)) return decide_after_the_end(draft);
@@ -355,7 +358,7 @@ Decision decide(const Policy& policy, const World& world, WallTime now) {
   if (draft.world.node->meta.deleting) {
     return keep_off(draft, "guard.node-deleting", "the node is being deleted");
   }
-  if (const auto what = human_override(draft.remediation, *draft.world.node);
+  if (const auto what = manual_change(draft.remediation, *draft.world.node);
       what && !is_paused(draft)) {
     draft.decision.cordon_is_gone = !draft.world.node->unschedulable;
     return conclude(draft, Verdict::kPause, Phase::kPaused, "guard.human", *what + ": hands off");
@@ -366,7 +369,7 @@ Decision decide(const Policy& policy, const World& world, WallTime now) {
     return conclude(draft, Verdict::kPause, Phase::kPaused, std::string(kPauseRule),
                     "paused by annotation: hands off");
   }
-  if (const auto what = unexplained_marks(draft)) return hold_marks(draft, *what);
+  if (const auto what = unexplained_ownership(draft)) return hold_for_ownership(draft, *what);
   if (auto step = step_under_way(draft.policy, draft.remediation)) {
     // A machine that restarts or ends is looked at in any mode: that changes nothing.
     if (is_of_the_machine(step->step) || allows(draft.policy.mode, step->step))

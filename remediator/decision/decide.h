@@ -23,7 +23,7 @@ namespace gpuward::remediator {
 inline constexpr std::string_view kPauseRule = "guard.pause";
 
 // The rule of a node whose taint, cordon or annotation the record does not explain.
-inline constexpr std::string_view kMarksRule = "guard.marks";
+inline constexpr std::string_view kOwnershipRule = "guard.marks";
 
 enum class Verdict : std::uint8_t {
   kRecord,      // nothing on the node, only the status
@@ -46,12 +46,12 @@ enum class Verdict : std::uint8_t {
 // Of those verdicts that change the node in one write; empty for the others.
 [[nodiscard]] std::string_view action_of(Verdict verdict);
 
-struct World {
+struct DecisionInputs {
   const Remediation& remediation;
-  const kube::Node* node = nullptr;       // null: no node of that name
-  std::optional<HandsOff> excluded = {};  // by a human, for a while
-  std::string goes_first = {};            // open for the same node, and acts; empty: none
-  bool has_unmarked_elsewhere = false;    // other nodes that went bad a moment ago, not yet tainted
+  const kube::Node* node = nullptr;           // null: no node of that name
+  std::optional<ExclusionHit> excluded = {};  // by a human, for a while
+  std::string goes_first = {};                // open for the same node, and acts; empty: none
+  bool has_untainted_elsewhere = false;  // other nodes that went bad a moment ago, not yet tainted
   std::optional<Result<HealthReport>> report;           // asked for after kAskReport
   bool can_ask_alerts = false;                          // there is an Alertmanager to ask
   std::optional<Result<std::set<std::string>>> alerts;  // asked for after kAskAlerts
@@ -77,6 +77,6 @@ struct Decision {
 };
 
 // `policy` is the one for this node (policy_for).
-[[nodiscard]] Decision decide(const Policy& policy, const World& world, WallTime now);
+[[nodiscard]] Decision decide(const Policy& policy, const DecisionInputs& world, WallTime now);
 
 }  // namespace gpuward::remediator

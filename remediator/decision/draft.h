@@ -13,7 +13,7 @@ namespace gpuward::remediator {
 
 struct Draft {
   const Policy& policy;
-  const World& world;
+  const DecisionInputs& world;
   const Remediation& remediation;
   WallTime now;
   Decision decision = {};

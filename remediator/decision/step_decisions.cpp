@@ -171,7 +171,7 @@ Decision watch_step(Draft& draft, PlannedStep step) {
 // accepted the restart or the end of has shown nothing.
 Decision after_failure(Draft& draft, const PlannedStep& step, const StepRecord& record) {
   const std::string what = std::string(to_string(record.step)) + " failed: " + record.message;
-  if (record.step == Step::kDrain || record.facts.contains(kNeedsHumanFact))
+  if (record.step == Step::kDrain || record.facts.contains(kNeedsOperatorFact))
     return hold_for_operator(draft, what);
   if (!is_of_the_machine(record.step) || call_of(record) == Call::kAccepted)
     return escalate(draft, what);

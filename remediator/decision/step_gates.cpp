@@ -70,8 +70,8 @@ std::optional<Gate> window_before(const PlannedStep& step, const Policy& policy,
 }
 
 // A job that runs on several bad nodes is to restart once, and on none of them.
-std::optional<Gate> marks_before(const PlannedStep& step, const World& world) {
-  if (step.step != Step::kDrain || !world.has_unmarked_elsewhere) return std::nullopt;
+std::optional<Gate> taints_before(const PlannedStep& step, const DecisionInputs& world) {
+  if (step.step != Step::kDrain || !world.has_untainted_elsewhere) return std::nullopt;
   return shut("guard.marks-first",
               "other nodes that went bad a moment ago are to be tainted first: what is evicted "
               "here is not to start there",
@@ -79,14 +79,14 @@ std::optional<Gate> marks_before(const PlannedStep& step, const World& world) {
 }
 
 // Neither the exporter's report nor Alertmanager knows of it; the policy says that it is enough.
-bool rests_on_a_condition(const PlannedStep& step, const Policy& policy, const World& world,
-                          WallTime now) {
+bool rests_on_a_condition(const PlannedStep& step, const Policy& policy,
+                          const DecisionInputs& world, WallTime now) {
   return step.step == Step::kDrain &&
          condition_justifies_drain(policy, world.remediation, *world.node, now);
 }
 
 // Whether the Alertmanager itself still says so. Whoever silences an alert says no.
-std::optional<Gate> alerts_before(const PlannedStep& step, const World& world) {
+std::optional<Gate> alerts_before(const PlannedStep& step, const DecisionInputs& world) {
   if (!is_disruptive(step.step) || !world.can_ask_alerts) return std::nullopt;
   if (!world.alerts) {
     Gate ask;
@@ -107,8 +107,8 @@ std::optional<Gate> alerts_before(const PlannedStep& step, const World& world) {
 }
 
 // What has to be true of the node right before harm is done to it.
-std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy, const World& world,
-                                WallTime now) {
+std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
+                                const DecisionInputs& world, WallTime now) {
   if (!is_disruptive(step.step)) return std::nullopt;
   if (const auto who = other_repairer(*world.node, now, policy.startup_grace)) {
     return shut("guard.other-repairer", *who);
@@ -123,8 +123,8 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy, c
   if (!*world.report) return shut("guard.evidence", what + why_no_report(world.report->error()));
   const Severity wanted = world.remediation.evidence_severity();
   if (const auto why =
-          objection_to_harm(**world.report, *world.node, wanted,
-                            {.after = {}, .max_age = policy.max_evidence_age, .now = now})) {
+          objection_to_disruption(**world.report, *world.node, wanted,
+                                  {.after = {}, .max_age = policy.max_evidence_age, .now = now})) {
     return shut("guard.evidence", what + *why);
   }
   if (step.step != Step::kTerminate) return std::nullopt;
@@ -133,7 +133,7 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy, c
   return std::nullopt;
 }
 
-std::optional<Gate> slot_before(const World& world) {
+std::optional<Gate> slot_before(const DecisionInputs& world) {
   if (!*world.slot) return shut("budget.ledger", "the budgets cannot be read");
   const auto& refusal = **world.slot;
   if (!refusal) return std::nullopt;
@@ -149,7 +149,7 @@ std::string how_to_approve(const Remediation& remediation, const ApprovalRecord&
 
 // A token is handed out only while approvals are guarded, and counts no more once they were not:
 // whoever has answered it meanwhile may have been anybody.
-std::optional<Gate> guard_before(const PlannedStep& step, const World& world) {
+std::optional<Gate> guard_before(const PlannedStep& step, const DecisionInputs& world) {
   if (!world.can_ask_guard) return std::nullopt;
   if (!world.guard) {
     Gate ask;
@@ -172,13 +172,13 @@ bool is_under_way(const StepRecord& record) {
 
 const StepRecord* counting_record(const Remediation& remediation, Step step) {
   const StepRecord* record = remediation.status.find(step);
-  if (record == nullptr || is_mark(step)) return record;
+  if (record == nullptr || is_taint_or_cordon(step)) return record;
   return record->severity == remediation.acted_severity() ? record : nullptr;
 }
 
 const PlannedStep* next_step(const std::vector<PlannedStep>& plan, const Remediation& remediation) {
   for (const PlannedStep& step : plan) {
-    if (is_mark(step.step)) continue;
+    if (is_taint_or_cordon(step.step)) continue;
     const StepRecord* record = counting_record(remediation, step.step);
     if (record == nullptr || !is_behind_us(*record)) return &step;
   }
@@ -187,7 +187,8 @@ const PlannedStep* next_step(const std::vector<PlannedStep>& plan, const Remedia
 
 std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediation& remediation) {
   for (const StepRecord& record : remediation.status.steps) {
-    if (is_mark(record.step) || record.step == Step::kReturn || !is_under_way(record)) continue;
+    if (is_taint_or_cordon(record.step) || record.step == Step::kReturn || !is_under_way(record))
+      continue;
     // A drain can be left at any time; GPUs that are being reset and a machine that is being
     // restarted or ended cannot.
     const bool is_stale = record.severity != remediation.acted_severity();
@@ -207,7 +208,8 @@ std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediatio
 
 bool has_begun(const Remediation& remediation) {
   return std::ranges::any_of(remediation.status.steps, [](const StepRecord& record) {
-    return !is_mark(record.step) && record.step != Step::kReturn && record.step != Step::kNotify;
+    return !is_taint_or_cordon(record.step) && record.step != Step::kReturn &&
+           record.step != Step::kNotify;
   });
 }
 
@@ -240,10 +242,11 @@ Phase phase_of(Step step) {
   return Phase::kQuarantined;
 }
 
-Gate gate_before(const PlannedStep& step, const Policy& policy, const World& world, WallTime now) {
+Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionInputs& world,
+                 WallTime now) {
   if (auto gate = delay_before(step, world.remediation, now)) return *gate;
   if (auto gate = window_before(step, policy, now)) return *gate;
-  if (auto gate = marks_before(step, world)) return *gate;
+  if (auto gate = taints_before(step, world)) return *gate;
   if (auto gate = node_before(step, policy, world, now)) return *gate;
   if (!rests_on_a_condition(step, policy, world, now)) {
     if (auto gate = alerts_before(step, world)) return *gate;

@@ -44,7 +44,7 @@ struct Gate {
   std::optional<std::chrono::milliseconds> look_again;
 };
 
-[[nodiscard]] Gate gate_before(const PlannedStep& step, const Policy& policy, const World& world,
-                               WallTime now);
+[[nodiscard]] Gate gate_before(const PlannedStep& step, const Policy& policy,
+                               const DecisionInputs& world, WallTime now);
 
 }  // namespace gpuward::remediator

@@ -21,7 +21,7 @@ std::optional<WallTime> way_back_since(const std::vector<PlannedStep>& list,
 }
 
 bool has_foreign_cordon(const Remediation& remediation, const kube::Node& node) {
-  const auto mark = mark_on(node);
+  const auto mark = owner_annotation_on(node);
   return remediation.status.pre_existing_cordon.value_or(false) ||
          (mark && mark->pre_existing_cordon);
 }

@@ -49,10 +49,10 @@ struct Drainer::Memory {
   milliseconds elapsed_before{0};
   Clock::Steady first_look, last_look;
   RemovalTries tries;
-  std::set<std::string> told_jobs;
+  std::set<std::string> notified_jobs;
   std::string listed_at;                    // resourceVersion of the last listing
   std::optional<Clock::Steady> held_since;  // see DrainRound::is_held
-  bool is_held_told = false;
+  bool is_held_reported = false;
   bool has_seen_removal = false;  // a pod that was there, and was told to go, is there no more
 
   [[nodiscard]] milliseconds elapsed() const {
@@ -65,7 +65,7 @@ Drainer::Drainer(kube::Api& api, Evictor& evictor, Clock& clock)
 
 Drainer::~Drainer() = default;
 
-Result<DrainProgress> Drainer::advance(const DrainOrder& order) {
+Result<DrainProgress> Drainer::advance(const DrainRequest& order) {
   std::unique_ptr<Memory> memory = take_memory(order);
   // Before the list, so that the list is newer than what they say.
   for (const Evictor::Outcome& outcome : evictor_.collect(order.node)) {
@@ -74,7 +74,7 @@ Result<DrainProgress> Drainer::advance(const DrainOrder& order) {
   }
   auto progress = look(order, *memory, {.is_cache = true, .not_older_than = memory->listed_at});
   if (!progress || !may_be_believed(*progress, *memory)) progress = look(order, *memory, {});
-  if (!progress || progress->verdict == DrainVerdict::kGoingOn) {
+  if (!progress || progress->verdict == DrainState::kGoingOn) {
     put_back(order.node, std::move(memory));
   } else {
     evictor_.forget(order.node);
@@ -85,24 +85,24 @@ Result<DrainProgress> Drainer::advance(const DrainOrder& order) {
 // Nothing ends by the word of a list that may be older than the drain. Lists of one drain only get
 // newer: one that lacks a pod which we have sent away is newer than that, and than the cordon.
 bool Drainer::may_be_believed(const DrainProgress& progress, const Memory& memory) {
-  if (progress.verdict == DrainVerdict::kGoingOn) return true;
-  return progress.verdict == DrainVerdict::kDone && memory.has_seen_removal;
+  if (progress.verdict == DrainState::kGoingOn) return true;
+  return progress.verdict == DrainState::kDone && memory.has_seen_removal;
 }
 
-Result<DrainProgress> Drainer::look(const DrainOrder& order, Memory& memory,
+Result<DrainProgress> Drainer::look(const DrainRequest& order, Memory& memory,
                                     const kube::Api::PodSource& source) {
   auto listing = api_.list_pods_on(order.node, source);
   if (!listing) return with_context("pods of node " + order.node, listing.error());
   memory.listed_at = std::move(listing->resource_version);
   memory.has_seen_removal |= forget_absent(memory.tries, listing->pods);
   DrainProgress progress = progress_of(order, listing->pods, memory);
-  if (progress.verdict == DrainVerdict::kGoingOn) return progress;
+  if (progress.verdict == DrainState::kGoingOn) return progress;
   if (auto same = check_node(order); !same) return std::unexpected(same.error());
   return progress;
 }
 
 // After the list, which may be of another node's pods.
-Status Drainer::check_node(const DrainOrder& order) {
+Status Drainer::check_node(const DrainRequest& order) {
   const auto node = api_.get_node(order.node);
   if (node && node->meta.uid == order.node_uid) return {};
   if (!node && node.error().kind != ErrorKind::kNotFound) return std::unexpected(node.error());
@@ -110,7 +110,7 @@ Status Drainer::check_node(const DrainOrder& order) {
               "node " + order.node + " is " + (node ? "another one by now" : "gone"));
 }
 
-DrainProgress Drainer::progress_of(const DrainOrder& order, const std::vector<kube::Pod>& pods,
+DrainProgress Drainer::progress_of(const DrainRequest& order, const std::vector<kube::Pod>& pods,
                                    Memory& memory) {
   const DrainScene scene{clock_.wall(), memory.elapsed(), order.node_is_unreachable, order.own_pod};
   const DrainPlan plan = plan_drain(pods, order.settings, scene);
@@ -129,13 +129,13 @@ DrainProgress Drainer::progress_of(const DrainOrder& order, const std::vector<ku
 
 bool Drainer::is_newly_held(const DrainRound& round, Memory& memory) {
   if (!round.is_held) memory.held_since.reset();
-  if (!round.is_held || memory.is_held_told) return false;
+  if (!round.is_held || memory.is_held_reported) return false;
   if (!memory.held_since) memory.held_since = memory.last_look;
-  memory.is_held_told = memory.last_look - *memory.held_since >= kHeldIsNewsAfter;
-  return memory.is_held_told;
+  memory.is_held_reported = memory.last_look - *memory.held_since >= kHeldIsNewsAfter;
+  return memory.is_held_reported;
 }
 
-std::set<std::string> Drainer::send(const DrainOrder& order, const DrainRound& round,
+std::set<std::string> Drainer::send(const DrainRequest& order, const DrainRound& round,
                                     Memory& memory) {
   std::set<std::string> starting;
   for (const Removal& removal : round.send) {
@@ -143,13 +143,13 @@ std::set<std::string> Drainer::send(const DrainOrder& order, const DrainRound& r
     if (!evictor_.submit(order.node, removal, order.permit)) continue;
     known.way = removal.way;
     known.is_in_flight = true;
-    if (!removal.job.empty() && memory.told_jobs.insert(removal.job).second)
+    if (!removal.job.empty() && memory.notified_jobs.insert(removal.job).second)
       starting.insert(removal.job);
   }
   return starting;
 }
 
-std::unique_ptr<Drainer::Memory> Drainer::take_memory(const DrainOrder& order) {
+std::unique_ptr<Drainer::Memory> Drainer::take_memory(const DrainRequest& order) {
   const Clock::Steady now = clock_.steady();
   forget_old(now);
   auto memory = extract_memory(order.node);
@@ -182,7 +182,7 @@ void Drainer::forget_old(Clock::Steady now) {
   for (const std::string& node : old) forget(node);
 }
 
-milliseconds Drainer::look_again(const DrainOrder& order, const DrainRound& round,
+milliseconds Drainer::look_again(const DrainRequest& order, const DrainRound& round,
                                  const Memory& memory) const {
   const milliseconds turn = milliseconds(1'000) * remembered() / kMostListsASecond;
   if (!evictor_.has_unanswered(order.node)) return std::max(round.look_again, turn);

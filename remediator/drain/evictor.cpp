@@ -83,7 +83,7 @@ void Evictor::work(const std::stop_token& stop) {
   while (const auto order = next(stop)) deliver(*order);
 }
 
-std::optional<Evictor::Order> Evictor::next(const std::stop_token& stop) {
+std::optional<Evictor::AlertSignal> Evictor::next(const std::stop_token& stop) {
   Lock lock(mutex_);
   const auto has_work = [this] {
     return !waiting_.empty() && !is_pacing_ && under_way_ < rate_.most_in_flight;
@@ -102,12 +102,12 @@ std::optional<Evictor::Order> Evictor::next(const std::stop_token& stop) {
   return std::nullopt;
 }
 
-std::optional<Evictor::Order> Evictor::take_due(Clock::Steady& until) {
+std::optional<Evictor::AlertSignal> Evictor::take_due(Clock::Steady& until) {
   const Clock::Steady now = clock_.steady();
   until = std::max(paused_until_, bucket_.ready_at(now));
   if (until > now || waiting_.empty()) return std::nullopt;
   bucket_.take(now);
-  Order order = std::move(waiting_.front());
+  AlertSignal order = std::move(waiting_.front());
   waiting_.pop_front();
   ++under_way_;
   return order;
@@ -123,13 +123,13 @@ void Evictor::send_what_is_due() {
   while (const auto order = next_due()) deliver(*order);
 }
 
-void Evictor::deliver(const Order& order) {
+void Evictor::deliver(const AlertSignal& order) {
   const bool is_last = note_answer(order, send_removal(api_, order.removal, order.permit));
   if (is_last && on_answered_) on_answered_(order.node);
 }
 
 // Whether it was the last that the node waited for.
-bool Evictor::note_answer(const Order& order, const Status& status) {
+bool Evictor::note_answer(const AlertSignal& order, const Status& status) {
   const std::lock_guard lock(mutex_);
   --under_way_;
   settle(order);
@@ -146,7 +146,7 @@ bool Evictor::note_answer(const Order& order, const Status& status) {
   return !asked_.contains(order.node);
 }
 
-void Evictor::settle(const Order& order) {
+void Evictor::settle(const AlertSignal& order) {
   uids_.erase(order.removal.pod.uid);
   const auto asked = asked_.find(order.node);
   if (--asked->second == 0) asked_.erase(asked);
@@ -154,7 +154,7 @@ void Evictor::settle(const Order& order) {
 
 void Evictor::drop_waiting(const std::string& node, const Status& status) {
   const auto known = outcomes_.find(node);
-  std::erase_if(waiting_, [&](const Order& order) {
+  std::erase_if(waiting_, [&](const AlertSignal& order) {
     if (order.node != node) return false;
     settle(order);
     if (known != outcomes_.end()) known->second.push_back({order.removal.pod.uid, status});

@@ -71,7 +71,7 @@ bool may_go_by_memory(const Decision& decision, const Remediation& remediation,
       return true;
     case Verdict::kAskSlot:
       // A taint that was only remembered may be gone: the budget must not count it as there.
-      return is_mark(decision.step->step) &&
+      return is_taint_or_cordon(decision.step->step) &&
              (!our_taint_on(node) || remediation.status.has_done(Step::kTaint));
     case Verdict::kPause:
     case Verdict::kAskReport:
@@ -131,7 +131,7 @@ Result<std::optional<FreshCase>> CaseReader::read(const std::string& name,
 // The view may not know yet that the Remediation is open which the node's annotation names: then
 // taint and cordon would be taken for a leftover.
 Status CaseReader::look_up_named(const kube::Node& node, const std::string& reading) {
-  const auto mark = mark_on(node);
+  const auto mark = owner_annotation_on(node);
   if (!mark || mark->name == reading) return {};
   auto named = parts_.store.read(mark->name);
   if (named) {
@@ -193,26 +193,26 @@ void CaseDecider::decide_fresh(FreshCase& now) const {
 Decision CaseDecider::decide_after(const Case& now, const RemediationStatus& next) const {
   Case then = now;
   then.remediation.status = next;
-  return decide(*then.policy, world_of(then), parts_.clock.wall());
+  return decide(*then.policy, inputs_of(then), parts_.clock.wall());
 }
 
 template <typename MayGoOn>
 void CaseDecider::decide_with_answers(Case& now, const MayGoOn& may_go_on) const {
-  const WallTime since = parts_.clock.wall() - kMarksFirst;
+  const WallTime since = parts_.clock.wall() - kTaintsFirst;
   const std::string& node = now.remediation.node;
   const bool is_young = now.remediation.created >= since;
   const bool has_unrecorded = has_unrecorded_since(parts_.view, since, node);
   now.are_others_unrecorded = is_young && has_unrecorded;
-  now.are_others_unmarked = is_young && has_unmarked_since(parts_.view, since, node);
-  World world = world_of(now);
-  world.has_unmarked_elsewhere = has_unrecorded;
+  now.are_others_untainted = is_young && has_untainted_since(parts_.view, since, node);
+  DecisionInputs world = inputs_of(now);
+  world.has_untainted_elsewhere = has_unrecorded;
   now.decision = decide(*now.policy, world, parts_.clock.wall());
   for (int i = 0; i < kMostAnswers && may_go_on() && ask(now.decision, now, world); ++i)
     now.decision = decide(*now.policy, world, parts_.clock.wall());
 }
 
 // False where nothing was asked for.
-bool CaseDecider::ask(const Decision& asked, Case& now, World& world) const {
+bool CaseDecider::ask(const Decision& asked, Case& now, DecisionInputs& world) const {
   const std::string& node = now.remediation.node;
   if (asked.verdict == Verdict::kAskReport) {
     world.report = report_of(node);
@@ -250,12 +250,12 @@ std::string CaseDecider::goes_first_of(const Case& now) const {
 }
 
 // As it is before anything was asked.
-World CaseDecider::world_of(const Case& now) const {
+DecisionInputs CaseDecider::inputs_of(const Case& now) const {
   return {.remediation = now.remediation,
           .node = now.node ? &*now.node : nullptr,
           .excluded = now.excluded,
           .goes_first = goes_first_of(now),
-          .has_unmarked_elsewhere = false,
+          .has_untainted_elsewhere = false,
           .report = {},
           .can_ask_alerts = parts_.alerts != nullptr,
           .alerts = {},

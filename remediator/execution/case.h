@@ -29,7 +29,7 @@ namespace gpuward::remediator {
 inline constexpr std::chrono::milliseconds kStormInterval{300};
 
 // How long a node that went bad at the same moment may take to be marked.
-inline constexpr std::chrono::milliseconds kMarksFirst{30'000};
+inline constexpr std::chrono::milliseconds kTaintsFirst{30'000};
 
 // The API server says no and will say no again until somebody changes something.
 inline bool is_permanent(ErrorKind kind) {
@@ -50,10 +50,10 @@ struct Case {
   kube::Node target;  // the node, or what is remembered of it where it is gone or another one
   std::shared_ptr<const Policy> policy;
   Decision decision = {};
-  std::optional<HandsOff> excluded = {};
+  std::optional<ExclusionHit> excluded = {};
   // Of others that went bad at the same moment, as this one did: their marks come before what was
   // done here is written down, that before what is only good to know of this one.
-  bool are_others_unmarked = false, are_others_unrecorded = false;
+  bool are_others_untainted = false, are_others_unrecorded = false;
   std::optional<HealthReport> report = {};  // where the decision asked for it
   bool has_asked_slot = false;
 };
@@ -123,9 +123,9 @@ class CaseDecider {
   [[nodiscard]] Result<HealthReport> report_of(const std::string& node) const;
 
  private:
-  [[nodiscard]] World world_of(const Case& now) const;
+  [[nodiscard]] DecisionInputs inputs_of(const Case& now) const;
   [[nodiscard]] std::string goes_first_of(const Case& now) const;
-  [[nodiscard]] bool ask(const Decision& asked, Case& now, World& world) const;
+  [[nodiscard]] bool ask(const Decision& asked, Case& now, DecisionInputs& world) const;
   template <typename MayGoOn>
   void decide_with_answers(Case& now, const MayGoOn& may_go_on) const;
 

@@ -13,12 +13,12 @@ namespace gpuward::remediator {
 namespace {
 
 // Somebody has to be told of it for sure.
-bool must_be_told(const RemediationStatus& status) {
-  return needs_human(status.phase) || is_left_in_service(status);
+bool needs_notification(const RemediationStatus& status) {
+  return needs_operator(status.phase) || is_left_in_service(status);
 }
 
 bool needs_attention(const RemediationStatus& status) {
-  return status.phase == Phase::kQuarantined || must_be_told(status);
+  return status.phase == Phase::kQuarantined || needs_notification(status);
 }
 
 // How soon a stop that was lifted is noticed.
@@ -42,12 +42,12 @@ kube::NodeEvent event_of(const Remediation& remediation, const std::string& what
 
 Status CaseRecords::write_decision(Case& now) {
   const Phase before = now.remediation.status.phase;
-  const auto next = with_decision(pending_.with_own_marks(now), now.decision, now.policy->mode,
+  const auto next = with_decision(pending_.with_own_change(now), now.decision, now.policy->mode,
                                   parts_.clock.wall());
   if (next == now.remediation.status) return {};
-  const bool says_why_it_waits = now.decision.verdict == Verdict::kHold &&
-                                 before != Phase::kPending && next.phase != Phase::kPaused;
-  if (now.are_others_unrecorded && says_why_it_waits) {
+  const bool explains_wait = now.decision.verdict == Verdict::kHold && before != Phase::kPending &&
+                             next.phase != Phase::kPaused;
+  if (now.are_others_unrecorded && explains_wait) {
     now.decision.look_again = kStormInterval;
     return {};
   }
@@ -57,7 +57,7 @@ Status CaseRecords::write_decision(Case& now) {
   return {};
 }
 
-Status CaseRecords::hold_back(Case& now, const Error& why) {
+Status CaseRecords::hold_stopped(Case& now, const Error& why) {
   now.decision.verdict = Verdict::kHold;
   now.decision.rule = "guard.stop";
   now.decision.message = "nothing is changed: " + why.message;
@@ -78,10 +78,10 @@ Status CaseRecords::wait_for(Case& now, const std::string& what) {
 
 Status CaseRecords::write_intent(Case& now, const NodePlan& plan) {
   const bool is_release = now.decision.verdict == Verdict::kRelease;
-  RemediationStatus known = is_release ? pending_.with_own_marks(now) : now.remediation.status;
+  RemediationStatus known = is_release ? pending_.with_own_change(now) : now.remediation.status;
   if (plan.pre_existing_cordon) known.pre_existing_cordon = plan.pre_existing_cordon;
   const auto next = with_intents(known, now.decision, now.policy->mode, parts_.clock.wall());
-  if (says_the_same(next, now.remediation.status)) return {};
+  if (is_same_status(next, now.remediation.status)) return {};
   if (auto status = write(now, next); !status) return status;
   audit(now, AuditMoment::kDecided);
   return {};
@@ -96,7 +96,7 @@ void CaseRecords::withdraw_intent(Case& now, const Error& why,
       now.decision.verdict != Verdict::kQuarantine)
     return;
   const auto node = parts_.api.get_node(now.remediation.node);
-  if (!node || mark_on(*node)) return;
+  if (!node || owner_annotation_on(*node)) return;
   if (auto written = write(now, without_intent); !written)
     parts_.observer.on_error(now.remediation.node, written.error());
 }
@@ -119,15 +119,15 @@ Status CaseRecords::write(Case& now, const RemediationStatus& next) {
     wanted.status =
         with_notices(now.remediation, std::move(wanted.status), now.policy->notifications, at);
   }
-  if (next.told_phase != next.phase) wanted.status.told_phase.reset();
+  if (next.notified_phase != next.phase) wanted.status.notified_phase.reset();
   // First the word, then that it was said: what is lost or dies in between says it twice, never not
   // at all.
-  const bool is_untold = must_be_told(next) && !wanted.status.told_phase;
-  if (is_untold && parts_.announcer.tell(event_of(wanted, next.message)))
-    wanted.status.told_phase = next.phase;
+  const bool is_unnotified = needs_notification(next) && !wanted.status.notified_phase;
+  if (is_unnotified && parts_.announcer.deliver(event_of(wanted, next.message)))
+    wanted.status.notified_phase = next.phase;
   auto written = parts_.store.write_status(wanted);
   if (!written) return with_context("writing the status", written.error());
-  tell_milestones(now.remediation.status, *written, parts_.observer);
+  report_milestones(now.remediation.status, *written, parts_.observer);
   now.remediation = std::move(*written);
   parts_.view.put_remediation(now.remediation);
   pending_.forget_written(now.remediation);
@@ -146,23 +146,23 @@ void CaseRecords::audit(const Case& now, AuditMoment moment, const std::string& 
 void CaseRecords::announce(const Case& now, Phase before) {
   const Phase phase = now.remediation.status.phase;
   const bool acted = !action_of(now.decision.verdict).empty();
-  if (must_be_told(now.remediation.status) || (phase == before && !acted)) return;
+  if (needs_notification(now.remediation.status) || (phase == before && !acted)) return;
   say(now, now.decision.message);
 }
 
-Status CaseRecords::tell_operator(Case& now) {
+Status CaseRecords::notify_operator(Case& now) {
   RemediationStatus next = now.remediation.status;
-  if (!must_be_told(next) || next.told_phase == next.phase) return {};
-  const auto told = parts_.announcer.tell(event_of(now.remediation, next.message));
+  if (!needs_notification(next) || next.notified_phase == next.phase) return {};
+  const auto told = parts_.announcer.deliver(event_of(now.remediation, next.message));
   if (!told) return with_context("telling that it needs a human", told.error());
-  next.told_phase = next.phase;
+  next.notified_phase = next.phase;
   return write(now, next);
 }
 
 // What no sink has taken yet stays written down: when one has, the node is looked at again.
-Status CaseRecords::tell_sinks(Case& now) {
+Status CaseRecords::notify_sinks(Case& now) {
   if (parts_.notifications == nullptr || now.remediation.status.notices.empty()) return {};
-  auto left = hand_over(now.remediation, now.policy->notifications, *parts_.notifications);
+  auto left = submit_notices(now.remediation, now.policy->notifications, *parts_.notifications);
   if (left.size() == now.remediation.status.notices.size()) return {};
   RemediationStatus next = now.remediation.status;
   next.notices = std::move(left);

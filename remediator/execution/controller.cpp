@@ -152,14 +152,14 @@ LookAgain Reconciler::reconcile(const std::string& node) {
 
 LookAgain Reconciler::reconcile_one(const std::string& name,
                                     const std::shared_ptr<const Policy>& policy) {
-  if (!reader_.is_distrusted(name) && pending_.waits_for_marks(name)) return kStormInterval;
+  if (!reader_.is_distrusted(name) && pending_.waits_for_taints(name)) return kStormInterval;
   if (auto cached = reader_.recall(name, policy); cached && decider_.decide_cached(*cached))
     return go_on(*cached);
   auto fresh = reader_.read(name, policy);
   if (!fresh) return std::unexpected(fresh.error());
   if (!*fresh || !(**fresh)->remediation.open()) forget(name);
   if (!*fresh) return std::nullopt;
-  if (!(**fresh)->remediation.open()) return see_off(***fresh);
+  if (!(**fresh)->remediation.open()) return finish_closed(***fresh);
   decider_.decide_fresh(**fresh);
   return go_on(**fresh);
 }
@@ -171,13 +171,13 @@ LookAgain Reconciler::go_on(AnyCase& decided) {
   if (auto counted = decider_.count_arrival(now); !counted) return std::unexpected(counted.error());
   const std::string seen = now.remediation.resource_version;
   if (auto status = carry_out(decided); !status) return std::unexpected(status.error());
-  return tell(now, seen);
+  return notify(now, seen);
 }
 
 Status Reconciler::carry_out(Case& now) {
   switch (now.decision.verdict) {
     case Verdict::kQuarantine:
-      return marks_.put_on(now);
+      return taint_and_cordon_.put_on(now);
     case Verdict::kWatch:
       return steps_.watch(now);
     case Verdict::kBegin:
@@ -191,7 +191,7 @@ Status Reconciler::carry_out(Case& now) {
 
 Status Reconciler::carry_out(FreshCase& now) {
   if (now->decision.verdict == Verdict::kBegin) return steps_.begin(now);
-  if (now->decision.verdict == Verdict::kRelease) return marks_.take_off(now);
+  if (now->decision.verdict == Verdict::kRelease) return taint_and_cordon_.take_off(now);
   if (now->decision.verdict == Verdict::kClose) {
     if (auto status = steps_.abandon_jobs(now); !status) return status;
   }
@@ -199,15 +199,15 @@ Status Reconciler::carry_out(FreshCase& now) {
 }
 
 // `seen`: the version that the decision was about.
-LookAgain Reconciler::tell(Case& now, const std::string& seen) {
+LookAgain Reconciler::notify(Case& now, const std::string& seen) {
   if (!now.remediation.open()) {
     forget(now.remediation.name);
     // What a crash keeps from being given back here, the keeper of the ledger gives back later.
     if (auto status = parts_.slots.give_back(now.remediation); !status)
       parts_.observer.on_error(now.remediation.node, status.error());
-    return see_off(now);
+    return finish_closed(now);
   }
-  if (auto status = records_.tell_operator(now); !status) return std::unexpected(status.error());
+  if (auto status = records_.notify_operator(now); !status) return std::unexpected(status.error());
   // What must be done about other nodes goes before what is only good to know of this one.
   const bool weighs_later =
       (now.remediation.resource_version != seen || now.are_others_unrecorded) &&
@@ -217,15 +217,15 @@ LookAgain Reconciler::tell(Case& now, const std::string& seen) {
   }
   // The first word has the class of the error in it, which the exporter knows.
   if (!weighs_later || !now.remediation.status.error_class.empty()) {
-    if (auto status = records_.tell_sinks(now); !status) return std::unexpected(status.error());
+    if (auto status = records_.notify_sinks(now); !status) return std::unexpected(status.error());
   }
   if (!weighs_later) return now.decision.look_again;
   return std::min(now.decision.look_again.value_or(kWeighAfter), kWeighAfter);
 }
 
 // Of a closed Remediation its end is told; one that somebody has deleted is let go.
-LookAgain Reconciler::see_off(Case& now) {
-  if (auto status = records_.tell_sinks(now); !status) return std::unexpected(status.error());
+LookAgain Reconciler::finish_closed(Case& now) {
+  if (auto status = records_.notify_sinks(now); !status) return std::unexpected(status.error());
   if (!now.remediation.must_be_let_go()) return std::nullopt;
   const auto gone = parts_.store.let_go(now.remediation);
   if (!gone && gone.error().kind != ErrorKind::kNotFound) return std::unexpected(gone.error());

@@ -52,8 +52,8 @@ class Reconciler {
   [[nodiscard]] LookAgain go_on(AnyCase& decided);
   [[nodiscard]] Status carry_out(Case& now);
   [[nodiscard]] Status carry_out(FreshCase& now);
-  [[nodiscard]] LookAgain tell(Case& now, const std::string& seen);
-  [[nodiscard]] LookAgain see_off(Case& now);
+  [[nodiscard]] LookAgain notify(Case& now, const std::string& seen);
+  [[nodiscard]] LookAgain finish_closed(Case& now);
   [[nodiscard]] bool weighs_evidence(const Case& now) const;
   [[nodiscard]] Status weigh_evidence(Case& now);
   void forget(const std::string& name);
@@ -65,7 +65,7 @@ class Reconciler {
   CaseRecords records_{parts_, pending_};
   StepPermits permits_{parts_, reader_};
   StepExecution steps_{parts_, decider_, records_, permits_};
-  TaintAndCordon marks_{parts_, reader_, records_, pending_, steps_};
+  TaintAndCordon taint_and_cordon_{parts_, reader_, records_, pending_, steps_};
 };
 
 struct ControllerOptions {

@@ -122,13 +122,13 @@ RemediationStatus with_notices(const Remediation& before, RemediationStatus next
   return NoticeWriter(before, std::move(next), policy, now).write();
 }
 
-std::vector<Notice> hand_over(const Remediation& remediation, const NotificationPolicy& policy,
-                              Notifications& notifications) {
+std::vector<Notice> submit_notices(const Remediation& remediation, const NotificationPolicy& policy,
+                                   Notifications& notifications) {
   std::vector<Notice> left;
   for (const Notice& notice : remediation.status.notices) {
-    const bool are_told =
-        notifications.are_told(event_of(remediation, notice, policy), notice.sinks);
-    if (!are_told) left.push_back(notice);
+    const bool are_notified =
+        notifications.are_notified(event_of(remediation, notice, policy), notice.sinks);
+    if (!are_notified) left.push_back(notice);
   }
   return left;
 }

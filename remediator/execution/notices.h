@@ -16,8 +16,8 @@ namespace gpuward::remediator {
 
 // Hands the notices of the Remediation to their sinks; those that not all of them have, or have
 // given up, yet.
-[[nodiscard]] std::vector<Notice> hand_over(const Remediation& remediation,
-                                            const NotificationPolicy& policy,
-                                            Notifications& notifications);
+[[nodiscard]] std::vector<Notice> submit_notices(const Remediation& remediation,
+                                                 const NotificationPolicy& policy,
+                                                 Notifications& notifications);
 
 }  // namespace gpuward::remediator

@@ -17,11 +17,11 @@ using std::chrono::milliseconds;
 
 // Of a step that goes on, how often what it says of itself is written; and of all of them, so that
 // hundreds of drains leave the API server to their evictions.
-constexpr milliseconds kBetweenWords{5'000};
-constexpr milliseconds kBetweenWordsOfAll{200};
+constexpr milliseconds kBetweenMessages{5'000};
+constexpr milliseconds kBetweenMessagesOfAll{200};
 
 // Whether the step is something else than a change of the Node.
-bool has_action(Step step) { return !is_mark(step) && step != Step::kReturn; }
+bool has_action(Step step) { return !is_taint_or_cordon(step) && step != Step::kReturn; }
 
 // The boot that a step was decided on which has not been begun yet; empty where that does not
 // matter any more, or to no step.
@@ -134,7 +134,7 @@ Status StepExecution::abandon(const Case& now, bool (*which)(Step)) {
   return {};
 }
 
-StepOrder StepExecution::order_of(const Case& now) {
+StepRequest StepExecution::order_of(const Case& now) {
   const Step step = now.decision.step->step;
   const StepRecord* record = now.remediation.status.find(step);
   return {.remediation = now.remediation,
@@ -160,7 +160,7 @@ Status StepExecution::begin(FreshCase& decided) {
     return fail(ErrorKind::kInvalid, "nothing is configured that can " +
                                          std::string(to_string(now.decision.step->step)));
   }
-  if (auto allowed = parts_.permit(); !allowed) return records_.hold_back(now, allowed.error());
+  if (auto allowed = parts_.permit(); !allowed) return records_.hold_stopped(now, allowed.error());
   const auto obstacle = action->obstacle(order_of(now));
   if (!obstacle && !is_permanent(obstacle.error().kind)) {
     return with_context(std::string(to_string(now.decision.step->step)), obstacle.error());
@@ -176,7 +176,7 @@ Status StepExecution::begin(FreshCase& decided) {
                  now.policy->mode, action->facts_before(now.target), parts_.clock.wall());
   if (action->is_only_watched()) intended = with_watch(std::move(intended), now.decision);
   if (auto status = records_.write(now, intended); !status) return status;
-  note_words(now.remediation.name);
+  note_message(now.remediation.name);
   records_.audit(now, AuditMoment::kDecided);
   records_.announce(now, before);
   return record_call(now, action->begin(order_of(now)));
@@ -224,7 +224,7 @@ Status StepExecution::record_progress(Case& now, const Result<StepProgress>& pro
   if (next == now.remediation.status) return {};
   const bool goes_on = is_over && progress->result != StepResult::kIntended;
   if (goes_on) now.decision.look_again = milliseconds(0);
-  if (is_not_worth_a_write(now, next)) return {};
+  if (is_too_small_to_write(now, next)) return {};
   const auto end = is_over ? end_after(now, next) : std::nullopt;
   const auto written =
       end ? with_decision(next, *end, now.policy->mode, parts_.clock.wall()) : next;
@@ -252,33 +252,33 @@ std::optional<Decision> StepExecution::end_after(const Case& now, const Remediat
 }
 
 // What the step says of itself next can wait a while.
-void StepExecution::note_words(const std::string& remediation) {
+void StepExecution::note_message(const std::string& remediation) {
   const std::lock_guard lock(mutex_);
-  said_at_.insert_or_assign(remediation, parts_.clock.steady());
+  written_at_.insert_or_assign(remediation, parts_.clock.steady());
 }
 
 // A drain says at each look how many pods are left: people can do with less.
-bool StepExecution::is_not_worth_a_write(const Case& now, const RemediationStatus& next) {
+bool StepExecution::is_too_small_to_write(const Case& now, const RemediationStatus& next) {
   const std::string& name = now.remediation.name;
   const auto at = parts_.clock.steady();
   const std::lock_guard lock(mutex_);
-  const bool is_words =
-      is_same_but_for_words(next, now.remediation.status, now.decision.step->step);
-  if (!is_words) {
-    said_at_.erase(name);
+  const bool is_message_only =
+      is_same_but_for_message(next, now.remediation.status, now.decision.step->step);
+  if (!is_message_only) {
+    written_at_.erase(name);
     return false;
   }
-  const auto said = said_at_.find(name);
-  const bool is_too_soon = said != said_at_.end() && at < said->second + kBetweenWords;
-  if (is_too_soon || (last_said_ && at < *last_said_ + kBetweenWordsOfAll)) return true;
-  said_at_.insert_or_assign(name, at);
-  last_said_ = at;
+  const auto said = written_at_.find(name);
+  const bool is_too_soon = said != written_at_.end() && at < said->second + kBetweenMessages;
+  if (is_too_soon || (last_written_ && at < *last_written_ + kBetweenMessagesOfAll)) return true;
+  written_at_.insert_or_assign(name, at);
+  last_written_ = at;
   return false;
 }
 
 void StepExecution::forget(const std::string& remediation) {
   const std::lock_guard lock(mutex_);
-  said_at_.erase(remediation);
+  written_at_.erase(remediation);
 }
 
 }  // namespace gpuward::remediator

@@ -71,20 +71,20 @@ class StepExecution {
 
  private:
   [[nodiscard]] Status abandon(const Case& now, bool (*which)(Step));
-  [[nodiscard]] StepOrder order_of(const Case& now);
+  [[nodiscard]] StepRequest order_of(const Case& now);
   [[nodiscard]] Status record_call(Case& now, const Result<StepProgress>& progress);
   [[nodiscard]] Status record_progress(Case& now, const Result<StepProgress>& progress);
   [[nodiscard]] std::optional<Decision> end_after(const Case& now, const RemediationStatus& next);
-  void note_words(const std::string& remediation);
-  [[nodiscard]] bool is_not_worth_a_write(const Case& now, const RemediationStatus& next);
+  void note_message(const std::string& remediation);
+  [[nodiscard]] bool is_too_small_to_write(const Case& now, const RemediationStatus& next);
 
   const ReconcilerParts& parts_;
   const CaseDecider& decider_;
   CaseRecords& records_;
   StepPermits& permits_;
   std::mutex mutex_;
-  std::map<std::string, Clock::Steady> said_at_;  // by Remediation, of steps that go on
-  std::optional<Clock::Steady> last_said_;        // of all of them
+  std::map<std::string, Clock::Steady> written_at_;  // by Remediation, of steps that go on
+  std::optional<Clock::Steady> last_written_;        // of all of them
 };
 
 }  // namespace gpuward::remediator

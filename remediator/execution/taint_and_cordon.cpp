@@ -11,15 +11,15 @@
 namespace gpuward::remediator {
 namespace {
 
-bool wants(const ActionOrder& order, Step step) {
+bool wants(const PlanRequest& order, Step step) {
   return std::find(order.steps.begin(), order.steps.end(), step) != order.steps.end();
 }
 
 // Whether the cordon that the node has now is not ours. What is recorded as done counts before the
 // annotation, which others may write; one that names another Remediation, or says what this one has
 // never intended, proves nothing, and after a return that was carried out nothing of it counts.
-bool has_foreign_cordon(const ActionOrder& order, const kube::Node& node,
-                        const std::optional<NodeMark>& mark) {
+bool has_foreign_cordon(const PlanRequest& order, const kube::Node& node,
+                        const std::optional<OwnerAnnotation>& mark) {
   const RemediationStatus& status = order.remediation.status;
   const bool stands = status.has_done(Step::kCordon) && !may_be_returned(order.remediation, node);
   if (stands && status.pre_existing_cordon) return *status.pre_existing_cordon;
@@ -30,15 +30,15 @@ bool has_foreign_cordon(const ActionOrder& order, const kube::Node& node,
 }
 
 // What went on once is not written again: who took it off meant it.
-bool has_konduktor_mark(const ActionOrder& order, const kube::Node& node) {
-  const auto mark = mark_on(node);
+bool has_put_konduktor_taint(const PlanRequest& order, const kube::Node& node) {
+  const auto mark = owner_annotation_on(node);
   return mark && mark->name == order.remediation.name && mark->konduktor;
 }
 
-NodeMark mark_for(const ActionOrder& order, const kube::Node& node) {
-  const auto present = mark_on(node);
+OwnerAnnotation annotation_for(const PlanRequest& order, const kube::Node& node) {
+  const auto present = owner_annotation_on(node);
   const bool is_ours = present && present->name == order.remediation.name;
-  NodeMark mark;
+  OwnerAnnotation mark;
   mark.name = order.remediation.name;
   mark.why = order.why;
   mark.severity = order.remediation.acted_severity();
@@ -47,12 +47,13 @@ NodeMark mark_for(const ActionOrder& order, const kube::Node& node) {
   mark.pre_existing_cordon = has_foreign_cordon(order, node, present);
   mark.since = is_ours ? present->since : to_rfc3339(order.now);
   const bool is_wanted = order.konduktor_taint && wants(order, Step::kTaint);
-  mark.konduktor = has_konduktor_mark(order, node) || (is_wanted && !has_konduktor_taint(node));
+  mark.konduktor =
+      has_put_konduktor_taint(order, node) || (is_wanted && !has_konduktor_taint(node));
   return mark;
 }
 
-bool is_marked(const kube::Node& node, const NodeMark& wanted) {
-  const auto mark = mark_on(node);
+bool is_annotated(const kube::Node& node, const OwnerAnnotation& wanted) {
+  const auto mark = owner_annotation_on(node);
   return mark && mark->name == wanted.name && mark->severity == wanted.severity &&
          mark->taint == wanted.taint && mark->cordon == wanted.cordon &&
          mark->konduktor == wanted.konduktor;
@@ -60,12 +61,12 @@ bool is_marked(const kube::Node& node, const NodeMark& wanted) {
 
 }  // namespace
 
-std::optional<NodePlan> plan_quarantine(const ActionOrder& order, const kube::Node& node) {
-  const NodeMark mark = mark_for(order, node);
+std::optional<NodePlan> plan_quarantine(const PlanRequest& order, const kube::Node& node) {
+  const OwnerAnnotation mark = annotation_for(order, node);
   const std::string value(to_string(order.remediation.acted_severity()));
   const bool taint_stands = !mark.taint || our_taint_on(node) == value;
   const bool cordon_stands = !mark.cordon || node.unschedulable;
-  if (taint_stands && cordon_stands && is_marked(node, mark)) return std::nullopt;
+  if (taint_stands && cordon_stands && is_annotated(node, mark)) return std::nullopt;
   NodePlan plan;
   plan.pre_existing_cordon = mark.pre_existing_cordon;
   plan.change.set_annotations[std::string(kAnnotation)] = to_annotation(mark);
@@ -75,17 +76,17 @@ std::optional<NodePlan> plan_quarantine(const ActionOrder& order, const kube::No
                                       .effect = std::string(kTaintEffect),
                                       .raw = {}});
   }
-  if (mark.konduktor && !has_konduktor_mark(order, node))
+  if (mark.konduktor && !has_put_konduktor_taint(order, node))
     plan.change.set_taints.push_back(konduktor_taint());
   if (!cordon_stands) plan.change.unschedulable = true;
   return plan;
 }
 
-std::optional<NodePlan> plan_release(const ActionOrder& order, const kube::Node& node) {
-  const auto mark = mark_on(node);
+std::optional<NodePlan> plan_release(const PlanRequest& order, const kube::Node& node) {
+  const auto mark = owner_annotation_on(node);
   const bool tainted = our_taint_on(node).has_value();
   const bool cordoned = is_own_cordon(order.remediation, node);
-  if (!has_marks(node) && !cordoned) return std::nullopt;
+  if (!has_our_taint_or_annotation(node) && !cordoned) return std::nullopt;
   NodePlan plan;
   if (tainted) {
     plan.change.remove_taints.push_back({.key = std::string(kTaintKey),
@@ -103,14 +104,15 @@ std::optional<NodePlan> plan_release(const ActionOrder& order, const kube::Node&
 
 Status TaintAndCordon::change(Case& now) {
   const Phase before = now.remediation.status.phase;
-  const ActionOrder order{.remediation = now.remediation,
+  const PlanRequest order{.remediation = now.remediation,
                           .steps = now.decision.steps,
                           .why = now.decision.message,
                           .now = parts_.clock.wall(),
                           .konduktor_taint = wants_konduktor_taint(*now.policy, now.remediation)};
   const bool releases = now.decision.verdict == Verdict::kRelease;
   if (const auto plan = (releases ? plan_release : plan_quarantine)(order, *now.node)) {
-    if (auto allowed = parts_.permit(); !allowed) return records_.hold_back(now, allowed.error());
+    if (auto allowed = parts_.permit(); !allowed)
+      return records_.hold_stopped(now, allowed.error());
     const Verdict wanted = now.decision.verdict;
     if (auto status = change_node(now, *plan); !status) return status;
     if (now.decision.verdict != wanted) return {};  // held back
@@ -119,7 +121,7 @@ Status TaintAndCordon::change(Case& now) {
                                  pending_.time_of_change(now.remediation.name));
   if (next == now.remediation.status) return {};
   // The node itself says that it is marked, and whose mark it is.
-  if (now.are_others_unmarked && now.decision.verdict == Verdict::kQuarantine) {
+  if (now.are_others_untainted && now.decision.verdict == Verdict::kQuarantine) {
     pending_.put_off(now);
     return {};
   }
@@ -149,7 +151,7 @@ Status TaintAndCordon::change_node(Case& now, const NodePlan& plan) {
   const bool is_stale = now.remediation.resource_version == before_intent;
   if (is_stale && now.decision.verdict == Verdict::kQuarantine) {
     if (auto allowed = permit_for(now.remediation.name); !allowed)
-      return records_.hold_back(now, allowed.error());
+      return records_.hold_stopped(now, allowed.error());
   }
   const auto changed = parts_.api.change_node(*now.node, plan.change);
   if (!changed) {

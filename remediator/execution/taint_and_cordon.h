@@ -17,7 +17,7 @@
 
 namespace gpuward::remediator {
 
-struct ActionOrder {
+struct PlanRequest {
   const Remediation& remediation;
   std::vector<Step> steps;  // what is to be on the node
   std::string why;          // for the people who look at the node
@@ -27,10 +27,10 @@ struct ActionOrder {
 
 // Taint, cordon and the annotation that says whose they are, all of it in one patch or nothing;
 // nullopt where the node is as it should be. Pure.
-[[nodiscard]] std::optional<NodePlan> plan_quarantine(const ActionOrder& order,
+[[nodiscard]] std::optional<NodePlan> plan_quarantine(const PlanRequest& order,
                                                       const kube::Node& node);
 // Taint and annotation come off, and the cordon where it is proven ours (model/ownership.h).
-[[nodiscard]] std::optional<NodePlan> plan_release(const ActionOrder& order,
+[[nodiscard]] std::optional<NodePlan> plan_release(const PlanRequest& order,
                                                    const kube::Node& node);
 
 // Any thread, of one Remediation at a time.

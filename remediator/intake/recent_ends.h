@@ -18,10 +18,10 @@ class RecentEnds {
  public:
   static constexpr std::size_t kMost = 10'000;
 
-  void note(const Order& ended, Clock::Steady now);
+  void note(const AlertSignal& ended, Clock::Steady now);
   // Whether `firing` is of an episode whose end came within kLateRepeats: the same alert with the
   // same start. Who would forge an end to keep an alert out must know its start to the nanosecond.
-  [[nodiscard]] bool has_ended(const Order& firing, Clock::Steady now);
+  [[nodiscard]] bool has_ended(const AlertSignal& firing, Clock::Steady now);
 
  private:
   using Episode = std::pair<std::string, WallTime>;  // node and fingerprint, start

@@ -33,13 +33,13 @@ Remediation open_new(const NodeIdentity& node, std::span<const Remediation> clos
 struct Past {
   std::span<const Remediation> known, earlier;
 
-  [[nodiscard]] bool has_answered(const Order& order, WallTime now) const {
+  [[nodiscard]] bool has_answered(const AlertSignal& order, WallTime now) const {
     return is_late_repeat(order, known, now) || is_late_repeat(order, earlier, now);
   }
 };
 
-std::optional<Ignored> why_ignored(const Order& order, const NodeIdentity& node, const Past& past,
-                                   bool is_open, WallTime now) {
+std::optional<Ignored> why_ignored(const AlertSignal& order, const NodeIdentity& node,
+                                   const Past& past, bool is_open, WallTime now) {
   // It is about another machine that had the name, unless this one is known to be the same.
   const bool is_older = is_older_than_node(order, node);
   if (is_older && past.earlier.empty()) return Ignored::kOlderThanNode;
@@ -53,17 +53,17 @@ std::optional<Ignored> why_ignored(const Order& order, const NodeIdentity& node,
 struct Told {
   const NodeIdentity& node;
   Past past;
-  std::span<const Order> orders;
+  std::span<const AlertSignal> orders;
   WallTime now;
 };
 
-FoldedOrders fold_into(Remediation remediation, bool is_new, const Told& told) {
-  FoldedOrders result{.remediation = std::move(remediation), .is_new = is_new};
-  const auto ignore = [&result](const Order& order, Ignored reason) {
+FoldedSignals fold_into(Remediation remediation, bool is_new, const Told& told) {
+  FoldedSignals result{.remediation = std::move(remediation), .is_new = is_new};
+  const auto ignore = [&result](const AlertSignal& order, Ignored reason) {
     ++result.counts.ignored;
     result.ignored.push_back({order, reason});
   };
-  for (const Order& order : told.orders) {
+  for (const AlertSignal& order : told.orders) {
     const bool is_open = !is_new || result.changed;
     if (const auto reason = why_ignored(order, told.node, told.past, is_open, told.now)) {
       ignore(order, *reason);
@@ -93,10 +93,10 @@ void add(IntakeCounts& sum, const IntakeCounts& more) {
   sum.ignored += more.ignored;
 }
 
-std::vector<std::vector<Order>> group_by_node(std::span<const Order> orders) {
-  std::map<std::string, std::vector<Order>> by_node;
-  for (const Order& order : orders) by_node[order.node].push_back(order);
-  std::vector<std::vector<Order>> groups;
+std::vector<std::vector<AlertSignal>> group_by_node(std::span<const AlertSignal> orders) {
+  std::map<std::string, std::vector<AlertSignal>> by_node;
+  for (const AlertSignal& order : orders) by_node[order.node].push_back(order);
+  std::vector<std::vector<AlertSignal>> groups;
   for (auto& [node, group] : by_node) groups.push_back(std::move(group));
   return groups;
 }
@@ -114,18 +114,18 @@ void for_each_in_parallel(std::size_t count, const std::function<void(std::size_
 
 }  // namespace
 
-bool is_older_than_node(const Order& order, const NodeIdentity& node) {
+bool is_older_than_node(const AlertSignal& order, const NodeIdentity& node) {
   return order.firing && node.created && order.starts_at < *node.created;
 }
 
-FoldedOrders fold_orders(const NodeIdentity& node, std::span<const Remediation> known,
-                         std::span<const Order> orders, WallTime now,
-                         std::span<const Remediation> earlier, int last_number) {
+FoldedSignals fold_signals(const NodeIdentity& node, std::span<const Remediation> known,
+                           std::span<const AlertSignal> orders, WallTime now,
+                           std::span<const Remediation> earlier, int last_number) {
   const Past past{known, earlier};
-  std::optional<FoldedOrders> first;
+  std::optional<FoldedSignals> first;
   for (const Remediation& open : known) {
     if (!open.open()) continue;
-    FoldedOrders folded = fold_into(open, false, {node, past, orders, now});
+    FoldedSignals folded = fold_into(open, false, {node, past, orders, now});
     if (folded.changed) return folded;
     if (!first) first = std::move(folded);
   }
@@ -137,7 +137,7 @@ RemediationIntake::RemediationIntake(ClusterView& view, RemediationStore& store,
                                      Clock& clock, IntakeObserver* observer)
     : view_(view), store_(store), queue_(queue), clock_(clock), observer_(observer) {}
 
-Result<IntakeCounts> RemediationIntake::take(std::span<const Order> orders,
+Result<IntakeCounts> RemediationIntake::take(std::span<const AlertSignal> orders,
                                              Clock::Steady deadline) {
   if (!view_.informers().synced()) {
     return fail(ErrorKind::kUnavailable, "the cluster's state has not been read yet; try again");
@@ -157,21 +157,22 @@ Result<IntakeCounts> RemediationIntake::take(std::span<const Order> orders,
   return sum;
 }
 
-Result<IntakeCounts> RemediationIntake::take_node(std::span<const Order> orders,
+Result<IntakeCounts> RemediationIntake::take_node(std::span<const AlertSignal> orders,
                                                   Clock::Steady deadline) {
   const std::string& name = orders.front().node;
   const auto node = identity_in(view_, name);
   if (!node) {
-    FoldedOrders nothing;
+    FoldedSignals nothing;
     nothing.counts.ignored = orders.size();
-    for (const Order& order : orders) nothing.ignored.push_back({order, Ignored::kNoSuchNode});
+    for (const AlertSignal& order : orders)
+      nothing.ignored.push_back({order, Ignored::kNoSuchNode});
     report_ignored(nothing);
     return nothing.counts;
   }
   const std::lock_guard lock(node_locks_[std::hash<std::string>{}(name) % node_locks_.size()]);
-  std::vector<Order> in_time;
-  FoldedOrders late;
-  for (const Order& order : orders) {
+  std::vector<AlertSignal> in_time;
+  FoldedSignals late;
+  for (const AlertSignal& order : orders) {
     if (!order.firing) ends_.note(order, clock_.steady());
     if (order.firing && ends_.has_ended(order, clock_.steady())) {
       ++late.counts.ignored;
@@ -184,21 +185,21 @@ Result<IntakeCounts> RemediationIntake::take_node(std::span<const Order> orders,
   auto counts = write_until_settled(*node, in_time, deadline);
   if (!counts) return counts;
   add(*counts, late.counts);
-  if (auto told = tell_ends_of_former(*node, in_time, deadline); !told)
+  if (auto told = end_those_of_former_node(*node, in_time, deadline); !told)
     return std::unexpected(told.error());
   return counts;
 }
 
 // While the view was behind, an alert of the node that has the name now may have been recorded for
 // the one before it.
-Status RemediationIntake::tell_ends_of_former(const NodeIdentity& node,
-                                              std::span<const Order> orders,
-                                              Clock::Steady deadline) {
+Status RemediationIntake::end_those_of_former_node(const NodeIdentity& node,
+                                                   std::span<const AlertSignal> orders,
+                                                   Clock::Steady deadline) {
   for (const std::string& open : open_for(view_, node.name)) {
     const auto former = last_remediation(view_, open);
     if (!former || former->node_uid == node.uid) continue;
-    std::vector<Order> ends;
-    std::ranges::copy_if(orders, std::back_inserter(ends), [&](const Order& order) {
+    std::vector<AlertSignal> ends;
+    std::ranges::copy_if(orders, std::back_inserter(ends), [&](const AlertSignal& order) {
       return !order.firing && std::ranges::any_of(former->alerts, [&](const AlertEvidence& alert) {
         return alert.firing() && alert.fingerprint == order.fingerprint;
       });
@@ -214,16 +215,16 @@ Status RemediationIntake::tell_ends_of_former(const NodeIdentity& node,
 }
 
 Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& node,
-                                                            std::span<const Order> orders,
+                                                            std::span<const AlertSignal> orders,
                                                             Clock::Steady deadline) {
   std::vector<Remediation> known = remediations_of(view_, node.uid);
   const bool has_older = std::ranges::any_of(
-      orders, [&](const Order& order) { return is_older_than_node(order, node); });
+      orders, [&](const AlertSignal& order) { return is_older_than_node(order, node); });
   const auto earlier = has_older ? earlier_of(view_, node) : std::vector<Remediation>();
   std::optional<IntakeCounts> counts;  // where something was written
   for (int attempt = 0; attempt < kMaxTries; ++attempt) {
-    const FoldedOrders folded =
-        fold_orders(node, known, orders, clock_.wall(), earlier, last_number_of(view_, node.uid));
+    const FoldedSignals folded =
+        fold_signals(node, known, orders, clock_.wall(), earlier, last_number_of(view_, node.uid));
     if (!folded.changed) {
       report_ignored(folded);
       return counts.value_or(folded.counts);
@@ -255,9 +256,9 @@ Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& 
   return fail(ErrorKind::kTimeout, "the alert could not be recorded in time; try again");
 }
 
-void RemediationIntake::report_ignored(const FoldedOrders& folded) const {
+void RemediationIntake::report_ignored(const FoldedSignals& folded) const {
   if (observer_ == nullptr) return;
-  for (const IgnoredOrder& ignored : folded.ignored)
+  for (const IgnoredSignal& ignored : folded.ignored)
     observer_->on_ignored(ignored.order, ignored.reason);
 }
 

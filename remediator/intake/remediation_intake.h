@@ -18,21 +18,21 @@
 
 namespace gpuward::remediator {
 
-struct IgnoredOrder {
-  Order order;
+struct IgnoredSignal {
+  AlertSignal order;
   Ignored reason = Ignored::kNoSuchNode;
 };
 
-struct FoldedOrders {
+struct FoldedSignals {
   Remediation remediation;
   IntakeCounts counts = {};
-  std::vector<IgnoredOrder> ignored = {};
+  std::vector<IgnoredSignal> ignored = {};
   bool is_new = false;
   bool changed = false;  // it has to be written
 };
 
 // An alert that began before the Node was registered.
-[[nodiscard]] bool is_older_than_node(const Order& order, const NodeIdentity& node);
+[[nodiscard]] bool is_older_than_node(const AlertSignal& order, const NodeIdentity& node);
 
 // What orders make of what is known of their node: a new Remediation, a changed one, or nothing.
 // Pure.
@@ -43,10 +43,11 @@ struct FoldedOrders {
 //
 // Where more than one is open each is told, one at a time: the first of them that changes is the
 // result, and who has written it asks again.
-[[nodiscard]] FoldedOrders fold_orders(const NodeIdentity& node, std::span<const Remediation> known,
-                                       std::span<const Order> orders, WallTime now,
-                                       std::span<const Remediation> earlier = {},
-                                       int last_number = 0);
+[[nodiscard]] FoldedSignals fold_signals(const NodeIdentity& node,
+                                         std::span<const Remediation> known,
+                                         std::span<const AlertSignal> orders, WallTime now,
+                                         std::span<const Remediation> earlier = {},
+                                         int last_number = 0);
 
 class RemediationIntake final : public Intake {
  public:
@@ -57,20 +58,21 @@ class RemediationIntake final : public Intake {
 
   // kUnavailable before the first complete view of the cluster, kOverloaded where too much waits
   // already.
-  [[nodiscard]] Result<IntakeCounts> take(std::span<const Order> orders,
+  [[nodiscard]] Result<IntakeCounts> take(std::span<const AlertSignal> orders,
                                           Clock::Steady deadline) override;
 
  private:
-  [[nodiscard]] Result<IntakeCounts> take_node(std::span<const Order> orders,
+  [[nodiscard]] Result<IntakeCounts> take_node(std::span<const AlertSignal> orders,
                                                Clock::Steady deadline);
   [[nodiscard]] Result<IntakeCounts> write_until_settled(const NodeIdentity& node,
-                                                         std::span<const Order> orders,
+                                                         std::span<const AlertSignal> orders,
                                                          Clock::Steady deadline);
   // What ends is told to open Remediations of another Node that had the name, too.
-  [[nodiscard]] Status tell_ends_of_former(const NodeIdentity& node, std::span<const Order> orders,
-                                           Clock::Steady deadline);
+  [[nodiscard]] Status end_those_of_former_node(const NodeIdentity& node,
+                                                std::span<const AlertSignal> orders,
+                                                Clock::Steady deadline);
 
-  void report_ignored(const FoldedOrders& folded) const;
+  void report_ignored(const FoldedSignals& folded) const;
 
   ClusterView& view_;
   RemediationStore& store_;

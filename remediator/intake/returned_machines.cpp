@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds kWithin{10};
 
-Order order_for(const ReturnedMachine& machine, WallTime now) {
+AlertSignal order_for(const ReturnedMachine& machine, WallTime now) {
   const NodeIdentity& node = machine.node;
   const std::string name(machine.is_contradictory ? kContradictoryAlert : kReturnedAlert);
   return {.node = node.name,
@@ -25,7 +25,7 @@ Order order_for(const ReturnedMachine& machine, WallTime now) {
           .ends_at = {}};
 }
 
-Order end_of(const AlertEvidence& alert, const std::string& node, WallTime now) {
+AlertSignal end_of(const AlertEvidence& alert, const std::string& node, WallTime now) {
   return {.node = node,
           .severity = alert.severity,
           .alertname = alert.alertname,
@@ -44,7 +44,7 @@ bool may_be_verified(const AlertEvidence& alert) {
 
 Status ReturnedMachines::take_in() {
   if (!view_.informers().synced()) return {};
-  std::vector<Order> orders = verified();
+  std::vector<AlertSignal> orders = verified();
   for (const ReturnedMachine& machine : returned_machines(view_))
     orders.push_back(order_for(machine, clock_.wall()));
   if (orders.empty()) return {};
@@ -54,12 +54,12 @@ Status ReturnedMachines::take_in() {
 }
 
 // The ends of alerts of history that are no longer true.
-std::vector<Order> ReturnedMachines::verified() {
+std::vector<AlertSignal> ReturnedMachines::verified() {
   std::vector<Remediation> open;
   for_each_remediation(view_, [&](const Remediation& one) {
     if (one.open() && std::ranges::any_of(one.alerts, is_of_history)) open.push_back(one);
   });
-  std::vector<Order> ends;
+  std::vector<AlertSignal> ends;
   for (const Remediation& one : open) {
     for (const AlertEvidence& alert : one.alerts) {
       if (alert.firing() && is_of_history(alert) && is_verified(one, alert))

@@ -30,7 +30,7 @@ class ReturnedMachines {
   [[nodiscard]] Status take_in();
 
  private:
-  [[nodiscard]] std::vector<Order> verified();
+  [[nodiscard]] std::vector<AlertSignal> verified();
   [[nodiscard]] bool is_verified(const Remediation& remediation, const AlertEvidence& alert);
 
   const ClusterView& view_;

@@ -51,7 +51,7 @@ inline constexpr std::string_view kFinalizer = "gpuward.dev/remediation";
 [[nodiscard]] std::optional<Phase> parse_phase(std::string_view text);
 [[nodiscard]] bool is_open(Phase phase);
 // Nothing goes on without a human, who has to be told of it, whatever crashes.
-[[nodiscard]] bool needs_human(Phase phase);
+[[nodiscard]] bool needs_operator(Phase phase);
 
 // Of a node that has our taint, annotation or cordon and no record of it: raised by the remediator
 // itself (workflow/orphaned_marks), never by an Alertmanager.
@@ -103,7 +103,7 @@ struct Cleared {
 using Facts = std::map<std::string, std::string>;
 // The fact of a failed step that what is worse would not help: it says nothing of the node, or the
 // policy wants a human to look.
-inline const std::string kNeedsHumanFact = "needsHuman";
+inline const std::string kNeedsOperatorFact = "needsHuman";
 
 struct StepRecord {
   Step step = Step::kTaint;
@@ -132,13 +132,13 @@ struct ApprovalRecord {
 };
 
 // What people have said by annotations on the Remediation.
-struct HumanWish {
+struct OperatorRequest {
   bool cancel = false, pause = false;
   bool machine_replaced =
       false;  // what is known of the machine is not true of the one that is there
   std::string approved_token, approved_by;
 
-  friend bool operator==(const HumanWish&, const HumanWish&) = default;
+  friend bool operator==(const OperatorRequest&, const OperatorRequest&) = default;
 };
 
 struct RemediationStatus {
@@ -163,7 +163,7 @@ struct RemediationStatus {
   // Worse than the evidence, because the steps of the evidence's severity did not help.
   std::optional<Severity> escalated_to;
   // The phase of which a human has been told for sure; absent where its phase need not be told so.
-  std::optional<Phase> told_phase;
+  std::optional<Phase> notified_phase;
   std::optional<ApprovalRecord> approval;  // of the step that waits for one
   std::vector<std::string> history;        // what was tried before and how it ended; oldest first
   std::optional<WallTime> closed_at;
@@ -187,7 +187,7 @@ struct Remediation {
   Severity severity = Severity::kNone;  // the worst so far
   std::vector<AlertEvidence> alerts;
   std::optional<DroppedAlerts> dropped;
-  HumanWish wish;
+  OperatorRequest wish;
   RemediationStatus status;
 
   [[nodiscard]] bool open() const { return is_open(status.phase); }
@@ -209,7 +209,7 @@ struct Remediation {
   [[nodiscard]] bool may_have_dropped(WallTime now) const {
     return dropped && now - dropped->at < kDroppedLast;
   }
-  [[nodiscard]] bool has_orphaned_marks() const;  // kOrphanedAlert fires
+  [[nodiscard]] bool has_orphaned_taints() const;  // kOrphanedAlert fires
   // When the last of the alerts ended; nullopt while any fires or where there is none.
   [[nodiscard]] std::optional<WallTime> ended_at() const;
 };

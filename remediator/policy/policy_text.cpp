@@ -25,7 +25,7 @@ std::string drain_text(const DrainSettings& drain) {
 
 // What comes after a step that has failed; empty where it fails with its drain or not at all.
 std::string failure_text(const Policy& policy, Severity severity, Step step) {
-  if (is_mark(step) || step == Step::kDrain || step == Step::kReturn) return {};
+  if (is_taint_or_cordon(step) || step == Step::kDrain || step == Step::kReturn) return {};
   if (step == Step::kNotify) return "waits for no receiver";
   if (step == Step::kCollectEvidence || step == Step::kRestartJob)
     return "its failure stops nothing";

@@ -104,7 +104,7 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
            "reboot, quarantine-job, nccl-test, nccl-pairs, terminate, verify, return-to-service";
   }
   if (step == Step::kNotify && plan.empty()) return "notify needs taint or cordon before it";
-  const bool needs_cordon = !is_mark(step) && step != Step::kNotify;
+  const bool needs_cordon = !is_taint_or_cordon(step) && step != Step::kNotify;
   if (needs_cordon && !has(plan, Step::kCordon)) return "a step after cordon needs the cordon";
   const bool needs_drain = step > Step::kDrain && step < Step::kVerify;
   if (needs_drain && !has(plan, Step::kDrain)) {
@@ -176,7 +176,7 @@ std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view k
     if (step == Step::kNcclPairs && before.empty())
       return refuse("nccl-pairs stands in way_back alone");
     if (const char* why = objection_to_next(plan, *step)) return refuse(why);
-    if (wait && is_mark(*step)) return refuse("taint and cordon wait for nothing");
+    if (wait && is_taint_or_cordon(*step)) return refuse("taint and cordon wait for nothing");
     if (wait && has(plan, Step::kTerminate)) return refuse("verify after terminate has no wait");
     PlannedStep next = planned(*step);
     if (wait) read_wait(*wait, next.before);

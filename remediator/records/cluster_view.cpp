@@ -26,7 +26,7 @@ void erase_entry(std::multimap<std::string, std::string>& index, const std::stri
   }
 }
 
-Order order_of(const AlertEvidence& alert, const std::string& node) {
+AlertSignal order_of(const AlertEvidence& alert, const std::string& node) {
   return {.node = node,
           .severity = alert.severity,
           .alertname = alert.alertname,
@@ -58,15 +58,15 @@ bool is_confirmed(const Remediation& remediation) {
   return false;
 }
 
-bool is_marked(const ViewState& state, const Remediation& remediation) {
+bool is_annotated(const ViewState& state, const Remediation& remediation) {
   const auto node = state.nodes.find(remediation.node);
   if (node == state.nodes.end() || node->second->meta.uid != remediation.node_uid) return false;
-  const auto mark = mark_on(*node->second);
+  const auto mark = owner_annotation_on(*node->second);
   return mark && mark->name == remediation.name;
 }
 
-void note_mark(ViewState& state, const kube::Node& node) {
-  if (const auto mark = mark_on(node)) state.unmarked.erase(mark->name);
+void note_annotation(ViewState& state, const kube::Node& node) {
+  if (const auto mark = owner_annotation_on(node)) state.untainted.erase(mark->name);
 }
 
 void count_open(ViewState& state, const std::string& node_uid) {
@@ -124,7 +124,7 @@ void ClusterView::put_node(kube::Node node, std::optional<FleetNode> census) {
     count_open(state_, seen->meta.uid);
   }
   state_.nodes.insert_or_assign(name, seen);
-  note_mark(state_, *seen);
+  note_annotation(state_, *seen);
   if (is_new) may_have_returned_ = true;
 }
 
@@ -142,7 +142,7 @@ void ClusterView::remove_node(const std::string& name) {
 void ClusterView::note_own_change(kube::Node node) {
   const std::lock_guard lock(mutex_);
   state_.own_changes.insert_or_assign(node.meta.name, node.meta.resource_version);
-  note_mark(state_, node);
+  note_annotation(state_, node);
   if (const auto counted = state_.fleet.nodes.find(node.meta.uid);
       counted != state_.fleet.nodes.end())
     counted->second.tainted = our_taint_on(node).has_value();
@@ -167,10 +167,10 @@ void ClusterView::put_remediation(Remediation remediation) {
   std::string name = remediation.name;
   const std::string node_uid = remediation.node_uid;
   state_.unrecorded.erase(name);
-  state_.unmarked.erase(name);
+  state_.untainted.erase(name);
   if (is_undecided(remediation)) {
     state_.unrecorded.insert(name);
-    if (!is_marked(state_, remediation)) state_.unmarked.insert(name);
+    if (!is_annotated(state_, remediation)) state_.untainted.insert(name);
   }
   state_.remediations.insert_or_assign(std::move(name), std::move(remediation));
   count_open(state_, node_uid);
@@ -179,7 +179,7 @@ void ClusterView::put_remediation(Remediation remediation) {
 void ClusterView::remove_remediation(const std::string& name) {
   const std::lock_guard lock(mutex_);
   state_.unrecorded.erase(name);
-  state_.unmarked.erase(name);
+  state_.untainted.erase(name);
   const auto known = state_.remediations.find(name);
   if (known == state_.remediations.end()) return;
   const std::string node_uid = known->second.node_uid;
@@ -204,9 +204,9 @@ void ClusterView::keep_remediations(const std::set<std::string>& names,
   for (const std::string& name : gone) remove_remediation(name);
 }
 
-std::vector<Order> ClusterView::firing_from(std::string_view origin) const {
+std::vector<AlertSignal> ClusterView::firing_from(std::string_view origin) const {
   const std::lock_guard lock(mutex_);
-  std::vector<Order> findings;
+  std::vector<AlertSignal> findings;
   for (const auto& [name, remediation] : state_.remediations) {
     if (!remediation.open()) continue;
     for (const AlertEvidence& alert : remediation.alerts) {

@@ -21,7 +21,7 @@
 
 #include "core/kube/objects.h"
 #include "core/runtime/clock.h"
-#include "remediator/actions/fellows.h"
+#include "remediator/actions/job_peers.h"
 #include "remediator/model/fleet.h"
 #include "remediator/model/remediation.h"
 #include "remediator/records/machine_history.h"
@@ -61,7 +61,7 @@ struct ViewState {
   std::map<std::string, std::string> own_changes;  // node name -> resourceVersion, the last
   RemediationsByName remediations;
   std::set<std::string> unrecorded;                 // names of those not decided yet
-  std::set<std::string> unmarked;                   // those of them whose node has no mark
+  std::set<std::string> untainted;                  // those of them whose node has no mark
   std::multimap<std::string, std::string> by_uid;   // node UID -> name of a Remediation
   std::map<std::string, int> last_numbers;          // by node UID, also of deleted ones
   std::multimap<std::string, std::string> by_node;  // node name -> name of a Remediation
@@ -99,7 +99,7 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
   [[nodiscard]] InformerState& informers() { return informers_; }
   [[nodiscard]] const InformerState& informers() const { return informers_; }
 
-  [[nodiscard]] std::vector<Order> firing_from(std::string_view origin) const override;
+  [[nodiscard]] std::vector<AlertSignal> firing_from(std::string_view origin) const override;
   [[nodiscard]] std::vector<ConditionSeen> conditions(
       std::span<const ConditionRule> rules) const override;
   void with_seen(const std::function<void(std::span<const SeenRemediation>)>& use) const override;

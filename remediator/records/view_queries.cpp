@@ -13,7 +13,7 @@ namespace {
 
 using kube::is_older;
 
-bool waits_for_yes(const Remediation& remediation) {
+bool awaits_approval(const Remediation& remediation) {
   const auto& approval = remediation.status.approval;
   return remediation.status.phase == Phase::kWaiting && approval && approval->by.empty();
 }
@@ -44,7 +44,7 @@ bool may_be_orphaned(const ViewState& state, const kube::Node& node) {
     if (!knows_of_cordon(remediation)) continue;
     if (last == nullptr || count_in(last->name) < count_in(remediation.name)) last = &remediation;
   }
-  return has_marks(node) || (last != nullptr && has_left_cordon(*last, node));
+  return has_our_taint_or_annotation(node) || (last != nullptr && has_left_cordon(*last, node));
 }
 
 }  // namespace
@@ -65,9 +65,9 @@ bool are_at(const ClusterView& view, const std::string& name, const std::string&
   return node != state->nodes.end() && node->second->meta.resource_version == node_version;
 }
 
-bool has_unmarked_since(const ClusterView& view, WallTime since, const std::string& but_for) {
+bool has_untainted_since(const ClusterView& view, WallTime since, const std::string& but_for) {
   const auto state = view.lock();
-  return has_since(*state, state->unmarked, since, but_for);
+  return has_since(*state, state->untainted, since, but_for);
 }
 
 bool has_unrecorded_since(const ClusterView& view, WallTime since, const std::string& but_for) {
@@ -184,7 +184,7 @@ std::vector<Remediation> earlier_of(const ClusterView& view, const NodeIdentity&
   return earlier_remediations(node, state->nodes, state->remediations);
 }
 
-std::vector<std::string> nodes_with_orphaned_marks(const ClusterView& view) {
+std::vector<std::string> nodes_with_orphaned_taints(const ClusterView& view) {
   const auto state = view.lock();
   std::vector<std::string> names;
   for (const auto& [name, node] : state->nodes) {
@@ -202,7 +202,7 @@ std::vector<ClusterView::Count> count_remediations(const ClusterView& view) {
     count.phase = phase;
     count.severity = remediation.severity;
     ++count.number;
-    if (waits_for_yes(remediation)) ++count.unanswered;
+    if (awaits_approval(remediation)) ++count.unanswered;
     const auto since = at_step_since(remediation);
     if (since && (!count.oldest_step || *since < *count.oldest_step)) count.oldest_step = since;
   }

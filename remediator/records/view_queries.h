@@ -56,8 +56,8 @@ void for_each_remediation(const ClusterView& view,
 [[nodiscard]] bool has_unrecorded_since(const ClusterView& view, WallTime since,
                                         const std::string& but_for);
 // The same where the node does not bear its mark either.
-[[nodiscard]] bool has_unmarked_since(const ClusterView& view, WallTime since,
-                                      const std::string& but_for);
+[[nodiscard]] bool has_untainted_since(const ClusterView& view, WallTime since,
+                                       const std::string& but_for);
 // Whether the Remediation of that name and its node are known in just these versions.
 [[nodiscard]] bool are_at(const ClusterView& view, const std::string& name,
                           const std::string& version, const std::string& node_version);
@@ -71,7 +71,7 @@ void with_fleet(const ClusterView& view, const std::function<void(const Fleet&)>
 [[nodiscard]] std::vector<Remediation> earlier_of(const ClusterView& view,
                                                   const NodeIdentity& node);
 // Names of nodes that seem to have our taint, annotation or cordon and no open Remediation.
-[[nodiscard]] std::vector<std::string> nodes_with_orphaned_marks(const ClusterView& view);
+[[nodiscard]] std::vector<std::string> nodes_with_orphaned_taints(const ClusterView& view);
 [[nodiscard]] std::vector<ClusterView::Count> count_remediations(const ClusterView& view);
 // Nodes that a budget or a storm leaves in service (is_left_in_service), by its rule.
 [[nodiscard]] std::map<std::string, std::size_t> count_left_in_service(const ClusterView& view);

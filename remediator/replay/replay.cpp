@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 struct Dated {
   WallTime at;
-  Order order;
+  AlertSignal order;
 };
 
 kube::Node made_up(const std::string& name) {
@@ -81,11 +81,11 @@ struct Sorted {
 Sorted orders_of(const Policy& policy, const std::vector<AlertEpisode>& history) {
   Sorted sorted;
   for (const AlertEpisode& episode : history) {
-    const Orders made = to_orders(std::span(&episode.alert, 1), policy.foreign_alerts);
+    const AlertSignals made = to_signals(std::span(&episode.alert, 1), policy.foreign_alerts);
     if (made.orders.empty()) ++sorted.not_for_us;
-    for (const Order& order : made.orders) {
+    for (const AlertSignal& order : made.orders) {
       sorted.orders.push_back({.at = episode.starts_at(), .order = order});
-      Order end = order;
+      AlertSignal end = order;
       end.firing = false;
       end.ends_at = episode.last;
       sorted.orders.push_back({.at = episode.last + milliseconds(1), .order = std::move(end)});

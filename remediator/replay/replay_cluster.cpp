@@ -8,7 +8,7 @@
 namespace gpuward::remediator {
 namespace {
 
-kube::Node as_if_well(const kube::Node& seen) {
+kube::Node as_healthy(const kube::Node& seen) {
   kube::Node node;
   node.meta.name = seen.meta.name;
   node.meta.uid = seen.meta.uid.empty() ? "uid-" + seen.meta.name : seen.meta.uid;
@@ -28,7 +28,7 @@ kube::Node as_if_well(const kube::Node& seen) {
 
 ReplayCluster::ReplayCluster(const BudgetLimits& budgets, const std::vector<kube::Node>& nodes)
     : budgets_(budgets) {
-  for (const kube::Node& node : nodes) put(as_if_well(node));
+  for (const kube::Node& node : nodes) put(as_healthy(node));
 }
 
 void ReplayCluster::put(kube::Node node) {
@@ -54,7 +54,7 @@ std::optional<Remediation> ReplayCluster::open_of(const std::string& node) const
 
 // A machine of the same kind comes in its place.
 std::string ReplayCluster::replace(const kube::Node& old) {
-  kube::Node node = as_if_well(old);
+  kube::Node node = as_healthy(old);
   node.meta.name += "-replacement-" + std::to_string(++replacements_);
   node.meta.uid += "-" + std::to_string(replacements_);
   node.provider_id += "-" + std::to_string(replacements_);

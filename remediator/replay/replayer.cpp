@@ -94,11 +94,11 @@ Replayer::Replayer(std::shared_ptr<const Policy> policy, const std::vector<kube:
                    ReplayOptions options)
     : policy_(std::move(policy)), options_(options), cluster_(policy_->budgets, nodes) {}
 
-void Replayer::take(const Order& order, WallTime now) {
+void Replayer::take(const AlertSignal& order, WallTime now) {
   const auto identity = identity_in(cluster_.view(), order.node);
   if (!identity) return;
-  FoldedOrders folded = fold_orders(*identity, remediations_of(cluster_.view(), identity->uid),
-                                    std::span(&order, 1), now);
+  FoldedSignals folded = fold_signals(*identity, remediations_of(cluster_.view(), identity->uid),
+                                      std::span(&order, 1), now);
   if (!folded.changed) return;
   if (folded.is_new) folded.remediation.created = now;
   cluster_.keep(folded.remediation);
@@ -149,22 +149,22 @@ Result<std::optional<SlotRefusal>> Replayer::ask_slot(const Case& now, Step step
 }
 
 Decision Replayer::decide_with_answers(Case& now) {
-  World world{.remediation = now.remediation,
-              .node = now.node ? &*now.node : nullptr,
-              .excluded = {},
-              .has_unmarked_elsewhere = false,
-              .report = {},
-              .can_ask_alerts = false,
-              .alerts = {},
-              .slot = {}};
+  DecisionInputs world{.remediation = now.remediation,
+                       .node = now.node ? &*now.node : nullptr,
+                       .excluded = {},
+                       .has_untainted_elsewhere = false,
+                       .report = {},
+                       .can_ask_alerts = false,
+                       .alerts = {},
+                       .slot = {}};
   Decision decision = decide(*now.policy, world, now.at);
   for (int i = 0; i < kMostQuestions; ++i) {
-    const bool wants_yes = decision.rule == "guard.approval" && decision.approval;
+    const bool awaits_approval = decision.rule == "guard.approval" && decision.approval;
     if (decision.verdict == Verdict::kAskReport) {
       world.report = report_of(now.remediation, now.node, now.at);
     } else if (decision.verdict == Verdict::kAskSlot) {
       world.slot = ask_slot(now, decision.step->step);
-    } else if (wants_yes && options_.humans_say_yes &&
+    } else if (awaits_approval && options_.approves_all &&
                now.remediation.wish.approved_token.empty()) {
       now.remediation.status.approval = decision.approval;
       now.remediation.wish.approved_token = decision.approval->token;
@@ -221,7 +221,7 @@ bool Replayer::carry_out(Case& now) {
 
 void Replayer::act(Case& now) {
   const bool releases = now.decision.verdict == Verdict::kRelease;
-  const ActionOrder order{.remediation = now.remediation,
+  const PlanRequest order{.remediation = now.remediation,
                           .steps = now.decision.steps,
                           .why = now.decision.message,
                           .now = now.at};
@@ -270,16 +270,17 @@ bool Replayer::watch(Case& now) {
 void Replayer::finish(Case& now) {
   const Step step = now.decision.step->step;
   const bool is_of_node = !now.remediation.status.has_done(Step::kTerminate);
-  const bool is_still_bad = step == Step::kVerify && is_of_node && now.remediation.any_firing();
-  StepProgress progress{.result = is_still_bad ? StepResult::kFailed : StepResult::kDone,
-                        .message = is_still_bad ? "alerts fire" : "done",
+  const bool is_still_unhealthy =
+      step == Step::kVerify && is_of_node && now.remediation.any_firing();
+  StepProgress progress{.result = is_still_unhealthy ? StepResult::kFailed : StepResult::kDone,
+                        .message = is_still_unhealthy ? "alerts fire" : "done",
                         .facts = now.remediation.status.find(step)->facts,
                         .look_again = {}};
   if (!is_of_node) progress.facts[kReplacementFact] = replaced_by_[now.remediation.name];
   now.remediation.status = with_progress(now.remediation.status, now.decision, progress, now.at);
   ends_.erase(now.remediation.name);
   write(ReplayEvent::Kind::kDone, now,
-        std::string(to_string(step)) + (is_still_bad ? " failed: alerts fire" : ""), {step});
+        std::string(to_string(step)) + (is_still_unhealthy ? " failed: alerts fire" : ""), {step});
   if (treats_the_fault(step)) heal(now);
   cluster_.keep(now.remediation);
   if (step == Step::kTerminate && now.node)

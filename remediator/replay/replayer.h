@@ -30,7 +30,7 @@ struct ReplayEvent {
 [[nodiscard]] std::string_view to_string(ReplayEvent::Kind kind);  // "alert", "act", ...
 
 struct ReplayOptions {
-  bool humans_say_yes = false;  // at once, to each step that waits for it
+  bool approves_all = false;  // at once, to each step that waits for it
 };
 
 class Replayer {
@@ -41,7 +41,7 @@ class Replayer {
            ReplayOptions options);
 
   // Evidence about a node, at that time. What names no node is left out.
-  void take(const Order& order, WallTime now);
+  void take(const AlertSignal& order, WallTime now);
   // What there is to do about the node now; when it is to be looked at again.
   [[nodiscard]] std::optional<std::chrono::milliseconds> look(const std::string& node,
                                                               WallTime now);

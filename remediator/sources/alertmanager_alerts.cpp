@@ -173,7 +173,7 @@ std::optional<Severity> parse_remediation(std::string_view word) {
 }
 
 // The alert as `rule` has it; null: as it says itself.
-Result<Order> to_order(const Alert& alert, const ForeignAlertRule* rule) {
+Result<AlertSignal> to_signal(const Alert& alert, const ForeignAlertRule* rule) {
   const auto severity =
       rule == nullptr ? parse_remediation(value_at(alert.labels, "remediation")) : rule->severity;
   if (!severity) {
@@ -187,15 +187,15 @@ Result<Order> to_order(const Alert& alert, const ForeignAlertRule* rule) {
   if (!kube::validate_node_name(node)) {
     return fail(ErrorKind::kInvalid, "label " + key + ": not a valid node name");
   }
-  return Order{.node = std::string(node),
-               .severity = *severity,
-               .alertname = to_valid_utf8(value_at(alert.labels, "alertname"), kMaxAlertname),
-               .fingerprint = alert.fingerprint,
-               .firing = alert.firing,
-               .starts_at = alert.starts_at,
-               .ends_at = alert.ends_at,
-               .foreign = rule != nullptr,
-               .error_class = error_class_of(alert.labels, *severity)};
+  return AlertSignal{.node = std::string(node),
+                     .severity = *severity,
+                     .alertname = to_valid_utf8(value_at(alert.labels, "alertname"), kMaxAlertname),
+                     .fingerprint = alert.fingerprint,
+                     .firing = alert.firing,
+                     .starts_at = alert.starts_at,
+                     .ends_at = alert.ends_at,
+                     .foreign = rule != nullptr,
+                     .error_class = error_class_of(alert.labels, *severity)};
 }
 
 }  // namespace
@@ -240,8 +240,8 @@ Result<std::vector<Alert>> decode_active_alerts(std::string_view body,
   return decode_list(*root, "", limits, decode_api_alert);
 }
 
-Orders to_orders(std::span<const Alert> alerts, std::span<const ForeignAlertRule> foreign) {
-  Orders result;
+AlertSignals to_signals(std::span<const Alert> alerts, std::span<const ForeignAlertRule> foreign) {
+  AlertSignals result;
   for (std::size_t i = 0; i < alerts.size(); ++i) {
     const bool speaks_for_itself = !value_at(alerts[i].labels, "remediation").empty();
     const auto* rule = speaks_for_itself ? nullptr : rule_for(foreign, alerts[i].labels);
@@ -249,7 +249,7 @@ Orders to_orders(std::span<const Alert> alerts, std::span<const ForeignAlertRule
       ++result.ignored;
       continue;
     }
-    auto order = to_order(alerts[i], rule);
+    auto order = to_signal(alerts[i], rule);
     if (order) {
       result.orders.push_back(std::move(*order));
     } else {
@@ -259,10 +259,10 @@ Orders to_orders(std::span<const Alert> alerts, std::span<const ForeignAlertRule
   return result;
 }
 
-Orders to_orders_under(const CurrentPolicy* policy, std::span<const Alert> alerts) {
-  if (policy == nullptr) return to_orders(alerts);
+AlertSignals to_signals_under(const CurrentPolicy* policy, std::span<const Alert> alerts) {
+  if (policy == nullptr) return to_signals(alerts);
   const auto in_force = policy->get();
-  return to_orders(alerts, in_force->foreign_alerts);
+  return to_signals(alerts, in_force->foreign_alerts);
 }
 
 }  // namespace gpuward::remediator

@@ -62,17 +62,18 @@ struct BadAlert {
   std::string what;       // never repeats the sender's values
 };
 
-struct Orders {
-  std::vector<Order> orders;
+struct AlertSignals {
+  std::vector<AlertSignal> orders;
   std::size_t ignored = 0;  // neither a `remediation` label nor a rule: not for us
   std::vector<BadAlert> rejected;
 };
 
 // Alerts that ask for nothing themselves are looked up in `foreign`.
-[[nodiscard]] Orders to_orders(std::span<const Alert> alerts,
-                               std::span<const ForeignAlertRule> foreign = {});
+[[nodiscard]] AlertSignals to_signals(std::span<const Alert> alerts,
+                                      std::span<const ForeignAlertRule> foreign = {});
 
 // The same with the rules of the policy in force; null: none.
-[[nodiscard]] Orders to_orders_under(const CurrentPolicy* policy, std::span<const Alert> alerts);
+[[nodiscard]] AlertSignals to_signals_under(const CurrentPolicy* policy,
+                                            std::span<const Alert> alerts);
 
 }  // namespace gpuward::remediator

@@ -56,7 +56,7 @@ class AlertmanagerPoll final : public ActiveAlerts {
  private:
   void run(const std::stop_token& stop);
   [[nodiscard]] Result<std::vector<Alert>> read();
-  [[nodiscard]] std::vector<Order> ended(const std::vector<Alert>& alerts);
+  [[nodiscard]] std::vector<AlertSignal> ended(const std::vector<Alert>& alerts);
 
   PollOptions options_;
   FiringAlerts& firing_;

@@ -15,7 +15,7 @@ class KnownEvidence {
  public:
   virtual ~KnownEvidence() = default;
   // The evidence that still fires and whose fingerprint begins with `origin`, as it came.
-  [[nodiscard]] virtual std::vector<Order> firing_from(std::string_view origin) const = 0;
+  [[nodiscard]] virtual std::vector<AlertSignal> firing_from(std::string_view origin) const = 0;
 };
 
 }  // namespace gpuward::remediator

@@ -25,7 +25,7 @@ constexpr seconds kKeepAgain{5};
 
 }  // namespace
 
-Status Told::tell(const kube::NodeEvent& event) {
+Status Told::deliver(const kube::NodeEvent& event) {
   if (stage_.is_off(Sabotage::kAnnouncement)) return {};
   if (!stage_.is_quiet && stage_.chance.happens(stage_.setting.fault))
     return fail(ErrorKind::kUnavailable, "nobody can be told");
@@ -33,9 +33,9 @@ Status Told::tell(const kube::NodeEvent& event) {
   return {};
 }
 
-Result<IntakeCounts> OneByOne::take(std::span<const Order> orders, Clock::Steady deadline) {
+Result<IntakeCounts> OneByOne::take(std::span<const AlertSignal> orders, Clock::Steady deadline) {
   IntakeCounts sum;
-  for (const Order& order : orders) {
+  for (const AlertSignal& order : orders) {
     const auto taken = intake_.take({&order, 1}, deadline);
     if (!taken) return std::unexpected(taken.error());
     sum.accepted += taken->accepted;
@@ -368,7 +368,7 @@ void Replica::remember(const std::string& node) {
 }
 
 // The webhook, as a sabotage bends what it is told.
-Result<IntakeCounts> Replica::take(Order order) {
+Result<IntakeCounts> Replica::take(AlertSignal order) {
   if (stage_.is_off(Sabotage::kIntake)) return IntakeCounts{.accepted = 1};
   if (auto allowed = restored_.permit(); !allowed) return std::unexpected(allowed.error());
   const auto to = identity_in(view_, order.node);

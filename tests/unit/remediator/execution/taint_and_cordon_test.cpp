@@ -18,11 +18,11 @@ class TaintAndCordonPlan : public ::testing::Test {
     remediation_.severity = Severity::kReboot;
     node_.meta.name = "gpu-01";
   }
-  ActionOrder order(std::vector<Step> steps = {Step::kTaint, Step::kCordon}) {
+  PlanRequest order(std::vector<Step> steps = {Step::kTaint, Step::kCordon}) {
     return {.remediation = remediation_, .steps = std::move(steps), .why = "why", .now = {}};
   }
   void mark(const std::string& name, bool foreign_cordon) {
-    NodeMark made;
+    OwnerAnnotation made;
     made.name = name;
     made.severity = Severity::kReboot;
     made.taint = made.cordon = true;

@@ -33,7 +33,7 @@ class TaintBudgetTest : public ClusterTest {
                      .step_actions = [this](Step step) { return &steps_[step]; },
                      .permit = [] { return Status(); },
                      .announcer = replica_->announcer,
-                     .observer = replica_->witness,
+                     .observer = replica_->recorder,
                      .clock = clock_}) {
     set(Mode::kCordon);
     EXPECT_TRUE(slots_over_.keep());
@@ -55,7 +55,7 @@ class TaintBudgetTest : public ClusterTest {
   }
   static std::string name_of(int n) { return (n < 10 ? "gpu-0" : "gpu-") + std::to_string(n); }
   void go_bad(int n, Severity severity = Severity::kReboot) {
-    Order bad = order(severity);
+    AlertSignal bad = order(severity);
     bad.node = name_of(n);
     bad.alertname = "Gpu" + std::string(to_string(severity));
     bad.fingerprint = name_of(n) + bad.alertname;
@@ -110,7 +110,7 @@ TEST_F(TaintBudgetTest, OneFalseFindingOnEachOfAHundredNodesIsAStormAndTaintsNon
   EXPECT_THAT(waiting[0].status.message,
               AllOf(HasSubstr("nothing is put on the node"), HasSubstr("came on 100 nodes")));
   EXPECT_EQ(told(), 100U);
-  EXPECT_EQ(waiting[0].status.told_phase, Phase::kWaiting);
+  EXPECT_EQ(waiting[0].status.notified_phase, Phase::kWaiting);
 }
 
 TEST_F(TaintBudgetTest, ThatComeOneAfterTheOtherTaintAFewBeforeTheyAreAStorm) {

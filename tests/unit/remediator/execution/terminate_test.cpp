@@ -154,7 +154,7 @@ TEST_F(AcceptedEnd, IsToldAndWaitedForAfterItsTimeUntilItIsProven) {
   be_late_without_node();
   EXPECT_THAT(remediation().status.message, HasSubstr("nothing proves that its machine has ended"));
   EXPECT_THAT(remediation().status.message, HasSubstr("not done in time: nobody can tell"));
-  EXPECT_EQ(remediation().status.told_phase, Phase::kHeld);
+  EXPECT_EQ(remediation().status.notified_phase, Phase::kHeld);
   const auto before = writes();
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(writes(), before) << "nothing is new";

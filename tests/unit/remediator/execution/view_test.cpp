@@ -171,7 +171,7 @@ TEST_F(PermitTest, RefusesWhereThisReplicaDoesNotLeadAnyMore) {
                          .step_actions = [this](Step step) { return action_of(step); },
                          .permit = [] { return Status(); },
                          .announcer = replica_->announcer,
-                         .observer = replica_->witness,
+                         .observer = replica_->recorder,
                          .clock = clock_,
                          .leads = [&leads] { return leads; }});
   ASSERT_TRUE(reconciler.reconcile("gpu-01"));
@@ -273,7 +273,7 @@ TEST_F(ViewTest, OfAllStepsTogetherLittleIsWrittenThatIsOnlyWords) {
   say_progress("3 pods left");
   add_node("gpu-02");
   clock_.advance(minutes(15));  // it is no newcomer any more
-  Order other = order();
+  AlertSignal other = order();
   other.node = "gpu-02";
   ASSERT_TRUE(take({other}));
   reports_.answer = report_of(Severity::kReboot, "boot-gpu-02");
@@ -377,7 +377,7 @@ TEST_F(ViewTest, SaysWhoWaitsForATaintIsTaintedAndIsConfirmed) {
   };
   EXPECT_TRUE(only().waits_for_taint) << "it is not decided yet";
   EXPECT_FALSE(only().confirmed);
-  Order other = order();
+  AlertSignal other = order();
   other.alertname = "GpuLost";
   other.fingerprint = "cd";
   ASSERT_TRUE(take({other}));

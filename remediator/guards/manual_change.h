@@ -12,7 +12,7 @@ namespace gpuward::remediator {
 
 // What a human took back of what this Remediation had put on the node; nullopt where all of it
 // stands.
-[[nodiscard]] std::optional<std::string> human_override(const Remediation& remediation,
-                                                        const kube::Node& node);
+[[nodiscard]] std::optional<std::string> manual_change(const Remediation& remediation,
+                                                       const kube::Node& node);
 
 }  // namespace gpuward::remediator

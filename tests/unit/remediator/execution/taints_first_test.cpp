@@ -32,7 +32,7 @@ class MarksFirstTest : public ClusterTest {
     policy_.set(policy);
   }
   void go_bad(const std::string& node) {
-    Order bad = order();
+    AlertSignal bad = order();
     bad.node = node;
     ASSERT_TRUE(take({bad}));
   }
@@ -41,7 +41,7 @@ class MarksFirstTest : public ClusterTest {
     go_bad("gpu-01");
     go_bad("gpu-02");
     ASSERT_TRUE(reconcile());
-    ASSERT_TRUE(is_marked());
+    ASSERT_TRUE(is_annotated());
   }
   // gpu-01 is marked and done with before gpu-02 goes bad.
   void be_late() {
@@ -50,7 +50,7 @@ class MarksFirstTest : public ClusterTest {
     ASSERT_TRUE(of_first().has_done(Step::kCordon));
     go_bad("gpu-02");
   }
-  bool is_marked() { return our_taint_on(node()) && node().unschedulable; }
+  bool is_annotated() { return our_taint_on(node()) && node().unschedulable; }
   Remediation of(const std::string& node) {
     const auto all = remediations();
     return *std::ranges::find(all, node, &Remediation::node);
@@ -87,7 +87,7 @@ TEST_F(MarksFirstTest, TheTimeOfTheMarksIsThatOfTheMarks) {
 
   EXPECT_EQ(of_first().find(Step::kCordon)->finished_at,
             std::chrono::floor<milliseconds>(marked_at));
-  EXPECT_THAT(replica_->witness.milestones, Contains(Pair(Milestone::kCordoned, 0)));
+  EXPECT_THAT(replica_->recorder.milestones, Contains(Pair(Milestone::kCordoned, 0)));
 }
 
 // Others go bad all the time: what was done is written down all the same.
@@ -100,7 +100,7 @@ TEST_F(MarksFirstTest, WhatWasDoneIsWrittenDownAfterHalfAMinuteWhateverOthersWai
   EXPECT_EQ(of_first().phase, Phase::kPending);
 
   clock_.advance(seconds(11));
-  ASSERT_TRUE(has_unmarked_since(replica_->view, clock_.wall() - seconds(30), "gpu-01"));
+  ASSERT_TRUE(has_untainted_since(replica_->view, clock_.wall() - seconds(30), "gpu-01"));
   ASSERT_TRUE(reconcile());
 
   EXPECT_TRUE(of_first().has_done(Step::kCordon));
@@ -183,7 +183,7 @@ TEST_F(MarksFirstTest, AConflictDoesNotMoveTheTimeOfTheMarks) {
 // Else nothing would ever say that the marks went on.
 TEST_F(MarksFirstTest, WhatWasDoneIsWrittenDownWithWhateverIsDecidedNext) {
   mark_the_first();
-  Order ended = order(Severity::kReboot, false);
+  AlertSignal ended = order(Severity::kReboot, false);
   ASSERT_TRUE(take({ended}));
 
   ASSERT_TRUE(reconcile());
@@ -197,7 +197,7 @@ TEST_F(MarksFirstTest, WhatWasDoneIsWrittenDownWithWhateverIsDecidedNext) {
 TEST_F(MarksFirstTest, ANodeThatIsOnlyRecordedIsNotWaitedFor) {
   plan({Step::kTaint, Step::kCordon}, Mode::kTaint);
   go_bad("gpu-01");
-  Order watched = order(Severity::kMonitor);
+  AlertSignal watched = order(Severity::kMonitor);
   watched.node = "gpu-02";
   ASSERT_TRUE(take({watched}));
 
@@ -223,11 +223,11 @@ TEST_F(MarksFirstTest, WhoIsMarkedIsNotWaitedForByAnybody) {
   mark_the_first();
   const WallTime since = clock_.wall() - seconds(30);
 
-  EXPECT_FALSE(has_unmarked_since(replica_->view, since, "gpu-02"));
-  EXPECT_TRUE(has_unmarked_since(replica_->view, since, "gpu-01"));
+  EXPECT_FALSE(has_untainted_since(replica_->view, since, "gpu-02"));
+  EXPECT_TRUE(has_untainted_since(replica_->view, since, "gpu-01"));
   EXPECT_TRUE(has_unrecorded_since(replica_->view, since, "gpu-02"));
   restart();
-  EXPECT_FALSE(has_unmarked_since(replica_->view, since, "gpu-02"));
+  EXPECT_FALSE(has_untainted_since(replica_->view, since, "gpu-02"));
 }
 
 // As it stands before anything says that the cordon is ours but the mark.

@@ -16,13 +16,13 @@ Alert alert(std::map<std::string, std::string> labels) {
   return made;
 }
 
-Orders orders_of(std::map<std::string, std::string> labels) {
+AlertSignals orders_of(std::map<std::string, std::string> labels) {
   const std::vector<Alert> alerts = {alert(std::move(labels))};
-  return to_orders(alerts);
+  return to_signals(alerts);
 }
 
-TEST(Orders, TakeNodeSeverityAndName) {
-  const Orders orders =
+TEST(AlertSignals, TakeNodeSeverityAndName) {
+  const AlertSignals orders =
       orders_of({{"node", "gpu-01"}, {"remediation", "reset"}, {"alertname", "A"}});
 
   ASSERT_THAT(orders.orders, SizeIs(1));
@@ -32,47 +32,47 @@ TEST(Orders, TakeNodeSeverityAndName) {
   EXPECT_EQ(orders.orders[0].error_class, "GPU_HEALTH_ERROR");
 }
 
-TEST(Orders, IgnoreAlertsThatAskForNothing) {
-  const Orders orders = orders_of({{"alertname", "Watchdog"}});
+TEST(AlertSignals, IgnoreAlertsThatAskForNothing) {
+  const AlertSignals orders = orders_of({{"alertname", "Watchdog"}});
 
   EXPECT_THAT(orders.orders, IsEmpty());
   EXPECT_THAT(orders.rejected, IsEmpty());
   EXPECT_EQ(orders.ignored, 1U);
 }
 
-TEST(Orders, RejectUnknownRemediations) {
+TEST(AlertSignals, RejectUnknownRemediations) {
   for (const char* word : {"none", "REBOOT", "pass", "terminate", "reboot "}) {
-    const Orders orders = orders_of({{"node", "gpu-01"}, {"remediation", word}});
+    const AlertSignals orders = orders_of({{"node", "gpu-01"}, {"remediation", word}});
     ASSERT_THAT(orders.rejected, SizeIs(1)) << word;
     EXPECT_THAT(orders.rejected[0].what, HasSubstr("label remediation"));
   }
 }
 
-TEST(Orders, RejectNodeNamesThatMustNotReachAUrl) {
+TEST(AlertSignals, RejectNodeNamesThatMustNotReachAUrl) {
   for (const std::string& name :
        {std::string(), std::string("../../pods"), std::string("a%2fb"), std::string("a/b"),
         std::string("GPU-01"), std::string("gpu 01"), std::string("gpu-01\n"), std::string("."),
         std::string("n\xc3\xb6"), std::string("a?b=c"), std::string("-a"), std::string(300, 'a'),
         std::string("a\0b", 3)}) {
-    const Orders orders = orders_of({{"node", name}, {"remediation", "reboot"}});
+    const AlertSignals orders = orders_of({{"node", name}, {"remediation", "reboot"}});
     EXPECT_THAT(orders.orders, IsEmpty()) << name;
     ASSERT_THAT(orders.rejected, SizeIs(1));
     EXPECT_THAT(orders.rejected[0].what, HasSubstr("label node"));
   }
 }
 
-TEST(Orders, DoNotLoseGoodAlertsBesideABadOne) {
+TEST(AlertSignals, DoNotLoseGoodAlertsBesideABadOne) {
   const std::vector<Alert> alerts = {alert({{"remediation", "reboot"}}),
                                      alert({{"node", "gpu-01"}, {"remediation", "reboot"}})};
 
-  const Orders orders = to_orders(alerts);
+  const AlertSignals orders = to_signals(alerts);
 
   ASSERT_THAT(orders.orders, SizeIs(1));
   ASSERT_THAT(orders.rejected, SizeIs(1));
   EXPECT_EQ(orders.rejected[0].index, 0U);
 }
 
-TEST(Orders, TakeNodeAndSeverityOfAForeignAlertFromItsRule) {
+TEST(AlertSignals, TakeNodeAndSeverityOfAForeignAlertFromItsRule) {
   const std::vector<ForeignAlertRule> rules = {
       {.match = {{"alertname", "Dcgm*"}}, .node_label = "Hostname", .severity = Severity::kReboot}};
   const std::vector<Alert> alerts = {
@@ -82,7 +82,7 @@ TEST(Orders, TakeNodeAndSeverityOfAForeignAlertFromItsRule) {
       alert({{"alertname", "Watchdog"}, {"Hostname", "gpu-01"}}),
       alert({{"alertname", "DcgmOurs"}, {"node", "gpu-02"}, {"remediation", "reset"}})};
 
-  const Orders orders = to_orders(alerts, rules);
+  const AlertSignals orders = to_signals(alerts, rules);
 
   ASSERT_THAT(orders.orders, SizeIs(2));
   EXPECT_EQ(orders.orders[0].node, "gpu-01");

@@ -1,5 +1,5 @@
 // What people do by the command line, against the fake API server.
-#include "remediator/commands/human_commands.h"
+#include "remediator/commands/operator_commands.h"
 
 #include "core/runtime/json.h"
 #include "remediator/budgets/breaker.h"
@@ -167,7 +167,7 @@ TEST_F(HumanCommands, WantTheNameOfTheRemediationWhereANodeHasTwo) {
   const std::string first = remediation().name;
   kube_.remove("/api/v1/nodes/gpu-01");
   add_node("gpu-01");
-  Order again = order();
+  AlertSignal again = order();
   again.fingerprint = "cd";
   ASSERT_TRUE(take({again}));
   ASSERT_EQ(remediations().size(), 2U);

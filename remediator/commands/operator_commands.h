@@ -24,6 +24,6 @@ namespace gpuward::remediator {
 [[nodiscard]] Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock);
 
 // The same against the API server that the flags name.
-[[nodiscard]] Result<std::string> run_human_command(const Flags& flags, Clock& clock);
+[[nodiscard]] Result<std::string> run_operator_command(const Flags& flags, Clock& clock);
 
 }  // namespace gpuward::remediator

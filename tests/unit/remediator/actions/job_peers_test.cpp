@@ -1,5 +1,5 @@
 // Which nodes have failed together, seen from each of them.
-#include "remediator/actions/fellows.h"
+#include "remediator/actions/job_peers.h"
 
 #include <gmock/gmock.h>
 
@@ -19,7 +19,7 @@ class Fellows : public ::testing::Test {
     policy_.mode = Mode::kFull;
     policy_.way_back[Severity::kIsolate] = {planned(Step::kNcclPairs)};
   }
-  Fellow& add(const std::string& name, const std::string& jobs, minutes opened = minutes(0)) {
+  JobPeer& add(const std::string& name, const std::string& jobs, minutes opened = minutes(0)) {
     auto node = std::make_shared<kube::Node>();
     node->meta.name = name;
     node->meta.uid = "uid-" + name;
@@ -38,19 +38,19 @@ class Fellows : public ::testing::Test {
     all_.push_back({std::move(remediation), std::move(node)});
     return all_.back();
   }
-  FellowGroup seen_by(std::size_t at) {
+  PeerGroup seen_by(std::size_t at) {
     std::vector<SeenRemediation> open;
-    for (const Fellow& one : all_) open.push_back({one.remediation, one.node});
-    return fellows_of(all_.at(at), open, minutes(10), std::make_shared<const Policy>(policy_));
+    for (const JobPeer& one : all_) open.push_back({one.remediation, one.node});
+    return peers_of(all_.at(at), open, minutes(10), std::make_shared<const Policy>(policy_));
   }
-  static std::vector<std::string> names(const std::vector<Fellow>& fellows) {
+  static std::vector<std::string> names(const std::vector<JobPeer>& peers) {
     std::vector<std::string> found;
-    for (const Fellow& one : fellows) found.push_back(one.remediation.node);
+    for (const JobPeer& one : peers) found.push_back(one.remediation.node);
     return found;
   }
 
   Policy policy_;
-  std::vector<Fellow> all_;
+  std::vector<JobPeer> all_;
 };
 
 TEST_F(Fellows, ShareAJob) {

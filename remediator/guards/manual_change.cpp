@@ -1,11 +1,11 @@
-#include "remediator/guards/human_override.h"
+#include "remediator/guards/manual_change.h"
 
 #include "remediator/model/node_mark.h"
 
 namespace gpuward::remediator {
 
-std::optional<std::string> human_override(const Remediation& remediation, const kube::Node& node) {
-  const auto mark = mark_on(node);
+std::optional<std::string> manual_change(const Remediation& remediation, const kube::Node& node) {
+  const auto mark = owner_annotation_on(node);
   const bool marked = mark && mark->name == remediation.name;
   // What is gone after an intent to return the node was taken off by us.
   if (!mark && remediation.status.find(Step::kReturn) != nullptr) return std::nullopt;

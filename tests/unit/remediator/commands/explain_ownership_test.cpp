@@ -23,7 +23,7 @@ class ExplainMarks : public ::testing::Test {
     }
   }
   void mark(const std::string& name) {
-    NodeMark mark;
+    OwnerAnnotation mark;
     mark.name = name;
     mark.severity = Severity::kReboot;
     mark.taint = mark.cordon = true;
@@ -31,7 +31,7 @@ class ExplainMarks : public ::testing::Test {
     node_.taints = {{std::string(kTaintKey), "reboot", std::string(kTaintEffect), ""}};
     node_.unschedulable = true;
   }
-  std::string said() const { return explain_marks(node_, {&remediation_, 1}); }
+  std::string said() const { return explain_ownership(node_, {&remediation_, 1}); }
 
   kube::Node node_;
   Remediation remediation_;
@@ -40,7 +40,7 @@ class ExplainMarks : public ::testing::Test {
 TEST_F(ExplainMarks, SayNothingWhereNodeAndRecordAgree) {
   mark("gpu-01-1");
   EXPECT_EQ(said(), "");
-  EXPECT_EQ(explain_marks(kube::Node{}, {}), "");
+  EXPECT_EQ(explain_ownership(kube::Node{}, {}), "");
 }
 
 TEST_F(ExplainMarks, NameWhatHasNoRecord) {

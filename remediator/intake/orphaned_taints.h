@@ -17,11 +17,11 @@
 
 namespace gpuward::remediator {
 
-class OrphanedMarks {
+class OrphanedTaints {
  public:
   // All must outlive it.
-  OrphanedMarks(kube::Api& api, RemediationStore& store, const ClusterView& view, Intake& intake,
-                Clock& clock)
+  OrphanedTaints(kube::Api& api, RemediationStore& store, const ClusterView& view, Intake& intake,
+                 Clock& clock)
       : api_(api), store_(store), view_(view), intake_(intake), clock_(clock) {}
 
   // Looks at all nodes, first as they were last seen. What looks wrong is read afresh before
@@ -31,8 +31,8 @@ class OrphanedMarks {
 
  private:
   using Records = std::vector<Remediation>;
-  [[nodiscard]] Result<std::optional<Order>> find_orphan(const std::string& name);
-  [[nodiscard]] Result<std::optional<Order>> find_settled(const Remediation& remediation);
+  [[nodiscard]] Result<std::optional<AlertSignal>> find_orphan(const std::string& name);
+  [[nodiscard]] Result<std::optional<AlertSignal>> find_settled(const Remediation& remediation);
   [[nodiscard]] Result<std::optional<kube::Node>> read(const std::string& node);
   [[nodiscard]] Result<Records> records_of(const std::string& node_uid);
 

@@ -12,13 +12,13 @@
 
 namespace gpuward::remediator {
 
-class Witness final : public WebhookObserver, public WorkflowObserver, public IntakeObserver {
+class Recorder final : public WebhookObserver, public WorkflowObserver, public IntakeObserver {
  public:
-  Witness(Counters& counters, AuditTrail& audit, Log& log)
+  Recorder(Counters& counters, AuditTrail& audit, Log& log)
       : counters_(counters), audit_(audit), log_(log) {}
 
   void on_notification(const WebhookOutcome& outcome) override;
-  void on_ignored(const Order& order, Ignored reason) override;
+  void on_ignored(const AlertSignal& order, Ignored reason) override;
   void on_audit(const AuditRecord& record) override;
   void on_error(const std::string& node, const Error& error) override;
   void on_milestone(Milestone milestone, std::chrono::duration<double> since_fault) override;

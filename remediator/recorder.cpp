@@ -1,4 +1,4 @@
-#include "remediator/witness.h"
+#include "remediator/recorder.h"
 
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace gpuward::remediator {
 
-void Witness::on_notification(const WebhookOutcome& outcome) {
+void Recorder::on_notification(const WebhookOutcome& outcome) {
   counters_.count(outcome);
   if (outcome.truncated > 0) {
     log_.warn("A notification was cut short: raise max_alerts of the receiver",
@@ -17,7 +17,7 @@ void Witness::on_notification(const WebhookOutcome& outcome) {
             {{"status", std::to_string(outcome.status)}, {"reason", std::string(outcome.failure)}});
 }
 
-void Witness::on_ignored(const Order& order, Ignored reason) {
+void Recorder::on_ignored(const AlertSignal& order, Ignored reason) {
   counters_.count(reason);
   if (!order.firing || !ignored_.is_new(order, reason)) return;
   log_.warn("Ignored an alert that fires", {{"node", order.node},
@@ -27,7 +27,7 @@ void Witness::on_ignored(const Order& order, Ignored reason) {
                                             {"reason", std::string(to_string(reason))}});
 }
 
-void Witness::on_audit(const AuditRecord& record) {
+void Recorder::on_audit(const AuditRecord& record) {
   counters_.count(record);
   audit_.write(record);
   if (record.moment != AuditMoment::kDone) return;
@@ -37,11 +37,11 @@ void Witness::on_audit(const AuditRecord& record) {
                              {"why", record.decision.message}});
 }
 
-void Witness::on_milestone(Milestone milestone, std::chrono::duration<double> since_fault) {
+void Recorder::on_milestone(Milestone milestone, std::chrono::duration<double> since_fault) {
   counters_.count(milestone, since_fault);
 }
 
-void Witness::on_error(const std::string& node, const Error& error) {
+void Recorder::on_error(const std::string& node, const Error& error) {
   counters_.count(error);
   log_.warn("Something will be tried again", {{"node", node}, {"error", error.message}});
 }

@@ -1,4 +1,4 @@
-#include "remediator/commands/human_commands.h"
+#include "remediator/commands/operator_commands.h"
 
 #include <algorithm>
 #include <array>
@@ -262,7 +262,7 @@ Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) 
   return fail(ErrorKind::kInternal, "no command of a human's");
 }
 
-Result<std::string> run_human_command(const Flags& flags, Clock& clock) {
+Result<std::string> run_operator_command(const Flags& flags, Clock& clock) {
   const auto cluster = Cluster::connect(flags, clock);
   if (!cluster) return std::unexpected(cluster.error());
   const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});

@@ -1,4 +1,4 @@
-#include "remediator/intake/orphaned_marks.h"
+#include "remediator/intake/orphaned_taints.h"
 
 #include <algorithm>
 #include <functional>
@@ -20,11 +20,13 @@ bool is_orphaned(const kube::Node& node, const std::vector<Remediation>& records
   if (node.meta.deleting || std::ranges::any_of(records, std::mem_fn(&Remediation::open)))
     return false;
   const auto last = std::ranges::find_if(records.rbegin(), records.rend(), knows_of_cordon);
-  return has_marks(node) || (last != records.rend() && has_left_cordon(*last, node));
+  return has_our_taint_or_annotation(node) ||
+         (last != records.rend() && has_left_cordon(*last, node));
 }
 
 // Another one each time: that an earlier one was cancelled says nothing of what came later.
-Order order_for(const kube::Node& node, const std::vector<Remediation>& records, WallTime now) {
+AlertSignal order_for(const kube::Node& node, const std::vector<Remediation>& records,
+                      WallTime now) {
   const std::string which = records.empty() ? "" : records.back().name;
   return {.node = node.meta.name,
           .severity = Severity::kMonitor,
@@ -46,10 +48,10 @@ const AlertEvidence* firing_in(const Remediation& remediation) {
 
 }  // namespace
 
-Status OrphanedMarks::take_in() {
+Status OrphanedTaints::take_in() {
   if (!view_.informers().synced()) return {};
-  std::vector<Order> orders;
-  for (const std::string& name : nodes_with_orphaned_marks(view_)) {
+  std::vector<AlertSignal> orders;
+  for (const std::string& name : nodes_with_orphaned_taints(view_)) {
     auto order = find_orphan(name);
     if (!order) return with_context("taint or cordon without a record", order.error());
     if (*order) orders.push_back(**std::move(order));
@@ -71,7 +73,7 @@ Status OrphanedMarks::take_in() {
 
 // The records are read between two reads of the node that show the same version of it: what is on
 // it now was on it then, when none was open.
-Result<std::optional<Order>> OrphanedMarks::find_orphan(const std::string& name) {
+Result<std::optional<AlertSignal>> OrphanedTaints::find_orphan(const std::string& name) {
   const auto before = read(name);
   if (!before) return std::unexpected(before.error());
   if (!*before) return std::nullopt;
@@ -86,7 +88,7 @@ Result<std::optional<Order>> OrphanedMarks::find_orphan(const std::string& name)
   return order_for(**after, *records, clock_.wall());
 }
 
-Result<std::optional<Order>> OrphanedMarks::find_settled(const Remediation& remediation) {
+Result<std::optional<AlertSignal>> OrphanedTaints::find_settled(const Remediation& remediation) {
   const auto now = store_.read(remediation.name);
   if (!now && now.error().kind != ErrorKind::kNotFound) return std::unexpected(now.error());
   const AlertEvidence* alert = now ? firing_in(*now) : nullptr;
@@ -94,19 +96,19 @@ Result<std::optional<Order>> OrphanedMarks::find_settled(const Remediation& reme
   const auto node = read(now->node);
   if (!node) return std::unexpected(node.error());
   if (!*node || (*node)->meta.uid != now->node_uid) return std::nullopt;
-  const bool is_known = !has_marks(**node) || now->status.has_done(Step::kTaint);
+  const bool is_known = !has_our_taint_or_annotation(**node) || now->status.has_done(Step::kTaint);
   const bool has_foreign_cordon = (*node)->unschedulable && !is_own_cordon(*now, **node);
   if (!is_known || has_foreign_cordon || disagreement(*now, **node)) return std::nullopt;
-  return Order{.node = now->node,
-               .severity = alert->severity,
-               .alertname = alert->alertname,
-               .fingerprint = alert->fingerprint,
-               .firing = false,
-               .starts_at = alert->starts_at,
-               .ends_at = clock_.wall()};
+  return AlertSignal{.node = now->node,
+                     .severity = alert->severity,
+                     .alertname = alert->alertname,
+                     .fingerprint = alert->fingerprint,
+                     .firing = false,
+                     .starts_at = alert->starts_at,
+                     .ends_at = clock_.wall()};
 }
 
-Result<std::optional<kube::Node>> OrphanedMarks::read(const std::string& node) {
+Result<std::optional<kube::Node>> OrphanedTaints::read(const std::string& node) {
   auto found = api_.get_node(node);
   if (found) return std::move(*found);
   if (found.error().kind == ErrorKind::kNotFound) return std::nullopt;
@@ -114,7 +116,7 @@ Result<std::optional<kube::Node>> OrphanedMarks::read(const std::string& node) {
 }
 
 // Not by their labels, which people edit too. It is seldom that there is a node to ask for.
-Result<OrphanedMarks::Records> OrphanedMarks::records_of(const std::string& node_uid) {
+Result<OrphanedTaints::Records> OrphanedTaints::records_of(const std::string& node_uid) {
   auto all = store_.list_all();
   if (!all) return all;
   std::erase_if(*all, [&](const Remediation& one) { return one.node_uid != node_uid; });

@@ -1,4 +1,4 @@
-#include "remediator/actions/fellows.h"
+#include "remediator/actions/job_peers.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace gpuward::remediator {
 namespace {
 
-enum class FellowPlace : std::uint8_t { kThere, kComing, kOut, kNowhere };
+enum class PeerPlace : std::uint8_t { kThere, kComing, kOut, kNowhere };
 
 // What one has to be known of to tell with whom it has failed together.
 struct Tie {
@@ -39,28 +39,27 @@ bool leads_there(const Remediation& remediation, const kube::Node& node,
   return std::ranges::find(list, Step::kNcclPairs, &PlannedStep::step) != list.end();
 }
 
-bool is_hands_off(const Remediation& remediation) {
-  return needs_human(remediation.status.phase) || remediation.wish.pause ||
+bool is_left_to_operator(const Remediation& remediation) {
+  return needs_operator(remediation.status.phase) || remediation.wish.pause ||
          remediation.wish.cancel || remediation.deleting;
 }
 
-FellowPlace place_of_fellow(const SeenRemediation& one,
-                            const std::shared_ptr<const Policy>& policy) {
+PeerPlace place_of_peer(const SeenRemediation& one, const std::shared_ptr<const Policy>& policy) {
   const Remediation& remediation = one.remediation;
   const bool has_node = one.node != nullptr && one.node->meta.uid == remediation.node_uid;
   const StepRecord* record = remediation.status.find(Step::kNcclPairs);
   if (record == nullptr || record->severity != remediation.acted_severity()) {
-    if (!has_node || !leads_there(remediation, *one.node, policy)) return FellowPlace::kNowhere;
-    const bool comes = remediation.open() && !is_hands_off(remediation);
-    return comes ? FellowPlace::kComing : FellowPlace::kOut;
+    if (!has_node || !leads_there(remediation, *one.node, policy)) return PeerPlace::kNowhere;
+    const bool comes = remediation.open() && !is_left_to_operator(remediation);
+    return comes ? PeerPlace::kComing : PeerPlace::kOut;
   }
-  if (!has_node || is_hands_off(remediation) || !remediation.open()) return FellowPlace::kOut;
+  if (!has_node || is_left_to_operator(remediation) || !remediation.open()) return PeerPlace::kOut;
   const bool is_over = record->result == StepResult::kDone || record->result == StepResult::kFailed;
   const auto boot = record->facts.find(kJobBootFact);
   const bool is_same_boot = boot != record->facts.end() && boot->second == one.node->boot_id;
   // Whoever is excluded or waits for something else meanwhile is in another phase.
   const bool is_at_it = remediation.status.phase == Phase::kTesting;
-  return !is_over && is_same_boot && is_at_it ? FellowPlace::kThere : FellowPlace::kOut;
+  return !is_over && is_same_boot && is_at_it ? PeerPlace::kThere : PeerPlace::kOut;
 }
 
 // The indices in `ties` of all that have failed together with the first, itself left out.
@@ -86,13 +85,13 @@ std::vector<std::size_t> tied_to_first(const std::vector<Tie>& ties,
 bool is_out_by_own_diagnostics(const Remediation& remediation) {
   return std::ranges::any_of(remediation.status.steps, [](const StepRecord& record) {
     return is_diagnostic(record.step) && record.step != Step::kNcclPairs &&
-           record.result == StepResult::kFailed && !record.facts.contains(kNeedsHumanFact);
+           record.result == StepResult::kFailed && !record.facts.contains(kNeedsOperatorFact);
   });
 }
 
-FellowGroup fellows_of(const Fellow& own, std::span<const SeenRemediation> seen,
-                       std::chrono::milliseconds together,
-                       const std::shared_ptr<const Policy>& policy) {
+PeerGroup peers_of(const JobPeer& own, std::span<const SeenRemediation> seen,
+                   std::chrono::milliseconds together,
+                   const std::shared_ptr<const Policy>& policy) {
   std::vector<Tie> ties{tie_of(own.remediation)};
   std::vector<const SeenRemediation*> others{nullptr};
   for (const SeenRemediation& one : seen) {
@@ -102,17 +101,17 @@ FellowGroup fellows_of(const Fellow& own, std::span<const SeenRemediation> seen,
     ties.push_back(tie_of(one.remediation));
     others.push_back(&one);
   }
-  FellowGroup group;
+  PeerGroup group;
   group.there.push_back(own);
   for (const std::size_t i : tied_to_first(ties, together)) {
-    const FellowPlace place = place_of_fellow(*others[i], policy);
-    if (place == FellowPlace::kNowhere) continue;
-    auto& list = place == FellowPlace::kOut      ? group.out
-                 : place == FellowPlace::kComing ? group.coming
-                                                 : group.there;
+    const PeerPlace place = place_of_peer(*others[i], policy);
+    if (place == PeerPlace::kNowhere) continue;
+    auto& list = place == PeerPlace::kOut      ? group.out
+                 : place == PeerPlace::kComing ? group.coming
+                                               : group.there;
     list.push_back({.remediation = others[i]->remediation, .node = others[i]->node});
   }
-  std::ranges::sort(group.there, {}, [](const Fellow& one) { return one.remediation.name; });
+  std::ranges::sort(group.there, {}, [](const JobPeer& one) { return one.remediation.name; });
   return group;
 }
 

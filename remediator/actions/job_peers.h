@@ -30,7 +30,7 @@ class SeenRemediations {
       const std::function<void(std::span<const SeenRemediation>)>& use) const = 0;
 };
 
-struct Fellow {
+struct JobPeer {
   Remediation remediation;
   std::shared_ptr<const kube::Node> node;
 };
@@ -38,20 +38,20 @@ struct Fellow {
 // Two have failed together where their drains have written down a job of both; or, where one of
 // them knows no job, were opened within `together` of each other; and so have those that each of
 // two has failed together with. Whoever asks sees the same.
-struct FellowGroup {
-  std::vector<Fellow> there;   // at the step, in the boot that it was begun in; by name
-  std::vector<Fellow> coming;  // whose way back leads there still
+struct PeerGroup {
+  std::vector<JobPeer> there;   // at the step, in the boot that it was begun in; by name
+  std::vector<JobPeer> coming;  // whose way back leads there still
   // Held, paused, or past it, be it closed since the asker was opened. Whose policy has no such
   // step is nowhere.
-  std::vector<Fellow> out;
+  std::vector<JobPeer> out;
 };
 
 // Whether a diagnostic of its own has found the node at fault: then its fellows may be well.
 [[nodiscard]] bool is_out_by_own_diagnostics(const Remediation& remediation);
 
 // `own` is there, and is not looked for in `seen`.
-[[nodiscard]] FellowGroup fellows_of(const Fellow& own, std::span<const SeenRemediation> seen,
-                                     std::chrono::milliseconds together,
-                                     const std::shared_ptr<const Policy>& policy);
+[[nodiscard]] PeerGroup peers_of(const JobPeer& own, std::span<const SeenRemediation> seen,
+                                 std::chrono::milliseconds together,
+                                 const std::shared_ptr<const Policy>& policy);
 
 }  // namespace gpuward::remediator

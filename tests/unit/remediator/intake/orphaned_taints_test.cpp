@@ -1,5 +1,5 @@
 // Taint, annotation and cordon that somebody has torn from their record, or the record from them.
-#include "remediator/intake/orphaned_marks.h"
+#include "remediator/intake/orphaned_taints.h"
 
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
@@ -38,13 +38,13 @@ class OrphanedMarksTest : public ClusterTest {
   void annotate_node(const Json& value) {
     edit_node({{"metadata", {{"annotations", {{std::string(kAnnotation), value}}}}}});
   }
-  void annotate_node(NodeMark mark) { annotate_node(Json(to_annotation(mark))); }
+  void annotate_node(OwnerAnnotation mark) { annotate_node(Json(to_annotation(mark))); }
   void cancel(const std::string& name) {
     kube_.patch(path_of(name),
                 {{"metadata", {{"annotations", {{std::string(kCancelAnnotation), "true"}}}}}});
   }
   Status sweep() {
-    OrphanedMarks orphaned(api_, replica_->store, replica_->view, replica_->intake, clock_);
+    OrphanedTaints orphaned(api_, replica_->store, replica_->view, replica_->intake, clock_);
     return orphaned.take_in();
   }
   std::vector<Remediation> open() {
@@ -56,7 +56,7 @@ class OrphanedMarksTest : public ClusterTest {
     const auto all = open();
     ASSERT_THAT(all, SizeIs(1));
     EXPECT_EQ(all[0].status.phase, Phase::kHeld);
-    EXPECT_EQ(all[0].status.rule, kMarksRule);
+    EXPECT_EQ(all[0].status.rule, kOwnershipRule);
     EXPECT_THAT(all[0].status.message, HasSubstr(why));
     EXPECT_FALSE(replica_->announcer.told.empty());
   }
@@ -151,7 +151,7 @@ TEST_F(OrphanedMarksTest, AreNotSoughtInAnOldView) {
   const auto other = make_replica();
   catch_up(*other);
   other->view.remove_remediation(remediation().name);  // it has not heard of it yet
-  OrphanedMarks early(api_, other->store, other->view, other->intake, clock_);
+  OrphanedTaints early(api_, other->store, other->view, other->intake, clock_);
 
   ASSERT_TRUE(early.take_in());
 
@@ -178,7 +178,7 @@ TEST_F(OrphanedMarksTest, GoWithTheWordOfAHumanButForTheCordon) {
 
   EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
   EXPECT_FALSE(our_taint_on(node()));
-  EXPECT_FALSE(mark_on(node()));
+  EXPECT_FALSE(owner_annotation_on(node()));
   EXPECT_TRUE(node().unschedulable);  // whose it is nobody can prove
   EXPECT_THAT(open(), IsEmpty());
 }
@@ -213,7 +213,7 @@ TEST_F(OrphanedMarksTest, KeepAnotherAlertFromDoingHarm) {
 
 // The intent was written, and the patch met a conflict.
 TEST_F(OrphanedMarksTest, KeepNoSickNodeInServiceWhereItsTaintWasOnlyIntended) {
-  NodeMark stale;
+  OwnerAnnotation stale;
   stale.name = "gpu-01-0";
   annotate_node(stale);
   ASSERT_TRUE(take({order()}));
@@ -236,7 +236,7 @@ TEST_F(OrphanedMarksTest, OfAStaleAnnotationDoNotMakeAnOperatorsCordonOurs) {
   ASSERT_FALSE(node().unschedulable);
   annotate_node(stale);
   edit_node({{"spec", {{"unschedulable", true}}}});
-  Order again = order();
+  AlertSignal again = order();
   again.starts_at += std::chrono::seconds(1);
   clock_.advance(std::chrono::seconds(2));
 
@@ -252,7 +252,7 @@ TEST_F(OrphanedMarksTest, OfAStaleAnnotationDoNotMakeAnOperatorsCordonOurs) {
 
 // Where the budget of taints has no room, the contradiction is told all the same.
 TEST_F(OrphanedMarksTest, OfAnotherRemediationHoldANodeThatMayNotBeTainted) {
-  annotate_node(NodeMark{.name = "gpu-02-1", .why = "", .since = ""});
+  annotate_node(OwnerAnnotation{.name = "gpu-02-1", .why = "", .since = ""});
   slots_.answer = SlotRefusal{.guard = "budget.taint", .message = "1 of 1 allowed are tainted"};
   ASSERT_TRUE(take({order()}));
 
@@ -299,7 +299,7 @@ TEST_F(EditedMarks, ALostAnnotationKeepsNoCordonOnACancelledNode) {
 
 TEST_F(EditedMarks, HoldTheNodeWhereTheAnnotationNamesAnother) {
   quarantine();
-  NodeMark mark = *mark_on(node());
+  OwnerAnnotation mark = *owner_annotation_on(node());
   mark.name = "gpu-02-1";
   annotate_node(mark);
   end_alert();
@@ -312,7 +312,7 @@ TEST_F(EditedMarks, HoldTheNodeWhereTheAnnotationNamesAnother) {
 
 TEST_F(EditedMarks, HoldTheNodeWhereAnnotationAndRecordDiffer) {
   quarantine();
-  NodeMark mark = *mark_on(node());
+  OwnerAnnotation mark = *owner_annotation_on(node());
   mark.pre_existing_cordon = true;
   annotate_node(mark);
   end_alert();
@@ -325,7 +325,7 @@ TEST_F(EditedMarks, HoldTheNodeWhereAnnotationAndRecordDiffer) {
 
 TEST_F(EditedMarks, TellWhoeverCancelsThatTheCordonStaysBeforeTheRestGoes) {
   quarantine();
-  NodeMark mark = *mark_on(node());
+  OwnerAnnotation mark = *owner_annotation_on(node());
   mark.pre_existing_cordon = true;
   annotate_node(mark);
   cancel(remediation().name);
@@ -378,7 +378,7 @@ TEST_F(EditedMarks, AreToldOfOnceMoreWhereTheNodeWasHeldAlready) {
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(reconcile());
   ASSERT_EQ(remediation().status.phase, Phase::kHeld);
   const std::size_t told = replica_->announcer.told.size();
-  NodeMark mark = *mark_on(node());
+  OwnerAnnotation mark = *owner_annotation_on(node());
   mark.name = "gpu-02-1";
   annotate_node(mark);
 
@@ -390,8 +390,8 @@ TEST_F(EditedMarks, AreToldOfOnceMoreWhereTheNodeWasHeldAlready) {
 
 TEST_F(EditedMarks, GoOnWhereSomebodyPutsThemRight) {
   quarantine();
-  const NodeMark right = *mark_on(node());
-  NodeMark mark = right;
+  const OwnerAnnotation right = *owner_annotation_on(node());
+  OwnerAnnotation mark = right;
   mark.name = "gpu-02-1";
   annotate_node(mark);
   ASSERT_TRUE(reconcile());
@@ -400,7 +400,7 @@ TEST_F(EditedMarks, GoOnWhereSomebodyPutsThemRight) {
   annotate_node(right);
   ASSERT_TRUE(reconcile());
 
-  EXPECT_NE(remediation().status.rule, kMarksRule);
+  EXPECT_NE(remediation().status.rule, kOwnershipRule);
   EXPECT_NE(remediation().status.phase, Phase::kHeld);
 }
 
