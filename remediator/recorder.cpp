@@ -43,7 +43,7 @@ void Recorder::on_milestone(Milestone milestone, std::chrono::duration<double> s
 
 void Recorder::on_error(const std::string& node, const Error& error) {
   counters_.count(error);
-  log_.warn("Something will be tried again", {{"node", node}, {"error", error.message}});
+  log_.warn("Operation failed, retrying", {{"node", node}, {"error", error.message}});
 }
 
 }  // namespace gpuward::remediator

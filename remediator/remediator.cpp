@@ -261,7 +261,7 @@ std::vector<metrics::Family> Remediator::families() const {
                                           .triage = triage_.tally()});
 }
 
-// The switch is looked at even where nothing is to be done: one that was left on has to be noticed
+// The switch is checked even where nothing is to be done: one that was left on has to be noticed
 // before the next node goes bad.
 Status Remediator::keep_ledger() {
   stopped_ = !stop_switch_.permit();

@@ -11,7 +11,7 @@ class CollectEvidenceAction final : public StepJob {
   using StepJob::StepJob;
 
  private:
-  [[nodiscard]] JobConclusion judge(const StepRequest& order,
+  [[nodiscard]] JobConclusion judge(const StepRequest& request,
                                     const JobOutcome& outcome) const override;
 };
 

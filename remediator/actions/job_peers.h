@@ -1,6 +1,6 @@
 // Which nodes have failed together, and how far each of them has come on its way back to the step
 // nccl-pairs: told from the Remediations that are known. Pure but for the seam, which
-// workflow/cluster_view implements.
+// records/cluster_view implements.
 #pragma once
 
 #include <chrono>
@@ -46,7 +46,7 @@ struct PeerGroup {
   std::vector<JobPeer> out;
 };
 
-// Whether a diagnostic of its own has found the node at fault: then its fellows may be well.
+// Whether a diagnostic of its own has found the node at fault: then its peers may be well.
 [[nodiscard]] bool is_out_by_own_diagnostics(const Remediation& remediation);
 
 // `own` is there, and is not looked for in `seen`.

@@ -23,25 +23,26 @@ class NcclPairsAction final : public StepAction {
       : policy_(policy), seen_(seen), jobs_(api, policy) {}
 
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
-  [[nodiscard]] Result<StepProgress> begin(const StepRequest& order) override {
-    return watch(order);
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override {
+    return watch(request);
   }
-  [[nodiscard]] Result<StepProgress> watch(const StepRequest& order) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
   // Also those Jobs that another Remediation leads on this node: it may go back into service now.
-  [[nodiscard]] Status abandon(const StepRequest& order) override;
+  [[nodiscard]] Status abandon(const StepRequest& request) override;
 
  private:
-  [[nodiscard]] Result<StepProgress> gather(const StepRequest& order, PairRound& round);
-  [[nodiscard]] Result<StepProgress> lead(const StepRequest& order, PairRound& round);
-  [[nodiscard]] Result<StepProgress> step_down(const StepRequest& order);
-  [[nodiscard]] Status advance(const StepRequest& order, PairRound& round);
-  [[nodiscard]] Status go_on(const StepRequest& order, const PairRound& round, PairTest& test);
-  [[nodiscard]] Status make_both(const StepRequest& order, const PairRound& round, PairTest& test);
-  void cut_off(const StepRequest& order, PairTest& test, const std::string& why);
-  [[nodiscard]] static std::optional<StepProgress> finding_of_others(const StepRequest& order,
+  [[nodiscard]] Result<StepProgress> gather(const StepRequest& request, PairRound& round);
+  [[nodiscard]] Result<StepProgress> lead(const StepRequest& request, PairRound& round);
+  [[nodiscard]] Result<StepProgress> step_down(const StepRequest& request);
+  [[nodiscard]] Status advance(const StepRequest& request, PairRound& round);
+  [[nodiscard]] Status go_on(const StepRequest& request, const PairRound& round, PairTest& test);
+  [[nodiscard]] Status make_both(const StepRequest& request, const PairRound& round,
+                                 PairTest& test);
+  void cut_off(const StepRequest& request, PairTest& test, const std::string& why);
+  [[nodiscard]] static std::optional<StepProgress> finding_of_others(const StepRequest& request,
                                                                      const PairRound& round);
-  [[nodiscard]] static StepProgress alone(const StepRequest& order, const PairRound& round);
-  [[nodiscard]] StepProgress begin_next(const StepRequest& order, PairRound& round);
+  [[nodiscard]] static StepProgress alone(const StepRequest& request, const PairRound& round);
+  [[nodiscard]] StepProgress begin_next(const StepRequest& request, PairRound& round);
 
   const CurrentPolicy& policy_;
   const SeenRemediations& seen_;

@@ -19,11 +19,11 @@ constexpr std::chrono::minutes kPairDeadline{12};  // of each Job
 
 // One of the two Jobs. Its name follows from the record of who leads, whoever asks.
 struct PairSide {
-  StepRequest order;  // of the leader, but for the node
+  StepRequest request;  // of the leader, but for the node
   JobPart part;
 
-  std::string name() const { return job_name(order, part); }
-  std::string ns() const { return fact_of(order, kJobNamespaceFact); }
+  std::string name() const { return job_name(request, part); }
+  std::string ns() const { return fact_of(request, kJobNamespaceFact); }
   std::string full_name() const { return "Job " + ns() + "/" + name(); }
 };
 
@@ -34,12 +34,12 @@ std::string part_id(const StepRequest& leader, const PairTest& test) {
 }
 
 PairSide side_on(const StepRequest& leader, const PairTest& test, const kube::Node& node) {
-  return {.order = {.remediation = leader.remediation,
-                    .node = node,
-                    .step = leader.step,
-                    .facts = leader.facts,
-                    .permit = leader.permit,
-                    .now = leader.now},
+  return {.request = {.remediation = leader.remediation,
+                      .node = node,
+                      .step = leader.step,
+                      .facts = leader.facts,
+                      .permit = leader.permit,
+                      .now = leader.now},
           .part = {.id = part_id(leader, test), .values = {}, .timeout = kPairDeadline}};
 }
 
@@ -101,7 +101,7 @@ Status PairJobs::make(const StepRequest& leader, const PairTest& test, const kub
                       {"$(ADDRESS)", address},
                       {"$(PORT)", std::to_string(policy->jobs.pair_port)},
                       {"$(TOKEN)", test.token}};
-  const auto json = render_job(side.order, policy->jobs, side.ns(), side.part);
+  const auto json = render_job(side.request, policy->jobs, side.ns(), side.part);
   if (!json) return std::unexpected(json.error());
   const auto created = api_.create_job(side.ns(), *json);
   if (created || created.error().kind == ErrorKind::kAlreadyExists) return {};
@@ -120,7 +120,7 @@ Result<PairTest> PairJobs::watch(const StepRequest& leader, PairTest test) {
       continue;
     }
     if (!job) return with_context("reading " + side.full_name(), job.error());
-    if (!is_job_of(*job, side.order, side.part)) {
+    if (!is_job_of(*job, side.request, side.part)) {
       ends[rank] = PairEnd{PairResult::kUnknown, side.full_name() + " is not ours"};
       continue;
     }
@@ -145,7 +145,7 @@ Status PairJobs::end(const StepRequest& leader, const PairTest& test) {
       continue;
     }
     const bool has_ended = job->is_complete || job->is_failed;
-    if (has_ended || !is_job_of(*job, side.order, side.part)) continue;
+    if (has_ended || !is_job_of(*job, side.request, side.part)) continue;
     const auto deleted = api_.delete_job(side.ns(), side.name());
     if (!deleted && deleted.error().kind != ErrorKind::kNotFound)
       all = with_context("deleting " + side.full_name(), deleted.error());

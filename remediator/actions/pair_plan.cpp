@@ -159,13 +159,13 @@ std::string bad_words(const std::string& node, const std::vector<PairTest>& test
 
 std::string unknown_text(const std::string& node, const std::vector<PairTest>& tests) {
   const PairTest* const last = last_of(tests, [&](const PairTest& test) { return test.has(node); });
-  if (last == nullptr) return "nobody can tell: it was tested with no other node";
-  std::string text = "nobody can tell whether it is the culprit:";
+  if (last == nullptr) return "unknown: it was tested with no other node";
+  std::string text = "it is unknown whether it is the culprit:";
   const auto failed = partners_text(node, PairResult::kFailed, tests);
   const auto untold = partners_text(node, PairResult::kUnknown, tests);
   if (!failed.empty()) text += " it fails with " + failed + ", which passed with nobody";
   if (!untold.empty()) {
-    text += std::string(failed.empty() ? "" : ";") + " the test with " + untold + " told nothing";
+    text += std::string(failed.empty() ? "" : ";") + " the test with " + untold + " showed nothing";
   }
   return with_words(text, last);
 }

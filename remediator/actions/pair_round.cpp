@@ -63,29 +63,29 @@ std::vector<std::string> PairRound::all_tested() const {
   return {nodes.begin(), nodes.end()};
 }
 
-PairRound look_around(const StepRequest& order, const SeenRemediations& seen_by_all,
+PairRound look_around(const StepRequest& request, const SeenRemediations& seen_by_all,
                       const std::shared_ptr<const Policy>& policy) {
   PairRound round;
-  JobPeer own{.remediation = order.remediation,
-              .node = std::make_shared<const kube::Node>(order.node)};
+  JobPeer own{.remediation = request.remediation,
+              .node = std::make_shared<const kube::Node>(request.node)};
   for (StepRecord& record : own.remediation.status.steps) {
-    if (record.step == Step::kNcclPairs) record.facts = order.facts;
+    if (record.step == Step::kNcclPairs) record.facts = request.facts;
   }
   seen_by_all.with_seen([&](std::span<const SeenRemediation> seen) {
-    round.group = peers_of(own, seen, order.step.job.together, policy);
+    round.group = peers_of(own, seen, request.step.job.together, policy);
     for (const SeenRemediation& one : seen) {
       const StepRecord* record = pairs_record(one.remediation);
       // Who was closed has ended its Jobs before.
       const bool may_lead = record != nullptr && one.remediation.open();
-      if (!may_lead || one.remediation.name == order.remediation.name) continue;
+      if (!may_lead || one.remediation.name == request.remediation.name) continue;
       for (const PairTest& test : pair_tests_in(record->facts)) {
         const bool may_run =
-            test.result == PairResult::kRunning && order.now - test.since < kLongestPairTest;
+            test.result == PairResult::kRunning && request.now - test.since < kLongestPairTest;
         if (may_run) round.busy.insert({test.first, test.second});
       }
     }
   });
-  round.tests = pair_tests_in(order.facts);
+  round.tests = pair_tests_in(request.facts);
   // What was found in another boot, or before a node came to the step once more, counts no longer.
   std::erase_if(round.tests, [&](const PairTest& test) {
     return std::ranges::any_of(round.group.there, [&](const JobPeer& one) {

@@ -35,7 +35,7 @@ struct PairRound {
   [[nodiscard]] std::vector<std::string> all_tested() const;
 };
 
-[[nodiscard]] PairRound look_around(const StepRequest& order, const SeenRemediations& seen_by_all,
+[[nodiscard]] PairRound look_around(const StepRequest& request, const SeenRemediations& seen_by_all,
                                     const std::shared_ptr<const Policy>& policy);
 
 // Null where it was never at the step.

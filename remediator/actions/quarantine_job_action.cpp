@@ -2,10 +2,10 @@
 
 namespace gpuward::remediator {
 
-JobConclusion QuarantineJobAction::judge(const StepRequest& order,
+JobConclusion QuarantineJobAction::judge(const StepRequest& request,
                                          const JobOutcome& outcome) const {
   if (outcome.exit_code == 0) {
-    const bool is_nccl = order.step.step == Step::kNcclTest;
+    const bool is_nccl = request.step.step == Step::kNcclTest;
     return {.result = StepResult::kDone,
             .message = is_nccl ? "the NCCL test passed" : "the diagnostics passed"};
   }

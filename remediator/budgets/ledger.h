@@ -1,6 +1,6 @@
 // What the budgets have been spent on, as one value: who holds a slot, what was begun when, the
 // circuit breaker, and how often each machine has been treated. Lives in one ConfigMap
-// (workflow/ledger_store), so that a restart, garbage collection or `kubectl delete remediation`
+// (budgets/ledger_store), so that a restart, garbage collection or `kubectl delete remediation`
 // forgets nothing. Pure functions from ledger to ledger; each may be applied twice, because a lost
 // answer makes its caller do so.
 //
@@ -42,7 +42,7 @@ struct Slot {
   std::string node_uid;
   Place place;  // when the slot was taken
   Impact impact = Impact::kCordon;
-  WallTime since;  // of this harm
+  WallTime since;  // of this disruption
 
   friend bool operator==(const Slot&, const Slot&) = default;
 };
@@ -61,7 +61,7 @@ struct Start {
 struct Arrival {
   std::string remediation, node_uid;
   WallTime at;
-  bool seen = false;  // by the human who closed the breaker: no longer counts
+  bool seen = false;  // by the operator who closed the breaker: no longer counts
 
   friend bool operator==(const Arrival&, const Arrival&) = default;
 };

@@ -50,8 +50,8 @@ struct SpentRecord {
 };
 
 // Folds in what the ledger should have known. Where it did not know something, it was lost, and
-// with it what deleted Remediations had spent: then the circuit breaker is opened, and a human who
-// knows decides. Without Remediations that did anything (a fresh install) nothing happens.
+// with it what deleted Remediations had spent: then the circuit breaker is opened, and an operator
+// who knows decides. Without Remediations that did anything (a fresh install) nothing happens.
 [[nodiscard]] Ledger rebuilt(const Ledger& ledger, std::span<const SpentRecord> records,
                              WallTime now);
 

@@ -37,8 +37,8 @@ struct Except {
   std::string_view remediation, node_uid;
 };
 
-// Nodes with a slot of `harm` or worse that stand, or stood when it was taken, in the scope. Those
-// that bear our taint count as tainted with a slot or without.
+// Nodes with a slot of `impact` or worse that stand, or stood when it was taken, in the scope.
+// Those that bear our taint count as tainted with a slot or without.
 [[nodiscard]] int nodes_held(const Ledger& ledger, const Fleet& fleet, const Scope& scope,
                              Impact impact, const Except& except = {});
 
@@ -54,7 +54,7 @@ struct Span {
   WallTime now;
 };
 
-// Remediations that have begun `harm` or worse in the scope within the window; entries from the
+// Remediations that have begun `impact` or worse in the scope within the window; entries from the
 // future are within it.
 [[nodiscard]] Begun begun_within(const Ledger& ledger, const Scope& scope, Impact impact,
                                  const Span& span, const Except& except = {});

@@ -6,7 +6,7 @@ namespace {
 constexpr const char* kEc2Version = "2016-11-15";
 constexpr const char* kAutoScalingVersion = "2011-01-01";
 
-// Of a question before the deed: nothing was asked for.
+// Of a question before the action: nothing was asked for.
 std::unexpected<Error> before_the_action(Error error) {
   if (may_have_arrived(error.kind)) error.kind = ErrorKind::kBlocked;
   return std::unexpected(std::move(error));
@@ -82,7 +82,7 @@ Status AwsProvider::check_protection(const Ec2Id& id, bool is_in_group) {
   if (answer) {
     return fail(ErrorKind::kRefused, "instance " + id.instance +
                                          " has termination protection (disableApiTermination), "
-                                         "which only a human may take away");
+                                         "which only an operator may remove");
   }
   // EC2 keeps its own word; a group ends protected instances too.
   if (answer.error().kind == ErrorKind::kForbidden && !is_in_group) return {};

@@ -51,7 +51,7 @@ enum class Fate : std::uint8_t {
 [[nodiscard]] constexpr bool is_not_now(ErrorKind kind) {
   return kind == ErrorKind::kOverloaded || kind == ErrorKind::kBlocked;
 }
-// Of an error of reboot(): it says nothing of the machine, so that worse harm would not help it.
+// Of an error of reboot(): it says nothing of the machine, so that a worse step would not help it.
 [[nodiscard]] constexpr bool is_of_rights(ErrorKind kind) {
   return kind == ErrorKind::kForbidden || kind == ErrorKind::kUnauthenticated ||
          kind == ErrorKind::kNotFound;
@@ -80,7 +80,7 @@ struct ProviderParts {
   aws::AwsClient* aws = nullptr;  // null: no machine is one of AWS
 };
 
-// All of them as one: for each deed and machine the first that can. Where none can, kRefused.
+// All of them as one: for each action and machine the first that can. Where none can, kRefused.
 [[nodiscard]] std::unique_ptr<CloudProvider> make_providers(const ProviderParts& parts);
 
 }  // namespace gpuward::remediator

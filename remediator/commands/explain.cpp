@@ -60,7 +60,8 @@ std::string explain_one(const Remediation& remediation) {
     text += "  the kernel itself says " + std::string(to_string(*status.kernel_severity)) + "\n";
   }
   if (!status.error_class.empty()) text += "  the worst finding is " + status.error_class + "\n";
-  for (const std::string& gpu : status.gpus) text += "  GPU " + gpu + " is among the bad ones\n";
+  for (const std::string& gpu : status.gpus)
+    text += "  GPU " + gpu + " is among the unhealthy ones\n";
   if (remediation.evidence_severity() != remediation.severity) {
     text += "  acted on as severity " + std::string(to_string(remediation.evidence_severity())) +
             " since a report of " + to_rfc3339(status.cleared->at) + "\n";

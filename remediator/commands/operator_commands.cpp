@@ -259,7 +259,7 @@ Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) 
     case Command::kReplay:
       break;
   }
-  return fail(ErrorKind::kInternal, "no command of a human's");
+  return fail(ErrorKind::kInternal, "no operator command");
 }
 
 Result<std::string> run_operator_command(const Flags& flags, Clock& clock) {

@@ -1,6 +1,6 @@
-// `gpuward-remediator reset`: takes a taint of ours off all nodes, with the rights of the human who
-// calls. Nodes that a Remediation is open for are refused, because it would only put it on again;
-// with --cancel it is cancelled first.
+// `gpuward-remediator reset`: takes a taint of ours off all nodes, with the rights of the operator
+// who calls. Nodes that a Remediation is open for are refused, because it would only put it on
+// again; with --cancel it is cancelled first.
 #pragma once
 
 #include <string>

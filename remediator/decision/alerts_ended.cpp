@@ -97,7 +97,8 @@ Decision decide_ended(Draft& draft) {
                     "the alerts ended; mode observe changes nothing");
   }
   if (!draft.world.report) {
-    return conclude(draft, Verdict::kAskReport, phase, rule, "the alerts ended; is the node well?");
+    return conclude(draft, Verdict::kAskReport, phase, rule,
+                    "the alerts ended; is the node healthy?");
   }
   if (const auto why = report_objection(draft)) {
     draft.decision.look_again = kReportInterval;
@@ -105,7 +106,7 @@ Decision decide_ended(Draft& draft) {
   }
   return conclude(
       draft, Verdict::kRelease, Phase::kReleased, rule,
-      "the alerts ended and a newer report of the same boot says that the node is well");
+      "the alerts ended and a newer report of the same boot says that the node is healthy");
 }
 
 // The last end was no end before: as long as the report says what the alert said, it goes on.

@@ -33,7 +33,7 @@ bool contains(const std::vector<Step>& steps, Step step) {
   return std::find(steps.begin(), steps.end(), step) != steps.end();
 }
 
-// A pause by annotation ends with the annotation; what a human has undone by hand stays undone.
+// A pause by annotation ends with the annotation; what an operator has undone by hand stays undone.
 bool is_paused(const Draft& draft) {
   return draft.remediation.status.phase == Phase::kPaused &&
          draft.remediation.status.rule != kPauseRule;
@@ -220,7 +220,7 @@ bool cordoned_by_others(const Draft& draft) {
   return draft.world.node->unschedulable && !is_own_cordon(draft.remediation, *draft.world.node);
 }
 
-// What a human has to know of the steps before an escalation.
+// What an operator has to know of the steps before an escalation.
 std::string failures(const Draft& draft) {
   std::string text;
   for (const StepRecord& record : draft.remediation.status.steps) {
@@ -276,7 +276,7 @@ Phase standing_phase(const Draft& draft) {
 
 Decision hold_exhausted(Draft& draft, const std::string& why) {
   return conclude(draft, Verdict::kHold, Phase::kHeld, "exhausted",
-                  why + ": the node is held until a human returns it or cancels");
+                  why + ": the node is held until an operator returns it or cancels");
 }
 
 Decision ended_without_trace(Draft& draft) {
@@ -351,7 +351,7 @@ Decision decide(const Policy& policy, const DecisionInputs& world, WallTime now)
   if (draft.remediation.deleting) return take_off(draft, "the remediation is being deleted");
   if (draft.remediation.wish.cancel) return take_off(draft, "cancelled by annotation");
   if (draft.remediation.wish.machine_replaced && rests_on_history(draft.remediation))
-    return take_off(draft, "a human says that the machine was replaced");
+    return take_off(draft, "an operator states that the machine was replaced");
   if (const auto why = exclusion_of(draft.policy, *draft.world.node))
     return keep_off(draft, "excluded", *why);
   if (draft.world.excluded) return keep_off_for_a_while(draft, *draft.world.excluded);
@@ -361,17 +361,17 @@ Decision decide(const Policy& policy, const DecisionInputs& world, WallTime now)
   if (const auto what = manual_change(draft.remediation, *draft.world.node);
       what && !is_paused(draft)) {
     draft.decision.cordon_is_gone = !draft.world.node->unschedulable;
-    return conclude(draft, Verdict::kPause, Phase::kPaused, "guard.human", *what + ": hands off");
+    return conclude(draft, Verdict::kPause, Phase::kPaused, "guard.human", *what + ": paused");
   }
   // Before the annotation: else the two would take turns, and a hand's word be forgotten.
   if (is_paused(draft)) return decide_paused(draft);
   if (draft.remediation.wish.pause) {
     return conclude(draft, Verdict::kPause, Phase::kPaused, std::string(kPauseRule),
-                    "paused by annotation: hands off");
+                    "paused by annotation");
   }
   if (const auto what = unexplained_ownership(draft)) return hold_for_ownership(draft, *what);
   if (auto step = step_under_way(draft.policy, draft.remediation)) {
-    // A machine that restarts or ends is looked at in any mode: that changes nothing.
+    // A machine that restarts or ends is checked in any mode: that changes nothing.
     if (is_of_the_machine(step->step) || allows(draft.policy.mode, step->step))
       return watch_step(draft, std::move(*step));
   }

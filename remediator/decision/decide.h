@@ -29,7 +29,7 @@ enum class Verdict : std::uint8_t {
   kRecord,      // nothing on the node, only the status
   kQuarantine,  // taint, or taint and cordon, are to be on the node
   kHold,        // what stands stays, nothing more is done
-  kPause,       // a human has undone or edited something: hands off
+  kPause,       // an operator has undone or edited something: nothing more is done
   kAskReport,   // a health report is needed to decide; decide again with it
   kAskAlerts,   // whether the alerts still fire unsilenced is needed to decide
   kAskGuard,    // whether approvals are guarded is needed to decide
@@ -49,9 +49,9 @@ enum class Verdict : std::uint8_t {
 struct DecisionInputs {
   const Remediation& remediation;
   const kube::Node* node = nullptr;           // null: no node of that name
-  std::optional<ExclusionHit> excluded = {};  // by a human, for a while
+  std::optional<ExclusionHit> excluded = {};  // by an operator, for a while
   std::string goes_first = {};                // open for the same node, and acts; empty: none
-  bool has_untainted_elsewhere = false;  // other nodes that went bad a moment ago, not yet tainted
+  bool has_untainted_elsewhere = false;  // other nodes that failed a moment ago, not yet tainted
   std::optional<Result<HealthReport>> report;           // asked for after kAskReport
   bool can_ask_alerts = false;                          // there is an Alertmanager to ask
   std::optional<Result<std::set<std::string>>> alerts;  // asked for after kAskAlerts
@@ -70,9 +70,10 @@ struct Decision {
   std::optional<PlannedStep> step;  // of kAskSlot, kBegin and kWatch
   std::optional<Severity> escalate_to;
   std::optional<Cleared> cleared;  // of kLower
-  bool cordon_is_gone = false;     // a human has taken ours off: one that comes later is not ours
-  std::optional<ApprovalRecord> approval;  // to be kept: a request, or the yes to it
-  bool withdraws_approval = false;  // what was asked for counts no more, nor does the yes to it
+  bool cordon_is_gone = false;  // an operator has taken ours off: one that comes later is not ours
+  std::optional<ApprovalRecord> approval;  // to be kept: a request, or the approval to it
+  bool withdraws_approval =
+      false;  // what was asked for counts no more, nor does the approval to it
   std::optional<std::chrono::milliseconds> look_again;
 };
 

@@ -64,8 +64,8 @@ Decision held(const Remediation& remediation, const PlannedStep& wait, const Ste
       Verdict::kHold, Phase::kHeld, "exhausted",
       "its machine is gone and no replacement has joined within " + to_duration_text(wait.timeout) +
           ": " + record.message +
-          ": it counts as missing capacity and keeps its slot of the budgets until a "
-          "human says gpuward-remediator cancel " +
+          ": it counts as missing capacity and keeps its slot of the budgets until an "
+          "operator runs gpuward-remediator cancel " +
           remediation.node);
 }
 
@@ -97,7 +97,7 @@ Decision decide_after_the_end(const Policy& policy, const Remediation& remediati
   }
   if (remediation.wish.pause) {
     return decision_of(Verdict::kPause, Phase::kPaused, std::string(kPauseRule),
-                       "paused by annotation: hands off");
+                       "paused by annotation");
   }
   if (record == nullptr)
     return at_step(Verdict::kBegin, *wait, "its machine is gone; waiting for a replacement");

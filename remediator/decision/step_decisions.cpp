@@ -52,7 +52,7 @@ Decision escalate(Draft& draft, const std::string& why) {
                   why + "; severity " + std::string(to_string(*worse)) + " from now on");
 }
 
-// What the node has passed may be some time ago: the report has to say now that it is well.
+// What the node has passed may be some time ago: the report has to say now that it is healthy.
 Decision return_by_way_back(Draft& draft, const PlannedStep& step) {
   const std::string passed = "the node has passed its diagnostics";
   const std::string rule = "way_back";
@@ -69,7 +69,7 @@ Decision return_by_way_back(Draft& draft, const PlannedStep& step) {
     return hold_exhausted(draft, passed + ", but " + *objected);
   draft.decision.look_again.reset();
   return conclude(draft, Verdict::kRelease, Phase::kReleased, rule,
-                  passed + " and a newer report of the same boot says that it is well");
+                  passed + " and a newer report of the same boot says that it is healthy");
 }
 
 Decision go_back(Draft& draft, const PlannedStep& step, const std::string& why) {
@@ -109,7 +109,7 @@ Decision restart_again(Draft& draft, const PlannedStep& step, const StepRecord& 
                                         : take_without_alerts(draft, step);
 }
 
-// It waits as any step does: the policy may want a human's yes before a node goes back.
+// It waits as any step does: the policy may want an operator's approval before a node goes back.
 Decision return_to_service(Draft& draft, const PlannedStep& step) {
   if (draft.remediation.any_firing()) return escalate(draft, "the alerts fire again");
   if (Gate gate = ask_gate(draft, step); gate.verdict == Verdict::kHold)
@@ -122,14 +122,15 @@ Decision return_to_service(Draft& draft, const PlannedStep& step) {
   if (step.before != WaitBefore()) {
     draft.decision.look_again = kReportInterval;
     if (!draft.world.report)
-      return conclude(draft, Verdict::kAskReport, Phase::kWaiting, rule, "is the node still well?");
+      return conclude(draft, Verdict::kAskReport, Phase::kWaiting, rule,
+                      "is the node still healthy?");
     if (const auto why = report_objection(draft))
       return conclude(draft, Verdict::kHold, Phase::kWaiting, rule,
                       "return-to-service waits: " + *why);
     draft.decision.look_again.reset();
   }
   return conclude(draft, Verdict::kRelease, Phase::kReleased, rule,
-                  "the node looked well long enough");
+                  "the node was healthy long enough");
 }
 
 }  // namespace

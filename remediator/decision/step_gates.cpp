@@ -15,13 +15,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// How often what a step waits for is looked at again.
+// How often what a step waits for is checked again.
 constexpr seconds kGateInterval{15};
-// The same where it is known when that will be true; a human may have changed it.
+// The same where it is known when that will be true; an operator may have changed it.
 constexpr milliseconds kLongestGateInterval = std::chrono::minutes(1);
 
 // Evidence that could not be collected, or a job that does not start over, is no reason to leave a
-// bad node as it is.
+// unhealthy node as it is.
 bool is_behind_us(const StepRecord& record) {
   if (record.result == StepResult::kDone) return true;
   const bool may_fail = record.step == Step::kCollectEvidence || record.step == Step::kNotify ||
@@ -69,11 +69,11 @@ std::optional<Gate> window_before(const PlannedStep& step, const Policy& policy,
               std::min(std::chrono::ceil<milliseconds>(opens - now), kLongestGateInterval));
 }
 
-// A job that runs on several bad nodes is to restart once, and on none of them.
+// A job that runs on several unhealthy nodes is to restart once, and on none of them.
 std::optional<Gate> taints_before(const PlannedStep& step, const DecisionInputs& world) {
   if (step.step != Step::kDrain || !world.has_untainted_elsewhere) return std::nullopt;
   return shut("guard.marks-first",
-              "other nodes that went bad a moment ago are to be tainted first: what is evicted "
+              "other nodes that failed a moment ago are to be tainted first: what is evicted "
               "here is not to start there",
               seconds(1));
 }
@@ -106,7 +106,7 @@ std::optional<Gate> alerts_before(const PlannedStep& step, const DecisionInputs&
                                    " for the node");
 }
 
-// What has to be true of the node right before harm is done to it.
+// What has to be true of the node right before it is disrupted.
 std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
                                 const DecisionInputs& world, WallTime now) {
   if (!is_disruptive(step.step)) return std::nullopt;
@@ -143,7 +143,7 @@ std::optional<Gate> slot_before(const DecisionInputs& world) {
 }
 
 std::string how_to_approve(const Remediation& remediation, const ApprovalRecord& record) {
-  return std::string(to_string(record.step)) + " waits for a human: gpuward-remediator approve " +
+  return std::string(to_string(record.step)) + " waits for approval: gpuward-remediator approve " +
          remediation.node + " " + record.token;
 }
 
@@ -266,7 +266,8 @@ Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionIn
   if (!world.slot) {
     open.verdict = Verdict::kAskSlot;
   } else if (auto refused = slot_before(world)) {
-    refused->approval = std::move(open.approval);  // the hour of a yes runs while the slot waits
+    refused->approval =
+        std::move(open.approval);  // the hour of an approval runs while the slot waits
     return *refused;
   }
   return open;

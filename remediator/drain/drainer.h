@@ -61,28 +61,28 @@ class Drainer {
   // One call a node at a time, several nodes at once; again after look_again, or earlier. An error
   // says that the pods could not be listed, or that the Node is gone or another one (kConflict);
   // then nothing is known of the drain.
-  [[nodiscard]] Result<DrainProgress> advance(const DrainRequest& order);
+  [[nodiscard]] Result<DrainProgress> advance(const DrainRequest& request);
   // The node's drain is called off: what waits is not sent.
   void forget(const std::string& node);
   [[nodiscard]] std::size_t remembered() const;  // nodes
 
  private:
   struct Memory;
-  [[nodiscard]] Result<DrainProgress> look(const DrainRequest& order, Memory& memory,
+  [[nodiscard]] Result<DrainProgress> look(const DrainRequest& request, Memory& memory,
                                            const kube::Api::PodSource& source);
-  [[nodiscard]] Status check_node(const DrainRequest& order);
+  [[nodiscard]] Status check_node(const DrainRequest& request);
   [[nodiscard]] static bool may_be_believed(const DrainProgress& progress, const Memory& memory);
-  [[nodiscard]] std::unique_ptr<Memory> take_memory(const DrainRequest& order);
+  [[nodiscard]] std::unique_ptr<Memory> take_memory(const DrainRequest& request);
   [[nodiscard]] std::unique_ptr<Memory> extract_memory(const std::string& node);
   void forget_old(Clock::Steady now);
-  [[nodiscard]] std::chrono::milliseconds look_again(const DrainRequest& order,
+  [[nodiscard]] std::chrono::milliseconds look_again(const DrainRequest& request,
                                                      const DrainRound& round,
                                                      const Memory& memory) const;
   void put_back(const std::string& node, std::unique_ptr<Memory> memory);
-  [[nodiscard]] DrainProgress progress_of(const DrainRequest& order,
+  [[nodiscard]] DrainProgress progress_of(const DrainRequest& request,
                                           const std::vector<kube::Pod>& pods, Memory& memory);
   [[nodiscard]] static bool is_newly_held(const DrainRound& round, Memory& memory);
-  [[nodiscard]] std::set<std::string> send(const DrainRequest& order, const DrainRound& round,
+  [[nodiscard]] std::set<std::string> send(const DrainRequest& request, const DrainRound& round,
                                            Memory& memory);
 
   kube::Api& api_;

@@ -57,7 +57,7 @@ void remember_gpus(const Result<HealthReport>& report, Remediation& remediation)
   });
 }
 
-// Whether what the informers have last seen is enough to go by: every write that follows is a
+// Whether what the informers reported last is enough to go by: every write that follows is a
 // compare-and-set on it, and an eviction of a drain that goes on asks again before it is sent.
 // Whatever else takes something away from somebody, or gives it back, is decided on what is true
 // now.
@@ -146,7 +146,7 @@ Status CaseReader::look_up_named(const kube::Node& node, const std::string& read
   return {};
 }
 
-// Before harm, when all is read afresh, as it is; else as it was a moment ago.
+// Before a disruptive step, when all is read afresh, as it is; else as it was a moment ago.
 Status CaseReader::look_up_exclusion(Case& now, milliseconds max_age) {
   if (parts_.exclusions == nullptr || !now.node) return {};
   const auto list = parts_.exclusions->read(max_age);
@@ -158,8 +158,8 @@ Status CaseReader::look_up_exclusion(Case& now, milliseconds max_age) {
 Result<Remediation> CaseReader::read_wish(const std::string& name) {
   auto current = parts_.store.read(name);
   if (!current) return with_context("before a change", current.error());
-  if (current->wish.pause) return fail(ErrorKind::kCancelled, "a human has said pause");
-  if (current->wish.cancel) return fail(ErrorKind::kCancelled, "a human has said cancel");
+  if (current->wish.pause) return fail(ErrorKind::kCancelled, "an operator has set pause");
+  if (current->wish.cancel) return fail(ErrorKind::kCancelled, "an operator has set cancel");
   // What a step has handed out may outlive it: an eviction that waits for its turn.
   if (!current->open()) return fail(ErrorKind::kCancelled, "the remediation is closed");
   return current;

@@ -1,8 +1,8 @@
 // One Remediation with its Node and the policy for it, as the loop hands it on: read and decided
 // here, carried out and recorded by the files beside this one. What it rests on is its type: a Case
-// may be what the informers told last, which is enough for taint, cordon and records; a FreshCase
-// was read from the API server for this decision: without one no step is begun and no node returns
-// to service. What a step that has begun sends later, StepPermits allows call by call.
+// may be what the informers reported last, which is enough for taint, cordon and records; a
+// FreshCase was read from the API server for this decision: without one no step is begun and no
+// node returns to service. What a step that has begun sends later, StepPermits allows call by call.
 #pragma once
 
 #include <chrono>
@@ -25,10 +25,10 @@
 
 namespace gpuward::remediator {
 
-// How soon a node that waits for others which went bad with it is looked at again.
+// How soon a node that waits for others which failed with it is checked again.
 inline constexpr std::chrono::milliseconds kStormInterval{300};
 
-// How long a node that went bad at the same moment may take to be marked.
+// How long a node that failed at the same moment may take to be marked.
 inline constexpr std::chrono::milliseconds kTaintsFirst{30'000};
 
 // The API server says no and will say no again until somebody changes something.
@@ -51,7 +51,7 @@ struct Case {
   std::shared_ptr<const Policy> policy;
   Decision decision = {};
   std::optional<ExclusionHit> excluded = {};
-  // Of others that went bad at the same moment, as this one did: their marks come before what was
+  // Of others that failed at the same moment, as this one did: their marks come before what was
   // done here is written down, that before what is only good to know of this one.
   bool are_others_untainted = false, are_others_unrecorded = false;
   std::optional<HealthReport> report = {};  // where the decision asked for it

@@ -154,12 +154,12 @@ Status CaseRecords::notify_operator(Case& now) {
   RemediationStatus next = now.remediation.status;
   if (!needs_notification(next) || next.notified_phase == next.phase) return {};
   const auto told = parts_.announcer.deliver(event_of(now.remediation, next.message));
-  if (!told) return with_context("telling that it needs a human", told.error());
+  if (!told) return with_context("reporting that it needs an operator", told.error());
   next.notified_phase = next.phase;
   return write(now, next);
 }
 
-// What no sink has taken yet stays written down: when one has, the node is looked at again.
+// What no sink has taken yet stays written down: when one has, the node is checked again.
 Status CaseRecords::notify_sinks(Case& now) {
   if (parts_.notifications == nullptr || now.remediation.status.notices.empty()) return {};
   auto left = submit_notices(now.remediation, now.policy->notifications, *parts_.notifications);

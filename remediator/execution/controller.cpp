@@ -22,7 +22,7 @@ constexpr milliseconds kLeadInterval(100);
 constexpr milliseconds kKeepAgain(5'000);
 // After an answer that will be the same until somebody changes RBAC or the object.
 constexpr milliseconds kPermanentWait{300'000};
-// How soon after an act its node's report is looked at.
+// How soon after an act its node's report is checked.
 constexpr milliseconds kWeighAfter{5'000};
 
 }  // namespace

@@ -67,7 +67,7 @@ class NoticeWriter {
     }
   }
 
-  // A plan has asked for it: neither moments nor severity are looked at.
+  // A plan has asked for it: neither moments nor severity are checked.
   void add_ordered(const StepRecord& record) {
     const auto named = record.facts.find(kSinksFact);
     std::vector<std::string> sinks =

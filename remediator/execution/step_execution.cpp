@@ -134,7 +134,7 @@ Status StepExecution::abandon(const Case& now, bool (*which)(Step)) {
   return {};
 }
 
-StepRequest StepExecution::order_of(const Case& now) {
+StepRequest StepExecution::request_of(const Case& now) {
   const Step step = now.decision.step->step;
   const StepRecord* record = now.remediation.status.find(step);
   return {.remediation = now.remediation,
@@ -161,7 +161,7 @@ Status StepExecution::begin(FreshCase& decided) {
                                          std::string(to_string(now.decision.step->step)));
   }
   if (auto allowed = parts_.permit(); !allowed) return records_.hold_stopped(now, allowed.error());
-  const auto obstacle = action->obstacle(order_of(now));
+  const auto obstacle = action->obstacle(request_of(now));
   if (!obstacle && !is_permanent(obstacle.error().kind)) {
     return with_context(std::string(to_string(now.decision.step->step)), obstacle.error());
   }
@@ -179,7 +179,7 @@ Status StepExecution::begin(FreshCase& decided) {
   note_message(now.remediation.name);
   records_.audit(now, AuditMoment::kDecided);
   records_.announce(now, before);
-  return record_call(now, action->begin(order_of(now)));
+  return record_call(now, action->begin(request_of(now)));
 }
 
 // Whether the call was accepted is known here alone: it is not lost to whoever writes at the same
@@ -209,7 +209,7 @@ Status StepExecution::watch(Case& now) {
                                              .facts = {},
                                              .look_again = {}});
   }
-  return record_progress(now, action->watch(order_of(now)));
+  return record_progress(now, action->watch(request_of(now)));
 }
 
 Status StepExecution::record_progress(Case& now, const Result<StepProgress>& progress) {

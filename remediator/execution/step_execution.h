@@ -71,7 +71,7 @@ class StepExecution {
 
  private:
   [[nodiscard]] Status abandon(const Case& now, bool (*which)(Step));
-  [[nodiscard]] StepRequest order_of(const Case& now);
+  [[nodiscard]] StepRequest request_of(const Case& now);
   [[nodiscard]] Status record_call(Case& now, const Result<StepProgress>& progress);
   [[nodiscard]] Status record_progress(Case& now, const Result<StepProgress>& progress);
   [[nodiscard]] std::optional<Decision> end_after(const Case& now, const RemediationStatus& next);

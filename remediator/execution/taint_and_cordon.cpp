@@ -11,44 +11,44 @@
 namespace gpuward::remediator {
 namespace {
 
-bool wants(const PlanRequest& order, Step step) {
-  return std::find(order.steps.begin(), order.steps.end(), step) != order.steps.end();
+bool wants(const PlanRequest& request, Step step) {
+  return std::find(request.steps.begin(), request.steps.end(), step) != request.steps.end();
 }
 
 // Whether the cordon that the node has now is not ours. What is recorded as done counts before the
 // annotation, which others may write; one that names another Remediation, or says what this one has
 // never intended, proves nothing, and after a return that was carried out nothing of it counts.
-bool has_foreign_cordon(const PlanRequest& order, const kube::Node& node,
+bool has_foreign_cordon(const PlanRequest& request, const kube::Node& node,
                         const std::optional<OwnerAnnotation>& mark) {
-  const RemediationStatus& status = order.remediation.status;
-  const bool stands = status.has_done(Step::kCordon) && !may_be_returned(order.remediation, node);
+  const RemediationStatus& status = request.remediation.status;
+  const bool stands = status.has_done(Step::kCordon) && !may_be_returned(request.remediation, node);
   if (stands && status.pre_existing_cordon) return *status.pre_existing_cordon;
-  const bool is_proof = mark && mark->name == order.remediation.name && mark->cordon &&
+  const bool is_proof = mark && mark->name == request.remediation.name && mark->cordon &&
                         status.find(Step::kCordon) != nullptr;
   if (is_proof) return mark->pre_existing_cordon || status.pre_existing_cordon.value_or(false);
   return node.unschedulable;
 }
 
 // What went on once is not written again: who took it off meant it.
-bool has_put_konduktor_taint(const PlanRequest& order, const kube::Node& node) {
+bool has_put_konduktor_taint(const PlanRequest& request, const kube::Node& node) {
   const auto mark = owner_annotation_on(node);
-  return mark && mark->name == order.remediation.name && mark->konduktor;
+  return mark && mark->name == request.remediation.name && mark->konduktor;
 }
 
-OwnerAnnotation annotation_for(const PlanRequest& order, const kube::Node& node) {
+OwnerAnnotation annotation_for(const PlanRequest& request, const kube::Node& node) {
   const auto present = owner_annotation_on(node);
-  const bool is_ours = present && present->name == order.remediation.name;
+  const bool is_ours = present && present->name == request.remediation.name;
   OwnerAnnotation mark;
-  mark.name = order.remediation.name;
-  mark.why = order.why;
-  mark.severity = order.remediation.acted_severity();
-  mark.taint = wants(order, Step::kTaint) || (is_ours && present->taint);
-  mark.cordon = wants(order, Step::kCordon) || (is_ours && present->cordon);
-  mark.pre_existing_cordon = has_foreign_cordon(order, node, present);
-  mark.since = is_ours ? present->since : to_rfc3339(order.now);
-  const bool is_wanted = order.konduktor_taint && wants(order, Step::kTaint);
+  mark.name = request.remediation.name;
+  mark.why = request.why;
+  mark.severity = request.remediation.acted_severity();
+  mark.taint = wants(request, Step::kTaint) || (is_ours && present->taint);
+  mark.cordon = wants(request, Step::kCordon) || (is_ours && present->cordon);
+  mark.pre_existing_cordon = has_foreign_cordon(request, node, present);
+  mark.since = is_ours ? present->since : to_rfc3339(request.now);
+  const bool is_wanted = request.konduktor_taint && wants(request, Step::kTaint);
   mark.konduktor =
-      has_put_konduktor_taint(order, node) || (is_wanted && !has_konduktor_taint(node));
+      has_put_konduktor_taint(request, node) || (is_wanted && !has_konduktor_taint(node));
   return mark;
 }
 
@@ -61,9 +61,9 @@ bool is_annotated(const kube::Node& node, const OwnerAnnotation& wanted) {
 
 }  // namespace
 
-std::optional<NodePlan> plan_quarantine(const PlanRequest& order, const kube::Node& node) {
-  const OwnerAnnotation mark = annotation_for(order, node);
-  const std::string value(to_string(order.remediation.acted_severity()));
+std::optional<NodePlan> plan_quarantine(const PlanRequest& request, const kube::Node& node) {
+  const OwnerAnnotation mark = annotation_for(request, node);
+  const std::string value(to_string(request.remediation.acted_severity()));
   const bool taint_stands = !mark.taint || our_taint_on(node) == value;
   const bool cordon_stands = !mark.cordon || node.unschedulable;
   if (taint_stands && cordon_stands && is_annotated(node, mark)) return std::nullopt;
@@ -76,16 +76,16 @@ std::optional<NodePlan> plan_quarantine(const PlanRequest& order, const kube::No
                                       .effect = std::string(kTaintEffect),
                                       .raw = {}});
   }
-  if (mark.konduktor && !has_put_konduktor_taint(order, node))
+  if (mark.konduktor && !has_put_konduktor_taint(request, node))
     plan.change.set_taints.push_back(konduktor_taint());
   if (!cordon_stands) plan.change.unschedulable = true;
   return plan;
 }
 
-std::optional<NodePlan> plan_release(const PlanRequest& order, const kube::Node& node) {
+std::optional<NodePlan> plan_release(const PlanRequest& request, const kube::Node& node) {
   const auto mark = owner_annotation_on(node);
   const bool tainted = our_taint_on(node).has_value();
-  const bool cordoned = is_own_cordon(order.remediation, node);
+  const bool cordoned = is_own_cordon(request.remediation, node);
   if (!has_our_taint_or_annotation(node) && !cordoned) return std::nullopt;
   NodePlan plan;
   if (tainted) {
@@ -104,13 +104,13 @@ std::optional<NodePlan> plan_release(const PlanRequest& order, const kube::Node&
 
 Status TaintAndCordon::change(Case& now) {
   const Phase before = now.remediation.status.phase;
-  const PlanRequest order{.remediation = now.remediation,
-                          .steps = now.decision.steps,
-                          .why = now.decision.message,
-                          .now = parts_.clock.wall(),
-                          .konduktor_taint = wants_konduktor_taint(*now.policy, now.remediation)};
+  const PlanRequest request{.remediation = now.remediation,
+                            .steps = now.decision.steps,
+                            .why = now.decision.message,
+                            .now = parts_.clock.wall(),
+                            .konduktor_taint = wants_konduktor_taint(*now.policy, now.remediation)};
   const bool releases = now.decision.verdict == Verdict::kRelease;
-  if (const auto plan = (releases ? plan_release : plan_quarantine)(order, *now.node)) {
+  if (const auto plan = (releases ? plan_release : plan_quarantine)(request, *now.node)) {
     if (auto allowed = parts_.permit(); !allowed)
       return records_.hold_stopped(now, allowed.error());
     const Verdict wanted = now.decision.verdict;

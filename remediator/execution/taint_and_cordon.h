@@ -27,10 +27,10 @@ struct PlanRequest {
 
 // Taint, cordon and the annotation that says whose they are, all of it in one patch or nothing;
 // nullopt where the node is as it should be. Pure.
-[[nodiscard]] std::optional<NodePlan> plan_quarantine(const PlanRequest& order,
+[[nodiscard]] std::optional<NodePlan> plan_quarantine(const PlanRequest& request,
                                                       const kube::Node& node);
 // Taint and annotation come off, and the cordon where it is proven ours (model/ownership.h).
-[[nodiscard]] std::optional<NodePlan> plan_release(const PlanRequest& order,
+[[nodiscard]] std::optional<NodePlan> plan_release(const PlanRequest& request,
                                                    const kube::Node& node);
 
 // Any thread, of one Remediation at a time.
@@ -40,7 +40,7 @@ class TaintAndCordon {
                  PendingRecords& pending, StepExecution& steps)
       : parts_(parts), reader_(reader), records_(records), pending_(pending), steps_(steps) {}
 
-  // What the informers told last is enough: the patch names the version of the node.
+  // What the informers reported last is enough: the patch names the version of the node.
   [[nodiscard]] Status put_on(Case& now) { return change(now); }
   // A node goes back into service by what is true now alone.
   [[nodiscard]] Status take_off(FreshCase& decided) { return change(*decided); }

@@ -1,5 +1,5 @@
 // Whether a condition of the node is enough to drain it, where the policy says so (`drain: true`):
-// the way over from Draino. Never enough for more than a drain. Pure; used by workflow/step_gates.
+// the way over from Draino. Never enough for more than a drain. Pure; used by decision/step_gates.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Nodes and machines that a human keeps gpuward off for a while, with a reason and an end. Pure;
-// kept in the cluster by workflow/exclusion_store, asked by decide().
+// Nodes and machines that an operator keeps gpuward off for a while, with a reason and an end.
+// Pure; kept in the cluster by records/exclusion_store, asked by decide().
 #pragma once
 
 #include <chrono>

@@ -14,8 +14,8 @@ std::optional<std::string> manual_change(const Remediation& remediation, const k
   const bool tainted_by_us = remediation.status.has_done(Step::kTaint) || (marked && mark->taint);
   const bool cordoned_by_us =
       remediation.status.has_done(Step::kCordon) || (marked && mark->cordon);
-  if (tainted_by_us && !our_taint_on(node)) return "somebody has removed the taint by hand";
-  if (cordoned_by_us && !node.unschedulable) return "somebody has uncordoned the node by hand";
+  if (tainted_by_us && !our_taint_on(node)) return "manual change: the taint was removed";
+  if (cordoned_by_us && !node.unschedulable) return "manual change: the node was uncordoned";
   return std::nullopt;
 }
 

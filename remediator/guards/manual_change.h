@@ -1,4 +1,4 @@
-// Humans win: what somebody undid by hand stays undone for this Remediation. Asked before every
+// Operators win: what somebody undid by hand stays undone for this Remediation. Asked before every
 // decision that would put something on the node.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace gpuward::remediator {
 
-// What a human took back of what this Remediation had put on the node; nullopt where all of it
+// What an operator took back of what this Remediation had put on the node; nullopt where all of it
 // stands.
 [[nodiscard]] std::optional<std::string> manual_change(const Remediation& remediation,
                                                        const kube::Node& node);

@@ -1,6 +1,6 @@
-// Makes orders durable: finds the node's open Remediation or opens one, folds the orders in and
-// writes what is new, with compare-and-set. A repeat costs no request at all. Used by the sources
-// through Intake; the pure part by the replay too.
+// Makes alert signals durable: finds the node's open Remediation or opens one, folds the alert
+// signals in and writes what is new, with compare-and-set. A repeat costs no request at all. Used
+// by the sources through Intake; the pure part by the replay too.
 #pragma once
 
 #include <array>
@@ -34,8 +34,8 @@ struct FoldedSignals {
 // An alert that began before the Node was registered.
 [[nodiscard]] bool is_older_than_node(const AlertSignal& order, const NodeIdentity& node);
 
-// What orders make of what is known of their node: a new Remediation, a changed one, or nothing.
-// Pure.
+// What alert signals make of what is known of their node: a new Remediation, a changed one, or
+// nothing. Pure.
 //
 // `known`: all Remediations of that node UID, oldest first. `earlier`: those of the same machine
 // under its earlier Nodes; needed where an order is older than the Node. `last_number`: the highest

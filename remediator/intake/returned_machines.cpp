@@ -35,7 +35,7 @@ AlertSignal end_of(const AlertEvidence& alert, const std::string& node, WallTime
           .ends_at = std::max(now, alert.starts_at)};
 }
 
-// What was to be isolated may look healthy for a while: a human says when it is.
+// What was to be isolated may look healthy for a while: an operator says when it is.
 bool may_be_verified(const AlertEvidence& alert) {
   return alert.alertname == kContradictoryAlert || alert.severity < Severity::kIsolate;
 }

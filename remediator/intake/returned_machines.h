@@ -2,7 +2,7 @@
 // Node was deleted, by whomever, while a Remediation kept them out of service. Their kubelet
 // registers them again without taint or cordon. Each gets a Remediation of its own at once, with
 // the severity of the last one. It ends where a fresh report says that the machine is healthy;
-// after isolate only a human ends it.
+// after isolate only an operator ends it.
 #pragma once
 
 #include <chrono>

@@ -12,7 +12,7 @@ namespace gpuward::remediator {
 
 enum class ConditionType : std::uint8_t {
   kProgressing,  // the remediator is at it, and waits for nobody
-  kHeld,         // nothing more is done without a human
+  kHeld,         // nothing more is done without an operator
   kClosed
 };
 

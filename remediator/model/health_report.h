@@ -1,5 +1,5 @@
-// Positive evidence that a node is well again. A resolved alert or a vanished series is none: only
-// a fresh report of the exporter on that very node, in the boot that runs now, counts.
+// Positive evidence that a node is healthy again. A resolved alert or a vanished series is none:
+// only a fresh report of the exporter on that very node, in the boot that runs now, counts.
 #pragma once
 
 #include <chrono>

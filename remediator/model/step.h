@@ -56,7 +56,7 @@ enum class Mode : std::uint8_t { kObserve, kTaint, kCordon, kFull };
 [[nodiscard]] constexpr bool is_of_the_machine(Step step) {
   return step == Step::kReboot || step == Step::kTerminate;
 }
-// Whether the step tests the node, and says that it is well where it passes.
+// Whether the step tests the node, and says that it is healthy where it passes.
 [[nodiscard]] constexpr bool is_diagnostic(Step step) {
   return step == Step::kQuarantineJob || step == Step::kNcclTest || step == Step::kNcclPairs;
 }

@@ -95,7 +95,7 @@ inline constexpr std::string_view kManagedLabel = "gpuward.dev/managed";
 // What such a file may have; below `steps` what each list of steps may.
 [[nodiscard]] std::vector<YamlKey> policy_keys();
 
-// Why gpuward keeps its hands off this node; nullopt where it does not.
+// Why gpuward leaves this node alone; nullopt where it does not.
 [[nodiscard]] std::optional<std::string> exclusion_of(const Policy& policy, const kube::Node& node);
 
 // The policy as it is for nodes of these labels: with the mode of their pool, where that is lower,

@@ -76,7 +76,7 @@ void read_settings(const YamlMap& settings, PlannedStep& out) {
     settings.read("sinks", out.sinks, "names of `notifications.sinks`; default: all");
   if (out.step == Step::kRestartJob) read_program(settings, out.program);
   if (out.timeout.count() > 0) {
-    // While the program runs, one of a few threads waits for it; all else is looked at again.
+    // While the program runs, one of a few threads waits for it; all else is checked again.
     const milliseconds longest = out.step == Step::kRestartJob ? minutes(10) : hours(24 * 7);
     settings.read("timeout", out.timeout, seconds(10), longest, facts_of(out.step).about_timeout);
   }
@@ -115,7 +115,7 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
     return "only verify comes after terminate: the node is gone with its machine";
   }
   if (has(plan, Step::kReturn)) {
-    return "nothing comes after return-to-service: sinks are told of it as closed";
+    return "nothing comes after return-to-service: sinks are notified of it as closed";
   }
   if (step == Step::kReturn && !has(plan, Step::kVerify)) {
     return "return-to-service needs verify before it";

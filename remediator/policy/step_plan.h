@@ -17,14 +17,14 @@ namespace gpuward::remediator {
 // too early would find them in use, or write beside it.
 struct VolumeWait {
   std::chrono::milliseconds deadline{std::chrono::minutes(10)};  // after the drain
-  bool proceeds = false;                                         // then; else a human is asked
+  bool proceeds = false;                                         // then; else an operator is asked
 
   friend bool operator==(const VolumeWait&, const VolumeWait&) = default;
 };
 
 // What a step waits for. Written as `wait: {...}` before it in the list.
 struct WaitBefore {
-  bool approval = false;               // a human has to say yes
+  bool approval = false;               // an operator has to say yes
   std::chrono::milliseconds delay{0};  // after the step before it
   std::string window = {};             // the maintenance window in which it may be begun
 

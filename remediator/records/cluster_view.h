@@ -1,4 +1,4 @@
-// What the informers have last seen, and what this process has written itself: all nodes and all
+// What the informers reported last, and what this process has written itself: all nodes and all
 // Remediations. Lets the webhook answer repeats without a request, and refuse node names that do
 // not exist before they reach a URL. May lag behind: whoever writes does so with compare-and-set
 // and reads again where the view was old. What is counted over all of it cannot be read again: it

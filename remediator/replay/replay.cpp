@@ -26,7 +26,7 @@ kube::Node made_up(const std::string& name) {
   return node;
 }
 
-// Goes through what came in the order of time, and looks at nodes when they want to be looked at.
+// Goes through what came in the order of time, and looks at nodes when they want to be checked.
 class Player {
  public:
   explicit Player(Replayer& replayer) : replayer_(replayer) {}

@@ -20,7 +20,7 @@ using std::chrono::minutes;
 
 constexpr std::array<std::string_view, 6> kKinds = {"alert", "act", "begin", "done", "wait", "end"};
 constexpr int kMostTurns = 32;  // at one moment: a plan has no more steps
-// What waits is looked at no more often: a history has weeks in it.
+// What waits is checked no more often: a history has weeks in it.
 constexpr milliseconds kReplayInterval = minutes(1);
 constexpr int kMostQuestions = 4;
 
@@ -213,7 +213,7 @@ bool Replayer::carry_out(Case& now) {
   if (said != now.decision.rule)
     write(ReplayEvent::Kind::kWait, now,
           now.decision.rule == "guard.approval"
-              ? std::string(to_string(now.decision.step->step)) + " waits for a human's yes"
+              ? std::string(to_string(now.decision.step->step)) + " waits for approval"
               : now.decision.message);
   said = now.decision.rule;
   return now.decision.verdict == Verdict::kEscalate || now.decision.verdict == Verdict::kLower;

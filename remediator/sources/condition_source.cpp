@@ -7,7 +7,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// A detector that starts anew says that all is well before it has looked.
+// A detector that starts anew says that all is healthy before it has looked.
 constexpr std::chrono::minutes kHealthyFor{5};
 
 bool holds(const ConditionSeen& seen, WallTime now) {

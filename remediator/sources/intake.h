@@ -1,5 +1,5 @@
-// Where sources hand over their orders. The workflow makes them durable
-// (workflow/remediation_intake); tests put a list behind it.
+// Where sources hand over their alert signals. The workflow makes them durable
+// (intake/remediation_intake); tests put a list behind it.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class IntakeObserver {
 class Intake {
  public:
   virtual ~Intake() = default;
-  // Any thread; several at once. A value means that all of `orders` is in the API server. An error
+  // Any thread; several at once. A value means that all of `signals` is in the API server. An error
   // (kUnavailable, kOverloaded, kTimeout) means that some may not be: the sender must come again.
   [[nodiscard]] virtual Result<IntakeCounts> take(std::span<const AlertSignal> orders,
                                                   Clock::Steady deadline) = 0;

@@ -1,6 +1,6 @@
 // What the open Remediations rest on, for sources that have to say that something of theirs has
 // ended: in the cluster, so that a restart forgets none of it. Implemented by
-// workflow/cluster_view.
+// records/cluster_view.
 #pragma once
 
 #include <string_view>

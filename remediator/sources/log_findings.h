@@ -1,5 +1,5 @@
-// Lines of a log to orders: what the kernel says by the Xid catalogue, what pods say by the rules
-// of the policy. Below severity reset a line asks for nothing: harmless SXids and the Xids of
+// Lines of a log to alert signals: what the kernel says by the Xid catalogue, what pods say by the
+// rules of the policy. Below severity reset a line asks for nothing: harmless SXids and the Xids of
 // programs are lines like any other. Pure; used by sources/loki_source.
 #pragma once
 

@@ -24,7 +24,7 @@ struct QuietTime {
   WallTime ended_at;  // by our own
 };
 
-// Those of the `firing` orders that no line has repeated for so long, as ended ones. What is not in
+// Those of the `firing` ones that no line has repeated for so long, as ended ones. What is not in
 // `last` counts from its start.
 [[nodiscard]] std::vector<AlertSignal> quiet_orders(std::vector<AlertSignal> firing,
                                                     const LastLines& last, const QuietTime& quiet);

@@ -62,7 +62,7 @@ TEST_F(NcclPairs, CannotTellWhichOfTwoItIs) {
 
   for (const char* name : {"gpu-01", "gpu-02"}) {
     EXPECT_TRUE(needs_operator(name));
-    EXPECT_THAT(record(name).message, HasSubstr("nobody can tell whether it is the culprit"));
+    EXPECT_THAT(record(name).message, HasSubstr("it is unknown whether it is the culprit"));
   }
   EXPECT_EQ(made(), 2U) << "what has failed is not tried again";
 }
@@ -187,7 +187,7 @@ TEST_F(NcclPairs, SayNothingOfTheNodesWhereTheProgramCannotTell) {
   EXPECT_EQ(made(), 4U) << "once more, and no more";
   for (const char* name : {"gpu-01", "gpu-02"}) {
     EXPECT_TRUE(needs_operator(name));
-    EXPECT_THAT(record(name).message, HasSubstr("told nothing: gpu-01: "));
+    EXPECT_THAT(record(name).message, HasSubstr("showed nothing: gpu-01: "));
     EXPECT_THAT(record(name).message, HasSubstr("no libnccl"));
   }
 }
@@ -209,7 +209,8 @@ TEST_F(NcclPairs, KeepTheVerdictOfTheProgramAndNotItsLog) {
   }
   look_all(3);
 
-  EXPECT_THAT(record("gpu-01").message, HasSubstr("told nothing: gpu-01: pid 4711 uses the GPU.."));
+  EXPECT_THAT(record("gpu-01").message,
+              HasSubstr("showed nothing: gpu-01: pid 4711 uses the GPU.."));
 }
 
 TEST_F(NcclPairs, KeepTheEndOfWordsWithoutAVerdict) {
@@ -226,7 +227,7 @@ TEST_F(NcclPairs, KeepTheEndOfWordsWithoutAVerdict) {
 
   const std::string said = record("gpu-01").message;
   EXPECT_THAT(said, HasSubstr("Segmentation fault"));
-  EXPECT_THAT(said, HasSubstr("told nothing: gpu-01: \u00b7"));
+  EXPECT_THAT(said, HasSubstr("showed nothing: gpu-01: \u00b7"));
 }
 
 TEST_F(NcclPairs, LeaveAJobOfSomebodyElseAlone) {

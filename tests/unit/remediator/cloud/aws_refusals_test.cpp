@@ -112,7 +112,7 @@ TEST_F(AwsRefusalsTest, ThePermitIsAskedAgainBeforeWhatWasThrottledIsRepeated) {
 
   ASSERT_FALSE(ended);
   EXPECT_TRUE(is_not_now(ended.error().kind)) << "nothing was begun";
-  EXPECT_THAT(ended.error().message, HasSubstr("a human has said pause"));
+  EXPECT_THAT(ended.error().message, HasSubstr("an operator has set pause"));
   EXPECT_EQ(asked, 2);
   EXPECT_EQ(script_.requests.size(), 4U);
 }

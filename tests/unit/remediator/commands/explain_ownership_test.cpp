@@ -63,7 +63,7 @@ TEST_F(ExplainMarks, NameACordonThatAClosedRemediationHasLeft) {
 TEST_F(ExplainMarks, NameWhatTheRecordHasAndTheNodeHasNot) {
   mark("gpu-01-1");
   node_.taints.clear();
-  EXPECT_THAT(said(), HasSubstr("gpu-01-1 disagree: somebody has removed the taint by hand"));
+  EXPECT_THAT(said(), HasSubstr("gpu-01-1 disagree: manual change: the taint was removed"));
 }
 
 TEST_F(ExplainMarks, NameAnAnnotationOfAnother) {

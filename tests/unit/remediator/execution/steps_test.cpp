@@ -323,7 +323,7 @@ TEST_F(FallingSeverity, WaitsForTheEndOfTheAlertAndANewerReport) {
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(our_taint_on(node()), "reboot");
   ASSERT_TRUE(reconcile());
-  expect_waiting("guard.approval", "drain waits for a human");
+  expect_waiting("guard.approval", "drain waits for approval");
   EXPECT_THAT(remediation().status.history,
               ElementsAre(HasSubstr("severity isolate is over: its alerts ended and a newer report "
                                     "says reboot; severity reboot from now on")));
@@ -375,7 +375,7 @@ TEST_F(FallingSeverity, AsksForTheYesAnew) {
   ASSERT_TRUE(reconcile());
   ASSERT_TRUE(reconcile());
 
-  expect_waiting("guard.approval", "drain waits for a human");
+  expect_waiting("guard.approval", "drain waits for approval");
   EXPECT_NE(remediation().status.approval->token, token);
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
@@ -558,7 +558,7 @@ TEST_F(StepsTest, WaitForAHumansYesBeforeTheReturnToo) {
   finish(Step::kVerify);
   ASSERT_TRUE(reconcile());
 
-  expect_waiting("guard.approval", "return-to-service waits for a human");
+  expect_waiting("guard.approval", "return-to-service waits for approval");
   EXPECT_TRUE(node().unschedulable);
   ASSERT_TRUE(remediation().status.approval);
   annotate("gpuward.dev/approved-by", "alice");
@@ -589,7 +589,7 @@ TEST_F(StepsTest, TakeNoYesThatIsOlderThanAnHour) {
 
   ASSERT_TRUE(reconcile());
 
-  expect_waiting("guard.approval", "waits for a human");
+  expect_waiting("guard.approval", "waits for approval");
   EXPECT_NE(remediation().status.approval->token, token);
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
@@ -607,7 +607,7 @@ TEST_F(StepsTest, TakeAYesToOtherEvidenceForNone) {
 
   ASSERT_TRUE(reconcile());
 
-  expect_waiting("guard.approval", "waits for a human");
+  expect_waiting("guard.approval", "waits for approval");
 }
 
 TEST_F(StepsTest, GoNoFurtherAfterAFailedDrain) {
