@@ -35,16 +35,16 @@ WallTime worse_ended_at(const Draft& draft) {
 }  // namespace
 
 bool is_confirmed(const Draft& draft, Severity severity) {
-  return *draft.world.report &&
+  return *draft.inputs.report &&
          !objection_to_disruption(
-             **draft.world.report, *draft.world.node, severity,
+             **draft.inputs.report, *draft.inputs.node, severity,
              {.after = {}, .max_age = draft.policy.max_evidence_age, .now = draft.now});
 }
 
 std::optional<std::string> report_objection(const Draft& draft) {
-  if (!*draft.world.report)
-    return "there is no health report: " + why_no_report(draft.world.report->error());
-  return objection_to(**draft.world.report, *draft.world.node,
+  if (!*draft.inputs.report)
+    return "there is no health report: " + why_no_report(draft.inputs.report->error());
+  return objection_to(**draft.inputs.report, *draft.inputs.node,
                       {.after = draft.remediation.ended_at().value_or(draft.now),
                        .max_age = draft.policy.return_to_service.max_report_age,
                        .now = draft.now});
@@ -60,15 +60,15 @@ std::optional<std::string> dropped_objection(Draft& draft) {
 std::optional<Decision> lower_severity(Draft& draft) {
   if (!may_lower(draft)) return std::nullopt;
   const Severity raised = draft.remediation.evidence_severity();
-  if (!draft.world.report) {
+  if (!draft.inputs.report) {
     return conclude(draft, Verdict::kAskReport, draft.remediation.status.phase, "severity",
                     "an alert ended; is what it said over?");
   }
-  const auto& report = *draft.world.report;
+  const auto& report = *draft.inputs.report;
   const HealthDemand demand{.after = worse_ended_at(draft),
                             .max_age = draft.policy.return_to_service.max_report_age,
                             .now = draft.now};
-  if (!report || objection_to_clearing(*report, *draft.world.node, raised, demand))
+  if (!report || objection_to_clearing(*report, *draft.inputs.node, raised, demand))
     return std::nullopt;
   const Severity left = std::max(draft.remediation.firing_severity(), report->severity);
   if (steps_for(draft.policy, left).empty()) return std::nullopt;
@@ -96,7 +96,7 @@ Decision decide_ended(Draft& draft) {
     return conclude(draft, Verdict::kHold, phase, rule,
                     "the alerts ended; mode observe changes nothing");
   }
-  if (!draft.world.report) {
+  if (!draft.inputs.report) {
     return conclude(draft, Verdict::kAskReport, phase, rule,
                     "the alerts ended; is the node healthy?");
   }
@@ -113,7 +113,7 @@ Decision decide_ended(Draft& draft) {
 Decision decide_without_alerts(Draft& draft) {
   const Severity severity = draft.remediation.evidence_severity();
   if (!draft.remediation.is_end_contested(severity)) return decide_ended(draft);
-  if (!draft.world.report) {
+  if (!draft.inputs.report) {
     return conclude(draft, Verdict::kAskReport, standing_phase(draft), "alerts.contested",
                     "an alert ended that had not ended before when it was said so");
   }

@@ -43,25 +43,25 @@ bool is_paused(const Draft& draft) {
 // hand, and the cordon is the one that the record knows.
 bool is_cordon_unknown(const Draft& draft) {
   const RemediationStatus& status = draft.remediation.status;
-  return draft.world.node->unschedulable && status.has_done(Step::kCordon) &&
+  return draft.inputs.node->unschedulable && status.has_done(Step::kCordon) &&
          status.pre_existing_cordon == false && !status.has_done(Step::kReturn);
 }
 
 bool was_released(const Draft& draft) {
-  return may_be_returned(draft.remediation, *draft.world.node) && !draft.remediation.any_firing() &&
-         !is_cordon_unknown(draft);
+  return may_be_returned(draft.remediation, *draft.inputs.node) &&
+         !draft.remediation.any_firing() && !is_cordon_unknown(draft);
 }
 
 // What record and node do not explain; nullopt where they agree.
 std::optional<std::string> unexplained_ownership(const Draft& draft) {
   if (is_paused(draft)) return std::nullopt;  // an operator was notified already
-  if (auto what = disagreement(draft.remediation, *draft.world.node)) return what;
+  if (auto what = disagreement(draft.remediation, *draft.inputs.node)) return what;
   if (draft.remediation.has_orphaned_taints()) {
-    return "the node has " + ownership_text(*draft.world.node) +
+    return "the node has " + ownership_text(*draft.inputs.node) +
            ", and no open remediation had put it there";
   }
   const bool has_ended =
-      may_be_returned(draft.remediation, *draft.world.node) && is_cordon_unknown(draft);
+      may_be_returned(draft.remediation, *draft.inputs.node) && is_cordon_unknown(draft);
   if (!has_ended || draft.remediation.any_firing()) return std::nullopt;
   return "taint and annotation are gone, and it is unknown whose the cordon is";
 }
@@ -74,7 +74,7 @@ Decision held_for_ownership(Draft& draft, const std::string& what) {
 }
 
 std::optional<SlotRefusal> slot_refused(const Draft& draft) {
-  if (*draft.world.slot) return **draft.world.slot;
+  if (*draft.inputs.slot) return **draft.inputs.slot;
   return SlotRefusal{.guard = "budget.ledger", .message = "the budgets cannot be read"};
 }
 
@@ -82,11 +82,11 @@ std::optional<SlotRefusal> slot_refused(const Draft& draft) {
 // where the taint has to wait nothing does. What went on once is not asked for again.
 Decision put_taint_and_cordon(Draft& draft, std::vector<Step> marks, std::string rule,
                               std::string message) {
-  const bool is_new_taint = contains(marks, Step::kTaint) && !our_taint_on(*draft.world.node) &&
+  const bool is_new_taint = contains(marks, Step::kTaint) && !our_taint_on(*draft.inputs.node) &&
                             !draft.remediation.status.has_done(Step::kTaint);
-  const bool is_new_cordon = contains(marks, Step::kCordon) && !draft.world.node->unschedulable &&
+  const bool is_new_cordon = contains(marks, Step::kCordon) && !draft.inputs.node->unschedulable &&
                              !draft.remediation.status.has_done(Step::kCordon);
-  if ((is_new_taint || is_new_cordon) && !draft.world.slot) {
+  if ((is_new_taint || is_new_cordon) && !draft.inputs.slot) {
     draft.decision.step = planned(is_new_cordon ? Step::kCordon : Step::kTaint);
     return conclude(draft, Verdict::kAskSlot, Phase::kQuarantined, rule, std::move(message));
   }
@@ -121,7 +121,7 @@ void add_evidence(Draft& draft) {
 
 // What is on the node is the other one's.
 Decision decide_beside(Draft& draft) {
-  const std::string first = draft.world.goes_first + " is open for the same node";
+  const std::string first = draft.inputs.goes_first + " is open for the same node";
   if (draft.remediation.deleting || draft.remediation.wish.cancel) {
     return conclude(draft, Verdict::kClose, Phase::kCancelled, "guard.cancel",
                     "cancelled; nothing on the node is touched: " + first);
@@ -138,8 +138,8 @@ Decision hold_for_ownership(Draft& draft, const std::string& what) {
   const std::vector<Step> marks = taint_and_cordon_in(steps_for(draft.policy, severity));
   const bool is_new = !draft.remediation.status.has_done(Step::kTaint);
   if (is_new && draft.remediation.any_firing() && contains(marks, Step::kTaint) &&
-      !our_taint_on(*draft.world.node)) {
-    const bool is_unclear = has_unclear_cordon(draft.remediation, *draft.world.node);
+      !our_taint_on(*draft.inputs.node)) {
+    const bool is_unclear = has_unclear_cordon(draft.remediation, *draft.inputs.node);
     Decision put = put_taint_and_cordon(draft, is_unclear ? std::vector{Step::kTaint} : marks,
                                         "severities." + std::string(to_string(severity)), what);
     if (put.verdict != Verdict::kHold) return put;
@@ -173,7 +173,7 @@ Decision keep_off_for_a_while(Draft& draft, const ExclusionHit& excluded) {
 Decision decide_paused(Draft& draft) {
   if (!draft.remediation.any_firing() && !ours_on_node(draft)) return ended_without_trace(draft);
   // Whoever cordons after this does so for reasons of their own.
-  draft.decision.cordon_is_gone = !draft.world.node->unschedulable;
+  draft.decision.cordon_is_gone = !draft.inputs.node->unschedulable;
   return conclude(draft, Verdict::kHold, Phase::kPaused, "guard.human",
                   draft.remediation.status.message);
 }
@@ -182,13 +182,14 @@ Decision decide_paused(Draft& draft) {
 bool leaves_cordon_unexplained(const Draft& draft) {
   const RemediationStatus& status = draft.remediation.status;
   const bool goes_on = status.phase == Phase::kHeld && status.rule == "guard.cancel";
-  return draft.world.node->unschedulable && !is_own_cordon(draft.remediation, *draft.world.node) &&
-         status.rule != kOwnershipRule && !goes_on;
+  return draft.inputs.node->unschedulable &&
+         !is_own_cordon(draft.remediation, *draft.inputs.node) && status.rule != kOwnershipRule &&
+         !goes_on;
 }
 
 // What is ours goes off the node, whatever the alerts say.
 Decision take_off(Draft& draft, const std::string& why) {
-  if (!ours_on_node(draft) && !has_unclear_cordon(draft.remediation, *draft.world.node))
+  if (!ours_on_node(draft) && !has_unclear_cordon(draft.remediation, *draft.inputs.node))
     return close_case(draft, Phase::kCancelled, "guard.cancel", why);
   if (const auto what = unexplained_ownership(draft); what && leaves_cordon_unexplained(draft)) {
     draft.decision.look_again = std::chrono::milliseconds(0);
@@ -200,11 +201,11 @@ Decision take_off(Draft& draft, const std::string& why) {
 // Whether taint and cordon are on the node as the severity that is acted on wants them.
 bool taint_and_cordon_stand(const Draft& draft, const std::vector<Step>& marks) {
   const std::string value(to_string(draft.remediation.acted_severity()));
-  const bool is_short = lacks_konduktor_taint(draft.policy, draft.remediation, *draft.world.node);
+  const bool is_short = lacks_konduktor_taint(draft.policy, draft.remediation, *draft.inputs.node);
   return std::all_of(marks.begin(), marks.end(), [&](Step mark) {
     const bool is_there = mark == Step::kTaint
-                              ? our_taint_on(*draft.world.node) == value && !is_short
-                              : draft.world.node->unschedulable;
+                              ? our_taint_on(*draft.inputs.node) == value && !is_short
+                              : draft.inputs.node->unschedulable;
     return is_there && draft.remediation.status.has_done(mark);
   });
 }
@@ -217,7 +218,7 @@ std::string record_only_message(const Draft& draft) {
 }
 
 bool cordoned_by_others(const Draft& draft) {
-  return draft.world.node->unschedulable && !is_own_cordon(draft.remediation, *draft.world.node);
+  return draft.inputs.node->unschedulable && !is_own_cordon(draft.remediation, *draft.inputs.node);
 }
 
 // What an operator has to know of the steps before an escalation.
@@ -252,21 +253,21 @@ Decision conclude(Draft& draft, Verdict what, Phase phase, std::string rule, std
 Decision close_case(Draft& draft, Phase phase, std::string rule, std::string message) {
   const bool is_same = node_is_another(draft) == nullptr;
   // Whoever cordons after this does so for reasons of their own.
-  draft.decision.cordon_is_gone = is_same && !draft.world.node->unschedulable &&
+  draft.decision.cordon_is_gone = is_same && !draft.inputs.node->unschedulable &&
                                   draft.remediation.status.pre_existing_cordon.has_value();
   return conclude(draft, Verdict::kClose, phase, std::move(rule), std::move(message));
 }
 
 const char* node_is_another(const Draft& draft) {
-  if (draft.world.node == nullptr) return "the node is gone";
-  if (draft.world.node->meta.uid != draft.remediation.node_uid)
+  if (draft.inputs.node == nullptr) return "the node is gone";
+  if (draft.inputs.node->meta.uid != draft.remediation.node_uid)
     return "a new node has taken the node's name";
   return nullptr;
 }
 
 bool ours_on_node(const Draft& draft) {
-  return has_our_taint_or_annotation(*draft.world.node) ||
-         is_own_cordon(draft.remediation, *draft.world.node);
+  return has_our_taint_or_annotation(*draft.inputs.node) ||
+         is_own_cordon(draft.remediation, *draft.inputs.node);
 }
 
 Phase standing_phase(const Draft& draft) {
@@ -337,13 +338,13 @@ Decision decide_standing(Draft& draft) {
 }
 
 // Guards first, in order; the first that speaks wins.
-Decision decide(const Policy& policy, const DecisionInputs& world, WallTime now) {
-  Draft draft{.policy = policy, .world = world, .remediation = world.remediation, .now = now};
+Decision decide(const Policy& policy, const DecisionInputs& inputs, WallTime now) {
+  Draft draft{.policy = policy, .inputs = inputs, .remediation = inputs.remediation, .now = now};
   add_evidence(draft);
   if (draft.remediation.status.has_done(Step::kTerminate)) return decide_after_the_end(draft);
   if (auto end = machine_is_ending(draft)) return watch_step(draft, std::move(*end));
   if (const char* gone = node_is_another(draft)) return decide_without_node(draft, gone);
-  if (!draft.world.goes_first.empty()) return decide_beside(draft);
+  if (!draft.inputs.goes_first.empty()) return decide_beside(draft);
   if (was_released(draft)) {
     return close_case(draft, Phase::kReleased, "return_to_service",
                       "what was ours is off the node again");
@@ -352,15 +353,15 @@ Decision decide(const Policy& policy, const DecisionInputs& world, WallTime now)
   if (draft.remediation.wish.cancel) return take_off(draft, "cancelled by annotation");
   if (draft.remediation.wish.machine_replaced && rests_on_history(draft.remediation))
     return take_off(draft, "an operator states that the machine was replaced");
-  if (const auto why = exclusion_of(draft.policy, *draft.world.node))
+  if (const auto why = exclusion_of(draft.policy, *draft.inputs.node))
     return keep_off(draft, "excluded", *why);
-  if (draft.world.excluded) return keep_off_for_a_while(draft, *draft.world.excluded);
-  if (draft.world.node->meta.deleting) {
+  if (draft.inputs.excluded) return keep_off_for_a_while(draft, *draft.inputs.excluded);
+  if (draft.inputs.node->meta.deleting) {
     return keep_off(draft, "guard.node-deleting", "the node is being deleted");
   }
-  if (const auto what = manual_change(draft.remediation, *draft.world.node);
+  if (const auto what = manual_change(draft.remediation, *draft.inputs.node);
       what && !is_paused(draft)) {
-    draft.decision.cordon_is_gone = !draft.world.node->unschedulable;
+    draft.decision.cordon_is_gone = !draft.inputs.node->unschedulable;
     return conclude(draft, Verdict::kPause, Phase::kPaused, "guard.human", *what + ": paused");
   }
   // Before the annotation: else the two would take turns, and a hand's word be forgotten.

@@ -78,6 +78,6 @@ struct Decision {
 };
 
 // `policy` is the one for this node (policy_for).
-[[nodiscard]] Decision decide(const Policy& policy, const DecisionInputs& world, WallTime now);
+[[nodiscard]] Decision decide(const Policy& policy, const DecisionInputs& inputs, WallTime now);
 
 }  // namespace gpuward::remediator

@@ -13,7 +13,7 @@ namespace gpuward::remediator {
 
 struct Draft {
   const Policy& policy;
-  const DecisionInputs& world;
+  const DecisionInputs& inputs;
   const Remediation& remediation;
   WallTime now;
   Decision decision = {};

@@ -71,8 +71,8 @@ Decision held(const Remediation& remediation, const PlannedStep& wait, const Ste
 
 // The machine registers again: whatever was accepted, it has not ended.
 bool is_back(const Draft& draft, const StepRecord& end) {
-  return draft.world.node != nullptr &&
-         draft.world.node->provider_id == value_at(end.facts, kInstanceFact);
+  return draft.inputs.node != nullptr &&
+         draft.inputs.node->provider_id == value_at(end.facts, kInstanceFact);
 }
 
 Decision close_without_node(Draft& draft, const char* gone, const StepRecord* end) {
@@ -108,7 +108,7 @@ Decision decide_after_the_end(const Policy& policy, const Remediation& remediati
 std::optional<PlannedStep> machine_is_ending(const Draft& draft) {
   auto step = step_under_way(draft.policy, draft.remediation);
   if (!step || step->step != Step::kTerminate) return std::nullopt;
-  const bool node_goes = node_is_another(draft) != nullptr || draft.world.node->meta.deleting;
+  const bool node_goes = node_is_another(draft) != nullptr || draft.inputs.node->meta.deleting;
   return node_goes ? step : std::nullopt;
 }
 

@@ -20,7 +20,7 @@ constexpr std::chrono::minutes kAfterRefusal{2};
 Decision escalate(Draft& draft, const std::string& why);
 
 Gate ask_gate(Draft& draft, const PlannedStep& step) {
-  Gate gate = gate_before(step, draft.policy, draft.world, draft.now);
+  Gate gate = gate_before(step, draft.policy, draft.inputs, draft.now);
   draft.decision.step = step;
   draft.decision.approval = std::move(gate.approval);
   draft.decision.withdraws_approval = gate.withdraws_approval;
@@ -63,7 +63,7 @@ Decision return_by_way_back(Draft& draft, const PlannedStep& step) {
   if (Gate gate = ask_gate(draft, step); gate.verdict == Verdict::kHold)
     return wait_at(draft, std::move(gate));
   draft.decision.look_again = kReportInterval;
-  if (!draft.world.report)
+  if (!draft.inputs.report)
     return conclude(draft, Verdict::kAskReport, Phase::kVerifying, rule, passed);
   if (const auto objected = report_objection(draft))
     return hold_exhausted(draft, passed + ", but " + *objected);
@@ -83,7 +83,7 @@ Decision go_back(Draft& draft, const PlannedStep& step, const std::string& why) 
 Decision take_without_alerts(Draft& draft, const PlannedStep& step) {
   const Severity severity = draft.remediation.evidence_severity();
   const bool goes_on = draft.remediation.is_end_contested(severity) &&
-                       (!draft.world.report || is_confirmed(draft, severity));
+                       (!draft.inputs.report || is_confirmed(draft, severity));
   return goes_on ? begin_step(draft, step) : decide_ended(draft);
 }
 
@@ -92,12 +92,12 @@ Decision restart_again(Draft& draft, const PlannedStep& step, const StepRecord& 
                        const std::string& what) {
   const bool is_refused = call_of(record) == Call::kNone;
   const bool is_held = draft.remediation.status.phase == Phase::kHeld;
-  const bool is_known = value_at(record.facts, kInstanceFact) == draft.world.node->provider_id;
+  const bool is_known = value_at(record.facts, kInstanceFact) == draft.inputs.node->provider_id;
   if (is_held || record.attempts >= kMostRestarts || !is_known)
     return hold_for_operator(draft, what);
-  if (!is_refused && !is_ready(*draft.world.node)) return hold_for_operator(draft, what);
+  if (!is_refused && !is_ready(*draft.inputs.node)) return hold_for_operator(draft, what);
   // It has happened after all.
-  if (!is_refused && value_at(record.facts, kBootBeforeFact) != draft.world.node->boot_id)
+  if (!is_refused && value_at(record.facts, kBootBeforeFact) != draft.inputs.node->boot_id)
     return watch_step(draft, step);
   const WallTime again = record.finished_at.value_or(draft.now) + kAfterRefusal;
   if (is_refused && draft.now < again) {
@@ -121,7 +121,7 @@ Decision return_to_service(Draft& draft, const PlannedStep& step) {
   // By then the verification may be long ago.
   if (step.before != WaitBefore()) {
     draft.decision.look_again = kReportInterval;
-    if (!draft.world.report)
+    if (!draft.inputs.report)
       return conclude(draft, Verdict::kAskReport, Phase::kWaiting, rule,
                       "is the node still healthy?");
     if (const auto why = report_objection(draft))
@@ -182,7 +182,7 @@ Decision after_failure(Draft& draft, const PlannedStep& step, const StepRecord& 
 
 // Where the policy has a way back for the node, that comes first.
 Decision hold_for_operator(Draft& draft, const std::string& why) {
-  const WayBack back = way_back_for(draft.policy, draft.remediation, *draft.world.node);
+  const WayBack back = way_back_for(draft.policy, draft.remediation, *draft.inputs.node);
   if (back.next != nullptr) return go_back(draft, *back.next, why);
   return hold_exhausted(draft,
                         back.objection.empty() ? why : why + "; no way back: " + back.objection);

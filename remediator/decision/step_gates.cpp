@@ -5,7 +5,6 @@
 #include "core/runtime/clock.h"
 #include "remediator/decision/way_back.h"
 #include "remediator/guards/approval.h"
-#include "remediator/guards/condition_evidence.h"
 #include "remediator/guards/other_repairers.h"
 #include "remediator/model/evidence.h"
 
@@ -70,72 +69,97 @@ std::optional<Gate> window_before(const PlannedStep& step, const Policy& policy,
 }
 
 // A job that runs on several unhealthy nodes is to restart once, and on none of them.
-std::optional<Gate> taints_before(const PlannedStep& step, const DecisionInputs& world) {
-  if (step.step != Step::kDrain || !world.has_untainted_elsewhere) return std::nullopt;
+std::optional<Gate> taints_before(const PlannedStep& step, const DecisionInputs& inputs) {
+  if (step.step != Step::kDrain || !inputs.has_untainted_elsewhere) return std::nullopt;
   return shut("guard.marks-first",
               "other nodes that failed a moment ago are to be tainted first: what is evicted "
               "here is not to start there",
               seconds(1));
 }
 
+// How old the heartbeat of a condition may be that justifies a drain: node-problem-detector sends
+// one in 5 minutes. A detector that has died leaves its last word standing.
+constexpr std::chrono::minutes kConditionLasts{10};
+
+bool is_fresh(const kube::Node& node, const ConditionSeen& seen, WallTime now) {
+  const auto condition =
+      std::ranges::find(node.conditions, seen.rule.type, &kube::NodeCondition::type);
+  return condition != node.conditions.end() && condition->heartbeat &&
+         now - *condition->heartbeat <= kConditionLasts;
+}
+
+// Whether a condition of the node is enough to drain it, where the policy says so (`drain: true`):
+// the Remediation's worst evidence is a condition that the node still has. Never enough for more.
+bool condition_justifies_drain(const Policy& policy, const Remediation& remediation,
+                               const kube::Node& node, WallTime now) {
+  const auto seen = seen_conditions(policy.conditions, node);
+  return std::ranges::any_of(remediation.alerts, [&](const AlertEvidence& alert) {
+    if (!alert.firing() || alert.severity < remediation.acted_severity()) return false;
+    return std::ranges::any_of(seen, [&](const ConditionSeen& condition) {
+      return condition.rule.drains && condition.status == condition.rule.status &&
+             fingerprint_of(condition.rule) == alert.fingerprint && is_fresh(node, condition, now);
+    });
+  });
+}
+
 // Neither the exporter's report nor Alertmanager knows of it; the policy says that it is enough.
 bool rests_on_a_condition(const PlannedStep& step, const Policy& policy,
-                          const DecisionInputs& world, WallTime now) {
+                          const DecisionInputs& inputs, WallTime now) {
   return step.step == Step::kDrain &&
-         condition_justifies_drain(policy, world.remediation, *world.node, now);
+         condition_justifies_drain(policy, inputs.remediation, *inputs.node, now);
 }
 
 // Whether the Alertmanager itself still says so. Whoever silences an alert says no.
-std::optional<Gate> alerts_before(const PlannedStep& step, const DecisionInputs& world) {
-  if (!is_disruptive(step.step) || !world.can_ask_alerts) return std::nullopt;
-  if (!world.alerts) {
+std::optional<Gate> alerts_before(const PlannedStep& step, const DecisionInputs& inputs) {
+  if (!is_disruptive(step.step) || !inputs.can_ask_alerts) return std::nullopt;
+  if (!inputs.alerts) {
     Gate ask;
     ask.verdict = Verdict::kAskAlerts;
     return ask;
   }
-  if (!*world.alerts) return shut("guard.alertmanager", "Alertmanager does not answer");
-  const std::set<std::string>& active = **world.alerts;
+  if (!*inputs.alerts) return shut("guard.alertmanager", "Alertmanager does not answer");
+  const std::set<std::string>& active = **inputs.alerts;
   const auto speaks = [&](const AlertEvidence& alert) {
     return (alert.firing() || alert.contested) &&
-           alert.severity >= world.remediation.evidence_severity() &&
+           alert.severity >= inputs.remediation.evidence_severity() &&
            active.contains(std::string(without_origin(alert.fingerprint)));
   };
-  if (std::ranges::any_of(world.remediation.alerts, speaks)) return std::nullopt;
+  if (std::ranges::any_of(inputs.remediation.alerts, speaks)) return std::nullopt;
   return shut("guard.silence", "Alertmanager has no unsilenced alert of severity " +
-                                   std::string(to_string(world.remediation.evidence_severity())) +
+                                   std::string(to_string(inputs.remediation.evidence_severity())) +
                                    " for the node");
 }
 
 // What has to be true of the node right before it is disrupted.
 std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
-                                const DecisionInputs& world, WallTime now) {
+                                const DecisionInputs& inputs, WallTime now) {
   if (!is_disruptive(step.step)) return std::nullopt;
-  if (const auto who = other_repairer(*world.node, now, policy.startup_grace)) {
+  if (const auto who = other_repairer(*inputs.node, now, policy.startup_grace)) {
     return shut("guard.other-repairer", *who);
   }
-  if (rests_on_a_condition(step, policy, world, now)) return std::nullopt;
-  if (!world.report) {
+  if (rests_on_a_condition(step, policy, inputs, now)) return std::nullopt;
+  if (!inputs.report) {
     Gate ask;
     ask.verdict = Verdict::kAskReport;
     return ask;
   }
   const std::string what = std::string(to_string(step.step)) + " needs fresh evidence: ";
-  if (!*world.report) return shut("guard.evidence", what + why_no_report(world.report->error()));
-  const Severity wanted = world.remediation.evidence_severity();
+  if (!*inputs.report) return shut("guard.evidence", what + why_no_report(inputs.report->error()));
+  const Severity wanted = inputs.remediation.evidence_severity();
   if (const auto why =
-          objection_to_disruption(**world.report, *world.node, wanted,
+          objection_to_disruption(**inputs.report, *inputs.node, wanted,
                                   {.after = {}, .max_age = policy.max_evidence_age, .now = now})) {
     return shut("guard.evidence", what + *why);
   }
   if (step.step != Step::kTerminate) return std::nullopt;
-  if (const auto why = objection_to_the_end(**world.report, wanted, now))
+  if (const auto why = objection_to_the_end(**inputs.report, wanted, now))
     return shut("guard.evidence", what + *why);
   return std::nullopt;
 }
 
-std::optional<Gate> slot_before(const DecisionInputs& world) {
-  if (!*world.slot) return shut("budget.ledger", "the budgets cannot be read");
-  const auto& refusal = **world.slot;
+std::optional<Gate> slot_before(const DecisionInputs& inputs) {
+  if (!*inputs.slot) return shut("budget.ledger", "the budgets cannot be read");
+  const auto& refusal = **inputs.slot;
   if (!refusal) return std::nullopt;
   Gate gate = shut(refusal->guard, refusal->message);
   if (refusal->is_worn_out) gate.verdict = Verdict::kEscalate;
@@ -149,15 +173,15 @@ std::string how_to_approve(const Remediation& remediation, const ApprovalRecord&
 
 // A token is handed out only while approvals are guarded, and counts no more once they were not:
 // whoever has answered it meanwhile may have been anybody.
-std::optional<Gate> guard_before(const PlannedStep& step, const DecisionInputs& world) {
-  if (!world.can_ask_guard) return std::nullopt;
-  if (!world.guard) {
+std::optional<Gate> guard_before(const PlannedStep& step, const DecisionInputs& inputs) {
+  if (!inputs.can_ask_guard) return std::nullopt;
+  if (!inputs.guard) {
     Gate ask;
     ask.verdict = Verdict::kAskGuard;
     return ask;
   }
-  if (*world.guard) return std::nullopt;
-  const Error& why = world.guard->error();
+  if (*inputs.guard) return std::nullopt;
+  const Error& why = inputs.guard->error();
   Gate gate = shut("guard.approvals",
                    std::string(to_string(step.step)) + " needs an approval, and " + why.message);
   gate.withdraws_approval = why.kind == ErrorKind::kRefused;
@@ -242,30 +266,30 @@ Phase phase_of(Step step) {
   return Phase::kQuarantined;
 }
 
-Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionInputs& world,
+Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionInputs& inputs,
                  WallTime now) {
-  if (auto gate = delay_before(step, world.remediation, now)) return *gate;
+  if (auto gate = delay_before(step, inputs.remediation, now)) return *gate;
   if (auto gate = window_before(step, policy, now)) return *gate;
-  if (auto gate = taints_before(step, world)) return *gate;
-  if (auto gate = node_before(step, policy, world, now)) return *gate;
-  if (!rests_on_a_condition(step, policy, world, now)) {
-    if (auto gate = alerts_before(step, world)) return *gate;
+  if (auto gate = taints_before(step, inputs)) return *gate;
+  if (auto gate = node_before(step, policy, inputs, now)) return *gate;
+  if (!rests_on_a_condition(step, policy, inputs, now)) {
+    if (auto gate = alerts_before(step, inputs)) return *gate;
   }
   Gate open;
   if (step.before.approval) {
-    if (auto gate = guard_before(step, world)) return *gate;
-    const ApprovalAnswer answer = approval_of(world.remediation, *world.node, step.step, now);
+    if (auto gate = guard_before(step, inputs)) return *gate;
+    const ApprovalAnswer answer = approval_of(inputs.remediation, *inputs.node, step.step, now);
     if (!answer.is_given) {
-      Gate gate = shut("guard.approval", how_to_approve(world.remediation, answer.record));
+      Gate gate = shut("guard.approval", how_to_approve(inputs.remediation, answer.record));
       gate.approval = answer.record;
       return gate;
     }
     open.approval = answer.record;
   }
   if (!is_disruptive(step.step)) return open;
-  if (!world.slot) {
+  if (!inputs.slot) {
     open.verdict = Verdict::kAskSlot;
-  } else if (auto refused = slot_before(world)) {
+  } else if (auto refused = slot_before(inputs)) {
     refused->approval =
         std::move(open.approval);  // the hour of an approval runs while the slot waits
     return *refused;

@@ -45,6 +45,6 @@ struct Gate {
 };
 
 [[nodiscard]] Gate gate_before(const PlannedStep& step, const Policy& policy,
-                               const DecisionInputs& world, WallTime now);
+                               const DecisionInputs& inputs, WallTime now);
 
 }  // namespace gpuward::remediator

@@ -204,30 +204,30 @@ void CaseDecider::decide_with_answers(Case& now, const MayGoOn& may_go_on) const
   const bool has_unrecorded = has_unrecorded_since(parts_.view, since, node);
   now.are_others_unrecorded = is_young && has_unrecorded;
   now.are_others_untainted = is_young && has_untainted_since(parts_.view, since, node);
-  DecisionInputs world = inputs_of(now);
-  world.has_untainted_elsewhere = has_unrecorded;
-  now.decision = decide(*now.policy, world, parts_.clock.wall());
-  for (int i = 0; i < kMostAnswers && may_go_on() && ask(now.decision, now, world); ++i)
-    now.decision = decide(*now.policy, world, parts_.clock.wall());
+  DecisionInputs inputs = inputs_of(now);
+  inputs.has_untainted_elsewhere = has_unrecorded;
+  now.decision = decide(*now.policy, inputs, parts_.clock.wall());
+  for (int i = 0; i < kMostAnswers && may_go_on() && ask(now.decision, now, inputs); ++i)
+    now.decision = decide(*now.policy, inputs, parts_.clock.wall());
 }
 
 // False where nothing was asked for.
-bool CaseDecider::ask(const Decision& asked, Case& now, DecisionInputs& world) const {
+bool CaseDecider::ask(const Decision& asked, Case& now, DecisionInputs& inputs) const {
   const std::string& node = now.remediation.node;
   if (asked.verdict == Verdict::kAskReport) {
-    world.report = report_of(node);
-    remember_gpus(*world.report, now.remediation);
-    if (*world.report) now.report = **world.report;
+    inputs.report = report_of(node);
+    remember_gpus(*inputs.report, now.remediation);
+    if (*inputs.report) now.report = **inputs.report;
   } else if (asked.verdict == Verdict::kAskAlerts) {
-    world.alerts = parts_.alerts->fingerprints();
-    if (!*world.alerts) parts_.observer.on_error(node, world.alerts->error());
+    inputs.alerts = parts_.alerts->fingerprints();
+    if (!*inputs.alerts) parts_.observer.on_error(node, inputs.alerts->error());
   } else if (asked.verdict == Verdict::kAskGuard) {
     const bool is_answered = !now.remediation.wish.approved_token.empty();
-    world.guard = parts_.guard->check(is_answered ? milliseconds(0) : kGuardAge);
+    inputs.guard = parts_.guard->check(is_answered ? milliseconds(0) : kGuardAge);
   } else if (asked.verdict == Verdict::kAskSlot) {
-    world.slot = parts_.slots.take(now.remediation, *now.node, asked.step->step);
+    inputs.slot = parts_.slots.take(now.remediation, *now.node, asked.step->step);
     now.has_asked_slot = true;
-    if (!*world.slot) parts_.observer.on_error(node, world.slot->error());
+    if (!*inputs.slot) parts_.observer.on_error(node, inputs.slot->error());
   } else {
     return false;
   }

@@ -17,6 +17,10 @@
 namespace gpuward::remediator {
 namespace {
 
+std::string name_of(const AlertSignal& order) {
+  return order.node + '\n' + std::string(without_origin(order.fingerprint));
+}
+
 Remediation open_new(const NodeIdentity& node, std::span<const Remediation> closed, int last) {
   for (const Remediation& remediation : closed) last = std::max(last, count_in(remediation.name));
   Remediation fresh;
@@ -113,6 +117,23 @@ void for_each_in_parallel(std::size_t count, const std::function<void(std::size_
 }
 
 }  // namespace
+
+void RecentEnds::note(const AlertSignal& ended, Clock::Steady now) {
+  const std::lock_guard lock(mutex_);
+  if (ends_.size() >= kMost) forget_old(now);
+  if (ends_.size() >= kMost) ends_.clear();
+  ends_.insert_or_assign({name_of(ended), ended.starts_at}, now);
+}
+
+bool RecentEnds::has_ended(const AlertSignal& firing, Clock::Steady now) {
+  const std::lock_guard lock(mutex_);
+  const auto end = ends_.find({name_of(firing), firing.starts_at});
+  return end != ends_.end() && now - end->second < kLateRepeats;
+}
+
+void RecentEnds::forget_old(Clock::Steady now) {
+  std::erase_if(ends_, [&](const auto& end) { return now - end.second >= kLateRepeats; });
+}
 
 bool is_older_than_node(const AlertSignal& order, const NodeIdentity& node) {
   return order.firing && node.created && order.starts_at < *node.created;

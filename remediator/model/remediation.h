@@ -4,7 +4,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,12 +15,33 @@
 #include <vector>
 
 #include "core/model/severity.h"
-#include "remediator/model/condition.h"
 #include "remediator/model/milestone.h"
 #include "remediator/model/notice.h"
 #include "remediator/model/step.h"
 
 namespace gpuward::remediator {
+
+enum class ConditionType : std::uint8_t {
+  kProgressing,  // the remediator is at it, and waits for nobody
+  kHeld,         // nothing more is done without an operator
+  kClosed
+};
+
+inline constexpr std::array kAllConditions = {ConditionType::kProgressing, ConditionType::kHeld,
+                                              ConditionType::kClosed};
+
+struct Condition {
+  bool holds = false;
+  std::chrono::system_clock::time_point since;
+
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
+[[nodiscard]] constexpr std::string_view to_string(ConditionType type) {
+  constexpr std::array<std::string_view, kAllConditions.size()> kTypes = {"Progressing", "Held",
+                                                                          "Closed"};
+  return kTypes[static_cast<std::size_t>(type)];
+}
 
 using WallTime = std::chrono::system_clock::time_point;
 

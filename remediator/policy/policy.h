@@ -18,18 +18,24 @@
 #include "remediator/model/step.h"
 #include "remediator/policy/budget_limits.h"
 #include "remediator/policy/condition_rules.h"
-#include "remediator/policy/default_plans.h"
 #include "remediator/policy/foreign_alerts.h"
 #include "remediator/policy/job_settings.h"
 #include "remediator/policy/loki_rules.h"
 #include "remediator/policy/maintenance_window.h"
 #include "remediator/policy/notifications.h"
-#include "remediator/policy/pool_policy.h"
 #include "remediator/policy/retention.h"
 #include "remediator/policy/step_plan.h"
 #include "remediator/policy/triage_rules.h"
 
 namespace gpuward::remediator {
+
+struct PoolPolicy {
+  std::string name;
+  std::vector<std::string> labels;  // "key" or "key=value"; a node of the pool has all of them
+  std::optional<Mode> mode;         // where the policy's is higher
+  std::map<Severity, std::vector<PlannedStep>> steps;          // of the severities that differ
+  std::map<Severity, std::vector<PlannedStep>> way_back = {};  // likewise
+};
 
 struct Exclusions {
   std::set<std::string> nodes;

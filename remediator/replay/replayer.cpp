@@ -149,21 +149,21 @@ Result<std::optional<SlotRefusal>> Replayer::ask_slot(const Case& now, Step step
 }
 
 Decision Replayer::decide_with_answers(Case& now) {
-  DecisionInputs world{.remediation = now.remediation,
-                       .node = now.node ? &*now.node : nullptr,
-                       .excluded = {},
-                       .has_untainted_elsewhere = false,
-                       .report = {},
-                       .can_ask_alerts = false,
-                       .alerts = {},
-                       .slot = {}};
-  Decision decision = decide(*now.policy, world, now.at);
+  DecisionInputs inputs{.remediation = now.remediation,
+                        .node = now.node ? &*now.node : nullptr,
+                        .excluded = {},
+                        .has_untainted_elsewhere = false,
+                        .report = {},
+                        .can_ask_alerts = false,
+                        .alerts = {},
+                        .slot = {}};
+  Decision decision = decide(*now.policy, inputs, now.at);
   for (int i = 0; i < kMostQuestions; ++i) {
     const bool awaits_approval = decision.rule == "guard.approval" && decision.approval;
     if (decision.verdict == Verdict::kAskReport) {
-      world.report = report_of(now.remediation, now.node, now.at);
+      inputs.report = report_of(now.remediation, now.node, now.at);
     } else if (decision.verdict == Verdict::kAskSlot) {
-      world.slot = ask_slot(now, decision.step->step);
+      inputs.slot = ask_slot(now, decision.step->step);
     } else if (awaits_approval && options_.approves_all &&
                now.remediation.wish.approved_token.empty()) {
       now.remediation.status.approval = decision.approval;
@@ -172,7 +172,7 @@ Decision Replayer::decide_with_answers(Case& now) {
     } else {
       break;
     }
-    decision = decide(*now.policy, world, now.at);
+    decision = decide(*now.policy, inputs, now.at);
   }
   return decision;
 }
