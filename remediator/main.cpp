@@ -14,7 +14,7 @@
 #include "core/runtime/signals.h"
 #include "remediator/commands/exclusion_commands.h"
 #include "remediator/commands/explain.h"
-#include "remediator/commands/human_commands.h"
+#include "remediator/commands/operator_commands.h"
 #include "remediator/commands/policy_commands.h"
 #include "remediator/commands/replay_command.h"
 #include "remediator/commands/reset_command.h"
@@ -65,8 +65,7 @@ int serve(const Flags& flags) {
   }
   std::stop_source over;
   const auto tick = [&] {
-    (*remediator)->tick();
-    if ((*remediator)->is_over()) over.request_stop();
+    if ((*remediator)->tick()) over.request_stop();
   };
   const int signal = signals.wait([&] { (*remediator)->hang_up(); }, tick, over.get_token());
   log.info("Stopping", {{"signal", std::to_string(signal)}});
@@ -147,7 +146,7 @@ int run(const Flags& flags) {
     case Command::kMachineReplaced:
     case Command::kShowBreaker:
     case Command::kCloseBreaker:
-      return print(flags, gpuward::remediator::run_human_command);
+      return print(flags, gpuward::remediator::run_operator_command);
     case Command::kListExclusions:
     case Command::kAddExclusion:
     case Command::kRemoveExclusion:

@@ -23,7 +23,7 @@ constexpr int kPollMilliseconds = 20;
 // (/proc/sys/fs/pipe-max-size).
 constexpr int kReadsAtOnce = 256;
 
-enum class Verdict : std::uint8_t { kRuns, kEnded, kTimeout, kTooLarge, kCancelled };
+enum class ChildState : std::uint8_t { kRuns, kEnded, kTimeout, kTooLarge, kCancelled };
 
 class Child {
  public:
@@ -36,16 +36,16 @@ class Child {
         group_(spawned.pid, clock, [this] { wait_and_take(); }) {}
 
   Result<ChildResult> collect() {
-    Verdict verdict = look();
-    while (verdict == Verdict::kRuns) {
+    ChildState verdict = look();
+    while (verdict == ChildState::kRuns) {
       wait_and_take();
       verdict = look();
     }
     const bool gone =
-        group_.end(verdict == Verdict::kEnded ? std::chrono::milliseconds{0} : command_.grace);
+        group_.end(verdict == ChildState::kEnded ? std::chrono::milliseconds{0} : command_.grace);
     take_all();
-    if (verdict == Verdict::kEnded && is_flooded()) verdict = Verdict::kTooLarge;
-    if (verdict != Verdict::kEnded) return killed(verdict, gone);
+    if (verdict == ChildState::kEnded && is_flooded()) verdict = ChildState::kTooLarge;
+    if (verdict != ChildState::kEnded) return killed(verdict, gone);
     if (WIFSIGNALED(group_.status())) result_.signal = WTERMSIG(group_.status());
     if (WIFEXITED(group_.status())) result_.exit_code = WEXITSTATUS(group_.status());
     return std::move(result_);
@@ -56,11 +56,11 @@ class Child {
     return result_.output.size() > command_.max_output_bytes;
   }
 
-  [[nodiscard]] Verdict look() const {
-    if (is_flooded()) return Verdict::kTooLarge;
-    if (group_.leader_has_ended()) return Verdict::kEnded;
-    if (command_.stop.stop_requested()) return Verdict::kCancelled;
-    return clock_.steady() >= deadline_ ? Verdict::kTimeout : Verdict::kRuns;
+  [[nodiscard]] ChildState look() const {
+    if (is_flooded()) return ChildState::kTooLarge;
+    if (group_.leader_has_ended()) return ChildState::kEnded;
+    if (command_.stop.stop_requested()) return ChildState::kCancelled;
+    return clock_.steady() >= deadline_ ? ChildState::kTimeout : ChildState::kRuns;
   }
 
   void wait_and_take() {
@@ -91,12 +91,13 @@ class Child {
     }
   }
 
-  [[nodiscard]] std::unexpected<Error> killed(Verdict verdict, bool gone) const {
+  [[nodiscard]] std::unexpected<Error> killed(ChildState verdict, bool gone) const {
     Error error{ErrorKind::kTimeout,
                 "it had not ended after " + std::to_string(command_.timeout.count()) + " ms",
                 {}};
-    if (verdict == Verdict::kCancelled) error = {ErrorKind::kCancelled, "we were told to stop", {}};
-    if (verdict == Verdict::kTooLarge) {
+    if (verdict == ChildState::kCancelled)
+      error = {ErrorKind::kCancelled, "we were told to stop", {}};
+    if (verdict == ChildState::kTooLarge) {
       error = {ErrorKind::kTooLarge,
                "it wrote more than " + std::to_string(command_.max_output_bytes) + " bytes",
                {}};

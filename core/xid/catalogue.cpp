@@ -22,7 +22,7 @@ const Row* find_row(std::span<const Row> rows, std::uint32_t code) {
   return row != rows.end() && row->code == code ? &*row : nullptr;
 }
 
-Verdict unknown_code() {
+Assessment unknown_code() {
   return {.severity = Severity::kMonitor,
           .action = "UNKNOWN",
           .cleared_by = ClearedBy::kAge,
@@ -56,7 +56,7 @@ ClearedBy at_least(Severity severity, ClearedBy cleared_by) {
   return cleared_by;
 }
 
-void decode_nvlink5(const Event& event, const CatalogueOptions& options, Verdict& verdict) {
+void decode_nvlink5(const Event& event, const CatalogueOptions& options, Assessment& verdict) {
   if (const auto* rule = find_nvlink5_rule(event, options.driver_branch)) {
     verdict.severity = rule->severity;
     verdict.action = rule->action;
@@ -81,7 +81,7 @@ void decode_nvlink5(const Event& event, const CatalogueOptions& options, Verdict
   }
 }
 
-void decode_xid74(const Event& event, const CatalogueOptions& options, Verdict& verdict) {
+void decode_xid74(const Event& event, const CatalogueOptions& options, Assessment& verdict) {
   const auto reading = read_xid74(event.registers, options.nvlink_default);
   if (!reading.decided) return;
   verdict.severity = reading.severity;
@@ -91,7 +91,7 @@ void decode_xid74(const Event& event, const CatalogueOptions& options, Verdict& 
   verdict.source = "decode";
 }
 
-void read_advice(const Event& event, Profile profile, Verdict& verdict) {
+void read_advice(const Event& event, Profile profile, Assessment& verdict) {
   for (const auto& advice : recovery_actions()) {
     if (event.recovery_to != advice.value) continue;
     verdict.severity = profile == Profile::kSeed ? advice.seed_severity : advice.severity;
@@ -105,7 +105,7 @@ void read_advice(const Event& event, Profile profile, Verdict& verdict) {
 
 // The seed takes the A100 out of its table: no row remapping failure and no uncontained error
 // without MIG is mended by a reset there.
-void refine_seed(const Event& event, std::string_view gpu_name, Verdict& verdict) {
+void refine_seed(const Event& event, std::string_view gpu_name, Assessment& verdict) {
   if (!gpu_name.contains("A100")) return;
   const bool mig = event.gpu_instance.has_value();
   if (event.code == kRowRemapFailure || (event.code == kUncontained && !mig))
@@ -123,7 +123,7 @@ const Row* find_meant(const Event& event) {
 
 // Fatal or Non-fatal in the line is what this switch did; the table's class is what switches do
 // mostly.
-void read_word(const Event& event, Verdict& verdict) {
+void read_word(const Event& event, Assessment& verdict) {
   switch (event.fatality) {
     case Fatality::kFatal:
       verdict.severity = std::max(verdict.severity, Severity::kReset);
@@ -138,7 +138,7 @@ void read_word(const Event& event, Verdict& verdict) {
   }
 }
 
-Verdict judge_other(const Event& event) {
+Assessment judge_other(const Event& event) {
   const bool counter_fault =
       event.kind == Kind::kAmdRas && event.label == "UE" && event.count % kAmdCounterFault == 0;
   const std::string_view label = counter_fault ? "UE_counter_fault" : std::string_view{event.label};
@@ -156,7 +156,7 @@ Verdict judge_other(const Event& event) {
 
 // The last word on a verdict: the operator's, and then what its severity asks for.
 void conclude(const std::map<std::uint32_t, Override>& overrides, std::uint32_t code,
-              Verdict& verdict) {
+              Assessment& verdict) {
   const auto found = overrides.find(code);
   if (found == overrides.end()) {
     verdict.cleared_by = at_least(verdict.severity, verdict.cleared_by);
@@ -178,7 +178,7 @@ const Row* Catalogue::find_xid(std::uint32_t code) { return find_row(xid_rows(),
 
 const Row* Catalogue::find_sxid(std::uint32_t code) { return find_row(sxid_rows(), code); }
 
-Verdict Catalogue::from_row(const Row* row) const {
+Assessment Catalogue::from_row(const Row* row) const {
   if (row == nullptr) return unknown_code();
   const bool seed = options_.profile == Profile::kSeed;
   return {.severity = seed ? row->seed_severity : row->default_severity,
@@ -190,7 +190,7 @@ Verdict Catalogue::from_row(const Row* row) const {
           .row = row};
 }
 
-Verdict Catalogue::judge_xid(const Event& event, std::string_view gpu_name) const {
+Assessment Catalogue::judge_xid(const Event& event, std::string_view gpu_name) const {
   const bool seed = options_.profile == Profile::kSeed;
   auto verdict = from_row(find_xid(event.code));
   if (event.code == kNvlinkError) verdict.severity = options_.nvlink_default;
@@ -203,7 +203,7 @@ Verdict Catalogue::judge_xid(const Event& event, std::string_view gpu_name) cons
   return verdict;
 }
 
-Verdict Catalogue::judge_sxid(const Event& event) const {
+Assessment Catalogue::judge_sxid(const Event& event) const {
   const auto* row = find_meant(event);
   auto verdict = from_row(row);
   const bool word_decides = row != nullptr && row->word_decides;
@@ -212,7 +212,7 @@ Verdict Catalogue::judge_sxid(const Event& event) const {
   return verdict;
 }
 
-Verdict Catalogue::judge(const Event& event, std::string_view gpu_name) const {
+Assessment Catalogue::judge(const Event& event, std::string_view gpu_name) const {
   switch (event.kind) {
     case Kind::kXid:
       return judge_xid(event, gpu_name);

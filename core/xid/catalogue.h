@@ -44,7 +44,7 @@ struct Row {
 [[nodiscard]] std::span<const Row> sxid_rows();
 
 // What an event amounts to.
-struct Verdict {
+struct Assessment {
   Severity severity = Severity::kMonitor;
   std::string action{};  // "RESTART_BM"
   ClearedBy cleared_by = ClearedBy::kReboot;
@@ -89,7 +89,7 @@ class Catalogue {
 
   // Any thread. The severity, action and clearing rule for one event. `gpu_name` ("NVIDIA
   // A100-SXM4-80GB") matters to the seed profile alone; empty where the inventory has no name.
-  [[nodiscard]] Verdict judge(const Event& event, std::string_view gpu_name = {}) const;
+  [[nodiscard]] Assessment judge(const Event& event, std::string_view gpu_name = {}) const;
   // The policy in force for each Xid of the table and of the overrides, ascending by code.
   [[nodiscard]] std::vector<PolicyLine> xid_policy() const;
   // The row of a code; nullptr where the table has none.
@@ -97,9 +97,9 @@ class Catalogue {
   [[nodiscard]] static const Row* find_sxid(std::uint32_t code);
 
  private:
-  [[nodiscard]] Verdict from_row(const Row* row) const;
-  [[nodiscard]] Verdict judge_xid(const Event& event, std::string_view gpu_name) const;
-  [[nodiscard]] Verdict judge_sxid(const Event& event) const;
+  [[nodiscard]] Assessment from_row(const Row* row) const;
+  [[nodiscard]] Assessment judge_xid(const Event& event, std::string_view gpu_name) const;
+  [[nodiscard]] Assessment judge_sxid(const Event& event) const;
 
   CatalogueOptions options_;
 };

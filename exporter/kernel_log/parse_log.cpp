@@ -87,7 +87,7 @@ void add_details(const xid::Event& event, OrderedObject& object) {
   if (event.count != 1) object.add("count", static_cast<std::int64_t>(event.count));
 }
 
-std::string render(std::uint64_t line, const xid::Event& event, const xid::Verdict& verdict) {
+std::string render(std::uint64_t line, const xid::Event& event, const xid::Assessment& verdict) {
   OrderedObject object;
   object.add("line", static_cast<std::int64_t>(line));
   object.add("kind", xid::to_string(event.kind));

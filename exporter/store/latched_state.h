@@ -20,7 +20,7 @@ namespace gpuward::exporter {
 // One judged event of the kernel log, or an Xid of the driver's event set.
 struct Observation {
   xid::Event event;
-  xid::Verdict verdict;
+  xid::Assessment verdict;
   std::string line;
   WallTime seen;
   Evidence evidence = Evidence::kKernel;

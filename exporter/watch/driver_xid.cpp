@@ -29,8 +29,8 @@ std::string workload_hit(const GpuXid& xid, const Gpu& gpu, const Snapshot& snap
                       : workload_of(users_of(migs, snapshot.workloads));
 }
 
-xid::Verdict judge(const xid::Event& event, const Policy& policy, const Gpu* gpu) {
-  xid::Verdict verdict = policy.catalogue->judge(event, gpu != nullptr ? gpu->name : "");
+xid::Assessment judge(const xid::Event& event, const Policy& policy, const Gpu* gpu) {
+  xid::Assessment verdict = policy.catalogue->judge(event, gpu != nullptr ? gpu->name : "");
   const bool is_undecided = needs_its_line(event.code) && verdict.source != "override";
   if (is_undecided && verdict.severity > Severity::kMonitor) {
     verdict.severity = Severity::kMonitor;

@@ -1,18 +1,13 @@
-#include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <memory>
 
-#include "remediator/actions/action.h"
 #include "remediator/actions/collect_evidence_action.h"
 #include "remediator/actions/drain_action.h"
 #include "remediator/actions/gpu_reset_action.h"
 #include "remediator/actions/nccl_pairs_action.h"
 #include "remediator/actions/notify_action.h"
-#include "remediator/actions/quarantine_action.h"
 #include "remediator/actions/quarantine_job_action.h"
 #include "remediator/actions/reboot_action.h"
-#include "remediator/actions/release_action.h"
 #include "remediator/actions/restart_job_action.h"
 #include "remediator/actions/step_actions.h"
 #include "remediator/actions/terminate_action.h"
@@ -20,11 +15,6 @@
 
 namespace gpuward::remediator {
 namespace {
-
-constinit const std::array<Action, 2> kActions = {{
-    {"quarantine", plan_quarantine},
-    {"release", plan_release},
-}};
 
 template <typename Action>
 std::unique_ptr<StepAction> make_job(const StepServices& services) {
@@ -82,15 +72,6 @@ StepTable make_steps(const StepServices& services) {
   StepTable table;
   for (const StepEntry& entry : kSteps) table.emplace(entry.step, entry.make(services));
   return table;
-}
-
-std::span<const Action> all_actions() { return kActions; }
-
-const Action& action(std::string_view name) {
-  const auto found = std::find_if(kActions.begin(), kActions.end(),
-                                  [&](const Action& candidate) { return candidate.name == name; });
-  if (found == kActions.end()) std::abort();  // a broken program
-  return *found;
 }
 
 }  // namespace gpuward::remediator

@@ -24,7 +24,7 @@ void EventAnnouncer::announce(kube::NodeEvent event) {
   wake_.notify_one();
 }
 
-Status EventAnnouncer::tell(const kube::NodeEvent& event) {
+Status EventAnnouncer::deliver(const kube::NodeEvent& event) {
   auto said = api_.create_event(event);
   if (!said) ++lost_;
   return said;

@@ -1,5 +1,5 @@
 // Events on the Node, for `kubectl describe node`: mostly best effort, on a thread of its own, so
-// that a slow or failing Events API never holds up an action. What a human must hear is told at
+// that a slow or failing Events API never holds up an action. What an operator must hear is told at
 // once, by whoever waits for it. Used by the workflow.
 #pragma once
 
@@ -22,14 +22,14 @@ class Announcer {
   // Any thread; never blocks.
   virtual void announce(kube::NodeEvent event) = 0;
   // Any thread; blocks until it is said. An error: it may have to be said again.
-  [[nodiscard]] virtual Status tell(const kube::NodeEvent& event) = 0;
+  [[nodiscard]] virtual Status deliver(const kube::NodeEvent& event) = 0;
 };
 
 class EventAnnouncer final : public Announcer {
  public:
   explicit EventAnnouncer(kube::Api& api);  // must outlive this
   void announce(kube::NodeEvent event) override;
-  [[nodiscard]] Status tell(const kube::NodeEvent& event) override;
+  [[nodiscard]] Status deliver(const kube::NodeEvent& event) override;
   // Events that were dropped or refused.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 

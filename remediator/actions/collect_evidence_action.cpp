@@ -2,7 +2,7 @@
 
 namespace gpuward::remediator {
 
-JobVerdict CollectEvidenceAction::judge(const StepOrder&, const JobOutcome& outcome) const {
+JobConclusion CollectEvidenceAction::judge(const StepRequest&, const JobOutcome& outcome) const {
   const bool is_done = outcome.exit_code == 0;
   return {.result = is_done ? StepResult::kDone : StepResult::kFailed, .message = outcome.message};
 }

@@ -11,7 +11,8 @@ class CollectEvidenceAction final : public StepJob {
   using StepJob::StepJob;
 
  private:
-  [[nodiscard]] JobVerdict judge(const StepOrder& order, const JobOutcome& outcome) const override;
+  [[nodiscard]] JobConclusion judge(const StepRequest& request,
+                                    const JobOutcome& outcome) const override;
 };
 
 }  // namespace gpuward::remediator

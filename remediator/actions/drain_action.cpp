@@ -8,13 +8,13 @@ namespace {
 
 constexpr std::size_t kMostJobNames = 8192;  // bytes in the record
 
-StepResult result_of(DrainVerdict verdict) {
+StepResult result_of(DrainState verdict) {
   switch (verdict) {
-    case DrainVerdict::kDone:
+    case DrainState::kDone:
       return StepResult::kDone;
-    case DrainVerdict::kGoingOn:
+    case DrainState::kGoingOn:
       return StepResult::kRunning;
-    case DrainVerdict::kFailed:
+    case DrainState::kFailed:
       return StepResult::kFailed;
   }
   return StepResult::kFailed;
@@ -31,36 +31,36 @@ void note_job(const std::string& name, Facts& facts) {
 
 }  // namespace
 
-Result<StepProgress> DrainAction::begin(const StepOrder& order) { return watch(order); }
+Result<StepProgress> DrainAction::begin(const StepRequest& request) { return watch(request); }
 
-Result<StepProgress> DrainAction::watch(const StepOrder& order) {
-  const StepRecord* record = order.remediation.status.find(Step::kDrain);
+Result<StepProgress> DrainAction::watch(const StepRequest& request) {
+  const StepRecord* record = request.remediation.status.find(Step::kDrain);
   const bool is_recorded = record != nullptr && record->intent_at.has_value();
   const auto progress =
-      drainer_.advance({.node = order.node.meta.name,
-                        .node_uid = order.node.meta.uid,
-                        .settings = order.step.drain,
-                        .started_at = is_recorded ? *record->intent_at : order.now,
-                        .permit = order.permit,
-                        .node_is_unreachable = is_unreachable(order.node),
+      drainer_.advance({.node = request.node.meta.name,
+                        .node_uid = request.node.meta.uid,
+                        .settings = request.step.drain,
+                        .started_at = is_recorded ? *record->intent_at : request.now,
+                        .permit = request.permit,
+                        .node_is_unreachable = is_unreachable(request.node),
                         .own_pod = own_pod_});
   if (!progress) return std::unexpected(progress.error());
   StepProgress next{.result = result_of(progress->verdict),
                     .message = progress->summary,
-                    .facts = order.facts,
+                    .facts = request.facts,
                     .look_again = progress->look_again};
   for (const AffectedJob& job : progress->starting_jobs) {
     note_job(job.name, next.facts);
     next.news.push_back(job.name + " loses " + std::to_string(job.pods) + " pods on node " +
-                        order.node.meta.name);
+                        request.node.meta.name);
   }
   if (progress->is_newly_held)
-    next.news.push_back("drain of node " + order.node.meta.name + " waits: " + progress->summary);
+    next.news.push_back("drain of node " + request.node.meta.name + " waits: " + progress->summary);
   return next;
 }
 
-Status DrainAction::abandon(const StepOrder& order) {
-  drainer_.forget(order.node.meta.name);
+Status DrainAction::abandon(const StepRequest& request) {
+  drainer_.forget(request.node.meta.name);
   return {};
 }
 

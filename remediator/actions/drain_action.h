@@ -13,10 +13,10 @@ class DrainAction final : public StepAction {
   DrainAction(Drainer& drainer, std::string own_pod)
       : drainer_(drainer), own_pod_(std::move(own_pod)) {}
   [[nodiscard]] bool is_only_watched() const override { return true; }
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
   // What waits for its turn is not sent.
-  [[nodiscard]] Status abandon(const StepOrder& order) override;
+  [[nodiscard]] Status abandon(const StepRequest& request) override;
 
  private:
   Drainer& drainer_;

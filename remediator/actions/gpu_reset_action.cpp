@@ -13,26 +13,26 @@ bool says_busy(const std::string& words) {
 
 }  // namespace
 
-std::optional<std::string> GpuResetAction::why_pointless(const StepOrder& order) const {
-  for (const std::string& prefix : order.step.job.not_on) {
-    if (order.node.provider_id.starts_with(prefix)) {
+std::optional<std::string> GpuResetAction::why_pointless(const StepRequest& request) const {
+  for (const std::string& prefix : request.step.job.not_on) {
+    if (request.node.provider_id.starts_with(prefix)) {
       return "a reset in place is not tried on " + prefix + " (not_on in the policy)";
     }
   }
   return std::nullopt;
 }
 
-JobVerdict GpuResetAction::judge(const StepOrder& order, const JobOutcome& outcome) const {
+JobConclusion GpuResetAction::judge(const StepRequest& request, const JobOutcome& outcome) const {
   if (outcome.exit_code == 0) {
     return {.result = StepResult::kDone, .message = "the GPUs are reset: " + outcome.message};
   }
   if (says_busy(outcome.words)) {
     return {.message = "a process holds a GPU: " + outcome.message,
-            .needs_human = !order.step.job.escalates_when_busy,
+            .needs_operator = !request.step.job.escalates_when_busy,
             .has_acted = false};
   }
   const bool has_started = outcome.has_run && !could_not_start(outcome);
-  return {.message = outcome.message, .needs_human = !has_started, .has_acted = has_started};
+  return {.message = outcome.message, .needs_operator = !has_started, .has_acted = has_started};
 }
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,6 @@
 // The step `gpu-reset`: a Job that resets the GPUs of the drained node in place, once. Where that
 // is known not to work it is not tried; where it did not work the next worse severity is taken;
-// where a process still holds a GPU the policy says which of both, a human or that.
+// where a process still holds a GPU the policy says which of both, an operator or that.
 #pragma once
 
 #include "remediator/actions/step_job.h"
@@ -12,8 +12,9 @@ class GpuResetAction final : public StepJob {
   using StepJob::StepJob;
 
  private:
-  [[nodiscard]] JobVerdict judge(const StepOrder& order, const JobOutcome& outcome) const override;
-  [[nodiscard]] std::optional<std::string> why_pointless(const StepOrder& order) const override;
+  [[nodiscard]] JobConclusion judge(const StepRequest& request,
+                                    const JobOutcome& outcome) const override;
+  [[nodiscard]] std::optional<std::string> why_pointless(const StepRequest& request) const override;
 };
 
 }  // namespace gpuward::remediator

@@ -69,22 +69,22 @@ std::string number_text(double value) {
   return text.str();
 }
 
-std::vector<Placeholder> placeholders_of(const StepOrder& order, const JobsPolicy& jobs,
+std::vector<Placeholder> placeholders_of(const StepRequest& request, const JobsPolicy& jobs,
                                          const JobPart& part) {
   std::vector<Placeholder> all = {
-      {"$(NODE_NAME)", order.node.meta.name},
-      {"$(REMEDIATION)", order.remediation.name},
+      {"$(NODE_NAME)", request.node.meta.name},
+      {"$(REMEDIATION)", request.remediation.name},
       {"$(IMAGE)", jobs.image},
       {"$(SERVICE_ACCOUNT)", jobs.service_account},
-      {"$(CLEARS_LATCHED)", order.step.job.clears_latched ? "true" : "false"},
-      {"$(MIN_BUS_BANDWIDTH)", number_text(order.step.job.min_bus_bandwidth)}};
+      {"$(CLEARS_LATCHED)", request.step.job.clears_latched ? "true" : "false"},
+      {"$(MIN_BUS_BANDWIDTH)", number_text(request.step.job.min_bus_bandwidth)}};
   for (const auto& [name, value] : part.values) all.emplace_back(name, value);
   return all;
 }
 
-Severity severity_at_intent(const StepOrder& order) {
-  const StepRecord* record = order.remediation.status.find(order.step.step);
-  return record == nullptr ? order.remediation.acted_severity() : record->severity;
+Severity severity_at_intent(const StepRequest& request) {
+  const StepRecord* record = request.remediation.status.find(request.step.step);
+  return record == nullptr ? request.remediation.acted_severity() : record->severity;
 }
 
 std::string bound_name(std::string text, std::size_t size) {
@@ -95,12 +95,12 @@ std::string bound_name(std::string text, std::size_t size) {
 }
 
 // By what is_job_of() knows it again.
-std::vector<std::pair<std::string, std::string>> identity_of(const StepOrder& order,
+std::vector<std::pair<std::string, std::string>> identity_of(const StepRequest& request,
                                                              const JobPart& part) {
   std::vector<std::pair<std::string, std::string>> identity = {
-      {"gpuward.dev/remediation-uid", order.remediation.uid},
-      {"gpuward.dev/step", std::string(to_string(order.step.step))},
-      {"gpuward.dev/severity", std::string(to_string(severity_at_intent(order)))}};
+      {"gpuward.dev/remediation-uid", request.remediation.uid},
+      {"gpuward.dev/step", std::string(to_string(request.step.step))},
+      {"gpuward.dev/severity", std::string(to_string(severity_at_intent(request)))}};
   if (!part.id.empty()) identity.emplace_back("gpuward.dev/part", part.id);
   return identity;
 }
@@ -111,21 +111,22 @@ Json& object_in(Json& parent, const char* key) {
   return child;
 }
 
-void name_job(Json& metadata, const StepOrder& order, const JobPart& part, const std::string& ns) {
+void name_job(Json& metadata, const StepRequest& request, const JobPart& part,
+              const std::string& ns) {
   metadata.erase("generateName");
-  metadata["name"] = job_name(order, part);
+  metadata["name"] = job_name(request, part);
   metadata["namespace"] = ns;
-  object_in(metadata, "annotations")["gpuward.dev/remediation"] = order.remediation.name;
+  object_in(metadata, "annotations")["gpuward.dev/remediation"] = request.remediation.name;
   // Whoever deletes the Remediation by force leaves no Job behind.
   metadata["ownerReferences"] = Json::array({{{"apiVersion", "gpuward.dev/v1alpha1"},
                                               {"kind", "Remediation"},
-                                              {"name", order.remediation.name},
-                                              {"uid", order.remediation.uid}}});
+                                              {"name", request.remediation.name},
+                                              {"uid", request.remediation.uid}}});
 }
 
-void label(Json& metadata, const StepOrder& order, const JobPart& part) {
+void label(Json& metadata, const StepRequest& request, const JobPart& part) {
   Json& labels = object_in(metadata, "labels");
-  for (const auto& [key, value] : identity_of(order, part)) labels[key] = value;
+  for (const auto& [key, value] : identity_of(request, part)) labels[key] = value;
 }
 
 // One pod that is started once; its end is the Job's.
@@ -162,39 +163,39 @@ Status load_job_templates(JobsPolicy& jobs) {
   return {};
 }
 
-std::string job_name(const StepOrder& order, const JobPart& part) {
-  std::string identity = order.remediation.name;
-  for (const auto& [key, value] : identity_of(order, part)) identity += "/" + value;
-  if (!part.id.empty()) identity += "/" + order.node.meta.name;
+std::string job_name(const StepRequest& request, const JobPart& part) {
+  std::string identity = request.remediation.name;
+  for (const auto& [key, value] : identity_of(request, part)) identity += "/" + value;
+  if (!part.id.empty()) identity += "/" + request.node.meta.name;
   const std::string hash = short_hash(identity);
-  const std::string& node = part.id.empty() ? order.remediation.node : order.node.meta.name;
-  const std::string readable = "gpuward-" + std::string(to_string(order.step.step)) + "-" + node;
+  const std::string& node = part.id.empty() ? request.remediation.node : request.node.meta.name;
+  const std::string readable = "gpuward-" + std::string(to_string(request.step.step)) + "-" + node;
   return bound_name(readable, kLongestJobName - hash.size() - 1) + "-" + hash;
 }
 
-Result<std::string> render_job(const StepOrder& order, const JobsPolicy& jobs,
+Result<std::string> render_job(const StepRequest& request, const JobsPolicy& jobs,
                                const std::string& ns, const JobPart& part) {
-  const auto own = jobs.templates.find(order.step.step);
-  auto job = parse_job_template(own == jobs.templates.end() ? built_in_job(order.step.step)
+  const auto own = jobs.templates.find(request.step.step);
+  auto job = parse_job_template(own == jobs.templates.end() ? built_in_job(request.step.step)
                                                             : std::string_view(own->second));
   if (!job) return with_context("the template of the Job", job.error());
-  put_in(*job, placeholders_of(order, jobs, part));
-  name_job(object_in(*job, "metadata"), order, part, ns);
-  label((*job)["metadata"], order, part);
+  put_in(*job, placeholders_of(request, jobs, part));
+  name_job(object_in(*job, "metadata"), request, part, ns);
+  label((*job)["metadata"], request, part);
   Json& spec = (*job)["spec"];
-  run_once(spec, part.timeout.count() > 0 ? part.timeout : order.step.timeout);
-  label(object_in(spec["template"], "metadata"), order, part);
-  pin(spec["template"]["spec"], order.node.meta.name);
+  run_once(spec, part.timeout.count() > 0 ? part.timeout : request.step.timeout);
+  label(object_in(spec["template"], "metadata"), request, part);
+  pin(spec["template"]["spec"], request.node.meta.name);
   Json& container = spec["template"]["spec"]["containers"][0];
-  if (!order.step.job.command.empty()) {
+  if (!request.step.job.command.empty()) {
     container.erase("args");
-    container["command"] = order.step.job.command;
+    container["command"] = request.step.job.command;
   }
   return dump_json(*job);
 }
 
-bool is_job_of(const kube::Job& job, const StepOrder& order, const JobPart& part) {
-  return std::ranges::all_of(identity_of(order, part), [&](const auto& known) {
+bool is_job_of(const kube::Job& job, const StepRequest& request, const JobPart& part) {
+  return std::ranges::all_of(identity_of(request, part), [&](const auto& known) {
     const auto found = job.meta.labels.find(known.first);
     return found != job.meta.labels.end() && found->second == known.second;
   });

@@ -33,14 +33,14 @@ struct JobPart {
 
 // The same for the same Remediation, node, step, part and severity at which it was intended:
 // whoever goes on after a crash finds the Job again. At most 63 characters.
-[[nodiscard]] std::string job_name(const StepOrder& order, const JobPart& part = {});
+[[nodiscard]] std::string job_name(const StepRequest& request, const JobPart& part = {});
 
 // JSON for `ns`. Pure. kInvalid for a template that is wrong.
-[[nodiscard]] Result<std::string> render_job(const StepOrder& order, const JobsPolicy& jobs,
+[[nodiscard]] Result<std::string> render_job(const StepRequest& request, const JobsPolicy& jobs,
                                              const std::string& ns, const JobPart& part = {});
 
 // Whether the Job was made for this very step and part, and is not somebody else's of that name.
-[[nodiscard]] bool is_job_of(const kube::Job& job, const StepOrder& order,
+[[nodiscard]] bool is_job_of(const kube::Job& job, const StepRequest& request,
                              const JobPart& part = {});
 
 }  // namespace gpuward::remediator

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "remediator/model/fleet.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -13,12 +14,6 @@ const std::string kInstanceTypeFact = "instanceType";
 const std::string kGpusFact = "gpus";  // a blank between two: no resource has one in its name
 constexpr std::size_t kMaxGpuResources = 8;
 const std::string kInstanceTypeLabel = "node.kubernetes.io/instance-type";
-
-// Empty where there is none.
-std::string value_at(const Facts& facts, const std::string& key) {
-  const auto found = facts.find(key);
-  return found == facts.end() ? std::string() : found->second;
-}
 
 }  // namespace
 

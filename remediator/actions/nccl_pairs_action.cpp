@@ -8,6 +8,7 @@
 #include "core/runtime/encoding.h"
 #include "core/runtime/text.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -17,33 +18,24 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr seconds kPairInterval{3};        // how often who leads and who follows look again
-constexpr std::size_t kMostMembers = 64;   // the rest waits for the next round
 constexpr std::size_t kMostWaitedFor = 8;  // nodes that are named
 // How long who leads stays when all is told, so that the others can read it.
 constexpr minutes kLastWords{2};
 // How much longer than the leader's time the others wait: at its end it says what is known by then.
 constexpr minutes kFollowersGrace{1};
 constexpr std::size_t kTokenDigits = 32;  // 128 bits
-constexpr const char* kToldAtFact = "pairVerdictsAt";
-constexpr const char* kAllIsTold = "all is told; waits for the others to read it";
+constexpr const char* kFindingsAtFact = "pairVerdictsAt";
+constexpr const char* kAllIsKnown = "all results are known; waits for the others to read them";
 
-const StepRecord* pairs_record(const Remediation& remediation) {
-  return remediation.status.find(Step::kNcclPairs);
+milliseconds since_intent(const StepRequest& request) {
+  return std::chrono::duration_cast<milliseconds>(request.now -
+                                                  pairs_intent_of(request.remediation));
 }
 
-WallTime intent_of(const Remediation& remediation) {
-  const StepRecord* record = pairs_record(remediation);
-  return record == nullptr ? WallTime() : record->intent_at.value_or(WallTime());
-}
+bool is_overdue(const StepRequest& request) { return since_intent(request) > request.step.timeout; }
 
-milliseconds since_intent(const StepOrder& order) {
-  return std::chrono::duration_cast<milliseconds>(order.now - intent_of(order.remediation));
-}
-
-bool is_overdue(const StepOrder& order) { return since_intent(order) > order.step.timeout; }
-
-StepProgress pairs_running(const StepOrder& order, std::string message) {
-  StepProgress progress = progress_of(order, StepResult::kRunning, std::move(message));
+StepProgress pairs_running(const StepRequest& request, std::string message) {
+  StepProgress progress = progress_of(request, StepResult::kRunning, std::move(message));
   progress.look_again = kPairInterval;
   return progress;
 }
@@ -54,37 +46,32 @@ bool waits_for_budget(const Remediation& remediation) {
   return status.phase == Phase::kWaiting && status.rule.starts_with("budget.");
 }
 
-std::string nodes_text(const std::vector<Fellow>& fellows) {
+std::string nodes_text(const std::vector<JobPeer>& peers) {
   std::vector<std::string> first;
-  for (const Fellow& one : fellows | std::views::take(kMostWaitedFor)) {
+  for (const JobPeer& one : peers | std::views::take(kMostWaitedFor)) {
     const RemediationStatus& status = one.remediation.status;
     const std::string rule = waits_for_budget(one.remediation) ? ", " + status.rule : "";
     first.push_back(one.remediation.node + " (" + std::string(to_string(status.phase)) + rule +
                     ")");
   }
-  return list_first(first, fellows.size());
+  return list_first(first, peers.size());
 }
 
 // Empty where none of them waits for a budget.
-std::string budget_advice(const std::vector<Fellow>& coming) {
+std::string budget_advice(const std::vector<JobPeer>& coming) {
   const bool is_short = std::ranges::any_of(
-      coming, [](const Fellow& one) { return waits_for_budget(one.remediation); });
+      coming, [](const JobPeer& one) { return waits_for_budget(one.remediation); });
   return is_short ? "; this node keeps its own slot meanwhile: the budget has to allow as many "
                     "nodes at once as are tested together, at least 2"
                   : "";
 }
 
-bool is_in(const std::vector<PairTest>& tests, const std::string& node) {
-  return std::ranges::any_of(tests, [&](const PairTest& test) { return test.has(node); });
-}
-
-std::optional<WallTime> told_at(const Facts& facts) {
-  const auto found = facts.find(kToldAtFact);
-  return found == facts.end() ? std::nullopt : parse_rfc3339(found->second);
+std::optional<WallTime> findings_at(const Facts& facts) {
+  return parse_rfc3339(value_at(facts, kFindingsAtFact));
 }
 
 // Whether a test has told anything of the node.
-bool is_told_of(const std::vector<PairTest>& tests, const std::string& node) {
+bool is_decided(const std::vector<PairTest>& tests, const std::string& node) {
   return std::ranges::any_of(tests, [&](const PairTest& test) {
     return test.has(node) &&
            (test.result == PairResult::kPassed || test.result == PairResult::kFailed);
@@ -96,162 +83,82 @@ std::string failure_text_of(const PairTest& test) {
          (test.words.empty() ? "" : ": " + test.words);
 }
 
-StepProgress pairs_told(const StepOrder& order, PairVerdict verdict,
-                        const std::vector<PairTest>& tests) {
-  std::string words = pair_words(order.remediation.node, verdict, tests);
-  if (verdict == PairVerdict::kGood) return progress_of(order, StepResult::kDone, std::move(words));
-  return failed_for_a_human(order, std::move(words));
+StepProgress pairs_ended(const StepRequest& request, PairFinding verdict,
+                         const std::vector<PairTest>& tests) {
+  std::string words = pair_words(request.remediation.node, verdict, tests);
+  if (verdict == PairFinding::kGood)
+    return progress_of(request, StepResult::kDone, std::move(words));
+  return failed_for_operator(request, std::move(words));
 }
 
 }  // namespace
-
-struct NcclPairsAction::Round {
-  FellowGroup group;
-  std::vector<PairTest> tests;      // of this Remediation, where it leads
-  std::set<std::string> busy = {};  // nodes on which the Jobs of another leader may run still
-  std::vector<std::string> news = {};
-  bool is_over = false;  // nothing more is to be tested
-
-  const Fellow* find(const std::string& node) const {
-    const auto found = std::ranges::find_if(
-        group.there, [&](const Fellow& one) { return one.remediation.node == node; });
-    return found == group.there.end() ? nullptr : &*found;
-  }
-  // Who has begun to lead; the smallest where two did so at the same moment. Null: nobody has.
-  const Fellow* leader() const {
-    const auto found = std::ranges::find_if(group.there, [](const Fellow& one) {
-      return pairs_record(one.remediation)->facts.contains(kPairTestsFact);
-    });
-    return found == group.there.end() ? nullptr : &*found;
-  }
-  // Those that are tested now: who is in already, then by name.
-  std::vector<std::string> members() const {
-    std::vector<std::string> nodes;
-    for (const bool is_in_already : {true, false}) {
-      for (const Fellow& one : group.there) {
-        if (is_in(tests, one.remediation.node) == is_in_already && nodes.size() < kMostMembers)
-          nodes.push_back(one.remediation.node);
-      }
-    }
-    std::ranges::sort(nodes);
-    return nodes;
-  }
-  // Of those that were told apart nobody is there any more but the leader.
-  bool is_read_by_all(const std::string& leader, const PairVerdicts& told) const {
-    return std::ranges::none_of(group.there, [&](const Fellow& one) {
-      return one.remediation.name != leader && told.contains(one.remediation.node);
-    });
-  }
-  // Nobody is there or to come with whom it could be tested.
-  bool is_alone() const { return group.there.size() == 1 && group.coming.empty(); }
-  // Those that were tested, and those that are tested now.
-  std::vector<std::string> all_told_of() const {
-    std::set<std::string> nodes;
-    for (const PairTest& test : tests) nodes.insert({test.first, test.second});
-    for (const std::string& node : members()) nodes.insert(node);
-    return {nodes.begin(), nodes.end()};
-  }
-};
 
 Facts NcclPairsAction::facts_before(const kube::Node& node) const {
   return {{kJobNamespaceFact, policy_.get()->jobs.ns}, {kJobBootFact, node.boot_id}};
 }
 
-NcclPairsAction::Round NcclPairsAction::look_around(const StepOrder& order) const {
-  Round round;
-  Fellow own{.remediation = order.remediation,
-             .node = std::make_shared<const kube::Node>(order.node)};
-  for (StepRecord& record : own.remediation.status.steps) {
-    if (record.step == Step::kNcclPairs) record.facts = order.facts;
-  }
-  const auto policy = policy_.get();
-  seen_.with_seen([&](std::span<const SeenRemediation> seen) {
-    round.group = fellows_of(own, seen, order.step.job.together, policy);
-    for (const SeenRemediation& one : seen) {
-      const StepRecord* record = pairs_record(one.remediation);
-      // Who was closed has ended its Jobs before.
-      const bool may_lead = record != nullptr && one.remediation.open();
-      if (!may_lead || one.remediation.name == order.remediation.name) continue;
-      for (const PairTest& test : pair_tests_in(record->facts)) {
-        const bool may_run =
-            test.result == PairResult::kRunning && order.now - test.since < kLongestPairTest;
-        if (may_run) round.busy.insert({test.first, test.second});
-      }
-    }
-  });
-  round.tests = pair_tests_in(order.facts);
-  // What was found in another boot, or before a node came to the step once more, counts no longer.
-  std::erase_if(round.tests, [&](const PairTest& test) {
-    return std::ranges::any_of(round.group.there, [&](const Fellow& one) {
-      return test.result != PairResult::kRunning && test.has(one.remediation.node) &&
-             test.since < intent_of(one.remediation);
-    });
-  });
-  return round;
-}
-
-Result<StepProgress> NcclPairsAction::watch(const StepOrder& order) {
-  if (pairs_record(order.remediation) == nullptr)
+Result<StepProgress> NcclPairsAction::watch(const StepRequest& request) {
+  if (pairs_record(request.remediation) == nullptr)
     return fail(ErrorKind::kInternal, "nccl-pairs was not intended");
-  if (order.node.boot_id.empty() || order.node.boot_id != fact_of(order, kJobBootFact)) {
-    const auto down = step_down(order);
+  if (request.node.boot_id.empty() || request.node.boot_id != fact_of(request, kJobBootFact)) {
+    const auto down = step_down(request);
     if (!down) return down;
-    return failed_for_a_human({.remediation = order.remediation,
-                               .node = order.node,
-                               .step = order.step,
-                               .facts = down->facts,
-                               .permit = order.permit,
-                               .now = order.now},
-                              "the node has restarted since the step was begun");
+    return failed_for_operator({.remediation = request.remediation,
+                                .node = request.node,
+                                .step = request.step,
+                                .facts = down->facts,
+                                .permit = request.permit,
+                                .now = request.now},
+                               "the node has restarted since the step was begun");
   }
-  Round round = look_around(order);
-  if (auto told = told_by_others(order, round)) return *std::move(told);
-  const Fellow* const leader = round.leader();
-  if (leader == nullptr) return gather(order, round);
-  if (leader->remediation.name == order.remediation.name) return lead(order, round);
-  if (order.facts.contains(kPairTestsFact)) return step_down(order);
+  PairRound round = look_around(request, seen_, policy_.get());
+  if (auto told = finding_of_others(request, round)) return *std::move(told);
+  const JobPeer* const leader = round.leader();
+  if (leader == nullptr) return gather(request, round);
+  if (leader->remediation.name == request.remediation.name) return lead(request, round);
+  if (request.facts.contains(kPairTestsFact)) return step_down(request);
   const std::string what =
       leader->remediation.node + " leads the tests of the nodes that failed together";
   // Who leads may have come later; but nobody waits twice as long as the step may take.
   const WallTime leaders_end =
-      intent_of(leader->remediation) + order.step.timeout + kFollowersGrace;
-  if (order.now > leaders_end || since_intent(order) > 2 * order.step.timeout)
-    return failed_for_a_human(order, "not done in time: " + what);
-  return pairs_running(order, what);
+      pairs_intent_of(leader->remediation) + request.step.timeout + kFollowersGrace;
+  if (request.now > leaders_end || since_intent(request) > 2 * request.step.timeout)
+    return failed_for_operator(request, "not done in time: " + what);
+  return pairs_running(request, what);
 }
 
 // What whoever has led the tests says of this node since it came here; also when that one has gone
 // on, was taken out, or is closed by now.
-std::optional<StepProgress> NcclPairsAction::told_by_others(const StepOrder& order,
-                                                            const Round& round) {
-  for (const auto* fellows : {&round.group.there, &round.group.out}) {
-    for (const Fellow& one : *fellows) {
+std::optional<StepProgress> NcclPairsAction::finding_of_others(const StepRequest& request,
+                                                               const PairRound& round) {
+  for (const auto* peers : {&round.group.there, &round.group.out}) {
+    for (const JobPeer& one : *peers) {
       const StepRecord* record = pairs_record(one.remediation);
-      if (record == nullptr || one.remediation.name == order.remediation.name) continue;
-      const auto verdicts = pair_verdicts_in(record->facts);
-      const auto own = verdicts.find(order.remediation.node);
-      const auto at = told_at(record->facts);
-      if (own == verdicts.end() || !at || *at < intent_of(order.remediation)) continue;
-      return pairs_told(order, own->second, pair_tests_in(record->facts));
+      if (record == nullptr || one.remediation.name == request.remediation.name) continue;
+      const auto verdicts = pair_findings_in(record->facts);
+      const auto own = verdicts.find(request.remediation.node);
+      const auto at = findings_at(record->facts);
+      if (own == verdicts.end() || !at || *at < pairs_intent_of(request.remediation)) continue;
+      return pairs_ended(request, own->second, pair_tests_in(record->facts));
     }
   }
   return std::nullopt;
 }
 
-// It is well where it failed alone, or diagnostics of their own have kept out all the others. Who
-// was tested without it, or was taken out by a human, acquits nobody.
-StepProgress NcclPairsAction::alone(const StepOrder& order, const Round& round) {
-  const std::vector<Fellow>& out = round.group.out;
+// It is healthy where it failed alone, or diagnostics of their own have kept out all the others.
+// Who was tested without it, or was taken out by an operator, acquits nobody.
+StepProgress NcclPairsAction::alone(const StepRequest& request, const PairRound& round) {
+  const std::vector<JobPeer>& out = round.group.out;
   const bool are_all_found = std::ranges::all_of(
-      out, [](const Fellow& one) { return is_out_by_own_diagnostics(one.remediation); });
+      out, [](const JobPeer& one) { return is_out_by_own_diagnostics(one.remediation); });
   const std::string others = "of the nodes that failed together with it " + nodes_text(out);
   StepProgress progress =
       are_all_found
-          ? progress_of(order, StepResult::kDone,
+          ? progress_of(request, StepResult::kDone,
                         out.empty() ? "no other node failed together with it"
                                     : others + " failed diagnostics of their own")
-          : failed_for_a_human(order, "nobody can tell whether it is the culprit: " + others +
-                                          " cannot be tested with it");
+          : failed_for_operator(request, "it is unknown whether it is the culprit: " + others +
+                                             " cannot be tested with it");
   if (!round.tests.empty()) progress.facts[kPairTestsFact] = pair_tests_text(round.tests);
   progress.news = round.news;
   return progress;
@@ -259,84 +166,85 @@ StepProgress NcclPairsAction::alone(const StepOrder& order, const Round& round) 
 
 // Before anybody leads: those on their way here are waited for, half of the time at most, because
 // the tests themselves need the other half.
-Result<StepProgress> NcclPairsAction::gather(const StepOrder& order, Round& round) {
-  const FellowGroup& group = round.group;
-  if (round.is_alone()) return alone(order, round);
+Result<StepProgress> NcclPairsAction::gather(const StepRequest& request, PairRound& round) {
+  const PeerGroup& group = round.group;
+  if (round.is_alone()) return alone(request, round);
   const bool has_another = group.there.size() > 1;
   const std::string waits =
       has_another && group.coming.empty()
           ? "waits for " + group.there.front().remediation.node + " to lead"
           : "waits for " + nodes_text(group.coming) + budget_advice(group.coming);
-  if (is_overdue(order)) return failed_for_a_human(order, "not done in time: " + waits);
-  const bool is_first = group.there.front().remediation.name == order.remediation.name;
-  const bool is_time = group.coming.empty() || since_intent(order) > order.step.timeout / 2;
-  if (!has_another || !is_time || !is_first) return pairs_running(order, waits);
-  return begin_next(order, round);
+  if (is_overdue(request)) return failed_for_operator(request, "not done in time: " + waits);
+  const bool is_first = group.there.front().remediation.name == request.remediation.name;
+  const bool is_time = group.coming.empty() || since_intent(request) > request.step.timeout / 2;
+  if (!has_another || !is_time || !is_first) return pairs_running(request, waits);
+  return begin_next(request, round);
 }
 
-Result<StepProgress> NcclPairsAction::lead(const StepOrder& order, Round& round) {
-  const auto told = pair_verdicts_in(order.facts);
-  if (const auto own = told.find(order.remediation.node); own != told.end()) {
-    const auto at = told_at(order.facts);
-    const bool is_late = !at || order.now - *at > kLastWords;
-    if (is_late || round.is_read_by_all(order.remediation.name, told))
-      return pairs_told(order, own->second, round.tests);
-    return pairs_running(order, kAllIsTold);
+Result<StepProgress> NcclPairsAction::lead(const StepRequest& request, PairRound& round) {
+  const auto told = pair_findings_in(request.facts);
+  if (const auto own = told.find(request.remediation.node); own != told.end()) {
+    const auto at = findings_at(request.facts);
+    const bool is_late = !at || request.now - *at > kLastWords;
+    if (is_late || round.is_read_by_all(request.remediation.name, told))
+      return pairs_ended(request, own->second, round.tests);
+    return pairs_running(request, kAllIsKnown);
   }
-  if (auto advanced = advance(order, round); !advanced) {
+  if (auto advanced = advance(request, round); !advanced) {
     if (advanced.error().kind != ErrorKind::kCancelled) return std::unexpected(advanced.error());
-    return pairs_running(order, "waits: " + advanced.error().message);
+    return pairs_running(request, "waits: " + advanced.error().message);
   }
-  if (round.is_alone() && !is_told_of(round.tests, order.remediation.node))
-    return alone(order, round);
-  return begin_next(order, round);
+  if (round.is_alone() && !is_decided(round.tests, request.remediation.node))
+    return alone(request, round);
+  return begin_next(request, round);
 }
 
 // All tests that are under way. kCancelled: no Job may be made now.
-Status NcclPairsAction::advance(const StepOrder& order, Round& round) {
+Status NcclPairsAction::advance(const StepRequest& request, PairRound& round) {
   for (PairTest& test : round.tests) {
     if (test.result != PairResult::kRunning) continue;
-    if (auto moved = go_on(order, round, test); !moved) {
+    if (auto moved = go_on(request, round, test); !moved) {
       if (!is_final(moved.error().kind)) return moved;
       // So it will be with all others: nobody goes back by a test that cannot be made.
-      cut_off(order, test, moved.error().message);
+      cut_off(request, test, moved.error().message);
       round.is_over = true;
     }
     if (test.result == PairResult::kFailed) round.news.push_back(failure_text_of(test));
   }
   for (PairTest& test : round.tests) {
-    if (round.is_over && test.result == PairResult::kRunning) cut_off(order, test, "left");
+    if (round.is_over && test.result == PairResult::kRunning) cut_off(request, test, "left");
   }
   return {};
 }
 
 // A test that is under way. A failure that is_final(): no Job can be made.
-Status NcclPairsAction::go_on(const StepOrder& order, const Round& round, PairTest& test) {
+Status NcclPairsAction::go_on(const StepRequest& request, const PairRound& round, PairTest& test) {
   for (const std::string& node : {test.first, test.second}) {
     if (round.find(node) != nullptr) continue;
-    cut_off(order, test, node + " is not there any more");
+    cut_off(request, test, node + " is not there any more");
     return {};
   }
-  const bool is_late = is_overdue(order) || order.now - test.since > kLongestPairTest;
-  if (!test.is_made && !is_late) return make_both(order, round, test);
+  const bool is_late = is_overdue(request) || request.now - test.since > kLongestPairTest;
+  if (!test.is_made && !is_late) return make_both(request, round, test);
   // Its Jobs may have ended while nobody looked.
   if (test.is_made) {
-    auto watched = jobs_.watch(order, test);
+    auto watched = jobs_.watch(request, test);
     if (!watched) return std::unexpected(watched.error());
     test = std::move(*watched);
   }
-  if (test.result == PairResult::kRunning && is_late) cut_off(order, test, "not done in time");
+  if (test.result == PairResult::kRunning && is_late) cut_off(request, test, "not done in time");
   if (test.result == PairResult::kRunning) return {};
-  if (test.result != PairResult::kPassed && order.permit())
-    (void)jobs_.end(order, test);  // what cannot be deleted ends by its own deadline
+  if (test.result != PairResult::kPassed && request.permit())
+    (void)jobs_.end(request, test);  // what cannot be deleted ends by its own deadline
   test.token.clear();
   return {};
 }
 
-Status NcclPairsAction::make_both(const StepOrder& order, const Round& round, PairTest& test) {
+Status NcclPairsAction::make_both(const StepRequest& request, const PairRound& round,
+                                  PairTest& test) {
   const std::string& address = round.find(test.first)->node->internal_ip;
   if (address.empty()) {
-    cut_off(order, test, test.first + " has no InternalIP");
+    cut_off(request, test, test.first + " has no InternalIP");
     return {};
   }
   // What others have seen of the nodes may be old: no Job is made on another of that name.
@@ -344,90 +252,94 @@ Status NcclPairsAction::make_both(const StepOrder& order, const Round& round, Pa
     const auto is_same = jobs_.is_there(*round.find(node)->node);
     if (!is_same) return std::unexpected(is_same.error());
     if (*is_same) continue;
-    cut_off(order, test, node + " is not there any more");
+    cut_off(request, test, node + " is not there any more");
     return {};
   }
   for (const std::string& node : {test.first, test.second}) {
-    if (auto allowed = order.permit(); !allowed)
+    if (auto allowed = request.permit(); !allowed)
       return fail(ErrorKind::kCancelled, allowed.error().message);
-    if (auto made = jobs_.make(order, test, *round.find(node)->node, address); !made) return made;
+    if (auto made = jobs_.make(request, test, *round.find(node)->node, address); !made) return made;
   }
   test.is_made = true;
   return {};
 }
 
 // It has told nothing. What cannot be deleted ends by its own deadline.
-void NcclPairsAction::cut_off(const StepOrder& order, PairTest& test, const std::string& why) {
+void NcclPairsAction::cut_off(const StepRequest& request, PairTest& test, const std::string& why) {
   std::string words = why;
-  if (auto allowed = order.permit(); !allowed) {
+  if (auto allowed = request.permit(); !allowed) {
     words += "; its Jobs may run on: " + allowed.error().message;
-  } else if (auto gone = jobs_.end(order, test); !gone) {
+  } else if (auto gone = jobs_.end(request, test); !gone) {
     words += "; its Jobs may run on: " + gone.error().message;
   }
-  test.result = PairResult::kUntold;
+  test.result = PairResult::kUnknown;
   test.words = to_valid_utf8(words, kMostPairWords);
   test.token.clear();
 }
 
 // What is to be tested next is written down first; its Jobs are made at the next look.
-StepProgress NcclPairsAction::begin_next(const StepOrder& order, Round& round) {
+StepProgress NcclPairsAction::begin_next(const StepRequest& request, PairRound& round) {
   const std::vector<std::string> members = round.members();
   const bool waits_for_partner = members.size() == 1 && !round.group.coming.empty();
-  const bool is_cut_short = round.is_over || is_overdue(order);
+  const bool is_cut_short = round.is_over || is_overdue(request);
   PairPlan plan;
   if (!is_cut_short && !waits_for_partner) plan = plan_pairs(members, round.tests, round.busy);
-  const bool is_told = is_cut_short || !plan.verdicts.empty();
+  const bool is_notified = is_cut_short || !plan.verdicts.empty();
   for (auto& [first, second] : plan.next)
-    round.tests.push_back(
-        {.first = first, .second = second, .since = order.now, .token = random_hex(kTokenDigits)});
+    round.tests.push_back({.first = first,
+                           .second = second,
+                           .since = request.now,
+                           .token = random_hex(kTokenDigits)});
   const auto running = std::ranges::count(round.tests, PairResult::kRunning, &PairTest::result);
-  StepProgress progress = pairs_running(
-      order, "tests " + std::to_string(members.size()) +
-                 " nodes that failed together: " + std::to_string(running) + " pairs under way, " +
-                 std::to_string(std::ssize(round.tests) - running) + " done");
+  StepProgress progress =
+      pairs_running(request, "tests " + std::to_string(members.size()) +
+                                 " nodes that failed together: " + std::to_string(running) +
+                                 " pairs under way, " +
+                                 std::to_string(std::ssize(round.tests) - running) + " done");
   progress.facts[kPairTestsFact] = pair_tests_text(round.tests);
   progress.news = round.news;
-  if (is_told) {
-    progress.facts[kPairVerdictsFact] =
-        pair_verdicts_text(pair_verdicts(round.all_told_of(), round.tests));
-    progress.facts[kToldAtFact] = to_rfc3339_ms(order.now);
-    progress.message = kAllIsTold;
+  if (is_notified) {
+    progress.facts[kPairFindingsFact] =
+        pair_findings_text(pair_findings(round.all_tested(), round.tests));
+    progress.facts[kFindingsAtFact] = to_rfc3339_ms(request.now);
+    progress.message = kAllIsKnown;
   }
-  if (!plan.next.empty() || is_told) progress.look_again = milliseconds(0);
+  if (!plan.next.empty() || is_notified) progress.look_again = milliseconds(0);
   return progress;
 }
 
 // Another leads by now, or nobody goes on here.
-Result<StepProgress> NcclPairsAction::step_down(const StepOrder& order) {
-  for (PairTest& test : pair_tests_in(order.facts)) {
-    if (test.result == PairResult::kRunning) cut_off(order, test, "left");
+Result<StepProgress> NcclPairsAction::step_down(const StepRequest& request) {
+  for (PairTest& test : pair_tests_in(request.facts)) {
+    if (test.result == PairResult::kRunning) cut_off(request, test, "left");
   }
-  StepProgress progress = pairs_running(order, "leaves the lead to another node");
-  for (const std::string& fact : {kPairTestsFact, kPairVerdictsFact, std::string(kToldAtFact)})
+  StepProgress progress = pairs_running(request, "leaves the lead to another node");
+  for (const std::string& fact : {kPairTestsFact, kPairFindingsFact, std::string(kFindingsAtFact)})
     progress.facts.erase(fact);
   return progress;
 }
 
-Status NcclPairsAction::abandon(const StepOrder& order) {
-  const std::string& node = order.remediation.node;
-  std::vector<Remediation> leaders{order.remediation};
+Status NcclPairsAction::abandon(const StepRequest& request) {
+  const std::string& node = request.remediation.node;
+  std::vector<Remediation> leaders{request.remediation};
   seen_.with_seen([&](std::span<const SeenRemediation> seen) {
     for (const SeenRemediation& one : seen) {
       const StepRecord* record = pairs_record(one.remediation);
-      const bool is_other = one.remediation.name != order.remediation.name && record != nullptr;
-      if (is_other && is_in(pair_tests_in(record->facts), node)) leaders.push_back(one.remediation);
+      const bool is_other = one.remediation.name != request.remediation.name && record != nullptr;
+      if (is_other && is_tested(pair_tests_in(record->facts), node))
+        leaders.push_back(one.remediation);
     }
   });
   for (const Remediation& leader : leaders) {
     const StepRecord* record = pairs_record(leader);
     if (record == nullptr) continue;
-    const StepOrder theirs{.remediation = leader,
-                           .node = order.node,
-                           .step = order.step,
-                           .facts = record->facts,
-                           .permit = order.permit,
-                           .now = order.now};
-    const bool is_own = leader.name == order.remediation.name;
+    const StepRequest theirs{.remediation = leader,
+                             .node = request.node,
+                             .step = request.step,
+                             .facts = record->facts,
+                             .permit = request.permit,
+                             .now = request.now};
+    const bool is_own = leader.name == request.remediation.name;
     for (const PairTest& test : pair_tests_in(record->facts)) {
       if (test.result != PairResult::kRunning || !(is_own || test.has(node))) continue;
       if (auto gone = jobs_.end(theirs, test); !gone) return gone;

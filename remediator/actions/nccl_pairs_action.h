@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "remediator/actions/fellows.h"
 #include "remediator/actions/pair_jobs.h"
-#include "remediator/actions/pair_plan.h"
+#include "remediator/actions/pair_round.h"
 #include "remediator/actions/step_action.h"
 
 namespace gpuward::remediator {
@@ -24,25 +23,26 @@ class NcclPairsAction final : public StepAction {
       : policy_(policy), seen_(seen), jobs_(api, policy) {}
 
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override { return watch(order); }
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override {
+    return watch(request);
+  }
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
   // Also those Jobs that another Remediation leads on this node: it may go back into service now.
-  [[nodiscard]] Status abandon(const StepOrder& order) override;
+  [[nodiscard]] Status abandon(const StepRequest& request) override;
 
  private:
-  struct Round;  // one look: who is there, and what was written down so far
-  [[nodiscard]] Round look_around(const StepOrder& order) const;
-  [[nodiscard]] Result<StepProgress> gather(const StepOrder& order, Round& round);
-  [[nodiscard]] Result<StepProgress> lead(const StepOrder& order, Round& round);
-  [[nodiscard]] Result<StepProgress> step_down(const StepOrder& order);
-  [[nodiscard]] Status advance(const StepOrder& order, Round& round);
-  [[nodiscard]] Status go_on(const StepOrder& order, const Round& round, PairTest& test);
-  [[nodiscard]] Status make_both(const StepOrder& order, const Round& round, PairTest& test);
-  void cut_off(const StepOrder& order, PairTest& test, const std::string& why);
-  [[nodiscard]] static std::optional<StepProgress> told_by_others(const StepOrder& order,
-                                                                  const Round& round);
-  [[nodiscard]] static StepProgress alone(const StepOrder& order, const Round& round);
-  [[nodiscard]] StepProgress begin_next(const StepOrder& order, Round& round);
+  [[nodiscard]] Result<StepProgress> gather(const StepRequest& request, PairRound& round);
+  [[nodiscard]] Result<StepProgress> lead(const StepRequest& request, PairRound& round);
+  [[nodiscard]] Result<StepProgress> step_down(const StepRequest& request);
+  [[nodiscard]] Status advance(const StepRequest& request, PairRound& round);
+  [[nodiscard]] Status go_on(const StepRequest& request, const PairRound& round, PairTest& test);
+  [[nodiscard]] Status make_both(const StepRequest& request, const PairRound& round,
+                                 PairTest& test);
+  void cut_off(const StepRequest& request, PairTest& test, const std::string& why);
+  [[nodiscard]] static std::optional<StepProgress> finding_of_others(const StepRequest& request,
+                                                                     const PairRound& round);
+  [[nodiscard]] static StepProgress alone(const StepRequest& request, const PairRound& round);
+  [[nodiscard]] StepProgress begin_next(const StepRequest& request, PairRound& round);
 
   const CurrentPolicy& policy_;
   const SeenRemediations& seen_;

@@ -4,16 +4,16 @@
 
 namespace gpuward::remediator {
 
-Result<StepProgress> NotifyAction::begin(const StepOrder& order) {
+Result<StepProgress> NotifyAction::begin(const StepRequest& request) {
   std::string names;
-  for (const std::string& sink : order.step.sinks) names += (names.empty() ? "" : ",") + sink;
-  StepProgress progress = progress_of(order, StepResult::kDone,
+  for (const std::string& sink : request.step.sinks) names += (names.empty() ? "" : ",") + sink;
+  StepProgress progress = progress_of(request, StepResult::kDone,
                                       "handed over to " + (names.empty() ? "all sinks" : names));
   if (!names.empty()) progress.facts[kSinksFact] = names;
   return progress;
 }
 
 // Whoever wrote the intent has died before the word was written down.
-Result<StepProgress> NotifyAction::watch(const StepOrder& order) { return begin(order); }
+Result<StepProgress> NotifyAction::watch(const StepRequest& request) { return begin(request); }
 
 }  // namespace gpuward::remediator

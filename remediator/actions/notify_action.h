@@ -12,8 +12,8 @@ inline const std::string kSinksFact = "sinks";
 
 class NotifyAction final : public StepAction {
  public:
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
 };
 
 }  // namespace gpuward::remediator

@@ -19,27 +19,27 @@ constexpr std::chrono::minutes kPairDeadline{12};  // of each Job
 
 // One of the two Jobs. Its name follows from the record of who leads, whoever asks.
 struct PairSide {
-  StepOrder order;  // of the leader, but for the node
+  StepRequest request;  // of the leader, but for the node
   JobPart part;
 
-  std::string name() const { return job_name(order, part); }
-  std::string ns() const { return fact_of(order, kJobNamespaceFact); }
+  std::string name() const { return job_name(request, part); }
+  std::string ns() const { return fact_of(request, kJobNamespaceFact); }
   std::string full_name() const { return "Job " + ns() + "/" + name(); }
 };
 
 // The token makes another test of the next try, and its Jobs others.
-std::string part_id(const StepOrder& leader, const PairTest& test) {
+std::string part_id(const StepRequest& leader, const PairTest& test) {
   return short_hash(leader.remediation.uid + "/" + test.first + "/" + test.second + "/" +
                     to_rfc3339_ms(test.since) + "/" + test.token);
 }
 
-PairSide side_on(const StepOrder& leader, const PairTest& test, const kube::Node& node) {
-  return {.order = {.remediation = leader.remediation,
-                    .node = node,
-                    .step = leader.step,
-                    .facts = leader.facts,
-                    .permit = leader.permit,
-                    .now = leader.now},
+PairSide side_on(const StepRequest& leader, const PairTest& test, const kube::Node& node) {
+  return {.request = {.remediation = leader.remediation,
+                      .node = node,
+                      .step = leader.step,
+                      .facts = leader.facts,
+                      .permit = leader.permit,
+                      .now = leader.now},
           .part = {.id = part_id(leader, test), .values = {}, .timeout = kPairDeadline}};
 }
 
@@ -58,20 +58,20 @@ std::string short_words(const std::string& node, const JobOutcome& outcome) {
 
 // How it has ended on one node; nullopt: it has not.
 struct PairEnd {
-  PairResult result = PairResult::kUntold;
+  PairResult result = PairResult::kUnknown;
   std::string words;
 };
 
 PairEnd end_of(const std::string& node, const JobOutcome& outcome) {
   if (outcome.exit_code == 0)
     return {PairResult::kPassed, outcome.words.empty() ? "" : short_words(node, outcome)};
-  return {has_failed_check(outcome) ? PairResult::kFailed : PairResult::kUntold,
+  return {has_failed_check(outcome) ? PairResult::kFailed : PairResult::kUnknown,
           short_words(node, outcome)};
 }
 
 // What the two say together; a failure counts for both as soon as one of them says it.
 PairTest joined(PairTest test, const std::array<std::optional<PairEnd>, 2>& ends) {
-  for (const PairResult worst : {PairResult::kFailed, PairResult::kUntold}) {
+  for (const PairResult worst : {PairResult::kFailed, PairResult::kUnknown}) {
     for (const auto& end : ends) {
       if (test.result != PairResult::kRunning || !end || end->result != worst) continue;
       test.result = worst;
@@ -93,7 +93,7 @@ Result<bool> PairJobs::is_there(const kube::Node& seen) {
   return node && node->meta.uid == seen.meta.uid;
 }
 
-Status PairJobs::make(const StepOrder& leader, const PairTest& test, const kube::Node& node,
+Status PairJobs::make(const StepRequest& leader, const PairTest& test, const kube::Node& node,
                       const std::string& address) {
   PairSide side = side_on(leader, test, node);
   const auto policy = policy_.get();
@@ -101,14 +101,14 @@ Status PairJobs::make(const StepOrder& leader, const PairTest& test, const kube:
                       {"$(ADDRESS)", address},
                       {"$(PORT)", std::to_string(policy->jobs.pair_port)},
                       {"$(TOKEN)", test.token}};
-  const auto json = render_job(side.order, policy->jobs, side.ns(), side.part);
+  const auto json = render_job(side.request, policy->jobs, side.ns(), side.part);
   if (!json) return std::unexpected(json.error());
   const auto created = api_.create_job(side.ns(), *json);
   if (created || created.error().kind == ErrorKind::kAlreadyExists) return {};
   return with_context("making " + side.full_name(), created.error());
 }
 
-Result<PairTest> PairJobs::watch(const StepOrder& leader, PairTest test) {
+Result<PairTest> PairJobs::watch(const StepRequest& leader, PairTest test) {
   std::array<std::optional<PairEnd>, 2> ends;
   for (std::size_t rank = 0; rank < ends.size(); ++rank) {
     kube::Node node;
@@ -116,12 +116,12 @@ Result<PairTest> PairJobs::watch(const StepOrder& leader, PairTest test) {
     const PairSide side = side_on(leader, test, node);
     const auto job = api_.get_job(side.ns(), side.name());
     if (!job && job.error().kind == ErrorKind::kNotFound) {
-      ends[rank] = PairEnd{PairResult::kUntold, "somebody has deleted " + side.full_name()};
+      ends[rank] = PairEnd{PairResult::kUnknown, "somebody has deleted " + side.full_name()};
       continue;
     }
     if (!job) return with_context("reading " + side.full_name(), job.error());
-    if (!is_job_of(*job, side.order, side.part)) {
-      ends[rank] = PairEnd{PairResult::kUntold, side.full_name() + " is not ours"};
+    if (!is_job_of(*job, side.request, side.part)) {
+      ends[rank] = PairEnd{PairResult::kUnknown, side.full_name() + " is not ours"};
       continue;
     }
     const auto pods = api_.list_pods(side.ns(), "job-name=" + side.name());
@@ -132,7 +132,7 @@ Result<PairTest> PairJobs::watch(const StepOrder& leader, PairTest test) {
   return joined(std::move(test), ends);
 }
 
-Status PairJobs::end(const StepOrder& leader, const PairTest& test) {
+Status PairJobs::end(const StepRequest& leader, const PairTest& test) {
   Status all;
   for (const std::string& name : {test.first, test.second}) {
     kube::Node node;
@@ -145,7 +145,7 @@ Status PairJobs::end(const StepOrder& leader, const PairTest& test) {
       continue;
     }
     const bool has_ended = job->is_complete || job->is_failed;
-    if (has_ended || !is_job_of(*job, side.order, side.part)) continue;
+    if (has_ended || !is_job_of(*job, side.request, side.part)) continue;
     const auto deleted = api_.delete_job(side.ns(), side.name());
     if (!deleted && deleted.error().kind != ErrorKind::kNotFound)
       all = with_context("deleting " + side.full_name(), deleted.error());

@@ -25,12 +25,12 @@ class PairJobs {
   // Makes the Job on `node`, which is one of the two; one that is there already is none the worse.
   // `address` is the first node's. is_final(): the Job cannot be made until somebody changes
   // something.
-  [[nodiscard]] Status make(const StepOrder& leader, const PairTest& test, const kube::Node& node,
+  [[nodiscard]] Status make(const StepRequest& leader, const PairTest& test, const kube::Node& node,
                             const std::string& address);
   // How the test goes on, once both are made. An error: it cannot be told now.
-  [[nodiscard]] Result<PairTest> watch(const StepOrder& leader, PairTest test);
+  [[nodiscard]] Result<PairTest> watch(const StepRequest& leader, PairTest test);
   // Deletes those of the two that are ours and have not ended. May be repeated.
-  [[nodiscard]] Status end(const StepOrder& leader, const PairTest& test);
+  [[nodiscard]] Status end(const StepRequest& leader, const PairTest& test);
 
  private:
   kube::Api& api_;

@@ -36,14 +36,14 @@ class PairPlanner {
       : members_(members),
         tests_(tests),
         busy_(std::move(busy)),
-        verdicts_(pair_verdicts(members, tests)) {
+        verdicts_(pair_findings(members, tests)) {
     for (const PairTest& test : tests) {
       if (test.result != PairResult::kRunning) continue;
       busy_.insert({test.first, test.second});
       ++running_;
     }
     has_good_ = std::ranges::any_of(
-        members, [&](const std::string& node) { return is(node, PairVerdict::kGood); });
+        members, [&](const std::string& node) { return is(node, PairFinding::kGood); });
   }
 
   PairPlan run() {
@@ -51,7 +51,7 @@ class PairPlanner {
     for (const std::string& node : members_) {
       const bool is_full =
           running_ >= kMostPairsAtOnce || tests_.size() + plan.next.size() >= kMostPairTests;
-      if (is_full || !is(node, PairVerdict::kUntold) || busy_.contains(node)) continue;
+      if (is_full || !is(node, PairFinding::kUnknown) || busy_.contains(node)) continue;
       const std::string* const partner = best_partner(node);
       if (partner == nullptr) continue;
       plan.next.emplace_back(std::minmax(node, *partner));
@@ -63,7 +63,7 @@ class PairPlanner {
   }
 
  private:
-  bool is(const std::string& node, PairVerdict verdict) const {
+  bool is(const std::string& node, PairFinding verdict) const {
     return verdicts_.at(node) == verdict;
   }
 
@@ -72,14 +72,14 @@ class PairPlanner {
     std::size_t tries = 0;
     for (const PairTest& test : tests_) {
       if (!test.has(node) || !test.has(other)) continue;
-      if (test.result != PairResult::kUntold) return std::nullopt;
+      if (test.result != PairResult::kUnknown) return std::nullopt;
       ++tries;
     }
     return tries < kMostTries ? std::optional(tries) : std::nullopt;
   }
 
   bool may_be_partner(const std::string& node, const std::string& other) const {
-    return node != other && is(other, has_good_ ? PairVerdict::kGood : PairVerdict::kUntold);
+    return node != other && is(other, has_good_ ? PairFinding::kGood : PairFinding::kUnknown);
   }
 
   // One that it was not tried with comes first.
@@ -99,7 +99,7 @@ class PairPlanner {
   bool is_anything_left() const {
     if (tests_.size() >= kMostPairTests) return false;
     return std::ranges::any_of(members_, [&](const std::string& node) {
-      return is(node, PairVerdict::kUntold) &&
+      return is(node, PairFinding::kUnknown) &&
              std::ranges::any_of(members_, [&](const std::string& other) {
                return may_be_partner(node, other) && tries_of(node, other);
              });
@@ -109,7 +109,7 @@ class PairPlanner {
   const std::vector<std::string>& members_;
   const std::vector<PairTest>& tests_;
   std::set<std::string> busy_;
-  PairVerdicts verdicts_;
+  PairFindings verdicts_;
   std::size_t running_ = 0;
   bool has_good_ = false;
 };
@@ -157,31 +157,31 @@ std::string bad_words(const std::string& node, const std::vector<PairTest>& test
                     failed);
 }
 
-std::string untold_words(const std::string& node, const std::vector<PairTest>& tests) {
+std::string unknown_text(const std::string& node, const std::vector<PairTest>& tests) {
   const PairTest* const last = last_of(tests, [&](const PairTest& test) { return test.has(node); });
-  if (last == nullptr) return "nobody can tell: it was tested with no other node";
-  std::string text = "nobody can tell whether it is the culprit:";
+  if (last == nullptr) return "unknown: it was tested with no other node";
+  std::string text = "it is unknown whether it is the culprit:";
   const auto failed = partners_text(node, PairResult::kFailed, tests);
-  const auto untold = partners_text(node, PairResult::kUntold, tests);
+  const auto untold = partners_text(node, PairResult::kUnknown, tests);
   if (!failed.empty()) text += " it fails with " + failed + ", which passed with nobody";
   if (!untold.empty()) {
-    text += std::string(failed.empty() ? "" : ";") + " the test with " + untold + " told nothing";
+    text += std::string(failed.empty() ? "" : ";") + " the test with " + untold + " showed nothing";
   }
   return with_words(text, last);
 }
 
 }  // namespace
 
-PairVerdicts pair_verdicts(const std::vector<std::string>& members,
+PairFindings pair_findings(const std::vector<std::string>& members,
                            const std::vector<PairTest>& tests) {
   const auto good = passed_nodes(tests);
-  PairVerdicts verdicts;
+  PairFindings verdicts;
   for (const std::string& node : members) {
-    PairVerdict& verdict = verdicts[node] = PairVerdict::kUntold;
+    PairFinding& verdict = verdicts[node] = PairFinding::kUnknown;
     if (good.contains(node)) {
-      verdict = PairVerdict::kGood;
+      verdict = PairFinding::kGood;
     } else if (has_failed_with_good(node, tests, good)) {
-      verdict = PairVerdict::kBad;
+      verdict = PairFinding::kBad;
     }
   }
   return verdicts;
@@ -192,15 +192,15 @@ PairPlan plan_pairs(const std::vector<std::string>& members, const std::vector<P
   return PairPlanner(members, tests, busy).run();
 }
 
-std::string pair_words(const std::string& node, PairVerdict verdict,
+std::string pair_words(const std::string& node, PairFinding verdict,
                        const std::vector<PairTest>& tests) {
   switch (verdict) {
-    case PairVerdict::kGood:
+    case PairFinding::kGood:
       return good_words(node, tests);
-    case PairVerdict::kBad:
+    case PairFinding::kBad:
       return bad_words(node, tests);
-    case PairVerdict::kUntold:
-      return untold_words(node, tests);
+    case PairFinding::kUnknown:
+      return unknown_text(node, tests);
   }
   return {};
 }

@@ -18,7 +18,7 @@ inline constexpr std::size_t kMostPairTests = 256;  // of one step: its record h
 
 struct PairPlan {
   std::vector<std::pair<std::string, std::string>> next;  // to be begun; no node is in two
-  PairVerdicts verdicts;  // of all members, once nothing more is to be tested; empty before
+  PairFindings verdicts;  // of all members, once nothing more is to be tested; empty before
 };
 
 // `members`: nodes, sorted. `busy`: those that somebody else tests still. As long as no member is
@@ -29,11 +29,11 @@ struct PairPlan {
                                   const std::set<std::string>& busy = {});
 
 // What the tests say of each, however much was left to be tested.
-[[nodiscard]] PairVerdicts pair_verdicts(const std::vector<std::string>& members,
+[[nodiscard]] PairFindings pair_findings(const std::vector<std::string>& members,
                                          const std::vector<PairTest>& tests);
 
 // What the tests say of the node, with the names of its partners, for people.
-[[nodiscard]] std::string pair_words(const std::string& node, PairVerdict verdict,
+[[nodiscard]] std::string pair_words(const std::string& node, PairFinding verdict,
                                      const std::vector<PairTest>& tests);
 
 }  // namespace gpuward::remediator

@@ -7,12 +7,13 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 namespace {
 
 constexpr std::array<std::string_view, 4> kPairResults = {"running", "passed", "failed", "untold"};
-constexpr std::array<std::string_view, 3> kPairVerdicts = {"good", "bad", "untold"};
+constexpr std::array<std::string_view, 3> kPairFindings = {"good", "bad", "untold"};
 
 Json encode_test(const PairTest& test) {
   Json json = {{"first", test.first},
@@ -30,7 +31,7 @@ std::optional<PairTest> decode_test(const Json& json) {
   const auto since = parse_rfc3339(string_at(json, "since"));
   PairTest test{.first = string_at(json, "first"),
                 .second = string_at(json, "second"),
-                .result = result.value_or(PairResult::kUntold),
+                .result = result.value_or(PairResult::kUnknown),
                 .since = since.value_or(WallTime()),
                 .token = string_at(json, "token"),
                 .is_made = string_at(json, "made") == "yes",
@@ -61,36 +62,34 @@ std::vector<PairTest> parse_pair_tests(std::string_view text) {
   return tests;
 }
 
-std::string pair_verdicts_text(const PairVerdicts& verdicts) {
+std::string pair_findings_text(const PairFindings& verdicts) {
   std::string text;
   for (const auto& [node, verdict] : verdicts) {
     if (!text.empty()) text += " ";
-    text += node + "=" + std::string(kPairVerdicts[static_cast<std::size_t>(verdict)]);
+    text += node + "=" + std::string(kPairFindings[static_cast<std::size_t>(verdict)]);
   }
   return text;
 }
 
-PairVerdicts parse_pair_verdicts(std::string_view text) {
-  PairVerdicts verdicts;
+PairFindings parse_pair_findings(std::string_view text) {
+  PairFindings verdicts;
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(text.size(), word.size() + 1));
     const auto equals = word.find('=');
     if (equals == std::string_view::npos) continue;
-    if (const auto verdict = enumerator_of<PairVerdict>(kPairVerdicts, word.substr(equals + 1)))
+    if (const auto verdict = enumerator_of<PairFinding>(kPairFindings, word.substr(equals + 1)))
       verdicts[std::string(word.substr(0, equals))] = *verdict;
   }
   return verdicts;
 }
 
 std::vector<PairTest> pair_tests_in(const Facts& facts) {
-  const auto found = facts.find(kPairTestsFact);
-  return found == facts.end() ? std::vector<PairTest>() : parse_pair_tests(found->second);
+  return parse_pair_tests(value_at(facts, kPairTestsFact));
 }
 
-PairVerdicts pair_verdicts_in(const Facts& facts) {
-  const auto found = facts.find(kPairVerdictsFact);
-  return found == facts.end() ? PairVerdicts() : parse_pair_verdicts(found->second);
+PairFindings pair_findings_in(const Facts& facts) {
+  return parse_pair_findings(value_at(facts, kPairFindingsFact));
 }
 
 }  // namespace gpuward::remediator

@@ -19,7 +19,7 @@ enum class PairResult : std::uint8_t {
   kRunning,
   kPassed,
   kFailed,
-  kUntold  // it has ended without a word about the nodes
+  kUnknown  // it has ended without a word about the nodes
 };
 
 struct PairTest {
@@ -36,11 +36,11 @@ struct PairTest {
   }
 };
 
-enum class PairVerdict : std::uint8_t { kGood, kBad, kUntold };
-using PairVerdicts = std::map<std::string, PairVerdict>;  // by node
+enum class PairFinding : std::uint8_t { kGood, kBad, kUnknown };
+using PairFindings = std::map<std::string, PairFinding>;  // by node
 
 inline const std::string kPairTestsFact = "pairTests";        // of who leads the tests
-inline const std::string kPairVerdictsFact = "pairVerdicts";  // once they have ended
+inline const std::string kPairFindingsFact = "pairVerdicts";  // once they have ended
 
 [[nodiscard]] std::string to_string(PairResult result);  // "running", "passed", "failed", "untold"
 
@@ -49,11 +49,11 @@ inline const std::string kPairVerdictsFact = "pairVerdicts";  // once they have 
 [[nodiscard]] std::vector<PairTest> parse_pair_tests(std::string_view text);
 
 // "gpu-01=good gpu-02=bad".
-[[nodiscard]] std::string pair_verdicts_text(const PairVerdicts& verdicts);
-[[nodiscard]] PairVerdicts parse_pair_verdicts(std::string_view text);
+[[nodiscard]] std::string pair_findings_text(const PairFindings& verdicts);
+[[nodiscard]] PairFindings parse_pair_findings(std::string_view text);
 
 // Of the facts of a step; none where it does not lead any.
 [[nodiscard]] std::vector<PairTest> pair_tests_in(const Facts& facts);
-[[nodiscard]] PairVerdicts pair_verdicts_in(const Facts& facts);
+[[nodiscard]] PairFindings pair_findings_in(const Facts& facts);
 
 }  // namespace gpuward::remediator

@@ -2,13 +2,14 @@
 
 namespace gpuward::remediator {
 
-JobVerdict QuarantineJobAction::judge(const StepOrder& order, const JobOutcome& outcome) const {
+JobConclusion QuarantineJobAction::judge(const StepRequest& request,
+                                         const JobOutcome& outcome) const {
   if (outcome.exit_code == 0) {
-    const bool is_nccl = order.step.step == Step::kNcclTest;
+    const bool is_nccl = request.step.step == Step::kNcclTest;
     return {.result = StepResult::kDone,
             .message = is_nccl ? "the NCCL test passed" : "the diagnostics passed"};
   }
-  return {.message = outcome.message, .needs_human = !has_failed_check(outcome)};
+  return {.message = outcome.message, .needs_operator = !has_failed_check(outcome)};
 }
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,6 @@
 // The steps `quarantine-job` and `nccl-test`: a Job that runs the long diagnostics, or all_reduce
 // alone, on the drained node (`gpuward-exporter quarantine`). A failure that a check names is the
-// node's; all else says nothing of it, and a human looks.
+// node's; all else says nothing of it, and an operator looks.
 #pragma once
 
 #include "remediator/actions/step_job.h"
@@ -12,7 +12,8 @@ class QuarantineJobAction final : public StepJob {
   using StepJob::StepJob;
 
  private:
-  [[nodiscard]] JobVerdict judge(const StepOrder& order, const JobOutcome& outcome) const override;
+  [[nodiscard]] JobConclusion judge(const StepRequest& request,
+                                    const JobOutcome& outcome) const override;
 };
 
 }  // namespace gpuward::remediator

@@ -10,54 +10,57 @@ Facts RebootAction::facts_before(const kube::Node& node) const {
           {kCallFact, std::string(to_string(Call::kUnknown))}};
 }
 
-Result<StepProgress> RebootAction::begin(const StepOrder& order) {
-  if (order.node.boot_id.empty()) {
-    return with_call(failed_for_a_human(order,
-                                        "the node does not say which boot it is in: nobody could "
-                                        "tell that it restarted"),
+Result<StepProgress> RebootAction::begin(const StepRequest& request) {
+  if (request.node.boot_id.empty()) {
+    return with_call(failed_for_operator(request,
+                                         "the node does not say which boot it is in: nobody could "
+                                         "tell that it restarted"),
                      Call::kNone);
   }
-  const auto asked = provider_.reboot({.remediation = order.remediation.name,
-                                       .node = order.node.meta.name,
-                                       .node_uid = order.node.meta.uid,
-                                       .provider_id = order.node.provider_id,
-                                       .boot_id = order.node.boot_id,
-                                       .labels = order.node.meta.labels},
-                                      permit_of_call(order));
+  const auto asked = provider_.reboot({.remediation = request.remediation.name,
+                                       .node = request.node.meta.name,
+                                       .node_uid = request.node.meta.uid,
+                                       .provider_id = request.node.provider_id,
+                                       .boot_id = request.node.boot_id,
+                                       .labels = request.node.meta.labels},
+                                      permit_of_call(request));
   if (asked) {
-    return with_call(progress_of(order, StepResult::kRunning, "the restart is asked for"),
+    return with_call(progress_of(request, StepResult::kRunning, "the restart is asked for"),
                      Call::kAccepted);
   }
   const Error& why = asked.error();
-  if (is_not_now(why.kind)) return held_back(order, why);
-  if (is_of_rights(why.kind)) return with_call(failed_for_a_human(order, why.message), Call::kNone);
+  if (is_not_now(why.kind)) return held_back(request, why);
+  if (is_of_rights(why.kind))
+    return with_call(failed_for_operator(request, why.message), Call::kNone);
   if (!may_have_arrived(why.kind)) {
     return with_call(
-        progress_of(order, StepResult::kFailed, "the restart was refused: " + why.message),
+        progress_of(request, StepResult::kFailed, "the restart was refused: " + why.message),
         Call::kNone);
   }
-  return progress_of(order, StepResult::kRunning,
+  return progress_of(request, StepResult::kRunning,
                      "it is not known whether the restart was accepted, and it is not asked for "
                      "again yet: " +
                          why.message);
 }
 
-Result<StepProgress> RebootAction::watch(const StepOrder& order) {
-  const std::string before = fact_of(order, kBootBeforeFact);
-  if (order.node.provider_id != fact_of(order, kInstanceFact))
-    return failed_for_a_human(order, "the node has another instance than before");
-  if (order.node.boot_id.empty() || order.node.boot_id == before) {
-    const StepRecord* record = order.remediation.status.find(Step::kReboot);
+Result<StepProgress> RebootAction::watch(const StepRequest& request) {
+  const std::string before = fact_of(request, kBootBeforeFact);
+  if (request.node.provider_id != fact_of(request, kInstanceFact))
+    return failed_for_operator(request, "the node has another instance than before");
+  if (request.node.boot_id.empty() || request.node.boot_id == before) {
+    const StepRecord* record = request.remediation.status.find(Step::kReboot);
     const bool is_accepted = record != nullptr && call_of(*record) == Call::kAccepted;
-    return progress_of(order, StepResult::kRunning,
+    return progress_of(request, StepResult::kRunning,
                        is_accepted ? "waiting for the node to come back in another boot"
                                    : "it is not known whether the restart was accepted; the node "
                                      "has not come back in another boot");
   }
-  if (!is_ready(order.node)) {
-    return progress_of(order, StepResult::kRunning, "the node has restarted and is not Ready yet");
+  if (!is_ready(request.node)) {
+    return progress_of(request, StepResult::kRunning,
+                       "the node has restarted and is not Ready yet");
   }
-  return progress_of(order, StepResult::kDone, "the node is back in boot " + order.node.boot_id);
+  return progress_of(request, StepResult::kDone,
+                     "the node is back in boot " + request.node.boot_id);
 }
 
 }  // namespace gpuward::remediator

@@ -19,8 +19,8 @@ class RebootAction final : public StepAction {
  public:
   explicit RebootAction(CloudProvider& provider) : provider_(provider) {}
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
 
  private:
   CloudProvider& provider_;

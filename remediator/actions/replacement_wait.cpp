@@ -5,6 +5,7 @@
 #include "core/kube/node_ready.h"
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -32,29 +33,28 @@ struct ReplacementWait::Lost {
   WallTime since;  // the end was intended; whole seconds, as the API server's times are
 };
 
-Result<StepProgress> ReplacementWait::watch(const StepOrder& order) {
-  const StepRecord& end = *order.remediation.status.find(Step::kTerminate);
-  const auto instance = end.facts.find(kInstanceFact);
+Result<StepProgress> ReplacementWait::watch(const StepRequest& request) {
+  const StepRecord& end = *request.remediation.status.find(Step::kTerminate);
   const Lost lost{.kind = kind_in(end.facts),
-                  .instance = instance == end.facts.end() ? "" : instance->second,
-                  .since = std::chrono::floor<seconds>(end.intent_at.value_or(order.now))};
-  const auto newcomers = replacements_.newcomers(order.remediation.name, lost.since);
+                  .instance = value_at(end.facts, kInstanceFact),
+                  .since = std::chrono::floor<seconds>(end.intent_at.value_or(request.now))};
+  const auto newcomers = replacements_.newcomers(request.remediation.name, lost.since);
   std::string why;
   int reports_asked = 0;
   for (const Newcomer& newcomer :
-       with_counted_first(newcomers, fact_of(order, kReplacementUidFact))) {
+       with_counted_first(newcomers, fact_of(request, kReplacementUidFact))) {
     const kube::Node& node = *newcomer.node;
     if (!is_in_pool_of(lost.kind, kind_of(node, place_keys(policy_.get()->budgets)))) continue;
-    auto objected = objection(order, lost, newcomer);
+    auto objected = objection(request, lost, newcomer);
     if (!objected) {
       ++reports_asked;
-      objected = objection_to_health(order, node);
+      objected = objection_to_health(request, node);
     }
-    if (!objected) return count(order, node);
+    if (!objected) return count(request, node);
     if (why.empty()) why = "; node " + node.meta.name + " does not count: " + *objected;
     if (reports_asked == kMostReports) break;
   }
-  StepProgress progress = progress_of(order, StepResult::kRunning, "waiting for a replacement");
+  StepProgress progress = progress_of(request, StepResult::kRunning, "waiting for a replacement");
   if (lost.kind.pool && !lost.kind.pool->empty()) progress.message += " in pool " + *lost.kind.pool;
   progress.message += why;
   for (const std::string& fact : {kReplacementFact, kReplacementUidFact, kHealthySinceFact})
@@ -63,12 +63,12 @@ Result<StepProgress> ReplacementWait::watch(const StepOrder& order) {
   return progress;
 }
 
-std::optional<std::string> ReplacementWait::objection(const StepOrder& order, const Lost& lost,
+std::optional<std::string> ReplacementWait::objection(const StepRequest& request, const Lost& lost,
                                                       const Newcomer& newcomer) {
   const kube::Node& node = *newcomer.node;
-  const bool is_counted = fact_of(order, kReplacementUidFact) == node.meta.uid;
+  const bool is_counted = fact_of(request, kReplacementUidFact) == node.meta.uid;
   const bool is_taken =
-      is_counted ? must_yield(order.remediation.name, newcomer.claims) : !newcomer.claims.empty();
+      is_counted ? must_yield(request.remediation.name, newcomer.claims) : !newcomer.claims.empty();
   if (is_taken) return "it counts for " + newcomer.claims.front().remediation;
   if (node.provider_id == lost.instance) return "it is the instance that was to end";
   const auto keys = place_keys(policy_.get()->budgets);
@@ -80,32 +80,32 @@ std::optional<std::string> ReplacementWait::objection(const StepOrder& order, co
   return std::nullopt;
 }
 
-std::optional<std::string> ReplacementWait::objection_to_health(const StepOrder& order,
+std::optional<std::string> ReplacementWait::objection_to_health(const StepRequest& request,
                                                                 const kube::Node& node) {
   if (reports_ == nullptr) return "no --prometheus.url is set to read health reports from";
   const auto report = reports_->latest(node.meta.name);
   if (!report) return why_no_report(report.error());
   const HealthDemand demand{
-      .after = {}, .max_age = policy_.get()->return_to_service.max_report_age, .now = order.now};
+      .after = {}, .max_age = policy_.get()->return_to_service.max_report_age, .now = request.now};
   if (auto why = objection_to(*report, node, demand)) return why;
   if (report->severity == Severity::kNone) return std::nullopt;
   return "the report says severity " + std::string(to_string(report->severity));
 }
 
 // One that has only just been found counts from the next look on, when the claim has been written.
-StepProgress ReplacementWait::count(const StepOrder& order, const kube::Node& node) {
-  const bool is_counted = fact_of(order, kReplacementUidFact) == node.meta.uid;
-  const WallTime since = is_counted ? healthy_since(order).value_or(order.now) : order.now;
-  StepProgress progress = progress_of(
-      order, StepResult::kRunning,
-      "node " + node.meta.name + " has joined, and looks well since " + to_rfc3339(since));
+StepProgress ReplacementWait::count(const StepRequest& request, const kube::Node& node) {
+  const bool is_counted = fact_of(request, kReplacementUidFact) == node.meta.uid;
+  const WallTime since = is_counted ? healthy_since(request).value_or(request.now) : request.now;
+  StepProgress progress =
+      progress_of(request, StepResult::kRunning,
+                  "node " + node.meta.name + " has joined, healthy since " + to_rfc3339(since));
   progress.facts[kReplacementFact] = node.meta.name;
   progress.facts[kReplacementUidFact] = node.meta.uid;
   progress.facts[kHealthySinceFact] = to_rfc3339_ms(since);
-  const auto left = std::chrono::ceil<milliseconds>(order.step.soak - (order.now - since));
+  const auto left = std::chrono::ceil<milliseconds>(request.step.soak - (request.now - since));
   progress.look_again = std::clamp(left, milliseconds(seconds(1)), kReplacementInterval);
   if (!is_counted || left.count() > 0) return progress;
-  const auto others = replacements_.claims_on(node.meta.uid, order.remediation.name);
+  const auto others = replacements_.claims_on(node.meta.uid, request.remediation.name);
   progress.look_again = kReplacementInterval;
   if (!others) {
     progress.message += "; whether it counts for another remediation cannot be asked now";

@@ -21,15 +21,15 @@ class ReplacementWait {
   ReplacementWait(HealthReports* reports, const CurrentPolicy& policy, Replacements& replacements)
       : reports_(reports), policy_(policy), replacements_(replacements) {}
   // The node that counts is in the facts; one that stops looking well gives its place to another.
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order);
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& request);
 
  private:
   struct Lost;  // what is known of the machine that was ended
-  [[nodiscard]] std::optional<std::string> objection(const StepOrder& order, const Lost& lost,
+  [[nodiscard]] std::optional<std::string> objection(const StepRequest& request, const Lost& lost,
                                                      const Newcomer& newcomer);
-  [[nodiscard]] std::optional<std::string> objection_to_health(const StepOrder& order,
+  [[nodiscard]] std::optional<std::string> objection_to_health(const StepRequest& request,
                                                                const kube::Node& node);
-  [[nodiscard]] StepProgress count(const StepOrder& order, const kube::Node& node);
+  [[nodiscard]] StepProgress count(const StepRequest& request, const kube::Node& node);
 
   HealthReports* reports_;
   const CurrentPolicy& policy_;

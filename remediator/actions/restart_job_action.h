@@ -18,9 +18,9 @@ namespace gpuward::remediator {
 
 class RestartJobAction final : public StepAction {
  public:
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
-  [[nodiscard]] Status abandon(const StepOrder& order) override;
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
+  [[nodiscard]] Status abandon(const StepRequest& request) override;
 
  private:
   static constexpr std::size_t kMostPrograms = 32;  // at once

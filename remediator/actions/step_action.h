@@ -18,18 +18,18 @@
 
 namespace gpuward::remediator {
 
-struct StepOrder {
+struct StepRequest {
   const Remediation& remediation;
-  // Of a begin(): read a moment ago. Of a watch(): as the informers have last seen it, which may
+  // Of a begin(): read a moment ago. Of a watch(): as the informers reported it last, which may
   // not know yet that its name is another Node's. What it says disrupts nothing; whatever does is
   // sent by leave of `permit` only.
   const kube::Node& node;
   const PlannedStep& step;
   Facts facts;  // of the step's record
   // To be asked right before every call that changes anything, its repeats too: the stop switch,
-  // the leadership, whether a human has said cancel or pause, and, of a step on the node, whether
-  // the Node is still the one that the Remediation is about, is not excluded, and may be acted on
-  // that far. All of it is read afresh. An error means: change nothing.
+  // the leadership, whether an operator has set cancel or pause, and, of a step on the node,
+  // whether the Node is still the one that the Remediation is about, is not excluded, and may be
+  // acted on that far. All of it is read afresh. An error means: change nothing.
   Permit permit;
   WallTime now;
 };
@@ -53,16 +53,17 @@ class StepAction {
   [[nodiscard]] virtual bool is_only_watched() const { return false; }
   // What the step has to wait for, in words that stay the same while nothing changes; asked before
   // the intent is written. Changes nothing.
-  [[nodiscard]] virtual Result<std::optional<std::string>> obstacle(const StepOrder&) {
+  [[nodiscard]] virtual Result<std::optional<std::string>> obstacle(const StepRequest&) {
     return std::nullopt;
   }
   // An error: nobody knows whether it was begun. The next look is a watch().
-  [[nodiscard]] virtual Result<StepProgress> begin(const StepOrder& order) = 0;
+  [[nodiscard]] virtual Result<StepProgress> begin(const StepRequest& request) = 0;
   // An error: it cannot be told now; look again.
-  [[nodiscard]] virtual Result<StepProgress> watch(const StepOrder& order) = 0;
-  // The step is under way and is left: a human has cancelled and the node goes back into service,
-  // or the node got worse and other steps follow. Ends what would go on by itself. May be repeated.
-  [[nodiscard]] virtual Status abandon(const StepOrder&) { return {}; }
+  [[nodiscard]] virtual Result<StepProgress> watch(const StepRequest& request) = 0;
+  // The step is under way and is left: an operator has cancelled and the node goes back into
+  // service, or the node got worse and other steps follow. Ends what would go on by itself. May be
+  // repeated.
+  [[nodiscard]] virtual Status abandon(const StepRequest&) { return {}; }
 };
 
 // Finds the action of a step; null where nothing here can do it. Any thread.

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "core/kube/api.h"
-#include "remediator/actions/fellows.h"
+#include "remediator/actions/job_peers.h"
 #include "remediator/actions/replacements.h"
 #include "remediator/actions/step_action.h"
 #include "remediator/cloud/provider.h"

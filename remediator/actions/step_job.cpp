@@ -9,43 +9,43 @@ namespace {
 const std::string kJob = "job";
 const std::string kExitCode = "exitCode";
 
-std::string namespace_of(const StepOrder& order) { return fact_of(order, kJobNamespaceFact); }
+std::string namespace_of(const StepRequest& request) { return fact_of(request, kJobNamespaceFact); }
 
-std::string full_name(const StepOrder& order) {
-  return namespace_of(order) + "/" + job_name(order);
+std::string full_name(const StepRequest& request) {
+  return namespace_of(request) + "/" + job_name(request);
 }
 
-std::string on_job(const StepOrder& order) { return "Job " + full_name(order); }
+std::string on_job(const StepRequest& request) { return "Job " + full_name(request); }
 
-StepProgress running(std::string message, const StepOrder& order) {
-  StepProgress progress = progress_of(order, StepResult::kRunning, std::move(message));
-  progress.facts[kJob] = full_name(order);
+StepProgress running(std::string message, const StepRequest& request) {
+  StepProgress progress = progress_of(request, StepResult::kRunning, std::move(message));
+  progress.facts[kJob] = full_name(request);
   return progress;
 }
 
-const StepRecord* record_of(const StepOrder& order) {
-  return order.remediation.status.find(order.step.step);
+const StepRecord* record_of(const StepRequest& request) {
+  return request.remediation.status.find(request.step.step);
 }
 
-bool is_job_overdue(const StepOrder& order) {
-  const StepRecord* record = record_of(order);
+bool is_job_overdue(const StepRequest& request) {
+  const StepRecord* record = record_of(request);
   return record != nullptr && record->intent_at &&
-         order.now - *record->intent_at > order.step.timeout;
+         request.now - *record->intent_at > request.step.timeout;
 }
 
 // Where only the intent stands, the Job was never made, and all that must be true before it can be
-// looked at again; else somebody has taken it away.
-StepProgress without_job(const StepOrder& order) {
-  const StepRecord* record = record_of(order);
+// checked again; else somebody has taken it away.
+StepProgress without_job(const StepRequest& request) {
+  const StepRecord* record = record_of(request);
   if (record != nullptr && record->result == StepResult::kIntended) {
-    return progress_of(order, StepResult::kIntended, on_job(order) + " was not made");
+    return progress_of(request, StepResult::kIntended, on_job(request) + " was not made");
   }
-  return failed_for_a_human(order, "somebody has deleted " + on_job(order));
+  return failed_for_operator(request, "somebody has deleted " + on_job(request));
 }
 
-StepProgress foreign_job(const StepOrder& order) {
-  return failed_for_a_human(
-      order, on_job(order) + " is not ours: its labels name another Remediation or step");
+StepProgress foreign_job(const StepRequest& request) {
+  return failed_for_operator(
+      request, on_job(request) + " is not ours: its labels name another Remediation or step");
 }
 
 }  // namespace
@@ -54,78 +54,78 @@ Facts StepJob::facts_before(const kube::Node& node) const {
   return {{kJobNamespaceFact, policy_.get()->jobs.ns}, {kJobBootFact, node.boot_id}};
 }
 
-Result<StepProgress> StepJob::begin(const StepOrder& order) {
-  if (auto why = why_pointless(order)) {
-    return progress_of(order, StepResult::kFailed, std::move(*why));
+Result<StepProgress> StepJob::begin(const StepRequest& request) {
+  if (auto why = why_pointless(request)) {
+    return progress_of(request, StepResult::kFailed, std::move(*why));
   }
-  const auto json = render_job(order, policy_.get()->jobs, namespace_of(order));
-  if (!json) return failed_for_a_human(order, json.error().message);
-  const auto created = api_.create_job(namespace_of(order), *json, permit_of_call(order));
-  if (created) return running(on_job(order) + " is made", order);
-  if (created.error().kind == ErrorKind::kBlocked) return held_back(order, created.error());
-  if (created.error().kind == ErrorKind::kAlreadyExists) return adopt(order);
+  const auto json = render_job(request, policy_.get()->jobs, namespace_of(request));
+  if (!json) return failed_for_operator(request, json.error().message);
+  const auto created = api_.create_job(namespace_of(request), *json, permit_of_call(request));
+  if (created) return running(on_job(request) + " is made", request);
+  if (created.error().kind == ErrorKind::kBlocked) return held_back(request, created.error());
+  if (created.error().kind == ErrorKind::kAlreadyExists) return adopt(request);
   if (!is_final(created.error().kind)) {
-    return with_context("making " + on_job(order), created.error());
+    return with_context("making " + on_job(request), created.error());
   }
-  return failed_for_a_human(order, "making " + on_job(order) + ": " + created.error().message);
+  return failed_for_operator(request, "making " + on_job(request) + ": " + created.error().message);
 }
 
 // It was made by an earlier try whose answer was lost.
-Result<StepProgress> StepJob::adopt(const StepOrder& order) {
-  const auto job = api_.get_job(namespace_of(order), job_name(order));
-  if (!job) return with_context("reading " + on_job(order), job.error());
-  if (!is_job_of(*job, order)) return foreign_job(order);
-  return running(on_job(order) + " is made", order);
+Result<StepProgress> StepJob::adopt(const StepRequest& request) {
+  const auto job = api_.get_job(namespace_of(request), job_name(request));
+  if (!job) return with_context("reading " + on_job(request), job.error());
+  if (!is_job_of(*job, request)) return foreign_job(request);
+  return running(on_job(request) + " is made", request);
 }
 
-Result<StepProgress> StepJob::watch(const StepOrder& order) {
-  const std::string ns = namespace_of(order);
-  const std::string name = job_name(order);
+Result<StepProgress> StepJob::watch(const StepRequest& request) {
+  const std::string ns = namespace_of(request);
+  const std::string name = job_name(request);
   const auto job = api_.get_job(ns, name);
-  if (!job && job.error().kind == ErrorKind::kNotFound) return without_job(order);
-  if (!job) return with_context("reading " + on_job(order), job.error());
-  if (!is_job_of(*job, order)) return foreign_job(order);
+  if (!job && job.error().kind == ErrorKind::kNotFound) return without_job(request);
+  if (!job) return with_context("reading " + on_job(request), job.error());
+  if (!is_job_of(*job, request)) return foreign_job(request);
   const auto pods = api_.list_pods(ns, "job-name=" + name);
-  if (!pods) return with_context("reading the pod of " + on_job(order), pods.error());
+  if (!pods) return with_context("reading the pod of " + on_job(request), pods.error());
   JobOutcome outcome = outcome_of(*job, *pods);
-  outcome.has_run |= order.facts.contains(kHasRunFact);
-  StepProgress progress = running(on_job(order) + ": " + outcome.message, order);
+  outcome.has_run |= request.facts.contains(kHasRunFact);
+  StepProgress progress = running(on_job(request) + ": " + outcome.message, request);
   if (outcome.has_run) progress.facts[kHasRunFact] = "true";
-  if (!outcome.is_over && !is_job_overdue(order)) return progress;
+  if (!outcome.is_over && !is_job_overdue(request)) return progress;
   if (!outcome.is_over) {
-    const auto gone = give_up(order);
+    const auto gone = give_up(request);
     outcome.message = "not done in time: " + outcome.message;
     if (!gone) {
-      outcome.message += "; " + on_job(order) + " could not be deleted: " + gone.error().message;
+      outcome.message += "; " + on_job(request) + " could not be deleted: " + gone.error().message;
       progress.facts[kJobLeftFact] = "true";
     }
   }
   if (!outcome.has_run && !outcome.exit_code)
     outcome.message += "; its container was never started";
   if (outcome.exit_code) progress.facts[kExitCode] = std::to_string(*outcome.exit_code);
-  const JobVerdict verdict = judge(order, outcome);
+  const JobConclusion verdict = judge(request, outcome);
   progress.result = verdict.result;
   const bool has_acted = outcome.has_run && verdict.has_acted;
   progress.facts[kCallFact] = to_string(has_acted ? Call::kAccepted : Call::kNone);
   progress.message = verdict.message;
-  if (verdict.needs_human) progress.facts[kNeedsHumanFact] = "true";
+  if (verdict.needs_operator) progress.facts[kNeedsOperatorFact] = "true";
   return progress;
 }
 
-Status StepJob::abandon(const StepOrder& order) {
-  const auto job = api_.get_job(namespace_of(order), job_name(order));
+Status StepJob::abandon(const StepRequest& request) {
+  const auto job = api_.get_job(namespace_of(request), job_name(request));
   const bool is_gone = !job && job.error().kind == ErrorKind::kNotFound;
-  if (is_gone || (job && !is_job_of(*job, order))) return {};
-  if (!job) return with_context("reading " + on_job(order), job.error());
-  const auto deleted = api_.delete_job(namespace_of(order), job_name(order));
+  if (is_gone || (job && !is_job_of(*job, request))) return {};
+  if (!job) return with_context("reading " + on_job(request), job.error());
+  const auto deleted = api_.delete_job(namespace_of(request), job_name(request));
   if (deleted || deleted.error().kind == ErrorKind::kNotFound) return {};
-  return with_context("deleting " + on_job(order), deleted.error());
+  return with_context("deleting " + on_job(request), deleted.error());
 }
 
 // Where it may not be deleted now, the end of the Remediation or its own deadline ends it.
-Status StepJob::give_up(const StepOrder& order) {
-  if (auto allowed = order.permit(); !allowed) return allowed;
-  return abandon(order);
+Status StepJob::give_up(const StepRequest& request) {
+  if (auto allowed = request.permit(); !allowed) return allowed;
+  return abandon(request);
 }
 
 }  // namespace gpuward::remediator

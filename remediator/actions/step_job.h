@@ -12,12 +12,12 @@
 
 namespace gpuward::remediator {
 
-struct JobVerdict {
+struct JobConclusion {
   StepResult result = StepResult::kFailed;  // or kDone
   std::string message;
-  // Of a failure: it says nothing of the node, or the policy wants a human to look. Otherwise the
-  // next worse severity is taken.
-  bool needs_human = false;
+  // Of a failure: it says nothing of the node, or the policy wants an operator to look. Otherwise
+  // the next worse severity is taken.
+  bool needs_operator = false;
   // Whether a Job that has run did to the node what it is for: else its failure is no treatment.
   bool has_acted = true;
 };
@@ -27,22 +27,22 @@ class StepJob : public StepAction {
   // Both must outlive the action.
   StepJob(kube::Api& api, const CurrentPolicy& policy) : api_(api), policy_(policy) {}
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
-  [[nodiscard]] Status abandon(const StepOrder& order) override;
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
+  [[nodiscard]] Status abandon(const StepRequest& request) override;
 
  protected:
   // Called when the Job has ended, or has been given up. Pure.
-  [[nodiscard]] virtual JobVerdict judge(const StepOrder& order,
-                                         const JobOutcome& outcome) const = 0;
+  [[nodiscard]] virtual JobConclusion judge(const StepRequest& request,
+                                            const JobOutcome& outcome) const = 0;
   // Why a Job would not help on this node: then none is made, and the next worse severity is taken.
-  [[nodiscard]] virtual std::optional<std::string> why_pointless(const StepOrder&) const {
+  [[nodiscard]] virtual std::optional<std::string> why_pointless(const StepRequest&) const {
     return std::nullopt;
   }
 
  private:
-  [[nodiscard]] Result<StepProgress> adopt(const StepOrder& order);
-  [[nodiscard]] Status give_up(const StepOrder& order);
+  [[nodiscard]] Result<StepProgress> adopt(const StepRequest& request);
+  [[nodiscard]] Status give_up(const StepRequest& request);
 
   kube::Api& api_;
   const CurrentPolicy& policy_;

@@ -12,6 +12,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_action.h"
 #include "remediator/model/step_call.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 
@@ -52,22 +53,23 @@ inline const std::string kJobNamespaceFact = "jobNamespace";
          kind == ErrorKind::kTooLarge;
 }
 
-// The fact of a verification: since when the node looks well without a break.
+// The fact of a verification: since when the node is healthy without a break.
 inline const std::string kHealthySinceFact = "healthySince";
 
 // The step's own facts stay as they are.
-[[nodiscard]] inline StepProgress progress_of(const StepOrder& order, StepResult result,
+[[nodiscard]] inline StepProgress progress_of(const StepRequest& request, StepResult result,
                                               std::string message) {
   return {.result = result,
           .message = std::move(message),
-          .facts = order.facts,
+          .facts = request.facts,
           .look_again = std::chrono::seconds(10)};
 }
 
 // A failure after which what is worse would not help.
-[[nodiscard]] inline StepProgress failed_for_a_human(const StepOrder& order, std::string message) {
-  StepProgress progress = progress_of(order, StepResult::kFailed, std::move(message));
-  progress.facts[kNeedsHumanFact] = "true";
+[[nodiscard]] inline StepProgress failed_for_operator(const StepRequest& request,
+                                                      std::string message) {
+  StepProgress progress = progress_of(request, StepResult::kFailed, std::move(message));
+  progress.facts[kNeedsOperatorFact] = "true";
   return progress;
 }
 
@@ -78,29 +80,28 @@ inline const std::string kHealthySinceFact = "healthySince";
 }
 
 // Something forbids every change now: nothing was done, and the step can be begun again.
-[[nodiscard]] inline StepProgress held_back(const StepOrder& order, const Error& why) {
-  return progress_of(order, StepResult::kIntended,
-                     std::string(to_string(order.step.step)) + " waits: " + why.message);
+[[nodiscard]] inline StepProgress held_back(const StepRequest& request, const Error& why) {
+  return progress_of(request, StepResult::kIntended,
+                     std::string(to_string(request.step.step)) + " waits: " + why.message);
 }
 
 // The permit of a step for whoever makes its call: kBlocked where it refuses, whatever kept it from
-// being given. `order` must outlive the call.
-[[nodiscard]] inline Permit permit_of_call(const StepOrder& order) {
-  return [&order]() -> Status {
-    const auto allowed = order.permit();
+// being given. `request` must outlive the call.
+[[nodiscard]] inline Permit permit_of_call(const StepRequest& request) {
+  return [&request]() -> Status {
+    const auto allowed = request.permit();
     if (allowed) return {};
     return fail(ErrorKind::kBlocked, allowed.error().message);
   };
 }
 
 // Empty where there is none of that name.
-[[nodiscard]] inline std::string fact_of(const StepOrder& order, const std::string& name) {
-  const auto found = order.facts.find(name);
-  return found == order.facts.end() ? std::string() : found->second;
+[[nodiscard]] inline std::string fact_of(const StepRequest& request, const std::string& name) {
+  return value_at(request.facts, name);
 }
 
-[[nodiscard]] inline std::optional<WallTime> healthy_since(const StepOrder& order) {
-  return parse_rfc3339(fact_of(order, kHealthySinceFact));
+[[nodiscard]] inline std::optional<WallTime> healthy_since(const StepRequest& request) {
+  return parse_rfc3339(fact_of(request, kHealthySinceFact));
 }
 
 }  // namespace gpuward::remediator

@@ -18,19 +18,19 @@ constexpr std::chrono::minutes kProofInterval{1};
 
 constexpr const char* kUnknown = "it is not known whether the end of its machine was accepted";
 
-bool is_accepted(const StepOrder& order) {
-  const StepRecord* record = order.remediation.status.find(Step::kTerminate);
+bool is_accepted(const StepRequest& request) {
+  const StepRecord* record = request.remediation.status.find(Step::kTerminate);
   return record != nullptr && call_of(*record) == Call::kAccepted;
 }
 
-Machine machine_of(const StepOrder& order) {
-  return {.remediation = order.remediation.name,
-          .node = order.node.meta.name,
-          .node_uid = order.node.meta.uid,
-          .provider_id = fact_of(order, kInstanceFact),
-          .boot_id = order.node.boot_id,
-          .labels = order.node.meta.labels,
-          .owner = parse_owner(fact_of(order, kOwnerFact))};
+Machine machine_of(const StepRequest& request) {
+  return {.remediation = request.remediation.name,
+          .node = request.node.meta.name,
+          .node_uid = request.node.meta.uid,
+          .provider_id = fact_of(request, kInstanceFact),
+          .boot_id = request.node.boot_id,
+          .labels = request.node.meta.labels,
+          .owner = parse_owner(fact_of(request, kOwnerFact))};
 }
 
 // The volumes that are attached to the node, by the name of their PersistentVolume.
@@ -57,10 +57,10 @@ std::string in_words(const std::vector<std::string>& volumes) {
 }
 
 // Volumes have had their time since the drain.
-bool is_late(const StepOrder& order) {
-  const StepRecord* drain = order.remediation.status.find(Step::kDrain);
+bool is_late(const StepRequest& request) {
+  const StepRecord* drain = request.remediation.status.find(Step::kDrain);
   return drain == nullptr || !drain->finished_at ||
-         order.now - *drain->finished_at >= order.step.volumes.deadline;
+         request.now - *drain->finished_at >= request.step.volumes.deadline;
 }
 
 }  // namespace
@@ -73,57 +73,57 @@ Facts TerminateAction::facts_before(const kube::Node& node) const {
   return facts;
 }
 
-Result<std::optional<std::string>> TerminateAction::obstacle(const StepOrder& order) {
-  if (is_late(order)) return std::nullopt;
-  const auto volumes = volumes_on(api_, order.node.meta.name);
+Result<std::optional<std::string>> TerminateAction::obstacle(const StepRequest& request) {
+  if (is_late(request)) return std::nullopt;
+  const auto volumes = volumes_on(api_, request.node.meta.name);
   if (!volumes) return std::unexpected(volumes.error());
   return volumes->empty() ? std::nullopt : std::optional(in_words(*volumes));
 }
 
-Result<StepProgress> TerminateAction::begin(const StepOrder& order) {
+Result<StepProgress> TerminateAction::begin(const StepRequest& request) {
   const auto refused = [&](std::string why) {
-    return with_call(failed_for_a_human(order, std::move(why)), Call::kNone);
+    return with_call(failed_for_operator(request, std::move(why)), Call::kNone);
   };
-  if (order.node.provider_id.empty())
-    return refused("the node has no spec.providerID: nobody can tell which machine it runs on");
-  const auto volumes = volumes_on(api_, order.node.meta.name);
-  if (!volumes) return progress_of(order, StepResult::kIntended, volumes.error().message);
-  if (!volumes->empty() && !order.step.volumes.proceeds) {
-    return is_late(order) ? refused(in_words(*volumes))
-                          : progress_of(order, StepResult::kIntended, in_words(*volumes));
+  if (request.node.provider_id.empty())
+    return refused("the node has no spec.providerID: its machine is unknown");
+  const auto volumes = volumes_on(api_, request.node.meta.name);
+  if (!volumes) return progress_of(request, StepResult::kIntended, volumes.error().message);
+  if (!volumes->empty() && !request.step.volumes.proceeds) {
+    return is_late(request) ? refused(in_words(*volumes))
+                            : progress_of(request, StepResult::kIntended, in_words(*volumes));
   }
-  const auto asked = provider_.terminate(machine_of(order), permit_of_call(order));
+  const auto asked = provider_.terminate(machine_of(request), permit_of_call(request));
   if (asked) {
     return with_call(
-        progress_of(order, StepResult::kRunning, "the end of its machine is asked for"),
+        progress_of(request, StepResult::kRunning, "the end of its machine is asked for"),
         Call::kAccepted);
   }
-  if (is_not_now(asked.error().kind)) return held_back(order, asked.error());
+  if (is_not_now(asked.error().kind)) return held_back(request, asked.error());
   if (!may_have_arrived(asked.error().kind)) return refused(asked.error().message);
-  return progress_of(order, StepResult::kRunning,
+  return progress_of(request, StepResult::kRunning,
                      std::string(kUnknown) + ": " + asked.error().message);
 }
 
-Result<StepProgress> TerminateAction::watch(const StepOrder& order) {
-  auto progress = look_at_machine(order);
-  const StepRecord* record = order.remediation.status.find(Step::kTerminate);
+Result<StepProgress> TerminateAction::watch(const StepRequest& request) {
+  auto progress = look_at_machine(request);
+  const StepRecord* record = request.remediation.status.find(Step::kTerminate);
   const bool is_over = record != nullptr && record->result == StepResult::kFailed;
   if (progress && is_over) progress->look_again = kProofInterval;
   return progress;
 }
 
-Result<StepProgress> TerminateAction::look_at_machine(const StepOrder& order) {
-  const auto fate = provider_.fate(machine_of(order));
+Result<StepProgress> TerminateAction::look_at_machine(const StepRequest& request) {
+  const auto fate = provider_.fate(machine_of(request));
   if (!fate) {
-    return progress_of(order, StepResult::kRunning,
-                       (is_accepted(order) ? "" : std::string(kUnknown) + ", and ") +
-                           "nobody can tell: " + fate.error().message);
+    return progress_of(request, StepResult::kRunning,
+                       (is_accepted(request) ? "" : std::string(kUnknown) + ", and ") +
+                           "unknown: " + fate.error().message);
   }
-  if (*fate == Fate::kRuns) return contradicted(order);
+  if (*fate == Fate::kRuns) return contradicted(request);
   StepProgress progress =
-      progress_of(order, StepResult::kRunning, "waiting for its machine to end");
+      progress_of(request, StepResult::kRunning, "waiting for its machine to end");
   if (*fate == Fate::kGone) {
-    auto waited = wait_for_node(order);
+    auto waited = wait_for_node(request);
     if (!waited) return waited;
     progress = *std::move(waited);
   }
@@ -132,28 +132,28 @@ Result<StepProgress> TerminateAction::look_at_machine(const StepOrder& order) {
 }
 
 // The answer may be of before the call: what EC2 says is consistent only after a while.
-StepProgress TerminateAction::contradicted(const StepOrder& order) {
-  const WallTime since = parse_rfc3339(fact_of(order, kRunsSinceFact)).value_or(order.now);
+StepProgress TerminateAction::contradicted(const StepRequest& request) {
+  const WallTime since = parse_rfc3339(fact_of(request, kRunsSinceFact)).value_or(request.now);
   const std::string what =
-      std::string(is_accepted(order) ? "the end of its machine was accepted" : kUnknown) +
+      std::string(is_accepted(request) ? "the end of its machine was accepted" : kUnknown) +
       ", and its provider says since " + to_rfc3339(since) + " that it runs";
-  if (order.now - since < kAnswersSettle) {
-    StepProgress progress = progress_of(order, StepResult::kRunning, what);
+  if (request.now - since < kAnswersSettle) {
+    StepProgress progress = progress_of(request, StepResult::kRunning, what);
     progress.facts[kRunsSinceFact] = to_rfc3339_ms(since);
     return progress;
   }
-  if (is_accepted(order)) return failed_for_a_human(order, what);
-  return progress_of(order, StepResult::kIntended, "the end of its machine was not asked for");
+  if (is_accepted(request)) return failed_for_operator(request, what);
+  return progress_of(request, StepResult::kIntended, "the end of its machine was not asked for");
 }
 
-Result<StepProgress> TerminateAction::wait_for_node(const StepOrder& order) {
-  const auto node = api_.get_node(order.node.meta.name);
+Result<StepProgress> TerminateAction::wait_for_node(const StepRequest& request) {
+  const auto node = api_.get_node(request.node.meta.name);
   if (!node && node.error().kind != ErrorKind::kNotFound) return std::unexpected(node.error());
-  if (node && node->meta.uid == order.node.meta.uid) {
-    return progress_of(order, StepResult::kRunning,
+  if (node && node->meta.uid == request.node.meta.uid) {
+    return progress_of(request, StepResult::kRunning,
                        "its machine is gone; waiting for the Node to go");
   }
-  return progress_of(order, StepResult::kDone, "its machine is gone, and the Node with it");
+  return progress_of(request, StepResult::kDone, "its machine is gone, and the Node with it");
 }
 
 }  // namespace gpuward::remediator

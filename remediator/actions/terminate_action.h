@@ -3,11 +3,11 @@
 //
 // What is accepted stays accepted. Where the provider says afterwards that the machine runs, the
 // answer may be of before (EC2 is consistent only after a while): it is waited for kAnswersSettle,
-// and if nothing else is said for so long, a human is told. Where it is not known whether the call
-// has arrived, the same answer for so long proves that it has not: then the step passes all guards
-// anew and is begun again. That is safe, because asking twice for the end of one machine does no
-// more than asking once. An end that is accepted and not proven in time is looked at on, so that
-// the Remediation still ends as Replaced when the proof comes.
+// and if nothing else is said for so long, an operator is told. Where it is not known whether the
+// call has arrived, the same answer for so long proves that it has not: then the step passes all
+// guards anew and is begun again. That is safe, because asking twice for the end of one machine
+// does no more than asking once. An end that is accepted and not proven in time is checked on, so
+// that the Remediation still ends as Replaced when the proof comes.
 #pragma once
 
 #include <chrono>
@@ -27,14 +27,14 @@ class TerminateAction final : public StepAction {
       : api_(api), provider_(provider), policy_(policy) {}
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
   // Volumes that are still attached, until their deadline.
-  [[nodiscard]] Result<std::optional<std::string>> obstacle(const StepOrder& order) override;
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+  [[nodiscard]] Result<std::optional<std::string>> obstacle(const StepRequest& request) override;
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
 
  private:
-  [[nodiscard]] Result<StepProgress> look_at_machine(const StepOrder& order);
-  [[nodiscard]] static StepProgress contradicted(const StepOrder& order);
-  [[nodiscard]] Result<StepProgress> wait_for_node(const StepOrder& order);
+  [[nodiscard]] Result<StepProgress> look_at_machine(const StepRequest& request);
+  [[nodiscard]] static StepProgress contradicted(const StepRequest& request);
+  [[nodiscard]] Result<StepProgress> wait_for_node(const StepRequest& request);
 
   kube::Api& api_;
   CloudProvider& provider_;

@@ -13,38 +13,38 @@ constexpr std::chrono::seconds kVerifyInterval{15};
 
 }  // namespace
 
-Result<StepProgress> VerifyAction::begin(const StepOrder& order) { return watch(order); }
+Result<StepProgress> VerifyAction::begin(const StepRequest& request) { return watch(request); }
 
-Result<StepProgress> VerifyAction::watch(const StepOrder& order) {
-  if (order.remediation.status.has_done(Step::kTerminate)) return replacement_.watch(order);
+Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
+  if (request.remediation.status.has_done(Step::kTerminate)) return replacement_.watch(request);
   StepProgress progress{.result = StepResult::kRunning,
                         .message = {},
-                        .facts = order.facts,
+                        .facts = request.facts,
                         .look_again = kVerifyInterval};
-  if (const auto why = objection(order)) {
+  if (const auto why = objection(request)) {
     progress.facts.erase(kHealthySinceFact);
-    progress.message = "not well yet: " + *why;
+    progress.message = "not healthy yet: " + *why;
     return progress;
   }
-  const WallTime since = healthy_since(order).value_or(order.now);
+  const WallTime since = healthy_since(request).value_or(request.now);
   progress.facts[kHealthySinceFact] = to_rfc3339_ms(since);
-  progress.message = "looks well since " + to_rfc3339(since);
-  if (order.now - since >= order.step.soak) progress.result = StepResult::kDone;
+  progress.message = "healthy since " + to_rfc3339(since);
+  if (request.now - since >= request.step.soak) progress.result = StepResult::kDone;
   return progress;
 }
 
-std::optional<std::string> VerifyAction::objection(const StepOrder& order) {
-  if (!is_ready(order.node)) return "the node is not Ready";
-  if (order.remediation.any_firing()) return "an alert fires";
+std::optional<std::string> VerifyAction::objection(const StepRequest& request) {
+  if (!is_ready(request.node)) return "the node is not Ready";
+  if (request.remediation.any_firing()) return "an alert fires";
   if (reports_ == nullptr) return "no --prometheus.url is set to read health reports from";
-  const auto report = reports_->latest(order.node.meta.name);
+  const auto report = reports_->latest(request.node.meta.name);
   if (!report) return why_no_report(report.error());
-  const StepRecord* record = order.remediation.status.find(Step::kVerify);
-  const WallTime begun = record != nullptr && record->intent_at ? *record->intent_at : order.now;
-  return objection_to(*report, order.node,
+  const StepRecord* record = request.remediation.status.find(Step::kVerify);
+  const WallTime begun = record != nullptr && record->intent_at ? *record->intent_at : request.now;
+  return objection_to(*report, request.node,
                       {.after = begun,
                        .max_age = policy_.get()->return_to_service.max_report_age,
-                       .now = order.now});
+                       .now = request.now});
 }
 
 }  // namespace gpuward::remediator

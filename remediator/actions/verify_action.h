@@ -1,4 +1,4 @@
-// The step `verify`: the node looks well for the soak time without a break: Ready, a fresh report
+// The step `verify`: the node is healthy for the soak time without a break: Ready, a fresh report
 // of this boot below severity reset, no alert. A vanished series and a resolved alert alone are no
 // health. After `terminate` it is another node that has to look well: the replacement.
 #pragma once
@@ -14,11 +14,11 @@ class VerifyAction final : public StepAction {
   // Null: no reports are to be had, and no node is ever verified.
   VerifyAction(HealthReports* reports, const CurrentPolicy& policy, Replacements& replacements)
       : reports_(reports), policy_(policy), replacement_(reports, policy, replacements) {}
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
 
  private:
-  [[nodiscard]] std::optional<std::string> objection(const StepOrder& order);
+  [[nodiscard]] std::optional<std::string> objection(const StepRequest& request);
 
   HealthReports* reports_;
   const CurrentPolicy& policy_;

@@ -1,6 +1,6 @@
 // The circuit breaker: too many new Remediations in a short time mean that something else than the
 // nodes is broken. It opens by itself, stays open over restarts (it is part of the ledger), and
-// only a human closes it. While it is open no slot is given; giving slots back, uncordoning and
+// only an operator closes it. While it is open no slot is given; giving slots back, uncordoning and
 // untainting need none and go on. Pure.
 #pragma once
 
@@ -24,8 +24,8 @@ namespace gpuward::remediator {
 // Opens it by hand, or because the ledger was lost. One that is open stays as it is.
 [[nodiscard]] Ledger open_breaker(Ledger ledger, std::string why, WallTime now);
 
-// What has come until now no longer counts: the human has seen it. One that is closed stays as it
-// is. kInvalid where nobody stands for it.
+// What has come until now no longer counts: the operator has seen it. One that is closed stays as
+// it is. kInvalid where nobody stands for it.
 [[nodiscard]] Result<Ledger> close_breaker(Ledger ledger, std::string by, WallTime now);
 
 }  // namespace gpuward::remediator

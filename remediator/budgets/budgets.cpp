@@ -23,32 +23,52 @@ std::string of_allowed(int used, int allowed) {
   return std::to_string(used) + " of " + std::to_string(allowed) + " allowed";
 }
 
+// No fewer than there are, with those that wait; cheap.
+std::ptrdiff_t most_tainted(const Ledger& ledger, const Fleet& fleet) {
+  return std::ssize(ledger.slots) + std::ssize(ledger.taints) +
+         std::ranges::count_if(fleet.nodes, [](const auto& entry) {
+           return entry.second.tainted || entry.second.waits_for_taint;
+         });
+}
+
+MaybeRefusal by_room(const Ledger& ledger, const SlotRequest& request, const Slot* held) {
+  const bool is_raised = held != nullptr && held->impact > Impact::kTaint;
+  const bool has_slots = is_raised || ledger.slots.size() < kMaxSlots;
+  const bool has_history =
+      ledger.starts.size() < kMaxStarts && ledger.attempts.size() < kMaxAttempts;
+  if (has_slots && (has_history || request.impact == Impact::kCordon)) return std::nullopt;
+  return refusal("budget.ledger", "the ledger is full: " + std::to_string(ledger.slots.size()) +
+                                      " slots, " + std::to_string(ledger.starts.size()) +
+                                      " starts, " + std::to_string(ledger.attempts.size()) +
+                                      " attempts");
+}
+
 // One request against one ledger: guards first, in order; the first that speaks wins.
-class SlotJudge {
+class SlotCheck {
  public:
-  SlotJudge(const Ledger& ledger, const Fleet& fleet, const BudgetLimits& limits,
+  SlotCheck(const Ledger& ledger, const Fleet& fleet, const BudgetLimits& limits,
             const SlotRequest& request, WallTime now)
       : ledger_(ledger), fleet_(fleet), limits_(limits), request_(request), now_(now) {}
 
   [[nodiscard]] MaybeRefusal run() const {
     const Slot* held = ledger_.find(request_.remediation);
-    if (request_.harm == Harm::kTaint) return is_taint_counted() ? std::nullopt : run_taint();
+    if (request_.impact == Impact::kTaint) return is_taint_counted() ? std::nullopt : run_taint();
     if (ledger_.breaker.open) {
       return refusal("budget.breaker", "the circuit breaker is open: " + ledger_.breaker.why);
     }
     if (auto refused = by_census()) return refused;
     if (const auto storm = storm_over(fleet_, limits_, request_.node_uid))
       return refusal("budget.storm", storm->message());
-    if (held != nullptr && held->harm >= request_.harm) return std::nullopt;
-    if (auto refused = by_room(held)) return refused;
+    if (held != nullptr && held->impact >= request_.impact) return std::nullopt;
+    if (auto refused = by_room(ledger_, request_, held)) return refused;
     if (!is_taint_counted()) {
       if (auto refused = by_taints()) return refused;
     }
     if (auto refused = by_cordons()) return refused;
     if (auto refused = by_min_healthy()) return refused;
-    if (request_.harm == Harm::kCordon) return std::nullopt;
+    if (request_.impact == Impact::kCordon) return std::nullopt;
     if (auto refused = by_scopes()) return refused;
-    return request_.harm == Harm::kTerminate ? by_terminations() : std::nullopt;
+    return request_.impact == Impact::kTerminate ? by_terminations() : std::nullopt;
   }
 
  private:
@@ -77,8 +97,8 @@ class SlotJudge {
   [[nodiscard]] MaybeRefusal by_taints_in(const Scope& scope) const {
     const std::size_t nodes = nodes_in(fleet_, scope);
     const int allowed = at_most(limits_.tainted, nodes);
-    if (most_tainted() < allowed) return std::nullopt;
-    const int used = nodes_held(ledger_, fleet_, scope, Harm::kTaint, except());
+    if (most_tainted(ledger_, fleet_) < allowed) return std::nullopt;
+    const int used = nodes_held(ledger_, fleet_, scope, Impact::kTaint, except());
     const std::string where = scope.name + " (" + std::to_string(nodes) + " nodes): ";
     if (used >= allowed)
       return refusal(scope.guard, where + of_allowed(used, allowed) + " are tainted");
@@ -86,14 +106,6 @@ class SlotJudge {
     if (used + ahead < allowed) return std::nullopt;
     return refusal(scope.guard, where + of_allowed(used, allowed) + " are tainted, and " +
                                     std::to_string(ahead) + " worse or confirmed ones come first");
-  }
-
-  // No fewer than there are, with those that wait; cheap.
-  [[nodiscard]] std::ptrdiff_t most_tainted() const {
-    return std::ssize(ledger_.slots) + std::ssize(ledger_.taints) +
-           std::ranges::count_if(fleet_.nodes, [](const auto& entry) {
-             return entry.second.tainted || entry.second.waits_for_taint;
-           });
   }
 
   // A node that has left the census may finish what it has a slot for: it is counted where it was.
@@ -105,21 +117,9 @@ class SlotJudge {
     return refusal("budget.census", "node " + request_.node + " is not among the nodes known");
   }
 
-  [[nodiscard]] MaybeRefusal by_room(const Slot* held) const {
-    const bool is_raised = held != nullptr && held->harm > Harm::kTaint;
-    const bool has_slots = is_raised || ledger_.slots.size() < kMaxSlots;
-    const bool has_history =
-        ledger_.starts.size() < kMaxStarts && ledger_.attempts.size() < kMaxAttempts;
-    if (has_slots && (has_history || request_.harm == Harm::kCordon)) return std::nullopt;
-    return refusal("budget.ledger", "the ledger is full: " + std::to_string(ledger_.slots.size()) +
-                                        " slots, " + std::to_string(ledger_.starts.size()) +
-                                        " starts, " + std::to_string(ledger_.attempts.size()) +
-                                        " attempts");
-  }
-
   [[nodiscard]] MaybeRefusal by_cordons() const {
     const Scope scope = pool_scope(place().pool, "budget.cordon");
-    return at_once(scope, limits_.cordoned, Harm::kCordon, "cordoned");
+    return at_once(scope, limits_.cordoned, Impact::kCordon, "cordoned");
   }
 
   [[nodiscard]] MaybeRefusal by_min_healthy() const {
@@ -149,40 +149,41 @@ class SlotJudge {
   }
 
   [[nodiscard]] MaybeRefusal by_scope(const Scope& scope, const ScopeLimit& limit) const {
-    if (auto refused = at_once(scope, limit.at_once, Harm::kDisrupt, "being worked on"))
+    if (auto refused = at_once(scope, limit.at_once, Impact::kDisrupt, "being worked on"))
       return refused;
     for (const WindowLimit& window : limit.windows) {
-      if (auto refused = within(scope, window, Harm::kDisrupt, "budget.window")) return refused;
+      if (auto refused = within(scope, window, Impact::kDisrupt, "budget.window")) return refused;
     }
     return std::nullopt;
   }
 
   [[nodiscard]] MaybeRefusal by_terminations() const {
     for (const WindowLimit& window : limits_.terminations) {
-      if (auto refused = within(cluster_scope(), window, Harm::kTerminate, "budget.terminate"))
+      if (auto refused = within(cluster_scope(), window, Impact::kTerminate, "budget.terminate"))
         return refused;
     }
     return std::nullopt;
   }
 
-  [[nodiscard]] MaybeRefusal at_once(const Scope& scope, const Share& share, Harm harm,
+  [[nodiscard]] MaybeRefusal at_once(const Scope& scope, const Share& share, Impact impact,
                                      const std::string& what) const {
     const std::size_t nodes = nodes_in(fleet_, scope);
     const int allowed = at_most(share, nodes);
     if (std::ssize(ledger_.slots) < allowed) return std::nullopt;
-    const int used = nodes_held(ledger_, fleet_, scope, harm, except());
+    const int used = nodes_held(ledger_, fleet_, scope, impact, except());
     if (used < allowed) return std::nullopt;
     return refusal(scope.guard, scope.name + " (" + std::to_string(nodes) +
                                     " nodes): " + of_allowed(used, allowed) + " are " + what);
   }
 
-  [[nodiscard]] MaybeRefusal within(const Scope& scope, const WindowLimit& limit, Harm harm,
+  [[nodiscard]] MaybeRefusal within(const Scope& scope, const WindowLimit& limit, Impact impact,
                                     std::string guard) const {
     const int allowed = at_most(limit.share, nodes_in(fleet_, scope));
-    const Begun begun = begun_within(
-        ledger_, scope, harm, {.window = limit.window, .allowed = allowed, .now = now_}, except());
+    const Begun begun =
+        begun_within(ledger_, scope, impact,
+                     {.window = limit.window, .allowed = allowed, .now = now_}, except());
     if (begun.count < allowed) return std::nullopt;
-    const std::string what = harm == Harm::kTerminate ? "terminations" : "disruptions";
+    const std::string what = impact == Impact::kTerminate ? "terminations" : "disruptions";
     return Refusal{std::move(guard),
                    scope.name + ": " + of_allowed(begun.count, allowed) + " " + what +
                        " were begun within " + to_duration_text(limit.window),
@@ -204,17 +205,17 @@ class SlotJudge {
 };
 
 // How much of everything is spent, one scope after the other.
-class UseReport {
+class UseTable {
  public:
-  UseReport(const Ledger& ledger, const Fleet& fleet) : ledger_(ledger), fleet_(fleet) {}
+  UseTable(const Ledger& ledger, const Fleet& fleet) : ledger_(ledger), fleet_(fleet) {}
 
-  void add(const Scope& scope, const Share& share, Harm harm) {
-    uses_.push_back({scope.guard, scope.name, nodes_held(ledger_, fleet_, scope, harm),
+  void add(const Scope& scope, const Share& share, Impact impact) {
+    uses_.push_back({scope.guard, scope.name, nodes_held(ledger_, fleet_, scope, impact),
                      at_most(share, nodes_in(fleet_, scope))});
   }
   void add_terminations(const WindowLimit& limit, WallTime now) {
     const int allowed = at_most(limit.share, fleet_.nodes.size());
-    const Begun begun = begun_within(ledger_, cluster_scope(), Harm::kTerminate,
+    const Begun begun = begun_within(ledger_, cluster_scope(), Impact::kTerminate,
                                      {.window = limit.window, .allowed = allowed, .now = now});
     uses_.push_back(
         {"budget.terminate", "within " + to_duration_text(limit.window), begun.count, allowed});
@@ -232,14 +233,14 @@ class UseReport {
 std::optional<Refusal> refuse_slot(const Ledger& ledger, const Fleet& fleet,
                                    const BudgetLimits& limits, const SlotRequest& request,
                                    WallTime now) {
-  return SlotJudge(ledger, fleet, limits, request, now).run();
+  return SlotCheck(ledger, fleet, limits, request, now).run();
 }
 
 Slot slot_for(const Ledger& ledger, const Fleet& fleet, const SlotRequest& request, WallTime now) {
   Slot slot{.remediation = request.remediation,
             .node_uid = request.node_uid,
             .place = {},
-            .harm = request.harm,
+            .impact = request.impact,
             .since = now};
   const Slot* held = ledger.find(request.remediation);
   if (const FleetNode* node = fleet.find(request.node_uid)) {
@@ -257,16 +258,16 @@ std::vector<BudgetUse> budget_uses(const Ledger& ledger, const Fleet& fleet,
     pools.insert(node.place.pool);
     zones.insert(node.place.zone);
   }
-  UseReport report(ledger, fleet);
-  report.add(cluster_scope(), limits.cluster.at_once, Harm::kDisrupt);
-  report.add(cluster_scope("budget.taint"), limits.tainted, Harm::kTaint);
+  UseTable report(ledger, fleet);
+  report.add(cluster_scope(), limits.cluster.at_once, Impact::kDisrupt);
+  report.add(cluster_scope("budget.taint"), limits.tainted, Impact::kTaint);
   for (const std::string& pool : pools) {
-    report.add(pool_scope(pool), limits.pool.at_once, Harm::kDisrupt);
-    report.add(pool_scope(pool, "budget.taint"), limits.tainted, Harm::kTaint);
-    report.add(pool_scope(pool, "budget.cordon"), limits.cordoned, Harm::kCordon);
+    report.add(pool_scope(pool), limits.pool.at_once, Impact::kDisrupt);
+    report.add(pool_scope(pool, "budget.taint"), limits.tainted, Impact::kTaint);
+    report.add(pool_scope(pool, "budget.cordon"), limits.cordoned, Impact::kCordon);
   }
   for (const std::string& zone : zones)
-    report.add(zone_scope(zone), limits.zone.at_once, Harm::kDisrupt);
+    report.add(zone_scope(zone), limits.zone.at_once, Impact::kDisrupt);
   for (const WindowLimit& limit : limits.terminations) report.add_terminations(limit, now);
   return report.take();
 }

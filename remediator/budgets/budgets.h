@@ -1,5 +1,5 @@
 // Whether one more node may be harmed: tainted, cordoned, disrupted (drain, reset, reboot) or
-// terminated. Pure; asked inside a change of the ledger (workflow/ledger_store), so that what was
+// terminated. Pure; asked inside a change of the ledger (budgets/ledger_store), so that what was
 // counted is what is written. All limits must agree; the first that does not is the answer.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace gpuward::remediator {
 struct SlotRequest {
   std::string remediation;
   std::string node, node_uid, instance_id;
-  Harm harm = Harm::kCordon;
+  Impact impact = Impact::kCordon;
   bool is_tainted = false;  // by us, as the node was just read and not as the fleet remembers it
 };
 

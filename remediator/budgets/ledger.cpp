@@ -8,7 +8,7 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 4> kHarms{"taint", "cordon", "disrupt", "terminate"};
+constexpr std::array<std::string_view, 4> kImpacts{"taint", "cordon", "disrupt", "terminate"};
 constexpr std::array<std::string_view, 3> kTreatments{"reset", "reboot", "terminate"};
 
 // A machine is the same by its instance id or by a GPU that it shares; what is not known is not
@@ -21,11 +21,11 @@ bool same_hardware(const Hardware& a, const Hardware& b) {
 }
 
 void add_start(Ledger& ledger, const Slot& slot) {
-  if (slot.harm <= Harm::kCordon) return;
+  if (slot.impact <= Impact::kCordon) return;
   const bool is_known = std::ranges::any_of(ledger.starts, [&](const Start& start) {
-    return start.remediation == slot.remediation && start.harm == slot.harm;
+    return start.remediation == slot.remediation && start.impact == slot.impact;
   });
-  if (!is_known) ledger.starts.push_back({slot.remediation, slot.harm, slot.place, slot.since});
+  if (!is_known) ledger.starts.push_back({slot.remediation, slot.impact, slot.place, slot.since});
 }
 
 void forget_taint(Ledger& ledger, std::string_view remediation) {
@@ -40,8 +40,10 @@ void forget_old(Ledger& ledger, WallTime now) {
 
 }  // namespace
 
-std::string_view to_string(Harm harm) { return kHarms[static_cast<std::size_t>(harm)]; }
-std::optional<Harm> parse_harm(std::string_view text) { return enumerator_of<Harm>(kHarms, text); }
+std::string_view to_string(Impact impact) { return kImpacts[static_cast<std::size_t>(impact)]; }
+std::optional<Impact> parse_impact(std::string_view text) {
+  return enumerator_of<Impact>(kImpacts, text);
+}
 
 std::string_view to_string(Treatment treatment) {
   return kTreatments[static_cast<std::size_t>(treatment)];
@@ -60,7 +62,7 @@ const Slot* Ledger::find(std::string_view remediation) const {
 
 Ledger with_slot(Ledger ledger, const Slot& slot) {
   forget_old(ledger, slot.since);
-  if (slot.harm == Harm::kTaint) {
+  if (slot.impact == Impact::kTaint) {
     if (ledger.find(slot.remediation) == nullptr) ledger.taints.push_back(slot);
     return ledger;
   }
@@ -68,7 +70,7 @@ Ledger with_slot(Ledger ledger, const Slot& slot) {
   const auto held = std::ranges::find(ledger.slots, slot.remediation, &Slot::remediation);
   if (held == ledger.slots.end()) {
     ledger.slots.push_back(slot);
-  } else if (held->harm < slot.harm) {
+  } else if (held->impact < slot.impact) {
     *held = slot;
   } else {
     return ledger;

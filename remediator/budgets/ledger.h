@@ -1,6 +1,6 @@
 // What the budgets have been spent on, as one value: who holds a slot, what was begun when, the
 // circuit breaker, and how often each machine has been treated. Lives in one ConfigMap
-// (workflow/ledger_store), so that a restart, garbage collection or `kubectl delete remediation`
+// (budgets/ledger_store), so that a restart, garbage collection or `kubectl delete remediation`
 // forgets nothing. Pure functions from ledger to ledger; each may be applied twice, because a lost
 // answer makes its caller do so.
 //
@@ -27,22 +27,22 @@
 namespace gpuward::remediator {
 
 // What a slot is taken for; a later one includes those before it.
-enum class Harm : std::uint8_t {
+enum class Impact : std::uint8_t {
   kTaint,
   kCordon,
   kDisrupt,  // drain, reset, reboot
   kTerminate,
 };
-[[nodiscard]] std::string_view to_string(Harm harm);  // "taint", "cordon", ...
-[[nodiscard]] std::optional<Harm> parse_harm(std::string_view text);
+[[nodiscard]] std::string_view to_string(Impact impact);  // "taint", "cordon", ...
+[[nodiscard]] std::optional<Impact> parse_impact(std::string_view text);
 
 // One a Remediation, from before the taint until the Remediation is closed.
 struct Slot {
   std::string remediation;
   std::string node_uid;
   Place place;  // when the slot was taken
-  Harm harm = Harm::kCordon;
-  WallTime since;  // of this harm
+  Impact impact = Impact::kCordon;
+  WallTime since;  // of this disruption
 
   friend bool operator==(const Slot&, const Slot&) = default;
 };
@@ -50,7 +50,7 @@ struct Slot {
 // A disruption or termination that was begun: what windows count. Outlives its slot.
 struct Start {
   std::string remediation;
-  Harm harm = Harm::kDisrupt;
+  Impact impact = Impact::kDisrupt;
   Place place;
   WallTime at;
 
@@ -61,7 +61,7 @@ struct Start {
 struct Arrival {
   std::string remediation, node_uid;
   WallTime at;
-  bool seen = false;  // by the human who closed the breaker: no longer counts
+  bool seen = false;  // by the operator who closed the breaker: no longer counts
 
   friend bool operator==(const Arrival&, const Arrival&) = default;
 };

@@ -7,6 +7,7 @@
 #include "remediator/budgets/ledger_upkeep.h"
 #include "remediator/budgets/slot_claim.h"
 #include "remediator/model/step_call.h"
+#include "remediator/records/view_queries.h"
 
 namespace gpuward::remediator {
 
@@ -18,7 +19,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
                                                      const kube::Node& node, Step step) {
   auto request = slot_request(remediation, node, step);
   if (!request) return std::nullopt;
-  if (!view_.is_fresh(clock_.steady())) return refuse_by_old_view(remediation);
+  if (!view_.informers().is_fresh(clock_.steady())) return refuse_by_old_view(remediation);
   const auto policy = policy_for(policy_.get(), node.meta.labels);
   SlotClaim claim{.remediation = remediation,
                   .step = step,
@@ -30,8 +31,8 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
     // change() may call it several times, the last time last.
     const auto status = ledger_.change([&](Ledger& ledger) -> Status {
       claim.now = clock_.wall();
-      view_.with_fleet(
-          [&](const Fleet& fleet) { ledger = with_claim(std::move(ledger), fleet, claim); });
+      with_fleet(view_,
+                 [&](const Fleet& fleet) { ledger = with_claim(std::move(ledger), fleet, claim); });
       return {};
     });
     if (!status) return std::unexpected(status.error());
@@ -82,7 +83,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::refuse_by_old_view(const Remedia
 
 Status LedgerSlots::arrived(const Remediation& remediation) {
   const BudgetLimits limits = policy_.get()->budgets;
-  const std::size_t nodes = view_.fleet_size();
+  const std::size_t nodes = fleet_size(view_);
   return ledger_.change([&](Ledger& ledger) -> Status {
     ledger = with_arrival(std::move(ledger), remediation, limits, nodes, clock_.wall());
     return {};
@@ -111,7 +112,7 @@ Status LedgerSlots::keep() {
   if (!begun) return begun;
   const BudgetLimits limits = policy_.get()->budgets;
   const auto settled_now = ledger_.change([&](Ledger& ledger) -> Status {
-    view_.with_fleet([&](const Fleet& fleet) {
+    with_fleet(view_, [&](const Fleet& fleet) {
       ledger = with_recorded_taints(std::move(ledger), spent);
       ledger = settled(std::move(ledger), roll, fleet, limits, clock_.wall());
     });
@@ -134,13 +135,13 @@ std::optional<LedgerSlots::Spending> LedgerSlots::spending() const {
   if (!ledger) return std::nullopt;
   Spending spending{.breaker = ledger->breaker,
                     .uses = {},
-                    .slots = {{Harm::kTaint, ledger->taints.size()},
-                              {Harm::kCordon, 0},
-                              {Harm::kDisrupt, 0},
-                              {Harm::kTerminate, 0}}};
-  for (const Slot& slot : ledger->slots) ++spending.slots[slot.harm];
+                    .slots = {{Impact::kTaint, ledger->taints.size()},
+                              {Impact::kCordon, 0},
+                              {Impact::kDisrupt, 0},
+                              {Impact::kTerminate, 0}}};
+  for (const Slot& slot : ledger->slots) ++spending.slots[slot.impact];
   const auto policy = policy_.get();
-  view_.with_fleet([&](const Fleet& fleet) {
+  with_fleet(view_, [&](const Fleet& fleet) {
     spending.uses = budget_uses(*ledger, fleet, policy->budgets, clock_.wall());
   });
   return spending;
@@ -156,10 +157,10 @@ SpentRecord spent_by(const Remediation& remediation) {
       .open = remediation.open(),
       .steps = {}};
   for (const StepRecord& step : remediation.status.steps) {
-    const auto harm = harm_of(step.step);
-    if (harm && step.intent_at) {
+    const auto impact = impact_of(step.step);
+    if (impact && step.intent_at) {
       record.steps.push_back(
-          {.harm = *harm, .treatment = treatment_of(step.step), .at = *step.intent_at});
+          {.impact = *impact, .treatment = treatment_of(step.step), .at = *step.intent_at});
     }
   }
   return record;

@@ -39,7 +39,7 @@ class LedgerSlots final : public Slots {
   struct Spending {
     Breaker breaker;
     std::vector<BudgetUse> uses;
-    std::map<Harm, std::size_t> slots;
+    std::map<Impact, std::size_t> slots;
   };
   [[nodiscard]] std::optional<Spending> spending() const;
 

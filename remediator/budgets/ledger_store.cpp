@@ -69,11 +69,20 @@ Status as_status(const Result<kube::ConfigMap>& written) {
   return {};
 }
 
-}  // namespace
+// Why the count has gone back; nullopt where it has not. A restored ConfigMap has its old UID; one
+// that was deleted and made again has another. `seen`: before it was asked for, because another
+// thread may have written while the answer was on its way.
+std::optional<std::string> gone_back(const kube::ConfigMap& map, const WriteCount& seen) {
+  const std::uint64_t writes = writes_of(map);
+  if (seen.uid != map.meta.uid || writes >= seen.writes) return std::nullopt;
+  return "the ledger has gone back from its write " + std::to_string(seen.writes) +
+         " to its write " + std::to_string(writes);
+}
 
 // Each change sees what those before it in the batch have taken. One that throws may have left the
 // ledger half changed: all the others are made again, without it.
-Ledger LedgerStore::apply(const Batch& batch, const Ledger& before, std::vector<Status>& outcomes) {
+template <typename Batch>
+Ledger apply(const Batch& batch, const Ledger& before, std::vector<Status>& outcomes) {
   std::set<std::size_t> broken;
   for (;;) {
     Ledger ledger = before;
@@ -91,8 +100,14 @@ Ledger LedgerStore::apply(const Batch& batch, const Ledger& before, std::vector<
   }
 }
 
+}  // namespace
+
 Result<LedgerStore::Stored> LedgerStore::load() {
-  const Count seen = most_seen();
+  WriteCount seen;
+  {
+    const std::lock_guard lock(mutex_);
+    seen = most_writes_;
+  }
   auto map = api_.get_config_map(place_.ns, place_.name);
   if (!map && map.error().kind == ErrorKind::kNotFound) {
     return fail(ErrorKind::kNotFound, "the ledger (configmap " + place_.ns + "/" + place_.name +
@@ -100,8 +115,10 @@ Result<LedgerStore::Stored> LedgerStore::load() {
   }
   if (!map) return with_context("the ledger cannot be read", map.error());
   was_seen_ = true;
-  if (auto status = check_not_gone_back(*map, seen); !status)
-    return std::unexpected(status.error());
+  if (const auto why = gone_back(*map, seen); why && !accepts_restored_) {
+    if (place_.on_went_back) place_.on_went_back(*why);
+    return fail(ErrorKind::kGone, *why + ": what was spent since then is not known");
+  }
   // Its text is long: what is known of that very version is not read again.
   auto ledger = known_as(*map);
   if (!ledger) {
@@ -119,29 +136,6 @@ Result<LedgerStore::Stored> LedgerStore::load() {
   Stored stored{*std::move(map), std::move(ledger), writes};
   remember(stored);
   return stored;
-}
-
-LedgerStore::Count LedgerStore::most_seen() const {
-  const std::lock_guard lock(mutex_);
-  return {most_writes_of_, most_writes_};
-}
-
-// A restored ConfigMap has its old UID; one that was deleted and made again has another. `seen`:
-// before it was asked for, because another thread may have written while the answer was on its way.
-Status LedgerStore::check_not_gone_back(const kube::ConfigMap& map, const Count& seen) {
-  const std::uint64_t writes = writes_of(map);
-  if (seen.of != map.meta.uid || writes >= seen.writes || accepts_restored_) return {};
-  const std::string why = "the ledger has gone back from its write " + std::to_string(seen.writes) +
-                          " to its write " + std::to_string(writes);
-  if (place_.on_went_back) place_.on_went_back(why);
-  return fail(ErrorKind::kGone, why + ": what was spent since then is not known");
-}
-
-// More than any that this process has seen, so that others do not take it for gone back once more.
-std::uint64_t LedgerStore::next_count(const Stored& stored) const {
-  const std::lock_guard lock(mutex_);
-  const bool is_known = most_writes_of_ == stored.map.meta.uid;
-  return std::max(stored.writes, is_known ? most_writes_ : 0) + 1;
 }
 
 Result<Ledger> LedgerStore::read() {
@@ -232,14 +226,20 @@ std::shared_ptr<const Ledger> LedgerStore::known_as(const kube::ConfigMap& map) 
 void LedgerStore::remember(const Stored& stored) {
   const std::lock_guard lock(mutex_);
   last_ = stored;
-  if (most_writes_of_ != stored.map.meta.uid) most_writes_ = 0;
-  most_writes_of_ = stored.map.meta.uid;
-  most_writes_ = std::max(most_writes_, stored.writes);
+  if (most_writes_.uid != stored.map.meta.uid) most_writes_ = {stored.map.meta.uid, 0};
+  most_writes_.writes = std::max(most_writes_.writes, stored.writes);
 }
 
 Status LedgerStore::write(Stored stored, Ledger next) {
   if (auto put = put_texts(next, stored.map); !put) return put;
-  const std::uint64_t writes = next_count(stored);
+  // More than any that this process has seen, so that others do not take it for gone back once
+  // more.
+  std::uint64_t writes = stored.writes + 1;
+  {
+    const std::lock_guard lock(mutex_);
+    if (most_writes_.uid == stored.map.meta.uid)
+      writes = std::max(stored.writes, most_writes_.writes) + 1;
+  }
   stored.map.data[kWritesKey] = std::to_string(writes);
   auto written = api_.update_config_map(stored.map);
   if (!written) return as_status(written);

@@ -37,6 +37,12 @@ struct LedgerPlace {
   std::function<void(const std::string& why)> on_went_back = {};
 };
 
+// How often the ConfigMap of that UID was written.
+struct WriteCount {
+  std::string uid;
+  std::uint64_t writes = 0;
+};
+
 // The seed of its waits; 0: from the system.
 struct LedgerJitter {
   std::uint64_t seed = 0;
@@ -89,17 +95,9 @@ class LedgerStore {
     std::shared_ptr<const Ledger> ledger;
     std::uint64_t writes = 0;  // of this ConfigMap, by whomever
   };
-  struct Count {
-    std::string of;  // the UID of the ConfigMap
-    std::uint64_t writes = 0;
-  };
   using Batch = std::vector<Pending*>;
 
   Result<Stored> load();
-  [[nodiscard]] Count most_seen() const;
-  [[nodiscard]] Status check_not_gone_back(const kube::ConfigMap& map, const Count& seen);
-  [[nodiscard]] std::uint64_t next_count(const Stored& stored) const;
-  static Ledger apply(const Batch& batch, const Ledger& before, std::vector<Status>& outcomes);
   // Nullopt: it is to be done again on what is read then.
   std::optional<Status> commit_on_last(const Batch& batch, std::vector<Status>& outcomes);
   Status commit_once(const Batch& batch, std::vector<Status>& outcomes);
@@ -118,10 +116,9 @@ class LedgerStore {
   std::condition_variable done_;
   bool is_writing_ = false;  // one thread writes for all that wait
   Batch waiting_;
-  Clock::Steady rest_until_{};     // of the thread that writes
-  std::optional<Stored> last_;     // of any thread
-  std::uint64_t most_writes_ = 0;  // that this process has seen, of the ConfigMap of this UID
-  std::string most_writes_of_;
+  Clock::Steady rest_until_{};  // of the thread that writes
+  std::optional<Stored> last_;  // of any thread
+  WriteCount most_writes_;      // that this process has seen
   // What this process wrote last, of the thread that writes: most likely it still stands. If it
   // does not, a write that rests on it is refused, and nothing but a write rests on it.
   std::optional<Stored> written_;

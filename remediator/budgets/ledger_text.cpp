@@ -127,8 +127,11 @@ class LedgerReader {
   std::string text() { return text_of(word()); }
   std::size_t number() { return need(parse_integer<std::size_t>(word()), "no number"); }
   WallTime time() { return need(parse_rfc3339(word()), "no time"); }
-  Harm harm() { return need(parse_harm(word()), "an unknown harm"); }
-  Treatment treatment() { return need(parse_treatment(word()), "an unknown treatment"); }
+  // A word that `parse` knows.
+  template <typename Value>
+  Value known(std::optional<Value> (*parse)(std::string_view), const char* fault) {
+    return need(parse(word()), fault);
+  }
   // Whether the word is the first of the two; it must be one of them.
   bool is_first(std::string_view first, std::string_view second) {
     const std::string_view found = word();
@@ -218,7 +221,7 @@ Result<std::vector<Slot>> read_taints(std::string_view text) {
       places.read_line();
     } else if (kind == "taint") {
       Slot& slot = taints.emplace_back();
-      slot.harm = Harm::kTaint;
+      slot.impact = Impact::kTaint;
       slot.remediation = reader.text();
       slot.node_uid = reader.text();
       slot.place = places.place();
@@ -256,7 +259,8 @@ class LedgerDecoder {
     } else if (kind == "slot") {
       read_slot();
     } else if (kind == "start") {
-      ledger_.starts.push_back({reader_.text(), reader_.harm(), places_.place(), reader_.time()});
+      ledger_.starts.push_back({reader_.text(), reader_.known(parse_impact, "an unknown harm"),
+                                places_.place(), reader_.time()});
     } else if (kind == "arrival") {
       ledger_.arrivals.push_back(
           {reader_.text(), reader_.text(), reader_.time(), reader_.is_first("seen", "new")});
@@ -283,9 +287,9 @@ class LedgerDecoder {
     ledger_.slots.push_back({.remediation = reader_.text(),
                              .node_uid = reader_.text(),
                              .place = {},
-                             .harm = reader_.harm(),
+                             .impact = reader_.known(parse_impact, "an unknown harm"),
                              .since = {}});
-    if (ledger_.slots.back().harm == Harm::kTaint) reader_.complain("a taint is no such slot");
+    if (ledger_.slots.back().impact == Impact::kTaint) reader_.complain("a taint is no such slot");
     ledger_.slots.back().place = places_.place();
     ledger_.slots.back().since = reader_.time();
   }
@@ -294,7 +298,7 @@ class LedgerDecoder {
     Attempt attempt;
     attempt.remediation = reader_.text();
     attempt.hardware.instance_id = reader_.text();
-    attempt.treatment = reader_.treatment();
+    attempt.treatment = reader_.known(parse_treatment, "an unknown treatment");
     attempt.at = reader_.time();
     while (reader_.has_more()) attempt.hardware.serials.push_back(reader_.text());
     ledger_.attempts.push_back(std::move(attempt));
@@ -317,11 +321,11 @@ Result<std::string> encode_ledger(const Ledger& ledger) {
   for (const Slot& slot : ledger.slots) writer.place(slot.place);
   for (const Start& start : ledger.starts) writer.place(start.place);
   for (const Slot& slot : ledger.slots) {
-    writer.line("slot", slot.remediation, slot.node_uid, to_string(slot.harm),
+    writer.line("slot", slot.remediation, slot.node_uid, to_string(slot.impact),
                 writer.number_of(slot.place), slot.since);
   }
   for (const Start& start : ledger.starts) {
-    writer.line("start", start.remediation, to_string(start.harm), writer.number_of(start.place),
+    writer.line("start", start.remediation, to_string(start.impact), writer.number_of(start.place),
                 start.at);
   }
   for (const Arrival& arrival : ledger.arrivals) {

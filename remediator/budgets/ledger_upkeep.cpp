@@ -19,13 +19,13 @@ Slot slot_of(const SpentRecord& record, const RecordedStep& step) {
   return {.remediation = record.remediation,
           .node_uid = record.node_uid,
           .place = record.place,
-          .harm = step.harm,
+          .impact = step.impact,
           .since = step.at};
 }
 
 Ledger with_record(Ledger ledger, const SpentRecord& record) {
   for (const RecordedStep& step : record.steps) {
-    if (step.harm == Harm::kTaint) continue;
+    if (step.impact == Impact::kTaint) continue;
     ledger = with_slot(std::move(ledger), slot_of(record, step));
     if (!step.treatment) continue;
     ledger = with_attempt(std::move(ledger),
@@ -52,7 +52,7 @@ Ledger settled(Ledger ledger, const Roll& roll, const Fleet& fleet, const Budget
 Ledger with_recorded_taints(Ledger ledger, std::span<const SpentRecord> records) {
   for (const SpentRecord& record : records) {
     for (const RecordedStep& step : record.steps) {
-      if (record.open && step.harm == Harm::kTaint)
+      if (record.open && step.impact == Impact::kTaint)
         ledger = with_slot(std::move(ledger), slot_of(record, step));
     }
   }

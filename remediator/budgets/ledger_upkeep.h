@@ -37,7 +37,7 @@ inline constexpr std::chrono::minutes kRollMargin{5};
 
 // What a Remediation's own record says of what was done.
 struct RecordedStep {
-  Harm harm = Harm::kCordon;
+  Impact impact = Impact::kCordon;
   std::optional<Treatment> treatment;  // of the steps that are counted for escalation
   WallTime at;                         // of its intent
 };
@@ -50,8 +50,8 @@ struct SpentRecord {
 };
 
 // Folds in what the ledger should have known. Where it did not know something, it was lost, and
-// with it what deleted Remediations had spent: then the circuit breaker is opened, and a human who
-// knows decides. Without Remediations that did anything (a fresh install) nothing happens.
+// with it what deleted Remediations had spent: then the circuit breaker is opened, and an operator
+// who knows decides. Without Remediations that did anything (a fresh install) nothing happens.
 [[nodiscard]] Ledger rebuilt(const Ledger& ledger, std::span<const SpentRecord> records,
                              WallTime now);
 

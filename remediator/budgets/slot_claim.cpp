@@ -114,11 +114,11 @@ std::optional<SlotRefusal> refuse_treated(const Ledger& ledger, SlotClaim& claim
 
 }  // namespace
 
-std::optional<Harm> harm_of(Step step) {
-  if (step == Step::kTaint) return Harm::kTaint;
-  if (step == Step::kCordon) return Harm::kCordon;
-  if (step == Step::kTerminate) return Harm::kTerminate;
-  if (is_disruptive(step)) return Harm::kDisrupt;
+std::optional<Impact> impact_of(Step step) {
+  if (step == Step::kTaint) return Impact::kTaint;
+  if (step == Step::kCordon) return Impact::kCordon;
+  if (step == Step::kTerminate) return Impact::kTerminate;
+  if (is_disruptive(step)) return Impact::kDisrupt;
   return std::nullopt;
 }
 
@@ -131,13 +131,13 @@ std::optional<Treatment> treatment_of(Step step) {
 
 std::optional<SlotRequest> slot_request(const Remediation& remediation, const kube::Node& node,
                                         Step step) {
-  const auto harm = harm_of(step);
-  if (!harm) return std::nullopt;
+  const auto impact = impact_of(step);
+  if (!impact) return std::nullopt;
   return SlotRequest{.remediation = remediation.name,
                      .node = node.meta.name,
                      .node_uid = node.meta.uid,
                      .instance_id = node.provider_id,
-                     .harm = *harm,
+                     .impact = *impact,
                      .is_tainted = our_taint_on(node).has_value()};
 }
 
@@ -166,7 +166,7 @@ Ledger with_claim(Ledger ledger, const Fleet& fleet, SlotClaim& claim) {
   const bool taints_first = claim.step == Step::kCordon && wants_taint(claim);
   if (taints_first) {
     SlotRequest taint = claim.request;
-    taint.harm = Harm::kTaint;
+    taint.impact = Impact::kTaint;
     claim.refusal = refuse(ledger, fleet, limits, taint, claim.now);
     if (claim.refusal) return ledger;
     const Slot slot = slot_for(ledger, fleet, taint, claim.now);

@@ -19,7 +19,7 @@ namespace gpuward::remediator {
 inline constexpr std::chrono::hours kRebootLasts{24 * 7};
 
 // What a step is counted as; nullopt where it takes nothing away, or is no treatment.
-[[nodiscard]] std::optional<Harm> harm_of(Step step);
+[[nodiscard]] std::optional<Impact> impact_of(Step step);
 [[nodiscard]] std::optional<Treatment> treatment_of(Step step);
 
 // What is asked of the budgets for it; nullopt where the step needs no slot.

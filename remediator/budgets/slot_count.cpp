@@ -45,11 +45,11 @@ bool comes_before(const FleetNode& node, const FleetNode* other) {
 }
 
 // When each Remediation began such a thing in the scope: its last time.
-std::vector<WallTime> times_begun(const Ledger& ledger, const Scope& scope, Harm harm,
+std::vector<WallTime> times_begun(const Ledger& ledger, const Scope& scope, Impact impact,
                                   const Except& except) {
   std::map<std::string_view, WallTime> last;
   for (const Start& start : ledger.starts) {
-    if (start.harm < harm || start.remediation == except.remediation) continue;
+    if (start.impact < impact || start.remediation == except.remediation) continue;
     if (!scope.holds(start.place)) continue;
     WallTime& at = last.try_emplace(start.remediation, start.at).first->second;
     at = std::max(at, start.at);
@@ -95,12 +95,12 @@ std::size_t gone_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope
   return gone.size();
 }
 
-int nodes_held(const Ledger& ledger, const Fleet& fleet, const Scope& scope, Harm harm,
+int nodes_held(const Ledger& ledger, const Fleet& fleet, const Scope& scope, Impact impact,
                const Except& except) {
-  if (harm == Harm::kTaint) return tainted_in(ledger, fleet, scope, except.node_uid);
+  if (impact == Impact::kTaint) return tainted_in(ledger, fleet, scope, except.node_uid);
   std::set<std::string_view> nodes;
   for (const Slot& slot : ledger.slots) {
-    if (slot.harm >= harm && stands_in(slot, fleet, scope)) nodes.insert(slot.node_uid);
+    if (slot.impact >= impact && stands_in(slot, fleet, scope)) nodes.insert(slot.node_uid);
   }
   nodes.erase(except.node_uid);
   return static_cast<int>(nodes.size());
@@ -127,15 +127,15 @@ int ahead_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope, const
   for (const auto& [pool, waiting] : by_pool) {
     const Scope its = pool_scope(std::string(pool));
     const int room =
-        at_most(share, nodes_in(fleet, its)) - nodes_held(ledger, fleet, its, Harm::kTaint);
+        at_most(share, nodes_in(fleet, its)) - nodes_held(ledger, fleet, its, Impact::kTaint);
     ahead += std::clamp(room, 0, waiting);
   }
   return ahead;
 }
 
-Begun begun_within(const Ledger& ledger, const Scope& scope, Harm harm, const Span& span,
+Begun begun_within(const Ledger& ledger, const Scope& scope, Impact impact, const Span& span,
                    const Except& except) {
-  std::vector<WallTime> times = times_begun(ledger, scope, harm, except);
+  std::vector<WallTime> times = times_begun(ledger, scope, impact, except);
   std::erase_if(times, [&](WallTime at) { return span.now - at >= span.window; });
   std::ranges::sort(times);
   Begun begun{.count = static_cast<int>(times.size()), .room_in = std::nullopt};

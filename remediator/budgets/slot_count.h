@@ -37,10 +37,10 @@ struct Except {
   std::string_view remediation, node_uid;
 };
 
-// Nodes with a slot of `harm` or worse that stand, or stood when it was taken, in the scope. Those
-// that bear our taint count as tainted with a slot or without.
+// Nodes with a slot of `impact` or worse that stand, or stood when it was taken, in the scope.
+// Those that bear our taint count as tainted with a slot or without.
 [[nodiscard]] int nodes_held(const Ledger& ledger, const Fleet& fleet, const Scope& scope,
-                             Harm harm, const Except& except = {});
+                             Impact impact, const Except& except = {});
 
 struct Begun {
   int count = 0;
@@ -54,9 +54,9 @@ struct Span {
   WallTime now;
 };
 
-// Remediations that have begun `harm` or worse in the scope within the window; entries from the
+// Remediations that have begun `impact` or worse in the scope within the window; entries from the
 // future are within it.
-[[nodiscard]] Begun begun_within(const Ledger& ledger, const Scope& scope, Harm harm,
+[[nodiscard]] Begun begun_within(const Ledger& ledger, const Scope& scope, Impact impact,
                                  const Span& span, const Except& except = {});
 
 // Unhealthy nodes in the scope that wait to be tainted and come before that one: the worse ones,

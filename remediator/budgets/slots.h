@@ -21,7 +21,7 @@ struct SlotRefusal {
   bool has_taint = false;
 };
 
-// Whether it is to be counted as new: nothing is recorded yet of what could be harm.
+// Whether it is to be counted as new: nothing is recorded yet of what could disrupt anybody.
 [[nodiscard]] inline bool is_arrival(const Remediation& remediation) {
   return remediation.status.steps.empty() && remediation.severity >= Severity::kReset;
 }

@@ -24,11 +24,11 @@ class AllProviders final : public CloudProvider {
   explicit AllProviders(const ProviderParts& parts) {
     for (std::size_t i = 0; i < kProviders.size(); ++i) providers_[i] = kProviders[i](parts);
   }
-  bool can(Deed deed, const Machine& machine) const override {
-    return find(deed, machine) != nullptr;
+  bool can(MachineAction action, const Machine& machine) const override {
+    return find(action, machine) != nullptr;
   }
   Status reboot(const Machine& machine, const Permit& permit) override {
-    CloudProvider* const provider = find(Deed::kReboot, machine);
+    CloudProvider* const provider = find(MachineAction::kReboot, machine);
     if (provider == nullptr)
       return fail(
           ErrorKind::kRefused,
@@ -36,20 +36,20 @@ class AllProviders final : public CloudProvider {
     return provider->reboot(machine, permit);
   }
   Status terminate(const Machine& machine, const Permit& permit) override {
-    CloudProvider* const provider = find(Deed::kTerminate, machine);
+    CloudProvider* const provider = find(MachineAction::kTerminate, machine);
     if (provider == nullptr) return nobody_can();
     return provider->terminate(machine, permit);
   }
   Result<Fate> fate(const Machine& machine) override {
-    CloudProvider* const provider = find(Deed::kTerminate, machine);
+    CloudProvider* const provider = find(MachineAction::kTerminate, machine);
     if (provider == nullptr) return nobody_can();
     return provider->fate(machine);
   }
 
  private:
-  CloudProvider* find(Deed deed, const Machine& machine) const {
+  CloudProvider* find(MachineAction action, const Machine& machine) const {
     for (const auto& provider : providers_) {
-      if (provider->can(deed, machine)) return provider.get();
+      if (provider->can(action, machine)) return provider.get();
     }
     return nullptr;
   }

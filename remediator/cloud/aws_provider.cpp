@@ -6,8 +6,8 @@ namespace {
 constexpr const char* kEc2Version = "2016-11-15";
 constexpr const char* kAutoScalingVersion = "2011-01-01";
 
-// Of a question before the deed: nothing was asked for.
-std::unexpected<Error> before_the_deed(Error error) {
+// Of a question before the action: nothing was asked for.
+std::unexpected<Error> before_the_action(Error error) {
   if (may_have_arrived(error.kind)) error.kind = ErrorKind::kBlocked;
   return std::unexpected(std::move(error));
 }
@@ -18,9 +18,9 @@ bool has_ended(const Ec2Instance& instance) {
 
 }  // namespace
 
-bool AwsProvider::can(Deed deed, const Machine& machine) const {
+bool AwsProvider::can(MachineAction action, const Machine& machine) const {
   const AwsMachines settings = parts_.policy.get()->machines.aws;
-  const bool is_on = deed == Deed::kReboot ? settings.reboot : settings.terminate;
+  const bool is_on = action == MachineAction::kReboot ? settings.reboot : settings.terminate;
   return is_on && parts_.aws != nullptr && parse_ec2_id(machine.provider_id).has_value();
 }
 
@@ -82,7 +82,7 @@ Status AwsProvider::check_protection(const Ec2Id& id, bool is_in_group) {
   if (answer) {
     return fail(ErrorKind::kRefused, "instance " + id.instance +
                                          " has termination protection (disableApiTermination), "
-                                         "which only a human may take away");
+                                         "which only an operator may remove");
   }
   // EC2 keeps its own word; a group ends protected instances too.
   if (answer.error().kind == ErrorKind::kForbidden && !is_in_group) return {};
@@ -103,7 +103,7 @@ Status AwsProvider::reboot(const Machine& machine, const Permit& permit) {
   const auto id = parse_ec2_id(machine.provider_id);
   if (!id) return fail(ErrorKind::kRefused, machine.provider_id + " names no EC2 instance");
   const auto instance = describe(*id);
-  if (!instance) return before_the_deed(instance.error());
+  if (!instance) return before_the_action(instance.error());
   if (auto owned = check_owner(*instance, *id, machine); !owned) return owned;
   if (instance->state != "running") {
     // EC2 would say yes and do nothing.
@@ -122,15 +122,15 @@ Status AwsProvider::terminate(const Machine& machine, const Permit& permit) {
   const bool was_known = was_seen(id->instance);
   const auto instance = describe(*id);
   if (!instance && instance.error().kind == ErrorKind::kNotFound && was_known) return {};
-  if (!instance) return before_the_deed(instance.error());
+  if (!instance) return before_the_action(instance.error());
   // It has lost its name by then.
   if (has_ended(*instance)) return {};
   if (auto owned = check_owner(*instance, *id, machine); !owned) return owned;
   const auto group = membership(*id);
-  if (!group) return before_the_deed(group.error());
+  if (!group) return before_the_action(group.error());
   if (*group && (*group)->starts_with("Terminat")) return {};
   if (auto checked = check_protection(*id, group->has_value()); !checked)
-    return before_the_deed(checked.error());
+    return before_the_action(checked.error());
   return end(*id, group->has_value(), permit);
 }
 

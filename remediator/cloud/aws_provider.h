@@ -18,9 +18,9 @@ namespace gpuward::remediator {
 class AwsProvider final : public CloudProvider {
  public:
   explicit AwsProvider(const ProviderParts& parts) : parts_(parts) {}
-  [[nodiscard]] bool can(Deed deed, const Machine& machine) const override;
-  // An error that may_have_arrived() is one of the deed itself: where the questions before it fail,
-  // nothing was asked for, and that is kBlocked.
+  [[nodiscard]] bool can(MachineAction action, const Machine& machine) const override;
+  // An error that may_have_arrived() is one of the action itself: where the questions before it
+  // fail, nothing was asked for, and that is kBlocked.
   [[nodiscard]] Status reboot(const Machine& machine, const Permit& permit) override;
   [[nodiscard]] Status terminate(const Machine& machine, const Permit& permit) override;
   // An instance that AWS does not know is gone only if this process has seen it: another account

@@ -32,9 +32,9 @@ struct CommandProvider::Ended {
   std::string words;
 };
 
-bool CommandProvider::can(Deed deed, const Machine&) const {
+bool CommandProvider::can(MachineAction action, const Machine&) const {
   const MachineCommands settings = parts_.policy.get()->machines;
-  return !(deed == Deed::kReboot ? settings.reboot : settings.terminate).empty();
+  return !(action == MachineAction::kReboot ? settings.reboot : settings.terminate).empty();
 }
 
 Result<CommandProvider::Ended> CommandProvider::run(const std::vector<std::string>& program,

@@ -17,7 +17,7 @@ namespace gpuward::remediator {
 class CommandProvider final : public CloudProvider {
  public:
   explicit CommandProvider(const ProviderParts& parts) : parts_(parts) {}
-  [[nodiscard]] bool can(Deed deed, const Machine& machine) const override;
+  [[nodiscard]] bool can(MachineAction action, const Machine& machine) const override;
   [[nodiscard]] Status reboot(const Machine& machine, const Permit& permit) override;
   [[nodiscard]] Status terminate(const Machine& machine, const Permit& permit) override;
   [[nodiscard]] Result<Fate> fate(const Machine& machine) override;

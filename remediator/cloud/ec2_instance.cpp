@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "remediator/model/text_map.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -29,11 +31,6 @@ std::string region_of(std::string_view zone) {
     if (end > at + 1) return std::string(zone.substr(0, end));
   }
   return {};
-}
-
-std::string label_of(const Machine& machine, const char* name) {
-  const auto found = machine.labels.find(name);
-  return found == machine.labels.end() ? std::string() : found->second;
 }
 
 bool names_node(const Ec2Instance& instance, const std::string& node) {
@@ -75,11 +72,11 @@ std::optional<Ec2Instance> find_instance(const aws::XmlElement& answer, const st
 std::optional<std::string> difference(const Ec2Instance& instance, const Ec2Id& id,
                                       const Machine& machine, const std::string& cluster) {
   const std::string what = "instance " + instance.id;
-  for (const std::string& zone : {id.zone, label_of(machine, kZoneLabel)}) {
+  for (const std::string& zone : {id.zone, value_at(machine.labels, kZoneLabel)}) {
     if (!zone.empty() && zone != instance.zone)
       return what + " is in zone " + instance.zone + ", and the node in " + zone;
   }
-  const std::string type = label_of(machine, kTypeLabel);
+  const std::string type = value_at(machine.labels, kTypeLabel);
   if (!type.empty() && type != instance.type)
     return what + " is a " + instance.type + ", and the node a " + type;
   if (names_node(instance, machine.node)) return std::nullopt;

@@ -30,8 +30,8 @@ struct KubernetesProvider::Found {
   bool is_deleting = false;
 };
 
-bool KubernetesProvider::can(Deed deed, const Machine& machine) const {
-  return deed == Deed::kTerminate && machine.owner.has_value();
+bool KubernetesProvider::can(MachineAction action, const Machine& machine) const {
+  return action == MachineAction::kTerminate && machine.owner.has_value();
 }
 
 Status KubernetesProvider::reboot(const Machine&, const Permit&) {

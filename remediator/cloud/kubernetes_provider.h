@@ -10,7 +10,7 @@ namespace gpuward::remediator {
 class KubernetesProvider final : public CloudProvider {
  public:
   explicit KubernetesProvider(const ProviderParts& parts) : api_(parts.api) {}
-  [[nodiscard]] bool can(Deed deed, const Machine& machine) const override;
+  [[nodiscard]] bool can(MachineAction action, const Machine& machine) const override;
   [[nodiscard]] Status reboot(const Machine& machine, const Permit& permit) override;
   [[nodiscard]] Status terminate(const Machine& machine, const Permit& permit) override;
   [[nodiscard]] Result<Fate> fate(const Machine& machine) override;

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "remediator/model/text_map.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -10,8 +12,7 @@ constexpr std::string_view kClusterApiGroup = "cluster.x-k8s.io";
 constexpr std::string_view kOpenShiftGroup = "machine.openshift.io";
 
 std::string annotation(const kube::Node& node, const std::string& key) {
-  const auto found = node.meta.annotations.find(key);
-  return found == node.meta.annotations.end() ? std::string() : found->second;
+  return value_at(node.meta.annotations, key);
 }
 
 MachineOwner machine(std::string_view group, std::string ns, std::string name) {

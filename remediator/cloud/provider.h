@@ -29,9 +29,9 @@ struct Machine {
   std::optional<MachineOwner> owner = {};
 };
 
-enum class Deed : std::uint8_t { kReboot, kTerminate };
-[[nodiscard]] constexpr std::string_view to_string(Deed deed) {
-  return deed == Deed::kReboot ? "reboot" : "terminate";
+enum class MachineAction : std::uint8_t { kReboot, kTerminate };
+[[nodiscard]] constexpr std::string_view to_string(MachineAction action) {
+  return action == MachineAction::kReboot ? "reboot" : "terminate";
 }
 
 // What has become of a machine that was to be terminated.
@@ -51,7 +51,7 @@ enum class Fate : std::uint8_t {
 [[nodiscard]] constexpr bool is_not_now(ErrorKind kind) {
   return kind == ErrorKind::kOverloaded || kind == ErrorKind::kBlocked;
 }
-// Of an error of reboot(): it says nothing of the machine, so that worse harm would not help it.
+// Of an error of reboot(): it says nothing of the machine, so that a worse step would not help it.
 [[nodiscard]] constexpr bool is_of_rights(ErrorKind kind) {
   return kind == ErrorKind::kForbidden || kind == ErrorKind::kUnauthenticated ||
          kind == ErrorKind::kNotFound;
@@ -62,7 +62,7 @@ class CloudProvider {
  public:
   virtual ~CloudProvider() = default;
   // Whether this provider is the one to ask. Pure.
-  [[nodiscard]] virtual bool can(Deed deed, const Machine& machine) const = 0;
+  [[nodiscard]] virtual bool can(MachineAction action, const Machine& machine) const = 0;
   // Asks for a restart and returns once that is accepted; it is called at most once an intent.
   // `permit` is asked right before each request that does it, when all that has to be known before
   // is known; where it refuses the first of them, its error is the answer and nothing was done.
@@ -80,7 +80,7 @@ struct ProviderParts {
   aws::AwsClient* aws = nullptr;  // null: no machine is one of AWS
 };
 
-// All of them as one: for each deed and machine the first that can. Where none can, kRefused.
+// All of them as one: for each action and machine the first that can. Where none can, kRefused.
 [[nodiscard]] std::unique_ptr<CloudProvider> make_providers(const ProviderParts& parts);
 
 }  // namespace gpuward::remediator

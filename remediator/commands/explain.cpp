@@ -10,7 +10,7 @@
 #include "remediator/budgets/ledger_store.h"
 #include "remediator/commands/command_json.h"
 #include "remediator/config/cluster.h"
-#include "remediator/guards/human_override.h"
+#include "remediator/guards/manual_change.h"
 #include "remediator/model/ownership.h"
 #include "remediator/model/remediation_name.h"
 #include "remediator/records/exclusion_store.h"
@@ -60,7 +60,8 @@ std::string explain_one(const Remediation& remediation) {
     text += "  the kernel itself says " + std::string(to_string(*status.kernel_severity)) + "\n";
   }
   if (!status.error_class.empty()) text += "  the worst finding is " + status.error_class + "\n";
-  for (const std::string& gpu : status.gpus) text += "  GPU " + gpu + " is among the bad ones\n";
+  for (const std::string& gpu : status.gpus)
+    text += "  GPU " + gpu + " is among the unhealthy ones\n";
   if (remediation.evidence_severity() != remediation.severity) {
     text += "  acted on as severity " + std::string(to_string(remediation.evidence_severity())) +
             " since a report of " + to_rfc3339(status.cleared->at) + "\n";
@@ -80,31 +81,32 @@ std::string explain_one(const Remediation& remediation) {
   return text;
 }
 
-std::string explain_marks_of(const kube::Node& node, const Remediation& open) {
+std::string explain_ownership_of(const kube::Node& node, const Remediation& open) {
   std::string text;
   const std::string what = "Node " + node.meta.name + " and " + open.name + " disagree: ";
   if (const auto why = disagreement(open, node)) text += what + *why + ".\n";
-  if (const auto why = human_override(open, node)) text += what + *why + ".\n";
+  if (const auto why = manual_change(open, node)) text += what + *why + ".\n";
   return text;
 }
 
 // Where the node cannot be read, that is all.
-std::string marks_of(const Result<kube::Node>& node, std::span<const Remediation> remediations) {
-  if (node) return explain_marks(*node, remediations);
+std::string taint_and_cordon_in(const Result<kube::Node>& node,
+                                std::span<const Remediation> remediations) {
+  if (node) return explain_ownership(*node, remediations);
   if (node.error().kind == ErrorKind::kNotFound) return "";
   return "Cannot tell whether the node agrees: " + node.error().message + "\n";
 }
 
 // What it waits for; nullopt where that is no slot that another may hold.
-std::optional<Harm> slot_waited_for(const Remediation& remediation) {
+std::optional<Impact> slot_waited_for(const Remediation& remediation) {
   const RemediationStatus& status = remediation.status;
   if (!remediation.open() || status.phase != Phase::kWaiting) return std::nullopt;
   const auto is_one_of = [&](std::initializer_list<std::string_view> rules) {
     return std::ranges::find(rules, status.rule) != rules.end();
   };
   if (is_one_of({"budget.cluster", "budget.pool", "budget.zone", "budget.label"}))
-    return Harm::kDisrupt;
-  if (is_one_of({"budget.cordon", "budget.min-healthy"})) return Harm::kCordon;
+    return Impact::kDisrupt;
+  if (is_one_of({"budget.cordon", "budget.min-healthy"})) return Impact::kCordon;
   return std::nullopt;
 }
 
@@ -112,29 +114,29 @@ struct SlotHolder {
   const Slot* slot;
   const Remediation* remediation;  // null: it is deleted
 
-  [[nodiscard]] bool needs_operator() const {
-    return remediation == nullptr || needs_human(remediation->status.phase);
+  [[nodiscard]] bool is_for_operator() const {
+    return remediation == nullptr || needs_operator(remediation->status.phase);
   }
 };
 
-std::vector<SlotHolder> holders_of(const Ledger& ledger, Harm harm,
+std::vector<SlotHolder> holders_of(const Ledger& ledger, Impact impact,
                                    std::span<const Remediation> all) {
   std::vector<SlotHolder> holders;
   for (const Slot& slot : ledger.slots) {
-    if (slot.harm < harm) continue;
+    if (slot.impact < impact) continue;
     const auto found = std::ranges::find(all, slot.remediation, &Remediation::name);
     holders.push_back({&slot, found == all.end() ? nullptr : &*found});
   }
   std::ranges::sort(holders, [](const SlotHolder& a, const SlotHolder& b) {
-    return std::pair(!a.needs_operator(), a.slot->since) <
-           std::pair(!b.needs_operator(), b.slot->since);
+    return std::pair(!a.is_for_operator(), a.slot->since) <
+           std::pair(!b.is_for_operator(), b.slot->since);
   });
   return holders;
 }
 
 std::string explain_holder(const SlotHolder& holder) {
   const std::string text = "  " + holder.slot->remediation + ", " +
-                           std::string(to_string(holder.slot->harm)) + " since " +
+                           std::string(to_string(holder.slot->impact)) + " since " +
                            to_rfc3339(holder.slot->since);
   if (holder.remediation == nullptr) return text + ": that remediation is deleted\n";
   const RemediationStatus& status = holder.remediation->status;
@@ -176,23 +178,24 @@ std::string explain(const std::string& node, std::span<const Remediation> remedi
   return text;
 }
 
-std::string explain_marks(const kube::Node& node, std::span<const Remediation> remediations) {
+std::string explain_ownership(const kube::Node& node, std::span<const Remediation> remediations) {
   const Remediation* last = nullptr;
   for (const Remediation& remediation : remediations) {
     if (remediation.node_uid != node.meta.uid) continue;
-    if (remediation.open()) return explain_marks_of(node, remediation);
+    if (remediation.open()) return explain_ownership_of(node, remediation);
     if (!knows_of_cordon(remediation)) continue;
     const bool is_last = last == nullptr || count_in(last->name) < count_in(remediation.name);
     if (is_last) last = &remediation;
   }
-  if (!has_marks(node) && (last == nullptr || !has_left_cordon(*last, node))) return "";
-  return "Node " + node.meta.name + " has " + marks_text(node) +
+  if (!has_our_taint_or_annotation(node) && (last == nullptr || !has_left_cordon(*last, node)))
+    return "";
+  return "Node " + node.meta.name + " has " + ownership_text(node) +
          ", and no remediation is open for it.\n";
 }
 
 std::string explain_slots(const std::string& node, const Result<Ledger>& ledger,
                           std::span<const Remediation> all) {
-  std::optional<Harm> wanted;
+  std::optional<Impact> wanted;
   for (const Remediation& remediation : all) {
     if (remediation.node == node && !wanted) wanted = slot_waited_for(remediation);
   }
@@ -239,7 +242,7 @@ Result<std::string> explain_node(const Flags& flags, Clock& clock) {
                                           ", and no remediation is about one of that name");
   const std::string excluded =
       excluded_text(ExclusionStore(*api, flags.state_namespace, clock).read(), node, clock.wall());
-  const std::string marks = marks_of(current, remediations);
+  const std::string marks = taint_and_cordon_in(current, remediations);
   if (flags.output != OutputFormat::kTable) {
     return in_format(flags.output, explanation_json(flags.node, excluded, marks, *objects));
   }

@@ -25,8 +25,8 @@ namespace gpuward::remediator {
 
 // Where the node and the record do not say the same of taint and cordon, a line each; empty where
 // they do.
-[[nodiscard]] std::string explain_marks(const kube::Node& node,
-                                        std::span<const Remediation> remediations);
+[[nodiscard]] std::string explain_ownership(const kube::Node& node,
+                                            std::span<const Remediation> remediations);
 
 // Who holds the slots that an open Remediation of `node` waits for, a line each, those that need an
 // operator first; empty where none waits for a slot. `all`: the Remediations of all nodes.

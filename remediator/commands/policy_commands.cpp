@@ -51,7 +51,7 @@ std::string explain_policy(const Flags& flags, const Policy& policy, const kube:
                      (policy.pool.empty() ? "" : ", pool " + policy.pool) + "\n";
   text += remarks_text(policy);
   if (const auto why = exclusion_of(policy, node)) {
-    return text + "hands off: " + *why + "; alerts are recorded only\n";
+    return text + "excluded: " + *why + "; alerts are recorded only\n";
   }
   for (const Severity severity :
        {Severity::kIsolate, Severity::kReboot, Severity::kReset, Severity::kMonitor}) {

@@ -123,7 +123,7 @@ Result<std::string> run_replay(const Flags& flags, Clock& clock) {
   if (!history) return std::unexpected(history.error());
   const ReplayResult result =
       replay(std::make_shared<const Policy>(std::move(*policy)), std::move(*nodes), *history,
-             {.humans_say_yes = flags.replay.humans_say_yes});
+             {.approves_all = flags.replay.approves_all});
   if (flags.output == OutputFormat::kTable) return replay_table(result);
   return in_format(flags.output, replay_json(result));
 }

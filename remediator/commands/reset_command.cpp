@@ -93,7 +93,7 @@ std::string row_of(const std::string& node, std::size_t width, const std::string
 
 }  // namespace
 
-Result<ResetReport> reset_taints(const Flags& flags, kube::Api& api, Clock& clock) {
+Result<ResetResult> reset_taints(const Flags& flags, kube::Api& api, Clock& clock) {
   if (std::ranges::find(kResettable, flags.taint) == kResettable.end())
     return fail(ErrorKind::kInvalid, "--taint: not a taint of gpuward's; it stays");
   const auto nodes = api.list_nodes();
@@ -102,7 +102,7 @@ Result<ResetReport> reset_taints(const Flags& flags, kube::Api& api, Clock& cloc
   if (!open) return std::unexpected(open.error());
   std::size_t width = std::string_view("NODE").size();
   for (const kube::Node& node : *nodes) width = std::max(width, node.meta.name.size());
-  ResetReport report;
+  ResetResult report;
   for (const kube::Node& node : *nodes) {
     if (!has_taint(node, flags.taint)) continue;
     const auto known = open->find(node.meta.uid);
@@ -116,7 +116,7 @@ Result<ResetReport> reset_taints(const Flags& flags, kube::Api& api, Clock& cloc
   return report;
 }
 
-Result<ResetReport> run_reset(const Flags& flags, Clock& clock) {
+Result<ResetResult> run_reset(const Flags& flags, Clock& clock) {
   const auto cluster = Cluster::connect(flags, clock);
   if (!cluster) return std::unexpected(cluster.error());
   const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});

@@ -1,6 +1,6 @@
-// `gpuward-remediator reset`: takes a taint of ours off all nodes, with the rights of the human who
-// calls. Nodes that a Remediation is open for are refused, because it would only put it on again;
-// with --cancel it is cancelled first.
+// `gpuward-remediator reset`: takes a taint of ours off all nodes, with the rights of the operator
+// who calls. Nodes that a Remediation is open for are refused, because it would only put it on
+// again; with --cancel it is cancelled first.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@
 
 namespace gpuward::remediator {
 
-struct ResetReport {
+struct ResetResult {
   std::string table;     // a line for each node that has the taint
   bool all_done = true;  // or would be, with --dry-run
 };
 
 // kInvalid for a taint that is not ours to take off.
-[[nodiscard]] Result<ResetReport> reset_taints(const Flags& flags, kube::Api& api, Clock& clock);
+[[nodiscard]] Result<ResetResult> reset_taints(const Flags& flags, kube::Api& api, Clock& clock);
 
 // The same against the API server that the flags name.
-[[nodiscard]] Result<ResetReport> run_reset(const Flags& flags, Clock& clock);
+[[nodiscard]] Result<ResetResult> run_reset(const Flags& flags, Clock& clock);
 
 }  // namespace gpuward::remediator

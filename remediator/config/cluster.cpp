@@ -2,7 +2,25 @@
 
 #include <utility>
 
+#include "remediator/gates/stop_switch.h"
+
 namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// A webhook answers within a second, and may need two requests for it.
+constexpr Deadlines kIntakeDeadlines{milliseconds(400), milliseconds(400)};
+constexpr Deadlines kWorkDeadlines{seconds(10), seconds(20)};
+// The server itself may try a disruption budget for 10 s before it answers.
+constexpr Deadlines kDrainDeadlines{seconds(35), seconds(35)};
+constexpr Deadlines kSwitchDeadlines{kSwitchReadLimit, kSwitchReadLimit};
+constexpr Deadlines kLeaseDeadlines{seconds(4), seconds(5)};
+constexpr Deadlines kEventDeadlines{seconds(5), seconds(5)};
+constexpr Deadlines kProbeDeadlines{seconds(2), seconds(2)};
+
+}  // namespace
 
 Result<std::unique_ptr<Cluster>> Cluster::connect(const Flags& flags, Clock& clock) {
   auto config = flags.in_cluster ? kube::load_in_cluster()
@@ -41,6 +59,19 @@ std::unique_ptr<kube::Api> Cluster::make_api_over(http::Client& http, Deadlines 
   options.retry_deadline = deadlines.with_retries;
   options.stop = std::move(stop);
   return std::make_unique<kube::Api>(std::move(options), http, *credentials_, clock_);
+}
+
+ApiClients make_api_clients(Cluster& cluster, std::stop_token stop,
+                            const FencedClient::MayWrite& may_write) {
+  return {.work = cluster.make_fenced_api(kWorkDeadlines, stop, may_write),
+          .intake = cluster.make_api(kIntakeDeadlines, stop),
+          .event = cluster.make_api(kEventDeadlines, stop),
+          .probe = cluster.make_api(kProbeDeadlines, stop),
+          .ledger = cluster.make_fenced_api(kWorkDeadlines, stop, may_write),
+          .drain = cluster.make_fenced_api(kDrainDeadlines, stop, may_write),
+          .stop_switch = cluster.make_api(kSwitchDeadlines, stop),
+          // Not ended by our stop: the lease is given back after it.
+          .lease = cluster.make_api(kLeaseDeadlines, {})};
 }
 
 }  // namespace gpuward::remediator

@@ -48,4 +48,14 @@ class Cluster {
   std::vector<std::unique_ptr<FencedClient>> fenced_;
 };
 
+// Each user has a client with the deadlines that it needs; those of the work write nothing unless
+// this replica leads.
+struct ApiClients {
+  std::unique_ptr<kube::Api> work, intake, event, probe, ledger, drain, stop_switch, lease;
+};
+
+// `cluster` must outlive them.
+[[nodiscard]] ApiClients make_api_clients(Cluster& cluster, std::stop_token stop,
+                                          const FencedClient::MayWrite& may_write);
+
 }  // namespace gpuward::remediator

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kWrongUsage = 2;
 
-// What must be looked at after CLI11 has read it.
+// What must be checked after CLI11 has read it.
 struct Words {
   std::string level = "info";
   std::string format = "logfmt";
@@ -106,14 +106,15 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
       ->capture_default_str();
   app.add_option("--pod-name", flags.pod_name, "Our own pod, which a drain takes last")
       ->envname("POD_NAME");
-  app.add_option("--notifications.webhook-url", flags.told.webhook_url,
-                 "Webhook that is told of remediations, as the sink `webhook` of the policy would")
+  app.add_option(
+         "--notifications.webhook-url", flags.told.webhook_url,
+         "Webhook that is notified of remediations, as the sink `webhook` of the policy would")
       ->envname("WEBHOOK_URL");
   app.add_option("--notifications.lambda-function", flags.told.lambda_function,
-                 "Function of AWS Lambda that is told likewise")
+                 "Function of AWS Lambda that is notified likewise")
       ->envname("LAMBDA_FUNCTION");
   app.add_option("--notifications.sns-topic-arn", flags.told.sns_topic_arn,
-                 "Topic of Amazon SNS that is told likewise")
+                 "Topic of Amazon SNS that is notified likewise")
       ->envname("SNS_TOPIC_ARN");
   app.add_option("--audit.path", flags.audit_path, "File of the audit trail; default: stdout");
   app.add_option("--log.level", words.level, "debug, info, warn or error")
@@ -218,9 +219,9 @@ CLI::App* add_replay_command(CLI::App& app, Flags& flags, Words& words) {
       ->excludes(history)
       ->capture_default_str();
   replay->add_option("--nodes", flags.replay.nodes,
-                     "What `kubectl get nodes -o json` has said, instead of --kubeconfig");
-  replay->add_flag("--approve", flags.replay.humans_say_yes,
-                   "As if a human said yes to each step that waits for it");
+                     "Output of `kubectl get nodes -o json`, instead of --kubeconfig");
+  replay->add_flag("--approve", flags.replay.approves_all,
+                   "Approve each step that waits for approval");
   add_output_option(*replay, flags.output);
   replay->fallthrough();
   return replay;
@@ -234,7 +235,7 @@ Commands add_commands(CLI::App& app, Flags& flags, Words& words) {
       add_node_command(app, flags, "explain", "Say what is known and decided about a node");
   add_output_option(*explain, flags.output);
   CLI::App* approve =
-      add_node_command(app, flags, "approve", "Say yes to the step that waits for it, for an hour");
+      add_node_command(app, flags, "approve", "Approve the step that waits for it, for an hour");
   approve->add_option("token", flags.token, "As `list` and `explain` show it")->required();
   CLI::App* breaker = app.add_subcommand("breaker", "Say whether the circuit breaker is open");
   breaker->fallthrough();

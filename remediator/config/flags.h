@@ -57,7 +57,7 @@ struct ExclusionFlags {
 struct ReplayFlags {
   std::string history = {}, nodes = {};  // files
   std::chrono::milliseconds since = std::chrono::hours(24 * 7);
-  bool humans_say_yes = false;
+  bool approves_all = false;
 };
 
 struct Flags {

@@ -23,13 +23,13 @@ namespace gpuward::remediator {
 inline constexpr std::string_view kPauseRule = "guard.pause";
 
 // The rule of a node whose taint, cordon or annotation the record does not explain.
-inline constexpr std::string_view kMarksRule = "guard.marks";
+inline constexpr std::string_view kOwnershipRule = "guard.marks";
 
 enum class Verdict : std::uint8_t {
   kRecord,      // nothing on the node, only the status
   kQuarantine,  // taint, or taint and cordon, are to be on the node
   kHold,        // what stands stays, nothing more is done
-  kPause,       // a human has undone or edited something: hands off
+  kPause,       // an operator has undone or edited something: nothing more is done
   kAskReport,   // a health report is needed to decide; decide again with it
   kAskAlerts,   // whether the alerts still fire unsilenced is needed to decide
   kAskGuard,    // whether approvals are guarded is needed to decide
@@ -43,13 +43,15 @@ enum class Verdict : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view to_string(Verdict verdict);
+// Of those verdicts that change the node in one write; empty for the others.
+[[nodiscard]] std::string_view action_of(Verdict verdict);
 
-struct World {
+struct DecisionInputs {
   const Remediation& remediation;
-  const kube::Node* node = nullptr;       // null: no node of that name
-  std::optional<HandsOff> excluded = {};  // by a human, for a while
-  std::string goes_first = {};            // open for the same node, and acts; empty: none
-  bool has_unmarked_elsewhere = false;    // other nodes that went bad a moment ago, not yet tainted
+  const kube::Node* node = nullptr;           // null: no node of that name
+  std::optional<ExclusionHit> excluded = {};  // by an operator, for a while
+  std::string goes_first = {};                // open for the same node, and acts; empty: none
+  bool has_untainted_elsewhere = false;  // other nodes that failed a moment ago, not yet tainted
   std::optional<Result<HealthReport>> report;           // asked for after kAskReport
   bool can_ask_alerts = false;                          // there is an Alertmanager to ask
   std::optional<Result<std::set<std::string>>> alerts;  // asked for after kAskAlerts
@@ -68,13 +70,14 @@ struct Decision {
   std::optional<PlannedStep> step;  // of kAskSlot, kBegin and kWatch
   std::optional<Severity> escalate_to;
   std::optional<Cleared> cleared;  // of kLower
-  bool cordon_is_gone = false;     // a human has taken ours off: one that comes later is not ours
-  std::optional<ApprovalRecord> approval;  // to be kept: a request, or the yes to it
-  bool withdraws_approval = false;  // what was asked for counts no more, nor does the yes to it
+  bool cordon_is_gone = false;  // an operator has taken ours off: one that comes later is not ours
+  std::optional<ApprovalRecord> approval;  // to be kept: a request, or the approval to it
+  bool withdraws_approval =
+      false;  // what was asked for counts no more, nor does the approval to it
   std::optional<std::chrono::milliseconds> look_again;
 };
 
 // `policy` is the one for this node (policy_for).
-[[nodiscard]] Decision decide(const Policy& policy, const World& world, WallTime now);
+[[nodiscard]] Decision decide(const Policy& policy, const DecisionInputs& inputs, WallTime now);
 
 }  // namespace gpuward::remediator

@@ -5,13 +5,19 @@
 
 #include "core/runtime/yaml_scalars.h"
 #include "remediator/actions/replacements.h"
-#include "remediator/decision/step_order.h"
+#include "remediator/actions/step_progress.h"
+#include "remediator/decision/draft.h"
+#include "remediator/decision/step_gates.h"
 #include "remediator/decision/way_back.h"
+#include "remediator/model/step_call.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 namespace {
 
 constexpr const char* kVerifyRule = "step.verify";
+// How often the end of a machine is checked that was accepted and is not proved.
+constexpr std::chrono::minutes kProofInterval{1};
 
 Decision decision_of(Verdict verdict, Phase phase, std::string rule, std::string message) {
   Decision decision;
@@ -58,9 +64,20 @@ Decision held(const Remediation& remediation, const PlannedStep& wait, const Ste
       Verdict::kHold, Phase::kHeld, "exhausted",
       "its machine is gone and no replacement has joined within " + to_duration_text(wait.timeout) +
           ": " + record.message +
-          ": it counts as missing capacity and keeps its slot of the budgets until a "
-          "human says gpuward-remediator cancel " +
+          ": it counts as missing capacity and keeps its slot of the budgets until an "
+          "operator runs gpuward-remediator cancel " +
           remediation.node);
+}
+
+// The machine registers again: whatever was accepted, it has not ended.
+bool is_back(const Draft& draft, const StepRecord& end) {
+  return draft.inputs.node != nullptr &&
+         draft.inputs.node->provider_id == value_at(end.facts, kInstanceFact);
+}
+
+Decision close_without_node(Draft& draft, const char* gone, const StepRecord* end) {
+  const std::string why = end == nullptr ? "" : "; terminate failed: " + end->message;
+  return close_case(draft, Phase::kSuperseded, "guard.node-identity", gone + why);
 }
 
 }  // namespace
@@ -80,12 +97,44 @@ Decision decide_after_the_end(const Policy& policy, const Remediation& remediati
   }
   if (remediation.wish.pause) {
     return decision_of(Verdict::kPause, Phase::kPaused, std::string(kPauseRule),
-                       "paused by annotation: hands off");
+                       "paused by annotation");
   }
   if (record == nullptr)
     return at_step(Verdict::kBegin, *wait, "its machine is gone; waiting for a replacement");
   if (is_under_way(*record)) return at_step(Verdict::kWatch, *wait, record->message);
   return held(remediation, *wait, *record);
+}
+
+std::optional<PlannedStep> machine_is_ending(const Draft& draft) {
+  auto step = step_under_way(draft.policy, draft.remediation);
+  if (!step || step->step != Step::kTerminate) return std::nullopt;
+  const bool node_goes = node_is_another(draft) != nullptr || draft.inputs.node->meta.deleting;
+  return node_goes ? step : std::nullopt;
+}
+
+// An end that was accepted is seen to its end, be it after its time: it is told, and waited for.
+Decision decide_without_node(Draft& draft, const char* gone) {
+  const StepRecord* end = draft.remediation.status.find(Step::kTerminate);
+  if (end == nullptr || call_of(*end) != Call::kAccepted || is_back(draft, *end))
+    return close_without_node(draft, gone, end);
+  if (draft.remediation.wish.cancel || draft.remediation.deleting)
+    return close_case(draft, Phase::kCancelled, "guard.cancel",
+                      "cancelled; its machine was asked to end");
+  if (draft.remediation.status.phase == Phase::kHeld)
+    return watch_step(draft, planned(Step::kTerminate));
+  draft.decision.look_again = kProofInterval;
+  return conclude(draft, Verdict::kHold, Phase::kHeld, "exhausted",
+                  std::string(gone) +
+                      ", and nothing proves that its machine has ended, as was "
+                      "accepted: " +
+                      end->message);
+}
+
+// Whatever a cache still has of the node: it is gone.
+Decision decide_after_the_end(Draft& draft) {
+  Decision next = decide_after_the_end(draft.policy, draft.remediation);
+  draft.decision.step = std::move(next.step);
+  return conclude(draft, next.verdict, next.phase, std::move(next.rule), std::move(next.message));
 }
 
 }  // namespace gpuward::remediator

@@ -8,7 +8,7 @@
 namespace gpuward::remediator {
 
 // Of a Remediation that has done the step terminate. Nothing of ours is on any node, so that every
-// wish of a human's to end it is granted at once.
+// wish of an operator's to end it is granted at once.
 [[nodiscard]] Decision decide_after_the_end(const Policy& policy, const Remediation& remediation);
 
 }  // namespace gpuward::remediator

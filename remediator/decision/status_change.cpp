@@ -42,7 +42,8 @@ void forget_verification(RemediationStatus& status, Step begun) {
 
 void say(RemediationStatus& status, const Decision& decision, Mode mode) {
   // Whoever was told that it is held was not told of this.
-  if (decision.rule == kMarksRule && status.rule != kMarksRule) status.told_phase.reset();
+  if (decision.rule == kOwnershipRule && status.rule != kOwnershipRule)
+    status.notified_phase.reset();
   status.mode = mode;
   status.rule = decision.rule;
   status.message = decision.message;
@@ -125,7 +126,8 @@ RemediationStatus with_decision(RemediationStatus status, const Decision& decisi
   return status;
 }
 
-RemediationStatus with_marks(RemediationStatus status, const NodeMark& mark, WallTime at) {
+RemediationStatus with_annotation(RemediationStatus status, const OwnerAnnotation& mark,
+                                  WallTime at) {
   for (StepRecord& record : status.steps) {
     const bool is_there = (record.step == Step::kTaint && mark.taint) ||
                           (record.step == Step::kCordon && mark.cordon);
@@ -201,8 +203,8 @@ RemediationStatus with_watch(RemediationStatus status, const Decision& decision)
   return status;
 }
 
-bool is_same_but_for_words(const RemediationStatus& next, const RemediationStatus& known,
-                           Step step) {
+bool is_same_but_for_message(const RemediationStatus& next, const RemediationStatus& known,
+                             Step step) {
   const StepRecord* const record = known.find(step);
   if (record == nullptr || next.find(step) == nullptr) return false;
   RemediationStatus same = next;
@@ -244,7 +246,7 @@ RemediationStatus with_progress(RemediationStatus status, const Decision& decisi
   return status;
 }
 
-bool says_the_same(const RemediationStatus& a, const RemediationStatus& b) {
+bool is_same_status(const RemediationStatus& a, const RemediationStatus& b) {
   const auto timeless = [](RemediationStatus status) {
     for (StepRecord& record : status.steps) {
       record.intent_at.reset();

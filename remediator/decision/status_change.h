@@ -15,8 +15,8 @@ namespace gpuward::remediator {
 [[nodiscard]] RemediationStatus with_decision(RemediationStatus status, const Decision& decision,
                                               Mode mode, WallTime now);
 // What `mark` says of taint and cordon that were intended: they were put on the node at that time.
-[[nodiscard]] RemediationStatus with_marks(RemediationStatus status, const NodeMark& mark,
-                                           WallTime at);
+[[nodiscard]] RemediationStatus with_annotation(RemediationStatus status,
+                                                const OwnerAnnotation& mark, WallTime at);
 // The decision's steps as intended; the phase stays what it was.
 [[nodiscard]] RemediationStatus with_intents(RemediationStatus status, const Decision& decision,
                                              Mode mode, WallTime now);
@@ -33,8 +33,8 @@ namespace gpuward::remediator {
 // The same where nothing but watch() carries the step out.
 [[nodiscard]] RemediationStatus with_watch(RemediationStatus status, const Decision& decision);
 // Whether `next` only says in other words how far that step is.
-[[nodiscard]] bool is_same_but_for_words(const RemediationStatus& next,
-                                         const RemediationStatus& known, Step step);
+[[nodiscard]] bool is_same_but_for_message(const RemediationStatus& next,
+                                           const RemediationStatus& known, Step step);
 // How the decision's step goes; a step whose time is over has failed, and "not done in time" is
 // said only of what was asked for. kIntended: nothing was done, and the record is as before the
 // step. A step that has failed already is only ever found to be done after all.
@@ -42,6 +42,6 @@ namespace gpuward::remediator {
                                               const StepProgress& progress, WallTime now);
 
 // Whether both say the same, times and attempts aside: then nothing needs to be written again.
-[[nodiscard]] bool says_the_same(const RemediationStatus& a, const RemediationStatus& b);
+[[nodiscard]] bool is_same_status(const RemediationStatus& a, const RemediationStatus& b);
 
 }  // namespace gpuward::remediator

@@ -4,8 +4,9 @@
 #include <optional>
 
 #include "remediator/actions/step_progress.h"
-#include "remediator/decision/step_order.h"
+#include "remediator/decision/step_gates.h"
 #include "remediator/model/node_mark.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -20,7 +21,7 @@ std::optional<WallTime> way_back_since(const std::vector<PlannedStep>& list,
 }
 
 bool has_foreign_cordon(const Remediation& remediation, const kube::Node& node) {
-  const auto mark = mark_on(node);
+  const auto mark = owner_annotation_on(node);
   return remediation.status.pre_existing_cordon.value_or(false) ||
          (mark && mark->pre_existing_cordon);
 }
@@ -55,9 +56,8 @@ std::string objection_to_step(const StepRecord& record, const kube::Node& node) 
   if (record.result == StepResult::kFailed)
     return std::string(to_string(record.step)) + " failed: " + record.message;
   if (!is_diagnostic(record.step)) return {};
-  const auto boot = record.facts.find(kJobBootFact);
   const bool is_of_this_boot =
-      !node.boot_id.empty() && boot != record.facts.end() && boot->second == node.boot_id;
+      !node.boot_id.empty() && value_at(record.facts, kJobBootFact) == node.boot_id;
   return is_of_this_boot ? "" : std::string(to_string(record.step)) + " passed in another boot";
 }
 

@@ -1,5 +1,5 @@
-// The way back of a node that would be held for a human: the policy's diagnostics, and its return
-// where it has passed them. Pure; used by decide() and, for a step that goes on, step_order.
+// The way back of a node that would be held for an operator: the policy's diagnostics, and its
+// return where it has passed them. Pure; used by decide() and, for a step that goes on, step_gates.
 #pragma once
 
 #include <string>

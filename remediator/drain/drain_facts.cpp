@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/runtime/yaml_scalars.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -17,11 +18,6 @@ const kube::OwnerReference* controller_of(const kube::Pod& pod) {
   const auto found = std::ranges::find_if(
       pod.owners, [](const kube::OwnerReference& owner) { return owner.controller; });
   return found == pod.owners.end() ? nullptr : &*found;
-}
-
-std::string_view value_at(const kube::Labels& labels, const char* key) {
-  const auto found = labels.find(key);
-  return found == labels.end() ? std::string_view() : std::string_view(found->second);
 }
 
 bool is_gpu_name(const std::string& resource) {

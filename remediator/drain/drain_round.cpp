@@ -165,8 +165,7 @@ std::string describe(const Round& now, const std::vector<const PlannedPod*>& pod
 }
 
 DrainRound failed(const std::vector<const PlannedPod*>& because, std::string summary) {
-  return {
-      .verdict = DrainVerdict::kFailed, .summary = std::move(summary), .left = names_of(because)};
+  return {.verdict = DrainState::kFailed, .summary = std::move(summary), .left = names_of(because)};
 }
 
 // Pods that even a deletion has not moved.
@@ -188,7 +187,7 @@ std::optional<DrainRound> judge_late(const Round& now, const std::vector<const P
       return failed(left, "not drained in time: " + describe(now, left));
     case OnDeadline::kProceed:
       if (!spared.empty()) break;
-      return DrainRound{.verdict = DrainVerdict::kDone,
+      return DrainRound{.verdict = DrainState::kDone,
                         .summary = "goes on after the deadline with " + describe(now, left),
                         .left = names_of(left)};
     case OnDeadline::kDelete:
@@ -269,7 +268,7 @@ DrainRound make_round(const DrainPlan& plan, const RemovalTries& tries,
       pods_that(plan, [](const PlannedPod& pod) { return pod.act == DrainAct::kRefuse; });
   if (!refused.empty()) return failed(refused, describe_refused(refused));
   const auto left = pods_that(plan, [](const PlannedPod& pod) { return pod.is_left(); });
-  if (left.empty()) return {.verdict = DrainVerdict::kDone, .summary = describe_done(plan)};
+  if (left.empty()) return {.verdict = DrainState::kDone, .summary = describe_done(plan)};
   if (now.is_late()) {
     if (auto verdict = judge_late(now, left)) return std::move(*verdict);
   }

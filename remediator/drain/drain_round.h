@@ -45,7 +45,7 @@ using RemovalTries = std::map<std::string, RemovalTry>;  // by the pod's UID
 // Takes the answer down, with the time of the next try.
 void record_answer(RemovalTry& known, const Status& status, std::chrono::milliseconds elapsed);
 
-enum class DrainVerdict : std::uint8_t { kDone, kGoingOn, kFailed };
+enum class DrainState : std::uint8_t { kDone, kGoingOn, kFailed };
 
 struct Removal {
   RemovalWay way = RemovalWay::kEvict;
@@ -54,7 +54,7 @@ struct Removal {
 };
 
 struct DrainRound {
-  DrainVerdict verdict = DrainVerdict::kGoingOn;
+  DrainState verdict = DrainState::kGoingOn;
   std::vector<Removal> send = {};
   // Why it failed, or what is left; the same words while nothing changes.
   std::string summary = {};

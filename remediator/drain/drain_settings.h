@@ -20,7 +20,7 @@ enum class DrainedPods : std::uint8_t {
 
 // What happens to pods that are still there when the time is up.
 enum class OnDeadline : std::uint8_t {
-  kHold,     // the drain has failed; a human is told
+  kHold,     // the drain has failed; an operator is told
   kDelete,   // they are deleted with their grace, whatever their disruption budgets say
   kProceed,  // the drain counts as done
 };

@@ -13,7 +13,7 @@ using std::chrono::seconds;
 
 // Nobody asks about the node any more: its Remediation is gone or in other hands.
 constexpr minutes kForgetAfter{10};
-// Of all drains together: with more than this many at a time, each is looked at less often.
+// Of all drains together: with more than this many at a time, each is checked less often.
 constexpr int kMostListsASecond = 50;
 // Of those whose removals wait for the rate that all share, every so many turns: none of them ends
 // yet. Where the evictor tells when it has sent them, longer still.
@@ -49,10 +49,10 @@ struct Drainer::Memory {
   milliseconds elapsed_before{0};
   Clock::Steady first_look, last_look;
   RemovalTries tries;
-  std::set<std::string> told_jobs;
+  std::set<std::string> notified_jobs;
   std::string listed_at;                    // resourceVersion of the last listing
   std::optional<Clock::Steady> held_since;  // see DrainRound::is_held
-  bool is_held_told = false;
+  bool is_held_reported = false;
   bool has_seen_removal = false;  // a pod that was there, and was told to go, is there no more
 
   [[nodiscard]] milliseconds elapsed() const {
@@ -65,19 +65,19 @@ Drainer::Drainer(kube::Api& api, Evictor& evictor, Clock& clock)
 
 Drainer::~Drainer() = default;
 
-Result<DrainProgress> Drainer::advance(const DrainOrder& order) {
-  std::unique_ptr<Memory> memory = take_memory(order);
+Result<DrainProgress> Drainer::advance(const DrainRequest& request) {
+  std::unique_ptr<Memory> memory = take_memory(request);
   // Before the list, so that the list is newer than what they say.
-  for (const Evictor::Outcome& outcome : evictor_.collect(order.node)) {
+  for (const Evictor::Outcome& outcome : evictor_.collect(request.node)) {
     if (const auto known = memory->tries.find(outcome.uid); known != memory->tries.end())
       record_answer(known->second, outcome.status, memory->elapsed());
   }
-  auto progress = look(order, *memory, {.is_cache = true, .not_older_than = memory->listed_at});
-  if (!progress || !may_be_believed(*progress, *memory)) progress = look(order, *memory, {});
-  if (!progress || progress->verdict == DrainVerdict::kGoingOn) {
-    put_back(order.node, std::move(memory));
+  auto progress = look(request, *memory, {.is_cache = true, .not_older_than = memory->listed_at});
+  if (!progress || !may_be_believed(*progress, *memory)) progress = look(request, *memory, {});
+  if (!progress || progress->verdict == DrainState::kGoingOn) {
+    put_back(request.node, std::move(memory));
   } else {
-    evictor_.forget(order.node);
+    evictor_.forget(request.node);
   }
   return progress;
 }
@@ -85,80 +85,81 @@ Result<DrainProgress> Drainer::advance(const DrainOrder& order) {
 // Nothing ends by the word of a list that may be older than the drain. Lists of one drain only get
 // newer: one that lacks a pod which we have sent away is newer than that, and than the cordon.
 bool Drainer::may_be_believed(const DrainProgress& progress, const Memory& memory) {
-  if (progress.verdict == DrainVerdict::kGoingOn) return true;
-  return progress.verdict == DrainVerdict::kDone && memory.has_seen_removal;
+  if (progress.verdict == DrainState::kGoingOn) return true;
+  return progress.verdict == DrainState::kDone && memory.has_seen_removal;
 }
 
-Result<DrainProgress> Drainer::look(const DrainOrder& order, Memory& memory,
+Result<DrainProgress> Drainer::look(const DrainRequest& request, Memory& memory,
                                     const kube::Api::PodSource& source) {
-  auto listing = api_.list_pods_on(order.node, source);
-  if (!listing) return with_context("pods of node " + order.node, listing.error());
+  auto listing = api_.list_pods_on(request.node, source);
+  if (!listing) return with_context("pods of node " + request.node, listing.error());
   memory.listed_at = std::move(listing->resource_version);
   memory.has_seen_removal |= forget_absent(memory.tries, listing->pods);
-  DrainProgress progress = progress_of(order, listing->pods, memory);
-  if (progress.verdict == DrainVerdict::kGoingOn) return progress;
-  if (auto same = check_node(order); !same) return std::unexpected(same.error());
+  DrainProgress progress = progress_of(request, listing->pods, memory);
+  if (progress.verdict == DrainState::kGoingOn) return progress;
+  if (auto same = check_node(request); !same) return std::unexpected(same.error());
   return progress;
 }
 
 // After the list, which may be of another node's pods.
-Status Drainer::check_node(const DrainOrder& order) {
-  const auto node = api_.get_node(order.node);
-  if (node && node->meta.uid == order.node_uid) return {};
+Status Drainer::check_node(const DrainRequest& request) {
+  const auto node = api_.get_node(request.node);
+  if (node && node->meta.uid == request.node_uid) return {};
   if (!node && node.error().kind != ErrorKind::kNotFound) return std::unexpected(node.error());
   return fail(ErrorKind::kConflict,
-              "node " + order.node + " is " + (node ? "another one by now" : "gone"));
+              "node " + request.node + " is " + (node ? "another one by now" : "gone"));
 }
 
-DrainProgress Drainer::progress_of(const DrainOrder& order, const std::vector<kube::Pod>& pods,
+DrainProgress Drainer::progress_of(const DrainRequest& request, const std::vector<kube::Pod>& pods,
                                    Memory& memory) {
-  const DrainScene scene{clock_.wall(), memory.elapsed(), order.node_is_unreachable, order.own_pod};
-  const DrainPlan plan = plan_drain(pods, order.settings, scene);
-  DrainRound round = make_round(plan, memory.tries, order.settings, scene);
+  const DrainScene scene{clock_.wall(), memory.elapsed(), request.node_is_unreachable,
+                         request.own_pod};
+  const DrainPlan plan = plan_drain(pods, request.settings, scene);
+  DrainRound round = make_round(plan, memory.tries, request.settings, scene);
   DrainProgress progress;
-  const auto starting = send(order, round, memory);
+  const auto starting = send(request, round, memory);
   std::ranges::copy_if(plan.jobs, std::back_inserter(progress.starting_jobs),
                        [&](const AffectedJob& job) { return starting.contains(job.name); });
   progress.verdict = round.verdict;
   progress.summary = std::move(round.summary);
   progress.left = std::move(round.left);
   progress.is_newly_held = is_newly_held(round, memory);
-  progress.look_again = look_again(order, round, memory);
+  progress.look_again = look_again(request, round, memory);
   return progress;
 }
 
 bool Drainer::is_newly_held(const DrainRound& round, Memory& memory) {
   if (!round.is_held) memory.held_since.reset();
-  if (!round.is_held || memory.is_held_told) return false;
+  if (!round.is_held || memory.is_held_reported) return false;
   if (!memory.held_since) memory.held_since = memory.last_look;
-  memory.is_held_told = memory.last_look - *memory.held_since >= kHeldIsNewsAfter;
-  return memory.is_held_told;
+  memory.is_held_reported = memory.last_look - *memory.held_since >= kHeldIsNewsAfter;
+  return memory.is_held_reported;
 }
 
-std::set<std::string> Drainer::send(const DrainOrder& order, const DrainRound& round,
+std::set<std::string> Drainer::send(const DrainRequest& request, const DrainRound& round,
                                     Memory& memory) {
   std::set<std::string> starting;
   for (const Removal& removal : round.send) {
     RemovalTry& known = memory.tries[removal.pod.uid];
-    if (!evictor_.submit(order.node, removal, order.permit)) continue;
+    if (!evictor_.submit(request.node, removal, request.permit)) continue;
     known.way = removal.way;
     known.is_in_flight = true;
-    if (!removal.job.empty() && memory.told_jobs.insert(removal.job).second)
+    if (!removal.job.empty() && memory.notified_jobs.insert(removal.job).second)
       starting.insert(removal.job);
   }
   return starting;
 }
 
-std::unique_ptr<Drainer::Memory> Drainer::take_memory(const DrainOrder& order) {
+std::unique_ptr<Drainer::Memory> Drainer::take_memory(const DrainRequest& request) {
   const Clock::Steady now = clock_.steady();
   forget_old(now);
-  auto memory = extract_memory(order.node);
-  if (!memory || memory->node_uid != order.node_uid || memory->started_at != order.started_at) {
-    evictor_.forget(order.node);
+  auto memory = extract_memory(request.node);
+  if (!memory || memory->node_uid != request.node_uid || memory->started_at != request.started_at) {
+    evictor_.forget(request.node);
     memory = std::make_unique<Memory>();
-    memory->node_uid = order.node_uid;
-    memory->started_at = order.started_at;
-    memory->elapsed_before = since(order.started_at, clock_.wall());
+    memory->node_uid = request.node_uid;
+    memory->started_at = request.started_at;
+    memory->elapsed_before = since(request.started_at, clock_.wall());
     memory->first_look = now;
   }
   memory->last_look = now;
@@ -182,12 +183,12 @@ void Drainer::forget_old(Clock::Steady now) {
   for (const std::string& node : old) forget(node);
 }
 
-milliseconds Drainer::look_again(const DrainOrder& order, const DrainRound& round,
+milliseconds Drainer::look_again(const DrainRequest& request, const DrainRound& round,
                                  const Memory& memory) const {
   const milliseconds turn = milliseconds(1'000) * remembered() / kMostListsASecond;
-  if (!evictor_.has_unanswered(order.node)) return std::max(round.look_again, turn);
+  if (!evictor_.has_unanswered(request.node)) return std::max(round.look_again, turn);
   if (!evictor_.tells()) return std::max(round.look_again, turn * kTurnsWhileWaiting);
-  const milliseconds left = order.settings.deadline - memory.elapsed();
+  const milliseconds left = request.settings.deadline - memory.elapsed();
   const milliseconds longest = left.count() > 0 ? std::min<milliseconds>(left, kLookWhileWaiting)
                                                 : milliseconds(kLookWhileWaiting);
   return std::max({round.look_again, turn, longest});

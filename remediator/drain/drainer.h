@@ -28,7 +28,7 @@
 
 namespace gpuward::remediator {
 
-struct DrainOrder {
+struct DrainRequest {
   std::string node;
   // Of the Remediation's node. The name may be another's by now: see above.
   std::string node_uid;
@@ -40,7 +40,7 @@ struct DrainOrder {
 };
 
 struct DrainProgress {
-  DrainVerdict verdict = DrainVerdict::kGoingOn;
+  DrainState verdict = DrainState::kGoingOn;
   std::string summary;            // for the status; the same while nothing changes
   std::vector<std::string> left;  // see DrainRound
   // Jobs whose pods are sent off for the first time by this call: to be told once.
@@ -61,28 +61,28 @@ class Drainer {
   // One call a node at a time, several nodes at once; again after look_again, or earlier. An error
   // says that the pods could not be listed, or that the Node is gone or another one (kConflict);
   // then nothing is known of the drain.
-  [[nodiscard]] Result<DrainProgress> advance(const DrainOrder& order);
+  [[nodiscard]] Result<DrainProgress> advance(const DrainRequest& request);
   // The node's drain is called off: what waits is not sent.
   void forget(const std::string& node);
   [[nodiscard]] std::size_t remembered() const;  // nodes
 
  private:
   struct Memory;
-  [[nodiscard]] Result<DrainProgress> look(const DrainOrder& order, Memory& memory,
+  [[nodiscard]] Result<DrainProgress> look(const DrainRequest& request, Memory& memory,
                                            const kube::Api::PodSource& source);
-  [[nodiscard]] Status check_node(const DrainOrder& order);
+  [[nodiscard]] Status check_node(const DrainRequest& request);
   [[nodiscard]] static bool may_be_believed(const DrainProgress& progress, const Memory& memory);
-  [[nodiscard]] std::unique_ptr<Memory> take_memory(const DrainOrder& order);
+  [[nodiscard]] std::unique_ptr<Memory> take_memory(const DrainRequest& request);
   [[nodiscard]] std::unique_ptr<Memory> extract_memory(const std::string& node);
   void forget_old(Clock::Steady now);
-  [[nodiscard]] std::chrono::milliseconds look_again(const DrainOrder& order,
+  [[nodiscard]] std::chrono::milliseconds look_again(const DrainRequest& request,
                                                      const DrainRound& round,
                                                      const Memory& memory) const;
   void put_back(const std::string& node, std::unique_ptr<Memory> memory);
-  [[nodiscard]] DrainProgress progress_of(const DrainOrder& order,
+  [[nodiscard]] DrainProgress progress_of(const DrainRequest& request,
                                           const std::vector<kube::Pod>& pods, Memory& memory);
   [[nodiscard]] static bool is_newly_held(const DrainRound& round, Memory& memory);
-  [[nodiscard]] std::set<std::string> send(const DrainOrder& order, const DrainRound& round,
+  [[nodiscard]] std::set<std::string> send(const DrainRequest& request, const DrainRound& round,
                                            Memory& memory);
 
   kube::Api& api_;

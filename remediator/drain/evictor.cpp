@@ -13,6 +13,16 @@ using std::chrono::seconds;
 constexpr std::size_t kMostWaiting = 20'000;
 constexpr milliseconds kUnaskedPause = seconds(1);  // for a 429 that asks for nothing
 
+// The fence of its thread: whatever the permit throws is a no.
+Status send_removal(kube::Api& api, const Removal& removal, const Permit& permit) try {
+  if (removal.pod.uid.empty())
+    return fail(ErrorKind::kInvalid, "not sent: the pod has no UID to bind its removal to");
+  if (const Status may = permit(); !may) return fail(ErrorKind::kCancelled, may.error().message);
+  return removal.way == RemovalWay::kEvict ? api.evict(removal.pod) : api.delete_pod(removal.pod);
+} catch (const std::exception& error) {
+  return fail(ErrorKind::kInternal, error.what());
+}
+
 }  // namespace
 
 Evictor::Evictor(kube::Api& api, Clock& clock, const EvictionRate& rate, Sending sending)
@@ -40,19 +50,14 @@ bool Evictor::submit(const std::string& node, const Removal& removal, const Perm
     outcomes_.try_emplace(node);
     ++asked_[node];
     waiting_.push_back({node, removal, permit});
-    add_thread_if_needed();
+    const auto busy = static_cast<std::size_t>(under_way_) + waiting_.size();
+    const bool needs_thread = sending_ == Sending::kByThreads && threads_.size() < busy &&
+                              threads_.size() < static_cast<std::size_t>(rate_.most_in_flight);
+    if (needs_thread) threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
   }
   changed_.notify_one();
   send_what_is_due();
   return true;
-}
-
-void Evictor::add_thread_if_needed() {
-  if (sending_ != Sending::kByThreads) return;
-  const auto busy = static_cast<std::size_t>(under_way_) + waiting_.size();
-  if (threads_.size() >= static_cast<std::size_t>(rate_.most_in_flight) || threads_.size() >= busy)
-    return;
-  threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
 }
 
 std::vector<Evictor::Outcome> Evictor::collect(const std::string& node) {
@@ -75,10 +80,10 @@ void Evictor::forget(const std::string& node) {
 
 void Evictor::work(const std::stop_token& stop) {
   pthread_setname_np(pthread_self(), "evictor");
-  while (const auto order = next(stop)) deliver(*order, carry_out(*order));
+  while (const auto queued = next(stop)) deliver(*queued);
 }
 
-std::optional<Evictor::Order> Evictor::next(const std::stop_token& stop) {
+std::optional<Evictor::QueuedRemoval> Evictor::next(const std::stop_token& stop) {
   Lock lock(mutex_);
   const auto has_work = [this] {
     return !waiting_.empty() && !is_pacing_ && under_way_ < rate_.most_in_flight;
@@ -86,7 +91,7 @@ std::optional<Evictor::Order> Evictor::next(const std::stop_token& stop) {
   while (changed_.wait(lock, stop, has_work)) {
     if (stop.stop_requested()) break;
     Clock::Steady until;
-    if (auto order = take_due(until)) return order;
+    if (auto queued = take_due(until)) return queued;
     is_pacing_ = true;
     lock.unlock();
     static_cast<void>(clock_.sleep_until(until, stop));
@@ -97,15 +102,15 @@ std::optional<Evictor::Order> Evictor::next(const std::stop_token& stop) {
   return std::nullopt;
 }
 
-std::optional<Evictor::Order> Evictor::take_due(Clock::Steady& until) {
+std::optional<Evictor::QueuedRemoval> Evictor::take_due(Clock::Steady& until) {
   const Clock::Steady now = clock_.steady();
   until = std::max(paused_until_, bucket_.ready_at(now));
   if (until > now || waiting_.empty()) return std::nullopt;
   bucket_.take(now);
-  Order order = std::move(waiting_.front());
+  QueuedRemoval queued = std::move(waiting_.front());
   waiting_.pop_front();
   ++under_way_;
-  return order;
+  return queued;
 }
 
 void Evictor::send_what_is_due() {
@@ -115,56 +120,44 @@ void Evictor::send_what_is_due() {
     Clock::Steady until;
     return take_due(until);
   };
-  while (const auto order = next_due()) deliver(*order, carry_out(*order));
+  while (const auto queued = next_due()) deliver(*queued);
 }
 
-// The fence of its thread: whatever the permit throws is a no.
-Status Evictor::carry_out(const Order& order) try {
-  if (order.removal.pod.uid.empty())
-    return fail(ErrorKind::kInvalid, "not sent: the pod has no UID to bind its removal to");
-  if (const Status may = order.permit(); !may)
-    return fail(ErrorKind::kCancelled, may.error().message);
-  return order.removal.way == RemovalWay::kEvict ? api_.evict(order.removal.pod)
-                                                 : api_.delete_pod(order.removal.pod);
-} catch (const std::exception& error) {
-  return fail(ErrorKind::kInternal, error.what());
-}
-
-void Evictor::deliver(const Order& order, const Status& status) {
-  const bool is_last = note_answer(order, status);
-  if (is_last && on_answered_) on_answered_(order.node);
+void Evictor::deliver(const QueuedRemoval& queued) {
+  const bool is_last = note_answer(queued, send_removal(api_, queued.removal, queued.permit));
+  if (is_last && on_answered_) on_answered_(queued.node);
 }
 
 // Whether it was the last that the node waited for.
-bool Evictor::note_answer(const Order& order, const Status& status) {
+bool Evictor::note_answer(const QueuedRemoval& queued, const Status& status) {
   const std::lock_guard lock(mutex_);
   --under_way_;
-  settle(order);
+  settle(queued);
   const RemovalAnswer answer = answer_of(status);
   if (answer == RemovalAnswer::kOverloaded) {
     const milliseconds pause = std::max(kUnaskedPause, status.error().retry_after);
     paused_until_ = std::max(paused_until_, clock_.steady() + pause);
   }
-  if (const auto known = outcomes_.find(order.node); known != outcomes_.end())
-    known->second.push_back({order.removal.pod.uid, status});
+  if (const auto known = outcomes_.find(queued.node); known != outcomes_.end())
+    known->second.push_back({queued.removal.pod.uid, status});
   // One no is a no for all that waits for the node.
-  if (answer == RemovalAnswer::kStopped) drop_waiting(order.node, status);
+  if (answer == RemovalAnswer::kStopped) drop_waiting(queued.node, status);
   changed_.notify_one();
-  return !asked_.contains(order.node);
+  return !asked_.contains(queued.node);
 }
 
-void Evictor::settle(const Order& order) {
-  uids_.erase(order.removal.pod.uid);
-  const auto asked = asked_.find(order.node);
+void Evictor::settle(const QueuedRemoval& queued) {
+  uids_.erase(queued.removal.pod.uid);
+  const auto asked = asked_.find(queued.node);
   if (--asked->second == 0) asked_.erase(asked);
 }
 
 void Evictor::drop_waiting(const std::string& node, const Status& status) {
   const auto known = outcomes_.find(node);
-  std::erase_if(waiting_, [&](const Order& order) {
-    if (order.node != node) return false;
-    settle(order);
-    if (known != outcomes_.end()) known->second.push_back({order.removal.pod.uid, status});
+  std::erase_if(waiting_, [&](const QueuedRemoval& queued) {
+    if (queued.node != node) return false;
+    settle(queued);
+    if (known != outcomes_.end()) known->second.push_back({queued.removal.pod.uid, status});
     return true;
   });
 }

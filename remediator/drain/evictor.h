@@ -65,7 +65,7 @@ class Evictor {
   void forget(const std::string& node);
 
  private:
-  struct Order {
+  struct QueuedRemoval {
     std::string node;
     Removal removal;
     Permit permit;
@@ -73,16 +73,14 @@ class Evictor {
   using Lock = std::unique_lock<std::mutex>;
 
   void work(const std::stop_token& stop);
-  [[nodiscard]] std::optional<Order> next(const std::stop_token& stop);
-  // Under the lock: the next order if it may go now, else `until` says when to ask again.
-  [[nodiscard]] std::optional<Order> take_due(Clock::Steady& until);
+  [[nodiscard]] std::optional<QueuedRemoval> next(const std::stop_token& stop);
+  // Under the lock: the next removal if it may go now, else `until` says when to ask again.
+  [[nodiscard]] std::optional<QueuedRemoval> take_due(Clock::Steady& until);
   void send_what_is_due();
-  [[nodiscard]] Status carry_out(const Order& order);
-  void deliver(const Order& order, const Status& status);
-  [[nodiscard]] bool note_answer(const Order& order, const Status& status);
-  void settle(const Order& order);
+  void deliver(const QueuedRemoval& queued);
+  [[nodiscard]] bool note_answer(const QueuedRemoval& queued, const Status& status);
+  void settle(const QueuedRemoval& queued);
   void drop_waiting(const std::string& node, const Status& status);
-  void add_thread_if_needed();
 
   kube::Api& api_;
   Clock& clock_;
@@ -92,7 +90,7 @@ class Evictor {
   EvictionRate rate_;
   TokenBucket bucket_;
   Clock::Steady paused_until_{};  // by the API server's word
-  std::deque<Order> waiting_;
+  std::deque<QueuedRemoval> waiting_;
   std::set<std::string> uids_;                // that wait or are under way
   std::map<std::string, std::size_t> asked_;  // how many of those, by node
   std::function<void(const std::string&)> on_answered_;

@@ -1,24 +1,131 @@
 #include "remediator/execution/case_records.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/runtime/clock.h"
+#include "core/runtime/text.h"
+#include "remediator/actions/notify_action.h"
 #include "remediator/decision/status_change.h"
 #include "remediator/execution/milestones.h"
-#include "remediator/execution/notices.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/records/conditions.h"
 
 namespace gpuward::remediator {
 namespace {
 
+bool is_over(StepResult result) {
+  return result == StepResult::kDone || result == StepResult::kFailed;
+}
+
+std::vector<std::string> names_of(const NotificationPolicy& policy) {
+  std::vector<std::string> names;
+  for (const SinkSettings& sink : policy.sinks) names.push_back(sink.name);
+  return names;
+}
+
+std::vector<std::string> split_names(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    names.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+// Compares two statuses of a Remediation and collects what is to be told.
+class NoticeWriter {
+ public:
+  NoticeWriter(const Remediation& before, RemediationStatus next, const NotificationPolicy& policy,
+               WallTime now)
+      : before_(before), next_(std::move(next)), policy_(policy), now_(now) {}
+
+  RemediationStatus write() {
+    const RemediationStatus& old = before_.status;
+    const bool has_moved = old.phase != next_.phase;
+    if (old.phase == Phase::kPending && has_moved) add(Moment::kOpened, {}, next_.message);
+    add_steps();
+    if (next_.escalated_to != old.escalated_to) add(Moment::kEscalated, {}, next_.message);
+    add_approval();
+    if (has_moved && next_.phase == Phase::kHeld) add(Moment::kHeld, {}, next_.message);
+    if (has_moved && next_.phase == Phase::kPaused) add(Moment::kPaused, {}, next_.message);
+    if (is_open(old.phase) && !is_open(next_.phase)) add(Moment::kClosed, {}, next_.message);
+    return std::move(next_);
+  }
+
+ private:
+  void add_steps() {
+    const std::vector<StepRecord> records = next_.steps;
+    for (const StepRecord& record : records) {
+      const StepRecord* known = before_.status.find(record.step);
+      const bool was_over =
+          known != nullptr && is_over(known->result) && known->finished_at == record.finished_at;
+      if (!is_over(record.result) || was_over) continue;
+      const std::string step(to_string(record.step));
+      if (record.step == Step::kNotify) {
+        add_ordered(record);
+      } else {
+        add(Moment::kStep, step,
+            step + " " + std::string(to_string(record.result)) + ": " + record.message);
+      }
+    }
+  }
+
+  // A plan has asked for it: neither moments nor severity are checked.
+  void add_ordered(const StepRecord& record) {
+    const auto named = record.facts.find(kSinksFact);
+    std::vector<std::string> sinks =
+        named == record.facts.end() ? names_of(policy_) : split_names(named->second);
+    add_for(std::move(sinks), Moment::kNotify, std::string(to_string(record.step)),
+            before_.status.message);
+  }
+
+  void add_approval() {
+    const auto& asked = next_.approval;
+    if (!asked || asked->seen_at) return;
+    const auto& known = before_.status.approval;
+    if (known && known->token == asked->token) return;
+    add(Moment::kApproval, std::string(to_string(asked->step)), next_.message);
+  }
+
+  void add(Moment moment, const std::string& step, const std::string& message) {
+    const Severity severity =
+        std::max(before_.severity, next_.escalated_to.value_or(Severity::kNone));
+    add_for(sinks_for(policy_, moment, severity), moment, step, message);
+  }
+
+  void add_for(std::vector<std::string> sinks, Moment moment, const std::string& step,
+               const std::string& message) {
+    if (sinks.empty()) return;
+    if (next_.notices.size() >= kMaxNotices) next_.notices.erase(next_.notices.begin());
+    const std::string what = std::string(to_string(moment)) + (step.empty() ? "" : "-" + step);
+    const auto at = std::to_string(now_.time_since_epoch().count());
+    next_.notices.push_back(
+        {.id = before_.name + "-" + what + "-" + short_hash(before_.uid + at + message),
+         .moment = moment,
+         .sinks = std::move(sinks),
+         .at = now_,
+         .severity = std::max(before_.severity, next_.escalated_to.value_or(Severity::kNone)),
+         .step = step,
+         .phase = std::string(to_string(next_.phase)),
+         .mode = std::string(to_string(next_.mode)),
+         .message = message});
+  }
+
+  const Remediation& before_;
+  RemediationStatus next_;
+  const NotificationPolicy& policy_;
+  WallTime now_;
+};
+
 // Somebody has to be told of it for sure.
-bool must_be_told(const RemediationStatus& status) {
-  return needs_human(status.phase) || is_left_in_service(status);
+bool needs_notification(const RemediationStatus& status) {
+  return needs_operator(status.phase) || is_left_in_service(status);
 }
 
 bool needs_attention(const RemediationStatus& status) {
-  return status.phase == Phase::kQuarantined || must_be_told(status);
+  return status.phase == Phase::kQuarantined || needs_notification(status);
 }
 
 // How soon a stop that was lifted is noticed.
@@ -38,16 +145,36 @@ kube::NodeEvent event_of(const Remediation& remediation, const std::string& what
   return event;
 }
 
+// `next` with a notice for each moment between what `before` says and it that any sink wants.
+RemediationStatus with_notices(const Remediation& before, RemediationStatus next,
+                               const NotificationPolicy& policy, WallTime now) {
+  if (policy.sinks.empty()) return next;
+  return NoticeWriter(before, std::move(next), policy, now).write();
+}
+
+// Hands the notices of the Remediation to their sinks; those that not all of them have, or have
+// given up, yet.
+std::vector<Notice> submit_notices(const Remediation& remediation, const NotificationPolicy& policy,
+                                   Notifications& notifications) {
+  std::vector<Notice> left;
+  for (const Notice& notice : remediation.status.notices) {
+    const bool are_notified =
+        notifications.are_notified(event_of(remediation, notice, policy), notice.sinks);
+    if (!are_notified) left.push_back(notice);
+  }
+  return left;
+}
+
 }  // namespace
 
 Status CaseRecords::write_decision(Case& now) {
   const Phase before = now.remediation.status.phase;
-  const auto next = with_decision(pending_.with_own_marks(now), now.decision, now.policy->mode,
+  const auto next = with_decision(pending_.with_own_change(now), now.decision, now.policy->mode,
                                   parts_.clock.wall());
   if (next == now.remediation.status) return {};
-  const bool says_why_it_waits = now.decision.verdict == Verdict::kHold &&
-                                 before != Phase::kPending && next.phase != Phase::kPaused;
-  if (now.are_others_unrecorded && says_why_it_waits) {
+  const bool explains_wait = now.decision.verdict == Verdict::kHold && before != Phase::kPending &&
+                             next.phase != Phase::kPaused;
+  if (now.are_others_unrecorded && explains_wait) {
     now.decision.look_again = kStormInterval;
     return {};
   }
@@ -57,7 +184,7 @@ Status CaseRecords::write_decision(Case& now) {
   return {};
 }
 
-Status CaseRecords::hold_back(Case& now, const Error& why) {
+Status CaseRecords::hold_stopped(Case& now, const Error& why) {
   now.decision.verdict = Verdict::kHold;
   now.decision.rule = "guard.stop";
   now.decision.message = "nothing is changed: " + why.message;
@@ -78,10 +205,10 @@ Status CaseRecords::wait_for(Case& now, const std::string& what) {
 
 Status CaseRecords::write_intent(Case& now, const NodePlan& plan) {
   const bool is_release = now.decision.verdict == Verdict::kRelease;
-  RemediationStatus known = is_release ? pending_.with_own_marks(now) : now.remediation.status;
+  RemediationStatus known = is_release ? pending_.with_own_change(now) : now.remediation.status;
   if (plan.pre_existing_cordon) known.pre_existing_cordon = plan.pre_existing_cordon;
   const auto next = with_intents(known, now.decision, now.policy->mode, parts_.clock.wall());
-  if (says_the_same(next, now.remediation.status)) return {};
+  if (is_same_status(next, now.remediation.status)) return {};
   if (auto status = write(now, next); !status) return status;
   audit(now, AuditMoment::kDecided);
   return {};
@@ -96,7 +223,7 @@ void CaseRecords::withdraw_intent(Case& now, const Error& why,
       now.decision.verdict != Verdict::kQuarantine)
     return;
   const auto node = parts_.api.get_node(now.remediation.node);
-  if (!node || mark_on(*node)) return;
+  if (!node || owner_annotation_on(*node)) return;
   if (auto written = write(now, without_intent); !written)
     parts_.observer.on_error(now.remediation.node, written.error());
 }
@@ -119,15 +246,15 @@ Status CaseRecords::write(Case& now, const RemediationStatus& next) {
     wanted.status =
         with_notices(now.remediation, std::move(wanted.status), now.policy->notifications, at);
   }
-  if (next.told_phase != next.phase) wanted.status.told_phase.reset();
+  if (next.notified_phase != next.phase) wanted.status.notified_phase.reset();
   // First the word, then that it was said: what is lost or dies in between says it twice, never not
   // at all.
-  const bool is_untold = must_be_told(next) && !wanted.status.told_phase;
-  if (is_untold && parts_.announcer.tell(event_of(wanted, next.message)))
-    wanted.status.told_phase = next.phase;
+  const bool is_unnotified = needs_notification(next) && !wanted.status.notified_phase;
+  if (is_unnotified && parts_.announcer.deliver(event_of(wanted, next.message)))
+    wanted.status.notified_phase = next.phase;
   auto written = parts_.store.write_status(wanted);
   if (!written) return with_context("writing the status", written.error());
-  tell_milestones(now.remediation.status, *written, parts_.observer);
+  report_milestones(now.remediation.status, *written, parts_.observer);
   now.remediation = std::move(*written);
   parts_.view.put_remediation(now.remediation);
   pending_.forget_written(now.remediation);
@@ -146,23 +273,23 @@ void CaseRecords::audit(const Case& now, AuditMoment moment, const std::string& 
 void CaseRecords::announce(const Case& now, Phase before) {
   const Phase phase = now.remediation.status.phase;
   const bool acted = !action_of(now.decision.verdict).empty();
-  if (must_be_told(now.remediation.status) || (phase == before && !acted)) return;
+  if (needs_notification(now.remediation.status) || (phase == before && !acted)) return;
   say(now, now.decision.message);
 }
 
-Status CaseRecords::tell_operator(Case& now) {
+Status CaseRecords::notify_operator(Case& now) {
   RemediationStatus next = now.remediation.status;
-  if (!must_be_told(next) || next.told_phase == next.phase) return {};
-  const auto told = parts_.announcer.tell(event_of(now.remediation, next.message));
-  if (!told) return with_context("telling that it needs a human", told.error());
-  next.told_phase = next.phase;
+  if (!needs_notification(next) || next.notified_phase == next.phase) return {};
+  const auto told = parts_.announcer.deliver(event_of(now.remediation, next.message));
+  if (!told) return with_context("reporting that it needs an operator", told.error());
+  next.notified_phase = next.phase;
   return write(now, next);
 }
 
-// What no sink has taken yet stays written down: when one has, the node is looked at again.
-Status CaseRecords::tell_sinks(Case& now) {
+// What no sink has taken yet stays written down: when one has, the node is checked again.
+Status CaseRecords::notify_sinks(Case& now) {
   if (parts_.notifications == nullptr || now.remediation.status.notices.empty()) return {};
-  auto left = hand_over(now.remediation, now.policy->notifications, *parts_.notifications);
+  auto left = submit_notices(now.remediation, now.policy->notifications, *parts_.notifications);
   if (left.size() == now.remediation.status.notices.size()) return {};
   RemediationStatus next = now.remediation.status;
   next.notices = std::move(left);

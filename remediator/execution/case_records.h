@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "remediator/actions/action.h"
 #include "remediator/execution/case.h"
 #include "remediator/execution/pending_records.h"
 #include "remediator/execution/reconciler_parts.h"
@@ -20,7 +19,7 @@ class CaseRecords {
   // A decision that changes nothing but the record.
   [[nodiscard]] Status write_decision(Case& now);
   // Something forbids every change right now: what was to be done waits, and says why.
-  [[nodiscard]] Status hold_back(Case& now, const Error& why);
+  [[nodiscard]] Status hold_stopped(Case& now, const Error& why);
   // The step itself has to wait for something, as its guards do.
   [[nodiscard]] Status wait_for(Case& now, const std::string& what);
   // Written before the node is touched. After a crash or a conflict the same intent stands already.
@@ -35,9 +34,9 @@ class CaseRecords {
   void announce(const Case& now, Phase before);
   void say(const Case& now, const std::string& what);
   // What an operator must know and could not be told with the write, until it can.
-  [[nodiscard]] Status tell_operator(Case& now);
+  [[nodiscard]] Status notify_operator(Case& now);
   // Hands what is to be told to the sinks, and writes down what they have.
-  [[nodiscard]] Status tell_sinks(Case& now);
+  [[nodiscard]] Status notify_sinks(Case& now);
 
  private:
   const ReconcilerParts& parts_;

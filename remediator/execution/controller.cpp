@@ -1,11 +1,13 @@
 #include "remediator/execution/controller.h"
 
+#include <algorithm>
 #include <exception>
 #include <functional>
 #include <utility>
 
 #include "core/kube/informer.h"
 #include "remediator/records/remediation_json.h"
+#include "remediator/records/view_queries.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -20,6 +22,8 @@ constexpr milliseconds kLeadInterval(100);
 constexpr milliseconds kKeepAgain(5'000);
 // After an answer that will be the same until somebody changes RBAC or the object.
 constexpr milliseconds kPermanentWait{300'000};
+// How soon after an act its node's report is checked.
+constexpr milliseconds kWeighAfter{5'000};
 
 }  // namespace
 
@@ -49,7 +53,7 @@ void Controller::request_stop() {
 }
 
 void Controller::look_at_all() {
-  for (const std::string& node : parts_.view.nodes_with_open()) (void)parts_.queue.add(node);
+  for (const std::string& node : nodes_with_open(parts_.view)) (void)parts_.queue.add(node);
 }
 
 void Controller::work(const std::stop_token& stop) {
@@ -59,7 +63,7 @@ void Controller::work(const std::stop_token& stop) {
       continue;
     }
     // Nothing is decided on half a view: a node that merely has not been listed yet is not gone.
-    if (parts_.view.synced()) {
+    if (parts_.view.informers().synced()) {
       reconcile(*node);
     } else {
       (void)parts_.queue.add_after(*node, milliseconds(100));
@@ -130,6 +134,129 @@ void Controller::follow_nodes(const std::stop_token& stop) {
 void Controller::follow_remediations(const std::stop_token& stop) {
   kube::Informer(parts_.api, parts_.clock, remediation_collection(), remediation_handlers(feed()))
       .run(stop);
+}
+
+LookAgain Reconciler::reconcile(const std::string& node) {
+  std::optional<std::chrono::milliseconds> soonest;
+  const auto policy = parts_.policy.get();
+  for (const std::string& name : open_for(parts_.view, node)) {
+    const auto look_again = reconcile_one(name, policy);
+    if (!look_again) {
+      reader_.distrust(name);
+      return with_context("remediation " + name, look_again.error());
+    }
+    if (*look_again) soonest = std::min(soonest.value_or(**look_again), **look_again);
+  }
+  return soonest;
+}
+
+LookAgain Reconciler::reconcile_one(const std::string& name,
+                                    const std::shared_ptr<const Policy>& policy) {
+  if (!reader_.is_distrusted(name) && pending_.waits_for_taints(name)) return kStormInterval;
+  if (auto cached = reader_.recall(name, policy); cached && decider_.decide_cached(*cached))
+    return go_on(*cached);
+  auto fresh = reader_.read(name, policy);
+  if (!fresh) return std::unexpected(fresh.error());
+  if (!*fresh || !(**fresh)->remediation.open()) forget(name);
+  if (!*fresh) return std::nullopt;
+  if (!(**fresh)->remediation.open()) return finish_closed(***fresh);
+  decider_.decide_fresh(**fresh);
+  return go_on(**fresh);
+}
+
+// Carries out what was decided, be the case cached or fresh: which of the two says what may be.
+template <typename AnyCase>
+LookAgain Reconciler::go_on(AnyCase& decided) {
+  Case& now = case_in(decided);
+  if (auto counted = decider_.count_arrival(now); !counted) return std::unexpected(counted.error());
+  const std::string seen = now.remediation.resource_version;
+  if (auto status = carry_out(decided); !status) return std::unexpected(status.error());
+  return notify(now, seen);
+}
+
+Status Reconciler::carry_out(Case& now) {
+  switch (now.decision.verdict) {
+    case Verdict::kQuarantine:
+      return taint_and_cordon_.put_on(now);
+    case Verdict::kWatch:
+      return steps_.watch(now);
+    case Verdict::kBegin:
+    case Verdict::kRelease:
+      return fail(ErrorKind::kInternal,
+                  "no step is begun and no node returned on what was seen before");
+    default:
+      return records_.write_decision(now);
+  }
+}
+
+Status Reconciler::carry_out(FreshCase& now) {
+  if (now->decision.verdict == Verdict::kBegin) return steps_.begin(now);
+  if (now->decision.verdict == Verdict::kRelease) return taint_and_cordon_.take_off(now);
+  if (now->decision.verdict == Verdict::kClose) {
+    if (auto status = steps_.abandon_jobs(now); !status) return status;
+  }
+  return carry_out(*now);
+}
+
+// `seen`: the version that the decision was about.
+LookAgain Reconciler::notify(Case& now, const std::string& seen) {
+  if (!now.remediation.open()) {
+    forget(now.remediation.name);
+    // What a crash keeps from being given back here, the keeper of the ledger gives back later.
+    if (auto status = parts_.slots.give_back(now.remediation); !status)
+      parts_.observer.on_error(now.remediation.node, status.error());
+    return finish_closed(now);
+  }
+  if (auto status = records_.notify_operator(now); !status) return std::unexpected(status.error());
+  // What must be done about other nodes goes before what is only good to know of this one.
+  const bool weighs_later =
+      (now.remediation.resource_version != seen || now.are_others_unrecorded) &&
+      weighs_evidence(now);
+  if (!weighs_later) {
+    if (auto status = weigh_evidence(now); !status) return std::unexpected(status.error());
+  }
+  // The first word has the class of the error in it, which the exporter knows.
+  if (!weighs_later || !now.remediation.status.error_class.empty()) {
+    if (auto status = records_.notify_sinks(now); !status) return std::unexpected(status.error());
+  }
+  if (!weighs_later) return now.decision.look_again;
+  return std::min(now.decision.look_again.value_or(kWeighAfter), kWeighAfter);
+}
+
+// Of a closed Remediation its end is told; one that somebody has deleted is let go.
+LookAgain Reconciler::finish_closed(Case& now) {
+  if (auto status = records_.notify_sinks(now); !status) return std::unexpected(status.error());
+  if (!now.remediation.must_be_let_go()) return std::nullopt;
+  const auto gone = parts_.store.let_go(now.remediation);
+  if (!gone && gone.error().kind != ErrorKind::kNotFound) return std::unexpected(gone.error());
+  return std::nullopt;
+}
+
+// Each look at a step that takes its time would ask again.
+bool Reconciler::weighs_evidence(const Case& now) const {
+  const Remediation& remediation = now.remediation;
+  const bool goes_on =
+      now.decision.verdict == Verdict::kBegin || now.decision.verdict == Verdict::kWatch;
+  const bool is_known = goes_on && remediation.status.kernel_severity;
+  return parts_.reports != nullptr && !is_known && remediation.open() && remediation.any_firing();
+}
+
+// For people to read. At a look that has nothing else to write: a node that must leave never waits
+// for Prometheus.
+Status Reconciler::weigh_evidence(Case& now) {
+  const Remediation& remediation = now.remediation;
+  if (!weighs_evidence(now)) return {};
+  const auto report = decider_.report_of(remediation.node);
+  if (!report || report->boot_id != remediation.boot_id) return {};
+  RemediationStatus next = remediation.status;
+  note_evidence(*report, next);
+  return next == remediation.status ? Status() : records_.write(now, next);
+}
+
+void Reconciler::forget(const std::string& name) {
+  reader_.trust(name);
+  pending_.forget(name);
+  steps_.forget(name);
 }
 
 }  // namespace gpuward::remediator

@@ -1,16 +1,19 @@
-// The threads of the workflow: two informers that keep the ClusterView fresh, a few workers that
-// reconcile the nodes in the queue, and a slow round over all open Remediations in case an event
-// was lost.
+// The loop, as a Kubernetes controller has it: two informers keep the ClusterView fresh, a few
+// workers take the nodes out of the queue and reconcile them, and a slow round over all open
+// Remediations makes up for an event that was lost.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/kube/api.h"
@@ -18,13 +21,52 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "core/runtime/work_queue.h"
+#include "remediator/execution/case.h"
+#include "remediator/execution/case_records.h"
 #include "remediator/execution/observer.h"
-#include "remediator/execution/reconciler.h"
+#include "remediator/execution/pending_records.h"
+#include "remediator/execution/reconciler_parts.h"
+#include "remediator/execution/step_execution.h"
+#include "remediator/execution/taint_and_cordon.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/records/cluster_view.h"
 #include "remediator/records/view_feed.h"
 
 namespace gpuward::remediator {
+
+// One look at a node: reads the case, decides, carries the decision out, records it and notifies.
+// Each of these is a class of its own; none calls back up. Any step may be cut off; the next look
+// goes on from there.
+class Reconciler {
+ public:
+  explicit Reconciler(ReconcilerParts parts) : parts_(std::move(parts)) {}
+
+  // When to look at the node again (nullopt: when something changes), or why it must be tried
+  // again. One call a node at a time; several nodes at once.
+  [[nodiscard]] LookAgain reconcile(const std::string& node);
+
+ private:
+  [[nodiscard]] LookAgain reconcile_one(const std::string& name,
+                                        const std::shared_ptr<const Policy>& policy);
+  template <typename AnyCase>
+  [[nodiscard]] LookAgain go_on(AnyCase& decided);
+  [[nodiscard]] Status carry_out(Case& now);
+  [[nodiscard]] Status carry_out(FreshCase& now);
+  [[nodiscard]] LookAgain notify(Case& now, const std::string& seen);
+  [[nodiscard]] LookAgain finish_closed(Case& now);
+  [[nodiscard]] bool weighs_evidence(const Case& now) const;
+  [[nodiscard]] Status weigh_evidence(Case& now);
+  void forget(const std::string& name);
+
+  const ReconcilerParts parts_;
+  CaseReader reader_{parts_};
+  CaseDecider decider_{parts_};
+  PendingRecords pending_{parts_};
+  CaseRecords records_{parts_, pending_};
+  StepPermits permits_{parts_, reader_};
+  StepExecution steps_{parts_, decider_, records_, permits_};
+  TaintAndCordon taint_and_cordon_{parts_, reader_, records_, pending_, steps_};
+};
 
 struct ControllerOptions {
   std::size_t workers = 16;

@@ -38,8 +38,8 @@ RemediationStatus with_milestones(const Remediation& remediation, RemediationSta
   return next;
 }
 
-void tell_milestones(const RemediationStatus& before, const Remediation& written,
-                     WorkflowObserver& observer) {
+void report_milestones(const RemediationStatus& before, const Remediation& written,
+                       WorkflowObserver& observer) {
   const auto fault_at = first_of(written, &AlertEvidence::starts_at);
   if (!fault_at) return;
   for (const auto& [milestone, at] : written.status.reached) {

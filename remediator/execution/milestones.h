@@ -17,7 +17,7 @@ namespace gpuward::remediator {
 // Tells of each milestone that `written` has and `before` had not, with its time since the fault:
 // since the first of the alerts fired, because alerts do not say when the fault itself was. Nothing
 // where there is no alert.
-void tell_milestones(const RemediationStatus& before, const Remediation& written,
-                     WorkflowObserver& observer);
+void report_milestones(const RemediationStatus& before, const Remediation& written,
+                       WorkflowObserver& observer);
 
 }  // namespace gpuward::remediator

@@ -4,6 +4,7 @@
 
 #include "remediator/decision/status_change.h"
 #include "remediator/model/node_mark.h"
+#include "remediator/records/view_queries.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 // The node is about to be changed, or was, and nothing says yet that it is done.
 bool has_unwritten_change(const RemediationStatus& status) {
   return std::ranges::any_of(status.steps, [](const StepRecord& record) {
-    const bool is_change = is_mark(record.step) || record.step == Step::kReturn;
+    const bool is_change = is_taint_or_cordon(record.step) || record.step == Step::kReturn;
     return is_change && record.result == StepResult::kIntended;
   });
 }
@@ -25,7 +26,7 @@ void PendingRecords::note_change(const std::string& remediation) {
 
 void PendingRecords::put_off(Case& now) {
   now.decision.look_again = kStormInterval;
-  const auto node = parts_.view.last_node(now.remediation.node);
+  const auto node = last_node(parts_.view, now.remediation.node);
   if (!node) return;
   const WallTime at = time_of_change(now.remediation.name);
   const std::lock_guard lock(mutex_);
@@ -37,16 +38,16 @@ void PendingRecords::put_off(Case& now) {
                                        .node_version = node->meta.resource_version});
 }
 
-bool PendingRecords::waits_for_marks(const std::string& remediation) {
-  const WallTime since = parts_.clock.wall() - kMarksFirst;
+bool PendingRecords::waits_for_taints(const std::string& remediation) {
+  const WallTime since = parts_.clock.wall() - kTaintsFirst;
   std::optional<ToRecord> known;
   {
     const std::lock_guard lock(mutex_);
     const auto found = to_record_.find(remediation);
     if (found != to_record_.end()) known = found->second;
   }
-  return known && known->opened >= since && parts_.view.has_unmarked_since(since, known->node) &&
-         parts_.view.are_at(remediation, known->version, known->node_version);
+  return known && known->opened >= since && has_untainted_since(parts_.view, since, known->node) &&
+         are_at(parts_.view, remediation, known->version, known->node_version);
 }
 
 WallTime PendingRecords::time_of_change(const std::string& remediation) {
@@ -64,13 +65,13 @@ void PendingRecords::forget(const std::string& remediation) {
   to_record_.erase(remediation);
 }
 
-RemediationStatus PendingRecords::with_own_marks(const Case& now) {
+RemediationStatus PendingRecords::with_own_change(const Case& now) {
   if (!has_unwritten_change(now.remediation.status)) return now.remediation.status;
-  const auto mark = now.node ? mark_on(*now.node) : std::nullopt;
+  const auto mark = now.node ? owner_annotation_on(*now.node) : std::nullopt;
   const bool is_own = mark && mark->name == now.remediation.name &&
                       mark->severity == now.remediation.acted_severity();
   if (!is_own) return now.remediation.status;
-  return with_marks(now.remediation.status, *mark, time_of_change(now.remediation.name));
+  return with_annotation(now.remediation.status, *mark, time_of_change(now.remediation.name));
 }
 
 }  // namespace gpuward::remediator

@@ -23,7 +23,7 @@ class PendingRecords {
   // It is written down later: the others are marked first.
   void put_off(Case& now);
   // Nothing has changed since its record was put off, and nothing has become of what it waits for.
-  [[nodiscard]] bool waits_for_marks(const std::string& remediation);
+  [[nodiscard]] bool waits_for_taints(const std::string& remediation);
   // Now, where this process has not made the change but found it.
   [[nodiscard]] WallTime time_of_change(const std::string& remediation);
   // What was written says all that was done to the node, or nothing is left to be said.
@@ -31,7 +31,7 @@ class PendingRecords {
   void forget(const std::string& remediation);
   // Marks that the node bears, of which nothing was written down, are put into the words of
   // whatever was decided since.
-  [[nodiscard]] RemediationStatus with_own_marks(const Case& now);
+  [[nodiscard]] RemediationStatus with_own_change(const Case& now);
 
  private:
   struct ToRecord {

@@ -6,8 +6,9 @@
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
 #include "remediator/decision/status_change.h"
-#include "remediator/decision/step_order.h"
+#include "remediator/decision/step_gates.h"
 #include "remediator/model/error_class.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -16,11 +17,11 @@ using std::chrono::milliseconds;
 
 // Of a step that goes on, how often what it says of itself is written; and of all of them, so that
 // hundreds of drains leave the API server to their evictions.
-constexpr milliseconds kBetweenWords{5'000};
-constexpr milliseconds kBetweenWordsOfAll{200};
+constexpr milliseconds kBetweenMessages{5'000};
+constexpr milliseconds kBetweenMessagesOfAll{200};
 
 // Whether the step is something else than a change of the Node.
-bool has_action(Step step) { return !is_mark(step) && step != Step::kReturn; }
+bool has_action(Step step) { return !is_taint_or_cordon(step) && step != Step::kReturn; }
 
 // The boot that a step was decided on which has not been begun yet; empty where that does not
 // matter any more, or to no step.
@@ -28,10 +29,81 @@ std::string boot_decided(const StepRecord* record) {
   if (record == nullptr || record->result != StepResult::kIntended) return {};
   if (record->step != Step::kGpuReset && record->step != Step::kReboot) return {};
   const auto& fact = record->step == Step::kReboot ? kBootBeforeFact : kJobBootFact;
-  const auto found = record->facts.find(fact);
-  return found == record->facts.end() ? std::string() : found->second;
+  return value_at(record->facts, fact);
 }
+
+// Whether the step does something on the node itself, be it a Job, or to the jobs that ran there;
+// the others go on without it.
+bool acts_on_node(Step step) {
+  return is_disruptive(step) || is_job(step) || step == Step::kRestartJob;
+}
+
+// How long ago the answers to a permit may have been asked for.
+constexpr milliseconds kOldestPermit{30'000};
+
+// As the resource has it; empty where there is none.
+std::string intent_of(const StepRecord* record) {
+  return record == nullptr || !record->intent_at ? "" : to_rfc3339_ms(*record->intent_at);
+}
+
 }  // namespace
+
+Status StepPermits::for_step(const Claim& claim) {
+  const auto asked_at = parts_.clock.steady();
+  if (auto allowed = parts_.permit(); !allowed) return allowed;
+  const std::string key = claim.remediation + "/" + std::string(to_string(claim.step)) + "/" +
+                          claim.intended + "/" + claim.node_uid;
+  auto stands = reads_.ask(key, [&]() -> Status {
+    // What people have said is read last: nothing is between their word and the call.
+    const Status same = acts_on_node(claim.step) ? check_node(claim) : Status();
+    auto intended = check_intent(claim);
+    if (!intended || same) return intended;
+    reader_.distrust(
+        claim.remediation);  // the view is old: the next look reads both afresh, and closes
+    return same;
+  });
+  if (!stands) return stands;
+  if (parts_.clock.steady() - asked_at > kOldestPermit)
+    return fail(ErrorKind::kCancelled, "what the permit rests on was read more than 30 s ago");
+  if (!parts_.leads || parts_.leads()) return {};
+  return fail(ErrorKind::kCancelled, "this replica does not lead any more");
+}
+
+Status StepPermits::check_intent(const Claim& claim) {
+  const auto current = reader_.read_wish(claim.remediation);
+  if (!current) return std::unexpected(current.error());
+  const StepRecord* record = current->status.find(claim.step);
+  if (record != nullptr && is_under_way(*record) && intent_of(record) == claim.intended) return {};
+  return fail(ErrorKind::kCancelled, "the step is not intended any more as it was");
+}
+
+Status StepPermits::check_node(const Claim& claim) {
+  const auto node = parts_.api.get_node(claim.node);
+  const bool is_same = node && node->meta.uid == claim.node_uid;
+  if (is_same && !claim.boot.empty() && node->boot_id != claim.boot)
+    return fail(ErrorKind::kCancelled, "the node has restarted since the step was intended");
+  if (is_same) return check_exclusion(claim, *node);
+  if (node) return fail(ErrorKind::kCancelled, "another node has the name " + claim.node + " now");
+  if (node.error().kind == ErrorKind::kNotFound)
+    return fail(ErrorKind::kCancelled, "the node " + claim.node + " is gone");
+  return with_context("before a change", node.error());
+}
+
+// An exclusion may have come since the step was intended, and a mode that does not go so far.
+Status StepPermits::check_exclusion(const Claim& claim, const kube::Node& node) {
+  const auto policy = policy_for(parts_.policy.get(), node.meta.labels);
+  if (const auto why = exclusion_of(*policy, node)) return fail(ErrorKind::kCancelled, *why);
+  if (!allows(policy->mode, claim.step)) {
+    return fail(ErrorKind::kCancelled, "mode " + std::string(to_string(policy->mode)) +
+                                           " does not go as far as " +
+                                           std::string(to_string(claim.step)));
+  }
+  if (parts_.exclusions == nullptr) return {};
+  const auto list = parts_.exclusions->read();
+  if (!list) return with_context("before a change", list.error());
+  const auto excluded = exclusion_for(*list, node, parts_.clock.wall());
+  return excluded ? fail(ErrorKind::kCancelled, excluded->why) : Status();
+}
 
 void note_evidence(const HealthReport& report, RemediationStatus& status) {
   status.kernel_severity = report.kernel_severity;
@@ -62,7 +134,7 @@ Status StepExecution::abandon(const Case& now, bool (*which)(Step)) {
   return {};
 }
 
-StepOrder StepExecution::order_of(const Case& now) {
+StepRequest StepExecution::request_of(const Case& now) {
   const Step step = now.decision.step->step;
   const StepRecord* record = now.remediation.status.find(step);
   return {.remediation = now.remediation,
@@ -88,8 +160,8 @@ Status StepExecution::begin(FreshCase& decided) {
     return fail(ErrorKind::kInvalid, "nothing is configured that can " +
                                          std::string(to_string(now.decision.step->step)));
   }
-  if (auto allowed = permits_.for_any(); !allowed) return records_.hold_back(now, allowed.error());
-  const auto obstacle = action->obstacle(order_of(now));
+  if (auto allowed = parts_.permit(); !allowed) return records_.hold_stopped(now, allowed.error());
+  const auto obstacle = action->obstacle(request_of(now));
   if (!obstacle && !is_permanent(obstacle.error().kind)) {
     return with_context(std::string(to_string(now.decision.step->step)), obstacle.error());
   }
@@ -104,10 +176,10 @@ Status StepExecution::begin(FreshCase& decided) {
                  now.policy->mode, action->facts_before(now.target), parts_.clock.wall());
   if (action->is_only_watched()) intended = with_watch(std::move(intended), now.decision);
   if (auto status = records_.write(now, intended); !status) return status;
-  note_words(now.remediation.name);
+  note_message(now.remediation.name);
   records_.audit(now, AuditMoment::kDecided);
   records_.announce(now, before);
-  return record_call(now, action->begin(order_of(now)));
+  return record_call(now, action->begin(request_of(now)));
 }
 
 // Whether the call was accepted is known here alone: it is not lost to whoever writes at the same
@@ -137,7 +209,7 @@ Status StepExecution::watch(Case& now) {
                                              .facts = {},
                                              .look_again = {}});
   }
-  return record_progress(now, action->watch(order_of(now)));
+  return record_progress(now, action->watch(request_of(now)));
 }
 
 Status StepExecution::record_progress(Case& now, const Result<StepProgress>& progress) {
@@ -152,7 +224,7 @@ Status StepExecution::record_progress(Case& now, const Result<StepProgress>& pro
   if (next == now.remediation.status) return {};
   const bool goes_on = is_over && progress->result != StepResult::kIntended;
   if (goes_on) now.decision.look_again = milliseconds(0);
-  if (is_not_worth_a_write(now, next)) return {};
+  if (is_too_small_to_write(now, next)) return {};
   const auto end = is_over ? end_after(now, next) : std::nullopt;
   const auto written =
       end ? with_decision(next, *end, now.policy->mode, parts_.clock.wall()) : next;
@@ -180,33 +252,33 @@ std::optional<Decision> StepExecution::end_after(const Case& now, const Remediat
 }
 
 // What the step says of itself next can wait a while.
-void StepExecution::note_words(const std::string& remediation) {
+void StepExecution::note_message(const std::string& remediation) {
   const std::lock_guard lock(mutex_);
-  said_at_.insert_or_assign(remediation, parts_.clock.steady());
+  written_at_.insert_or_assign(remediation, parts_.clock.steady());
 }
 
 // A drain says at each look how many pods are left: people can do with less.
-bool StepExecution::is_not_worth_a_write(const Case& now, const RemediationStatus& next) {
+bool StepExecution::is_too_small_to_write(const Case& now, const RemediationStatus& next) {
   const std::string& name = now.remediation.name;
   const auto at = parts_.clock.steady();
   const std::lock_guard lock(mutex_);
-  const bool is_words =
-      is_same_but_for_words(next, now.remediation.status, now.decision.step->step);
-  if (!is_words) {
-    said_at_.erase(name);
+  const bool is_message_only =
+      is_same_but_for_message(next, now.remediation.status, now.decision.step->step);
+  if (!is_message_only) {
+    written_at_.erase(name);
     return false;
   }
-  const auto said = said_at_.find(name);
-  const bool is_too_soon = said != said_at_.end() && at < said->second + kBetweenWords;
-  if (is_too_soon || (last_said_ && at < *last_said_ + kBetweenWordsOfAll)) return true;
-  said_at_.insert_or_assign(name, at);
-  last_said_ = at;
+  const auto said = written_at_.find(name);
+  const bool is_too_soon = said != written_at_.end() && at < said->second + kBetweenMessages;
+  if (is_too_soon || (last_written_ && at < *last_written_ + kBetweenMessagesOfAll)) return true;
+  written_at_.insert_or_assign(name, at);
+  last_written_ = at;
   return false;
 }
 
 void StepExecution::forget(const std::string& remediation) {
   const std::lock_guard lock(mutex_);
-  said_at_.erase(remediation);
+  written_at_.erase(remediation);
 }
 
 }  // namespace gpuward::remediator

@@ -7,13 +7,45 @@
 #include <optional>
 #include <string>
 
+#include "core/kube/objects.h"
 #include "remediator/execution/case.h"
-#include "remediator/execution/case_decider.h"
 #include "remediator/execution/case_records.h"
 #include "remediator/execution/reconciler_parts.h"
-#include "remediator/execution/step_permits.h"
+#include "remediator/gates/joint_read.h"
+#include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
+
+// Whether a step may change something right now: asked right before each call that changes
+// anything. All is read afresh; what an answer rests on is never older than 30 s. Handed to the
+// steps, whose evictions and cloud calls ask again before each repeat. Any thread.
+class StepPermits {
+ public:
+  StepPermits(const ReconcilerParts& parts, CaseReader& reader) : parts_(parts), reader_(reader) {}
+
+  // What a step was intended for, and when (RFC 3339).
+  struct Claim {
+    std::string remediation, node, node_uid;
+    Step step;
+    std::string intended;
+    std::string boot;  // the one that it was decided on and must be in still; empty: any
+  };
+  // For a step: only while that intent stands, while the node is the one that it was intended for,
+  // while neither is excluded, and while the mode goes so far. A process that stood still has been
+  // overtaken by another, which has withdrawn it or done it; and the view may not know yet that the
+  // Node is another.
+  [[nodiscard]] Status for_step(const Claim& claim);
+
+ private:
+  [[nodiscard]] Status check_intent(const Claim& claim);
+  [[nodiscard]] Status check_node(const Claim& claim);
+  [[nodiscard]] Status check_exclusion(const Claim& claim, const kube::Node& node);
+
+  const ReconcilerParts& parts_;
+  CaseReader& reader_;
+  // By Remediation and step: many evictions of one drain wait at the same moment.
+  JointReads reads_;
+};
 
 // What the kernel has said, and the class of the error: for people to read.
 void note_evidence(const HealthReport& report, RemediationStatus& status);
@@ -39,20 +71,20 @@ class StepExecution {
 
  private:
   [[nodiscard]] Status abandon(const Case& now, bool (*which)(Step));
-  [[nodiscard]] StepOrder order_of(const Case& now);
+  [[nodiscard]] StepRequest request_of(const Case& now);
   [[nodiscard]] Status record_call(Case& now, const Result<StepProgress>& progress);
   [[nodiscard]] Status record_progress(Case& now, const Result<StepProgress>& progress);
   [[nodiscard]] std::optional<Decision> end_after(const Case& now, const RemediationStatus& next);
-  void note_words(const std::string& remediation);
-  [[nodiscard]] bool is_not_worth_a_write(const Case& now, const RemediationStatus& next);
+  void note_message(const std::string& remediation);
+  [[nodiscard]] bool is_too_small_to_write(const Case& now, const RemediationStatus& next);
 
   const ReconcilerParts& parts_;
   const CaseDecider& decider_;
   CaseRecords& records_;
   StepPermits& permits_;
   std::mutex mutex_;
-  std::map<std::string, Clock::Steady> said_at_;  // by Remediation, of steps that go on
-  std::optional<Clock::Steady> last_said_;        // of all of them
+  std::map<std::string, Clock::Steady> written_at_;  // by Remediation, of steps that go on
+  std::optional<Clock::Steady> last_written_;        // of all of them
 };
 
 }  // namespace gpuward::remediator

@@ -1,5 +1,5 @@
-// The switch with which a human stops every step everywhere: read from the API server itself before
-// every mutating call; a joint read, so that many nodes at once do not become as many reads.
+// The switch with which an operator stops every step everywhere: read from the API server itself
+// before every mutating call; a joint read, so that many nodes at once do not become as many reads.
 #pragma once
 
 #include <chrono>

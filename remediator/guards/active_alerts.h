@@ -14,7 +14,7 @@ class ActiveAlerts {
  public:
   virtual ~ActiveAlerts() = default;
   // A few seconds old at most. An error where the source does not answer: then nobody knows whether
-  // a human has silenced them.
+  // an operator has silenced them.
   [[nodiscard]] virtual Result<std::set<std::string>> fingerprints() = 0;
   // Read afresh: all that fire, the silenced and inhibited ones too.
   [[nodiscard]] virtual Result<std::set<std::string>> all_firing() = 0;

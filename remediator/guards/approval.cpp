@@ -43,7 +43,7 @@ ApprovalAnswer approval_of(const Remediation& remediation, const kube::Node& nod
             .is_given = false};
   }
   ApprovalAnswer answer{.record = *known, .is_given = false};
-  const HumanWish& wish = remediation.wish;
+  const OperatorRequest& wish = remediation.wish;
   if (wish.approved_token != known->token || wish.approved_by.empty()) return answer;
   answer.is_given = true;
   answer.record.by = wish.approved_by;

@@ -1,6 +1,7 @@
-// A human's yes to one step. It is bound to the Remediation, the step, the node, its instance, the
-// evidence and the request, and lasts an hour: a yes to something else, or of yesterday, is none.
-// Pure; asked by workflow/decide. Who may say yes is checked by admission (manifests).
+// An operator's approval to one step. It is bound to the Remediation, the step, the node, its
+// instance, the evidence and the request, and lasts an hour: an approval to something else, or of
+// yesterday, is none. Pure; asked by decision/decide. Who may approve is checked by admission
+// (manifests).
 #pragma once
 
 #include <chrono>
@@ -15,7 +16,8 @@ namespace gpuward::remediator {
 inline constexpr std::chrono::hours kApprovalLasts{1};
 
 struct ApprovalAnswer {
-  ApprovalRecord record;  // to be kept in the status: the request, and the yes once it is there
+  ApprovalRecord
+      record;  // to be kept in the status: the request, and the approval once it is there
   bool is_given = false;
 };
 

@@ -18,9 +18,9 @@ bool may_be_in_a_key(char letter) {
 
 }  // namespace
 
-std::optional<HandsOff> exclusion_for(const ExclusionList& list, const kube::Node& node,
-                                      std::chrono::system_clock::time_point now) {
-  std::optional<HandsOff> longest;
+std::optional<ExclusionHit> exclusion_for(const ExclusionList& list, const kube::Node& node,
+                                          std::chrono::system_clock::time_point now) {
+  std::optional<ExclusionHit> longest;
   const std::string instance = node.provider_id.substr(node.provider_id.rfind('/') + 1);
   for (const std::string& subject : {node.meta.name, instance}) {
     const auto found = list.find(subject);

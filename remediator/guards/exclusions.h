@@ -1,5 +1,5 @@
-// Nodes and machines that a human keeps gpuward off for a while, with a reason and an end. Pure;
-// kept in the cluster by workflow/exclusion_store, asked by decide().
+// Nodes and machines that an operator keeps gpuward off for a while, with a reason and an end.
+// Pure; kept in the cluster by records/exclusion_store, asked by decide().
 #pragma once
 
 #include <chrono>
@@ -22,15 +22,15 @@ struct Exclusion {
 // By node name or instance id (`i-0123` of `aws:///eu-1a/i-0123`).
 using ExclusionList = std::map<std::string, Exclusion>;
 
-struct HandsOff {
+struct ExclusionHit {
   std::string why;  // for people
   std::chrono::system_clock::time_point until;
 };
 
 // What names this node or its machine and is not over; of two the one that lasts longer.
-[[nodiscard]] std::optional<HandsOff> exclusion_for(const ExclusionList& list,
-                                                    const kube::Node& node,
-                                                    std::chrono::system_clock::time_point now);
+[[nodiscard]] std::optional<ExclusionHit> exclusion_for(const ExclusionList& list,
+                                                        const kube::Node& node,
+                                                        std::chrono::system_clock::time_point now);
 
 [[nodiscard]] std::string exclusion_text(const std::string& subject, const Exclusion& exclusion);
 

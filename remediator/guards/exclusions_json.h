@@ -1,5 +1,5 @@
 // Exclusions as the entries of a ConfigMap, and as the file of the monitor that is replaced. Pure;
-// used by workflow/exclusion_store and the command line.
+// used by records/exclusion_store and the command line.
 #pragma once
 
 #include <map>

@@ -29,13 +29,13 @@ bool wants_konduktor_taint(const Policy& policy, const Remediation& remediation)
 bool lacks_konduktor_taint(const Policy& policy, const Remediation& remediation,
                            const kube::Node& node) {
   if (!wants_konduktor_taint(policy, remediation) || has_konduktor_taint(node)) return false;
-  const auto mark = mark_on(node);
+  const auto mark = owner_annotation_on(node);
   return !mark || mark->name != remediation.name || !mark->konduktor;
 }
 
 std::optional<std::string> tainted_by_another_writer(std::span<const kube::Node> nodes) {
   for (const kube::Node& node : nodes) {
-    const auto mark = mark_on(node);
+    const auto mark = owner_annotation_on(node);
     if (has_konduktor_taint(node) && !(mark && mark->konduktor)) return node.meta.name;
   }
   return std::nullopt;

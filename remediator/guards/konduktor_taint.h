@@ -23,8 +23,8 @@ inline constexpr std::string_view kKonduktorTaintKey = "trainy.konduktor.ai/faul
 // Whether it belongs on the node of this Remediation: a line that was read from Loki stands for it.
 [[nodiscard]] bool wants_konduktor_taint(const Policy& policy, const Remediation& remediation);
 
-// Whether it is still to be written. Not where it stands by anybody's hand, nor where a human has
-// taken ours off.
+// Whether it is still to be written. Not where it stands by anybody's hand, nor where an operator
+// has taken ours off.
 [[nodiscard]] bool lacks_konduktor_taint(const Policy& policy, const Remediation& remediation,
                                          const kube::Node& node);
 

@@ -5,13 +5,87 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "remediator/model/remediation_name.h"
+#include "remediator/records/view_queries.h"
+
 namespace gpuward::remediator {
 namespace {
+
+std::string name_of(const AlertSignal& order) {
+  return order.node + '\n' + std::string(without_origin(order.fingerprint));
+}
+
+Remediation open_new(const NodeIdentity& node, std::span<const Remediation> closed, int last) {
+  for (const Remediation& remediation : closed) last = std::max(last, count_in(remediation.name));
+  Remediation fresh;
+  fresh.name = remediation_name(node.name, node.uid, last + 1);
+  fresh.node = node.name;
+  fresh.node_uid = node.uid;
+  fresh.boot_id = node.boot_id;
+  fresh.instance_id = node.instance_id;
+  fresh.system_uuid = normal_uuid(node.system_uuid);
+  return fresh;
+}
+
+// `known` of the Node, `earlier` of the same machine under its earlier Nodes.
+struct Past {
+  std::span<const Remediation> known, earlier;
+
+  [[nodiscard]] bool has_answered(const AlertSignal& order, WallTime now) const {
+    return is_late_repeat(order, known, now) || is_late_repeat(order, earlier, now);
+  }
+};
+
+std::optional<Ignored> why_ignored(const AlertSignal& order, const NodeIdentity& node,
+                                   const Past& past, bool is_open, WallTime now) {
+  // It is about another machine that had the name, unless this one is known to be the same.
+  const bool is_older = is_older_than_node(order, node);
+  if (is_older && past.earlier.empty()) return Ignored::kOlderThanNode;
+  if (is_older && past.has_answered(order, now)) return Ignored::kLateRepeat;
+  if (is_open) return std::nullopt;
+  if (!order.firing) return Ignored::kNothingToEnd;
+  if (past.has_answered(order, now)) return Ignored::kLateRepeat;
+  return std::nullopt;
+}
+
+struct Told {
+  const NodeIdentity& node;
+  Past past;
+  std::span<const AlertSignal> orders;
+  WallTime now;
+};
+
+FoldedSignals fold_into(Remediation remediation, bool is_new, const Told& told) {
+  FoldedSignals result{.remediation = std::move(remediation), .is_new = is_new};
+  const auto ignore = [&result](const AlertSignal& order, Ignored reason) {
+    ++result.counts.ignored;
+    result.ignored.push_back({order, reason});
+  };
+  for (const AlertSignal& order : told.orders) {
+    const bool is_open = !is_new || result.changed;
+    if (const auto reason = why_ignored(order, told.node, told.past, is_open, told.now)) {
+      ignore(order, *reason);
+      continue;
+    }
+    const Folded folded = fold(result.remediation, order, told.now);
+    result.changed = result.changed || folded.change == Change::kSome;
+    if (folded.ignored) {
+      ignore(order, *folded.ignored);
+    } else if (folded.change == Change::kSome) {
+      ++result.counts.accepted;
+    } else {
+      ++result.counts.duplicate;
+    }
+    if (folded.displaced) result.ignored.push_back({order, Ignored::kNoRoom});
+  }
+  return result;
+}
 
 constexpr std::size_t kMaxWaiting = 20'000;  // nodes in the queue
 constexpr std::size_t kParallelNodes = 8;
@@ -23,10 +97,10 @@ void add(IntakeCounts& sum, const IntakeCounts& more) {
   sum.ignored += more.ignored;
 }
 
-std::vector<std::vector<Order>> group_by_node(std::span<const Order> orders) {
-  std::map<std::string, std::vector<Order>> by_node;
-  for (const Order& order : orders) by_node[order.node].push_back(order);
-  std::vector<std::vector<Order>> groups;
+std::vector<std::vector<AlertSignal>> group_by_node(std::span<const AlertSignal> orders) {
+  std::map<std::string, std::vector<AlertSignal>> by_node;
+  for (const AlertSignal& order : orders) by_node[order.node].push_back(order);
+  std::vector<std::vector<AlertSignal>> groups;
   for (auto& [node, group] : by_node) groups.push_back(std::move(group));
   return groups;
 }
@@ -44,13 +118,49 @@ void for_each_in_parallel(std::size_t count, const std::function<void(std::size_
 
 }  // namespace
 
+void RecentEnds::note(const AlertSignal& ended, Clock::Steady now) {
+  const std::lock_guard lock(mutex_);
+  if (ends_.size() >= kMost) forget_old(now);
+  if (ends_.size() >= kMost) ends_.clear();
+  ends_.insert_or_assign({name_of(ended), ended.starts_at}, now);
+}
+
+bool RecentEnds::has_ended(const AlertSignal& firing, Clock::Steady now) {
+  const std::lock_guard lock(mutex_);
+  const auto end = ends_.find({name_of(firing), firing.starts_at});
+  return end != ends_.end() && now - end->second < kLateRepeats;
+}
+
+void RecentEnds::forget_old(Clock::Steady now) {
+  std::erase_if(ends_, [&](const auto& end) { return now - end.second >= kLateRepeats; });
+}
+
+bool is_older_than_node(const AlertSignal& order, const NodeIdentity& node) {
+  return order.firing && node.created && order.starts_at < *node.created;
+}
+
+FoldedSignals fold_signals(const NodeIdentity& node, std::span<const Remediation> known,
+                           std::span<const AlertSignal> orders, WallTime now,
+                           std::span<const Remediation> earlier, int last_number) {
+  const Past past{known, earlier};
+  std::optional<FoldedSignals> first;
+  for (const Remediation& open : known) {
+    if (!open.open()) continue;
+    FoldedSignals folded = fold_into(open, false, {node, past, orders, now});
+    if (folded.changed) return folded;
+    if (!first) first = std::move(folded);
+  }
+  if (first) return *std::move(first);
+  return fold_into(open_new(node, known, last_number), true, {node, past, orders, now});
+}
+
 RemediationIntake::RemediationIntake(ClusterView& view, RemediationStore& store, WorkQueue& queue,
                                      Clock& clock, IntakeObserver* observer)
     : view_(view), store_(store), queue_(queue), clock_(clock), observer_(observer) {}
 
-Result<IntakeCounts> RemediationIntake::take(std::span<const Order> orders,
+Result<IntakeCounts> RemediationIntake::take(std::span<const AlertSignal> orders,
                                              Clock::Steady deadline) {
-  if (!view_.synced()) {
+  if (!view_.informers().synced()) {
     return fail(ErrorKind::kUnavailable, "the cluster's state has not been read yet; try again");
   }
   if (queue_.size() >= kMaxWaiting) {
@@ -68,21 +178,22 @@ Result<IntakeCounts> RemediationIntake::take(std::span<const Order> orders,
   return sum;
 }
 
-Result<IntakeCounts> RemediationIntake::take_node(std::span<const Order> orders,
+Result<IntakeCounts> RemediationIntake::take_node(std::span<const AlertSignal> orders,
                                                   Clock::Steady deadline) {
   const std::string& name = orders.front().node;
-  const auto node = view_.node(name);
+  const auto node = identity_in(view_, name);
   if (!node) {
-    FoldedOrders nothing;
+    FoldedSignals nothing;
     nothing.counts.ignored = orders.size();
-    for (const Order& order : orders) nothing.ignored.push_back({order, Ignored::kNoSuchNode});
+    for (const AlertSignal& order : orders)
+      nothing.ignored.push_back({order, Ignored::kNoSuchNode});
     report_ignored(nothing);
     return nothing.counts;
   }
   const std::lock_guard lock(node_locks_[std::hash<std::string>{}(name) % node_locks_.size()]);
-  std::vector<Order> in_time;
-  FoldedOrders late;
-  for (const Order& order : orders) {
+  std::vector<AlertSignal> in_time;
+  FoldedSignals late;
+  for (const AlertSignal& order : orders) {
     if (!order.firing) ends_.note(order, clock_.steady());
     if (order.firing && ends_.has_ended(order, clock_.steady())) {
       ++late.counts.ignored;
@@ -95,21 +206,21 @@ Result<IntakeCounts> RemediationIntake::take_node(std::span<const Order> orders,
   auto counts = write_until_settled(*node, in_time, deadline);
   if (!counts) return counts;
   add(*counts, late.counts);
-  if (auto told = tell_ends_of_former(*node, in_time, deadline); !told)
+  if (auto told = end_those_of_former_node(*node, in_time, deadline); !told)
     return std::unexpected(told.error());
   return counts;
 }
 
 // While the view was behind, an alert of the node that has the name now may have been recorded for
 // the one before it.
-Status RemediationIntake::tell_ends_of_former(const NodeIdentity& node,
-                                              std::span<const Order> orders,
-                                              Clock::Steady deadline) {
-  for (const std::string& open : view_.open_for(node.name)) {
-    const auto former = view_.last_remediation(open);
+Status RemediationIntake::end_those_of_former_node(const NodeIdentity& node,
+                                                   std::span<const AlertSignal> orders,
+                                                   Clock::Steady deadline) {
+  for (const std::string& open : open_for(view_, node.name)) {
+    const auto former = last_remediation(view_, open);
     if (!former || former->node_uid == node.uid) continue;
-    std::vector<Order> ends;
-    std::ranges::copy_if(orders, std::back_inserter(ends), [&](const Order& order) {
+    std::vector<AlertSignal> ends;
+    std::ranges::copy_if(orders, std::back_inserter(ends), [&](const AlertSignal& order) {
       return !order.firing && std::ranges::any_of(former->alerts, [&](const AlertEvidence& alert) {
         return alert.firing() && alert.fingerprint == order.fingerprint;
       });
@@ -125,16 +236,16 @@ Status RemediationIntake::tell_ends_of_former(const NodeIdentity& node,
 }
 
 Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& node,
-                                                            std::span<const Order> orders,
+                                                            std::span<const AlertSignal> orders,
                                                             Clock::Steady deadline) {
-  std::vector<Remediation> known = view_.remediations_of(node.uid);
+  std::vector<Remediation> known = remediations_of(view_, node.uid);
   const bool has_older = std::ranges::any_of(
-      orders, [&](const Order& order) { return is_older_than_node(order, node); });
-  const auto earlier = has_older ? view_.earlier_of(node) : std::vector<Remediation>();
+      orders, [&](const AlertSignal& order) { return is_older_than_node(order, node); });
+  const auto earlier = has_older ? earlier_of(view_, node) : std::vector<Remediation>();
   std::optional<IntakeCounts> counts;  // where something was written
   for (int attempt = 0; attempt < kMaxTries; ++attempt) {
-    const FoldedOrders folded =
-        fold_orders(node, known, orders, clock_.wall(), earlier, view_.last_number_of(node.uid));
+    const FoldedSignals folded =
+        fold_signals(node, known, orders, clock_.wall(), earlier, last_number_of(view_, node.uid));
     if (!folded.changed) {
       report_ignored(folded);
       return counts.value_or(folded.counts);
@@ -166,9 +277,9 @@ Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& 
   return fail(ErrorKind::kTimeout, "the alert could not be recorded in time; try again");
 }
 
-void RemediationIntake::report_ignored(const FoldedOrders& folded) const {
+void RemediationIntake::report_ignored(const FoldedSignals& folded) const {
   if (observer_ == nullptr) return;
-  for (const IgnoredOrder& ignored : folded.ignored)
+  for (const IgnoredSignal& ignored : folded.ignored)
     observer_->on_ignored(ignored.order, ignored.reason);
 }
 

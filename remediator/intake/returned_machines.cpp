@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "core/runtime/text.h"
+#include "remediator/records/view_queries.h"
 
 namespace gpuward::remediator {
 namespace {
 
 constexpr std::chrono::seconds kWithin{10};
 
-Order order_for(const ReturnedMachine& machine, WallTime now) {
+AlertSignal order_for(const ReturnedMachine& machine, WallTime now) {
   const NodeIdentity& node = machine.node;
   const std::string name(machine.is_contradictory ? kContradictoryAlert : kReturnedAlert);
   return {.node = node.name,
@@ -24,7 +25,7 @@ Order order_for(const ReturnedMachine& machine, WallTime now) {
           .ends_at = {}};
 }
 
-Order end_of(const AlertEvidence& alert, const std::string& node, WallTime now) {
+AlertSignal end_of(const AlertEvidence& alert, const std::string& node, WallTime now) {
   return {.node = node,
           .severity = alert.severity,
           .alertname = alert.alertname,
@@ -34,7 +35,7 @@ Order end_of(const AlertEvidence& alert, const std::string& node, WallTime now) 
           .ends_at = std::max(now, alert.starts_at)};
 }
 
-// What was to be isolated may look healthy for a while: a human says when it is.
+// What was to be isolated may look healthy for a while: an operator says when it is.
 bool may_be_verified(const AlertEvidence& alert) {
   return alert.alertname == kContradictoryAlert || alert.severity < Severity::kIsolate;
 }
@@ -42,9 +43,9 @@ bool may_be_verified(const AlertEvidence& alert) {
 }  // namespace
 
 Status ReturnedMachines::take_in() {
-  if (!view_.synced()) return {};
-  std::vector<Order> orders = verified();
-  for (const ReturnedMachine& machine : view_.returned_machines())
+  if (!view_.informers().synced()) return {};
+  std::vector<AlertSignal> orders = verified();
+  for (const ReturnedMachine& machine : returned_machines(view_))
     orders.push_back(order_for(machine, clock_.wall()));
   if (orders.empty()) return {};
   const auto taken = intake_.take(orders, clock_.steady() + kWithin);
@@ -53,12 +54,12 @@ Status ReturnedMachines::take_in() {
 }
 
 // The ends of alerts of history that are no longer true.
-std::vector<Order> ReturnedMachines::verified() {
+std::vector<AlertSignal> ReturnedMachines::verified() {
   std::vector<Remediation> open;
-  view_.for_each_remediation([&](const Remediation& one) {
+  for_each_remediation(view_, [&](const Remediation& one) {
     if (one.open() && std::ranges::any_of(one.alerts, is_of_history)) open.push_back(one);
   });
-  std::vector<Order> ends;
+  std::vector<AlertSignal> ends;
   for (const Remediation& one : open) {
     for (const AlertEvidence& alert : one.alerts) {
       if (alert.firing() && is_of_history(alert) && is_verified(one, alert))
@@ -70,7 +71,7 @@ std::vector<Order> ReturnedMachines::verified() {
 
 bool ReturnedMachines::is_verified(const Remediation& remediation, const AlertEvidence& alert) {
   if (remediation.wish.machine_replaced) return true;
-  const auto node = view_.last_node(remediation.node);
+  const auto node = last_node(view_, remediation.node);
   const bool is_there = node != nullptr && node->meta.uid == remediation.node_uid;
   if (!may_be_verified(alert) || !is_there || reports_ == nullptr) return false;
   const auto report = reports_->latest(remediation.node);

@@ -2,7 +2,7 @@
 // Node was deleted, by whomever, while a Remediation kept them out of service. Their kubelet
 // registers them again without taint or cordon. Each gets a Remediation of its own at once, with
 // the severity of the last one. It ends where a fresh report says that the machine is healthy;
-// after isolate only a human ends it.
+// after isolate only an operator ends it.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ class ReturnedMachines {
   [[nodiscard]] Status take_in();
 
  private:
-  [[nodiscard]] std::vector<Order> verified();
+  [[nodiscard]] std::vector<AlertSignal> verified();
   [[nodiscard]] bool is_verified(const Remediation& remediation, const AlertEvidence& alert);
 
   const ClusterView& view_;

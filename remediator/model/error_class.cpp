@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/runtime/text.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -30,8 +31,7 @@ std::string lower_case(std::string text) {
 }
 
 std::string label_of(const AlertLabels& labels, const std::string& name) {
-  const auto found = labels.find(name);
-  return found == labels.end() ? std::string() : lower_case(found->second);
+  return lower_case(value_at(labels, name));
 }
 
 bool is_about(const AlertLabels& labels, std::string_view word) {

@@ -44,7 +44,7 @@ const AlertEvidence* who_gives_way(const std::vector<AlertEvidence>& alerts, Sev
   return mildest != nullptr && mildest->severity < severity ? mildest : nullptr;
 }
 
-Folded add(Remediation& remediation, const Order& order, WallTime now) {
+Folded add(Remediation& remediation, const AlertSignal& order, WallTime now) {
   auto& alerts = remediation.alerts;
   Folded folded{.change = raise(remediation, order.severity)};
   if (alerts.size() >= kMaxEvidence) {
@@ -78,7 +78,7 @@ bool is_of_alertmanager(std::string_view fingerprint) {
 
 bool is_comparable(WallTime start, WallTime now) { return start - now <= kWrongClock; }
 
-Folded fold_firing(Remediation& remediation, const Order& order, WallTime now) {
+Folded fold_firing(Remediation& remediation, const AlertSignal& order, WallTime now) {
   AlertEvidence* known = find(remediation, order.fingerprint);
   if (known == nullptr) return add(remediation, order, now);
   const bool is_anew = has_started_anew(order, *known);
@@ -97,7 +97,7 @@ Folded fold_firing(Remediation& remediation, const Order& order, WallTime now) {
   return {.change = Change::kSome};
 }
 
-Folded fold_resolved(Remediation& remediation, const Order& order, WallTime now) {
+Folded fold_resolved(Remediation& remediation, const AlertSignal& order, WallTime now) {
   AlertEvidence* known = find(remediation, order.fingerprint);
   if (known == nullptr) return {};
   const bool is_said = order.ends_at > WallTime();
@@ -127,7 +127,7 @@ std::string_view without_origin(std::string_view fingerprint) {
   return fingerprint;
 }
 
-bool has_started_anew(const Order& order, const AlertEvidence& known) {
+bool has_started_anew(const AlertSignal& order, const AlertEvidence& known) {
   using std::chrono::milliseconds;
   const bool is_cut = std::chrono::floor<milliseconds>(known.starts_at) == known.starts_at;
   const WallTime start =
@@ -135,12 +135,12 @@ bool has_started_anew(const Order& order, const AlertEvidence& known) {
   return start > known.starts_at;
 }
 
-Folded fold(Remediation& remediation, const Order& order, WallTime now) {
+Folded fold(Remediation& remediation, const AlertSignal& order, WallTime now) {
   return order.firing ? fold_firing(remediation, order, now)
                       : fold_resolved(remediation, order, now);
 }
 
-bool is_late_repeat(const Order& order, std::span<const Remediation> closed, WallTime now) {
+bool is_late_repeat(const AlertSignal& order, std::span<const Remediation> closed, WallTime now) {
   if (!order.firing) return false;
   for (const Remediation& remediation : closed) {
     for (const AlertEvidence& alert : remediation.alerts) {

@@ -18,7 +18,7 @@
 namespace gpuward::remediator {
 
 // One alert that names a node and a remediation. `node` has passed kube::validate_node_name.
-struct Order {
+struct AlertSignal {
   std::string node;
   Severity severity = Severity::kNone;
   std::string alertname;
@@ -89,7 +89,7 @@ inline constexpr std::chrono::minutes kDroppedAgain{10};
 // - Where the known start is further in the future than kWrongClock, the start is wrong and not the
 //   end: the alert ends now.
 // - An end in the future, or none at all (the zero time), is as good as our own clock: it ends now.
-Folded fold(Remediation& remediation, const Order& order, WallTime now);
+Folded fold(Remediation& remediation, const AlertSignal& order, WallTime now);
 
 // Beyond this a start is not of a fresh alert but of a wrong clock.
 inline constexpr std::chrono::hours kWrongClock{1};
@@ -101,12 +101,12 @@ inline constexpr std::chrono::minutes kLateRepeats{5};
 
 // Whether the alert of `order` has begun after the one that is known. Versions before kept
 // milliseconds: a known start without anything below them is compared as they were.
-[[nodiscard]] bool has_started_anew(const Order& order, const AlertEvidence& known);
+[[nodiscard]] bool has_started_anew(const AlertSignal& order, const AlertEvidence& known);
 
 // Whether a firing `order` is only a late repeat of an alert that one of the `closed` Remediations
 // has just seen end: same fingerprint, not started anew. Of a Remediation that an operator has
 // cancelled, every alert that has not started anew is one.
-[[nodiscard]] bool is_late_repeat(const Order& order, std::span<const Remediation> closed,
+[[nodiscard]] bool is_late_repeat(const AlertSignal& order, std::span<const Remediation> closed,
                                   WallTime now);
 
 }  // namespace gpuward::remediator

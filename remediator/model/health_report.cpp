@@ -22,8 +22,9 @@ std::string why_no_report(const Error& error) {
   return is_unreachable ? "Prometheus does not answer" : error.message;
 }
 
-std::optional<std::string> objection_to_harm(const HealthReport& report, const kube::Node& node,
-                                             Severity wanted, const HealthDemand& demand) {
+std::optional<std::string> objection_to_disruption(const HealthReport& report,
+                                                   const kube::Node& node, Severity wanted,
+                                                   const HealthDemand& demand) {
   if (const char* why = staleness_of(report, node, demand)) return why;
   const std::string needed = ", and the step needs " + std::string(to_string(wanted));
   if (report.severity < wanted) {

@@ -1,5 +1,5 @@
-// Positive evidence that a node is well again. A resolved alert or a vanished series is none: only
-// a fresh report of the exporter on that very node, in the boot that runs now, counts.
+// Positive evidence that a node is healthy again. A resolved alert or a vanished series is none:
+// only a fresh report of the exporter on that very node, in the boot that runs now, counts.
 #pragma once
 
 #include <chrono>
@@ -54,9 +54,10 @@ struct HealthDemand {
 
 // Why the report does not justify a disruptive step of severity `wanted` on `node` now; nullopt
 // where it does. What only lines written by user space say justifies none.
-[[nodiscard]] std::optional<std::string> objection_to_harm(const HealthReport& report,
-                                                           const kube::Node& node, Severity wanted,
-                                                           const HealthDemand& demand);
+[[nodiscard]] std::optional<std::string> objection_to_disruption(const HealthReport& report,
+                                                                 const kube::Node& node,
+                                                                 Severity wanted,
+                                                                 const HealthDemand& demand);
 
 // Why the report does not justify, beyond the above, that the machine of the node is ended: what
 // was only once seen and is latched since justifies at most a restart. Enough is a state that was

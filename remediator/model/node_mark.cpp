@@ -12,7 +12,7 @@ bool flag_at(const Json& object, std::string_view key) {
 
 }  // namespace
 
-std::string to_annotation(const NodeMark& mark) {
+std::string to_annotation(const OwnerAnnotation& mark) {
   Json json = {{"name", mark.name},
                {"owner", mark.owner},
                {"why", mark.why},
@@ -25,12 +25,12 @@ std::string to_annotation(const NodeMark& mark) {
   return dump_json(json);
 }
 
-std::optional<NodeMark> mark_on(const kube::Node& node) {
+std::optional<OwnerAnnotation> owner_annotation_on(const kube::Node& node) {
   const auto found = node.meta.annotations.find(std::string(kAnnotation));
   if (found == node.meta.annotations.end()) return std::nullopt;
   const auto json = parse_json(found->second, {.max_bytes = 64U << 10U, .max_depth = 8});
   if (!json || !json->is_object() || string_at(*json, "owner") != kOwner) return std::nullopt;
-  NodeMark mark;
+  OwnerAnnotation mark;
   mark.name = string_at(*json, "name");
   mark.why = string_at(*json, "why");
   mark.severity = parse_severity(string_at(*json, "severity")).value_or(Severity::kNone);

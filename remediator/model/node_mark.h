@@ -17,7 +17,7 @@ inline constexpr std::string_view kTaintEffect = "NoSchedule";
 inline constexpr std::string_view kAnnotation = "gpuward.dev/remediation";
 inline constexpr std::string_view kOwner = "gpuward-remediator";
 
-struct NodeMark {
+struct OwnerAnnotation {
   std::string name;  // of the Remediation
   std::string owner{kOwner};
   std::string why;
@@ -29,10 +29,10 @@ struct NodeMark {
   bool konduktor = false;            // whether konduktor's taint went on with it
 };
 
-[[nodiscard]] std::string to_annotation(const NodeMark& mark);
+[[nodiscard]] std::string to_annotation(const OwnerAnnotation& mark);
 
 // The mark of ours on the node; nullopt where there is none or it is not readable as ours.
-[[nodiscard]] std::optional<NodeMark> mark_on(const kube::Node& node);
+[[nodiscard]] std::optional<OwnerAnnotation> owner_annotation_on(const kube::Node& node);
 
 // The value of our taint on the node; nullopt where it is absent.
 [[nodiscard]] std::optional<std::string> our_taint_on(const kube::Node& node);

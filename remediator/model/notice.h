@@ -19,7 +19,7 @@ namespace gpuward::remediator {
 enum class Moment : std::uint8_t {
   kOpened,     // the Remediation is new, and what is to be done is decided
   kStep,       // a step is done or has failed
-  kApproval,   // a step waits for a human's yes
+  kApproval,   // a step waits for approval
   kEscalated,  // what was done did not help: the steps of a worse severity follow
   kHeld,
   kPaused,

@@ -14,7 +14,8 @@ bool has_annotation(const kube::Node& node) {
 }
 
 // The annotation is of this Remediation, whose record knows less than it, or another thing.
-std::optional<std::string> contradiction(const Remediation& remediation, const NodeMark& mark) {
+std::optional<std::string> contradiction(const Remediation& remediation,
+                                         const OwnerAnnotation& mark) {
   const RemediationStatus& status = remediation.status;
   if (mark.taint && status.find(Step::kTaint) == nullptr)
     return "the annotation says that the node was tainted for it, and the record does not";
@@ -30,13 +31,13 @@ std::optional<std::string> contradiction(const Remediation& remediation, const N
 }  // namespace
 
 bool may_be_returned(const Remediation& remediation, const kube::Node& node) {
-  return remediation.status.find(Step::kReturn) != nullptr && !has_marks(node);
+  return remediation.status.find(Step::kReturn) != nullptr && !has_our_taint_or_annotation(node);
 }
 
 bool is_own_cordon(const Remediation& remediation, const kube::Node& node) {
   const RemediationStatus& status = remediation.status;
   if (!node.unschedulable || status.pre_existing_cordon.value_or(true)) return false;
-  const auto mark = mark_on(node);
+  const auto mark = owner_annotation_on(node);
   if (!mark) return status.has_done(Step::kCordon) && !may_be_returned(remediation, node);
   return mark->name == remediation.name && mark->cordon && !mark->pre_existing_cordon &&
          status.find(Step::kCordon) != nullptr;
@@ -44,14 +45,14 @@ bool is_own_cordon(const Remediation& remediation, const kube::Node& node) {
 
 bool has_unclear_cordon(const Remediation& remediation, const kube::Node& node) {
   const StepRecord* cordon = remediation.status.find(Step::kCordon);
-  const auto mark = mark_on(node);
+  const auto mark = owner_annotation_on(node);
   const bool is_claimed = mark && (mark->cordon || mark->name != remediation.name);
   return !is_claimed && node.unschedulable && cordon != nullptr &&
          cordon->result != StepResult::kDone && remediation.status.pre_existing_cordon == false;
 }
 
 bool goes_first(const Remediation& one, const Remediation& other, const kube::Node& node) {
-  const auto mark = mark_on(node);
+  const auto mark = owner_annotation_on(node);
   if (mark && mark->name == one.name) return true;
   if (mark && mark->name == other.name) return false;
   const bool has_acted = !one.status.steps.empty(), other_has = !other.status.steps.empty();
@@ -61,7 +62,7 @@ bool goes_first(const Remediation& one, const Remediation& other, const kube::No
 
 std::optional<std::string> disagreement(const Remediation& remediation, const kube::Node& node) {
   const RemediationStatus& status = remediation.status;
-  const auto mark = mark_on(node);
+  const auto mark = owner_annotation_on(node);
   const auto taint = our_taint_on(node);
   if (mark && mark->name != remediation.name)
     return "the annotation on the node names " + mark->name;
@@ -78,7 +79,7 @@ std::optional<std::string> disagreement(const Remediation& remediation, const ku
   return std::nullopt;
 }
 
-bool has_marks(const kube::Node& node) {
+bool has_our_taint_or_annotation(const kube::Node& node) {
   return has_annotation(node) || our_taint_on(node).has_value();
 }
 
@@ -94,11 +95,11 @@ bool has_left_cordon(const Remediation& closed, const kube::Node& node) {
          status.pre_existing_cordon == false && status.find(Step::kReturn) == nullptr;
 }
 
-std::string marks_text(const kube::Node& node) {
+std::string ownership_text(const kube::Node& node) {
   std::vector<std::string> parts;
   if (const auto taint = our_taint_on(node))
     parts.push_back("the taint " + std::string(kTaintKey) + "=" + *taint);
-  if (const auto mark = mark_on(node)) {
+  if (const auto mark = owner_annotation_on(node)) {
     parts.push_back("the annotation of " + mark->name);
   } else if (has_annotation(node)) {
     parts.emplace_back("an unreadable annotation");

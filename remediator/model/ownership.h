@@ -31,12 +31,12 @@ namespace gpuward::remediator {
                               const kube::Node& node);
 
 // How the node contradicts the record of an open Remediation; nullopt where they agree. What an
-// operator has only taken off is human_override's.
+// operator has only taken off is manual_change's.
 [[nodiscard]] std::optional<std::string> disagreement(const Remediation& remediation,
                                                       const kube::Node& node);
 
 // Whether the node has our taint or our annotation, readable or not.
-[[nodiscard]] bool has_marks(const kube::Node& node);
+[[nodiscard]] bool has_our_taint_or_annotation(const kube::Node& node);
 
 // Whether the record says anything of a cordon: of one that was closed before it did anything, an
 // earlier one knows more.
@@ -47,6 +47,6 @@ namespace gpuward::remediator {
 [[nodiscard]] bool has_left_cordon(const Remediation& closed, const kube::Node& node);
 
 // The taint, the annotation and the cordon on the node, for people.
-[[nodiscard]] std::string marks_text(const kube::Node& node);
+[[nodiscard]] std::string ownership_text(const kube::Node& node);
 
 }  // namespace gpuward::remediator

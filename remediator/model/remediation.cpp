@@ -25,7 +25,7 @@ std::optional<Phase> parse_phase(std::string_view text) {
 
 bool is_open(Phase phase) { return phase <= Phase::kPaused; }
 
-bool needs_human(Phase phase) { return phase == Phase::kHeld || phase == Phase::kPaused; }
+bool needs_operator(Phase phase) { return phase == Phase::kHeld || phase == Phase::kPaused; }
 
 bool is_left_in_service(const RemediationStatus& status) {
   const bool is_refused = status.rule.starts_with("budget.") || status.rule == "guard.view";
@@ -80,7 +80,7 @@ bool Remediation::is_end_contested(Severity least) const {
   });
 }
 
-bool Remediation::has_orphaned_marks() const {
+bool Remediation::has_orphaned_taints() const {
   return std::ranges::any_of(alerts, [](const AlertEvidence& alert) {
     return alert.firing() && alert.alertname == kOrphanedAlert;
   });

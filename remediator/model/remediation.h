@@ -1,10 +1,12 @@
-// What gpuward remembers about one bad node: the Remediation resource as plain values. One is open
-// per node UID. The spec holds evidence (written by the sources), the status what was decided and
-// done (written by the workflow). JSON is in workflow/remediation_json.
+// What gpuward remembers about one unhealthy node: the Remediation resource as plain values. One is
+// open per node UID. The spec holds evidence (written by the sources), the status what was decided
+// and done (written by the workflow). JSON is in records/remediation_json.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,12 +15,33 @@
 #include <vector>
 
 #include "core/model/severity.h"
-#include "remediator/model/condition.h"
 #include "remediator/model/milestone.h"
 #include "remediator/model/notice.h"
 #include "remediator/model/step.h"
 
 namespace gpuward::remediator {
+
+enum class ConditionType : std::uint8_t {
+  kProgressing,  // the remediator is at it, and waits for nobody
+  kHeld,         // nothing more is done without an operator
+  kClosed
+};
+
+inline constexpr std::array kAllConditions = {ConditionType::kProgressing, ConditionType::kHeld,
+                                              ConditionType::kClosed};
+
+struct Condition {
+  bool holds = false;
+  std::chrono::system_clock::time_point since;
+
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
+[[nodiscard]] constexpr std::string_view to_string(ConditionType type) {
+  constexpr std::array<std::string_view, kAllConditions.size()> kTypes = {"Progressing", "Held",
+                                                                          "Closed"};
+  return kTypes[static_cast<std::size_t>(type)];
+}
 
 using WallTime = std::chrono::system_clock::time_point;
 
@@ -34,14 +57,14 @@ enum class Phase : std::uint8_t {
   kTesting,      // a Job on the node runs the long diagnostics
   kTerminating,  // its machine is to go for good, or is going
   kVerifying,
-  kHeld,        // nothing more can be done without a human; what stands stays
-  kPaused,      // a human undid something of ours, or said pause: hands off
+  kHeld,        // nothing more can be done without an operator; what stands stays
+  kPaused,      // an operator undid something of ours, or set pause: nothing more is done
   kReleased,    // closed: what was ours is off the node again
   kEnded,       // closed: the alerts ended before anything was done
   kReplaced,    // closed: its machine is gone for good, and the node with it; where the policy
                 // waits for a replacement, that one has joined
   kSuperseded,  // closed: the node is gone or is another one by now
-  kCancelled,   // closed: a human said cancel; what was ours is off the node again
+  kCancelled,   // closed: an operator said cancel; what was ours is off the node again
 };
 
 // Keeps a deleted Remediation until what is ours is off its node.
@@ -50,11 +73,11 @@ inline constexpr std::string_view kFinalizer = "gpuward.dev/remediation";
 [[nodiscard]] std::string_view to_string(Phase phase);  // "Pending", ...
 [[nodiscard]] std::optional<Phase> parse_phase(std::string_view text);
 [[nodiscard]] bool is_open(Phase phase);
-// Nothing goes on without a human, who has to be told of it, whatever crashes.
-[[nodiscard]] bool needs_human(Phase phase);
+// Nothing goes on without an operator, who has to be told of it, whatever crashes.
+[[nodiscard]] bool needs_operator(Phase phase);
 
 // Of a node that has our taint, annotation or cordon and no record of it: raised by the remediator
-// itself (workflow/orphaned_marks), never by an Alertmanager.
+// itself (intake/orphaned_taints), never by an Alertmanager.
 inline constexpr std::string_view kOrphanedAlert = "GpuwardMarksWithoutRecord";
 struct RemediationStatus;
 // The policy would act on the node, and a budget or a storm leaves it in service as it is. Somebody
@@ -70,8 +93,8 @@ struct AlertEvidence {
   WallTime starts_at;
   WallTime first_received;
   std::optional<WallTime> ended_at;  // absent while it fires
-  bool foreign = false;              // not of gpuward's rules: never enough for harm by itself
-  std::string error_class = {};      // policy/error_class
+  bool foreign = false;          // not of gpuward's rules: never enough for disruption by itself
+  std::string error_class = {};  // model/error_class
   // It was said to fire after an end of this same episode: that end was no end, and the next may be
   // none either.
   bool contested = false;
@@ -102,8 +125,8 @@ struct Cleared {
 // What a step has to know again later: "bootIDBefore", "healthySince", ...
 using Facts = std::map<std::string, std::string>;
 // The fact of a failed step that what is worse would not help: it says nothing of the node, or the
-// policy wants a human to look.
-inline const std::string kNeedsHumanFact = "needsHuman";
+// policy wants an operator to look.
+inline const std::string kNeedsOperatorFact = "needsHuman";
 
 struct StepRecord {
   Step step = Step::kTaint;
@@ -119,26 +142,26 @@ struct StepRecord {
   friend bool operator==(const StepRecord&, const StepRecord&) = default;
 };
 
-// A step that a human has to say yes to. The token stands for Remediation, step, node, instance,
-// evidence and the time of the request: a yes to anything else is none.
+// A step that an operator has to approve. The token stands for Remediation, step, node, instance,
+// evidence and the time of the request: an approval to anything else is none.
 struct ApprovalRecord {
   Step step = Step::kReboot;
   std::string token;
   WallTime requested_at;
   std::string by;                   // who has approved, as admission has checked it
-  std::optional<WallTime> seen_at;  // when the remediator first saw the yes
+  std::optional<WallTime> seen_at;  // when the remediator first saw the approval
 
   friend bool operator==(const ApprovalRecord&, const ApprovalRecord&) = default;
 };
 
 // What people have said by annotations on the Remediation.
-struct HumanWish {
+struct OperatorRequest {
   bool cancel = false, pause = false;
   bool machine_replaced =
       false;  // what is known of the machine is not true of the one that is there
   std::string approved_token, approved_by;
 
-  friend bool operator==(const HumanWish&, const HumanWish&) = default;
+  friend bool operator==(const OperatorRequest&, const OperatorRequest&) = default;
 };
 
 struct RemediationStatus {
@@ -153,7 +176,7 @@ struct RemediationStatus {
   // where that is not known. User space can write into the kernel log too: what rests on such lines
   // alone must not go beyond a cordon.
   std::optional<Severity> kernel_severity;
-  // Of the worst finding that the exporter has told of the node in that boot (policy/error_class);
+  // Of the worst finding that the exporter has told of the node in that boot (model/error_class);
   // alerts about nodes name none.
   std::string error_class;
   // Of the GPUs that needed a reset or worse when something was about to be taken away for them:
@@ -162,8 +185,9 @@ struct RemediationStatus {
   std::optional<Cleared> cleared;
   // Worse than the evidence, because the steps of the evidence's severity did not help.
   std::optional<Severity> escalated_to;
-  // The phase of which a human has been told for sure; absent where its phase need not be told so.
-  std::optional<Phase> told_phase;
+  // The phase of which an operator has been told for sure; absent where its phase need not be told
+  // so.
+  std::optional<Phase> notified_phase;
   std::optional<ApprovalRecord> approval;  // of the step that waits for one
   std::vector<std::string> history;        // what was tried before and how it ended; oldest first
   std::optional<WallTime> closed_at;
@@ -187,7 +211,7 @@ struct Remediation {
   Severity severity = Severity::kNone;  // the worst so far
   std::vector<AlertEvidence> alerts;
   std::optional<DroppedAlerts> dropped;
-  HumanWish wish;
+  OperatorRequest wish;
   RemediationStatus status;
 
   [[nodiscard]] bool open() const { return is_open(status.phase); }
@@ -209,7 +233,7 @@ struct Remediation {
   [[nodiscard]] bool may_have_dropped(WallTime now) const {
     return dropped && now - dropped->at < kDroppedLast;
   }
-  [[nodiscard]] bool has_orphaned_marks() const;  // kOrphanedAlert fires
+  [[nodiscard]] bool has_orphaned_taints() const;  // kOrphanedAlert fires
   // When the last of the alerts ended; nullopt while any fires or where there is none.
   [[nodiscard]] std::optional<WallTime> ended_at() const;
 };

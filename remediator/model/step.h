@@ -45,7 +45,7 @@ enum class Mode : std::uint8_t { kObserve, kTaint, kCordon, kFull };
 [[nodiscard]] bool allows(Mode mode, Step step);
 
 // taint and cordon: put on the node together, in one patch, and taken off together.
-[[nodiscard]] constexpr bool is_mark(Step step) { return step <= Step::kCordon; }
+[[nodiscard]] constexpr bool is_taint_or_cordon(Step step) { return step <= Step::kCordon; }
 // Whether the step takes pods, GPUs or the machine away: then evidence is read again right before
 // it.
 [[nodiscard]] constexpr bool is_disruptive(Step step) {
@@ -56,7 +56,7 @@ enum class Mode : std::uint8_t { kObserve, kTaint, kCordon, kFull };
 [[nodiscard]] constexpr bool is_of_the_machine(Step step) {
   return step == Step::kReboot || step == Step::kTerminate;
 }
-// Whether the step tests the node, and says that it is well where it passes.
+// Whether the step tests the node, and says that it is healthy where it passes.
 [[nodiscard]] constexpr bool is_diagnostic(Step step) {
   return step == Step::kQuarantineJob || step == Step::kNcclTest || step == Step::kNcclPairs;
 }

@@ -15,7 +15,7 @@ struct NotificationEvent {
   std::string id;  // the same each time that it is sent
   // As the replaced monitor has them.
   std::string timestamp = {};   // RFC 3339, UTC
-  std::string error_type = {};  // policy/error_class
+  std::string error_type = {};  // model/error_class
   std::string node_name = {};
   std::string instance_id = {};    // `i-0123` of `aws:///eu-1a/i-0123`
   std::string error_details = {};  // the alerts
@@ -24,7 +24,7 @@ struct NotificationEvent {
   std::string remediation = {}, severity = {}, moment = {}, step = {}, phase = {}, mode = {};
   std::string message = {};
   std::string runbook = {};  // a link; empty where no rule of ours fires
-  bool dry_run = false;      // mode observe: what is told of is not done
+  bool dry_run = false;      // mode observe: what is notified of is not done
 };
 
 [[nodiscard]] NotificationEvent event_of(const Remediation& remediation, const Notice& notice,

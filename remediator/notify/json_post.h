@@ -22,8 +22,8 @@ class JsonPost {
   // The error of a file that cannot be read.
   [[nodiscard]] static Result<std::unique_ptr<JsonPost>> open(const SinkSettings& settings);
 
-  // Any 2xx is well. kInvalid where the receiver says that it will never take this body (400, 413,
-  // 415, 422); what else it says, redirects included, may be another in a while: they are not
+  // Any 2xx is a success. kInvalid where the receiver says that it will never take this body (400,
+  // 413, 415, 422); what else it says, redirects included, may be another in a while: they are not
   // followed. An error's retry_after is what a 429 or 503 asks for.
   [[nodiscard]] Status send(const std::string& body, const std::stop_token& stop);
 

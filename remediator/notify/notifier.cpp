@@ -42,7 +42,7 @@ std::shared_ptr<SinkWorker> Notifier::worker(const std::string& name) const {
   return found == workers_.end() ? nullptr : found->second;
 }
 
-bool Notifier::are_told(const NotificationEvent& event, const std::vector<std::string>& sinks) {
+bool Notifier::are_notified(const NotificationEvent& event, const std::vector<std::string>& sinks) {
   bool all = true;
   for (const std::string& name : sinks) {
     const auto sink = worker(name);

@@ -23,8 +23,8 @@ class Notifications {
   // Any thread; never blocks. Hands the event to those sinks that do not have it yet; true once all
   // of them have taken it or have given up. A sink that is not in the policy any more wants
   // nothing. Asked again until it is true.
-  [[nodiscard]] virtual bool are_told(const NotificationEvent& event,
-                                      const std::vector<std::string>& sinks) = 0;
+  [[nodiscard]] virtual bool are_notified(const NotificationEvent& event,
+                                          const std::vector<std::string>& sinks) = 0;
 };
 
 class Notifier final : public Notifications {
@@ -40,8 +40,8 @@ class Notifier final : public Notifications {
   // One thread. The sinks as they are from now on; those that have not changed go on. An error:
   // nothing has changed. What a sink that goes was still to tell has to be asked for again.
   [[nodiscard]] Status set_sinks(const std::vector<SinkSettings>& settings);
-  [[nodiscard]] bool are_told(const NotificationEvent& event,
-                              const std::vector<std::string>& sinks) override;
+  [[nodiscard]] bool are_notified(const NotificationEvent& event,
+                                  const std::vector<std::string>& sinks) override;
   [[nodiscard]] std::vector<SinkTally> tallies() const;
   void request_stop();
 

@@ -4,8 +4,6 @@
 #include <array>
 #include <string_view>
 
-#include "remediator/actions/action.h"
-
 namespace gpuward::remediator {
 namespace {
 
@@ -43,9 +41,9 @@ Counters::Counters(Clock& clock) : clock_(clock) {
   for (const Verdict verdict : kToldVerdicts)
     values_.decisions[std::string(to_string(verdict))] = 0;
   for (const std::string_view kind : kErrorKinds) values_.errors[std::string(kind)] = 0;
-  for (const Action& action : all_actions()) {
-    values_.actions[std::string(action.name)] = 0;
-    values_.action_failures[std::string(action.name)] = 0;
+  for (const Verdict verdict : {Verdict::kQuarantine, Verdict::kRelease}) {
+    values_.actions[std::string(action_of(verdict))] = 0;
+    values_.action_failures[std::string(action_of(verdict))] = 0;
   }
   for (const Milestone milestone : kAllMilestones) {
     values_.since_fault.try_emplace(milestone, no_times_since_fault());

@@ -160,9 +160,9 @@ void append_spending(std::vector<Family>& families, const LedgerSlots::Spending&
                            "Whether the circuit breaker is open: nothing but taints is begun",
                            spending.breaker.open ? 1 : 0));
   Family slots{kPrefix + "slots", "Slots of the budgets that are taken", Type::kGauge, {}};
-  for (const auto& [harm, number] : spending.slots) {
+  for (const auto& [impact, number] : spending.slots) {
     slots.samples.push_back(
-        {{{"harm", std::string(to_string(harm))}}, static_cast<double>(number)});
+        {{{"harm", std::string(to_string(impact))}}, static_cast<double>(number)});
   }
   families.push_back(std::move(slots));
   Family used{kPrefix + "budget_used", "Nodes that a budget counts now", Type::kGauge, {}};

@@ -14,7 +14,7 @@ Readiness::Readiness(kube::Api& api, const ClusterView& view, Clock& clock,
 
 std::optional<std::string> Readiness::objection() const {
   if (!answers_) return "the API server does not answer";
-  if (!view_.synced()) return "nodes and remediations have not been listed yet";
+  if (!view_.informers().synced()) return "nodes and remediations have not been listed yet";
   return std::nullopt;
 }
 

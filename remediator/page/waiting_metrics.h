@@ -1,4 +1,4 @@
-// Why open Remediations make no progress (workflow/waiting), as families. Pure; used by
+// Why open Remediations make no progress (decision/waiting), as families. Pure; used by
 // page/metrics.
 #pragma once
 

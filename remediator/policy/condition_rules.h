@@ -1,6 +1,6 @@
 // Which conditions of a node are findings: the rules that take over from Draino. Pure; read from
-// YAML by read_condition_rules(), applied to the nodes that are known by workflow/cluster_view,
-// turned into orders by sources/condition_source.
+// YAML by read_condition_rules(), applied to the nodes that are known by records/cluster_view,
+// turned into alert signals by sources/condition_source.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // Alerts of others (dcgm-exporter, kube-state-metrics, ...) that do not say which node is to be
 // treated and how: rules that say it for them. Pure; read from YAML by read_foreign_alerts(), used
-// by sources/orders.
+// by sources/alertmanager_alerts.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// The Jobs that gpuward runs on a bad node: what all have in common, and the settings of one step
-// of a plan. Immutable values; read from YAML by read_jobs(), used by the actions.
+// The Jobs that gpuward runs on an unhealthy node: what all have in common, and the settings of one
+// step of a plan. Immutable values; read from YAML by read_jobs(), used by the actions.
 #pragma once
 
 #include <chrono>

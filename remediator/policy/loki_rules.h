@@ -1,4 +1,4 @@
-// Which lines in Loki are looked at, and what those of pods mean; those of the kernel mean what the
+// Which lines in Loki are checked, and what those of pods mean; those of the kernel mean what the
 // Xid catalogue says. Pure values; read from YAML by read_loki_rules(), used by
 // sources/loki_source.
 #pragma once

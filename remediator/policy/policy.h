@@ -18,18 +18,24 @@
 #include "remediator/model/step.h"
 #include "remediator/policy/budget_limits.h"
 #include "remediator/policy/condition_rules.h"
-#include "remediator/policy/default_plans.h"
 #include "remediator/policy/foreign_alerts.h"
 #include "remediator/policy/job_settings.h"
 #include "remediator/policy/loki_rules.h"
 #include "remediator/policy/maintenance_window.h"
 #include "remediator/policy/notifications.h"
-#include "remediator/policy/pool_policy.h"
 #include "remediator/policy/retention.h"
 #include "remediator/policy/step_plan.h"
 #include "remediator/policy/triage_rules.h"
 
 namespace gpuward::remediator {
+
+struct PoolPolicy {
+  std::string name;
+  std::vector<std::string> labels;  // "key" or "key=value"; a node of the pool has all of them
+  std::optional<Mode> mode;         // where the policy's is higher
+  std::map<Severity, std::vector<PlannedStep>> steps;          // of the severities that differ
+  std::map<Severity, std::vector<PlannedStep>> way_back = {};  // likewise
+};
 
 struct Exclusions {
   std::set<std::string> nodes;
@@ -95,7 +101,7 @@ inline constexpr std::string_view kManagedLabel = "gpuward.dev/managed";
 // What such a file may have; below `steps` what each list of steps may.
 [[nodiscard]] std::vector<YamlKey> policy_keys();
 
-// Why gpuward keeps its hands off this node; nullopt where it does not.
+// Why gpuward leaves this node alone; nullopt where it does not.
 [[nodiscard]] std::optional<std::string> exclusion_of(const Policy& policy, const kube::Node& node);
 
 // The policy as it is for nodes of these labels: with the mode of their pool, where that is lower,

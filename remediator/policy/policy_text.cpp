@@ -14,7 +14,7 @@ std::string drain_text(const DrainSettings& drain) {
   text += ", deadline " + to_duration_text(drain.deadline);
   switch (drain.on_deadline) {
     case OnDeadline::kHold:
-      return text + ": held for a human then";
+      return text + ": held for an operator then";
     case OnDeadline::kDelete:
       return text + ": what is left is deleted then";
     case OnDeadline::kProceed:
@@ -25,12 +25,12 @@ std::string drain_text(const DrainSettings& drain) {
 
 // What comes after a step that has failed; empty where it fails with its drain or not at all.
 std::string failure_text(const Policy& policy, Severity severity, Step step) {
-  if (is_mark(step) || step == Step::kDrain || step == Step::kReturn) return {};
+  if (is_taint_or_cordon(step) || step == Step::kDrain || step == Step::kReturn) return {};
   if (step == Step::kNotify) return "waits for no receiver";
   if (step == Step::kCollectEvidence || step == Step::kRestartJob)
     return "its failure stops nothing";
   const auto worse = worse_with_steps(policy, severity);
-  if (!worse) return "where it fails, held for a human";
+  if (!worse) return "where it fails, held for an operator";
   return "where it fails, severity " + std::string(to_string(*worse)) + " from then on";
 }
 
@@ -69,7 +69,7 @@ std::string wait_text(const WaitBefore& before) {
     add(text, "", to_duration_text(before.delay) + " after the step before it");
   }
   if (!before.window.empty()) add(text, " and ", "for the maintenance window " + before.window);
-  if (before.approval) add(text, " and ", "for a human's yes");
+  if (before.approval) add(text, " and ", "for an operator's approval");
   return text;
 }
 
@@ -103,7 +103,7 @@ std::string machines_text(const MachineCommands& machines) {
   std::string ends = "the NodeClaim or Machine that owns it";
   add(ends, ", ", machines.aws.terminate ? "EC2 or its Auto Scaling group" : "");
   add(ends, ", ", program_text(machines.terminate));
-  return "machines\n  restarted by: " + (restarts.empty() ? "nobody" : restarts) +
+  return "machines\n  restarted by: " + (restarts.empty() ? "nothing" : restarts) +
          "\n  ended by the first of these that can: " + ends + "\n";
 }
 
@@ -121,11 +121,11 @@ std::string step_text(std::size_t number, const PlannedStep& step, const std::st
 std::string way_back_text(const Policy& policy, Severity severity) {
   const auto& list = way_back_of(policy, policy.pool, severity);
   if (list.empty()) return {};
-  std::string text = "  -- where it would be held for a human, the way back, in mode full --\n";
+  std::string text = "  -- where it would be held for an operator, the way back, in mode full --\n";
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Step step = list[i].step;
     const bool may_fail = is_diagnostic(step) || step == Step::kVerify;
-    text += step_text(i + 1, list[i], may_fail ? "where it fails, held for a human" : "");
+    text += step_text(i + 1, list[i], may_fail ? "where it fails, held for an operator" : "");
   }
   return text;
 }
@@ -145,7 +145,7 @@ std::string severity_text(const Policy& policy, Severity severity) {
     }
     const bool is_wait = &step == replacement_wait(plan);
     text += step_text(i + 1, step,
-                      is_wait ? "of a replacement; where none joins, held for a human"
+                      is_wait ? "of a replacement; where none joins, held for an operator"
                               : failure_text(policy, severity, step.step));
   }
   return text + way_back_text(policy, severity);
@@ -159,7 +159,7 @@ std::string notifications_text(const NotificationPolicy& policy) {
     for (const Moment moment : sink.moments) text += " " + std::string(to_string(moment));
     text += "\n";
   }
-  return text.empty() ? text : "told of it\n" + text;
+  return text.empty() ? text : "notified\n" + text;
 }
 
 std::string guards_text(const Policy& policy) {
@@ -181,7 +181,7 @@ std::string guards_text(const Policy& policy) {
   text += policy.return_to_service.enabled
               ? "returned to service by a good report, at most " +
                     to_duration_text(policy.return_to_service.max_report_age) + " old\n"
-              : "kept until a human returns it: return_to_service is not enabled\n";
+              : "kept until an operator returns it: return_to_service is not enabled\n";
   return text + machines_text(policy.machines);
 }
 

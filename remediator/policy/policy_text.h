@@ -13,10 +13,11 @@ namespace gpuward::remediator {
 // follows where it fails. Several lines.
 [[nodiscard]] std::string severity_text(const Policy& policy, Severity severity);
 
-// What holds for every severity: the evidence and the budgets before harm, and the way back.
+// What holds for every severity: the evidence and the budgets before a disruptive step, and the way
+// back.
 [[nodiscard]] std::string guards_text(const Policy& policy);
 
-// Who is told of what; empty where nobody is.
+// Who is notified of what; empty where nobody is.
 [[nodiscard]] std::string notifications_text(const NotificationPolicy& policy);
 
 }  // namespace gpuward::remediator

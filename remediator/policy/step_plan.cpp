@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -11,6 +12,16 @@
 
 namespace gpuward::remediator {
 namespace {
+
+std::vector<PlannedStep> plan_with(std::initializer_list<Step> steps, const DrainSettings& drain) {
+  std::vector<PlannedStep> plan;
+  for (const Step step : steps) {
+    PlannedStep next = planned(step);
+    next.drain = drain;
+    plan.push_back(std::move(next));
+  }
+  return plan;
+}
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
@@ -76,7 +87,7 @@ void read_settings(const YamlMap& settings, PlannedStep& out) {
     settings.read("sinks", out.sinks, "names of `notifications.sinks`; default: all");
   if (out.step == Step::kRestartJob) read_program(settings, out.program);
   if (out.timeout.count() > 0) {
-    // While the program runs, one of a few threads waits for it; all else is looked at again.
+    // While the program runs, one of a few threads waits for it; all else is checked again.
     const milliseconds longest = out.step == Step::kRestartJob ? minutes(10) : hours(24 * 7);
     settings.read("timeout", out.timeout, seconds(10), longest, facts_of(out.step).about_timeout);
   }
@@ -104,7 +115,7 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
            "reboot, quarantine-job, nccl-test, nccl-pairs, terminate, verify, return-to-service";
   }
   if (step == Step::kNotify && plan.empty()) return "notify needs taint or cordon before it";
-  const bool needs_cordon = !is_mark(step) && step != Step::kNotify;
+  const bool needs_cordon = !is_taint_or_cordon(step) && step != Step::kNotify;
   if (needs_cordon && !has(plan, Step::kCordon)) return "a step after cordon needs the cordon";
   const bool needs_drain = step > Step::kDrain && step < Step::kVerify;
   if (needs_drain && !has(plan, Step::kDrain)) {
@@ -115,7 +126,7 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
     return "only verify comes after terminate: the node is gone with its machine";
   }
   if (has(plan, Step::kReturn)) {
-    return "nothing comes after return-to-service: sinks are told of it as closed";
+    return "nothing comes after return-to-service: sinks are notified of it as closed";
   }
   if (step == Step::kReturn && !has(plan, Step::kVerify)) {
     return "return-to-service needs verify before it";
@@ -124,6 +135,29 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
 }
 
 }  // namespace
+
+std::map<Severity, std::vector<PlannedStep>> default_plans(const Means& means,
+                                                           const DrainSettings& drain) {
+  const auto marks = plan_with({Step::kTaint, Step::kCordon}, drain);
+  DrainSettings gpu_drain = drain;
+  gpu_drain.pods = DrainedPods::kGpu;
+  std::map<Severity, std::vector<PlannedStep>> plans = {
+      {Severity::kReset, marks},
+      {Severity::kReboot, marks},
+      {Severity::kIsolate,
+       plan_with({Step::kTaint, Step::kCordon, Step::kDrain, Step::kTerminate}, drain)}};
+  if (means.gpu_reset) {
+    plans[Severity::kReset] = plan_with(
+        {Step::kTaint, Step::kCordon, Step::kDrain, Step::kGpuReset, Step::kVerify, Step::kReturn},
+        gpu_drain);
+  }
+  if (means.reboot) {
+    plans[Severity::kReboot] = plan_with(
+        {Step::kTaint, Step::kCordon, Step::kDrain, Step::kReboot, Step::kVerify, Step::kReturn},
+        drain);
+  }
+  return plans;
+}
 
 const PlannedStep* replacement_wait(const std::vector<PlannedStep>& plan) {
   if (!has(plan, Step::kTerminate)) return nullptr;
@@ -176,7 +210,7 @@ std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view k
     if (step == Step::kNcclPairs && before.empty())
       return refuse("nccl-pairs stands in way_back alone");
     if (const char* why = objection_to_next(plan, *step)) return refuse(why);
-    if (wait && is_mark(*step)) return refuse("taint and cordon wait for nothing");
+    if (wait && is_taint_or_cordon(*step)) return refuse("taint and cordon wait for nothing");
     if (wait && has(plan, Step::kTerminate)) return refuse("verify after terminate has no wait");
     PlannedStep next = planned(*step);
     if (wait) read_wait(*wait, next.before);

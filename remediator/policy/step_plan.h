@@ -3,9 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "core/model/severity.h"
 #include "core/runtime/yaml.h"
 #include "remediator/drain/drain_settings.h"
 #include "remediator/model/step.h"
@@ -17,14 +19,14 @@ namespace gpuward::remediator {
 // too early would find them in use, or write beside it.
 struct VolumeWait {
   std::chrono::milliseconds deadline{std::chrono::minutes(10)};  // after the drain
-  bool proceeds = false;                                         // then; else a human is asked
+  bool proceeds = false;                                         // then; else an operator is asked
 
   friend bool operator==(const VolumeWait&, const VolumeWait&) = default;
 };
 
 // What a step waits for. Written as `wait: {...}` before it in the list.
 struct WaitBefore {
-  bool approval = false;               // a human has to say yes
+  bool approval = false;               // an operator has to say yes
   std::chrono::milliseconds delay{0};  // after the step before it
   std::string window = {};             // the maintenance window in which it may be begun
 
@@ -60,5 +62,17 @@ struct PlannedStep {
 
 // Declares what an item of such a list may be, for YamlFile::describing().
 void describe_steps(const YamlMap& steps);
+
+// What somebody has to set up before it can be done.
+struct Means {
+  bool reboot = false;     // a program or a cloud that restarts machines
+  bool gpu_reset = false;  // an image or a template for the Job
+};
+
+// isolate: taint, cordon, drain, terminate (after an approval). reboot: taint, cordon, drain,
+// reboot, verify, return-to-service. reset: taint, cordon, drain of the pods that use GPUs,
+// gpu-reset, verify, return-to-service. Without the means only taint and cordon. Pure.
+[[nodiscard]] std::map<Severity, std::vector<PlannedStep>> default_plans(
+    const Means& means = {}, const DrainSettings& drain = {});
 
 }  // namespace gpuward::remediator

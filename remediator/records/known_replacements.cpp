@@ -2,18 +2,20 @@
 
 #include <map>
 
+#include "remediator/records/view_queries.h"
+
 namespace gpuward::remediator {
 
 std::vector<Newcomer> KnownReplacements::newcomers(const std::string& remediation,
                                                    WallTime since) const {
   std::vector<Newcomer> all;
   std::map<std::string, std::size_t> by_uid;  // place in `all`
-  for (auto& node : view_.nodes_since(since)) {
+  for (auto& node : nodes_since(view_, since)) {
     by_uid.emplace(node->meta.uid, all.size());
     all.push_back({.node = std::move(node)});
   }
   if (all.empty()) return all;
-  view_.for_each_remediation([&](const Remediation& one) {
+  for_each_remediation(view_, [&](const Remediation& one) {
     if (one.open()) {
       if (const auto bad = by_uid.find(one.node_uid); bad != by_uid.end())
         all[bad->second].is_bad = true;

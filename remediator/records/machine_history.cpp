@@ -80,7 +80,7 @@ class Index {
   }
 
   // Whether one of that very Node says that its machine is back, or has answered it.
-  [[nodiscard]] bool has_told(const std::string& node_uid) const {
+  [[nodiscard]] bool has_result(const std::string& node_uid) const {
     auto [it, end] = by_uid_.equal_range(node_uid);
     return std::any_of(it, end, [](const auto& known) {
       return is_answer(*known.second) || std::ranges::any_of(known.second->alerts, is_of_history);
@@ -190,7 +190,7 @@ std::vector<ReturnedMachine> find_returned(const NodesByName& nodes,
   const SharedIds shared = shared_ids(nodes);
   std::vector<ReturnedMachine> found;
   for (const auto& [name, node] : nodes) {
-    if (index.has_told(node->meta.uid)) continue;
+    if (index.has_result(node->meta.uid)) continue;
     if (auto machine = returned(identity_of(*node), index, shared)) found.push_back(*machine);
   }
   return found;

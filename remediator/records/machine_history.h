@@ -32,8 +32,8 @@ struct ReturnedMachine {
 // What more than one of them reports.
 [[nodiscard]] SharedIds shared_ids(const NodesByName& nodes);
 
-// The Remediations of the machine of `node` under its earlier Nodes; none where a human has said
-// that the machine was replaced.
+// The Remediations of the machine of `node` under its earlier Nodes; none where an operator has
+// said that the machine was replaced.
 [[nodiscard]] std::vector<Remediation> earlier_remediations(const NodeIdentity& node,
                                                             const NodesByName& nodes,
                                                             const RemediationsByName& remediations);

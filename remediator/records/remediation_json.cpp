@@ -196,7 +196,7 @@ Json encode_conditions(const RemediationStatus& status) {
   return list;
 }
 
-HumanWish wish_of(const kube::Labels& annotations) {
+OperatorRequest wish_of(const kube::Labels& annotations) {
   const auto text = [&](std::string_view key) {
     const auto found = annotations.find(std::string(key));
     return found == annotations.end() ? std::string() : found->second;
@@ -222,8 +222,8 @@ RemediationStatus decode_status(const Json& json) {
   status.escalated_to = parse_severity(string_at(json, "escalatedTo"));
   if (const auto cleared = severity_at(member_at(json, "cleared")))
     status.cleared = {.severity = cleared->severity, .at = cleared->at};
-  status.told_phase = parse_phase(string_at(json, "toldPhase"));
-  if (flag_at(json, "toldWaiting") == true) status.told_phase = Phase::kWaiting;
+  status.notified_phase = parse_phase(string_at(json, "toldPhase"));
+  if (flag_at(json, "toldWaiting") == true) status.notified_phase = Phase::kWaiting;
   status.approval = decode_approval(member_at(json, "approval"));
   status.closed_at = time_at(json, "closedAt");
   status.reached = decode_reached(member_at(json, "reached"));
@@ -259,10 +259,10 @@ Json encode_status(const RemediationStatus& status) {
   if (status.cleared)
     json["cleared"] = encode_severity_at(status.cleared->severity, status.cleared->at);
   // The schema of the version before has no other phases: it refuses the whole status for one.
-  if (status.told_phase == Phase::kWaiting) {
+  if (status.notified_phase == Phase::kWaiting) {
     json["toldWaiting"] = true;
-  } else if (status.told_phase) {
-    json["toldPhase"] = std::string(to_string(*status.told_phase));
+  } else if (status.notified_phase) {
+    json["toldPhase"] = std::string(to_string(*status.notified_phase));
   }
   if (status.approval) json["approval"] = encode_approval(*status.approval);
   if (!status.notices.empty()) json["notices"] = encode_notices(status.notices);

@@ -1,5 +1,5 @@
 // The Remediation resource as JSON: what is read from the API server, and the bodies that are
-// written. Tolerant when reading (a human may have edited it), exact when writing.
+// written. Tolerant when reading (an operator may have edited it), exact when writing.
 #pragma once
 
 #include <string>

@@ -31,7 +31,7 @@ Result<std::vector<Remediation>> RemediationStore::list_for(std::string_view nod
 
 Result<std::vector<Remediation>> RemediationStore::list_all() { return list({}); }
 
-// One that a human has broken must not keep the node from being looked after.
+// One that an operator has broken must not keep the node from being looked after.
 Result<std::vector<Remediation>> RemediationStore::list(const std::string& selector) {
   std::vector<Remediation> found;
   const auto visited = api_.visit(remediation_collection(), selector,

@@ -1,5 +1,5 @@
 // Remediations in the API server, as values. The only place that reads and writes them; used by
-// intake, reconciler and the commands of humans.
+// intake, reconciler and the commands of operators.
 #pragma once
 
 #include <map>
@@ -21,13 +21,13 @@ class RemediationStore {
   [[nodiscard]] Result<Remediation> read(std::string_view name);
   // All of one node UID, closed ones included, oldest first.
   [[nodiscard]] Result<std::vector<Remediation>> list_for(std::string_view node_uid);
-  // All there are. One that a human has broken is not among them.
+  // All there are. One that an operator has broken is not among them.
   [[nodiscard]] Result<std::vector<Remediation>> list_all();
   [[nodiscard]] Result<Remediation> create(const Remediation& remediation);
   // Compare-and-set on remediation.resource_version; the value as it is afterwards.
   [[nodiscard]] Result<Remediation> write_evidence(const Remediation& remediation);
   [[nodiscard]] Result<Remediation> write_status(const Remediation& remediation);
-  // Sets what a human says of it; compare-and-set too. No value: it is taken back.
+  // Sets what an operator says of it; compare-and-set too. No value: it is taken back.
   using Wishes = std::map<std::string_view, std::optional<std::string>>;
   [[nodiscard]] Status annotate(const Remediation& remediation, const Wishes& wishes);
   // Takes our finalizer off one that is being deleted. kNotFound: it is gone already.

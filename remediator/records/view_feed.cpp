@@ -7,6 +7,7 @@
 
 #include "core/kube/parse.h"
 #include "remediator/records/remediation_json.h"
+#include "remediator/records/view_queries.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -17,7 +18,7 @@ std::optional<FleetNode> census_of(const kube::Node& node, const BudgetLimits& b
 }
 
 void wake(const ViewFeed& feed, const std::string& node) {
-  if (!feed.view.open_for(node).empty()) (void)feed.queue.add(node);
+  if (!open_for(feed.view, node).empty()) (void)feed.queue.add(node);
 }
 
 void take_node(const ViewFeed& feed, const Json& object) {
@@ -28,7 +29,7 @@ void take_node(const ViewFeed& feed, const Json& object) {
   }
   const std::string name = node->meta.name;
   // Who has made it has looked already, and says itself when it wants to look again.
-  const bool is_own = feed.view.is_own_change(name, node->meta.resource_version);
+  const bool is_own = is_own_change(feed.view, name, node->meta.resource_version);
   auto census = census_of(*node, feed.policy.get()->budgets);
   feed.view.put_node(std::move(*node), std::move(census));
   if (!is_own) wake(feed, name);
@@ -41,7 +42,7 @@ void take_remediation(const ViewFeed& feed, const Json& object) {
     return;
   }
   // What this process wrote itself it knows already.
-  if (feed.view.has(remediation->name, remediation->resource_version)) return;
+  if (knows_version(feed.view, remediation->name, remediation->resource_version)) return;
   const std::string node = remediation->node;
   const bool wants_us = remediation->wants_us();
   feed.view.put_remediation(std::move(*remediation));
@@ -57,8 +58,10 @@ kube::InformerHandlers node_handlers(const ViewFeed& feed) {
                 feed.view.remove_node(name);
                 wake(feed, name);
               },
-          .on_synced = [feed](const auto&, const auto&) { feed.view.set_nodes_synced(); },
-          .on_heard = [feed] { feed.view.note_nodes_heard(feed.clock.steady()); },
+          .on_synced = [feed](const auto&,
+                              const auto&) { feed.view.informers().note_synced(Informer::kNodes); },
+          .on_heard =
+              [feed] { feed.view.informers().note_heard(Informer::kNodes, feed.clock.steady()); },
           .on_went_back = feed.on_went_back,
           .on_error = feed.on_error};
 }
@@ -69,10 +72,13 @@ kube::InformerHandlers remediation_handlers(const ViewFeed& feed) {
           .on_synced =
               [feed](const std::set<std::string>& names, const std::string& version) {
                 feed.view.keep_remediations(names, version);
-                feed.view.set_remediations_synced();
+                feed.view.informers().note_synced(Informer::kRemediations);
               },
-          .on_heard = [feed] { feed.view.note_remediations_heard(feed.clock.steady()); },
-          .known = [feed] { return feed.view.remediation_versions(); },
+          .on_heard =
+              [feed] {
+                feed.view.informers().note_heard(Informer::kRemediations, feed.clock.steady());
+              },
+          .known = [feed] { return remediation_versions(feed.view); },
           .on_went_back = feed.on_went_back,
           .on_error = feed.on_error};
 }

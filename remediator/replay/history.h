@@ -10,7 +10,7 @@
 
 #include "core/model/result.h"
 #include "remediator/model/remediation.h"
-#include "remediator/sources/alertmanager_payload.h"
+#include "remediator/sources/alertmanager_alerts.h"
 
 namespace gpuward::remediator {
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "remediator/sources/orders.h"
+#include "remediator/sources/alertmanager_alerts.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 struct Dated {
   WallTime at;
-  Order order;
+  AlertSignal order;
 };
 
 kube::Node made_up(const std::string& name) {
@@ -26,10 +26,10 @@ kube::Node made_up(const std::string& name) {
   return node;
 }
 
-// Goes through what came in the order of time, and looks at nodes when they want to be looked at.
+// Goes through what came in the order of time, and looks at nodes when they want to be checked.
 class Player {
  public:
-  explicit Player(ReplayStage& stage) : stage_(stage) {}
+  explicit Player(Replayer& replayer) : replayer_(replayer) {}
 
   void play(const std::vector<Dated>& orders, WallTime to) {
     for (auto next = orders.begin(); next != orders.end();) {
@@ -38,7 +38,7 @@ class Player {
       const WallTime at = next->at;
       std::set<std::string> about;
       for (; next != orders.end() && next->at == at; ++next) {
-        stage_.take(next->order, at);
+        replayer_.take(next->order, at);
         about.insert(next->order.node);
       }
       for (const std::string& node : about) look(node, at);
@@ -62,13 +62,13 @@ class Player {
       due_.erase({known->second, node});
       next_.erase(known);
     }
-    if (const auto again = stage_.look(node, now)) {
+    if (const auto again = replayer_.look(node, now)) {
       next_[node] = now + *again;
       due_.insert({now + *again, node});
     }
   }
 
-  ReplayStage& stage_;
+  Replayer& replayer_;
   std::set<std::pair<WallTime, std::string>> due_;
   std::map<std::string, WallTime> next_;
 };
@@ -81,11 +81,11 @@ struct Sorted {
 Sorted orders_of(const Policy& policy, const std::vector<AlertEpisode>& history) {
   Sorted sorted;
   for (const AlertEpisode& episode : history) {
-    const Orders made = to_orders(std::span(&episode.alert, 1), policy.foreign_alerts);
+    const AlertSignals made = to_signals(std::span(&episode.alert, 1), policy.foreign_alerts);
     if (made.orders.empty()) ++sorted.not_for_us;
-    for (const Order& order : made.orders) {
+    for (const AlertSignal& order : made.orders) {
       sorted.orders.push_back({.at = episode.starts_at(), .order = order});
-      Order end = order;
+      AlertSignal end = order;
       end.firing = false;
       end.ends_at = episode.last;
       sorted.orders.push_back({.at = episode.last + milliseconds(1), .order = std::move(end)});
@@ -118,17 +118,17 @@ ReplayResult replay(std::shared_ptr<const Policy> policy, std::vector<kube::Node
     for (const std::string& name : names) nodes.push_back(made_up(name));
     result.made_up_nodes = names.size();
   }
-  ReplayStage stage(std::move(policy), nodes, options);
-  result.nodes = stage.nodes();
+  Replayer replayer(std::move(policy), nodes, options);
+  result.nodes = replayer.cluster().size();
   for (const Dated& one : sorted.orders) {
-    if (one.order.firing && !stage.knows(one.order.node)) ++result.without_node;
+    if (one.order.firing && !replayer.cluster().find(one.order.node)) ++result.without_node;
   }
   if (!history.empty()) {
     result.from = history.front().starts_at();
     result.to = end_of(history);
-    Player(stage).play(sorted.orders, result.to);
+    Player(replayer).play(sorted.orders, result.to);
   }
-  result.events = stage.events();
+  result.events = replayer.events();
   return result;
 }
 

@@ -1,5 +1,5 @@
 // What a policy would have done about the alerts of the past, and when its budgets would have
-// stopped it: the real decisions on a made-up cluster (stage.h). Pure; one thread.
+// stopped it: the real decisions on a made-up cluster (replayer.h). Pure; one thread.
 //
 // What nobody can know is assumed: the exporter's report says what the alerts say; steps succeed
 // after a usual time; a reset or restart heals (a fault that fires on in the history was treated
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "remediator/replay/history.h"
-#include "remediator/replay/stage.h"
+#include "remediator/replay/replayer.h"
 
 namespace gpuward::remediator {
 

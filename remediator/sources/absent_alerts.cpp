@@ -4,14 +4,15 @@
 
 namespace gpuward::remediator {
 
-std::vector<Order> AbsentAlerts::ended(std::vector<Order> known,
-                                       const std::set<std::string>& firing, const Clock& clock) {
-  std::vector<Order> orders;
+std::vector<AlertSignal> AbsentAlerts::ended(std::vector<AlertSignal> known,
+                                             const std::set<std::string>& firing,
+                                             const Clock& clock) {
+  std::vector<AlertSignal> orders;
   std::map<Key, Clock::Steady> missing;
   const Clock::Steady now = clock.steady();
   if (answered_ && now - *answered_ > longest_silence_) forget();
   answered_ = now;
-  for (Order& order : known) {
+  for (AlertSignal& order : known) {
     if (firing.contains(order.fingerprint)) continue;
     const Key key(order.node, order.fingerprint, order.starts_at);
     const auto before = missing_since_.find(key);

@@ -24,9 +24,11 @@ class AbsentAlerts {
   AbsentAlerts(std::chrono::milliseconds gone_for, std::chrono::milliseconds every)
       : gone_for_(gone_for), longest_silence_(std::max(gone_for / 2, 2 * every)) {}
 
-  // After a complete answer: those of the `known` evidence that have ended by it, as ended orders.
-  [[nodiscard]] std::vector<Order> ended(std::vector<Order> known,
-                                         const std::set<std::string>& firing, const Clock& clock);
+  // After a complete answer: those of the `known` evidence that have ended by it, as ended alert
+  // signals.
+  [[nodiscard]] std::vector<AlertSignal> ended(std::vector<AlertSignal> known,
+                                               const std::set<std::string>& firing,
+                                               const Clock& clock);
   // After an answer that failed or was not complete.
   void forget() { missing_since_.clear(); }
 

@@ -8,7 +8,7 @@
 
 #include "core/http/client/client.h"
 #include "core/model/result.h"
-#include "remediator/sources/alertmanager_payload.h"
+#include "remediator/sources/alertmanager_alerts.h"
 
 namespace gpuward::remediator {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "remediator/sources/orders.h"
+#include "remediator/sources/alertmanager_alerts.h"
 
 namespace gpuward::remediator {
 
@@ -56,10 +56,10 @@ Status AlertmanagerPoll::round() {
     absent_.forget();
     return std::unexpected(alerts.error());
   }
-  std::vector<Order> over = ended(*alerts);
+  std::vector<AlertSignal> over = ended(*alerts);
   // What is silenced or inhibited fires, and nobody is to be told of it.
   std::erase_if(*alerts, [](const Alert& alert) { return alert.is_suppressed; });
-  Orders orders = to_orders_under(options_.policy, *alerts);
+  AlertSignals orders = to_signals_under(options_.policy, *alerts);
   std::ranges::move(over, std::back_inserter(orders.orders));
   const auto taken = intake_.take(orders.orders, clock_.steady() + options_.take_within);
   if (!taken) return with_context("alerts read from Alertmanager", taken.error());
@@ -79,10 +79,11 @@ Result<std::vector<Alert>> AlertmanagerPoll::read() {
 }
 
 // The other sources say themselves when something of theirs has ended.
-std::vector<Order> AlertmanagerPoll::ended(const std::vector<Alert>& alerts) {
+std::vector<AlertSignal> AlertmanagerPoll::ended(const std::vector<Alert>& alerts) {
   if (options_.known == nullptr) return {};
-  std::vector<Order> known = options_.known->firing_from({});
-  std::erase_if(known, [](const Order& order) { return !is_of_alertmanager(order.fingerprint); });
+  std::vector<AlertSignal> known = options_.known->firing_from({});
+  std::erase_if(known,
+                [](const AlertSignal& order) { return !is_of_alertmanager(order.fingerprint); });
   return absent_.ended(std::move(known), fingerprints_of(alerts), clock_);
 }
 

@@ -1,6 +1,6 @@
 // Reads Alertmanager's firing alerts now and then, so that a notification that was lost loses
 // nothing: what fires is taken in, and what is there no more has ended. Answers what fires and is
-// not silenced right now: a silence is a human's veto.
+// not silenced right now: a silence is an operator's veto.
 #pragma once
 
 #include <chrono>
@@ -56,7 +56,7 @@ class AlertmanagerPoll final : public ActiveAlerts {
  private:
   void run(const std::stop_token& stop);
   [[nodiscard]] Result<std::vector<Alert>> read();
-  [[nodiscard]] std::vector<Order> ended(const std::vector<Alert>& alerts);
+  [[nodiscard]] std::vector<AlertSignal> ended(const std::vector<Alert>& alerts);
 
   PollOptions options_;
   FiringAlerts& firing_;

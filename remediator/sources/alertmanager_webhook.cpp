@@ -8,7 +8,7 @@
 
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
-#include "remediator/sources/orders.h"
+#include "remediator/sources/alertmanager_alerts.h"
 
 namespace gpuward::remediator {
 
@@ -125,7 +125,7 @@ AlertmanagerWebhook::Answer AlertmanagerWebhook::deliver(const Notification& not
 Status AlertmanagerWebhook::take(std::span<const Alert> alerts, Clock::Steady deadline,
                                  Answer& answer) {
   if (alerts.empty()) return {};
-  Orders orders = to_orders_under(options_.policy, alerts);
+  AlertSignals orders = to_signals_under(options_.policy, alerts);
   const auto counts = intake_.take(orders.orders, deadline);
   if (!counts) return std::unexpected(counts.error());
   WebhookOutcome& outcome = answer.outcome;

@@ -7,20 +7,20 @@
 namespace gpuward::remediator {
 namespace {
 
-// A detector that starts anew says that all is well before it has looked.
-constexpr std::chrono::minutes kWellFor{5};
+// A detector that starts anew says that all is healthy before it has looked.
+constexpr std::chrono::minutes kHealthyFor{5};
 
 bool holds(const ConditionSeen& seen, WallTime now) {
   return seen.status == seen.rule.status && now - seen.since >= seen.rule.held_for;
 }
 
 // What it said before the finding began is an old view of the node, and ends nothing.
-bool has_ended(const ConditionSeen& seen, const Order& known, WallTime now) {
+bool has_ended(const ConditionSeen& seen, const AlertSignal& known, WallTime now) {
   return seen.status != seen.rule.status && seen.status != "Unknown" &&
-         seen.since >= known.starts_at && now - seen.since >= kWellFor;
+         seen.since >= known.starts_at && now - seen.since >= kHealthyFor;
 }
 
-Order order_of_condition(const ConditionSeen& seen) {
+AlertSignal order_of_condition(const ConditionSeen& seen) {
   return {.node = seen.node,
           .severity = seen.rule.severity,
           .alertname = seen.rule.type + "=" + seen.rule.status,
@@ -41,7 +41,7 @@ Result<SourceFindings> ConditionSource::look() {
   for (const ConditionSeen& seen : conditions) {
     if (holds(seen, now)) findings.orders.push_back(order_of_condition(seen));
   }
-  for (Order& order : known_.firing_from(kConditionOrigin)) {
+  for (AlertSignal& order : known_.firing_from(kConditionOrigin)) {
     const auto over = std::ranges::find_if(conditions, [&](const ConditionSeen& seen) {
       return seen.node == order.node && fingerprint_of(seen.rule) == order.fingerprint &&
              has_ended(seen, order, now);

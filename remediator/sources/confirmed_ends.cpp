@@ -6,13 +6,14 @@
 
 namespace gpuward::remediator {
 
-Result<IntakeCounts> ConfirmedEnds::take(std::span<const Order> orders, Clock::Steady deadline) {
-  if (std::ranges::all_of(orders, std::mem_fn(&Order::firing)))
+Result<IntakeCounts> ConfirmedEnds::take(std::span<const AlertSignal> orders,
+                                         Clock::Steady deadline) {
+  if (std::ranges::all_of(orders, std::mem_fn(&AlertSignal::firing)))
     return intake_.take(orders, deadline);
   const auto firing = alerts_.all_firing();
-  std::vector<Order> confirmed;
+  std::vector<AlertSignal> confirmed;
   std::size_t ignored = 0;
-  for (const Order& order : orders) {
+  for (const AlertSignal& order : orders) {
     const bool is_denied = !order.firing && (!firing || firing->contains(order.fingerprint));
     if (!is_denied) {
       confirmed.push_back(order);

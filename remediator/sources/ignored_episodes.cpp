@@ -2,7 +2,7 @@
 
 namespace gpuward::remediator {
 
-bool IgnoredEpisodes::is_new(const Order& order, Ignored reason) {
+bool IgnoredEpisodes::is_new(const AlertSignal& order, Ignored reason) {
   const std::lock_guard lock(mutex_);
   // Repeated lines are better than none.
   if (known_.size() >= kMost) known_.clear();

@@ -1,5 +1,5 @@
-// Where sources hand over their orders. The workflow makes them durable
-// (workflow/remediation_intake); tests put a list behind it.
+// Where sources hand over their alert signals. The workflow makes them durable
+// (intake/remediation_intake); tests put a list behind it.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,15 @@ class IntakeObserver {
  public:
   virtual ~IntakeObserver() = default;
   // Any thread, several at once; must be quick. Called for each copy that was ignored.
-  virtual void on_ignored(const Order& order, Ignored reason) = 0;
+  virtual void on_ignored(const AlertSignal& order, Ignored reason) = 0;
 };
 
 class Intake {
  public:
   virtual ~Intake() = default;
-  // Any thread; several at once. A value means that all of `orders` is in the API server. An error
+  // Any thread; several at once. A value means that all of `signals` is in the API server. An error
   // (kUnavailable, kOverloaded, kTimeout) means that some may not be: the sender must come again.
-  [[nodiscard]] virtual Result<IntakeCounts> take(std::span<const Order> orders,
+  [[nodiscard]] virtual Result<IntakeCounts> take(std::span<const AlertSignal> orders,
                                                   Clock::Steady deadline) = 0;
 };
 

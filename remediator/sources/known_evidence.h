@@ -1,6 +1,6 @@
 // What the open Remediations rest on, for sources that have to say that something of theirs has
 // ended: in the cluster, so that a restart forgets none of it. Implemented by
-// workflow/cluster_view.
+// records/cluster_view.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@ class KnownEvidence {
  public:
   virtual ~KnownEvidence() = default;
   // The evidence that still fires and whose fingerprint begins with `origin`, as it came.
-  [[nodiscard]] virtual std::vector<Order> firing_from(std::string_view origin) const = 0;
+  [[nodiscard]] virtual std::vector<AlertSignal> firing_from(std::string_view origin) const = 0;
 };
 
 }  // namespace gpuward::remediator

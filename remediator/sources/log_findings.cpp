@@ -18,36 +18,38 @@ std::string name_of(const xid::Event& event) {
   return event.label.empty() ? name : name + " " + event.label;
 }
 
-std::optional<Order> order_of_line(const LogLine& line, const std::string& node_label,
-                                   Severity severity, const std::string& what) {
+std::optional<AlertSignal> order_of_line(const LogLine& line, const std::string& node_label,
+                                         Severity severity, const std::string& what) {
   if (severity < Severity::kReset) return std::nullopt;
   const auto node = line.labels.find(node_label);
   if (node == line.labels.end() || !kube::validate_node_name(node->second)) return std::nullopt;
   const std::chrono::nanoseconds at(line.at);
-  return Order{.node = node->second,
-               .severity = severity,
-               .alertname = what,
-               .fingerprint = std::string(kLokiOrigin) + short_hash(node->second + '\n' + what),
-               .firing = true,
-               .starts_at = WallTime(std::chrono::duration_cast<WallTime::duration>(at)),
-               .ends_at = {},
-               .foreign = true};
+  return AlertSignal{
+      .node = node->second,
+      .severity = severity,
+      .alertname = what,
+      .fingerprint = std::string(kLokiOrigin) + short_hash(node->second + '\n' + what),
+      .firing = true,
+      .starts_at = WallTime(std::chrono::duration_cast<WallTime::duration>(at)),
+      .ends_at = {},
+      .foreign = true};
 }
 
 }  // namespace
 
-std::optional<Order> order_of_kernel_line(const LogLine& line, const xid::Catalogue& catalogue,
-                                          const LokiRules& rules) {
+std::optional<AlertSignal> order_of_kernel_line(const LogLine& line,
+                                                const xid::Catalogue& catalogue,
+                                                const LokiRules& rules) {
   const auto event = xid::parse_record(line.text);
   if (!event) return std::nullopt;
-  const xid::Verdict verdict = catalogue.judge(*event);
+  const xid::Assessment verdict = catalogue.judge(*event);
   if (verdict.clears || !verdict.known) return std::nullopt;
   return order_of_line(line, rules.node_label, verdict.severity, name_of(*event));
 }
 
 bool is_unknown_kernel_line(const LogLine& line, const xid::Catalogue& catalogue) {
   if (const auto event = xid::parse_record(line.text)) {
-    const xid::Verdict verdict = catalogue.judge(*event);
+    const xid::Assessment verdict = catalogue.judge(*event);
     return !verdict.known && !verdict.clears;
   }
   // An SXid line that is no event holds the data of the one before; the others are parts of a
@@ -58,7 +60,7 @@ bool is_unknown_kernel_line(const LogLine& line, const xid::Catalogue& catalogue
   return !xid::parse_uuid_line(line.text) && std::ranges::none_of(kParts, is_in);
 }
 
-std::optional<Order> order_of_pod_line(const LogLine& line, const LokiRules& rules) {
+std::optional<AlertSignal> order_of_pod_line(const LogLine& line, const LokiRules& rules) {
   const auto rule = std::ranges::find_if(rules.pod_lines, [&](const PodLineRule& known) {
     return line.text.find(known.contains) != std::string::npos;
   });

@@ -1,5 +1,5 @@
-// Lines of a log to orders: what the kernel says by the Xid catalogue, what pods say by the rules
-// of the policy. Below severity reset a line asks for nothing: harmless SXids and the Xids of
+// Lines of a log to alert signals: what the kernel says by the Xid catalogue, what pods say by the
+// rules of the policy. Below severity reset a line asks for nothing: harmless SXids and the Xids of
 // programs are lines like any other. Pure; used by sources/loki_source.
 #pragma once
 
@@ -15,12 +15,13 @@ namespace gpuward::remediator {
 
 // Nullopt: nothing to do, or no valid node in `node_label`. Always foreign: what a log service
 // hands on is nobody's measurement.
-[[nodiscard]] std::optional<Order> order_of_kernel_line(const LogLine& line,
-                                                        const xid::Catalogue& catalogue,
-                                                        const LokiRules& rules);
+[[nodiscard]] std::optional<AlertSignal> order_of_kernel_line(const LogLine& line,
+                                                              const xid::Catalogue& catalogue,
+                                                              const LokiRules& rules);
 // Whether a kernel line may say something of a GPU that the catalogue has no word for: an event of
 // an unknown code, or no event at all and no detail of another one.
 [[nodiscard]] bool is_unknown_kernel_line(const LogLine& line, const xid::Catalogue& catalogue);
-[[nodiscard]] std::optional<Order> order_of_pod_line(const LogLine& line, const LokiRules& rules);
+[[nodiscard]] std::optional<AlertSignal> order_of_pod_line(const LogLine& line,
+                                                           const LokiRules& rules);
 
 }  // namespace gpuward::remediator

@@ -127,7 +127,7 @@ Result<SourceFindings> LokiSource::look() {
   LastLines last = last_lines_;
   merge(last, pending_.last_lines);
   const QuietTime quiet{now(), policy->loki.quiet_for, clock_.wall()};
-  for (Order& order : quiet_orders(known_.firing_from(kLokiOrigin), last, quiet))
+  for (AlertSignal& order : quiet_orders(known_.firing_from(kLokiOrigin), last, quiet))
     findings.orders.push_back(std::move(order));
   return findings;
 }

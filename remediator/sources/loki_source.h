@@ -51,7 +51,7 @@ class LokiSource final : public Source {
     std::int64_t position = 0;
     std::optional<std::int64_t> resume;
   };
-  // Of a look; counts once its orders are durable.
+  // Of a look; counts once its alert signals are durable.
   struct Pending {
     std::map<Feed, Progress> progress;
     std::vector<LineMemory::Key> lines;

@@ -1,5 +1,5 @@
 // The conditions of nodes that rules of the policy name, as the informer has last seen them: no
-// list of nodes of its own. Implemented by workflow/cluster_view, used by sources/condition_source.
+// list of nodes of its own. Implemented by records/cluster_view, used by sources/condition_source.
 #pragma once
 
 #include <span>

@@ -17,7 +17,7 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr std::chrono::seconds kQuietAfterFailure{10};
-constexpr std::string_view kClaimsKept = "7d";  // as long as restarts count (workflow/slot_claim)
+constexpr std::string_view kClaimsKept = "7d";  // as long as restarts count (execution/slot_claim)
 constexpr std::size_t kLongestSerial = 128;  // as the resource takes it; real ones have 13 digits
 
 // Each part of the answer says in the label `what` which part it is: an instant query drops the

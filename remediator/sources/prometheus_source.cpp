@@ -6,7 +6,7 @@
 #include "core/kube/names.h"
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
-#include "remediator/sources/orders.h"
+#include "remediator/sources/alertmanager_alerts.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -106,7 +106,7 @@ Result<SourceFindings> PrometheusSource::look() {
   if (!series) return with_context("reading Prometheus' alerts", series.error());
   SourceFindings findings;
   findings.read = series->alerts.size() + series->without_start;
-  findings.orders = to_orders_under(&policy_, series->alerts).orders;
+  findings.orders = to_signals_under(&policy_, series->alerts).orders;
   if (series->without_start > 0) {
     findings.complaint =
         Error{ErrorKind::kInvalid,
@@ -115,7 +115,7 @@ Result<SourceFindings> PrometheusSource::look() {
   } else if (series->is_whole) {
     std::set<std::string> firing;
     for (const Alert& alert : series->alerts) firing.insert(alert.fingerprint);
-    for (Order& order : absent_.ended(known_.firing_from(kPrometheusOrigin), firing, clock_))
+    for (AlertSignal& order : absent_.ended(known_.firing_from(kPrometheusOrigin), firing, clock_))
       findings.orders.push_back(std::move(order));
   }
   return findings;

@@ -1,6 +1,7 @@
 // The firing alerts as Prometheus itself keeps them (the series ALERTS), for clusters without an
-// Alertmanager. They enter as a webhook's alerts do: same orders, same foreign_alerts. There are no
-// silences here. What is gone from ALERTS for a while has ended; that says nothing of the node.
+// Alertmanager. They enter as a webhook's alerts do: same alert signals, same foreign_alerts. There
+// are no silences here. What is gone from ALERTS for a while has ended; that says nothing of the
+// node.
 #pragma once
 
 #include <chrono>
@@ -12,7 +13,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/sources/absent_alerts.h"
-#include "remediator/sources/alertmanager_payload.h"
+#include "remediator/sources/alertmanager_alerts.h"
 #include "remediator/sources/known_evidence.h"
 #include "remediator/sources/source.h"
 

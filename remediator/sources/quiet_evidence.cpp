@@ -14,10 +14,10 @@ void merge(LastLines& into, const LastLines& more) {
   }
 }
 
-std::vector<Order> quiet_orders(std::vector<Order> firing, const LastLines& last,
-                                const QuietTime& quiet) {
-  std::vector<Order> ended;
-  for (Order& order : firing) {
+std::vector<AlertSignal> quiet_orders(std::vector<AlertSignal> firing, const LastLines& last,
+                                      const QuietTime& quiet) {
+  std::vector<AlertSignal> ended;
+  for (AlertSignal& order : firing) {
     auto at = std::chrono::duration_cast<nanoseconds>(order.starts_at.time_since_epoch()).count();
     if (const auto line = last.find(order.fingerprint); line != last.end())
       at = std::max(at, line->second);

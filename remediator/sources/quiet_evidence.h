@@ -24,9 +24,9 @@ struct QuietTime {
   WallTime ended_at;  // by our own
 };
 
-// Those of the `firing` orders that no line has repeated for so long, as ended ones. What is not in
+// Those of the `firing` ones that no line has repeated for so long, as ended ones. What is not in
 // `last` counts from its start.
-[[nodiscard]] std::vector<Order> quiet_orders(std::vector<Order> firing, const LastLines& last,
-                                              const QuietTime& quiet);
+[[nodiscard]] std::vector<AlertSignal> quiet_orders(std::vector<AlertSignal> firing,
+                                                    const LastLines& last, const QuietTime& quiet);
 
 }  // namespace gpuward::remediator

@@ -17,7 +17,7 @@ namespace gpuward::remediator {
 
 // What one look has found.
 struct SourceFindings {
-  std::vector<Order> orders;
+  std::vector<AlertSignal> orders;
   std::size_t read = 0;                       // alerts, conditions or lines that were looked at
   std::optional<std::chrono::seconds> lag{};  // how far what was read is behind now
   bool has_more = false;                      // the next look need not wait

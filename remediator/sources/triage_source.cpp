@@ -14,7 +14,7 @@ std::int64_t nanoseconds_since_1970(Clock::Wall at) {
 
 }  // namespace
 
-Order order_of_finding(const TriageFinding& finding) {
+AlertSignal order_of_finding(const TriageFinding& finding) {
   const std::string what = "triage " + finding.error_class;
   return {.node = finding.node,
           .severity = to_severity(finding.severity),
@@ -39,7 +39,7 @@ Result<SourceFindings> TriageSource::look() {
   const auto policy = policy_.get();
   const auto quiet_for = policy->loki.quiet_for;
   const QuietTime quiet{nanoseconds_since_1970(clock_.wall()), quiet_for, clock_.wall()};
-  for (Order& order : quiet_orders(known_.firing_from(kTriageOrigin), last_lines_, quiet))
+  for (AlertSignal& order : quiet_orders(known_.firing_from(kTriageOrigin), last_lines_, quiet))
     found.orders.push_back(std::move(order));
   const auto oldest = quiet.now - std::chrono::nanoseconds(quiet_for).count();
   std::erase_if(last_lines_, [&](const auto& line) { return line.second < oldest; });

@@ -14,7 +14,7 @@
 
 namespace gpuward::remediator {
 
-// The classes of the monitor that gpuward replaces (policy/error_class).
+// The classes of the monitor that gpuward replaces (model/error_class).
 struct AdvisedClass {
   std::string_view name;
   std::optional<AdvisedSeverity> severity;  // none: nothing is wrong

@@ -110,15 +110,15 @@ std::string question_of(std::string_view line, std::size_t most) {
     const std::size_t named = end_of_secret_name(word);
     const auto value = word.find_first_of("=:", named);
     const bool holds_it = named > 0 && value != std::string_view::npos && value + 1 < word.size();
-    const bool is_mark = word == "=" || word == ":";
-    if (is_secret && !is_mark) {
+    const bool is_taint_or_cordon = word == "=" || word == ":";
+    if (is_secret && !is_taint_or_cordon) {
       out += "[secret]";
     } else if (holds_it) {
       out += without_ids(word.substr(0, named)) + "=[secret]";
     } else {
       out += without_ids(word);
     }
-    is_secret = (is_secret && is_mark) || (named > 0 && !holds_it);
+    is_secret = (is_secret && is_taint_or_cordon) || (named > 0 && !holds_it);
   }
   return out.substr(0, most);
 }

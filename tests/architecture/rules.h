@@ -38,6 +38,10 @@ struct Rule {
 [[nodiscard]] Violations threads_have_owners(const SourceTree& tree);
 [[nodiscard]] Violations plug_ins_stand_in_their_table(const SourceTree& tree);
 
+// Types (types.cpp).
+[[nodiscard]] Violations classes_are_small(const SourceTree& tree);
+[[nodiscard]] Violations endings_name_one_type(const SourceTree& tree);
+
 // Files and words (words.cpp).
 [[nodiscard]] Violations roots_are_small(const SourceTree& tree);
 [[nodiscard]] Violations names_say_something(const SourceTree& tree);
@@ -50,6 +54,7 @@ struct Rule {
 
 // docs/architecture.md (walks.cpp).
 [[nodiscard]] Violations walks_lead_from_file_to_file(const SourceTree& tree);
+[[nodiscard]] Violations walks_are_short(const SourceTree& tree);
 
 [[nodiscard]] std::span<const Rule> all_rules();
 

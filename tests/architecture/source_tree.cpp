@@ -118,8 +118,8 @@ SourceTree read_source_tree(const fs::path& root) {
   fs::recursive_directory_iterator entries(root);
   for (const auto& entry : entries) {
     const std::string name = entry.path().filename().string();
-    if (entry.is_directory() && std::ranges::find(kNotOurs, name) != kNotOurs.end()) {
-      entries.disable_recursion_pending();
+    if (std::ranges::find(kNotOurs, name) != kNotOurs.end()) {  // .git is a file in a worktree
+      if (entry.is_directory()) entries.disable_recursion_pending();
     } else if (entry.is_regular_file()) {
       SourceFile file = read_source_file(root, entry.path());
       if (is_text(file)) tree.files.push_back(std::move(file));

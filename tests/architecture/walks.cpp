@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -15,7 +16,18 @@ struct Stop {
   std::string file, through;  // the header that it shares with one above; empty: they include
 };
 
-using Walk = std::vector<Stop>;
+struct Walk {
+  std::string title;  // the heading above it
+  std::vector<Stop> stops;
+};
+
+// How many files a walk may have at most.
+struct WalkLimit {
+  std::string_view title;
+  std::size_t most = 0;
+};
+constexpr std::array<WalkLimit, 2> kLimits{
+    {{"An alert becomes a cordon", 9}, {"A Remediation evicts a pod", 12}}};
 
 // A table is a walk.
 std::vector<Walk> walks_in(const std::string& text) {
@@ -24,12 +36,14 @@ std::vector<Walk> walks_in(const std::string& text) {
   std::istringstream stream(text);
   std::size_t number = 0;
   bool goes_on = false;
+  std::string title;
   for (std::string line; std::getline(stream, line);) {
     ++number;
+    if (line.starts_with("## ")) title = line.substr(3);
     std::smatch match;
     const bool is_row = std::regex_match(line, match, kRow);
-    if (is_row && !goes_on) walks.emplace_back();
-    if (is_row) walks.back().push_back({number, match[1], match[2]});
+    if (is_row && !goes_on) walks.push_back({title, {}});
+    if (is_row) walks.back().stops.push_back({number, match[1], match[2]});
     goes_on = is_row;
   }
   return walks;
@@ -63,13 +77,14 @@ bool meets(const SourceTree& tree, const Stop& earlier, const Stop& later) {
 }
 
 void check_walk(const SourceTree& tree, const Walk& walk, Violations& found) {
-  for (auto stop = walk.begin(); stop != walk.end(); ++stop) {
+  const auto& stops = walk.stops;
+  for (auto stop = stops.begin(); stop != stops.end(); ++stop) {
     if (std::ranges::find(tree.files, stop->file, &SourceFile::path) == tree.files.end()) {
       found.push_back({std::string(kWalksPage), stop->line, "there is no " + stop->file});
       continue;
     }
     const bool is_met =
-        stop == walk.begin() || std::any_of(walk.begin(), stop, [&](const Stop& earlier) {
+        stop == stops.begin() || std::any_of(stops.begin(), stop, [&](const Stop& earlier) {
           return meets(tree, earlier, *stop);
         });
     if (is_met) continue;
@@ -79,7 +94,35 @@ void check_walk(const SourceTree& tree, const Walk& walk, Violations& found) {
   }
 }
 
+bool has_file_twice(const Walk& walk) {
+  std::set<std::string> files;
+  return !std::ranges::all_of(walk.stops,
+                              [&](const Stop& stop) { return files.insert(stop.file).second; });
+}
+
 }  // namespace
+
+Violations walks_are_short(const SourceTree& tree) {
+  const auto page = std::ranges::find(tree.files, kWalksPage, &SourceFile::path);
+  if (page == tree.files.end()) return {{std::string(kWalksPage), 0, "is missing"}};
+  Violations found;
+  const std::vector<Walk> walks = walks_in(page->text);
+  for (const WalkLimit& limit : kLimits) {
+    const auto walk = std::ranges::find(walks, limit.title, &Walk::title);
+    if (walk == walks.end()) {
+      found.push_back({std::string(kWalksPage), 0, "no walk: " + std::string(limit.title)});
+    } else if (walk->stops.size() > limit.most) {
+      found.push_back({std::string(kWalksPage), walk->stops.front().line,
+                       std::to_string(walk->stops.size()) + " files, " +
+                           std::to_string(limit.most) + " are allowed"});
+    }
+  }
+  for (const Walk& walk : walks) {
+    if (has_file_twice(walk))
+      found.push_back({std::string(kWalksPage), walk.stops.front().line, "names a file twice"});
+  }
+  return found;
+}
 
 Violations walks_lead_from_file_to_file(const SourceTree& tree) {
   const auto page = std::ranges::find(tree.files, kWalksPage, &SourceFile::path);

@@ -55,7 +55,7 @@ class Show {
     return {};
   }
 
-  [[nodiscard]] Status tell() const {
+  [[nodiscard]] Status deliver() const {
     say("since line");
     auto passage = follow_fault(*stack_, *cluster_, {kSickNode, &*sick_log_},
                                 [&](Step step, milliseconds since) { tell_step(step, since); });
@@ -190,7 +190,7 @@ int run_demo(bool stays, const std::stop_token& stop) {
   }
   Show show(stop);
   Status status = show.start();
-  if (status) status = show.tell();
+  if (status) status = show.deliver();
   if (status) show.point_out();
   if (status && stays) show.wait_for_stop();
   const bool ended_well = show.end();

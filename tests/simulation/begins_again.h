@@ -12,10 +12,10 @@ class BeginsAgain final : public StepAction {
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override {
     return step_.facts_before(node);
   }
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override {
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& order) override {
     return step_.begin(order);
   }
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override {
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& order) override {
     return step_.begin(order);
   }
 

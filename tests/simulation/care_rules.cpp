@@ -63,8 +63,8 @@ void CareRules::check_rest(const Policy& policy, const Remediation& after, const
 void CareRules::on_ledger_written(const Ledger& after) const {
   for (const Slot& slot : after.slots) {
     const Slot* const known = stage_.truth.ledger().find(slot.remediation);
-    const bool is_new = known == nullptr || known->harm < Harm::kCordon;
-    if (is_new && slot.harm >= Harm::kCordon) check_healthy(slot, after);
+    const bool is_new = known == nullptr || known->impact < Impact::kCordon;
+    if (is_new && slot.impact >= Impact::kCordon) check_healthy(slot, after);
   }
 }
 
@@ -96,7 +96,7 @@ bool CareRules::may_be_healthy(const NodeTruth& node, const Ledger& after) const
     return condition.type == "Ready" && condition.status == "True";
   });
   const bool has_slot = std::ranges::any_of(after.slots, [&](const Slot& slot) {
-    return slot.node_uid == node.node.meta.uid && slot.harm >= Harm::kCordon;
+    return slot.node_uid == node.node.meta.uid && slot.impact >= Impact::kCordon;
   });
   return is_ready && !node.node.unschedulable && !has_slot;
 }

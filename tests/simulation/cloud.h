@@ -16,7 +16,7 @@ class Cloud final : public CloudProvider {
         fleet_(fleet),
         invariants_(invariants),
         faults_(stage, std::move(meanwhile)) {}
-  [[nodiscard]] bool can(Deed, const remediator::Machine&) const override { return true; }
+  [[nodiscard]] bool can(MachineAction, const remediator::Machine&) const override { return true; }
   [[nodiscard]] Status reboot(const remediator::Machine& order, const Permit& permit) override;
   [[nodiscard]] Status terminate(const remediator::Machine& order, const Permit& permit) override;
   [[nodiscard]] Result<Fate> fate(const remediator::Machine& order) override;

@@ -3,7 +3,7 @@
 namespace gpuward::remediator::simulation {
 namespace {
 
-StepProgress progress(StepResult result, std::string message, const StepOrder& order) {
+StepProgress progress(StepResult result, std::string message, const StepRequest& order) {
   return {.result = result,
           .message = std::move(message),
           .facts = order.facts,
@@ -12,14 +12,14 @@ StepProgress progress(StepResult result, std::string message, const StepOrder& o
 
 }  // namespace
 
-Result<StepProgress> ScriptedDrain::begin(const StepOrder& order) {
+Result<StepProgress> ScriptedDrain::begin(const StepRequest& order) {
   if (auto allowed = order.permit(); !allowed) {
     return progress(StepResult::kIntended, "drain waits: " + allowed.error().message, order);
   }
   return watch(order);
 }
 
-Result<StepProgress> ScriptedDrain::watch(const StepOrder& order) {
+Result<StepProgress> ScriptedDrain::watch(const StepRequest& order) {
   if (auto allowed = order.permit(); !allowed) {
     return progress(StepResult::kRunning, "drain pauses: " + allowed.error().message, order);
   }
@@ -41,7 +41,7 @@ Result<StepProgress> ScriptedDrain::watch(const StepOrder& order) {
 }
 
 // Drawn when they are first looked at: whoever watches what another has begun finds the same.
-int& ScriptedDrain::pods_left(const StepOrder& order) {
+int& ScriptedDrain::pods_left(const StepRequest& order) {
   const std::string drain =
       order.remediation.name + "/" + std::string(to_string(order.remediation.acted_severity()));
   return pods_.try_emplace(drain, stage_.chance.between(0, 3)).first->second;

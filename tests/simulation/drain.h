@@ -14,11 +14,11 @@ namespace gpuward::remediator::simulation {
 class ScriptedDrain final : public StepAction {
  public:
   ScriptedDrain(Stage& stage, Invariants& invariants) : stage_(stage), invariants_(invariants) {}
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& order) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& order) override;
 
  private:
-  [[nodiscard]] int& pods_left(const StepOrder& order);
+  [[nodiscard]] int& pods_left(const StepRequest& order);
 
   Stage& stage_;
   Invariants& invariants_;

@@ -172,7 +172,7 @@ void EndRules::check_held(const Remediation& remediation) const {
   const StepRecord* const record = remediation.status.find(Step::kTerminate);
   const StepRecord* const wait = remediation.status.find(Step::kVerify);
   if (remediation.status.has_done(Step::kTerminate) && wait != nullptr) {
-    const bool is_for_a_human = needs_human(remediation.status.phase);
+    const bool is_for_a_human = needs_operator(remediation.status.phase);
     require(is_for_a_human, "held", remediation.name + " has no replacement and is not held");
   }
   if (record == nullptr || record->result != StepResult::kFailed) return;

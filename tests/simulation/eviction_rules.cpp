@@ -42,7 +42,7 @@ void EvictionRules::on_drained(const Remediation& remediation, Tick begun) const
   }
 }
 
-void EvictionRules::on_late(const StepOrder& order, const StepProgress& progress,
+void EvictionRules::on_late(const StepRequest& order, const StepProgress& progress,
                             Tick begun) const {
   const Remediation& remediation = order.remediation;
   const StepRecord* const drain = remediation.status.find(Step::kDrain);

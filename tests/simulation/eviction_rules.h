@@ -20,7 +20,7 @@ class EvictionRules {
   // A drain says that it is done; its look began at that time.
   void on_drained(const Remediation& remediation, Tick begun) const;
   // A look at a drain has ended with that, which may be after its time.
-  void on_late(const StepOrder& order, const StepProgress& progress, Tick begun) const;
+  void on_late(const StepRequest& order, const StepProgress& progress, Tick begun) const;
 
  private:
   Stage& stage_;

@@ -11,17 +11,17 @@ class Impatient final : public StepAction {
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override {
     return step_.facts_before(node);
   }
-  [[nodiscard]] Result<std::optional<std::string>> obstacle(const StepOrder& order) override {
+  [[nodiscard]] Result<std::optional<std::string>> obstacle(const StepRequest& order) override {
     return step_.obstacle(order);
   }
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override {
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& order) override {
     return step_.begin(order);
   }
   // One look right after the other, an hour later.
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override {
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& order) override {
     auto progress = step_.watch(order);
     if (!progress || progress->result != StepResult::kRunning) return progress;
-    StepOrder later = order;
+    StepRequest later = order;
     later.facts = progress->facts;
     later.now += std::chrono::hours(1);
     return step_.watch(later);

@@ -43,7 +43,7 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
   require(!uncordons || !before.is_foreign_cordon, "foreign-cordon",
           "the cordon on " + name + " is somebody else's");
   check_not_stopped("node " + name + " was changed");
-  const auto mark = mark_on(after);
+  const auto mark = owner_annotation_on(after);
   if (before.mark && !mark) check_returned(before);
   if (!mark) return;
   const Remediation* const owner = stage_.truth.remediation(mark->name);
@@ -51,9 +51,9 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
   // When the request was sent, the record was there and open; a restore or another leader has
   // changed that since. check_rest() requires that these marks are removed.
   const Look& look = *stage_.looks.back();
-  const bool was_open = owner == nullptr
-                            ? look.restores != stage_.restores
-                            : !owner->open() && marks_.was_closed_since(owner->name, look.sent);
+  const bool was_open = owner == nullptr ? look.restores != stage_.restores
+                                         : !owner->open() && taint_and_cordon_.was_closed_since(
+                                                                 owner->name, look.sent);
   if (was_open) return stage_.note_edit(after.meta.uid);
   require(owner != nullptr && owner->open(), "orphan-marks",
           "node " + name + " was marked for " + mark->name + ", which is not open");
@@ -116,13 +116,13 @@ void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
   }
   if (before.node.unschedulable || !after.unschedulable) return;
   check_mode(Step::kCordon, after, "node " + name + " was cordoned");
-  ledger_.check_slot(owner, Harm::kCordon, "node " + name + " was cordoned");
+  ledger_.check_slot(owner, Impact::kCordon, "node " + name + " was cordoned");
 }
 
 void Invariants::on_remediation_written(const Remediation* before, const Remediation& after) {
   ends_.on_written(before, after);
   pairs_.on_written(before, after);
-  marks_.on_written(before, after);
+  taint_and_cordon_.on_written(before, after);
   if (before == nullptr) return;
   evidence_.on_written(*before, after);
   calls_.on_written(*before, after);
@@ -171,7 +171,7 @@ void Invariants::on_intent(const Remediation& before, const Remediation& after,
   check_silence(after, what + " was intended");
   check_view(what + " was intended");
   const bool is_end = record.step == Step::kTerminate;
-  ledger_.check_slot(after, is_end ? Harm::kTerminate : Harm::kDisrupt, what + " was intended");
+  ledger_.check_slot(after, is_end ? Impact::kTerminate : Impact::kDisrupt, what + " was intended");
   ledger_.check_storm(after, what + " was intended");
   care_.on_intent(after, record);
   check_evidence(after, record);

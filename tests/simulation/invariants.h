@@ -40,7 +40,7 @@ class Invariants {
   void on_job_made(const Json& job);
   // etcd is restored. Called before the truth goes back.
   void on_restored(const BackedUp& backup);
-  [[nodiscard]] const MarkRules& marks() const { return marks_; }
+  [[nodiscard]] const MarkRules& marks() const { return taint_and_cordon_; }
   [[nodiscard]] LedgerRules& ledger() { return ledger_; }
   [[nodiscard]] const CareRules& care() const { return care_; }
   [[nodiscard]] const TaintRules& taints() const { return taints_; }
@@ -79,7 +79,7 @@ class Invariants {
   RequestRules requests_{stage_};
   EvictionRules evictions_{stage_};
   WaveRules waves_{stage_};
-  MarkRules marks_{stage_};
+  MarkRules taint_and_cordon_{stage_};
   TaintRules taints_{stage_};
   CareRules care_{stage_};
   std::map<std::string, int> asked_;  // restarts, by Remediation and attempt

@@ -111,7 +111,7 @@ void JobRules::on_written(const Remediation& before, const Remediation& after) {
       withdrawn_[key_of(after.name, record.step)] = stage_.tick;
   }
   for (const StepRecord& record : after.status.steps) {
-    if (is_mark(record.step) || record.result != StepResult::kIntended) continue;
+    if (is_taint_or_cordon(record.step) || record.result != StepResult::kIntended) continue;
     const StepRecord* const known = before.status.find(record.step);
     if (known != nullptr && known->intent_at == record.intent_at) continue;
     intended_[key_of(after.name, record.step)] = stage_.tick;

@@ -11,7 +11,7 @@ constexpr std::size_t kRemembered = 60;
 
 }  // namespace
 
-void LateAlerts::on_taken(const Order& order) {
+void LateAlerts::on_taken(const AlertSignal& order) {
   if (!stage_.setting.says_late) return;
   if (said_.size() >= kRemembered) said_.erase(said_.begin());
   said_.push_back(order);
@@ -22,7 +22,7 @@ void LateAlerts::on_taken(const Order& order) {
 }
 
 // The names of the open Remediations, of the node that stands, that know the alert.
-std::vector<std::string> LateAlerts::holders_of(const Order& order) const {
+std::vector<std::string> LateAlerts::holders_of(const AlertSignal& order) const {
   std::vector<std::string> holders;
   const NodeTruth* const node = stage_.truth.node(order.node);
   if (node == nullptr) return holders;
@@ -36,12 +36,12 @@ std::vector<std::string> LateAlerts::holders_of(const Order& order) const {
   return holders;
 }
 
-std::string LateAlerts::holder_of(const Order& order) const {
+std::string LateAlerts::holder_of(const AlertSignal& order) const {
   const std::vector<std::string> holders = holders_of(order);
   return holders.empty() ? std::string() : holders.front();
 }
 
-const AlertEvidence* LateAlerts::evidence_of(const Order& order) const {
+const AlertEvidence* LateAlerts::evidence_of(const AlertSignal& order) const {
   const Remediation* const holder = stage_.truth.remediation(holder_of(order));
   if (holder == nullptr) return nullptr;
   return &*std::ranges::find(holder->alerts, order.fingerprint, &AlertEvidence::fingerprint);
@@ -58,7 +58,7 @@ const Alert* LateAlerts::alert_of(const std::string& fingerprint) const {
 }
 
 // Of an alert that fires; of no node where none does.
-Order LateAlerts::forged_end() {
+AlertSignal LateAlerts::forged_end() {
   const Machine& machine = stage_.late_chance.pick(fleet_.machines());
   for (const auto& [severity, alert] : machine.alerts) {
     if (!machine.exists || !alert.is_firing) continue;
@@ -76,14 +76,14 @@ Order LateAlerts::forged_end() {
 void LateAlerts::say_something(const Deliver& deliver) {
   if (!stage_.setting.says_late || !stage_.late_chance.happens(0.2)) return;
   if (stage_.late_chance.happens(0.3)) {
-    const Order forged = forged_end();
+    const AlertSignal forged = forged_end();
     if (!forged.node.empty()) say_late(forged, deliver);
   } else if (!said_.empty()) {
-    say_late(Order(stage_.late_chance.pick(said_)), deliver);
+    say_late(AlertSignal(stage_.late_chance.pick(said_)), deliver);
   }
 }
 
-void LateAlerts::say_late(const Order& order, const Deliver& deliver) {
+void LateAlerts::say_late(const AlertSignal& order, const Deliver& deliver) {
   const std::string holder = holder_of(order);
   const AlertEvidence* const known = evidence_of(order);
   const Alert* const alert = alert_of(order.fingerprint);
@@ -114,10 +114,10 @@ void LateAlerts::say_late(const Order& order, const Deliver& deliver) {
           order.fingerprint + " fires again by a copy that came after its end");
 }
 
-bool LateAlerts::poll(std::vector<Order> known, const Deliver& deliver) {
+bool LateAlerts::poll(std::vector<AlertSignal> known, const Deliver& deliver) {
   if (!loses_ends() || stage_.setting.places.polls || stage_.is_off(Sabotage::kAbsent))
     return false;
-  std::erase_if(known, [](const Order& order) {
+  std::erase_if(known, [](const AlertSignal& order) {
     const std::string& fingerprint = order.fingerprint;  // of Alertmanager: digits, no origin
     return fingerprint.size() != 16 || fingerprint.contains('.');
   });
@@ -127,7 +127,7 @@ bool LateAlerts::poll(std::vector<Order> known, const Deliver& deliver) {
     return false;
   }
   bool has_ended = false;
-  for (const Order& order : absent_.ended(std::move(known), *firing, stage_.clock))
+  for (const AlertSignal& order : absent_.ended(std::move(known), *firing, stage_.clock))
     has_ended = deliver(order) || has_ended;
   return has_ended;
 }

@@ -17,19 +17,19 @@ namespace gpuward::remediator::simulation {
 
 class LateAlerts {
  public:
-  using Deliver = std::function<bool(const Order&)>;  // false: it was not taken
+  using Deliver = std::function<bool(const AlertSignal&)>;  // false: it was not taken
 
   LateAlerts(Stage& stage, Fleet& fleet, Silences& alertmanager)
       : stage_(stage), fleet_(fleet), alertmanager_(alertmanager) {}
 
   // The webhook has taken it.
-  void on_taken(const Order& order);
+  void on_taken(const AlertSignal& order);
   // etcd is restored: the records do not know what was taken since the backup.
   void forget_what_was_taken() { started_.clear(); }
   // Perhaps something comes late, or is forged.
   void say_something(const Deliver& deliver);
   // What the poll of the Alertmanager does with what a replica knows; false where nothing ended.
-  bool poll(std::vector<Order> known, const Deliver& deliver);
+  bool poll(std::vector<AlertSignal> known, const Deliver& deliver);
   // Whether nobody says that alerts end, so that only the poll can tell.
   [[nodiscard]] bool loses_ends() const {
     return stage_.setting.says_late && stage_.setting.has_alertmanager;
@@ -38,19 +38,19 @@ class LateAlerts {
   void check_rest() const;
 
  private:
-  [[nodiscard]] std::vector<std::string> holders_of(const Order& order) const;
+  [[nodiscard]] std::vector<std::string> holders_of(const AlertSignal& order) const;
   // The first of them; empty: there is none.
-  [[nodiscard]] std::string holder_of(const Order& order) const;
-  [[nodiscard]] const AlertEvidence* evidence_of(const Order& order) const;
+  [[nodiscard]] std::string holder_of(const AlertSignal& order) const;
+  [[nodiscard]] const AlertEvidence* evidence_of(const AlertSignal& order) const;
   [[nodiscard]] const Alert* alert_of(const std::string& fingerprint) const;
-  [[nodiscard]] Order forged_end();
-  void say_late(const Order& order, const Deliver& deliver);
+  [[nodiscard]] AlertSignal forged_end();
+  void say_late(const AlertSignal& order, const Deliver& deliver);
 
   Stage& stage_;
   Fleet& fleet_;
   Silences& alertmanager_;
   AbsentAlerts absent_{std::chrono::minutes(2), std::chrono::seconds(30)};
-  std::vector<Order> said_;  // once, in order
+  std::vector<AlertSignal> said_;  // once, in order
   // The latest start that was taken, by Remediation and fingerprint: a later one knows of nothing
   // that was said to an earlier.
   std::map<std::pair<std::string, std::string>, WallTime> started_;

@@ -71,10 +71,11 @@ void LedgerRules::check_budgets() const {
   require_at_most(cordoned, all, limits.cordoned, "cordoned");
 }
 
-void LedgerRules::check_slot(const Remediation& remediation, Harm harm,
+void LedgerRules::check_slot(const Remediation& remediation, Impact impact,
                              const std::string& what) const {
   const Slot* const slot = stage_.truth.ledger().find(remediation.name);
-  require(slot != nullptr && slot->harm >= harm, "slot", what + " without a slot in the ledger");
+  require(slot != nullptr && slot->impact >= impact, "slot",
+          what + " without a slot in the ledger");
   const auto opened = stage_.truth.breaker_opened();
   require(!opened || *opened > stage_.looks.back()->begun, "breaker",
           what + " though the circuit breaker is open");
@@ -90,8 +91,8 @@ void LedgerRules::on_ledger_written(const Ledger& after) {
           "the circuit breaker was closed by no human");
   check_kept(after);
   for (const Slot& slot : after.slots) {
-    if (slot.harm == Harm::kTerminate) check_terminations(slot);
-    if (slot.harm < Harm::kDisrupt || !begun_.try_emplace(slot.remediation, slot.since).second)
+    if (slot.impact == Impact::kTerminate) check_terminations(slot);
+    if (slot.impact < Impact::kDisrupt || !begun_.try_emplace(slot.remediation, slot.since).second)
       continue;
     check_windows(slot);
   }

@@ -19,7 +19,7 @@ class LedgerRules {
   // it who closes the breaker.
   void forget();
   // Somebody does what needs a slot of that harm.
-  void check_slot(const Remediation& remediation, Harm harm, const std::string& what) const;
+  void check_slot(const Remediation& remediation, Impact impact, const std::string& what) const;
   // Somebody begins a disruptive step.
   void check_storm(const Remediation& of, const std::string& what) const;
   // A step was refused because the machine has had it before: then this very machine has.

@@ -36,8 +36,8 @@ const Remediation* MarkRules::open_for(const NodeTruth& node) const {
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     if (!remediation.open() || remediation.node_uid != node.node.meta.uid) continue;
     if (node.mark && node.mark->name == name) return &remediation;
-    const bool is_asking = first != nullptr && needs_human(first->status.phase);
-    if (first == nullptr || needs_human(remediation.status.phase) ||
+    const bool is_asking = first != nullptr && needs_operator(first->status.phase);
+    if (first == nullptr || needs_operator(remediation.status.phase) ||
         (!is_asking && goes_first(remediation, *first, node.node)))
       first = &remediation;
   }
@@ -46,7 +46,7 @@ const Remediation* MarkRules::open_for(const NodeTruth& node) const {
 
 void MarkRules::on_written(const Remediation* before, const Remediation& after) {
   if (before == nullptr) asked_.erase(after.name);  // the name of one that was deleted
-  if (needs_human(after.status.phase)) {
+  if (needs_operator(after.status.phase)) {
     asked_.insert(after.name);
     asked_nodes_.insert(after.node_uid);
   }
@@ -99,7 +99,7 @@ void MarkRules::check_without_record(const NodeTruth& node) const {
 }
 
 void MarkRules::check_with_record(const NodeTruth& node, const Remediation& open) const {
-  if (needs_human(open.status.phase)) return;
+  if (needs_operator(open.status.phase)) return;
   const std::string what = open.name + " is " + std::string(to_string(open.status.phase));
   const char* const says = contradiction(node, open);
   require(says == nullptr, "disagreement", what + ", but " + (says == nullptr ? "" : says));

@@ -1,10 +1,11 @@
 #include "tests/simulation/notifier.h"
 
-#include "remediator/sources/alertmanager_payload.h"
+#include "remediator/sources/alertmanager_alerts.h"
 
 namespace gpuward::remediator::simulation {
 
-Order Notifier::order_for(const Machine& machine, Severity severity, const Alert& alert) const {
+AlertSignal Notifier::order_for(const Machine& machine, Severity severity,
+                                const Alert& alert) const {
   return {.node = machine.name,
           .severity = severity,
           .alertname = "GpuNodeBad",
@@ -14,7 +15,7 @@ Order Notifier::order_for(const Machine& machine, Severity severity, const Alert
           .ends_at = alert.ends_at};
 }
 
-Order Notifier::foreign_order_for(const Machine& machine) {
+AlertSignal Notifier::foreign_order_for(const Machine& machine) {
   return {.node = machine.name,
           .severity = kForeignSeverity,
           .alertname = kForeignAlert,
@@ -44,7 +45,7 @@ bool Notifier::send_one(const Deliver& deliver) {
   const auto at = static_cast<std::size_t>(
       stage_.chance.happens(0.7) ? 0
                                  : stage_.chance.between(0, static_cast<int>(waiting_.size()) - 1));
-  const Order order = waiting_[at];
+  const AlertSignal order = waiting_[at];
   waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(at));
   if (is_lost()) return true;
   if (!deliver(order)) waiting_.push_back(order);
@@ -58,7 +59,7 @@ void Notifier::say_all(const Machine& machine, const Deliver& deliver) {
 }
 
 void Notifier::say_what_is_new(const Deliver& deliver) {
-  const auto say = [&](const Machine& machine, Alert& alert, const Order& order) {
+  const auto say = [&](const Machine& machine, Alert& alert, const AlertSignal& order) {
     const bool is_said = alert.said_birth == machine.births &&
                          alert.said_firing == alert.is_firing &&
                          alert.said_start == alert.starts_at;

@@ -13,7 +13,7 @@ namespace gpuward::remediator::simulation {
 
 class Notifier {
  public:
-  using Deliver = std::function<bool(const Order&)>;  // false: it was not taken
+  using Deliver = std::function<bool(const AlertSignal&)>;  // false: it was not taken
 
   Notifier(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fleet) {}
 
@@ -28,15 +28,15 @@ class Notifier {
   void forget_what_was_said();
 
  private:
-  [[nodiscard]] Order order_for(const Machine& machine, Severity severity,
-                                const Alert& alert) const;
-  [[nodiscard]] static Order foreign_order_for(const Machine& machine);
+  [[nodiscard]] AlertSignal order_for(const Machine& machine, Severity severity,
+                                      const Alert& alert) const;
+  [[nodiscard]] static AlertSignal foreign_order_for(const Machine& machine);
   // Nobody comes again with it: only the other sources know.
   [[nodiscard]] bool is_lost();
 
   Stage& stage_;
   Fleet& fleet_;
-  std::vector<Order> waiting_;
+  std::vector<AlertSignal> waiting_;
 };
 
 }  // namespace gpuward::remediator::simulation

@@ -17,11 +17,11 @@ class Asking {
 
 }  // namespace
 
-Result<StepProgress> PodDrain::watch(const StepOrder& order) {
+Result<StepProgress> PodDrain::watch(const StepRequest& order) {
   const Tick begun = stage_.tick;
   invariants_.waves().on_look(order.remediation);
   const auto refusals = std::make_shared<int>(0);
-  StepOrder known = order;
+  StepRequest known = order;
   known.permit = [this, refusals, name = order.remediation.name, permit = order.permit] {
     stage_.evicts_for = name;
     const Asking asking(stage_);

@@ -15,9 +15,11 @@ class PodDrain final : public StepAction {
         evictor_(api, stage.clock, stage.setting.evictions, Evictor::Sending::kInCalls),
         drainer_(api, evictor_, stage.clock) {}
   [[nodiscard]] bool is_only_watched() const override { return true; }
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override { return watch(order); }
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override;
-  [[nodiscard]] Status abandon(const StepOrder& order) override { return action_.abandon(order); }
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& order) override {
+    return watch(order);
+  }
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& order) override;
+  [[nodiscard]] Status abandon(const StepRequest& order) override { return action_.abandon(order); }
 
  private:
   Stage& stage_;

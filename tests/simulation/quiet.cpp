@@ -30,12 +30,12 @@ bool waits_for_somebody(Phase phase) {
 
 // The annotation on it is another's, and the taint has no budget: somebody was told of both.
 bool is_held_untainted(const RemediationStatus& status) {
-  return status.rule == kMarksRule && status.message.contains("nothing is put on the node");
+  return status.rule == kOwnershipRule && status.message.contains("nothing is put on the node");
 }
 
 }  // namespace
 
-void World::calm_down() {
+void DecisionInputs::calm_down() {
   stage_.is_quiet = true;
   forger_.stop();
   if (stage_.chance.happens(0.7)) replicas_.resize(1);
@@ -49,7 +49,7 @@ void World::calm_down() {
   fleet_.settle();
   stage_.trace.say("quiet");
   hear_all();
-  while (notifier_.send_one([&](const Order& order) { return deliver(0, order); })) {
+  while (notifier_.send_one([&](const AlertSignal& order) { return deliver(0, order); })) {
     if (stage_.restores > 0) {  // whoever begins anew takes nothing before
       stage_.clock.advance(seconds(2));
       go_on_all();
@@ -61,16 +61,16 @@ void World::calm_down() {
   calm_at_ = stage_.clock.wall();
 }
 
-void World::hear_all() {
+void DecisionInputs::hear_all() {
   for (const auto& replica : replicas_) replica->hear(stage_.truth.changes().size());
 }
 
-bool World::has_leader() const {
+bool DecisionInputs::has_leader() const {
   return std::ranges::any_of(replicas_, [](const auto& replica) { return replica->leads(); });
 }
 
 // The next due look of all, or what the machines do before it; false where nothing is due.
-bool World::reconcile_next(Clock::Steady until) {
+bool DecisionInputs::reconcile_next(Clock::Steady until) {
   go_on_all();
   if (!has_leader()) {
     stage_.clock.advance(seconds(2));
@@ -105,7 +105,7 @@ bool World::reconcile_next(Clock::Steady until) {
 }
 
 // Who asks the places of alerts goes on asking meanwhile.
-void World::pass_until(Clock::Steady at) {
+void DecisionInputs::pass_until(Clock::Steady at) {
   const bool is_asked = stage_.setting.places.any() || late_.loses_ends();
   while (is_asked && at - stage_.clock.steady() > minutes(1)) {
     sleep_until(stage_.clock.steady() + minutes(1));
@@ -116,14 +116,14 @@ void World::pass_until(Clock::Steady at) {
 }
 
 // Watches go on meanwhile, and tell of nothing but bookmarks.
-void World::sleep_until(Clock::Steady at) {
+void DecisionInputs::sleep_until(Clock::Steady at) {
   const auto span = at - stage_.clock.steady();
   if (span <= span.zero()) return;
   stage_.watched += std::max(span.zero(), span - kBookmark);
   stage_.clock.advance(span);
 }
 
-void World::look_quietly(std::size_t who, const std::string& node) {
+void DecisionInputs::look_quietly(std::size_t who, const std::string& node) {
   const std::size_t before = stage_.truth.changes().size();
   reconcile(who, node);
   auto& patience = patience_.try_emplace(node, kFirstWait).first->second;
@@ -141,14 +141,14 @@ void World::look_quietly(std::size_t who, const std::string& node) {
   patience = std::min<seconds>(3 * patience, kLongestWait);
 }
 
-void World::say_what_is_new() {
-  notifier_.say_what_is_new([&](const Order& order) {
+void DecisionInputs::say_what_is_new() {
+  notifier_.say_what_is_new([&](const AlertSignal& order) {
     const bool is_lost = !order.firing && late_.loses_ends();
     return is_lost || deliver(0, order);
   });
 }
 
-void World::settle(minutes time) {
+void DecisionInputs::settle(minutes time) {
   const Clock::Steady end = stage_.clock.steady() + time;
   // What was begun a moment before is seen to its end: the window of a budget may just be over.
   const auto goes_on = [&] { return stage_.clock.steady() < end + minutes(60) && is_under_way(); };
@@ -185,7 +185,7 @@ void World::settle(minutes time) {
 }
 
 // A step that is under way ends by its time-out at the latest, be it after many a quiet round.
-bool World::is_under_way() const {
+bool DecisionInputs::is_under_way() const {
   return std::ranges::any_of(stage_.truth.remediations(), [](const auto& known) {
     return known.second.open() && !waits_for_somebody(known.second.status.phase);
   });
@@ -196,7 +196,7 @@ bool World::is_under_way() const {
 // was ahead may have put that beginning into the future. The slow round is due within a round of
 // its last one, and has its turn at the latest when the next round begins: so a third of them ends
 // after one with such a report.
-bool World::waits_for_verification() const {
+bool DecisionInputs::waits_for_verification() const {
   const Clock::Wall since = stage_.clock.wall() - 3 * kRound;
   return std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     const Remediation& one = known.second;
@@ -209,7 +209,7 @@ bool World::waits_for_verification() const {
 
 // Something goes on by itself, without anybody's doing, once a window of a budget is over or a node
 // is old enough.
-bool World::waits_for_time() const {
+bool DecisionInputs::waits_for_time() const {
   return std::ranges::any_of(stage_.truth.remediations(), [](const auto& known) {
     const RemediationStatus& status = known.second.status;
     const bool waits = status.rule == "budget.terminate" || status.rule == "budget.window" ||
@@ -220,7 +220,7 @@ bool World::waits_for_time() const {
 }
 
 // An operator has looked at what was done since the backup.
-void World::close_after_restore() {
+void DecisionInputs::close_after_restore() {
   if (stage_.restores == 0 || !stage_.truth.ledger().breaker.open) return;
   stage_.trace.say("human: close the breaker");
   stage_.close_breaker();
@@ -228,7 +228,7 @@ void World::close_after_restore() {
   check_rest();
 }
 
-void World::stay_at_rest() {
+void DecisionInputs::stay_at_rest() {
   const std::size_t before = stage_.truth.changes().size();
   const auto open = static_cast<std::size_t>(std::ranges::count_if(
       stage_.truth.remediations(), [](const auto& known) { return known.second.open(); }));
@@ -240,7 +240,7 @@ void World::stay_at_rest() {
               " open");
 }
 
-void World::check_rest() const {
+void DecisionInputs::check_rest() const {
   invariants_.marks().check_rest();
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     const RemediationStatus& status = remediation.status;
@@ -249,7 +249,7 @@ void World::check_rest() const {
             name + " is " + std::string(to_string(status.phase)) + ": " + status.message);
     require(!status.message.empty(), "rest", name + " does not say why");
     invariants_.ends().check_held(remediation);
-    const bool is_for_a_human = needs_human(status.phase) || is_left_in_service(status);
+    const bool is_for_a_human = needs_operator(status.phase) || is_left_in_service(status);
     require(!is_for_a_human || told_.knows(name, status.phase), "told",
             name + " needs a human and nobody was told");
   }
@@ -274,7 +274,7 @@ void World::check_rest() const {
 }
 
 // A machine that was given up and has come back is tainted, as long as nobody wants it otherwise.
-void World::check_returned(const Machine& machine) const {
+void DecisionInputs::check_returned(const Machine& machine) const {
   const NodeTruth& truth = *stage_.truth.node(machine.name);
   invariants_.ends().check_known(truth);
   const auto policy = stage_.meant_for(truth.node);
@@ -287,14 +287,14 @@ void World::check_returned(const Machine& machine) const {
       continue;
     // Somebody was notified, be it of an annotation that nobody can explain as well.
     const RemediationStatus& status = remediation.status;
-    const bool is_unexplained = status.phase == Phase::kHeld && status.rule == kMarksRule;
+    const bool is_unexplained = status.phase == Phase::kHeld && status.rule == kOwnershipRule;
     if (is_left_in_service(status) || is_unexplained) continue;
     require(truth.is_tainted, "returned", name + " is open and its node is not tainted");
   }
 }
 
 // Whatever else is still going on.
-void World::check_in_time() const {
+void DecisionInputs::check_in_time() const {
   for (const Machine& machine : fleet_.machines()) {
     if (machine.works()) sources_.check_known(machine, calm_at_, kInTime);
     if (!machine.works() || machine.fault < Severity::kReset) continue;
@@ -309,7 +309,8 @@ void World::check_in_time() const {
 
 // A broken node is tainted, unless a human or the policy wants it otherwise, or somebody was
 // notified that it is not.
-void World::check_quarantined(const Machine& machine, Severity severity, WallTime starts_at) const {
+void DecisionInputs::check_quarantined(const Machine& machine, Severity severity,
+                                       WallTime starts_at) const {
   const NodeTruth& truth = *stage_.truth.node(machine.name);
   const auto policy = stage_.meant_for(truth.node);
   if (exclusion_of(*policy, truth.node) || steps_for(*policy, severity).empty()) return;

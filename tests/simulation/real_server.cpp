@@ -44,7 +44,7 @@ std::map<std::string, Json> by_name(const Json& list) {
 
 }  // namespace
 
-std::string RealServer::tell(const std::vector<Written>& writes) {
+std::string RealServer::deliver(const std::vector<Written>& writes) {
   for (const Written& write : writes) {
     if (auto difference = tell_one(write); !difference.empty()) return difference;
   }

@@ -18,7 +18,7 @@ class RealServer {
   explicit RealServer(const support::ControlPlane& plane) : plane_(plane) {}
 
   // What went differently, in words; empty where nothing did.
-  [[nodiscard]] std::string tell(const std::vector<Written>& writes);
+  [[nodiscard]] std::string deliver(const std::vector<Written>& writes);
   [[nodiscard]] std::string compare(fakes::FakeKube& fake) const;
   // Everything that the simulation has made goes.
   void clear();

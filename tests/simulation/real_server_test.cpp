@@ -39,11 +39,11 @@ TEST_F(RealServerTest, IsLeftWithTheSameObjectsAsTheFakeOne) {
   std::size_t told = 0;
 
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    World world(seed, Size::kAny, Sabotage::kNone, Keeps::kWrites);
+    DecisionInputs world(seed, Size::kAny, Sabotage::kNone, Keeps::kWrites);
     world.run();
     told += world.writes().size();
 
-    ASSERT_EQ(real.tell(world.writes()), "") << "seed " << seed;
+    ASSERT_EQ(real.deliver(world.writes()), "") << "seed " << seed;
     ASSERT_EQ(real.compare(world.kube()), "") << "seed " << seed;
     real.clear();
   }
@@ -51,13 +51,13 @@ TEST_F(RealServerTest, IsLeftWithTheSameObjectsAsTheFakeOne) {
 }
 
 TEST_F(RealServerTest, DiffersWhereAWriteIsMissing) {
-  World world(0, Size::kAny, Sabotage::kNone, Keeps::kWrites);
+  DecisionInputs world(0, Size::kAny, Sabotage::kNone, Keeps::kWrites);
   world.run();
   std::vector<Written> writes = world.writes();
   writes.pop_back();
   RealServer real(*plane_);
 
-  ASSERT_EQ(real.tell(writes), "");
+  ASSERT_EQ(real.deliver(writes), "");
   EXPECT_NE(real.compare(world.kube()), "");
   real.clear();
 }

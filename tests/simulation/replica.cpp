@@ -3,8 +3,9 @@
 #include <utility>
 
 #include "core/kube/parse.h"
-#include "remediator/intake/fold_orders.h"
+#include "remediator/intake/remediation_intake.h"
 #include "remediator/records/remediation_json.h"
+#include "remediator/records/view_queries.h"
 #include "tests/simulation/bend.h"
 
 namespace gpuward::remediator::simulation {
@@ -24,7 +25,7 @@ constexpr seconds kKeepAgain{5};
 
 }  // namespace
 
-Status Told::tell(const kube::NodeEvent& event) {
+Status Told::deliver(const kube::NodeEvent& event) {
   if (stage_.is_off(Sabotage::kAnnouncement)) return {};
   if (!stage_.is_quiet && stage_.chance.happens(stage_.setting.fault))
     return fail(ErrorKind::kUnavailable, "nobody can be told");
@@ -32,9 +33,9 @@ Status Told::tell(const kube::NodeEvent& event) {
   return {};
 }
 
-Result<IntakeCounts> OneByOne::take(std::span<const Order> orders, Clock::Steady deadline) {
+Result<IntakeCounts> OneByOne::take(std::span<const AlertSignal> orders, Clock::Steady deadline) {
   IntakeCounts sum;
-  for (const Order& order : orders) {
+  for (const AlertSignal& order : orders) {
     const auto taken = intake_.take({&order, 1}, deadline);
     if (!taken) return std::unexpected(taken.error());
     sum.accepted += taken->accepted;
@@ -179,7 +180,7 @@ void Replica::go_on() {
   stand();
   if (stage_.is_off(Sabotage::kLedgerCount)) ledger_.accept_restored();
   is_over_ = begin_anew();
-  if (is_over_ || !view_.synced()) return;
+  if (is_over_ || !view_.informers().synced()) return;
   listen();
   const bool has_led = std::exchange(has_led_, leads());
   const bool is_due = leads() && (!has_led || keep_due_ <= stage_.clock.steady());
@@ -190,7 +191,7 @@ void Replica::go_on() {
 }
 
 void Replica::note_open() {
-  view_.for_each_remediation([this](const Remediation& known) {
+  for_each_remediation(view_, [this](const Remediation& known) {
     if (known.open()) look_.versions[known.name] = known.resource_version;
   });
 }
@@ -281,7 +282,7 @@ Remediation Replica::as_told(const Remediation& remediation) const {
 // A network that is dead is noticed by nobody but the view.
 void Replica::listen() {
   const Clock::Steady now = stage_.clock.steady();
-  if (!view_.synced()) return;
+  if (!view_.informers().synced()) return;
   if (deaf_until_ <= now && !stage_.is_quiet &&
       stage_.watch_chance.happens(stage_.setting.dead_watch)) {
     deaf_until_ = now + stage_.watch_chance.span(seconds(20), minutes(6));
@@ -294,8 +295,8 @@ void Replica::listen() {
 }
 
 void Replica::note_heard() {
-  view_.note_nodes_heard(stage_.clock.steady());
-  view_.note_remediations_heard(stage_.clock.steady());
+  view_.informers().note_heard(Informer::kNodes, stage_.clock.steady());
+  view_.informers().note_heard(Informer::kRemediations, stage_.clock.steady());
 }
 
 void Replica::hear(std::size_t count) {
@@ -305,7 +306,7 @@ void Replica::hear(std::size_t count) {
 }
 
 void Replica::resync() {
-  for (const std::string& node : view_.nodes_with_open()) {
+  for (const std::string& node : nodes_with_open(view_)) {
     due_.try_emplace(node, stage_.clock.steady());
   }
 }
@@ -342,7 +343,7 @@ milliseconds Replica::wait_after(ErrorKind kind) {
 // Who waits for room for a taint is not seen by the others.
 void Replica::forget_who_waits() {
   std::vector<Remediation> waiting;
-  view_.for_each_remediation([&](const Remediation& known) {
+  for_each_remediation(view_, [&](const Remediation& known) {
     if (known.status.rule == "budget.taint") waiting.push_back(known);
   });
   for (Remediation& known : waiting) {
@@ -354,34 +355,34 @@ void Replica::forget_who_waits() {
 // What the informers have told is known without a request.
 void Replica::remember(const std::string& node) {
   informers_.note(look_);
-  for (const std::string& name : view_.open_for(node)) {
-    auto known = *view_.last_remediation(name);
+  for (const std::string& name : open_for(view_, node)) {
+    auto known = *last_remediation(view_, name);
     if (stage_.sabotage != Sabotage::kNone) {
       known = as_told(known);
       view_.put_remediation(known);
     }
     look_.versions[name] = known.resource_version;
   }
-  if (const auto known = view_.last_node(node)) look_.node = *known;
+  if (const auto known = last_node(view_, node)) look_.node = *known;
   if (stage_.is_off(Sabotage::kTaintOrder)) forget_who_waits();
 }
 
 // The webhook, as a sabotage bends what it is told.
-Result<IntakeCounts> Replica::take(Order order) {
+Result<IntakeCounts> Replica::take(AlertSignal order) {
   if (stage_.is_off(Sabotage::kIntake)) return IntakeCounts{.accepted = 1};
   if (auto allowed = restored_.permit(); !allowed) return std::unexpected(allowed.error());
-  const auto to = view_.node(order.node);
+  const auto to = identity_in(view_, order.node);
   if (stage_.is_off(Sabotage::kOldAlerts) && to && is_older_than_node(order, *to))
     return IntakeCounts{.ignored = 1};
   is_busy_ = is_taking_ = true;
   const Turn turn(stage_, look_, order.node);
-  if (const auto node = view_.node(order.node)) {
-    for (const Remediation& known : view_.remediations_of(node->uid)) {
+  if (const auto node = identity_in(view_, order.node)) {
+    for (const Remediation& known : remediations_of(view_, node->uid)) {
       look_.versions[known.name] = known.resource_version;
     }
   }
-  for (const std::string& name : view_.open_for(order.node))
-    look_.versions[name] = view_.last_remediation(name)->resource_version;
+  for (const std::string& name : open_for(view_, order.node))
+    look_.versions[name] = last_remediation(view_, name)->resource_version;
   if (stage_.is_off(Sabotage::kEarlierEpisode) && !order.firing)
     order.ends_at = stage_.clock.wall();
   if (stage_.is_off(Sabotage::kLateRepeats) && order.firing) order.starts_at = stage_.clock.wall();

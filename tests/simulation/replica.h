@@ -16,11 +16,11 @@
 #include "remediator/actions/terminate_action.h"
 #include "remediator/actions/verify_action.h"
 #include "remediator/budgets/ledger_slots.h"
-#include "remediator/execution/reconciler.h"
+#include "remediator/execution/controller.h"
 #include "remediator/gates/fenced_client.h"
 #include "remediator/gates/restored_state.h"
 #include "remediator/gates/stop_switch.h"
-#include "remediator/intake/orphaned_marks.h"
+#include "remediator/intake/orphaned_taints.h"
 #include "remediator/intake/remediation_intake.h"
 #include "remediator/intake/returned_machines.h"
 #include "remediator/notify/notifier.h"
@@ -50,7 +50,7 @@ class Told final : public Announcer {
  public:
   explicit Told(Stage& stage) : stage_(stage) {}
   void announce(kube::NodeEvent) override {}
-  [[nodiscard]] Status tell(const kube::NodeEvent& event) override;
+  [[nodiscard]] Status deliver(const kube::NodeEvent& event) override;
   // Whether anybody was ever told that this Remediation is in this phase.
   [[nodiscard]] bool knows(const std::string& remediation, Phase phase) const {
     return said_.contains({remediation, "Gpuward" + std::string(to_string(phase))});
@@ -84,7 +84,7 @@ struct Outside {
 class OneByOne final : public Intake {
  public:
   explicit OneByOne(Intake& intake) : intake_(intake) {}
-  [[nodiscard]] Result<IntakeCounts> take(std::span<const Order> orders,
+  [[nodiscard]] Result<IntakeCounts> take(std::span<const AlertSignal> orders,
                                           Clock::Steady deadline) override;
 
  private:
@@ -114,9 +114,9 @@ class Replica {
   [[nodiscard]] bool is_over() const { return is_over_; }
   // Nothing where it does not lead: who leads next looks at all.
   void reconcile(std::string node);
-  [[nodiscard]] Result<IntakeCounts> take(Order order);
+  [[nodiscard]] Result<IntakeCounts> take(AlertSignal order);
   // The evidence that fires, as it knows it.
-  [[nodiscard]] std::vector<Order> known_to_fire() const { return view_.firing_from({}); }
+  [[nodiscard]] std::vector<AlertSignal> known_to_fire() const { return view_.firing_from({}); }
   // Everything that is open.
   void resync();
 
@@ -181,7 +181,7 @@ class Replica {
   OneByOne one_by_one_{intake_};
   std::unique_ptr<ConfirmedEnds> confirmed_ends_;  // null: there is no Alertmanager to ask
   ReturnedMachines returned_;
-  OrphanedMarks orphaned_;
+  OrphanedTaints orphaned_;
   TerminateAction end_;
   BeginsAgain ends_again_{end_};
   Impatient ends_at_once_{end_};

@@ -27,7 +27,7 @@ enum class Sabotage : std::uint8_t {
   kStorm,             // no storm is ever seen
   kMode,              // every policy is read as of mode full
   kSilence,           // silenced alerts are read as active
-  kWell,              // every report says that the node is well
+  kWell,              // every report says that the node is healthy
   kSlots,             // the ledger is read as if nobody had a slot
   kWindows,           // the ledger is read as if nothing was ever begun
   kArrivals,          // the ledger is read as if no Remediation were new

@@ -10,7 +10,7 @@ Sinks::Sinks(Stage& stage) : stage_(stage) {
       [this](const Remediation& before, const Remediation& after) { on_rewritten(before, after); });
 }
 
-bool Sinks::are_told(const NotificationEvent& event, const std::vector<std::string>& sinks) {
+bool Sinks::are_notified(const NotificationEvent& event, const std::vector<std::string>& sinks) {
   require(std::ranges::equal(sinks, std::array{"oncall"}), "sinks",
           event.remediation + " tells somebody else: " + event.moment);
   if (stage_.is_off(Sabotage::kSinks)) return true;

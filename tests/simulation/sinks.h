@@ -16,8 +16,8 @@ class Sinks final : public Notifications {
  public:
   explicit Sinks(Stage& stage);
 
-  [[nodiscard]] bool are_told(const NotificationEvent& event,
-                              const std::vector<std::string>& sinks) override;
+  [[nodiscard]] bool are_notified(const NotificationEvent& event,
+                                  const std::vector<std::string>& sinks) override;
   // Once all is at rest.
   void check_rest() const;
 

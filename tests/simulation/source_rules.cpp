@@ -4,7 +4,7 @@
 
 #include "remediator/model/evidence.h"
 #include "remediator/policy/condition_rules.h"
-#include "remediator/sources/alertmanager_payload.h"
+#include "remediator/sources/alertmanager_alerts.h"
 #include "remediator/sources/log_cursor.h"
 #include "tests/simulation/identity_rules.h"
 

@@ -100,9 +100,9 @@ bool is_done_in_words(const Stage& stage, const http::ClientRequest& request) {
          request.url.contains("/jobs/");
 }
 
-Result<StepProgress> Unasked::begin(const StepOrder& order) {
+Result<StepProgress> Unasked::begin(const StepRequest& order) {
   if (!stage_.is_off(Sabotage::kJobPermit)) return step_.begin(order);
-  StepOrder unasked = order;
+  StepRequest unasked = order;
   unasked.permit = [] { return Status(); };
   return step_.begin(unasked);
 }

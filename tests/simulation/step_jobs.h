@@ -32,11 +32,11 @@ class Unasked final : public StepAction {
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override {
     return step_.facts_before(node);
   }
-  [[nodiscard]] Result<StepProgress> begin(const StepOrder& order) override;
-  [[nodiscard]] Result<StepProgress> watch(const StepOrder& order) override {
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& order) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& order) override {
     return step_.watch(order);
   }
-  [[nodiscard]] Status abandon(const StepOrder& order) override { return step_.abandon(order); }
+  [[nodiscard]] Status abandon(const StepRequest& order) override { return step_.abandon(order); }
 
  private:
   const Stage& stage_;

@@ -60,7 +60,7 @@ void Truth::put_node(kube::Node node, Writer writer, Tick now) {
   NodeTruth& known = nodes_[node.meta.name];
   if (known.node.meta.uid != node.meta.uid) known = {};
   NodeTruth next = known;
-  next.mark = mark_on(node);
+  next.mark = owner_annotation_on(node);
   next.is_tainted = our_taint_on(node).has_value();
   next.node = std::move(node);
   if (!next.node.unschedulable) {

@@ -24,8 +24,8 @@ enum class Writer { kRemediator, kOthers };
 
 struct NodeTruth {
   kube::Node node;
-  std::optional<NodeMark> mark;  // of ours, as the node bears it
-  bool is_tainted = false;       // by us
+  std::optional<OwnerAnnotation> mark;  // of ours, as the node bears it
+  bool is_tainted = false;              // by us
   bool is_foreign_cordon = false;
   std::string cordoned_for;        // the Remediation that the cordon is of; empty: none
   std::optional<Tick> taken_back;  // when a human took off what was ours

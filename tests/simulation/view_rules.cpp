@@ -1,9 +1,11 @@
 #include "tests/simulation/view_rules.h"
 
+#include "remediator/records/view_queries.h"
+
 namespace gpuward::remediator::simulation {
 
 void check_view(const Stage& stage, const ClusterView& view, const std::string& replica) {
-  const auto seen = view.nodes_since(WallTime::min());
+  const auto seen = nodes_since(view, WallTime::min());
   require(seen.size() == stage.truth.nodes().size(), "view",
           replica + " knows of " + std::to_string(seen.size()) + " nodes, and there are " +
               std::to_string(stage.truth.nodes().size()));
@@ -14,7 +16,7 @@ void check_view(const Stage& stage, const ClusterView& view, const std::string& 
             replica + " knows " + node->meta.name + " as it was");
   }
   std::size_t known = 0;
-  view.for_each_remediation([&](const Remediation& one) {
+  for_each_remediation(view, [&](const Remediation& one) {
     ++known;
     const Remediation* const now = stage.truth.remediation(one.name);
     require(now != nullptr, "view", replica + " knows of " + one.name + ", which is gone");

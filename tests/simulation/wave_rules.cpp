@@ -14,7 +14,7 @@ std::string uid_in(const http::ClientRequest& eviction) {
 }  // namespace
 
 // What waits for the rate is sent after whatever has come in the meantime.
-bool WaveRules::is_told() const {
+bool WaveRules::is_notified() const {
   return stage_.setting.has_held_pods && !stage_.setting.has_staying_pods &&
          stage_.setting.evictions.per_second >= 1;
 }
@@ -53,8 +53,9 @@ void WaveRules::check_turn(const std::string& name, const PodTruth& pod) const {
   const Remediation* const owner = stage_.truth.remediation(stage_.evicts_for);
   const auto begun = begun_.find(stage_.evicts_for);
   const StepRecord* const drain = owner == nullptr ? nullptr : owner->status.find(Step::kDrain);
-  if (!is_told() || stage_.setting.has_clock_jumps || begun == begun_.end() || drain == nullptr ||
-      !drain->intent_at || stage_.clock.wall() >= *drain->intent_at + DrainSettings().deadline / 2)
+  if (!is_notified() || stage_.setting.has_clock_jumps || begun == begun_.end() ||
+      drain == nullptr || !drain->intent_at ||
+      stage_.clock.wall() >= *drain->intent_at + DrainSettings().deadline / 2)
     return;
   const PodTurn turn = stage_.pods.kind_of(name).turn;
   for (const auto& [other, known] : stage_.pods.all()) {
@@ -66,7 +67,7 @@ void WaveRules::check_turn(const std::string& name, const PodTruth& pod) const {
 }
 
 void WaveRules::on_looked(const Remediation& remediation) {
-  if (!is_told() || !stage_.is_quiet) return;
+  if (!is_notified() || !stage_.is_quiet) return;
   for (const auto& [name, pod] : stage_.pods.all()) {
     if (pod.node != remediation.node || !is_free(name, pod)) continue;
     require(++looks_[pod.uid] <= kMostLooks, "starved",

@@ -28,7 +28,7 @@ class WaveRules {
   void check_once(const std::string& name, const PodTruth& pod) const;
   void check_turn(const std::string& name, const PodTruth& pod) const;
   [[nodiscard]] bool is_free(const std::string& name, const PodTruth& pod) const;
-  [[nodiscard]] bool is_told() const;
+  [[nodiscard]] bool is_notified() const;
 
   const Stage& stage_;
   std::map<std::string, Tick> begun_;  // drains, by Remediation

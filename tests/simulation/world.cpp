@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-World::World(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps)
+DecisionInputs::DecisionInputs(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps)
     : stage_(seed, size, sabotage, keeps),
       forger_(stage_, seed + 0x666f7267),
       restores_(stage_, fleet_, invariants_, seed + 0x72657374),
@@ -20,13 +20,13 @@ World::World(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps)
   for (std::size_t i = 0; i < replicas_.size(); ++i) start(i);
 }
 
-StepAction* World::step(Step step) {
+StepAction* DecisionInputs::step(Step step) {
   if (step == Step::kDrain) return &drain_;
   if (step == Step::kReboot && stage_.is_off(Sabotage::kOnce)) return begins_again_.get();
   return step == Step::kReboot ? &reboot_ : nullptr;
 }
 
-void World::start(std::size_t replica) {
+void DecisionInputs::start(std::size_t replica) {
   replicas_[replica] = std::make_unique<Replica>(
       stage_, invariants_,
       Outside{.reports = reports_,
@@ -44,7 +44,7 @@ void World::start(std::size_t replica) {
   if (stage_.is_off(Sabotage::kLedgerMemory)) stage_.forget_ledger();
 }
 
-void World::run() {
+void DecisionInputs::run() {
   for (int i = 0; i < stage_.setting.events; ++i) do_something();
   calm_down();
   settle(minutes(300));
@@ -62,7 +62,7 @@ void World::run() {
   stay_at_rest();
 }
 
-void World::do_something() {
+void DecisionInputs::do_something() {
   Chance& chance = stage_.chance;
   go_on_all();
   pods_.go_on();
@@ -89,7 +89,7 @@ void World::do_something() {
       notifier_.notice();
       break;
     case 3:
-      (void)notifier_.send_one([&](const Order& order) { return deliver(replica, order); });
+      (void)notifier_.send_one([&](const AlertSignal& order) { return deliver(replica, order); });
       break;
     case 4:
       fleet_.change_one();
@@ -115,14 +115,14 @@ void World::do_something() {
     default:
       edits_.do_something();
   }
-  late_.say_something([&](const Order& order) {
+  late_.say_something([&](const AlertSignal& order) {
     return deliver(stage_.late_chance.next() % replicas_.size(), order);
   });
   check();
 }
 
 // Another Node has the name of one that is being drained: on another machine or on the same.
-void World::change_nodes_under_drains() {
+void DecisionInputs::change_nodes_under_drains() {
   Chance& chance = stage_.pods_chance;
   if (!stage_.setting.has_pods || !chance.happens(0.08)) return;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
@@ -134,7 +134,7 @@ void World::change_nodes_under_drains() {
 }
 
 // Between the intent of a reset and its Job.
-void World::restart_before_reset() {
+void DecisionInputs::restart_before_reset() {
   if (!stage_.setting.has_jobs) return;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     const StepRecord* const reset = remediation.status.find(Step::kGpuReset);
@@ -147,7 +147,7 @@ void World::restart_before_reset() {
 
 // The machine restarts by itself while a Job is on it, or its Node is another one, or somebody
 // deletes the Remediation.
-void World::change_nodes_under_jobs(double how_often) {
+void DecisionInputs::change_nodes_under_jobs(double how_often) {
   Chance& chance = stage_.jobs_chance;
   if (!stage_.setting.has_jobs || !chance.happens(how_often)) return;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
@@ -163,23 +163,23 @@ void World::change_nodes_under_jobs(double how_often) {
   }
 }
 
-void World::restore_perhaps() {
+void DecisionInputs::restore_perhaps() {
   Version heard = stage_.kube.revision();
   for (const auto& replica : replicas_) heard = std::min(heard, replica->heard());
   if (restores_.do_something(heard)) late_.forget_what_was_taken();
 }
 
-bool World::poll_alertmanager() {
+bool DecisionInputs::poll_alertmanager() {
   return late_.poll(replicas_.front()->known_to_fire(),
-                    [&](const Order& order) { return deliver(0, order); });
+                    [&](const AlertSignal& order) { return deliver(0, order); });
 }
 
-void World::pass_time() {
+void DecisionInputs::pass_time() {
   stage_.clock.advance(stage_.chance.span(seconds(1), seconds(90)));
   fleet_.come_back();
 }
 
-void World::jump_clock() {
+void DecisionInputs::jump_clock() {
   const auto by = stage_.jumped.count() != 0
                       ? -stage_.jumped
                       : stage_.chance.span(milliseconds(0), minutes(60)) - minutes(30);
@@ -188,14 +188,14 @@ void World::jump_clock() {
   stage_.trace.say("the clock jumps by " + std::to_string(by.count()) + " ms");
 }
 
-void World::stop(std::size_t replica) {
+void DecisionInputs::stop(std::size_t replica) {
   try {
     replicas_[replica]->stop();
   } catch (const Crash&) {
   }
 }
 
-void World::go_on(std::size_t replica) {
+void DecisionInputs::go_on(std::size_t replica) {
   if (replicas_[replica]->is_busy()) return;
   try {
     replicas_[replica]->go_on();
@@ -210,12 +210,12 @@ void World::go_on(std::size_t replica) {
   if (stage_.is_quiet) replicas_[replica]->hear(stage_.truth.changes().size());
 }
 
-void World::go_on_all() {
+void DecisionInputs::go_on_all() {
   for (std::size_t i = 0; i < replicas_.size(); ++i) go_on(i);
 }
 
 // What is due next on any replica, after the time that this takes.
-void World::reconcile_something() {
+void DecisionInputs::reconcile_something() {
   const std::size_t replica = stage_.chance.next() % replicas_.size();
   auto& due = replicas_[replica]->due();
   if (due.empty()) return;
@@ -235,7 +235,7 @@ void World::reconcile_something() {
   reconcile(replica, node);
 }
 
-void World::reconcile(std::size_t replica, std::string node) {
+void DecisionInputs::reconcile(std::size_t replica, std::string node) {
   go_on(replica);
   try {
     replicas_[replica]->reconcile(std::move(node));
@@ -244,7 +244,7 @@ void World::reconcile(std::size_t replica, std::string node) {
   }
 }
 
-bool World::deliver(std::size_t replica, const Order& order) {
+bool DecisionInputs::deliver(std::size_t replica, const AlertSignal& order) {
   try {
     const auto taken = replicas_[replica]->take(order);
     stage_.trace.say("r" + std::to_string(replica) + ": alert " + order.node + "/" +
@@ -260,7 +260,7 @@ bool World::deliver(std::size_t replica, const Order& order) {
 }
 
 // Others act while replica `by` waits for the API server.
-void World::interrupt(std::size_t by) {
+void DecisionInputs::interrupt(std::size_t by) {
   if (depth_ > 0) return;
   ++depth_;
   stage_.trace.say("meanwhile:");
@@ -282,7 +282,8 @@ void World::interrupt(std::size_t by) {
     case 1:
       if (replicas_[other]->is_busy()) break;
       if (const Machine* const machine = fleet_.find(stage_.looks.back()->subject)) {
-        notifier_.say_all(*machine, [&](const Order& order) { return deliver(other, order); });
+        notifier_.say_all(*machine,
+                          [&](const AlertSignal& order) { return deliver(other, order); });
       }
       break;
     case 2:
@@ -305,7 +306,7 @@ void World::interrupt(std::size_t by) {
 }
 
 // Replica `by` stands still: the others find its lease over and take it.
-void World::stall(std::size_t by, milliseconds span) {
+void DecisionInputs::stall(std::size_t by, milliseconds span) {
   if (depth_ > 0) return;
   ++depth_;
   let_others_lead(by, span);
@@ -313,14 +314,14 @@ void World::stall(std::size_t by, milliseconds span) {
 }
 
 // The replica that is at work waits for the cloud.
-void World::wait_in_call(milliseconds span) {
+void DecisionInputs::wait_in_call(milliseconds span) {
   if (depth_ > 0) return stage_.clock.advance(span);
   const auto caller = std::ranges::find(replicas_, stage_.looks.back()->who,
                                         [](const auto& replica) { return replica->name(); });
   stall(static_cast<std::size_t>(caller - replicas_.begin()), span);
 }
 
-void World::let_others_lead(std::size_t by, milliseconds span) {
+void DecisionInputs::let_others_lead(std::size_t by, milliseconds span) {
   const std::size_t other = (by + 1) % replicas_.size();
   const Clock::Steady end = stage_.clock.steady() + span;
   while (stage_.clock.steady() < end) {
@@ -334,13 +335,13 @@ void World::let_others_lead(std::size_t by, milliseconds span) {
   }
 }
 
-void World::check_leaders() const {
+void DecisionInputs::check_leaders() const {
   const auto leaders =
       std::ranges::count_if(replicas_, [](const auto& replica) { return replica->leads(); });
   require(leaders <= 1, "two-leaders", std::to_string(leaders) + " replicas lead");
 }
 
-void World::check() {
+void DecisionInputs::check() {
   if (checked_ == stage_.truth.changes().size()) return;
   checked_ = stage_.truth.changes().size();
   check_leaders();

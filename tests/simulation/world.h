@@ -28,9 +28,9 @@
 
 namespace gpuward::remediator::simulation {
 
-class World {
+class DecisionInputs {
  public:
-  World(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps = Keeps::kNothing);
+  DecisionInputs(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps = Keeps::kNothing);
   // Throws Broken.
   void run();
   [[nodiscard]] const Trace& trace() const { return stage_.trace; }
@@ -57,7 +57,7 @@ class World {
   void jump_clock();
   void start(std::size_t replica);
   void reconcile(std::size_t replica, std::string node);
-  [[nodiscard]] bool deliver(std::size_t replica, const Order& order);
+  [[nodiscard]] bool deliver(std::size_t replica, const AlertSignal& order);
   bool poll_alertmanager();
   void say_what_is_new();
   void check();

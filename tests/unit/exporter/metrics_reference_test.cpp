@@ -213,7 +213,7 @@ TEST(MetricsReference, IsWhatTheRemediatorServes) {
   standing.spending = remediator::LedgerSlots::Spending{
       .breaker = {},
       .uses = {{.guard = "budget.pool", .where = "pool a", .used = 1, .allowed = 2}},
-      .slots = {{remediator::Harm::kCordon, 1}}};
+      .slots = {{remediator::Impact::kCordon, 1}}};
 
   EXPECT_THAT(served(metrics::to_text(remediator::to_families(values, standing))),
               ContainerEq(documented({"gpuward-remediator", "Both programs"})));

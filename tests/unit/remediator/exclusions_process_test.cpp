@@ -25,7 +25,7 @@ TEST_F(ExclusionsProcess, KeepTheRunningOneOffANodeAndAreSeenByAll) {
   ASSERT_EQ(added.exit_code, 0) << added.error_output;
   start_ready({"--mode=cordon", "--namespace=gpuward"});
 
-  tell(alert());
+  deliver(alert());
 
   ASSERT_TRUE(support::wait_until(
       [&] { return say({"explain", "gpu-01"}).output.find("rule excluded") != std::string::npos; },

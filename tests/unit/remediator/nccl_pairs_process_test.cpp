@@ -139,7 +139,7 @@ class WholePairs : public ::testing::Test {
     return std::regex_search(text, match, kLine) ? std::stoi(match[1].str()) : 0;
   }
   // Until it has been taken.
-  bool tell(const std::string& node, bool fires) {
+  bool deliver(const std::string& node, bool fires) {
     const Json alert = {
         {"status", fires ? "firing" : "resolved"},
         {"labels", {{"alertname", "Bad"}, {"node", node}, {"remediation", "isolate"}}},
@@ -201,13 +201,13 @@ class WholePairs : public ::testing::Test {
   // The kubelets, the Job controller, the exporters and the Alertmanager.
   void turn() {
     for (const std::string& node : nodes_) {
-      if (!told_.contains(node) && tell(node, true)) told_.insert(node);
+      if (!told_.contains(node) && deliver(node, true)) told_.insert(node);
       if (ended_.contains(node) || string_at(pairs_of(node), "result") != "done") continue;
       {
         const std::lock_guard lock(mutex_);
         well_.insert(node);
       }
-      if (tell(node, false)) ended_.insert(node);
+      if (deliver(node, false)) ended_.insert(node);
     }
     const Json pods = hands_.get(kPodsOfTheJob);
     for (const Json& pod : pods["items"]) {

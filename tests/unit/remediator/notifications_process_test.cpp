@@ -30,7 +30,7 @@ class NotificationsProcess : public RemediatorProcess {
               "    - {name: slack, slack: {url_file: " +
               path("url") + "}, text: 'look at {{node_name}}'}\n");
   }
-  bool are_told() { return !slack_.events().empty() && !webhook_.events().empty(); }
+  bool are_notified() { return !slack_.events().empty() && !webhook_.events().empty(); }
 
   Receiver slack_, webhook_;
 };
@@ -38,9 +38,9 @@ class NotificationsProcess : public RemediatorProcess {
 TEST_F(NotificationsProcess, ReachAllWhoCanBeReachedAndKeepTheirSecrets) {
   const support::Environment url("WEBHOOK_URL", webhook_.url());
   start_ready({"--config.file=" + path("policy.yaml")});
-  tell(alert());
+  deliver(alert());
 
-  ASSERT_TRUE(support::wait_until([&] { return are_told(); }, kSoon, "notifications"));
+  ASSERT_TRUE(support::wait_until([&] { return are_notified(); }, kSoon, "notifications"));
   EXPECT_EQ(slack_.events()[0], Json({{"text", "look at gpu-01"}}));
   EXPECT_EQ(webhook_.events()[0]["moment"], "opened");
   EXPECT_EQ(webhook_.events()[0]["cluster_name"], "test");

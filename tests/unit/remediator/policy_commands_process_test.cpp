@@ -86,7 +86,7 @@ TEST_F(PolicyCommands, ExplainReadsANodeOfTheCluster) {
   EXPECT_THAT(explain("gpu-01").output,
               AllOf(HasSubstr("for node gpu-01\n"), HasSubstr("severity reboot")));
   EXPECT_THAT(explain("gpu-02").output,
-              AllOf(HasSubstr("hands off: excluded.labels matches the node: team=research"),
+              AllOf(HasSubstr("excluded: excluded.labels matches the node: team=research"),
                     Not(HasSubstr("severity"))));
   EXPECT_EQ(explain("gpu-99").exit_code, 2);
 }

@@ -86,7 +86,7 @@ TEST_F(RemediatorWithAlertmanager, TakesOutTheNodeThatANotificationWasCutShortOf
   start_ready({"--mode=cordon", "--config.file=" + path("policy.yaml"),
                "--alertmanager.url=" + alertmanager.url()});
 
-  tell(notification(firing(), 1));
+  deliver(notification(firing(), 1));
 
   EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-02") && is_tainted("gpu-02"); }, kSoon,
                          "gpu-02 tainted and cordoned"));
@@ -123,14 +123,14 @@ class RemediatorWithPrometheus : public RemediatorProcess {
   // Quarantined for an alert, which has then ended.
   void fall_ill_and_lose_the_alert() {
     start_ready({"--config.file=" + path("policy.yaml"), "--prometheus.url=" + prometheus_.url()});
-    tell(alert());
+    deliver(alert());
     ASSERT_TRUE(wait_until([&] { return phase() == "Quarantined" && is_cordoned(); }, kSoon,
                            "gpu-01 quarantined"));
     ASSERT_TRUE(is_tainted());
     Json resolved = firing();
     resolved["status"] = "resolved";
     resolved["endsAt"] = to_rfc3339_ms(clock_.wall());
-    tell(notification(resolved));
+    deliver(notification(resolved));
   }
   Json status() {
     const Json list = server_->kube().get(kRemediations);

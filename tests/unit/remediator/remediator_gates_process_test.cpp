@@ -14,7 +14,7 @@ class RemediatorGates : public RemediatorProcess {
     return list["items"].empty() ? Json() : list["items"][0];
   }
   std::string rule() { return string_at(member_at(remediation(), "status"), "rule"); }
-  void tell_of(const std::string& node) { tell(notification(firing(node))); }
+  void tell_of(const std::string& node) { deliver(notification(firing(node))); }
   std::string metrics() { return support::http_get(telemetry("/metrics")).body; }
 };
 

@@ -55,14 +55,14 @@ TEST_F(RemediatorOperations, CountsAnswersThatTheWebhookItselfNeverSees) {
 TEST_F(RemediatorOperations, GoesOnInANewAuditFileAfterASighup) {
   start_ready(
       {"--mode=cordon", "--config.file=" + path("policy.yaml"), "--audit.path=" + path("audit")});
-  tell(alert());
+  deliver(alert());
   ASSERT_TRUE(wait_until([&] { return is_cordoned() && is_done_in("audit"); }, kSoon,
                          "the first node's line"));
 
   std::filesystem::rename(path("audit"), path("audit.1"));
   process_->signal(SIGHUP);
   ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(path("audit")); }, kSoon, "a file"));
-  tell(notification(firing("gpu-02")));
+  deliver(notification(firing("gpu-02")));
 
   ASSERT_TRUE(wait_until([&] { return is_done_in("audit"); }, kSoon, "the second node's line"));
   expect_lines_of("audit.1", "gpu-01");
@@ -71,7 +71,7 @@ TEST_F(RemediatorOperations, GoesOnInANewAuditFileAfterASighup) {
 
 TEST_F(RemediatorOperations, MakesTheFirstLedgerWithoutAWordOfLoss) {
   start_ready();
-  tell(alert());
+  deliver(alert());
   ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, kSoon, "gpu-01 cordoned"));
 
   constexpr const char* kMade = "A new ledger of the budgets is made";
@@ -111,7 +111,7 @@ TEST_F(RemediatorOperations, ReadsAnAlertmanagerThatWantsToKnowWhoAsks) {
        "--alertmanager.ca-file=" + path("ca.crt"),
        "--alertmanager.bearer-token-file=" + path("reader")});
 
-  tell(notification(firing(), 1));
+  deliver(notification(firing(), 1));
 
   EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-02"); }, kSoon, "gpu-02 cordoned"))
       << process_->error_output();

@@ -139,7 +139,7 @@ class RemediatorProcess : public ::testing::Test {
         kSoon);
     return answer;
   }
-  void tell(const std::string& body) {
+  void deliver(const std::string& body) {
     const auto answer = send(body, credentials());
     ASSERT_EQ(answer.status, 200) << answer.body;
   }

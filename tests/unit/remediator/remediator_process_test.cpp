@@ -45,7 +45,7 @@ TEST_F(RemediatorProcess, TurnsAnAlertIntoATaintedAndCordonedNode) {
 TEST_F(RemediatorProcess, ObservesOnlyByDefault) {
   start_ready({});
 
-  tell(alert());
+  deliver(alert());
 
   ASSERT_TRUE(wait_until(
       [&] { return process_->output().find("\"phase\":\"Observed\"") != std::string::npos; }, kSoon,
@@ -105,7 +105,7 @@ TEST_F(RemediatorProcess, EndsSoonAfterSigterm) {
 
 TEST_F(RemediatorProcess, EndsThoughARequestHangs) {
   start_ready();
-  tell(alert());
+  deliver(alert());
   const auto delay = server_->kube().add_fault(
       {.kind = fakes::FaultKind::kDelay, .path = ".*/readyz", .times = -1, .delay = seconds(8)});
   ASSERT_TRUE(wait_until([&] { return server_->kube().fault_hits(delay) > 0; }, kSoon, "a hang"));
@@ -119,7 +119,7 @@ TEST_F(RemediatorProcess, EndsThoughARequestHangs) {
 
 TEST_F(RemediatorProcess, GoesOnWhereAKilledOneStopped) {
   start_ready({"--mode=observe"});
-  tell(alert());
+  deliver(alert());
   process_->signal(SIGKILL);
   ASSERT_TRUE(process_->wait_exit(kSoon));
 
@@ -132,7 +132,7 @@ TEST_F(RemediatorProcess, GoesOnWhereAKilledOneStopped) {
 TEST_F(RemediatorProcess, TakesANewPolicyAndKeepsTheOldOneWhereTheNewIsWrong) {
   write("policy.yaml", "mode: observe\n");
   start_ready({"--config.file=" + path("policy.yaml")});
-  tell(alert());
+  deliver(alert());
 
   write("policy.yaml", "mode: cordoon\n");
   process_->signal(SIGHUP);
@@ -190,7 +190,7 @@ TEST_F(RemediatorProcess, EndsWith2AndAClearWordOnWrongInput) {
 
 TEST_F(RemediatorProcess, WritesTheAuditTrailToAFile) {
   start_ready({"--mode=cordon", "--audit.path=" + path("audit.jsonl")});
-  tell(alert());
+  deliver(alert());
 
   ASSERT_TRUE(wait_until(
       [&] {
@@ -213,7 +213,7 @@ TEST_F(RemediatorProcess, CordonsForAForeignAlertAndDoesNoMore) {
   Json foreign = firing();
   foreign["labels"] = {{"alertname", "DcgmXid"}, {"Hostname", "gpu-01:9400"}};
 
-  tell(notification(foreign));
+  deliver(notification(foreign));
 
   ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, kSoon, "cordon"));
   const auto explain = [&] {
@@ -229,7 +229,7 @@ TEST_F(RemediatorProcess, CordonsForAForeignAlertAndDoesNoMore) {
 
 TEST_F(RemediatorProcess, ExplainsANode) {
   start_ready();
-  tell(alert());
+  deliver(alert());
   ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, kSoon, "cordon"));
   ASSERT_TRUE(wait_until(
       [&] { return process_->output().find("\"moment\":\"done\"") != std::string::npos; }, kSoon,

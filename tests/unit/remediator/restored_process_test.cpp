@@ -26,13 +26,13 @@ TEST_F(RestoredProcess, OpensTheBreakerAndBeginsAnewWhereTheLedgerHasGoneBack) {
   server_->kube().create("/api/v1/nodes", fakes::ready_node("gpu-02"));
   start_here();
   const Json backup = server_->kube().get(kLedger)["data"];
-  tell(alert());
+  deliver(alert());
   ASSERT_TRUE(support::wait_until([&] { return is_cordoned(); }, kSoon, "the cordon"));
   Json restored = backup;
   restored["taints"] = nullptr;  // where the backup has none
   server_->kube().patch(kLedger, {{"data", restored}});
 
-  tell(notification(firing("gpu-02")));  // asks for a slot, and so reads the ledger
+  deliver(notification(firing("gpu-02")));  // asks for a slot, and so reads the ledger
 
   expect_an_end();
   EXPECT_FALSE(is_cordoned("gpu-02"));

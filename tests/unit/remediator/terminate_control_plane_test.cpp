@@ -83,7 +83,7 @@ class TerminateOnControlPlane : public ::testing::Test {
 };
 
 TEST_F(TerminateOnControlPlane, ReplacesANodeUnderTheRoleThatIsBoundForIt) {
-  ASSERT_TRUE(says("waits for a human"));
+  ASSERT_TRUE(says("waits for approval"));
   const Json status = stage_->status();
   const auto said =
       stage_->say({"approve", kStageNode, string_at(member_at(status, "approval"), "token")});

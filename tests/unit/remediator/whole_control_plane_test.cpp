@@ -185,7 +185,7 @@ TEST_F(WholeOnControlPlane, FinishesWhatWasBegunWhereverItIsKilled) {
   stage_->let_kubelet_work(false);
   stage_->let_machine_restart(false);
   allow_evictions(3);
-  ASSERT_TRUE(says("waits for a human"));
+  ASSERT_TRUE(says("waits for approval"));
   die_and_come_back();
   approve();
   ASSERT_TRUE(says("terminating"));

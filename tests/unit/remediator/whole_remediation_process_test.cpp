@@ -150,7 +150,7 @@ TEST_F(WholeRemediation, RestartsNothingWhilePodsAreTerminating) {
 
 TEST_F(WholeRemediation, WaitsForAnApprovalAndTakesItFromTheCommandLine) {
   begin({.plan = kWithApproval});
-  ASSERT_TRUE(says("waits for a human"));
+  ASSERT_TRUE(says("waits for approval"));
   EXPECT_THAT(stage_->pods(), IsEmpty());
   EXPECT_THAT(stage_->calls(), IsEmpty());
   EXPECT_THAT(stage_->say({"list"}).output, HasSubstr("approve gpu-01 " + token()));

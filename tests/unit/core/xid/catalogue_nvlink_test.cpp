@@ -7,11 +7,11 @@
 namespace gpuward::xid {
 namespace {
 
-Verdict judged_xid(const std::string& text, CatalogueOptions options = {}) {
+Assessment judged_xid(const std::string& text, CatalogueOptions options = {}) {
   return Catalogue(std::move(options)).judge(parsed("NVRM: Xid (PCI:0000:4e:00): " + text));
 }
 
-Verdict xid74(std::initializer_list<std::uint32_t> registers, CatalogueOptions options = {}) {
+Assessment xid74(std::initializer_list<std::uint32_t> registers, CatalogueOptions options = {}) {
   Event event;
   event.code = 74;
   event.registers = registers;

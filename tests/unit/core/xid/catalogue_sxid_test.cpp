@@ -6,7 +6,7 @@
 namespace gpuward::xid {
 namespace {
 
-Verdict judged_sxid(const std::string& text, CatalogueOptions options = {}) {
+Assessment judged_sxid(const std::string& text, CatalogueOptions options = {}) {
   return Catalogue(std::move(options))
       .judge(parsed("nvidia-nvswitch0: SXid (PCI:0000:c2:00.0): " + text));
 }

@@ -15,7 +15,7 @@ class DrainActionTest : public DrainCluster {
     node_ = *api_.get_node("gpu-01");
     remediation_.status.steps = {intended_step(Step::kDrain, Severity::kReboot, clock_.wall(), {})};
   }
-  StepOrder order() {
+  StepRequest order() {
     return {.remediation = remediation_,
             .node = node_,
             .step = step_,
@@ -57,7 +57,7 @@ TEST_F(DrainActionTest, WritesDownTheJobsThatLosePodsEachOnce) {
 
   clock_.advance(std::chrono::minutes(1));  // the rate allows the next
   Drainer after_a_crash(api_, evictor_, clock_);
-  StepOrder again = order();
+  StepRequest again = order();
   again.facts = first->facts;
   const auto second = DrainAction(after_a_crash, "").watch(again);
 

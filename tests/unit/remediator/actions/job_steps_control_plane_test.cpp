@@ -110,7 +110,7 @@ class JobsOnControlPlane : public ::testing::Test {
     remediation_.status.steps = {
         intended_step(step, Severity::kReset, clock_.wall(), action.facts_before(node_))};
   }
-  StepOrder order() {
+  StepRequest order() {
     return {.remediation = remediation_,
             .node = node_,
             .step = step_,
@@ -206,7 +206,7 @@ TEST_F(JobsOnControlPlane, TestTwoNodesTogetherByAJobOnEach) {
   ASSERT_TRUE(jobs.end(order(), test));
   const auto watched = jobs.watch(order(), test);
   ASSERT_TRUE(watched) << watched.error().message;
-  EXPECT_EQ(watched->result, PairResult::kUntold);
+  EXPECT_EQ(watched->result, PairResult::kUnknown);
   EXPECT_THAT(watched->words, HasSubstr("somebody has deleted"));
   EXPECT_THAT(audit_.refused(), IsEmpty());
 }

@@ -61,7 +61,7 @@ class JobSteps : public JobCluster {
     if (step_.step == Step::kGpuReset) return reset_;
     return quarantine_;
   }
-  StepOrder order() {
+  StepRequest order() {
     return {.remediation = remediation_,
             .node = node_,
             .step = step_,
@@ -87,8 +87,8 @@ class JobSteps : public JobCluster {
   void end_with(int code, const std::string& words, const std::string& reason = "Error") {
     exit_job(job(), code, words, reason);
   }
-  static bool needs_human(const StepProgress& progress) {
-    return progress.facts.contains(kNeedsHumanFact);
+  static bool needs_operator(const StepProgress& progress) {
+    return progress.facts.contains(kNeedsOperatorFact);
   }
 
   CollectEvidenceAction evidence_{api_, policy_};
@@ -184,7 +184,7 @@ TEST_F(JobSteps, LeaveAJobOfSomebodyElseAlone) {
   for (const StepProgress& progress : {watch(), begin()}) {
     EXPECT_EQ(progress.result, StepResult::kFailed);
     EXPECT_THAT(progress.message, HasSubstr("is not ours"));
-    EXPECT_TRUE(needs_human(progress));
+    EXPECT_TRUE(needs_operator(progress));
   }
 }
 
@@ -209,7 +209,7 @@ TEST_F(JobSteps, SayThatSomebodyHasDeletedTheirJob) {
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_THAT(progress.message, HasSubstr("somebody has deleted Job gpu-healthcheck/gpuward-gpu-"));
-  EXPECT_TRUE(needs_human(progress));
+  EXPECT_TRUE(needs_operator(progress));
 }
 
 TEST_F(JobSteps, NeedAHumanWhereTheirJobIsRefused) {
@@ -218,7 +218,7 @@ TEST_F(JobSteps, NeedAHumanWhereTheirJobIsRefused) {
   const auto progress = begin();
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
-  EXPECT_TRUE(needs_human(progress));
+  EXPECT_TRUE(needs_operator(progress));
 }
 
 TEST_F(JobSteps, GiveUpAJobThatNeverStartsAndSayWhy) {
@@ -237,7 +237,7 @@ TEST_F(JobSteps, GiveUpAJobThatNeverStartsAndSayWhy) {
   EXPECT_THAT(progress.message, HasSubstr("not done in time: its pod is Pending: ErrImagePull"));
   EXPECT_THAT(progress.message, HasSubstr("its container was never started"));
   EXPECT_FALSE(has_treated(remediation_.status.steps[0]));
-  EXPECT_TRUE(needs_human(progress));
+  EXPECT_TRUE(needs_operator(progress));
   EXPECT_FALSE(kube_.has(path()));
 }
 
@@ -278,7 +278,7 @@ TEST_F(JobSteps, RememberThatTheResetHadBegunWhenItsPodIsGone) {
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_THAT(progress.message, HasSubstr("DeadlineExceeded"));
-  EXPECT_FALSE(needs_human(progress));
+  EXPECT_FALSE(needs_operator(progress));
   EXPECT_TRUE(has_treated(remediation_.status.steps[0]));
 }
 
@@ -301,30 +301,30 @@ TEST_F(JobSteps, PutCodeAndLastWordsIntoTheRecordCut) {
   EXPECT_THAT(progress.message, HasSubstr("exit code 5 (Error): no \xEF\xBF\xBD way xxx"));
   EXPECT_LE(progress.message.size(), 1024U + 200U);
   EXPECT_EQ(progress.facts.at("exitCode"), "5");
-  EXPECT_FALSE(needs_human(progress)) << "what did not help is followed by what is worse";
+  EXPECT_FALSE(needs_operator(progress)) << "what did not help is followed by what is worse";
 }
 
 TEST_F(JobSteps, AResetWhoseCommandIsMissingHasResetNothing) {
   begin();
   end_with(127, "nvidia-smi: not found");
 
-  EXPECT_TRUE(needs_human(watch()));
+  EXPECT_TRUE(needs_operator(watch()));
   EXPECT_FALSE(has_treated(remediation_.status.steps[0]));
 }
 
 TEST_F(JobSteps, ABusyGpuIsForAHumanOrForWhatIsWorseAsThePolicySays) {
   begin();
   end_with(255, kBusy);
-  remediation_.status.steps[0].facts.erase(kNeedsHumanFact);
+  remediation_.status.steps[0].facts.erase(kNeedsOperatorFact);
   EXPECT_THAT(watch().message, HasSubstr("a process holds a GPU"));
-  EXPECT_TRUE(remediation_.status.steps[0].facts.contains(kNeedsHumanFact));
+  EXPECT_TRUE(remediation_.status.steps[0].facts.contains(kNeedsOperatorFact));
 
-  remediation_.status.steps[0].facts.erase(kNeedsHumanFact);
+  remediation_.status.steps[0].facts.erase(kNeedsOperatorFact);
   step_.job.escalates_when_busy = true;
   const auto progress = watch();
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
-  EXPECT_FALSE(needs_human(progress));
+  EXPECT_FALSE(needs_operator(progress));
   EXPECT_FALSE(has_treated(remediation_.status.steps[0])) << "no GPU was reset";
 }
 
@@ -335,7 +335,7 @@ TEST_F(JobSteps, AResetIsNotTriedOnEc2UnlessThePolicySaysSo) {
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_THAT(progress.message, HasSubstr("not tried on aws://"));
-  EXPECT_FALSE(needs_human(progress));
+  EXPECT_FALSE(needs_operator(progress));
   EXPECT_EQ(made(), 0U);
   intend(Step::kGpuReset);
   step_.job.not_on.clear();
@@ -348,13 +348,13 @@ TEST_F(JobSteps, AQuarantineFailsTheNodeOnlyByTheWordOfACheck) {
   end_with(1, exporter::to_result_json({}, failed_check()));
   auto progress = watch();
   EXPECT_EQ(progress.result, StepResult::kFailed);
-  EXPECT_FALSE(needs_human(progress));
+  EXPECT_FALSE(needs_operator(progress));
 
   kube_.remove(std::string(kPods) + "/" + job_name(order()) + "-pod");
   end_with(1, "it is taken: another sweep");
   progress = watch();
   EXPECT_EQ(progress.result, StepResult::kFailed);
-  EXPECT_TRUE(needs_human(progress));
+  EXPECT_TRUE(needs_operator(progress));
 }
 
 TEST_F(JobSteps, SayWhatAPassClearsAndWhatBandwidthIsNone) {

@@ -84,7 +84,7 @@ class NcclPairsStage : public JobCluster {
   StepRecord& record(const std::string& name) {
     return open_.members.at(name).remediation.status.steps.at(1);
   }
-  StepOrder order(const std::string& name) {
+  StepRequest order(const std::string& name) {
     PairsMember& member = open_.members.at(name);
     return {.remediation = member.remediation,
             .node = member.node,
@@ -192,8 +192,9 @@ class NcclPairsStage : public JobCluster {
     if (record(name).result == StepResult::kDone) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << name << ": " << record(name).message;
   }
-  ::testing::AssertionResult needs_human(const std::string& name) {
-    if (record(name).result == StepResult::kFailed && record(name).facts.contains(kNeedsHumanFact))
+  ::testing::AssertionResult needs_operator(const std::string& name) {
+    if (record(name).result == StepResult::kFailed &&
+        record(name).facts.contains(kNeedsOperatorFact))
       return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << name << ": " << record(name).message;
   }

@@ -38,7 +38,7 @@ TEST_F(NcclPairs, FindTheCulpritOfThreeAndLetTheOthersGoOn) {
 
   EXPECT_TRUE(is_good("gpu-01"));
   EXPECT_TRUE(is_good("gpu-03"));
-  EXPECT_TRUE(needs_human("gpu-02"));
+  EXPECT_TRUE(needs_operator("gpu-02"));
   EXPECT_THAT(record("gpu-02").message,
               AllOf(HasSubstr("fails with gpu-01, which passes with gpu-03"),
                     HasSubstr("\"status\":\"fail\"")));
@@ -51,7 +51,7 @@ TEST_F(NcclPairs, FindTheCulpritWhereItLeads) {
 
   play([](const std::string& a, const std::string& b) { return a != "gpu-01" && b != "gpu-01"; });
 
-  EXPECT_TRUE(needs_human("gpu-01"));
+  EXPECT_TRUE(needs_operator("gpu-01"));
   for (const char* name : {"gpu-02", "gpu-03", "gpu-04"}) EXPECT_TRUE(is_good(name));
 }
 
@@ -61,8 +61,8 @@ TEST_F(NcclPairs, CannotTellWhichOfTwoItIs) {
   play([](const std::string&, const std::string&) { return false; });
 
   for (const char* name : {"gpu-01", "gpu-02"}) {
-    EXPECT_TRUE(needs_human(name));
-    EXPECT_THAT(record(name).message, HasSubstr("nobody can tell whether it is the culprit"));
+    EXPECT_TRUE(needs_operator(name));
+    EXPECT_THAT(record(name).message, HasSubstr("it is unknown whether it is the culprit"));
   }
   EXPECT_EQ(made(), 2U) << "what has failed is not tried again";
 }
@@ -186,8 +186,8 @@ TEST_F(NcclPairs, SayNothingOfTheNodesWhereTheProgramCannotTell) {
 
   EXPECT_EQ(made(), 4U) << "once more, and no more";
   for (const char* name : {"gpu-01", "gpu-02"}) {
-    EXPECT_TRUE(needs_human(name));
-    EXPECT_THAT(record(name).message, HasSubstr("told nothing: gpu-01: "));
+    EXPECT_TRUE(needs_operator(name));
+    EXPECT_THAT(record(name).message, HasSubstr("showed nothing: gpu-01: "));
     EXPECT_THAT(record(name).message, HasSubstr("no libnccl"));
   }
 }
@@ -209,7 +209,8 @@ TEST_F(NcclPairs, KeepTheVerdictOfTheProgramAndNotItsLog) {
   }
   look_all(3);
 
-  EXPECT_THAT(record("gpu-01").message, HasSubstr("told nothing: gpu-01: pid 4711 uses the GPU.."));
+  EXPECT_THAT(record("gpu-01").message,
+              HasSubstr("showed nothing: gpu-01: pid 4711 uses the GPU.."));
 }
 
 TEST_F(NcclPairs, KeepTheEndOfWordsWithoutAVerdict) {
@@ -226,7 +227,7 @@ TEST_F(NcclPairs, KeepTheEndOfWordsWithoutAVerdict) {
 
   const std::string said = record("gpu-01").message;
   EXPECT_THAT(said, HasSubstr("Segmentation fault"));
-  EXPECT_THAT(said, HasSubstr("told nothing: gpu-01: \u00b7"));
+  EXPECT_THAT(said, HasSubstr("showed nothing: gpu-01: \u00b7"));
 }
 
 TEST_F(NcclPairs, LeaveAJobOfSomebodyElseAlone) {
@@ -274,7 +275,7 @@ TEST_F(NcclPairs, NeedAHumanWhereTheirJobsAreRefused) {
 
   look_all(4);
 
-  for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) EXPECT_TRUE(needs_human(name));
+  for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) EXPECT_TRUE(needs_operator(name));
   EXPECT_THAT(record("gpu-02").message, HasSubstr("making Job gpu-healthcheck/gpuward-nccl-pairs"));
   EXPECT_THAT(running_jobs(), IsEmpty());
 }
@@ -287,7 +288,7 @@ TEST_F(NcclPairs, CannotTestANodeWithoutAnAddress) {
   look_all(10);
 
   EXPECT_EQ(made(), 0U);
-  EXPECT_TRUE(needs_human("gpu-02"));
+  EXPECT_TRUE(needs_operator("gpu-02"));
   EXPECT_THAT(record("gpu-02").message, HasSubstr("gpu-01 has no InternalIP"));
 }
 
@@ -326,7 +327,7 @@ TEST_F(NcclPairs, AcquitNobodyBecauseTheOtherIsHeldForAnotherReason) {
 
   look("gpu-01");
 
-  EXPECT_TRUE(needs_human("gpu-01"));
+  EXPECT_TRUE(needs_operator("gpu-01"));
   EXPECT_THAT(record("gpu-01").message, HasSubstr("gpu-02 (Held) cannot be tested with it"));
 }
 
@@ -338,7 +339,7 @@ TEST_F(NcclPairs, TellTheCulpritThatWasPausedMeanwhile) {
   open_.members.at("gpu-02").remediation.status.phase = Phase::kTesting;
   look("gpu-02");
 
-  EXPECT_TRUE(needs_human("gpu-02"));
+  EXPECT_TRUE(needs_operator("gpu-02"));
   EXPECT_THAT(record("gpu-02").message, HasSubstr("fails with gpu-01, which passes with gpu-03"));
 }
 
@@ -352,7 +353,7 @@ TEST_F(NcclPairs, TellTheCulpritThatWasPausedAlsoWhenTheOthersAreClosed) {
   open_.members.at("gpu-02").remediation.status.phase = Phase::kTesting;
   look("gpu-02");
 
-  EXPECT_TRUE(needs_human("gpu-02"));
+  EXPECT_TRUE(needs_operator("gpu-02"));
 }
 
 TEST_F(NcclPairs, AreReadAlsoByWhoLooksLate) {
@@ -360,13 +361,13 @@ TEST_F(NcclPairs, AreReadAlsoByWhoLooksLate) {
   for (const char* name : {"gpu-01", "gpu-02"}) end_job(name, 1);
   look("gpu-01");
   look("gpu-01");
-  ASSERT_TRUE(record("gpu-01").facts.contains(kPairVerdictsFact));
+  ASSERT_TRUE(record("gpu-01").facts.contains(kPairFindingsFact));
 
   clock_.advance(minutes(3));
   look_all(2);
 
-  EXPECT_TRUE(needs_human("gpu-01"));
-  EXPECT_TRUE(needs_human("gpu-02"));
+  EXPECT_TRUE(needs_operator("gpu-01"));
+  EXPECT_TRUE(needs_operator("gpu-02"));
 }
 
 TEST_F(NcclPairs, AcquitNobodyWhoComesWhenTheOthersHavePassed) {
@@ -381,7 +382,7 @@ TEST_F(NcclPairs, AcquitNobodyWhoComesWhenTheOthersHavePassed) {
   arrive("gpu-02");
   look("gpu-02");
 
-  EXPECT_TRUE(needs_human("gpu-02"));
+  EXPECT_TRUE(needs_operator("gpu-02"));
 }
 
 TEST_F(NcclPairs, AcquitNobodyForWhomAnotherHasWaitedInVain) {
@@ -390,12 +391,12 @@ TEST_F(NcclPairs, AcquitNobodyForWhomAnotherHasWaitedInVain) {
   look("gpu-01");
   clock_.advance(minutes(41));
   look("gpu-01");
-  ASSERT_TRUE(needs_human("gpu-01"));
+  ASSERT_TRUE(needs_operator("gpu-01"));
 
   arrive("gpu-02");
   look("gpu-02");
 
-  EXPECT_TRUE(needs_human("gpu-02"));
+  EXPECT_TRUE(needs_operator("gpu-02"));
 }
 
 TEST_F(NcclPairs, KeepWhatATestHasToldWhileNobodyLooked) {
@@ -438,7 +439,7 @@ TEST_F(NcclPairs, BeginWithoutThoseWhoComeTooLateAndTakeThemInThen) {
 
   EXPECT_TRUE(is_good("gpu-01"));
   EXPECT_TRUE(is_good("gpu-02"));
-  EXPECT_TRUE(needs_human("gpu-03"));
+  EXPECT_TRUE(needs_operator("gpu-03"));
 }
 
 TEST_F(NcclPairs, WaitForNobodyWhosePolicyHasNoSuchStep) {
@@ -458,7 +459,7 @@ TEST_F(NcclPairs, NeedAHumanWhenTheirTimeIsOver) {
 
   look("gpu-01");
 
-  EXPECT_TRUE(needs_human("gpu-01"));
+  EXPECT_TRUE(needs_operator("gpu-01"));
   EXPECT_EQ(record("gpu-01").message, "not done in time: waits for gpu-02 (Testing)");
 }
 
@@ -478,7 +479,7 @@ TEST_F(NcclPairs, SayAtOnceWhichBudgetTheyWaitForAndNeedAHumanWhenTheirTimeIsOve
 
   clock_.advance(minutes(41));
   look("gpu-01");
-  EXPECT_TRUE(needs_human("gpu-01"));
+  EXPECT_TRUE(needs_operator("gpu-01"));
   EXPECT_EQ(record("gpu-01").message, "not done in time: " + waits);
   EXPECT_EQ(made(), 0U);
 }
@@ -497,7 +498,7 @@ TEST_F(NcclPairs, EndTheirJobsWhenTheirTimeIsOverAndSayWhatIsKnown) {
   EXPECT_THAT(running_jobs(), IsEmpty());
   EXPECT_TRUE(is_good("gpu-01"));
   EXPECT_TRUE(is_good("gpu-02"));
-  EXPECT_TRUE(needs_human("gpu-03"));
+  EXPECT_TRUE(needs_operator("gpu-03"));
   EXPECT_THAT(record("gpu-03").message, HasSubstr("not done in time"));
 }
 
@@ -516,7 +517,7 @@ TEST_F(NcclPairs, DoNotHangWhereTheirLeaderDoesNotGoOn) {
 
   look("gpu-02");
 
-  EXPECT_TRUE(needs_human("gpu-02"));
+  EXPECT_TRUE(needs_operator("gpu-02"));
   EXPECT_THAT(record("gpu-02").message, HasSubstr("not done in time: gpu-01 leads"));
 }
 
@@ -540,7 +541,7 @@ TEST_F(NcclPairs, StayWithWhoLeadsWhenASmallerNameComes) {
 
   play([](const std::string& a, const std::string& b) { return a != "gpu-01" && b != "gpu-01"; });
 
-  EXPECT_TRUE(needs_human("gpu-01"));
+  EXPECT_TRUE(needs_operator("gpu-01"));
   EXPECT_FALSE(record("gpu-01").facts.contains(kPairTestsFact));
   EXPECT_TRUE(is_good("gpu-02"));
 }
@@ -613,7 +614,7 @@ TEST_F(NcclPairs, EndATestWhosePartnerHasLeft) {
 
   EXPECT_THAT(running_jobs(), IsEmpty());
   EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact), HasSubstr("gpu-02 is not there any more"));
-  EXPECT_TRUE(needs_human("gpu-01")) << "a human's hands off acquits nobody";
+  EXPECT_TRUE(needs_operator("gpu-01")) << "a human's hands off acquits nobody";
 }
 
 TEST_F(NcclPairs, FailANodeThatHasRestartedSince) {
@@ -622,7 +623,7 @@ TEST_F(NcclPairs, FailANodeThatHasRestartedSince) {
 
   look("gpu-01");
 
-  EXPECT_TRUE(needs_human("gpu-01"));
+  EXPECT_TRUE(needs_operator("gpu-01"));
   EXPECT_THAT(record("gpu-01").message, HasSubstr("has restarted"));
   EXPECT_THAT(running_jobs(), IsEmpty());
 }
@@ -647,7 +648,7 @@ class NcclPairsCutOff : public NcclPairsStage, public ::testing::WithParamInterf
 
     EXPECT_TRUE(is_good("gpu-01"));
     EXPECT_TRUE(is_good("gpu-03"));
-    EXPECT_TRUE(needs_human("gpu-02"));
+    EXPECT_TRUE(needs_operator("gpu-02"));
     EXPECT_THAT(jobs(), SizeIs(4));
   }
   void cut_off_by(fakes::FaultKind kind) {

@@ -56,8 +56,8 @@ TEST(PairPlan, KnowsTheCulpritBySomethingThatIsFoundLater) {
 
   EXPECT_THAT(plan.next, IsEmpty());
   EXPECT_THAT(plan.verdicts,
-              ElementsAre(Pair("gpu-00", PairVerdict::kBad), Pair("gpu-01", PairVerdict::kGood),
-                          Pair("gpu-02", PairVerdict::kGood)));
+              ElementsAre(Pair("gpu-00", PairFinding::kBad), Pair("gpu-01", PairFinding::kGood),
+                          Pair("gpu-02", PairFinding::kGood)));
 }
 
 TEST(PairPlan, LeavesThoseAloneThatSomebodyElseTestsAndSaysNothingUntilThen) {
@@ -76,27 +76,27 @@ TEST(PairPlan, SaysNothingWhileATestIsUnderWay) {
 }
 
 TEST(PairPlan, TriesOnceMoreWhatCouldNotBeTold) {
-  std::vector<PairTest> tests{test_of("gpu-00", "gpu-01", PairResult::kUntold)};
+  std::vector<PairTest> tests{test_of("gpu-00", "gpu-01", PairResult::kUnknown)};
   EXPECT_THAT(plan_pairs(nodes(2), tests).next, ElementsAre(Pair("gpu-00", "gpu-01")));
   tests.push_back(tests.front());
 
   const auto plan = plan_pairs(nodes(2), tests);
 
   EXPECT_THAT(plan.next, IsEmpty());
-  EXPECT_EQ(plan.verdicts.at("gpu-00"), PairVerdict::kUntold);
-  EXPECT_EQ(plan.verdicts.at("gpu-01"), PairVerdict::kUntold);
+  EXPECT_EQ(plan.verdicts.at("gpu-00"), PairFinding::kUnknown);
+  EXPECT_EQ(plan.verdicts.at("gpu-01"), PairFinding::kUnknown);
 }
 
 TEST(PairPlan, PrefersAPartnerThatItWasNotTriedWith) {
-  EXPECT_THAT(plan_pairs(nodes(3), {test_of("gpu-00", "gpu-01", PairResult::kUntold)}).next,
+  EXPECT_THAT(plan_pairs(nodes(3), {test_of("gpu-00", "gpu-01", PairResult::kUnknown)}).next,
               ElementsAre(Pair("gpu-00", "gpu-02")));
 }
 
 TEST(PairPlan, CannotTellWhichOfTwoItIs) {
   const auto plan = plan_pairs(nodes(2), {test_of("gpu-00", "gpu-01", PairResult::kFailed)});
 
-  EXPECT_THAT(plan.verdicts, ElementsAre(Pair("gpu-00", PairVerdict::kUntold),
-                                         Pair("gpu-01", PairVerdict::kUntold)));
+  EXPECT_THAT(plan.verdicts, ElementsAre(Pair("gpu-00", PairFinding::kUnknown),
+                                         Pair("gpu-01", PairFinding::kUnknown)));
 }
 
 // A partner that has left since takes its word along with it no more than its fault.
@@ -105,7 +105,7 @@ TEST(PairPlan, KeepsWhatWasFoundWithANodeThatHasLeft) {
                                     test_of("gpu-01", "gpu-09", PairResult::kFailed)};
 
   EXPECT_THAT(plan_pairs({"gpu-00", "gpu-01"}, tests).verdicts,
-              ElementsAre(Pair("gpu-00", PairVerdict::kGood), Pair("gpu-01", PairVerdict::kBad)));
+              ElementsAre(Pair("gpu-00", PairFinding::kGood), Pair("gpu-01", PairFinding::kBad)));
 }
 
 TEST(PairPlan, EndsAtItsLongestRecord) {
@@ -145,7 +145,7 @@ TEST(PairPlan, FindsExactlyTheCulpritsHoweverManyTheyAre) {
         }
       }
       for (const std::string& node : members) {
-        ASSERT_EQ(plan.verdicts.at(node), is_culprit(node) ? PairVerdict::kBad : PairVerdict::kGood)
+        ASSERT_EQ(plan.verdicts.at(node), is_culprit(node) ? PairFinding::kBad : PairFinding::kGood)
             << node << " of " << count << ", culprits " << culprits;
       }
     }
@@ -157,20 +157,20 @@ TEST(PairWords, NameThePairs) {
       test_of("gpu-00", "gpu-01", PairResult::kFailed, "gpu-00: 210 GB/s"),
       test_of("gpu-01", "gpu-02", PairResult::kPassed)};
 
-  EXPECT_EQ(pair_words("gpu-00", PairVerdict::kBad, tests),
+  EXPECT_EQ(pair_words("gpu-00", PairFinding::kBad, tests),
             "fails with gpu-01, which passes with gpu-02: gpu-00: 210 GB/s");
-  EXPECT_EQ(pair_words("gpu-02", PairVerdict::kGood, tests), "passed with gpu-01");
+  EXPECT_EQ(pair_words("gpu-02", PairFinding::kGood, tests), "passed with gpu-01");
 }
 
 TEST(PairWords, SayThatNobodyCanTellAndWhy) {
-  EXPECT_EQ(pair_words("gpu-00", PairVerdict::kUntold,
+  EXPECT_EQ(pair_words("gpu-00", PairFinding::kUnknown,
                        {test_of("gpu-00", "gpu-01", PairResult::kFailed, "it hangs")}),
-            "nobody can tell whether it is the culprit: it fails with gpu-01, which passed with "
+            "it is unknown whether it is the culprit: it fails with gpu-01, which passed with "
             "nobody: it hangs");
-  EXPECT_THAT(pair_words("gpu-00", PairVerdict::kUntold,
-                         {test_of("gpu-00", "gpu-01", PairResult::kUntold, "no libnccl")}),
-              HasSubstr("the test with gpu-01 told nothing: no libnccl"));
-  EXPECT_THAT(pair_words("gpu-00", PairVerdict::kUntold, {}), HasSubstr("with no other node"));
+  EXPECT_THAT(pair_words("gpu-00", PairFinding::kUnknown,
+                         {test_of("gpu-00", "gpu-01", PairResult::kUnknown, "no libnccl")}),
+              HasSubstr("the test with gpu-01 showed nothing: no libnccl"));
+  EXPECT_THAT(pair_words("gpu-00", PairFinding::kUnknown, {}), HasSubstr("with no other node"));
 }
 
 TEST(PairRecord, IsReadAsItWasWritten) {
@@ -181,7 +181,7 @@ TEST(PairRecord, IsReadAsItWasWritten) {
        .since = WallTime(std::chrono::milliseconds(1'700'000'000'123)),
        .token = "secret",
        .is_made = true},
-      test_of("gpu-02", "gpu-03", PairResult::kUntold, "why")};
+      test_of("gpu-02", "gpu-03", PairResult::kUnknown, "why")};
 
   const auto read = parse_pair_tests(pair_tests_text(tests));
 
@@ -191,17 +191,17 @@ TEST(PairRecord, IsReadAsItWasWritten) {
   EXPECT_EQ(read[0].since, tests[0].since);
   EXPECT_EQ(read[0].token, "secret");
   EXPECT_TRUE(read[0].is_made);
-  EXPECT_EQ(read[1].result, PairResult::kUntold);
+  EXPECT_EQ(read[1].result, PairResult::kUnknown);
   EXPECT_EQ(read[1].words, "why");
   EXPECT_FALSE(read[1].is_made);
-  const PairVerdicts verdicts{{"gpu-00", PairVerdict::kGood}, {"gpu-01", PairVerdict::kBad}};
-  EXPECT_EQ(parse_pair_verdicts(pair_verdicts_text(verdicts)), verdicts);
+  const PairFindings verdicts{{"gpu-00", PairFinding::kGood}, {"gpu-01", PairFinding::kBad}};
+  EXPECT_EQ(parse_pair_findings(pair_findings_text(verdicts)), verdicts);
 }
 
 TEST(PairRecord, OfSpoiltWordsIsEmpty) {
   EXPECT_THAT(parse_pair_tests("[{\"first\": \"a\"}, 7"), IsEmpty());
   EXPECT_THAT(parse_pair_tests("[{\"first\": \"a\"}, 7]"), IsEmpty());
-  EXPECT_THAT(parse_pair_verdicts("= gpu-00 gpu-01=great"), IsEmpty());
+  EXPECT_THAT(parse_pair_findings("= gpu-00 gpu-01=great"), IsEmpty());
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class RestartJobActionTest : public ::testing::Test {
   void calls(const std::string& then) {
     step_.program = {"/bin/sh", "-c", "cat >> '" + (folder_ / "told").string() + "'; " + then};
   }
-  StepOrder order() {
+  StepRequest order() {
     return {.remediation = remediation_,
             .node = node_,
             .step = step_,

@@ -16,7 +16,7 @@ const WallTime kBegun = WallTime(std::chrono::hours(500'000));
 
 class RecordingProvider final : public CloudProvider {
  public:
-  bool can(Deed, const Machine&) const override { return true; }
+  bool can(MachineAction, const Machine&) const override { return true; }
   Status terminate(const Machine& machine, const Permit& permit) override {
     return reboot(machine, permit);
   }
@@ -68,8 +68,8 @@ class MachineSteps : public ::testing::Test {
                                         .attempts = 1,
                                         .message = {}});
   }
-  StepOrder order(const kube::Node& node, const PlannedStep& step, Facts facts,
-                  WallTime now = kBegun) {
+  StepRequest order(const kube::Node& node, const PlannedStep& step, Facts facts,
+                    WallTime now = kBegun) {
     return {.remediation = remediation,
             .node = node,
             .step = step,
@@ -119,7 +119,7 @@ TEST_F(Reboot, AsksNobodyWhereItCouldNotTellThatTheNodeHasRestarted) {
   const auto progress = begin(a_node(""));
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
-  EXPECT_TRUE(progress.facts.contains(kNeedsHumanFact)) << "that is no fault of the machine";
+  EXPECT_TRUE(progress.facts.contains(kNeedsOperatorFact)) << "that is no fault of the machine";
   EXPECT_EQ(progress.facts.at(kCallFact), "none");
   EXPECT_TRUE(provider.machines.empty());
 }
@@ -155,7 +155,7 @@ TEST_F(Reboot, GivesWhatSaysNothingOfTheMachineToAHuman) {
     provider.answer = fail(kind, "UnauthorizedOperation");
     const auto progress = begin(a_node("boot-1"));
     EXPECT_EQ(progress.result, StepResult::kFailed);
-    EXPECT_TRUE(progress.facts.contains(kNeedsHumanFact));
+    EXPECT_TRUE(progress.facts.contains(kNeedsOperatorFact));
     EXPECT_EQ(progress.message, "UnauthorizedOperation");
   }
 }
@@ -184,7 +184,7 @@ TEST_F(Reboot, HasFailedWhereTheNodeHasAnotherInstance) {
   other.provider_id = "aws:///a/i-2";
 
   EXPECT_EQ(watch(other).result, StepResult::kFailed);
-  EXPECT_TRUE(watch(other).facts.contains(kNeedsHumanFact)) << "it is another machine";
+  EXPECT_TRUE(watch(other).facts.contains(kNeedsOperatorFact)) << "it is another machine";
 }
 
 class Verify : public MachineSteps {

@@ -16,7 +16,7 @@ constexpr const char* kAttachments = "/apis/storage.k8s.io/v1/volumeattachments"
 
 class LedProvider final : public CloudProvider {
  public:
-  bool can(Deed, const Machine&) const override { return true; }
+  bool can(MachineAction, const Machine&) const override { return true; }
   Status reboot(const Machine&, const Permit&) override {
     return fail(ErrorKind::kInternal, "not asked for");
   }
@@ -47,7 +47,7 @@ class TerminateActionTest : public DrainCluster {
     drain.finished_at = clock_.wall();
     remediation_.status.steps = {drain};
   }
-  StepOrder order() {
+  StepRequest order() {
     return {.remediation = remediation_,
             .node = node_,
             .step = step_,
@@ -58,7 +58,7 @@ class TerminateActionTest : public DrainCluster {
   void recorded(StepRecord record) { remediation_.status.steps.push_back(std::move(record)); }
   // As the workflow looks and records it.
   StepProgress look() {
-    StepOrder now = order();
+    StepRequest now = order();
     now.facts = remediation_.status.steps.back().facts;
     const auto progress = action_.watch(now);
     remediation_.status.steps.back().facts = progress->facts;
@@ -83,7 +83,7 @@ class TerminateActionTest : public DrainCluster {
 };
 
 TEST_F(TerminateActionTest, AsksForTheEndOfTheMachineThatTheNodeRanOnAtTheIntent) {
-  StepOrder first = order();
+  StepRequest first = order();
 
   const auto begun = action_.begin(first);
 
@@ -96,12 +96,12 @@ TEST_F(TerminateActionTest, AsksForTheEndOfTheMachineThatTheNodeRanOnAtTheIntent
   // Later there is no Node to read it from.
   kube::Node remembered;
   remembered.meta.name = "gpu-01";
-  const StepOrder later{.remediation = remediation_,
-                        .node = remembered,
-                        .step = step_,
-                        .facts = begun->facts,
-                        .permit = permit_,
-                        .now = clock_.wall()};
+  const StepRequest later{.remediation = remediation_,
+                          .node = remembered,
+                          .step = step_,
+                          .facts = begun->facts,
+                          .permit = permit_,
+                          .now = clock_.wall()};
   ASSERT_TRUE(action_.watch(later));
   EXPECT_EQ(provider_.looked_at.provider_id, node_.provider_id);
   EXPECT_EQ(provider_.looked_at.owner->name, "claim-1");
@@ -160,7 +160,7 @@ TEST_F(TerminateActionTest, TellsAHumanWhereWhatWasAcceptedIsContradictedForLong
   const auto progress = look();
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
-  EXPECT_TRUE(progress.facts.contains(kNeedsHumanFact));
+  EXPECT_TRUE(progress.facts.contains(kNeedsOperatorFact));
   EXPECT_EQ(progress.facts.at(kCallFact), "accepted");
   EXPECT_THAT(progress.message, HasSubstr("was accepted, and its provider says since"));
 }
@@ -178,7 +178,7 @@ TEST_F(TerminateActionTest, GivesWhatIsRefusedToAHuman) {
   provider_.answer = fail(ErrorKind::kForbidden, "may not delete nodeclaims");
   const auto refused = action_.begin(order());
   EXPECT_EQ(refused->result, StepResult::kFailed);
-  EXPECT_TRUE(refused->facts.contains(kNeedsHumanFact));
+  EXPECT_TRUE(refused->facts.contains(kNeedsOperatorFact));
   EXPECT_THAT(refused->message, HasSubstr("may not delete nodeclaims"));
 
   provider_.answer = fail(ErrorKind::kTimeout, "no answer");
@@ -187,7 +187,7 @@ TEST_F(TerminateActionTest, GivesWhatIsRefusedToAHuman) {
   node_.provider_id.clear();
   const auto unknown = action_.begin(order());
   EXPECT_EQ(unknown->result, StepResult::kFailed);
-  EXPECT_TRUE(unknown->facts.contains(kNeedsHumanFact));
+  EXPECT_TRUE(unknown->facts.contains(kNeedsOperatorFact));
   EXPECT_EQ(provider_.asked.size(), 2U);
 }
 
@@ -221,7 +221,7 @@ TEST_F(TerminateActionTest, Row22DoesAfterTheDeadlineWhatThePolicySays) {
   EXPECT_FALSE(*action_.obstacle(order()));
   const auto held = action_.begin(order());
   EXPECT_EQ(held->result, StepResult::kFailed);
-  EXPECT_TRUE(held->facts.contains(kNeedsHumanFact));
+  EXPECT_TRUE(held->facts.contains(kNeedsOperatorFact));
   EXPECT_EQ(held->message, "2 volumes are still attached: pv-1, pv-2");
   EXPECT_TRUE(provider_.asked.empty());
 

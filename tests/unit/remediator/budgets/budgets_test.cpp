@@ -13,43 +13,43 @@ using std::chrono::minutes;
 using ::testing::HasSubstr;
 
 // So many slots one after the other, until one is refused.
-int slots_given(const Fleet& fleet, const BudgetLimits& limits, Harm harm) {
+int slots_given(const Fleet& fleet, const BudgetLimits& limits, Impact impact) {
   Ledger ledger;
   int given = 0;
   for (; given < static_cast<int>(fleet.nodes.size()); ++given) {
-    if (refuse_slot(ledger, fleet, limits, request_for(given, harm), kToday)) break;
-    ledger = with_taken(ledger, fleet, given, harm);
+    if (refuse_slot(ledger, fleet, limits, request_for(given, impact), kToday)) break;
+    ledger = with_taken(ledger, fleet, given, impact);
   }
   return given;
 }
 
 TEST(Budgets, GiveTheFirstSlotOfAHealthyCluster) {
-  EXPECT_EQ(guard_of({}, fleet_of(10), {}, request_for(0, Harm::kCordon)), "");
-  EXPECT_EQ(guard_of({}, fleet_of(10), {}, request_for(0, Harm::kTerminate)), "");
+  EXPECT_EQ(guard_of({}, fleet_of(10), {}, request_for(0, Impact::kCordon)), "");
+  EXPECT_EQ(guard_of({}, fleet_of(10), {}, request_for(0, Impact::kTerminate)), "");
 }
 
 TEST(Budgets, RefuseWhereNoNodesAreKnown) {
-  for (const Harm harm : {Harm::kCordon, Harm::kDisrupt, Harm::kTerminate})
-    EXPECT_EQ(guard_of({}, Fleet(), without_limits(), request_for(0, harm)), "budget.census");
+  for (const Impact impact : {Impact::kCordon, Impact::kDisrupt, Impact::kTerminate})
+    EXPECT_EQ(guard_of({}, Fleet(), without_limits(), request_for(0, impact)), "budget.census");
 }
 
 TEST(Budgets, RefuseWhereNoNodesAreKnownEvenToHimWhoHoldsASlot) {
-  const Ledger ledger = with_taken({}, fleet_of(3), 0, Harm::kDisrupt);
-  EXPECT_EQ(guard_of(ledger, Fleet(), without_limits(), request_for(0, Harm::kDisrupt)),
+  const Ledger ledger = with_taken({}, fleet_of(3), 0, Impact::kDisrupt);
+  EXPECT_EQ(guard_of(ledger, Fleet(), without_limits(), request_for(0, Impact::kDisrupt)),
             "budget.census");
 }
 
 TEST(Budgets, RefuseANodeThatIsNotInTheCensus) {
-  EXPECT_EQ(guard_of({}, fleet_of(3), {}, request_for(7, Harm::kCordon)), "budget.census");
+  EXPECT_EQ(guard_of({}, fleet_of(3), {}, request_for(7, Impact::kCordon)), "budget.census");
 }
 
 TEST(Budgets, LetANodeThatHasLeftTheCensusFinishWhatItHasASlotFor) {
   Fleet fleet = fleet_of(30);
-  const Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
+  const Ledger ledger = with_taken({}, fleet, 0, Impact::kDisrupt);
   fleet.nodes.erase(uid_of(0));
-  EXPECT_EQ(guard_of(ledger, fleet, {}, request_for(0, Harm::kTerminate)), "");
-  EXPECT_EQ(slot_for(ledger, fleet, request_for(0, Harm::kTerminate), kToday).place.pool, "p");
-  EXPECT_EQ(guard_of(ledger, fleet, {}, request_for(1, Harm::kDisrupt)), "budget.cluster");
+  EXPECT_EQ(guard_of(ledger, fleet, {}, request_for(0, Impact::kTerminate)), "");
+  EXPECT_EQ(slot_for(ledger, fleet, request_for(0, Impact::kTerminate), kToday).place.pool, "p");
+  EXPECT_EQ(guard_of(ledger, fleet, {}, request_for(1, Impact::kDisrupt)), "budget.cluster");
 }
 
 struct ClusterRow {
@@ -62,15 +62,15 @@ TEST(Budgets, DisruptFivePercentAndCordonTenPercentButOneAtLeast) {
         ClusterRow{6, 1, 1}, ClusterRow{10, 1, 1}, ClusterRow{39, 1, 3}, ClusterRow{40, 2, 4},
         ClusterRow{1000, 50, 100}}) {
     const Fleet fleet = fleet_of(row.nodes);
-    EXPECT_EQ(slots_given(fleet, {}, Harm::kDisrupt), row.disrupted) << row.nodes;
-    EXPECT_EQ(slots_given(fleet, {}, Harm::kCordon), row.cordoned) << row.nodes;
+    EXPECT_EQ(slots_given(fleet, {}, Impact::kDisrupt), row.disrupted) << row.nodes;
+    EXPECT_EQ(slots_given(fleet, {}, Impact::kCordon), row.cordoned) << row.nodes;
   }
 }
 
 TEST(Budgets, SayWhoseLimitItIsAndTheNumbers) {
   const Fleet fleet = fleet_of(39);
-  const Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
-  const auto refused = refuse_slot(ledger, fleet, {}, request_for(1, Harm::kDisrupt), kToday);
+  const Ledger ledger = with_taken({}, fleet, 0, Impact::kDisrupt);
+  const auto refused = refuse_slot(ledger, fleet, {}, request_for(1, Impact::kDisrupt), kToday);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->guard, "budget.cluster");
   EXPECT_EQ(refused->message, "the cluster (39 nodes): 1 of 1 allowed are being worked on");
@@ -82,9 +82,9 @@ void expect_own_limit(const BudgetLimits& limits, const std::string& guard,
                       const std::function<void(Place&, bool)>& move) {
   Fleet fleet = fleet_of(20);
   for (int n = 0; n < 20; ++n) move(fleet.nodes[uid_of(n)].place, n < 10);
-  const Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
-  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Harm::kDisrupt)), guard);
-  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(10, Harm::kDisrupt)), "");
+  const Ledger ledger = with_taken({}, fleet, 0, Impact::kDisrupt);
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Impact::kDisrupt)), guard);
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(10, Impact::kDisrupt)), "");
 }
 
 TEST(Budgets, LimitEachPoolByItself) {
@@ -115,18 +115,18 @@ TEST(Budgets, LimitNoRackWhereNoneIsNamed) {
   BudgetLimits limits = without_limits();
   limits.labels = BudgetLimits().labels;
   const Fleet fleet = fleet_of(4);
-  const Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
-  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Harm::kDisrupt)), "");
+  const Ledger ledger = with_taken({}, fleet, 0, Impact::kDisrupt);
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Impact::kDisrupt)), "");
 }
 
 TEST(Budgets, CountANodeWhereItStoodAndWhereItStands) {
   BudgetLimits limits = without_limits();
   limits.pool.at_once = {1, 0};
   Fleet fleet = fleet_of(3);
-  const Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
+  const Ledger ledger = with_taken({}, fleet, 0, Impact::kDisrupt);
   fleet.nodes[uid_of(0)].place.pool = fleet.nodes[uid_of(2)].place.pool = "other";
-  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Harm::kDisrupt)), "budget.pool");
-  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(2, Harm::kDisrupt)), "budget.pool");
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Impact::kDisrupt)), "budget.pool");
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(2, Impact::kDisrupt)), "budget.pool");
 }
 
 TEST(Budgets, CountCordonsOfAPoolBesideDisruptions) {
@@ -134,9 +134,9 @@ TEST(Budgets, CountCordonsOfAPoolBesideDisruptions) {
   limits.cordoned = {1, 0};
   Fleet fleet = fleet_of(4);
   fleet.nodes[uid_of(3)].place.pool = "other";
-  for (const Harm held : {Harm::kCordon, Harm::kDisrupt}) {
+  for (const Impact held : {Impact::kCordon, Impact::kDisrupt}) {
     const Ledger ledger = with_taken({}, fleet, 0, held);
-    for (const Harm wanted : {Harm::kCordon, Harm::kDisrupt}) {
+    for (const Impact wanted : {Impact::kCordon, Impact::kDisrupt}) {
       EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, wanted)), "budget.cordon");
       EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(3, wanted)), "");
     }
@@ -145,57 +145,58 @@ TEST(Budgets, CountCordonsOfAPoolBesideDisruptions) {
 
 TEST(Budgets, DoNotCountACordonAsADisruption) {
   const Fleet fleet = fleet_of(20);
-  const Ledger ledger = with_taken({}, fleet, 0, Harm::kCordon);
-  EXPECT_EQ(guard_of(ledger, fleet, {}, request_for(1, Harm::kDisrupt)), "");
+  const Ledger ledger = with_taken({}, fleet, 0, Impact::kCordon);
+  EXPECT_EQ(guard_of(ledger, fleet, {}, request_for(1, Impact::kDisrupt)), "");
 }
 
 TEST(Budgets, DoNotCountWhatTheOneWhoAsksHoldsHimself) {
   const Fleet fleet = fleet_of(1);
-  Ledger ledger = with_taken({}, fleet, 0, Harm::kCordon);
-  EXPECT_EQ(guard_of(ledger, fleet, {}, request_for(0, Harm::kCordon)), "");
-  EXPECT_EQ(guard_of(ledger, fleet, {}, request_for(0, Harm::kDisrupt)), "");
-  ledger = with_taken(ledger, fleet, 0, Harm::kTerminate);
-  EXPECT_EQ(guard_of(ledger, fleet, {}, request_for(0, Harm::kDisrupt)), "");
+  Ledger ledger = with_taken({}, fleet, 0, Impact::kCordon);
+  EXPECT_EQ(guard_of(ledger, fleet, {}, request_for(0, Impact::kCordon)), "");
+  EXPECT_EQ(guard_of(ledger, fleet, {}, request_for(0, Impact::kDisrupt)), "");
+  ledger = with_taken(ledger, fleet, 0, Impact::kTerminate);
+  EXPECT_EQ(guard_of(ledger, fleet, {}, request_for(0, Impact::kDisrupt)), "");
 }
 
 TEST(Budgets, LetHimGoOnWhoHoldsASlotAlthoughTheLimitWasLowered) {
   BudgetLimits limits = without_limits();
   limits.cluster.at_once = {1, 0};
   const Fleet fleet = fleet_of(3);
-  Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
-  ledger = with_taken(ledger, fleet, 1, Harm::kDisrupt);
-  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(0, Harm::kDisrupt)), "");
-  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(0, Harm::kTerminate)), "budget.cluster");
+  Ledger ledger = with_taken({}, fleet, 0, Impact::kDisrupt);
+  ledger = with_taken(ledger, fleet, 1, Impact::kDisrupt);
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(0, Impact::kDisrupt)), "");
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(0, Impact::kTerminate)), "budget.cluster");
 }
 
 TEST(Budgets, CountANodeOnceWhateverItsRemediations) {
   BudgetLimits limits = without_limits();
   limits.cluster.at_once = {1, 0};
   const Fleet fleet = fleet_of(3);
-  Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
-  SlotRequest again = request_for(0, Harm::kDisrupt);
+  Ledger ledger = with_taken({}, fleet, 0, Impact::kDisrupt);
+  SlotRequest again = request_for(0, Impact::kDisrupt);
   again.remediation = "r0-2";
   EXPECT_EQ(guard_of(ledger, fleet, limits, again), "");
   ledger = with_slot(ledger, slot_for(ledger, fleet, again, kToday));
   limits.cluster.at_once = {2, 0};
-  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Harm::kDisrupt)), "");
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Impact::kDisrupt)), "");
 }
 
 TEST(Budgets, GiveTheSlotAgainOnceItWasGivenBack) {
   const Fleet fleet = fleet_of(10);
-  const Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
-  EXPECT_EQ(guard_of(ledger, fleet, {}, request_for(1, Harm::kDisrupt)), "budget.cordon");
-  EXPECT_EQ(guard_of(without_slot(ledger, "r0"), fleet, {}, request_for(1, Harm::kDisrupt)), "");
+  const Ledger ledger = with_taken({}, fleet, 0, Impact::kDisrupt);
+  EXPECT_EQ(guard_of(ledger, fleet, {}, request_for(1, Impact::kDisrupt)), "budget.cordon");
+  EXPECT_EQ(guard_of(without_slot(ledger, "r0"), fleet, {}, request_for(1, Impact::kDisrupt)), "");
 }
 
 // Terminations one after the other, each slot given back at once; when the next may begin.
 class Terminations : public ::testing::Test {
  protected:
   void terminate(int n, WallTime at) {
-    ledger_ = without_slot(with_taken(ledger_, fleet_, n, Harm::kTerminate, at), remediation_of(n));
+    ledger_ =
+        without_slot(with_taken(ledger_, fleet_, n, Impact::kTerminate, at), remediation_of(n));
   }
   [[nodiscard]] std::optional<Refusal> next(WallTime now) const {
-    return refuse_slot(ledger_, fleet_, limits_, request_for(99, Harm::kTerminate), now);
+    return refuse_slot(ledger_, fleet_, limits_, request_for(99, Impact::kTerminate), now);
   }
   Fleet fleet_ = fleet_of(100);
   BudgetLimits limits_;
@@ -231,7 +232,7 @@ TEST_F(Terminations, AreAgainPossibleOnceSoManyHaveLeftALoweredWindow) {
 TEST_F(Terminations, BindNoDisruptions) {
   terminate(0, kToday);
   terminate(1, kToday);
-  EXPECT_EQ(guard_of(ledger_, fleet_, limits_, request_for(2, Harm::kDisrupt)), "");
+  EXPECT_EQ(guard_of(ledger_, fleet_, limits_, request_for(2, Impact::kDisrupt)), "");
 }
 
 TEST_F(Terminations, AreNotFreedByDeletingRemediations) {
@@ -243,11 +244,11 @@ TEST_F(Terminations, AreNotFreedByDeletingRemediations) {
 }
 
 TEST_F(Terminations, AreCountedByADisruptionOnlyWhereItGoesOnToThem) {
-  ledger_ = with_taken(ledger_, fleet_, 0, Harm::kDisrupt);
-  ledger_ = with_taken(ledger_, fleet_, 1, Harm::kDisrupt);
+  ledger_ = with_taken(ledger_, fleet_, 0, Impact::kDisrupt);
+  ledger_ = with_taken(ledger_, fleet_, 1, Impact::kDisrupt);
   EXPECT_FALSE(next(kToday));
-  ledger_ = with_taken(ledger_, fleet_, 0, Harm::kTerminate);
-  ledger_ = with_taken(ledger_, fleet_, 1, Harm::kTerminate);
+  ledger_ = with_taken(ledger_, fleet_, 0, Impact::kTerminate);
+  ledger_ = with_taken(ledger_, fleet_, 1, Impact::kTerminate);
   EXPECT_TRUE(next(kToday));
 }
 
@@ -277,19 +278,19 @@ TEST(Budgets, LimitWhatIsBegunInAWindowInEachScope) {
   by_label.labels = {{"rack", {{0, 100}, {{{2, 0}, hours(24)}}}}};
   Fleet fleet = fleet_of(4);
   for (auto& [uid, node] : fleet.nodes) node.place.domains["rack"] = "a";
-  Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
-  ledger = without_slot(with_taken(ledger, fleet, 1, Harm::kDisrupt, kToday + hours(1)), "r1");
-  ledger = with_taken(ledger, fleet, 3, Harm::kCordon);
+  Ledger ledger = with_taken({}, fleet, 0, Impact::kDisrupt);
+  ledger = without_slot(with_taken(ledger, fleet, 1, Impact::kDisrupt, kToday + hours(1)), "r1");
+  ledger = with_taken(ledger, fleet, 3, Impact::kCordon);
   for (const BudgetLimits& limits :
        {windowed(&BudgetLimits::cluster), windowed(&BudgetLimits::pool),
         windowed(&BudgetLimits::zone), by_label}) {
     const auto refused =
-        refuse_slot(ledger, fleet, limits, request_for(2, Harm::kDisrupt), kToday + hours(2));
+        refuse_slot(ledger, fleet, limits, request_for(2, Impact::kDisrupt), kToday + hours(2));
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->guard, "budget.window");
     EXPECT_EQ(refused->retry_after, hours(22));
-    EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(2, Harm::kCordon)), "");
-    EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(0, Harm::kTerminate)), "");
+    EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(2, Impact::kCordon)), "");
+    EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(0, Impact::kTerminate)), "");
   }
 }
 
@@ -298,19 +299,19 @@ TEST(Budgets, CountInTheWindowOfAPoolWhatWasBegunThere) {
   limits.pool.windows = {{{1, 0}, hours(24)}};
   Fleet fleet = fleet_of(3);
   fleet.nodes[uid_of(2)].place.pool = "other";
-  const Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
-  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Harm::kDisrupt)), "budget.window");
-  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(2, Harm::kDisrupt)), "");
+  const Ledger ledger = with_taken({}, fleet, 0, Impact::kDisrupt);
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Impact::kDisrupt)), "budget.window");
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(2, Impact::kDisrupt)), "");
 }
 
 TEST(Budgets, CountARemediationFromItsLastStartOn) {
   BudgetLimits limits = without_limits();
   limits.cluster.windows = {{{1, 0}, hours(24)}};
   const Fleet fleet = fleet_of(2);
-  Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
-  ledger = with_taken(ledger, fleet, 0, Harm::kTerminate, kToday + hours(2));
+  Ledger ledger = with_taken({}, fleet, 0, Impact::kDisrupt);
+  ledger = with_taken(ledger, fleet, 0, Impact::kTerminate, kToday + hours(2));
   const auto refused =
-      refuse_slot(ledger, fleet, limits, request_for(1, Harm::kDisrupt), kToday + hours(3));
+      refuse_slot(ledger, fleet, limits, request_for(1, Impact::kDisrupt), kToday + hours(3));
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->retry_after, hours(23));
 }
@@ -319,7 +320,7 @@ TEST(Budgets, NeverBeginWhereAWindowAllowsNothing) {
   BudgetLimits limits = without_limits();
   limits.terminations = {{{0, 0}, hours(1)}};
   const auto refused =
-      refuse_slot({}, fleet_of(4), limits, request_for(0, Harm::kTerminate), kToday);
+      refuse_slot({}, fleet_of(4), limits, request_for(0, Impact::kTerminate), kToday);
   ASSERT_TRUE(refused);
   EXPECT_FALSE(refused->retry_after);
 }
@@ -328,11 +329,11 @@ TEST(Budgets, KeepAPoolAtItsMinimumOfHealthyNodes) {
   BudgetLimits limits = without_limits();
   limits.min_healthy = {0, 50};
   Fleet fleet = fleet_of(4);
-  EXPECT_EQ(guard_of({}, fleet, limits, request_for(0, Harm::kCordon)), "");
+  EXPECT_EQ(guard_of({}, fleet, limits, request_for(0, Impact::kCordon)), "");
   fleet.nodes[uid_of(1)].ready = false;
-  EXPECT_EQ(guard_of({}, fleet, limits, request_for(0, Harm::kCordon)), "");
+  EXPECT_EQ(guard_of({}, fleet, limits, request_for(0, Impact::kCordon)), "");
   fleet.nodes[uid_of(2)].schedulable = false;
-  EXPECT_EQ(guard_of({}, fleet, limits, request_for(0, Harm::kCordon)), "budget.min-healthy");
+  EXPECT_EQ(guard_of({}, fleet, limits, request_for(0, Impact::kCordon)), "budget.min-healthy");
 }
 
 // Held without a replacement: its Node is gone, and its slot is not.
@@ -340,16 +341,16 @@ TEST(Budgets, CountAMachineThatIsGoneAsMissingCapacity) {
   BudgetLimits limits = without_limits();
   limits.min_healthy = {0, 60};
   Fleet fleet = fleet_of(4);
-  const Ledger ledger = with_taken({}, fleet, 0, Harm::kTerminate);
+  const Ledger ledger = with_taken({}, fleet, 0, Impact::kTerminate);
   fleet.nodes.erase(uid_of(0));
-  EXPECT_EQ(guard_of({}, fleet_of(4), limits, request_for(1, Harm::kCordon)), "");
-  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Harm::kCordon)), "budget.min-healthy");
+  EXPECT_EQ(guard_of({}, fleet_of(4), limits, request_for(1, Impact::kCordon)), "");
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Impact::kCordon)), "budget.min-healthy");
 
   limits = without_limits();
   limits.pool.at_once = {1, 0};
-  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Harm::kDisrupt)), "budget.pool");
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Impact::kDisrupt)), "budget.pool");
   EXPECT_EQ(guard_of(without_slot(ledger, remediation_of(0)), fleet, limits,
-                     request_for(1, Harm::kDisrupt)),
+                     request_for(1, Impact::kDisrupt)),
             "")
       << "an operator has cancelled it";
 }
@@ -359,60 +360,62 @@ TEST(Budgets, DoNotTakeNodesWithASlotOrOfAnotherPoolForHealthy) {
   limits.min_healthy = {2, 0};
   Fleet fleet = fleet_of(4);
   fleet.nodes[uid_of(3)].place.pool = "other";
-  EXPECT_EQ(guard_of({}, fleet, limits, request_for(0, Harm::kDisrupt)), "");
-  const Ledger ledger = with_taken({}, fleet, 1, Harm::kCordon);
-  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(0, Harm::kDisrupt)), "budget.min-healthy");
+  EXPECT_EQ(guard_of({}, fleet, limits, request_for(0, Impact::kDisrupt)), "");
+  const Ledger ledger = with_taken({}, fleet, 1, Impact::kCordon);
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(0, Impact::kDisrupt)),
+            "budget.min-healthy");
 }
 
 TEST(Budgets, KeepTheLastNodeOfAPoolWhereOneMustRemain) {
   BudgetLimits limits;
-  EXPECT_EQ(guard_of({}, fleet_of(1), limits, request_for(0, Harm::kDisrupt)), "");
+  EXPECT_EQ(guard_of({}, fleet_of(1), limits, request_for(0, Impact::kDisrupt)), "");
   limits.min_healthy = {1, 0};
-  EXPECT_EQ(guard_of({}, fleet_of(1), limits, request_for(0, Harm::kDisrupt)),
+  EXPECT_EQ(guard_of({}, fleet_of(1), limits, request_for(0, Impact::kDisrupt)),
             "budget.min-healthy");
 }
 
 TEST(Budgets, GiveNothingWhileTheBreakerIsOpenNotEvenWhatIsHeld) {
   const Fleet fleet = fleet_of(4);
-  const Ledger ledger = open_breaker(with_taken({}, fleet, 0, Harm::kDisrupt), "too many", kToday);
-  for (const Harm harm : {Harm::kCordon, Harm::kDisrupt, Harm::kTerminate}) {
-    EXPECT_EQ(guard_of(ledger, fleet, without_limits(), request_for(0, harm)), "budget.breaker");
-    EXPECT_EQ(guard_of(ledger, fleet, without_limits(), request_for(1, harm)), "budget.breaker");
+  const Ledger ledger =
+      open_breaker(with_taken({}, fleet, 0, Impact::kDisrupt), "too many", kToday);
+  for (const Impact impact : {Impact::kCordon, Impact::kDisrupt, Impact::kTerminate}) {
+    EXPECT_EQ(guard_of(ledger, fleet, without_limits(), request_for(0, impact)), "budget.breaker");
+    EXPECT_EQ(guard_of(ledger, fleet, without_limits(), request_for(1, impact)), "budget.breaker");
   }
   EXPECT_TRUE(without_slot(ledger, "r0").slots.empty());
 }
 
 TEST(Budgets, GiveNothingInAStormNotEvenWhatIsHeld) {
   Fleet fleet = fleet_of(10);
-  const Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
+  const Ledger ledger = with_taken({}, fleet, 0, Impact::kDisrupt);
   for (int n = 0; n < 3; ++n) fleet.nodes[uid_of(n)].alerts = {{"Xid79", kToday}};
-  for (const Harm harm : {Harm::kCordon, Harm::kDisrupt, Harm::kTerminate})
-    EXPECT_EQ(guard_of(ledger, fleet, without_limits(), request_for(0, harm)), "budget.storm");
-  EXPECT_EQ(guard_of(ledger, fleet, without_limits(), request_for(5, Harm::kDisrupt)), "");
+  for (const Impact impact : {Impact::kCordon, Impact::kDisrupt, Impact::kTerminate})
+    EXPECT_EQ(guard_of(ledger, fleet, without_limits(), request_for(0, impact)), "budget.storm");
+  EXPECT_EQ(guard_of(ledger, fleet, without_limits(), request_for(5, Impact::kDisrupt)), "");
 }
 
 TEST(Budgets, BeginNothingThatTheLedgerCannotHold) {
   const Fleet fleet = fleet_of(4);
   Ledger full;
   full.slots.resize(kMaxSlots);
-  for (const Harm harm : {Harm::kCordon, Harm::kDisrupt})
-    EXPECT_EQ(guard_of(full, fleet, without_limits(), request_for(0, harm)), "budget.ledger");
-  full.slots.back() = slot_for({}, fleet, request_for(0, Harm::kCordon), kToday);
-  EXPECT_EQ(guard_of(full, fleet, without_limits(), request_for(0, Harm::kDisrupt)), "");
+  for (const Impact impact : {Impact::kCordon, Impact::kDisrupt})
+    EXPECT_EQ(guard_of(full, fleet, without_limits(), request_for(0, impact)), "budget.ledger");
+  full.slots.back() = slot_for({}, fleet, request_for(0, Impact::kCordon), kToday);
+  EXPECT_EQ(guard_of(full, fleet, without_limits(), request_for(0, Impact::kDisrupt)), "");
   Ledger no_starts, no_attempts;
   no_starts.starts.resize(kMaxStarts);
   no_attempts.attempts.resize(kMaxAttempts);
   for (const Ledger& ledger : {no_starts, no_attempts}) {
-    EXPECT_EQ(guard_of(ledger, fleet, without_limits(), request_for(0, Harm::kDisrupt)),
+    EXPECT_EQ(guard_of(ledger, fleet, without_limits(), request_for(0, Impact::kDisrupt)),
               "budget.ledger");
-    EXPECT_EQ(guard_of(ledger, fleet, without_limits(), request_for(0, Harm::kCordon)), "");
+    EXPECT_EQ(guard_of(ledger, fleet, without_limits(), request_for(0, Impact::kCordon)), "");
   }
 }
 
 TEST(BudgetUse, SaysWhatIsSpentOfEachLimit) {
   const Fleet fleet = fleet_of(40);
-  Ledger ledger = with_taken({}, fleet, 0, Harm::kTerminate);
-  ledger = with_taken(ledger, fleet, 1, Harm::kCordon);
+  Ledger ledger = with_taken({}, fleet, 0, Impact::kTerminate);
+  ledger = with_taken(ledger, fleet, 1, Impact::kCordon);
   std::vector<std::string> lines;
   for (const BudgetUse& use : budget_uses(ledger, fleet, {}, kToday))
     lines.push_back(use.guard + " " + use.where + " " + std::to_string(use.used) + "/" +

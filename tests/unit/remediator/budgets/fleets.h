@@ -28,13 +28,13 @@ inline Fleet fleet_of(int nodes) {
   return fleet;
 }
 
-inline SlotRequest request_for(int n, Harm harm) {
-  return {remediation_of(n), "n" + std::to_string(n), uid_of(n), "i-" + std::to_string(n), harm};
+inline SlotRequest request_for(int n, Impact impact) {
+  return {remediation_of(n), "n" + std::to_string(n), uid_of(n), "i-" + std::to_string(n), impact};
 }
 
-inline Ledger with_taken(const Ledger& ledger, const Fleet& fleet, int n, Harm harm,
+inline Ledger with_taken(const Ledger& ledger, const Fleet& fleet, int n, Impact impact,
                          WallTime at = kToday) {
-  return with_slot(ledger, slot_for(ledger, fleet, request_for(n, harm), at));
+  return with_slot(ledger, slot_for(ledger, fleet, request_for(n, impact), at));
 }
 
 // The guard that refuses, or "".

@@ -29,7 +29,7 @@ class LedgerSlotsTest : public ClusterTest {
     return *slots_over_;
   }
   Remediation opened(const std::string& name) {
-    Order wanted = order();
+    AlertSignal wanted = order();
     wanted.node = name;
     EXPECT_TRUE(take({wanted}));
     for (const Remediation& one : remediations()) {
@@ -57,8 +57,10 @@ class LedgerSlotsTest : public ClusterTest {
     hear_remediations();
     return ask_by_view(remediation, step);
   }
-  void hear_nodes() { replica_->view.note_nodes_heard(clock_.steady()); }
-  void hear_remediations() { replica_->view.note_remediations_heard(clock_.steady()); }
+  void hear_nodes() { replica_->view.informers().note_heard(Informer::kNodes, clock_.steady()); }
+  void hear_remediations() {
+    replica_->view.informers().note_heard(Informer::kRemediations, clock_.steady());
+  }
   // By what the informers have heard so far.
   std::optional<SlotRefusal> ask_by_view(const Remediation& remediation, Step step) {
     const auto answer = slots_over_->take(remediation, node(remediation.node), step);
@@ -340,7 +342,7 @@ TEST_F(LedgerSlotsTest, DeleteRemediationsThatWereClosedLongAgoAndNoOthers) {
   Remediation old = opened("gpu-01");
   (void)opened("gpu-02");
   clock_.advance(minutes(1));
-  Order ended = order(Severity::kReboot, false);
+  AlertSignal ended = order(Severity::kReboot, false);
   ASSERT_TRUE(take({ended}));
   old = *replica_->store.read(old.name);
   old.status.phase = Phase::kReleased;

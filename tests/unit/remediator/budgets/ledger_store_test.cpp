@@ -74,9 +74,9 @@ class LedgerStoreTest : public ::testing::Test {
     kube_.clear_requests();
   }
   // Takes a slot as the workflow does: asked and taken in one change.
-  LedgerStore::Change taking(int n, Harm harm = Harm::kDisrupt) {
-    return [this, n, harm](Ledger& ledger) -> Status {
-      const SlotRequest request = request_for(n, harm);
+  LedgerStore::Change taking(int n, Impact impact = Impact::kDisrupt) {
+    return [this, n, impact](Ledger& ledger) -> Status {
+      const SlotRequest request = request_for(n, impact);
       const WallTime now = clock_.wall();
       if (auto refused = refuse_slot(ledger, fleet_, {}, request, now))
         return fail(ErrorKind::kBlocked, refused->message);
@@ -109,11 +109,11 @@ TEST_F(LedgerStoreTest, KeepsWhatWasChangedForTheNextProcess) {
 TEST_F(LedgerStoreTest, KeepsTheWindowsOverARestart) {
   fleet_ = fleet_of(100);
   for (int n = 0; n < 2; ++n) {
-    ASSERT_TRUE(mine_.store.change(taking(n, Harm::kTerminate)));
+    ASSERT_TRUE(mine_.store.change(taking(n, Impact::kTerminate)));
     ASSERT_TRUE(mine_.store.change(giving_back(n)));
   }
   LedgerUser restarted(kube_, clock_);
-  const auto third = restarted.store.change(taking(2, Harm::kTerminate));
+  const auto third = restarted.store.change(taking(2, Impact::kTerminate));
   ASSERT_FALSE(third);
   EXPECT_THAT(third.error().message, HasSubstr("2 of 2 allowed terminations"));
 }
@@ -448,7 +448,7 @@ TEST_F(LedgerStoreTest, PutsWhatWaitsIntoOneWrite) {
 
 TEST_F(LedgerStoreTest, KeepsTaintsInAKeyOfTheirOwn) {
   fleet_ = fleet_of(20);
-  ASSERT_TRUE(mine_.store.change(taking(0, Harm::kTaint)));
+  ASSERT_TRUE(mine_.store.change(taking(0, Impact::kTaint)));
   const Json data = kube_.get(kLedger)["data"];
   EXPECT_EQ(decode_ledger(string_at(data, "ledger")).value(), Ledger());
   EXPECT_THAT(yours_.store.read().value().taints, SizeIs(1));
@@ -459,11 +459,11 @@ TEST_F(LedgerStoreTest, KeepsTaintsInAKeyOfTheirOwn) {
 // It reads and writes the ledger's own text, and carries the rest along.
 TEST_F(LedgerStoreTest, LosesNoTaintToTheVersionBefore) {
   fleet_ = fleet_of(20);
-  ASSERT_TRUE(mine_.store.change(taking(0, Harm::kTaint)));
-  ASSERT_TRUE(mine_.store.change(taking(1, Harm::kTaint)));
+  ASSERT_TRUE(mine_.store.change(taking(0, Impact::kTaint)));
+  ASSERT_TRUE(mine_.store.change(taking(1, Impact::kTaint)));
   auto map = mine_.api.get_config_map("default", "gpuward-ledger").value();
   Ledger theirs = decode_ledger(map.data["ledger"]).value();
-  theirs = with_slot(theirs, slot_for(theirs, fleet_, request_for(1, Harm::kCordon), kToday));
+  theirs = with_slot(theirs, slot_for(theirs, fleet_, request_for(1, Impact::kCordon), kToday));
   map.data["ledger"] = encode_ledger(theirs).value();
   ASSERT_TRUE(mine_.api.update_config_map(map));
 
@@ -472,7 +472,7 @@ TEST_F(LedgerStoreTest, LosesNoTaintToTheVersionBefore) {
   ASSERT_THAT(after.taints, SizeIs(1));
   EXPECT_EQ(after.taints[0].remediation, "r0");
   ASSERT_THAT(after.slots, SizeIs(1));
-  EXPECT_EQ(after.slots[0].harm, Harm::kCordon);
+  EXPECT_EQ(after.slots[0].impact, Impact::kCordon);
 }
 
 TEST_F(LedgerStoreTest, GivesNoSlotWhereTheTaintsCannotBeRead) {
@@ -484,9 +484,9 @@ TEST_F(LedgerStoreTest, GivesNoSlotWhereTheTaintsCannotBeRead) {
 }
 
 TEST_F(LedgerStoreTest, GivesTheLastTaintOfABudgetToOneOnly) {
-  ASSERT_TRUE(mine_.store.change(taking(0, Harm::kTaint)));
-  ASSERT_TRUE(yours_.store.change(taking(1, Harm::kTaint)));
-  EXPECT_EQ(mine_.store.change(taking(2, Harm::kTaint)).error().kind, ErrorKind::kBlocked);
+  ASSERT_TRUE(mine_.store.change(taking(0, Impact::kTaint)));
+  ASSERT_TRUE(yours_.store.change(taking(1, Impact::kTaint)));
+  EXPECT_EQ(mine_.store.change(taking(2, Impact::kTaint)).error().kind, ErrorKind::kBlocked);
 }
 
 }  // namespace

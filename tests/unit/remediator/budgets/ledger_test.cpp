@@ -13,9 +13,9 @@ using ::testing::SizeIs;
 
 TEST(Ledger, HoldsOneSlotARemediation) {
   const Fleet fleet = fleet_of(3);
-  Ledger ledger = with_taken({}, fleet, 0, Harm::kCordon);
-  ledger = with_taken(ledger, fleet, 0, Harm::kCordon);
-  ledger = with_taken(ledger, fleet, 1, Harm::kCordon);
+  Ledger ledger = with_taken({}, fleet, 0, Impact::kCordon);
+  ledger = with_taken(ledger, fleet, 0, Impact::kCordon);
+  ledger = with_taken(ledger, fleet, 1, Impact::kCordon);
   EXPECT_THAT(ledger.slots, SizeIs(2));
   EXPECT_THAT(without_slot(ledger, "r0").slots, SizeIs(1));
   EXPECT_EQ(without_slot(ledger, "r9"), ledger);
@@ -23,31 +23,32 @@ TEST(Ledger, HoldsOneSlotARemediation) {
 
 TEST(Ledger, RaisesASlotAtOnceAndNeverLowersIt) {
   const Fleet fleet = fleet_of(1);
-  Ledger ledger = with_taken({}, fleet, 0, Harm::kCordon);
-  ledger = with_taken(ledger, fleet, 0, Harm::kTerminate, kToday + hours(1));
+  Ledger ledger = with_taken({}, fleet, 0, Impact::kCordon);
+  ledger = with_taken(ledger, fleet, 0, Impact::kTerminate, kToday + hours(1));
   ASSERT_THAT(ledger.slots, SizeIs(1));
-  EXPECT_EQ(ledger.slots[0].harm, Harm::kTerminate);
+  EXPECT_EQ(ledger.slots[0].impact, Impact::kTerminate);
   EXPECT_EQ(ledger.slots[0].since, kToday + hours(1));
-  EXPECT_EQ(with_taken(ledger, fleet, 0, Harm::kDisrupt, kToday + hours(2)), ledger);
+  EXPECT_EQ(with_taken(ledger, fleet, 0, Impact::kDisrupt, kToday + hours(2)), ledger);
 }
 
 TEST(Ledger, RemembersWhatWasBegunOnceAndAfterTheSlotIsGivenBack) {
   const Fleet fleet = fleet_of(1);
-  Ledger ledger = with_taken({}, fleet, 0, Harm::kCordon);
+  Ledger ledger = with_taken({}, fleet, 0, Impact::kCordon);
   EXPECT_THAT(ledger.starts, IsEmpty());
-  ledger = with_taken(ledger, fleet, 0, Harm::kDisrupt);
+  ledger = with_taken(ledger, fleet, 0, Impact::kDisrupt);
   ledger = without_slot(ledger, "r0");
-  ledger = with_taken(ledger, fleet, 0, Harm::kDisrupt, kToday + hours(1));
+  ledger = with_taken(ledger, fleet, 0, Impact::kDisrupt, kToday + hours(1));
   ASSERT_THAT(ledger.starts, SizeIs(1));
   EXPECT_EQ(ledger.starts[0].at, kToday);
-  EXPECT_THAT(with_taken(ledger, fleet, 0, Harm::kTerminate).starts, SizeIs(2));
+  EXPECT_THAT(with_taken(ledger, fleet, 0, Impact::kTerminate).starts, SizeIs(2));
 }
 
 TEST(Ledger, ForgetsWhatWasBegunOnlyADayAfterTheLongestWindow) {
   const Fleet fleet = fleet_of(3);
-  const Ledger ledger = with_taken({}, fleet, 0, Harm::kDisrupt);
-  EXPECT_THAT(with_taken(ledger, fleet, 1, Harm::kCordon, kToday + kStartsKept).starts, SizeIs(1));
-  EXPECT_THAT(with_taken(ledger, fleet, 1, Harm::kCordon, kToday + kStartsKept + hours(1)).starts,
+  const Ledger ledger = with_taken({}, fleet, 0, Impact::kDisrupt);
+  EXPECT_THAT(with_taken(ledger, fleet, 1, Impact::kCordon, kToday + kStartsKept).starts,
+              SizeIs(1));
+  EXPECT_THAT(with_taken(ledger, fleet, 1, Impact::kCordon, kToday + kStartsKept + hours(1)).starts,
               IsEmpty());
   EXPECT_GT(kStartsKept, kLongestWindow);
 }
@@ -99,13 +100,13 @@ TEST(Attempts, KeepABoundedNumberOfSerials) {
 
 TEST(Ledger, RaisesATaintToACordonAndGivesBothBack) {
   const Fleet fleet = fleet_of(3);
-  Ledger ledger = with_taken({}, fleet, 0, Harm::kTaint);
+  Ledger ledger = with_taken({}, fleet, 0, Impact::kTaint);
   EXPECT_THAT(ledger.taints, SizeIs(1));
-  EXPECT_EQ(with_taken(ledger, fleet, 0, Harm::kTaint), ledger);
-  const Ledger raised = with_taken(ledger, fleet, 0, Harm::kCordon);
+  EXPECT_EQ(with_taken(ledger, fleet, 0, Impact::kTaint), ledger);
+  const Ledger raised = with_taken(ledger, fleet, 0, Impact::kCordon);
   EXPECT_TRUE(raised.taints.empty());
-  EXPECT_EQ(raised.find("r0")->harm, Harm::kCordon);
-  EXPECT_EQ(with_taken(raised, fleet, 0, Harm::kTaint), raised);
+  EXPECT_EQ(raised.find("r0")->impact, Impact::kCordon);
+  EXPECT_EQ(with_taken(raised, fleet, 0, Impact::kTaint), raised);
   EXPECT_EQ(without_slot(ledger, "r0"), Ledger());
   EXPECT_EQ(without_slot(raised, "r0"), Ledger());
 }

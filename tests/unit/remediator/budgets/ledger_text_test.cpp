@@ -35,9 +35,9 @@ Place rack_place(int n) {
 Ledger crowded(int slots, int starts, int attempts, int arrivals) {
   Ledger ledger;
   for (int n = 0; n < slots; ++n)
-    ledger.slots.push_back({long_name(n), long_uid(n), rack_place(n), Harm::kTerminate, kToday});
+    ledger.slots.push_back({long_name(n), long_uid(n), rack_place(n), Impact::kTerminate, kToday});
   for (int n = 0; n < starts; ++n)
-    ledger.starts.push_back({long_name(n), Harm::kTerminate, rack_place(n), kToday});
+    ledger.starts.push_back({long_name(n), Impact::kTerminate, rack_place(n), kToday});
   for (int n = 0; n < attempts; ++n)
     ledger.attempts.push_back(
         {long_name(n), {long_instance(n), {"1652922040881"}}, Treatment::kTerminate, kToday});
@@ -48,7 +48,7 @@ Ledger crowded(int slots, int starts, int attempts, int arrivals) {
 
 TEST(LedgerText, GivesBackWhatItWasGiven) {
   Ledger ledger = crowded(3, 40, 2, 3);
-  ledger.slots[1].harm = Harm::kCordon;
+  ledger.slots[1].impact = Impact::kCordon;
   ledger.slots[2].place = {};
   ledger.attempts[0].treatment = Treatment::kReset;
   ledger.arrivals[0].seen = false;
@@ -83,7 +83,7 @@ TEST(LedgerText, IsNotWrittenWhereItWouldNotFit) {
 TEST(LedgerText, IsReadByPeople) {
   Ledger ledger;
   ledger.slots.push_back(
-      {"gpu-01-ab-1", "u1", {"p5", "us-west-2a", {{"rack", "r 7"}}}, Harm::kDisrupt, kToday});
+      {"gpu-01-ab-1", "u1", {"p5", "us-west-2a", {{"rack", "r 7"}}}, Impact::kDisrupt, kToday});
   ledger.arrivals.push_back({"gpu-01-ab-1", "u1", kToday});
   const std::string today = to_rfc3339_ms(kToday);
   EXPECT_EQ(encode_ledger(ledger).value(),
@@ -197,7 +197,7 @@ TEST(LedgerText, SaysTheLineThatItCannotRead) {
 Ledger tainted(int taints) {
   Ledger ledger;
   for (int n = 0; n < taints; ++n)
-    ledger.taints.push_back({long_name(n), long_uid(n), rack_place(n), Harm::kTaint, kToday});
+    ledger.taints.push_back({long_name(n), long_uid(n), rack_place(n), Impact::kTaint, kToday});
   return ledger;
 }
 
@@ -235,7 +235,7 @@ TEST_F(LedgerLines, OfTaintsThatAreNotAllThereAreNoTaints) {
 
 TEST(LedgerText, TakesNoTaintForASlotOfTheLedger) {
   Ledger ledger;
-  ledger.slots.push_back({"r0", "u0", {}, Harm::kTaint, kToday});
+  ledger.slots.push_back({"r0", "u0", {}, Impact::kTaint, kToday});
   EXPECT_FALSE(decode_ledger(encode_ledger(ledger).value()));
 }
 

@@ -20,7 +20,7 @@ class Settling : public ::testing::Test {
  protected:
   Settling() {
     fleet_.nodes[uid_of(0)].schedulable = false;
-    ledger_ = with_taken({}, fleet_, 0, Harm::kDisrupt);
+    ledger_ = with_taken({}, fleet_, 0, Impact::kDisrupt);
   }
   [[nodiscard]] Ledger settle(const Roll& roll, WallTime now = kNoon) const {
     return settled(ledger_, roll, fleet_, BudgetLimits(), now);
@@ -75,9 +75,9 @@ TEST_F(Settling, FreesNoWindowAndNoAttempt) {
 std::vector<SpentRecord> two_records() {
   const Place place{"p", "z", {}};
   SpentRecord open{"r0", "n0", uid_of(0), {"i-0", {"gpu-a"}}, place, true, {}};
-  open.steps = {{Harm::kCordon, {}, kToday}, {Harm::kDisrupt, Treatment::kReboot, kToday}};
+  open.steps = {{Impact::kCordon, {}, kToday}, {Impact::kDisrupt, Treatment::kReboot, kToday}};
   SpentRecord closed{"r1", "n1", uid_of(1), {"i-1", {}}, place, false, {}};
-  closed.steps = {{Harm::kTerminate, Treatment::kTerminate, kToday}};
+  closed.steps = {{Impact::kTerminate, Treatment::kTerminate, kToday}};
   return {open, closed};
 }
 
@@ -85,7 +85,7 @@ TEST(Rebuilding, TakesSlotsWindowsAndAttemptsFromTheRecords) {
   const Ledger ledger = rebuilt({}, two_records(), kNoon);
   ASSERT_THAT(ledger.slots, SizeIs(1));
   EXPECT_EQ(ledger.slots[0].remediation, "r0");
-  EXPECT_EQ(ledger.slots[0].harm, Harm::kDisrupt);
+  EXPECT_EQ(ledger.slots[0].impact, Impact::kDisrupt);
   EXPECT_THAT(ledger.starts, SizeIs(2));
   EXPECT_EQ(attempts_on(ledger, {"", {"gpu-a"}}, Treatment::kReboot, kToday), 1);
   EXPECT_EQ(attempts_on(ledger, {"i-1", {}}, Treatment::kTerminate, kToday), 1);
@@ -110,8 +110,8 @@ TEST(Rebuilding, ChangesNothingWhereTheLedgerKnowsAll) {
 }
 
 TEST_F(Settling, FreesTheTaintsOfClosedRemediations) {
-  ledger_ = with_taken(ledger_, fleet_, 1, Harm::kTaint);
-  ledger_ = with_taken(ledger_, fleet_, 2, Harm::kTaint);
+  ledger_ = with_taken(ledger_, fleet_, 1, Impact::kTaint);
+  ledger_ = with_taken(ledger_, fleet_, 2, Impact::kTaint);
   const Ledger after = settle({{"r0", "r1"}, {"r2"}, kNoon});
   ASSERT_THAT(after.taints, SizeIs(1));
   EXPECT_EQ(after.taints[0].remediation, "r1");
@@ -120,19 +120,19 @@ TEST_F(Settling, FreesTheTaintsOfClosedRemediations) {
 // A version that took no slots for taints has put them on.
 TEST(RecordedTaints, GetTheSlotsThatTheyLack) {
   std::vector<SpentRecord> records = two_records();
-  for (SpentRecord& record : records) record.steps = {{Harm::kTaint, {}, kToday}};
+  for (SpentRecord& record : records) record.steps = {{Impact::kTaint, {}, kToday}};
   const Ledger ledger = with_recorded_taints({}, records);
   ASSERT_THAT(ledger.taints, SizeIs(1));
   EXPECT_EQ(ledger.taints[0].remediation, "r0");
   EXPECT_EQ(ledger.taints[0].node_uid, uid_of(0));
   EXPECT_EQ(with_recorded_taints(ledger, records), ledger);
-  const Ledger cordoned = with_taken({}, fleet_of(3), 0, Harm::kCordon);
+  const Ledger cordoned = with_taken({}, fleet_of(3), 0, Impact::kCordon);
   EXPECT_EQ(with_recorded_taints(cordoned, records), cordoned);
 }
 
 TEST(Rebuilding, OpensNoBreakerForTaintsAlone) {
   SpentRecord open{"r0", "n0", uid_of(0), {}, {}, true, {}};
-  open.steps = {{Harm::kTaint, {}, kToday}};
+  open.steps = {{Impact::kTaint, {}, kToday}};
   const Ledger ledger = rebuilt({}, std::vector{open}, kNoon);
   EXPECT_THAT(ledger.taints, SizeIs(1));
   EXPECT_FALSE(ledger.breaker.open);

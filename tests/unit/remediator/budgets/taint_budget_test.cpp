@@ -13,7 +13,7 @@ namespace {
 using std::chrono::minutes;
 using ::testing::HasSubstr;
 
-constexpr Harm kTaint = Harm::kTaint;
+constexpr Impact kTaint = Impact::kTaint;
 
 BudgetLimits only_taints(Share share) {
   BudgetLimits limits = without_limits();
@@ -80,7 +80,7 @@ TEST(TaintBudget, CountsWhatBearsOurTaintWithoutASlot) {
   Fleet fleet = fleet_of(10);
   fleet.nodes[uid_of(0)].tainted = fleet.nodes[uid_of(1)].tainted = true;
   EXPECT_EQ(guard_of({}, fleet, {}, request_for(2, kTaint)), "budget.taint");
-  EXPECT_EQ(guard_of({}, fleet, {}, request_for(2, Harm::kCordon)), "budget.taint");
+  EXPECT_EQ(guard_of({}, fleet, {}, request_for(2, Impact::kCordon)), "budget.taint");
 }
 
 TEST(TaintBudget, NeverRefusesATaintThatIsPutOnOnceMore) {
@@ -99,8 +99,8 @@ TEST(TaintBudget, IsNotSpentTwiceByTheCordonOfTheSameNode) {
   Ledger ledger = with_taken({}, fleet, 0, kTaint);
   ledger = with_taken(ledger, fleet, 1, kTaint);
   BudgetLimits limits = only_taints({2, 0});
-  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(0, Harm::kCordon)), "");
-  ledger = with_taken(ledger, fleet, 0, Harm::kCordon);
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(0, Impact::kCordon)), "");
+  ledger = with_taken(ledger, fleet, 0, Impact::kCordon);
   EXPECT_THAT(ledger.taints, ::testing::SizeIs(1));
   EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(2, kTaint)), "budget.taint");
 }
@@ -108,7 +108,7 @@ TEST(TaintBudget, IsNotSpentTwiceByTheCordonOfTheSameNode) {
 TEST(TaintBudget, TheBreakerStopsNoTaint) {
   const Ledger open = open_breaker({}, "too many", kToday);
   EXPECT_EQ(guard_of(open, fleet_of(10), {}, request_for(0, kTaint)), "");
-  EXPECT_EQ(guard_of(open, fleet_of(10), {}, request_for(0, Harm::kCordon)), "budget.breaker");
+  EXPECT_EQ(guard_of(open, fleet_of(10), {}, request_for(0, Impact::kCordon)), "budget.breaker");
 }
 
 TEST(TaintBudget, AStormStopsTaintsInsteadOfSpendingThem) {
@@ -128,7 +128,7 @@ TEST(TaintBudget, AFindingOfItsOwnTakesANodeOutOfAStorm) {
   fleet.nodes[uid_of(0)].alerts.push_back({"GpuLost", kToday, Severity::kReset});
   fleet.nodes[uid_of(1)].alerts.push_back({"GpuWarm", kToday, Severity::kMonitor});
   EXPECT_EQ(guard_of({}, fleet, {}, request_for(0, kTaint)), "");
-  EXPECT_EQ(guard_of({}, fleet, {}, request_for(0, Harm::kCordon)), "budget.storm");
+  EXPECT_EQ(guard_of({}, fleet, {}, request_for(0, Impact::kCordon)), "budget.storm");
   EXPECT_EQ(guard_of({}, fleet, {}, request_for(1, kTaint)), "budget.storm");
 }
 

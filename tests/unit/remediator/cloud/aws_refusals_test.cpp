@@ -112,7 +112,7 @@ TEST_F(AwsRefusalsTest, ThePermitIsAskedAgainBeforeWhatWasThrottledIsRepeated) {
 
   ASSERT_FALSE(ended);
   EXPECT_TRUE(is_not_now(ended.error().kind)) << "nothing was begun";
-  EXPECT_THAT(ended.error().message, HasSubstr("a human has said pause"));
+  EXPECT_THAT(ended.error().message, HasSubstr("an operator has set pause"));
   EXPECT_EQ(asked, 2);
   EXPECT_EQ(script_.requests.size(), 4U);
 }
@@ -222,16 +222,16 @@ TEST_F(AwsRefusalsTest, WhatDoesNotRunIsNotRestarted) {
 }
 
 TEST_F(AwsRefusalsTest, IsAskedOnlyForWhatThePolicySwitchesOn) {
-  EXPECT_TRUE(provider_.can(Deed::kReboot, machine()));
-  EXPECT_TRUE(provider_.can(Deed::kTerminate, machine()));
+  EXPECT_TRUE(provider_.can(MachineAction::kReboot, machine()));
+  EXPECT_TRUE(provider_.can(MachineAction::kTerminate, machine()));
   Policy wanted;
   wanted.machines.aws.terminate = true;
   policy_.set(wanted);
-  EXPECT_FALSE(provider_.can(Deed::kReboot, machine()));
-  EXPECT_TRUE(provider_.can(Deed::kTerminate, machine()));
+  EXPECT_FALSE(provider_.can(MachineAction::kReboot, machine()));
+  EXPECT_TRUE(provider_.can(MachineAction::kTerminate, machine()));
   Machine elsewhere = machine();
   elsewhere.provider_id = "gce://p/z/gpu-1";
-  EXPECT_FALSE(provider_.can(Deed::kTerminate, elsewhere));
+  EXPECT_FALSE(provider_.can(MachineAction::kTerminate, elsewhere));
   EXPECT_EQ(provider_.terminate(elsewhere, support::given).error().kind, ErrorKind::kRefused);
   EXPECT_TRUE(script_.requests.empty());
 }

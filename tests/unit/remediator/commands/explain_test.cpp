@@ -64,11 +64,11 @@ Remediation open(const std::string& node, Phase phase, const std::string& rule,
   return remediation;
 }
 
-Slot slot_of(const std::string& node, Harm harm, WallTime since) {
+Slot slot_of(const std::string& node, Impact impact, WallTime since) {
   return {.remediation = node + "-ab-1",
           .node_uid = "uid-of-" + node,
           .place = {},
-          .harm = harm,
+          .impact = impact,
           .since = since};
 }
 
@@ -79,10 +79,10 @@ TEST(ExplainSlots, NameWhoHoldsWhatANodeWaitsForAndFirstWhatNeedsAnOperator) {
       open("gpu-02", Phase::kDraining, "step.drain", "3 pods left"),
       open("gpu-07", Phase::kHeld, "exhausted", "its machine is gone")};
   Ledger ledger;
-  ledger.slots = {slot_of("gpu-01", Harm::kCordon, kStart),
-                  slot_of("gpu-02", Harm::kDisrupt, kStart),
-                  slot_of("gpu-07", Harm::kTerminate, kStart + std::chrono::hours(1)),
-                  slot_of("gpu-09", Harm::kDisrupt, kStart + std::chrono::hours(2))};
+  ledger.slots = {slot_of("gpu-01", Impact::kCordon, kStart),
+                  slot_of("gpu-02", Impact::kDisrupt, kStart),
+                  slot_of("gpu-07", Impact::kTerminate, kStart + std::chrono::hours(1)),
+                  slot_of("gpu-09", Impact::kDisrupt, kStart + std::chrono::hours(2))};
 
   EXPECT_EQ(explain_slots("gpu-01", ledger, all),
             "Slots of the budgets are held by 3 remediations, until each is closed:\n"
@@ -100,7 +100,7 @@ TEST(ExplainSlots, NameTheFirstTenAndACount) {
   const std::vector<Remediation> all = {open("gpu-01", Phase::kWaiting, "budget.cordon", "full")};
   Ledger ledger;
   for (int i = 0; i < 12; ++i)
-    ledger.slots.push_back(slot_of("a" + std::to_string(i), Harm::kCordon, kStart));
+    ledger.slots.push_back(slot_of("a" + std::to_string(i), Impact::kCordon, kStart));
 
   EXPECT_THAT(explain_slots("gpu-01", ledger, all), HasSubstr("\n  and 2 more\n"));
 }

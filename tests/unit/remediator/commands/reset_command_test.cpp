@@ -27,10 +27,10 @@ class ResetCommand : public ClusterTest {
     ASSERT_TRUE(reconcile());
     ASSERT_TRUE(our_taint_on(node("gpu-01")));
   }
-  ResetReport reset() {
+  ResetResult reset() {
     const auto report = reset_taints(flags_, api_, clock_);
     EXPECT_TRUE(report.has_value()) << (report ? "" : report.error().message);
-    return report ? *report : ResetReport();
+    return report ? *report : ResetResult();
   }
   Flags flags_;
 };

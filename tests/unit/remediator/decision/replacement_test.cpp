@@ -120,8 +120,8 @@ TEST_F(AfterTheEnd, IsAHumansAffairWhereNoneHasJoined) {
   EXPECT_THAT(decision().message,
               HasSubstr("its machine is gone and no replacement has joined within 45m"));
   EXPECT_THAT(decision().message,
-              HasSubstr("it counts as missing capacity and keeps its slot of the budgets until a "
-                        "human says gpuward-remediator cancel gpu-01"));
+              HasSubstr("it counts as missing capacity and keeps its slot of the budgets until an "
+                        "operator runs gpuward-remediator cancel gpu-01"));
   remediation.wish.cancel = true;
   EXPECT_EQ(decision().verdict, Verdict::kClose);
   EXPECT_EQ(decision().phase, Phase::kCancelled);
@@ -139,7 +139,7 @@ TEST_F(AfterTheEnd, EndsWithTheRemediationAndRestsWhereAHumanSaysPause) {
 
 class GoneMachine final : public CloudProvider {
  public:
-  bool can(Deed, const Machine&) const override { return true; }
+  bool can(MachineAction, const Machine&) const override { return true; }
   Status reboot(const Machine&, const Permit&) override {
     return fail(ErrorKind::kInternal, "not asked for");
   }
@@ -205,7 +205,7 @@ class ReplacementTest : public ClusterTest {
   }
   // Until its machine and its Node are gone, and a replacement is waited for.
   void end_machine_of(const std::string& name) {
-    Order bad = order(Severity::kIsolate);
+    AlertSignal bad = order(Severity::kIsolate);
     bad.node = name;
     bad.fingerprint = "ab-" + name;
     ASSERT_TRUE(take({bad}));
@@ -294,7 +294,7 @@ TEST_F(ReplacementTest, DoesNotCountWhereItIsBadItself) {
   join("gpu-07");
   pass(minutes(1));
   ASSERT_EQ(counted("gpu-01"), "gpu-07");
-  Order bad = order(Severity::kReset);
+  AlertSignal bad = order(Severity::kReset);
   bad.node = "gpu-07";
   bad.fingerprint = "cd";
   ASSERT_TRUE(take({bad}));

@@ -1,4 +1,4 @@
-// The way back of a node that would be held for a human: who may go it, what each of its steps
+// The way back of a node that would be held for an operator: who may go it, what each of its steps
 // needs, and what keeps the node out.
 #include "remediator/actions/step_progress.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"

@@ -47,7 +47,7 @@ Status blocked_by(const std::string& budget) {
 
 TEST_F(DrainRounds, AnEmptyNodeIsDrained) {
   const DrainRound round = round_at(seconds(0));
-  EXPECT_EQ(round.verdict, DrainVerdict::kDone);
+  EXPECT_EQ(round.verdict, DrainState::kDone);
   EXPECT_EQ(round.summary, "drained");
 }
 
@@ -55,7 +55,7 @@ TEST_F(DrainRounds, SaysWhatStays) {
   pods_ = {owned_by(replica("a"), "apps/v1", "DaemonSet"),
            owned_by(replica("b"), "apps/v1", "DaemonSet"), owned_by(replica("c"), "v1", "Node")};
   const DrainRound round = round_at(seconds(0));
-  EXPECT_EQ(round.verdict, DrainVerdict::kDone);
+  EXPECT_EQ(round.verdict, DrainState::kDone);
   EXPECT_EQ(round.summary, "drained; 3 pods stay: 2 of DaemonSets, 1 of the node's own files");
 
   pods_.resize(1);
@@ -76,7 +76,7 @@ TEST_F(DrainRounds, Row12SendsTheUidAlong) {
 TEST_F(DrainRounds, Row17OneRefusedPodAndNothingIsSent) {
   pods_ = {replica("web"), naked("shell")};
   const DrainRound round = round_at(seconds(0));
-  EXPECT_EQ(round.verdict, DrainVerdict::kFailed);
+  EXPECT_EQ(round.verdict, DrainState::kFailed);
   EXPECT_THAT(round.send, IsEmpty());
   EXPECT_THAT(round.left, ElementsAre("default/shell"));
   EXPECT_EQ(round.summary,
@@ -141,7 +141,7 @@ TEST_F(DrainRounds, Row9MoreThanOneBudgetIsTriedOncePerTenSeconds) {
   answer("web", fail(ErrorKind::kRefused, "more than one PodDisruptionBudget"), seconds(1));
   const DrainRound round = round_at(seconds(11) - milliseconds(1));
   EXPECT_THAT(round.send, IsEmpty());
-  EXPECT_EQ(round.verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(round.verdict, DrainState::kGoingOn);
   EXPECT_EQ(round.summary, "1 pod left: 1 with more than one disruption budget: default/web");
   EXPECT_THAT(round_at(seconds(11)).send, SizeIs(1));
 }
@@ -324,9 +324,9 @@ TEST_F(DrainRounds, Row14DoesNotEndItselfWhileAnotherPodIsLeft) {
 TEST_F(DrainRounds, Row10HoldsAtTheDeadlineAndNamesWhatIsLeft) {
   pods_ = {replica("web"), replica("api")};
   answer("web", blocked_by("web-pdb"), kSomeDeadline - seconds(5));
-  EXPECT_EQ(round_at(kSomeDeadline - milliseconds(1)).verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(round_at(kSomeDeadline - milliseconds(1)).verdict, DrainState::kGoingOn);
   const DrainRound round = round_at(kSomeDeadline);
-  EXPECT_EQ(round.verdict, DrainVerdict::kFailed);
+  EXPECT_EQ(round.verdict, DrainState::kFailed);
   EXPECT_THAT(round.send, IsEmpty());
   EXPECT_THAT(round.left, ElementsAre("default/api", "default/web"));
   EXPECT_THAT(round.summary, HasSubstr("not drained in time: 2 pods left"));
@@ -336,7 +336,7 @@ TEST_F(DrainRounds, Row25ProceedsOnlyWhereThePolicySaysSo) {
   pods_ = {replica("web")};
   settings_.on_deadline = OnDeadline::kProceed;
   const DrainRound round = round_at(kSomeDeadline);
-  EXPECT_EQ(round.verdict, DrainVerdict::kDone);
+  EXPECT_EQ(round.verdict, DrainState::kDone);
   EXPECT_THAT(round.left, ElementsAre("default/web"));
   EXPECT_THAT(round.summary, HasSubstr("goes on after the deadline with 1 pod left"));
 }
@@ -346,7 +346,7 @@ TEST_F(DrainRounds, DeletesAtTheDeadlineWhereThePolicySaysSo) {
   settings_.on_deadline = OnDeadline::kDelete;
   answer("train", blocked_by("pdb"), kSomeDeadline - milliseconds(1));
   const DrainRound round = round_at(kSomeDeadline);
-  EXPECT_EQ(round.verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(round.verdict, DrainState::kGoingOn);
   ASSERT_THAT(sent(round), ElementsAre("train", "web"));  // no budget, no waves
   for (const Removal& removal : round.send) {
     EXPECT_EQ(removal.way, RemovalWay::kDelete);
@@ -367,12 +367,12 @@ TEST_F(DrainRounds, ADeletionIsRepeatedNotRushed) {
 TEST_F(DrainRounds, Row25ADrainThatDeletesEndsToo) {
   pods_ = {replica("web")};
   settings_.on_deadline = OnDeadline::kDelete;
-  EXPECT_EQ(round_at(kSomeDeadline + minutes(5) - seconds(1)).verdict, DrainVerdict::kGoingOn);
-  EXPECT_EQ(round_at(kSomeDeadline + minutes(5)).verdict, DrainVerdict::kFailed);
+  EXPECT_EQ(round_at(kSomeDeadline + minutes(5) - seconds(1)).verdict, DrainState::kGoingOn);
+  EXPECT_EQ(round_at(kSomeDeadline + minutes(5)).verdict, DrainState::kFailed);
   pods_ = {terminating(replica("web"), kSomeDeadline / seconds(1) * seconds(1) + seconds(30))};
-  EXPECT_EQ(round_at(kSomeDeadline + seconds(89)).verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(round_at(kSomeDeadline + seconds(89)).verdict, DrainState::kGoingOn);
   const DrainRound stuck = round_at(kSomeDeadline + seconds(90));
-  EXPECT_EQ(stuck.verdict, DrainVerdict::kFailed);
+  EXPECT_EQ(stuck.verdict, DrainState::kFailed);
   EXPECT_THAT(stuck.left, ElementsAre("default/web"));
 }
 
@@ -383,11 +383,11 @@ TEST_F(DrainRounds, Row24AProtectedPodIsNeitherDeletedNorLeftBehind) {
     settings_.on_deadline = what;
     settings_.overrides_do_not_disrupt = false;
     const DrainRound round = round_at(kSomeDeadline);
-    EXPECT_EQ(round.verdict, DrainVerdict::kFailed);
+    EXPECT_EQ(round.verdict, DrainState::kFailed);
     EXPECT_THAT(round.send, IsEmpty());
     EXPECT_THAT(round.left, ElementsAre("default/p"));
     settings_.overrides_do_not_disrupt = true;
-    EXPECT_NE(round_at(kSomeDeadline).verdict, DrainVerdict::kFailed);
+    EXPECT_NE(round_at(kSomeDeadline).verdict, DrainState::kFailed);
   }
 }
 

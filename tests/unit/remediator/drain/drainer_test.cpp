@@ -34,7 +34,7 @@ class DrainerTest : public DrainCluster {
   DrainProgress look_for(milliseconds time, bool ends_pods = true) {
     const auto end = clock_.steady() + time;
     DrainProgress progress = look();
-    while (progress.verdict == DrainVerdict::kGoingOn && clock_.steady() < end) {
+    while (progress.verdict == DrainState::kGoingOn && clock_.steady() < end) {
       if (ends_pods) kube_.end_terminating_pods();
       clock_.advance(progress.look_again);
       progress = look();
@@ -45,7 +45,7 @@ class DrainerTest : public DrainCluster {
 
   Evictor evictor_{api_, clock_, {}, Evictor::Sending::kInCalls};
   std::unique_ptr<Drainer> drainer_ = std::make_unique<Drainer>(api_, evictor_, clock_);
-  DrainOrder order_;
+  DrainRequest order_;
 };
 
 Json job_pod(const std::string& jobset) {
@@ -64,13 +64,13 @@ TEST_F(DrainerTest, EmptiesTheNodeAndEndsAtTheLookAfterTheLastPodIsGone) {
   add_pod("a");
   add_pod("b");
   add_pod("elsewhere", "gpu-02");
-  EXPECT_EQ(look().verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(look().verdict, DrainState::kGoingOn);
   const DrainProgress terminating = look();
-  EXPECT_EQ(terminating.verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(terminating.verdict, DrainState::kGoingOn);
   EXPECT_EQ(terminating.summary, "2 pods left: 2 terminating: default/a, default/b");
   EXPECT_LE(terminating.look_again, seconds(2));
   kube_.end_terminating_pods();
-  EXPECT_EQ(look().verdict, DrainVerdict::kDone);
+  EXPECT_EQ(look().verdict, DrainState::kDone);
   EXPECT_TRUE(kube_.has(path_of("elsewhere")));
   EXPECT_EQ(drainer_->remembered(), 0U);
 }
@@ -90,7 +90,7 @@ TEST_F(DrainerTest, Row13TheExactSetOfAllKinds) {
         {{"ownerReferences", nullptr}, {"annotations", {{"kubernetes.io/config.mirror", "x"}}}}}});
   add_pod("done", "gpu-01", {{"metadata", {{"ownerReferences", nullptr}}}});
   kube_.patch_status(path_of("done"), {{"status", {{"phase", "Succeeded"}}}});
-  EXPECT_EQ(look_for(minutes(1)).verdict, DrainVerdict::kDone);
+  EXPECT_EQ(look_for(minutes(1)).verdict, DrainState::kDone);
   EXPECT_FALSE(kube_.has(path_of("web")));
   EXPECT_FALSE(kube_.has(path_of("done")));
   EXPECT_TRUE(kube_.has(path_of("agent")));
@@ -101,12 +101,12 @@ TEST_F(DrainerTest, ABudgetBlocksAndThenLetsGo) {
   add_pod("web");
   add_budget("web-pdb", "web", 0);
   const DrainProgress blocked = look_for(minutes(1));
-  EXPECT_EQ(blocked.verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(blocked.verdict, DrainState::kGoingOn);
   EXPECT_EQ(blocked.summary, "1 pod left: 1 blocked by disruption budget web-pdb: default/web");
   EXPECT_LE(evictions(), 13U);  // every 5 s, at the look after that
   EXPECT_GE(evictions(), 8U);
   allow("web-pdb", 1);
-  EXPECT_EQ(look_for(seconds(10)).verdict, DrainVerdict::kDone);
+  EXPECT_EQ(look_for(seconds(10)).verdict, DrainState::kDone);
 }
 
 // The finding: only the GPU pod was tried, for half an hour.
@@ -116,7 +116,7 @@ TEST_F(DrainerTest, ABlockedGpuPodKeepsNoOtherPodFromBeingEvicted) {
   for (const char* name : {"web-1", "web-2", "web-3"}) add_pod(name);
   add_pod("dns", "gpu-01", {{"spec", {{"priorityClassName", "system-cluster-critical"}}}});
   const DrainProgress progress = look_for(seconds(10));
-  EXPECT_EQ(progress.verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(progress.verdict, DrainState::kGoingOn);
   EXPECT_EQ(progress.summary,
             "1 pod left: 1 blocked by disruption budget train-pdb: default/train");
   for (const char* name : {"web-1", "web-2", "web-3", "dns"})
@@ -129,9 +129,9 @@ TEST_F(DrainerTest, IsToldAsHeldOnceAndNotAtOnce) {
   add_budget("web-pdb", "web", 0);
   int told = 0;
   for (int i = 0; i < 60; ++i) {
-    const bool is_told = look().is_newly_held;
-    EXPECT_TRUE(!is_told || i >= 30) << i;
-    told += is_told ? 1 : 0;
+    const bool is_notified = look().is_newly_held;
+    EXPECT_TRUE(!is_notified || i >= 30) << i;
+    told += is_notified ? 1 : 0;
     clock_.advance(seconds(1));
   }
   EXPECT_EQ(told, 1);
@@ -153,7 +153,7 @@ TEST_F(DrainerTest, Row10ABudgetThatBlocksForEverEndsInAFailureWithNames) {
   add_pod("api");
   add_budget("web-pdb", "web", 0);
   const DrainProgress progress = look_for(hours(1));
-  EXPECT_EQ(progress.verdict, DrainVerdict::kFailed);
+  EXPECT_EQ(progress.verdict, DrainState::kFailed);
   EXPECT_THAT(progress.left, ElementsAre("default/web"));
   EXPECT_EQ(clock_.wall(), order_.started_at + minutes(30));
   EXPECT_TRUE(kube_.has(path_of("web")));
@@ -166,7 +166,7 @@ TEST_F(DrainerTest, DeletesAfterTheDeadlineByPolicyOnlyAndUnderTheUid) {
   order_.settings.deadline = minutes(2);
   order_.settings.on_deadline = OnDeadline::kDelete;
   const DrainProgress progress = look_for(minutes(3));
-  EXPECT_EQ(progress.verdict, DrainVerdict::kDone);
+  EXPECT_EQ(progress.verdict, DrainState::kDone);
   const auto sent = kube_.requests("DELETE", kPodsPath);
   ASSERT_THAT(sent, SizeIs(1));
   EXPECT_THAT(sent[0].body, HasSubstr(uid));
@@ -194,7 +194,7 @@ TEST_F(DrainerTest, Row12APodThatCameInTheMeantimeIsJudgedByItself) {
   add_pod("web", "gpu-02");
   allow("web-pdb", 1);
   clock_.advance(seconds(6));
-  EXPECT_EQ(look().verdict, DrainVerdict::kDone);
+  EXPECT_EQ(look().verdict, DrainState::kDone);
   EXPECT_TRUE(kube_.has(path_of("web")));
 }
 
@@ -202,7 +202,7 @@ TEST_F(DrainerTest, Row17OneBadPodAndNoEvictionIsSent) {
   add_pod("web");
   add_pod("shell", "gpu-01", {{"metadata", {{"ownerReferences", nullptr}}}});
   const DrainProgress progress = look();
-  EXPECT_EQ(progress.verdict, DrainVerdict::kFailed);
+  EXPECT_EQ(progress.verdict, DrainState::kFailed);
   EXPECT_THAT(progress.left, ElementsAre("default/shell"));
   EXPECT_EQ(evictions(), 0U);
 }
@@ -217,11 +217,11 @@ TEST_F(DrainerTest, Row58TheStopSwitchEndsItInTheMiddle) {
   may_send_ = false;
   kube_.end_terminating_pods();
   const DrainProgress held = look_for(minutes(2));
-  EXPECT_EQ(held.verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(held.verdict, DrainState::kGoingOn);
   EXPECT_THAT(held.summary, HasSubstr("10 held back (the stop switch is on)"));
   EXPECT_EQ(evictions(), 10U);
   may_send_ = true;
-  EXPECT_EQ(look_for(minutes(2)).verdict, DrainVerdict::kDone);
+  EXPECT_EQ(look_for(minutes(2)).verdict, DrainState::kDone);
 }
 
 TEST_F(DrainerTest, Row23TellsEachJobOnceAndSendsItsPodsTogether) {
@@ -233,7 +233,7 @@ TEST_F(DrainerTest, Row23TellsEachJobOnceAndSendsItsPodsTogether) {
   EXPECT_EQ(first.starting_jobs[0].pods, 3U);
   EXPECT_EQ(evictions(), 3U);
   EXPECT_THAT(look().starting_jobs, IsEmpty());
-  EXPECT_EQ(look_for(minutes(1)).verdict, DrainVerdict::kDone);
+  EXPECT_EQ(look_for(minutes(1)).verdict, DrainState::kDone);
 }
 
 TEST_F(DrainerTest, Row23AJobWhosePodIsTriedAgainIsNotToldAgain) {
@@ -250,7 +250,7 @@ TEST_F(DrainerTest, NothingIsSentAfterTheDrainHasFailed) {
   for (int i = 0; i < 5; ++i) add_pod("web-" + std::to_string(i));
   evictor_.set_rate({.per_second = 0.001, .burst = 1, .most_in_flight = 1});
   order_.settings.deadline = minutes(2);
-  EXPECT_EQ(look_for(minutes(3)).verdict, DrainVerdict::kFailed);
+  EXPECT_EQ(look_for(minutes(3)).verdict, DrainState::kFailed);
   const std::size_t before = evictions();
   evictor_.set_rate({});
   clock_.advance(hours(1));
@@ -264,13 +264,13 @@ TEST_F(DrainerTest, AnotherDrainOfTheNodeHasADeadlineOfItsOwn) {
   order_.settings.deadline = minutes(3);
   static_cast<void>(look_for(minutes(2)));
   order_.started_at = clock_.wall();
-  EXPECT_EQ(look_for(minutes(2)).verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(look_for(minutes(2)).verdict, DrainState::kGoingOn);
 }
 
 TEST_F(DrainerTest, TwoHundredPodsAreGoneAtTheRate) {
   for (int i = 0; i < 200; ++i) add_pod("web-" + std::to_string(i));
   const DrainProgress progress = look_for(minutes(10));
-  EXPECT_EQ(progress.verdict, DrainVerdict::kDone);
+  EXPECT_EQ(progress.verdict, DrainState::kDone);
   EXPECT_EQ(evictions(), 200U);
   EXPECT_LE(clock_.wall() - order_.started_at, seconds(10));  // 50 at once, then 50 a second
 }
@@ -281,9 +281,9 @@ TEST_F(DrainerTest, ARestartGoesOnWithTheSameDeadline) {
   order_.settings.deadline = minutes(3);
   static_cast<void>(look_for(minutes(2)));
   restart();
-  EXPECT_EQ(look().verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(look().verdict, DrainState::kGoingOn);
   clock_.advance(minutes(2));
-  EXPECT_EQ(look().verdict, DrainVerdict::kFailed);
+  EXPECT_EQ(look().verdict, DrainState::kFailed);
 }
 
 TEST_F(DrainerTest, AJumpOfTheWallClockBringsNoDeadline) {
@@ -294,7 +294,7 @@ TEST_F(DrainerTest, AJumpOfTheWallClockBringsNoDeadline) {
   clock_.jump_wall(hours(3));
   static_cast<void>(look());
   clock_.advance(seconds(1));
-  EXPECT_EQ(look().verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(look().verdict, DrainState::kGoingOn);
   EXPECT_EQ(deletions(), 0U);
 }
 
@@ -325,7 +325,7 @@ TEST_F(DrainerTest, IsNeitherDoneNorFailedByThePodsOfAnotherNode) {
 // After the list: pods that came with another node cannot be among those that are sent.
 TEST_F(DrainerTest, ReadsTheNodeOnceTheListIsComplete) {
   add_pod("web");
-  ASSERT_EQ(look_for(minutes(1)).verdict, DrainVerdict::kDone);
+  ASSERT_EQ(look_for(minutes(1)).verdict, DrainState::kDone);
 
   std::vector<std::string> read;
   for (const auto& request : kube_.requests("GET", "/api/v1/")) read.push_back(request.path);
@@ -350,7 +350,7 @@ TEST_F(DrainerTest, APodThatCannotBeListedIsNotGone) {
   ASSERT_FALSE(progress);
   EXPECT_THAT(progress.error().message, HasSubstr("pods of node gpu-01"));
   EXPECT_EQ(evictions(), 0U);
-  EXPECT_EQ(look_for(minutes(1)).verdict, DrainVerdict::kDone);
+  EXPECT_EQ(look_for(minutes(1)).verdict, DrainState::kDone);
 }
 
 // A server's cache that has stood still since it was asked for the first time.
@@ -389,26 +389,26 @@ class DrainByCache : public DrainerTest {
 
 TEST_F(DrainByCache, AsksTheStoreForNothingWhereItSeesItsOwnRemovals) {
   for (const char* name : {"a", "b", "c"}) add_pod(name);
-  EXPECT_EQ(look_for(minutes(1)).verdict, DrainVerdict::kDone);
+  EXPECT_EQ(look_for(minutes(1)).verdict, DrainState::kDone);
   EXPECT_EQ(lists_of_store(), 0U);
   EXPECT_THAT(kube_.requests("GET", "/api/v1/pods"), SizeIs(::testing::Ge(2U)));
 }
 
 TEST_F(DrainByCache, IsNotOverByTheWordOfACacheThatMayBeOlderThanThePods) {
-  EXPECT_EQ(by_standing_cache_.advance(order_)->verdict, DrainVerdict::kDone);
+  EXPECT_EQ(by_standing_cache_.advance(order_)->verdict, DrainState::kDone);
   EXPECT_EQ(lists_of_store(), 1U);
   add_pod("a");
   const auto progress = by_standing_cache_.advance(order_);
   ASSERT_TRUE(progress);
-  EXPECT_EQ(progress->verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(progress->verdict, DrainState::kGoingOn);
   EXPECT_EQ(evictions(), 1U);
 }
 
 TEST_F(DrainByCache, FailsByTheWordOfTheStoreOnly) {
   add_pod("bare", "gpu-01", {{"metadata", {{"ownerReferences", nullptr}}}});
-  EXPECT_EQ(by_standing_cache_.advance(order_)->verdict, DrainVerdict::kFailed);
+  EXPECT_EQ(by_standing_cache_.advance(order_)->verdict, DrainState::kFailed);
   kube_.remove(path_of("bare"));
-  EXPECT_EQ(by_standing_cache_.advance(order_)->verdict, DrainVerdict::kDone);
+  EXPECT_EQ(by_standing_cache_.advance(order_)->verdict, DrainState::kDone);
 }
 
 TEST_F(DrainByCache, NeverGoesBackInTime) {
@@ -422,7 +422,7 @@ TEST_F(DrainByCache, NeverGoesBackInTime) {
 TEST_F(DrainByCache, AsksTheStoreWhereTheCacheDoesNotAnswer) {
   add_pod("a");
   kube_.add_fault({.kind = FaultKind::kForbidden, .method = "GET"});
-  EXPECT_EQ(look_for(minutes(1)).verdict, DrainVerdict::kDone);
+  EXPECT_EQ(look_for(minutes(1)).verdict, DrainState::kDone);
   EXPECT_EQ(lists_of_store(), 1U);
 }
 

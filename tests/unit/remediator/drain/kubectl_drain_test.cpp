@@ -108,7 +108,7 @@ class KubectlDrain : public DrainCluster {
   }
   DrainProgress look_for(seconds time) {
     DrainProgress progress = look();
-    for (seconds passed{0}; passed < time && progress.verdict == DrainVerdict::kGoingOn;
+    for (seconds passed{0}; passed < time && progress.verdict == DrainState::kGoingOn;
          passed += seconds(1)) {
       end_pods();
       if (passed == seconds(8))
@@ -138,13 +138,13 @@ class KubectlDrain : public DrainCluster {
 
   Evictor evictor_{api_, clock_, {}, Evictor::Sending::kInCalls};
   Drainer drainer_{api_, evictor_, clock_};
-  DrainOrder order_;
+  DrainRequest order_;
 };
 
 TEST_F(KubectlDrain, LeavesThePodsThatKubectlLeavesAndTheIntendedOnes) {
   const DrainProgress progress = look_for(seconds(60));
 
-  EXPECT_EQ(progress.verdict, DrainVerdict::kGoingOn);
+  EXPECT_EQ(progress.verdict, DrainState::kGoingOn);
   EXPECT_THAT(names_there(),
               ElementsAre("p03-budget",         // kubectl: the same
                           "p04-two-budgets",    // kubectl: gives the pod up at once
@@ -187,7 +187,7 @@ TEST_F(KubectlDrain, IsHeldAtItsDeadlineWithTheNamesOfThosePods) {
   order_.settings.deadline = minutes(2);
   const DrainProgress progress = look_for(minutes(3));
 
-  EXPECT_EQ(progress.verdict, DrainVerdict::kFailed);
+  EXPECT_EQ(progress.verdict, DrainState::kFailed);
   EXPECT_THAT(progress.left, UnorderedElementsAre("default/p03-budget", "default/p04-two-budgets",
                                                   "default/p13-safe-to-evict"));
   EXPECT_THAT(progress.summary, HasSubstr("not drained in time: 3 pods left: "));
@@ -198,7 +198,7 @@ TEST_F(KubectlDrain, RefusesBeforeTheFirstEvictionWhereABarePodMustStay) {
   order_.settings.evicts_unmanaged = false;
   const DrainProgress progress = look();
 
-  EXPECT_EQ(progress.verdict, DrainVerdict::kFailed);
+  EXPECT_EQ(progress.verdict, DrainState::kFailed);
   EXPECT_THAT(progress.left, ElementsAre("default/p18-bare"));
   EXPECT_THAT(asked(), IsEmpty());
 }

@@ -15,7 +15,7 @@ using ::testing::Not;
 
 class LedMachines final : public CloudProvider {
  public:
-  bool can(Deed, const Machine&) const override { return true; }
+  bool can(MachineAction, const Machine&) const override { return true; }
   Status reboot(const Machine&, const Permit& permit) override {
     if (before_the_call) before_the_call();
     if (auto may = permit(); !may) return may;
@@ -86,7 +86,7 @@ class CallsTest : public ClusterTest {
   void expect_held(const std::string& says) {
     const RemediationStatus status = remediation().status;
     EXPECT_EQ(status.phase, Phase::kHeld);
-    EXPECT_EQ(status.told_phase, Phase::kHeld);
+    EXPECT_EQ(status.notified_phase, Phase::kHeld);
     EXPECT_THAT(status.message, HasSubstr(says));
     EXPECT_THAT(status.message, Not(HasSubstr("not done in time")));
     EXPECT_FALSE(status.escalated_to);

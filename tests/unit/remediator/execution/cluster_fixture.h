@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/kube/parse.h"
-#include "remediator/execution/reconciler.h"
+#include "remediator/execution/controller.h"
 #include "remediator/intake/remediation_intake.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/policy/current_policy.h"
@@ -32,7 +32,7 @@ class NoCredentials final : public kube::Credentials {
 class RecordingAnnouncer final : public Announcer {
  public:
   void announce(kube::NodeEvent event) override { events.push_back(std::move(event)); }
-  Status tell(const kube::NodeEvent& event) override {
+  Status deliver(const kube::NodeEvent& event) override {
     if (!telling) return telling;
     told.push_back(event);
     return {};
@@ -44,7 +44,7 @@ class RecordingAnnouncer final : public Announcer {
 // Sinks of whatever name that have what they are told once a test says so.
 class RecordingNotifications final : public Notifications {
  public:
-  bool are_told(const NotificationEvent& event, const std::vector<std::string>&) override {
+  bool are_notified(const NotificationEvent& event, const std::vector<std::string>&) override {
     events.push_back(event);
     return take;
   }
@@ -104,21 +104,21 @@ class ScriptedStep final : public StepAction {
     known["boot"] = node.boot_id;
     return known;
   }
-  Result<std::optional<std::string>> obstacle(const StepOrder&) override { return waits_for; }
-  Result<StepProgress> begin(const StepOrder& order) override {
+  Result<std::optional<std::string>> obstacle(const StepRequest&) override { return waits_for; }
+  Result<StepProgress> begin(const StepRequest& order) override {
     ++begun;
     return next(order);
   }
-  Result<StepProgress> watch(const StepOrder& order) override {
+  Result<StepProgress> watch(const StepRequest& order) override {
     ++watched;
     return next(order);
   }
-  Status abandon(const StepOrder& order) override {
+  Status abandon(const StepRequest& order) override {
     ++abandoned;
     facts = order.facts;
     return abandoning;
   }
-  Result<StepProgress> next(const StepOrder& order) {
+  Result<StepProgress> next(const StepRequest& order) {
     facts = order.facts;
     step = order.step;
     if (before) before();
@@ -166,13 +166,13 @@ struct Replica {
                     .step_actions = std::move(step_actions),
                     .permit = std::move(permit),
                     .announcer = announcer,
-                    .observer = witness,
+                    .observer = recorder,
                     .clock = clock,
                     .notifications = &notifications,
                     .exclusions = exclusions,
                     .guard = guard}) {
-    view.set_nodes_synced();
-    view.set_remediations_synced();
+    view.informers().note_synced(Informer::kNodes);
+    view.informers().note_synced(Informer::kRemediations);
   }
   RemediationStore store;
   ClusterView view;
@@ -180,7 +180,7 @@ struct Replica {
   WorkQueue queue;
   RecordingAnnouncer announcer;
   RecordingNotifications notifications;
-  RecordingWitness witness;
+  RecordingWitness recorder;
   RemediationIntake intake;
   Reconciler reconciler;
 };
@@ -245,7 +245,7 @@ class ClusterTest : public ::testing::Test {
     policy_.set(policy);
   }
 
-  Order order(Severity severity = Severity::kReboot, bool firing = true) {
+  AlertSignal order(Severity severity = Severity::kReboot, bool firing = true) {
     return {.node = "gpu-01",
             .severity = severity,
             .alertname = "GpuNodeBad",
@@ -264,7 +264,7 @@ class ClusterTest : public ::testing::Test {
             .sees_kernel_log = true};
   }
 
-  Result<IntakeCounts> take(const std::vector<Order>& orders) {
+  Result<IntakeCounts> take(const std::vector<AlertSignal>& orders) {
     return replica_->intake.take(orders, clock_.steady() + std::chrono::seconds(1));
   }
 
@@ -302,7 +302,7 @@ class ClusterTest : public ::testing::Test {
   void expect_quarantined(const std::string& value = "reboot") {
     EXPECT_EQ(our_taint_on(node()), value);
     EXPECT_TRUE(node().unschedulable);
-    EXPECT_TRUE(mark_on(node()));
+    EXPECT_TRUE(owner_annotation_on(node()));
     EXPECT_EQ(remediation().status.phase, Phase::kQuarantined);
     EXPECT_TRUE(remediation().status.has_done(Step::kTaint));
     EXPECT_TRUE(remediation().status.has_done(Step::kCordon));

@@ -39,9 +39,9 @@ class NodeConditionsTest : public ClusterTest {
   }
   void say(const std::string& status) { say(status, clock_.wall()); }
   void see() { catch_up(*replica_); }
-  std::vector<Order> look() {
+  std::vector<AlertSignal> look() {
     const auto found = ConditionSource(policy_, replica_->view, replica_->view, clock_).look();
-    return found ? found->orders : std::vector<Order>();
+    return found ? found->orders : std::vector<AlertSignal>();
   }
   void take_what_is_seen() {
     const auto orders = look();
@@ -97,14 +97,14 @@ TEST_F(NodeConditionsTest, HaveEndedAfterTheySaidOtherwiseForAWhile) {
 TEST_F(NodeConditionsTest, EndNothingByAnOldView) {
   say("False");
   clock_.advance(minutes(10));
-  Order order{.node = "gpu-01",
-              .severity = Severity::kReset,
-              .alertname = "GPUProblem=True",
-              .fingerprint = fingerprint_of(rule_),
-              .firing = true,
-              .starts_at = clock_.wall() - minutes(2),
-              .ends_at = {},
-              .foreign = true};
+  AlertSignal order{.node = "gpu-01",
+                    .severity = Severity::kReset,
+                    .alertname = "GPUProblem=True",
+                    .fingerprint = fingerprint_of(rule_),
+                    .firing = true,
+                    .starts_at = clock_.wall() - minutes(2),
+                    .ends_at = {},
+                    .foreign = true};
   ASSERT_TRUE(take({order}));
 
   EXPECT_THAT(look(), IsEmpty());

@@ -19,7 +19,7 @@ class ForeignAlertsTest : public ClusterTest {
     policy_.set(policy);
   }
   void take_foreign() {
-    Order foreign = order();
+    AlertSignal foreign = order();
     foreign.foreign = true;
     ASSERT_TRUE(take({foreign}));
     ASSERT_TRUE(reconcile());

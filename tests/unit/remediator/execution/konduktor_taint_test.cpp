@@ -15,15 +15,15 @@ class KonduktorTaintTest : public ClusterTest {
     policy.loki.konduktor_taint = wants;
     policy_.set(policy);
   }
-  Order from_loki(bool firing = true) {
-    Order line = order();
+  AlertSignal from_loki(bool firing = true) {
+    AlertSignal line = order();
     line.fingerprint = "loki.0123456789";
     line.foreign = true;
     line.firing = firing;
     line.ends_at = clock_.wall();
     return line;
   }
-  void take_one(const Order& one) {
+  void take_one(const AlertSignal& one) {
     ASSERT_TRUE(take({one}));
     ASSERT_TRUE(reconcile());
   }

@@ -17,12 +17,12 @@ using ::testing::UnorderedElementsAre;
 
 class MilestonesTest : public ClusterTest {
  protected:
-  std::vector<std::pair<Milestone, double>>& told() { return replica_->witness.milestones; }
+  std::vector<std::pair<Milestone, double>>& told() { return replica_->recorder.milestones; }
 };
 
 TEST_F(MilestonesTest, AreToldWithTheTimeSinceTheAlertFired) {
   clock_.advance(minutes(1));  // the node is older than the alert
-  Order fired = order();
+  AlertSignal fired = order();
   fired.starts_at = clock_.wall() - seconds(30);
   ASSERT_TRUE(take({fired}));
   clock_.advance(seconds(10));
@@ -36,7 +36,7 @@ TEST_F(MilestonesTest, AreNotToldAgainByAnotherProcessOrAWorseAlert) {
   ASSERT_TRUE(take({order()}));
   ASSERT_TRUE(reconcile());
   restart();
-  Order worse = order(Severity::kIsolate);
+  AlertSignal worse = order(Severity::kIsolate);
   worse.fingerprint = "cd";
   ASSERT_TRUE(take({worse}));
   ASSERT_TRUE(reconcile());
@@ -100,21 +100,21 @@ TEST(Milestones, AreNeverBeforeTheFault) {
   remediation.alerts.push_back(
       {"Bad", "ab", Severity::kReboot, WallTime(minutes(9)), WallTime(minutes(8)), {}});
   remediation.status = with_milestones(remediation, {}, WallTime(minutes(8)));
-  RecordingWitness witness;
+  RecordingWitness recorder;
 
-  tell_milestones({}, remediation, witness);
+  report_milestones({}, remediation, recorder);
 
-  EXPECT_THAT(witness.milestones, ElementsAre(Pair(Milestone::kAccepted, 0)));
+  EXPECT_THAT(recorder.milestones, ElementsAre(Pair(Milestone::kAccepted, 0)));
 }
 
 TEST(Milestones, AreNotToldWithoutAnAlert) {
   Remediation remediation;
   remediation.status.reached = {{Milestone::kTainted, WallTime(minutes(8))}};
-  RecordingWitness witness;
+  RecordingWitness recorder;
 
-  tell_milestones({}, remediation, witness);
+  report_milestones({}, remediation, recorder);
 
-  EXPECT_THAT(witness.milestones, IsEmpty());
+  EXPECT_THAT(recorder.milestones, IsEmpty());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What sinks are told of a remediation: each moment that one wants, at least once whatever crashes,
 // always under the same id, and never in the way of the work.
+#include "remediator/records/view_queries.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -76,7 +77,7 @@ TEST_F(NoticesTest, ARemediationIsToldFromItsBeginToItsEnd) {
 
   EXPECT_THAT(told(), ElementsAre("opened", "paused", "closed"));
   EXPECT_THAT(remediation().status.notices, IsEmpty());
-  EXPECT_THAT(replica_->view.open_for("gpu-01"), IsEmpty());
+  EXPECT_THAT(open_for(replica_->view, "gpu-01"), IsEmpty());
 }
 
 TEST_F(NoticesTest, TheFirstWordHasTheClassOfTheErrorAsTheExporterTellsIt) {
@@ -120,7 +121,7 @@ TEST_F(NoticesTest, StayWrittenDownUntilTheyAreTaken) {
   quarantine();
   ASSERT_THAT(remediation().status.notices, SizeIs(1));
   const std::string id = remediation().status.notices[0].id;
-  EXPECT_THAT(replica_->view.open_for("gpu-01"), SizeIs(1));
+  EXPECT_THAT(open_for(replica_->view, "gpu-01"), SizeIs(1));
 
   restart();  // whatever the sinks had in memory is gone
   ASSERT_TRUE(reconcile());
@@ -163,12 +164,12 @@ TEST_F(NoticesTest, TheEndIsToldByTheNextProcess) {
   ASSERT_TRUE(reconcile());
   ASSERT_EQ(remediation().status.phase, Phase::kSuperseded);
   restart();
-  ASSERT_THAT(replica_->view.open_for("gpu-01"), SizeIs(1));
+  ASSERT_THAT(open_for(replica_->view, "gpu-01"), SizeIs(1));
 
   ASSERT_TRUE(reconcile());
 
   EXPECT_THAT(told(), ElementsAre("closed"));
-  EXPECT_THAT(replica_->view.open_for("gpu-01"), IsEmpty());
+  EXPECT_THAT(open_for(replica_->view, "gpu-01"), IsEmpty());
 }
 
 TEST_F(NoticesTest, AHumanIsAskedForEachApprovalOnce) {

@@ -32,7 +32,7 @@ class OnePerNodeTest : public ClusterTest {
     kube_.remove(path_of(closed));
     restart();
     clock_.advance(minutes(6));
-    std::vector<Order> fires = {order()};
+    std::vector<AlertSignal> fires = {order()};
     ASSERT_TRUE(take(fires));
     first_ = remediation().name;
     clock_.advance(seconds(2));
@@ -58,7 +58,7 @@ TEST_F(OnePerNodeTest, TheOlderActsAndTheOtherWaits) {
   catch_up(*replica_);
   ASSERT_TRUE(reconcile());
 
-  EXPECT_EQ(mark_on(node())->name, first_);
+  EXPECT_EQ(owner_annotation_on(node())->name, first_);
   EXPECT_EQ(read(first_).status.phase, Phase::kQuarantined);
   EXPECT_EQ(read(second_).status.phase, Phase::kWaiting);
   EXPECT_EQ(read(second_).status.rule, "guard.one-per-node");
@@ -68,7 +68,7 @@ TEST_F(OnePerNodeTest, TheOlderActsAndTheOtherWaits) {
 TEST_F(OnePerNodeTest, TheOneThatTheAnnotationNamesActs) {
   open_two();
   ASSERT_TRUE(reconcile());
-  auto mark = *mark_on(node());
+  auto mark = *owner_annotation_on(node());
   mark.name = second_;
   kube_.patch("/api/v1/nodes/gpu-01",
               {{"metadata", {{"annotations", {{std::string(kAnnotation), to_annotation(mark)}}}}}});
@@ -90,7 +90,7 @@ TEST_F(OnePerNodeTest, CancellingTheOneThatWaitsTakesNothingOffTheNode) {
   ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(read(second_).status.phase, Phase::kCancelled);
-  EXPECT_EQ(mark_on(node())->name, first_);
+  EXPECT_EQ(owner_annotation_on(node())->name, first_);
   EXPECT_TRUE(node().unschedulable);
   EXPECT_TRUE(our_taint_on(node()));
 }
@@ -109,7 +109,7 @@ TEST_F(OnePerNodeTest, CancellingTheOneThatWaitsTakesNothingOffThoughTheFirstIsN
 
   EXPECT_EQ(read(second_).status.phase, Phase::kCancelled);
   EXPECT_THAT(read(second_).status.message, HasSubstr(first_));
-  EXPECT_EQ(mark_on(node())->name, first_);
+  EXPECT_EQ(owner_annotation_on(node())->name, first_);
   EXPECT_TRUE(node().unschedulable);
   EXPECT_TRUE(our_taint_on(node()));
 }
@@ -136,7 +136,7 @@ TEST_F(OnePerNodeTest, TheOtherActsOnceTheFirstIsClosed) {
   ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(read(first_).status.phase, Phase::kCancelled);
-  EXPECT_EQ(mark_on(node())->name, second_);
+  EXPECT_EQ(owner_annotation_on(node())->name, second_);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-#include "remediator/execution/reconciler.h"
-
+#include "remediator/execution/controller.h"
+#include "remediator/records/view_queries.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -38,7 +38,7 @@ TEST_F(ReconcilerTest, TaintsAndCordonsInOnePatch) {
   expect_quarantined();
   EXPECT_EQ(node_writes(), 1U);
   EXPECT_THAT(kube_.requests("PATCH", kNode)[0].body, HasSubstr("resourceVersion"));
-  const auto mark = mark_on(node());
+  const auto mark = owner_annotation_on(node());
   EXPECT_EQ(mark->name, remediation().name);
   EXPECT_EQ(mark->severity, Severity::kReboot);
   EXPECT_FALSE(mark->pre_existing_cordon);
@@ -56,7 +56,7 @@ TEST_F(ReconcilerTest, WritesTheIntentBeforeAndTheResultAfter) {
   const std::string status =
       "/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name + "/status";
   EXPECT_THAT(writes, ElementsAre(status, kNode, status));
-  EXPECT_THAT(replica_->witness.moments, ElementsAre(AuditMoment::kDecided, AuditMoment::kDone));
+  EXPECT_THAT(replica_->recorder.moments, ElementsAre(AuditMoment::kDecided, AuditMoment::kDone));
 }
 
 TEST_F(ReconcilerTest, SaysSoInAnEventWithTheNodesUid) {
@@ -76,7 +76,7 @@ TEST_F(ReconcilerTest, WritesNothingWhereAllIsDone) {
   ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(writes(), 0U);
-  EXPECT_THAT(replica_->witness.moments, IsEmpty());
+  EXPECT_THAT(replica_->recorder.moments, IsEmpty());
 }
 
 TEST_F(ReconcilerTest, ObserveWritesNothingOnTheNode) {
@@ -87,7 +87,7 @@ TEST_F(ReconcilerTest, ObserveWritesNothingOnTheNode) {
   EXPECT_EQ(node_writes(), 0U);
   EXPECT_EQ(remediation().status.phase, Phase::kObserved);
   EXPECT_THAT(remediation().status.message, HasSubstr("would do taint, cordon"));
-  EXPECT_THAT(replica_->witness.verdicts, ElementsAre(Verdict::kRecord));
+  EXPECT_THAT(replica_->recorder.verdicts, ElementsAre(Verdict::kRecord));
 }
 
 TEST_F(ReconcilerTest, MonitorIsRecordedOnly) {
@@ -118,7 +118,7 @@ TEST_F(ReconcilerTest, ActsOnAnOpenRemediationWhenTheModeIsRaised) {
   ASSERT_TRUE(reconcile());
 
   expect_quarantined();
-  EXPECT_FALSE(mark_on(node())->pre_existing_cordon);
+  EXPECT_FALSE(owner_annotation_on(node())->pre_existing_cordon);
 }
 
 TEST_F(ReconcilerTest, LeavesWhatStandsWhenTheModeIsLowered) {
@@ -140,7 +140,7 @@ TEST_F(ReconcilerTest, ReplacesTheTaintsValueWhenSeverityRises) {
 
   expect_quarantined("isolate");
   EXPECT_THAT(node().taints, SizeIs(1));
-  EXPECT_EQ(mark_on(node())->severity, Severity::kIsolate);
+  EXPECT_EQ(owner_annotation_on(node())->severity, Severity::kIsolate);
 }
 
 TEST_F(ReconcilerTest, KeepsTheTaintsOfOthersAsTheyAre) {
@@ -162,7 +162,7 @@ TEST_F(ReconcilerTest, NeverUndoesAForeignCordon) {
   kube_.patch(kNode, {{"spec", {{"unschedulable", true}}}});
   set_policy(Mode::kCordon, true);
   quarantine();
-  EXPECT_TRUE(mark_on(node())->pre_existing_cordon);
+  EXPECT_TRUE(owner_annotation_on(node())->pre_existing_cordon);
   EXPECT_EQ(remediation().status.pre_existing_cordon, true);
   resolve();
   report_good();
@@ -268,9 +268,9 @@ TEST_F(ReconcilerTest, RecordsWhatTheKernelItselfSaysAfterItHasActed) {
 TEST_F(ReconcilerTest, KnowsItsOwnChangeOfANodeWhenItComesBack) {
   quarantine();
 
-  EXPECT_TRUE(replica_->view.is_own_change("gpu-01", node().meta.resource_version));
+  EXPECT_TRUE(is_own_change(replica_->view, "gpu-01", node().meta.resource_version));
   kube_.patch(kNode, {{"metadata", {{"labels", {{"theirs", "1"}}}}}});
-  EXPECT_FALSE(replica_->view.is_own_change("gpu-01", node().meta.resource_version));
+  EXPECT_FALSE(is_own_change(replica_->view, "gpu-01", node().meta.resource_version));
 }
 
 TEST_F(ReconcilerTest, RecordsThatTheKernelItselfSaysNothing) {
@@ -325,7 +325,7 @@ TEST_F(ReconcilerTest, ReturnsANodeThatAFreshReportCallsWell) {
 
   EXPECT_EQ(remediation().status.phase, Phase::kReleased);
   EXPECT_FALSE(our_taint_on(node()));
-  EXPECT_FALSE(mark_on(node()));
+  EXPECT_FALSE(owner_annotation_on(node()));
   EXPECT_FALSE(node().unschedulable);
   EXPECT_EQ(node_writes(), 1U);
 }
@@ -359,13 +359,13 @@ TEST_F(ReconcilerTest, WritesOneStatusHoweverOftenPrometheusDoesNotAnswer) {
 
   EXPECT_EQ(writes(), 0U);
   EXPECT_THAT(remediation().status.message, HasSubstr("Prometheus does not answer"));
-  EXPECT_THAT(replica_->witness.errors, SizeIs(2));
+  EXPECT_THAT(replica_->recorder.errors, SizeIs(2));
 }
 
 TEST_F(ReconcilerTest, DoesNotReturnANodeOfWhichOneAlertStillFires) {
   set_policy(Mode::kCordon, true);
   quarantine();
-  Order other = order(Severity::kReset);
+  AlertSignal other = order(Severity::kReset);
   other.fingerprint = "cd";
   ASSERT_TRUE(take({other}));
   resolve();
@@ -405,7 +405,7 @@ TEST_F(ReconcilerTest, RecordsAFailureThatWillNotGoAwayByItself) {
   EXPECT_FALSE(reconcile(1));
 
   EXPECT_EQ(remediation().status.find(Step::kTaint)->result, StepResult::kFailed);
-  EXPECT_THAT(replica_->witness.moments, Contains(AuditMoment::kFailed));
+  EXPECT_THAT(replica_->recorder.moments, Contains(AuditMoment::kFailed));
   kube_.clear_faults();
   ASSERT_TRUE(reconcile());
   expect_quarantined();
@@ -443,7 +443,7 @@ TEST_P(ReconcilerCutOff, IsContinuedByTheNextProcess) {
   ASSERT_TRUE(reconcile());
 
   expect_quarantined();
-  EXPECT_FALSE(mark_on(node())->pre_existing_cordon);
+  EXPECT_FALSE(owner_annotation_on(node())->pre_existing_cordon);
   EXPECT_THAT(node().taints, SizeIs(1));
 }
 

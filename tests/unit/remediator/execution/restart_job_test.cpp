@@ -16,11 +16,11 @@ using ::testing::HasSubstr;
 // The real step, with something that happens right before it is begun.
 class LateRestart final : public StepAction {
  public:
-  Result<StepProgress> begin(const StepOrder& order) override {
+  Result<StepProgress> begin(const StepRequest& order) override {
     if (before) before();
     return real_.begin(order);
   }
-  Result<StepProgress> watch(const StepOrder& order) override { return real_.watch(order); }
+  Result<StepProgress> watch(const StepRequest& order) override { return real_.watch(order); }
   std::function<void()> before;
 
  private:
@@ -60,7 +60,7 @@ class RestartJobTest : public ClusterTest {
                        .step_actions = [this](Step step) { return action_of(step); },
                        .permit = [this] { return permit_; },
                        .announcer = replica_->announcer,
-                       .observer = replica_->witness,
+                       .observer = replica_->recorder,
                        .clock = clock_,
                        .exclusions = exclusions_,
                        .leads = std::move(leads)});

@@ -239,14 +239,14 @@ TEST_F(StepsTest, TakeNothingFromANodeThatNobodyComplainsAboutAnyMore) {
 // Two ends of one episode: the first was contradicted by a repeat, so that the second may be forged
 // too. The exporter still measures what the alert said.
 TEST_F(StepsTest, GoOnThroughEndsThatHaveBeenContradictedAsLongAsTheReportConfirms) {
-  const Order fires = order();
+  const AlertSignal fires = order();
   ASSERT_TRUE(take({fires}));
   ASSERT_TRUE(reconcile());
   ASSERT_TRUE(take({order(Severity::kReboot, false)}));
   clock_.advance(minutes(15));
   ASSERT_EQ(take({fires})->accepted, 1U);
   clock_.advance(minutes(1));
-  Order again = fires;
+  AlertSignal again = fires;
   again.firing = false;
   again.ends_at = clock_.wall();
   ASSERT_EQ(take({again})->accepted, 1U);
@@ -264,13 +264,13 @@ TEST_F(StepsTest, GoOnThroughEndsThatHaveBeenContradictedAsLongAsTheReportConfir
 TEST_F(StepsTest, ReturnANodeAfterAContradictedEndOnceTheReportSaysThatItIsWell) {
   policy.return_to_service.enabled = true;
   policy_.set(policy);
-  const Order fires = order();
+  const AlertSignal fires = order();
   ASSERT_TRUE(take({fires}));
   ASSERT_TRUE(reconcile());
   ASSERT_TRUE(take({order(Severity::kReboot, false)}));
   clock_.advance(minutes(15));
   ASSERT_TRUE(take({fires}));
-  Order again = fires;
+  AlertSignal again = fires;
   again.firing = false;
   again.ends_at = clock_.wall();
   ASSERT_TRUE(take({again}));
@@ -292,8 +292,8 @@ class FallingSeverity : public StepsTest {
     policy.steps[Severity::kIsolate][2].before.approval = true;
     policy_.set(policy);
   }
-  Order isolate(bool firing) {
-    Order worst = order(Severity::kIsolate, firing);
+  AlertSignal isolate(bool firing) {
+    AlertSignal worst = order(Severity::kIsolate, firing);
     worst.fingerprint = "false";
     return worst;
   }
@@ -323,7 +323,7 @@ TEST_F(FallingSeverity, WaitsForTheEndOfTheAlertAndANewerReport) {
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(our_taint_on(node()), "reboot");
   ASSERT_TRUE(reconcile());
-  expect_waiting("guard.approval", "drain waits for a human");
+  expect_waiting("guard.approval", "drain waits for approval");
   EXPECT_THAT(remediation().status.history,
               ElementsAre(HasSubstr("severity isolate is over: its alerts ended and a newer report "
                                     "says reboot; severity reboot from now on")));
@@ -375,7 +375,7 @@ TEST_F(FallingSeverity, AsksForTheYesAnew) {
   ASSERT_TRUE(reconcile());
   ASSERT_TRUE(reconcile());
 
-  expect_waiting("guard.approval", "drain waits for a human");
+  expect_waiting("guard.approval", "drain waits for approval");
   EXPECT_NE(remediation().status.approval->token, token);
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
@@ -404,7 +404,7 @@ TEST_F(FallingSeverity, SeesAStepOfTheMachineToItsEnd) {
 TEST_F(StepsTest, DoNotReturnANodeWhileAlertsThatAreNotKeptMayFire) {
   policy.return_to_service.enabled = true;
   policy_.set(policy);
-  std::vector<Order> many;
+  std::vector<AlertSignal> many;
   for (std::size_t i = 0; i <= kMaxEvidence; ++i) {
     many.push_back(order());
     many.back().fingerprint = "f" + std::to_string(i);
@@ -412,7 +412,7 @@ TEST_F(StepsTest, DoNotReturnANodeWhileAlertsThatAreNotKeptMayFire) {
   ASSERT_TRUE(take(many));
   ASSERT_TRUE(reconcile());
   ASSERT_EQ(remediation().alerts.size(), kMaxEvidence);
-  for (Order& one : many) {
+  for (AlertSignal& one : many) {
     one.firing = false;
     one.ends_at = clock_.wall();
   }
@@ -558,7 +558,7 @@ TEST_F(StepsTest, WaitForAHumansYesBeforeTheReturnToo) {
   finish(Step::kVerify);
   ASSERT_TRUE(reconcile());
 
-  expect_waiting("guard.approval", "return-to-service waits for a human");
+  expect_waiting("guard.approval", "return-to-service waits for approval");
   EXPECT_TRUE(node().unschedulable);
   ASSERT_TRUE(remediation().status.approval);
   annotate("gpuward.dev/approved-by", "alice");
@@ -589,7 +589,7 @@ TEST_F(StepsTest, TakeNoYesThatIsOlderThanAnHour) {
 
   ASSERT_TRUE(reconcile());
 
-  expect_waiting("guard.approval", "waits for a human");
+  expect_waiting("guard.approval", "waits for approval");
   EXPECT_NE(remediation().status.approval->token, token);
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
@@ -601,13 +601,13 @@ TEST_F(StepsTest, TakeAYesToOtherEvidenceForNone) {
   ASSERT_TRUE(reconcile());
   annotate("gpuward.dev/approved-by", "alice");
   annotate("gpuward.dev/approve", remediation().status.approval->token);
-  Order other = order();
+  AlertSignal other = order();
   other.fingerprint = "cd";
   ASSERT_TRUE(take({other}));
 
   ASSERT_TRUE(reconcile());
 
-  expect_waiting("guard.approval", "waits for a human");
+  expect_waiting("guard.approval", "waits for approval");
 }
 
 TEST_F(StepsTest, GoNoFurtherAfterAFailedDrain) {
@@ -662,7 +662,7 @@ TEST_F(StepsTest, HoldTheNodeWhereTheFailureSaysNothingOfIt) {
   steps_[Step::kDrain].progress->result = StepResult::kDone;
   steps_[Step::kGpuReset].progress = StepProgress{
       .result = StepResult::kFailed, .message = "no image", .facts = {}, .look_again = {}};
-  steps_[Step::kGpuReset].adds = {{kNeedsHumanFact, "true"}};
+  steps_[Step::kGpuReset].adds = {{kNeedsOperatorFact, "true"}};
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(remediation().status.phase, Phase::kHeld);
@@ -927,7 +927,7 @@ TEST_F(StepsTest, CancelTakesWhatIsOursOffTheNodeAndStaysCancelled) {
   EXPECT_FALSE(node().unschedulable);
   // The Alertmanager repeats itself: that is no new incident.
   clock_.advance(minutes(10));
-  Order repeat = order();
+  AlertSignal repeat = order();
   repeat.starts_at = remediation().alerts[0].starts_at;
   const auto counts = take({repeat});
   EXPECT_EQ(counts->ignored, 1U);
@@ -989,7 +989,7 @@ TEST_F(StepsTest, AreAbandonedBeforeACancelledNodeGoesBackIntoService) {
   EXPECT_EQ(steps_[Step::kDrain].abandoned, 2);
   EXPECT_EQ(steps_[Step::kDrain].facts.at("boot"), "boot-gpu-01");
   EXPECT_FALSE(node().unschedulable);
-  EXPECT_EQ(replica_->witness.errors.size(), 1U);
+  EXPECT_EQ(replica_->recorder.errors.size(), 1U);
 }
 
 TEST_F(StepsTest, AreAbandonedBeforeThoseOfAWorseSeverityAreBegun) {

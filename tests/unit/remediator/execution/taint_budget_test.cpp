@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "remediator/budgets/ledger_slots.h"
+#include "remediator/records/view_queries.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -32,7 +33,7 @@ class TaintBudgetTest : public ClusterTest {
                      .step_actions = [this](Step step) { return &steps_[step]; },
                      .permit = [] { return Status(); },
                      .announcer = replica_->announcer,
-                     .observer = replica_->witness,
+                     .observer = replica_->recorder,
                      .clock = clock_}) {
     set(Mode::kCordon);
     EXPECT_TRUE(slots_over_.keep());
@@ -49,12 +50,12 @@ class TaintBudgetTest : public ClusterTest {
   }
   void hear() {
     catch_up(*replica_);
-    replica_->view.note_nodes_heard(clock_.steady());
-    replica_->view.note_remediations_heard(clock_.steady());
+    replica_->view.informers().note_heard(Informer::kNodes, clock_.steady());
+    replica_->view.informers().note_heard(Informer::kRemediations, clock_.steady());
   }
   static std::string name_of(int n) { return (n < 10 ? "gpu-0" : "gpu-") + std::to_string(n); }
   void go_bad(int n, Severity severity = Severity::kReboot) {
-    Order bad = order(severity);
+    AlertSignal bad = order(severity);
     bad.node = name_of(n);
     bad.alertname = "Gpu" + std::string(to_string(severity));
     bad.fingerprint = name_of(n) + bad.alertname;
@@ -63,7 +64,7 @@ class TaintBudgetTest : public ClusterTest {
   // What the informers tell, and a look at each that wants one.
   void look_at_all() {
     hear();
-    for (const std::string& name : replica_->view.nodes_with_open()) look_at(name);
+    for (const std::string& name : nodes_with_open(replica_->view)) look_at(name);
   }
   void look_at(const std::string& name) {
     for (int tries = 0; tries < 4; ++tries) {
@@ -109,7 +110,7 @@ TEST_F(TaintBudgetTest, OneFalseFindingOnEachOfAHundredNodesIsAStormAndTaintsNon
   EXPECT_THAT(waiting[0].status.message,
               AllOf(HasSubstr("nothing is put on the node"), HasSubstr("came on 100 nodes")));
   EXPECT_EQ(told(), 100U);
-  EXPECT_EQ(waiting[0].status.told_phase, Phase::kWaiting);
+  EXPECT_EQ(waiting[0].status.notified_phase, Phase::kWaiting);
 }
 
 TEST_F(TaintBudgetTest, ThatComeOneAfterTheOtherTaintAFewBeforeTheyAreAStorm) {

@@ -53,7 +53,7 @@ TEST_F(TellingTest, IsDoneByTheNextProcessWhereTheAnswerWasLost) {
   ASSERT_TRUE(reconcile());
 
   EXPECT_THAT(replica_->announcer.told, SizeIs(1));
-  EXPECT_EQ(remediation().status.told_phase, Phase::kPaused);
+  EXPECT_EQ(remediation().status.notified_phase, Phase::kPaused);
 }
 
 TEST_F(TellingTest, IsNotRepeatedWhereOnlyTheAnswerWasLostThatItIsWrittenDown) {
@@ -66,7 +66,7 @@ TEST_F(TellingTest, IsNotRepeatedWhereOnlyTheAnswerWasLostThatItIsWrittenDown) {
   ASSERT_TRUE(reconcile());
 
   EXPECT_THAT(replica_->announcer.told, IsEmpty());
-  EXPECT_EQ(remediation().status.told_phase, Phase::kPaused);
+  EXPECT_EQ(remediation().status.notified_phase, Phase::kPaused);
 }
 
 TEST_F(TellingTest, IsRepeatedWhereItWentWrong) {
@@ -74,7 +74,7 @@ TEST_F(TellingTest, IsRepeatedWhereItWentWrong) {
   replica_->announcer.telling = fail(ErrorKind::kUnavailable, "no Events today");
 
   EXPECT_FALSE(reconcile(1));
-  EXPECT_FALSE(remediation().status.told_phase);
+  EXPECT_FALSE(remediation().status.notified_phase);
   replica_->announcer.telling = {};
   ASSERT_TRUE(reconcile());
 
@@ -101,7 +101,7 @@ TEST_F(TellingTest, IsDoneAnewWhereItComesToThatAgain) {
   };
   pause("true");
   pause(nullptr);
-  EXPECT_FALSE(remediation().status.told_phase);
+  EXPECT_FALSE(remediation().status.notified_phase);
 
   pause("true");
 

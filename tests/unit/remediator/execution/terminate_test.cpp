@@ -124,14 +124,14 @@ TEST_F(TerminateTest, GoesOnWhereAnotherNodeHasTakenTheName) {
 TEST_F(TerminateTest, SaysThatNothingProvesTheEndWhereItsTimeIsOver) {
   begin_the_end();
   node_goes();
-  machine_is(StepResult::kRunning, "nobody can tell: no answer");
+  machine_is(StepResult::kRunning, "unknown: no answer");
   clock_.advance(minutes(46));
 
   ASSERT_TRUE(reconcile());
   ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(remediation().status.phase, Phase::kSuperseded);
-  EXPECT_THAT(remediation().status.message, HasSubstr("terminate failed: nobody can tell"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("terminate failed: unknown"));
   EXPECT_THAT(remediation().status.message, Not(HasSubstr("not done in time")))
       << "nobody knows whether it was asked for";
 }
@@ -143,7 +143,7 @@ class AcceptedEnd : public TerminateTest {
     steps_[Step::kTerminate].adds = {{kInstanceFact, node().provider_id}, {kCallFact, "accepted"}};
     begin_the_end();
     node_goes();
-    machine_is(StepResult::kRunning, "nobody can tell: no answer");
+    machine_is(StepResult::kRunning, "unknown: no answer");
     clock_.advance(minutes(46));
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
     ASSERT_EQ(remediation().status.phase, Phase::kHeld);
@@ -153,8 +153,8 @@ class AcceptedEnd : public TerminateTest {
 TEST_F(AcceptedEnd, IsToldAndWaitedForAfterItsTimeUntilItIsProven) {
   be_late_without_node();
   EXPECT_THAT(remediation().status.message, HasSubstr("nothing proves that its machine has ended"));
-  EXPECT_THAT(remediation().status.message, HasSubstr("not done in time: nobody can tell"));
-  EXPECT_EQ(remediation().status.told_phase, Phase::kHeld);
+  EXPECT_THAT(remediation().status.message, HasSubstr("not done in time: unknown"));
+  EXPECT_EQ(remediation().status.notified_phase, Phase::kHeld);
   const auto before = writes();
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(writes(), before) << "nothing is new";

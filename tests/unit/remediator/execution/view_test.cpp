@@ -1,6 +1,7 @@
 // What the workflow decides on what its informers have told, and what it reads afresh: the view may
 // be old at any moment.
 #include "remediator/records/cluster_view.h"
+#include "remediator/records/view_queries.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -170,7 +171,7 @@ TEST_F(PermitTest, RefusesWhereThisReplicaDoesNotLeadAnyMore) {
                          .step_actions = [this](Step step) { return action_of(step); },
                          .permit = [] { return Status(); },
                          .announcer = replica_->announcer,
-                         .observer = replica_->witness,
+                         .observer = replica_->recorder,
                          .clock = clock_,
                          .leads = [&leads] { return leads; }});
   ASSERT_TRUE(reconciler.reconcile("gpu-01"));
@@ -208,7 +209,7 @@ TEST_F(ViewTest, KnowsTimesAsTheResourceKeepsThem) {
   ASSERT_TRUE(look());
   const std::string name = remediation().name;
 
-  EXPECT_EQ(replica_->view.last_remediation(name)->status, remediation().status);
+  EXPECT_EQ(last_remediation(replica_->view, name)->status, remediation().status);
 }
 
 // An informer tells of the intent when the result has long been written.
@@ -218,10 +219,10 @@ TEST_F(ViewTest, IsNotSetBackByWhatTheInformerTellsLate) {
   const Remediation marked = remediation();
   ASSERT_NE(opened.resource_version, marked.resource_version);
 
-  EXPECT_TRUE(replica_->view.has(opened.name, opened.resource_version));
-  EXPECT_TRUE(replica_->view.has(marked.name, marked.resource_version));
-  EXPECT_FALSE(replica_->view.has(marked.name, "999999"));
-  EXPECT_FALSE(replica_->view.has("another", marked.resource_version));
+  EXPECT_TRUE(knows_version(replica_->view, opened.name, opened.resource_version));
+  EXPECT_TRUE(knows_version(replica_->view, marked.name, marked.resource_version));
+  EXPECT_FALSE(knows_version(replica_->view, marked.name, "999999"));
+  EXPECT_FALSE(knows_version(replica_->view, "another", marked.resource_version));
 }
 
 // Of what others have written it may hear the first when it has read the second already.
@@ -234,7 +235,7 @@ TEST_F(ViewTest, ForgetsAtACompleteListWhatIsDeleted) {
 
   replica_->view.keep_remediations({"other"}, "21");
 
-  EXPECT_FALSE(replica_->view.last_remediation("made"));
+  EXPECT_FALSE(last_remediation(replica_->view, "made"));
 }
 
 TEST_F(ViewTest, KeepsAtACompleteListWhatIsNewerThanThat) {
@@ -245,7 +246,7 @@ TEST_F(ViewTest, KeepsAtACompleteListWhatIsNewerThanThat) {
 
   replica_->view.keep_remediations({}, "21");
 
-  EXPECT_TRUE(replica_->view.last_remediation("made"));
+  EXPECT_TRUE(last_remediation(replica_->view, "made"));
 }
 
 TEST_F(ViewTest, KeepsTheNewestInWhateverOrderItHears) {
@@ -259,11 +260,11 @@ TEST_F(ViewTest, KeepsTheNewestInWhateverOrderItHears) {
   view.put_remediation(second);
   view.put_remediation(first);
 
-  EXPECT_TRUE(view.last_remediation(first.name)->wish.cancel);
-  EXPECT_TRUE(view.has(first.name, "99"));
+  EXPECT_TRUE(last_remediation(view, first.name)->wish.cancel);
+  EXPECT_TRUE(knows_version(view, first.name, "99"));
   view.remove_remediation(first.name);
   view.put_remediation(first);
-  EXPECT_FALSE(view.last_remediation(first.name)->wish.cancel);
+  EXPECT_FALSE(last_remediation(view, first.name)->wish.cancel);
 }
 
 // Hundreds of drains must not keep the API server busy with their words.
@@ -272,7 +273,7 @@ TEST_F(ViewTest, OfAllStepsTogetherLittleIsWrittenThatIsOnlyWords) {
   say_progress("3 pods left");
   add_node("gpu-02");
   clock_.advance(minutes(15));  // it is no newcomer any more
-  Order other = order();
+  AlertSignal other = order();
   other.node = "gpu-02";
   ASSERT_TRUE(take({other}));
   reports_.answer = report_of(Severity::kReboot, "boot-gpu-02");
@@ -298,7 +299,7 @@ TEST_F(ViewTest, OfAllStepsTogetherLittleIsWrittenThatIsOnlyWords) {
 TEST_F(ViewTest, CountsWhatIsOpenAboutEachNode) {
   const auto fleet = [this] {
     Fleet copy;
-    replica_->view.with_fleet([&](const Fleet& known) { copy = known; });
+    with_fleet(replica_->view, [&](const Fleet& known) { copy = known; });
     return copy;
   };
   ASSERT_THAT(fleet().nodes, SizeIs(1));
@@ -343,7 +344,7 @@ TEST_F(ViewTest, ShowsWhatIsOpenWithItsNode) {
 
 TEST_F(ViewTest, SaysHowLongTheNewestStepIsOldAndWhetherAYesIsMissing) {
   const auto only = [this] {
-    const auto counts = replica_->view.count_remediations();
+    const auto counts = count_remediations(replica_->view);
     return counts.size() == 1 ? counts.front() : ClusterView::Count{};
   };
   auto seen = remediation();
@@ -371,12 +372,12 @@ TEST_F(ViewTest, SaysHowLongTheNewestStepIsOldAndWhetherAYesIsMissing) {
 TEST_F(ViewTest, SaysWhoWaitsForATaintIsTaintedAndIsConfirmed) {
   const auto only = [this] {
     FleetNode copy;
-    replica_->view.with_fleet([&](const Fleet& known) { copy = known.nodes.begin()->second; });
+    with_fleet(replica_->view, [&](const Fleet& known) { copy = known.nodes.begin()->second; });
     return copy;
   };
   EXPECT_TRUE(only().waits_for_taint) << "it is not decided yet";
   EXPECT_FALSE(only().confirmed);
-  Order other = order();
+  AlertSignal other = order();
   other.alertname = "GpuLost";
   other.fingerprint = "cd";
   ASSERT_TRUE(take({other}));
@@ -396,7 +397,7 @@ TEST_F(ViewTest, TakesTheKernelsWordForAConfirmation) {
   known.status.kernel_severity = Severity::kReboot;
   known.status.rule = "budget.taint";
   replica_->view.put_remediation(known);
-  replica_->view.with_fleet([&](const Fleet& fleet) {
+  with_fleet(replica_->view, [&](const Fleet& fleet) {
     EXPECT_TRUE(fleet.nodes.begin()->second.confirmed);
     EXPECT_TRUE(fleet.nodes.begin()->second.waits_for_taint);
   });

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "remediator/guards/human_override.h"
+#include "remediator/guards/manual_change.h"
 #include "remediator/guards/other_repairers.h"
 #include "remediator/model/health_report.h"
 #include "remediator/model/node_mark.h"
@@ -23,7 +23,7 @@ kube::Node plain_node() {
 
 kube::Node quarantined_node(const std::string& remediation) {
   kube::Node node = plain_node();
-  NodeMark mark;
+  OwnerAnnotation mark;
   mark.name = remediation;
   mark.severity = Severity::kReboot;
   mark.taint = mark.cordon = true;
@@ -45,8 +45,8 @@ Remediation done_remediation() {
   return remediation;
 }
 
-TEST(NodeMark, SurvivesTheWayToTheNodeAndBack) {
-  NodeMark mark;
+TEST(OwnerAnnotation, SurvivesTheWayToTheNodeAndBack) {
+  OwnerAnnotation mark;
   mark.name = "rem-1";
   mark.why = "severity reboot: \"x\"\n";
   mark.severity = Severity::kIsolate;
@@ -56,7 +56,7 @@ TEST(NodeMark, SurvivesTheWayToTheNodeAndBack) {
   kube::Node node = plain_node();
   node.meta.annotations[std::string(kAnnotation)] = to_annotation(mark);
 
-  const auto read = mark_on(node);
+  const auto read = owner_annotation_on(node);
 
   ASSERT_TRUE(read);
   EXPECT_EQ(read->name, "rem-1");
@@ -68,17 +68,17 @@ TEST(NodeMark, SurvivesTheWayToTheNodeAndBack) {
   EXPECT_EQ(read->since, mark.since);
 }
 
-TEST(NodeMark, IsNotReadFromWhatSomebodyElseWrote) {
+TEST(OwnerAnnotation, IsNotReadFromWhatSomebodyElseWrote) {
   for (const char* text :
        {"", "{", "[]", R"({"name":"rem-1"})", R"({"name":"rem-1","owner":"somebody"})",
         R"({"owner":"gpuward-remediator"})"}) {
     kube::Node node = plain_node();
     node.meta.annotations[std::string(kAnnotation)] = text;
-    EXPECT_FALSE(mark_on(node)) << text;
+    EXPECT_FALSE(owner_annotation_on(node)) << text;
   }
 }
 
-TEST(NodeMark, TakesOnlyTheTaintOfOurKeyAndEffectForOurs) {
+TEST(OwnerAnnotation, TakesOnlyTheTaintOfOurKeyAndEffectForOurs) {
   kube::Node node = plain_node();
   node.taints.push_back({std::string(kTaintKey), "x", "NoExecute", ""});
   EXPECT_FALSE(our_taint_on(node));
@@ -87,20 +87,20 @@ TEST(NodeMark, TakesOnlyTheTaintOfOurKeyAndEffectForOurs) {
 }
 
 TEST(HumanOverride, SeesNothingWhereAllStands) {
-  EXPECT_FALSE(human_override(done_remediation(), quarantined_node("rem-1")));
-  EXPECT_FALSE(human_override(Remediation{}, plain_node()));
+  EXPECT_FALSE(manual_change(done_remediation(), quarantined_node("rem-1")));
+  EXPECT_FALSE(manual_change(Remediation{}, plain_node()));
 }
 
 TEST(HumanOverride, SeesARemovedTaint) {
   kube::Node node = quarantined_node("rem-1");
   node.taints.clear();
-  EXPECT_THAT(human_override(done_remediation(), node).value_or(""), HasSubstr("taint"));
+  EXPECT_THAT(manual_change(done_remediation(), node).value_or(""), HasSubstr("taint"));
 }
 
 TEST(HumanOverride, SeesAnUncordon) {
   kube::Node node = quarantined_node("rem-1");
   node.unschedulable = false;
-  EXPECT_THAT(human_override(done_remediation(), node).value_or(""), HasSubstr("uncordoned"));
+  EXPECT_THAT(manual_change(done_remediation(), node).value_or(""), HasSubstr("uncordoned"));
 }
 
 TEST(HumanOverride, TrustsTheMarkWhereACrashKeptTheResultFromBeingRecorded) {
@@ -108,7 +108,7 @@ TEST(HumanOverride, TrustsTheMarkWhereACrashKeptTheResultFromBeingRecorded) {
   unrecorded.name = "rem-1";
   kube::Node node = quarantined_node("rem-1");
   node.taints.clear();
-  EXPECT_TRUE(human_override(unrecorded, node));
+  EXPECT_TRUE(manual_change(unrecorded, node));
 }
 
 TEST(HumanOverride, DoesNotTakeOurOwnReturnForAHumans) {
@@ -116,7 +116,7 @@ TEST(HumanOverride, DoesNotTakeOurOwnReturnForAHumans) {
   StepRecord back;
   back.step = Step::kReturn;
   remediation.status.steps.push_back(back);
-  EXPECT_FALSE(human_override(remediation, plain_node()));
+  EXPECT_FALSE(manual_change(remediation, plain_node()));
 }
 
 HealthReport good_report() {
@@ -243,19 +243,19 @@ TEST(HarmNeeds, AReportAsBadAsTheStepWithoutUserSpacesWords) {
                       .kernel_severity = Severity::kReboot,
                       .boot_id = "boot-1",
                       .sees_kernel_log = false};
-  EXPECT_EQ(objection_to_harm(report, node, Severity::kReboot, demand), std::nullopt);
-  EXPECT_TRUE(objection_to_harm(report, node, Severity::kIsolate, demand));
+  EXPECT_EQ(objection_to_disruption(report, node, Severity::kReboot, demand), std::nullopt);
+  EXPECT_TRUE(objection_to_disruption(report, node, Severity::kIsolate, demand));
   report.kernel_severity = Severity::kMonitor;
-  EXPECT_THAT(*objection_to_harm(report, node, Severity::kReboot, demand),
+  EXPECT_THAT(*objection_to_disruption(report, node, Severity::kReboot, demand),
               ::testing::HasSubstr("user space"));
   report.kernel_severity = Severity::kReboot;
   report.boot_id = "boot-0";
-  EXPECT_TRUE(objection_to_harm(report, node, Severity::kReboot, demand));
+  EXPECT_TRUE(objection_to_disruption(report, node, Severity::kReboot, demand));
   report.boot_id = "boot-1";
   report.measured_at = now - std::chrono::minutes(3);
-  EXPECT_TRUE(objection_to_harm(report, node, Severity::kReboot, demand));
+  EXPECT_TRUE(objection_to_disruption(report, node, Severity::kReboot, demand));
   report.measured_at = now + std::chrono::minutes(3);
-  EXPECT_TRUE(objection_to_harm(report, node, Severity::kReboot, demand));
+  EXPECT_TRUE(objection_to_disruption(report, node, Severity::kReboot, demand));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "remediator/records/view_queries.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -32,7 +33,7 @@ TEST_F(IntakeTest, OpensARemediationForTheNodeThatIsMeant) {
 }
 
 TEST_F(IntakeTest, NeedsOneRequestForANewAlertAndNoneForARepeat) {
-  const Order fires = order();
+  const AlertSignal fires = order();
   ASSERT_TRUE(take({fires}));
   EXPECT_THAT(kube_.requests(), SizeIs(1));
   kube_.clear_requests();
@@ -63,7 +64,7 @@ TEST_F(IntakeTest, WritesNothingForTheSameAlertFromAnotherReplica) {
   Replica& other = *replica;
   catch_up(other);
   kube_.clear_requests();
-  const std::vector<Order> same = {order()};
+  const std::vector<AlertSignal> same = {order()};
 
   const auto counts = other.intake.take(same, clock_.steady() + seconds(1));
 
@@ -76,7 +77,7 @@ TEST_F(IntakeTest, MeetsAnotherReplicaInOneRemediationWhereBothOpenAtOnce) {
   Replica& other = *replica;
   catch_up(other);  // before anything was opened: its view is old below
   ASSERT_TRUE(take({order(Severity::kReset)}));
-  std::vector<Order> worse = {order(Severity::kIsolate)};
+  std::vector<AlertSignal> worse = {order(Severity::kIsolate)};
   worse[0].fingerprint = "cd";
 
   const auto counts = other.intake.take(worse, clock_.steady() + seconds(1));
@@ -106,7 +107,7 @@ TEST_F(IntakeTest, FiftyConcurrentCopiesMakeOneRemediationAndOneWrite) {
 }
 
 TEST_F(IntakeTest, NeverSendsARequestForANodeThatDoesNotExist) {
-  Order stranger = order();
+  AlertSignal stranger = order();
   stranger.node = "gpu-99";
 
   const auto counts = take({stranger});
@@ -116,7 +117,7 @@ TEST_F(IntakeTest, NeverSendsARequestForANodeThatDoesNotExist) {
 }
 
 TEST_F(IntakeTest, IgnoresAnAlertThatIsOlderThanTheNode) {
-  Order old = order();
+  AlertSignal old = order();
   old.starts_at = clock_.wall() - minutes(10);
 
   EXPECT_EQ(take({old})->ignored, 1U);
@@ -125,7 +126,7 @@ TEST_F(IntakeTest, IgnoresAnAlertThatIsOlderThanTheNode) {
 
 class RecordingIntakeObserver final : public IntakeObserver {
  public:
-  void on_ignored(const Order& order, Ignored reason) override {
+  void on_ignored(const AlertSignal& order, Ignored reason) override {
     const std::lock_guard lock(mutex_);
     heard.emplace_back(order.node + "/" + order.fingerprint, to_string(reason));
   }
@@ -138,11 +139,11 @@ class RecordingIntakeObserver final : public IntakeObserver {
 TEST_F(IntakeTest, SaysWhyItIgnoresAnAlert) {
   RecordingIntakeObserver observer;
   RemediationIntake intake(replica_->view, replica_->store, replica_->queue, clock_, &observer);
-  Order old = order();
+  AlertSignal old = order();
   old.starts_at = clock_.wall() - minutes(10);
-  Order stranger = order();
+  AlertSignal stranger = order();
   stranger.node = "gpu-99";
-  const std::vector<Order> orders = {old, order(Severity::kReboot, false), stranger};
+  const std::vector<AlertSignal> orders = {old, order(Severity::kReboot, false), stranger};
 
   ASSERT_TRUE(intake.take(orders, clock_.steady() + seconds(1)));
 
@@ -168,8 +169,8 @@ TEST_F(IntakeTest, OpensNothingForAnAlertThatHasEnded) {
 
 // Out of order: a retry of the firing comes after the end.
 TEST_F(IntakeTest, OpensNothingForAFiringThatComesAfterItsOwnEnd) {
-  const Order fires = order();
-  Order ends = fires;
+  const AlertSignal fires = order();
+  AlertSignal ends = fires;
   ends.firing = false;
   ASSERT_EQ(take({ends})->ignored, 1U);
   clock_.advance(minutes(1));
@@ -180,8 +181,8 @@ TEST_F(IntakeTest, OpensNothingForAFiringThatComesAfterItsOwnEnd) {
 }
 
 TEST_F(IntakeTest, TakesAFiringThatIsRepeatedLongAfterItsOwnEnd) {
-  const Order fires = order();
-  Order ends = fires;
+  const AlertSignal fires = order();
+  AlertSignal ends = fires;
   ends.firing = false;
   ASSERT_TRUE(take({ends}));
   clock_.advance(kLateRepeats);
@@ -192,7 +193,7 @@ TEST_F(IntakeTest, TakesAFiringThatIsRepeatedLongAfterItsOwnEnd) {
 // A record that is cut to milliseconds makes the repeat look newer.
 TEST_F(IntakeTest, KeepsACancelledNodeOutOfItWhateverTheDigitsOfTheStart) {
   set_policy(Mode::kCordon);
-  Order fires = order();
+  AlertSignal fires = order();
   fires.starts_at += std::chrono::nanoseconds(987'654'321);
   clock_.advance(seconds(2));
   ASSERT_TRUE(take({fires}));
@@ -213,7 +214,7 @@ TEST_F(IntakeTest, KeepsACancelledNodeOutOfItWhateverTheDigitsOfTheStart) {
 
 TEST_F(IntakeTest, OpensTheNextRemediationAfterOneThatIsClosed) {
   set_policy(Mode::kObserve);
-  const Order first = order();
+  const AlertSignal first = order();
   ASSERT_TRUE(take({first}));
   clock_.advance(minutes(1));
   ASSERT_TRUE(take({order(Severity::kReboot, false)}));
@@ -235,15 +236,15 @@ TEST_F(IntakeTest, GivesNoNameAgainThatADeletedOneHasHad) {
   kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + first.name,
               {{"metadata", {{"finalizers", nullptr}}}});
   replica_->view.remove_remediation(first.name);
-  ASSERT_EQ(replica_->view.last_number_of(first.node_uid), 1);
+  ASSERT_EQ(last_number_of(replica_->view, first.node_uid), 1);
 
   ASSERT_TRUE(take({order()}));
 
-  EXPECT_TRUE(replica_->view.remediations_of(first.node_uid).front().name.ends_with("-2"));
+  EXPECT_TRUE(remediations_of(replica_->view, first.node_uid).front().name.ends_with("-2"));
 }
 
 TEST_F(IntakeTest, OpensOneAgainForAnAlertThatGoesOnAfterItsEnd) {
-  const Order first = order();
+  const AlertSignal first = order();
   ASSERT_TRUE(take({first}));
   ASSERT_TRUE(take({order(Severity::kReboot, false)}));
   ASSERT_TRUE(reconcile());
@@ -292,7 +293,7 @@ TEST_F(IntakeTest, FindsItsOwnWriteAfterALostAnswer) {
 TEST_F(IntakeTest, WaitsForACompleteView) {
   ClusterView empty;
   RemediationIntake intake(empty, replica_->store, replica_->queue, clock_);
-  const std::vector<Order> orders = {order()};
+  const std::vector<AlertSignal> orders = {order()};
 
   const auto counts = intake.take(orders, clock_.steady() + seconds(1));
 
@@ -301,14 +302,14 @@ TEST_F(IntakeTest, WaitsForACompleteView) {
 }
 
 TEST_F(IntakeTest, StopsAtTheDeadline) {
-  const std::vector<Order> orders = {order()};
+  const std::vector<AlertSignal> orders = {order()};
 
   EXPECT_FALSE(replica_->intake.take(orders, clock_.steady()));
   EXPECT_EQ(writes(), 0U);
 }
 
 TEST_F(IntakeTest, TakesManyNodesOfOneNotification) {
-  std::vector<Order> orders;
+  std::vector<AlertSignal> orders;
   for (int i = 10; i < 40; ++i) {
     add_node("gpu-" + std::to_string(i));
     orders.push_back(order());

@@ -37,8 +37,8 @@ class RegisteredAnew : public ClusterTest {
     catch_up(*replica_);
   }
   // Its Remediation is given up with that severity.
-  Order given_up(Severity severity = Severity::kReboot) {
-    Order fires = order(severity);
+  AlertSignal given_up(Severity severity = Severity::kReboot) {
+    AlertSignal fires = order(severity);
     EXPECT_TRUE(take({fires}));
     EXPECT_TRUE(reconcile());
     EXPECT_EQ(our_taint_on(node()), to_string(severity));
@@ -113,7 +113,7 @@ TEST_F(RegisteredAnew, IsLeftAloneWhereTwoLiveNodesHaveItsUuid) {
 }
 
 TEST_F(RegisteredAnew, TakesInTheAlertThatStillFiresWhateverItsAge) {
-  const Order fires = given_up();
+  const AlertSignal fires = given_up();
   registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
 
   const auto counts = take({fires});
@@ -124,7 +124,7 @@ TEST_F(RegisteredAnew, TakesInTheAlertThatStillFiresWhateverItsAge) {
 }
 
 TEST_F(RegisteredAnew, TakesInTheOldAlertBesideItsOwn) {
-  const Order fires = given_up();
+  const AlertSignal fires = given_up();
   registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
   look();
 
@@ -134,7 +134,7 @@ TEST_F(RegisteredAnew, TakesInTheOldAlertBesideItsOwn) {
 }
 
 TEST_F(RegisteredAnew, IgnoresAnOldAlertOfAnotherMachineOfItsName) {
-  const Order fires = given_up();
+  const AlertSignal fires = given_up();
   registers({{"bootID", "boot-2"}, {"systemUUID", kOtherUuid}});
 
   EXPECT_EQ(take({fires})->ignored, 1U);
@@ -142,7 +142,7 @@ TEST_F(RegisteredAnew, IgnoresAnOldAlertOfAnotherMachineOfItsName) {
 }
 
 TEST_F(RegisteredAnew, IgnoresAnOldAlertThatAHumanHasCancelled) {
-  const Order fires = order();
+  const AlertSignal fires = order();
   ASSERT_TRUE(take({fires}));
   ASSERT_TRUE(reconcile());
   annotate_open("gpuward.dev/cancel");
@@ -208,7 +208,7 @@ TEST_F(RegisteredAnew, IsHeldWhereItsSignsContradictOneAnother) {
   EXPECT_EQ(our_taint_on(node()), "reboot");
   EXPECT_EQ(newest().status.phase, Phase::kHeld);
   EXPECT_EQ(newest().alerts.front().alertname, kContradictoryAlert);
-  EXPECT_EQ(newest().status.told_phase, Phase::kHeld);
+  EXPECT_EQ(newest().status.notified_phase, Phase::kHeld);
 }
 
 // Simulated, seed 4555: the severity of the other boards was taken for that of these.

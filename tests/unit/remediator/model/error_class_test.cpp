@@ -56,13 +56,13 @@ TEST(ErrorClass, IsWeighedByWhatItSaysOfTheNode) {
 
 TEST(ErrorClass, IsKeptWithTheEvidenceAndTheWorstThatFiresCounts) {
   Remediation remediation;
-  Order order{.node = "gpu-01",
-              .severity = Severity::kReboot,
-              .alertname = "A",
-              .fingerprint = "a",
-              .starts_at = {},
-              .ends_at = {},
-              .error_class = "GPU_HEALTH_ERROR"};
+  AlertSignal order{.node = "gpu-01",
+                    .severity = Severity::kReboot,
+                    .alertname = "A",
+                    .fingerprint = "a",
+                    .starts_at = {},
+                    .ends_at = {},
+                    .error_class = "GPU_HEALTH_ERROR"};
   fold(remediation, order, {});
   EXPECT_EQ(error_class_of(remediation), "GPU_HEALTH_ERROR");
   order.fingerprint = "b";

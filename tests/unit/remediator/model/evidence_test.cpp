@@ -12,7 +12,7 @@ using ::testing::SizeIs;
 
 const WallTime kStart = WallTime(std::chrono::hours(500'000));
 
-Order firing(Severity severity = Severity::kReboot, std::string fingerprint = "aa") {
+AlertSignal firing(Severity severity = Severity::kReboot, std::string fingerprint = "aa") {
   return {.node = "gpu-01",
           .severity = severity,
           .alertname = "GpuNodeBad",
@@ -22,8 +22,8 @@ Order firing(Severity severity = Severity::kReboot, std::string fingerprint = "a
           .ends_at = {}};
 }
 
-Order resolved(WallTime ends_at) {
-  Order order = firing();
+AlertSignal resolved(WallTime ends_at) {
+  AlertSignal order = firing();
   order.firing = false;
   order.ends_at = ends_at;
   return order;
@@ -43,7 +43,7 @@ TEST(Evidence, TakesANewAlertAndItsSeverity) {
 TEST(Evidence, DoesNotChangeByARepeatWithAnEarlierStart) {
   Remediation remediation;
   fold(remediation, firing(), kStart);
-  Order repeat = firing();
+  AlertSignal repeat = firing();
   repeat.starts_at -= minutes(3);  // another Alertmanager of the cluster
 
   EXPECT_EQ(fold(remediation, repeat, kStart + minutes(9)), Change::kNone);
@@ -55,7 +55,7 @@ TEST(Evidence, DoesNotChangeByARepeatWithAnEarlierStart) {
 TEST(Evidence, TakesTheLaterStartOfAnAlertThatFires) {
   Remediation remediation;
   fold(remediation, firing(), kStart);
-  Order anew = firing();
+  AlertSignal anew = firing();
   anew.starts_at += minutes(30);
   EXPECT_EQ(fold(remediation, anew, kStart + minutes(31)), Change::kSome);
   EXPECT_EQ(fold(remediation, anew, kStart + minutes(32)), Change::kNone);
@@ -71,9 +71,9 @@ TEST(Evidence, TakesTheLaterStartOfAnAlertThatFires) {
 TEST(Evidence, EndsByAbsenceOnlyTheEpisodeThatWasAbsent) {
   Remediation remediation;
   fold(remediation, firing(), kStart);
-  Order absent = resolved(kStart + minutes(33));
+  AlertSignal absent = resolved(kStart + minutes(33));
   absent.absent = true;
-  Order anew = firing();
+  AlertSignal anew = firing();
   anew.starts_at += minutes(30);
   fold(remediation, anew, kStart + minutes(31));
 
@@ -91,7 +91,7 @@ TEST(Evidence, EndsByAbsenceOnlyTheEpisodeThatWasAbsent) {
 TEST(Evidence, DoesNotChangeByTheNextLineOfALog) {
   Remediation remediation;
   fold(remediation, firing(Severity::kReboot, "loki.aa"), kStart);
-  Order next = firing(Severity::kReboot, "loki.aa");
+  AlertSignal next = firing(Severity::kReboot, "loki.aa");
   next.starts_at += minutes(3);
 
   EXPECT_EQ(fold(remediation, next, kStart + minutes(4)), Change::kNone);
@@ -100,9 +100,9 @@ TEST(Evidence, DoesNotChangeByTheNextLineOfALog) {
 TEST(Evidence, SurvivesALateCopyOfTheRecoveryBefore) {
   Remediation remediation;
   fold(remediation, firing(), kStart);
-  const Order end = resolved(kStart + minutes(5));
+  const AlertSignal end = resolved(kStart + minutes(5));
   fold(remediation, end, kStart + minutes(6));
-  Order anew = firing();
+  AlertSignal anew = firing();
   anew.starts_at = kStart + minutes(20);
   fold(remediation, anew, kStart + minutes(21));
 
@@ -115,7 +115,7 @@ TEST(Evidence, SurvivesALateCopyOfTheRecoveryBefore) {
 TEST(Evidence, EndsByAnEndWhoseStartIsEarlierThanTheKnownOne) {
   Remediation remediation;
   fold(remediation, firing(), kStart);
-  Order end = resolved(kStart + minutes(5));
+  AlertSignal end = resolved(kStart + minutes(5));
   end.starts_at = kStart - minutes(1);
 
   EXPECT_EQ(fold(remediation, end, kStart + minutes(6)), Change::kSome);
@@ -125,7 +125,7 @@ TEST(Evidence, EndsByAnEndWhoseStartIsEarlierThanTheKnownOne) {
 
 TEST(Evidence, EndsNowWhereTheKnownStartIsOfAWrongClock) {
   Remediation remediation;
-  Order fires = firing();
+  AlertSignal fires = firing();
   fires.starts_at = kStart + std::chrono::hours(24 * 365);
   fold(remediation, fires, kStart);
 
@@ -172,10 +172,10 @@ TEST(Evidence, TakesTheEndOfALaterEpisodeWhoseFiringCameNever) {
   Remediation remediation;
   fold(remediation, firing(), kStart);
   fold(remediation, resolved(kStart + minutes(5)), kStart + minutes(6));
-  Order end = resolved(kStart + minutes(25));
+  AlertSignal end = resolved(kStart + minutes(25));
   end.starts_at = kStart + minutes(20);
   EXPECT_EQ(fold(remediation, end, kStart + minutes(26)), Change::kSome);
-  Order late = firing();
+  AlertSignal late = firing();
   late.starts_at = kStart + minutes(20);
 
   EXPECT_EQ(fold(remediation, late, kStart + minutes(27)).ignored, Ignored::kLateRepeat);
@@ -186,7 +186,7 @@ TEST(Evidence, TakesTheEndOfALaterEpisodeWhoseFiringCameNever) {
 TEST(Evidence, ComparesStartsAsTheyWereSaidOrAsAVersionBeforeHasCutThem) {
   using std::chrono::nanoseconds;
   const WallTime said = kStart + nanoseconds(987'654'321);
-  Order order = firing();
+  AlertSignal order = firing();
   order.starts_at = said;
   AlertEvidence known;
 
@@ -240,7 +240,7 @@ TEST(Evidence, TakesAnAlertThatFiresAgain) {
   Remediation remediation;
   fold(remediation, firing(), kStart);
   fold(remediation, resolved(kStart + minutes(5)), kStart + minutes(6));
-  Order again = firing();
+  AlertSignal again = firing();
   again.starts_at = kStart + minutes(20);
 
   EXPECT_EQ(fold(remediation, again, kStart + minutes(21)), Change::kSome);
@@ -303,7 +303,7 @@ TEST(Evidence, KnowsALateRepeatOfAnAlertThatEnded) {
   Remediation closed;
   fold(closed, firing(), kStart);
   fold(closed, resolved(kStart + minutes(5)), kStart + minutes(6));
-  Order anew = firing();
+  AlertSignal anew = firing();
   anew.starts_at = kStart + minutes(10);
   const std::vector<Remediation> all = {closed};
 

@@ -42,7 +42,7 @@ class Ownership : public ::testing::Test {
 
   Remediation remediation_;
   kube::Node node_;
-  NodeMark mark_;
+  OwnerAnnotation mark_;
 };
 
 TEST_F(Ownership, IsPlainWhereRecordAndNodeSayTheSame) {
@@ -153,14 +153,14 @@ TEST_F(Ownership, KnowsACordonThatAClosedRemediationHasLeft) {
 }
 
 TEST_F(Ownership, SaysWhatIsOnTheNode) {
-  EXPECT_EQ(marks_text(node_),
+  EXPECT_EQ(ownership_text(node_),
             "the taint gpuward.dev/remediation=reboot, the annotation of rem-1 and a cordon");
-  EXPECT_EQ(marks_text(kube::Node{}), "nothing");
+  EXPECT_EQ(ownership_text(kube::Node{}), "nothing");
   lose_annotation();
   node_.meta.annotations[std::string(kAnnotation)] = "{}";
   node_.taints.clear();
-  EXPECT_EQ(marks_text(node_), "an unreadable annotation and a cordon");
-  EXPECT_TRUE(has_marks(node_));
+  EXPECT_EQ(ownership_text(node_), "an unreadable annotation and a cordon");
+  EXPECT_TRUE(has_our_taint_or_annotation(node_));
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ class SinkWorkerTest : public ::testing::Test {
   static NotificationEvent event(const std::string& id) {
     return {.id = id, .node_name = "gpu-01"};
   }
-  void hand_over(const std::string& id) { EXPECT_FALSE(worker_->has_ended(event(id))); }
+  void submit_notices(const std::string& id) { EXPECT_FALSE(worker_->has_ended(event(id))); }
   void wait_for_ends(int count) {
     ASSERT_TRUE(support::wait_until([&] { return ended_ == count; }, kInTime, "ends"));
   }
@@ -80,8 +80,8 @@ class SinkWorkerTest : public ::testing::Test {
 
 TEST_F(SinkWorkerTest, DeliversInOrderAndEachOnce) {
   start();
-  hand_over("1");
-  hand_over("2");
+  submit_notices("1");
+  submit_notices("2");
   wait_for_ends(2);
 
   EXPECT_TRUE(worker_->has_ended(event("1")));
@@ -94,7 +94,7 @@ TEST_F(SinkWorkerTest, DeliversInOrderAndEachOnce) {
 TEST_F(SinkWorkerTest, TriesAgainLaterAndLater) {
   for (int i = 0; i < 4; ++i) script_.answers.push_back(fail(ErrorKind::kUnavailable, "not now"));
   start();
-  hand_over("1");
+  submit_notices("1");
   wait_for_ends(1);
 
   EXPECT_THAT(asked(), SizeIs(5));
@@ -105,7 +105,7 @@ TEST_F(SinkWorkerTest, TriesAgainLaterAndLater) {
 TEST_F(SinkWorkerTest, WaitsAsLongAsTheReceiverAsks) {
   script_.answers.push_back(std::unexpected(Error{ErrorKind::kUnavailable, "busy", seconds(120)}));
   start();
-  hand_over("1");
+  submit_notices("1");
   wait_for_ends(1);
 
   EXPECT_GE(script_.at[1] - script_.at[0], seconds(120));
@@ -116,7 +116,7 @@ TEST_F(SinkWorkerTest, GivesUpAfterAWhileAndGoesOnWithTheNext) {
   SinkSettings settings = named("a");
   settings.give_up_after = std::chrono::minutes(10);
   start(settings);
-  hand_over("1");
+  submit_notices("1");
   wait_for_ends(1);
 
   EXPECT_EQ(count(Delivery::kGaveUp), 1U);
@@ -126,7 +126,7 @@ TEST_F(SinkWorkerTest, GivesUpAfterAWhileAndGoesOnWithTheNext) {
     const std::lock_guard lock(script_.mutex);
     script_.answers.clear();
   }
-  hand_over("2");
+  submit_notices("2");
   wait_for_ends(2);
   EXPECT_EQ(count(Delivery::kSent), 1U);
 }
@@ -134,7 +134,7 @@ TEST_F(SinkWorkerTest, GivesUpAfterAWhileAndGoesOnWithTheNext) {
 TEST_F(SinkWorkerTest, DoesNotRepeatWhatWillNeverBeTaken) {
   script_.answers.push_back(fail(ErrorKind::kInvalid, "no"));
   start();
-  hand_over("1");
+  submit_notices("1");
   wait_for_ends(1);
 
   EXPECT_THAT(asked(), SizeIs(1));
@@ -145,7 +145,7 @@ TEST_F(SinkWorkerTest, KeepsToItsRate) {
   SinkSettings settings = named("a");
   settings.per_minute = 6;  // one at once, then one in ten seconds
   start(settings);
-  for (const char* id : {"1", "2", "3"}) hand_over(id);
+  for (const char* id : {"1", "2", "3"}) submit_notices(id);
   wait_for_ends(3);
 
   EXPECT_GE(script_.at[2] - script_.at[0], seconds(19));
@@ -178,8 +178,8 @@ class NotifierTest : public ::testing::Test {
     settings.url = url;
     return settings;
   }
-  bool are_told(const std::vector<std::string>& sinks) {
-    return notifier_.are_told({.id = "1", .node_name = "gpu-01"}, sinks);
+  bool are_notified(const std::vector<std::string>& sinks) {
+    return notifier_.are_notified({.id = "1", .node_name = "gpu-01"}, sinks);
   }
 
   SystemClock clock_;
@@ -197,36 +197,36 @@ TEST_F(NotifierTest, ADeadSinkHoldsUpNoOther) {
   ASSERT_TRUE(notifier_.set_sinks(
       {webhook("dead", "http://127.0.0.1:1/"), webhook("well", receiver_.url())}));
 
-  EXPECT_FALSE(are_told({"dead", "well"}));
+  EXPECT_FALSE(are_notified({"dead", "well"}));
   ASSERT_TRUE(support::wait_until([&] { return looked_at_ >= 1; }, kInTime, "a look at the node"));
 
-  EXPECT_TRUE(are_told({"well"}));
-  EXPECT_FALSE(are_told({"dead", "well"}));
+  EXPECT_TRUE(are_notified({"well"}));
+  EXPECT_FALSE(are_notified({"dead", "well"}));
   EXPECT_THAT(receiver_.requests(), SizeIs(1));
 }
 
 TEST_F(NotifierTest, SinksThatThePolicyHasNoMoreWantNothing) {
-  EXPECT_TRUE(are_told({"gone"}));
+  EXPECT_TRUE(are_notified({"gone"}));
   ASSERT_TRUE(notifier_.set_sinks({webhook("dead", "http://127.0.0.1:1/")}));
-  EXPECT_FALSE(are_told({"dead"}));
+  EXPECT_FALSE(are_notified({"dead"}));
 
   ASSERT_TRUE(notifier_.set_sinks({}));
 
-  EXPECT_TRUE(are_told({"dead"}));
+  EXPECT_TRUE(are_notified({"dead"}));
   EXPECT_THAT(notifier_.tallies(), IsEmpty());
 }
 
 TEST_F(NotifierTest, SinksThatHaveNotChangedGoOn) {
   ASSERT_TRUE(notifier_.set_sinks({webhook("well", receiver_.url())}));
-  (void)are_told({"well"});
-  ASSERT_TRUE(support::wait_until([&] { return are_told({"well"}); }, kInTime, "told"));
+  (void)are_notified({"well"});
+  ASSERT_TRUE(support::wait_until([&] { return are_notified({"well"}); }, kInTime, "told"));
 
   ASSERT_TRUE(notifier_.set_sinks({webhook("well", receiver_.url()), webhook("new", "http://a/")}));
   SinkSettings missing = webhook("bad", "");
   missing.url_file = "/nowhere/url";
   EXPECT_FALSE(notifier_.set_sinks({missing}));
 
-  EXPECT_TRUE(are_told({"well"}));
+  EXPECT_TRUE(are_notified({"well"}));
   EXPECT_THAT(notifier_.tallies(), SizeIs(2));
   EXPECT_THAT(receiver_.requests(), SizeIs(1));
 }

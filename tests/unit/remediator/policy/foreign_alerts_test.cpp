@@ -67,14 +67,14 @@ TEST(ForeignAlerts, AreRefusedWithTheirLineWhereTheyCannotBeMeant) {
 
 TEST(ForeignAlerts, AreMarkedInTheEvidence) {
   Remediation remediation;
-  const Order order{.node = "gpu-01",
-                    .severity = Severity::kReset,
-                    .alertname = "DcgmXid",
-                    .fingerprint = "ab",
-                    .firing = true,
-                    .starts_at = {},
-                    .ends_at = {},
-                    .foreign = true};
+  const AlertSignal order{.node = "gpu-01",
+                          .severity = Severity::kReset,
+                          .alertname = "DcgmXid",
+                          .fingerprint = "ab",
+                          .firing = true,
+                          .starts_at = {},
+                          .ends_at = {},
+                          .foreign = true};
 
   EXPECT_EQ(fold(remediation, order, {}), Change::kSome);
 

@@ -123,7 +123,7 @@ TEST(NotificationPolicy, IsExplained) {
       "    - {name: oncall, slack: {url_file: /u}, moments: [held, paused], severity: reset}\n"));
 
   EXPECT_EQ(notifications_text(policy->notifications),
-            "told of it\n  oncall (slack), severity reset and worse: held paused\n");
+            "notified\n  oncall (slack), severity reset and worse: held paused\n");
   EXPECT_EQ(notifications_text({}), "");
 }
 

@@ -40,7 +40,7 @@ TEST(PolicyText, SaysEachStepWithItsLimitsAndWhatItWaitsFor) {
             "  2. cordon\n"
             "  3. collect-evidence: at most 5m; its failure stops nothing\n"
             "  4. drain: all pods, deadline 90m: what is left is deleted then\n"
-            "       waits 10m after the step before it and for a human's yes\n"
+            "       waits 10m after the step before it and for an operator's approval\n"
             "  5. reboot: at most 20m; where it fails, severity isolate from then on\n"
             "  6. verify: 10m without a break, at most 45m; where it fails, severity isolate from "
             "then on\n"
@@ -54,7 +54,7 @@ TEST(PolicyText, SaysThatAReplacementIsWaitedFor) {
   EXPECT_THAT(
       severity_text(policy, Severity::kIsolate),
       HasSubstr("  4. verify: 10m without a break, at most 1h; of a replacement; where none "
-                "joins, held for a human\n"));
+                "joins, held for an operator\n"));
 }
 
 TEST(PolicyText, SaysWhereTheModeEndsTheSteps) {
@@ -72,7 +72,7 @@ TEST(PolicyText, SaysThatAFailureWithNothingWorseIsAHumansAffair) {
       "severities: {isolate: [cordon, drain, reboot]}\n"
       "machines: {reboot: [/bin/power-cycle]}\n");
 
-  EXPECT_THAT(severity_text(policy, Severity::kIsolate), HasSubstr("held for a human"));
+  EXPECT_THAT(severity_text(policy, Severity::kIsolate), HasSubstr("held for an operator"));
 }
 
 TEST(PolicyText, SaysThatNothingIsDoneAtASeverityWithoutSteps) {
@@ -95,9 +95,10 @@ TEST(PolicyText, SaysWhatIsAskedBeforeHarm) {
 }
 
 TEST(PolicyText, SaysWhoRestartsAndEndsMachines) {
-  EXPECT_THAT(guards_text(Policy{}),
-              HasSubstr("machines\n  restarted by: nobody\n  ended by the first of these that can: "
-                        "the NodeClaim or Machine that owns it\n"));
+  EXPECT_THAT(
+      guards_text(Policy{}),
+      HasSubstr("machines\n  restarted by: nothing\n  ended by the first of these that can: "
+                "the NodeClaim or Machine that owns it\n"));
   EXPECT_THAT(guards_text(policy_of("machines:\n"
                                     "  reboot: [/bin/power-cycle, --soft]\n"
                                     "  aws: {reboot: true, terminate: true}\n")),

@@ -59,7 +59,7 @@ Remediation full() {
   remediation.status.escalated_to = Severity::kIsolate;
   remediation.status.approval =
       ApprovalRecord{Step::kReboot, "0123456789", kNow, "alice", kNow + std::chrono::seconds(2)};
-  remediation.status.told_phase = Phase::kHeld;
+  remediation.status.notified_phase = Phase::kHeld;
   remediation.status.history = {"drain done", "reboot failed"};
   remediation.status.pre_existing_cordon = true;
   remediation.status.kernel_severity = Severity::kReset;

@@ -135,7 +135,7 @@ TEST_F(ReplayTest, SaysWhereAHumanWouldHaveBeenAsked) {
   EXPECT_EQ(summary_of(asked).nodes_by_step.count(Step::kTerminate), 0U);
   EXPECT_THAT(replay_table(asked), Not(HasSubstr("gpuward-remediator approve")));
 
-  options.humans_say_yes = true;
+  options.approves_all = true;
   const ReplayResult approved = run();
 
   EXPECT_THAT(told(approved, "gpu-1").back(), HasSubstr("end Replaced"));
@@ -144,7 +144,7 @@ TEST_F(ReplayTest, SaysWhereAHumanWouldHaveBeenAsked) {
 
 TEST_F(ReplayTest, WaitsForTheReplacementOfAMachine) {
   policy.steps[Severity::kIsolate].push_back(planned(Step::kVerify));
-  options.humans_say_yes = true;
+  options.approves_all = true;
   fires(1, "isolate", minutes(0), hours(3));
 
   const auto lines = told(run(), "gpu-1");

@@ -40,19 +40,19 @@ class PolledAlerts final : public FiringAlerts {
 
 class PolledIntake final : public Intake {
  public:
-  Result<IntakeCounts> take(std::span<const Order> orders, Clock::Steady) override {
+  Result<IntakeCounts> take(std::span<const AlertSignal> orders, Clock::Steady) override {
     const std::lock_guard lock(mutex_);
     orders_.insert(orders_.end(), orders.begin(), orders.end());
     return IntakeCounts{.accepted = orders.size()};
   }
-  std::vector<Order> orders() {
+  std::vector<AlertSignal> orders() {
     const std::lock_guard lock(mutex_);
     return orders_;
   }
 
  private:
   std::mutex mutex_;
-  std::vector<Order> orders_;
+  std::vector<AlertSignal> orders_;
 };
 
 Alert an_alert(const std::string& fingerprint) {
@@ -65,11 +65,11 @@ Alert an_alert(const std::string& fingerprint) {
 
 class FixedEvidence final : public KnownEvidence {
  public:
-  std::vector<Order> firing_from(std::string_view) const override { return orders; }
-  std::vector<Order> orders;
+  std::vector<AlertSignal> firing_from(std::string_view) const override { return orders; }
+  std::vector<AlertSignal> orders;
 };
 
-Order known_order(const std::string& fingerprint) {
+AlertSignal known_order(const std::string& fingerprint) {
   return {.node = "gpu-01",
           .severity = Severity::kReboot,
           .alertname = "Bad",
@@ -114,16 +114,16 @@ TEST_F(AlertmanagerPollTest, EndsWhatIsAbsentForTenMinutes) {
   firing.set(std::vector<Alert>{an_alert("00000000000000cd")});
   const auto poll = start();
 
-  std::vector<Order> ended;
+  std::vector<AlertSignal> ended;
   EXPECT_TRUE(support::wait_until(
       [&] {
         clock.advance(seconds(60));
         ended = intake.orders();
-        std::erase_if(ended, std::mem_fn(&Order::firing));
+        std::erase_if(ended, std::mem_fn(&AlertSignal::firing));
         return !ended.empty();
       },
       seconds(10), "an end"));
-  for (const Order& order : ended) EXPECT_EQ(order.fingerprint, "00000000000000ab");
+  for (const AlertSignal& order : ended) EXPECT_EQ(order.fingerprint, "00000000000000ab");
 }
 
 TEST_F(AlertmanagerPollTest, TakesWhatIsSilencedOrInhibitedForNeitherFiringNorEnded) {
@@ -142,7 +142,7 @@ TEST_F(AlertmanagerPollTest, TakesWhatIsSilencedOrInhibitedForNeitherFiringNorEn
         return firing.reads() > before + 15;
       },
       seconds(10), "fifteen rounds"));
-  for (const Order& order : intake.orders()) EXPECT_EQ(order.fingerprint, "00000000000000cd");
+  for (const AlertSignal& order : intake.orders()) EXPECT_EQ(order.fingerprint, "00000000000000cd");
 }
 
 TEST_F(AlertmanagerPollTest, GoesOnAfterARoundThatFailed) {

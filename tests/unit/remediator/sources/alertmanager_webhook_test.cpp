@@ -18,14 +18,14 @@ using ::testing::SizeIs;
 
 class RecordingIntake final : public Intake {
  public:
-  Result<IntakeCounts> take(std::span<const Order> orders, Clock::Steady deadline) override {
+  Result<IntakeCounts> take(std::span<const AlertSignal> orders, Clock::Steady deadline) override {
     taken.insert(taken.end(), orders.begin(), orders.end());
     last_deadline = deadline;
     if (const auto once = std::exchange(during, nullptr)) once();
     if (error) return std::unexpected(*error);
     return IntakeCounts{.accepted = orders.size()};
   }
-  std::vector<Order> taken;
+  std::vector<AlertSignal> taken;
   Clock::Steady last_deadline;
   std::optional<Error> error;
   std::function<void()> during;

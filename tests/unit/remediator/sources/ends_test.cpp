@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-Order order_of(const std::string& fingerprint, bool firing = true) {
+AlertSignal order_of(const std::string& fingerprint, bool firing = true) {
   return {.node = "gpu-01",
           .severity = Severity::kReboot,
           .alertname = "Bad",
@@ -79,7 +79,7 @@ TEST(AbsentAlerts, EndHoweverSeldomTheirSourceIsAsked) {
 TEST(AbsentAlerts, BeginAnewWithAnAlertThatHasBegunAnew) {
   fakes::FakeClock clock;
   AbsentAlerts absent(minutes(10), minutes(1));
-  Order order = order_of("ab");
+  AlertSignal order = order_of("ab");
   for (int i = 0; i < 4; ++i) {
     EXPECT_THAT(absent.ended({order}, {}, clock), IsEmpty());
     clock.advance(minutes(3));
@@ -102,8 +102,8 @@ class FixedActive final : public ActiveAlerts {
 
 class ListIntake final : public Intake {
  public:
-  Result<IntakeCounts> take(std::span<const Order> orders, Clock::Steady) override {
-    for (const Order& order : orders) taken.push_back(order.fingerprint);
+  Result<IntakeCounts> take(std::span<const AlertSignal> orders, Clock::Steady) override {
+    for (const AlertSignal& order : orders) taken.push_back(order.fingerprint);
     return IntakeCounts{.accepted = orders.size()};
   }
   std::vector<std::string> taken;

@@ -5,7 +5,7 @@
 namespace gpuward::remediator {
 namespace {
 
-Order firing_since(WallTime start) {
+AlertSignal firing_since(WallTime start) {
   return {.node = "gpu-01",
           .severity = Severity::kReboot,
           .alertname = "GpuNodeBad",

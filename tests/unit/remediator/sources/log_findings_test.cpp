@@ -9,7 +9,7 @@ LogLine line_of(const std::string& text, const std::string& node = "gpu-01") {
   return {1'790'000'000'000'000'000, {{"k8s_node_name", node}}, text};
 }
 
-std::optional<Order> of_kernel(const std::string& text, const std::string& node = "gpu-01") {
+std::optional<AlertSignal> of_kernel(const std::string& text, const std::string& node = "gpu-01") {
   return order_of_kernel_line(line_of(text, node), xid::Catalogue(), LokiRules());
 }
 

@@ -67,8 +67,8 @@ class LokiSourceTest : public ::testing::Test {
     EXPECT_TRUE(settled.has_value()) << (settled ? "" : settled.error().message);
     return found ? *found : SourceFindings();
   }
-  std::vector<Order> look_until_done() {
-    std::vector<Order> orders;
+  std::vector<AlertSignal> look_until_done() {
+    std::vector<AlertSignal> orders;
     for (int i = 0; i < 200; ++i) {
       const auto found = look();
       orders.insert(orders.end(), found.orders.begin(), found.orders.end());
@@ -296,7 +296,7 @@ class KonduktorsWriter : public LokiSourceTest {
     Policy policy;
     policy.loki.konduktor_taint = true;
     policy_.set(policy);
-    NodeMark mark;
+    OwnerAnnotation mark;
     mark.name = "rem-1";
     mark.konduktor = true;
     Json ours = node("gpu-01");

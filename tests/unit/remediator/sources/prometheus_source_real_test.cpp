@@ -46,8 +46,8 @@ class AlertsOfARealPrometheus : public ::testing::Test {
     source_ = std::make_unique<PrometheusSource>(PrometheusSourceOptions{.url = url_}, client_,
                                                  policy_, known_, clock_);
   }
-  std::vector<Order> orders_of(std::size_t number) {
-    std::vector<Order> orders;
+  std::vector<AlertSignal> orders_of(std::size_t number) {
+    std::vector<AlertSignal> orders;
     (void)support::poll_until(
         [&] {
           const auto found = source_->look();

@@ -33,10 +33,10 @@ class PrometheusSourceTest : public ::testing::Test {
     ASSERT_TRUE(found.has_value() && found->orders.size() == 1);
     known.all = found->orders;
   }
-  std::vector<Order> orders() {
+  std::vector<AlertSignal> orders() {
     const auto found = source.look();
     EXPECT_TRUE(found.has_value());
-    return found ? found->orders : std::vector<Order>();
+    return found ? found->orders : std::vector<AlertSignal>();
   }
   void ask_for_four_minutes() {
     for (int passed = 0; passed < 4; ++passed) {
@@ -58,7 +58,7 @@ TEST_F(PrometheusSourceTest, TakesWhatFiresWithItsStartAndTheNameThatAlertmanage
 
   ASSERT_TRUE(found.has_value());
   ASSERT_THAT(found->orders, SizeIs(1));
-  const Order& order = found->orders[0];
+  const AlertSignal& order = found->orders[0];
   EXPECT_EQ(order.node, "gpu-01");
   EXPECT_EQ(order.severity, Severity::kReboot);
   EXPECT_EQ(order.starts_at, WallTime(seconds(1790000000)));

@@ -35,8 +35,8 @@ class AnsweringClient final : public http::Client {
   Result<http::ClientResponse> answer = fail(ErrorKind::kUnavailable, "nobody there");
 };
 
-inline Order an_order(const std::string& node, const std::string& fingerprint) {
-  Order order;
+inline AlertSignal an_order(const std::string& node, const std::string& fingerprint) {
+  AlertSignal order;
   order.node = node;
   order.severity = Severity::kReboot;
   order.fingerprint = fingerprint;
@@ -45,20 +45,20 @@ inline Order an_order(const std::string& node, const std::string& fingerprint) {
 
 class ListedEvidence final : public KnownEvidence {
  public:
-  std::vector<Order> firing_from(std::string_view origin) const override {
-    std::vector<Order> found;
-    for (const Order& order : all) {
+  std::vector<AlertSignal> firing_from(std::string_view origin) const override {
+    std::vector<AlertSignal> found;
+    for (const AlertSignal& order : all) {
       if (order.fingerprint.starts_with(origin)) found.push_back(order);
     }
     return found;
   }
-  std::vector<Order> all;
+  std::vector<AlertSignal> all;
 };
 
 // Keeps what it is given; refuses where a test says so. Any thread.
 class KeepingIntake final : public Intake {
  public:
-  Result<IntakeCounts> take(std::span<const Order> orders, Clock::Steady) override {
+  Result<IntakeCounts> take(std::span<const AlertSignal> orders, Clock::Steady) override {
     const std::lock_guard lock(mutex_);
     if (refuses_) return fail(ErrorKind::kOverloaded, "too many nodes are waiting");
     orders_.insert(orders_.end(), orders.begin(), orders.end());
@@ -68,7 +68,7 @@ class KeepingIntake final : public Intake {
     const std::lock_guard lock(mutex_);
     refuses_ = refuses;
   }
-  std::vector<Order> orders() {
+  std::vector<AlertSignal> orders() {
     const std::lock_guard lock(mutex_);
     return orders_;
   }
@@ -76,7 +76,7 @@ class KeepingIntake final : public Intake {
  private:
   std::mutex mutex_;
   bool refuses_ = false;
-  std::vector<Order> orders_;
+  std::vector<AlertSignal> orders_;
 };
 
 }  // namespace gpuward::remediator

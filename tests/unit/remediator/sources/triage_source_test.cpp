@@ -33,10 +33,10 @@ class TriageSourceTest : public ::testing::Test {
     ASSERT_TRUE(support::wait_until([&] { return triage_.findings().size() > before; },
                                     std::chrono::seconds(20), "a finding"));
   }
-  std::vector<Order> look() {
+  std::vector<AlertSignal> look() {
     const auto found = source_.look();
     EXPECT_TRUE(found);
-    return found ? found->orders : std::vector<Order>();
+    return found ? found->orders : std::vector<AlertSignal>();
   }
 
   fakes::FakeClock clock_;
@@ -97,7 +97,7 @@ TEST_F(TriageSourceTest, EndsAFindingThatWasQuietForAWhile) {
 
 TEST(TriageOrder, IsForeignAndAtMostAResetWhateverTheFinding) {
   for (const auto severity : {AdvisedSeverity::kMonitor, AdvisedSeverity::kReset}) {
-    const Order order =
+    const AlertSignal order =
         order_of_finding({.node = "gpu-01", .error_class = "X", .severity = severity, .at = {}});
     EXPECT_TRUE(order.foreign);
     EXPECT_LE(order.severity, Severity::kReset);

@@ -129,9 +129,9 @@ Ledger with_all_entries() {
   const WallTime at{std::chrono::hours(490'000)};
   const Place place{"pool a", "zone", {{"rack", "r=1"}}};
   Ledger ledger;
-  for (const Harm harm : {Harm::kCordon, Harm::kDisrupt, Harm::kTerminate}) {
-    ledger.slots.push_back({"r" + std::string(to_string(harm)), "uid", place, harm, at});
-    ledger.starts.push_back({"r" + std::string(to_string(harm)), harm, place, at});
+  for (const Impact impact : {Impact::kCordon, Impact::kDisrupt, Impact::kTerminate}) {
+    ledger.slots.push_back({"r" + std::string(to_string(impact)), "uid", place, impact, at});
+    ledger.starts.push_back({"r" + std::string(to_string(impact)), impact, place, at});
   }
   for (const Treatment treatment : {Treatment::kReset, Treatment::kReboot, Treatment::kTerminate})
     ledger.attempts.push_back({"r", {"i-1", {"165", ""}}, treatment, at});
@@ -148,7 +148,7 @@ TEST(FormatsOfNow, WriteNoLineOfTheLedgerThatTheVersionBeforeRefuses) {
 
 // Its owner and the flags decide whose the cordon is.
 TEST(FormatsOfNow, WriteTheAnnotationOfTheNodeAsTheVersionBeforeReadsIt) {
-  NodeMark mark;
+  OwnerAnnotation mark;
   mark.name = "gpu-01-1";
   mark.severity = Severity::kReboot;
   mark.taint = mark.cordon = true;

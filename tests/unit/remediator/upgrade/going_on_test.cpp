@@ -119,13 +119,13 @@ class GoingOn : public ClusterTest {
     Policy policy;
     policy.mode = Mode::kFull;
     policy.return_to_service.enabled = true;
-    for (const auto& [severity, harm] :
+    for (const auto& [severity, impact] :
          {std::pair(Severity::kReset, Step::kReboot), std::pair(Severity::kReboot, Step::kReboot),
           std::pair(Severity::kIsolate, Step::kTerminate)}) {
       policy.steps[severity].clear();
-      for (const Step step : {Step::kTaint, Step::kCordon, Step::kDrain, harm, Step::kVerify})
+      for (const Step step : {Step::kTaint, Step::kCordon, Step::kDrain, impact, Step::kVerify})
         policy.steps[severity].push_back(planned(step));
-      if (harm == Step::kReboot) policy.steps[severity].push_back(planned(Step::kReturn));
+      if (impact == Step::kReboot) policy.steps[severity].push_back(planned(Step::kReturn));
     }
     policy_.set(policy);
   }

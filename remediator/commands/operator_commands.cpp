@@ -1,0 +1,272 @@
+#include "remediator/commands/operator_commands.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "core/kube/names.h"
+#include "core/kube/redo_on_conflict.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/json.h"
+#include "remediator/budgets/breaker.h"
+#include "remediator/budgets/ledger_store.h"
+#include "remediator/commands/command_json.h"
+#include "remediator/config/cluster.h"
+#include "remediator/decision/decide.h"
+#include "remediator/model/remediation_name.h"
+#include "remediator/records/machine_history.h"
+#include "remediator/records/remediation_json.h"
+#include "remediator/records/remediation_store.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using Row = std::array<std::string, 6>;
+
+std::string age_text(const std::optional<WallTime>& since, WallTime now) {
+  if (!since) return "-";
+  const auto age = std::max(now - *since, WallTime::duration::zero());
+  if (age < std::chrono::hours(2)) {
+    return std::to_string(std::chrono::floor<std::chrono::minutes>(age).count()) + "m";
+  }
+  if (age < std::chrono::days(2)) {
+    return std::to_string(std::chrono::floor<std::chrono::hours>(age).count()) + "h";
+  }
+  return std::to_string(std::chrono::floor<std::chrono::days>(age).count()) + "d";
+}
+
+// Columns as wide as their widest entry; the last one is not filled.
+std::string align(const std::vector<Row>& rows) {
+  Row::size_type constexpr kLast = std::tuple_size_v<Row> - 1;
+  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < kLast; ++i) {
+      text += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
+    }
+    text += row[kLast] + "\n";
+  }
+  return text;
+}
+
+Result<std::vector<Remediation>> read_all(kube::Api& api) {
+  auto all = RemediationStore(api).list_all();
+  if (!all) return with_context("reading remediations", all.error());
+  return all;
+}
+
+// By spec.nodeName and not by label: a Remediation that was made by hand has no labels.
+Result<std::vector<Remediation>> read_of(kube::Api& api, const std::string& node) {
+  auto all = read_all(api);
+  if (all) std::erase_if(*all, [&](const Remediation& one) { return one.node != node; });
+  return all;
+}
+
+// Of a node that was terminated one may still be open while the node that has its name by now has
+// one too: then only its own name says which is meant.
+Result<Remediation> open_of(kube::Api& api, const std::string& name) {
+  if (auto valid = kube::validate_node_name(name); !valid) return std::unexpected(valid.error());
+  auto open = read_of(api, name);
+  if (!open) return std::unexpected(open.error());
+  std::erase_if(*open, [](const Remediation& one) { return !one.open(); });
+  if (open->size() == 1) return open->front();
+  if (open->size() > 1) {
+    std::string names;
+    for (const Remediation& one : *open) names += (names.empty() ? "" : ", ") + one.name;
+    return fail(ErrorKind::kInvalid, "node " + name + " has more than one open remediation: name " +
+                                         "one of " + names + " in its place");
+  }
+  const auto object = api.get_custom(remediation_type(), name);
+  auto itself = object ? to_remediation(*object) : std::unexpected(object.error());
+  if (itself && itself->open()) return itself;
+  if (!itself && itself.error().kind != ErrorKind::kNotFound)
+    return with_context("reading remediation " + name, itself.error());
+  return fail(ErrorKind::kNotFound, "node " + name + " has no open remediation");
+}
+
+Result<std::string> approve(const Flags& flags, kube::Api& api) {
+  const auto remediation = open_of(api, flags.node);
+  if (!remediation) return std::unexpected(remediation.error());
+  const auto& asked = remediation->status.approval;
+  if (!asked || remediation->status.phase != Phase::kWaiting) {
+    return fail(ErrorKind::kInvalid, remediation->name + " waits for no approval now");
+  }
+  if (asked->token != flags.token) {
+    return fail(ErrorKind::kInvalid,
+                "the token is not the one of " + remediation->name +
+                    ": something has changed; see gpuward-remediator explain " + flags.node);
+  }
+  const auto name = api.who_am_i();
+  if (!name) return with_context("asking the API server who you are", name.error());
+  const auto written = RemediationStore(api).annotate(
+      *remediation, {{kApproveAnnotation, flags.token}, {kApprovedByAnnotation, *name}});
+  if (!written) return std::unexpected(written.error());
+  return *name + " has approved " + std::string(to_string(asked->step)) + " of node " + flags.node +
+         " (" + remediation->name + ") for an hour\n";
+}
+
+Result<std::string> mark(const Flags& flags, kube::Api& api, std::string_view key,
+                         const std::string& value, const std::string& what) {
+  const auto remediation = open_of(api, flags.node);
+  if (!remediation) return std::unexpected(remediation.error());
+  const auto written = RemediationStore(api).annotate(*remediation, {{key, value}});
+  if (!written) return std::unexpected(written.error());
+  return remediation->name + " " + what + "\n";
+}
+
+// Where an operator has changed the node by hand, resuming would not undo that: it is refused.
+Result<std::string> resume(const Flags& flags, kube::Api& api) {
+  const auto remediation = open_of(api, flags.node);
+  if (!remediation) return std::unexpected(remediation.error());
+  const RemediationStatus& status = remediation->status;
+  if (status.phase == Phase::kPaused && status.rule != kPauseRule) {
+    return fail(ErrorKind::kInvalid,
+                remediation->name + " is paused because an operator has changed the node (" +
+                    status.message +
+                    "): it stays so until its alerts end and nothing of gpuward's "
+                    "is on the node. To end it now: gpuward-remediator cancel " +
+                    flags.node);
+  }
+  if (!remediation->wish.pause)
+    return fail(ErrorKind::kInvalid, remediation->name + " is not paused");
+  const auto written =
+      RemediationStore(api).annotate(*remediation, {{kPauseAnnotation, std::nullopt}});
+  if (!written) return std::unexpected(written.error());
+  return remediation->name + " goes on\n";
+}
+
+// Also of a node that is gone: its machine may come back under another one.
+Result<Remediation> last_of(kube::Api& api, const std::string& name) {
+  auto open = open_of(api, name);
+  if (open || open.error().kind != ErrorKind::kNotFound) return open;
+  auto known = read_of(api, name);
+  if (!known) return std::unexpected(known.error());
+  std::erase_if(*known, [](const Remediation& one) { return !was_given_up(one); });
+  if (known->empty()) return open;
+  return *std::ranges::max_element(*known, {}, &Remediation::created);
+}
+
+Result<std::string> machine_replaced(const Flags& flags, kube::Api& api) {
+  const auto remediation = last_of(api, flags.node);
+  if (!remediation) return std::unexpected(remediation.error());
+  const auto written =
+      RemediationStore(api).annotate(*remediation, {{kMachineReplacedAnnotation, "true"}});
+  if (!written) return std::unexpected(written.error());
+  return remediation->name +
+         ": the machine was replaced; what was known of the one before no longer counts\n";
+}
+
+Result<std::string> list(const Flags& flags, kube::Api& api, WallTime now) {
+  if (flags.output != OutputFormat::kTable) {
+    const auto objects = api.list_custom(remediation_type(), "");
+    if (!objects) return with_context("reading remediations", objects.error());
+    return in_format(flags.output, remediations_json(*objects));
+  }
+  const auto all = read_all(api);
+  if (!all) return std::unexpected(all.error());
+  return list_text(*all, now);
+}
+
+Result<std::string> show_breaker(const Flags& flags, kube::Api& api, Clock& clock) {
+  const auto ledger = LedgerStore(api, {.ns = flags.state_namespace}, clock).read();
+  if (!ledger) return std::unexpected(ledger.error());
+  const Breaker& breaker = ledger->breaker;
+  if (flags.output != OutputFormat::kTable) return in_format(flags.output, breaker_json(breaker));
+  if (breaker.open) {
+    return "The circuit breaker is open since " + to_rfc3339(breaker.since) + ": " + breaker.why +
+           "\n";
+  }
+  if (breaker.by.empty()) return "The circuit breaker is closed.\n";
+  return "The circuit breaker is closed; " + breaker.by + " closed it " +
+         to_rfc3339(breaker.since) + "\n";
+}
+
+Result<std::string> close_the_breaker(const Flags& flags, kube::Api& api, Clock& clock) {
+  const auto name = api.who_am_i();
+  if (!name) return with_context("asking the API server who you are", name.error());
+  LedgerStore store(api, {.ns = flags.state_namespace}, clock);
+  if (const auto ledger = store.read(); !ledger) return std::unexpected(ledger.error());
+  const auto closed = store.change([&](Ledger& ledger) -> Status {
+    auto next = close_breaker(ledger, *name, clock.wall());
+    if (!next) return std::unexpected(next.error());
+    ledger = *std::move(next);
+    return {};
+  });
+  if (!closed) return std::unexpected(closed.error());
+  return show_breaker(flags, api, clock);
+}
+
+}  // namespace
+
+std::string list_text(std::span<const Remediation> remediations, WallTime now) {
+  if (remediations.empty()) return "There are no remediations.\n";
+  std::vector<const Remediation*> sorted;
+  for (const Remediation& remediation : remediations) sorted.push_back(&remediation);
+  std::ranges::sort(sorted, [](const Remediation* a, const Remediation* b) {
+    if (a->open() != b->open()) return a->open();
+    if (a->created != b->created) return a->created > b->created;
+    return a->name < b->name;
+  });
+  std::vector<Row> rows{{"NAME", "NODE", "SEVERITY", "PHASE", "AGE", "MESSAGE"}};
+  for (const Remediation* one : sorted) {
+    rows.push_back({one->name, one->node, std::string(to_string(one->acted_severity())),
+                    std::string(to_string(one->status.phase)), age_text(one->created, now),
+                    one->status.message});
+  }
+  return align(rows);
+}
+
+Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) {
+  // The remediator may write at the same moment.
+  const auto say = [&](const auto& attempt) { return kube::redo_on_conflict(clock, attempt); };
+  switch (flags.command) {
+    case Command::kApprove:
+      return say([&] { return approve(flags, api); });
+    case Command::kPause:
+      return say([&] {
+        return mark(flags, api, kPauseAnnotation, "true", "is paused: what stands stays");
+      });
+    case Command::kResume:
+      return say([&] { return resume(flags, api); });
+    case Command::kCancel:
+      return say([&] {
+        return mark(flags, api, kCancelAnnotation, "true",
+                    "is cancelled: what gpuward has put on the node comes off");
+      });
+    case Command::kMachineReplaced:
+      return say([&] { return machine_replaced(flags, api); });
+    case Command::kList:
+      return list(flags, api, clock.wall());
+    case Command::kShowBreaker:
+      return show_breaker(flags, api, clock);
+    case Command::kCloseBreaker:
+      return close_the_breaker(flags, api, clock);
+    case Command::kServe:
+    case Command::kCheckConfig:
+    case Command::kExplain:
+    case Command::kListExclusions:
+    case Command::kAddExclusion:
+    case Command::kRemoveExclusion:
+    case Command::kImportExclusions:
+    case Command::kCheckPolicy:
+    case Command::kExplainPolicy:
+    case Command::kPolicySchema:
+    case Command::kReset:
+    case Command::kReplay:
+      break;
+  }
+  return fail(ErrorKind::kInternal, "no operator command");
+}
+
+Result<std::string> run_operator_command(const Flags& flags, Clock& clock) {
+  const auto cluster = Cluster::connect(flags, clock);
+  if (!cluster) return std::unexpected(cluster.error());
+  const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
+  return carry_out(flags, *api, clock);
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,71 @@
+#include "remediator/config/evidence_sources.h"
+
+#include <utility>
+
+#include "remediator/sources/source_parts.h"
+
+namespace gpuward::remediator {
+
+EvidenceSources::EvidenceSources(EvidenceParts parts) : parts_(std::move(parts)) {
+  const Flags& flags = parts_.flags;
+  if (!flags.prometheus_url.empty()) {
+    reports_ = std::make_unique<PrometheusReports>(flags.prometheus_url, *parts_.clients.prometheus,
+                                                   parts_.clock);
+  }
+  if (!flags.alertmanager_url.empty()) {
+    alertmanager_ =
+        std::make_unique<AlertmanagerApi>(flags.alertmanager_url, *parts_.clients.alertmanager);
+    poll_ = std::make_unique<AlertmanagerPoll>(
+        PollOptions{.policy = &parts_.policy, .known = &parts_.view}, *alertmanager_, parts_.intake,
+        parts_.clock);
+    poll_->start(parts_.on_error);
+    confirmed_ends_ =
+        std::make_unique<ConfirmedEnds>(parts_.intake, *poll_, &parts_.intake_observer);
+  }
+  Intake& notified = confirmed_ends_ ? static_cast<Intake&>(*confirmed_ends_) : parts_.intake;
+  webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{.policy = &parts_.policy},
+                                                   notified, alertmanager_.get(),
+                                                   parts_.webhook_observer, parts_.clock);
+  start_polls();
+}
+
+void EvidenceSources::start_polls() {
+  const Flags& flags = parts_.flags;
+  SourceParts sources{.policy = parts_.policy,
+                      .known = parts_.view,
+                      .nodes = parts_.view,
+                      .clock = parts_.clock,
+                      .prometheus = {},
+                      .prometheus_client = parts_.clients.prometheus.get(),
+                      .loki = {},
+                      .loki_client = parts_.clients.loki.get(),
+                      .api = parts_.api};
+  if (flags.prometheus_alerts)
+    sources.prometheus = {.url = flags.prometheus_url, .every = flags.monitor_interval};
+  if (!flags.loki_url.empty()) {
+    sources.loki = {.place = {.url = flags.loki_url, .tenant = flags.loki_tenant},
+                    .namespaces = flags.loki_namespaces,
+                    .state_namespace = flags.state_namespace,
+                    .triage = &parts_.triage};
+  }
+  for (auto& source : make_sources(sources)) {
+    polls_.push_back(std::make_unique<SourcePoll>(std::move(source),
+                                                  SourcePollParts{.intake = parts_.intake,
+                                                                  .clock = parts_.clock,
+                                                                  .leads = parts_.leads,
+                                                                  .on_error = parts_.on_error}));
+  }
+}
+
+std::vector<SourceCounts> EvidenceSources::counts() const {
+  std::vector<SourceCounts> counts;
+  for (const auto& poll : polls_) counts.push_back(poll->counts());
+  return counts;
+}
+
+void EvidenceSources::request_stop() {
+  webhook_->close();
+  for (const auto& poll : polls_) poll->request_stop();
+}
+
+}  // namespace gpuward::remediator

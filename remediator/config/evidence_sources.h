@@ -1,0 +1,68 @@
+// All that brings evidence in: the webhook, the poll of the Alertmanager, and the sources that are
+// switched on, with what the exporters report by way of Prometheus. Made by the composition root.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "core/runtime/clock.h"
+#include "remediator/config/flags.h"
+#include "remediator/config/source_clients.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/records/cluster_view.h"
+#include "remediator/sources/alertmanager_api.h"
+#include "remediator/sources/alertmanager_poll.h"
+#include "remediator/sources/alertmanager_webhook.h"
+#include "remediator/sources/confirmed_ends.h"
+#include "remediator/sources/prometheus_reports.h"
+#include "remediator/sources/source_poll.h"
+#include "remediator/triage/triage.h"
+
+namespace gpuward::remediator {
+
+// All must outlive the sources.
+struct EvidenceParts {
+  const Flags& flags;
+  SourceClients& clients;
+  CurrentPolicy& policy;
+  ClusterView& view;
+  kube::Api& api;
+  Intake& intake;
+  Triage& triage;
+  WebhookObserver& webhook_observer;
+  IntakeObserver& intake_observer;
+  std::function<void(const Error&)> on_error;
+  std::function<bool()> leads;
+  Clock& clock;
+};
+
+class EvidenceSources {
+ public:
+  // Starts their threads; the destructor joins them.
+  explicit EvidenceSources(EvidenceParts parts);
+
+  // Null where no Prometheus is configured.
+  [[nodiscard]] HealthReports* reports() { return reports_.get(); }
+  // Null where no Alertmanager is.
+  [[nodiscard]] ActiveAlerts* alerts() { return poll_.get(); }
+  [[nodiscard]] AlertmanagerWebhook& webhook() { return *webhook_; }
+  [[nodiscard]] std::vector<SourceCounts> counts() const;
+  // The webhook answers 503 from now on, and the threads of the sources end.
+  void request_stop();
+
+ private:
+  void start_polls();
+
+  EvidenceParts parts_;
+  std::unique_ptr<PrometheusReports> reports_;
+  std::unique_ptr<AlertmanagerApi> alertmanager_;
+  std::unique_ptr<AlertmanagerPoll> poll_;
+  std::unique_ptr<ConfirmedEnds> confirmed_ends_;
+  std::unique_ptr<AlertmanagerWebhook> webhook_;
+  std::vector<std::unique_ptr<SourcePoll>> polls_;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,67 @@
+#include "remediator/config/policy_reload.h"
+
+#include <string>
+#include <utility>
+
+#include "remediator/config/load_policy.h"
+#include "remediator/policy/policy_remarks.h"
+
+namespace gpuward::remediator {
+namespace {
+
+void log_policy(const Policy& policy, Log& log) {
+  log.info("Policy in force", {{"mode", std::string(to_string(policy.mode))}});
+  for (const std::string& remark : remarks_on(policy))
+    log.warn("Policy needs attention", {{"note", remark}});
+}
+
+}  // namespace
+
+PolicyReload::PolicyReload(const Flags& flags, PolicyUsers users)
+    : flags_(flags), users_(std::move(users)), last_good_at_(users_.clock.wall()) {
+  if (!flags_.config_file.empty()) watch_.emplace(flags_.config_file);
+}
+
+Status PolicyReload::adopt_first() {
+  const auto policy = users_.policy.get();
+  if (auto adopted = adopt(*policy); !adopted) return adopted;
+  log_policy(*policy, users_.log);
+  return {};
+}
+
+// The parts of a policy that open files and threads of their own.
+Status PolicyReload::adopt(const Policy& policy) {
+  auto triage = users_.triage.prepare(policy.triage);
+  if (!triage) return std::unexpected(triage.error());
+  if (auto opened = users_.notifier.set_sinks(policy.notifications.sinks); !opened) return opened;
+  users_.triage.take_over(*std::move(triage));
+  return {};
+}
+
+void PolicyReload::reload_if_changed() {
+  if (watch_ && watch_->changed()) reload();
+}
+
+void PolicyReload::reload() {
+  auto policy = load_policy(flags_);
+  if (!policy) {
+    users_.log.error("The new policy is wrong: the old one stays in force",
+                     {{"error", policy.error().message}});
+    last_good_ = false;
+    return;
+  }
+  if (auto adopted = adopt(*policy); !adopted) {
+    users_.log.error("The new policy cannot be taken over: the old one stays in force",
+                     {{"error", adopted.error().message}});
+    last_good_ = false;
+    return;
+  }
+  log_policy(*policy, users_.log);
+  users_.evictor.set_rate(policy->evictions);
+  users_.policy.set(std::move(*policy));
+  last_good_ = true;
+  last_good_at_ = users_.clock.wall();
+  users_.on_new();
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,56 @@
+// The policy in force, and how another one replaces it: at a signal, or once its file has changed.
+// A wrong one is logged and the old one kept. Made by the composition root.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/file_watch.h"
+#include "core/runtime/log.h"
+#include "remediator/config/flags.h"
+#include "remediator/drain/evictor.h"
+#include "remediator/notify/notifier.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/triage/triage.h"
+
+namespace gpuward::remediator {
+
+// All must outlive the reload.
+struct PolicyUsers {
+  CurrentPolicy& policy;
+  Triage& triage;
+  Notifier& notifier;
+  Evictor& evictor;
+  std::function<void()> on_new;  // once another one is in force
+  Clock& clock;
+  Log& log;
+};
+
+// Main thread, but for what metrics read.
+class PolicyReload {
+ public:
+  PolicyReload(const Flags& flags, PolicyUsers users);
+
+  // Of the policy that the process starts with.
+  [[nodiscard]] Status adopt_first();
+  void reload();
+  void reload_if_changed();
+
+  // Any thread.
+  [[nodiscard]] bool last_good() const { return last_good_; }
+  [[nodiscard]] Clock::Wall last_good_at() const { return last_good_at_; }
+
+ private:
+  [[nodiscard]] Status adopt(const Policy& policy);
+
+  const Flags& flags_;
+  PolicyUsers users_;
+  std::optional<FileWatch> watch_;
+  std::atomic<bool> last_good_{true};
+  std::atomic<Clock::Wall> last_good_at_;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <chrono>
+
+#include "core/runtime/clock.h"
+#include "remediator/decision/draft.h"
+#include "remediator/decision/way_back.h"
+
+namespace gpuward::remediator {
+namespace {
+
+// What treats or tests the machine is seen to its end, and a node that is held waits for its
+// operator, as they were decided.
+bool may_lower(const Draft& draft) {
+  const auto treats = [&](const StepRecord& record) {
+    return record.severity == draft.remediation.acted_severity() &&
+           (record.step == Step::kGpuReset || is_of_the_machine(record.step));
+  };
+  return draft.remediation.firing_severity() < draft.remediation.evidence_severity() &&
+         !draft.remediation.may_have_dropped(draft.now) &&
+         !needs_operator(draft.remediation.status.phase) &&
+         !is_on_way_back(draft.policy, draft.remediation) &&
+         std::ranges::none_of(draft.remediation.status.steps, treats);
+}
+
+// When the last of the alerts ended that are worse than those that fire.
+WallTime worse_ended_at(const Draft& draft) {
+  WallTime last{};
+  for (const AlertEvidence& alert : draft.remediation.alerts) {
+    if (alert.ended_at && alert.severity > draft.remediation.firing_severity())
+      last = std::max(last, *alert.ended_at);
+  }
+  return last;
+}
+
+}  // namespace
+
+bool is_confirmed(const Draft& draft, Severity severity) {
+  return *draft.inputs.report &&
+         !objection_to_disruption(
+             **draft.inputs.report, *draft.inputs.node, severity,
+             {.after = {}, .max_age = draft.policy.max_evidence_age, .now = draft.now});
+}
+
+std::optional<std::string> report_objection(const Draft& draft) {
+  if (!*draft.inputs.report)
+    return "there is no health report: " + why_no_report(draft.inputs.report->error());
+  return objection_to(**draft.inputs.report, *draft.inputs.node,
+                      {.after = draft.remediation.ended_at().value_or(draft.now),
+                       .max_age = draft.policy.return_to_service.max_report_age,
+                       .now = draft.now});
+}
+
+std::optional<std::string> dropped_objection(Draft& draft) {
+  if (!draft.remediation.may_have_dropped(draft.now)) return std::nullopt;
+  draft.decision.look_again = kLongestExclusionInterval;
+  return "more alerts fired than are kept: until " +
+         to_rfc3339(draft.remediation.dropped->at + kDroppedLast) + " they may fire still";
+}
+
+std::optional<Decision> lower_severity(Draft& draft) {
+  if (!may_lower(draft)) return std::nullopt;
+  const Severity raised = draft.remediation.evidence_severity();
+  if (!draft.inputs.report) {
+    return conclude(draft, Verdict::kAskReport, draft.remediation.status.phase, "severity",
+                    "an alert ended; is what it said over?");
+  }
+  const auto& report = *draft.inputs.report;
+  const HealthDemand demand{.after = worse_ended_at(draft),
+                            .max_age = draft.policy.return_to_service.max_report_age,
+                            .now = draft.now};
+  if (!report || objection_to_clearing(*report, *draft.inputs.node, raised, demand))
+    return std::nullopt;
+  const Severity left = std::max(draft.remediation.firing_severity(), report->severity);
+  if (steps_for(draft.policy, left).empty()) return std::nullopt;
+  draft.decision.cleared = Cleared{.severity = left, .at = report->measured_at};
+  draft.decision.look_again = std::chrono::milliseconds(0);
+  const Phase phase = ours_on_node(draft) ? Phase::kQuarantined : draft.remediation.status.phase;
+  return conclude(draft, Verdict::kLower, phase, "severity",
+                  "severity " + std::string(to_string(raised)) +
+                      " is over: its alerts ended and a newer report says " +
+                      std::string(to_string(report->severity)) + "; severity " +
+                      std::string(to_string(left)) + " from now on");
+}
+
+Decision decide_ended(Draft& draft) {
+  if (!ours_on_node(draft)) return ended_without_trace(draft);
+  const Phase phase = standing_phase(draft);
+  const std::string rule = "return_to_service";
+  if (const auto why = dropped_objection(draft))
+    return conclude(draft, Verdict::kHold, phase, rule, "the alerts ended, but " + *why);
+  if (!draft.policy.return_to_service.enabled) {
+    return conclude(draft, Verdict::kHold, phase, rule,
+                    "the alerts ended; the policy returns no nodes");
+  }
+  if (!allows(draft.policy.mode, Step::kReturn)) {
+    return conclude(draft, Verdict::kHold, phase, rule,
+                    "the alerts ended; mode observe changes nothing");
+  }
+  if (!draft.inputs.report) {
+    return conclude(draft, Verdict::kAskReport, phase, rule,
+                    "the alerts ended; is the node healthy?");
+  }
+  if (const auto why = report_objection(draft)) {
+    draft.decision.look_again = kReportInterval;
+    return conclude(draft, Verdict::kHold, phase, rule, "the alerts ended, but " + *why);
+  }
+  return conclude(
+      draft, Verdict::kRelease, Phase::kReleased, rule,
+      "the alerts ended and a newer report of the same boot says that the node is healthy");
+}
+
+// The last end was no end before: as long as the report says what the alert said, it goes on.
+Decision decide_without_alerts(Draft& draft) {
+  const Severity severity = draft.remediation.evidence_severity();
+  if (!draft.remediation.is_end_contested(severity)) return decide_ended(draft);
+  if (!draft.inputs.report) {
+    return conclude(draft, Verdict::kAskReport, standing_phase(draft), "alerts.contested",
+                    "an alert ended that had not ended before when it was said so");
+  }
+  return is_confirmed(draft, severity) ? decide_standing(draft) : decide_ended(draft);
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,65 @@
+// One decision in the making, and the parts of decide() that work on it, each in a file of its own:
+// after the alerts ended, the steps after taint and cordon, and a node that is gone. Used inside
+// decision/ alone.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "remediator/decision/decide.h"
+
+namespace gpuward::remediator {
+
+struct Draft {
+  const Policy& policy;
+  const DecisionInputs& inputs;
+  const Remediation& remediation;
+  WallTime now;
+  Decision decision = {};
+};
+
+// How often a node that may return is checked.
+inline constexpr std::chrono::seconds kReportInterval{15};
+// How often an exclusion is checked: an operator may take it back.
+inline constexpr std::chrono::seconds kLongestExclusionInterval{60};
+
+// decide.cpp: the guards in order, then taint and cordon.
+Decision conclude(Draft& draft, Verdict verdict, Phase phase, std::string rule,
+                  std::string message);
+Decision close_case(Draft& draft, Phase phase, std::string rule, std::string message);
+Decision ended_without_trace(Draft& draft);
+Decision hold_exhausted(Draft& draft, const std::string& why);
+[[nodiscard]] const char* node_is_another(const Draft& draft);
+[[nodiscard]] bool ours_on_node(const Draft& draft);
+[[nodiscard]] Phase standing_phase(const Draft& draft);
+// Taint and cordon first, then step by step.
+Decision decide_standing(Draft& draft);
+
+// alerts_ended.cpp
+Decision decide_without_alerts(Draft& draft);
+Decision decide_ended(Draft& draft);
+// Where what raised the severity has ended and a fresh report says that it is over, what is left
+// is acted on. A node of which nothing is left is returned, by other rules.
+std::optional<Decision> lower_severity(Draft& draft);
+// Why the report does not let the node return.
+[[nodiscard]] std::optional<std::string> report_objection(const Draft& draft);
+// Of alerts that are not kept nobody is told the end.
+std::optional<std::string> dropped_objection(Draft& draft);
+[[nodiscard]] bool is_confirmed(const Draft& draft, Severity severity);
+
+// step_decisions.cpp
+Decision take_step(Draft& draft, const PlannedStep& step);
+Decision watch_step(Draft& draft, PlannedStep step);
+Decision after_failure(Draft& draft, const PlannedStep& step, const StepRecord& record);
+Decision hold_for_operator(Draft& draft, const std::string& why);
+[[nodiscard]] std::string of_pool(const Draft& draft);
+[[nodiscard]] std::string step_names(const std::vector<PlannedStep>& plan);
+
+// replacement.cpp
+// The node goes with its machine: then there is nothing but to see that both are gone.
+[[nodiscard]] std::optional<PlannedStep> machine_is_ending(const Draft& draft);
+Decision decide_without_node(Draft& draft, const char* gone);
+Decision decide_after_the_end(Draft& draft);
+
+}  // namespace gpuward::remediator

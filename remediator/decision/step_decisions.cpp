@@ -1,0 +1,191 @@
+#include <chrono>
+#include <utility>
+
+#include "core/kube/node_ready.h"
+#include "core/runtime/clock.h"
+#include "remediator/actions/step_progress.h"
+#include "remediator/decision/draft.h"
+#include "remediator/decision/step_gates.h"
+#include "remediator/decision/way_back.h"
+#include "remediator/model/text_map.h"
+
+namespace gpuward::remediator {
+namespace {
+
+// How often a restart is asked for that was refused or has not arrived, and how soon after a
+// refusal.
+constexpr int kMostRestarts = 3;
+constexpr std::chrono::minutes kAfterRefusal{2};
+
+Decision escalate(Draft& draft, const std::string& why);
+
+Gate ask_gate(Draft& draft, const PlannedStep& step) {
+  Gate gate = gate_before(step, draft.policy, draft.inputs, draft.now);
+  draft.decision.step = step;
+  draft.decision.approval = std::move(gate.approval);
+  draft.decision.withdraws_approval = gate.withdraws_approval;
+  draft.decision.look_again = gate.look_again;
+  return gate;
+}
+
+Decision wait_at(Draft& draft, Gate gate) {
+  return conclude(draft, Verdict::kHold, Phase::kWaiting, std::move(gate.rule),
+                  std::move(gate.message));
+}
+
+Decision begin_step(Draft& draft, const PlannedStep& step) {
+  Gate gate = ask_gate(draft, step);
+  if (gate.verdict == Verdict::kEscalate) return escalate(draft, gate.message);
+  if (gate.verdict == Verdict::kHold) return wait_at(draft, std::move(gate));
+  return conclude(draft, gate.verdict, phase_of(step.step),
+                  "step." + std::string(to_string(step.step)),
+                  std::string(to_string(step.step)) + " for severity " +
+                      std::string(to_string(draft.remediation.acted_severity())));
+}
+
+Decision escalate(Draft& draft, const std::string& why) {
+  const auto worse = worse_with_steps(draft.policy, draft.remediation.acted_severity());
+  if (!worse) return hold_for_operator(draft, why);
+  draft.decision.escalate_to = worse;
+  draft.decision.look_again = std::chrono::milliseconds(0);
+  return conclude(draft, Verdict::kEscalate, Phase::kQuarantined, "escalation",
+                  why + "; severity " + std::string(to_string(*worse)) + " from now on");
+}
+
+// What the node has passed may be some time ago: the report has to say now that it is healthy.
+Decision return_by_way_back(Draft& draft, const PlannedStep& step) {
+  const std::string passed = "the node has passed its diagnostics";
+  const std::string rule = "way_back";
+  draft.decision.look_again = kReportInterval;
+  if (draft.remediation.any_firing()) return hold_exhausted(draft, passed + ", but an alert fires");
+  if (const auto why = dropped_objection(draft))
+    return hold_exhausted(draft, passed + ", but " + *why);
+  if (Gate gate = ask_gate(draft, step); gate.verdict == Verdict::kHold)
+    return wait_at(draft, std::move(gate));
+  draft.decision.look_again = kReportInterval;
+  if (!draft.inputs.report)
+    return conclude(draft, Verdict::kAskReport, Phase::kVerifying, rule, passed);
+  if (const auto objected = report_objection(draft))
+    return hold_exhausted(draft, passed + ", but " + *objected);
+  draft.decision.look_again.reset();
+  return conclude(draft, Verdict::kRelease, Phase::kReleased, rule,
+                  passed + " and a newer report of the same boot says that it is healthy");
+}
+
+Decision go_back(Draft& draft, const PlannedStep& step, const std::string& why) {
+  const Severity severity = draft.remediation.acted_severity();
+  draft.decision.reasons.push_back(
+      why + "; policy way_back." + std::string(to_string(severity)) + of_pool(draft) + ": " +
+      step_names(way_back_of(draft.policy, draft.policy.pool, severity)));
+  return step.step == Step::kReturn ? return_by_way_back(draft, step) : begin_step(draft, step);
+}
+
+Decision take_without_alerts(Draft& draft, const PlannedStep& step) {
+  const Severity severity = draft.remediation.evidence_severity();
+  const bool goes_on = draft.remediation.is_end_contested(severity) &&
+                       (!draft.inputs.report || is_confirmed(draft, severity));
+  return goes_on ? begin_step(draft, step) : decide_ended(draft);
+}
+
+// Where that is provably safe (reboot_action.h says when), through all guards, a few times.
+Decision restart_again(Draft& draft, const PlannedStep& step, const StepRecord& record,
+                       const std::string& what) {
+  const bool is_refused = call_of(record) == Call::kNone;
+  const bool is_held = draft.remediation.status.phase == Phase::kHeld;
+  const bool is_known = value_at(record.facts, kInstanceFact) == draft.inputs.node->provider_id;
+  if (is_held || record.attempts >= kMostRestarts || !is_known)
+    return hold_for_operator(draft, what);
+  if (!is_refused && !is_ready(*draft.inputs.node)) return hold_for_operator(draft, what);
+  // It has happened after all.
+  if (!is_refused && value_at(record.facts, kBootBeforeFact) != draft.inputs.node->boot_id)
+    return watch_step(draft, step);
+  const WallTime again = record.finished_at.value_or(draft.now) + kAfterRefusal;
+  if (is_refused && draft.now < again) {
+    draft.decision.look_again = std::chrono::ceil<std::chrono::milliseconds>(again - draft.now);
+    return conclude(draft, Verdict::kHold, Phase::kWaiting, "step.reboot",
+                    what + "; it is asked for again at " + to_rfc3339(again));
+  }
+  return draft.remediation.any_firing() ? begin_step(draft, step)
+                                        : take_without_alerts(draft, step);
+}
+
+// It waits as any step does: the policy may want an operator's approval before a node goes back.
+Decision return_to_service(Draft& draft, const PlannedStep& step) {
+  if (draft.remediation.any_firing()) return escalate(draft, "the alerts fire again");
+  if (Gate gate = ask_gate(draft, step); gate.verdict == Verdict::kHold)
+    return wait_at(draft, std::move(gate));
+  const std::string rule = "step.return-to-service";
+  if (const auto why = dropped_objection(draft))
+    return conclude(draft, Verdict::kHold, Phase::kWaiting, rule,
+                    "return-to-service waits: " + *why);
+  // By then the verification may be long ago.
+  if (step.before != WaitBefore()) {
+    draft.decision.look_again = kReportInterval;
+    if (!draft.inputs.report)
+      return conclude(draft, Verdict::kAskReport, Phase::kWaiting, rule,
+                      "is the node still healthy?");
+    if (const auto why = report_objection(draft))
+      return conclude(draft, Verdict::kHold, Phase::kWaiting, rule,
+                      "return-to-service waits: " + *why);
+    draft.decision.look_again.reset();
+  }
+  return conclude(draft, Verdict::kRelease, Phase::kReleased, rule,
+                  "the node was healthy long enough");
+}
+
+}  // namespace
+
+std::string step_names(const std::vector<PlannedStep>& plan) {
+  if (plan.empty()) return "nothing";
+  std::string text;
+  for (const PlannedStep& step : plan) {
+    if (!text.empty()) text += ", ";
+    text += to_string(step.step);
+  }
+  return text;
+}
+
+std::string of_pool(const Draft& draft) {
+  return draft.policy.pool.empty() ? "" : " of pool " + draft.policy.pool;
+}
+
+Decision take_step(Draft& draft, const PlannedStep& step) {
+  const StepRecord* record = counting_record(draft.remediation, step.step);
+  if (record != nullptr && record->result == StepResult::kFailed)
+    return after_failure(draft, step, *record);
+  if (step.step == Step::kReturn) return return_to_service(draft, step);
+  // Nothing is taken away from a node that nobody complains about any more.
+  if (is_disruptive(step.step) && !draft.remediation.any_firing())
+    return take_without_alerts(draft, step);
+  return begin_step(draft, step);
+}
+
+Decision watch_step(Draft& draft, PlannedStep step) {
+  const Step what = step.step;
+  draft.decision.step = std::move(step);
+  return conclude(draft, Verdict::kWatch, phase_of(what), "step." + std::string(to_string(what)),
+                  draft.remediation.status.find(what)->message);
+}
+
+// A failed drain goes no further, nor does what has failed for a reason that is not the node's;
+// what did not heal the node is followed by what is worse. A machine that nobody is known to have
+// accepted the restart or the end of has shown nothing.
+Decision after_failure(Draft& draft, const PlannedStep& step, const StepRecord& record) {
+  const std::string what = std::string(to_string(record.step)) + " failed: " + record.message;
+  if (record.step == Step::kDrain || record.facts.contains(kNeedsOperatorFact))
+    return hold_for_operator(draft, what);
+  if (!is_of_the_machine(record.step) || call_of(record) == Call::kAccepted)
+    return escalate(draft, what);
+  return record.step == Step::kReboot ? restart_again(draft, step, record, what)
+                                      : hold_for_operator(draft, what);
+}
+
+// Where the policy has a way back for the node, that comes first.
+Decision hold_for_operator(Draft& draft, const std::string& why) {
+  const WayBack back = way_back_for(draft.policy, draft.remediation, *draft.inputs.node);
+  if (back.next != nullptr) return go_back(draft, *back.next, why);
+  return hold_exhausted(draft,
+                        back.objection.empty() ? why : why + "; no way back: " + back.objection);
+}
+
+}  // namespace gpuward::remediator

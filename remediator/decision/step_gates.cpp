@@ -1,0 +1,300 @@
+#include "remediator/decision/step_gates.h"
+
+#include <algorithm>
+
+#include "core/runtime/clock.h"
+#include "remediator/decision/way_back.h"
+#include "remediator/guards/approval.h"
+#include "remediator/guards/other_repairers.h"
+#include "remediator/model/evidence.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// How often what a step waits for is checked again.
+constexpr seconds kGateInterval{15};
+// The same where it is known when that will be true; an operator may have changed it.
+constexpr milliseconds kLongestGateInterval = std::chrono::minutes(1);
+
+// Evidence that could not be collected, or a job that does not start over, is no reason to leave a
+// unhealthy node as it is.
+bool is_behind_us(const StepRecord& record) {
+  if (record.result == StepResult::kDone) return true;
+  const bool may_fail = record.step == Step::kCollectEvidence || record.step == Step::kNotify ||
+                        record.step == Step::kRestartJob;
+  return may_fail && record.result == StepResult::kFailed;
+}
+
+// When the last step was done.
+WallTime last_done(const Remediation& remediation) {
+  WallTime last{};
+  for (const StepRecord& record : remediation.status.steps) {
+    if (record.finished_at) last = std::max(last, *record.finished_at);
+  }
+  return last;
+}
+
+Gate shut(std::string rule, std::string message, milliseconds look_again = kGateInterval) {
+  return {.verdict = Verdict::kHold,
+          .rule = std::move(rule),
+          .message = std::move(message),
+          .approval = {},
+          .withdraws_approval = false,
+          .look_again = look_again};
+}
+
+std::optional<Gate> delay_before(const PlannedStep& step, const Remediation& remediation,
+                                 WallTime now) {
+  const WallTime due = last_done(remediation) + step.before.delay;
+  if (step.before.delay.count() == 0 || now >= due) return std::nullopt;
+  const auto left = std::chrono::ceil<milliseconds>(due - now);
+  return shut("wait.delay", std::string(to_string(step.step)) + " waits until " + to_rfc3339(due),
+              std::min(left, kLongestGateInterval));
+}
+
+// Asked for each time that the step might be begun: one that has been begun goes on after the end.
+std::optional<Gate> window_before(const PlannedStep& step, const Policy& policy, WallTime now) {
+  const std::string& name = step.before.window;
+  if (name.empty()) return std::nullopt;
+  const std::string what = std::string(to_string(step.step)) + " waits for the window " + name;
+  const auto window = std::ranges::find(policy.windows, name, &MaintenanceWindow::name);
+  if (window == policy.windows.end()) return shut("wait.window", what + ", which there is not");
+  if (is_open(*window, now)) return std::nullopt;
+  const WallTime opens = next_opening(*window, now);
+  return shut("wait.window", what + ", which opens " + to_rfc3339(opens),
+              std::min(std::chrono::ceil<milliseconds>(opens - now), kLongestGateInterval));
+}
+
+// A job that runs on several unhealthy nodes is to restart once, and on none of them.
+std::optional<Gate> taints_before(const PlannedStep& step, const DecisionInputs& inputs) {
+  if (step.step != Step::kDrain || !inputs.has_untainted_elsewhere) return std::nullopt;
+  return shut("guard.marks-first",
+              "other nodes that failed a moment ago are to be tainted first: what is evicted "
+              "here is not to start there",
+              seconds(1));
+}
+
+// How old the heartbeat of a condition may be that justifies a drain: node-problem-detector sends
+// one in 5 minutes. A detector that has died leaves its last word standing.
+constexpr std::chrono::minutes kConditionLasts{10};
+
+bool is_fresh(const kube::Node& node, const ConditionSeen& seen, WallTime now) {
+  const auto condition =
+      std::ranges::find(node.conditions, seen.rule.type, &kube::NodeCondition::type);
+  return condition != node.conditions.end() && condition->heartbeat &&
+         now - *condition->heartbeat <= kConditionLasts;
+}
+
+// Whether a condition of the node is enough to drain it, where the policy says so (`drain: true`):
+// the Remediation's worst evidence is a condition that the node still has. Never enough for more.
+bool condition_justifies_drain(const Policy& policy, const Remediation& remediation,
+                               const kube::Node& node, WallTime now) {
+  const auto seen = seen_conditions(policy.conditions, node);
+  return std::ranges::any_of(remediation.alerts, [&](const AlertEvidence& alert) {
+    if (!alert.firing() || alert.severity < remediation.acted_severity()) return false;
+    return std::ranges::any_of(seen, [&](const ConditionSeen& condition) {
+      return condition.rule.drains && condition.status == condition.rule.status &&
+             fingerprint_of(condition.rule) == alert.fingerprint && is_fresh(node, condition, now);
+    });
+  });
+}
+
+// Neither the exporter's report nor Alertmanager knows of it; the policy says that it is enough.
+bool rests_on_a_condition(const PlannedStep& step, const Policy& policy,
+                          const DecisionInputs& inputs, WallTime now) {
+  return step.step == Step::kDrain &&
+         condition_justifies_drain(policy, inputs.remediation, *inputs.node, now);
+}
+
+// Whether the Alertmanager itself still says so. Whoever silences an alert says no.
+std::optional<Gate> alerts_before(const PlannedStep& step, const DecisionInputs& inputs) {
+  if (!is_disruptive(step.step) || !inputs.can_ask_alerts) return std::nullopt;
+  if (!inputs.alerts) {
+    Gate ask;
+    ask.verdict = Verdict::kAskAlerts;
+    return ask;
+  }
+  if (!*inputs.alerts) return shut("guard.alertmanager", "Alertmanager does not answer");
+  const std::set<std::string>& active = **inputs.alerts;
+  const auto speaks = [&](const AlertEvidence& alert) {
+    return (alert.firing() || alert.contested) &&
+           alert.severity >= inputs.remediation.evidence_severity() &&
+           active.contains(std::string(without_origin(alert.fingerprint)));
+  };
+  if (std::ranges::any_of(inputs.remediation.alerts, speaks)) return std::nullopt;
+  return shut("guard.silence", "Alertmanager has no unsilenced alert of severity " +
+                                   std::string(to_string(inputs.remediation.evidence_severity())) +
+                                   " for the node");
+}
+
+// What has to be true of the node right before it is disrupted.
+std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
+                                const DecisionInputs& inputs, WallTime now) {
+  if (!is_disruptive(step.step)) return std::nullopt;
+  if (const auto who = other_repairer(*inputs.node, now, policy.startup_grace)) {
+    return shut("guard.other-repairer", *who);
+  }
+  if (rests_on_a_condition(step, policy, inputs, now)) return std::nullopt;
+  if (!inputs.report) {
+    Gate ask;
+    ask.verdict = Verdict::kAskReport;
+    return ask;
+  }
+  const std::string what = std::string(to_string(step.step)) + " needs fresh evidence: ";
+  if (!*inputs.report) return shut("guard.evidence", what + why_no_report(inputs.report->error()));
+  const Severity wanted = inputs.remediation.evidence_severity();
+  if (const auto why =
+          objection_to_disruption(**inputs.report, *inputs.node, wanted,
+                                  {.after = {}, .max_age = policy.max_evidence_age, .now = now})) {
+    return shut("guard.evidence", what + *why);
+  }
+  if (step.step != Step::kTerminate) return std::nullopt;
+  if (const auto why = objection_to_the_end(**inputs.report, wanted, now))
+    return shut("guard.evidence", what + *why);
+  return std::nullopt;
+}
+
+std::optional<Gate> slot_before(const DecisionInputs& inputs) {
+  if (!*inputs.slot) return shut("budget.ledger", "the budgets cannot be read");
+  const auto& refusal = **inputs.slot;
+  if (!refusal) return std::nullopt;
+  Gate gate = shut(refusal->guard, refusal->message);
+  if (refusal->is_worn_out) gate.verdict = Verdict::kEscalate;
+  return gate;
+}
+
+std::string how_to_approve(const Remediation& remediation, const ApprovalRecord& record) {
+  return std::string(to_string(record.step)) + " waits for approval: gpuward-remediator approve " +
+         remediation.node + " " + record.token;
+}
+
+// A token is handed out only while approvals are guarded, and counts no more once they were not:
+// whoever has answered it meanwhile may have been anybody.
+std::optional<Gate> guard_before(const PlannedStep& step, const DecisionInputs& inputs) {
+  if (!inputs.can_ask_guard) return std::nullopt;
+  if (!inputs.guard) {
+    Gate ask;
+    ask.verdict = Verdict::kAskGuard;
+    return ask;
+  }
+  if (*inputs.guard) return std::nullopt;
+  const Error& why = inputs.guard->error();
+  Gate gate = shut("guard.approvals",
+                   std::string(to_string(step.step)) + " needs an approval, and " + why.message);
+  gate.withdraws_approval = why.kind == ErrorKind::kRefused;
+  return gate;
+}
+
+}  // namespace
+
+bool is_under_way(const StepRecord& record) {
+  return record.result == StepResult::kIntended || record.result == StepResult::kRunning;
+}
+
+const StepRecord* counting_record(const Remediation& remediation, Step step) {
+  const StepRecord* record = remediation.status.find(step);
+  if (record == nullptr || is_taint_or_cordon(step)) return record;
+  return record->severity == remediation.acted_severity() ? record : nullptr;
+}
+
+const PlannedStep* next_step(const std::vector<PlannedStep>& plan, const Remediation& remediation) {
+  for (const PlannedStep& step : plan) {
+    if (is_taint_or_cordon(step.step)) continue;
+    const StepRecord* record = counting_record(remediation, step.step);
+    if (record == nullptr || !is_behind_us(*record)) return &step;
+  }
+  return nullptr;
+}
+
+std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediation& remediation) {
+  for (const StepRecord& record : remediation.status.steps) {
+    if (is_taint_or_cordon(record.step) || record.step == Step::kReturn || !is_under_way(record))
+      continue;
+    // A drain can be left at any time; GPUs that are being reset and a machine that is being
+    // restarted or ended cannot.
+    const bool is_stale = record.severity != remediation.acted_severity();
+    const bool can_be_left = record.step != Step::kGpuReset && !is_of_the_machine(record.step);
+    if (is_stale && can_be_left) continue;
+    // With the settings of the plan that it was begun under, as they are now, even where the node
+    // belongs to another pool by now.
+    const auto& plan = list_begun(policy, remediation, record);
+    const auto found = std::ranges::find(plan, record.step, &PlannedStep::step);
+    if (found != plan.end()) return *found;
+    PlannedStep forgotten = planned(record.step);
+    forgotten.drain.excluded_namespaces = policy.excluded.namespaces;
+    return forgotten;
+  }
+  return std::nullopt;
+}
+
+bool has_begun(const Remediation& remediation) {
+  return std::ranges::any_of(remediation.status.steps, [](const StepRecord& record) {
+    return !is_taint_or_cordon(record.step) && record.step != Step::kReturn &&
+           record.step != Step::kNotify;
+  });
+}
+
+Phase phase_of(Step step) {
+  switch (step) {
+    case Step::kTaint:
+    case Step::kCordon:
+    case Step::kNotify:
+      return Phase::kQuarantined;
+    case Step::kCollectEvidence:
+      return Phase::kCollecting;
+    case Step::kDrain:
+    case Step::kRestartJob:
+      return Phase::kDraining;
+    case Step::kGpuReset:
+      return Phase::kResetting;
+    case Step::kReboot:
+      return Phase::kRebooting;
+    case Step::kQuarantineJob:
+    case Step::kNcclTest:
+    case Step::kNcclPairs:
+      return Phase::kTesting;
+    case Step::kTerminate:
+      return Phase::kTerminating;
+    case Step::kVerify:
+      return Phase::kVerifying;
+    case Step::kReturn:
+      return Phase::kReleased;
+  }
+  return Phase::kQuarantined;
+}
+
+Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionInputs& inputs,
+                 WallTime now) {
+  if (auto gate = delay_before(step, inputs.remediation, now)) return *gate;
+  if (auto gate = window_before(step, policy, now)) return *gate;
+  if (auto gate = taints_before(step, inputs)) return *gate;
+  if (auto gate = node_before(step, policy, inputs, now)) return *gate;
+  if (!rests_on_a_condition(step, policy, inputs, now)) {
+    if (auto gate = alerts_before(step, inputs)) return *gate;
+  }
+  Gate open;
+  if (step.before.approval) {
+    if (auto gate = guard_before(step, inputs)) return *gate;
+    const ApprovalAnswer answer = approval_of(inputs.remediation, *inputs.node, step.step, now);
+    if (!answer.is_given) {
+      Gate gate = shut("guard.approval", how_to_approve(inputs.remediation, answer.record));
+      gate.approval = answer.record;
+      return gate;
+    }
+    open.approval = answer.record;
+  }
+  if (!is_disruptive(step.step)) return open;
+  if (!inputs.slot) {
+    open.verdict = Verdict::kAskSlot;
+  } else if (auto refused = slot_before(inputs)) {
+    refused->approval =
+        std::move(open.approval);  // the hour of an approval runs while the slot waits
+    return *refused;
+  }
+  return open;
+}
+
+}  // namespace gpuward::remediator

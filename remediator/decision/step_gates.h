@@ -1,0 +1,50 @@
+// Which step of the plan is next, and what it still has to wait for. Pure; the part of decide()
+// that is about the steps after taint and cordon.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "remediator/decision/decide.h"
+
+namespace gpuward::remediator {
+
+// The record of a step as it counts now: marks always, others only where they were taken at the
+// severity that is acted on. Null where there is none.
+[[nodiscard]] const StepRecord* counting_record(const Remediation& remediation, Step step);
+
+// The step after the marks that is not done yet; null where all are. Evidence that could not be
+// collected counts as done.
+[[nodiscard]] const PlannedStep* next_step(const std::vector<PlannedStep>& plan,
+                                           const Remediation& remediation);
+
+// Intended or running.
+[[nodiscard]] bool is_under_way(const StepRecord& record);
+
+// A step that is under way, at whatever severity it was begun: it is seen to its end before
+// anything else. Nullopt where there is none.
+[[nodiscard]] std::optional<PlannedStep> step_under_way(const Policy& policy,
+                                                        const Remediation& remediation);
+
+// Whether any step after the marks has ever been begun.
+[[nodiscard]] bool has_begun(const Remediation& remediation);
+
+[[nodiscard]] Phase phase_of(Step step);
+
+// What a step that could be begun waits for.
+struct Gate {
+  // kBegin: nothing; kHold; kAskReport; kAskAlerts; kAskGuard; kAskSlot; kEscalate: it did not last
+  // the last time.
+  Verdict verdict = Verdict::kBegin;
+  std::string rule, message;
+  std::optional<ApprovalRecord> approval;
+  bool withdraws_approval = false;
+  std::optional<std::chrono::milliseconds> look_again;
+};
+
+[[nodiscard]] Gate gate_before(const PlannedStep& step, const Policy& policy,
+                               const DecisionInputs& inputs, WallTime now);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,166 @@
+#include "remediator/execution/taint_and_cordon.h"
+
+#include <algorithm>
+
+#include "core/runtime/clock.h"
+#include "remediator/decision/status_change.h"
+#include "remediator/guards/konduktor_taint.h"
+#include "remediator/model/node_mark.h"
+#include "remediator/model/ownership.h"
+
+namespace gpuward::remediator {
+namespace {
+
+bool wants(const PlanRequest& request, Step step) {
+  return std::find(request.steps.begin(), request.steps.end(), step) != request.steps.end();
+}
+
+// Whether the cordon that the node has now is not ours. What is recorded as done counts before the
+// annotation, which others may write; one that names another Remediation, or says what this one has
+// never intended, proves nothing, and after a return that was carried out nothing of it counts.
+bool has_foreign_cordon(const PlanRequest& request, const kube::Node& node,
+                        const std::optional<OwnerAnnotation>& mark) {
+  const RemediationStatus& status = request.remediation.status;
+  const bool stands = status.has_done(Step::kCordon) && !may_be_returned(request.remediation, node);
+  if (stands && status.pre_existing_cordon) return *status.pre_existing_cordon;
+  const bool is_proof = mark && mark->name == request.remediation.name && mark->cordon &&
+                        status.find(Step::kCordon) != nullptr;
+  if (is_proof) return mark->pre_existing_cordon || status.pre_existing_cordon.value_or(false);
+  return node.unschedulable;
+}
+
+// What went on once is not written again: who took it off meant it.
+bool has_put_konduktor_taint(const PlanRequest& request, const kube::Node& node) {
+  const auto mark = owner_annotation_on(node);
+  return mark && mark->name == request.remediation.name && mark->konduktor;
+}
+
+OwnerAnnotation annotation_for(const PlanRequest& request, const kube::Node& node) {
+  const auto present = owner_annotation_on(node);
+  const bool is_ours = present && present->name == request.remediation.name;
+  OwnerAnnotation mark;
+  mark.name = request.remediation.name;
+  mark.why = request.why;
+  mark.severity = request.remediation.acted_severity();
+  mark.taint = wants(request, Step::kTaint) || (is_ours && present->taint);
+  mark.cordon = wants(request, Step::kCordon) || (is_ours && present->cordon);
+  mark.pre_existing_cordon = has_foreign_cordon(request, node, present);
+  mark.since = is_ours ? present->since : to_rfc3339(request.now);
+  const bool is_wanted = request.konduktor_taint && wants(request, Step::kTaint);
+  mark.konduktor =
+      has_put_konduktor_taint(request, node) || (is_wanted && !has_konduktor_taint(node));
+  return mark;
+}
+
+bool is_annotated(const kube::Node& node, const OwnerAnnotation& wanted) {
+  const auto mark = owner_annotation_on(node);
+  return mark && mark->name == wanted.name && mark->severity == wanted.severity &&
+         mark->taint == wanted.taint && mark->cordon == wanted.cordon &&
+         mark->konduktor == wanted.konduktor;
+}
+
+}  // namespace
+
+std::optional<NodePlan> plan_quarantine(const PlanRequest& request, const kube::Node& node) {
+  const OwnerAnnotation mark = annotation_for(request, node);
+  const std::string value(to_string(request.remediation.acted_severity()));
+  const bool taint_stands = !mark.taint || our_taint_on(node) == value;
+  const bool cordon_stands = !mark.cordon || node.unschedulable;
+  if (taint_stands && cordon_stands && is_annotated(node, mark)) return std::nullopt;
+  NodePlan plan;
+  plan.pre_existing_cordon = mark.pre_existing_cordon;
+  plan.change.set_annotations[std::string(kAnnotation)] = to_annotation(mark);
+  if (!taint_stands) {
+    plan.change.set_taints.push_back({.key = std::string(kTaintKey),
+                                      .value = value,
+                                      .effect = std::string(kTaintEffect),
+                                      .raw = {}});
+  }
+  if (mark.konduktor && !has_put_konduktor_taint(request, node))
+    plan.change.set_taints.push_back(konduktor_taint());
+  if (!cordon_stands) plan.change.unschedulable = true;
+  return plan;
+}
+
+std::optional<NodePlan> plan_release(const PlanRequest& request, const kube::Node& node) {
+  const auto mark = owner_annotation_on(node);
+  const bool tainted = our_taint_on(node).has_value();
+  const bool cordoned = is_own_cordon(request.remediation, node);
+  if (!has_our_taint_or_annotation(node) && !cordoned) return std::nullopt;
+  NodePlan plan;
+  if (tainted) {
+    plan.change.remove_taints.push_back({.key = std::string(kTaintKey),
+                                         .value = {},
+                                         .effect = std::string(kTaintEffect),
+                                         .raw = {}});
+  }
+  if (mark && mark->konduktor && has_konduktor_taint(node))
+    plan.change.remove_taints.push_back(konduktor_taint());
+  if (node.meta.annotations.contains(std::string(kAnnotation)))
+    plan.change.remove_annotations.emplace_back(kAnnotation);
+  if (cordoned) plan.change.unschedulable = false;
+  return plan;
+}
+
+Status TaintAndCordon::change(Case& now) {
+  const Phase before = now.remediation.status.phase;
+  const PlanRequest request{.remediation = now.remediation,
+                            .steps = now.decision.steps,
+                            .why = now.decision.message,
+                            .now = parts_.clock.wall(),
+                            .konduktor_taint = wants_konduktor_taint(*now.policy, now.remediation)};
+  const bool releases = now.decision.verdict == Verdict::kRelease;
+  if (const auto plan = (releases ? plan_release : plan_quarantine)(request, *now.node)) {
+    if (auto allowed = parts_.permit(); !allowed)
+      return records_.hold_stopped(now, allowed.error());
+    const Verdict wanted = now.decision.verdict;
+    if (auto status = change_node(now, *plan); !status) return status;
+    if (now.decision.verdict != wanted) return {};  // held back
+  }
+  const auto next = with_results(now.remediation.status, now.decision, now.policy->mode,
+                                 pending_.time_of_change(now.remediation.name));
+  if (next == now.remediation.status) return {};
+  // The node itself says that it is marked, and whose mark it is.
+  if (now.are_others_untainted && now.decision.verdict == Verdict::kQuarantine) {
+    pending_.put_off(now);
+    return {};
+  }
+  if (auto status = records_.write(now, next); !status) return status;
+  records_.audit(now, AuditMoment::kDone);
+  records_.announce(now, before);
+  return {};
+}
+
+// For one Remediation: an operator may have said cancel or pause since it was read.
+Status TaintAndCordon::permit_for(const std::string& remediation) {
+  if (auto allowed = parts_.permit(); !allowed) return allowed;
+  return reads_.ask(remediation, [&]() -> Status {
+    const auto current = reader_.read_wish(remediation);
+    return current ? Status() : std::unexpected(current.error());
+  });
+}
+
+Status TaintAndCordon::change_node(Case& now, const NodePlan& plan) {
+  const std::string before_intent = now.remediation.resource_version;
+  const RemediationStatus without_intent = now.remediation.status;
+  if (now.decision.verdict == Verdict::kRelease) {
+    if (auto status = steps_.abandon(now); !status) return status;
+  }
+  if (auto status = records_.write_intent(now, plan); !status) return status;
+  // An intent that stood already was not written: an operator may have said pause since the read.
+  const bool is_stale = now.remediation.resource_version == before_intent;
+  if (is_stale && now.decision.verdict == Verdict::kQuarantine) {
+    if (auto allowed = permit_for(now.remediation.name); !allowed)
+      return records_.hold_stopped(now, allowed.error());
+  }
+  const auto changed = parts_.api.change_node(*now.node, plan.change);
+  if (!changed) {
+    records_.withdraw_intent(now, changed.error(), without_intent);
+    return records_.write_failure(now, changed.error());
+  }
+  parts_.view.note_own_change(*changed);
+  pending_.note_change(now.remediation.name);
+  return {};
+}
+
+}  // namespace gpuward::remediator

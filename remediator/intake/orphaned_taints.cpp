@@ -1,0 +1,127 @@
+#include "remediator/intake/orphaned_taints.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "core/runtime/text.h"
+#include "remediator/model/evidence.h"
+#include "remediator/model/ownership.h"
+#include "remediator/model/remediation_name.h"
+#include "remediator/records/view_queries.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::chrono::seconds kToBeOpened{10};
+
+// `records`: all of the node's UID, the last one last.
+bool is_orphaned(const kube::Node& node, const std::vector<Remediation>& records) {
+  if (node.meta.deleting || std::ranges::any_of(records, std::mem_fn(&Remediation::open)))
+    return false;
+  const auto last = std::ranges::find_if(records.rbegin(), records.rend(), knows_of_cordon);
+  return has_our_taint_or_annotation(node) ||
+         (last != records.rend() && has_left_cordon(*last, node));
+}
+
+// Another one each time: that an earlier one was cancelled says nothing of what came later.
+AlertSignal order_for(const kube::Node& node, const std::vector<Remediation>& records,
+                      WallTime now) {
+  const std::string which = records.empty() ? "" : records.back().name;
+  return {.node = node.meta.name,
+          .severity = Severity::kMonitor,
+          .alertname = std::string(kOrphanedAlert),
+          .fingerprint = "marks." + short_hash(std::string(kOrphanedAlert) + '\n' + node.meta.uid +
+                                               '\n' + which + '\n' + to_rfc3339(now)),
+          .firing = true,
+          // The API server's clock may be ahead: an alert that is older than its node is ignored.
+          .starts_at = std::max(now, node.meta.created.value_or(now)),
+          .ends_at = {}};
+}
+
+const AlertEvidence* firing_in(const Remediation& remediation) {
+  const auto found = std::ranges::find_if(remediation.alerts, [](const AlertEvidence& alert) {
+    return alert.firing() && alert.alertname == kOrphanedAlert;
+  });
+  return found == remediation.alerts.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Status OrphanedTaints::take_in() {
+  if (!view_.informers().synced()) return {};
+  std::vector<AlertSignal> orders;
+  for (const std::string& name : nodes_with_orphaned_taints(view_)) {
+    auto order = find_orphan(name);
+    if (!order) return with_context("taint or cordon without a record", order.error());
+    if (*order) orders.push_back(**std::move(order));
+  }
+  std::vector<Remediation> told;
+  for_each_remediation(view_, [&](const Remediation& remediation) {
+    if (remediation.open() && firing_in(remediation) != nullptr) told.push_back(remediation);
+  });
+  for (const Remediation& remediation : told) {
+    auto order = find_settled(remediation);
+    if (!order) return with_context("taint or cordon without a record", order.error());
+    if (*order) orders.push_back(**std::move(order));
+  }
+  if (orders.empty()) return {};
+  const auto taken = intake_.take(orders, clock_.steady() + kToBeOpened);
+  if (!taken) return with_context("taint or cordon without a record", taken.error());
+  return {};
+}
+
+// The records are read between two reads of the node that show the same version of it: what is on
+// it now was on it then, when none was open.
+Result<std::optional<AlertSignal>> OrphanedTaints::find_orphan(const std::string& name) {
+  const auto before = read(name);
+  if (!before) return std::unexpected(before.error());
+  if (!*before) return std::nullopt;
+  const auto records = records_of((*before)->meta.uid);
+  if (!records) return std::unexpected(records.error());
+  if (!is_orphaned(**before, *records)) return std::nullopt;
+  const auto after = read(name);
+  if (!after) return std::unexpected(after.error());
+  const bool is_same = *after && (*after)->meta.uid == (*before)->meta.uid &&
+                       (*after)->meta.resource_version == (*before)->meta.resource_version;
+  if (!is_same) return std::nullopt;  // again in the next round
+  return order_for(**after, *records, clock_.wall());
+}
+
+Result<std::optional<AlertSignal>> OrphanedTaints::find_settled(const Remediation& remediation) {
+  const auto now = store_.read(remediation.name);
+  if (!now && now.error().kind != ErrorKind::kNotFound) return std::unexpected(now.error());
+  const AlertEvidence* alert = now ? firing_in(*now) : nullptr;
+  if (alert == nullptr || !now->open()) return std::nullopt;
+  const auto node = read(now->node);
+  if (!node) return std::unexpected(node.error());
+  if (!*node || (*node)->meta.uid != now->node_uid) return std::nullopt;
+  const bool is_known = !has_our_taint_or_annotation(**node) || now->status.has_done(Step::kTaint);
+  const bool has_foreign_cordon = (*node)->unschedulable && !is_own_cordon(*now, **node);
+  if (!is_known || has_foreign_cordon || disagreement(*now, **node)) return std::nullopt;
+  return AlertSignal{.node = now->node,
+                     .severity = alert->severity,
+                     .alertname = alert->alertname,
+                     .fingerprint = alert->fingerprint,
+                     .firing = false,
+                     .starts_at = alert->starts_at,
+                     .ends_at = clock_.wall()};
+}
+
+Result<std::optional<kube::Node>> OrphanedTaints::read(const std::string& node) {
+  auto found = api_.get_node(node);
+  if (found) return std::move(*found);
+  if (found.error().kind == ErrorKind::kNotFound) return std::nullopt;
+  return std::unexpected(found.error());
+}
+
+// Not by their labels, which people edit too. It is seldom that there is a node to ask for.
+Result<OrphanedTaints::Records> OrphanedTaints::records_of(const std::string& node_uid) {
+  auto all = store_.list_all();
+  if (!all) return all;
+  std::erase_if(*all, [&](const Remediation& one) { return one.node_uid != node_uid; });
+  std::ranges::sort(*all, {}, [](const Remediation& one) { return count_in(one.name); });
+  return all;
+}
+
+}  // namespace gpuward::remediator

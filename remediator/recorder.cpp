@@ -1,0 +1,49 @@
+#include "remediator/recorder.h"
+
+#include <string>
+
+#include "core/runtime/clock.h"
+
+namespace gpuward::remediator {
+
+void Recorder::on_notification(const WebhookOutcome& outcome) {
+  counters_.count(outcome);
+  if (outcome.truncated > 0) {
+    log_.warn("A notification was cut short: raise max_alerts of the receiver",
+              {{"missing", std::to_string(outcome.truncated)}});
+  }
+  if (outcome.failure.empty()) return;
+  log_.warn("A notification was refused",
+            {{"status", std::to_string(outcome.status)}, {"reason", std::string(outcome.failure)}});
+}
+
+void Recorder::on_ignored(const AlertSignal& order, Ignored reason) {
+  counters_.count(reason);
+  if (!order.firing || !ignored_.is_new(order, reason)) return;
+  log_.warn("Ignored an alert that fires", {{"node", order.node},
+                                            {"alert", order.alertname},
+                                            {"fingerprint", order.fingerprint},
+                                            {"since", to_rfc3339(order.starts_at)},
+                                            {"reason", std::string(to_string(reason))}});
+}
+
+void Recorder::on_audit(const AuditRecord& record) {
+  counters_.count(record);
+  audit_.write(record);
+  if (record.moment != AuditMoment::kDone) return;
+  log_.info("Node changed", {{"node", record.remediation.node},
+                             {"action", std::string(record.action)},
+                             {"remediation", record.remediation.name},
+                             {"why", record.decision.message}});
+}
+
+void Recorder::on_milestone(Milestone milestone, std::chrono::duration<double> since_fault) {
+  counters_.count(milestone, since_fault);
+}
+
+void Recorder::on_error(const std::string& node, const Error& error) {
+  counters_.count(error);
+  log_.warn("Operation failed, retrying", {{"node", node}, {"error", error.message}});
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,33 @@
+// Hears of everything that happens and passes it on: counted, written into the audit trail, logged.
+// Made by the composition root, so that the parts know nothing of each other.
+#pragma once
+
+#include "core/runtime/log.h"
+#include "remediator/execution/observer.h"
+#include "remediator/page/audit.h"
+#include "remediator/page/counters.h"
+#include "remediator/sources/ignored_episodes.h"
+#include "remediator/sources/intake.h"
+#include "remediator/sources/webhook_observer.h"
+
+namespace gpuward::remediator {
+
+class Recorder final : public WebhookObserver, public WorkflowObserver, public IntakeObserver {
+ public:
+  Recorder(Counters& counters, AuditTrail& audit, Log& log)
+      : counters_(counters), audit_(audit), log_(log) {}
+
+  void on_notification(const WebhookOutcome& outcome) override;
+  void on_ignored(const AlertSignal& order, Ignored reason) override;
+  void on_audit(const AuditRecord& record) override;
+  void on_error(const std::string& node, const Error& error) override;
+  void on_milestone(Milestone milestone, std::chrono::duration<double> since_fault) override;
+
+ private:
+  Counters& counters_;
+  AuditTrail& audit_;
+  Log& log_;
+  IgnoredEpisodes ignored_;
+};
+
+}  // namespace gpuward::remediator

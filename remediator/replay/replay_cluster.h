@@ -1,0 +1,42 @@
+// The made-up cluster of a replay: its nodes, which begin healthy and with nobody's taint or
+// cordon, and the Remediations about them. Used by the Replayer; one thread.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "core/kube/objects.h"
+#include "remediator/policy/budget_limits.h"
+#include "remediator/records/cluster_view.h"
+
+namespace gpuward::remediator {
+
+class ReplayCluster {
+ public:
+  // `budgets` must outlive it.
+  ReplayCluster(const BudgetLimits& budgets, const std::vector<kube::Node>& nodes);
+
+  void put(kube::Node node);
+  void remove(const std::string& node);
+  // A machine of the same kind replaces it; the name of the new node.
+  std::string replace(const kube::Node& old);
+  void keep(const Remediation& remediation) { view_.put_remediation(remediation); }
+  [[nodiscard]] std::optional<Remediation> open_of(const std::string& node) const;
+  [[nodiscard]] std::optional<kube::Node> find(const std::string& node) const;
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+  [[nodiscard]] const ClusterView& view() const { return view_; }
+
+ private:
+  const BudgetLimits& budgets_;
+  ClusterView view_;
+  std::map<std::string, kube::Node> nodes_;
+  int replacements_ = 0;
+};
+
+void apply(const kube::NodeChange& change, kube::Node& node);
+
+}  // namespace gpuward::remediator

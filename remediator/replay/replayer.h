@@ -1,0 +1,79 @@
+// A made-up cluster that the real decisions are taken on: nodes, Remediations and the ledger as
+// plain values, steps that always succeed after a usual time. Used by the replay; one thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/kube/objects.h"
+#include "remediator/budgets/ledger.h"
+#include "remediator/decision/decide.h"
+#include "remediator/policy/policy.h"
+#include "remediator/replay/replay_cluster.h"
+
+namespace gpuward::remediator {
+
+// What is written down of it.
+struct ReplayEvent {
+  enum class Kind : std::uint8_t { kAlert, kAct, kBegin, kDone, kWait, kEnd };
+  WallTime at;
+  std::string node;
+  Kind kind = Kind::kAlert;
+  std::string rule;  // of kWait and kEnd: what decided
+  std::string text;
+  std::vector<Step> steps;  // of kAct, kBegin and kDone
+};
+[[nodiscard]] std::string_view to_string(ReplayEvent::Kind kind);  // "alert", "act", ...
+
+struct ReplayOptions {
+  bool approves_all = false;  // at once, to each step that waits for it
+};
+
+class Replayer {
+ public:
+  // The nodes as they are, but for what is wrong with them: well, and nobody's taint or cordon on
+  // them.
+  Replayer(std::shared_ptr<const Policy> policy, const std::vector<kube::Node>& nodes,
+           ReplayOptions options);
+
+  // Evidence about a node, at that time. What names no node is left out.
+  void take(const AlertSignal& order, WallTime now);
+  // What there is to do about the node now; when it is to be checked again.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> look(const std::string& node,
+                                                              WallTime now);
+
+  [[nodiscard]] const std::vector<ReplayEvent>& events() const { return events_; }
+  [[nodiscard]] const ReplayCluster& cluster() const { return cluster_; }
+
+ private:
+  struct Case;
+
+  [[nodiscard]] Result<std::optional<SlotRefusal>> ask_slot(const Case& now, Step step);
+  [[nodiscard]] Decision decide_with_answers(Case& now);
+  // Whether there is more to do at once.
+  [[nodiscard]] bool carry_out(Case& now);
+  void act(Case& now);
+  void begin(Case& now);
+  [[nodiscard]] bool watch(Case& now);
+  void finish(Case& now);
+  void heal(Case& now);
+  void close(Case& now);
+  void write(ReplayEvent::Kind kind, const Case& now, std::string text,
+             std::vector<Step> steps = {});
+
+  std::shared_ptr<const Policy> policy_;
+  ReplayOptions options_;
+  ReplayCluster cluster_;
+  Ledger ledger_;
+  std::map<std::string, WallTime> ends_;            // of the step under way, by Remediation
+  std::map<std::string, std::string> replaced_by_;  // node, by Remediation
+  std::map<std::string, std::string> said_;  // what was last written of a wait, by Remediation
+  std::vector<ReplayEvent> events_;
+  int boots_ = 0;
+};
+
+}  // namespace gpuward::remediator

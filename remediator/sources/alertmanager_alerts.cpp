@@ -1,0 +1,268 @@
+#include "remediator/sources/alertmanager_alerts.h"
+
+#include <array>
+#include <cstdio>
+
+#include "core/kube/names.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/json.h"
+#include "core/runtime/text.h"
+#include "remediator/model/error_class.h"
+#include "remediator/model/text_map.h"
+
+namespace gpuward::remediator {
+namespace {
+
+// The longest path that goes into an answer; names come from the sender.
+constexpr std::size_t kMaxNamedKey = 64;
+
+std::string member_path(const std::string& path, std::string_view key) {
+  const std::string shown(key.substr(0, kMaxNamedKey));
+  return path.empty() ? shown : path + "." + shown;
+}
+
+std::unexpected<Error> fault(const std::string& path, std::string_view what) {
+  return fail(ErrorKind::kInvalid, path + ": " + std::string(what));
+}
+
+// A member that must be a string; absent counts as empty unless `required`.
+enum class Presence : std::uint8_t { kOptional, kRequired };
+
+Result<std::string> text_member(const Json& object, std::string_view key, const std::string& path,
+                                Presence presence) {
+  const Json& value = member_at(object, key);
+  if (value.is_null() && presence == Presence::kOptional) return std::string();
+  if (!value.is_string()) return fault(member_path(path, key), "expected a string");
+  return value.get<std::string>();
+}
+
+Result<std::map<std::string, std::string>> decode_labels(const Json& json, const std::string& path,
+                                                         const PayloadLimits& limits) {
+  if (!json.is_object()) return fault(path, "expected an object of strings");
+  if (json.size() > limits.max_labels) {
+    return fail(ErrorKind::kTooLarge,
+                path + ": more than " + std::to_string(limits.max_labels) + " labels");
+  }
+  std::map<std::string, std::string> labels;
+  for (const auto& [key, value] : json.items()) {
+    if (!value.is_string()) return fault(member_path(path, key), "expected a string");
+    const auto& text = value.get_ref<const std::string&>();
+    if (text.size() > limits.max_label_bytes || key.size() > limits.max_label_bytes) {
+      return fail(ErrorKind::kTooLarge, member_path(path, key) + ": longer than " +
+                                            std::to_string(limits.max_label_bytes) + " bytes");
+    }
+    labels.emplace(key, text);
+  }
+  return labels;
+}
+
+Result<std::chrono::system_clock::time_point> time_member(const Json& object, std::string_view key,
+                                                          const std::string& path) {
+  const auto text = text_member(object, key, path, Presence::kRequired);
+  if (!text) return std::unexpected(text.error());
+  const auto time = parse_rfc3339(*text);
+  if (!time) return fault(member_path(path, key), "expected an RFC 3339 time");
+  return *time;
+}
+
+Result<std::string> fingerprint_member(const Json& object, const std::string& path,
+                                       const std::map<std::string, std::string>& labels) {
+  auto text = text_member(object, "fingerprint", path, Presence::kOptional);
+  if (!text) return text;
+  if (text->empty()) return fingerprint_of(labels);
+  constexpr std::string_view kHex = "0123456789abcdefABCDEF";
+  if (text->size() > 64 || text->find_first_not_of(kHex) != std::string::npos) {
+    return fault(member_path(path, "fingerprint"), "expected at most 64 hexadecimal digits");
+  }
+  return text;
+}
+
+// What the webhook's alerts and the API's have in common.
+Result<Alert> decode_common(const Json& json, const std::string& path,
+                            const PayloadLimits& limits) {
+  if (!json.is_object()) return fault(path, "expected an object");
+  Alert alert;
+  auto labels = decode_labels(member_at(json, "labels"), member_path(path, "labels"), limits);
+  if (!labels) return std::unexpected(labels.error());
+  alert.labels = std::move(*labels);
+  const auto starts_at = time_member(json, "startsAt", path);
+  if (!starts_at) return std::unexpected(starts_at.error());
+  alert.starts_at = *starts_at;
+  auto fingerprint = fingerprint_member(json, path, alert.labels);
+  if (!fingerprint) return std::unexpected(fingerprint.error());
+  alert.fingerprint = std::move(*fingerprint);
+  return alert;
+}
+
+Result<Alert> decode_alert(const Json& json, const std::string& path, const PayloadLimits& limits) {
+  auto alert = decode_common(json, path, limits);
+  if (!alert) return alert;
+  const auto status = text_member(json, "status", path, Presence::kRequired);
+  if (!status) return std::unexpected(status.error());
+  if (*status != "firing" && *status != "resolved") {
+    return fault(member_path(path, "status"), "expected firing or resolved");
+  }
+  alert->firing = *status == "firing";
+  if (alert->firing) return alert;
+  const auto ends_at = time_member(json, "endsAt", path);
+  if (!ends_at) return std::unexpected(ends_at.error());
+  alert->ends_at = *ends_at;
+  return alert;
+}
+
+Result<Alert> decode_api_alert(const Json& json, const std::string& path,
+                               const PayloadLimits& limits) {
+  auto alert = decode_common(json, path, limits);
+  if (!alert) return alert;
+  const Json& status = member_at(json, "status");
+  alert->is_suppressed = status.is_object() && string_at(status, "state") == "suppressed";
+  return alert;
+}
+
+template <typename Decode>
+Result<std::vector<Alert>> decode_list(const Json& list, const std::string& path,
+                                       const PayloadLimits& limits, Decode decode) {
+  if (!list.is_array()) return fault(path, "expected an array");
+  if (list.size() > limits.max_alerts) {
+    return fail(ErrorKind::kTooLarge, path + ": more than " + std::to_string(limits.max_alerts) +
+                                          " alerts; set max_alerts of the receiver");
+  }
+  std::vector<Alert> alerts;
+  alerts.reserve(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    auto alert = decode(list[i], path + "[" + std::to_string(i) + "]", limits);
+    if (!alert) return std::unexpected(alert.error());
+    alerts.push_back(std::move(*alert));
+  }
+  return alerts;
+}
+
+Result<Json> parse_body(std::string_view body, const PayloadLimits& limits) {
+  return parse_json(
+      body,
+      {.max_bytes = limits.max_bytes, .max_depth = limits.max_depth, .max_values = 2'000'000});
+}
+
+Status check_version(const Json& root) {
+  if (!root.is_object()) return fault("body", "expected an object");
+  const Json& version = member_at(root, "version");
+  if (!version.is_string()) return fault("version", "expected the string \"4\"");
+  if (version.get_ref<const std::string&>() != "4") {
+    return fault("version", "only payload version \"4\" is understood");
+  }
+  return {};
+}
+
+Result<std::uint64_t> count_member(const Json& object, std::string_view key) {
+  const Json& value = member_at(object, key);
+  if (value.is_null()) return 0;  // 0.18 and older do not send it
+  if (!value.is_number_unsigned())
+    return fault(std::string(key), "expected a whole number, 0 and up");
+  return value.get<std::uint64_t>();
+}
+
+constexpr std::size_t kMaxAlertname = 256;
+
+// What an alert rule may ask for; "none" is no order.
+std::optional<Severity> parse_remediation(std::string_view word) {
+  for (const Severity severity :
+       {Severity::kIsolate, Severity::kReboot, Severity::kReset, Severity::kMonitor}) {
+    if (word == to_string(severity)) return severity;
+  }
+  return std::nullopt;
+}
+
+// The alert as `rule` has it; null: as it says itself.
+Result<AlertSignal> to_signal(const Alert& alert, const ForeignAlertRule* rule) {
+  const auto severity =
+      rule == nullptr ? parse_remediation(value_at(alert.labels, "remediation")) : rule->severity;
+  if (!severity) {
+    return fail(ErrorKind::kInvalid,
+                "label remediation: must be one of isolate, reboot, reset, monitor");
+  }
+  const std::string key = rule == nullptr ? "node" : rule->node_label;
+  const std::string_view value = value_at(alert.labels, key);
+  const std::string_view node = rule == nullptr ? value : without_port(value);
+  if (node.empty()) return fail(ErrorKind::kInvalid, "label " + key + ": missing");
+  if (!kube::validate_node_name(node)) {
+    return fail(ErrorKind::kInvalid, "label " + key + ": not a valid node name");
+  }
+  return AlertSignal{.node = std::string(node),
+                     .severity = *severity,
+                     .alertname = to_valid_utf8(value_at(alert.labels, "alertname"), kMaxAlertname),
+                     .fingerprint = alert.fingerprint,
+                     .firing = alert.firing,
+                     .starts_at = alert.starts_at,
+                     .ends_at = alert.ends_at,
+                     .foreign = rule != nullptr,
+                     .error_class = error_class_of(alert.labels, *severity)};
+}
+
+}  // namespace
+
+std::string fingerprint_of(const std::map<std::string, std::string>& labels) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  const auto mix = [&hash](std::string_view text) {
+    for (const char byte : text)
+      hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211ULL;
+    hash = (hash ^ 0xffU) * 1099511628211ULL;
+  };
+  for (const auto& [key, value] : labels) {
+    mix(key);
+    mix(value);
+  }
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash));
+  return text.data();
+}
+
+Result<Notification> decode_notification(std::string_view body, const PayloadLimits& limits) {
+  const auto root = parse_body(body, limits);
+  if (!root) return std::unexpected(root.error());
+  if (auto status = check_version(*root); !status) return std::unexpected(status.error());
+  Notification notification;
+  auto group_key = text_member(*root, "groupKey", "", Presence::kOptional);
+  if (!group_key) return std::unexpected(group_key.error());
+  notification.group_key = std::move(*group_key);
+  const auto truncated = count_member(*root, "truncatedAlerts");
+  if (!truncated) return std::unexpected(truncated.error());
+  notification.truncated_alerts = *truncated;
+  auto alerts = decode_list(member_at(*root, "alerts"), "alerts", limits, decode_alert);
+  if (!alerts) return std::unexpected(alerts.error());
+  notification.alerts = std::move(*alerts);
+  return notification;
+}
+
+Result<std::vector<Alert>> decode_active_alerts(std::string_view body,
+                                                const PayloadLimits& limits) {
+  const auto root = parse_body(body, limits);
+  if (!root) return std::unexpected(root.error());
+  return decode_list(*root, "", limits, decode_api_alert);
+}
+
+AlertSignals to_signals(std::span<const Alert> alerts, std::span<const ForeignAlertRule> foreign) {
+  AlertSignals result;
+  for (std::size_t i = 0; i < alerts.size(); ++i) {
+    const bool speaks_for_itself = !value_at(alerts[i].labels, "remediation").empty();
+    const auto* rule = speaks_for_itself ? nullptr : rule_for(foreign, alerts[i].labels);
+    if (!speaks_for_itself && rule == nullptr) {
+      ++result.ignored;
+      continue;
+    }
+    auto order = to_signal(alerts[i], rule);
+    if (order) {
+      result.orders.push_back(std::move(*order));
+    } else {
+      result.rejected.push_back({i, order.error().message});
+    }
+  }
+  return result;
+}
+
+AlertSignals to_signals_under(const CurrentPolicy* policy, std::span<const Alert> alerts) {
+  if (policy == nullptr) return to_signals(alerts);
+  const auto in_force = policy->get();
+  return to_signals(alerts, in_force->foreign_alerts);
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,79 @@
+// What an Alertmanager says, as plain values, and what it asks for: the body of a webhook (payload
+// version 4, as sent by 0.25 to 0.34) and the answer of /api/v2/alerts become alerts, and alerts
+// become requests about nodes. Strict about what we read and about sizes, deaf to fields that newer
+// versions add. One bad alert never costs the others: it is set aside with its number and the
+// reason. Pure; used by all that reads alerts.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/result.h"
+#include "remediator/model/evidence.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/policy/foreign_alerts.h"
+
+namespace gpuward::remediator {
+
+struct Alert {
+  bool firing = true;
+  bool is_suppressed =
+      false;  // silenced or inhibited, as the API says; a webhook says none of those
+  std::map<std::string, std::string> labels;
+  std::chrono::system_clock::time_point starts_at;
+  std::chrono::system_clock::time_point ends_at;  // means something for a resolved alert only
+  std::string fingerprint;                        // made from the labels where the sender gave none
+};
+
+struct Notification {
+  std::string group_key;
+  std::uint64_t truncated_alerts = 0;  // how many more there are that only the API knows
+  std::vector<Alert> alerts;
+};
+
+struct PayloadLimits {
+  std::size_t max_bytes = 16U << 20U;
+  std::size_t max_depth = 16;
+  std::size_t max_alerts = 10'000;
+  std::size_t max_labels = 64;
+  std::size_t max_label_bytes = 4096;
+};
+
+// What Alertmanager itself calls an alert of these labels: its FNV-1a over them, in order.
+[[nodiscard]] std::string fingerprint_of(const std::map<std::string, std::string>& labels);
+
+// kInvalid with the place of the fault (`alerts[3].labels.node: expected a string`), kTooLarge over
+// a cap. Nothing of the sender's values is repeated: the answer ends in somebody's log.
+[[nodiscard]] Result<Notification> decode_notification(std::string_view body,
+                                                       const PayloadLimits& limits = {});
+
+// The answer of GET /api/v2/alerts: alerts that fire, same limits.
+[[nodiscard]] Result<std::vector<Alert>> decode_active_alerts(std::string_view body,
+                                                              const PayloadLimits& limits = {});
+
+struct BadAlert {
+  std::size_t index = 0;  // in the payload
+  std::string what;       // never repeats the sender's values
+};
+
+struct AlertSignals {
+  std::vector<AlertSignal> orders;
+  std::size_t ignored = 0;  // neither a `remediation` label nor a rule: not for us
+  std::vector<BadAlert> rejected;
+};
+
+// Alerts that ask for nothing themselves are looked up in `foreign`.
+[[nodiscard]] AlertSignals to_signals(std::span<const Alert> alerts,
+                                      std::span<const ForeignAlertRule> foreign = {});
+
+// The same with the rules of the policy in force; null: none.
+[[nodiscard]] AlertSignals to_signals_under(const CurrentPolicy* policy,
+                                            std::span<const Alert> alerts);
+
+}  // namespace gpuward::remediator

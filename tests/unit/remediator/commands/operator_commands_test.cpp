@@ -1,0 +1,246 @@
+// What people do by the command line, against the fake API server.
+#include "remediator/commands/operator_commands.h"
+
+#include "core/runtime/json.h"
+#include "remediator/budgets/breaker.h"
+#include "remediator/budgets/ledger_store.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using ::testing::HasSubstr;
+
+class HumanCommands : public ClusterTest {
+ protected:
+  HumanCommands() {
+    clock_.advance(minutes(15));
+    Policy policy;
+    policy.mode = Mode::kFull;
+    policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
+                                       planned(Step::kDrain)};
+    policy.steps[Severity::kReboot][2].before.approval = true;
+    policy_.set(policy);
+  }
+  // The node waits for a yes to its drain.
+  void wait_for_approval() {
+    ASSERT_TRUE(take({order()}));
+    ASSERT_TRUE(reconcile());
+    reports_.answer = report_of(Severity::kReboot);
+    ASSERT_TRUE(reconcile());
+    ASSERT_EQ(remediation().status.rule, "guard.approval");
+  }
+  Result<std::string> say(Command command, const std::string& token = {},
+                          const std::string& name = "gpu-01",
+                          OutputFormat output = OutputFormat::kTable) {
+    Flags flags;
+    flags.output = output;
+    flags.command = command;
+    flags.node = name;
+    flags.token = token;
+    flags.state_namespace = "default";
+    return carry_out(flags, api_, clock_);
+  }
+};
+
+TEST_F(HumanCommands, ApproveTheStepThatWaitsUnderTheCallersName) {
+  wait_for_approval();
+
+  const auto said = say(Command::kApprove, remediation().status.approval->token);
+
+  ASSERT_TRUE(said) << said.error().message;
+  EXPECT_THAT(*said, HasSubstr("anonymous-admin has approved drain of node gpu-01"));
+  EXPECT_EQ(remediation().wish.approved_by, "anonymous-admin");
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+}
+
+TEST_F(HumanCommands, ApproveNothingElse) {
+  EXPECT_EQ(say(Command::kApprove, "0123456789").error().kind, ErrorKind::kNotFound);
+  wait_for_approval();
+
+  EXPECT_THAT(say(Command::kApprove, "0123456789").error().message, HasSubstr("explain gpu-01"));
+  EXPECT_EQ(say(Command::kApprove, "x", "../x").error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(remediation().wish.approved_token, "");
+}
+
+// The remediator writes its words at any moment: that is nobody's fault who says yes or stop.
+TEST_F(HumanCommands, AreSaidAgainWhereTheRemediatorWroteAtTheSameMoment) {
+  wait_for_approval();
+  const std::string token = remediation().status.approval->token;
+  const auto conflict = [&](int times) {
+    kube_.add_fault({.kind = fakes::FaultKind::kConflict, .method = "PATCH", .times = times});
+  };
+  conflict(2);
+  EXPECT_TRUE(say(Command::kApprove, token));
+  EXPECT_EQ(remediation().wish.approved_token, token);
+  conflict(1);
+  EXPECT_TRUE(say(Command::kPause));
+  EXPECT_TRUE(remediation().wish.pause);
+  conflict(1);
+  EXPECT_TRUE(say(Command::kResume));
+  EXPECT_FALSE(remediation().wish.pause);
+
+  conflict(100);
+  EXPECT_EQ(say(Command::kCancel).error().kind, ErrorKind::kConflict);
+  kube_.clear_faults();
+  EXPECT_TRUE(say(Command::kCancel));
+}
+
+TEST_F(HumanCommands, ResumeOnlyWhatAHumanHasPausedByWord) {
+  wait_for_approval();
+  EXPECT_THAT(say(Command::kResume).error().message, HasSubstr("is not paused"));
+  kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", nullptr}}}});
+  catch_up(*replica_);
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kPaused);
+
+  const auto said = say(Command::kResume);
+
+  ASSERT_FALSE(said);
+  EXPECT_THAT(said.error().message, HasSubstr("gpuward-remediator cancel gpu-01"));
+}
+
+TEST_F(HumanCommands, FindARemediationThatWasMadeByHand) {
+  wait_for_approval();
+  kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
+              {{"metadata", {{"labels", nullptr}}}});
+
+  EXPECT_TRUE(say(Command::kPause));
+
+  EXPECT_TRUE(remediation().wish.pause);
+}
+
+// "No open remediation" would be a lie that ends a search for why the node is still being drained.
+TEST_F(HumanCommands, SayTheServersErrorWhereItDidNotAnswer) {
+  wait_for_approval();
+  const std::string own_name = remediation().name;
+  for (const Command command : {Command::kPause, Command::kCancel}) {
+    for (const std::string& name : {std::string("gpu-01"), own_name}) {
+      kube_.add_fault({.kind = fakes::FaultKind::kUnavailable,
+                       .method = "GET",
+                       .path = name == own_name ? ".*/remediations/.*" : ".*/remediations"});
+      const auto said = say(command, {}, name);
+      ASSERT_FALSE(said);
+      EXPECT_EQ(said.error().kind, ErrorKind::kUnavailable) << said.error().message;
+    }
+  }
+}
+
+TEST_F(HumanCommands, SayThatTheMachineWasReplaced) {
+  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(say(Command::kMachineReplaced));
+  EXPECT_TRUE(remediation().wish.machine_replaced);
+}
+
+TEST_F(HumanCommands, SayThatTheMachineWasReplacedWhoseNodeIsGone) {
+  ASSERT_TRUE(take({order()}));
+  kube_.remove("/api/v1/nodes/gpu-01");
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kSuperseded);
+
+  ASSERT_TRUE(say(Command::kMachineReplaced));
+
+  EXPECT_TRUE(remediation().wish.machine_replaced);
+  EXPECT_EQ(say(Command::kMachineReplaced).error().kind, ErrorKind::kNotFound) << "nothing is left";
+}
+
+TEST_F(HumanCommands, PauseResumeAndCancel) {
+  wait_for_approval();
+
+  ASSERT_TRUE(say(Command::kPause));
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kPaused);
+  ASSERT_TRUE(say(Command::kResume));
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kWaiting);
+  ASSERT_TRUE(say(Command::kCancel));
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
+  EXPECT_FALSE(our_taint_on(node()));
+}
+
+// One of the node that was terminated, one of the node that has its name by now.
+TEST_F(HumanCommands, WantTheNameOfTheRemediationWhereANodeHasTwo) {
+  wait_for_approval();
+  const std::string first = remediation().name;
+  kube_.remove("/api/v1/nodes/gpu-01");
+  add_node("gpu-01");
+  AlertSignal again = order();
+  again.fingerprint = "cd";
+  ASSERT_TRUE(take({again}));
+  ASSERT_EQ(remediations().size(), 2U);
+
+  const auto unclear = say(Command::kCancel);
+  ASSERT_FALSE(unclear);
+  EXPECT_THAT(unclear.error().message, HasSubstr(first));
+  const auto said = say(Command::kCancel, {}, first);
+
+  ASSERT_TRUE(said) << said.error().message;
+  for (const Remediation& one : remediations()) EXPECT_EQ(one.wish.cancel, one.name == first);
+  EXPECT_EQ(say(Command::kCancel, {}, "gpu-02").error().kind, ErrorKind::kNotFound);
+}
+
+TEST_F(HumanCommands, ListWhatIsOpenFirst) {
+  EXPECT_THAT(*say(Command::kList), HasSubstr("There are no remediations"));
+  wait_for_approval();
+
+  const auto text = say(Command::kList);
+
+  ASSERT_TRUE(text);
+  EXPECT_THAT(*text, HasSubstr("NAME"));
+  EXPECT_THAT(*text, HasSubstr("gpu-01  reboot    Waiting"));
+  EXPECT_THAT(*text, HasSubstr("gpuward-remediator approve gpu-01"));
+}
+
+TEST_F(HumanCommands, ListForProgramsWhatTheApiServerHolds) {
+  wait_for_approval();
+
+  const auto json = parse_json(*say(Command::kList, {}, {}, OutputFormat::kJson));
+  const auto yaml = say(Command::kList, {}, {}, OutputFormat::kYaml);
+
+  ASSERT_TRUE(json);
+  EXPECT_EQ((*json)["kind"], "RemediationList");
+  ASSERT_EQ((*json)["items"].size(), 1U);
+  const Json& item = (*json)["items"][0];
+  EXPECT_EQ(item["metadata"]["name"], remediation().name);
+  EXPECT_EQ(item["spec"]["nodeName"], "gpu-01");
+  EXPECT_EQ(item["status"]["approval"]["token"], remediation().status.approval->token);
+  EXPECT_THAT(*yaml, HasSubstr("\n    spec:\n"));
+  EXPECT_THAT(*yaml, HasSubstr("\n      nodeName: gpu-01\n"));
+}
+
+TEST_F(HumanCommands, ShowTheBreakerToPrograms) {
+  LedgerStore store(api_, {.ns = "default"}, clock_);
+  ASSERT_TRUE(store.begin([&]() -> Result<Ledger> { return Ledger(); }));
+  EXPECT_EQ(*say(Command::kShowBreaker, {}, {}, OutputFormat::kJson),
+            R"({"by":"","open":false,"since":null,"why":""})"
+            "\n");
+  ASSERT_TRUE(store.change([&](Ledger& ledger) -> Status {
+    ledger = open_breaker(ledger, "9 nodes", clock_.wall());
+    return {};
+  }));
+
+  EXPECT_EQ(
+      *say(Command::kShowBreaker, {}, {}, OutputFormat::kYaml),
+      "by: \"\"\nopen: true\nsince: \"" + to_rfc3339_ms(clock_.wall()) + "\"\nwhy: \"9 nodes\"\n");
+}
+
+TEST_F(HumanCommands, ShowAndCloseTheBreaker) {
+  EXPECT_EQ(say(Command::kShowBreaker).error().kind, ErrorKind::kNotFound);
+  LedgerStore store(api_, {.ns = "default"}, clock_);
+  ASSERT_TRUE(store.begin([&]() -> Result<Ledger> {
+    return open_breaker(Ledger(), "9 nodes in 10 minutes", clock_.wall());
+  }));
+
+  EXPECT_THAT(*say(Command::kShowBreaker), HasSubstr("9 nodes in 10 minutes"));
+  const auto said = say(Command::kCloseBreaker);
+
+  ASSERT_TRUE(said) << said.error().message;
+  EXPECT_THAT(*said, HasSubstr("anonymous-admin closed it"));
+  EXPECT_FALSE(store.read()->breaker.open);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
