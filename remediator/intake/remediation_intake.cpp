@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "remediator/model/history_alerts.h"
 #include "remediator/model/remediation_name.h"
 #include "remediator/records/view_queries.h"
 
@@ -38,7 +39,25 @@ struct Past {
   std::span<const Remediation> known, earlier;
 
   [[nodiscard]] bool has_answered(const AlertSignal& order, WallTime now) const {
-    return is_late_repeat(order, known, now) || is_late_repeat(order, earlier, now);
+    return is_late_repeat(order, known, now) || is_late_repeat(order, earlier, now) ||
+           (is_history_cancelled() && is_known_earlier(order));
+  }
+
+ private:
+  // Who cancels what was opened for the machine's history has answered the alerts of that history.
+  [[nodiscard]] bool is_history_cancelled() const {
+    return std::ranges::any_of(known, [](const Remediation& one) {
+      return one.status.phase == Phase::kCancelled && std::ranges::any_of(one.alerts, is_of_history);
+    });
+  }
+
+  [[nodiscard]] bool is_known_earlier(const AlertSignal& order) const {
+    const auto is_same = [&order](const AlertEvidence& alert) {
+      return without_origin(alert.fingerprint) == without_origin(order.fingerprint) &&
+             !has_started_anew(order, alert);
+    };
+    return std::ranges::any_of(
+        earlier, [&](const Remediation& one) { return std::ranges::any_of(one.alerts, is_same); });
   }
 };
 

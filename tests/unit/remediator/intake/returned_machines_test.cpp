@@ -157,6 +157,23 @@ TEST_F(RegisteredAnew, IgnoresAnOldAlertThatAHumanHasCancelled) {
   EXPECT_FALSE(our_taint_on(node()));
 }
 
+// Seen on a real cluster: the repeat came after the operator had cancelled, and the node was
+// cordoned again.
+TEST_F(RegisteredAnew, IgnoresTheOldAlertOnceAnOperatorHasCancelledTheReturn) {
+  AlertSignal fires = given_up();
+  registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
+  look();
+  annotate_open("gpuward.dev/cancel");
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(newest().status.phase, Phase::kCancelled);
+
+  EXPECT_EQ(take({fires})->ignored, 1U);
+  EXPECT_THAT(remediations(), SizeIs(2));
+
+  fires.starts_at = clock_.wall();
+  EXPECT_EQ(take({fires})->accepted, 1U) << "a new episode";
+}
+
 TEST_F(RegisteredAnew, IsReturnedWhereAFreshReportSaysThatItIsHealthy) {
   given_up();
   registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
