@@ -48,14 +48,14 @@ Result<http::ClientResponse> ApiTimes::stream(
 }
 
 metrics::Family ApiTimes::family() const {
-  metrics::Family family{"gpuward_remediator_api_request_duration_seconds",
-                         "Time that the API server took for requests, watches left out",
-                         metrics::Type::kHistogram,
-                         {}};
+  metrics::Family family{
+      {"gpuward_remediator_api_request_duration_seconds",
+       "Time that the API server took for requests, by HTTP method (`get`) and class of the "
+       "answer: `2xx` to `5xx`, `none` where no answer came. Watches are left out.",
+       metrics::Type::kHistogram,
+       {"verb", "code"}}};
   const std::lock_guard lock(mutex_);
-  for (const auto& [key, times] : times_) {
-    family.histograms.push_back({{{"verb", key.first}, {"code", key.second}}, times});
-  }
+  for (const auto& [key, times] : times_) family.add({key.first, key.second}, times);
   return family;
 }
 
