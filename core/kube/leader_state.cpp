@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/kube/timestamps.h"
+#include "core/kube/names.h"
 
 namespace gpuward::kube {
 namespace {

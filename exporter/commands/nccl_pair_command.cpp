@@ -18,13 +18,12 @@
 #include "exporter/checks/check/gpu_use.h"
 #include "exporter/config/exit_code.h"
 #include "exporter/config/identity.h"
-#include "exporter/nccl_pair/endpoint.h"
+#include "exporter/nccl_pair/link.h"
 #include "exporter/nccl_pair/nccl_all_reduce.h"
 #include "exporter/nccl_pair/options.h"
 #include "exporter/nccl_pair/pair.h"
 #include "exporter/store/store.h"
 #include "exporter/watch/gpu_inventory.h"
-#include "exporter/watch/gpu_look.h"
 #include "exporter/watch/gpu_source.h"
 
 namespace gpuward::exporter {

@@ -11,7 +11,7 @@
 #include "core/kube/connection.h"
 #include "exporter/checks/schedule.h"
 #include "exporter/commands/check_parts.h"
-#include "exporter/commands/progress_flag.h"
+#include "exporter/commands/progress.h"
 #include "exporter/commands/quarantine.h"
 #include "exporter/commands/quarantine_checks.h"
 #include "exporter/commands/until_signal.h"

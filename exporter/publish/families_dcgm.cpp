@@ -2,8 +2,8 @@
 // where NVML can give the value. Its own conventions, not ours: percent, MiB, millijoules.
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "core/runtime/text.h"
 #include "exporter/pods/users.h"
 #include "exporter/publish/families.h"
 #include "exporter/publish/reading_columns.h"
@@ -108,8 +108,7 @@ constexpr std::array kDcgmErrors{
 std::string nvml_bus_id(const PciAddress& pci) {
   std::string id = "0000" + pci.bus_id() + ".0";
   if (pci.domain > 0xFFFF) id.erase(0, 4);
-  for (char& c : id) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return id;
+  return to_upper(id);
 }
 
 std::string device_of(const GpuReading& reading) {

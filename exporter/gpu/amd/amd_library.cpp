@@ -1,19 +1,91 @@
 #include "exporter/gpu/amd/amd_library.h"
 
 #include <condition_variable>
+#include <filesystem>
+#include <map>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "core/model/pci_address.h"
+#include "core/runtime/text.h"
 #include "exporter/gpu/amd/amd_smi.h"
 #include "exporter/gpu/amd/device_reading.h"
 #include "exporter/gpu/amd/devices.h"
-#include "exporter/gpu/amd/kfd.h"
 #include "exporter/gpu/amd/ras.h"
 #include "exporter/gpu/amd/sysfs.h"
+#include "exporter/gpu/report/reading.h"
 
-namespace gpuward::exporter {
+namespace gpuward::exporter::amd {
 namespace {
+
+// Which GPUs the compute driver (KFD) offers to programs: a GPU that amdgpu has and KFD lacks runs
+// no ROCm program. Read once a report. Used by SysfsLibrary.
+
+struct KfdGpus {
+  std::set<PciAddress> gpus;
+  // False where there is no KFD, or some node may not be read (a container without that GPU).
+  bool is_complete = false;
+
+  [[nodiscard]] Maybe<bool> has(const PciAddress& address) const;
+};
+
+namespace fs = std::filesystem;
+
+using Properties = std::map<std::string, std::uint64_t, std::less<>>;
+
+// `simd_count 1216`, a line each. Large numbers are there too; a node has some sixty lines.
+Properties parse_properties(std::string_view text) {
+  Properties properties;
+  for (const std::string_view line : lines_of(text)) {
+    const auto blank = line.find(' ');
+    if (blank == std::string_view::npos) continue;
+    if (const auto value = parse_integer<std::uint64_t>(trim(line.substr(blank + 1)))) {
+      properties.emplace(line.substr(0, blank), *value);
+    }
+  }
+  return properties;
+}
+
+std::uint64_t value_of(const Properties& properties, std::string_view key) {
+  const auto found = properties.find(key);
+  return found == properties.end() ? 0 : found->second;
+}
+
+// A GPU has SIMDs and no CPU core, or both where it is an APU.
+std::optional<PciAddress> gpu_of(const Properties& properties) {
+  if (value_of(properties, "gfx_target_version") == 0) return std::nullopt;
+  // kfd_topology.c: the address as PCI has it, bus in the high byte, device in the upper five bits
+  // of the low one.
+  const std::uint64_t location = value_of(properties, "location_id");
+  return PciAddress{static_cast<std::uint32_t>(value_of(properties, "domain")),
+                    static_cast<std::uint8_t>(location >> 8U),
+                    static_cast<std::uint8_t>(location >> 3U & 0x1FU), std::nullopt};
+}
+
+Maybe<bool> KfdGpus::has(const PciAddress& address) const {
+  for (const PciAddress& gpu : gpus) {
+    if (gpu.same_device(address)) return true;
+  }
+  return is_complete ? Maybe<bool>(false) : std::nullopt;
+}
+
+KfdGpus read_kfd(const fs::path& sys) {
+  const fs::path nodes = sys / "class/kfd/kfd/topology/nodes";
+  KfdGpus found;
+  const auto names = list_names(nodes);
+  found.is_complete = !names.empty();
+  for (const std::string& name : names) {
+    const auto text = read_attribute(nodes / name / "properties");
+    if (!text) found.is_complete = false;
+    if (const auto gpu = text ? gpu_of(parse_properties(*text)) : std::nullopt) {
+      found.gpus.insert(*gpu);
+    }
+  }
+  return found;
+}
 
 // Which of its values sysfs did not have, so that the library is asked.
 bool lacks_something(const GpuReading& reading) {
@@ -128,4 +200,4 @@ std::unique_ptr<GpuLibrary> make_amd_library(const LibraryPaths& paths) {
   return std::make_unique<AmdLibrary>(paths);
 }
 
-}  // namespace gpuward::exporter
+}  // namespace gpuward::exporter::amd

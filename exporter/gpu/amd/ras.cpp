@@ -66,7 +66,7 @@ std::vector<RasBlock> read_ras(const std::filesystem::path& device) {
   std::vector<RasBlock> blocks;
   for (const std::string& name : list_names(device / "ras")) {
     if (!name.ends_with(kSuffix) || name.size() == kSuffix.size()) continue;
-    const auto text = read_text(device / "ras" / name);
+    const auto text = read_attribute(device / "ras" / name);
     const std::string_view block = std::string_view(name).substr(0, name.size() - kSuffix.size());
     blocks.push_back(parse_error_counts(block, text.value_or("")));
   }

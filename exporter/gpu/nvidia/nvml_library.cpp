@@ -1,18 +1,133 @@
 #include "exporter/gpu/nvidia/nvml_library.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "core/runtime/clock.h"
+#include "core/runtime/files.h"
+#include "exporter/gpu/nvidia/askable_device.h"
 #include "exporter/gpu/nvidia/event_slot.h"
-#include "exporter/gpu/nvidia/peers.h"
-#include "exporter/gpu/nvidia/places.h"
 #include "exporter/gpu/nvidia/read_device.h"
 #include "exporter/gpu/nvidia/session.h"
 #include "exporter/gpu/nvidia/xid_events.h"
+#include "exporter/gpu/report/library.h"
+#include "exporter/gpu/report/reading.h"
 
-namespace gpuward::exporter {
+namespace gpuward::exporter::nvml {
 namespace {
+
+// Which GPUs reach each other's memory, and how far apart they are. Expensive (the number of GPUs
+// squared), so that NvmlLibrary, who uses it, asks only now and then.
+
+Maybe<std::uint32_t> status_of(const Symbols& nvml, Device from, Device to, I32 what) {
+  I32 status = 0;
+  if (nvml.peer_status(from, to, what, &status) != kSuccess || status < 0) return std::nullopt;
+  return static_cast<std::uint32_t>(status);
+}
+
+Maybe<std::uint32_t> ancestor_of(const Symbols& nvml, Device from, Device to) {
+  I32 level = 0;
+  if (nvml.common_ancestor(from, to, &level) != kSuccess || level < 0) return std::nullopt;
+  return static_cast<std::uint32_t>(level);
+}
+
+using Ancestors = std::map<std::pair<std::uint32_t, std::uint32_t>, Maybe<std::uint32_t>>;
+
+// The same both ways: asked once.
+Maybe<std::uint32_t> ancestor_once(const Symbols& nvml, const AskableDevice& from,
+                                   const AskableDevice& to, Ancestors& known) {
+  const auto pair = std::minmax(from.index, to.index);
+  const auto found = known.find(pair);
+  if (found != known.end()) return found->second;
+  return known[pair] = ancestor_of(nvml, from.device, to.device);
+}
+
+// Each ordered pair of different GPUs, in the order of `devices`.
+std::vector<PeerStatus> read_peers(const Session& session, std::span<const AskableDevice> devices,
+                                   const Progress& progress) {
+  const Symbols& nvml = session.symbols();
+  std::vector<PeerStatus> peers;
+  Ancestors ancestors;
+  for (const AskableDevice& from : devices) {
+    progress("peers, from " + from.pci_bus_id);  // a hang there may be any GPU's
+    for (const AskableDevice& to : devices) {
+      if (from.index == to.index) continue;
+      PeerStatus peer;
+      peer.from = from.index;
+      peer.to = to.index;
+      peer.read_status = status_of(nvml, from.device, to.device, kPeerRead);
+      peer.write_status = status_of(nvml, from.device, to.device, kPeerWrite);
+      peer.nvlink_status = status_of(nvml, from.device, to.device, kPeerNvlink);
+      peer.topology = ancestor_once(nvml, from, to, ancestors);
+      peers.push_back(peer);
+    }
+  }
+  return peers;
+}
+
+// Where GPUs are that cannot say so themselves: one that is lost when the library is opened has no
+// PCI address, and without one it has no series and nobody else can say anything of it. The PCI bus
+// tells, where only one answer is possible. Used by NvmlLibrary.
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostBytes = 64;
+
+bool begins_with(const fs::path& file, std::string_view text) {
+  const auto content = read_file(file, kMostBytes);
+  return content && content->starts_with(text);
+}
+
+// Display and 3D controllers, and no virtual functions of a GPU that is here too.
+bool is_gpu(const fs::path& device) {
+  std::error_code failed;
+  return begins_with(device / "vendor", "0x10de") && begins_with(device / "class", "0x03") &&
+         !fs::exists(device / "physfn", failed);
+}
+
+bool is_driven(const fs::path& device) {
+  std::error_code failed;
+  return fs::read_symlink(device / "driver", failed).filename() == "nvidia" && !failed;
+}
+
+// The GPUs that the kernel has bound to NVIDIA's driver, ascending; empty where the tree does not
+// say. Reads what the kernel keeps in memory, and asks no device.
+std::vector<PciAddress> gpus_of_driver(const std::string& sys) {
+  std::vector<PciAddress> gpus;
+  std::error_code failed;
+  for (fs::directory_iterator at(fs::path(sys) / "bus/pci/devices", failed);
+       !failed && at != fs::directory_iterator(); at.increment(failed)) {
+    const auto address = parse_pci_address(at->path().filename().string());
+    if (address && is_gpu(at->path()) && is_driven(at->path())) gpus.push_back(*address);
+  }
+  std::ranges::sort(gpus);
+  return gpus;
+}
+
+// Gives those without an address the places that are left: where that is one, or where they are all
+// lost and as many as the places, so that it makes no difference which is which.
+void place_gpus(const std::vector<PciAddress>& on_bus, std::vector<GpuReading>& gpus) {
+  std::vector<GpuReading*> nowhere;
+  for (GpuReading& reading : gpus) {
+    if (!reading.gpu.has_address()) nowhere.push_back(&reading);
+  }
+  std::vector<PciAddress> left = on_bus;
+  std::erase_if(left, [&](const PciAddress& place) {
+    return std::ranges::any_of(
+        gpus, [&](const GpuReading& reading) { return reading.gpu.pci.same_device(place); });
+  });
+  if (left.size() != nowhere.size()) return;
+  const bool are_alike = std::ranges::all_of(nowhere, &GpuReading::is_lost);
+  if (nowhere.size() > 1 && !are_alike) return;
+  for (std::size_t i = 0; i < left.size(); ++i) nowhere[i]->gpu.pci = left[i];
+}
 
 using nvml::ReturnCode;
 using nvml::Session;
@@ -159,4 +274,4 @@ std::unique_ptr<GpuLibrary> make_nvml_library(const LibraryPaths& paths) {
   return std::make_unique<NvmlLibrary>(paths);
 }
 
-}  // namespace gpuward::exporter
+}  // namespace gpuward::exporter::nvml

@@ -13,7 +13,6 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "exporter/gpu/report/source.h"
-#include "exporter/gpu/worker/gpu_probe.h"
 #include "exporter/gpu/worker/hung_gpus.h"
 #include "exporter/gpu/worker/message_lines.h"
 #include "exporter/gpu/worker/protocol.h"

@@ -1,7 +1,6 @@
 #include "exporter/publish/node/results_annotation.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
@@ -14,18 +13,11 @@ namespace {
 constexpr std::size_t kMostAnnotationBytes = 8192;
 constexpr std::size_t kMostTextBytes = 256;
 
-std::string upper(std::string_view text) {
-  std::string made(text);
-  std::ranges::transform(made, made.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return made;
-}
-
 // As the suite's result files: a check that found nothing has no severity.
 Json line_of(const CheckLine& line) {
   const bool is_clean = line.severity == Severity::kNone;
   return {{"check", to_valid_utf8(line.check, kMostTextBytes)},
-          {"status", upper(to_string(line.status))},
+          {"status", to_upper(to_string(line.status))},
           {"severity", is_clean ? "" : severity_word(line.severity)}};
 }
 

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "core/kube/api.h"
+#include "core/kube/decode.h"
 #include "core/kube/informer.h"
-#include "core/kube/parse.h"
 #include "core/kube/update_node.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_kube.h"
