@@ -69,7 +69,7 @@ void AmdHealthService::start_if_due() {
   child_ = std::move(*started);
   started_ = clock_.steady();
   told_.clear();
-  log_.info("AMD's health service is started", {{"socket", options_.socket.string()}});
+  log_.info("Started AMD health service", {{"socket", options_.socket.string()}});
 }
 
 void AmdHealthService::tell() {
@@ -93,7 +93,7 @@ void AmdHealthService::fail_child(const std::string& why) {
   const milliseconds wait = backoff_.next();
   next_start_ = now + wait;
   end_child();
-  log_.error("AMD's health service does not run; it will be started again",
+  log_.error("AMD health service is not running, retrying",
              {{"why", why}, {"in_ms", std::to_string(wait.count())}});
 }
 

@@ -115,7 +115,7 @@ Result<QuarantineVerdict> Quarantine::run(const RunCheck& run_check, const std::
   const std::vector<CheckResult> results = run_checks(run_check, stop);
   if (stop.stop_requested()) {
     if (const auto released = release(); !released)
-      log_.error("The mode label stays until the claim runs out",
+      log_.error("Failed to remove mode label, it stays until the claim expires",
                  {{"error", released.error().message}});
     return fail(ErrorKind::kCancelled, "stopped before the diagnostics had ended");
   }
@@ -123,7 +123,7 @@ Result<QuarantineVerdict> Quarantine::run(const RunCheck& run_check, const std::
   // First, so that the node's exporter does not say fail again beside the verdict.
   if (verdict.status == NodeStatus::kPass) clear_findings(began);
   if (const auto published = publish(verdict, results); !published) {
-    log_.error("What came of the quarantine is not on the node",
+    log_.error("Failed to write quarantine result to node",
                {{"node", options_.node},
                 {"recommendation", verdict.recommendation},
                 {"error", published.error().message}});
@@ -179,7 +179,7 @@ std::vector<CheckResult> Quarantine::run_checks(const RunCheck& run_check,
     if (stop.stop_requested()) break;
     auto result = run_check(number, stop);
     results.push_back(result ? *std::move(result) : untold(number, result.error()));
-    log_.info("A check of the quarantine has ended",
+    log_.info("Quarantine check finished",
               {{"check", results.back().check},
                {"status", std::string(to_string(results.back().status))},
                {"severity", std::string(to_string(results.back().severity))}});
@@ -195,7 +195,7 @@ void Quarantine::clear_findings(WallTime began) {
   if (!request.passed_diagnostic && !request.passed_for_operator) return;
   const auto left = ClearRequests(options_.state_folder).leave(request, clock_.wall());
   if (!left)
-    log_.warn("The node's exporter does not learn of the pass: clear its findings by hand",
+    log_.warn("Failed to report the pass to the node's exporter, clear its findings manually",
               {{"error", left.error().message}, {"hint", "gpuward-exporter findings clear"}});
 }
 

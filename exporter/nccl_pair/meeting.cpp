@@ -138,7 +138,7 @@ Result<Met> meet(const Meeting& meeting) {
     const bool is_over = listener && tried.error().kind == ErrorKind::kTimeout;
     if (!is_over && last != tried.error().message) {
       last = tried.error().message;
-      meeting.log.info("The other side is not there yet", {{"last", last}});
+      meeting.log.info("Peer is not reachable yet", {{"last", last}});
     }
     if (!listener) meeting.clock.sleep_for(kBetweenTries, {});
   }

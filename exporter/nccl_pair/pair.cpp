@@ -38,7 +38,7 @@ Pair::Pair(Options options, std::string host, Clock& clock, Log& log)
 }
 
 void Pair::enter(const char* stage) {
-  log_.info("At work", {{"stage", stage}});
+  log_.info("Started stage", {{"stage", stage}});
   const std::lock_guard lock(mutex_);
   stage_ = stage;
 }
@@ -71,7 +71,7 @@ Result<std::unique_ptr<AllReduce>> Pair::take_gpus(const OpenGpus& open) {
     if (!is_in_use || clock_.steady() >= until) return gpus;
     if (last != gpus.error().message) {
       last = gpus.error().message;
-      log_.info("The GPUs are in use", {{"last", last}});
+      log_.info("GPUs are in use, waiting", {{"last", last}});
     }
     clock_.sleep_until(std::min(until, clock_.steady() + kBetweenLooks), {});
   }

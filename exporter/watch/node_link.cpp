@@ -11,7 +11,7 @@ namespace {
 constexpr kube::ApiDeadlines kQuestion{std::chrono::seconds(3), std::chrono::seconds(5)};
 
 void say_unreachable(const Error& error, Store& store, Log& log) {
-  log.error("Nothing is written to the node: there is no API server",
+  log.error("Node publishing is off: no API server",
             {{"error", error.message}, {"hint", "leave NODE_NAME unset where this is meant"}});
   store.update_health([&](Health& health) { health.node.emplace().fault = error.message; });
 }
@@ -22,7 +22,7 @@ NodeLink::NodeLink(const Flags& flags, std::string boot_id, const Settings& sett
                    Clock& clock, Log& log)
     : node_(flags.node_name) {
   if (node_.empty()) {
-    log.info("Nothing is written to the node: it has no name here (NODE_NAME)");
+    log.info("Node publishing is off: NODE_NAME is not set");
     return;
   }
   auto cluster = kube::find_cluster(flags.kubeconfig, flags.kube_context);
