@@ -1,5 +1,5 @@
 // Kubernetes JSON to the few fields we keep. Used by core/kube, and for the objects that an
-// informer hands out. Any thread. Tolerant about what is absent or of another type (a field we do
+// informer returns. Any thread. Tolerant about what is absent or of another type (a field we do
 // not need must not cost us the object), strict about the name.
 #pragma once
 

@@ -76,7 +76,7 @@ void AmdHealthService::tell() {
   std::string line = feed_.line(store_.snapshot(), thresholds_());
   if (line == told_) return;
   // A child that does not empty its pipe in the time between two changes does not run.
-  if (!child_->send(line)) return fail_child("it does not take what it is told");
+  if (!child_->send(line)) return fail_child("it does not read its input");
   told_ = std::move(line);
 }
 
@@ -97,7 +97,7 @@ void AmdHealthService::fail_child(const std::string& why) {
              {{"why", why}, {"in_ms", std::to_string(wait.count())}});
 }
 
-// Closing its input is how it is told to end; it then removes its socket.
+// Closing its input ends it; it then removes its socket.
 void AmdHealthService::end_child() {
   if (!child_) return;
   child_->close_input();

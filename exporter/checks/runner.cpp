@@ -13,7 +13,7 @@ using Rhythm = CheckEntry::Rhythm;
 
 // Checks wait for the first reading of the GPUs, so that no node starts with an error.
 constexpr std::chrono::seconds kLongestFirstReading{60};
-// What is told to stop gets this long before it is called stuck.
+// A check that has to stop gets this long before it counts as stuck.
 constexpr std::chrono::seconds kToStop{10};
 
 }  // namespace

@@ -46,7 +46,7 @@ std::string next_step(const QuarantineVerdict& verdict) {
     case Severity::kReset:
       return "reset its GPUs and quarantine it again; replace it when it fails again";
     case Severity::kMonitor:
-      return "look at the checks: one has a warning, could not tell or did not run";
+      return "inspect the checks: one has a warning, is inconclusive or did not run";
     case Severity::kNone:
       break;
   }

@@ -52,7 +52,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLookInterval{50};
 constexpr milliseconds kLockInterval{1'000};
-// What is told to stop at its deadline gets this long before it is called stuck.
+// A check gets this long after its deadline before it counts as stuck.
 constexpr std::chrono::seconds kToStop{10};
 // What the kubelet keeps of a termination message.
 constexpr std::size_t kMostLastWordBytes = 4096;

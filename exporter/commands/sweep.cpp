@@ -190,7 +190,7 @@ void Sweep::look_at(Run& run) {
 std::optional<SweepVerdict> Sweep::verdict_of(const Run& run) {
   const auto job = api_.get_job(options_.job.ns, run.job);
   if (!job && job.error().kind == ErrorKind::kNotFound)
-    return SweepVerdict{.why = "somebody has deleted the Job"};
+    return SweepVerdict{.why = "the Job was deleted"};
   if (!job || (!job->is_complete && !job->is_failed)) return std::nullopt;
   const auto pods = api_.list_pods(options_.job.ns, "job-name=" + run.job);
   if (!pods) return std::nullopt;

@@ -73,7 +73,7 @@ Descriptor find_continuation(const std::filesystem::path& path, const LogPositio
 
 constexpr std::size_t kBufferBytes = 64U << 10U;
 constexpr std::uint64_t kBytesPerRead = 256U << 10U;
-// How often a file is looked at: poll(2) does not wait for a regular file to grow.
+// How often a file is checked: poll(2) does not wait for a regular file to grow.
 constexpr std::chrono::milliseconds kLookInterval{100};
 constexpr int kLooksBeforeLeaving = 5;
 // More than the few lines that one record is broken into.

@@ -49,7 +49,7 @@ class KernelLogSource {
   virtual ~KernelLogSource() = default;
 
   // Watcher's thread. Waits until there is something to read, `wait` has passed or `stop` is
-  // requested, then hands out what is there, at most a few hundred records. An error means that the
+  // requested, then returns what is there, at most a few hundred records. An error means that the
   // source cannot be read now; a later call opens it again.
   [[nodiscard]] virtual Result<ReadReport> read(const Sink& sink, std::chrono::milliseconds wait,
                                                 const std::stop_token& stop) = 0;

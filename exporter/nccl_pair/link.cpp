@@ -156,7 +156,7 @@ Result<Listener> Listener::open(const Endpoint& endpoint, const Clock& clock) {
 Result<Link> Listener::accept(Link::Deadline deadline) const {
   for (;;) {
     if (!wait_until(socket_, POLLIN, *clock_, deadline))
-      return fail(ErrorKind::kTimeout, "nobody has come");
+      return fail(ErrorKind::kTimeout, "no peer has connected");
     Descriptor socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.is_open()) return link_of(std::move(socket), *clock_);
     // Who has gone again before we looked is nobody.

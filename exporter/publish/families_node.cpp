@@ -43,7 +43,7 @@ void append_node_families(const Snapshot& snapshot, Families& families) {
                                   "`imdsv2`, `imdsv1`, `node-label`, `firmware`.",
                                   kGauge,
                                   {"instance_type", "source"},
-                                  "where nobody knows"});
+                                  "where it is unknown"});
   if (!instance.type.empty()) info.add({instance.type, instance.source}, 1);
   declare(families,
           {"gpuward_instance_profile_known",
@@ -56,7 +56,7 @@ void append_node_families(const Snapshot& snapshot, Families& families) {
            "that its node's labels say.",
            kGauge,
            {},
-           "where nobody knows"},
+           "where it is unknown"},
           gpus_expected(snapshot));
   declare(families,
           {"gpuward_efa_devices_expected",

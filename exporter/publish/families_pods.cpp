@@ -27,7 +27,7 @@ void append_pod_families(const Snapshot& snapshot, Families& families) {
        "kubelet says (pod-resources, device plugins and DRA). At most eight of a GPU.",
        kGauge,
        {"gpu", "uuid", "pci_bus_id", "namespace", "pod", "container"},
-       "while nobody uses it or nobody knows"});
+       "while it is unused or its users are unknown"});
   for (const Gpu& gpu : snapshot.gpus) {
     const std::vector<Workload> users = users_of(gpu, snapshot);
     for (std::size_t i = 0; i < std::min(users.size(), kMostPodsOfAGpu); ++i) {

@@ -7,7 +7,7 @@
 namespace gpuward::exporter {
 namespace {
 
-// Beyond the time that the first reading of the driver may take, so that a hang is still told of.
+// Beyond the time that the first reading of the driver may take, so that a hang is still reported.
 constexpr std::chrono::milliseconds kToStartWorker{5'000};
 constexpr std::chrono::milliseconds kBetweenLooks{50};
 

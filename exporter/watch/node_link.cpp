@@ -57,12 +57,12 @@ std::function<std::optional<std::string>()> ask_for_maintenance(const Flags& fla
   if (flags.node_name.empty()) return nullptr;
   return [kubeconfig = flags.kubeconfig, context = flags.kube_context, name = flags.node_name,
           &clock]() -> std::optional<std::string> {
-    constexpr const char* kUntold = "nobody can tell whether a quarantine has the node: ";
+    constexpr const char* kUnknown = "cannot tell whether a quarantine has the node: ";
     auto cluster = kube::find_cluster(kubeconfig, context);
-    if (!cluster) return kUntold + cluster.error().message;
+    if (!cluster) return kUnknown + cluster.error().message;
     kube::Connection connection(*std::move(cluster), user_agent(), clock);
     const auto node = connection.make_api(kQuestion)->get_node(name);
-    if (!node) return kUntold + node.error().message;
+    if (!node) return kUnknown + node.error().message;
     const auto who = maintenance_of(*node);
     return who ? std::optional("the node is not free: " + *who) : std::nullopt;
   };

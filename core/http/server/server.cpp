@@ -20,7 +20,7 @@
 namespace gpuward::http {
 namespace {
 
-// What civetweb is told at its start: our limits in its words, and every feature that serves files,
+// The options of civetweb: our limits in its words, and every feature that serves files,
 // redirects or shares origins switched off. Pure; used by the server.
 
 // civetweb's buffer for a header. Room beyond our own limit lets us answer 431 to most of what is

@@ -141,7 +141,7 @@ Status DcgmEngine::wait_until_up(const CheckContext& context) const {
                                                " s: " + reached.error().message);
     }
     if (!context.clock.sleep_for(kBetweenProbes, context.stop))
-      return fail(ErrorKind::kCancelled, "we were told to stop");
+      return fail(ErrorKind::kCancelled, "a stop was requested");
   }
 }
 
@@ -162,7 +162,7 @@ milliseconds timeout_of(DcgmCheck::Level level, const CheckSettings& settings) {
 }
 
 // Why it must not run now. Somebody else's processes are never ended for it: whoever asks for a
-// level 4 gets told what is in the way.
+// level 4 gets the reason.
 std::optional<std::string> obstacle(DcgmCheck::Level level, const CheckContext& context) {
   if (has_no_nvidia_gpu(context.snapshot)) return "no NVIDIA GPU here";
   if (const auto mig = mig_gpu(context.snapshot))

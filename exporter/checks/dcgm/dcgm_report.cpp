@@ -17,7 +17,7 @@ namespace gpuward::exporter {
 namespace {
 
 // Finds the JSON document that a program has written among other things: log lines before it, a
-// farewell behind it. Pure. Used by the parser of DCGM's diagnostics.
+// summary behind it. Pure. Used by the parser of DCGM's diagnostics.
 
 // Log lines may hold braces too; a text that has more than this many places where an object could
 // begin is not what we look for.

@@ -178,7 +178,7 @@ class EfaEnumerationCheck final : public Check {
     if (*count > 0) judge_devices(context.host, *count, found);
     judge_modules(context, found);
     std::string details = std::to_string(*count) + " EFA devices";
-    if (!context.profile) details += ", and nobody knows how many there must be";
+    if (!context.profile) details += ", and the expected number is unknown";
     append(details, judge_provider(context, found));
     append(details, judge_gdrcopy(context, found));
     append(details, judge_memlock(context.host, found));

@@ -110,7 +110,7 @@ std::size_t count_silent(const VendorReport& report) {
   return static_cast<std::size_t>(std::ranges::count_if(report.gpus, is_silent));
 }
 
-// False where links are expected, and neither they nor the peers are told of.
+// False where links are expected, and neither they nor the peers are reported.
 bool knows_nvlink(const VendorReport& report, const GpuRuleInput& input) {
   const LinkSum links = count_links(report);
   return !has_nvlink_to_judge(report, input) || links.active + links.inactive > 0 ||

@@ -15,7 +15,7 @@ namespace {
 // (core/xid/data/other.inc, UE_counter_fault).
 constexpr std::uint64_t kFaultyStep = 1'048'560;
 constexpr std::string_view kSuffix = "_err_count";
-// The bad pages of a GPU that has thousands of them.
+// The retired pages of a GPU that has thousands of them.
 constexpr std::size_t kMaxPagesBytes = 1U << 20U;
 
 Maybe<std::uint64_t> parse_count(std::string_view text) {

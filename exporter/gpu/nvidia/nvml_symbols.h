@@ -1,5 +1,5 @@
 // NVML's functions by their C names. One that the installed driver lacks answers
-// NVML_ERROR_FUNCTION_NOT_FOUND, so that only what it would have told is absent. Used by all
+// NVML_ERROR_FUNCTION_NOT_FOUND, so that only its values are absent. Used by all
 // readers of this folder.
 #pragma once
 

@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Between one answer and the next; what is more comes from no worker that is well.
+// Between one answer and the next; what is more comes from no healthy worker.
 constexpr std::size_t kMostBytesPerReading = 4 * kMostMessageBytes;
 constexpr std::size_t kMostMessagesPerReading = 10'000;
 constexpr std::size_t kMostXids = 4096;  // that nobody has taken yet
@@ -120,8 +120,8 @@ void WorkerSource::take_message(std::string_view line, Clock::Steady now) {
 
 void WorkerSource::take_report(GpuReport report, Clock::Steady now) {
   if (!duty_.is_asked()) {
-    return retire(WorkerState::kCrashed,
-                  "The GPU worker answers what nobody has asked: it was killed", now);
+    return retire(WorkerState::kCrashed, "The GPU worker sent an unexpected answer: it was killed",
+                  now);
   }
   duty_.answered();
   crashes_at_error_records_ = 0;

@@ -62,7 +62,7 @@ class WorkerSource final : public GpuSource {
   void notice_end(Clock::Steady now);
   void act(Clock::Steady now);
   void give_up(const GpuTimes& times, Clock::Steady now);
-  // Ends a worker that is well, for one that asks other GPUs.
+  // Ends a healthy worker, for one that reads other GPUs.
   void replace_idle(Clock::Steady now);
   void look_at_probe(Clock::Steady now);
   void start_probe(Clock::Steady now);

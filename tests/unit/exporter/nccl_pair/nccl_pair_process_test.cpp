@@ -272,7 +272,7 @@ TEST_F(NcclPairProcess, ASideThatIsKilledInTheMiddleSaysNothingOfTheNodes) {
   const Said said = end_of(*first);
   EXPECT_EQ(said.exit_code, 3) << said.all;
   EXPECT_EQ(said.status, "error");
-  EXPECT_THAT(said.details, HasSubstr("node-b, has gone without a word"));
+  EXPECT_THAT(said.details, HasSubstr("node-b, has disconnected without a report"));
 }
 
 TEST_F(NcclPairProcess, SigtermEndsItAtOnceWhateverItIsAt) {

@@ -147,7 +147,7 @@ TEST_F(PairTest, AFailureOfWhoHasNotJoinedIsNotBelieved) {
       [&](Link& link) { say(link, report(Report::Kind::kFailed, "it is node-a's fault")); });
 
   EXPECT_EQ(verdict.status, CheckStatus::kError);
-  EXPECT_THAT(verdict.details, HasSubstr("has gone without a word"));
+  EXPECT_THAT(verdict.details, HasSubstr("has disconnected without a report"));
 }
 
 TEST_F(PairTest, WhoSaysWhatItMayNotIsTakenForGone) {
@@ -199,7 +199,7 @@ TEST_F(PairTest, AnErrorOfNcclBecauseTheOtherSideHasEndedTellsNothing) {
       broken);
 
   EXPECT_EQ(verdict.status, CheckStatus::kError);
-  EXPECT_THAT(verdict.details, AllOf(HasSubstr("has gone without a word"),
+  EXPECT_THAT(verdict.details, AllOf(HasSubstr("has disconnected without a report"),
                                      HasSubstr("here: ncclAllReduce: remote process exited")));
 }
 
