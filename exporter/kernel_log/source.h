@@ -22,7 +22,7 @@ struct LogPosition {
   std::optional<std::uint64_t> sequence;  // kmsg: of the last record handed out
   std::uint64_t inode = 0;                // file: which one it was, whatever its name is now
   std::uint64_t offset = 0;               // file: of the first byte not handed out
-  std::uint64_t fingerprint = 0;  // file: hash of the bytes just before that (file_identity.h)
+  std::uint64_t fingerprint = 0;  // file: hash of the bytes just before that (file_follower.cpp)
   bool operator==(const LogPosition&) const = default;
 };
 

@@ -130,9 +130,7 @@ void append_rdma_families(const Snapshot& snapshot, const MetricsOptions& option
   for (const auto& [name, samples] : efa) {
     if (!is_counter(name)) continue;
     append_efa({"gpuward_efa_COUNTER_total",
-                "One family for each counter of the EFA driver, under its name: `rx_drops`, "
-                "`retrans_pkts`, `rdma_read_bytes`, ...; `port` is empty for a counter of the "
-                "device. `lifespan`, a setting, is left out. At most 64.",
+                "A counter of the EFA driver; `port` is empty for a counter of the device.",
                 kCounter,
                 {"device", "port"},
                 kNoSuchCounter},

@@ -56,9 +56,9 @@ constexpr std::string_view kEngine = "nv-hostengine";
 constexpr milliseconds kProbeTimeout = std::chrono::seconds(10);
 constexpr milliseconds kStartLimit = std::chrono::seconds(30);
 constexpr milliseconds kBetweenProbes{200};
-constexpr milliseconds kGrace = std::chrono::seconds(5);
+constexpr milliseconds kEngineGrace = std::chrono::seconds(5);
 
-std::string first_line(const std::string& text) {
+std::string first_line_of(const std::string& text) {
   const std::string_view trimmed = trim(text);
   return to_valid_utf8(trimmed.substr(0, trimmed.find('\n')), 256);
 }
@@ -74,7 +74,7 @@ Status probe(const CheckContext& context) {
   const auto result = run_child(command, context.clock);
   if (!result) return std::unexpected(result.error());
   if (result->exit_code == 0) return {};
-  const std::string said = first_line(result->output + result->complaint);
+  const std::string said = first_line_of(result->output + result->complaint);
   return fail(ErrorKind::kUnavailable,
               "dcgmi discovery " + how_it_ended(*result) + (said.empty() ? "" : ": " + said));
 }
@@ -112,7 +112,7 @@ Status DcgmEngine::start(const CheckContext& context, milliseconds lifetime) {
   command.arguments = {"--no-daemon"};  // it stays in our process group
   command.search = context.settings.tool_dirs;
   command.timeout = lifetime;
-  command.grace = kGrace;
+  command.grace = kEngineGrace;
   if (const auto found = find_program(command.program, command.search); !found)
     return std::unexpected(found.error());
   outcome_ = std::make_shared<Outcome>();
@@ -122,7 +122,7 @@ Status DcgmEngine::start(const CheckContext& context, milliseconds lifetime) {
         const auto result = run_child(command, clock);
         const std::lock_guard lock(outcome->mutex);
         outcome->ended =
-            result ? how_it_ended(*result) + ": " + first_line(result->complaint + result->output)
+            result ? how_it_ended(*result) + ": " + first_line_of(result->complaint + result->output)
                    : result.error().message;
       });
   return wait_until_up(context);

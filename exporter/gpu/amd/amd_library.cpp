@@ -195,9 +195,12 @@ class AmdLibrary final : public GpuLibrary {
 };
 
 }  // namespace
+}  // namespace gpuward::exporter::amd
+
+namespace gpuward::exporter {
 
 std::unique_ptr<GpuLibrary> make_amd_library(const LibraryPaths& paths) {
-  return std::make_unique<AmdLibrary>(paths);
+  return std::make_unique<amd::AmdLibrary>(paths);
 }
 
-}  // namespace gpuward::exporter::amd
+}  // namespace gpuward::exporter

@@ -269,9 +269,12 @@ bool NvmlLibrary::read_open(const Progress& progress, VendorReport& report) {
 }
 
 }  // namespace
+}  // namespace gpuward::exporter::nvml
+
+namespace gpuward::exporter {
 
 std::unique_ptr<GpuLibrary> make_nvml_library(const LibraryPaths& paths) {
-  return std::make_unique<NvmlLibrary>(paths);
+  return std::make_unique<nvml::NvmlLibrary>(paths);
 }
 
-}  // namespace gpuward::exporter::nvml
+}  // namespace gpuward::exporter

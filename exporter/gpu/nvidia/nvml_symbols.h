@@ -47,7 +47,7 @@ using I32 = std::int32_t;
 using TextCall = Function<ReturnCode(Device, char*, U32)>;
 using Number32Call = Function<ReturnCode(Device, U32*)>;
 using Number64Call = Function<ReturnCode(Device, U64*)>;
-// Entries of several sizes: process_list.h.
+// Entries of several sizes: modes.cpp.
 using ProcessCall = Function<ReturnCode(Device, U32* count, void* entries)>;
 
 struct Symbols {

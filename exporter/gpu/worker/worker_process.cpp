@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -165,6 +166,17 @@ GpuProbe::Outcome GpuProbe::look(Clock::Steady now) {
 std::unique_ptr<Reapable> GpuProbe::end() {
   process_->kill();
   return std::move(process_);
+}
+
+Wakeup::Wakeup() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+Wakeup::~Wakeup() { ::close(descriptor_); }
+
+void Wakeup::signal() const { ::eventfd_write(descriptor_, 1); }
+
+void Wakeup::clear() const {
+  eventfd_t count = 0;
+  ::eventfd_read(descriptor_, &count);
 }
 
 }  // namespace gpuward::exporter

@@ -17,7 +17,6 @@
 #include "exporter/gpu/worker/message_lines.h"
 #include "exporter/gpu/worker/protocol.h"
 #include "exporter/gpu/worker/unreaped.h"
-#include "exporter/gpu/worker/wakeup.h"
 #include "exporter/gpu/worker/worker_duty.h"
 #include "exporter/gpu/worker/worker_process.h"
 
