@@ -13,7 +13,7 @@ namespace gpuward::xid {
 namespace {
 
 // What an Xid says after its number, process and name: the link and registers of 74 and 144-150,
-// the advice of 154, the cause of 45. Private to core/xid.
+// the advice of 154, the cause of 45.
 
 constexpr std::size_t kMaxRegisters = 16;
 constexpr std::size_t kMaxUnit = 64;

@@ -23,7 +23,7 @@ namespace {
 using metrics::Families;
 using metrics::Family;
 
-const std::string kMark = "<!-- metrics of ";
+const std::string kMetricsMark = "<!-- metrics of ";
 
 // The families of each table of the page, with everything in them that there can be.
 using Tables = std::map<std::string, Families>;
@@ -134,8 +134,9 @@ TEST(GeneratedMetrics, LabelRenameIsSeenByThePageThatHasEveryFamily) {
   const Tables tables = all_tables();
   std::multiset<std::string> named;
 
-  expect_tables("docs/metrics.md", kMark, [&](const std::string& line) {
-    const std::string name = line.substr(kMark.size(), line.rfind(" -->") - kMark.size());
+  expect_tables("docs/metrics.md", kMetricsMark, [&](const std::string& line) {
+    const std::string name =
+        line.substr(kMetricsMark.size(), line.rfind(" -->") - kMetricsMark.size());
     named.insert(name);
     return table_of(tables.at(name));
   });

@@ -145,8 +145,6 @@ Status DcgmEngine::wait_until_up(const CheckContext& context) const {
   }
 }
 
-using std::chrono::milliseconds;
-
 constexpr std::size_t kMostOutputBytes = 8U << 20U;
 constexpr milliseconds kWorkerLimit = std::chrono::seconds(10);
 constexpr milliseconds kEngineSlack = std::chrono::minutes(5);

@@ -97,15 +97,15 @@ class AmdLibrary final : public GpuLibrary {
   explicit AmdLibrary(LibraryPaths paths) : paths_(std::move(paths)) {}
 
   VendorReport read(const Progress& progress) override {
-    const amd::Devices found = amd::find_devices(paths_.sys);
+    const Devices found = find_devices(paths_.sys);
     VendorReport report;
     report.vendor = Vendor::kAmd;
     report.library = "amdgpu sysfs";
-    report.driver_version = amd::read_word(paths_.sys + "/module/amdgpu/version");
+    report.driver_version = read_word(paths_.sys + "/module/amdgpu/version");
     report.state = state_of(found, report.fault);
     if (report.state != LibraryState::kReady) return report;
-    const amd::KfdGpus kfd = amd::read_kfd(paths_.sys);
-    for (const amd::Device& device : found.devices) {
+    const KfdGpus kfd = read_kfd(paths_.sys);
+    for (const Device& device : found.devices) {
       report.gpus.push_back(read_gpu(device, kfd, progress));
       report.gpus.back().gpu.index = static_cast<int>(report.gpus.size()) - 1;
     }
@@ -122,7 +122,7 @@ class AmdLibrary final : public GpuLibrary {
   }
 
  private:
-  static LibraryState state_of(const amd::Devices& found, std::string& fault) {
+  static LibraryState state_of(const Devices& found, std::string& fault) {
     if (!found.devices.empty()) return LibraryState::kReady;
     if (!found.is_driver_loaded || found.on_pci == 0) return LibraryState::kAbsent;
     fault = "the amdgpu driver is loaded and has none of the " + std::to_string(found.on_pci) +
@@ -130,18 +130,18 @@ class AmdLibrary final : public GpuLibrary {
     return LibraryState::kUnusable;
   }
 
-  [[nodiscard]] GpuReading read_gpu(const amd::Device& device, const amd::KfdGpus& kfd,
+  [[nodiscard]] GpuReading read_gpu(const Device& device, const KfdGpus& kfd,
                                     const Progress& progress) const {
     if (!paths_.choice.asks_address(device.pci)) return left_out(device);
     const std::string bus_id = device.pci.bus_id();
-    GpuReading reading = amd::read_device(device, [&](std::string_view part) {
+    GpuReading reading = read_device(device, [&](std::string_view part) {
       progress(std::string(bus_id).append(" ").append(part));
     });
     reading.is_in_kfd = kfd.has(device.pci);
     return reading;
   }
 
-  static GpuReading left_out(const amd::Device& device) {
+  static GpuReading left_out(const Device& device) {
     GpuReading reading;
     reading.gpu.vendor = Vendor::kAmd;
     reading.gpu.pci = device.pci;
@@ -152,11 +152,11 @@ class AmdLibrary final : public GpuLibrary {
 
   // Opens libamd_smi when it is first needed, and again, once a reading, when it does not know a
   // GPU (a driver that was loaded anew).
-  const amd::AmdSmi* amd_smi_for(const PciAddress& gpu) {
+  const AmdSmi* amd_smi_for(const PciAddress& gpu) {
     if (may_open_ && !(amd_smi_ && amd_smi_->has(gpu))) {
       may_open_ = false;
       amd_smi_.reset();
-      auto opened = amd::AmdSmi::open(paths_.amd_smi);
+      auto opened = AmdSmi::open(paths_.amd_smi);
       if (opened) amd_smi_ = std::move(*opened);
     }
     return amd_smi_.get();
@@ -169,7 +169,7 @@ class AmdLibrary final : public GpuLibrary {
     for (GpuReading& reading : report.gpus) {
       if (reading.is_hung || (!paths_.reads_amd_cper && !lacks_something(reading))) continue;
       progress("opening libamd_smi");  // which looks at all GPUs
-      const amd::AmdSmi* const library = amd_smi_for(reading.gpu.pci);
+      const AmdSmi* const library = amd_smi_for(reading.gpu.pci);
       if (library == nullptr) return;
       progress(reading.gpu.pci.bus_id() + " libamd_smi");
       report.library_version = library->version();
@@ -180,15 +180,15 @@ class AmdLibrary final : public GpuLibrary {
     }
   }
 
-  static void fill_gaps(const amd::AmdSmi& library, GpuReading& reading) {
+  static void fill_gaps(const AmdSmi& library, GpuReading& reading) {
     if (reading.gpu.uuid.empty()) reading.gpu.uuid = library.uuid(reading.gpu.pci);
     if (!reading.ras.empty()) return;
     reading.ras = library.error_counts(reading.gpu.pci);
-    amd::add_totals(reading.ras, reading.ecc);
+    add_totals(reading.ras, reading.ecc);
   }
 
   LibraryPaths paths_;
-  std::unique_ptr<amd::AmdSmi> amd_smi_;
+  std::unique_ptr<AmdSmi> amd_smi_;
   bool may_open_ = false;  // not yet in this reading
   std::mutex mutex_;
   std::condition_variable never_;

@@ -129,9 +129,6 @@ void place_gpus(const std::vector<PciAddress>& on_bus, std::vector<GpuReading>& 
   for (std::size_t i = 0; i < left.size(); ++i) nowhere[i]->gpu.pci = left[i];
 }
 
-using nvml::ReturnCode;
-using nvml::Session;
-
 constexpr std::uint32_t kMaxGpus = 256;  // a machine has 16 today
 
 class NvmlLibrary final : public GpuLibrary {
@@ -152,18 +149,18 @@ class NvmlLibrary final : public GpuLibrary {
   void close(const Progress& progress);
   bool count_gpus(const Progress& progress, VendorReport& report);
   bool read_gpus(const Progress& progress, VendorReport& report);
-  nvml::DeviceAnswer read_gpu(std::uint32_t index, bool is_thorough, const Progress& progress);
+  DeviceAnswer read_gpu(std::uint32_t index, bool is_thorough, const Progress& progress);
 
   const std::string name_, sys_;
   const GpuChoice choice_;
   const SystemClock clock_;
   std::shared_ptr<const Session> session_;
-  std::vector<nvml::KnownDevice> known_;       // by index, of this session
-  std::vector<nvml::AskableDevice> askable_;   // at the last reading
-  std::vector<nvml::AskableDevice> compared_;  // those that peers_ is about
+  std::vector<KnownDevice> known_;       // by index, of this session
+  std::vector<AskableDevice> askable_;   // at the last reading
+  std::vector<AskableDevice> compared_;  // those that peers_ is about
   std::vector<PeerStatus> peers_;
   unsigned turn_ = 0;  // readings of this session
-  nvml::EventSlot events_;
+  EventSlot events_;
 };
 
 VendorReport NvmlLibrary::read(const Progress& progress) {
@@ -205,7 +202,7 @@ bool NvmlLibrary::count_gpus(const Progress& progress, VendorReport& report) {
   progress("counting the GPUs");
   std::uint32_t count = 0;
   const ReturnCode code = session_->symbols().count(&count);
-  if (code == nvml::kSuccess) {
+  if (code == kSuccess) {
     count = std::min(count, kMaxGpus);
     if (count != known_.size()) known_.assign(count, {});  // which is which is not known any more
     return true;
@@ -214,16 +211,16 @@ bool NvmlLibrary::count_gpus(const Progress& progress, VendorReport& report) {
   return false;
 }
 
-nvml::DeviceAnswer NvmlLibrary::read_gpu(std::uint32_t index, bool is_thorough,
-                                         const Progress& progress) {
-  nvml::KnownDevice& known = known_[index];
-  const nvml::ReadingPlan plan{choice_, is_thorough, progress};
-  auto answer = nvml::read_device(*session_, index, plan, known);
+DeviceAnswer NvmlLibrary::read_gpu(std::uint32_t index, bool is_thorough,
+                                   const Progress& progress) {
+  KnownDevice& known = known_[index];
+  const ReadingPlan plan{choice_, is_thorough, progress};
+  auto answer = read_device(*session_, index, plan, known);
   const bool is_just_opened = turn_ == 0;
   if (!answer.wants_reopen || known.refuses || !is_just_opened) return answer;
   // A library just opened is of use: once more, for all that this GPU does say.
   known.refuses = true;
-  return nvml::read_device(*session_, index, plan, known);
+  return read_device(*session_, index, plan, known);
 }
 
 bool NvmlLibrary::read_gpus(const Progress& progress, VendorReport& report) {
@@ -243,9 +240,9 @@ bool NvmlLibrary::read_gpus(const Progress& progress, VendorReport& report) {
   }
   const bool has_address =
       std::ranges::all_of(report.gpus, [](const GpuReading& gpu) { return gpu.gpu.has_address(); });
-  if (!has_address) nvml::place_gpus(nvml::gpus_of_driver(sys_), report.gpus);
+  if (!has_address) place_gpus(gpus_of_driver(sys_), report.gpus);
   if (is_thorough || askable_ != compared_) {
-    peers_ = nvml::read_peers(*session_, askable_, progress);
+    peers_ = read_peers(*session_, askable_, progress);
     compared_ = askable_;
   }
   report.peers = peers_;

@@ -181,7 +181,7 @@ class InformerFaultsTest : public FaultsTest {
   void follow() {
     informer_ = std::jthread([this](const std::stop_token& stop) {
       InformerHandlers handlers;
-      handlers.on_upsert = [this](const Json& object) { note(read_node(object)->meta.name); };
+      handlers.on_upsert = [this](const Json& object) { note(decode_node(object)->meta.name); };
       handlers.on_synced = [this](const auto&, const auto&) { note("synced"); };
       Informer(api, clock, "/api/v1/nodes", handlers).run(stop);
     });
