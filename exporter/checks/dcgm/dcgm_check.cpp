@@ -116,15 +116,15 @@ Status DcgmEngine::start(const CheckContext& context, milliseconds lifetime) {
   if (const auto found = find_program(command.program, command.search); !found)
     return std::unexpected(found.error());
   outcome_ = std::make_shared<Outcome>();
-  thread_ = std::jthread(
-      [command, &clock = context.clock, outcome = outcome_](const std::stop_token& stop) mutable {
-        command.stop = stop;
-        const auto result = run_child(command, clock);
-        const std::lock_guard lock(outcome->mutex);
-        outcome->ended =
-            result ? how_it_ended(*result) + ": " + first_line_of(result->complaint + result->output)
-                   : result.error().message;
-      });
+  thread_ = std::jthread([command, &clock = context.clock,
+                          outcome = outcome_](const std::stop_token& stop) mutable {
+    command.stop = stop;
+    const auto result = run_child(command, clock);
+    const std::lock_guard lock(outcome->mutex);
+    outcome->ended =
+        result ? how_it_ended(*result) + ": " + first_line_of(result->complaint + result->output)
+               : result.error().message;
+  });
   return wait_until_up(context);
 }
 

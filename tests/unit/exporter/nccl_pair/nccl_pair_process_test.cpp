@@ -245,7 +245,7 @@ TEST_F(NcclPairProcess, CannotTellWhereTheNodesDiffer) {
 
 TEST_F(NcclPairProcess, RankOneMayBeThereFirst) {
   const auto second = start(1);
-  EXPECT_TRUE(says(*second, "not there yet"));
+  EXPECT_TRUE(says(*second, "Peer is not reachable yet"));
   const auto first = start(0);
 
   expect_both({end_of(*first), end_of(*second)}, 0, "pass");
