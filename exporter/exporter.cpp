@@ -36,7 +36,7 @@ http::ServerOptions server_options(const Flags& flags, const http::WebConfig& we
   options.tls = web.tls;
   options.auth = web.auth;
   options.on_problem = [&log](const std::string& problem) {
-    log.error("The web server has a problem", {{"problem", problem}});
+    log.error("Web server failed", {{"problem", problem}});
   };
   return options;
 }
@@ -53,7 +53,7 @@ State load_state(const StateFile& file, Log& log, bool& was_set_aside) {
   auto state = file.load();
   if (state) return *std::move(state);
   was_set_aside = true;
-  log.error("The saved state is lost: counting begins anew", {{"error", state.error().message}});
+  log.error("Cannot read saved state, counting starts again", {{"error", state.error().message}});
   return {};
 }
 
@@ -173,7 +173,7 @@ void Exporter::reload() {
   gpus_->hurry();
   auto settings = load_settings(settings_sources_);
   if (!settings) {
-    log_.error("The new configuration is wrong: the old one stays in force",
+    log_.error("Configuration rejected, keeping the previous one",
                {{"error", settings.error().message}});
     store_.update_health([](Health& health) { health.was_last_reload_good = false; });
     return;
@@ -187,9 +187,8 @@ void Exporter::reload() {
     health.last_good_reload = clock_.wall();
   });
   store_.touch();
-  log_.info(
-      "The configuration has been read again",
-      {{"file", settings_sources_.file.string()}, {"folder", settings_sources_.folder.string()}});
+  log_.info("Reloaded configuration", {{"file", settings_sources_.file.string()},
+                                       {"folder", settings_sources_.folder.string()}});
 }
 
 void Exporter::tick() {
@@ -204,16 +203,16 @@ void Exporter::tick() {
 void Exporter::take_clear_requests() {
   ClearRequests::Taken taken = clear_requests_.take();
   if (!taken.fault.empty() && taken.fault != clear_fault_) {
-    log_.error("A request to clear findings cannot be taken", {{"error", taken.fault}});
+    log_.error("Cannot read request to clear findings", {{"error", taken.fault}});
   }
   clear_fault_ = std::move(taken.fault);
   for (const ClearRequest& request : taken.requests) {
     const auto cleared = store_.clear(request, clock_.wall());
     // Most diagnostics that pass have nothing to clear.
     if (cleared.empty() && !request.passed_diagnostic && !request.passed_for_operator)
-      log_.warn("A request to clear findings matched none");
+      log_.warn("Request to clear findings matched none");
     for (const Finding& finding : cleared) {
-      log_.warn("A finding was cleared on request",
+      log_.warn("Cleared finding on request",
                 {{"check", finding.check},
                  {"code", finding.code},
                  {"pci_bus_id", finding.pci_bus_id},

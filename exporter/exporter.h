@@ -11,7 +11,7 @@
 #include "core/http/server/web_config.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
-#include "core/runtime/file_watch.h"
+#include "core/runtime/files.h"
 #include "core/runtime/log.h"
 #include "exporter/amd_health/service.h"
 #include "exporter/checks/runner.h"

@@ -238,7 +238,7 @@ Status Remediator::serve(const WebhookSecurity& security) {
   return {};
 }
 
-std::vector<metrics::Family> Remediator::families() const {
+metrics::Families Remediator::families() const {
   return to_families(counters_.values(), {.remediations = count_remediations(view_),
                                           .waiting = waiting_in(view_),
                                           .left_in_service = count_left_in_service(view_),

@@ -73,7 +73,7 @@ class Remediator {
   [[nodiscard]] Status serve(const WebhookSecurity& security);
   // Why this replica is not ready; nullopt where it is.
   [[nodiscard]] std::optional<std::string> objection() const;
-  [[nodiscard]] std::vector<metrics::Family> families() const;
+  [[nodiscard]] metrics::Families families() const;
   // The cluster's state has gone back to a backup: opens the circuit breaker, and is over then.
   [[nodiscard]] bool begin_anew(const RestoredState::Notice& notice);
   // The controller's, with every slow round of the replica that leads.

@@ -18,8 +18,8 @@ struct CodeKind {
   ErrorKind kind;
 };
 
-// EC2's "Error codes", Auto Scaling's and STS's common errors. What stands in none of them is told
-// by the status.
+// EC2's "Error codes", Auto Scaling's and STS's common errors. What stands in none of them is
+// classed by the status.
 constexpr std::array kCodeKinds = {
     CodeKind{"RequestLimitExceeded", ErrorKind::kOverloaded},
     CodeKind{"Throttl*", ErrorKind::kOverloaded},
@@ -77,7 +77,7 @@ ErrorKind kind_of_status(int status) {
       return ErrorKind::kTooLarge;
     case 429:
       return ErrorKind::kOverloaded;
-    default:  // a number: all others are told by their class
+    default:  // a number: all others by their class
       return status >= 500 ? ErrorKind::kUnavailable : ErrorKind::kInvalid;
   }
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 
 #include "core/http/syntax/url.h"
@@ -19,12 +18,6 @@ constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
 constexpr std::array<std::string_view, 10> kUnsigned = {
     "authorization", "connection",        "expect",  "keep-alive", "te",
     "trailer",       "transfer-encoding", "upgrade", "user-agent", "x-amzn-trace-id"};
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
 
 // 20150830T123600Z
 std::string basic_time(Clock::Wall now) {
@@ -85,7 +78,7 @@ std::string folded(std::string_view value) {
 std::map<std::string, std::string> signed_fields(const HeaderFields& headers) {
   std::map<std::string, std::string> fields;
   for (const auto& [name, value] : headers) {
-    const std::string key = lower(name);
+    const std::string key = to_lower(name);
     if (is_carriers(key)) continue;
     const auto [place, is_new] = fields.try_emplace(key, folded(value));
     if (!is_new) place->second += "," + folded(value);

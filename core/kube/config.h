@@ -64,7 +64,7 @@ class Credentials {
   [[nodiscard]] virtual Result<std::string> authorization() = 0;
   // After a 401: what was obtained before is not to be used again.
   virtual void reject(const std::string& authorization) = 0;
-  // Where an exec plugin hands out certificates, the one to show now.
+  // Where an exec plugin returns certificates, the one to show now.
   [[nodiscard]] virtual Result<ClientCertificate> client_certificate() {
     return ClientCertificate{};
   }

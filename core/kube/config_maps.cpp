@@ -4,6 +4,7 @@
 #include "core/kube/decode.h"
 #include "core/kube/impl.h"
 #include "core/kube/paths.h"
+#include "core/runtime/json.h"
 
 namespace gpuward::kube {
 namespace {

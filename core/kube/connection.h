@@ -1,5 +1,5 @@
 // Who we are at the Kubernetes API and one HTTP client to it, for programs that need no more than
-// that; hands out Apis with the deadlines that their users need.
+// that; makes Apis with the deadlines that their users need.
 #pragma once
 
 #include <chrono>

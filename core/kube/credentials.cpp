@@ -1,12 +1,70 @@
+#include <filesystem>
+#include <mutex>
+#include <string>
 #include <utility>
 
 #include "core/kube/config.h"
-#include "core/kube/exec_credentials.h"
-#include "core/kube/token_file.h"
+#include "core/kube/exec_plugin.h"
 #include "core/runtime/encoding.h"
+#include "core/runtime/files.h"
+#include "core/runtime/text.h"
 
 namespace gpuward::kube {
 namespace {
+
+// A token that somebody else renews in a file, as the kubelet does with a service account's. Inside
+// core/kube only.
+
+class TokenFileCredentials final : public Credentials {
+ public:
+  TokenFileCredentials(std::filesystem::path path, Clock& clock);
+  // Reads the file again every 30 s (a projected token may live 10 minutes) and after a rejection.
+  // A failed read keeps the token of before; an error only where there has never been one.
+  Result<std::string> authorization() override;
+  void reject(const std::string& authorization) override;
+
+ private:
+  Status read();
+
+  const std::filesystem::path path_;
+  Clock& clock_;
+  std::mutex mutex_;
+  std::string authorization_;
+  Clock::Steady read_again_at_{};
+};
+
+constexpr std::chrono::seconds kBetweenReads{30};
+constexpr std::size_t kLargestToken = 64U << 10U;
+
+TokenFileCredentials::TokenFileCredentials(std::filesystem::path path, Clock& clock)
+    : path_(std::move(path)), clock_(clock) {}
+
+Result<std::string> TokenFileCredentials::authorization() {
+  const std::lock_guard lock(mutex_);
+  if (authorization_.empty() || clock_.steady() >= read_again_at_) {
+    const auto done = read();
+    if (!done && authorization_.empty()) return std::unexpected(done.error());
+    read_again_at_ = clock_.steady() + kBetweenReads;
+  }
+  return authorization_;
+}
+
+void TokenFileCredentials::reject(const std::string& authorization) {
+  const std::lock_guard lock(mutex_);
+  if (authorization == authorization_) read_again_at_ = clock_.steady();
+}
+
+Status TokenFileCredentials::read() {
+  const auto content = read_file(path_, kLargestToken);
+  if (!content) return with_context("token file", content.error());
+  const std::string token(trim(*content));
+  if (token.empty()) return fail(ErrorKind::kInvalid, "token file " + path_.string() + " is empty");
+  if (token.find_first_of("\r\n") != std::string::npos) {
+    return fail(ErrorKind::kInvalid, "token file " + path_.string() + " holds more than one line");
+  }
+  authorization_ = "Bearer " + token;
+  return {};
+}
 
 // A header that never changes: a token, a password, or none at all.
 class FixedCredentials final : public Credentials {

@@ -6,6 +6,7 @@
 #include "core/kube/impl.h"
 #include "core/kube/pager.h"
 #include "core/kube/paths.h"
+#include "core/runtime/json.h"
 
 namespace gpuward::kube {
 namespace {

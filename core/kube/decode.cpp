@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/runtime/clock.h"
+#include "core/runtime/json.h"
 
 namespace gpuward::kube {
 namespace {
@@ -171,6 +172,12 @@ Result<Node> decode_node(const Json& object) {
   node.owners = decode_owners(object);
   node.internal_ip = internal_ip_in(member_at(status, "addresses"));
   return node;
+}
+
+Result<Node> parse_node(std::string_view json) {
+  const auto object = parse_json(json);
+  if (!object) return std::unexpected(object.error());
+  return decode_node(*object);
 }
 
 Result<Pod> decode_pod(const Json& object) {

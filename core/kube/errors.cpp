@@ -22,7 +22,7 @@ struct Reason {
   ErrorKind kind;
 };
 
-// 409 is told apart by its reason only; ServerTimeout comes as 500 and is not a time-out of the
+// 409 is distinguished by its reason only; ServerTimeout comes as 500 and is not a time-out of the
 // request.
 constexpr Reason kReasons[] = {
     {"NotFound", ErrorKind::kNotFound},

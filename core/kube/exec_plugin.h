@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,5 +33,31 @@ struct ExecCredential {
 // was killed.
 [[nodiscard]] Result<ExecCredential> run_exec_plugin(const ClusterConfig& config,
                                                      const ExecPlugin& plugin, Clock& clock);
+
+// Credentials from an exec plugin, requested once and kept until they expire or are refused.
+class ExecCredentials final : public Credentials {
+ public:
+  ExecCredentials(const ClusterConfig& config, Clock& clock);
+  // Whoever comes while the plugin runs waits for its answer. Renewed 30 s before the end. After a
+  // failure the plugin is not asked again for 5 s; one that fails while the old credential still
+  // holds costs nothing.
+  Result<std::string> authorization() override;
+  Result<ClientCertificate> client_certificate() override;
+  // One that is younger than 5 s stays: the plugin would give the same again.
+  void reject(const std::string& authorization) override;
+
+ private:
+  Status refresh();  // with the mutex held
+  [[nodiscard]] bool is_due() const;
+  [[nodiscard]] bool still_holds() const;
+
+  const ClusterConfig config_;
+  Clock& clock_;
+  std::mutex mutex_;
+  std::optional<ExecCredential> credential_;
+  std::optional<Clock::Wall> renew_at_;
+  Clock::Steady asked_at_{};
+  std::optional<Error> failure_;  // of the last time
+};
 
 }  // namespace gpuward::kube

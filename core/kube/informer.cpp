@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "core/kube/decode.h"
-#include "core/kube/version.h"
+#include "core/kube/objects.h"
+#include "core/runtime/json.h"
 
 namespace gpuward::kube {
 namespace {

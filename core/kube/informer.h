@@ -37,8 +37,8 @@ struct InformerHandlers {
   // The versions of all objects that are known, by name, be it from the answer to an own write.
   // Asked before each list, which must not be older.
   std::function<ObjectVersions()> known = {};
-  // A list is older than what was told or known before: the store was restored from a backup, and
-  // nothing of what was told need be true any more.
+  // A list is older than what was reported before: the store was restored from a backup, and
+  // nothing that was reported need be true any more.
   std::function<void(const std::string& why)> on_went_back;
   std::function<void(const Error& error)> on_error;  // it is tried again
 };
@@ -76,7 +76,7 @@ class Informer {
   Backoff backoff_;
   Clock::Steady healthy_since_;
   std::map<std::string, std::string> uids_;  // by key
-  std::string version_;                      // to watch from, the last that was told
+  std::string version_;                      // to watch from, the last that was reported
   bool must_list_ = true;
   Clock::Steady heard_at_{};
 };

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/kube/timestamps.h"
+#include "core/kube/names.h"
 
 namespace gpuward::kube {
 namespace {
@@ -91,7 +91,7 @@ bool LeaderState::may_be_taken(Clock::Steady now) const {
   return seen_at_ + lasts <= now;
 }
 
-// Whoever labels the lease by hand changes its version, not when it was renewed.
+// An operator who labels the lease changes its version, not when it was renewed.
 bool LeaderState::is_our_write(const Lease& lease) const {
   return is_unsure_ || (is_ours() && lease.renew_time == seen_.renew_time);
 }

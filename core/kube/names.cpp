@@ -1,8 +1,10 @@
 #include "core/kube/names.h"
 
+#include <chrono>
 #include <cstddef>
 
 #include "core/http/syntax/url.h"
+#include "core/runtime/clock.h"
 #include "core/runtime/text.h"
 
 namespace gpuward::kube {
@@ -53,5 +55,14 @@ Status validate_segment(std::string_view name) {
 }
 
 std::string percent_encode(std::string_view text) { return http::encode_query_value(text); }
+
+std::string to_micro_time(WallTime time) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(time);
+  const auto fraction = std::chrono::floor<std::chrono::microseconds>(time - whole);
+  const std::string digits = std::to_string(fraction.count());
+  std::string text = to_rfc3339(whole);
+  text.pop_back();  // 'Z'
+  return text + "." + std::string(6 - digits.size(), '0') + digits + "Z";
+}
 
 }  // namespace gpuward::kube

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/kube/objects.h"
 #include "core/model/result.h"
 
 namespace gpuward::kube {
@@ -21,5 +22,8 @@ namespace gpuward::kube {
 
 // Everything but unreserved characters (RFC 3986) as %XX.
 [[nodiscard]] std::string percent_encode(std::string_view text);
+
+// `2026-11-21T08:04:56.123456Z`, always six digits.
+[[nodiscard]] std::string to_micro_time(WallTime time);
 
 }  // namespace gpuward::kube

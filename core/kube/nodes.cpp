@@ -7,6 +7,7 @@
 #include "core/kube/node_patch.h"
 #include "core/kube/pager.h"
 #include "core/kube/paths.h"
+#include "core/runtime/json.h"
 
 namespace gpuward::kube {
 namespace {

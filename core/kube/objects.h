@@ -2,15 +2,18 @@
 // not model are never written: changes go as patches. Plain values; JSON does not appear here.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/runtime/json_fwd.h"
+#include "core/runtime/text.h"
 
 namespace gpuward::kube {
 
@@ -142,5 +145,26 @@ struct CustomObject {
 struct ResourceType {
   std::string group, version, plural, ns;
 };
+
+[[nodiscard]] inline bool is_ready(const Node& node) {
+  return std::ranges::any_of(node.conditions, [](const NodeCondition& condition) {
+    return condition.type == "Ready" && condition.status == "True";
+  });
+}
+
+// Its kubelet does not answer: nobody confirms that a pod has ended.
+[[nodiscard]] inline bool is_unreachable(const Node& node) {
+  return std::ranges::any_of(node.conditions, [](const NodeCondition& condition) {
+    return condition.type == "Ready" && condition.status == "Unknown";
+  });
+}
+
+// The API server counts the versions of a kind up, and Kubernetes 1.35 says so. What is no number,
+// as only tests have it, is older than nothing.
+[[nodiscard]] inline bool is_older(std::string_view version, std::string_view than) {
+  const auto left = parse_integer<std::uint64_t>(version);
+  const auto right = parse_integer<std::uint64_t>(than);
+  return left && right && *left < *right;
+}
 
 }  // namespace gpuward::kube

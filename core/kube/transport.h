@@ -32,7 +32,7 @@ inline constexpr std::string_view kStrategicMergePatch = "application/strategic-
 
 // What may be done about an answer that never came or was a 5xx.
 enum class Repeat : std::uint8_t {
-  kAlways,  // doing it twice is as doing it once, or the second time is told apart by its answer
+  kAlways,  // doing it twice is as doing it once, or the answer shows that it is the second time
   kIfNotTaken,  // only where the server said that it did nothing (429)
   kNever,       // nor is a pause of the server waited for: the caller decides each time
 };

@@ -22,7 +22,7 @@ Exposition pack(std::string text) {
   return exposition;
 }
 
-Exposition render(std::span<const Family> families) { return pack(to_text(families)); }
+Exposition render(const Families& families) { return pack(to_text(families)); }
 
 Exposition CurrentExposition::get() const {
   const std::lock_guard lock(mutex_);

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,7 +23,7 @@ struct Exposition {
   [[nodiscard]] Choice choose(std::string_view accept_encoding) const;
 };
 
-[[nodiscard]] Exposition render(std::span<const Family> families);
+[[nodiscard]] Exposition render(const Families& families);
 [[nodiscard]] Exposition pack(std::string text);
 
 // Holds the newest exposition. Any thread; readers copy two pointers under a lock.

@@ -3,19 +3,22 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <sstream>
+#include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "core/runtime/text.h"
 
 namespace gpuward::metrics {
 namespace {
+
+using enum Type;
 
 // Files of /proc have no size, so they are read to their end.
 std::string read_whole(const std::filesystem::path& path) {
@@ -44,7 +47,9 @@ std::optional<double> boot_time_seconds(const std::filesystem::path& path) {
   return std::nullopt;
 }
 
-void append_stat(std::vector<Family>& families, const std::filesystem::path& proc) {
+constexpr std::string_view kWithoutProc = "without /proc";
+
+void append_stat(Families& families, const std::filesystem::path& proc) {
   // Field numbers of proc(5), minus the three before the first that stat_fields() returns.
   constexpr std::size_t kUserTicks = 11, kSystemTicks = 12, kThreads = 17, kStart = 19,
                         kVirtual = 20, kResident = 21;
@@ -53,30 +58,40 @@ void append_stat(std::vector<Family>& families, const std::filesystem::path& pro
   const auto at = [&](std::size_t field) { return static_cast<double>(stat[field]); };
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
   const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
-  families.push_back(counter("process_cpu_seconds_total",
-                             "User and system CPU time spent, in seconds.",
-                             (at(kUserTicks) + at(kSystemTicks)) / ticks));
-  families.push_back(
-      gauge("process_resident_memory_bytes", "Resident memory.", at(kResident) * page));
-  families.push_back(gauge("process_virtual_memory_bytes", "Virtual memory.", at(kVirtual)));
-  families.push_back(gauge("process_threads", "Threads of the process.", at(kThreads)));
+  declare(families,
+          {"process_cpu_seconds_total", "User and system CPU time.", kCounter, {}, kWithoutProc},
+          (at(kUserTicks) + at(kSystemTicks)) / ticks);
+  declare(families, {"process_resident_memory_bytes", "Resident memory.", kGauge, {}, kWithoutProc},
+          at(kResident) * page);
+  declare(families, {"process_virtual_memory_bytes", "Virtual memory.", kGauge, {}, kWithoutProc},
+          at(kVirtual));
+  declare(families, {"process_threads", "Threads.", kGauge, {}, kWithoutProc}, at(kThreads));
   if (const auto boot = boot_time_seconds(proc / "stat")) {
-    families.push_back(gauge("process_start_time_seconds",
-                             "Start of the process, in seconds since 1970.",
-                             *boot + at(kStart) / ticks));
+    declare(
+        families,
+        {"process_start_time_seconds", "Start, in seconds since 1970.", kGauge, {}, kWithoutProc},
+        *boot + at(kStart) / ticks);
   }
 }
 
-void append_descriptors(std::vector<Family>& families, const std::filesystem::path& proc) {
+void append_descriptors(Families& families, const std::filesystem::path& proc) {
   std::error_code error;
   std::filesystem::directory_iterator open(proc / "self/fd", error);
   double count = 0;
   for (; !error && open != std::filesystem::directory_iterator(); open.increment(error)) ++count;
-  if (!error) families.push_back(gauge("process_open_fds", "Open file descriptors.", count));
+  if (!error) {
+    declare(families, {"process_open_fds", "Open file descriptors.", kGauge, {}, kWithoutProc},
+            count);
+  }
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-    families.push_back(gauge("process_max_fds", "Most file descriptors that may be open.",
-                             static_cast<double>(limit.rlim_cur)));
+    declare(families,
+            {"process_max_fds",
+             "Most file descriptors that may be open.",
+             kGauge,
+             {},
+             "where there is no limit"},
+            limit.rlim_cur);
   }
 }
 
@@ -90,27 +105,17 @@ constexpr std::string_view compiler() {
 
 }  // namespace
 
-Family gauge(std::string name, std::string help, double value) {
-  return {std::move(name), std::move(help), Type::kGauge, {{{}, value}}};
-}
-
-Family counter(std::string name, std::string help, double value) {
-  return {std::move(name), std::move(help), Type::kCounter, {{{}, value}}};
-}
-
-void append_process(std::vector<Family>& families, const std::filesystem::path& proc) {
+void append_process(Families& families, const std::filesystem::path& proc) {
   append_stat(families, proc);
   append_descriptors(families, proc);
 }
 
-Family build_info() {
-  Family family{"gpuward_build_info",
-                "Version of gpuward, and the compiler that built it.",
-                Type::kGauge,
-                {}};
-  family.samples.push_back(
-      {{{"version", GPUWARD_VERSION}, {"compiler", std::string(compiler())}}, 1});
-  return family;
+void append_build_info(Families& families) {
+  declare(families, {"gpuward_build_info",
+                     "Version of gpuward, and the compiler that built it.",
+                     kGauge,
+                     {"version", "compiler"}})
+      .add({GPUWARD_VERSION, compiler()}, 1);
 }
 
 }  // namespace gpuward::metrics

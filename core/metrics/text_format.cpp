@@ -12,24 +12,24 @@ namespace {
 
 constexpr std::size_t kMaxValueBytes = 1024;
 
-prometheus::ClientMetric labelled(const decltype(Sample::labels)& labels) {
+prometheus::ClientMetric labelled(const LabelNames& names, const Labels& values) {
   prometheus::ClientMetric metric;
-  metric.label.reserve(labels.size());
-  for (const auto& [name, value] : labels) {
-    metric.label.push_back({name, to_valid_utf8(value, kMaxValueBytes)});
+  metric.label.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    metric.label.push_back({std::string(names.at(i)), to_valid_utf8(values[i], kMaxValueBytes)});
   }
   return metric;
 }
 
-prometheus::ClientMetric convert(const Sample& sample, Type type) {
-  prometheus::ClientMetric metric = labelled(sample.labels);
-  (type == Type::kCounter ? metric.counter.value : metric.gauge.value) = sample.value;
+prometheus::ClientMetric convert(const Sample& sample, const Declaration& declared) {
+  prometheus::ClientMetric metric = labelled(declared.labels, sample.labels);
+  (declared.type == Type::kCounter ? metric.counter.value : metric.gauge.value) = sample.value;
   return metric;
 }
 
 // The serializer adds the bucket of all by itself.
-prometheus::ClientMetric convert(const HistogramSample& sample) {
-  prometheus::ClientMetric metric = labelled(sample.labels);
+prometheus::ClientMetric convert(const HistogramSample& sample, const Declaration& declared) {
+  prometheus::ClientMetric metric = labelled(declared.labels, sample.labels);
   metric.histogram.sample_count = sample.value.count();
   metric.histogram.sample_sum = sample.value.sum();
   for (std::size_t i = 0; i < sample.value.bounds().size(); ++i) {
@@ -61,27 +61,27 @@ std::string safe_help(std::string_view help) {
   return safe;
 }
 
-}  // namespace
-
 void append_text(const Family& family, std::string& out) {
   if (family.samples.empty() && family.histograms.empty()) return;
   std::vector<prometheus::MetricFamily> one(1);
   one.front().name = family.name;
-  one.front().help = safe_help(family.help);
-  one.front().type = type_of(family.type);
+  one.front().help = safe_help(family.declared.help);
+  one.front().type = type_of(family.declared.type);
   one.front().metric.reserve(family.samples.size() + family.histograms.size());
   for (const Sample& sample : family.samples) {
-    one.front().metric.push_back(convert(sample, family.type));
+    one.front().metric.push_back(convert(sample, family.declared));
   }
   for (const HistogramSample& sample : family.histograms) {
-    one.front().metric.push_back(convert(sample));
+    one.front().metric.push_back(convert(sample, family.declared));
   }
   std::ostringstream text;
   prometheus::TextSerializer().Serialize(text, one);
   out += text.view();
 }
 
-std::string to_text(std::span<const Family> families) {
+}  // namespace
+
+std::string to_text(const Families& families) {
   std::string text;
   for (const Family& family : families) append_text(family, text);
   return text;

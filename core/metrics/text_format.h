@@ -3,7 +3,6 @@
 // prometheus-cpp is included in text_format.cpp only.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,9 +13,7 @@ namespace gpuward::metrics {
 // Prometheus 3 refuses a scrape whose Content-Type it does not know.
 inline constexpr std::string_view kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-// Appends the text of one family. Label values are cut at 1 KiB.
-void append_text(const Family& family, std::string& out);
-
-[[nodiscard]] std::string to_text(std::span<const Family> families);
+// Label values are cut at 1 KiB.
+[[nodiscard]] std::string to_text(const Families& families);
 
 }  // namespace gpuward::metrics

@@ -47,8 +47,8 @@ struct Finding {
   WallTime first_seen;
   WallTime last_seen;
   std::uint64_t count = 0;  // times seen
-  // The boot in which it was first seen; the store fills it in. A finding that a reboot did not
-  // help is told by it.
+  // The boot in which it was first seen; the store fills it in. Shows that a reboot did
+  // not help.
   std::string first_boot_id;
   // The boot in which it was last seen; filled in likewise. Empty: by an older release.
   std::string last_boot_id = {};
@@ -58,7 +58,7 @@ struct Finding {
   // What tells apart the one event that it speaks of, where the driver goes on telling of that;
   // else empty. Cleared, it comes back with another event only.
   std::string event;
-  // Only the driver's library has told it so far, no line of the kernel log: no second source
+  // Only the driver's library has reported it so far, no line of the kernel log: no second source
   // beside what the library says of the GPU.
   bool is_by_library_alone = false;
 };

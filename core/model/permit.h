@@ -8,7 +8,7 @@
 
 namespace gpuward {
 
-// An error says why nothing may be changed now, in words for a human. Where it is optional, an
+// An error says why nothing may be changed now, for an operator. Where it is optional, an
 // empty one permits everything.
 using Permit = std::function<Status()>;
 

@@ -25,7 +25,7 @@ enum class ErrorKind : std::uint8_t {
   kOverloaded,   // HTTP 429 of the server itself, a full queue of ours: back off the whole client
   kUnavailable,  // connection refused, HTTP 5xx: try again later
   kTimeout,      // our own deadline has passed; the other side may have acted
-  kCancelled,    // we were told to stop
+  kCancelled,    // a stop was requested
   kInternal,     // a broken program or a broken peer
 };
 

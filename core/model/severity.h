@@ -1,4 +1,4 @@
-// How bad a finding is, as an order: combined by max, compared by <. Used by both programs, in
+// The severity of a finding, as an order: combined by max, compared by <. Used by both programs, in
 // metrics (0..4), alert labels and the Remediation resource (lower-case names).
 #pragma once
 

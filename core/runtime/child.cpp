@@ -96,7 +96,7 @@ class Child {
                 "it had not ended after " + std::to_string(command_.timeout.count()) + " ms",
                 {}};
     if (verdict == ChildState::kCancelled)
-      error = {ErrorKind::kCancelled, "we were told to stop", {}};
+      error = {ErrorKind::kCancelled, "a stop was requested", {}};
     if (verdict == ChildState::kTooLarge) {
       error = {ErrorKind::kTooLarge,
                "it wrote more than " + std::to_string(command_.max_output_bytes) + " bytes",
@@ -118,7 +118,7 @@ class Child {
 
 Result<ChildResult> run_child(const ChildCommand& command, Clock& clock) {
   if (command.stop.stop_requested())
-    return fail(ErrorKind::kCancelled, command.program + " was not started: we were told to stop");
+    return fail(ErrorKind::kCancelled, command.program + " was not started: a stop was requested");
   const auto program = find_program(command.program, command.search);
   if (!program) return std::unexpected(program.error());
   const auto deadline = clock.steady() + command.timeout;

@@ -45,8 +45,8 @@ std::string reason_without_input(std::string_view what) {
   return reason;
 }
 
-// Builds the document; returns false (which ends the parse) at the first thing that a stranger may
-// not send.
+// Builds the document; returns false (which ends the parse) at the first thing that untrusted input
+// may not send.
 class StrictBuilder {
  public:
   using number_integer_t = Json::number_integer_t;

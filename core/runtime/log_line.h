@@ -1,5 +1,5 @@
 // One log line as text: logfmt or JSON, whatever bytes are logged. Pure. Used by log.cpp, which
-// adds the time and hands the line to spdlog.
+// adds the time and passes the line to spdlog.
 #pragma once
 
 #include <initializer_list>

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/runtime/text.h"
+
 namespace gpuward {
 
 // The length in bytes of the UTF-8 character that `text` starts with; 0 where it is empty or starts
@@ -48,6 +50,10 @@ template <typename Enum, std::size_t kCount>
   }
   return std::nullopt;
 }
+
+// ASCII letters only.
+[[nodiscard]] std::string to_lower(std::string_view text);
+[[nodiscard]] std::string to_upper(std::string_view text);
 
 // Without the blanks, tabs and line ends around it.
 [[nodiscard]] std::string_view trim(std::string_view text);

@@ -37,7 +37,7 @@ class WorkQueue {
   using Due = std::pair<Clock::Steady, std::string>;
 
   bool add_at(const std::string& key, Clock::Steady due);
-  // The key to hand out at `now`, or the time to look again.
+  // The key that is due at `now`, or the time to check again.
   std::optional<std::string> take_due(Clock::Steady now, Clock::Steady& look_again);
   void wake_waiters();
 

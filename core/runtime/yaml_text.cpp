@@ -9,6 +9,7 @@
 #include <cctype>
 
 #include "core/runtime/json.h"
+#include "core/runtime/text.h"
 
 namespace gpuward {
 namespace {
@@ -23,10 +24,7 @@ bool is_surely_text(const std::string& text) {
   };
   if (text.empty() || !is_letter(static_cast<unsigned char>(text.front()))) return false;
   if (!std::ranges::all_of(text, is_word)) return false;
-  std::string lower = text;
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::ranges::find(kOther, lower) == kOther.end();
+  return std::ranges::find(kOther, to_lower(text)) == kOther.end();
 }
 
 void emit_text(const std::string& text, YAML::Emitter& out) {

@@ -16,7 +16,7 @@
 
 namespace gpuward::exporter {
 
-// Whose GPUs AMD's device plugin is told of.
+// Whose GPUs are reported to AMD's device plugin.
 enum class HealthVendors : std::uint8_t { kAmdOnly, kAll };
 
 class AmdHealthFeed {

@@ -37,8 +37,8 @@ class HealthBook {
   [[nodiscard]] Result<std::vector<GpuState>> find(const std::vector<std::string>& ids) const;
 
   // Pretends these counts from now on, beside those pretended before; 0 takes one away. A count
-  // over its threshold makes the GPU unhealthy; none makes a sick one healthy. kInvalid for a field
-  // that has no threshold, kNotFound for an id that nobody has: then none is taken.
+  // over its threshold makes the GPU unhealthy; none makes an unhealthy one healthy. kInvalid for a
+  // field that has no threshold, kNotFound for an id that nobody has: then none is taken.
   [[nodiscard]] Status pretend(const std::string& id, const Counts& counts);
 
  private:

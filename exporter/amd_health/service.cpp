@@ -69,14 +69,14 @@ void AmdHealthService::start_if_due() {
   child_ = std::move(*started);
   started_ = clock_.steady();
   told_.clear();
-  log_.info("AMD's health service is started", {{"socket", options_.socket.string()}});
+  log_.info("Started AMD health service", {{"socket", options_.socket.string()}});
 }
 
 void AmdHealthService::tell() {
   std::string line = feed_.line(store_.snapshot(), thresholds_());
   if (line == told_) return;
   // A child that does not empty its pipe in the time between two changes does not run.
-  if (!child_->send(line)) return fail_child("it does not take what it is told");
+  if (!child_->send(line)) return fail_child("it does not read its input");
   told_ = std::move(line);
 }
 
@@ -93,11 +93,11 @@ void AmdHealthService::fail_child(const std::string& why) {
   const milliseconds wait = backoff_.next();
   next_start_ = now + wait;
   end_child();
-  log_.error("AMD's health service does not run; it will be started again",
+  log_.error("AMD health service is not running, retrying",
              {{"why", why}, {"in_ms", std::to_string(wait.count())}});
 }
 
-// Closing its input is how it is told to end; it then removes its socket.
+// Closing its input ends it; it then removes its socket.
 void AmdHealthService::end_child() {
   if (!child_) return;
   child_->close_input();

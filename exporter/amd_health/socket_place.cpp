@@ -44,7 +44,7 @@ Status remove_stale(const fs::path& socket, const sockaddr_un& address) {
   }
   const int failed = try_connect(address);
   if (failed == 0) {
-    return fail(ErrorKind::kAlreadyExists, "somebody else listens on " + socket.string());
+    return fail(ErrorKind::kAlreadyExists, "another process listens on " + socket.string());
   }
   if (failed != ECONNREFUSED && failed != ENOENT) {
     return system_failure("cannot tell who listens on", socket, failed);

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLongestEnd{900};
 
-// Whether somebody could have told us that a GPU is in use.
+// Whether anything could have reported that a GPU is in use.
 bool is_use_known(const Snapshot& snapshot) {
   if (snapshot.workloads.is_known || !snapshot.telemetry.report) return true;
   return std::ranges::all_of(snapshot.telemetry.report->vendors, [](const VendorReport& vendor) {
@@ -41,7 +41,7 @@ CheckOutcome look(const RunOrder& order, Clock& clock, const std::stop_token& st
       return CheckOutcome::skipped("the GPUs are in use: " + *user);
     }
     if (!is_use_known(order.snapshot)) {
-      return CheckOutcome::skipped("nobody can tell whether the GPUs are in use");
+      return CheckOutcome::skipped("it is unknown whether the GPUs are in use");
     }
     if (order.objection) {
       if (auto why = order.objection()) return CheckOutcome::skipped(*std::move(why));

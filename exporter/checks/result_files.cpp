@@ -11,16 +11,8 @@
 namespace gpuward::exporter {
 namespace {
 
-std::string upper(std::string_view text) {
-  std::string result(text);
-  for (char& letter : result) {
-    if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
-  }
-  return result;
-}
-
 std::string severity_text(Severity severity) {
-  return severity == Severity::kNone ? std::string() : upper(to_string(severity));
+  return severity == Severity::kNone ? std::string() : to_upper(to_string(severity));
 }
 
 std::string type_text(const ResultPlace& place) {
@@ -49,7 +41,7 @@ std::string to_result_json(const ResultPlace& place, const CheckResult& result) 
                     {"hostname", place.host_name},
                     {"instance_type", type_text(place)},
                     {"check", result.check},
-                    {"status", upper(to_string(result.status))},
+                    {"status", to_upper(to_string(result.status))},
                     {"details", result.details},
                     {"severity", severity_text(result.severity)}});
 }

@@ -13,7 +13,7 @@ using Rhythm = CheckEntry::Rhythm;
 
 // Checks wait for the first reading of the GPUs, so that no node starts with an error.
 constexpr std::chrono::seconds kLongestFirstReading{60};
-// What is told to stop gets this long before it is called stuck.
+// A check that has to stop gets this long before it counts as stuck.
 constexpr std::chrono::seconds kToStop{10};
 
 }  // namespace
@@ -90,7 +90,7 @@ bool CheckRunner::is_slot_reached(const CheckEntry& entry, Job& job,
                           : std::optional(known->second.started);
     job.slot = next_diagnostic_run(table_, interval, last, now);
     job.slot_interval = interval;
-    log_.info("A diagnostic has its time",
+    log_.info("Scheduled diagnostic",
               {{"check", std::string(entry.name)}, {"at", to_rfc3339(*job.slot)}});
   }
   return now >= *job.slot;
@@ -131,7 +131,7 @@ void CheckRunner::take(const CheckEntry& entry, Job& job) {
   const bool has_verdict =
       known != state.checks.end() && known->second.status != CheckStatus::kSkip;
   if (was_skipped && has_verdict && entry.rhythm == Rhythm::kDiagnostic) {
-    log_.info("A diagnostic was skipped: its last verdict stands",
+    log_.info("Skipped diagnostic, keeping its last result",
               {{"check", std::string(entry.name)}, {"details", result->details}});
     return;
   }
@@ -167,11 +167,11 @@ void CheckRunner::publish(const CheckEntry& entry, const CheckResult& result) {
   switch (result.status) {
     case CheckStatus::kPass:
     case CheckStatus::kSkip:
-      return log_.debug("A check has ended", fields);
+      return log_.debug("Check finished", fields);
     case CheckStatus::kWarn:
     case CheckStatus::kFail:
     case CheckStatus::kError:
-      return log_.warn("A check has ended", fields);
+      return log_.warn("Check finished", fields);
   }
 }
 

@@ -34,7 +34,7 @@ int run_check(const CheckRequest& request, const Flags& flags) {
 }  // namespace
 
 CLI::App* add_check(CLI::App& app, CheckRequest& request) {
-  CLI::App* check = app.add_subcommand("check", "Run checks now, say what they found, and exit");
+  CLI::App* check = app.add_subcommand("check", "Run checks now, print their findings and exit");
   check->fallthrough();
   auto* suite = check->add_option("--suite", request.suite, "lightweight or intensive");
   auto* one = check->add_option("--check", request.check, "One check: 0 to 6, or its name")
@@ -45,7 +45,7 @@ CLI::App* add_check(CLI::App& app, CheckRequest& request) {
   add_output_flags(*check, request.output);
   check->add_flag("--exclusive", request.is_exclusive,
                   "The node is idle: needed by checks that load the GPUs");
-  check->add_flag("--dry-run", request.is_dry_run, "Say what would run, and run nothing");
+  check->add_flag("--dry-run", request.is_dry_run, "Print what would run, without running it");
   check->add_option("--results-dir", request.results_dir, "Folder for a JSON file of each check");
   check->add_option(
       "--termination-log", request.termination_log,
@@ -56,7 +56,7 @@ CLI::App* add_check(CLI::App& app, CheckRequest& request) {
           [&request](double seconds) {
             request.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
           },
-          "Of each check, in seconds")
+          "Timeout of each check in seconds")
       ->check(CLI::Range(1.0, 1e6));
   add_examples(app, kCheckExamples);
   return check;

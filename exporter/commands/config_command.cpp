@@ -23,10 +23,10 @@ int print_schema(const Flags&) {
 }  // namespace
 
 void add_config_command(CLI::App& app, Commands& commands) {
-  CLI::App* config = app.add_subcommand("config", "About the file of --config.file");
+  CLI::App* config = app.add_subcommand("config", "Inspect the format of the configuration file");
   config->require_subcommand(1);
   const CLI::App* schema =
-      config->add_subcommand("schema", "Print its JSON Schema, for your editor");
+      config->add_subcommand("schema", "Print the JSON Schema of the configuration file");
   add_examples(app, kConfigExamples);
   commands.emplace_back(schema, print_schema);
 }

@@ -117,7 +117,7 @@ std::string to_json(const Finding& finding) {
 }
 
 CLI::App* add_list(CLI::App& findings, OutputFormat& format) {
-  CLI::App* list = findings.add_subcommand("list", "Print them, the worst first");
+  CLI::App* list = findings.add_subcommand("list", "List findings, the worst first");
   list->fallthrough();
   add_output_flags(*list, format);
   return list;
@@ -133,19 +133,22 @@ void check_wishes(ClearRequest& request) {
 // With fallthrough, so that --state.path may stand behind the words.
 CLI::App* add_clear(CLI::App& findings, ClearRequest& request) {
   CLI::App* clear = findings.add_subcommand(
-      "clear", "Declare findings repaired: they go within a second, counters stay");
+      "clear", "Declare findings repaired: they clear within a second, counters stay");
   clear->fallthrough();
   auto* all = clear->add_flag("--all-operator", request.all_operator,
-                              "All that only diagnostics or an operator clear");
-  auto* reset = clear
-                    ->add_flag("--after-gpu-reset", request.after_gpu_reset,
-                               "All that a GPU reset clears, with --pci of that GPU alone")
-                    ->excludes(all);
-  clear->add_option("--check", request.check, "Its check, as gpuward_finding says: `xid`")
+                              "All findings that only diagnostics or an operator clear");
+  auto* reset =
+      clear
+          ->add_flag("--after-gpu-reset", request.after_gpu_reset,
+                     "All findings that a GPU reset clears; with --pci, of that GPU alone")
+          ->excludes(all);
+  clear->add_option("--check", request.check, "Check of the finding, as in gpuward_finding: `xid`")
       ->excludes(all)
       ->excludes(reset);
-  clear->add_option("--code", request.code, "Its code: `64`")->excludes(all)->excludes(reset);
-  clear->add_option("--pci", request.pci_bus_id, "Its device: `0000:4e:00`")
+  clear->add_option("--code", request.code, "Code of the finding: `64`")
+      ->excludes(all)
+      ->excludes(reset);
+  clear->add_option("--pci", request.pci_bus_id, "PCI address of the device: `0000:4e:00`")
       ->excludes(all)
       ->check([](const std::string& text) {
         return parse_pci_address(text) ? std::string() : text + " is no PCI address";
@@ -159,7 +162,7 @@ CLI::App* add_clear(CLI::App& findings, ClearRequest& request) {
 
 FindingsCommands add_findings(CLI::App& app, FindingsWishes& wishes) {
   CLI::App* findings =
-      app.add_subcommand("findings", "What the exporter of --state.path holds against the node");
+      app.add_subcommand("findings", "List or clear findings of the exporter at --state.path");
   findings->fallthrough();
   findings->require_subcommand(1);
   const FindingsCommands added{add_list(*findings, wishes.format),

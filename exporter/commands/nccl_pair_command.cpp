@@ -18,13 +18,12 @@
 #include "exporter/checks/check/gpu_use.h"
 #include "exporter/config/exit_code.h"
 #include "exporter/config/identity.h"
-#include "exporter/nccl_pair/endpoint.h"
+#include "exporter/nccl_pair/link.h"
 #include "exporter/nccl_pair/nccl_all_reduce.h"
 #include "exporter/nccl_pair/options.h"
 #include "exporter/nccl_pair/pair.h"
 #include "exporter/store/store.h"
 #include "exporter/watch/gpu_inventory.h"
-#include "exporter/watch/gpu_look.h"
 #include "exporter/watch/gpu_source.h"
 
 namespace gpuward::exporter {
@@ -152,35 +151,38 @@ std::string fault_of_token(const std::string& token) {
 
 CLI::App* add_nccl_pair(CLI::App& app, nccl_pair::Options& options) {
   CLI::App* command = app.add_subcommand(
-      "nccl-pair",
-      "Measure all_reduce over the GPUs of this node and of another together, and exit");
+      "nccl-pair", "Measure all_reduce over the GPUs of this node and another one and exit");
   command->fallthrough();
-  command->add_option("--rank", options.rank, "0: listen at --address; 1: go there")
+  command->add_option("--rank", options.rank, "0: listen on --address; 1: connect to it")
       ->required()
       ->check(CLI::Range(0, 1));
-  command->add_option("--address", options.address, "Address of rank 0, no name")
+  command->add_option("--address", options.address, "IP address of rank 0")
       ->required()
       ->check(fault_of_address);
   command->add_option("--port", options.port, "Port of rank 0")
       ->required()
       ->check(CLI::Range(1, 65535));
-  command->add_option("--token", options.token, "What both sides of this pair know and no other")
+  command->add_option("--token", options.token, "Secret of the two sides of this pair")
       ->required()
       ->check(fault_of_token);
   command
-      ->add_option("--min-bus-bandwidth", options.min_bus_bandwidth, "In GB/s: less fails the pair")
+      ->add_option("--min-bus-bandwidth", options.min_bus_bandwidth,
+                   "Lowest bus bandwidth in GB/s that passes")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  add_time(*command, "--timeout", "Of all of it: what has not ended by then hangs",
+  add_time(*command, "--timeout", "Time limit of the whole test; what has not ended by then hangs",
            options.timeout);
   add_time(*command, "--join-timeout",
-           "For the other side to come; at most half of --timeout counts", options.join_timeout);
-  command->add_option("--gpus", options.gpus, "Use the first so many; 0: all")
+           "How long to wait for the other side; at most half of --timeout", options.join_timeout);
+  command->add_option("--gpus", options.gpus, "Number of GPUs to use, the first ones; 0: all")
       ->check(CLI::Range(0, 64))
       ->capture_default_str();
-  command->add_option("--nccl-library", options.nccl_library, "NCCL, as dlopen takes it")
+  command
+      ->add_option("--nccl-library", options.nccl_library, "NCCL library, name or path for dlopen")
       ->capture_default_str();
-  command->add_option("--cuda-library", options.cuda_library, "CUDA's driver, as dlopen takes it")
+  command
+      ->add_option("--cuda-library", options.cuda_library,
+                   "CUDA driver library, name or path for dlopen")
       ->capture_default_str();
   add_examples(app, kPairExamples);
   return command;

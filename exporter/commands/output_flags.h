@@ -1,4 +1,4 @@
-// How the commands that print something are told in which format: -o, and --json as it was called
+// How the commands that print something choose their format: -o, and --json as it was called
 // before there was a choice. Used by check and findings.
 #pragma once
 

@@ -14,6 +14,10 @@
 
 #include "core/runtime/clock.h"
 
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 calls it so
+class App;
+}
+
 namespace gpuward::exporter {
 
 enum class ProgressWish : std::uint8_t { kAuto, kPlain, kOff };
@@ -74,5 +78,10 @@ class ProgressTicker {
  private:
   std::jthread thread_;
 };
+
+// `progress` has to outlive the command.
+void add_progress_flag(CLI::App& command, ProgressWish& progress);
+// As wished, on this process's stderr.
+[[nodiscard]] ProgressStyle progress_on_stderr(ProgressWish wish);
 
 }  // namespace gpuward::exporter

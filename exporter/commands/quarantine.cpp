@@ -1,10 +1,13 @@
 #include "exporter/commands/quarantine.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "core/kube/update_node.h"
 #include "core/runtime/backoff.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/json.h"
 #include "exporter/publish/node/claim.h"
 #include "exporter/publish/node/diagnosis.h"
 #include "exporter/publish/node/node_keys.h"
@@ -12,6 +15,43 @@
 
 namespace gpuward::exporter {
 namespace {
+
+bool any(const std::vector<CheckResult>& results, CheckStatus status) {
+  return std::ranges::any_of(results, [&](const CheckResult& r) { return r.status == status; });
+}
+
+// DCGM's, where it was asked for: a pass of NCCL beside it says nothing of what was skipped.
+bool has_passed_diagnostic(const std::vector<CheckResult>& results) {
+  for (const std::string_view diagnostic : {"4-", "5-"}) {
+    const auto result = std::ranges::find_if(
+        results, [&](const CheckResult& known) { return known.check.starts_with(diagnostic); });
+    if (result != results.end()) return result->status == CheckStatus::kPass;
+  }
+  return false;
+}
+
+NodeStatus status_of(const std::vector<CheckResult>& results, Severity severity) {
+  if (severity >= Severity::kReset) return NodeStatus::kFail;
+  const bool is_clean = has_passed_diagnostic(results) && severity == Severity::kNone &&
+                        !any(results, CheckStatus::kError) && !any(results, CheckStatus::kWarn);
+  return is_clean ? NodeStatus::kPass : NodeStatus::kWarn;
+}
+
+std::string next_step(const QuarantineVerdict& verdict) {
+  switch (verdict.severity) {
+    case Severity::kIsolate:
+      return "replace the node";
+    case Severity::kReboot:
+      return "reboot the node and quarantine it again; replace it when it fails again";
+    case Severity::kReset:
+      return "reset its GPUs and quarantine it again; replace it when it fails again";
+    case Severity::kMonitor:
+      return "inspect the checks: one has a warning, is inconclusive or did not run";
+    case Severity::kNone:
+      break;
+  }
+  return "remove the taint and uncordon the node";
+}
 
 constexpr BackoffPolicy kRetry{.first = std::chrono::milliseconds(1'000),
                                .longest = std::chrono::milliseconds(30'000)};
@@ -33,6 +73,39 @@ bool is_lasting(ErrorKind kind) {
 
 }  // namespace
 
+QuarantineVerdict judge_quarantine(const std::vector<CheckResult>& results) {
+  QuarantineVerdict verdict;
+  verdict.severity = Severity::kNone;
+  for (const CheckResult& result : results)
+    verdict.severity = std::max(verdict.severity, result.severity);
+  verdict.status = status_of(results, verdict.severity);
+  if (verdict.status == NodeStatus::kWarn) verdict.severity = Severity::kMonitor;
+  verdict.recommendation = verdict.status == NodeStatus::kPass      ? "return-to-service"
+                           : verdict.severity == Severity::kIsolate ? "replace"
+                                                                    : "investigate";
+  verdict.next = next_step(verdict);
+  return verdict;
+}
+
+std::string quarantine_result(const QuarantineVerdict& verdict,
+                              const std::vector<CheckResult>& results, std::string_view node,
+                              WallTime now) {
+  Json checks = Json::array();
+  for (const CheckResult& result : results) {
+    checks.push_back({{"check", result.check},
+                      {"status", to_string(result.status)},
+                      {"severity", severity_word(result.severity)}});
+  }
+  return dump_json({{"timestamp", to_rfc3339(now)},
+                    {"node", node},
+                    {"suite", "quarantine"},
+                    {"status", to_string(verdict.status)},
+                    {"severity", severity_word(verdict.severity)},
+                    {"recommendation", verdict.recommendation},
+                    {"next", verdict.next},
+                    {"checks", std::move(checks)}});
+}
+
 Quarantine::Quarantine(QuarantineOptions options, kube::Api& api, Clock& clock, Log& log)
     : options_(std::move(options)), api_(api), clock_(clock), log_(log) {}
 
@@ -42,7 +115,7 @@ Result<QuarantineVerdict> Quarantine::run(const RunCheck& run_check, const std::
   const std::vector<CheckResult> results = run_checks(run_check, stop);
   if (stop.stop_requested()) {
     if (const auto released = release(); !released)
-      log_.error("The mode label stays until the claim runs out",
+      log_.error("Failed to remove mode label, it stays until the claim expires",
                  {{"error", released.error().message}});
     return fail(ErrorKind::kCancelled, "stopped before the diagnostics had ended");
   }
@@ -50,7 +123,7 @@ Result<QuarantineVerdict> Quarantine::run(const RunCheck& run_check, const std::
   // First, so that the node's exporter does not say fail again beside the verdict.
   if (verdict.status == NodeStatus::kPass) clear_findings(began);
   if (const auto published = publish(verdict, results); !published) {
-    log_.error("What came of the quarantine is not on the node",
+    log_.error("Failed to write quarantine result to node",
                {{"node", options_.node},
                 {"recommendation", verdict.recommendation},
                 {"error", published.error().message}});
@@ -106,7 +179,7 @@ std::vector<CheckResult> Quarantine::run_checks(const RunCheck& run_check,
     if (stop.stop_requested()) break;
     auto result = run_check(number, stop);
     results.push_back(result ? *std::move(result) : untold(number, result.error()));
-    log_.info("A check of the quarantine has ended",
+    log_.info("Quarantine check finished",
               {{"check", results.back().check},
                {"status", std::string(to_string(results.back().status))},
                {"severity", std::string(to_string(results.back().severity))}});
@@ -122,7 +195,7 @@ void Quarantine::clear_findings(WallTime began) {
   if (!request.passed_diagnostic && !request.passed_for_operator) return;
   const auto left = ClearRequests(options_.state_folder).leave(request, clock_.wall());
   if (!left)
-    log_.warn("The node's exporter does not learn of the pass: clear its findings by hand",
+    log_.warn("Failed to report the pass to the node's exporter, clear its findings manually",
               {{"error", left.error().message}, {"hint", "gpuward-exporter findings clear"}});
 }
 

@@ -11,7 +11,7 @@
 #include "core/kube/connection.h"
 #include "exporter/checks/schedule.h"
 #include "exporter/commands/check_parts.h"
-#include "exporter/commands/progress_flag.h"
+#include "exporter/commands/progress.h"
 #include "exporter/commands/quarantine.h"
 #include "exporter/commands/quarantine_checks.h"
 #include "exporter/commands/until_signal.h"
@@ -87,16 +87,17 @@ int quarantine_node(const QuarantineWishes& wishes, const Flags& flags) {
 
 CLI::App* add_quarantine(CLI::App& app, QuarantineWishes& wishes) {
   CLI::App* command = app.add_subcommand(
-      "quarantine", "Run checks 4 and 6 on this cordoned node, say on it what to do, and exit");
+      "quarantine",
+      "Run checks 4 and 6 on this cordoned node, write a recommendation to it and exit");
   command->fallthrough();
-  command->add_option("--checks", wishes.checks, "Others of 4, 5 and 6: `5` is NCCL alone")
+  command->add_option("--checks", wishes.checks, "Checks to run, of 4, 5 and 6: `5` is NCCL alone")
       ->delimiter(',')
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(CLI::Range(4, 6));
   command->add_flag("--clear-latched", wishes.clears_latched,
                     "A pass also clears what only an operator clears: an Xid in the log");
   command->add_flag("--force", wishes.is_forced,
-                    "Also on a node that is not cordoned: nothing may run there");
+                    "Also run on a node that is not cordoned; nothing else may run there");
   add_progress_flag(*command, wishes.progress);
   add_examples(app, kQuarantineExamples);
   return command;

@@ -6,26 +6,53 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
 #include "exporter/checks/check/decide.h"
 #include "exporter/checks/check_run.h"
 #include "exporter/checks/result_files.h"
 #include "exporter/checks/schedule.h"
 #include "exporter/config/exit_code.h"
+#include "exporter/config/settings.h"
 #include "exporter/host/gpu_lock.h"
 #include "exporter/kernel_log/open_source.h"
+#include "exporter/kernel_log/source.h"
 #include "exporter/store/state_file.h"
+#include "exporter/store/store.h"
 #include "exporter/watch/gpu_inventory.h"
-#include "exporter/watch/gpu_look.h"
-#include "exporter/watch/kernel_log_scan.h"
+#include "exporter/watch/kernel_log_watcher.h"
 
 namespace gpuward::exporter {
 namespace {
+
+// What the kernel log of this boot says, read once to its end: for the check command on a node
+// where no exporter has kept it.
+
+constexpr std::chrono::seconds kLongestScan{2};
+
+// Judged with the GPUs that the store has, and written into it. Ends when nothing more is there, or
+// after two seconds. An error where nothing could be read.
+Status scan_kernel_log(KernelLogSource& source, const Policy& policy, Clock& clock, Store& store) {
+  const std::vector<Gpu> gpus = store.gpus();
+  const auto deadline = clock.steady() + kLongestScan;
+  do {
+    LogBatch batch;
+    const auto sink = [&](const LogRecord& record) {
+      add_record(record, {policy, gpus, clock.wall()}, batch);
+    };
+    const auto report = source.read(sink, std::chrono::milliseconds(0), {});
+    store.apply(batch);
+    if (!report) return std::unexpected(report.error());
+    if (report->records == 0) return {};
+  } while (clock.steady() < deadline);
+  return {};
+}
 
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLookInterval{50};
 constexpr milliseconds kLockInterval{1'000};
-// What is told to stop at its deadline gets this long before it is called stuck.
+// A check gets this long after its deadline before it counts as stuck.
 constexpr std::chrono::seconds kToStop{10};
 // What the kubelet keeps of a termination message.
 constexpr std::size_t kMostLastWordBytes = 4096;

@@ -52,7 +52,7 @@ Result<SweepReport> Sweep::run(const std::stop_token& stop) {
     tell(left--);
     const auto started = start_on(node);
     if (!started) {
-      log_.error("A node could not be swept",
+      log_.error("Failed to start sweep",
                  {{"node", node.meta.name}, {"error", started.error().message}});
       report_.untold.push_back(node.meta.name);
       if (started.error().kind == ErrorKind::kForbidden ||
@@ -73,7 +73,7 @@ Result<std::vector<kube::Node>> Sweep::list_candidates() {
   const auto left = std::erase_if(*nodes, [&](const kube::Node& node) {
     const auto objection = objection_to_sweep(node, clock_.wall());
     // What an expired claim had left is gone by now; the next sweep takes the node.
-    if (objection) log_.debug("Left alone", {{"node", node.meta.name}, {"why", *objection}});
+    if (objection) log_.debug("Skipped node", {{"node", node.meta.name}, {"why", *objection}});
     return objection.has_value();
   });
   report_.left_alone += left;
@@ -86,10 +86,10 @@ void Sweep::release_expired(const std::vector<kube::Node>& nodes) {
     kube::NodeChange change;
     release_claims(node, clock_.wall(), {}, change);
     if (change.remove_annotations.empty()) continue;
-    log_.warn("A sweep or a quarantine has ended without giving back its node",
+    log_.warn("Releasing node that an ended sweep or quarantine still claims",
               {{"node", node.meta.name}});
     if (const auto released = release(node.meta); !released)
-      log_.error("A node could not be given back",
+      log_.error("Failed to release node",
                  {{"node", node.meta.name}, {"error", released.error().message}});
   }
 }
@@ -148,7 +148,7 @@ Status Sweep::start_job(const std::string& node) {
   // The name is this sweep's alone: a repeat after a lost answer.
   if (!created && created.error().kind != ErrorKind::kAlreadyExists)
     return with_context("creating the Job", created.error());
-  log_.info("Sweeping", {{"node", node}, {"job", sweep_job_name(node, options_.owner)}});
+  log_.info("Started sweep", {{"node", node}, {"job", sweep_job_name(node, options_.owner)}});
   return {};
 }
 
@@ -190,7 +190,7 @@ void Sweep::look_at(Run& run) {
 std::optional<SweepVerdict> Sweep::verdict_of(const Run& run) {
   const auto job = api_.get_job(options_.job.ns, run.job);
   if (!job && job.error().kind == ErrorKind::kNotFound)
-    return SweepVerdict{.why = "somebody has deleted the Job"};
+    return SweepVerdict{.why = "the Job was deleted"};
   if (!job || (!job->is_complete && !job->is_failed)) return std::nullopt;
   const auto pods = api_.list_pods(options_.job.ns, "job-name=" + run.job);
   if (!pods) return std::nullopt;
@@ -208,7 +208,7 @@ void Sweep::finish(Run& run) {
   const bool is_gone = !written && (written.error().kind == ErrorKind::kGone ||
                                     written.error().kind == ErrorKind::kNotFound);
   if (!written && !is_gone) {
-    log_.warn("What came of a sweep cannot be written yet",
+    log_.warn("Failed to write sweep result, retrying",
               {{"node", run.node.name}, {"error", written.error().message}});
     return;
   }
@@ -218,22 +218,22 @@ void Sweep::finish(Run& run) {
                : verdict.is_skip                     ? report_.skipped
                                                      : report_.untold;
   list.push_back(run.node.name);
-  log_.info("Swept", {{"node", run.node.name},
-                      {"status", std::string(to_string(verdict.status))},
-                      {"severity", std::string(severity_word(verdict.severity))},
-                      {"why", verdict.why}});
+  log_.info("Finished sweep", {{"node", run.node.name},
+                               {"status", std::string(to_string(verdict.status))},
+                               {"severity", std::string(severity_word(verdict.severity))},
+                               {"why", verdict.why}});
 }
 
 void Sweep::give_up(Run& run) {
   run.is_over = true;
   report_.untold.push_back(run.node.name);
-  log_.warn("A sweep has ended without a verdict", {{"node", run.node.name}, {"job", run.job}});
+  log_.warn("Sweep ended without a result", {{"node", run.node.name}, {"job", run.job}});
   const auto deleted = api_.delete_job(options_.job.ns, run.job);
   if (!deleted && deleted.error().kind != ErrorKind::kNotFound)
-    log_.warn("The Job could not be deleted: its deadline ends it",
+    log_.warn("Failed to delete Job, its deadline will end it",
               {{"job", run.job}, {"error", deleted.error().message}});
   if (const auto released = release(run.node); !released)
-    log_.error("A node could not be given back: its claim runs out",
+    log_.error("Failed to release node, its claim will expire",
                {{"node", run.node.name}, {"error", released.error().message}});
 }
 

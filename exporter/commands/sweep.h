@@ -29,7 +29,7 @@ struct SweepOptions {
   std::chrono::milliseconds poll_interval = std::chrono::seconds(5);
   bool writes_labels = true;  // ENABLE_LABEL
   bool writes_taint = true;   // ENABLE_TAINT
-  // Told how far it is when that has changed; on the thread of run(). Null: nobody is.
+  // Called with the progress when it has changed, on the thread of run(). Null: not called.
   std::function<void(const SweepCount&)> on_progress = nullptr;
 };
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/kube/node_ready.h"
+#include "core/kube/objects.h"
 #include "core/runtime/clock.h"
 #include "exporter/publish/node/claim.h"
 #include "exporter/publish/node/node_keys.h"

@@ -10,7 +10,7 @@
 #include "core/kube/connection.h"
 #include "core/runtime/files.h"
 #include "exporter/checks/check/check.h"
-#include "exporter/commands/progress_flag.h"
+#include "exporter/commands/progress.h"
 #include "exporter/commands/sweep.h"
 #include "exporter/commands/sweep_settings.h"
 #include "exporter/commands/until_signal.h"

@@ -1,4 +1,4 @@
-// Work that a command does until it is done or the process is told to stop. Used by check, sweep
+// Work that a command does until it is done or the process has to stop. Used by check, sweep
 // and quarantine.
 #pragma once
 

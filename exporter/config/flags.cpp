@@ -29,13 +29,14 @@ bool is_yes(std::string_view text) {
 
 void add_gpu_flags(CLI::App& app, Flags& flags) {
   auto* simulate = app.add_option("--gpu.simulate", flags.gpu_simulate_file,
-                                  "Take the GPUs from this YAML file");
-  app.add_flag("--gpu.none", flags.has_no_gpus, "Ask no driver: the kernel log alone counts")
+                                  "Read simulated GPUs from this YAML file");
+  app.add_flag("--gpu.none", flags.has_no_gpus, "Do not query the driver, use the kernel log alone")
       ->excludes(simulate);
-  app.add_option("--gpu.nvml-library", flags.libraries.nvml, "NVIDIA's library, as dlopen takes it")
+  app.add_option("--gpu.nvml-library", flags.libraries.nvml,
+                 "NVML library, name or path for dlopen")
       ->capture_default_str();
   app.add_option("--gpu.amd-smi-library", flags.libraries.amd_smi,
-                 "AMD's library, as dlopen takes it")
+                 "AMD SMI library, name or path for dlopen")
       ->capture_default_str();
   app.add_option_function<std::string>(
          "--gpu.amd-cper",
@@ -47,18 +48,18 @@ void add_gpu_flags(CLI::App& app, Flags& flags) {
 
 // Under these the container sees the node.
 void add_path_flags(CLI::App& app, Flags& flags) {
-  app.add_option("--path.procfs", flags.host.proc, "Where the node's /proc is")
+  app.add_option("--path.procfs", flags.host.proc, "Path of the node's /proc")
       ->capture_default_str();
-  app.add_option("--path.sysfs", flags.host.sys, "Where the node's /sys is")->capture_default_str();
-  app.add_option("--path.dev", flags.host.dev, "Where the node's /dev is")->capture_default_str();
+  app.add_option("--path.sysfs", flags.host.sys, "Path of the node's /sys")->capture_default_str();
+  app.add_option("--path.dev", flags.host.dev, "Path of the node's /dev")->capture_default_str();
 }
 
 void add_node_flags(CLI::App& app, Flags& flags) {
   app.add_option("--node.name", flags.node_name,
-                 "Name of this node in Kubernetes; without it nothing is written to the node")
+                 "Name of this node in Kubernetes; without it node publishing is off")
       ->envname("NODE_NAME");
   app.add_option("--kubeconfig", flags.kubeconfig,
-                 "Where the API server is; in a pod its service account by default");
+                 "Kubeconfig file; by default the service account of the pod");
   app.add_option("--context", flags.kube_context, "Context of the kubeconfig");
 }
 
@@ -77,7 +78,7 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->capture_default_str();
   app.add_option("--web.config.file", flags.web_config_file, "YAML file with TLS and credentials");
-  app.add_option("--config.file", flags.config_file, "YAML file with severities and the rest");
+  app.add_option("--config.file", flags.config_file, "YAML configuration file");
   app.add_option("--config.directory", flags.config_folder,
                  "Folder with a file for each setting of the suite that gpuward replaces, as a "
                  "ConfigMap is mounted: CHECK_INTERVAL, ENABLE_TAINT, instance-profiles.conf, ...");
@@ -87,10 +88,10 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
   add_path_flags(app, flags);
   add_node_flags(app, flags);
   add_metrics_flags(app, flags);
-  app.add_option("--state.path", flags.state_path, "Folder of what must survive a restart")
+  app.add_option("--state.path", flags.state_path, "Directory of the state that survives a restart")
       ->capture_default_str();
   app.add_flag("--debug.allow-injection", flags.may_inject,
-               "Let AMD's health service pretend errors; for tests");
+               "Allow error injection in AMD's health service, for tests");
   app.add_option("--log.level", level, "debug, info, warn or error")->capture_default_str();
   app.add_option("--log.format", format, "logfmt or json")->capture_default_str();
 }
@@ -126,13 +127,13 @@ std::variant<CommandLine, int> parse_command_line(int argc, const char* const* a
   std::string level = "info";
   std::string format = "logfmt";
   CLI::App app(
-      "Says what the kernel log and the driver know about this node's GPUs, as Prometheus metrics.",
+      "Export the health of this node's GPUs, from the kernel log and the driver, as Prometheus "
+      "metrics.",
       "gpuward-exporter");
   // A flag given twice: the last one wins, as in an overlay that adds to a manifest's arguments.
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   add_flags(app, flags, level, format);
-  app.add_flag("--check-config", flags.checks_config,
-               "Read all configuration files, say what is wrong, and exit");
+  app.add_flag("--check-config", flags.checks_config, "Check all configuration files and exit");
   app.set_version_flag("--version", "gpuward-exporter " GPUWARD_VERSION);
   Commands commands;
   for (const AddCommand& add : add_commands) add(app, commands);

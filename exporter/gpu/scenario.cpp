@@ -121,7 +121,7 @@ GpuReading read_item(const YamlMap& item, const std::vector<GpuReading>& earlier
   return reading;
 }
 
-// Each vendor that has a GPU here, as if its library were well.
+// Each vendor that has a GPU here, as if its library worked.
 GpuReport by_vendor(std::vector<GpuReading> readings, const std::string& driver_version) {
   std::ranges::sort(readings, {}, [](const GpuReading& reading) { return reading.gpu.index; });
   GpuReport report;

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/runtime/attribute.h"
 #include "core/runtime/text.h"
-#include "exporter/host/attribute.h"
 
 namespace gpuward::exporter {
 namespace {

@@ -3,17 +3,11 @@
 #include <algorithm>
 #include <string_view>
 
-#include "exporter/host/attribute.h"
+#include "core/runtime/attribute.h"
+#include "core/runtime/text.h"
 
 namespace gpuward::exporter {
 namespace {
-
-std::string to_lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
-}
 
 // Only zeros or only ones: none (SMBIOS specification, 7.2.1). The last one is what AMI's firmware
 // has where the maker of the board has not set one.

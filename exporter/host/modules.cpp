@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "exporter/host/attribute.h"
+#include "core/runtime/attribute.h"
 
 namespace gpuward::exporter {
 namespace {

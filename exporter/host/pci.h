@@ -1,6 +1,6 @@
 // What the PCI bus says about the node, without any driver: which GPUs, NVSwitches and EFA devices
-// the machine has, so that a lost driver and a lost card are told apart. Used by checks and by the
-// AMD source.
+// the machine has, so that a lost driver and a lost card can be distinguished. Used by checks and
+// by the AMD source.
 //
 // list_pci_devices() reads what the kernel keeps in memory: any thread, never blocks.
 // probe_pci_device() asks the device itself: the kernel makes the caller wait while a device is

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "exporter/host/attribute.h"
+#include "core/runtime/attribute.h"
 #include "exporter/host/pci.h"
 
 namespace gpuward::exporter {

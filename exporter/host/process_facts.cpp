@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/runtime/attribute.h"
 #include "core/runtime/text.h"
-#include "exporter/host/attribute.h"
 #include "exporter/host/processes.h"
 
 namespace gpuward::exporter {

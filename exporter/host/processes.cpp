@@ -5,8 +5,8 @@
 #include <set>
 #include <system_error>
 
+#include "core/runtime/attribute.h"
 #include "core/runtime/text.h"
-#include "exporter/host/attribute.h"
 
 namespace gpuward::exporter {
 namespace {

@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include "core/model/pci_address.h"
+#include "core/runtime/attribute.h"
 #include "core/runtime/text.h"
-#include "exporter/host/attribute.h"
 #include "exporter/host/pci.h"
 
 namespace gpuward::exporter {

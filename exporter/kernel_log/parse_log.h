@@ -1,5 +1,5 @@
 // `gpuward-exporter parse-log`: kernel-log lines in, one JSON object out for each event that
-// gpuward would count. For people with a log at hand, and for tests of what a line is taken for.
+// gpuward would count. For people who have a log, and for tests of what a line is taken for.
 #pragma once
 
 #include <iosfwd>

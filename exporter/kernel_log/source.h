@@ -22,7 +22,7 @@ struct LogPosition {
   std::optional<std::uint64_t> sequence;  // kmsg: of the last record handed out
   std::uint64_t inode = 0;                // file: which one it was, whatever its name is now
   std::uint64_t offset = 0;               // file: of the first byte not handed out
-  std::uint64_t fingerprint = 0;  // file: hash of the bytes just before that (file_identity.h)
+  std::uint64_t fingerprint = 0;  // file: hash of the bytes just before that (file_follower.cpp)
   bool operator==(const LogPosition&) const = default;
 };
 
@@ -49,7 +49,7 @@ class KernelLogSource {
   virtual ~KernelLogSource() = default;
 
   // Watcher's thread. Waits until there is something to read, `wait` has passed or `stop` is
-  // requested, then hands out what is there, at most a few hundred records. An error means that the
+  // requested, then returns what is there, at most a few hundred records. An error means that the
   // source cannot be read now; a later call opens it again.
   [[nodiscard]] virtual Result<ReadReport> read(const Sink& sink, std::chrono::milliseconds wait,
                                                 const std::stop_token& stop) = 0;

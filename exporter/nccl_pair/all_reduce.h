@@ -37,7 +37,7 @@ class AllReduce {
   // said so: GPUs may still be at it then, and nothing else may be asked of this object.
   [[nodiscard]] virtual Status run(std::uint64_t bytes, unsigned times,
                                    const GivesUp& gives_up) = 0;
-  // Of the part of the result that is looked at: how many numbers are not the sum.
+  // Of the part of the result that is checked: how many numbers are not the sum.
   [[nodiscard]] virtual Result<std::uint64_t> wrong_values(std::uint64_t bytes) = 0;
 };
 

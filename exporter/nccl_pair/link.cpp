@@ -1,5 +1,6 @@
 #include "exporter/nccl_pair/link.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -8,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -15,6 +18,13 @@
 
 namespace gpuward::exporter::nccl_pair {
 namespace {
+
+template <typename Address>
+void put_address(const Address& address, Endpoint& endpoint) {
+  static_assert(sizeof(Address) <= sizeof(endpoint.address));
+  std::memcpy(&endpoint.address, &address, sizeof(Address));
+  endpoint.length = sizeof(Address);
+}
 
 constexpr int kBacklog = 8;
 
@@ -56,6 +66,26 @@ Link link_of(Descriptor socket, const Clock& clock) {
 }
 
 }  // namespace
+
+Result<Endpoint> parse_endpoint(const std::string& address, int port) {
+  Endpoint endpoint;
+  sockaddr_in four{};
+  sockaddr_in6 six{};
+  if (::inet_pton(AF_INET, address.c_str(), &four.sin_addr) == 1) {
+    four.sin_family = AF_INET;
+    four.sin_port = htons(static_cast<std::uint16_t>(port));
+    put_address(four, endpoint);
+    endpoint.text = address + ":" + std::to_string(port);
+  } else if (::inet_pton(AF_INET6, address.c_str(), &six.sin6_addr) == 1) {
+    six.sin6_family = AF_INET6;
+    six.sin6_port = htons(static_cast<std::uint16_t>(port));
+    put_address(six, endpoint);
+    endpoint.text = "[" + address + "]:" + std::to_string(port);
+  } else {
+    return fail(ErrorKind::kInvalid, address + " is no IPv4 or IPv6 address");
+  }
+  return endpoint;
+}
 
 Result<Link> Link::connect(const Endpoint& endpoint, const Clock& clock, Deadline deadline) {
   Descriptor socket = make_socket(endpoint);
@@ -126,7 +156,7 @@ Result<Listener> Listener::open(const Endpoint& endpoint, const Clock& clock) {
 Result<Link> Listener::accept(Link::Deadline deadline) const {
   for (;;) {
     if (!wait_until(socket_, POLLIN, *clock_, deadline))
-      return fail(ErrorKind::kTimeout, "nobody has come");
+      return fail(ErrorKind::kTimeout, "no peer has connected");
     Descriptor socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.is_open()) return link_of(std::move(socket), *clock_);
     // Who has gone again before we looked is nobody.

@@ -2,6 +2,8 @@
 // socket that rank 0 waits at. Every call has a deadline. Used by the meeting and by Peer.
 #pragma once
 
+#include <sys/socket.h>
+
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,9 +11,19 @@
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
 #include "exporter/kernel_log/descriptor.h"
-#include "exporter/nccl_pair/endpoint.h"
 
 namespace gpuward::exporter::nccl_pair {
+
+// Where rank 0 of a pair listens: an address and a port. Names are refused: both sides must mean
+// the same machine.
+struct Endpoint {
+  sockaddr_storage address{};
+  socklen_t length = 0;
+  std::string text;  // "10.0.0.7:29400", "[fd00::7]:29400"
+};
+
+// kInvalid for what is no IPv4 or IPv6 address; `port` is one from 1 to 65535.
+[[nodiscard]] Result<Endpoint> parse_endpoint(const std::string& address, int port);
 
 class Link {
  public:

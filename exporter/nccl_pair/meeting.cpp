@@ -10,7 +10,8 @@ using std::chrono::seconds;
 
 // Between two tries: to listen, to connect.
 constexpr std::chrono::milliseconds kBetweenTries{500};
-// What a stranger may hold rank 0 up for; rank 1 waits longer, since strangers may stand before it.
+// How long an unknown client may delay rank 0; rank 1 waits longer, since such clients may be
+// served first.
 constexpr seconds kForLine{5};
 constexpr seconds kForAnswer{20};
 
@@ -75,7 +76,8 @@ class Listening {
     return {};
   }
 
-  // Rank 1 may have gone while a stranger stood before it: only its answer shows that it is there.
+  // Rank 1 may have gone while an unknown client was served: only its answer shows that it is
+  // there.
   Try let_in(Link link, const Greeting& answer, const Terms& theirs) const {
     if (auto status = link.send(encode(answer), soon()); !status)
       return turned_away("rank 1 came and went: " + status.error().message);
@@ -121,7 +123,7 @@ Result<Met> meet(const Meeting& meeting) {
   const auto deadline = meeting.clock.steady() + meeting.options.join_timeout;
   std::optional<Listener> listener;
   Listening listening(meeting);
-  std::string last = "nobody has come";
+  std::string last = "no peer has connected";
   while (meeting.clock.steady() < deadline) {
     Try tried = fail(ErrorKind::kUnavailable, {});
     if (meeting.options.rank == 1) {
@@ -138,7 +140,7 @@ Result<Met> meet(const Meeting& meeting) {
     const bool is_over = listener && tried.error().kind == ErrorKind::kTimeout;
     if (!is_over && last != tried.error().message) {
       last = tried.error().message;
-      meeting.log.info("The other side is not there yet", {{"last", last}});
+      meeting.log.info("Peer is not reachable yet", {{"last", last}});
     }
     if (!listener) meeting.clock.sleep_for(kBetweenTries, {});
   }

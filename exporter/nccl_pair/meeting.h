@@ -1,6 +1,6 @@
 // How the two sides of a pair find each other: rank 0 listens, rank 1 comes, again and again until
-// the join time-out, since its peer's image may still be pulled. A stranger, or a pod of an earlier
-// pair, does not know the token: it is turned away, and the meeting goes on. Used by Pair.
+// the join time-out, since its peer's image may still be pulled. An unknown client, or a pod of an
+// earlier pair, does not know the token: it is turned away, and the meeting goes on. Used by Pair.
 #pragma once
 
 #include <functional>

@@ -24,7 +24,7 @@ constexpr std::array<std::pair<Report::Kind, std::string_view>, 5> kReportWords{
     {{Report::Kind::kMeasured, "measured"},
      {Report::Kind::kFailed, "failed"},
      {Report::Kind::kHangs, "hangs"},
-     {Report::Kind::kUntold, "untold"},
+     {Report::Kind::kUnknown, "untold"},
      {Report::Kind::kGaveUp, "gave-up"}}};
 
 std::string_view word_of(Report::Kind kind) {

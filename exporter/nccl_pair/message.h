@@ -50,12 +50,12 @@ struct Greeting {
 struct Report {
   enum class Kind : std::uint8_t {
     kMeasured,
-    kFailed,  // an error of NCCL, of a GPU or of CUDA after both sides had joined
-    kHangs,   // all_reduce has not ended in time
-    kUntold,  // what went wrong says nothing of the two nodes
-    kGaveUp   // the other side's report had come
+    kFailed,   // an error of NCCL, of a GPU or of CUDA after both sides had joined
+    kHangs,    // all_reduce has not ended in time
+    kUnknown,  // what went wrong says nothing of the two nodes
+    kGaveUp    // the other side's report had come
   };
-  Kind kind = Kind::kUntold;
+  Kind kind = Kind::kUnknown;
   std::string words;  // for people, of all but kMeasured: at most kMostWordsBytes
   Figures figures;    // of kMeasured
 };

@@ -1,4 +1,4 @@
-// What `gpuward-exporter nccl-pair` is told by its flags; remediator and program agree on them
+// What `gpuward-exporter nccl-pair` gets by its flags; remediator and program agree on them
 // (docs/checks.md). Filled by the flags, read by Pair.
 #pragma once
 

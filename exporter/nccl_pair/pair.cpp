@@ -38,7 +38,7 @@ Pair::Pair(Options options, std::string host, Clock& clock, Log& log)
 }
 
 void Pair::enter(const char* stage) {
-  log_.info("At work", {{"stage", stage}});
+  log_.info("Started stage", {{"stage", stage}});
   const std::lock_guard lock(mutex_);
   stage_ = stage;
 }
@@ -71,7 +71,7 @@ Result<std::unique_ptr<AllReduce>> Pair::take_gpus(const OpenGpus& open) {
     if (!is_in_use || clock_.steady() >= until) return gpus;
     if (last != gpus.error().message) {
       last = gpus.error().message;
-      log_.info("The GPUs are in use", {{"last", last}});
+      log_.info("GPUs are in use, waiting", {{"last", last}});
     }
     clock_.sleep_until(std::min(until, clock_.steady() + kBetweenLooks), {});
   }
@@ -95,11 +95,11 @@ Result<Met> Pair::meet_other(AllReduce& gpus) {
 
 std::optional<Report> Pair::join(AllReduce& gpus, const Met& met) {
   if (agreed_.sizes.empty())
-    return report_of(Report::Kind::kUntold, "the other side's GPUs have too little free memory");
+    return report_of(Report::Kind::kUnknown, "the other side's GPUs have too little free memory");
   enter("joining NCCL's communicator");
   const unsigned first = static_cast<unsigned>(options_.rank) * mine_.gpus;
   if (auto joined = gpus.join(met.id, 2 * mine_.gpus, first, agreed_.sizes.back()); !joined)
-    return report_of(Report::Kind::kUntold, joined.error().message);
+    return report_of(Report::Kind::kUnknown, joined.error().message);
   {
     const std::lock_guard lock(mutex_);
     has_joined_ = true;
@@ -107,7 +107,7 @@ std::optional<Report> Pair::join(AllReduce& gpus, const Met& met) {
   peer_->tell({.kind = Message::Kind::kJoined, .report = {}});
   enter("waiting for the other side to join");
   if (!peer_->wait_for_join(std::min(deadline_, clock_.steady() + kBehind)))
-    return report_of(Report::Kind::kUntold, "the other side has not joined");
+    return report_of(Report::Kind::kUnknown, "the other side has not joined");
   if (peer_->has_ended_early()) return report_of(Report::Kind::kGaveUp, {});
   return std::nullopt;
 }
@@ -127,7 +127,7 @@ Verdict Pair::conclude(const Report& mine) {
   enter("waiting for the other side's report");
   peer_->tell(message_of(mine));
   // Whatever the other side says, nobody can tell then; and it may never say it.
-  if (mine.kind == Report::Kind::kUntold) return verdict_of(mine, {});
+  if (mine.kind == Report::Kind::kUnknown) return verdict_of(mine, {});
   const bool is_told = peer_->wait_for_report(std::min(deadline_, clock_.steady() + kBehind));
   if (const auto theirs = peer_->report()) return verdict_of(mine, *theirs);
   if (is_told) return gone(mine);
@@ -142,7 +142,7 @@ Verdict Pair::verdict_of(const Report& mine, const Report& theirs) const {
 
 // Whatever ended the other process, NCCL sees it as an error here.
 Verdict Pair::gone(const Report& mine) const {
-  return could_not_tell("the other side, " + theirs_.host + ", has gone without a word" +
+  return could_not_tell("the other side, " + theirs_.host + ", has disconnected without a report" +
                         (mine.words.empty() ? "" : "; here: " + mine.words));
 }
 
@@ -162,7 +162,7 @@ Verdict Pair::end_now() {
   if (theirs && peer_->has_ended_early())
     return verdict_of(report_of(Report::Kind::kGaveUp, still), *theirs);
   const bool both_joined = has_joined_ && peer_->has_joined();
-  const Report mine = report_of(both_joined ? Report::Kind::kHangs : Report::Kind::kUntold, words);
+  const Report mine = report_of(both_joined ? Report::Kind::kHangs : Report::Kind::kUnknown, words);
   peer_->tell(message_of(mine));
   return verdict_of(mine, report_of(Report::Kind::kGaveUp, {}));
 }

@@ -35,7 +35,7 @@ class Pair {
   // Any thread, both. Whether run() has no other side any more, and should end soon by itself.
   [[nodiscard]] bool is_left_alone();
   // The verdict where run() is not waited for any longer: what the other side has said, if it has;
-  // else a hang where both had joined, and otherwise nobody can tell. The other side is told.
+  // else a hang where both had joined, and otherwise unknown. The other side is notified.
   [[nodiscard]] Verdict end_now();
 
  private:

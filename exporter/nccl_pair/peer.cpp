@@ -61,7 +61,7 @@ bool Peer::take(const Message& message) {
   if (is_join) has_joined_ = true;
   // What only those can say who have joined is not believed of others.
   const bool is_any_time =
-      message.report.kind == Report::Kind::kUntold || message.report.kind == Report::Kind::kGaveUp;
+      message.report.kind == Report::Kind::kUnknown || message.report.kind == Report::Kind::kGaveUp;
   if (is_report && !has_joined_ && !is_any_time) return false;
   if (is_report) report_ = message.report;
   changed_.notify_all();

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostDetails = 1024;
 
-Verdict told(CheckStatus status, const std::string& details) {
+Verdict verdict_of(CheckStatus status, const std::string& details) {
   return {status, to_valid_utf8(details, kMostDetails)};
 }
 
@@ -41,26 +41,28 @@ Verdict judge_figures(const Agreed& agreed, const std::string& what,
   const std::uint64_t wrong =
       first.report.figures.wrong_values + second.report.figures.wrong_values;
   if (wrong != 0)
-    return told(CheckStatus::kFail, std::to_string(wrong) + " results are wrong; " + what);
+    return verdict_of(CheckStatus::kFail, std::to_string(wrong) + " results are wrong; " + what);
   const BestSize best = best_of(first.report.figures, second.report.figures, 2 * agreed.gpus);
   const bool is_enough = best.bus_bandwidth >= agreed.min_bus_bandwidth;
-  return told(is_enough ? CheckStatus::kPass : CheckStatus::kFail,
-              "bus bandwidth " + gigabytes_per_second(best.bus_bandwidth) + " at " +
-                  size_text(best.bytes) + ", wanted are " +
-                  gigabytes_per_second(agreed.min_bus_bandwidth) + "; " + what);
+  return verdict_of(is_enough ? CheckStatus::kPass : CheckStatus::kFail,
+                    "bus bandwidth " + gigabytes_per_second(best.bus_bandwidth) + " at " +
+                        size_text(best.bytes) + ", wanted are " +
+                        gigabytes_per_second(agreed.min_bus_bandwidth) + "; " + what);
 }
 
 }  // namespace
 
-Verdict could_not_tell(const std::string& details) { return told(CheckStatus::kError, details); }
+Verdict could_not_tell(const std::string& details) {
+  return verdict_of(CheckStatus::kError, details);
+}
 
 Verdict judge(const Agreed& agreed, const std::array<Side, 2>& sides) {
-  if (any_side(sides, Report::Kind::kUntold)) return could_not_tell(failures_of(sides));
+  if (any_side(sides, Report::Kind::kUnknown)) return could_not_tell(failures_of(sides));
   const std::string what = "all_reduce of NCCL " + nccl_version_text(agreed.nccl_version) +
                            " over " + std::to_string(agreed.gpus) + " GPUs each of " +
                            sides[0].host + " and " + sides[1].host;
   if (any_side(sides, Report::Kind::kFailed) || any_side(sides, Report::Kind::kHangs))
-    return told(CheckStatus::kFail, failures_of(sides) + "; " + what);
+    return verdict_of(CheckStatus::kFail, failures_of(sides) + "; " + what);
   if (any_side(sides, Report::Kind::kGaveUp)) return could_not_tell("given up; " + what);
   return judge_figures(agreed, what, sides);
 }

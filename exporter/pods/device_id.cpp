@@ -8,14 +8,6 @@
 namespace gpuward::exporter {
 namespace {
 
-std::string to_lower(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
-  return lower;
-}
-
 std::string amd_id(std::string_view id) {
   const std::string lower = to_lower(id);  // a partition: amdgpu_xcp_12
   const auto address = parse_pci_address(lower);

@@ -1,5 +1,5 @@
 // Who uses which GPU: the seam that the watcher asks, and the kubelet's pod-resources socket (gRPC,
-// v1) behind it. Made by the composition root, which hands it to the watcher.
+// v1) behind it. Made by the composition root, which passes it to the watcher.
 #pragma once
 
 #include <chrono>

@@ -63,9 +63,9 @@ void PodResourcesWatcher::ask(const std::stop_token& stop) try {
 // Once for each thing that is wrong, not every half minute.
 void PodResourcesWatcher::report(const std::string& fault) {
   if (fault.empty() && !(has_answered_ && said_.empty())) {
-    log_.info("The kubelet says which pods use which GPUs");
+    log_.info("Read pod-to-GPU assignments from kubelet");
   } else if (!fault.empty() && fault != said_) {
-    log_.warn("Nobody knows which pods use which GPUs", {{"error", fault}});
+    log_.warn("Cannot read pod-to-GPU assignments from kubelet", {{"error", fault}});
   }
   has_answered_ |= fault.empty();
   said_ = fault;

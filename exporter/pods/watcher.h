@@ -1,4 +1,4 @@
-// Keeps the store told who uses which GPU: asks every half minute and on demand, on a thread of its
+// Keeps in the store who uses which GPU: asks every half minute and on demand, on a thread of its
 // own. While nobody answers, nobody is known to use anything: an old answer would blame the wrong
 // pod. Made by the composition root.
 #pragma once

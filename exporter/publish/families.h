@@ -1,8 +1,6 @@
 // The exporter's metrics, as a pure function of what the store holds: names and labels are a
-// contract (docs/metrics.md), so everything that Prometheus sees is in families*.cpp.
+// contract, declared in families*.cpp beside what computes the values.
 #pragma once
-
-#include <vector>
 
 #include "core/metrics/family.h"
 #include "core/xid/catalogue.h"
@@ -11,13 +9,13 @@
 
 namespace gpuward::exporter {
 
-using Families = std::vector<metrics::Family>;
+using metrics::Families;
 
 // All of gpuward_*; process_* and build_info come from core/metrics.
 [[nodiscard]] Families exporter_families(const Snapshot& snapshot, const xid::Catalogue& catalogue,
                                          const MetricsOptions& options = {});
 
-// The parts, each a page's worth.
+// Its parts. docs/metrics.md has a table for each, and one more for what is served on request only.
 void append_event_families(const Snapshot& snapshot, const xid::Catalogue& catalogue,
                            Families& families);
 void append_finding_families(const Snapshot& snapshot, Families& families);

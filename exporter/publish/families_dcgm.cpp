@@ -1,8 +1,9 @@
 // The names, units and labels of dcgm-exporter (NVIDIA/dcgm-exporter, etc/default-counters.csv),
 // where NVML can give the value. Its own conventions, not ours: percent, MiB, millijoules.
+#include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "core/runtime/text.h"
 #include "exporter/pods/users.h"
 #include "exporter/publish/families.h"
 #include "exporter/publish/reading_columns.h"
@@ -11,7 +12,6 @@ namespace gpuward::exporter {
 namespace {
 
 using enum metrics::Type;
-using metrics::Family;
 using Reading = const GpuReading&;
 
 constexpr double kBytesInMebibyte = 1024.0 * 1024.0;
@@ -36,12 +36,12 @@ Maybe<double> link_errors(Reading reading) {
 
 constexpr ReadingColumn gauge(std::string_view name, std::string_view help,
                               Maybe<double> (*value)(Reading)) {
-  return {.name = name, .type = kGauge, .labels = {}, .value = value, .help = help};
+  return {.family = {name, help}, .value = value};
 }
 
 constexpr ReadingColumn counter(std::string_view name, std::string_view help,
                                 Maybe<double> (*value)(Reading)) {
-  return {.name = name, .type = kCounter, .labels = {}, .value = value, .help = help};
+  return {.family = {name, help, kCounter}, .value = value};
 }
 
 constexpr std::array kDcgmWork{
@@ -67,9 +67,9 @@ constexpr std::array kDcgmWork{
           [](Reading r) { return mebibytes(r.memory_free_bytes); }),
     gauge("DCGM_FI_DEV_FB_USED", "Used memory of the GPU in MiB.",
           [](Reading r) { return mebibytes(r.memory_used_bytes); }),
-    counter("DCGM_FI_DEV_POWER_VIOLATION", "Time held back by power, in microseconds.",
+    counter("DCGM_FI_DEV_POWER_VIOLATION", "Time throttled by power limits, in microseconds.",
             [](Reading r) { return times(r.slowdown.power_violation_seconds, 1e6); }),
-    counter("DCGM_FI_DEV_THERMAL_VIOLATION", "Time held back by heat, in microseconds.",
+    counter("DCGM_FI_DEV_THERMAL_VIOLATION", "Time throttled by thermal limits, in microseconds.",
             [](Reading r) { return times(r.slowdown.thermal_violation_seconds, 1e6); }),
 };
 
@@ -108,8 +108,7 @@ constexpr std::array kDcgmErrors{
 std::string nvml_bus_id(const PciAddress& pci) {
   std::string id = "0000" + pci.bus_id() + ".0";
   if (pci.domain > 0xFFFF) id.erase(0, 4);
-  for (char& c : id) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return id;
+  return to_upper(id);
 }
 
 std::string device_of(const GpuReading& reading) {
@@ -117,27 +116,35 @@ std::string device_of(const GpuReading& reading) {
   return "nvidia" + std::to_string(reading.minor_number.value_or(index));
 }
 
-std::vector<LabelledReading> dcgm_readings(const Snapshot& snapshot,
-                                           const MetricsOptions& options) {
-  std::vector<LabelledReading> readings = current_readings(snapshot);
-  std::erase_if(readings, [](const LabelledReading& one) {
+LabelledReadings dcgm_readings(const Snapshot& snapshot, const MetricsOptions& options) {
+  LabelledReadings readings = current_readings(snapshot);
+  readings.names = {"gpu",
+                    "UUID",
+                    "pci_bus_id",
+                    "device",
+                    "modelName",
+                    "Hostname",
+                    "DCGM_FI_DRIVER_VERSION",
+                    "container",
+                    "namespace",
+                    "pod"};
+  std::erase_if(readings.gpus, [](const LabelledReading& one) {
     return one.reading->gpu.vendor != Vendor::kNvidia;
   });
-  for (LabelledReading& one : readings) {
+  for (LabelledReading& one : readings.gpus) {
     const Gpu& gpu = one.reading->gpu;
     const std::vector<Workload> users =
         users_of(device_ids_of(gpu, one.reading), snapshot.workloads);
-    one.labels = {{"gpu", std::to_string(gpu.index)},
-                  {"UUID", gpu.uuid},
-                  {"pci_bus_id", nvml_bus_id(gpu.pci)},
-                  {"device", device_of(*one.reading)},
-                  {"modelName", gpu.name},
-                  {"Hostname", options.hostname},
-                  {"DCGM_FI_DRIVER_VERSION",
-                   snapshot.telemetry.report->find(Vendor::kNvidia)->driver_version},
-                  {"container", containers_of(users)},
-                  {"namespace", namespaces_of(users)},
-                  {"pod", pods_of(users)}};
+    one.labels = {std::to_string(gpu.index),
+                  gpu.uuid,
+                  nvml_bus_id(gpu.pci),
+                  device_of(*one.reading),
+                  gpu.name,
+                  options.hostname,
+                  snapshot.telemetry.report->find(Vendor::kNvidia)->driver_version,
+                  containers_of(users),
+                  namespaces_of(users),
+                  pods_of(users)};
   }
   return readings;
 }
@@ -161,27 +168,24 @@ std::string message_of(std::uint32_t code) {
   return row == nullptr ? "Unknown Error" : std::string(row->description);
 }
 
-void append_xids(const Snapshot& snapshot, const std::vector<LabelledReading>& readings,
-                 Families& families) {
-  Family last{"DCGM_FI_DEV_XID_ERRORS",
-              "The last Xid seen, not a count: gpuward_xid_errors_total counts.",
-              kGauge,
-              {}};
-  for (const LabelledReading& one : readings) {
+void append_xids(const Snapshot& snapshot, const LabelledReadings& readings, Families& families) {
+  metrics::LabelNames names = readings.names;
+  std::ranges::copy(std::array{"err_code", "err_msg"}, std::ranges::find(names, ""));
+  auto& last = declare(families, {"DCGM_FI_DEV_XID_ERRORS",
+                                  "The number of the last Xid, not a count "
+                                  "(`gpuward_xid_errors_total` counts); 0: none so far.",
+                                  kGauge, names, "while the worker does not answer"});
+  for (const LabelledReading& one : readings.gpus) {
     const std::uint32_t code = last_xid(snapshot, one.reading->gpu.pci.bus_id());
-    Labels labels = one.labels;
-    labels.emplace_back("err_code", std::to_string(code));
-    labels.emplace_back("err_msg", message_of(code));
-    append_sample(std::move(labels), code, last);
+    last.add(one.labels, {std::to_string(code), message_of(code)}, code);
   }
-  families.push_back(std::move(last));
 }
 
 }  // namespace
 
 void append_dcgm_families(const Snapshot& snapshot, const MetricsOptions& options,
                           Families& families) {
-  const std::vector<LabelledReading> readings = dcgm_readings(snapshot, options);
+  const LabelledReadings readings = dcgm_readings(snapshot, options);
   append_columns(kDcgmWork, readings, families);
   append_columns(kDcgmErrors, readings, families);
   append_xids(snapshot, readings, families);

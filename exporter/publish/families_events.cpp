@@ -6,9 +6,10 @@
 namespace gpuward::exporter {
 namespace {
 
-using metrics::Family;
-using metrics::Type;
+using enum metrics::Type;
 using XidKey = std::pair<std::string, std::uint32_t>;  // bus id, code
+
+constexpr std::string_view kUntilSeen = "until seen";
 
 // Whatever the table says of them, the line itself decides: NVLink5 sub-codes, the driver's own
 // verdict.
@@ -37,76 +38,68 @@ std::map<XidKey, Counter> xid_counters(const Snapshot& snapshot, const xid::Cata
 }
 
 void append_xids(const Snapshot& snapshot, const xid::Catalogue& catalogue, Families& families) {
+  constexpr metrics::LabelNames kLabels = {"gpu", "uuid", "pci_bus_id", "xid"};
   const GpuLabels gpus(snapshot);
-  Family total{
-      "gpuward_xid_errors_total",
-      "Xid errors in the kernel log, kept over restarts; at 0 for codes that can lead to an "
-      "action.",
-      Type::kCounter,
-      {}};
-  Family last{"gpuward_xid_last_timestamp_seconds",
-              "When the kernel log last had this Xid.",
-              Type::kGauge,
-              {}};
+  auto& total = declare(
+      families, {"gpuward_xid_errors_total",
+                 "Xid errors in the kernel log. Kept over restarts of the exporter and over "
+                 "reboots. Lines written by user space count too, unless they are refused.",
+                 kCounter, kLabels,
+                 "until seen, but for NVIDIA GPUs of the inventory and codes that can lead to an "
+                 "action: these are there at 0, so that `increase()` sees the first"});
+  auto& last =
+      declare(families, {"gpuward_xid_last_timestamp_seconds",
+                         "When the kernel log last had this Xid.", kGauge, kLabels, kUntilSeen});
   for (const auto& [key, counter] : xid_counters(snapshot, catalogue)) {
-    Labels labels = gpus.of(key.first);
-    labels.emplace_back("xid", std::to_string(key.second));
-    if (counter.count != 0) last.samples.push_back({labels, to_seconds(counter.last_seen)});
-    total.samples.push_back({std::move(labels), static_cast<double>(counter.count)});
+    const auto& [bus_id, code] = key;
+    if (counter.count != 0) last.add(gpus.of(bus_id), {std::to_string(code)}, counter.last_seen);
+    total.add(gpus.of(bus_id), {std::to_string(code)}, counter.count);
   }
-  families.push_back(std::move(total));
-  families.push_back(std::move(last));
 }
 
 void append_other_events(const Snapshot& snapshot, Families& families) {
-  Family sxid{
-      "gpuward_sxid_errors_total", "NVSwitch errors (SXid) in the kernel log.", Type::kCounter, {}};
-  Family other{"gpuward_kernel_events_total",
-               "Other events of GPUs and of the host's hardware in the kernel log.",
-               Type::kCounter,
-               {}};
+  auto& sxid = declare(families, {"gpuward_sxid_errors_total",
+                                  "NVSwitch errors (SXid) in the kernel log; `switch` as the "
+                                  "driver names it, `nvidia-nvswitch3`.",
+                                  kCounter,
+                                  {"switch", "pci_bus_id", "sxid"},
+                                  kUntilSeen});
+  auto& other = declare(families, {"gpuward_kernel_events_total",
+                                   "Other events in the kernel log: `rm_init`, `peermem`, "
+                                   "`amd_ras`, `amd_reset`, `amd_hang`, `aer`, `edac`, `mce` "
+                                   "(`docs/xid.md`).",
+                                   kCounter,
+                                   {"kind", "label", "pci_bus_id"},
+                                   kUntilSeen});
   for (const auto& [key, counter] : snapshot.state.counters) {
-    const auto count = static_cast<double>(counter.count);
     if (key.kind == xid::Kind::kSxid) {
-      sxid.samples.push_back({{{"switch", key.switch_name},
-                               {"pci_bus_id", key.pci_bus_id},
-                               {"sxid", std::to_string(key.code)}},
-                              count});
+      sxid.add({key.switch_name, key.pci_bus_id, std::to_string(key.code)}, counter.count);
     } else if (key.kind != xid::Kind::kXid) {
-      other.samples.push_back({{{"kind", std::string(xid::to_string(key.kind))},
-                                {"label", key.label},
-                                {"pci_bus_id", key.pci_bus_id}},
-                               count});
+      other.add({xid::to_string(key.kind), key.label, key.pci_bus_id}, counter.count);
     }
   }
-  families.push_back(std::move(sxid));
-  families.push_back(std::move(other));
-}
-
-metrics::Sample policy_sample(const xid::PolicyLine& line) {
-  return {{{"xid", std::to_string(line.code)},
-           {"severity", std::string(to_string(line.severity))},
-           {"action", line.action},
-           {"source", line.source}},
-          1};
 }
 
 void append_policy(const Snapshot& snapshot, const xid::Catalogue& catalogue, Families& families) {
-  Family policy{"gpuward_xid_policy_info",
-                "What each Xid amounts to on this node, to be joined to the errors by xid.",
-                Type::kGauge,
-                {}};
+  auto& policy = declare(families, {"gpuward_xid_policy_info",
+                                    "What each Xid means on this node. Join it to the errors: `* "
+                                    "on (node, xid) group_left (severity) "
+                                    "gpuward_xid_policy_info`.",
+                                    kGauge,
+                                    {"xid", "severity", "action", "source"}});
+  const auto add = [&](const xid::PolicyLine& line) {
+    policy.add({std::to_string(line.code), to_string(line.severity), line.action, line.source}, 1);
+  };
   std::set<std::uint32_t> listed;
   for (const xid::PolicyLine& line : catalogue.xid_policy()) {
-    policy.samples.push_back(policy_sample(line));
+    add(line);
     listed.insert(line.code);
   }
   // A code in no table has been counted: without its line the join would drop it.
   for (const auto& [key, counter] : snapshot.state.counters) {
     if (key.kind != xid::Kind::kXid || !listed.insert(key.code).second) continue;
-    policy.samples.push_back(policy_sample({key.code, Severity::kMonitor, "", "unknown"}));
+    add({key.code, Severity::kMonitor, "", "unknown"});
   }
-  families.push_back(std::move(policy));
 }
 
 }  // namespace

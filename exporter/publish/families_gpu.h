@@ -2,18 +2,16 @@
 // together.
 #pragma once
 
-#include <span>
-
 #include "exporter/publish/reading_columns.h"
 
 namespace gpuward::exporter {
 
 // ECC, retired pages, remapped rows, SRAM, AMD's RAS, how full the memory is.
-void append_gpu_memory_families(std::span<const LabelledReading> readings, Families& families);
-// Heat, power, what holds the GPU back, clocks, utilisation, PCIe.
-void append_gpu_load_families(std::span<const LabelledReading> readings, Families& families);
+void append_gpu_memory_families(const LabelledReadings& readings, Families& families);
+// Temperature, power, throttling, clocks, utilisation, PCIe.
+void append_gpu_load_families(const LabelledReadings& readings, Families& families);
 // NVLink or XGMI, and the fabric.
-void append_gpu_link_families(std::span<const LabelledReading> readings,
-                              const MetricsOptions& options, Families& families);
+void append_gpu_link_families(const LabelledReadings& readings, const MetricsOptions& options,
+                              Families& families);
 
 }  // namespace gpuward::exporter

@@ -6,7 +6,6 @@ namespace gpuward::exporter {
 namespace {
 
 using enum metrics::Type;
-using metrics::Family;
 using Reading = const GpuReading&;
 using LinkCount = Maybe<std::uint64_t> Link::*;
 
@@ -48,41 +47,30 @@ Maybe<double> active_links(Reading reading) {
   return active;
 }
 
-constexpr std::string_view kErrors = "gpuward_gpu_link_errors_total";
-
 template <std::size_t kIndex>
-constexpr ReadingColumn error_column(std::string_view help = {}) {
-  return {.name = kErrors,
-          .type = kCounter,
-          .labels = {FixedLabel{"error", kLinkErrors[kIndex].error}},
-          .value = &errors_of<kIndex>,
-          .help = help};
+constexpr ReadingColumn error_column(metrics::Declaration family = {}) {
+  return {.family = family, .labels = {kLinkErrors[kIndex].error}, .value = &errors_of<kIndex>};
 }
 
-constexpr std::array kLinkColumns{
-    ReadingColumn{
-        .name = "gpuward_gpu_links",
-        .labels = {},
-        .value =
-            [](Reading r) {
-              return r.links.empty() ? std::nullopt : Maybe<double>(r.links.size());
-            },
-        .help = "Links (NVLink, XGMI) that the driver knows of.",
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_links_active",
-        .labels = {},
-        .value = &active_links,
-        .help = "How many of them are up.",
-    },
-    error_column<0>("Errors of all links of the GPU; those of a link that goes down are not in "
-                    "the sum any more."),
+constexpr auto kLinkColumns = std::to_array<ReadingColumn>({
+    {.family = {"gpuward_gpu_links", "Links (NVLink, XGMI) that the driver knows of."},
+     .value =
+         [](Reading r) { return r.links.empty() ? std::nullopt : Maybe<double>(r.links.size()); }},
+    {.family = {"gpuward_gpu_links_active", "How many of the GPU's links are up."},
+     .value = &active_links},
+    error_column<0>({"gpuward_gpu_link_errors_total",
+                     "Errors of all links: `replay`, `recovery`, `crc_flit`, `crc_data`, and from "
+                     "NVLink 5 on `symbol`, `effective`. Those of a link that goes down leave the "
+                     "sum, which Prometheus takes for a reset.",
+                     kCounter,
+                     {"error"},
+                     "where an active link does not say"}),
     error_column<1>(),
     error_column<2>(),
     error_column<3>(),
     error_column<4>(),
     error_column<5>(),
-};
+});
 
 // Two bits of NVML's fabric health mask (nvml.h, NVML_GPU_FABRIC_HEALTH_MASK_*): 0 not supported, 1
 // true, 2 false.
@@ -101,83 +89,66 @@ Maybe<double> fabric_misconfiguration(Reading reading) {
   return value == 0 ? std::nullopt : Maybe<double>(value);
 }
 
-constexpr std::string_view kFabricFault = "gpuward_gpu_fabric_fault";
+constexpr std::string_view kFabricIsSilent = "where the fabric does not say";
 
-constexpr std::array kFabric{
-    ReadingColumn{
-        .name = "gpuward_gpu_fabric_state",
-        .labels = {},
-        .value = [](Reading r) { return number(r.fabric.state); },
-        .help = "How far the GPU has joined the fabric of its NVSwitches: 0 not supported, 1 not "
-                "started, 2 in progress, 3 completed.",
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_fabric_status",
-        .labels = {},
-        .value = [](Reading r) { return number(r.fabric.status); },
-        .help = "How joining has ended, as NVML numbers it: 0 is good.",
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_fabric_health",
-        .labels = {},
-        .value = [](Reading r) { return number(r.fabric.health_summary); },
-        .help = "0 not supported, 1 healthy, 2 unhealthy, 3 limited capacity.",
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_fabric_misconfiguration",
-        .labels = {},
-        .value = &fabric_misconfiguration,
-        .help =
-            "How the fabric is set up wrongly at the GPU: 1 not at all, 2 system GUID, 3 chassis "
-            "serial number, 4 no partition, 5 too few NVLinks, 6 GPU firmware, 7 location.",
-    },
-    ReadingColumn{
-        .name = kFabricFault,
-        .labels = {FixedLabel{"fault", "degraded_bandwidth"}},
-        .value = &fabric_fault<0>,
-        .help = "Whether the fabric has this fault at the GPU.",
-    },
-    ReadingColumn{
-        .name = kFabricFault,
-        .labels = {FixedLabel{"fault", "route_recovery"}},
-        .value = &fabric_fault<2>,
-    },
-    ReadingColumn{
-        .name = kFabricFault,
-        .labels = {FixedLabel{"fault", "route_unhealthy"}},
-        .value = &fabric_fault<4>,
-    },
-    ReadingColumn{
-        .name = kFabricFault,
-        .labels = {FixedLabel{"fault", "access_timeout"}},
-        .value = &fabric_fault<6>,
-    },
-};
+constexpr auto kFabric = std::to_array<ReadingColumn>({
+    {.family = {"gpuward_gpu_fabric_state",
+                "How far the GPU has joined the fabric of its NVSwitches: 0 not supported, 1 not "
+                "started, 2 in progress, 3 completed."},
+     .value = [](Reading r) { return number(r.fabric.state); }},
+    {.family = {"gpuward_gpu_fabric_status",
+                "How joining the fabric has ended, as NVML numbers it: 0 is good."},
+     .value = [](Reading r) { return number(r.fabric.status); }},
+    {.family = {"gpuward_gpu_fabric_health",
+                "Health of the fabric at the GPU: 0 not supported, 1 healthy, 2 unhealthy, 3 "
+                "limited capacity."},
+     .value = [](Reading r) { return number(r.fabric.health_summary); }},
+    {.family = {"gpuward_gpu_fabric_misconfiguration",
+                "How the fabric is set up wrongly at the GPU, as NVML numbers it: 1 not at all, 2 "
+                "system GUID, 3 chassis serial number, 4 no partition, 5 too few NVLinks, 6 GPU "
+                "firmware, 7 location.",
+                kGauge,
+                {},
+                kFabricIsSilent},
+     .value = &fabric_misconfiguration},
+    {.family = {"gpuward_gpu_fabric_fault",
+                "Whether the fabric has this fault at the GPU: `degraded_bandwidth`, "
+                "`route_recovery`, `route_unhealthy`, `access_timeout`.",
+                kGauge,
+                {"fault"},
+                kFabricIsSilent},
+     .labels = {"degraded_bandwidth"},
+     .value = &fabric_fault<0>},
+    {.labels = {"route_recovery"}, .value = &fabric_fault<2>},
+    {.labels = {"route_unhealthy"}, .value = &fabric_fault<4>},
+    {.labels = {"access_timeout"}, .value = &fabric_fault<6>},
+});
 
-void append_single_links(std::span<const LabelledReading> readings, Families& families) {
-  Family active{"gpuward_gpu_single_link_active", "Whether the link is up.", kGauge, {}};
-  Family errors{"gpuward_gpu_single_link_errors_total", "Errors of one link.", kCounter, {}};
-  for (const LabelledReading& one : readings) {
+void append_single_links(const LabelledReadings& readings, Families& families) {
+  auto& active = declare(families, {"gpuward_gpu_single_link_active",
+                                    "Whether the link is up.",
+                                    kGauge,
+                                    {"gpu", "uuid", "pci_bus_id", "link", "remote_pci_bus_id"},
+                                    kDriverIsSilent});
+  auto& errors = declare(families, {"gpuward_gpu_single_link_errors_total",
+                                    "Errors of one link.",
+                                    kCounter,
+                                    {"gpu", "uuid", "pci_bus_id", "link", "error"},
+                                    kDriverIsSilent});
+  for (const LabelledReading& one : readings.gpus) {
     for (const Link& link : one.reading->links) {
-      Labels labels = one.labels;
-      labels.emplace_back("link", std::to_string(link.number));
-      for (const LinkError& error : kLinkErrors) {
-        Labels with_error = labels;
-        with_error.emplace_back("error", error.error);
-        append_sample(std::move(with_error), number(link.*error.count), errors);
-      }
-      labels.emplace_back("remote_pci_bus_id", link.remote_pci_bus_id);
-      append_sample(std::move(labels), number(link.active), active);
+      const std::string link_number = std::to_string(link.number);
+      for (const LinkError& error : kLinkErrors)
+        errors.add(one.labels, {link_number, error.error}, number(link.*error.count));
+      active.add(one.labels, {link_number, link.remote_pci_bus_id}, number(link.active));
     }
   }
-  families.push_back(std::move(active));
-  families.push_back(std::move(errors));
 }
 
 }  // namespace
 
-void append_gpu_link_families(std::span<const LabelledReading> readings,
-                              const MetricsOptions& options, Families& families) {
+void append_gpu_link_families(const LabelledReadings& readings, const MetricsOptions& options,
+                              Families& families) {
   append_columns(kLinkColumns, readings, families);
   append_columns(kFabric, readings, families);
   if (options.per_link) append_single_links(readings, families);

@@ -22,220 +22,120 @@ Maybe<double> hertz(const Maybe<double>& megahertz) {
   return *megahertz * kHertzInMegahertz;
 }
 
-constexpr std::string_view kTemperature = "gpuward_gpu_temperature_celsius";
 // A GPU that has its limits in degrees needs no second series of each.
 Maybe<double> unless(const Maybe<double>& degrees, const Maybe<double>& margin) {
   return degrees ? std::nullopt : margin;
 }
 
-constexpr std::string_view kMarginThreshold = "gpuward_gpu_temperature_margin_threshold_celsius";
-constexpr std::string_view kThreshold = "gpuward_gpu_temperature_threshold_celsius";
-
-constexpr std::array kHeatAndPower{
-    ReadingColumn{
-        .name = kTemperature,
-        .labels = {FixedLabel{"sensor", "gpu"}},
-        .value = [](Reading r) { return r.thermals.gpu; },
-        .help = "Temperature at the newest reading.",
-    },
-    ReadingColumn{
-        .name = kTemperature,
-        .labels = {FixedLabel{"sensor", "memory"}},
-        .value = [](Reading r) { return r.thermals.memory; },
-    },
-    ReadingColumn{
-        .name = kTemperature,
-        .labels = {FixedLabel{"sensor", "hotspot"}},
-        .value = [](Reading r) { return r.thermals.hotspot; },
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_temperature_margin_celsius",
-        .labels = {},
-        .value = [](Reading r) { return r.thermals.margin; },
-        .help = "How much hotter the GPU may become before it slows down.",
-    },
-    ReadingColumn{
-        .name = kMarginThreshold,
-        .labels = {FixedLabel{"threshold", "slowdown"}},
-        .value = [](Reading r) { return r.thermals.slowdown_margin; },
-        .help = "Margins at or below which the GPU slows down or shuts down, and the least that it "
-                "and its memory may work at.",
-    },
-    ReadingColumn{
-        .name = kMarginThreshold,
-        .labels = {FixedLabel{"threshold", "shutdown"}},
-        .value =
-            [](Reading r) {
-              return unless(r.thermals.shutdown_threshold, r.thermals.shutdown_margin);
-            },
-    },
-    ReadingColumn{
-        .name = kMarginThreshold,
-        .labels = {FixedLabel{"threshold", "memory"}},
-        .value =
-            [](Reading r) { return unless(r.thermals.memory_threshold, r.thermals.memory_margin); },
-    },
-    ReadingColumn{
-        .name = kMarginThreshold,
-        .labels = {FixedLabel{"threshold", "gpu"}},
-        .value =
-            [](Reading r) { return unless(r.thermals.slowdown_threshold, r.thermals.gpu_margin); },
-    },
-    ReadingColumn{
-        .name = kThreshold,
-        .labels = {FixedLabel{"threshold", "slowdown"}},
-        .value = [](Reading r) { return r.thermals.slowdown_threshold; },
-        .help = "Temperatures at which the GPU slows down or shuts down, and the highest at which "
-                "its memory may work.",
-    },
-    ReadingColumn{
-        .name = kThreshold,
-        .labels = {FixedLabel{"threshold", "shutdown"}},
-        .value = [](Reading r) { return r.thermals.shutdown_threshold; },
-    },
-    ReadingColumn{
-        .name = kThreshold,
-        .labels = {FixedLabel{"threshold", "memory"}},
-        .value = [](Reading r) { return r.thermals.memory_threshold; },
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_power_watts",
-        .labels = {},
-        .value = [](Reading r) { return r.power.usage_watts; },
-        .help = "Power draw at the newest reading.",
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_power_limit_watts",
-        .labels = {},
-        .value = [](Reading r) { return r.power.limit_watts; },
-        .help = "Power limit in force.",
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_power_default_limit_watts",
-        .labels = {},
-        .value = [](Reading r) { return r.power.default_limit_watts; },
-        .help = "Power limit that the board has of itself.",
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_energy_joules_total",
-        .type = kCounter,
-        .labels = {},
-        .value = [](Reading r) { return r.power.energy_joules; },
-        .help = "Energy used since the driver was loaded.",
-    },
-};
-
-constexpr std::string_view kSlowdown = "gpuward_gpu_slowdown";
+constexpr auto kHeatAndPower = std::to_array<ReadingColumn>({
+    {.family = {"gpuward_gpu_temperature_celsius",
+                "Temperature: `gpu`, `memory`, `hotspot`.",
+                kGauge,
+                {"sensor"}},
+     .labels = {"gpu"},
+     .value = [](Reading r) { return r.thermals.gpu; }},
+    {.labels = {"memory"}, .value = [](Reading r) { return r.thermals.memory; }},
+    {.labels = {"hotspot"}, .value = [](Reading r) { return r.thermals.hotspot; }},
+    {.family = {"gpuward_gpu_temperature_margin_celsius",
+                "How much hotter the GPU may become before it slows down."},
+     .value = [](Reading r) { return r.thermals.margin; }},
+    {.family = {"gpuward_gpu_temperature_margin_threshold_celsius",
+                "The margins (NVML's T.Limit) at or below which the GPU slows down (`slowdown`) or "
+                "shuts down (`shutdown`), and the least that it (`gpu`) and its memory (`memory`) "
+                "may work at; they may be below zero.",
+                kGauge,
+                {"threshold"},
+                "where the driver does not say; all but `slowdown` where it says so in degrees"},
+     .labels = {"slowdown"},
+     .value = [](Reading r) { return r.thermals.slowdown_margin; }},
+    {.labels = {"shutdown"},
+     .value =
+         [](Reading r) {
+           return unless(r.thermals.shutdown_threshold, r.thermals.shutdown_margin);
+         }},
+    {.labels = {"memory"},
+     .value =
+         [](Reading r) { return unless(r.thermals.memory_threshold, r.thermals.memory_margin); }},
+    {.labels = {"gpu"},
+     .value =
+         [](Reading r) { return unless(r.thermals.slowdown_threshold, r.thermals.gpu_margin); }},
+    {.family = {"gpuward_gpu_temperature_threshold_celsius",
+                "Where the GPU slows down (`slowdown`) or shuts down (`shutdown`), and the highest "
+                "temperature at which its memory may work (`memory`).",
+                kGauge,
+                {"threshold"}},
+     .labels = {"slowdown"},
+     .value = [](Reading r) { return r.thermals.slowdown_threshold; }},
+    {.labels = {"shutdown"}, .value = [](Reading r) { return r.thermals.shutdown_threshold; }},
+    {.labels = {"memory"}, .value = [](Reading r) { return r.thermals.memory_threshold; }},
+    {.family = {"gpuward_gpu_power_watts", "Power draw."},
+     .value = [](Reading r) { return r.power.usage_watts; }},
+    {.family = {"gpuward_gpu_power_limit_watts", "Power limit in force."},
+     .value = [](Reading r) { return r.power.limit_watts; }},
+    {.family = {"gpuward_gpu_power_default_limit_watts", "Default power limit of the board."},
+     .value = [](Reading r) { return r.power.default_limit_watts; }},
+    {.family = {"gpuward_gpu_energy_joules_total", "Energy used since the driver was loaded.",
+                kCounter},
+     .value = [](Reading r) { return r.power.energy_joules; }},
+});
 
 // Reasons that say nothing of the board's health (idle, clocks set by an application or for a
 // display) are left out.
-constexpr std::array kSlowdowns{
-    ReadingColumn{
-        .name = kSlowdown,
-        .labels = {FixedLabel{"reason", "sw_power_cap"}},
-        .value = &has_reason<0x4>,
-        .help = "Whether the GPU is held back for this reason.",
-    },
-    ReadingColumn{
-        .name = kSlowdown,
-        .labels = {FixedLabel{"reason", "hw_slowdown"}},
-        .value = &has_reason<0x8>,
-    },
-    ReadingColumn{
-        .name = kSlowdown,
-        .labels = {FixedLabel{"reason", "sync_boost"}},
-        .value = &has_reason<0x10>,
-    },
-    ReadingColumn{
-        .name = kSlowdown,
-        .labels = {FixedLabel{"reason", "sw_thermal"}},
-        .value = &has_reason<0x20>,
-    },
-    ReadingColumn{
-        .name = kSlowdown,
-        .labels = {FixedLabel{"reason", "hw_thermal"}},
-        .value = &has_reason<0x40>,
-    },
-    ReadingColumn{
-        .name = kSlowdown,
-        .labels = {FixedLabel{"reason", "hw_power_brake"}},
-        .value = &has_reason<0x80>,
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_slowdown_seconds_total",
-        .type = kCounter,
-        .labels = {FixedLabel{"reason", "power"}},
-        .value = [](Reading r) { return r.slowdown.power_violation_seconds; },
-        .help = "For how long power or heat have held the GPU back since the driver was loaded.",
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_slowdown_seconds_total",
-        .type = kCounter,
-        .labels = {FixedLabel{"reason", "thermal"}},
-        .value = [](Reading r) { return r.slowdown.thermal_violation_seconds; },
-    },
-};
+constexpr auto kSlowdowns = std::to_array<ReadingColumn>({
+    {.family = {"gpuward_gpu_slowdown",
+                "Whether the GPU is throttled for this reason: `sw_power_cap`, `hw_slowdown`, "
+                "`sync_boost`, `sw_thermal`, `hw_thermal`, `hw_power_brake`. Idle and clocks set "
+                "by an application are left out.",
+                kGauge,
+                {"reason"}},
+     .labels = {"sw_power_cap"},
+     .value = &has_reason<0x4>},
+    {.labels = {"hw_slowdown"}, .value = &has_reason<0x8>},
+    {.labels = {"sync_boost"}, .value = &has_reason<0x10>},
+    {.labels = {"sw_thermal"}, .value = &has_reason<0x20>},
+    {.labels = {"hw_thermal"}, .value = &has_reason<0x40>},
+    {.labels = {"hw_power_brake"}, .value = &has_reason<0x80>},
+    {.family = {"gpuward_gpu_slowdown_seconds_total",
+                "For how long `power` or `thermal` limits have throttled the GPU since the driver "
+                "was loaded.",
+                kCounter,
+                {"reason"}},
+     .labels = {"power"},
+     .value = [](Reading r) { return r.slowdown.power_violation_seconds; }},
+    {.labels = {"thermal"},
+     .value = [](Reading r) { return r.slowdown.thermal_violation_seconds; }},
+});
 
-constexpr std::array kWork{
-    ReadingColumn{
-        .name = "gpuward_gpu_clock_hertz",
-        .labels = {FixedLabel{"clock", "sm"}},
-        .value = [](Reading r) { return hertz(r.sm_clock_mhz); },
-        .help = "Clock frequency at the newest reading.",
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_clock_hertz",
-        .labels = {FixedLabel{"clock", "memory"}},
-        .value = [](Reading r) { return hertz(r.memory_clock_mhz); },
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_utilization_ratio",
-        .labels = {},
-        .value = [](Reading r) { return r.utilization_ratio; },
-        .help = "Part of the driver's last sample in which the GPU had work, 0 to 1.",
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_memory_utilization_ratio",
-        .labels = {},
-        .value = [](Reading r) { return r.memory_utilization_ratio; },
-        .help = "Part of the driver's last sample in which memory was read or written, 0 to 1.",
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_pcie_generation",
-        .labels = {},
-        .value = [](Reading r) { return number(r.pcie.generation); },
-        .help = "PCIe generation of the link now; lower while the GPU is idle.",
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_pcie_generation_max",
-        .labels = {},
-        .value = [](Reading r) { return number(r.pcie.generation_max); },
-        .help = "Highest PCIe generation that GPU and slot have in common.",
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_pcie_link_width",
-        .labels = {},
-        .value = [](Reading r) { return number(r.pcie.width); },
-        .help = "PCIe lanes in use.",
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_pcie_link_width_max",
-        .labels = {},
-        .value = [](Reading r) { return number(r.pcie.width_max); },
-        .help = "Most PCIe lanes that GPU and slot have in common.",
-    },
-    ReadingColumn{
-        .name = "gpuward_gpu_pcie_replays_total",
-        .type = kCounter,
-        .labels = {},
-        .value = [](Reading r) { return number(r.pcie.replays); },
-        .help = "PCIe packets that had to be sent again.",
-    },
-};
+constexpr auto kWork = std::to_array<ReadingColumn>({
+    {.family = {"gpuward_gpu_clock_hertz", "Clock frequency: `sm`, `memory`.", kGauge, {"clock"}},
+     .labels = {"sm"},
+     .value = [](Reading r) { return hertz(r.sm_clock_mhz); }},
+    {.labels = {"memory"}, .value = [](Reading r) { return hertz(r.memory_clock_mhz); }},
+    {.family = {"gpuward_gpu_utilization_ratio",
+                "Part of the driver's last sample in which the GPU had work, 0 to 1."},
+     .value = [](Reading r) { return r.utilization_ratio; }},
+    {.family = {"gpuward_gpu_memory_utilization_ratio",
+                "Part of the driver's last sample in which memory was read or written, 0 to 1."},
+     .value = [](Reading r) { return r.memory_utilization_ratio; }},
+    {.family = {"gpuward_gpu_pcie_generation",
+                "PCIe generation of the link now; lower while the GPU is idle."},
+     .value = [](Reading r) { return number(r.pcie.generation); }},
+    {.family = {"gpuward_gpu_pcie_generation_max",
+                "Highest PCIe generation that GPU and slot have in common."},
+     .value = [](Reading r) { return number(r.pcie.generation_max); }},
+    {.family = {"gpuward_gpu_pcie_link_width", "PCIe lanes in use."},
+     .value = [](Reading r) { return number(r.pcie.width); }},
+    {.family = {"gpuward_gpu_pcie_link_width_max",
+                "Most PCIe lanes that GPU and slot have in common."},
+     .value = [](Reading r) { return number(r.pcie.width_max); }},
+    {.family = {"gpuward_gpu_pcie_replays_total", "PCIe packets that had to be sent again.",
+                kCounter},
+     .value = [](Reading r) { return number(r.pcie.replays); }},
+});
 
 }  // namespace
 
-void append_gpu_load_families(std::span<const LabelledReading> readings, Families& families) {
+void append_gpu_load_families(const LabelledReadings& readings, Families& families) {
   append_columns(kHeatAndPower, readings, families);
   append_columns(kSlowdowns, readings, families);
   append_columns(kWork, readings, families);

@@ -1,15 +1,11 @@
 #include <algorithm>
 
-#include "core/metrics/process.h"
 #include "exporter/publish/families.h"
-#include "exporter/publish/gpu_labels.h"
 
 namespace gpuward::exporter {
 namespace {
 
-using metrics::Family;
-using metrics::gauge;
-using metrics::Type;
+using enum metrics::Type;
 
 // As the rules count them (checks/expected_gpus.h).
 std::optional<unsigned> gpus_expected(const Snapshot& snapshot) {
@@ -21,47 +17,61 @@ std::optional<unsigned> gpus_expected(const Snapshot& snapshot) {
   return sum == 0 ? std::nullopt : std::optional(sum);
 }
 
-void append_count(const char* name, const char* help, std::optional<unsigned> count,
-                  Families& families) {
-  if (count) families.push_back(gauge(name, help, *count));
-}
-
 // A vendor whose library cannot be used may have GPUs all the same: no number, not 0.
 void append_counted_by_driver(const GpuTelemetry& telemetry, Families& families) {
-  Family counted{"gpuward_gpus_counted_by_driver",
-                 "GPUs that the vendor's driver lists, those that it has lost included.",
-                 Type::kGauge,
-                 {}};
+  auto& counted = declare(families, {"gpuward_gpus_counted_by_driver",
+                                     "GPUs that the driver lists, those that it has lost included. "
+                                     "Fewer than on PCI: the driver has lost one; fewer on PCI "
+                                     "than expected: a card is gone.",
+                                     kGauge,
+                                     {"vendor"},
+                                     "where the library is not `ready` or does not answer"});
   const bool is_current = telemetry.report && telemetry.state == WorkerState::kAnswering;
   for (const VendorReport& report :
        is_current ? telemetry.report->vendors : std::vector<VendorReport>{}) {
-    if (report.state != LibraryState::kReady) continue;
-    counted.samples.push_back({{{"vendor", std::string(to_string(report.vendor))}},
-                               static_cast<double>(report.gpus.size())});
+    if (report.state == LibraryState::kReady)
+      counted.add({to_string(report.vendor)}, report.gpus.size());
   }
-  families.push_back(std::move(counted));
 }
 
 }  // namespace
 
 void append_node_families(const Snapshot& snapshot, Families& families) {
   const InstanceFacts& instance = snapshot.instance;
-  Family info{
-      "gpuward_instance_info", "Which machine this is, and who has said so.", Type::kGauge, {}};
-  if (!instance.type.empty()) {
-    info.samples.push_back({{{"instance_type", instance.type}, {"source", instance.source}}, 1});
-  }
-  families.push_back(std::move(info));
-  families.push_back(gauge("gpuward_instance_profile_known",
-                           "Whether a profile says what this machine must have; 0 means that its "
-                           "GPUs are counted against what it has had.",
-                           to_number(instance.has_profile)));
-  append_count("gpuward_gpus_expected", "GPUs that this machine must have.",
-               gpus_expected(snapshot), families);
-  append_count("gpuward_efa_devices_expected", "EFA devices that this machine must have.",
-               instance.efa_expected, families);
-  append_count("gpuward_gpus_counted_on_pci", "GPUs that the PCI bus lists, driver or not.",
-               instance.gpus_on_pci, families);
+  auto& info = declare(families, {"gpuward_instance_info",
+                                  "1; which machine this is, and who has said so: `configured`, "
+                                  "`imdsv2`, `imdsv1`, `node-label`, `firmware`.",
+                                  kGauge,
+                                  {"instance_type", "source"},
+                                  "where it is unknown"});
+  if (!instance.type.empty()) info.add({instance.type, instance.source}, 1);
+  declare(families,
+          {"gpuward_instance_profile_known",
+           "Whether a profile says what this machine must have. At 0 its GPUs are counted against "
+           "the most that it has had or that its labels say, and EFA devices are not counted."},
+          instance.has_profile);
+  declare(families,
+          {"gpuward_gpus_expected",
+           "GPUs that it must have: by its profile, else the most that its driver has listed or "
+           "that its node's labels say.",
+           kGauge,
+           {},
+           "where it is unknown"},
+          gpus_expected(snapshot));
+  declare(families,
+          {"gpuward_efa_devices_expected",
+           "EFA devices that it must have.",
+           kGauge,
+           {},
+           "without a profile"},
+          instance.efa_expected);
+  declare(families,
+          {"gpuward_gpus_counted_on_pci",
+           "GPUs that the PCI bus lists, driver or not.",
+           kGauge,
+           {},
+           "where the bus cannot be read"},
+          instance.gpus_on_pci);
   append_counted_by_driver(snapshot.telemetry, families);
 }
 

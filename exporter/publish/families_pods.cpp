@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "core/metrics/process.h"
 #include "exporter/pods/users.h"
 #include "exporter/publish/families.h"
 #include "exporter/publish/gpu_labels.h"
@@ -8,8 +7,7 @@
 namespace gpuward::exporter {
 namespace {
 
-using metrics::Family;
-using metrics::Type;
+using enum metrics::Type;
 
 // A GPU that is cut up for many pods must not become many series.
 constexpr std::size_t kMostPodsOfAGpu = 8;
@@ -17,26 +15,25 @@ constexpr std::size_t kMostPodsOfAGpu = 8;
 }  // namespace
 
 void append_pod_families(const Snapshot& snapshot, Families& families) {
-  families.push_back(metrics::gauge("gpuward_pod_resources_up",
-                                    "Whether the kubelet says which pods use which GPUs.",
-                                    to_number(snapshot.workloads.is_known)));
+  declare(families,
+          {"gpuward_pod_resources_up",
+           "Whether the kubelet says which pods use which GPUs. Always 0 outside Kubernetes."},
+          snapshot.workloads.is_known);
   const GpuLabels gpus(snapshot);
-  Family info{"gpuward_gpu_pod_info",
-              "The containers that a GPU, or a part of it, is allocated to; eight of a GPU at "
-              "most.",
-              Type::kGauge,
-              {}};
+  auto& info = declare(
+      families,
+      {"gpuward_gpu_pod_info",
+       "1 for each container that the GPU, a MIG instance or a share of it is allocated to, as the "
+       "kubelet says (pod-resources, device plugins and DRA). At most eight of a GPU.",
+       kGauge,
+       {"gpu", "uuid", "pci_bus_id", "namespace", "pod", "container"},
+       "while it is unused or its users are unknown"});
   for (const Gpu& gpu : snapshot.gpus) {
     const std::vector<Workload> users = users_of(gpu, snapshot);
     for (std::size_t i = 0; i < std::min(users.size(), kMostPodsOfAGpu); ++i) {
-      Labels labels = gpus.of(gpu.pci.bus_id());
-      labels.emplace_back("namespace", users[i].ns);
-      labels.emplace_back("pod", users[i].pod);
-      labels.emplace_back("container", users[i].container);
-      info.samples.push_back({std::move(labels), 1});
+      info.add(gpus.of(gpu.pci.bus_id()), {users[i].ns, users[i].pod, users[i].container}, 1);
     }
   }
-  families.push_back(std::move(info));
 }
 
 }  // namespace gpuward::exporter

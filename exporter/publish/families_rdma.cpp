@@ -2,13 +2,13 @@
 #include <map>
 
 #include "exporter/publish/families.h"
-#include "exporter/publish/gpu_labels.h"
 
 namespace gpuward::exporter {
 namespace {
 
-using metrics::Family;
-using metrics::Type;
+using enum metrics::Type;
+
+constexpr std::string_view kNoSuchCounter = "where the driver has no such counter";
 
 // A driver has some forty of them; the names are its own, so that there is a limit.
 constexpr std::size_t kMostNames = 64;
@@ -33,96 +33,109 @@ ByName efa_counters(const Snapshot& snapshot) {
       for (const auto& [name, value] : counters) {
         if (!may_be_a_name(name)) continue;
         if (by_name.size() >= kMostNames && !by_name.contains(name)) continue;
-        by_name[name].push_back(
-            {{{"device", reading.device}, {"port", port}}, static_cast<double>(value)});
+        by_name[name].push_back({{reading.device, port}, static_cast<double>(value)});
       }
     }
   }
   return by_name;
 }
 
-void append_efa(const ByName& counters, Families& families) {
-  for (const auto& [name, samples] : counters) {
-    if (!is_counter(name)) continue;
-    families.push_back({"gpuward_efa_" + name + "_total",
-                        "The EFA driver's counter " + name + ", since it was loaded.",
-                        Type::kCounter, samples});
-  }
+// `COUNTER` in the declared name stands for the driver's.
+void append_efa(const metrics::Declaration& declared, const std::string& counter,
+                const std::vector<metrics::Sample>& samples, Families& families) {
+  constexpr std::string_view kPlaceholder = "COUNTER";
+  metrics::Family& family = declare(families, declared);
+  family.name.replace(family.name.find(kPlaceholder), kPlaceholder.size(), counter);
+  family.samples = samples;
 }
 
 void append_compat(const Snapshot& snapshot, const ByName& counters, Families& families) {
-  Family info{"node_amazonefa_info", "The EFA devices of the node.", Type::kGauge, {}};
+  auto& info =
+      declare(families,
+              {"node_amazonefa_info", "1 for each EFA device.", kGauge, {"device"}, "without EFA"});
   for (const RdmaReading& reading : snapshot.rdma) {
-    if (reading.is_efa) info.samples.push_back({{{"device", reading.device}}, 1});
+    if (reading.is_efa) info.add({reading.device}, 1);
   }
-  families.push_back(std::move(info));
   for (const auto& [name, samples] : counters) {
-    families.push_back({"node_amazonefa_" + name, "The EFA driver's counter " + name + ".",
-                        Type::kCounter, samples});
+    append_efa({"node_amazonefa_COUNTER",
+                "As `gpuward_efa_COUNTER_total`, `lifespan` included.",
+                kCounter,
+                {"device", "port"},
+                kNoSuchCounter},
+               name, samples, families);
   }
 }
 
 // Other RDMA devices: each driver has names of its own, so that they are a label here.
 void append_others(const Snapshot& snapshot, Families& families) {
-  Family others{"gpuward_rdma_hw_counters_total",
-                "Counters of RDMA devices other than EFA, by the driver's name for them.",
-                Type::kCounter,
-                {}};
+  auto& others = declare(families, {"gpuward_rdma_hw_counters_total",
+                                    "Counters of other RDMA devices under their driver's names; at "
+                                    "most 64 a port.",
+                                    kCounter,
+                                    {"device", "port", "counter"},
+                                    "without such devices"});
   for (const RdmaReading& reading : snapshot.rdma) {
     if (reading.is_efa) continue;
     for (const auto& [port, counters] : reading.counters) {
       std::size_t taken = 0;
       for (const auto& [name, value] : counters) {
         if (!is_counter(name) || !may_be_a_name(name) || ++taken > kMostNames) continue;
-        others.samples.push_back({{{"device", reading.device}, {"port", port}, {"counter", name}},
-                                  static_cast<double>(value)});
+        others.add({reading.device, port, name}, value);
       }
     }
   }
-  families.push_back(std::move(others));
 }
 
 constexpr double kBytesInGigabit = 1e9 / 8;
 
 void append_ports(const Snapshot& snapshot, Families& families) {
-  Family state{"gpuward_rdma_port_state",
-               "The port's logical state: 1 down, 2 init, 3 armed, 4 active.",
-               Type::kGauge,
-               {}};
-  Family physical{"gpuward_rdma_port_physical_state",
-                  "The port's physical state, as InfiniBand numbers it: 3 disabled, 5 link up.",
-                  Type::kGauge,
-                  {}};
-  Family rate{
-      "gpuward_rdma_port_rate_bytes_per_second", "How fast the port's link is.", Type::kGauge, {}};
+  auto& state = declare(families, {"gpuward_rdma_port_state",
+                                   "Logical state: 1 down, 2 init, 3 armed, 4 active.",
+                                   kGauge,
+                                   {"device", "port"},
+                                   "EFA, whose driver says active whatever happens"});
+  auto& physical =
+      declare(families, {"gpuward_rdma_port_physical_state",
+                         "Physical state, as InfiniBand numbers it: 3 disabled, 5 link up.",
+                         kGauge,
+                         {"device", "port"},
+                         "EFA"});
+  auto& rate = declare(families, {"gpuward_rdma_port_rate_bytes_per_second",
+                                  "Link speed of the port.",
+                                  kGauge,
+                                  {"device", "port"},
+                                  "EFA"});
   for (const RdmaReading& reading : snapshot.rdma) {
     for (const auto& [number, port] : reading.ports) {
-      const Labels labels{{"device", reading.device}, {"port", number}};
-      if (port.state) state.samples.push_back({labels, static_cast<double>(*port.state)});
-      if (port.phys_state) {
-        physical.samples.push_back({labels, static_cast<double>(*port.phys_state)});
-      }
-      if (port.rate_gbits) rate.samples.push_back({labels, *port.rate_gbits * kBytesInGigabit});
+      state.add({reading.device, number}, port.state);
+      physical.add({reading.device, number}, port.phys_state);
+      if (port.rate_gbits) rate.add({reading.device, number}, *port.rate_gbits * kBytesInGigabit);
     }
   }
-  for (Family* family : {&state, &physical, &rate}) families.push_back(std::move(*family));
 }
 
 }  // namespace
 
 void append_rdma_families(const Snapshot& snapshot, const MetricsOptions& options,
                           Families& families) {
-  Family info{"gpuward_rdma_device_info", "The RDMA devices of the node.", Type::kGauge, {}};
-  for (const RdmaReading& reading : snapshot.rdma) {
-    info.samples.push_back({{{"device", reading.device},
-                             {"pci_bus_id", reading.pci_bus_id},
-                             {"kind", reading.is_efa ? "efa" : "other"}},
-                            1});
-  }
-  families.push_back(std::move(info));
+  auto& info = declare(families, {"gpuward_rdma_device_info",
+                                  "1; `kind` is `efa` or `other`.",
+                                  kGauge,
+                                  {"device", "pci_bus_id", "kind"},
+                                  "without RDMA devices"});
+  for (const RdmaReading& reading : snapshot.rdma)
+    info.add({reading.device, reading.pci_bus_id, reading.is_efa ? "efa" : "other"}, 1);
   append_ports(snapshot, families);
   const ByName efa = efa_counters(snapshot);
-  append_efa(efa, families);
+  for (const auto& [name, samples] : efa) {
+    if (!is_counter(name)) continue;
+    append_efa({"gpuward_efa_COUNTER_total",
+                "A counter of the EFA driver; `port` is empty for a counter of the device.",
+                kCounter,
+                {"device", "port"},
+                kNoSuchCounter},
+               name, samples, families);
+  }
   if (options.efa_compat) append_compat(snapshot, efa, families);
   append_others(snapshot, families);
 }

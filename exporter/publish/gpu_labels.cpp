@@ -4,24 +4,17 @@ namespace gpuward::exporter {
 
 GpuLabels::GpuLabels(const Snapshot& snapshot) {
   for (const auto& [bus_id, uuid] : snapshot.state.uuids) by_bus_id_[bus_id].uuid = uuid;
-  for (const Gpu& gpu : snapshot.gpus) learn(gpu);
+  for (const Gpu& gpu : snapshot.gpus) {
+    Names& names = by_bus_id_[gpu.pci.bus_id()];
+    names.index = std::to_string(gpu.index);
+    if (!gpu.uuid.empty()) names.uuid = gpu.uuid;
+  }
 }
 
-void GpuLabels::learn(const Gpu& gpu) {
-  Names& names = by_bus_id_[gpu.pci.bus_id()];
-  names.index = std::to_string(gpu.index);
-  if (!gpu.uuid.empty()) names.uuid = gpu.uuid;
-}
-
-Labels GpuLabels::of(const std::string& bus_id) const {
+metrics::Labels GpuLabels::of(const std::string& bus_id) const {
   const auto found = by_bus_id_.find(bus_id);
   const Names names = found == by_bus_id_.end() ? Names{} : found->second;
-  return {{"gpu", names.index}, {"uuid", names.uuid}, {"pci_bus_id", bus_id}};
-}
-
-std::string GpuLabels::index(const std::string& bus_id) const {
-  const auto found = by_bus_id_.find(bus_id);
-  return found == by_bus_id_.end() ? std::string() : found->second.index;
+  return {names.index, names.uuid, bus_id};
 }
 
 }  // namespace gpuward::exporter

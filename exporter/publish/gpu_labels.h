@@ -4,37 +4,28 @@
 
 #include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
+#include "core/metrics/family.h"
 #include "exporter/store/store.h"
 
 namespace gpuward::exporter {
 
-using Labels = std::vector<std::pair<std::string, std::string>>;
+inline constexpr metrics::LabelNames kGpuLabels = {"gpu", "uuid", "pci_bus_id"};
 
 class GpuLabels {
  public:
   explicit GpuLabels(const Snapshot& snapshot);
 
-  // {gpu, uuid, pci_bus_id}.
-  [[nodiscard]] Labels of(const std::string& bus_id) const;
+  // The values of kGpuLabels.
+  [[nodiscard]] metrics::Labels of(const std::string& bus_id) const;
   // The index as text.
-  [[nodiscard]] std::string index(const std::string& bus_id) const;
+  [[nodiscard]] std::string index(const std::string& bus_id) const { return of(bus_id).front(); }
 
  private:
   struct Names {
     std::string index, uuid;
   };
-  void learn(const Gpu& gpu);
-
   std::map<std::string, Names> by_bus_id_;
 };
-
-[[nodiscard]] inline double to_seconds(WallTime time) {
-  return std::chrono::duration<double>(time.time_since_epoch()).count();
-}
-
-[[nodiscard]] inline double to_number(bool flag) { return flag ? 1 : 0; }
 
 }  // namespace gpuward::exporter

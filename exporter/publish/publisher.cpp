@@ -45,7 +45,7 @@ void Publisher::run(const std::stop_token& stop) {
 
 void Publisher::render() try {
   Families families = exporter_families(store_.snapshot(), *catalogue_(), options_);
-  families.push_back(metrics::build_info());
+  metrics::append_build_info(families);
   metrics::append_process(families);
   current_.set(metrics::render(families));
 } catch (const std::exception&) {

@@ -1,45 +1,51 @@
 #include "exporter/publish/reading_columns.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gpuward::exporter {
-std::vector<LabelledReading> current_readings(const Snapshot& snapshot) {
-  std::vector<LabelledReading> readings;
+namespace {
+
+metrics::Declaration of_each_gpu(metrics::Declaration family, const metrics::LabelNames& gpu) {
+  const auto behind = std::ranges::find(gpu, std::string_view());
+  metrics::LabelNames names = gpu;
+  std::copy_n(family.labels.begin(), gpu.end() - behind, names.begin() + (behind - gpu.begin()));
+  family.labels = names;
+  if (family.absent.empty()) family.absent = kDriverIsSilent;
+  return family;
+}
+
+}  // namespace
+
+LabelledReadings current_readings(const Snapshot& snapshot) {
+  LabelledReadings readings{kGpuLabels};
   const GpuTelemetry& telemetry = snapshot.telemetry;
   if (!telemetry.report || telemetry.state != WorkerState::kAnswering) return readings;
   for (const VendorReport& vendor : telemetry.report->vendors) {
     for (const GpuReading& reading : vendor.gpus) {
-      if (!reading.gpu.has_address()) continue;
-      Labels labels{{"gpu", std::to_string(reading.gpu.index)},
-                    {"uuid", reading.gpu.uuid},
-                    {"pci_bus_id", reading.gpu.pci.bus_id()}};
-      readings.push_back({&reading, std::move(labels)});
+      const Gpu& gpu = reading.gpu;
+      if (!gpu.has_address()) continue;
+      readings.gpus.push_back({&reading, {std::to_string(gpu.index), gpu.uuid, gpu.pci.bus_id()}});
     }
   }
   return readings;
 }
 
-void append_sample(Labels labels, Maybe<double> value, metrics::Family& family) {
-  if (!value || !std::isfinite(*value)) return;
-  family.samples.push_back({std::move(labels), *value});
-}
-
-void append_columns(std::span<const ReadingColumn> columns,
-                    std::span<const LabelledReading> readings, Families& families) {
-  std::string_view current;
+void append_columns(std::span<const ReadingColumn> columns, const LabelledReadings& readings,
+                    Families& families) {
+  std::size_t own_labels = 0;
   for (const ReadingColumn& column : columns) {
-    if (column.name != current) {
-      families.push_back({std::string(column.name), std::string(column.help), column.type, {}});
-      current = column.name;
+    if (!column.family.name.empty()) {
+      declare(families, of_each_gpu(column.family, readings.names));
+      own_labels = static_cast<std::size_t>(
+          std::ranges::count_if(column.family.labels, [](auto name) { return !name.empty(); }));
     }
-    for (const LabelledReading& reading : readings) {
-      const Maybe<double> value = column.value(*reading.reading);
-      if (!value) continue;
-      Labels labels = reading.labels;
-      for (const FixedLabel& label : column.labels) {
-        if (!label.name.empty()) labels.emplace_back(label.name, label.value);
-      }
-      append_sample(std::move(labels), value, families.back());
+    for (const LabelledReading& gpu : readings.gpus) {
+      const Maybe<double> value = column.value(*gpu.reading);
+      if (!value || !std::isfinite(*value)) continue;
+      metrics::Labels labels = gpu.labels;
+      labels.insert(labels.end(), column.labels.begin(), column.labels.begin() + own_labels);
+      families.back().add(std::move(labels), *value);
     }
   }
 }

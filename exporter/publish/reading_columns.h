@@ -14,34 +14,33 @@
 
 namespace gpuward::exporter {
 
-struct FixedLabel {
-  std::string_view name, value;  // no name: no label
-};
-
 struct ReadingColumn {
-  std::string_view name;
-  metrics::Type type = metrics::Type::kGauge;
-  std::array<FixedLabel, 3> labels;
-  Maybe<double> (*value)(const GpuReading& reading);
-  std::string_view help = {};  // of the first row of its name; the others may leave it out
+  // Its labels are those behind the labels that name the GPU; where `absent` is empty, the family
+  // is absent where the driver does not say. Without a name: one more series of the family above.
+  metrics::Declaration family = {};
+  std::array<std::string_view, 3> labels = {};  // the values of these labels
+  Maybe<double> (*value)(const GpuReading& reading) = nullptr;
 };
 
 struct LabelledReading {
   const GpuReading* reading = nullptr;
-  Labels labels;
+  metrics::Labels labels;
 };
+
+struct LabelledReadings {
+  metrics::LabelNames names;  // of the labels that name a GPU
+  std::vector<LabelledReading> gpus = {};
+};
+
+inline constexpr std::string_view kDriverIsSilent = "where the driver does not say";
 
 // The GPUs of the newest report that have said where they are, while the worker answers; none while
 // it is hung or down, so that nobody takes an old temperature for a new one. The snapshot must
 // outlive the answer.
-[[nodiscard]] std::vector<LabelledReading> current_readings(const Snapshot& snapshot);
+[[nodiscard]] LabelledReadings current_readings(const Snapshot& snapshot);
 
-// Rows of one name stand together.
-void append_columns(std::span<const ReadingColumn> columns,
-                    std::span<const LabelledReading> readings, Families& families);
-
-// One sample; none for an absent value and for one that is not finite.
-void append_sample(Labels labels, Maybe<double> value, metrics::Family& family);
+void append_columns(std::span<const ReadingColumn> columns, const LabelledReadings& readings,
+                    Families& families);
 
 // DCGM's blanks of 64 bits begin at 0x7ffffffffffffff0, NVML's are all ones: by numbers this high a
 // library says that it has none, and no counter ever gets there.

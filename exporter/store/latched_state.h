@@ -87,7 +87,8 @@ class LatchedState {
   LatchLimits limits_;
   std::set<std::string> known_gpus_;  // bus ids of the inventory
   GpuCounts present_;                 // likewise, by vendor
-  // Xids that one of the two sources, kernel log and event set, has told and the other has not yet.
+  // Xids that one of the two sources, kernel log and event set, has reported and the other has not
+  // yet.
   struct Unmatched {
     CounterKey key;
     WallTime seen;

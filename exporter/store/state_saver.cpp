@@ -53,8 +53,7 @@ void StateSaver::save() {
   });
   if (!status && was_good) {
     log_.error(
-        "The state cannot be saved: a restart now would count again what is still in the kernel "
-        "log",
+        "Failed to save state, a restart now would count again what is still in the kernel log",
         {{"error", status.error().message}});
   }
 }

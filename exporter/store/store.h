@@ -38,7 +38,7 @@ struct NodePublishing {
   bool operator==(const NodePublishing&) const = default;
 };
 
-// What the exporter knows about itself. A sick exporter says nothing about the GPUs.
+// What the exporter knows about itself. A broken exporter says nothing about the GPUs.
 struct Health {
   std::optional<std::string> kernel_log_fault = "not read yet";  // nullopt: it can be read
   std::optional<std::string> inventory_fault;
@@ -52,7 +52,7 @@ struct Health {
 
 // Which machine this is, what it should have, and what its PCI bus has.
 struct InstanceFacts {
-  std::string type;    // "p5.48xlarge"; empty where nobody knows
+  std::string type;    // "p5.48xlarge"; empty where it is unknown
   std::string source;  // "imds", "node label", "config"
   bool has_profile = false;
   std::optional<unsigned> gpus_expected = {}, efa_expected = {};  // as the profile says

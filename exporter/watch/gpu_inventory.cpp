@@ -2,8 +2,14 @@
 
 #include <algorithm>
 
+#include "exporter/gpu/worker/worker_duty.h"
+
 namespace gpuward::exporter {
 namespace {
+
+// Beyond the time that the first reading of the driver may take, so that a hang is still reported.
+constexpr std::chrono::milliseconds kToStartWorker{5'000};
+constexpr std::chrono::milliseconds kBetweenLooks{50};
 
 // "nvidia: Driver/library version mismatch".
 void append_fault(const VendorReport& report, std::string& faults) {
@@ -42,6 +48,18 @@ std::optional<std::string> inventory_fault_of(const GpuTelemetry& telemetry) {
   std::string faults;
   for (const VendorReport& report : telemetry.report->vendors) append_fault(report, faults);
   return faults.empty() ? std::nullopt : std::optional(faults);
+}
+
+GpuTelemetry look_at_gpus(GpuSource& source, std::chrono::milliseconds timeout, Clock& clock,
+                          const std::stop_token& stop) {
+  const auto deadline = clock.steady() + WorkerDuty::kFirstReadingFactor * timeout + kToStartWorker;
+  for (;;) {
+    GpuTelemetry telemetry = source.telemetry();
+    if (telemetry.state != WorkerState::kStarting || clock.steady() >= deadline ||
+        stop.stop_requested())
+      return telemetry;
+    source.wait(kBetweenLooks, stop);
+  }
 }
 
 }  // namespace gpuward::exporter

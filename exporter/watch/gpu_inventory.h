@@ -2,11 +2,14 @@
 // GpuWatcher and by whoever joins an event to its GPU.
 #pragma once
 
+#include <chrono>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "core/model/gpu.h"
+#include "core/runtime/clock.h"
 #include "exporter/gpu/report/source.h"
 
 namespace gpuward::exporter {
@@ -21,5 +24,11 @@ namespace gpuward::exporter {
 
 // Why the GPUs of the node are not known, or not known any more; nullopt if they are.
 [[nodiscard]] std::optional<std::string> inventory_fault_of(const GpuTelemetry& telemetry);
+
+// The first answer of the driver, or why there is none. `timeout` is of one reading; the first may
+// take three times as long, as in the exporter. Blocks a few seconds longer at most: the worker has
+// to start first.
+[[nodiscard]] GpuTelemetry look_at_gpus(GpuSource& source, std::chrono::milliseconds timeout,
+                                        Clock& clock, const std::stop_token& stop);
 
 }  // namespace gpuward::exporter

@@ -51,7 +51,7 @@ class NoGpus final : public GpuSource {
   [[nodiscard]] GpuTelemetry telemetry() const override { return telemetry_; }
   [[nodiscard]] std::vector<GpuXid> take_xids() override { return {}; }
   void hurry() override {}
-  [[nodiscard]] std::string describe() const override { return "none: nobody asks the driver"; }
+  [[nodiscard]] std::string describe() const override { return "none: the driver is not queried"; }
 
  private:
   Clock& clock_;

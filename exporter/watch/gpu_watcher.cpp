@@ -57,7 +57,7 @@ void GpuWatcher::run(const std::stop_token& stop) {
       publish_xids();
       publish();
     } catch (const std::exception& error) {
-      log_.error("The GPU readings cannot be taken in", {{"error", error.what()}});
+      log_.error("Failed to process GPU readings", {{"error", error.what()}});
       clock_.sleep_for(kAfterFailure, stop);
     }
   }
@@ -73,7 +73,7 @@ void GpuWatcher::publish_xids() {
   observations.reserve(xids.size());
   for (const GpuXid& xid : xids) {
     const Observation& seen = observations.emplace_back(observe_xid(xid, *policy, snapshot));
-    log_.warn("The driver has an Xid event",
+    log_.warn("Driver reported Xid event",
               {{"code", std::to_string(xid.code)},
                {"pci_bus_id", xid.pci_bus_id},
                {"severity", std::string(to_string(seen.verdict.severity))}});
@@ -97,11 +97,10 @@ void GpuWatcher::publish_gpus(const GpuTelemetry& telemetry) {
   const std::vector<Gpu> known = store_.gpus();
   std::vector<Gpu> gpus = gpus_of(*telemetry.report, known);
   if (!is_first && std::ranges::equal(gpus, known, is_same)) return;
-  log_.info("GPU inventory",
+  log_.info("Read GPU inventory",
             {{"source", source_->describe()}, {"gpus", std::to_string(gpus.size())}});
   for (const std::string& bus_id : store_.set_gpus(std::move(gpus), clock_.wall())) {
-    log_.warn("Another board is in this slot now: what was known of the old one is gone",
-              {{"pci_bus_id", bus_id}});
+    log_.warn("Board was replaced, dropped the state of the old one", {{"pci_bus_id", bus_id}});
   }
 }
 
@@ -111,9 +110,9 @@ void GpuWatcher::say_libraries(const GpuTelemetry& telemetry) {
   std::string libraries = is_none ? "none" : libraries_of(*telemetry.report);
   if (libraries == said_libraries_) return;
   if (is_none) {
-    log_.info("There is no GPU library here", {{"source", source_->describe()}});
+    log_.info("No GPU library found", {{"source", source_->describe()}});
   } else if (!libraries.empty()) {
-    log_.info("The GPU library answers", {{"libraries", libraries}});
+    log_.info("GPU library is ready", {{"libraries", libraries}});
   }
   said_libraries_ = std::move(libraries);
 }
@@ -124,10 +123,10 @@ void GpuWatcher::publish_fault(const GpuTelemetry& telemetry) {
   const bool is_starting = telemetry.report == nullptr && telemetry.fault.empty();
   if (fault == fault_ || is_starting) return;
   if (fault) {
-    log_.error("The GPUs cannot be read: what was known of them is kept",
+    log_.error("Cannot read GPUs, keeping last known state",
                {{"error", *fault}, {"restarts", std::to_string(telemetry.restarts)}});
   } else {
-    log_.info("The GPUs are being read");
+    log_.info("Reading GPUs");
   }
   fault_ = fault;
 }

@@ -45,7 +45,7 @@ void HostWatcher::run(const std::stop_token& stop) {
     try {
       look();
     } catch (const std::exception& error) {
-      log_.error("The machine cannot be looked at; trying again", {{"error", error.what()}});
+      log_.error("Failed to read machine, retrying", {{"error", error.what()}});
     }
     clock_.sleep_for(kInterval, stop);
   }
@@ -79,16 +79,13 @@ void HostWatcher::find_type(const CheckSettings& settings) {
   if (type_.type.empty()) {
     std::string misses;
     for (const std::string& miss : type_.misses) misses += (misses.empty() ? "" : "; ") + miss;
-    log_.warn("Nobody knows the instance type: GPUs are counted against what this machine has had",
+    log_.warn("Instance type is unknown: GPUs are compared to what this machine has had",
               {{"asked", misses}});
   } else if (!settings.profiles.find(type_.type)) {
-    log_.warn(
-        "There is no profile for this instance type: GPUs are counted against what this machine "
-        "has "
-        "had",
-        {{"instance_type", type_.type}});
+    log_.warn("No profile for this instance type: GPUs are compared to what this machine has had",
+              {{"instance_type", type_.type}});
   } else {
-    log_.info("The instance type is known",
+    log_.info("Detected instance type",
               {{"instance_type", type_.type}, {"source", std::string(to_string(type_.source))}});
   }
 }

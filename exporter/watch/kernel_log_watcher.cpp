@@ -24,7 +24,7 @@ void log_events(const LogBatch& batch, Log& log) {
   for (std::size_t i = 0; i < std::min(all, kMostLoggedEvents); ++i) {
     const Observation& seen = batch.observations[i];
     const xid::Event& event = seen.event;
-    log.warn("The kernel log has an event",
+    log.warn("Kernel log event",
              {{"kind", std::string(to_string(event.kind))},
               {"code", event.code != 0 ? std::to_string(event.code) : event.label},
               {"pci_bus_id", event.pci ? event.pci->bus_id() : std::string()},
@@ -32,7 +32,7 @@ void log_events(const LogBatch& batch, Log& log) {
               {"evidence", std::string(to_string(seen.evidence))}});
   }
   if (all > kMostLoggedEvents) {
-    log.warn("The kernel log has more events",
+    log.warn("More kernel log events, not logged",
              {{"count", std::to_string(all - kMostLoggedEvents)}});
   }
 }
@@ -129,9 +129,9 @@ void KernelLogWatcher::report(const Status& status) {
   if (before == fault) return;
   store_.update_health([&](Health& health) { health.kernel_log_fault = fault; });
   if (fault) {
-    log_.error("The kernel log cannot be read; trying again", {{"error", *fault}});
+    log_.error("Cannot read kernel log, retrying", {{"error", *fault}});
   } else {
-    log_.info("The kernel log is being read");
+    log_.info("Reading kernel log");
   }
 }
 

@@ -1,5 +1,5 @@
 // Reads the kernel log on a thread of its own and writes what it says into the store. A log that
-// cannot be read is said and tried again; it never makes a GPU look sick or well.
+// cannot be read is logged and tried again; it never makes a GPU look unhealthy or healthy.
 #pragma once
 
 #include <memory>

@@ -11,7 +11,7 @@ namespace {
 constexpr kube::ApiDeadlines kQuestion{std::chrono::seconds(3), std::chrono::seconds(5)};
 
 void say_unreachable(const Error& error, Store& store, Log& log) {
-  log.error("Nothing is written to the node: there is no API server",
+  log.error("Node publishing is off: no API server",
             {{"error", error.message}, {"hint", "leave NODE_NAME unset where this is meant"}});
   store.update_health([&](Health& health) { health.node.emplace().fault = error.message; });
 }
@@ -22,7 +22,7 @@ NodeLink::NodeLink(const Flags& flags, std::string boot_id, const Settings& sett
                    Clock& clock, Log& log)
     : node_(flags.node_name) {
   if (node_.empty()) {
-    log.info("Nothing is written to the node: it has no name here (NODE_NAME)");
+    log.info("Node publishing is off: NODE_NAME is not set");
     return;
   }
   auto cluster = kube::find_cluster(flags.kubeconfig, flags.kube_context);
@@ -57,12 +57,12 @@ std::function<std::optional<std::string>()> ask_for_maintenance(const Flags& fla
   if (flags.node_name.empty()) return nullptr;
   return [kubeconfig = flags.kubeconfig, context = flags.kube_context, name = flags.node_name,
           &clock]() -> std::optional<std::string> {
-    constexpr const char* kUntold = "nobody can tell whether a quarantine has the node: ";
+    constexpr const char* kUnknown = "cannot tell whether a quarantine has the node: ";
     auto cluster = kube::find_cluster(kubeconfig, context);
-    if (!cluster) return kUntold + cluster.error().message;
+    if (!cluster) return kUnknown + cluster.error().message;
     kube::Connection connection(*std::move(cluster), user_agent(), clock);
     const auto node = connection.make_api(kQuestion)->get_node(name);
-    if (!node) return kUntold + node.error().message;
+    if (!node) return kUnknown + node.error().message;
     const auto who = maintenance_of(*node);
     return who ? std::optional("the node is not free: " + *who) : std::nullopt;
   };

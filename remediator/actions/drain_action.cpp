@@ -1,6 +1,6 @@
 #include "remediator/actions/drain_action.h"
 
-#include "core/kube/node_ready.h"
+#include "core/kube/objects.h"
 #include "remediator/actions/step_progress.h"
 
 namespace gpuward::remediator {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/kube/node_ready.h"
+#include "core/kube/objects.h"
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
 #include "remediator/model/text_map.h"

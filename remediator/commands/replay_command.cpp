@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/kube/decode.h"
 #include "core/kube/names.h"
-#include "core/kube/parse.h"
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "remediator/config/cluster.h"
@@ -89,7 +89,7 @@ Result<std::vector<kube::Node>> parse_nodes(const std::string& file) {
   }
   std::vector<kube::Node> nodes;
   for (const Json& item : items) {
-    auto node = kube::read_node(item);
+    auto node = kube::decode_node(item);
     if (!node) return with_context(file, node.error());
     nodes.push_back(std::move(*node));
   }

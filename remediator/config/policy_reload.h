@@ -8,7 +8,7 @@
 
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
-#include "core/runtime/file_watch.h"
+#include "core/runtime/files.h"
 #include "core/runtime/log.h"
 #include "remediator/config/flags.h"
 #include "remediator/drain/evictor.h"

@@ -1,7 +1,7 @@
 #include <chrono>
 #include <utility>
 
-#include "core/kube/node_ready.h"
+#include "core/kube/objects.h"
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
 #include "remediator/decision/draft.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdint>
 #include <optional>
 
@@ -24,14 +23,8 @@ constexpr std::array<std::string_view, 7> kByWeight{"HEALTHY",   "GPU_HEALTH_WAR
                                                     "XID_ERROR", "GPU_HEALTH_ERROR",   "ECC_ERROR",
                                                     kCritical};
 
-std::string lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 std::string label_of(const AlertLabels& labels, const std::string& name) {
-  return lower_case(value_at(labels, name));
+  return to_lower(value_at(labels, name));
 }
 
 bool is_about(const AlertLabels& labels, std::string_view word) {

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "core/kube/node_ready.h"
+#include "core/kube/objects.h"
 #include "remediator/model/node_mark.h"
 
 namespace gpuward::remediator {

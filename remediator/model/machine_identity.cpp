@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+
+#include "core/runtime/text.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -19,12 +20,6 @@ constexpr std::array<std::string_view, 5> kPlaceholders = {
     "fefefefe-fefe-fefe-fefe-fefefefefefe",
 };
 constexpr std::string_view kCountedUp = "12345678-";  // ...-1234-5678-90ab-cddeefaabbcc and others
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
-  return result;
-}
 
 bool is_uuid(std::string_view text) {
   constexpr std::string_view kShape = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
@@ -70,17 +65,17 @@ std::string speaking_uuid(const MachineIdentity& machine, const SharedIds& share
 
 bool names_a_machine(std::string_view instance_id, std::string_view node) {
   if (instance_id.empty()) return false;
-  const std::string id = lower(instance_id);
+  const std::string id = to_lower(instance_id);
   // Of EC2 the last segment is the instance's own ID; nodes may be called by it.
   if (id.starts_with("aws://")) return true;
   if (std::ranges::any_of(kNameSchemes, [&](auto scheme) { return id.starts_with(scheme); }))
     return false;
-  const std::string name = lower(node);
+  const std::string name = to_lower(node);
   return !has_segment(id, name) && !has_segment(id, name.substr(0, name.find('.')));
 }
 
 std::string normal_uuid(std::string_view system_uuid) {
-  const std::string uuid = lower(system_uuid);
+  const std::string uuid = to_lower(system_uuid);
   return is_uuid(uuid) && !is_placeholder(uuid) ? uuid : "";
 }
 

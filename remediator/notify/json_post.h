@@ -11,7 +11,7 @@
 
 #include "core/http/client/client.h"
 #include "core/model/result.h"
-#include "core/runtime/file_watch.h"
+#include "core/runtime/files.h"
 #include "remediator/policy/notifications.h"
 
 namespace gpuward::remediator {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+
+#include "core/runtime/text.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -12,12 +13,6 @@ constexpr std::array<const char*, 5> kCodes = {"2xx", "3xx", "4xx", "5xx", "none
 
 // From what a server in the same room takes to the longest deadline of a client, an eviction's.
 metrics::Histogram no_times() { return metrics::Histogram({0.01, 0.05, 0.1, 0.5, 1, 5, 10, 35}); }
-
-std::string verb_of(const http::ClientRequest& request) {
-  std::string verb = request.method;
-  std::ranges::transform(verb, verb.begin(), [](unsigned char c) { return std::tolower(c); });
-  return verb;
-}
 
 std::string code_of(const Result<http::ClientResponse>& answer) {
   return answer ? std::to_string(answer->status / 100) + "xx" : "none";
@@ -36,7 +31,7 @@ Result<http::ClientResponse> ApiTimes::send(const http::ClientRequest& request) 
   auto answer = behind_.send(request);
   const double seconds = std::chrono::duration<double>(clock_.steady() - began).count();
   const std::lock_guard lock(mutex_);
-  times_.try_emplace({verb_of(request), code_of(answer)}, no_times())
+  times_.try_emplace({to_lower(request.method), code_of(answer)}, no_times())
       .first->second.observe(seconds);
   return answer;
 }
@@ -48,14 +43,14 @@ Result<http::ClientResponse> ApiTimes::stream(
 }
 
 metrics::Family ApiTimes::family() const {
-  metrics::Family family{"gpuward_remediator_api_request_duration_seconds",
-                         "Time that the API server took for requests, watches left out",
-                         metrics::Type::kHistogram,
-                         {}};
+  metrics::Family family{
+      {"gpuward_remediator_api_request_duration_seconds",
+       "Time that the API server took for requests, by HTTP method (`get`) and class of the "
+       "answer: `2xx` to `5xx`, `none` where no answer came. Watches are left out.",
+       metrics::Type::kHistogram,
+       {"verb", "code"}}};
   const std::lock_guard lock(mutex_);
-  for (const auto& [key, times] : times_) {
-    family.histograms.push_back({{{"verb", key.first}, {"code", key.second}}, times});
-  }
+  for (const auto& [key, times] : times_) family.add({key.first, key.second}, times);
   return family;
 }
 

@@ -1,179 +1,188 @@
 #include "remediator/page/metrics.h"
 
-#include <string>
-#include <utility>
+#include <string_view>
 
 #include "core/metrics/process.h"
-#include "remediator/page/source_metrics.h"
-#include "remediator/page/triage_metrics.h"
-#include "remediator/page/waiting_metrics.h"
 
 namespace gpuward::remediator {
 namespace {
 
-using metrics::counter;
-using metrics::Family;
-using metrics::gauge;
-using metrics::Sample;
-using metrics::Type;
+using metrics::Families;
+using enum metrics::Type;
 
-const std::string kPrefix = "gpuward_remediator_";
+constexpr std::string_view kElsewhere = "on a replica that does not lead";
 
-Family by_label(std::string name, std::string help, const std::string& label,
-                const std::map<std::string, std::uint64_t>& values) {
-  Family family{std::move(name), std::move(help), Type::kCounter, {}};
-  for (const auto& [key, value] : values) {
-    family.samples.push_back({{{label, key}}, static_cast<double>(value)});
-  }
-  return family;
+// A counter with a series for each value of its one label.
+void declare_by_label(Families& families, std::string_view name, std::string_view help,
+                      std::string_view label, const auto& values) {
+  auto& family = declare(families, {name, help, kCounter, {label}});
+  for (const auto& [value, count] : values) family.add({value}, count);
 }
 
-double seconds_of(Clock::Wall time) {
-  return std::chrono::duration<double>(time.time_since_epoch()).count();
-}
-
-Family remediations(const Standing& standing) {
-  Family family{kPrefix + "remediations",
-                "Remediations in the API server, closed ones included",
-                Type::kGauge,
-                {}};
+void append_remediations(Families& families, const Standing& standing) {
+  auto& number = declare(families, {"gpuward_remediator_remediations",
+                                    "Remediations in the API server, closed ones included.",
+                                    kGauge,
+                                    {"phase", "severity"},
+                                    "without any"});
+  auto& oldest = declare(
+      families,
+      {"gpuward_remediator_oldest_step_timestamp_seconds",
+       "When the open Remediation of that phase that has been longest at its newest step began it; "
+       "where no step was begun, when it was opened.",
+       kGauge,
+       {"phase", "severity"},
+       "without open ones"});
+  std::size_t unanswered = 0;
   for (const ClusterView::Count& count : standing.remediations) {
-    family.samples.push_back({{{"phase", std::string(to_string(count.phase))},
-                               {"severity", std::string(to_string(count.severity))}},
-                              static_cast<double>(count.number)});
+    number.add({to_string(count.phase), to_string(count.severity)}, count.number);
+    oldest.add({to_string(count.phase), to_string(count.severity)}, count.oldest_step);
+    unanswered += count.unanswered;
   }
-  return family;
+  declare(families,
+          {"gpuward_remediator_approvals_waiting",
+           "Remediations whose next step is awaiting approval."},
+          unanswered);
 }
 
-Family oldest_steps(const Standing& standing) {
-  Family family{kPrefix + "oldest_step_timestamp_seconds",
-                "When the open Remediation that has been longest at its newest step began it",
-                Type::kGauge,
-                {}};
-  for (const ClusterView::Count& count : standing.remediations) {
-    if (!count.oldest_step) continue;
-    family.samples.push_back({{{"phase", std::string(to_string(count.phase))},
-                               {"severity", std::string(to_string(count.severity))}},
-                              seconds_of(*count.oldest_step)});
+void append_waiting(Families& families, const std::vector<Waiting>& waiting) {
+  auto& number = declare(
+      families,
+      {"gpuward_remediator_waiting",
+       "Open Remediations without a step under way, by the rule that decided so "
+       "(`status.rule`): `guard.evidence`, `guard.approval`, `guard.stop`, `budget.pool`, `mode`, "
+       "... (`docs/remediator.md`); `undecided` before the first decision. At most 64 rules, then "
+       "`other`.",
+       kGauge,
+       {"phase", "rule"},
+       "without such"});
+  auto& since = declare(families, {"gpuward_remediator_waiting_since_timestamp_seconds",
+                                   "Since when the one of these that has waited longest makes no "
+                                   "progress, whatever it waited for before.",
+                                   kGauge,
+                                   {"phase", "rule"},
+                                   "without such"});
+  for (const Waiting& one : waiting) {
+    number.add({to_string(one.phase), one.rule}, one.number);
+    since.add({to_string(one.phase), one.rule}, one.since);
   }
-  return family;
 }
 
-Family approvals_waiting(const Standing& standing) {
-  std::size_t number = 0;
-  for (const ClusterView::Count& count : standing.remediations) number += count.unanswered;
-  return gauge(kPrefix + "approvals_waiting",
-               "Remediations whose next step waits for an approval that nobody has given",
-               static_cast<double>(number));
-}
-
-Family left_in_service(const Standing& standing) {
-  Family family{
-      kPrefix + "left_in_service",
-      "Nodes that the policy would act on and that a budget or a storm leaves in service, "
-      "by its rule",
-      Type::kGauge,
-      {}};
+void append_left_in_service(Families& families, const Standing& standing) {
+  auto& family = declare(
+      families, {"gpuward_remediator_left_in_service",
+                 "Nodes that the policy would act on and that a budget or a storm leaves in "
+                 "service as they are, by the rule that says so: `budget.taint`, `budget.storm`, "
+                 "`budget.census`, `budget.ledger`, `guard.view`, or the budget of the plan's "
+                 "first step.",
+                 kGauge,
+                 {"rule"},
+                 "without any"});
   auto by_rule = standing.left_in_service;
   for (const char* rule : {"budget.taint", "budget.storm"}) by_rule.try_emplace(rule, 0);
-  for (const auto& [rule, nodes] : by_rule)
-    family.samples.push_back({{{"rule", rule}}, static_cast<double>(nodes)});
-  return family;
+  for (const auto& [rule, nodes] : by_rule) family.add({rule}, nodes);
 }
 
-Family mode_info(Mode mode) {
-  return {kPrefix + "mode_info",
-          "How far the remediator may go",
-          Type::kGauge,
-          {Sample{{{"mode", std::string(to_string(mode))}}, 1}}};
+void append_webhook(Families& families, const CounterValues& values) {
+  auto& requests = declare(
+      families, {"gpuward_remediator_webhook_requests_total",
+                 "Answers of the webhook's listener by HTTP status, with those that the webhook "
+                 "itself never sees: 401 (credentials), 404 and 405 (path, method), 408 (too "
+                 "slow), 411 and 413 (length), 431 (headers).",
+                 kCounter,
+                 {"code"}});
+  for (const auto& [code, count] : values.webhook_requests)
+    requests.add({std::to_string(code)}, count);
+  declare(families,
+          {"gpuward_remediator_notifications_total", "Notifications that reached the webhook.",
+           kCounter},
+          values.notifications);
+  declare_by_label(families, "gpuward_remediator_notifications_failed_total",
+                   "Notifications that were not answered with 200.", "reason",
+                   values.notifications_failed);
+  declare_by_label(families, "gpuward_remediator_alerts_total",
+                   "Alerts in notifications, by outcome.", "outcome", values.alerts);
+  declare_by_label(families, "gpuward_remediator_alerts_ignored_total",
+                   "Alerts of all sources that changed nothing, by why: `no_such_node`, "
+                   "`older_than_node`, `late_repeat` (a late copy of an alert whose end is known, "
+                   "or that an operator has cancelled), `nothing_to_end`, `earlier_episode` (the "
+                   "end of an episode before the one that fires), `still_active` (Alertmanager "
+                   "denies the end), `no_room`. Each alert that fires and is ignored is logged "
+                   "once an episode.",
+                   "reason", values.alerts_ignored);
+  declare(families,
+          {"gpuward_remediator_truncated_alerts_total",
+           "Alerts that `max_alerts` of the Alertmanager has cut off.", kCounter},
+          values.truncated_alerts);
+  declare(families,
+          {"gpuward_remediator_webhook_seconds_total",
+           "Time spent on answers; divide by `gpuward_remediator_notifications_total`.", kCounter},
+          values.webhook_seconds);
+  declare(families,
+          {"gpuward_remediator_webhook_slowest_seconds", "The slowest answer since the start."},
+          values.webhook_slowest_seconds);
+  declare(families,
+          {"gpuward_remediator_last_notification_timestamp_seconds",
+           "When the webhook was last called.",
+           kGauge,
+           {},
+           "until it was called"},
+          values.last_notification);
 }
 
-Family since_fault(const std::map<Milestone, metrics::Histogram>& times) {
-  Family family{kPrefix + "fault_age_seconds",
-                "How long ago the first alert about the node fired when its Remediation was past "
-                "the milestone; each once",
-                Type::kHistogram,
-                {}};
-  for (const auto& [milestone, ages] : times) {
-    family.histograms.push_back({{{"milestone", std::string(to_string(milestone))}}, ages});
-  }
-  return family;
+void append_workflow(Families& families, const CounterValues& values) {
+  declare_by_label(families, "gpuward_remediator_decisions_total",
+                   "Decisions that changed a Remediation.", "verdict", values.decisions);
+  declare_by_label(families, "gpuward_remediator_actions_total", "Actions carried out on nodes.",
+                   "action", values.actions);
+  declare_by_label(families, "gpuward_remediator_action_failures_total",
+                   "Actions that failed; they are tried again.", "action", values.action_failures);
+  declare_by_label(families, "gpuward_remediator_errors_total",
+                   "Failed requests to the API server, and to Prometheus for a health report.",
+                   "kind", values.errors);
+  auto& ages = declare(
+      families,
+      {"gpuward_remediator_fault_age_seconds",
+       "How long ago the first alert about the node fired (`startsAt`; alerts do not say when the "
+       "fault itself was) when its Remediation was `accepted`, and the node `tainted`, `cordoned`, "
+       "`drained`, `acted` on (reset, restarted or replaced) and `recovered` (back in service, or "
+       "a replacement is that the policy waits for). Each is counted once for a Remediation, by "
+       "the replica that has written it down.",
+       kHistogram,
+       {"milestone"}});
+  for (const auto& [milestone, age] : values.since_fault) ages.add({to_string(milestone)}, age);
 }
 
-Family webhook_requests(const std::map<int, std::uint64_t>& by_code) {
-  Family family{kPrefix + "webhook_requests_total",
-                "Answers of the webhook's listener, by HTTP status",
-                Type::kCounter,
-                {}};
-  for (const auto& [code, count] : by_code) {
-    family.samples.push_back({{{"code", std::to_string(code)}}, static_cast<double>(count)});
-  }
-  return family;
-}
-
-void append_webhook(std::vector<Family>& families, const CounterValues& values) {
-  families.push_back(webhook_requests(values.webhook_requests));
-  families.push_back(counter(kPrefix + "notifications_total",
-                             "Notifications that reached the webhook",
-                             static_cast<double>(values.notifications)));
-  families.push_back(by_label(kPrefix + "notifications_failed_total",
-                              "Notifications that were not answered with 200", "reason",
-                              values.notifications_failed));
-  families.push_back(by_label(kPrefix + "alerts_total",
-                              "Alerts in notifications, by what became of them", "outcome",
-                              values.alerts));
-  families.push_back(by_label(kPrefix + "alerts_ignored_total",
-                              "Alerts of all sources that changed nothing, by why", "reason",
-                              values.alerts_ignored));
-  families.push_back(counter(kPrefix + "truncated_alerts_total",
-                             "Alerts that max_alerts of the Alertmanager has cut off",
-                             static_cast<double>(values.truncated_alerts)));
-  families.push_back(counter(kPrefix + "webhook_seconds_total",
-                             "Time spent on answers; divide by notifications_total",
-                             values.webhook_seconds));
-  families.push_back(gauge(kPrefix + "webhook_slowest_seconds",
-                           "The slowest answer since the start", values.webhook_slowest_seconds));
-  if (values.last_notification) {
-    families.push_back(gauge(kPrefix + "last_notification_timestamp_seconds",
-                             "When the webhook was last called",
-                             seconds_of(*values.last_notification)));
-  }
-}
-
-void append_workflow(std::vector<Family>& families, const CounterValues& values) {
-  families.push_back(by_label(kPrefix + "decisions_total", "Decisions that changed a Remediation",
-                              "verdict", values.decisions));
-  families.push_back(by_label(kPrefix + "actions_total", "Actions carried out on nodes", "action",
-                              values.actions));
-  families.push_back(by_label(kPrefix + "action_failures_total",
-                              "Actions that failed; they are tried again", "action",
-                              values.action_failures));
-  families.push_back(
-      by_label(kPrefix + "errors_total",
-               "Failed requests to the API server, and to Prometheus for a health report", "kind",
-               values.errors));
-  families.push_back(since_fault(values.since_fault));
-}
-
-void append_spending(std::vector<Family>& families, const LedgerSlots::Spending& spending) {
-  families.push_back(gauge(kPrefix + "breaker_open",
-                           "Whether the circuit breaker is open: nothing but taints is begun",
-                           spending.breaker.open ? 1 : 0));
-  Family slots{kPrefix + "slots", "Slots of the budgets that are taken", Type::kGauge, {}};
-  for (const auto& [impact, number] : spending.slots) {
-    slots.samples.push_back(
-        {{{"harm", std::string(to_string(impact))}}, static_cast<double>(number)});
-  }
-  families.push_back(std::move(slots));
-  Family used{kPrefix + "budget_used", "Nodes that a budget counts now", Type::kGauge, {}};
-  Family allowed{kPrefix + "budget_allowed", "Nodes that a budget allows", Type::kGauge, {}};
+void append_spending(Families& families, const LedgerSlots::Spending& spending) {
+  declare(families,
+          {"gpuward_remediator_breaker_open",
+           "Whether the circuit breaker is open: only taints are begun until an operator closes "
+           "it.",
+           kGauge,
+           {},
+           kElsewhere},
+          spending.breaker.open);
+  auto& slots = declare(families, {"gpuward_remediator_slots",
+                                   "Slots of the budgets that are taken, by what for: `taint`, "
+                                   "`cordon`, `disrupt`, `terminate`.",
+                                   kGauge,
+                                   {"harm"},
+                                   kElsewhere});
+  for (const auto& [impact, number] : spending.slots) slots.add({to_string(impact)}, number);
+  auto& used = declare(families, {"gpuward_remediator_budget_used",
+                                  "Nodes that a budget counts now.",
+                                  kGauge,
+                                  {"budget", "scope"},
+                                  kElsewhere});
+  auto& allowed = declare(families, {"gpuward_remediator_budget_allowed",
+                                     "Nodes that a budget allows.",
+                                     kGauge,
+                                     {"budget", "scope"},
+                                     kElsewhere});
   for (const BudgetUse& use : spending.uses) {
-    const decltype(Sample::labels) labels{{"budget", use.guard}, {"scope", use.where}};
-    used.samples.push_back({labels, static_cast<double>(use.used)});
-    allowed.samples.push_back({labels, static_cast<double>(use.allowed)});
+    used.add({use.guard, use.where}, use.used);
+    allowed.add({use.guard, use.where}, use.allowed);
   }
-  families.push_back(std::move(used));
-  families.push_back(std::move(allowed));
 }
 
 std::string_view word_of(Delivery delivery) {
@@ -190,97 +199,206 @@ std::string_view word_of(Delivery delivery) {
   return "overflow";
 }
 
-void append_sinks(std::vector<Family>& families, const std::vector<SinkTally>& sinks) {
-  Family told{"gpuward_notifications_total",
-              "Notifications that have ended at a sink, by how: all but sent are lost",
-              Type::kCounter,
-              {}};
-  Family waiting{"gpuward_notifications_waiting",
-                 "Notifications that a sink has not taken yet",
-                 Type::kGauge,
-                 {}};
+void append_sinks(Families& families, const std::vector<SinkTally>& sinks) {
+  auto& ended = declare(
+      families, {"gpuward_notifications_total",
+                 "Notifications that have ended at a sink of the policy: `sent`; `refused` (the "
+                 "receiver will never take it), `gave_up` (tried for `give_up_after`) and "
+                 "`overflow` (10,000 were waiting) are lost.",
+                 kCounter,
+                 {"sink", "result"},
+                 "without sinks"});
+  auto& waiting = declare(families, {"gpuward_notifications_waiting",
+                                     "Notifications that a sink has not taken yet.",
+                                     kGauge,
+                                     {"sink"},
+                                     "without sinks"});
   for (const SinkTally& tally : sinks) {
-    for (const auto& [delivery, count] : tally.ended) {
-      told.samples.push_back({{{"sink", tally.sink}, {"result", std::string(word_of(delivery))}},
-                              static_cast<double>(count)});
-    }
-    waiting.samples.push_back({{{"sink", tally.sink}}, static_cast<double>(tally.waiting)});
+    for (const auto& [delivery, count] : tally.ended)
+      ended.add({tally.sink, word_of(delivery)}, count);
+    waiting.add({tally.sink}, tally.waiting);
   }
-  families.push_back(std::move(told));
-  families.push_back(std::move(waiting));
-}
-
-Family exclusions_until(const ExclusionList& exclusions) {
-  Family family{kPrefix + "exclusion_expires_timestamp_seconds",
-                "Until when a node or instance is excluded by a human",
-                Type::kGauge,
-                {}};
-  for (const auto& [subject, exclusion] : exclusions) {
-    family.samples.push_back({{{"subject", subject}}, seconds_of(exclusion.until)});
-  }
-  return family;
 }
 
 // Known to the replica that acts.
-void append_upkeep(std::vector<Family>& families, const Standing& standing) {
-  families.push_back(gauge(kPrefix + "ledger_kept",
-                           "Whether the ledger of the budgets was read and kept at the last upkeep",
-                           standing.ledger_kept ? 1 : 0));
-  families.push_back(gauge(kPrefix + "stopped",
-                           "Whether the stop switch says stop or cannot be read: no step is begun",
-                           standing.stopped ? 1 : 0));
+void append_upkeep(Families& families, const Standing& standing) {
+  declare(families,
+          {"gpuward_remediator_ledger_kept",
+           "Whether the ledger of the budgets was read and kept at the last upkeep (once a "
+           "minute).",
+           kGauge,
+           {},
+           kElsewhere},
+          standing.ledger_kept);
+  declare(families,
+          {"gpuward_remediator_stopped",
+           "Whether the stop switch says stop or cannot be read; read once a minute.",
+           kGauge,
+           {},
+           kElsewhere},
+          standing.stopped);
+  auto& exclusions = declare(
+      families, {"gpuward_remediator_exclusion_expires_timestamp_seconds",
+                 "Until when a node or instance is excluded (`gpuward-remediator exclusions`).",
+                 kGauge,
+                 {"subject"},
+                 "without exclusions, and on a replica that does not lead"});
+  for (const auto& [subject, exclusion] : standing.exclusions)
+    exclusions.add({subject}, exclusion.until);
 }
 
-void append_standing(std::vector<Family>& families, const Standing& standing) {
-  families.push_back(remediations(standing));
-  families.push_back(oldest_steps(standing));
-  families.push_back(approvals_waiting(standing));
-  if (standing.approvals_guarded) {
-    families.push_back(gauge(kPrefix + "approvals_guarded",
-                             "Whether the API server was last seen to refuse forged approvals",
-                             *standing.approvals_guarded ? 1 : 0));
-  }
+void append_standing(Families& families, const Standing& standing) {
+  append_remediations(families, standing);
+  declare(families,
+          {"gpuward_remediator_approvals_guarded",
+           "Whether the API server was last seen to refuse forged approvals.",
+           kGauge,
+           {},
+           "where the policy needs no approval"},
+          standing.approvals_guarded);
   append_waiting(families, standing.waiting);
-  families.push_back(left_in_service(standing));
-  families.push_back(mode_info(standing.mode));
-  families.push_back(gauge(kPrefix + "leads", "Whether this replica is the one that acts",
-                           standing.leads ? 1 : 0));
+  append_left_in_service(families, standing);
+  declare(families, {"gpuward_remediator_mode_info",
+                     "1; how far the remediator may go: `observe`, `taint`, `cordon` or `full`.",
+                     kGauge,
+                     {"mode"}})
+      .add({to_string(standing.mode)}, 1);
+  declare(families, {"gpuward_remediator_leads", "Whether this replica is the one that acts."},
+          standing.leads);
   if (standing.leads && standing.spending) append_spending(families, *standing.spending);
   if (standing.leads) append_upkeep(families, standing);
-  families.push_back(gauge(kPrefix + "queue_length", "Nodes waiting to be looked at",
-                           static_cast<double>(standing.queue_length)));
+  declare(families, {"gpuward_remediator_queue_length", "Nodes waiting to be checked."},
+          standing.queue_length);
   families.push_back(standing.api_times);
   append_sinks(families, standing.sinks);
-  if (standing.leads) families.push_back(exclusions_until(standing.exclusions));
-  families.push_back(gauge(kPrefix + "ready",
-                           "Whether the cluster is in view and the API server answers",
-                           standing.ready ? 1 : 0));
-  families.push_back(counter(kPrefix + "events_lost_total",
-                             "Kubernetes Events that could not be written",
-                             static_cast<double>(standing.events_lost)));
-  families.push_back(counter(kPrefix + "audit_lines_lost_total",
-                             "Audit lines that could not be written",
-                             static_cast<double>(standing.audit_lines_lost)));
-  families.push_back(gauge("gpuward_config_last_reload_successful",
-                           "Whether the policy file was good when it was last read",
-                           standing.last_reload_good ? 1 : 0));
-  if (standing.last_good_reload) {
-    families.push_back(gauge("gpuward_config_last_reload_success_timestamp_seconds",
-                             "When the policy in force was read",
-                             seconds_of(*standing.last_good_reload)));
+  declare(
+      families,
+      {"gpuward_remediator_ready", "Whether the cluster is in view and the API server answers."},
+      standing.ready);
+  declare(families,
+          {"gpuward_remediator_events_lost_total", "Kubernetes Events that could not be written.",
+           kCounter},
+          standing.events_lost);
+  declare(families,
+          {"gpuward_remediator_audit_lines_lost_total", "Audit lines that could not be written.",
+           kCounter},
+          standing.audit_lines_lost);
+  declare(families,
+          {"gpuward_config_last_reload_successful",
+           "0 while the newest policy file is bad and the one before is in force."},
+          standing.last_reload_good);
+  declare(families,
+          {"gpuward_config_last_reload_success_timestamp_seconds",
+           "When the policy in force was read."},
+          standing.last_good_reload);
+}
+
+void append_sources(Families& families, const std::vector<SourceCounts>& sources) {
+  constexpr std::string_view kOff = "while the source is off";
+  auto& errors = declare(
+      families, {"gpuward_remediator_source_errors_total",
+                 "Queries of a source that failed. Sources are what the replica that leads queries "
+                 "by itself: `prometheus`, `condition`, `loki`, `triage`.",
+                 kCounter,
+                 {"source"},
+                 kOff});
+  auto& read = declare(families, {"gpuward_remediator_source_read_total",
+                                  "Alerts, conditions or lines that a source has read.",
+                                  kCounter,
+                                  {"source"},
+                                  kOff});
+  auto& findings = declare(families, {"gpuward_remediator_source_findings_total",
+                                      "What a source has read that was new about a node and is "
+                                      "recorded.",
+                                      kCounter,
+                                      {"source"},
+                                      kOff});
+  auto& success = declare(families, {"gpuward_remediator_source_last_success_timestamp_seconds",
+                                     "When a source was last read without an error.",
+                                     kGauge,
+                                     {"source"},
+                                     "until it was read"});
+  auto& lag = declare(families, {"gpuward_remediator_source_lag_seconds",
+                                 "How far what a source has read is behind now.",
+                                 kGauge,
+                                 {"source"},
+                                 "where a source has no such lag"});
+  for (const SourceCounts& source : sources) {
+    errors.add({source.name}, source.errors);
+    read.add({source.name}, source.read);
+    findings.add({source.name}, source.findings);
+    success.add({source.name}, source.last_success);
+    lag.add({source.name}, source.lag);
   }
+}
+
+std::string_view word_of(TriageOutcome outcome) {
+  switch (outcome) {
+    case TriageOutcome::kAnswered:
+      return "answered";
+    case TriageOutcome::kCached:
+      return "cached";
+    case TriageOutcome::kNoAnswer:
+      return "no_answer";
+    case TriageOutcome::kFailed:
+      return "failed";
+    case TriageOutcome::kLimited:
+      return "limited";
+    case TriageOutcome::kBreakerOpen:
+      return "breaker_open";
+    case TriageOutcome::kOverflow:
+      break;
+  }
+  return "overflow";
+}
+
+void append_triage(Families& families, const TriageTally& tally) {
+  constexpr std::string_view kOff = "while `triage` is off";
+  if (!tally.is_on) return;
+  auto& lines = declare(
+      families,
+      {"gpuward_remediator_triage_lines_total",
+       "Lines that the catalogue does not know, by what a language model made of them: `answered`, "
+       "`cached` (the same question was answered before), `no_answer` (what came is none), "
+       "`failed` (nothing came), and not sent: `limited` (`per_hour`, `characters_per_day`), "
+       "`breaker_open`, `overflow` (200 were waiting).",
+       kCounter,
+       {"outcome"},
+       kOff});
+  for (const auto& [outcome, number] : tally.lines) lines.add({word_of(outcome)}, number);
+  declare(families,
+          {"gpuward_remediator_triage_characters_total",
+           "Characters that were sent to the language model.",
+           kCounter,
+           {},
+           kOff},
+          tally.characters);
+  declare(families,
+          {"gpuward_remediator_triage_waiting",
+           "Lines that wait for the language model.",
+           kGauge,
+           {},
+           kOff},
+          tally.waiting);
+  declare(families,
+          {"gpuward_remediator_triage_breaker_open",
+           "1 while the language model is not queried because it has failed too often.",
+           kGauge,
+           {},
+           kOff},
+          tally.is_breaker_open);
 }
 
 }  // namespace
 
-std::vector<Family> to_families(const CounterValues& counters, const Standing& standing) {
-  std::vector<Family> families;
+Families to_families(const CounterValues& counters, const Standing& standing) {
+  Families families;
   append_webhook(families, counters);
   append_workflow(families, counters);
   append_standing(families, standing);
   append_sources(families, standing.sources);
   append_triage(families, standing.triage);
-  families.push_back(metrics::build_info());
+  metrics::append_build_info(families);
   metrics::append_process(families);
   return families;
 }

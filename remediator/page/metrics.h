@@ -45,7 +45,7 @@ struct Standing {
   TriageTally triage = {};
 };
 
-[[nodiscard]] std::vector<metrics::Family> to_families(const CounterValues& counters,
-                                                       const Standing& standing);
+[[nodiscard]] metrics::Families to_families(const CounterValues& counters,
+                                            const Standing& standing);
 
 }  // namespace gpuward::remediator

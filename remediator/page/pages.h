@@ -13,8 +13,8 @@
 namespace gpuward::remediator {
 
 struct PageSources {
-  std::function<std::vector<metrics::Family>()> families;  // any thread
-  std::function<std::optional<std::string>()> objection;   // why not ready
+  std::function<metrics::Families()> families;            // any thread
+  std::function<std::optional<std::string>()> objection;  // why not ready
 };
 
 [[nodiscard]] std::vector<http::Route> telemetry_routes(const PageSources& sources);

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/kube/version.h"
+#include "core/kube/objects.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/model/ownership.h"
 #include "remediator/model/remediation_name.h"

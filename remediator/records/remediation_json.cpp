@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/kube/parse.h"
+#include "core/kube/decode.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
 #include "remediator/model/remediation_name.h"
@@ -313,7 +313,7 @@ Result<Remediation> to_remediation(const kube::CustomObject& object) {
 }
 
 Result<Remediation> read_remediation(const Json& object) {
-  const auto meta = kube::read_meta(object);
+  const auto meta = kube::decode_meta(object);
   if (!meta) return std::unexpected(meta.error());
   return decode(*meta, object);
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "core/kube/parse.h"
+#include "core/kube/decode.h"
 #include "remediator/records/remediation_json.h"
 #include "remediator/records/view_queries.h"
 
@@ -22,7 +22,7 @@ void wake(const ViewFeed& feed, const std::string& node) {
 }
 
 void take_node(const ViewFeed& feed, const Json& object) {
-  auto node = kube::read_node(object);
+  auto node = kube::decode_node(object);
   if (!node) {
     feed.log.error("a node could not be read", {{"error", node.error().message}});
     return;

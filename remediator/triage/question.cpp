@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/runtime/text.h"
 #include "core/xid/parser.h"
 
 namespace gpuward::remediator {
@@ -31,12 +32,6 @@ std::string printable(std::string_view text) {
     if (is_blank && (out.empty() || out.back() == ' ')) continue;
     out += is_blank ? ' ' : c;
   }
-  return out;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return out;
 }
 
@@ -87,7 +82,7 @@ std::string without_ids(std::string_view word) {
 // Where in `word` the name of a secret ends: `--api-key=abc`, `"token":"abc"`, `Bearer`. 0: in
 // none.
 std::size_t end_of_secret_name(std::string_view word) {
-  const std::string small = lower(word);
+  const std::string small = to_lower(word);
   std::size_t end = 0;
   for (const std::string_view name : kSecretNames) {
     const auto at = small.find(name);

@@ -71,7 +71,6 @@ bool is_impure(std::string_view target) {
                                                      "core/runtime/files.h",
                                                      "core/runtime/log.h",
                                                      "core/runtime/signals.h",
-                                                     "core/runtime/file_watch.h",
                                                      "core/runtime/work_queue.h",
                                                      "fstream",
                                                      "iostream",

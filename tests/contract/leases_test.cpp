@@ -1,4 +1,4 @@
-#include "core/kube/timestamps.h"
+#include "core/kube/names.h"
 #include "tests/contract/contract_test.h"
 
 namespace gpuward::contract {

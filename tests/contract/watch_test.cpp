@@ -3,8 +3,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/kube/decode.h"
 #include "core/kube/informer.h"
-#include "core/kube/parse.h"
 #include "tests/contract/contract_test.h"
 #include "tests/support/wait.h"
 
@@ -58,7 +58,7 @@ class Watcher {
   void take(const WatchEvent& event) {
     const std::lock_guard lock(mutex_);
     if (event.type == Type::kBookmark) return;
-    const auto meta = kube::read_meta(*event.object);
+    const auto meta = kube::decode_meta(*event.object);
     const char* const types[] = {"ADDED ", "MODIFIED ", "DELETED "};
     seen_.push_back(types[static_cast<std::size_t>(event.type)] + (meta ? meta->name : "?"));
   }
@@ -115,7 +115,7 @@ TEST_P(WatchContract, AnInformerFollowsACollection) {
     return std::find(seen.begin(), seen.end(), what) != seen.end();
   };
   kube::InformerHandlers handlers;
-  handlers.on_upsert = [&](const Json& object) { note("+" + kube::read_meta(object)->name); };
+  handlers.on_upsert = [&](const Json& object) { note("+" + kube::decode_meta(object)->name); };
   handlers.on_delete = [&](const std::string& name) { note("-" + name); };
   handlers.on_synced = [&](const auto&, const auto&) { note("synced"); };
   SystemClock clock;

@@ -2,8 +2,6 @@
 // files of manifests/schemas. These tests hold them; `./dev docs` runs them to write them anew.
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <map>
 #include <ranges>
 #include <sstream>
@@ -22,15 +20,6 @@ using support::Process;
 
 constexpr const char* kPage = "docs/configuration.md";
 const std::string kMark = "<!-- keys of ";
-
-// Writes the file where GPUWARD_WRITE_DOCS is set, else holds it.
-void expect_file(const std::string& path, const std::string& text) {
-  if (std::getenv("GPUWARD_WRITE_DOCS") != nullptr) {
-    std::ofstream(std::string(GPUWARD_SOURCE_DIR "/") + path) << text;
-  } else {
-    EXPECT_EQ(tree_file(path), text) << path << ": write it with `./dev docs`";
-  }
-}
 
 // As the marks of the page call the programs' files.
 const std::map<std::string, std::vector<YamlKey>>& keys_by_file() {
@@ -73,20 +62,7 @@ std::string table_of(const std::string& mark) {
   return "| key | type | range | default | meaning |\n|---|---|---|---|---|\n" + rows;
 }
 
-TEST(GeneratedTables, AreThoseOfTheDeclaredKeys) {
-  std::istringstream lines(tree_file(kPage));
-  std::string text;
-  bool is_in_table = false;
-  for (std::string line; std::getline(lines, line);) {
-    is_in_table = is_in_table && line.starts_with("|");
-    if (!is_in_table) text += line + "\n";
-    if (!line.starts_with(kMark)) continue;
-    text += table_of(line);
-    is_in_table = true;
-  }
-
-  expect_file(kPage, text);
-}
+TEST(GeneratedTables, AreThoseOfTheDeclaredKeys) { expect_tables(kPage, kMark, table_of); }
 
 TEST(GeneratedTables, HaveEachSectionOnce) {
   std::map<std::string, std::multiset<std::string>> named;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <sstream>
 
 #include "core/runtime/files.h"
@@ -45,6 +47,29 @@ std::vector<Cells> rows_below(std::string_view page, std::string_view heading) {
     if (!is_head) rows.push_back(cells_of(line));
   }
   return rows;
+}
+
+void expect_file(const std::string& path, const std::string& text) {
+  if (std::getenv("GPUWARD_WRITE_DOCS") != nullptr) {
+    std::ofstream(std::string(GPUWARD_SOURCE_DIR "/") + path) << text;
+  } else {
+    EXPECT_EQ(tree_file(path), text) << path << ": write it with `./dev docs`";
+  }
+}
+
+void expect_tables(const std::string& page, const std::string& mark,
+                   const std::function<std::string(const std::string& line)>& table_of) {
+  std::istringstream lines(tree_file(page));
+  std::string text;
+  bool is_in_table = false;
+  for (std::string line; std::getline(lines, line);) {
+    is_in_table = is_in_table && line.starts_with("|");
+    if (!is_in_table) text += line + "\n";
+    if (!line.starts_with(mark)) continue;
+    text += table_of(line);
+    is_in_table = true;
+  }
+  expect_file(page, text);
 }
 
 std::vector<std::string> code_words(std::string_view text) {

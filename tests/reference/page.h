@@ -1,6 +1,7 @@
 // The tables of a page of docs/, which the tests of this folder hold against the programs.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,14 @@ using Cells = std::vector<std::string>;
 
 // The text of a file of the tree; empty, and a failure of the test, where it is not there.
 [[nodiscard]] std::string tree_file(std::string_view path);
+
+// That this is the text of the file of the tree, or, where GPUWARD_WRITE_DOCS is set, writes it.
+void expect_file(const std::string& path, const std::string& text);
+
+// The same of the tables below the lines that begin with `mark`; `table_of` makes one from its
+// line.
+void expect_tables(const std::string& page, const std::string& mark,
+                   const std::function<std::string(const std::string& line)>& table_of);
 
 // What stands in backticks, in order; blocks of code are left out.
 [[nodiscard]] std::vector<std::string> code_words(std::string_view text);

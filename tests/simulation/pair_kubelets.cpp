@@ -55,7 +55,7 @@ void PairKubelets::go_on() {
   Chance& chance = stage_.pairs_chance;
   const Test& jobs = chance.pick(tests);
   if (jobs.size() < 2) {  // the program waits for its partner
-    if (chance.happens(0.2)) exit(jobs[0], 1, "nobody has come");
+    if (chance.happens(0.2)) exit(jobs[0], 1, "no peer has connected");
     return;
   }
   const Json& one = jobs[static_cast<std::size_t>(chance.between(0, 1))];

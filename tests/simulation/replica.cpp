@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/kube/parse.h"
+#include "core/kube/decode.h"
 #include "remediator/intake/remediation_intake.h"
 #include "remediator/records/remediation_json.h"
 #include "remediator/records/view_queries.h"

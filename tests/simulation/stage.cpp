@@ -1,6 +1,6 @@
 #include "tests/simulation/stage.h"
 
-#include "core/kube/parse.h"
+#include "core/kube/decode.h"
 #include "remediator/budgets/breaker.h"
 #include "remediator/budgets/ledger_text.h"
 #include "remediator/records/remediation_json.h"

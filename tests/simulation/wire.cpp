@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/kube/parse.h"
+#include "core/kube/decode.h"
 #include "remediator/budgets/ledger_text.h"
 #include "remediator/records/remediation_json.h"
 #include "tests/simulation/care.h"

@@ -14,7 +14,7 @@
 
 #include "core/http/client/client.h"
 #include "core/model/result.h"
-#include "core/runtime/file_watch.h"
+#include "core/runtime/files.h"
 
 namespace gpuward::http {
 

@@ -5,15 +5,42 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <string>
 #include <utility>
 
-#include "core/http/client/error.h"
 #include "core/http/client/target.h"
 #include "core/http/syntax/headers.h"
+#include "core/model/result.h"
 #include "core/runtime/text.h"
 
 namespace gpuward::http {
 namespace {
+
+// What curl's failures mean to us: which of them are a deadline, an unreachable server, a wrong
+// certificate. Used by the client.
+
+ErrorKind kind_of(int code) {
+  switch (
+      code) {  // an int: curl has a hundred codes, all but these are a connection's or the peer's
+    case CURLE_OPERATION_TIMEDOUT:
+      return ErrorKind::kTimeout;
+    case CURLE_URL_MALFORMAT:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CACERT_BADFILE:
+      return ErrorKind::kInvalid;
+    case CURLE_OUT_OF_MEMORY:
+    case CURLE_FAILED_INIT:
+      return ErrorKind::kInternal;
+  }
+  return ErrorKind::kUnavailable;
+}
+
+// `code` is a CURLcode; `detail` is curl's own words, which name hosts and files but no header.
+Error error_of_curl(int code, const std::string& detail) {
+  const std::string message =
+      detail.empty() ? curl_easy_strerror(static_cast<CURLcode>(code)) : detail;
+  return {kind_of(code), message, {}};
+}
 
 using std::chrono::milliseconds;
 

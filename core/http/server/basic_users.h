@@ -13,7 +13,7 @@
 
 #include "core/model/result.h"
 #include "core/runtime/digest.h"
-#include "core/runtime/file_watch.h"
+#include "core/runtime/files.h"
 
 namespace gpuward::http {
 

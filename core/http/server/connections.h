@@ -75,7 +75,7 @@ class Connections {
 
   [[nodiscard]] bool is_stopping() const { return stopping_.load(); }
   // Shuts every connection but those whose handler works, waits up to `grace` for these, then shuts
-  // them and the listeners too. civetweb must be told to stop right after.
+  // them and the listeners too. stop civetweb right after.
   void stop(std::chrono::milliseconds grace);
 
  private:

@@ -5,7 +5,6 @@
 #include <exception>
 #include <string>
 
-#include "core/http/server/body.h"
 #include "core/http/server/framing.h"
 #include "core/http/server/output.h"
 #include "core/http/server/request.h"

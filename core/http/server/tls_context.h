@@ -11,10 +11,30 @@
 #include <vector>
 
 #include "core/http/server/server.h"
-#include "core/http/server/tls_material.h"
-#include "core/runtime/file_watch.h"
+#include "core/model/result.h"
+#include "core/runtime/files.h"
 
 namespace gpuward::http {
+
+// A server's certificate chain, key and client CAs, read and checked as one; the context replaces
+// the whole when one of the files changes. OpenSSL's names stay inside the .cpp file.
+struct OpensslDeleter {
+  void operator()(X509* certificate) const;
+  void operator()(EVP_PKEY* key) const;
+  void operator()(X509_STORE* store) const;
+};
+
+using Certificate = std::unique_ptr<X509, OpensslDeleter>;
+
+struct TlsMaterial {
+  std::vector<Certificate> chain;  // the server's own first
+  std::unique_ptr<EVP_PKEY, OpensslDeleter> key;
+  std::vector<Certificate> client_cas;  // empty: no mTLS
+  std::unique_ptr<X509_STORE, OpensslDeleter> client_store;
+};
+
+// kInvalid or read_file's error; names the file and what is wrong with it.
+[[nodiscard]] Result<std::shared_ptr<const TlsMaterial>> load_tls_material(const ServerTls& files);
 
 class TlsContext {
  public:

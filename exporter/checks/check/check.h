@@ -27,7 +27,7 @@ struct CheckContext {
   const Snapshot& snapshot;  // findings, newest GPU telemetry, workloads: as of the run's start
   const CheckSettings& settings;
   const HostPaths& host;
-  const std::string& instance_type;               // empty where nobody knows it
+  const std::string& instance_type;               // empty where it is unknown it
   const std::optional<InstanceProfile>& profile;  // nullopt: no profile for this type
   Clock& clock;
   std::stop_token stop;       // requested at the deadline and at the program's end
@@ -39,8 +39,8 @@ struct CheckOutcome {
   Kind kind = Kind::kDone;
   // kSkipped, kError: why. kDone: a summary for people.
   std::string details;
-  // What is wrong, also beside kError (a part could not be read, another part is bad). The runner
-  // fills in check, evidence (kMeasured) and times.
+  // What is wrong, also beside kError (a part could not be read, another part is faulty). The
+  // runner fills in check, evidence (kMeasured) and times.
   std::vector<Finding> findings;
   // The worst of what other watchers have latched and that this check speaks for (Xids).
   Severity latched = Severity::kNone;

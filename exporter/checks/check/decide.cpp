@@ -24,7 +24,7 @@ CheckStatus status_of(CheckOutcome::Kind kind, Severity severity) {
   return severity == Severity::kMonitor ? CheckStatus::kWarn : CheckStatus::kPass;
 }
 
-// What this run did not look at, or may not take away, is as bad as before.
+// What this run did not look at, or may not take away, is as severe as before.
 Severity worst_standing(const CheckOutcome& outcome, const std::vector<Finding>& standing) {
   Severity worst = Severity::kNone;
   for (const Finding& finding : standing) {

@@ -1,4 +1,4 @@
-// Every code that the native checks can find: how bad it is, what takes it away, what it means. One
+// Every code that the native checks can find: how severe it is, what clears it, what it means. One
 // table for the rules, for docs/checks.md (a test compares) and for whoever wonders. Pure data.
 #pragma once
 

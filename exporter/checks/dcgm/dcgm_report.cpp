@@ -2,16 +2,71 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <cstddef>
+#include <functional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "core/model/result.h"
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
-#include "exporter/checks/dcgm/embedded_json.h"
 
 namespace gpuward::exporter {
 namespace {
+
+// Finds the JSON document that a program has written among other things: log lines before it, a
+// summary behind it. Pure. Used by the parser of DCGM's diagnostics.
+
+// Log lines may hold braces too; a text that has more than this many places where an object could
+// begin is not what we look for.
+constexpr int kMostCandidates = 64;
+
+// How many bytes the object that `text` begins with takes, braces within strings not counted; 0
+// where `text` does not begin with `{` or the object has no end.
+std::size_t json_object_length(std::string_view text) {
+  if (!text.starts_with('{')) return 0;
+  std::size_t depth = 0;
+  bool is_in_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (is_in_string) {
+      if (c == '\\') ++at;
+      if (c == '"') is_in_string = false;
+    } else if (c == '"') {
+      is_in_string = true;
+    } else if (c == '{') {
+      ++depth;
+    } else if (c == '}' && --depth == 0) {
+      return at + 1;
+    }
+  }
+  return 0;
+}
+
+Result<Json> find_json_object(std::string_view text, const JsonLimits& limits,
+                              const std::function<bool(const Json&)>& is_wanted) {
+  if (text.size() > limits.max_bytes) {
+    return fail(ErrorKind::kTooLarge, std::to_string(text.size()) + " bytes, at most " +
+                                          std::to_string(limits.max_bytes) + " are read");
+  }
+  Error why{ErrorKind::kNotFound, "no JSON object in it", {}};
+  std::size_t at = text.find('{');
+  for (int tried = 0; at != std::string_view::npos && tried < kMostCandidates; ++tried) {
+    const std::size_t length = json_object_length(text.substr(at));
+    if (length == 0) why = {ErrorKind::kInvalid, "it is cut off: a JSON object has no end", {}};
+    if (length != 0) {
+      auto parsed = parse_json(to_valid_utf8(text.substr(at, length), limits.max_bytes), limits);
+      if (parsed && is_wanted(*parsed)) return parsed;
+      if (!parsed) why = parsed.error();
+      if (parsed && why.kind == ErrorKind::kNotFound) why.message = "no JSON object of its kind";
+      at += parsed ? length - 1 : 0;
+    }
+    at = text.find('{', at + 1);
+  }
+  return std::unexpected(std::move(why));
+}
 
 constexpr JsonLimits kLimits{.max_bytes = 8U << 20U, .max_depth = 16, .max_values = 500'000};
 constexpr std::size_t kMostResults = 20'000;
@@ -19,12 +74,6 @@ constexpr std::size_t kMostTextBytes = 512;
 constexpr int kMostGpus = 1024;
 // DCGM 3 and 4.
 constexpr std::array<std::string_view, 2> kRoots{"DCGM Diagnostic", "DCGM GPU Diagnostic"};
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 std::string short_text(const std::string& text) {
   return to_valid_utf8(trim(text), kMostTextBytes);
@@ -146,7 +195,7 @@ class Reader {
 
   std::optional<DcgmResult> result_of(const std::string& category, const std::string& name,
                                       const Json& json) {
-    const std::string status = lower(string_at(json, "status"));
+    const std::string status = to_lower(string_at(json, "status"));
     DcgmResult result{category, name, {}, {}, DcgmStatus::kPass, {}};
     if (status == "not run") return std::nullopt;
     if (status == "fail") {

@@ -45,7 +45,7 @@ struct DcgmReport {
   std::vector<std::string> riddles;  // what is there and cannot be understood: "memory: status …"
 };
 
-// What dcgmi has written to stdout; text around the JSON does no harm. kNotFound, kInvalid,
+// What dcgmi has written to stdout; text around the JSON does not matter. kNotFound, kInvalid,
 // kTooLarge: no report can be read from it, and nobody may take that for a pass. A report without
 // results has a runtime_error.
 [[nodiscard]] Result<DcgmReport> parse_dcgm_report(std::string_view output);

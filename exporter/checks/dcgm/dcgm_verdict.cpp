@@ -38,7 +38,7 @@ Judgement by_severity(int severity) {
 Judgement judge(const DcgmWarning& warning, DcgmStatus status) {
   if (warning.error_id == kGraphicsProcesses) {
     return {Severity::kMonitor, ClearedBy::kDiagnostics,
-            "somebody draws on the GPU; that is no fault of the GPU"};
+            "another process uses the GPU; that is no fault of the GPU"};
   }
   // Persistence mode, page counts near a limit: DCGM goes on with such a GPU, and so do we.
   if (status != DcgmStatus::kFail) {

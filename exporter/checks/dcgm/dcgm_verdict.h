@@ -1,5 +1,5 @@
-// What a report of DCGM's diagnostics amounts to: which GPUs are how bad, and whether that can be
-// told at all. Pure. Used by checks 1 and 4.
+// What a report of DCGM's diagnostics amounts to: which GPUs have which severity, and whether that
+// can be decided at all. Pure. Used by checks 1 and 4.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct DcgmFault {
 
 struct DcgmVerdict {
   std::vector<DcgmFault> faults;
-  // Why it cannot be told whether that is all; empty where it can. Never a pass.
+  // Why it is unknown whether that is all; empty where it can. Never a pass.
   std::string undecided;
   std::set<int> tested;  // GPUs on which a test of the hardware has run to its end
   unsigned passed = 0, warned = 0, failed = 0, skipped = 0;  // results

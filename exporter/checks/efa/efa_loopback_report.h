@@ -22,7 +22,7 @@ namespace gpuward::exporter {
 // fi_pingpong are 10^6 bytes of both directions, one at a time (util/pingpong.c).
 [[nodiscard]] std::optional<double> pingpong_gbits(std::string_view output);
 
-// The best average of ib_write_bw in Gbit/s, whatever unit it was told to report in (MiB/sec
+// The best average of ib_write_bw in Gbit/s, whatever unit it reports in (MiB/sec
 // without --report_gbits, though its head says MB/sec).
 [[nodiscard]] std::optional<double> write_bandwidth_gbits(std::string_view output);
 

@@ -23,7 +23,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kNumber = 5;
+constexpr int kCheckNumber = 5;
 
 std::optional<std::string> own_variable(std::string_view name) {
   const char* const value =
@@ -113,7 +113,7 @@ void run_sub_tests(const NcclPlace& place, const CheckContext& context, CheckOut
 }
 
 NcclTest whole_test(const CheckSettings& settings) {
-  const auto own = settings.timeouts.find(kNumber);
+  const auto own = settings.timeouts.find(kCheckNumber);
   return {{"-b", "8", "-e", "128M", "-f", "2"},
           {},
           own == settings.timeouts.end() ? settings.nccl_timeout : own->second};
@@ -158,7 +158,7 @@ CheckOutcome NcclCheck::run(const CheckContext& context) {
 
 CheckEntry nccl_entry() {
   CheckEntry entry;
-  entry.number = kNumber;
+  entry.number = kCheckNumber;
   entry.name = "5-nccl-allreduce";
   entry.short_name = "nccl-allreduce";
   entry.suite = Suite::kIntensive;

@@ -44,7 +44,7 @@ using EnvironmentLookup = std::function<std::optional<std::string>(std::string_v
 [[nodiscard]] Result<NcclPlace> nccl_place(const CheckSettings& settings,
                                            const EnvironmentLookup& environment);
 
-// What to start. A launcher hands the environment on to each node.
+// What to start. A launcher passes the environment on to each node.
 [[nodiscard]] ChildCommand nccl_command(const NcclTest& test, const NcclPlace& place,
                                         const CheckContext& context);
 

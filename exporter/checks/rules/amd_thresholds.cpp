@@ -1,15 +1,68 @@
 #include "exporter/checks/rules/amd_thresholds.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/runtime/json.h"
-#include "exporter/checks/rules/go_duration.h"
+#include "core/runtime/text.h"
 
 namespace gpuward::exporter {
 namespace {
+
+// Durations as AMD's exporter takes them, which is written in Go: "24h", "1h30m", "1.5h", "0".
+// Pure. Used for the HealthThresholds of its file.
+
+struct GoUnit {
+  std::string_view name;
+  std::int64_t nanoseconds;
+};
+
+constexpr std::string_view kNumberCharacters = ".0123456789";
+constexpr GoUnit kGoUnits[] = {
+    {"ns", 1},
+    {"us", 1'000},
+    {"\u00b5s", 1'000},  // the micro sign, and the Greek letter that looks like it
+    {"\u03bcs", 1'000},
+    {"ms", 1'000'000},
+    {"s", 1'000'000'000},
+    {"m", 60'000'000'000},
+    {"h", 3'600'000'000'000},
+};
+
+// `1.5`, `1.`, `.5`: not a point alone.
+std::optional<double> parse_go_number(std::string_view text) {
+  if (std::ranges::count(text, '.') > 1 || text == ".") return std::nullopt;
+  return parse_integer<double>("0" + std::string(text));
+}
+
+// What Go's time.ParseDuration takes, without a minus; nullopt for anything else and for more than
+// 292 years.
+std::optional<std::chrono::nanoseconds> parse_go_duration(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text == "0") return std::chrono::nanoseconds(0);
+  if (text.empty()) return std::nullopt;
+  double total = 0;
+  while (!text.empty()) {
+    const auto number_end = std::min(text.find_first_not_of(kNumberCharacters), text.size());
+    const std::string_view number_text = text.substr(0, number_end);
+    text.remove_prefix(number_end);
+    const auto unit_end = std::min(text.find_first_of(kNumberCharacters), text.size());
+    const auto* const unit = std::ranges::find(kGoUnits, text.substr(0, unit_end), &GoUnit::name);
+    text.remove_prefix(unit_end);
+    const auto number = parse_go_number(number_text);
+    if (number_text.empty() || !number || unit == std::end(kGoUnits)) return std::nullopt;
+    total += *number * static_cast<double>(unit->nanoseconds);
+  }
+  if (total >= static_cast<double>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(total));
+}
 
 struct Field {
   std::string_view name;  // behind the prefix

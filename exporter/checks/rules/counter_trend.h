@@ -1,5 +1,5 @@
 // How fast driver counters grow: their samples over a window, by name. Lifetime values say nothing
-// (a board that had errors a year ago is not sick today). Pure; one owner, one thread.
+// (a board that had errors a year ago is not unhealthy today). Pure; one owner, one thread.
 #pragma once
 
 #include <chrono>

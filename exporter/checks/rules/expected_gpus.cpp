@@ -11,8 +11,8 @@ constexpr Vendor other_than(Vendor vendor) {
 
 bool has_gpus(Vendor vendor, const GpuRuleInput& input) {
   const auto& report = input.snapshot.telemetry.report;
-  const VendorReport* const told = report ? report->find(vendor) : nullptr;
-  return (told != nullptr && !told->gpus.empty()) || count_for_driver(input.facts, vendor) > 0;
+  const VendorReport* const known = report ? report->find(vendor) : nullptr;
+  return (known != nullptr && !known->gpus.empty()) || count_for_driver(input.facts, vendor) > 0;
 }
 
 // Whose GPUs the profile counts.

@@ -138,10 +138,10 @@ CheckOutcome judge_report(const GpuReport& report, const GpuRuleInput& input) {
   FindingList found(input.settings);
   Sum sum;
   for (const Vendor vendor : kVendors) {
-    const VendorReport* const told = report.find(vendor);
+    const VendorReport* const known = report.find(vendor);
     VendorReport absent;  // the worker reports only vendors whose library is there
     absent.vendor = vendor;
-    judge_vendor(told == nullptr ? absent : *told, input, found, sum);
+    judge_vendor(known == nullptr ? absent : *known, input, found, sum);
   }
   if (!sum.is_anything_here) return CheckOutcome::skipped("no GPU here, and none is expected");
   CheckOutcome outcome = CheckOutcome::done(std::to_string(sum.gpus) + " GPUs");

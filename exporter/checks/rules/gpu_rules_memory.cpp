@@ -8,13 +8,13 @@
 namespace gpuward::exporter {
 namespace {
 
-// Uncorrected errors since the driver was loaded or the GPU reset. The places may be told without
-// the total.
+// Uncorrected errors since the driver was loaded or the GPU reset. The places may be reported
+// without the total.
 std::uint64_t uncorrected_since_reset(const EccCounters::Places& places) {
   return std::max(places.total.value_or(0), places.sram.value_or(0) + places.dram.value_or(0));
 }
 
-// What the driver does not say now is not well because of that.
+// What the driver does not say now is not healthy because of that.
 template <typename T>
 void note_absent(const Maybe<T>& value, Code code, const std::string& bus_id, FindingList& found) {
   if (!value) found.cannot_tell(code, bus_id);
@@ -87,8 +87,8 @@ void judge_ras(const GpuReading& reading, const CheckSettings& settings, const s
   }
 }
 
-// A record without a time cannot be proved to be old. Nor is it told apart from one with the same
-// number after another boot, but by that boot.
+// A record without a time cannot be proved to be old. Nor can it be distinguished from one with the
+// same number after another boot, but by that boot.
 std::string cper_event(const CperRecord& record, const State& state) {
   const std::string when =
       record.recorded_at ? to_rfc3339(*record.recorded_at) : "boot " + state.boot_id;

@@ -94,7 +94,7 @@ std::vector<std::string> gpus_with_xid_159(const State& state) {
 }
 
 // Whether Xid 159 asks for a reset does not stand in its line: it does where unified memory is in
-// use (the vendor's CHECK_UVM). What could not be told; empty where all could.
+// use (the vendor's CHECK_UVM). What is unknown; empty where all is known.
 std::string judge_unified_memory(const CheckContext& context, FindingList& found) {
   const auto gpus = gpus_with_xid_159(context.snapshot.state);
   if (gpus.empty()) return {};

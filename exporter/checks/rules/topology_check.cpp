@@ -2,16 +2,191 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "exporter/checks/rules/topology_rules.h"
+#include "exporter/checks/check/finding_list.h"
+#include "exporter/checks/rules/counter_trend.h"
+#include "exporter/checks/rules/gpu_rules.h"
+#include "exporter/checks/rules/second_source.h"
 #include "exporter/host/pci.h"
 #include "exporter/host/processes.h"
 
 namespace gpuward::exporter {
 namespace {
+
+// What check 3 looks for, as rules on one reading of the GPUs: links, paths between them, the
+// fabric. Used by TopologyCheck. Pure, but for the trend that the caller keeps.
+
+struct FabricManagerFacts {
+  bool has_nvswitch = false;
+  bool can_see_processes = false;
+  bool is_running = false;
+};
+
+// DCGM's health watch, DCGM_LIMIT_MAX_NVLINK_CRC_ERROR: below that they do not matter.
+constexpr double kMostCrcErrorsPerSecond = 100;
+constexpr std::uint32_t kSameBoard = 0;        // NVML_TOPOLOGY_INTERNAL
+constexpr std::uint32_t kFabricCompleted = 3;  // NVML_GPU_FABRIC_STATE_COMPLETED
+constexpr std::size_t kMostPairsNamed = 8;
+
+// With MIG a GPU has no peers.
+bool any_in_mig(const VendorReport& report) {
+  return std::ranges::any_of(report.gpus,
+                             [](const GpuReading& gpu) { return gpu.mig_enabled.value_or(false); });
+}
+
+struct LinkSum {
+  std::size_t active = 0, inactive = 0;
+};
+
+LinkSum count_links(const VendorReport& report) {
+  LinkSum sum;
+  for (const GpuReading& gpu : report.gpus) {
+    for (const Link& link : gpu.links) {
+      if (!link.active) continue;
+      ++(*link.active ? sum.active : sum.inactive);
+    }
+  }
+  return sum;
+}
+
+bool is_silent(const GpuReading& gpu) { return gpu.is_lost || !gpu.fault.empty(); }
+
+bool is_bad(const Maybe<std::uint32_t>& status) { return status.value_or(0) != 0; }
+
+bool all_peers_lack_nvlink(const VendorReport& report) {
+  return !report.peers.empty() && std::ranges::all_of(report.peers, [](const PeerStatus& peer) {
+    return is_bad(peer.nvlink_status);
+  });
+}
+
+std::string pair_text(const PeerStatus& peer) {
+  return std::to_string(peer.from) + "-" + std::to_string(peer.to);
+}
+
+struct Pairs {
+  std::string named;
+  std::size_t count = 0;
+  void add(const PeerStatus& peer) {
+    if (++count <= kMostPairsNamed) named += (named.empty() ? "" : ", ") + pair_text(peer);
+  }
+  [[nodiscard]] std::string text() const {
+    return std::to_string(count) + " pairs: " + named + (count > kMostPairsNamed ? ", ..." : "");
+  }
+};
+
+struct LinkErrors {
+  std::uint64_t recoveries = 0, crc = 0;
+};
+
+LinkErrors sum_errors(const GpuReading& gpu) {
+  LinkErrors sum;
+  for (const Link& link : gpu.links) {
+    sum.recoveries += link.recovery_errors.value_or(0) + link.replay_errors.value_or(0) +
+                      link.effective_errors.value_or(0);
+    sum.crc += link.crc_flit_errors.value_or(0) + link.crc_data_errors.value_or(0);
+  }
+  return sum;
+}
+
+// By those GPUs that say it: one that is lost or hangs says nothing of the others' fabric.
+bool is_fabric_completed(const VendorReport& report) {
+  const auto says = [](const GpuReading& gpu) { return gpu.fabric.state.has_value(); };
+  return std::ranges::any_of(report.gpus, says) &&
+         std::ranges::all_of(report.gpus, [&](const GpuReading& gpu) {
+           return gpu.fabric.state == kFabricCompleted || (!says(gpu) && is_silent(gpu));
+         });
+}
+
+bool has_nvlink_to_judge(const VendorReport& report, const GpuRuleInput& input) {
+  return input.expects_nvlink() && !any_in_mig(report) && report.gpus.size() >= 2;
+}
+
+// GPUs that say nothing of their links.
+std::size_t count_silent(const VendorReport& report) {
+  return static_cast<std::size_t>(std::ranges::count_if(report.gpus, is_silent));
+}
+
+// False where links are expected, and neither they nor the peers are reported.
+bool knows_nvlink(const VendorReport& report, const GpuRuleInput& input) {
+  const LinkSum links = count_links(report);
+  return !has_nvlink_to_judge(report, input) || links.active + links.inactive > 0 ||
+         !report.peers.empty();
+}
+
+// Not one NVLink where the profile expects them. Needs two indications: links that say so, or
+// peers.
+void judge_nvlink_presence(const VendorReport& report, const GpuRuleInput& input,
+                           FindingList& found) {
+  if (!has_nvlink_to_judge(report, input)) return;
+  const LinkSum links = count_links(report);
+  if (links.active > 0) return;
+  if (links.inactive == 0 && !all_peers_lack_nvlink(report)) {
+    return found.cannot_tell(Code::kNvlinkAbsent, "");
+  }
+  const std::string line = links.inactive > 0
+                               ? "none of " + std::to_string(links.inactive) + " links is active"
+                               : std::string("no pair of GPUs is joined by NVLink");
+  if (is_settled(input)) return found.add(Code::kNvlinkAbsent, "", line);
+  found.add_as(Code::kNvlinkAbsent, Severity::kMonitor, "", line,
+               "too soon after boot or driver load to judge");
+}
+
+// Each pair of GPUs of the peer-to-peer matrix, not only each GPU.
+void judge_peers(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
+  if (any_in_mig(report)) return;
+  Pairs broken, unsupported;
+  for (const PeerStatus& peer : report.peers) {
+    if (peer.from == peer.to) continue;
+    const bool is_unreachable = is_bad(peer.read_status) || is_bad(peer.write_status);
+    if (peer.topology == kSameBoard && is_unreachable) {
+      broken.add(peer);
+    } else if (is_unreachable || is_bad(peer.nvlink_status)) {
+      unsupported.add(peer);
+    }
+  }
+  if (broken.count > 0) found.add(Code::kTopologyBroken, "", broken.text());
+  if (unsupported.count > 0 && input.expects_nvlink()) {
+    found.add(Code::kP2pUnsupported, "", unsupported.text());
+  }
+}
+
+// Errors of the links since the last call; the first call only looks.
+void judge_link_errors(const VendorReport& report, WallTime now, CounterTrend& trend,
+                       FindingList& found) {
+  for (const GpuReading& gpu : report.gpus) {
+    if (gpu.links.empty()) continue;
+    const std::string bus_id = gpu.gpu.pci.bus_id();
+    const LinkErrors sum = sum_errors(gpu);
+    const auto recoveries = trend.add(bus_id + " recoveries", sum.recoveries, now);
+    if (recoveries && recoveries->by > 0) {
+      found.add(Code::kNvlinkRecoveryErrors, bus_id,
+                std::to_string(recoveries->by) + " since the last look");
+    }
+    const auto crc = trend.add(bus_id + " crc", sum.crc, now);
+    if (crc && crc->per_second >= kMostCrcErrorsPerSecond) {
+      found.add(Code::kNvlinkCrcErrors, bus_id,
+                std::to_string(static_cast<std::uint64_t>(crc->per_second)) + " a second");
+    }
+  }
+}
+
+void judge_fabric_manager(const FabricManagerFacts& facts, const VendorReport& report,
+                          const GpuRuleInput& input, FindingList& found) {
+  if (!facts.has_nvswitch || !input.expects_nvlink() || facts.is_running) return;
+  if (!facts.can_see_processes) {
+    found.cannot_tell(Code::kFabricManagerDown, "");
+    return found.cannot_tell(Code::kFabricManagerDownCompleted, "");
+  }
+  const std::string line = "nv-fabricmanager does not run";
+  if (is_fabric_completed(report)) return found.add(Code::kFabricManagerDownCompleted, "", line);
+  if (is_settled(input)) return found.add(Code::kFabricManagerDown, "", line);
+  found.add_as(Code::kFabricManagerDown, Severity::kMonitor, "", line,
+               "too soon after boot or driver load to judge");
+}
 
 // What check "gpu" finds of it every few seconds; here it is only spoken for.
 constexpr std::array kSpokenFor{Code::kNvlinkInactive,

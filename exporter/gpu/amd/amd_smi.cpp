@@ -4,16 +4,21 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "core/runtime/text.h"
 #include "exporter/gpu/amd/amd_smi_abi.h"
-#include "exporter/gpu/amd/cper.h"
 #include "exporter/gpu/amd/ras.h"
+#include "exporter/gpu/report/reading.h"
 
 namespace gpuward::exporter::amd {
-
 struct AmdSmi::Functions {
   smi::GetLibVersion get_lib_version = nullptr;
   smi::Init init = nullptr;
@@ -28,6 +33,72 @@ struct AmdSmi::Functions {
 };
 
 namespace {
+
+// AMD's error records (CPER), of which the driver keeps the newest thousands: what a record's
+// header says, and which one is the latest. Pure; nothing of a record is believed before it is
+// checked. Used by AmdSmi.
+
+std::optional<CperSeverity> severity_of(std::uint32_t number) {
+  if (number == smi::kCperUncorrected) return CperSeverity::kUncorrected;
+  if (number == smi::kCperFatal) return CperSeverity::kFatal;
+  if (number == smi::kCperCorrected) return CperSeverity::kCorrected;
+  return std::nullopt;
+}
+
+// The first drivers that kept records left it 0.
+Maybe<std::chrono::system_clock::time_point> time_of(const smi::CperTime& time) {
+  using std::chrono::year_month_day;
+  const year_month_day date{std::chrono::year(2000 + time.year), std::chrono::month(time.month),
+                            std::chrono::day(time.day)};
+  const bool is_time = time.hours < 24 && time.minutes < 60 && time.seconds <= 60;
+  if (!date.ok() || !is_time || time.year > 99) return std::nullopt;
+  return std::chrono::sys_days(date) + std::chrono::hours(time.hours) +
+         std::chrono::minutes(time.minutes) + std::chrono::seconds(time.seconds);
+}
+
+std::string name_of(std::uint64_t notify_type) {
+  const auto* const known =
+      std::ranges::find(smi::kNotifyTypes, notify_type, &smi::NotifyType::number);
+  return known == std::end(smi::kNotifyTypes) ? std::string() : known->name;
+}
+
+// `bytes` begins with the record and may hold more. nullopt where that is no record, its length is
+// less than a header's or more than there is, or its severity is none that is known.
+std::optional<CperRecord> parse_cper(std::string_view bytes) {
+  smi::CperHeader header{};
+  if (bytes.size() < sizeof header || !bytes.starts_with("CPER")) return std::nullopt;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const auto severity = severity_of(header.severity);
+  if (!severity || header.bytes < sizeof header || header.bytes > bytes.size()) {
+    return std::nullopt;
+  }
+  const std::string_view id(header.record_id, sizeof header.record_id);
+  CperRecord record;
+  record.severity = *severity;
+  record.recorded_at = time_of(header.time);
+  record.id = to_valid_utf8(id.substr(0, id.find('\0')));
+  record.notify_type = name_of(header.notify_type);
+  return record;
+}
+
+// Of two the one with the later time: a record with a time before one without, of two without the
+// one that comes later. At the same second a fatal one wins: which came first nobody can tell.
+void keep_later(Maybe<CperRecord>& latest, CperRecord record) {
+  const bool is_tie = latest && latest->recorded_at && record.recorded_at == latest->recorded_at;
+  const bool is_earlier = latest && record.recorded_at < latest->recorded_at;
+  const bool is_milder =
+      latest && latest->severity == CperSeverity::kFatal && record.severity != CperSeverity::kFatal;
+  if (is_earlier || (is_tie && is_milder)) return;
+  latest = std::move(record);
+}
+
+// The same with the record that is at `place`; where that is not within `filled`, there is none.
+void take_record(Maybe<CperRecord>& latest, std::string_view filled, const void* place) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(filled.data());
+  const auto at = reinterpret_cast<std::uintptr_t>(place);
+  if (at < begin || at - begin >= filled.size()) return;
+  if (auto record = parse_cper(filled.substr(at - begin))) keep_later(latest, *std::move(record));
+}
 
 // What a node can have: eight boards, each cut into eight.
 constexpr std::uint32_t kMostHandles = 1024;

@@ -1,17 +1,48 @@
 #include "exporter/gpu/amd/device_reading.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 #include "core/runtime/files.h"
+#include "core/runtime/text.h"
 #include "exporter/gpu/amd/gpu_metrics.h"
-#include "exporter/gpu/amd/product_names.h"
 #include "exporter/gpu/amd/ras.h"
 #include "exporter/gpu/amd/sensors.h"
 #include "exporter/gpu/amd/sysfs.h"
 
 namespace gpuward::exporter::amd {
 namespace {
+
+// Names of AMD's data centre GPUs by their PCI ids, for boards whose own data is empty. Used by
+// read_device().
+
+struct Product {
+  std::uint64_t device;
+  std::string_view name;
+};
+
+// pci.ids, vendor 1002.
+constexpr Product kProducts[] = {
+    {0x738c, "AMD Instinct MI100"},  {0x7408, "AMD Instinct MI250X"},
+    {0x740c, "AMD Instinct MI250X"}, {0x740f, "AMD Instinct MI210"},
+    {0x74a0, "AMD Instinct MI300A"}, {0x74a1, "AMD Instinct MI300X"},
+    {0x74a2, "AMD Instinct MI308X"}, {0x74a5, "AMD Instinct MI325X"},
+    {0x75a0, "AMD Instinct MI350X"}, {0x75a3, "AMD Instinct MI355X"},
+};
+
+// By PCI device number; "AMD GPU 0x74a1" for one that is not in the table.
+std::string product_name(std::uint64_t device) {
+  const auto* const found = std::ranges::find(kProducts, device, &Product::device);
+  if (found != std::end(kProducts)) return std::string(found->name);
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), device, 16).ptr;
+  return "AMD GPU 0x" + std::string(digits.data(), end);
+}
 
 namespace fs = std::filesystem;
 
@@ -21,7 +52,8 @@ constexpr std::size_t kMaxMetricsBytes = 1U << 16U;  // its size is a word of 16
 // board would look like another board in the slot, and take its findings away.
 std::string uuid_of(const fs::path& folder) {
   const std::string id = read_word(folder / "unique_id");
-  const auto number = parse_hex(id);
+  const auto digits = std::string_view(id).substr(id.starts_with("0x") ? 2 : 0);
+  const auto number = parse_integer<std::uint64_t>(digits, 16);
   return number && *number != 0 ? "GPU-" + id : std::string();
 }
 

@@ -10,7 +10,7 @@
 
 namespace gpuward::exporter::amd {
 
-// Told before each part that the driver may have to ask the GPU for ("ras").
+// Called before each part that the driver may have to ask the GPU for ("ras").
 using PartProgress = std::function<void(std::string_view part)>;
 
 // The index is the caller's to give. What a file does not say now is absent now, and asked for

@@ -15,7 +15,7 @@ namespace {
 // (core/xid/data/other.inc, UE_counter_fault).
 constexpr std::uint64_t kFaultyStep = 1'048'560;
 constexpr std::string_view kSuffix = "_err_count";
-// The bad pages of a GPU that has thousands of them.
+// The retired pages of a GPU that has thousands of them.
 constexpr std::size_t kMaxPagesBytes = 1U << 20U;
 
 Maybe<std::uint64_t> parse_count(std::string_view text) {
@@ -66,7 +66,7 @@ std::vector<RasBlock> read_ras(const std::filesystem::path& device) {
   std::vector<RasBlock> blocks;
   for (const std::string& name : list_names(device / "ras")) {
     if (!name.ends_with(kSuffix) || name.size() == kSuffix.size()) continue;
-    const auto text = read_text(device / "ras" / name);
+    const auto text = read_attribute(device / "ras" / name);
     const std::string_view block = std::string_view(name).substr(0, name.size() - kSuffix.size());
     blocks.push_back(parse_error_counts(block, text.value_or("")));
   }

@@ -19,7 +19,7 @@ constexpr double kMilli = 1e-3, kMicro = 1e-6;
 constexpr std::uint32_t kMostLanes = 32;  // PCI Express has no wider link
 
 Maybe<double> scaled(const fs::path& path, double unit) {
-  const auto text = read_text(path);
+  const auto text = read_attribute(path);
   const auto number = text ? parse_integer<std::int64_t>(*text) : std::nullopt;
   return number ? Maybe<double>(static_cast<double>(*number) * unit) : std::nullopt;
 }
@@ -71,7 +71,7 @@ void read_sensors(const fs::path& hwmon, GpuReading& reading) {
 
 // `32.0 GT/s PCIe`; `Unknown` where the link is down.
 Maybe<std::uint32_t> read_generation(const fs::path& path) {
-  const auto text = read_text(path);
+  const auto text = read_attribute(path);
   if (!text) return std::nullopt;
   double speed = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), speed);

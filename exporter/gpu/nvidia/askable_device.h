@@ -1,5 +1,5 @@
 // A GPU whose handle NVML gives: what peers and events are asked with. Valid while the session that
-// gave it lives. Used by NvmlLibrary, peers.h and xid_events.h.
+// gave it lives. Used by nvml_library.cpp and xid_events.h.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ class EventSlot {
   // Event thread. At most `limit`; also where there is no set, or a broken one, it waits.
   [[nodiscard]] std::vector<GpuXid> wait(std::chrono::milliseconds limit);
 
-  // Any thread. Whether the driver keeps the event thread far longer than it was told to.
+  // Any thread. Whether the driver keeps the event thread far longer than requested.
   [[nodiscard]] bool is_stuck() const;
 
   // How long one call into the driver may wait: no longer than a reopening should be held up.

@@ -133,7 +133,7 @@ struct EventData {  // nvmlEventData_t
   std::uint32_t gpu_instance, compute_instance;
 };
 
-// nvmlProcessInfo_v2_t. Drivers have disagreed about the size of an entry: see process_list.h.
+// nvmlProcessInfo_v2_t. Drivers have disagreed about the size of an entry: see modes.cpp.
 struct ProcessInfo {
   std::uint32_t pid;
   std::uint64_t used_bytes;

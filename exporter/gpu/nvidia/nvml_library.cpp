@@ -1,21 +1,133 @@
 #include "exporter/gpu/nvidia/nvml_library.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "core/runtime/clock.h"
+#include "core/runtime/files.h"
+#include "exporter/gpu/nvidia/askable_device.h"
 #include "exporter/gpu/nvidia/event_slot.h"
-#include "exporter/gpu/nvidia/peers.h"
-#include "exporter/gpu/nvidia/places.h"
 #include "exporter/gpu/nvidia/read_device.h"
 #include "exporter/gpu/nvidia/session.h"
 #include "exporter/gpu/nvidia/xid_events.h"
+#include "exporter/gpu/report/library.h"
+#include "exporter/gpu/report/reading.h"
 
-namespace gpuward::exporter {
+namespace gpuward::exporter::nvml {
 namespace {
 
-using nvml::ReturnCode;
-using nvml::Session;
+// Which GPUs reach each other's memory, and how far apart they are. Expensive (the number of GPUs
+// squared), so that NvmlLibrary, who uses it, asks only now and then.
+
+Maybe<std::uint32_t> status_of(const Symbols& nvml, Device from, Device to, I32 what) {
+  I32 status = 0;
+  if (nvml.peer_status(from, to, what, &status) != kSuccess || status < 0) return std::nullopt;
+  return static_cast<std::uint32_t>(status);
+}
+
+Maybe<std::uint32_t> ancestor_of(const Symbols& nvml, Device from, Device to) {
+  I32 level = 0;
+  if (nvml.common_ancestor(from, to, &level) != kSuccess || level < 0) return std::nullopt;
+  return static_cast<std::uint32_t>(level);
+}
+
+using Ancestors = std::map<std::pair<std::uint32_t, std::uint32_t>, Maybe<std::uint32_t>>;
+
+// The same both ways: asked once.
+Maybe<std::uint32_t> ancestor_once(const Symbols& nvml, const AskableDevice& from,
+                                   const AskableDevice& to, Ancestors& known) {
+  const auto pair = std::minmax(from.index, to.index);
+  const auto found = known.find(pair);
+  if (found != known.end()) return found->second;
+  return known[pair] = ancestor_of(nvml, from.device, to.device);
+}
+
+// Each ordered pair of different GPUs, in the order of `devices`.
+std::vector<PeerStatus> read_peers(const Session& session, std::span<const AskableDevice> devices,
+                                   const Progress& progress) {
+  const Symbols& nvml = session.symbols();
+  std::vector<PeerStatus> peers;
+  Ancestors ancestors;
+  for (const AskableDevice& from : devices) {
+    progress("peers, from " + from.pci_bus_id);  // a hang there may be any GPU's
+    for (const AskableDevice& to : devices) {
+      if (from.index == to.index) continue;
+      PeerStatus peer;
+      peer.from = from.index;
+      peer.to = to.index;
+      peer.read_status = status_of(nvml, from.device, to.device, kPeerRead);
+      peer.write_status = status_of(nvml, from.device, to.device, kPeerWrite);
+      peer.nvlink_status = status_of(nvml, from.device, to.device, kPeerNvlink);
+      peer.topology = ancestor_once(nvml, from, to, ancestors);
+      peers.push_back(peer);
+    }
+  }
+  return peers;
+}
+
+// Where GPUs are that cannot say so themselves: one that is lost when the library is opened has no
+// PCI address, and without one it has no series and nobody else can say anything of it. The PCI bus
+// tells, where only one answer is possible. Used by NvmlLibrary.
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostBytes = 64;
+
+bool begins_with(const fs::path& file, std::string_view text) {
+  const auto content = read_file(file, kMostBytes);
+  return content && content->starts_with(text);
+}
+
+// Display and 3D controllers, and no virtual functions of a GPU that is here too.
+bool is_gpu(const fs::path& device) {
+  std::error_code failed;
+  return begins_with(device / "vendor", "0x10de") && begins_with(device / "class", "0x03") &&
+         !fs::exists(device / "physfn", failed);
+}
+
+bool is_driven(const fs::path& device) {
+  std::error_code failed;
+  return fs::read_symlink(device / "driver", failed).filename() == "nvidia" && !failed;
+}
+
+// The GPUs that the kernel has bound to NVIDIA's driver, ascending; empty where the tree does not
+// say. Reads what the kernel keeps in memory, and asks no device.
+std::vector<PciAddress> gpus_of_driver(const std::string& sys) {
+  std::vector<PciAddress> gpus;
+  std::error_code failed;
+  for (fs::directory_iterator at(fs::path(sys) / "bus/pci/devices", failed);
+       !failed && at != fs::directory_iterator(); at.increment(failed)) {
+    const auto address = parse_pci_address(at->path().filename().string());
+    if (address && is_gpu(at->path()) && is_driven(at->path())) gpus.push_back(*address);
+  }
+  std::ranges::sort(gpus);
+  return gpus;
+}
+
+// Gives those without an address the places that are left: where that is one, or where they are all
+// lost and as many as the places, so that it makes no difference which is which.
+void place_gpus(const std::vector<PciAddress>& on_bus, std::vector<GpuReading>& gpus) {
+  std::vector<GpuReading*> nowhere;
+  for (GpuReading& reading : gpus) {
+    if (!reading.gpu.has_address()) nowhere.push_back(&reading);
+  }
+  std::vector<PciAddress> left = on_bus;
+  std::erase_if(left, [&](const PciAddress& place) {
+    return std::ranges::any_of(
+        gpus, [&](const GpuReading& reading) { return reading.gpu.pci.same_device(place); });
+  });
+  if (left.size() != nowhere.size()) return;
+  const bool are_alike = std::ranges::all_of(nowhere, &GpuReading::is_lost);
+  if (nowhere.size() > 1 && !are_alike) return;
+  for (std::size_t i = 0; i < left.size(); ++i) nowhere[i]->gpu.pci = left[i];
+}
 
 constexpr std::uint32_t kMaxGpus = 256;  // a machine has 16 today
 
@@ -37,18 +149,18 @@ class NvmlLibrary final : public GpuLibrary {
   void close(const Progress& progress);
   bool count_gpus(const Progress& progress, VendorReport& report);
   bool read_gpus(const Progress& progress, VendorReport& report);
-  nvml::DeviceAnswer read_gpu(std::uint32_t index, bool is_thorough, const Progress& progress);
+  DeviceAnswer read_gpu(std::uint32_t index, bool is_thorough, const Progress& progress);
 
   const std::string name_, sys_;
   const GpuChoice choice_;
   const SystemClock clock_;
   std::shared_ptr<const Session> session_;
-  std::vector<nvml::KnownDevice> known_;       // by index, of this session
-  std::vector<nvml::AskableDevice> askable_;   // at the last reading
-  std::vector<nvml::AskableDevice> compared_;  // those that peers_ is about
+  std::vector<KnownDevice> known_;       // by index, of this session
+  std::vector<AskableDevice> askable_;   // at the last reading
+  std::vector<AskableDevice> compared_;  // those that peers_ is about
   std::vector<PeerStatus> peers_;
   unsigned turn_ = 0;  // readings of this session
-  nvml::EventSlot events_;
+  EventSlot events_;
 };
 
 VendorReport NvmlLibrary::read(const Progress& progress) {
@@ -90,7 +202,7 @@ bool NvmlLibrary::count_gpus(const Progress& progress, VendorReport& report) {
   progress("counting the GPUs");
   std::uint32_t count = 0;
   const ReturnCode code = session_->symbols().count(&count);
-  if (code == nvml::kSuccess) {
+  if (code == kSuccess) {
     count = std::min(count, kMaxGpus);
     if (count != known_.size()) known_.assign(count, {});  // which is which is not known any more
     return true;
@@ -99,16 +211,16 @@ bool NvmlLibrary::count_gpus(const Progress& progress, VendorReport& report) {
   return false;
 }
 
-nvml::DeviceAnswer NvmlLibrary::read_gpu(std::uint32_t index, bool is_thorough,
-                                         const Progress& progress) {
-  nvml::KnownDevice& known = known_[index];
-  const nvml::ReadingPlan plan{choice_, is_thorough, progress};
-  auto answer = nvml::read_device(*session_, index, plan, known);
+DeviceAnswer NvmlLibrary::read_gpu(std::uint32_t index, bool is_thorough,
+                                   const Progress& progress) {
+  KnownDevice& known = known_[index];
+  const ReadingPlan plan{choice_, is_thorough, progress};
+  auto answer = read_device(*session_, index, plan, known);
   const bool is_just_opened = turn_ == 0;
   if (!answer.wants_reopen || known.refuses || !is_just_opened) return answer;
   // A library just opened is of use: once more, for all that this GPU does say.
   known.refuses = true;
-  return nvml::read_device(*session_, index, plan, known);
+  return read_device(*session_, index, plan, known);
 }
 
 bool NvmlLibrary::read_gpus(const Progress& progress, VendorReport& report) {
@@ -128,9 +240,9 @@ bool NvmlLibrary::read_gpus(const Progress& progress, VendorReport& report) {
   }
   const bool has_address =
       std::ranges::all_of(report.gpus, [](const GpuReading& gpu) { return gpu.gpu.has_address(); });
-  if (!has_address) nvml::place_gpus(nvml::gpus_of_driver(sys_), report.gpus);
+  if (!has_address) place_gpus(gpus_of_driver(sys_), report.gpus);
   if (is_thorough || askable_ != compared_) {
-    peers_ = nvml::read_peers(*session_, askable_, progress);
+    peers_ = read_peers(*session_, askable_, progress);
     compared_ = askable_;
   }
   report.peers = peers_;
@@ -154,9 +266,12 @@ bool NvmlLibrary::read_open(const Progress& progress, VendorReport& report) {
 }
 
 }  // namespace
+}  // namespace gpuward::exporter::nvml
+
+namespace gpuward::exporter {
 
 std::unique_ptr<GpuLibrary> make_nvml_library(const LibraryPaths& paths) {
-  return std::make_unique<NvmlLibrary>(paths);
+  return std::make_unique<nvml::NvmlLibrary>(paths);
 }
 
 }  // namespace gpuward::exporter

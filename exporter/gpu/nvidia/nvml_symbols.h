@@ -1,5 +1,5 @@
 // NVML's functions by their C names. One that the installed driver lacks answers
-// NVML_ERROR_FUNCTION_NOT_FOUND, so that only what it would have told is absent. Used by all
+// NVML_ERROR_FUNCTION_NOT_FOUND, so that only its values are absent. Used by all
 // readers of this folder.
 #pragma once
 
@@ -47,7 +47,7 @@ using I32 = std::int32_t;
 using TextCall = Function<ReturnCode(Device, char*, U32)>;
 using Number32Call = Function<ReturnCode(Device, U32*)>;
 using Number64Call = Function<ReturnCode(Device, U64*)>;
-// Entries of several sizes: process_list.h.
+// Entries of several sizes: modes.cpp.
 using ProcessCall = Function<ReturnCode(Device, U32* count, void* entries)>;
 
 struct Symbols {

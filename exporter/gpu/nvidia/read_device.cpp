@@ -41,7 +41,7 @@ Identity identify(const Session& session, const ReadingPlan& plan, const KnownDe
   read_identity(query, known, answer.reading);
   recall_identity(known, static_cast<std::uint32_t>(index), answer.reading.gpu);
   take_reset(session, query.wants_reset(), answer.reading);
-  // Who it is may be refused, and the rest be told.
+  // Its identity may be refused, and the rest be readable.
   if (query.is_over()) take_complaint(session, query.complaint(), answer.reading);
   answer.wants_reopen = query.wants_reopen();
   if (query.is_over()) return Identity::kOver;

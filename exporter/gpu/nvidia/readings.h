@@ -1,6 +1,6 @@
-// What is asked of one GPU, group by group; each group is told to the parent before it is asked, so
-// that a hang has a name. Used by read_device.cpp. A new group is one function and one line in
-// kGroups (readings.cpp).
+// What is asked of one GPU, group by group; each group is announced to the parent before it is
+// read, so that a hang has a name. Used by read_device.cpp. A new group is one function and one
+// line in kGroups (readings.cpp).
 #pragma once
 
 #include <array>

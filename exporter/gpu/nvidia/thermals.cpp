@@ -39,9 +39,9 @@ Maybe<double> read_threshold(DeviceQuery& query, I32 kind) {
 // The function is deprecated since NVML 13; the field has the same counter.
 Maybe<double> read_violation(DeviceQuery& query, I32 policy, std::uint32_t field) {
   ViolationTime time{};
-  const bool told = query.tells(query.symbols().violation, policy, &time);
+  const bool is_known = query.tells(query.symbols().violation, policy, &time);
   const auto nanoseconds =
-      told ? number_from(time.violation_nanoseconds) : read_field(query, field);
+      is_known ? number_from(time.violation_nanoseconds) : read_field(query, field);
   if (!nanoseconds) return std::nullopt;
   return static_cast<double>(*nanoseconds) / kNanosecondsPerSecond;
 }

@@ -25,7 +25,7 @@ struct LibraryPaths {
   GpuChoice choice = {};
 };
 
-// Told before each GPU is asked, so that the parent knows where a hang is: "0000:4e:00
+// Called before each GPU is read, so that the parent knows where a hang is: "0000:4e:00
 // temperature".
 using Progress = std::function<void(std::string_view)>;
 // That of a library which is closed, to be opened again. Its event thread may still be in the

@@ -125,7 +125,7 @@ class Decoder {
     }
   }
 
-  std::string_view field_ = "message";  // the one in hand
+  std::string_view field_ = "message";  // the one that is being read
   std::string fault_;                   // the first
 };
 

@@ -74,10 +74,10 @@ bool HungGpus::take(HungGpu& hung, VendorReport& vendor) const {
     if (!is_same(reading.gpu, hung.gpu)) continue;
     if (!reading.is_hung) return false;  // it stands at another index now, and was asked
     hung.count = vendor.gpus.size();
-    const Gpu told = reading.gpu;
+    const Gpu reported = reading.gpu;
     reading.gpu = hung.gpu;
-    reading.gpu.index = told.index;
-    if (!reading.gpu.has_address()) reading.gpu.pci = told.pci;
+    reading.gpu.index = reported.index;
+    if (!reading.gpu.has_address()) reading.gpu.pci = reported.pci;
     reading.fault = hung.fault;
   }
   return true;

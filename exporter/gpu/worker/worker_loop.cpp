@@ -122,7 +122,7 @@ void gpu_worker_main(std::span<const LibraryEntry> libraries, const LibraryPaths
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   ::close(nothing);
   GpuWorker worker(libraries, paths, in, out);
-  ::_exit(worker.run());  // at once: a listener may be in the driver's hands
+  ::_exit(worker.run());  // at once: a listener may be inside the driver
 }
 
 }  // namespace gpuward::exporter

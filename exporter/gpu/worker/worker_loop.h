@@ -17,7 +17,7 @@ class GpuWorker {
 
   // Sends Xids on `out` from now on. SIGPIPE has to be ignored.
   GpuWorker(std::span<const LibraryEntry> libraries, const LibraryPaths& paths, int in, int out);
-  ~GpuWorker();  // waits for the listeners: up to five seconds where the drivers are well
+  ~GpuWorker();  // waits for the listeners: up to five seconds where the drivers answer
   GpuWorker(const GpuWorker&) = delete;
   GpuWorker& operator=(const GpuWorker&) = delete;
 

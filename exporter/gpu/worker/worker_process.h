@@ -11,6 +11,10 @@
 #include <vector>
 
 #include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "exporter/gpu/report/gpu_choice.h"
+#include "exporter/gpu/worker/message_lines.h"
+#include "exporter/gpu/worker/protocol.h"
 #include "exporter/gpu/worker/unreaped.h"
 
 namespace gpuward::exporter {
@@ -48,6 +52,48 @@ class WorkerProcess final : public Reapable {
   pid_t pid_;
   int input_, output_, complaints_;
   std::optional<int> status_;
+};
+
+// A worker process of its own that reads one GPU that has hung, once, so that another hang there
+// takes no reading of the others with it.
+class GpuProbe {
+ public:
+  // The process has just been started to ask that GPU alone.
+  GpuProbe(std::unique_ptr<WorkerProcess> process, GpuName gpu, Clock::Steady deadline);
+
+  enum class Outcome : std::uint8_t { kWaiting, kAnswered, kSilent };
+  // What has come by now. Silent: not in time, or the process has ended instead.
+  [[nodiscard]] Outcome look(Clock::Steady now);
+
+  [[nodiscard]] const GpuName& gpu() const { return gpu_; }
+  [[nodiscard]] int output() const { return process_->output(); }  // to poll
+  [[nodiscard]] Clock::Steady deadline() const { return deadline_; }
+  // Kills the process, which may take its time.
+  [[nodiscard]] std::unique_ptr<Reapable> end();
+
+ private:
+  std::unique_ptr<WorkerProcess> process_;
+  GpuName gpu_;
+  Clock::Steady deadline_;
+  MessageLines messages_{kMostMessageBytes};
+  bool has_answered_ = false;
+};
+
+// Wakes a thread that polls descriptors, from any other thread. Used by WorkerSource for a stop and
+// for hurry().
+class Wakeup {
+ public:
+  Wakeup();
+  ~Wakeup();
+  Wakeup(const Wakeup&) = delete;
+  Wakeup& operator=(const Wakeup&) = delete;
+
+  [[nodiscard]] int descriptor() const { return descriptor_; }  // readable after signal()
+  void signal() const;                                          // any thread
+  void clear() const;                                           // the thread that polls
+
+ private:
+  int descriptor_;
 };
 
 }  // namespace gpuward::exporter

@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Between one answer and the next; what is more comes from no worker that is well.
+// Between one answer and the next; what is more comes from no healthy worker.
 constexpr std::size_t kMostBytesPerReading = 4 * kMostMessageBytes;
 constexpr std::size_t kMostMessagesPerReading = 10'000;
 constexpr std::size_t kMostXids = 4096;  // that nobody has taken yet
@@ -120,8 +120,8 @@ void WorkerSource::take_message(std::string_view line, Clock::Steady now) {
 
 void WorkerSource::take_report(GpuReport report, Clock::Steady now) {
   if (!duty_.is_asked()) {
-    return retire(WorkerState::kCrashed,
-                  "The GPU worker answers what nobody has asked: it was killed", now);
+    return retire(WorkerState::kCrashed, "The GPU worker sent an unexpected answer: it was killed",
+                  now);
   }
   duty_.answered();
   crashes_at_error_records_ = 0;
@@ -145,7 +145,7 @@ void WorkerSource::take_complaints() {
   bytes_since_answer_ += bytes.size();
   complaints_.feed(bytes, [&](std::string_view line) {
     if (++complaint_count_ > kMostComplaints) return;
-    log_.warn("The GPU worker complains", {{"text", to_valid_utf8(line, kMostComplaintBytes)}});
+    log_.warn("GPU worker wrote to stderr", {{"text", to_valid_utf8(line, kMostComplaintBytes)}});
   });
 }
 
@@ -188,7 +188,7 @@ void WorkerSource::weigh_crash() {
   if (crashes_at_error_records_ < kCrashesToGiveUp) return;
   options_.argv = std::exchange(options_.error_records, std::nullopt)->argv;
   telemetry_.has_given_up_error_records = true;
-  log_.error("Error records are not read any more: the GPU library crashes there",
+  log_.error("Stopped reading error records, the GPU library crashes there",
              {{"crashes", std::to_string(kCrashesToGiveUp)}, {"asked_for", progress_}});
 }
 
@@ -223,7 +223,7 @@ void WorkerSource::give_up(const GpuTimes& times, Clock::Steady now) {
       "The driver has not answered within " + to_duration_text(duty_.limit(times)) + doing();
   const bool is_one_gpu =
       hung_gpus_.blame(progress_, fault + "; it is left out", telemetry_.report.get(), now);
-  if (is_one_gpu) log_.error("A GPU hangs and is left out", {{"asked_for", progress_}});
+  if (is_one_gpu) log_.error("GPU hangs, skipping it", {{"asked_for", progress_}});
   drop(WorkerState::kHung, fault + "; the GPU worker was killed", now);
   if (is_one_gpu) {
     duty_.replaced(now);
@@ -254,7 +254,7 @@ void WorkerSource::look_at_probe(Clock::Steady now) {
   const bool has_answered = outcome == GpuProbe::Outcome::kAnswered;
   hung_gpus_.probed(probe_->gpu(), has_answered, now);
   if (has_answered) {
-    log_.info("A GPU that hung answers again", {{"gpu", to_text(probe_->gpu())}});
+    log_.info("GPU answers again", {{"gpu", to_text(probe_->gpu())}});
     wants_replacement_ = true;
   }
   unreaped_.add(probe_->end(), now);

@@ -13,12 +13,10 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "exporter/gpu/report/source.h"
-#include "exporter/gpu/worker/gpu_probe.h"
 #include "exporter/gpu/worker/hung_gpus.h"
 #include "exporter/gpu/worker/message_lines.h"
 #include "exporter/gpu/worker/protocol.h"
 #include "exporter/gpu/worker/unreaped.h"
-#include "exporter/gpu/worker/wakeup.h"
 #include "exporter/gpu/worker/worker_duty.h"
 #include "exporter/gpu/worker/worker_process.h"
 
@@ -63,7 +61,7 @@ class WorkerSource final : public GpuSource {
   void notice_end(Clock::Steady now);
   void act(Clock::Steady now);
   void give_up(const GpuTimes& times, Clock::Steady now);
-  // Ends a worker that is well, for one that asks other GPUs.
+  // Ends a healthy worker, for one that reads other GPUs.
   void replace_idle(Clock::Steady now);
   void look_at_probe(Clock::Steady now);
   void start_probe(Clock::Steady now);

@@ -21,8 +21,8 @@ struct Claim {
 [[nodiscard]] std::optional<Claim> parse_claim(std::string_view annotation);
 [[nodiscard]] std::optional<Claim> claim_on(const kube::Node& node, std::string_view annotation);
 
-// Who is at work on the node by its marks, whosever they are: "a quarantine is running on it", "it
-// is under maintenance"; nullopt for nobody.
+// Who works on the node by its taints and annotations, whosever they are: "a quarantine is running
+// on it", "it is under maintenance"; nullopt for nobody.
 [[nodiscard]] std::optional<std::string> maintenance_of(const kube::Node& node);
 
 // Adds to `change` what takes away the taint or the label of claims that have run out, or that

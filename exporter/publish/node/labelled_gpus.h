@@ -10,7 +10,7 @@
 #pragma once
 
 #include "core/kube/objects.h"
-#include "exporter/store/known_machine.h"
+#include "exporter/store/state.h"
 
 namespace gpuward::exporter {
 

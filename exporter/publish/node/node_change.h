@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "core/kube/api.h"
 #include "exporter/publish/node/node_keys.h"
@@ -21,5 +23,12 @@ namespace gpuward::exporter {
                                                               const kube::Node& seen,
                                                               kube::WallTime now,
                                                               std::chrono::milliseconds heartbeat);
+
+// The annotation that the replaced suite's users read with `kubectl get node -o jsonpath`: one line
+// of JSON, {timestamp, hostname, instance_type, status, severity, checks: [{check, status,
+// severity}]}.
+// At most 8 KiB, whatever the wish holds: all annotations of an object share 256 KiB. Checks that
+// do not fit are left out from the end.
+[[nodiscard]] std::string results_annotation(const NodeWish& wish, std::string_view node_name);
 
 }  // namespace gpuward::exporter

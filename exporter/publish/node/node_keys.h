@@ -62,7 +62,7 @@ struct NodeKeys {
 
 [[nodiscard]] NodeKeys keys_of(const NodeSettings& settings);
 
-// Whether a key is a label that AMD's exporter gives to a sick GPU.
+// Whether a key is a label that AMD's exporter gives to an unhealthy GPU.
 [[nodiscard]] bool is_amd_gpu_label(std::string_view key);
 
 }  // namespace gpuward::exporter

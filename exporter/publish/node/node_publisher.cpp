@@ -61,8 +61,7 @@ NodePublisher::~NodePublisher() {
   thread_.join();
   if (!keys_of(settings_).has_suite_labels) return;
   if (const auto said = writer_.say_stopped(*farewell_api_); !said)
-    log_.warn("The node does not say that its agent has stopped",
-              {{"error", said.error().message}});
+    log_.warn("Failed to write to node that its agent stopped", {{"error", said.error().message}});
 }
 
 void NodePublisher::configure(NodeSettings settings, milliseconds cycle) {
@@ -124,10 +123,10 @@ void NodePublisher::announce(const NodeWish& wish) {
   const bool is_news =
       !published_ || published_->status != wish.status || published_->severity != wish.severity;
   if (!is_news) return;
-  log_.info("The node says how it is", {{"node", options_.node},
-                                        {"status", std::string(to_string(wish.status))},
-                                        {"severity", std::string(severity_word(wish.severity))},
-                                        {"condition", wish.condition}});
+  log_.info("Published node status", {{"node", options_.node},
+                                      {"status", std::string(to_string(wish.status))},
+                                      {"severity", std::string(severity_word(wish.severity))},
+                                      {"condition", wish.condition}});
 }
 
 void NodePublisher::record(const Status& status) {
@@ -135,7 +134,7 @@ void NodePublisher::record(const Status& status) {
   if (status) {
     backoff_.reset();
     not_before_ = now;
-    if (!complaint_.empty()) log_.info("The node can be written to again");
+    if (!complaint_.empty()) log_.info("Node is writable again");
     complaint_.clear();
   } else {
     not_before_ = now + (is_lasting(status.error().kind) ? plan().cycle : backoff_.next());
@@ -158,7 +157,7 @@ void NodePublisher::record(const Status& status) {
 void NodePublisher::complain(const Error& error) {
   std::string complaint = advice_for(error.kind);
   if (complaint == complaint_) return;
-  log_.error("The node cannot be written to",
+  log_.error("Failed to publish node status",
              {{"node", options_.node}, {"error", error.message}, {"advice", complaint}});
   complaint_ = std::move(complaint);
 }

@@ -57,16 +57,16 @@ void add_checks(const State& state, NodeWish& wish) {
 }
 
 std::vector<std::string> sick_amd_gpus(const Snapshot& snapshot) {
-  std::vector<std::string> sick;
+  std::vector<std::string> unhealthy;
   for (const Gpu& gpu : snapshot.gpus) {
     if (gpu.vendor != Vendor::kAmd) continue;
-    const bool is_sick = std::ranges::any_of(snapshot.state.findings, [&](const auto& entry) {
+    const bool is_unhealthy = std::ranges::any_of(snapshot.state.findings, [&](const auto& entry) {
       return entry.second.severity >= Severity::kReset &&
              entry.first.pci_bus_id == gpu.pci.bus_id();
     });
-    if (is_sick) sick.push_back(std::to_string(gpu.index));
+    if (is_unhealthy) unhealthy.push_back(std::to_string(gpu.index));
   }
-  return sick;
+  return unhealthy;
 }
 
 void add_condition(const Snapshot& snapshot, NodeWish& wish) {

@@ -43,8 +43,7 @@ TEST_F(ExporterProcess, TurnsALineOfTheLogIntoACountAFindingAndASeverity) {
 TEST_F(ExporterProcess, WithoutNodeNameServesAndSaysThatItWritesToNoNode) {
   exporter.start();
 
-  EXPECT_TRUE(exporter.says("it has no name here (NODE_NAME)"))
-      << exporter.process().error_output();
+  EXPECT_TRUE(exporter.says("NODE_NAME is not set")) << exporter.process().error_output();
   EXPECT_EQ(exporter.get("/metrics").status, 200);
 }
 

@@ -206,12 +206,12 @@ TEST_F(GpuWorkerProcess, NodeWithoutADriverIsSaidOnceAndReady) {
 
   EXPECT_TRUE(exporter.has(kUp, "1"));
   EXPECT_TRUE(is_ready());
-  EXPECT_TRUE(exporter.says("no GPU library"));
+  EXPECT_TRUE(exporter.says("No GPU library found"));
   const std::string log = exporter.process().error_output();
   EXPECT_THAT(log, Not(HasSubstr("level=error")));
-  const auto said = log.find("no GPU library");
+  const auto said = log.find("No GPU library found");
   ASSERT_NE(said, std::string::npos) << log;
-  EXPECT_EQ(log.find("no GPU library", said + 1), std::string::npos);
+  EXPECT_EQ(log.find("No GPU library found", said + 1), std::string::npos);
 }
 
 TEST_F(GpuWorkerProcess, LosesTheWorkerAloneToALibraryThatCrashesWhileItIsLoaded) {

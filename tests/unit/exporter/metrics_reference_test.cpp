@@ -1,30 +1,18 @@
-// docs/metrics.md against what the programs really serve: names, types and labels. A label that is
-// renamed in one place only breaks rules and dashboards in silence (LESSONS 4: "label rename breaks
-// rules"); here it breaks a test.
-#include <gmock/gmock.h>
+// docs/metrics.md against what a running exporter serves: names, types and labels. The page itself
+// is written from the declarations (tests/reference).
 #include <gtest/gtest.h>
 
 #include <map>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
 
-#include "core/http/client/client.h"
-#include "core/metrics/text_format.h"
 #include "core/runtime/files.h"
-#include "exporter/publish/families.h"
-#include "remediator/page/api_times.h"
-#include "remediator/page/metrics.h"
-#include "tests/fakes/fake_clock.h"
 #include "tests/places.inc"
-#include "tests/unit/exporter/publish/filled_snapshot.h"
 #include "tests/unit/exporter/running_exporter.h"
 
 namespace gpuward::exporter {
 namespace {
-
-using testing::ContainerEq;
 
 // "counter {pci_bus_id,xid}" by name; labels in alphabetical order.
 using Reference = std::map<std::string, std::string>;
@@ -83,17 +71,6 @@ std::set<std::string> labels_of(const std::string& series) {
   return labels;
 }
 
-// The histogram that the series belongs to.
-std::optional<std::string> histogram_of(const std::string& series,
-                                        const std::map<std::string, std::string>& types) {
-  for (const std::string_view ending : {"_bucket", "_sum", "_count"}) {
-    if (!series.ends_with(ending)) continue;
-    const auto type = types.find(series.substr(0, series.size() - ending.size()));
-    if (type != types.end() && type->second == "histogram") return type->first;
-  }
-  return std::nullopt;
-}
-
 Reference served(const std::string& exposition) {
   Reference reference;
   std::map<std::string, std::string> types;
@@ -104,12 +81,7 @@ Reference served(const std::string& exposition) {
     if (line.starts_with("# TYPE ") && words >> hash >> keyword >> name >> type) types[name] = type;
     if (line.empty() || line.front() == '#') continue;
     name = line.substr(0, line.find_first_of("{ "));
-    std::set<std::string> labels = labels_of(line);
-    if (const auto histogram = histogram_of(name, types)) {
-      name = *histogram;
-      labels.erase("le");
-    }
-    const std::string found = shape(types[name], labels);
+    const std::string found = shape(types[name], labels_of(line));
     const auto [entry, is_new] = reference.emplace(name, found);
     EXPECT_EQ(entry->second, found) << "a family with two sets of labels: " << line;
   }
@@ -124,46 +96,6 @@ std::string name_on_page(const std::string& name) {
     return prefix + "COUNTER" + (name.ends_with("_total") ? "_total" : "");
   }
   return name;
-}
-
-// Families themselves rather than their text: label values may hold anything here.
-void add(const Families& families, Reference& reference) {
-  for (const metrics::Family& family : families) {
-    for (const metrics::Sample& sample : family.samples) {
-      std::set<std::string> labels;
-      for (const auto& [name, value] : sample.labels) labels.insert(name);
-      const std::string found =
-          shape(family.type == metrics::Type::kCounter ? "counter" : "gauge", labels);
-      const auto [entry, is_new] = reference.emplace(name_on_page(family.name), found);
-      EXPECT_EQ(entry->second, found) << "a family with two sets of labels: " << family.name;
-    }
-  }
-}
-
-// Everything that there can be, of both vendors.
-Reference all_families(const MetricsOptions& options) {
-  Reference reference;
-  for (const Vendor vendor : {Vendor::kNvidia, Vendor::kAmd}) {
-    add(exporter_families(filled_snapshot(2, vendor), xid::Catalogue(), options), reference);
-  }
-  return reference;
-}
-
-Reference without(Reference all, const Reference& some) {
-  for (const auto& [name, what] : some) all.erase(name);
-  return all;
-}
-
-TEST(MetricsReference, LabelRenameIsSeenByThePageThatHasEveryFamily) {
-  EXPECT_THAT(all_families({}), ContainerEq(documented({"gpuward-exporter"})));
-}
-
-TEST(MetricsReference, HasWhatTheExporterServesOnRequest) {
-  const Reference with_all =
-      all_families({.dcgm_compat = true, .efa_compat = true, .per_link = true});
-
-  EXPECT_THAT(without(with_all, all_families({})),
-              ContainerEq(documented({"gpuward-exporter, on request"})));
 }
 
 TEST(MetricsReference, HasAllThatTheExporterServesAndNothingUnderAnotherShape) {
@@ -188,35 +120,6 @@ TEST(MetricsReference, HasAllThatTheExporterServesAndNothingUnderAnotherShape) {
     ASSERT_NE(row, page.end()) << name << " is not on the page";
     EXPECT_EQ(row->second, what) << name;
   }
-}
-
-TEST(MetricsReference, IsWhatTheRemediatorServes) {
-  fakes::FakeClock clock;
-  remediator::Counters counters(clock);
-  remediator::CounterValues values = counters.values();
-  values.decisions["act"] = values.errors["timeout"] = 1;
-  values.last_notification = clock.wall();
-  remediator::Standing standing;
-  standing.remediations = {{.oldest_step = clock.wall()}};
-  standing.waiting = {{.rule = "mode", .number = 1, .since = clock.wall()}};
-  standing.last_good_reload = clock.wall();
-  standing.approvals_guarded = true;
-  standing.leads = true;
-  standing.left_in_service["budget.taint"] = 1;
-  http::CurlClient nobody;
-  standing.sources = {
-      {.name = "prometheus", .last_success = clock.wall(), .lag = std::chrono::seconds(1)}};
-  standing.api_times = remediator::ApiTimes(nobody, clock).family();
-  standing.exclusions["gpu-01"] = {};
-  standing.triage = {.is_on = true, .lines = {{remediator::TriageOutcome::kAnswered, 1}}};
-  standing.sinks = {{.sink = "oncall", .ended = {{remediator::Delivery::kSent, 1}}, .waiting = 0}};
-  standing.spending = remediator::LedgerSlots::Spending{
-      .breaker = {},
-      .uses = {{.guard = "budget.pool", .where = "pool a", .used = 1, .allowed = 2}},
-      .slots = {{remediator::Impact::kCordon, 1}}};
-
-  EXPECT_THAT(served(metrics::to_text(remediator::to_families(values, standing))),
-              ContainerEq(documented({"gpuward-remediator", "Both programs"})));
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
-#include "core/kube/exec_credentials.h"
-
 #include <gtest/gtest.h>
 
 #include <thread>
 #include <vector>
 
+#include "core/kube/exec_plugin.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/unit/core/kube/plugin_script.h"
 

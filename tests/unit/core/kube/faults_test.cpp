@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "core/kube/api.h"
+#include "core/kube/decode.h"
 #include "core/kube/informer.h"
-#include "core/kube/parse.h"
 #include "core/kube/update_node.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_kube.h"
@@ -181,7 +181,7 @@ class InformerFaultsTest : public FaultsTest {
   void follow() {
     informer_ = std::jthread([this](const std::stop_token& stop) {
       InformerHandlers handlers;
-      handlers.on_upsert = [this](const Json& object) { note(read_node(object)->meta.name); };
+      handlers.on_upsert = [this](const Json& object) { note(decode_node(object)->meta.name); };
       handlers.on_synced = [this](const auto&, const auto&) { note("synced"); };
       Informer(api, clock, "/api/v1/nodes", handlers).run(stop);
     });

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/kube/parse.h"
+#include "core/kube/decode.h"
 #include "core/runtime/json.h"
 
 namespace gpuward::kube {

@@ -1,6 +1,6 @@
-#include "core/kube/timestamps.h"
-
 #include <gtest/gtest.h>
+
+#include "core/kube/names.h"
 
 namespace gpuward::kube {
 namespace {

@@ -11,14 +11,14 @@
 namespace gpuward::metrics {
 namespace {
 
-std::map<std::string, double> values(const std::vector<Family>& families) {
+std::map<std::string, double> values(const Families& families) {
   std::map<std::string, double> by_name;
   for (const Family& family : families) by_name[family.name] = family.samples.front().value;
   return by_name;
 }
 
 TEST(ProcessFamilies, HaveTheNamesThatAllClientLibrariesUse) {
-  std::vector<Family> families;
+  Families families;
   append_process(families);
 
   const auto found = values(families);
@@ -30,7 +30,7 @@ TEST(ProcessFamilies, HaveTheNamesThatAllClientLibrariesUse) {
 }
 
 TEST(ProcessFamilies, AreTrueOfThisProcess) {
-  std::vector<Family> families;
+  Families families;
   append_process(families);
 
   auto found = values(families);
@@ -51,7 +51,7 @@ TEST(ProcessFamilies, ReadACommandWithBlanksAndBrackets) {
              "18446744073709551615\n");
   proc.write("stat", "cpu 1 2\nbtime 1000\n");
 
-  std::vector<Family> families;
+  Families families;
   append_process(families, proc.path());
 
   auto found = values(families);
@@ -63,19 +63,21 @@ TEST(ProcessFamilies, ReadACommandWithBlanksAndBrackets) {
 TEST(ProcessFamilies, AreLeftOutWhereTheyCannotBeRead) {
   const support::TempDir empty;
 
-  std::vector<Family> families;
+  Families families;
   append_process(families, empty.path());
 
   EXPECT_FALSE(values(families).contains("process_resident_memory_bytes"));
 }
 
 TEST(BuildInfo, NamesVersionAndCompiler) {
-  const Family family = build_info();
+  Families families;
+  append_build_info(families);
 
+  const Family& family = families.front();
   ASSERT_EQ(family.samples.size(), 1U);
-  EXPECT_EQ(family.samples[0].labels[0],
-            std::make_pair(std::string("version"), std::string(GPUWARD_VERSION)));
-  EXPECT_EQ(family.samples[0].labels[1].first, "compiler");
+  EXPECT_EQ(family.declared.labels[0], "version");
+  EXPECT_EQ(family.samples[0].labels[0], GPUWARD_VERSION);
+  EXPECT_EQ(family.declared.labels[1], "compiler");
 }
 
 }  // namespace

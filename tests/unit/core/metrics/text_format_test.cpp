@@ -9,18 +9,20 @@
 namespace gpuward::metrics {
 namespace {
 
-Family one_sample(std::string name, std::string help, std::string label_value) {
-  return {
-      std::move(name), std::move(help), Type::kGauge, {{{{"line", std::move(label_value)}}, 1}}};
+Family one_sample(std::string_view name, std::string_view help, const std::string& label_value) {
+  Family family{{name, help, Type::kGauge, {"line"}}};
+  family.add({label_value}, 1);
+  return family;
 }
 
 TEST(TextFormat, WritesHelpTypeAndSamplesInTheOrderGiven) {
-  const Family family{"gpuward_xid_errors_total",
-                      "Errors.",
-                      Type::kCounter,
-                      {{{{"gpu", "0"}, {"xid", "79"}}, 3}, {{{"gpu", "1"}, {"xid", "13"}}, 0}}};
+  Families families;
+  Family& errors =
+      declare(families, {"gpuward_xid_errors_total", "Errors.", Type::kCounter, {"gpu", "xid"}});
+  errors.add({"0", "79"}, 3);
+  errors.add({"1", "13"}, 0);
 
-  const std::string text = to_text({{family}});
+  const std::string text = to_text(families);
 
   EXPECT_EQ(text,
             "# HELP gpuward_xid_errors_total Errors.\n"
@@ -32,10 +34,10 @@ TEST(TextFormat, WritesHelpTypeAndSamplesInTheOrderGiven) {
 TEST(TextFormat, WritesAHistogramWithABucketForEachBoundAndOneForAll) {
   Histogram durations({0.5, 10});
   for (const double seconds : {0.5, 3.0, 60.0}) durations.observe(seconds);
-  Family family{"gpuward_t_seconds", "T.", Type::kHistogram, {}};
-  family.histograms.push_back({{{"verb", "get"}}, durations});
+  Family family{{"gpuward_t_seconds", "T.", Type::kHistogram, {"verb"}}};
+  family.add({"get"}, durations);
 
-  EXPECT_EQ(to_text({{family}}),
+  EXPECT_EQ(to_text({family}),
             "# HELP gpuward_t_seconds T.\n"
             "# TYPE gpuward_t_seconds histogram\n"
             "gpuward_t_seconds_count{verb=\"get\"} 3\n"
@@ -46,18 +48,18 @@ TEST(TextFormat, WritesAHistogramWithABucketForEachBoundAndOneForAll) {
 }
 
 TEST(TextFormat, LeavesOutAFamilyWithoutSamples) {
-  EXPECT_EQ(to_text({{Family{"gpuward_empty", "Nothing.", Type::kGauge, {}}}}), "");
+  EXPECT_EQ(to_text({Family{{"gpuward_empty", "Nothing."}}}), "");
 }
 
 TEST(TextFormat, KeepsANewlineInHelpFromBreakingTheScrape) {
-  const std::string text = to_text({{one_sample("gpuward_a", "first\nsecond 1", "x")}});
+  const std::string text = to_text({one_sample("gpuward_a", "first\nsecond 1", "x")});
 
   EXPECT_EQ(text.find("\nsecond"), std::string::npos) << text;
 }
 
 TEST(TextFormat, MakesLabelValuesValidUtf8AndEscapesThem) {
   const std::string text =
-      to_text({{one_sample("gpuward_a", "A.", "bad \xff byte, \"quoted\" \\ and\nline")}});
+      to_text({one_sample("gpuward_a", "A.", "bad \xff byte, \"quoted\" \\ and\nline")});
 
   EXPECT_TRUE(is_valid_utf8(text)) << text;
   EXPECT_NE(text.find(R"(\"quoted\" \\ and)"), std::string::npos) << text;
@@ -65,21 +67,22 @@ TEST(TextFormat, MakesLabelValuesValidUtf8AndEscapesThem) {
 }
 
 TEST(TextFormat, CutsEndlessLabelValues) {
-  const std::string text = to_text({{one_sample("gpuward_a", "A.", std::string(100'000, 'x'))}});
+  const std::string text = to_text({one_sample("gpuward_a", "A.", std::string(100'000, 'x'))});
 
   EXPECT_LT(text.size(), 2'000U);
 }
 
 TEST(TextFormat, KeepsMillisecondsOfTimestamps) {
-  const Family family{"gpuward_t_seconds", "T.", Type::kGauge, {{{}, 1795249476.125}}};
+  Families families;
+  declare(families, {"gpuward_t_seconds", "T."}, 1795249476.125);
 
-  EXPECT_NE(to_text({{family}}).find("gpuward_t_seconds 1795249476.125\n"), std::string::npos);
+  EXPECT_NE(to_text(families).find("gpuward_t_seconds 1795249476.125\n"), std::string::npos);
 }
 
 TEST(TextFormat, IsReadByPromtoolWhateverTheValues) {
   GPUWARD_REQUIRE(support::why_no_program("promtool"));
-  std::vector<Family> families = {one_sample("gpuward_a_info", "What\nis \\ it.", "\xff\xfe\n\"")};
-  families.push_back({"gpuward_other_errors_total", "B.", Type::kCounter, {{{}, 1e15}}});
+  Families families = {one_sample("gpuward_a_info", "What\nis \\ it.", "\xff\xfe\n\"")};
+  declare(families, {"gpuward_other_errors_total", "B.", Type::kCounter}, 1e15);
 
   const auto outcome =
       support::Process::run({.argv = {"promtool", "check", "metrics"}, .input = to_text(families)});

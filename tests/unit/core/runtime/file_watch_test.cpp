@@ -1,4 +1,3 @@
-#include "core/runtime/file_watch.h"
 
 #include <gtest/gtest.h>
 

@@ -58,8 +58,7 @@ TEST_F(ExporterFindings, ClearsAFindingAndKeepsItsCount) {
   EXPECT_THAT(outcome.output, HasSubstr("Cleared."));
   EXPECT_TRUE(exporter.has("gpuward_node_severity", "0"));
   EXPECT_EQ(exporter.value(xid_series(64)), "1");
-  EXPECT_TRUE(exporter.says("A finding was cleared on request"))
-      << exporter.process().error_output();
+  EXPECT_TRUE(exporter.says("Cleared finding on request")) << exporter.process().error_output();
   struct stat folder{};
   ASSERT_EQ(::stat(exporter.file("state/clear.d").c_str(), &folder), 0);
   EXPECT_EQ(folder.st_mode & 0777U, 0700U) << "nobody else may declare anything repaired";
@@ -216,7 +215,7 @@ TEST_F(ExporterFindings, SurvivesRequestsThatAreNone) {
       [&] { return !std::filesystem::exists(exporter.file("state/clear.d/a.json")); }, 10s));
 
   EXPECT_TRUE(exporter.has("gpuward_node_severity", "4"));
-  EXPECT_TRUE(exporter.says("A request to clear findings cannot be taken"))
+  EXPECT_TRUE(exporter.says("Cannot read request to clear findings"))
       << exporter.process().error_output();
   EXPECT_TRUE(exporter.process().running());
 }
@@ -264,8 +263,7 @@ TEST_F(ExporterFindings, AnAmdLibraryThatCrashesAtItsErrorRecordsIsAskedForTheRe
       << exporter.process().error_output();
 
   EXPECT_EQ(exporter.value("gpuward_gpu_error_records_given_up"), "1");
-  EXPECT_TRUE(exporter.says("Error records are not read any more"))
-      << exporter.process().error_output();
+  EXPECT_TRUE(exporter.says("Stopped reading error records")) << exporter.process().error_output();
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ TEST(PairMessage, IsUnderstoodAsItWasSaid) {
   EXPECT_EQ(heard->report.figures.nanoseconds, measured.report.figures.nanoseconds);
   EXPECT_EQ(heard->report.figures.wrong_values, 4U);
 
-  for (const auto kind : {Report::Kind::kFailed, Report::Kind::kHangs, Report::Kind::kUntold,
+  for (const auto kind : {Report::Kind::kFailed, Report::Kind::kHangs, Report::Kind::kUnknown,
                           Report::Kind::kGaveUp}) {
     heard = decode_message(
         line_of(Message{.kind = Message::Kind::kReport,

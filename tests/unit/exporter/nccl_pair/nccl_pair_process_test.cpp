@@ -245,7 +245,7 @@ TEST_F(NcclPairProcess, CannotTellWhereTheNodesDiffer) {
 
 TEST_F(NcclPairProcess, RankOneMayBeThereFirst) {
   const auto second = start(1);
-  EXPECT_TRUE(says(*second, "not there yet"));
+  EXPECT_TRUE(says(*second, "Peer is not reachable yet"));
   const auto first = start(0);
 
   expect_both({end_of(*first), end_of(*second)}, 0, "pass");
@@ -272,7 +272,7 @@ TEST_F(NcclPairProcess, ASideThatIsKilledInTheMiddleSaysNothingOfTheNodes) {
   const Said said = end_of(*first);
   EXPECT_EQ(said.exit_code, 3) << said.all;
   EXPECT_EQ(said.status, "error");
-  EXPECT_THAT(said.details, HasSubstr("node-b, has gone without a word"));
+  EXPECT_THAT(said.details, HasSubstr("node-b, has disconnected without a report"));
 }
 
 TEST_F(NcclPairProcess, SigtermEndsItAtOnceWhateverItIsAt) {

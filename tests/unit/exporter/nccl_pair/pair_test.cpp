@@ -147,7 +147,7 @@ TEST_F(PairTest, AFailureOfWhoHasNotJoinedIsNotBelieved) {
       [&](Link& link) { say(link, report(Report::Kind::kFailed, "it is node-a's fault")); });
 
   EXPECT_EQ(verdict.status, CheckStatus::kError);
-  EXPECT_THAT(verdict.details, HasSubstr("has gone without a word"));
+  EXPECT_THAT(verdict.details, HasSubstr("has disconnected without a report"));
 }
 
 TEST_F(PairTest, WhoSaysWhatItMayNotIsTakenForGone) {
@@ -199,7 +199,7 @@ TEST_F(PairTest, AnErrorOfNcclBecauseTheOtherSideHasEndedTellsNothing) {
       broken);
 
   EXPECT_EQ(verdict.status, CheckStatus::kError);
-  EXPECT_THAT(verdict.details, AllOf(HasSubstr("has gone without a word"),
+  EXPECT_THAT(verdict.details, AllOf(HasSubstr("has disconnected without a report"),
                                      HasSubstr("here: ncclAllReduce: remote process exited")));
 }
 
@@ -312,7 +312,7 @@ TEST_F(PairTest, RankOneThatCameAndWentIsWaitedForAgain) {
   }  // before it was ready
   Link link = let_in();
   say(link, joined());
-  say(link, report(Report::Kind::kUntold, "the second one"));
+  say(link, report(Report::Kind::kUnknown, "the second one"));
   side.join();
 
   EXPECT_THAT(verdict.details, HasSubstr("the second one"));
@@ -325,7 +325,7 @@ TEST_F(PairTest, WhoSaysNothingHoldsTheListenerUpForSecondsOnly) {
   const Link silent = knock();
   Link link = let_in();
   say(link, joined());
-  say(link, report(Report::Kind::kUntold, "after the silent one"));
+  say(link, report(Report::Kind::kUnknown, "after the silent one"));
   side.join();
 
   EXPECT_THAT(verdict.details, HasSubstr("after the silent one"));

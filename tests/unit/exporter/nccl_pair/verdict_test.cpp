@@ -57,9 +57,9 @@ TEST(PairVerdict, IsTheWorstThatASideCanTell) {
                          {report(Kind::kHangs), measured, CheckStatus::kFail},
                          {report(Kind::kFailed), report(Kind::kGaveUp), CheckStatus::kFail},
                          {report(Kind::kHangs), report(Kind::kHangs), CheckStatus::kFail},
-                         {report(Kind::kUntold), measured, CheckStatus::kError},
-                         {report(Kind::kUntold), report(Kind::kFailed), CheckStatus::kError},
-                         {report(Kind::kUntold), report(Kind::kGaveUp), CheckStatus::kError},
+                         {report(Kind::kUnknown), measured, CheckStatus::kError},
+                         {report(Kind::kUnknown), report(Kind::kFailed), CheckStatus::kError},
+                         {report(Kind::kUnknown), report(Kind::kGaveUp), CheckStatus::kError},
                          {report(Kind::kGaveUp), measured, CheckStatus::kError}}) {
     EXPECT_EQ(judged(one.first, one.second).status, one.status);
     EXPECT_EQ(judged(one.second, one.first).status, one.status) << "whichever side it is";
@@ -69,7 +69,7 @@ TEST(PairVerdict, IsTheWorstThatASideCanTell) {
 TEST(PairVerdict, SaysWhoseWordsTheyAre) {
   EXPECT_THAT(judged(report(Kind::kGaveUp), report(Kind::kFailed)).details,
               AllOf(HasSubstr("its words (node-b)"), Not(HasSubstr("its words (node-a)"))));
-  EXPECT_EQ(judged(report(Kind::kUntold), report(Kind::kGaveUp)).details, "its words (node-a)");
+  EXPECT_EQ(judged(report(Kind::kUnknown), report(Kind::kGaveUp)).details, "its words (node-a)");
 }
 
 // The remediator keeps the first of it.

@@ -121,7 +121,7 @@ TEST_F(PodResourcesWatcherTest, SaysOnceThatThereIsNoKubelet) {
   }
   const std::string said = testing::internal::GetCapturedStderr();
 
-  const auto first = said.find("Nobody knows which pods use which GPUs");
+  const auto first = said.find("Cannot read pod-to-GPU assignments from kubelet");
   ASSERT_NE(first, std::string::npos) << said;
   EXPECT_EQ(said.find("Nobody knows", first + 1), std::string::npos) << said;
 }

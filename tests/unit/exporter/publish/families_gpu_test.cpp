@@ -135,7 +135,7 @@ TEST(GpuFamilies, TellTheRasBlocksOfAmd) {
 
   EXPECT_THAT(out, HasSubstr(series("gpuward_gpu_ras_errors_total",
                                     R"(block="umc",error="uncorrected")", "1")));
-  EXPECT_THAT(out, Not(HasSubstr("deferred")));
+  EXPECT_THAT(out, Not(HasSubstr("error=\"deferred\"")));
   EXPECT_THAT(out, HasSubstr(series("gpuward_gpu_bad_pages", "", "3")));
 }
 

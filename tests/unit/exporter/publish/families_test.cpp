@@ -239,10 +239,10 @@ TEST_F(FamiliesTest, AreMoreThanSixHundredSeriesForEightGpusWithAHistory) {
 std::map<std::string, double> counters_of(const Families& families) {
   std::map<std::string, double> values;
   for (const metrics::Family& family : families) {
-    if (family.type != metrics::Type::kCounter) continue;
+    if (family.declared.type != metrics::Type::kCounter) continue;
     for (const metrics::Sample& sample : family.samples) {
       std::string series = family.name;
-      for (const auto& [name, value] : sample.labels) series.append(",").append(value);
+      for (const std::string& value : sample.labels) series.append(",").append(value);
       values[series] = sample.value;
     }
   }

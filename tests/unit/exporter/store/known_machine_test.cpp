@@ -1,9 +1,8 @@
 // How many GPUs the machine has had: what is remembered, and what makes it be forgotten.
-#include "exporter/store/known_machine.h"
-
 #include <gtest/gtest.h>
 
 #include "exporter/store/latched_state.h"
+#include "exporter/store/state.h"
 #include "exporter/store/state_file.h"
 
 namespace gpuward::exporter {

@@ -1,7 +1,6 @@
-#include "exporter/watch/gpu_look.h"
-
 #include <gtest/gtest.h>
 
+#include "exporter/watch/gpu_inventory.h"
 #include "tests/fakes/fake_clock.h"
 
 namespace gpuward::exporter {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/kube/parse.h"
+#include "core/kube/decode.h"
 #include "remediator/execution/controller.h"
 #include "remediator/intake/remediation_intake.h"
 #include "remediator/model/node_mark.h"
@@ -219,7 +219,7 @@ class ClusterTest : public ::testing::Test {
     std::set<std::string> names;
     const Json nodes = kube_.get("/api/v1/nodes");
     for (const Json& item : nodes.at("items")) {
-      auto node = *kube::read_node(item);
+      auto node = *kube::decode_node(item);
       names.insert(node.meta.name);
       auto census = fleet_node(node, place_keys(policy_.get()->budgets));
       replica.view.put_node(std::move(node), std::move(census));

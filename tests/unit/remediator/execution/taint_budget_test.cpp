@@ -79,7 +79,7 @@ class TaintBudgetTest : public ClusterTest {
     std::vector<std::string> names;
     const Json nodes = kube_.get("/api/v1/nodes");
     for (const Json& item : nodes.at("items")) {
-      const auto one = *kube::read_node(item);
+      const auto one = *kube::decode_node(item);
       if (our_taint_on(one)) names.push_back(one.meta.name);
     }
     return names;

@@ -44,7 +44,7 @@ class ApiTimesTest : public ::testing::Test {
     request.method = method;
     return times_.send(request);
   }
-  std::string text() { return metrics::to_text({{times_.family()}}); }
+  std::string text() { return metrics::to_text({times_.family()}); }
   static std::string name(const std::string& what) {
     return "gpuward_remediator_api_request_duration_seconds_" + what;
   }

@@ -283,7 +283,7 @@ TEST(Metrics, ShowWhatStands) {
 
 TEST(Pages, SayWhyTheRemediatorIsNotReady) {
   const auto routes =
-      telemetry_routes({.families = [] { return std::vector<metrics::Family>(); },
+      telemetry_routes({.families = [] { return metrics::Families(); },
                         .objection = [] { return std::optional<std::string>("no API server"); }});
   for (const http::Route& route : routes) {
     const http::Response response = route.handler({});

@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(Upgrade, LeftBehind, ::testing::ValuesIn(kAll), [](cons
 TEST(ApprovalLeftBehind, IsGoodForTheSameStep) {
   const Json all = left_behind("waits-for-approval");
   Remediation remediation = *read_remediation(all.at("remediation"));
-  const auto node = kube::read_node(all.at("node"));
+  const auto node = kube::decode_node(all.at("node"));
   const ApprovalRecord asked = *remediation.status.approval;
   remediation.wish.approved_token = asked.token;
   remediation.wish.approved_by = "alice";

@@ -6,7 +6,6 @@
 #include "core/runtime/json.h"
 #include "exporter/publish/node/claim.h"
 #include "exporter/publish/node/diagnosis.h"
-#include "exporter/publish/node/results_annotation.h"
 #include "tests/unit/exporter/publish/node/snapshots.h"
 
 namespace gpuward::exporter {

@@ -1,5 +1,5 @@
-// One small file of /proc or /sys: read with a cap, never waited for, absent where it says nothing.
-// Inside exporter/host only.
+// Small files of /proc and /sys: read with a cap, absent where they say nothing. A read of /sys can
+// block in the driver. Used by exporter/host and exporter/gpu/amd.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-namespace gpuward::exporter {
+namespace gpuward {
 
 // The text without the blanks and line ends around it; nullopt where there is no such file, it may
 // not be read, is empty, or holds more than `max_bytes` (a page of memory is the most that sysfs
@@ -19,9 +18,8 @@ namespace gpuward::exporter {
                                                         std::size_t max_bytes = 4096);
 // A whole decimal number; nullopt for anything else.
 [[nodiscard]] std::optional<std::uint64_t> read_number(const std::filesystem::path& path);
-// `0x10de`.
+// `0x10de`, also without the prefix.
 [[nodiscard]] std::optional<std::uint32_t> read_hex(const std::filesystem::path& path);
-[[nodiscard]] std::optional<std::uint32_t> parse_hex(std::string_view text);
 
 // Where a symbolic link points, the last name of it only (`nvidia` of
 // ../../bus/pci/drivers/nvidia).
@@ -36,4 +34,4 @@ struct Listing {
 // Of a folder; empty and complete where there is none.
 [[nodiscard]] Listing list_folder(const std::filesystem::path& folder, std::size_t max);
 
-}  // namespace gpuward::exporter
+}  // namespace gpuward

@@ -1,4 +1,4 @@
-#include "exporter/host/attribute.h"
+#include "core/runtime/attribute.h"
 
 #include <algorithm>
 #include <system_error>
@@ -6,7 +6,7 @@
 #include "core/runtime/files.h"
 #include "core/runtime/text.h"
 
-namespace gpuward::exporter {
+namespace gpuward {
 
 namespace fs = std::filesystem;
 
@@ -23,14 +23,10 @@ std::optional<std::uint64_t> read_number(const fs::path& path) {
   return text ? parse_integer<std::uint64_t>(*text) : std::nullopt;
 }
 
-std::optional<std::uint32_t> parse_hex(std::string_view text) {
-  if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
-  return parse_integer<std::uint32_t>(text, 16);
-}
-
 std::optional<std::uint32_t> read_hex(const fs::path& path) {
-  const auto text = read_attribute(path);
-  return text ? parse_hex(*text) : std::nullopt;
+  const std::string text = read_attribute(path).value_or("");
+  const bool is_prefixed = text.starts_with("0x") || text.starts_with("0X");
+  return parse_integer<std::uint32_t>(std::string_view(text).substr(is_prefixed ? 2 : 0), 16);
 }
 
 std::string link_name(const fs::path& link) {
@@ -58,4 +54,4 @@ Listing list_folder(const fs::path& folder, std::size_t max) {
   return listing;
 }
 
-}  // namespace gpuward::exporter
+}  // namespace gpuward
