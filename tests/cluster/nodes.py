@@ -3,6 +3,7 @@ a device plugin offers to the kubelet."""
 import json
 import pathlib
 import re
+import shutil
 import time
 import uuid
 
@@ -146,6 +147,16 @@ done"""
                                  f"--node-labels={labels}", first=import_images)
 
     # ---- what happens to it
+
+    def become_another_machine(self, kubectl):
+        """The machine is taken out, and another one comes under its name: instance, GPUs and disk are new."""
+        self.machine.power_off()
+        kubectl.delete("node", self.name)
+        shutil.rmtree(self.machine.folder / "lib")
+        (self.machine.folder / "log/kernel/kern.log").write_text("")
+        self.prepare()
+        self.machine.power_on()
+        self.machine.wait_until_up()
 
     def log_kernel_line(self, text):
         """As the kernel logs it, into this machine's log."""

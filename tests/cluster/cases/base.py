@@ -10,7 +10,6 @@ from machines import ClusterError, wait_until
 FOLDER = pathlib.Path(os.environ.get("GPUWARD_CLUSTER", "/var/tmp/gpuward-cluster-test"))
 EXPORTERS, REMEDIATORS = "gpu-healthcheck", "gpuward"
 ISOLATE_XID, REBOOT_XID, RESET_XID = 64, 79, 95
-CLOSED = ("Released", "Cancelled", "Superseded", "Replaced")
 
 
 def say(text):
@@ -124,11 +123,9 @@ class ClusterTest(unittest.TestCase):
         try:
             return wait_until(condition, what, seconds)
         except ClusterError as error:
+            say(error)
             story = kubectl("get", "nodes,remediations,pods", "-A", "-o", "wide")
             self.fail(f"{error}\n{story}\n{kubectl('get', 'remediations', '-o', 'yaml')[-6000:]}")
-
-    def wait_until_in_service(self, node):
-        self.wait(lambda: is_in_service(node), f"{node} to take pods again")
 
     def wait_until_returned(self, node, seconds=180):
         self.wait(lambda: phase(node) == "Released" and is_in_service(node), f"{node} to be back in service", seconds)
@@ -139,7 +136,7 @@ class ClusterTest(unittest.TestCase):
         slow["spec"]["template"]["spec"]["containers"][0]["command"] = [
             "sh", "-c", "trap '' TERM; while :; do busybox sleep 1; done"]
         deploy(slow)
-        cluster.node(node).break_gpu(3, RESET_XID)
+        self.take(node).break_gpu(3, RESET_XID)
         self.wait(lambda: phase(node) == "Draining", f"{node} to be drained")
 
     def expect_one_reset(self, node):
@@ -147,25 +144,25 @@ class ClusterTest(unittest.TestCase):
         resets = [step for step in remediations(node)[-1]["status"]["steps"] if step["name"] == "gpu-reset"]
         self.assertEqual([("done", 1)], [(step["result"], step["attempts"]) for step in resets])
 
-    def repair(self, node):
-        """As an operator does who has replaced the board: says so to the exporter, and ends the Remediation."""
-        found = remediations(node)[-1]["metadata"]["name"]
-        clear = "gpuward-exporter findings clear"  # fails where there is nothing to clear
-        kubectl("-n", EXPORTERS, "exec", exporter_of(node), "--", "sh", "-c",
-                f"{clear} --all-operator; {clear} --after-gpu-reset; true")
-        self.wait(lambda: "gpuward_node_severity 0" in metrics_of(node), f"{node} to be without findings")
-        if phase(node) not in CLOSED:
-            kubectl("annotate", "remediation", found, "gpuward.dev/cancel=true", "--overwrite")
-        self.wait(lambda: phase(node) in CLOSED, f"{found} to be closed")
-        self.wait_until_in_service(node)
-        self.wait(lambda: not cluster.query(f'ALERTS{{node="{node}",remediation!=""}}'), f"the alerts of {node} to end")
+    def setUp(self):
+        self.known = {one["metadata"]["name"] for one in kubectl.items("remediations")}
 
     def tearDown(self):
+        """Nodes that were broken are other machines after this, because gpuward remembers what became of a machine."""
         for machine in cluster.machines:
             for service in ("kube-apiserver", "etcd", "kubelet"):
                 machine.ensure(service)
-        for node in cluster.nodes:
-            if not is_in_service(node.name):
-                say(f"{node.name} is repaired after {self.id()}")
-                self.repair(node.name)
+        self.wait(lambda: kubectl("get", "--raw", "/readyz"), "the API server")
         kubectl.delete("deployments,poddisruptionbudgets", "--all", "-n", "default")
+        broken = {one["spec"]["nodeName"] for one in kubectl.items("remediations")
+                  if one["metadata"]["name"] not in self.known}
+        for node in broken:
+            cluster.node(node).become_another_machine(kubectl)
+        for node in broken:
+            self.wait(lambda node=node: is_in_service(node) and is_ready(kubectl.get("pod", exporter_of(node), "-n", EXPORTERS)),
+                      f"the new {node} to be ready")
+
+    def take(self, node):
+        """A node to break. The alert of the machine that had this name before has to end first: it would go on."""
+        self.wait(lambda: not cluster.query(f'ALERTS{{node="{node}",remediation!=""}}'), f"the alerts of {node} to end")
+        return cluster.node(node)

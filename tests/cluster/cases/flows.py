@@ -8,7 +8,7 @@ from cases.base import (REBOOT_XID, RESET_XID, ClusterTest, cluster, deploy, exp
 class FromKernelLineToService(ClusterTest):
     def test_two_nodes_are_out_of_service_and_reset_and_back(self):
         deploy(workload("train", replicas=2, gpus=6), workload("web", replicas=3))
-        broken = [cluster.node(name) for name in ("gpu-2", "gpu-3")]
+        broken = [self.take(name) for name in ("gpu-2", "gpu-3")]
         start = time.monotonic()
         for node in broken:
             node.break_gpu(3, RESET_XID)
@@ -27,7 +27,7 @@ class FromKernelLineToService(ClusterTest):
         deploy(workload("train", gpus=8, **on("gpu-1")), workload("web", replicas=2, **on("gpu-1")))
         self.assertIn("gpu-1", nodes_of("app=web"))
         boot = kubectl.get("node", "gpu-1")["status"]["nodeInfo"]["bootID"]
-        cluster.node("gpu-1").break_gpu(3, REBOOT_XID)
+        self.take("gpu-1").break_gpu(3, REBOOT_XID)
         killed = set()
 
         def is_over():

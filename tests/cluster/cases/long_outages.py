@@ -5,7 +5,7 @@ from cases.base import ClusterTest, cluster, kubectl
 
 
 class WhileANodeIsDrained(ClusterTest):
-    NODE = "gpu-3"
+    NODE = "gpu-2"
 
     def test_the_api_server_stands_still(self):
         self.start_slow_drain(self.NODE)

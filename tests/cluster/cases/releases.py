@@ -4,7 +4,7 @@ from cases.base import (EXPORTERS, ISOLATE_XID, REMEDIATORS, ClusterTest, cluste
 
 
 class ARelease(ClusterTest):
-    NODE = "gpu-2"
+    NODE = "gpu-3"
 
     def tearDown(self):
         """Nothing of gpuward is there to be put in order."""
@@ -14,7 +14,7 @@ class ARelease(ClusterTest):
                 for step in remediations(self.NODE)[-1]["status"]["steps"]]
 
     def test_is_upgraded_rolled_back_and_taken_away(self):
-        cluster.node(self.NODE).break_gpu(3, ISOLATE_XID)
+        self.take(self.NODE).break_gpu(3, ISOLATE_XID)
         self.wait(lambda: phase(self.NODE) == "Held", f"{self.NODE} to be held")
         done = self.steps()
         cluster.install("upgrade", "--set=remediator.replicas=1", "--set=exporter.args[2]=--log.level=debug")
