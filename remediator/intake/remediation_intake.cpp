@@ -47,7 +47,8 @@ struct Past {
   // Who cancels what was opened for the machine's history has answered the alerts of that history.
   [[nodiscard]] bool is_history_cancelled() const {
     return std::ranges::any_of(known, [](const Remediation& one) {
-      return one.status.phase == Phase::kCancelled && std::ranges::any_of(one.alerts, is_of_history);
+      return one.status.phase == Phase::kCancelled &&
+             std::ranges::any_of(one.alerts, is_of_history);
     });
   }
 

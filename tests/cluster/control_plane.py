@@ -30,6 +30,7 @@ class ControlPlane:
         self.programs = programs
         self.prometheus = prometheus
         self.machine = machines.Machine(folder, "control")
+        self.forwarders = []
 
     def prepare(self):
         self.make_keys()
@@ -120,10 +121,10 @@ ip route add {SERVICES} dev cluster
             here = probe.getsockname()[1]
         pid = self.machine.pid
         with open(self.machine.folder / "log/reachable.log", "ab") as log:
-            subprocess.Popen(["nsenter", "--target", str(pid), "--pid", "--", "systemd-socket-activate",
-                              f"--listen=127.0.0.1:{here}", "nsenter", f"--net=/proc/{pid}/ns/net",
-                              "/lib/systemd/systemd-socket-proxyd", f"{ADDRESS}:{port}"],
-                             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+            self.forwarders.append(subprocess.Popen(
+                ["nsenter", "--target", str(pid), "--pid", "--", "systemd-socket-activate", f"--listen=127.0.0.1:{here}",
+                 "nsenter", f"--net=/proc/{pid}/ns/net", "/lib/systemd/systemd-socket-proxyd", f"{ADDRESS}:{port}"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
         return here
 
 

@@ -42,6 +42,7 @@ class Machine:
     def __init__(self, cluster_folder, name):
         self.name = name
         self.folder = cluster_folder / name
+        self.supervisor = None  # the process that powers it, where this one has powered it on
         # Of its own, because two kubelets on one group end each other's pods.
         self.cgroup = f"{cluster_folder.name}/{name}"
 
@@ -73,8 +74,8 @@ class Machine:
     def power_on(self):
         make_cgroups(self.cgroup)
         with open(self.folder / "log/machine.log", "ab") as log:
-            subprocess.Popen([HERE / "machine", self.folder], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                             start_new_session=True)
+            self.supervisor = subprocess.Popen([HERE / "machine", self.folder], stdin=subprocess.DEVNULL, stdout=log,
+                                               stderr=log, start_new_session=True)
 
     def wait_until_up(self):
         wait_until(self.is_up, f"machine {self.name} to boot (see {self.folder}/log/machine.log)", 30)
