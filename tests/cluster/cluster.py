@@ -29,8 +29,8 @@ class Cluster:
         self.log = log
         self.kubectl = Kubectl(self.folder / "kubeconfig")
         keys = Keys(self.folder / "keys")
-        programs = pathlib.Path(os.environ["KUBE_DIR"])
-        prometheus = pathlib.Path(os.environ["PROMETHEUS_DIR"]) / "prometheus"
+        programs = pathlib.Path(os.environ.get("KUBE_DIR", ""))
+        prometheus = pathlib.Path(os.environ.get("PROMETHEUS_DIR", "")) / "prometheus"
         self.control = ControlPlane(self.folder, keys, programs, prometheus)
         self.nodes = [Node(self.folder, number, NODES, keys, programs) for number in range(1, NODES + 1)]
         self.machines = [self.control.machine] + [node.machine for node in self.nodes]
@@ -47,6 +47,8 @@ class Cluster:
     # ---- up
 
     def up(self):
+        if not {"KUBE_DIR", "PROMETHEUS_DIR"} <= os.environ.keys():
+            raise ClusterError("KUBE_DIR and PROMETHEUS_DIR say where the programs are: call `./dev cluster`, which sets them")
         if self.is_up():
             raise ClusterError(f"a cluster is up already in {self.folder}: end it by `./dev cluster down`")
         self.clear_folder()
@@ -130,7 +132,9 @@ exec {folder}/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_P
                         "reset": ["taint", "cordon", "collect-evidence", {"drain": {"pods": "gpu", "deadline": "5m"}}, {"gpu-reset": {"not_on": []}},
                                   {"verify": {"soak": "15s"}}, "return-to-service"]},
                     "budgets": {"cluster": {"nodes": 2}, "pool": {"nodes": 2}, "zone": {"nodes": 2},
-                                "taint": {"nodes": 3}, "cordon": {"nodes": 3}}}}}
+                                "taint": {"nodes": 3}, "cordon": {"nodes": 3},
+                                # Faults are what this cluster is for.
+                                "storm": {"nodes": 1000}, "breaker": {"nodes": 1000}}}}}
 
     def install(self, command="install", *arguments):
         path = self.folder / "values.json"

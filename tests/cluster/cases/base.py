@@ -69,22 +69,23 @@ def phase(node):
 
 
 def is_out_of_service(node):
-    spec = kubectl.get("node", node)["spec"]
+    spec = (kubectl.get("node", node) or {}).get("spec", {})
     return spec.get("unschedulable", False) and any(
         taint["key"] == "gpuward.dev/remediation" for taint in spec.get("taints", []))
 
 
 def is_in_service(node):
     found = kubectl.get("node", node)
-    taints = [taint for taint in found["spec"].get("taints", [])]
-    return not found["spec"].get("unschedulable") and not taints and is_ready(found)
+    return found is not None and is_ready(found) and not (
+        found["spec"].get("unschedulable") or found["spec"].get("taints"))
 
 
 def exporter_of(node):
-    for pod in kubectl.items("pods", "-n", EXPORTERS, "-l", "app.kubernetes.io/name=gpuward-exporter"):
-        if pod["spec"]["nodeName"] == node:
+    """The name of its pod, once that is ready."""
+    for pod in pods("app.kubernetes.io/name=gpuward-exporter", EXPORTERS):
+        if pod["spec"].get("nodeName") == node and is_ready(pod):
             return pod["metadata"]["name"]
-    raise ClusterError(f"no exporter on {node}")
+    raise ClusterError(f"no exporter is ready on {node}")
 
 
 def metrics_of(node):
@@ -107,13 +108,14 @@ def leader():
 
 
 def kill_leader():
-    """kill -9 of the process that holds the Lease; returns its pod."""
-    name = wait_until(leader, "a leader", 30).split("_")[0]
+    """kill -9 of the process that holds the Lease. ClusterError where there is none, or it is another one by now."""
+    name = (leader() or "nobody").split("_")[0]
     pod = kubectl.get("pod", name, "-n", REMEDIATORS)
+    if pod is None:
+        raise ClusterError(f"{name}, which leads, has no pod")
     container = pod["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
     cluster.node(pod["spec"]["nodeName"]).machine.inside(
         "ctr", "-n", "k8s.io", "tasks", "kill", "--signal", "SIGKILL", container)
-    return name
 
 
 class ClusterTest(unittest.TestCase):
@@ -137,7 +139,7 @@ class ClusterTest(unittest.TestCase):
             "sh", "-c", "trap '' TERM; while :; do busybox sleep 1; done"]
         deploy(slow)
         self.take(node).break_gpu(3, RESET_XID)
-        self.wait(lambda: phase(node) == "Draining", f"{node} to be drained")
+        self.wait(lambda: phase(node) == "Draining", f"{node} to be drained", 60)
 
     def expect_one_reset(self, node):
         self.wait_until_returned(node, 300)
@@ -159,8 +161,7 @@ class ClusterTest(unittest.TestCase):
         for node in broken:
             cluster.node(node).become_another_machine(kubectl)
         for node in broken:
-            self.wait(lambda node=node: is_in_service(node) and is_ready(kubectl.get("pod", exporter_of(node), "-n", EXPORTERS)),
-                      f"the new {node} to be ready")
+            self.wait(lambda node=node: is_in_service(node) and exporter_of(node), f"the new {node} to be ready")
 
     def take(self, node):
         """A node to break. The alert of the machine that had this name before has to end first: it would go on."""

@@ -35,13 +35,13 @@ class FromKernelLineToService(ClusterTest):
             if now in ("Released", "Held", "Cancelled"):
                 return True
             if now and now not in killed:
+                kill_leader()  # tried again at the next look where it fails
                 killed.add(now)
-                kill_leader()
             return False
 
         self.wait(is_over, "the Remediation to close", 300)
         self.wait_until_returned("gpu-1")
-        self.assertGreaterEqual(len(killed), 3, killed)
+        self.assertLessEqual({"Rebooting", "Verifying"}, killed)
         self.assertNotEqual(boot, kubectl.get("node", "gpu-1")["status"]["nodeInfo"]["bootID"])
         self.assertEqual(1, cluster.control.machine.log("datacenter").count("POST /reset/gpu-1"))
         self.assertNotIn("gpu-1", nodes_of("app=train") - {"gpu-1"})
