@@ -152,8 +152,10 @@ exec {folder}/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_P
                  "spec": {"clusterIP": REMEDIATOR_SERVICE,
                           "selector": {"app.kubernetes.io/name": "gpuward-remediator"},
                           "ports": [{"name": "webhook", "port": 10981, "targetPort": "webhook"}]}}])
-        return self.kubectl.helm(command, "gpuward", CHART, "--namespace=gpuward", f"--values={path}", "--wait",
-                                 "--timeout=180s", *arguments)
+        self.kubectl.helm(command, "gpuward", CHART, "--namespace=gpuward", f"--values={path}", "--wait",
+                          "--timeout=180s", *arguments)
+        # helm is content with as many nodes as a rollout may leave behind (exporter.maxUnavailable).
+        self.kubectl("rollout", "status", "daemonset/gpuward-exporter", "-n", "gpu-healthcheck", "--timeout=90s", seconds=100)
 
     # ---- down
 
