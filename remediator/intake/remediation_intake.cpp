@@ -53,12 +53,10 @@ struct Past {
   }
 
   [[nodiscard]] bool is_known_earlier(const AlertSignal& order) const {
-    const auto is_same = [&order](const AlertEvidence& alert) {
-      return without_origin(alert.fingerprint) == without_origin(order.fingerprint) &&
-             !has_started_anew(order, alert);
-    };
-    return std::ranges::any_of(
-        earlier, [&](const Remediation& one) { return std::ranges::any_of(one.alerts, is_same); });
+    return std::ranges::any_of(earlier, [&order](const Remediation& one) {
+      return std::ranges::any_of(
+          one.alerts, [&](const AlertEvidence& alert) { return is_same_episode(order, alert); });
+    });
   }
 };
 

@@ -135,6 +135,11 @@ bool has_started_anew(const AlertSignal& order, const AlertEvidence& known) {
   return start > known.starts_at;
 }
 
+bool is_same_episode(const AlertSignal& order, const AlertEvidence& known) {
+  return without_origin(order.fingerprint) == without_origin(known.fingerprint) &&
+         !has_started_anew(order, known);
+}
+
 Folded fold(Remediation& remediation, const AlertSignal& order, WallTime now) {
   return order.firing ? fold_firing(remediation, order, now)
                       : fold_resolved(remediation, order, now);
@@ -146,10 +151,7 @@ bool is_late_repeat(const AlertSignal& order, std::span<const Remediation> close
     for (const AlertEvidence& alert : remediation.alerts) {
       const bool is_over = remediation.status.phase == Phase::kCancelled ||
                            (alert.ended_at && is_shortly_after(*alert.ended_at, now));
-      const bool is_same = without_origin(alert.fingerprint) == without_origin(order.fingerprint);
-      if (is_over && is_same && !has_started_anew(order, alert)) {
-        return true;
-      }
+      if (is_over && is_same_episode(order, alert)) return true;
     }
   }
   return false;

@@ -103,9 +103,12 @@ inline constexpr std::chrono::minutes kLateRepeats{5};
 // milliseconds: a known start without anything below them is compared as they were.
 [[nodiscard]] bool has_started_anew(const AlertSignal& order, const AlertEvidence& known);
 
+// Whether it is the alert that is known: same fingerprint, whichever way it came, not started anew.
+[[nodiscard]] bool is_same_episode(const AlertSignal& order, const AlertEvidence& known);
+
 // Whether a firing `order` is only a late repeat of an alert that one of the `closed` Remediations
-// has just seen end: same fingerprint, not started anew. Of a Remediation that an operator has
-// cancelled, every alert that has not started anew is one.
+// has just seen end. Of a Remediation that an operator has cancelled, every alert that has not
+// started anew is one.
 [[nodiscard]] bool is_late_repeat(const AlertSignal& order, std::span<const Remediation> closed,
                                   WallTime now);
 
