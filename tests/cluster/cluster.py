@@ -47,6 +47,8 @@ class Cluster:
     # ---- up
 
     def up(self):
+        if os.geteuid() != 0:
+            raise ClusterError("machines are namespaces, mounts and control groups: run as root")
         if not {"KUBE_DIR", "PROMETHEUS_DIR"} <= os.environ.keys():
             raise ClusterError("KUBE_DIR and PROMETHEUS_DIR say where the programs are: call `./dev cluster`, which sets them")
         if self.is_up():

@@ -97,6 +97,8 @@ class Machine:
             return
         self.press("off")
         wait_until(lambda: not os.path.exists(f"/proc/{pid}"), f"machine {self.name} to end", 30)
+        if self.supervisor:
+            self.supervisor.wait(30)
 
     def inside(self, *command, **arguments):
         """A command on this machine; its output."""

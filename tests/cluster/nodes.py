@@ -31,14 +31,12 @@ class Node:
     def instance(self):
         return (self.machine.folder / "instance").read_text().strip()
 
-
     # ---- what it is made of
 
     def prepare(self):
         folder = self.machine.folder
-        control = f"$(cat {folder.parent}/control/pid)"
         self.machine.prepare(f"""
-control={control}
+control=$(cat {folder.parent}/control/pid)
 # The kernel takes a moment to remove the interfaces of the boot before.
 for attempt in {{1..100}}; do
   ip link add eth0 type veth peer name {self.name} netns "/proc/$control/ns/net" && break

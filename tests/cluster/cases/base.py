@@ -54,7 +54,8 @@ def pods(selector, namespace="default"):
 
 
 def nodes_of(selector):
-    return {pod["spec"].get("nodeName") for pod in pods(selector) if pod["status"]["phase"] == "Running"}
+    """One for each running pod, in no order."""
+    return [pod["spec"]["nodeName"] for pod in pods(selector) if pod["status"]["phase"] == "Running"]
 
 
 def remediations(node):
@@ -93,13 +94,9 @@ def metrics_of(node):
     return kubectl("get", "--raw", f"/api/v1/namespaces/{EXPORTERS}/pods/{exporter_of(node)}:10980/proxy/metrics").splitlines()
 
 
-def remediator(*arguments):
-    """The output of the remediator's command line, in one of its pods."""
-    return kubectl("-n", REMEDIATORS, "exec", "deploy/gpuward-remediator", "--", "gpuward-remediator", *arguments)
-
-
 def explain(node):
-    return remediator("explain", node)
+    """What the remediator's command line prints, in one of its pods."""
+    return kubectl("-n", REMEDIATORS, "exec", "deploy/gpuward-remediator", "--", "gpuward-remediator", "explain", node)
 
 
 def leader():

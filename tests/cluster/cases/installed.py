@@ -17,7 +17,7 @@ class Installed(ClusterTest):
             self.assertEqual([], [line for line in lines if line.startswith("gpuward_finding{")], node.name)
             self.assertIn("gpuward_node_severity 0", lines)
 
-    def test_the_boot_is_the_kubelet_s(self):
+    def test_the_exporter_and_the_kubelet_know_the_same_boot(self):
         for node in cluster.nodes:
             boot = kubectl.get("node", node.name)["status"]["nodeInfo"]["bootID"]
             self.assertTrue(any(line.startswith("gpuward_boot_info{") and boot in line for line in metrics_of(node.name)))

@@ -38,5 +38,8 @@ class PodsAndTheirGpus(ClusterTest):
         machine = cluster.node("gpu-1").machine
         machine.signal("kubelet", "KILL")
         machine.start("kubelet")
-        self.wait(lambda: "pair-" in "".join(self.gpus_by_metric("pair")), "the pod to be running")
+        self.expect_truth_of("pair")
+        # One that the new kubelet gives GPUs to.
+        kubectl("delete", "pod", "-l", "app=pair", "--now")
+        kubectl("rollout", "status", "deployment/pair", "--timeout=90s", seconds=100)
         self.expect_truth_of("pair")
