@@ -124,7 +124,9 @@ ip route add {SERVICES} dev cluster
             self.forwarders.append(subprocess.Popen(
                 ["nsenter", "--target", str(pid), "--pid", "--", "systemd-socket-activate", f"--listen=127.0.0.1:{here}",
                  "nsenter", f"--net=/proc/{pid}/ns/net", "/lib/systemd/systemd-socket-proxyd", f"{ADDRESS}:{port}"],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                # SIGPIPE stays ignored: the proxy relies on that, and a connection cut at either end would end it.
+                restore_signals=False))
         return here
 
 

@@ -1,5 +1,6 @@
 """Machines of the cluster: namespaces with a power button (the script `machine`). One Machine object a machine; what it
 is made of lies in its folder, so that another process can make the same object again."""
+import errno
 import os
 import pathlib
 import shlex
@@ -95,7 +96,12 @@ class Machine:
         pid = self.pid
         if pid is None:
             return
-        self.press("off")
+        try:
+            self.press("off")
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            return  # nobody holds the button: what powered it was killed, or the host has booted since
         wait_until(lambda: not os.path.exists(f"/proc/{pid}"), f"machine {self.name} to end", 30)
         if self.supervisor:
             self.supervisor.wait(30)
@@ -111,8 +117,14 @@ class Machine:
     def signal(self, service, signal):
         self.inside("kill", f"-{signal}", "--", f"-{self.service_pid(service)}")
 
+    def kill(self, service):
+        """Returns once it is gone: until then it holds its ports and locks, and another one would not start."""
+        pid = self.service_pid(service)
+        self.signal(service, "KILL")
+        wait_until(lambda: self.inside("bash", "-c", f"[ -e /proc/{pid} ] || echo gone"), f"{service} to end", 30)
+
     def start(self, service):
-        """A service that was ended, again."""
+        """A service that was killed, again."""
         self.inside("bash", "-c", 'setsid "$1/services/$2" </dev/null >>"/var/log/$2.log" 2>&1 & echo $! >"/run/$2.pid"',
                     "_", self.folder, service)
 

@@ -18,7 +18,7 @@ class WhileANodeIsDrained(ClusterTest):
     def test_the_kubelet_dies(self):
         machine = cluster.node(self.NODE).machine
         self.start_slow_drain(self.NODE)
-        machine.signal("kubelet", "KILL")
+        machine.kill("kubelet")
         self.wait(lambda: any(pod["metadata"].get("deletionTimestamp")
                               for pod in kubectl.items("pods", "-l", "app=slow")), "the eviction")
         machine.start("kubelet")

@@ -7,7 +7,7 @@ class WhileANodeIsDrained(ClusterTest):
 
     def test_etcd_is_killed(self):
         self.start_slow_drain(self.NODE)
-        cluster.control.machine.signal("etcd", "KILL")
+        cluster.control.machine.kill("etcd")
         cluster.control.machine.start("etcd")
         self.expect_one_reset(self.NODE)
 
@@ -21,7 +21,7 @@ class AHeldNode(ClusterTest):
         self.wait(lambda: phase(self.NODE) == "Held", f"{self.NODE} to be held")
         before = kubectl.get("node", self.NODE)["metadata"]["uid"]
         kubectl.delete("node", self.NODE)
-        node.machine.signal("kubelet", "KILL")
+        node.machine.kill("kubelet")
         node.machine.start("kubelet")
 
         def is_another():

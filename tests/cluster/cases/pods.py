@@ -36,7 +36,7 @@ class PodsAndTheirGpus(ClusterTest):
     def test_a_kubelet_that_was_restarted(self):
         deploy(workload("pair", gpus=2, **on("gpu-1")))
         machine = cluster.node("gpu-1").machine
-        machine.signal("kubelet", "KILL")
+        machine.kill("kubelet")
         machine.start("kubelet")
         self.expect_truth_of("pair")
         # One that the new kubelet gives GPUs to.
