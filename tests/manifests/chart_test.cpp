@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/runtime/files.h"
+#include "core/runtime/json.h"
 #include "tests/manifests/tools.h"
 #include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
@@ -56,6 +57,22 @@ TEST_F(Chart, TakesThePrivilegesAwayOnlyWhereTheKernelLogIsInAFile) {
   EXPECT_THAT(rendered, HasSubstr("capabilities: {drop: [ALL], add: [SYS_PTRACE]}"));
   EXPECT_THAT(rendered, HasSubstr("--kernel-log.path=/var/log/kern.log"));
   EXPECT_THAT(rendered, Not(HasSubstr("privileged: true")));
+}
+
+TEST_F(Chart, LetsNobodyCallThePodsOfJobs) {
+  const std::string policies = chart({"--show-only=templates/network-policies.yaml"});
+  int templates = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(tree("manifests"))) {
+    const std::string file = entry.path().filename();
+    if (!file.starts_with("remediator-job-")) continue;
+    ++templates;
+    const Json job = parse_json(text_of("manifests/" + file)).value();
+    const Json& pod = member_at(member_at(job, "spec"), "template");
+    const std::string name =
+        string_at(member_at(member_at(pod, "metadata"), "labels"), "app.kubernetes.io/name");
+    EXPECT_THAT(policies, HasSubstr(", " + name + "]}")) << file;
+  }
+  EXPECT_EQ(templates, 5);
 }
 
 TEST_F(Chart, ChangesNothingInTheClusterUntilItIsToldTo) {
