@@ -6,23 +6,31 @@
 
 namespace gpuward::remediator {
 
-EvidenceSources::EvidenceSources(EvidenceParts parts) : parts_(std::move(parts)) {
+namespace {
+
+std::unique_ptr<PrometheusReports> make_reports(const EvidenceParts& parts) {
+  if (parts.flags.prometheus_url.empty()) return nullptr;
+  return std::make_unique<PrometheusReports>(parts.flags.prometheus_url, *parts.clients.prometheus,
+                                             parts.clock);
+}
+
+}  // namespace
+
+EvidenceSources::EvidenceSources(EvidenceParts parts)
+    : parts_(std::move(parts)),
+      reports_(make_reports(parts_)),
+      intake_(parts_.intake, parts_.view, reports_.get(), parts_.policy, parts_.clock) {
   const Flags& flags = parts_.flags;
-  if (!flags.prometheus_url.empty()) {
-    reports_ = std::make_unique<PrometheusReports>(flags.prometheus_url, *parts_.clients.prometheus,
-                                                   parts_.clock);
-  }
   if (!flags.alertmanager_url.empty()) {
     alertmanager_ =
         std::make_unique<AlertmanagerApi>(flags.alertmanager_url, *parts_.clients.alertmanager);
     poll_ = std::make_unique<AlertmanagerPoll>(
-        PollOptions{.policy = &parts_.policy, .known = &parts_.view}, *alertmanager_, parts_.intake,
+        PollOptions{.policy = &parts_.policy, .known = &parts_.view}, *alertmanager_, intake_,
         parts_.clock);
     poll_->start(parts_.on_error);
-    confirmed_ends_ =
-        std::make_unique<ConfirmedEnds>(parts_.intake, *poll_, &parts_.intake_observer);
+    confirmed_ends_ = std::make_unique<ConfirmedEnds>(intake_, *poll_, &parts_.intake_observer);
   }
-  Intake& notified = confirmed_ends_ ? static_cast<Intake&>(*confirmed_ends_) : parts_.intake;
+  Intake& notified = confirmed_ends_ ? static_cast<Intake&>(*confirmed_ends_) : intake_;
   webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{.policy = &parts_.policy},
                                                    notified, alertmanager_.get(),
                                                    parts_.webhook_observer, parts_.clock);
@@ -50,7 +58,7 @@ void EvidenceSources::start_polls() {
   }
   for (auto& source : make_sources(sources)) {
     polls_.push_back(std::make_unique<SourcePoll>(std::move(source),
-                                                  SourcePollParts{.intake = parts_.intake,
+                                                  SourcePollParts{.intake = intake_,
                                                                   .clock = parts_.clock,
                                                                   .leads = parts_.leads,
                                                                   .on_error = parts_.on_error}));

@@ -11,6 +11,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/config/flags.h"
 #include "remediator/config/source_clients.h"
+#include "remediator/intake/older_alerts.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/records/cluster_view.h"
 #include "remediator/sources/alertmanager_api.h"
@@ -58,6 +59,7 @@ class EvidenceSources {
 
   EvidenceParts parts_;
   std::unique_ptr<PrometheusReports> reports_;
+  OlderAlerts intake_;
   std::unique_ptr<AlertmanagerApi> alertmanager_;
   std::unique_ptr<AlertmanagerPoll> poll_;
   std::unique_ptr<ConfirmedEnds> confirmed_ends_;

@@ -64,7 +64,7 @@ std::optional<Ignored> why_ignored(const AlertSignal& order, const NodeIdentity&
                                    const Past& past, bool is_open, WallTime now) {
   // It is about another machine that had the name, unless this one is known to be the same.
   const bool is_older = is_older_than_node(order, node);
-  if (is_older && past.earlier.empty()) return Ignored::kOlderThanNode;
+  if (is_older && past.earlier.empty() && !order.is_of_this_machine) return Ignored::kOlderThanNode;
   if (is_older && past.has_answered(order, now)) return Ignored::kLateRepeat;
   if (is_open) return std::nullopt;
   if (!order.firing) return Ignored::kNothingToEnd;

@@ -29,6 +29,8 @@ struct AlertSignal {
   bool foreign = false;  // node and severity are the policy's words for it (foreign_alerts)
   bool absent = false;   // an end: its source no longer lists it
   std::string error_class = {};
+  // It is older than the Node, and what it says was measured on the machine that has the name now.
+  bool is_of_this_machine = false;
 };
 
 // Why an alert changed nothing although it is not known as it is.

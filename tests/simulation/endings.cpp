@@ -100,12 +100,23 @@ void Fleet::change_boards(Machine& machine) {
   end_alerts(machine);
 }
 
+// Prometheus keeps what fires for a while (keep_firing_for), whoever has the name by then.
+std::map<Severity, Alert> Fleet::kept_alerts(const Machine& machine) {
+  std::map<Severity, Alert> kept;
+  if (!stage_.setting.keeps_alerts || !stage_.kept_chance.happens(0.5)) return kept;
+  for (const auto& [severity, alert] : machine.alerts) {
+    if (alert.is_firing) kept[severity] = alert;
+  }
+  return kept;
+}
+
 // As another machine, under the same name or another.
 void Fleet::come_anew(Machine& machine, bool keeps_name) {
   if (machine.life != Life::kGone) be_gone(machine);
+  auto alerts = keeps_name ? kept_alerts(machine) : std::map<Severity, Alert>();
   machine = Machine{.name = keeps_name ? machine.name : name_beside(machine),
                     .births = keeps_name ? machine.births + 1 : 1,
-                    .alerts = {},
+                    .alerts = std::move(alerts),
                     .back_at = {},
                     .turns_at = {}};
   draw_links(machine);

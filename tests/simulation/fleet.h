@@ -54,6 +54,7 @@ class Fleet {
   void lie(Machine& machine);
   void go(Machine& machine);
   void come(Machine& machine);
+  [[nodiscard]] std::map<Severity, Alert> kept_alerts(const Machine& machine);
   void come_anew(Machine& machine, bool keeps_name = true);
   void register_again(Machine& machine);
   void change_boards(Machine& machine);

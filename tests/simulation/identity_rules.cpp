@@ -6,17 +6,6 @@
 
 namespace gpuward::remediator::simulation {
 
-bool IdentityRules::has_history(const Machine& machine, const kube::Node& node) const {
-  bool is_known = false;
-  for (const auto& [name, one] : stage_.truth.remediations()) {
-    const bool is_same = one.instance_id == machine.provider_id() &&
-                         one.system_uuid == machine.system_uuid() && one.node_uid != node.meta.uid;
-    if (is_same && one.wish.machine_replaced) return false;
-    if (is_same) is_known = true;
-  }
-  return is_known;
-}
-
 bool IdentityRules::is_cancelled(const Remediation& remediation, const kube::Node& node) {
   return remediation.status.phase == Phase::kCancelled &&
          remediation.instance_id == node.provider_id;

@@ -11,9 +11,6 @@ class IdentityRules {
  public:
   explicit IdentityRules(const Stage& stage) : stage_(stage) {}
 
-  // Whether a Remediation knows that very machine, on that hardware, under another Node: then its
-  // alerts are heard however old they are.
-  [[nodiscard]] bool has_history(const Machine& machine, const kube::Node& node) const;
   // A human has cancelled what was known of the machine: its old alerts are answered.
   [[nodiscard]] static bool is_cancelled(const Remediation& remediation, const kube::Node& node);
   // Nothing rests on history alone that was verified by a healthy report, or that a human has said

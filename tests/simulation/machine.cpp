@@ -7,7 +7,6 @@ namespace gpuward::remediator::simulation {
 
 std::map<std::string, std::string> Machine::labels_of(Severity severity) const {
   return {{"alertname", "GpuNodeBad"},
-          {"instance_id", instance()},
           {"node", name},
           {"remediation", std::string(to_string(severity))}};
 }

@@ -261,7 +261,7 @@ void DecisionInputs::check_rest() const {
   }
   for (const Machine& machine : fleet_.machines()) {
     if (machine.works() && machine.fault >= Severity::kReset)
-      check_quarantined(machine, machine.fault, machine.alerts.at(machine.fault).starts_at);
+      check_quarantined(machine, machine.fault);
     if (machine.works()) sources_.check_known(machine, calm_at_, minutes(0));
     if (machine.works()) sources_.check_lines(machine);
     for (const auto& [name, remediation] : stage_.truth.remediations()) {
@@ -303,20 +303,16 @@ void DecisionInputs::check_in_time() const {
     const Clock::Wall since =
         std::max({calm_at_, alert.starts_at, truth.node.meta.created.value_or(WallTime())});
     if (alert.is_firing && stage_.clock.wall() - since >= kInTime)
-      check_quarantined(machine, machine.fault, alert.starts_at);
+      check_quarantined(machine, machine.fault);
   }
 }
 
 // A broken node is tainted, unless a human or the policy wants it otherwise, or somebody was
 // notified that it is not.
-void DecisionInputs::check_quarantined(const Machine& machine, Severity severity,
-                                       WallTime starts_at) const {
+void DecisionInputs::check_quarantined(const Machine& machine, Severity severity) const {
   const NodeTruth& truth = *stage_.truth.node(machine.name);
   const auto policy = stage_.meant_for(truth.node);
   if (exclusion_of(*policy, truth.node) || steps_for(*policy, severity).empty()) return;
-  if (starts_at <= truth.node.meta.created.value_or(WallTime()) &&
-      !identity_.has_history(machine, truth.node))
-    return;
   const bool is_left_alone =
       std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
         const Remediation& remediation = known.second;

@@ -95,6 +95,8 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
               stage.clock, {.seed = stage.chance.next() | 1U}),
       slots_(ledger_, store_, view_, stage.policy, stage.clock),
       intake_(view_, intake_store_, queue_, stage.clock),
+      older_(intake_, view_, stage.is_off(Sabotage::kKeptAlerts) ? nullptr : &outside.reports,
+             stage.policy, stage.clock),
       returned_(view_, one_by_one_, stage.is_off(Sabotage::kVerified) ? nullptr : &outside.reports,
                 stage.policy, stage.clock),
       orphaned_(api_, store_, view_, one_by_one_, stage.clock),
@@ -141,7 +143,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
   look_.identity = name + "#" + std::to_string(life);
   look_.who = std::move(name);
   if (outside.alerts != nullptr && !stage.is_off(Sabotage::kConfirmedEnds))
-    confirmed_ends_ = std::make_unique<ConfirmedEnds>(intake_, *outside.alerts, nullptr);
+    confirmed_ends_ = std::make_unique<ConfirmedEnds>(older_, *outside.alerts, nullptr);
   if (outside.places != nullptr)
     others_ = std::make_unique<OtherSources>(stage, *outside.places, view_, one_by_one_,
                                              credentials_, look_.identity);
@@ -386,7 +388,7 @@ Result<IntakeCounts> Replica::take(AlertSignal order) {
   if (stage_.is_off(Sabotage::kEarlierEpisode) && !order.firing)
     order.ends_at = stage_.clock.wall();
   if (stage_.is_off(Sabotage::kLateRepeats) && order.firing) order.starts_at = stage_.clock.wall();
-  Intake& webhook = confirmed_ends_ ? static_cast<Intake&>(*confirmed_ends_) : intake_;
+  Intake& webhook = confirmed_ends_ ? static_cast<Intake&>(*confirmed_ends_) : older_;
   auto taken = webhook.take({&order, 1}, stage_.clock.steady() + seconds(30));
   is_busy_ = is_taking_ = false;
   collect_queue();

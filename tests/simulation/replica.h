@@ -20,6 +20,7 @@
 #include "remediator/gates/fenced_client.h"
 #include "remediator/gates/restored_state.h"
 #include "remediator/gates/stop_switch.h"
+#include "remediator/intake/older_alerts.h"
 #include "remediator/intake/orphaned_taints.h"
 #include "remediator/intake/remediation_intake.h"
 #include "remediator/intake/returned_machines.h"
@@ -178,7 +179,8 @@ class Replica {
   LedgerStore ledger_;
   LedgerSlots slots_;
   RemediationIntake intake_;
-  OneByOne one_by_one_{intake_};
+  OlderAlerts older_;
+  OneByOne one_by_one_{older_};
   std::unique_ptr<ConfirmedEnds> confirmed_ends_;  // null: there is no Alertmanager to ask
   ReturnedMachines returned_;
   OrphanedTaints orphaned_;

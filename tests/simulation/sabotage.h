@@ -71,6 +71,7 @@ enum class Sabotage : std::uint8_t {
   kProof,             // every machine that was to end is taken for gone
   kNodeGone,          // the Node of a machine that ends is taken for gone
   kReturned,          // nobody looks for machines that come back
+  kKeptAlerts,        // nobody asks whether what Prometheus keeps is true of the next machine
   kOldAlerts,         // alerts from before the Node was registered are not heard
   kBoards,            // what the firmware says of the machine is not read
   kVerified,          // no report verifies a machine that has come back
@@ -192,6 +193,7 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kProof, "proof"},
     {Sabotage::kNodeGone, "node-gone"},
     {Sabotage::kReturned, "returned"},
+    {Sabotage::kKeptAlerts, "kept-alerts"},
     {Sabotage::kOldAlerts, "old-alerts"},
     {Sabotage::kBoards, "boards"},
     {Sabotage::kVerified, "verified"},

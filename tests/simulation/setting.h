@@ -40,12 +40,13 @@ struct Setting {
   int events = 100;
   // Probabilities per request to the API server.
   double fault = 0, crash = 0, interrupt = 0;
-  double stall = 0;               // the whole process stands still before it, its lease thread too
-  bool registers_anew = false;    // Nodes are deleted and come back, on the same hardware or other
-  bool has_forgers = false;       // exporters that report the GPUs of other machines
-  bool tests_pairs = false;       // nodes come back by tests of two each
-  bool has_jobs = false;          // steps that are Jobs on one node
-  bool has_pods = false;          // on the nodes, and the product's own drain takes them away
+  double stall = 0;             // the whole process stands still before it, its lease thread too
+  bool registers_anew = false;  // Nodes are deleted and come back, on the same hardware or other
+  bool keeps_alerts = false;    // of a machine, over the registration of the next one of that name
+  bool has_forgers = false;     // exporters that report the GPUs of other machines
+  bool tests_pairs = false;     // nodes come back by tests of two each
+  bool has_jobs = false;        // steps that are Jobs on one node
+  bool has_pods = false;        // on the nodes, and the product's own drain takes them away
   bool has_staying_pods = false;  // and some do not go when they are evicted
   bool has_held_pods = false;     // and something holds some of these
   double dead_watch = 0;          // per turn of a replica: its informers hear nothing for a while

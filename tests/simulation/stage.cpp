@@ -56,6 +56,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       ends_chance(seed + 0x656e6473),
       care_chance(seed + 0x63617265),
       sinks_chance(seed + 0x73696e6b),
+      kept_chance(seed + 0x6b657074),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, places_chance,
                          jobs_chance, care_chance, size, keeps)),
       sabotage(switched_off),
@@ -70,6 +71,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
   if (setting.places.webhook_loss == 1 && !setting.places.polls) setting.says_late = false;
   setting.has_edits = keeps == Keeps::kNothing && edits_chance.happens(0.25);
   setting.registers_anew = identity_chance.happens(0.3);
+  setting.keeps_alerts = kept_chance.happens(0.3) && size == Size::kAny;
   setting.has_forgers = identity_chance.happens(0.3) && size == Size::kAny;
   kube.create(kDefinitions, remediation_definition());
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kStateNamespace}}}});

@@ -78,7 +78,7 @@ class DecisionInputs {
   [[nodiscard]] bool waits_for_time() const;
   void check_rest() const;
   void check_in_time() const;
-  void check_quarantined(const Machine& machine, Severity severity, WallTime starts_at) const;
+  void check_quarantined(const Machine& machine, Severity severity) const;
   void check_returned(const Machine& machine) const;
 
   [[nodiscard]] StepAction* step(Step step);

@@ -1,0 +1,34 @@
+#include "remediator/intake/older_alerts.h"
+
+#include "remediator/intake/remediation_intake.h"
+#include "remediator/records/view_queries.h"
+
+namespace gpuward::remediator {
+
+Result<IntakeCounts> OlderAlerts::take(std::span<const AlertSignal> orders,
+                                       Clock::Steady deadline) {
+  const Clock::Steady begin = clock_.steady();
+  const Clock::Steady until = begin + (deadline - begin) / 2;
+  std::vector<AlertSignal> told(orders.begin(), orders.end());
+  for (AlertSignal& order : told) {
+    if (reports_ == nullptr || clock_.steady() >= until) break;
+    if (is_unexplained(order)) order.is_of_this_machine = is_measured(order);
+  }
+  return intake_.take(told, deadline);
+}
+
+bool OlderAlerts::is_unexplained(const AlertSignal& order) const {
+  const auto node = identity_in(view_, order.node);
+  return node && is_older_than_node(order, *node) && earlier_of(view_, *node).empty();
+}
+
+bool OlderAlerts::is_measured(const AlertSignal& order) const {
+  const auto node = last_node(view_, order.node);
+  const auto report = reports_->latest(order.node);
+  if (node == nullptr || !report) return false;
+  return !objection_to_disruption(
+      *report, *node, order.severity,
+      {.after = {}, .max_age = policy_.get()->max_evidence_age, .now = clock_.wall()});
+}
+
+}  // namespace gpuward::remediator
