@@ -1,6 +1,7 @@
 #include "exporter/kernel_log/file_follower.h"
 
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,7 +74,7 @@ Descriptor find_continuation(const std::filesystem::path& path, const LogPositio
 
 constexpr std::size_t kBufferBytes = 64U << 10U;
 constexpr std::uint64_t kBytesPerRead = 256U << 10U;
-// How often a file is checked: poll(2) does not wait for a regular file to grow.
+// How often a file is looked at: inotify tells of no rotation, and of nothing on some file systems.
 constexpr std::chrono::milliseconds kLookInterval{100};
 constexpr int kLooksBeforeLeaving = 5;
 // More than the few lines that one record is broken into.
@@ -91,6 +92,14 @@ bool says_user_space(std::string_view line) {
   if (line.empty() || line.front() < '0' || line.front() > '9') return false;
   const auto record = parse_kmsg_record(line);
   return record && record->is_from_user_space();
+}
+
+// An inotify descriptor; a closed one where there can be none.
+Descriptor watch(const Descriptor& file) {
+  Descriptor changes(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  const std::string name = "/proc/self/fd/" + std::to_string(file.get());
+  if (::inotify_add_watch(changes.get(), name.c_str(), IN_MODIFY) < 0) changes.reset();
+  return changes;
 }
 
 }  // namespace
@@ -131,6 +140,7 @@ Status FileFollower::adopt(Descriptor file, bool resume) {
     return std::unexpected(describe("reading " + path_.string(), errno));
   }
   file_ = std::move(file);
+  changes_ = watch(file_);
   lines_.clear();
   if (!resume) position_.offset = 0;
   position_.inode = status.st_ino;
@@ -187,9 +197,17 @@ Result<ReadReport> FileFollower::read(const Sink& sink, std::chrono::millisecond
     if (waiter_.wait(file_.get(), wait, stop)) report = drain(sink, stop);
   } else {
     leave_if_replaced(sink, *report);
-    if (file_.is_open()) waiter_.wait(-1, std::min(wait, kLookInterval), stop);
+    if (file_.is_open()) wait_for_more(std::min(wait, kLookInterval), stop);
   }
   return report;
+}
+
+void FileFollower::wait_for_more(std::chrono::milliseconds wait,
+                                 const std::stop_token& stop) const {
+  if (!waiter_.wait(changes_.get(), wait, stop)) return;
+  // Whatever they say, the file is read now; what comes after this is told anew.
+  std::array<char, kRecallBytes> events{};
+  while (::read(changes_.get(), events.data(), events.size()) > 0) continue;
 }
 
 void FileFollower::leave_if_replaced(const Sink& sink, ReadReport& report) {

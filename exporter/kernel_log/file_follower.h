@@ -36,10 +36,12 @@ class FileFollower final : public KernelLogSource {
   [[nodiscard]] Result<ReadReport> drain(const Sink& sink, const std::stop_token& stop);
   void hand_out(std::string_view line, std::size_t bytes, const Sink& sink, ReadReport& report);
   void remember_place();
+  // A file that grows is noticed at once where the kernel says so, else at the next look.
+  void wait_for_more(std::chrono::milliseconds wait, const std::stop_token& stop) const;
 
   std::filesystem::path path_;
   LogPosition position_;
-  Descriptor file_;
+  Descriptor file_, changes_;  // the second is of inotify, closed where it cannot watch the file
   bool is_fifo_ = false;
   bool may_resume_ = true;  // at the first opening and after an error, not in the next file
   int idle_looks_since_replaced_ = 0;
