@@ -128,7 +128,7 @@ exec {folder}/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_P
                     "jobs": {"image": f"docker.io/library/gpuward-exporter:{TAG}"},
                     "return_to_service": {"enabled": True},
                     "severities": {
-                        "isolate": ["taint", "cordon", {"drain": {"deadline": "5m"}}],
+                        "isolate": ["taint", "cordon", {"drain": {"deadline": "5m", "unmanaged": "evict"}}],
                         "reboot": ["taint", "cordon", {"drain": {"deadline": "5m"}}, {"reboot": {"timeout": "5m"}},
                                    {"verify": {"soak": "15s"}}, "return-to-service"],
                         "reset": ["taint", "cordon", "collect-evidence", {"drain": {"pods": "gpu", "deadline": "5m"}}, {"gpu-reset": {"not_on": []}},

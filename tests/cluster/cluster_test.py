@@ -9,11 +9,11 @@ import sys
 import time
 import unittest
 
-from cases import flows, installed, long_outages, outages, pods, releases
+from cases import drains, flows, hardships, installed, jobs, latency, long_outages, outages, pods, releases
 from cases.base import FOLDER, cluster
 from machines import CGROUPS
 
-LONG = (long_outages,) if os.environ.get("GPUWARD_CLUSTER_TEST") == "long" else ()
+LONG = (drains, hardships, jobs, latency, long_outages) if os.environ.get("GPUWARD_CLUSTER_TEST") == "long" else ()
 CASES = (installed, pods, flows, outages, *LONG, releases)  # the last one takes gpuward away
 
 

@@ -1,6 +1,7 @@
 """The nodes gpu-1, gpu-2, ...: each a machine with containerd, kubelet, kube-proxy and eight GPUs of the fake NVML, which
 a device plugin offers to the kubelet."""
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -12,6 +13,7 @@ from control_plane import ADDRESS, API, INSTANCE_TYPE, METADATA, REPOSITORY, kub
 
 HERE = pathlib.Path(__file__).resolve().parent
 GPUS = 8
+CPUS = 16
 SCENARIO = REPOSITORY / "tests/testdata/invented/nvml/healthy_8x_h100.conf"
 KERNEL_LOG = "/var/log/kernel/kern.log"
 
@@ -51,7 +53,7 @@ ip route add {METADATA} via {ADDRESS}
             # To nowhere: what is asked for beyond the cluster fails at once.
             + f"ip route add default via {ADDRESS}\n")
         (folder / "instance").write_text(f"i-0{uuid.uuid4().hex[:16]}\n")
-        (folder / "etc").mkdir(exist_ok=True)
+        (folder / "etc/kubernetes/manifests").mkdir(parents=True, exist_ok=True)
         (folder / "etc/hosts").write_text(f"127.0.0.1 localhost\n{self.address} {self.name}\n")
         (folder / "etc/resolv.conf").write_text("")
         (folder / "log/kernel").mkdir(exist_ok=True)
@@ -67,19 +69,40 @@ ip route add {METADATA} via {ADDRESS}
         return [f"GPU-{self.number:04x}{gpu:04x}-aaaa-bbbb-cccc-{self.instance[3:15]}" for gpu in range(GPUS)]
 
     def prepare_gpus(self):
-        """The healthy machine of the unit tests, with UUIDs and serials of its own."""
+        """The healthy machine of the unit tests, with UUIDs and serials of its own; programs of NVIDIA that find nothing
+        wrong; and what the runtime shall mount of all that (container.json)."""
         folder = self.machine.folder / "nvidia"
-        folder.mkdir(exist_ok=True)
-        library = REPOSITORY / "build/release/lib/fakes/libnvidia-ml.so.1"
-        (folder / "libnvidia-ml.so.1").write_bytes(library.read_bytes())
+        for name in ("bin", "lib"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / "healthy.conf").write_text(SCENARIO.read_text())
         lines = ["include = healthy.conf"]
         for gpu, name in enumerate(self.gpu_uuids()):
             lines += [f"gpu.{gpu}.uuid = {name}", f"gpu.{gpu}.serial = {int(self.instance[3:11], 16)}{gpu}"]
         (folder / "scenario.conf").write_text("\n".join(lines) + "\n")
         (folder / "scenario.conf.xids").touch()
-        (folder / "nvidia-smi").write_text("#!/bin/sh\n[ \"$1\" = --gpu-reset ] && echo 'All done.'\n")
-        (folder / "nvidia-smi").chmod(0o755)
+        fakes = REPOSITORY / "build/release/lib/fakes"
+        for name, made in (("libnvidia-ml.so.1",) * 2, ("libnccl.so.2",) * 2, ("libcuda.so.1", "libnccl.so.2")):
+            (folder / "lib" / name).write_bytes((fakes / made).read_bytes())
+        (folder / "diagnostic.json").write_text(json.dumps({"DCGM Diagnostic": {"test_categories": [
+            {"category": "Hardware", "tests": [{"name": "Diagnostic", "results": [
+                {"entity_group": "GPU", "entity_group_id": 1, "entity_id": gpu, "status": "Pass", "warnings": []}
+                for gpu in range(GPUS)]}]}]}}))
+        for name, text in (("nvidia-smi", "[ \"$1\" = --gpu-reset ] && echo 'All done.'"),
+                           ("nv-hostengine", "exit 1"),
+                           ("dcgmi", f"case $1 in discovery) echo '{GPUS} GPUs found.' ;; "
+                                     "diag) cat /run/nvidia/diagnostic.json ;; esac")):
+            (folder / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+            (folder / "bin" / name).chmod(0o755)
+        # The fake NCCL libraries of two nodes meet there.
+        meeting = folder.parent.parent / "nccl"
+        meeting.mkdir(exist_ok=True)
+        mounts = [("/run/nvidia", "/run/nvidia", "ro"), (str(meeting), "/run/nccl", "rw")]
+        for name, place in (("bin", "/usr/bin"), ("lib", "/usr/lib/x86_64-linux-gnu")):
+            mounts += [(f"/run/nvidia/{name}/{file.name}", f"{place}/{file.name}", "ro")
+                       for file in sorted((folder / name).iterdir())]
+        (folder / "container.json").write_text(json.dumps({"mounts": mounts, "env": [
+            "GPUWARD_FAKE_NVML=/run/nvidia/scenario.conf",
+            f"GPUWARD_FAKE_NCCL=folder=/run/nccl gpus={GPUS} free_mib=2600"]}))
 
     def prepare_containerd(self):
         """As on a node with NVIDIA's container toolkit: its runtime mounts what belongs to the driver."""
@@ -126,10 +149,13 @@ version = 2
             "failSwapOn": False, "failCgroupV1": False,
             "containerRuntimeEndpoint": "unix:///run/containerd/containerd.sock",
             "resolvConf": "/etc/resolv.conf",
+            "staticPodPath": "/etc/kubernetes/manifests",
             "imageGCHighThresholdPercent": 100,
             "evictionHard": {"memory.available": "10Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
             "shutdownGracePeriod": "0s"}))
+        self.prepare_processors()
         import_images = f"""
+mountpoint -q /sys/devices/system/node || mount --bind {self.machine.folder}/processors /sys/devices/system/node
 until ctr version >/dev/null 2>&1; do sleep 0.1; done
 for image in {self.images}/*.tar; do
   marker=/var/lib/containerd/imported-$(basename "$image")
@@ -143,6 +169,21 @@ done"""
                                  f"--config={configuration}", f"--kubeconfig={self.keys.file(name + '.kubeconfig')}",
                                  f"--hostname-override={name}", f"--node-ip={self.address}",
                                  f"--node-labels={labels}", first=import_images)
+
+    def prepare_processors(self):
+        """A node with GPUs has room for what is requested on one, so that each of these has 16 processors: the kubelet is
+        shown the machine's own as often as that takes. They are given out as weights, and nobody is bound to one."""
+        own = os.cpu_count()
+        for group in range(-(-CPUS // own)):
+            node = self.machine.folder / f"processors/node{group}"
+            for cpu in range(own):
+                topology = node / f"cpu{cpu}/topology"
+                topology.mkdir(parents=True, exist_ok=True)
+                (topology / "core_id").write_text(f"{cpu}\n")
+                (topology / "physical_package_id").write_text(f"{group}\n")
+            (node / "hugepages").mkdir(exist_ok=True)
+            (node / "distance").write_text("10\n")
+            (node / "meminfo").write_text("Node 0 " + pathlib.Path("/proc/meminfo").read_text().splitlines()[0] + "\n")
 
     # ---- what happens to it
 
@@ -162,12 +203,16 @@ done"""
         with open(self.machine.folder / "log/kernel/kern.log", "a", encoding="utf-8") as log:
             log.write(f"{stamp} {self.name} kernel: [{time.clock_gettime(time.CLOCK_BOOTTIME):.6f}] {text}\n")
 
-    def break_gpu(self, gpu, xid):
-        """An Xid as the driver reports it: in the kernel log and as an event of NVML."""
+    def pci_address(self, gpu):
+        """As the driver writes it into the kernel log."""
         address = re.search(rf"^gpu\.{gpu}\.pci = 0000(\S+)\.0$", SCENARIO.read_text(), re.MULTILINE)
         if not address:
             raise machines.ClusterError(f"no GPU {gpu}: there are 0 to {GPUS - 1}")
+        return address.group(1).lower()
+
+    def break_gpu(self, gpu, xid):
+        """An Xid as the driver reports it: in the kernel log and as an event of NVML."""
         detail = {79: "GPU has fallen off the bus."}.get(xid, "pid='<unknown>', name=<unknown>")
-        self.log_kernel_line(f"NVRM: Xid (PCI:{address.group(1).lower()}): {xid}, {detail}")
+        self.log_kernel_line(f"NVRM: Xid (PCI:{self.pci_address(gpu)}): {xid}, {detail}")
         with open(self.machine.folder / "nvidia/scenario.conf.xids", "a", encoding="utf-8") as events:
             events.write(f"{gpu} {xid}\n")

@@ -1,0 +1,96 @@
+"""What befalls the two programs themselves: fewer rights, a full disk, a configuration that is swapped."""
+import json
+
+from cases.base import (EXPORTERS, ISOLATE_XID, REMEDIATORS, RESET_XID, ClusterTest, cluster, exporter_of,
+                        is_out_of_service, kubectl, metrics_of)
+from nodes import KERNEL_LOG
+
+STATE = "/var/lib/gpuward"
+USER_XID = 13  # of an application: it is counted, and nothing follows from it
+
+
+def value(node, metric):
+    """Of the exporter on that node: the sum over the metric's series."""
+    return sum(float(line.rsplit(" ", 1)[1]) for line in metrics_of(node) if line.split("{")[0].split(" ")[0] == metric)
+
+
+def xids(node, xid):
+    return sum(float(line.rsplit(" ", 1)[1]) for line in metrics_of(node)
+               if line.startswith("gpuward_xid_errors_total{") and f'xid="{xid}"' in line)
+
+
+class AnExporterWithoutPrivileges(ClusterTest):
+    def test_sees_a_broken_gpu(self):
+        exporter = cluster.values()["exporter"]
+        proc = [one for one in exporter["volumes"] if one["name"] == "proc"]
+        mounts = [one for one in exporter["volumeMounts"] if one["name"] == "proc"]
+        cluster.install("upgrade", "--set=exporter.privileged=false", f"--set=exporter.kernelLog.file={KERNEL_LOG}",
+                        f"--set-json=exporter.args={json.dumps(['--path.procfs=/host/proc'])}",
+                        f"--set-json=exporter.volumes={json.dumps(proc)}", f"--set-json=exporter.volumeMounts={json.dumps(mounts)}")
+        self.addCleanup(cluster.install, "upgrade")
+        node = self.take("gpu-1")
+        context = kubectl.get("pod", exporter_of("gpu-1"), "-n", EXPORTERS)["spec"]["containers"][0]["securityContext"]
+        self.assertFalse(context.get("privileged", False))
+        self.assertEqual(8, value("gpu-1", "gpuward_gpu_info"))
+        node.break_gpu(3, ISOLATE_XID)
+        self.wait(lambda: is_out_of_service("gpu-1"), "gpu-1 to be out of service")
+
+
+class AFullDisk(ClusterTest):
+    NODE = "gpu-2"
+
+    def test_under_the_state_of_an_exporter(self):
+        machine = self.take(self.NODE).machine
+        machine.inside("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", STATE)
+        self.addCleanup(self.restart_exporter)
+        self.addCleanup(machine.inside, "bash", "-c", f"! mountpoint -q {STATE} || umount -l {STATE}")
+        self.restart_exporter()
+        self.wait(lambda: value(self.NODE, "gpuward_state_last_save_successful") == 1, "the state to be saved")
+        machine.inside("bash", "-c", f"cat /dev/zero >{STATE}/ballast || true")
+        cluster.node(self.NODE).break_gpu(3, RESET_XID)
+        self.wait(lambda: value(self.NODE, "gpuward_state_last_save_successful") == 0, "the full disk to be noticed")
+        self.wait(lambda: is_out_of_service(self.NODE), "the node to be out of service all the same")
+        machine.inside("rm", f"{STATE}/ballast")
+        self.wait(lambda: value(self.NODE, "gpuward_state_last_save_successful") == 1, "the state to be saved again")
+        counted = xids(self.NODE, RESET_XID)
+        self.assertEqual(1, counted)
+        self.restart_exporter()
+        self.wait(lambda: xids(self.NODE, RESET_XID) == counted, "the count to be known after a restart")
+
+    def restart_exporter(self):
+        kubectl("delete", "pod", exporter_of(self.NODE), "-n", EXPORTERS)
+        self.wait(lambda: exporter_of(self.NODE), "the next exporter to be ready")
+
+
+class ASwappedConfigMap(ClusterTest):
+    """The kubelet takes up to two minutes to write one anew."""
+
+    def swap(self, namespace, name, file, change):
+        old = kubectl.get("configmap", name, "-n", namespace)["data"][file]
+        kubectl("patch", "configmap", name, "-n", namespace, "--type=merge",
+                "--patch", json.dumps({"data": {file: change(old)}}))
+        return old
+
+    def test_of_the_exporters(self):
+        def reloaded():
+            return {value(node.name, "gpuward_config_last_reload_successful") for node in cluster.nodes}
+
+        good = self.swap(EXPORTERS, "gpuward-exporter", "config.yaml", lambda text: text + "\nchekcs: {}\n")
+        self.addCleanup(self.swap, EXPORTERS, "gpuward-exporter", "config.yaml", lambda _: good)
+        self.wait(lambda: reloaded() == {0}, "the bad configuration to be refused", 180)
+        self.take("gpu-3").break_gpu(3, USER_XID)
+        self.wait(lambda: xids("gpu-3", USER_XID) == 1, "the Xid to be counted under the configuration before")
+        self.swap(EXPORTERS, "gpuward-exporter", "config.yaml", lambda _: good)
+        self.wait(lambda: reloaded() == {1}, "the good configuration to be taken", 180)
+
+    def test_of_the_remediators_while_a_node_is_drained(self):
+        def reloaded():
+            return {found for row, found in cluster.query('gpuward_config_last_reload_successful{job="gpuward-remediator"}')}
+
+        self.start_slow_drain("gpu-1")
+        good = self.swap(REMEDIATORS, "gpuward-remediator", "policy.yaml", lambda text: text.replace("full", "fool"))
+        self.addCleanup(self.swap, REMEDIATORS, "gpuward-remediator", "policy.yaml", lambda _: good)
+        self.wait(lambda: reloaded() == {0}, "the bad policy to be refused", 180)
+        self.swap(REMEDIATORS, "gpuward-remediator", "policy.yaml", lambda _: good)
+        self.expect_one_reset("gpu-1")
+        self.wait(lambda: reloaded() == {1}, "the good policy to be taken", 180)

@@ -1,0 +1,67 @@
+"""The Jobs of gpuward as pods, from the templates that are shipped."""
+import json
+
+import yaml
+from cases.base import (EXPORTERS, ISOLATE_XID, REMEDIATORS, ClusterTest, cluster, deploy, is_out_of_service, kubectl, on,
+                        remediations, workload)
+
+PREFIX = "gpu-healthcheck.aws-samples.io"
+
+
+def annotation(node, name):
+    """The parsed JSON of one of the exporter's annotations; None where it is not there."""
+    text = kubectl.get("node", node)["metadata"].get("annotations", {}).get(f"{PREFIX}/{name}")
+    return json.loads(text) if text else None
+
+
+def has_succeeded(job):
+    found = kubectl.get("job", job, "-n", EXPORTERS)
+    return found is not None and found.get("status", {}).get("succeeded") == 1
+
+
+class JobsByHand(ClusterTest):
+    NODE = "gpu-3"
+
+    def test_quarantine(self):
+        kubectl("cordon", self.NODE)
+        self.addCleanup(kubectl, "uncordon", self.NODE)
+        template = kubectl.get("configmap", "gpuward-quarantine", "-n", EXPORTERS)["data"]
+        (text,) = template.values()
+        kubectl("apply", "-f", "-", input=text.replace("TARGET_NODE_NAME", self.NODE))
+        name = yaml.safe_load(text)["metadata"]["name"].replace("TARGET_NODE_NAME", self.NODE)
+        self.addCleanup(kubectl.delete, "job", name, "-n", EXPORTERS)
+        self.wait(lambda: annotation(self.NODE, "quarantine-result"), "the result of the quarantine")
+        self.wait(lambda: has_succeeded(name), "the quarantine to end")
+        result = annotation(self.NODE, "quarantine-result")
+        self.assertEqual(("pass", "return-to-service"), (result["status"], result["recommendation"]), result)
+
+    def test_sweep(self):
+        deploy(workload("train", gpus=1, **on("gpu-1")))
+        cluster.install("upgrade", "--set=exporter.sweep.enabled=true")
+        self.addCleanup(cluster.install, "upgrade")
+        kubectl("create", "job", "sweep-now", "--from=cronjob/gpu-healthcheck-sweeper", "-n", EXPORTERS)
+        self.addCleanup(kubectl.delete, "job", "sweep-now", "-n", EXPORTERS)
+        self.wait(lambda: has_succeeded("sweep-now"), "the sweep to end")
+        for node in ("gpu-2", "gpu-3"):
+            self.assertEqual("pass", (annotation(node, "sweep-result") or {}).get("status"), node)
+        # Somebody's work is there.
+        self.assertIsNone(annotation("gpu-1", "sweep-result"))
+
+
+class JobsOfARemediation(ClusterTest):
+    def test_nodes_that_failed_together_are_tested_in_pairs_and_return(self):
+        policy = cluster.values()["remediator"]["policy"]
+        policy["way_back"] = {"isolate": [{"quarantine-job": {"clears_latched": True}},
+                                          {"nccl-pairs": {"min_bus_bandwidth": 1}},
+                                          {"verify": {"soak": "15s"}}, "return-to-service"]}
+        cluster.install("upgrade", f"--set-json=remediator.policy={json.dumps(policy)}")
+        self.addCleanup(cluster.install, "upgrade")
+        nodes = ("gpu-1", "gpu-2")
+        for node in nodes:
+            self.take(node).break_gpu(3, ISOLATE_XID)
+        for node in nodes:
+            self.wait(lambda node=node: is_out_of_service(node), f"{node} to be out of service")
+        for node in nodes:
+            self.wait_until_returned(node, 300)
+            steps = {step["name"]: step["result"] for step in remediations(node)[-1]["status"]["steps"]}
+            self.assertEqual(("done", "done"), (steps["quarantine-job"], steps["nccl-pairs"]), steps)
