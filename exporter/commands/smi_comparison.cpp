@@ -225,7 +225,7 @@ class GpuComparison {
     add("pci_bus_id", bus_id, cells_ != nullptr ? bus_id : "",
         smi_.fault.empty() ? cells_ != nullptr ? Agreement::kSame : Agreement::kDiffers
                            : Agreement::kNotCompared,
-        smi_.fault.empty() ? "" : smi_.fault);
+        smi_.fault);
   }
   void add_text(const SmiText& text, const std::string& nvml) {
     const std::string cell = cell_of(text.field);
@@ -261,11 +261,12 @@ class GpuComparison {
     add(std::string(value.series), nvml, cell, is_near ? Agreement::kSame : Agreement::kDiffers,
         is_near && !is_between ? "within " + to_text(value.tolerance) : "");
   }
-  void add(std::string value, std::string nvml, std::string smi, Agreement agreement,
+  void add(std::string value, const std::string& nvml, const std::string& smi, Agreement agreement,
            std::string why) {
-    const auto shown = [](std::string text) { return text.empty() ? std::string(kNone) : text; };
-    rows_.push_back({gpu_, std::move(value), shown(std::move(nvml)), shown(std::move(smi)),
-                     agreement, std::move(why)});
+    const auto shown = [](const std::string& text) {
+      return text.empty() ? std::string(kNone) : text;
+    };
+    rows_.push_back({gpu_, std::move(value), shown(nvml), shown(smi), agreement, std::move(why)});
   }
 
  private:
