@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <iomanip>
 #include <iostream>
 #include <memory>
 #include <ostream>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "core/command_line/examples.h"
+#include "core/command_line/table.h"
 #include "core/model/pci_address.h"
 #include "core/runtime/json.h"
 #include "exporter/commands/output_flags.h"
@@ -72,9 +72,7 @@ Result<State> read_state(const std::filesystem::path& folder, std::ostream& out)
   return state;
 }
 
-using Row = std::array<std::string, 8>;
-
-Row row_of(const Finding& finding) {
+std::vector<std::string> row_of(const Finding& finding) {
   return {std::string(to_string(finding.severity)),
           finding.check,
           finding.code,
@@ -85,20 +83,11 @@ Row row_of(const Finding& finding) {
           to_rfc3339(finding.first_seen)};
 }
 
-void print_table(const std::vector<const Finding*>& findings, std::ostream& out) {
-  std::vector<Row> rows{
+void print_findings(const std::vector<const Finding*>& findings, std::ostream& out) {
+  std::vector<std::vector<std::string>> rows{
       {"SEVERITY", "CHECK", "CODE", "GPU", "EVIDENCE", "CLEARED BY", "TIMES", "SINCE"}};
   for (const Finding* finding : findings) rows.push_back(row_of(*finding));
-  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-      out << std::left << std::setw(static_cast<int>(widths[i]) + 2) << row[i];
-    }
-    out << row.back() << "\n";
-  }
+  print_table(rows, out);
 }
 
 std::string to_json(const Finding& finding) {
@@ -198,7 +187,7 @@ int run_list_findings(const std::filesystem::path& state_folder, OutputFormat fo
   switch (format) {
     case OutputFormat::kTable:
       if (findings.empty()) out << "There is no finding.\n";
-      if (!findings.empty()) print_table(findings, out);
+      if (!findings.empty()) print_findings(findings, out);
       break;
     case OutputFormat::kJson:
     case OutputFormat::kYaml:

@@ -106,7 +106,7 @@ constexpr auto kFabric = std::to_array<ReadingColumn>({
     {.family = {"gpuward_gpu_fabric_misconfiguration",
                 "How the fabric is set up wrongly at the GPU, as NVML numbers it: 1 not at all, 2 "
                 "system GUID, 3 chassis serial number, 4 no partition, 5 too few NVLinks, 6 GPU "
-                "firmware, 7 location.",
+                "firmware, 7 location, 8 GPU state.",
                 kGauge,
                 {},
                 kFabricIsSilent},

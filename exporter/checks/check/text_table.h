@@ -1,5 +1,5 @@
 // The words and numbers of tables that programs print. Pure. Used by the parsers of nccl-tests,
-// libfabric's and perftest's output.
+// libfabric's, perftest's and nvidia-smi's output.
 #pragma once
 
 #include <algorithm>

@@ -33,9 +33,10 @@ constexpr std::array<HealthBits, 4> kHealthBits{{
 constexpr std::uint32_t kTrue = 1;  // 0 not supported, 2 false
 constexpr unsigned kConfigurationShift = 8;
 constexpr std::uint32_t kConfigurationFault = 2;  // from here up; 0 not supported, 1 none
-constexpr std::array<std::string_view, 6> kConfigurationFaults{
+constexpr std::array<std::string_view, 7> kConfigurationFaults{
     "system GUID",     "chassis serial number", "no partition",
-    "too few NVLinks", "GPU firmware",          "location"};
+    "too few NVLinks", "GPU firmware",          "location",
+    "GPU state"};
 
 std::string unhealthy_parts(std::uint32_t mask) {
   std::string parts;

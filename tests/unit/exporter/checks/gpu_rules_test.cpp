@@ -169,6 +169,9 @@ TEST(GpuRules, AFabricThatIsMisconfiguredSaysHow) {
   const CheckOutcome outcome = node.judge();
   ASSERT_EQ(codes_of(outcome), "fabric_unhealthy");
   EXPECT_THAT(outcome.findings[0].line, HasSubstr("incorrect configuration (no partition)"));
+
+  node.gpu(1).fabric.health_mask = 0x8AA;
+  EXPECT_THAT(node.judge().findings[0].line, HasSubstr("incorrect configuration (GPU state)"));
 }
 
 TEST(GpuRules, PcieWidthAlwaysGenerationOnlyUnderLoad) {

@@ -1,0 +1,14 @@
+// Tables for people: columns as wide as their widest cell. Used by the commands of both programs
+// that print one.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace gpuward {
+
+// All rows have as many cells as the first, which is the head.
+void print_table(const std::vector<std::vector<std::string>>& rows, std::ostream& out);
+
+}  // namespace gpuward
