@@ -11,6 +11,7 @@ import math
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -176,7 +177,7 @@ class Table(unittest.TestCase):
         self.assertEqual(COMPARED & set(NOT_COMPARED), set())
 
 
-def machines():
+def machines(folder):
     """Library and profile file of each machine to compare, and the variable that names the file to the library."""
     given = os.environ.get("GPUWARD_NVML")
     if given:
@@ -186,12 +187,14 @@ def machines():
             raise SystemExit(f"nvml_test.py: GPUWARD_NVML_PROFILES: no file matches {pattern}")
         return [(given, variable, file) for file in files] or [(given, "", "")]
     fakes = pathlib.Path(sys.argv[2])
-    return [*((str(fakes / "libnvidia-ml.so.1"), "GPUWARD_FAKE_NVML", str(file)) for file in sorted(PROFILES.glob("*.conf"))),
-            (str(fakes / "old_driver" / "libnvidia-ml.so.1"), "GPUWARD_FAKE_NVML", str(PROFILES / "old_driver.conf"))]
+    # A copy, because the fake makes a file of its events beside each.
+    profiles = pathlib.Path(shutil.copytree(PROFILES, pathlib.Path(folder) / "profiles"))
+    return [*((str(fakes / "libnvidia-ml.so.1"), "GPUWARD_FAKE_NVML", str(file)) for file in sorted(profiles.glob("*.conf"))),
+            (str(fakes / "old_driver" / "libnvidia-ml.so.1"), "GPUWARD_FAKE_NVML", str(profiles / "old_driver.conf"))]
 
 
-def add_tests():
-    for library, variable, profile in machines():
+def add_tests(folder):
+    for library, variable, profile in machines(folder):
         def test(self, library=library, environment={variable: profile} if variable else {}):
             try:
                 print(f"{compare(library, environment)} series agree ", end="", file=sys.stderr, flush=True)
@@ -212,8 +215,9 @@ def main():
     for name, why in NOT_COMPARED.items():
         print(f"  {name}: {why}")
     sys.stdout.flush()
-    add_tests()
-    ended = unittest.main(argv=sys.argv[:1], verbosity=2, exit=False).result
+    with tempfile.TemporaryDirectory() as folder:
+        add_tests(folder)
+        ended = unittest.main(argv=sys.argv[:1], verbosity=2, exit=False).result
     compared = ended.testsRun - len(ended.skipped) - 1
     if compared < 1:
         print("nvml_test.py: no profile could be compared", file=sys.stderr)
