@@ -10,8 +10,9 @@ namespace gpuward::exporter {
 namespace {
 
 constexpr std::chrono::milliseconds kRefreshInterval{1'000};
-// A burst of events shares one rendering.
-constexpr std::chrono::milliseconds kShortestPause{50};
+// In the time that a rendering has taken: however fast events come, they cost a tenth of a
+// processor, and those of a burst share a rendering.
+constexpr int kPause = 9;
 
 }  // namespace
 
@@ -38,8 +39,10 @@ void Publisher::run(const std::stop_token& stop) {
     const bool was_scraped = was_scraped_.exchange(false, std::memory_order_relaxed);
     if (version == rendered && !was_scraped) continue;
     rendered = version;
+    const Clock::Steady begin = clock_.steady();
     render();
-    clock_.sleep_for(kShortestPause, stop);
+    const Clock::Steady end = clock_.steady();
+    clock_.sleep_until(end + kPause * (end - begin), stop);
   }
 }
 
