@@ -157,7 +157,18 @@ exec {folder}/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_P
         self.kubectl.helm(command, "gpuward", CHART, "--namespace=gpuward", f"--values={path}", "--wait",
                           "--timeout=180s", *arguments)
         # helm is content with as many nodes as a rollout may leave behind (exporter.maxUnavailable).
-        self.kubectl("rollout", "status", "daemonset/gpuward-exporter", "-n", "gpu-healthcheck", "--timeout=90s", seconds=100)
+        self.wait_for_rollout("daemonset/gpuward-exporter", "gpu-healthcheck")
+
+    def set_values(self, *arguments):
+        """An upgrade to other values, in force when it returns: the kubelet takes up to two minutes to write a ConfigMap
+        anew, and a new pod has it at once."""
+        self.install("upgrade", *arguments)
+        for workload, namespace in (("daemonset/gpuward-exporter", "gpu-healthcheck"), ("deployment/gpuward-remediator", "gpuward")):
+            self.kubectl("rollout", "restart", workload, "-n", namespace)
+            self.wait_for_rollout(workload, namespace)
+
+    def wait_for_rollout(self, workload, namespace):
+        self.kubectl("rollout", "status", workload, "-n", namespace, "--timeout=90s", seconds=100)
 
     # ---- down
 

@@ -24,10 +24,10 @@ class AnExporterWithoutPrivileges(ClusterTest):
         exporter = cluster.values()["exporter"]
         proc = [one for one in exporter["volumes"] if one["name"] == "proc"]
         mounts = [one for one in exporter["volumeMounts"] if one["name"] == "proc"]
-        cluster.install("upgrade", "--set=exporter.privileged=false", f"--set=exporter.kernelLog.file={KERNEL_LOG}",
+        cluster.set_values("--set=exporter.privileged=false", f"--set=exporter.kernelLog.file={KERNEL_LOG}",
                         f"--set-json=exporter.args={json.dumps(['--path.procfs=/host/proc'])}",
                         f"--set-json=exporter.volumes={json.dumps(proc)}", f"--set-json=exporter.volumeMounts={json.dumps(mounts)}")
-        self.addCleanup(cluster.install, "upgrade")
+        self.addCleanup(cluster.set_values)
         node = self.take("gpu-1")
         context = kubectl.get("pod", exporter_of("gpu-1"), "-n", EXPORTERS)["spec"]["containers"][0]["securityContext"]
         self.assertFalse(context.get("privileged", False))

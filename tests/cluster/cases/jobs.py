@@ -37,8 +37,8 @@ class JobsByHand(ClusterTest):
 
     def test_sweep(self):
         deploy(workload("train", gpus=1, **on("gpu-1")))
-        cluster.install("upgrade", "--set=exporter.sweep.enabled=true")
-        self.addCleanup(cluster.install, "upgrade")
+        cluster.set_values("--set=exporter.sweep.enabled=true")
+        self.addCleanup(cluster.set_values)
         kubectl("create", "job", "sweep-now", "--from=cronjob/gpu-healthcheck-sweeper", "-n", EXPORTERS)
         self.addCleanup(kubectl.delete, "job", "sweep-now", "-n", EXPORTERS)
         self.wait(lambda: has_succeeded("sweep-now"), "the sweep to end")
@@ -54,8 +54,8 @@ class JobsOfARemediation(ClusterTest):
         policy["way_back"] = {"isolate": [{"quarantine-job": {"clears_latched": True}},
                                           {"nccl-pairs": {"min_bus_bandwidth": 1}},
                                           {"verify": {"soak": "15s"}}, "return-to-service"]}
-        cluster.install("upgrade", f"--set-json=remediator.policy={json.dumps(policy)}")
-        self.addCleanup(cluster.install, "upgrade")
+        cluster.set_values(f"--set-json=remediator.policy={json.dumps(policy)}")
+        self.addCleanup(cluster.set_values)
         nodes = ("gpu-1", "gpu-2")
         for node in nodes:
             self.take(node).break_gpu(3, ISOLATE_XID)
