@@ -148,10 +148,11 @@ void require_reboot(const YamlMap& section, const Policy& policy) {
   }
 }
 
-Means means_of(const Policy& policy) {
+Means means_of(const Policy& policy, Preset preset) {
   const bool has_template = policy.jobs.template_files.contains(Step::kGpuReset);
   return {.reboot = can_reboot(policy.machines),
-          .gpu_reset = has_template || !policy.jobs.image.empty()};
+          .gpu_reset = has_template || !policy.jobs.image.empty(),
+          .preset = preset};
 }
 
 // The built-in templates name no image.
@@ -196,6 +197,11 @@ Result<Policy> read_policy(const YamlFile& file) {
   Policy policy;
   const YamlMap root = file.root();
   root.read_word("mode", policy.mode, kModeWords, "how far gpuward goes at most; `--mode` wins");
+  Preset preset{};
+  root.read_word(
+      "preset", preset, kPresetWords,
+      "the steps of severities that are not named: gpuward's, or those of AWS' GPU health "
+      "check suite, with its quarantine after each repair");
   const YamlMap severities = root.map(
       "severities",
       "the steps of each severity; one that is not named has those that `policy explain` prints");
@@ -206,7 +212,7 @@ Result<Policy> read_policy(const YamlFile& file) {
   drain = read_drain_settings(root.map("drain", "defaults of all drains"), std::move(drain));
   read_machines(root.map("machines", "how machines are restarted and ended"), policy);
   policy.jobs = read_jobs(root.map("jobs", "the Jobs on unhealthy nodes"));
-  const Means means = means_of(policy);
+  const Means means = means_of(policy, preset);
   policy.steps = default_plans(means, drain);
   read_steps(severities, drain, policy);
   policy.way_back = read_way_back(

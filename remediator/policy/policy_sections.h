@@ -13,6 +13,7 @@
 namespace gpuward::remediator {
 
 inline const auto kModeWords = yaml_words<Mode, 4>();
+inline const auto kPresetWords = yaml_words<Preset, 2>();
 inline constexpr YamlWord<Severity> kSeverityWords[] = {{"isolate", Severity::kIsolate},
                                                         {"reboot", Severity::kReboot},
                                                         {"reset", Severity::kReset},

@@ -104,6 +104,20 @@ bool has(const std::vector<PlannedStep>& plan, Step step) {
   return std::ranges::find(plan, step, &PlannedStep::step) != plan.end();
 }
 
+std::map<Severity, std::vector<PlannedStep>> plans_of_health_suite(const DrainSettings& drain) {
+  const auto tested_after = [&](Step repair) {
+    auto plan = plan_with({Step::kTaint, Step::kCordon, Step::kDrain, repair, Step::kQuarantineJob,
+                           Step::kVerify, Step::kReturn},
+                          drain);
+    std::ranges::find(plan, Step::kQuarantineJob, &PlannedStep::step)->job.clears_latched = true;
+    return plan;
+  };
+  return {{Severity::kReset, tested_after(Step::kGpuReset)},
+          {Severity::kReboot, tested_after(Step::kReboot)},
+          {Severity::kIsolate,
+           plan_with({Step::kTaint, Step::kCordon, Step::kDrain, Step::kTerminate}, drain)}};
+}
+
 // Why `step` cannot follow what is planned already; nullptr where it can.
 const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
   if (has(plan, step)) return "names a step twice";
@@ -138,6 +152,7 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
 
 std::map<Severity, std::vector<PlannedStep>> default_plans(const Means& means,
                                                            const DrainSettings& drain) {
+  if (means.preset == Preset::kHealthSuite) return plans_of_health_suite(drain);
   const auto marks = plan_with({Step::kTaint, Step::kCordon}, drain);
   DrainSettings gpu_drain = drain;
   gpu_drain.pods = DrainedPods::kGpu;

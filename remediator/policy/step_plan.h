@@ -63,15 +63,27 @@ struct PlannedStep {
 // Declares what an item of such a list may be, for YamlFile::describing().
 void describe_steps(const YamlMap& steps);
 
-// What somebody has to set up before it can be done.
+// Whose plans stand where the policy has none of its own.
+enum class Preset : std::uint8_t { kStandard, kHealthSuite };
+[[nodiscard]] constexpr std::string_view to_string(Preset preset) {
+  return preset == Preset::kStandard ? "standard" : "health-suite";
+}
+
+// What the default plans depend on.
 struct Means {
   bool reboot = false;     // a program or a cloud that restarts machines
   bool gpu_reset = false;  // an image or a template for the Job
+  Preset preset = Preset::kStandard;
 };
 
 // isolate: taint, cordon, drain, terminate (after an approval). reboot: taint, cordon, drain,
 // reboot, verify, return-to-service. reset: taint, cordon, drain of the pods that use GPUs,
-// gpu-reset, verify, return-to-service. Without the means only taint and cordon. Pure.
+// gpu-reset, verify, return-to-service. Without the means only taint and cordon.
+//
+// The preset of the health suite, as its document says: a machine that is broken is replaced; after
+// a restart and after a reset the long diagnostics decide, whose pass also clears what else only an
+// operator would. It plans all of that whatever the means: a policy that lacks them is refused.
+// Pure.
 [[nodiscard]] std::map<Severity, std::vector<PlannedStep>> default_plans(
     const Means& means = {}, const DrainSettings& drain = {});
 

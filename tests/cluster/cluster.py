@@ -20,6 +20,13 @@ from machines import ClusterError, remove_cgroups, run, wait_until
 from nodes import KERNEL_LOG, Node
 
 NODES = 3
+# Ten minutes are the least that Kubernetes gives; the kubelet writes another one after eight. Within an hour, which is
+# what pods get by default, no test would see that.
+TOKEN = {"name": "token", "projected": {"sources": [
+    {"serviceAccountToken": {"path": "token", "expirationSeconds": 600}},
+    {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+    {"downwardAPI": {"items": [{"path": "namespace", "fieldRef": {"fieldPath": "metadata.namespace"}}]}}]}}
+TOKEN_MOUNT = {"name": "token", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": True}
 CHART = REPOSITORY / "manifests/chart/gpuward"
 
 
@@ -111,16 +118,16 @@ exec {folder}/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_P
                 "args": ["--path.procfs=/host/proc", f"--kernel-log.path={KERNEL_LOG}"],
                 "config": {"instance": {"profiles": [{"type": "p5.48xlarge", "gpus": 8}]}},
                 # A machine here has its own boot ID and kernel log, not its own kernel.
-                "volumes": [{"name": "proc", "hostPath": {"path": "/proc"}},
+                "volumes": [TOKEN, {"name": "proc", "hostPath": {"path": "/proc"}},
                             {"name": "kernel-log", "hostPath": {"path": str(pathlib.Path(KERNEL_LOG).parent)}}],
-                "volumeMounts": [{"name": "proc", "mountPath": "/host/proc", "readOnly": True},
+                "volumeMounts": [TOKEN_MOUNT, {"name": "proc", "mountPath": "/host/proc", "readOnly": True},
                                  {"name": "kernel-log", "mountPath": str(pathlib.Path(KERNEL_LOG).parent),
                                   "readOnly": True}]},
             "remediator": {
                 "prometheusURL": f"http://{ADDRESS}:9090", "alertmanagerURL": f"http://{ADDRESS}:9093",
                 "grants": {"jobs": True},
-                "volumes": [host],
-                "volumeMounts": [{"name": "cluster", "mountPath": str(self.folder / "bin"), "readOnly": True}],
+                "volumes": [TOKEN, host],
+                "volumeMounts": [TOKEN_MOUNT, {"name": "cluster", "mountPath": str(self.folder / "bin"), "readOnly": True}],
                 "policy": {
                     "mode": "full",
                     "startup_grace": "0s",
@@ -138,9 +145,12 @@ exec {folder}/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_P
                                 # Faults are what this cluster is for.
                                 "storm": {"nodes": 1000}, "breaker": {"nodes": 1000}}}}}
 
-    def install(self, command="install", *arguments):
+    def install(self, command="install", *arguments, policy=None):
+        """`policy`: instead of its own; arguments of helm are merged into it."""
+        values = self.values()
+        values["remediator"]["policy"] = policy or values["remediator"]["policy"]
         path = self.folder / "values.json"
-        path.write_text(json.dumps(self.values()))
+        path.write_text(json.dumps(values))
         if command == "install":
             self.kubectl.apply([
                 {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "nvidia"},
@@ -159,10 +169,10 @@ exec {folder}/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_P
         # helm is content with as many nodes as a rollout may leave behind (exporter.maxUnavailable).
         self.wait_for_rollout("daemonset/gpuward-exporter", "gpu-healthcheck")
 
-    def set_values(self, *arguments):
+    def set_values(self, *arguments, policy=None):
         """An upgrade to other values, in force when it returns: the kubelet takes up to two minutes to write a ConfigMap
         anew, and a new pod has it at once."""
-        self.install("upgrade", *arguments)
+        self.install("upgrade", *arguments, policy=policy)
         for workload, namespace in (("daemonset/gpuward-exporter", "gpu-healthcheck"), ("deployment/gpuward-remediator", "gpuward")):
             self.kubectl("rollout", "restart", workload, "-n", namespace)
             self.wait_for_rollout(workload, namespace)

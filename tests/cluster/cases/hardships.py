@@ -1,11 +1,13 @@
 """What befalls the two programs themselves: fewer rights, a full disk, a configuration that is swapped."""
+import datetime
 import json
 
 from cases.base import (EXPORTERS, ISOLATE_XID, REMEDIATORS, RESET_XID, ClusterTest, cluster, exporter_of,
-                        is_out_of_service, kubectl, metrics_of)
+                        is_out_of_service, kubectl, metrics_of, pods)
 from nodes import KERNEL_LOG
 
 STATE = "/var/lib/gpuward"
+STATUS = "gpu-healthcheck.aws-samples.io/status"
 USER_XID = 13  # of an application: it is counted, and nothing follows from it
 
 
@@ -22,11 +24,12 @@ def xids(node, xid):
 class AnExporterWithoutPrivileges(ClusterTest):
     def test_sees_a_broken_gpu(self):
         exporter = cluster.values()["exporter"]
-        proc = [one for one in exporter["volumes"] if one["name"] == "proc"]
-        mounts = [one for one in exporter["volumeMounts"] if one["name"] == "proc"]
+        # The chart mounts the log by itself.
+        volumes = [one for one in exporter["volumes"] if one["name"] != "kernel-log"]
+        mounts = [one for one in exporter["volumeMounts"] if one["name"] != "kernel-log"]
         cluster.set_values("--set=exporter.privileged=false", f"--set=exporter.kernelLog.file={KERNEL_LOG}",
                         f"--set-json=exporter.args={json.dumps(['--path.procfs=/host/proc'])}",
-                        f"--set-json=exporter.volumes={json.dumps(proc)}", f"--set-json=exporter.volumeMounts={json.dumps(mounts)}")
+                        f"--set-json=exporter.volumes={json.dumps(volumes)}", f"--set-json=exporter.volumeMounts={json.dumps(mounts)}")
         self.addCleanup(cluster.set_values)
         node = self.take("gpu-1")
         context = kubectl.get("pod", exporter_of("gpu-1"), "-n", EXPORTERS)["spec"]["containers"][0]["securityContext"]
@@ -94,3 +97,26 @@ class ASwappedConfigMap(ClusterTest):
         self.swap(REMEDIATORS, "gpuward-remediator", "policy.yaml", lambda _: good)
         self.expect_one_reset("gpu-1")
         self.wait(lambda: reloaded() == {1}, "the good policy to be taken", 180)
+
+
+class Tokens(ClusterTest):
+    """Those of pods live ten minutes in this cluster (cluster.TOKEN)."""
+
+    def test_of_old_pods_were_renewed(self):
+        # What the API server does not take any more, it answers with 401.
+        def age(pod):
+            started = datetime.datetime.fromisoformat(pod["status"]["startTime"])
+            return (datetime.datetime.now(datetime.UTC) - started).total_seconds()
+
+        self.wait(lambda: min(age(pod) for pod in self.all_pods()) > 660, "every pod to be older than its first token", 900)
+        renewed = kubectl.get("lease", "gpuward-remediator", "-n", REMEDIATORS)["spec"]["renewTime"]
+        self.wait(lambda: kubectl.get("lease", "gpuward-remediator", "-n", REMEDIATORS)["spec"]["renewTime"] > renewed,
+                  "the leader to renew its lease", 30)
+        self.take("gpu-3").break_gpu(3, ISOLATE_XID)
+        self.wait(lambda: is_out_of_service("gpu-3"), "gpu-3 to be out of service")
+        self.wait(lambda: kubectl.get("node", "gpu-3")["metadata"]["labels"].get(STATUS) == "fail",
+                  "the exporter to say so on the node")
+
+    def all_pods(self):
+        return [*pods("app.kubernetes.io/name=gpuward-exporter", EXPORTERS),
+                *pods("app.kubernetes.io/name=gpuward-remediator", REMEDIATORS)]

@@ -2,8 +2,8 @@
 import json
 
 import yaml
-from cases.base import (EXPORTERS, ISOLATE_XID, REMEDIATORS, ClusterTest, cluster, deploy, is_out_of_service, kubectl, on,
-                        remediations, workload)
+from cases.base import (EXPORTERS, ISOLATE_XID, RESET_XID, ClusterTest, cluster, deploy, is_out_of_service, kubectl, on,
+                        phase, remediations, workload)
 
 PREFIX = "gpu-healthcheck.aws-samples.io"
 
@@ -54,7 +54,7 @@ class JobsOfARemediation(ClusterTest):
         policy["way_back"] = {"isolate": [{"quarantine-job": {"clears_latched": True}},
                                           {"nccl-pairs": {"min_bus_bandwidth": 1}},
                                           {"verify": {"soak": "15s"}}, "return-to-service"]}
-        cluster.set_values(f"--set-json=remediator.policy={json.dumps(policy)}")
+        cluster.set_values(policy=policy)
         self.addCleanup(cluster.set_values)
         nodes = ("gpu-1", "gpu-2")
         for node in nodes:
@@ -65,3 +65,16 @@ class JobsOfARemediation(ClusterTest):
             self.wait_until_returned(node, 300)
             steps = {step["name"]: step["result"] for step in remediations(node)[-1]["status"]["steps"]}
             self.assertEqual(("done", "done"), (steps["quarantine-job"], steps["nccl-pairs"]), steps)
+
+    def test_the_health_suites_flow(self):
+        """Up to the verification, which takes ten minutes."""
+        policy = cluster.values()["remediator"]["policy"]
+        del policy["severities"]
+        cluster.set_values(policy={**policy, "preset": "health-suite"})
+        self.addCleanup(cluster.set_values)
+        self.take("gpu-3").break_gpu(3, RESET_XID)
+        self.wait(lambda: phase("gpu-3") == "Verifying", "gpu-3 to be verified", 300)
+        steps = {step["name"]: step["result"] for step in remediations("gpu-3")[-1]["status"]["steps"]}
+        # The nodes are instances of EC2, which are restarted instead.
+        self.assertEqual(("escalated", "done", "done"), (steps["gpu-reset"], steps["reboot"], steps["quarantine-job"]), steps)
+        self.assertEqual("pass", annotation("gpu-3", "quarantine-result")["status"])

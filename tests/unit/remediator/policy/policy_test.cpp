@@ -8,6 +8,7 @@
 namespace gpuward::remediator {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
@@ -35,6 +36,43 @@ TEST(Policy, ObservesByDefault) {
   EXPECT_EQ(policy->mode, Mode::kObserve);
   EXPECT_THAT(taken(*policy, Severity::kIsolate), IsEmpty());
   EXPECT_FALSE(policy->return_to_service.enabled);
+}
+
+TEST(Policy, PlansTheHealthSuitesQuarantineAfterEachRepair) {
+  const auto policy = parse_policy(
+      "mode: full\npreset: health-suite\nmachines: {reboot: [/bin/power-cycle]}\n"
+      "jobs: {image: exporter}\n"
+      "pools: [{name: slow, labels: [slow], drain: {deadline: 9h}}]\n");
+  ASSERT_TRUE(policy) << policy.error().message;
+
+  for (const auto& [severity, repair] : {std::pair(Severity::kReset, Step::kGpuReset),
+                                         std::pair(Severity::kReboot, Step::kReboot)}) {
+    EXPECT_THAT(taken(*policy, severity),
+                ElementsAre(Step::kTaint, Step::kCordon, Step::kDrain, repair, Step::kQuarantineJob,
+                            Step::kVerify, Step::kReturn));
+    for (const std::string_view pool : {"", "slow"}) {
+      const auto& plan = plan_of(*policy, pool, severity);
+      EXPECT_EQ(plan.at(2).drain.pods, DrainedPods::kAll) << pool;
+      EXPECT_TRUE(plan.at(4).job.clears_latched) << pool;
+    }
+  }
+  EXPECT_THAT(taken(*policy, Severity::kIsolate),
+              ElementsAre(Step::kTaint, Step::kCordon, Step::kDrain, Step::kTerminate));
+}
+
+TEST(Policy, TakesItsOwnStepsBeforeThoseOfThePreset) {
+  const auto policy = parse_policy(
+      "mode: full\npreset: health-suite\nmachines: {reboot: [/bin/power-cycle]}\n"
+      "jobs: {image: exporter}\nseverities: {reset: [cordon]}\n");
+  ASSERT_TRUE(policy) << policy.error().message;
+  EXPECT_THAT(taken(*policy, Severity::kReset), ElementsAre(Step::kCordon));
+}
+
+TEST(Policy, RefusesTheHealthSuiteWithoutItsMeans) {
+  const auto policy = parse_policy("preset: health-suite\n");
+  ASSERT_FALSE(policy);
+  EXPECT_THAT(policy.error().message, AllOf(HasSubstr("machines.reboot: is required"),
+                                            HasSubstr("jobs.image: is required")));
 }
 
 TEST(Policy, GoesTheSeedsRoadByDefaultAsFarAsItHasTheMeans) {
