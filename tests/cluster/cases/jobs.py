@@ -76,5 +76,5 @@ class JobsOfARemediation(ClusterTest):
         self.wait(lambda: phase("gpu-3") == "Verifying", "gpu-3 to be verified", 300)
         steps = {step["name"]: step["result"] for step in remediations("gpu-3")[-1]["status"]["steps"]}
         # The nodes are instances of EC2, which are restarted instead.
-        self.assertEqual(("escalated", "done", "done"), (steps["gpu-reset"], steps["reboot"], steps["quarantine-job"]), steps)
+        self.assertEqual(("failed", "done", "done"), (steps["gpu-reset"], steps["reboot"], steps["quarantine-job"]), steps)
         self.assertEqual("pass", annotation("gpu-3", "quarantine-result")["status"])
