@@ -74,7 +74,7 @@ TEST_F(Applied, TheServerTakesThePlainYaml) {
 }
 
 TEST_F(Applied, TheServerTakesTheOverlays) {
-  for (const char* name : {"aws", "amd", "konduktor", "dry-run"}) {
+  for (const char* name : {"aws", "amd", "health-suite", "konduktor", "dry-run"}) {
     SCOPED_TRACE(name);
     expect_taken(overlay(name));
   }

@@ -59,6 +59,15 @@ TEST_F(Chart, TakesThePrivilegesAwayOnlyWhereTheKernelLogIsInAFile) {
   EXPECT_THAT(rendered, Not(HasSubstr("privileged: true")));
 }
 
+TEST_F(Chart, MountsTheConfigMapOfTheHealthSuiteWhereItIsNamed) {
+  const std::string rendered = chart({"--set=exporter.legacyConfigMap=gpu-healthcheck-config",
+                                      "--show-only=templates/exporter.yaml"});
+  EXPECT_THAT(rendered, HasSubstr("- --config.directory=/etc/gpu-healthcheck\n"));
+  EXPECT_THAT(rendered, HasSubstr("{name: legacy-config, mountPath: /etc/gpu-healthcheck"));
+  EXPECT_THAT(rendered, HasSubstr("configMap: {name: gpu-healthcheck-config}"));
+  EXPECT_THAT(chart({"--show-only=templates/exporter.yaml"}), Not(HasSubstr("legacy-config")));
+}
+
 TEST_F(Chart, LetsNobodyCallThePodsOfJobs) {
   const std::string policies = chart({"--show-only=templates/network-policies.yaml"});
   int templates = 0;

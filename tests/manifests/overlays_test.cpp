@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/manifests/tools.h"
 #include "tests/places.inc"
 #include "tests/support/require.h"
@@ -59,10 +61,12 @@ TEST_P(Overlay, LeavesTheStopSwitchAlone) {
   EXPECT_THAT(overlay(GetParam()), Not(HasSubstr("name: gpuward-remediator-switch\n")));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Overlay, ::testing::Values("aws", "amd", "konduktor", "dry-run"),
+INSTANTIATE_TEST_SUITE_P(All, Overlay,
+                         ::testing::Values("aws", "amd", "health-suite", "konduktor", "dry-run"),
                          [](const auto& one) {
-                           const std::string name = one.param;
-                           return name == "dry-run" ? std::string("dry_run") : name;
+                           std::string name = one.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
                          });
 
 TEST(DryRunOverlay, WritesToNoNodeWhateverThePolicySays) {
