@@ -1,5 +1,5 @@
-"""The nodes gpu-1, gpu-2, ...: each a machine with containerd, kubelet, kube-proxy and eight GPUs of the fake NVML, which
-a device plugin offers to the kubelet."""
+"""The nodes gpu-1, gpu-2, ...: each a machine with containerd, kubelet, kube-proxy, what enforces NetworkPolicies, and
+eight GPUs of the fake NVML, which a device plugin offers to the kubelet."""
 import json
 import os
 import pathlib
@@ -9,7 +9,7 @@ import time
 import uuid
 
 import machines
-from control_plane import ADDRESS, API, INSTANCE_TYPE, METADATA, REPOSITORY, kube_proxy
+from control_plane import ADDRESS, API, INSTANCE_TYPE, METADATA, REPOSITORY, SERVICES, kube_proxy
 
 HERE = pathlib.Path(__file__).resolve().parent
 GPUS = 8
@@ -62,6 +62,7 @@ ip route add {METADATA} via {ADDRESS}
         self.prepare_containerd()
         self.prepare_kubelet()
         self.machine.add_service("kube-proxy", *kube_proxy(self.programs, self.keys, self.name))
+        self.prepare_network_policies()
         self.machine.add_service("device-plugin", self.programs / "device-plugin", "nvidia.com/gpu", *self.gpu_uuids(),
                                  first="mkdir -p /var/lib/kubelet/device-plugins")
 
@@ -132,6 +133,16 @@ version = 2
                                   "routes": [{"dst": "0.0.0.0/0"}]}},
                         {"type": "portmap", "capabilities": {"portMappings": True}}]}))
         self.machine.add_service("containerd", "containerd")
+
+    def prepare_network_policies(self):
+        """kube-router, as the controller of network policies and nothing else. It ends where there is no Node of it yet."""
+        file = self.keys.file
+        registered = (f"until curl -sf --cacert {file('ca.crt')} --cert {file('admin.crt')} --key {file('admin.key')} "
+                      f"{API}/api/v1/nodes/{self.name} >/dev/null; do sleep 0.5; done")
+        self.machine.add_service("kube-router", "kube-router", "--run-firewall=true", "--run-router=false",
+                                 "--run-service-proxy=false", f"--kubeconfig={file('admin.kubeconfig')}",
+                                 f"--hostname-override={self.name}", f"--service-cluster-ip-range={SERVICES}",
+                                 first=registered)
 
     def prepare_kubelet(self):
         name = self.name

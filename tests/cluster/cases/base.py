@@ -20,13 +20,13 @@ cluster = Cluster(FOLDER, say)
 kubectl = cluster.kubectl
 
 
-def workload(name, replicas=1, gpus=0, **pod):
-    """A Deployment in the namespace `default` whose pods end as soon as they are asked to."""
+def workload(name, replicas=1, gpus=0, namespace="default", **pod):
+    """A Deployment whose pods end as soon as they are asked to."""
     container = {"name": "work", "image": "docker.io/library/busybox:1", "imagePullPolicy": "IfNotPresent",
                  "command": ["sh", "-c", "trap 'exit 0' TERM; while :; do busybox sleep 3600 & wait; done"]}
     if gpus:
         container["resources"] = {"limits": {"nvidia.com/gpu": str(gpus)}}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "default"},
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": namespace},
             "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": name}},
                      "template": {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container], **pod}}}}
 
@@ -45,7 +45,8 @@ def on(node):
 def deploy(*workloads):
     kubectl.apply(list(workloads))
     for each in workloads:
-        kubectl("rollout", "status", f"deployment/{each['metadata']['name']}", "--timeout=90s", seconds=100)
+        kubectl("rollout", "status", f"deployment/{each['metadata']['name']}", "-n", each["metadata"]["namespace"],
+                "--timeout=90s", seconds=100)
 
 
 def pods(selector, namespace="default"):
