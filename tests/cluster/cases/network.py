@@ -31,9 +31,9 @@ class NetworkPolicies(ClusterTest):
     def reached(self, deployment, namespace="default"):
         """What a pod of it can connect to."""
         targets = (self.exporter, self.webhook, self.telemetry, self.job)
-        script = "; ".join(f"busybox nc -w 2 {address} {port} </dev/null >/dev/null 2>&1 && echo {address} {port}"
-                           for address, port in targets)
-        lines = kubectl("exec", f"deploy/{deployment}", "-n", namespace, "--", "sh", "-c", f"{script}; true").splitlines()
+        script = "".join(f"busybox nc -w 2 {address} {port} </dev/null >/dev/null 2>&1 && echo {address} {port} & "
+                         for address, port in targets)
+        lines = kubectl("exec", f"deploy/{deployment}", "-n", namespace, "--", "sh", "-c", f"{script} wait").splitlines()
         return {(line.split()[0], int(line.split()[1])) for line in lines}
 
     def expect_reached(self, expected, deployment, namespace="default"):
