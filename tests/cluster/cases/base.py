@@ -95,6 +95,13 @@ def metrics_of(node):
     return kubectl("get", "--raw", f"/api/v1/namespaces/{EXPORTERS}/pods/{exporter_of(node)}:10980/proxy/metrics").splitlines()
 
 
+def signal_pod(pod, signal):
+    """To the process of its only container."""
+    container = pod["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
+    cluster.node(pod["spec"]["nodeName"]).machine.inside(
+        "ctr", "-n", "k8s.io", "tasks", "kill", "--signal", signal, container)
+
+
 def explain(node):
     """What the remediator's command line prints, in one of its pods."""
     return kubectl("-n", REMEDIATORS, "exec", "deploy/gpuward-remediator", "--", "gpuward-remediator", "explain", node)
@@ -111,9 +118,7 @@ def kill_leader():
     pod = kubectl.get("pod", name, "-n", REMEDIATORS)
     if pod is None:
         raise ClusterError(f"{name}, which leads, has no pod")
-    container = pod["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
-    cluster.node(pod["spec"]["nodeName"]).machine.inside(
-        "ctr", "-n", "k8s.io", "tasks", "kill", "--signal", "SIGKILL", container)
+    signal_pod(pod, "SIGKILL")
 
 
 class ClusterTest(unittest.TestCase):

@@ -1,5 +1,5 @@
 """Which pod uses which GPU, as the kubelet gave them out."""
-from cases.base import ClusterTest, cluster, deploy, kubectl, metrics_of, on, pods, workload
+from cases.base import EXPORTERS, ClusterTest, cluster, deploy, kubectl, metrics_of, on, pods, signal_pod, workload
 
 
 def running(app):
@@ -17,11 +17,16 @@ class GpusOfPods(ClusterTest):
         return found
 
     def expect_truth_of(self, *apps):
-        """`given_to(pod)` of a test: the UUIDs of the GPUs that it was given."""
+        """`given_to(pod)` of a test: the UUIDs of the GPUs that it was given. The exporters ask the kubelet each half minute,
+        and when they get SIGHUP."""
         for app in apps:
             def is_told(app=app):
                 given = {pod["metadata"]["name"]: self.given_to(pod) for pod in running(app)}
-                return given != {} and self.gpus_by_metric(app) == given
+                if given != {} and self.gpus_by_metric(app) == given:
+                    return True
+                for exporter in pods("app.kubernetes.io/name=gpuward-exporter", EXPORTERS):
+                    signal_pod(exporter, "SIGHUP")
+                return False
             self.wait(is_told, f"/metrics to say which GPUs the pods of {app} use", 60)
 
 
