@@ -171,6 +171,7 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id) {
 
 void Exporter::reload() {
   gpus_->hurry();
+  if (pods_) pods_->hurry();
   auto settings = load_settings(settings_sources_);
   if (!settings) {
     log_.error("Configuration rejected, keeping the previous one",

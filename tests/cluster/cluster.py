@@ -112,6 +112,8 @@ exec {folder}/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_P
         """Of the chart: what depends on the place, and a policy that does all it can within minutes."""
         host = {"name": "cluster", "hostPath": {"path": str(self.folder / "bin")}}
         return {
+            # Of the control plane: Prometheus, Alertmanager, and the API server when it is a proxy.
+            "networkPolicy": {"cidrs": [f"{ADDRESS}/32"]},
             "images": {name: {"tag": TAG} for name in ("exporter", "remediator")},
             "exporter": {
                 "runtimeClassName": "nvidia",

@@ -9,12 +9,26 @@ import sys
 import time
 import unittest
 
-from cases import drains, flows, hardships, installed, jobs, latency, long_outages, outages, pods, releases
+from cases import drains, flows, hardships, installed, jobs, latency, long_outages, network, outages, pods, releases
 from cases.base import FOLDER, cluster
 from machines import CGROUPS
 
 LONG = (drains, hardships, jobs, latency, long_outages) if os.environ.get("GPUWARD_CLUSTER_TEST") == "long" else ()
-CASES = (installed, pods, flows, outages, *LONG, releases)  # the last one takes gpuward away
+CASES = (installed, network, pods, flows, outages, *LONG, releases)  # the last one takes gpuward away
+
+
+def processes():
+    """Of this cluster, not of another one beside it: its folder stands in their command lines, or takes their output."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            output = os.readlink(process / "fd/1")
+        except OSError:
+            continue  # it has ended
+        if f"{FOLDER}/" in line + output:
+            found.append(line)
+    return sorted(found)
 
 
 def host():
@@ -23,9 +37,7 @@ def host():
         return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
 
     return {
-        "processes": sorted(line for line in output("ps", "-eo", "args").splitlines()
-                            if any(word in line for word in ("kubelet", "containerd", "runc", "kube-", "etcd --data-dir",
-                                                             str(FOLDER), "proxyd", "device-plugin"))),
+        "processes": processes(),
         "mounts": sorted(pathlib.Path("/proc/self/mounts").read_text().splitlines()),
         "links": sorted(line.split(":")[1] for line in output("ip", "-o", "link").splitlines()),
         "rules": [line for line in output("iptables-save").splitlines() if not line.startswith("#")],

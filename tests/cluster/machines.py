@@ -117,10 +117,10 @@ class Machine:
     def signal(self, service, signal):
         self.inside("kill", f"-{signal}", "--", f"-{self.service_pid(service)}")
 
-    def kill(self, service):
+    def kill(self, service, signal="KILL"):
         """Returns once it is gone: until then it holds its ports and locks, and another one would not start."""
         pid = self.service_pid(service)
-        self.signal(service, "KILL")
+        self.signal(service, signal)
         wait_until(lambda: self.inside("bash", "-c", f"[ -e /proc/{pid} ] || echo gone"), f"{service} to end", 30)
 
     def start(self, service):

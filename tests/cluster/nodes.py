@@ -1,5 +1,5 @@
-"""The nodes gpu-1, gpu-2, ...: each a machine with containerd, kubelet, kube-proxy and eight GPUs of the fake NVML, which
-a device plugin offers to the kubelet."""
+"""The nodes gpu-1, gpu-2, ...: each a machine with containerd, kubelet, kube-proxy, what enforces NetworkPolicies, and
+eight GPUs of the fake NVML, which a device plugin offers to the kubelet, or a DRA driver in its place."""
 import json
 import os
 import pathlib
@@ -9,13 +9,18 @@ import time
 import uuid
 
 import machines
-from control_plane import ADDRESS, API, INSTANCE_TYPE, METADATA, REPOSITORY, kube_proxy
+from control_plane import ADDRESS, API, INSTANCE_TYPE, METADATA, REPOSITORY, SERVICES, kube_proxy
 
 HERE = pathlib.Path(__file__).resolve().parent
 GPUS = 8
 CPUS = 16
 SCENARIO = REPOSITORY / "tests/testdata/invented/nvml/healthy_8x_h100.conf"
 KERNEL_LOG = "/var/log/kernel/kern.log"
+
+
+def minor_of(gpu):
+    """The number of /dev/nvidiaN. As on real machines, it is not the index."""
+    return GPUS - 1 - gpu
 
 
 class Node:
@@ -62,8 +67,12 @@ ip route add {METADATA} via {ADDRESS}
         self.prepare_containerd()
         self.prepare_kubelet()
         self.machine.add_service("kube-proxy", *kube_proxy(self.programs, self.keys, self.name))
+        self.prepare_network_policies()
         self.machine.add_service("device-plugin", self.programs / "device-plugin", "nvidia.com/gpu", *self.gpu_uuids(),
                                  first="mkdir -p /var/lib/kubelet/device-plugins")
+        self.machine.add_service("dra-driver", self.programs / "dra-driver", self.keys.file(f"{self.name}.kubeconfig"),
+                                 self.name, *(f"{minor_of(gpu)}={name}" for gpu, name in enumerate(self.gpu_uuids())),
+                                 first="[ -e /run/dra-driver ] || exit 0")
 
     def gpu_uuids(self):
         return [f"GPU-{self.number:04x}{gpu:04x}-aaaa-bbbb-cccc-{self.instance[3:15]}" for gpu in range(GPUS)]
@@ -77,7 +86,8 @@ ip route add {METADATA} via {ADDRESS}
         (folder / "healthy.conf").write_text(SCENARIO.read_text())
         lines = ["include = healthy.conf"]
         for gpu, name in enumerate(self.gpu_uuids()):
-            lines += [f"gpu.{gpu}.uuid = {name}", f"gpu.{gpu}.serial = {int(self.instance[3:11], 16)}{gpu}"]
+            lines += [f"gpu.{gpu}.uuid = {name}", f"gpu.{gpu}.serial = {int(self.instance[3:11], 16)}{gpu}",
+                      f"gpu.{gpu}.minor = {minor_of(gpu)}"]
         (folder / "scenario.conf").write_text("\n".join(lines) + "\n")
         (folder / "scenario.conf.xids").touch()
         fakes = REPOSITORY / "build/release/lib/fakes"
@@ -132,6 +142,16 @@ version = 2
                                   "routes": [{"dst": "0.0.0.0/0"}]}},
                         {"type": "portmap", "capabilities": {"portMappings": True}}]}))
         self.machine.add_service("containerd", "containerd")
+
+    def prepare_network_policies(self):
+        """kube-router, as the controller of network policies and nothing else. It ends where there is no Node of it yet."""
+        file = self.keys.file
+        registered = (f"until curl -sf --cacert {file('ca.crt')} --cert {file('admin.crt')} --key {file('admin.key')} "
+                      f"{API}/api/v1/nodes/{self.name} >/dev/null; do sleep 0.5; done")
+        self.machine.add_service("kube-router", "kube-router", "--run-firewall=true", "--run-router=false",
+                                 "--run-service-proxy=false", f"--kubeconfig={file('admin.kubeconfig')}",
+                                 f"--hostname-override={self.name}", f"--service-cluster-ip-range={SERVICES}",
+                                 first=registered)
 
     def prepare_kubelet(self):
         name = self.name
@@ -196,6 +216,12 @@ done"""
         self.prepare()
         self.machine.power_on()
         self.machine.wait_until_up()
+
+    def offer_gpus_by(self, service):
+        """`device-plugin`, as after each boot, or `dra-driver`. Not by both: two pods would get the same GPU."""
+        self.machine.kill("device-plugin" if service == "dra-driver" else "dra-driver", "TERM")
+        self.machine.inside("touch", "/run/dra-driver")
+        self.machine.start(service)
 
     def log_kernel_line(self, text):
         """As the kernel logs it, into this machine's log."""

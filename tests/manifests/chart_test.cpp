@@ -46,6 +46,7 @@ TEST_F(Chart, RefusesValuesThatItDoesNotKnow) {
   EXPECT_THAT(refused("remediator.policy.mode=all"), HasSubstr("/remediator/policy/mode"));
   EXPECT_THAT(refused("remediator.grants.everything=true"), HasSubstr("'everything' not allowed"));
   EXPECT_THAT(refused("networkPolicy.from={}"), HasSubstr("/networkPolicy/from"));
+  EXPECT_THAT(refused("networkPolicy.cidrs={192.0.2.7}"), HasSubstr("/networkPolicy/cidrs"));
 }
 
 // Without privileges there is no /dev/kmsg, and an exporter without the kernel log is half blind.

@@ -20,13 +20,13 @@ cluster = Cluster(FOLDER, say)
 kubectl = cluster.kubectl
 
 
-def workload(name, replicas=1, gpus=0, **pod):
-    """A Deployment in the namespace `default` whose pods end as soon as they are asked to."""
+def workload(name, replicas=1, gpus=0, namespace="default", **pod):
+    """A Deployment whose pods end as soon as they are asked to."""
     container = {"name": "work", "image": "docker.io/library/busybox:1", "imagePullPolicy": "IfNotPresent",
                  "command": ["sh", "-c", "trap 'exit 0' TERM; while :; do busybox sleep 3600 & wait; done"]}
     if gpus:
         container["resources"] = {"limits": {"nvidia.com/gpu": str(gpus)}}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "default"},
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": namespace},
             "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": name}},
                      "template": {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container], **pod}}}}
 
@@ -45,7 +45,8 @@ def on(node):
 def deploy(*workloads):
     kubectl.apply(list(workloads))
     for each in workloads:
-        kubectl("rollout", "status", f"deployment/{each['metadata']['name']}", "--timeout=90s", seconds=100)
+        kubectl("rollout", "status", f"deployment/{each['metadata']['name']}", "-n", each["metadata"]["namespace"],
+                "--timeout=90s", seconds=100)
 
 
 def pods(selector, namespace="default"):
@@ -94,6 +95,13 @@ def metrics_of(node):
     return kubectl("get", "--raw", f"/api/v1/namespaces/{EXPORTERS}/pods/{exporter_of(node)}:10980/proxy/metrics").splitlines()
 
 
+def signal_pod(pod, signal):
+    """To the process of its only container."""
+    container = pod["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
+    cluster.node(pod["spec"]["nodeName"]).machine.inside(
+        "ctr", "-n", "k8s.io", "tasks", "kill", "--signal", signal, container)
+
+
 def explain(node):
     """What the remediator's command line prints, in one of its pods."""
     return kubectl("-n", REMEDIATORS, "exec", "deploy/gpuward-remediator", "--", "gpuward-remediator", "explain", node)
@@ -110,9 +118,7 @@ def kill_leader():
     pod = kubectl.get("pod", name, "-n", REMEDIATORS)
     if pod is None:
         raise ClusterError(f"{name}, which leads, has no pod")
-    container = pod["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
-    cluster.node(pod["spec"]["nodeName"]).machine.inside(
-        "ctr", "-n", "k8s.io", "tasks", "kill", "--signal", "SIGKILL", container)
+    signal_pod(pod, "SIGKILL")
 
 
 class ClusterTest(unittest.TestCase):

@@ -8,6 +8,8 @@
 
 #include "tests/support/certificates.h"
 #include "tests/support/http_get.h"
+#include "tests/support/kubelet_socket.h"
+#include "tests/support/require.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/running_exporter.h"
 
@@ -99,6 +101,21 @@ TEST_F(ExporterConfig, KeepsTheOldOneWhereTheNewOneIsBadAndSaysSoInAMetric) {
   exporter.process().signal(SIGHUP);
 
   EXPECT_TRUE(exporter.has("gpuward_config_last_reload_successful", "1"));
+}
+
+TEST_F(ExporterConfig, SighupAsksTheKubeletAgainToo) {
+  GPUWARD_REQUIRE(support::KubeletSocket::why_unavailable());
+  exporter.start(with_config("pods: {socket: " + exporter.file("kubelet.sock").string() + "}\n"));
+  ASSERT_TRUE(exporter.says("Cannot read pod-to-GPU assignments from kubelet"));
+  const support::KubeletSocket kubelet(
+      R"({"pod_resources": [{"name": "train-0", "namespace": "team-a", "containers": [{"name": "worker",
+          "devices": [{"resource_name": "nvidia.com/gpu", "device_ids": ["GPU-3"]}]}]}]})");
+  std::filesystem::create_symlink(kubelet.path(), exporter.file("kubelet.sock"));
+
+  exporter.process().signal(SIGHUP);
+
+  EXPECT_TRUE(shows(R"(gpuward_gpu_pod_info{gpu="3",uuid="GPU-3",pci_bus_id="0000:7e:00",)"
+                    R"(namespace="team-a",pod="train-0",container="worker"} 1)"));
 }
 
 TEST_F(ExporterConfig, FollowsTheInventoryFile) {

@@ -25,4 +25,7 @@ imagePullSecrets:
 - namespaceSelector:
     matchExpressions:
       - {key: kubernetes.io/metadata.name, operator: In, values: {{ .Values.networkPolicy.from | toJson }}}
+{{- range .Values.networkPolicy.cidrs }}
+- ipBlock: {cidr: {{ . | quote }}}
+{{- end }}
 {{- end }}

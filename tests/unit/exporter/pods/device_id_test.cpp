@@ -36,6 +36,7 @@ TEST(DeviceId, IsNoneForWhatIsNoGpu) {
 TEST(DeviceId, IsTheMinorNumberOfAClaimOfNvidiasDriver) {
   EXPECT_EQ(device_id_of_claim("gpu.nvidia.com", "gpu-3"), "nvidia3");
   EXPECT_EQ(device_id_of_claim("gpu.nvidia.com", "gpu-3-mig-19-0-1"), "nvidia3");
+  EXPECT_EQ(device_id_of_claim("gpu.nvidia.com", "gpu-3-mig-1g10gb-19-0"), "nvidia3");
   EXPECT_EQ(device_id_of_claim("gpu.nvidia.com", "gpu-vfio-0"), "gpu.nvidia.com/gpu-vfio-0");
 }
 

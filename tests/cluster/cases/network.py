@@ -1,0 +1,63 @@
+"""The chart's NetworkPolicies, enforced: who can call gpuward, and who can not."""
+from cases.base import EXPORTERS, REMEDIATORS, ClusterTest, bound_to, deploy, exporter_of, kubectl, pods, workload
+
+NAMED = "monitoring"  # the namespace that the chart lets in
+NODE, OTHER_NODE = "gpu-1", "gpu-2"
+
+
+def address_of(pod):
+    return pod["status"]["podIP"]
+
+
+class NetworkPolicies(ClusterTest):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(kubectl.delete, "deployment", "caller", "-n", NAMED)
+        self.addCleanup(kubectl.delete, "deployment", "job", "-n", EXPORTERS)
+        # Nobody calls a Job. This one would answer.
+        job = workload("job", namespace=EXPORTERS, **bound_to(NODE))
+        template = job["spec"]["template"]
+        template["metadata"]["labels"]["app.kubernetes.io/name"] = "gpuward-job"
+        template["spec"]["containers"][0]["command"] = ["busybox", "httpd", "-f", "-p", "8080"]
+        deploy(workload("neighbour", **bound_to(NODE)), workload("stranger", **bound_to(OTHER_NODE)),
+               workload("caller", namespace=NAMED, **bound_to(OTHER_NODE)), job)
+        exporter = kubectl.get("pod", exporter_of(NODE), "-n", EXPORTERS)
+        remediator = pods("app.kubernetes.io/name=gpuward-remediator", REMEDIATORS)[0]
+        self.exporter = (address_of(exporter), 10980)
+        self.webhook = (address_of(remediator), 10981)
+        self.telemetry = (address_of(remediator), 10982)
+        self.job = (address_of(pods("app=job", EXPORTERS)[0]), 8080)
+
+    def reached(self, deployment, namespace="default"):
+        """What a pod of it can connect to."""
+        targets = (self.exporter, self.webhook, self.telemetry, self.job)
+        script = "".join(f"busybox nc -w 2 {address} {port} </dev/null >/dev/null 2>&1 && echo {address} {port} & "
+                         for address, port in targets)
+        lines = kubectl("exec", f"deploy/{deployment}", "-n", namespace, "--", "sh", "-c", f"{script} wait").splitlines()
+        return {(line.split()[0], int(line.split()[1])) for line in lines}
+
+    def expect_reached(self, expected, deployment, namespace="default"):
+        self.wait(lambda: self.reached(deployment, namespace) == expected,
+                  f"{deployment} in {namespace} to reach {sorted(expected)} and nothing else", 20)
+
+    def without(self, policy, namespace):
+        """Takes it away until the test has ended."""
+        found = kubectl.get("networkpolicy", policy, "-n", namespace)
+        self.assertIsNotNone(found)
+        for key in ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"):
+            found["metadata"].pop(key, None)
+        kubectl.delete("networkpolicy", policy, "-n", namespace)
+        self.addCleanup(kubectl.apply, [found])
+
+    def test_only_the_named_namespaces_call_in(self):
+        self.expect_reached({self.exporter, self.webhook, self.telemetry}, "caller", NAMED)
+        for pod in ("neighbour", "stranger"):
+            self.expect_reached(set(), pod)
+        # And they could, if nothing was enforced.
+        self.without("gpuward-exporter", EXPORTERS)
+        for pod in ("neighbour", "stranger"):
+            self.expect_reached({self.exporter}, pod)
+        self.without("gpuward-remediator", REMEDIATORS)
+        self.without("gpuward-jobs", EXPORTERS)
+        for pod in ("neighbour", "stranger"):
+            self.expect_reached({self.exporter, self.webhook, self.telemetry, self.job}, pod)
