@@ -226,6 +226,7 @@ Assessment Catalogue::judge(const Event& event, std::string_view gpu_name) const
     case Kind::kAer:
     case Kind::kEdac:
     case Kind::kMce:
+    case Kind::kRule:
       break;
   }
   return judge_other(event);

@@ -24,6 +24,8 @@ std::string_view to_string(Kind kind) {
       return "edac";
     case Kind::kMce:
       return "mce";
+    case Kind::kRule:
+      return "kernel_rule";
   }
   return "xid";
 }

@@ -23,16 +23,19 @@ enum class Kind : std::uint8_t {
   kAer,       // PCIe Advanced Error Reporting
   kEdac,      // memory controller
   kMce,       // machine check
+  kRule,      // a line that a rule of the operator matches (kernel_log.rules)
 };
 
-// "xid", "sxid", "rm_init", "peermem", "amd_ras", "amd_reset", "amd_hang", "aer", "edac", "mce".
+// "xid", "sxid", "rm_init", "peermem", "amd_ras", "amd_reset", "amd_hang", "aer", "edac", "mce",
+// "kernel_rule".
 [[nodiscard]] std::string_view to_string(Kind kind);
 
 enum class Fatality : std::uint8_t { kUnknown, kCorrectable, kNonFatal, kFatal };
 
 struct Event {
   Kind kind = Kind::kXid;
-  // Xid and SXid numbers. For the other kinds 0, and `label` says which ("UE", "begin", "fatal").
+  // Xid and SXid numbers. For the other kinds 0, and `label` says which ("UE", "begin", "fatal";
+  // the code of a rule).
   std::uint32_t code = 0;
   // Also "fallen_off" on an Xid 79 that came without an Xid record: the same fault often writes
   // both.

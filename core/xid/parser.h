@@ -19,6 +19,10 @@ namespace gpuward::xid {
 // The message of a record, without prefixes: what is shown as evidence.
 [[nodiscard]] std::string_view strip_prefixes(std::string_view record);
 
+// Whether a line of a log that has all programs in it is another program's: there is a time in
+// front, as syslog and the journal write it, and no tag of the kernel. Never true of /dev/kmsg.
+[[nodiscard]] bool is_of_another_program(std::string_view record);
+
 // The part of a line that a person pasted from which on it is a record: behind a date, `[...]`, or
 // any words of theirs. The line as it is where there is none. Never for a log whose lines are
 // evidence: whoever quotes a message is taken for the kernel.

@@ -153,6 +153,24 @@ bool begins_inside_a_word(std::string_view line, std::size_t at) {
   return at > 0 && (is_letter(line[at - 1]) || is_digit(line[at - 1]));
 }
 
+// Where `17:26:39` stands in the header of a line, behind its date; npos where it has none. A
+// bracket ends what may be a header.
+std::size_t find_clock(std::string_view line) {
+  constexpr std::size_t kLongestDate = 40;
+  constexpr std::string_view kShape = "00:00:00";
+  line = line.substr(0, std::min(line.find('['), kLongestDate));
+  for (std::size_t at = 0; at + kShape.size() <= line.size(); ++at) {
+    const bool begins_word = at == 0 || line[at - 1] == ' ' || line[at - 1] == 'T';
+    const bool is_clock =
+        begins_word &&
+        std::ranges::equal(line.substr(at, kShape.size()), kShape, [](char have, char want) {
+          return want == ':' ? have == ':' : is_digit(have);
+        });
+    if (is_clock) return at + kShape.size();
+  }
+  return std::string_view::npos;
+}
+
 std::string_view without_line_end(std::string_view text) {
   while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
   return text;
@@ -170,6 +188,17 @@ std::string_view strip_prefixes(std::string_view record) {
   for (int i = 0; i < kMaxPrefixes && !begins_message(line.rest()) && take_prefix(line); ++i)
     line.skip_spaces();
   return line.rest();
+}
+
+bool is_of_another_program(std::string_view record) {
+  const std::size_t behind_clock = find_clock(record);
+  if (behind_clock == std::string_view::npos) return false;
+  // `dmesg --time-format iso` alone has a comma there, and the kernel's lines alone.
+  if (record.substr(behind_clock).starts_with(',')) return false;
+  Scanner line{record};
+  line.skip_spaces();
+  take_priority(line);
+  return !take_syslog_header(line);
 }
 
 std::string_view find_record(std::string_view line) {

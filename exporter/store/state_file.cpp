@@ -153,7 +153,7 @@ LogPosition read_position(const Json& json, std::string& fault) {
 void read_counter(const Json& json, State& state, std::string& fault) {
   const Fields fields(json, fault);
   CounterKey key;
-  key.kind = fields.name("kind", xid::Kind::kMce);
+  key.kind = fields.name("kind", xid::Kind::kRule);
   const std::uint64_t code = fields.count("code");
   if (code > std::numeric_limits<std::uint32_t>::max()) fields.reject("code");
   key.code = static_cast<std::uint32_t>(code);

@@ -116,6 +116,7 @@ const std::vector<Door>& doors() {
       {"prometheus/", {"core/metrics/"}},
       {"zlib.h", {"core/metrics/"}},
       {"pugixml", {"core/aws/xml.cpp"}},
+      {"re2/", {"exporter/kernel_log/line_rules.cpp"}},
       {"nvml.h", {"exporter/gpu/"}},
       {"grpc", {"exporter/amd_health/server.cpp"}},
       {"google/protobuf/", {"exporter/amd_health/server.cpp"}},

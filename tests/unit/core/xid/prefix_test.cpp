@@ -29,6 +29,26 @@ INSTANTIATE_TEST_SUITE_P(
         "kern: warning: ", "192.168.11.119: kern: warning: [2026-04-22T21:30:51.526447914Z]: ",
         "   ", "6,1234,98765,-;6,12,34,-;"));
 
+TEST_P(Prefix, IsNotThatOfAnotherProgram) {
+  // Of this one nobody can tell.
+  const bool is_doubtful = std::string_view(GetParam()) == "2024-06-06 10:26:53 ";
+  EXPECT_EQ(is_of_another_program(GetParam() + std::string{kMessage}), is_doubtful);
+}
+
+class OtherProgram : public testing::TestWithParam<const char*> {};
+
+TEST_P(OtherProgram, IsTold) {
+  EXPECT_TRUE(is_of_another_program(GetParam() + std::string{kMessage}));
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEveryLog, OtherProgram,
+                         testing::Values("Nov 18 17:26:39 host sshd[123]: ",
+                                         "Nov  8 17:26:39 host logger: ",
+                                         "2024-06-06T10:26:53.958539+08:00 host sshd[123]: ",
+                                         "2024-06-06T10:26:53+0000 host sshd[123]: kernel: ",
+                                         "<13>1 2024-06-06T10:26:53Z host app 1 - - ",
+                                         "<13>Nov 18 17:26:39 host app: "));
+
 TEST(StripPrefixes, LeavesOffTheDevicePropertiesOfAKernelRecord) {
   EXPECT_EQ(
       strip_prefixes(
