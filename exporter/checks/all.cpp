@@ -6,6 +6,7 @@
 #include "exporter/checks/efa/efa_enumeration_check.h"
 #include "exporter/checks/efa/efa_loopback_check.h"
 #include "exporter/checks/nccl/nccl_check.h"
+#include "exporter/checks/programs/program_check.h"
 #include "exporter/checks/rules/nvidia_smi_check.h"
 #include "exporter/checks/rules/topology_check.h"
 
@@ -26,6 +27,13 @@ std::span<const CheckEntry> all_checks() {
 
 const CheckEntry& check_numbered(int number) {
   return *std::ranges::find(all_checks(), number, &CheckEntry::number);
+}
+
+std::vector<CheckEntry> with_programs(std::span<const CheckEntry> checks,
+                                      const CheckSettings& settings) {
+  std::vector<CheckEntry> all(checks.begin(), checks.end());
+  for (const ProgramSettings& program : settings.programs) all.push_back(program_entry(program));
+  return all;
 }
 
 }  // namespace gpuward::exporter

@@ -49,7 +49,7 @@ CheckOutcome look(const RunOrder& order, Clock& clock, const std::stop_token& st
   }
   std::optional<GpuLock> lock;
   if (order.entry.loads_gpus) {
-    auto taken = GpuLock::take(order.state_folder, std::string(order.entry.name));
+    auto taken = GpuLock::take(order.state_folder, order.entry.name);
     if (!taken) return CheckOutcome::skipped(taken.error().message);
     lock.emplace(*std::move(taken));
   }

@@ -24,6 +24,8 @@ bool is_enabled(const CheckEntry& entry, const CheckSettings& settings) {
       return std::ranges::find(settings.enabled, entry.number) != settings.enabled.end();
     case Rhythm::kDiagnostic:
       return settings.is_dcgm_l2_enabled;
+    case Rhythm::kOwnInterval:
+      return true;
     case Rhythm::kOnDemand:
       break;
   }
@@ -39,24 +41,42 @@ CheckRunner::CheckRunner(RunnerOptions options, Store& store, Clock& clock, Log&
 
 CheckRunner::~CheckRunner() {
   // All at once, so that the end takes one second and not one for each.
-  for (auto& [number, job] : jobs_) {
+  for (auto& [name, job] : jobs_) {
     if (job.run) job.run->request_stop();
   }
 }
 
 void CheckRunner::tick() {
   const std::shared_ptr<const CheckSettings> settings = options_.settings();
+  const std::vector<CheckEntry> entries = with_programs(options_.checks, *settings);
+  drop_removed(entries);
   const bool may_start = has_first_reading();
-  for (const CheckEntry& entry : options_.checks) {
-    Job& job = jobs_[entry.number];
+  for (const CheckEntry& entry : entries) {
+    Job& job = jobs_[entry.name];
     if (job.run) {
       take(entry, job);
       if (job.run) watch(entry, job);
     } else if (!is_enabled(entry, *settings)) {
-      withdraw(entry, job);
+      withdraw(entry.name, job);
     } else if (may_start && is_due(entry, job, *settings)) {
       start(entry, job, *settings);
     }
+  }
+}
+
+// Programs that the settings do not have any more. One that runs is told to stop first; its result
+// is not wanted.
+void CheckRunner::drop_removed(const std::vector<CheckEntry>& entries) {
+  for (auto next = jobs_.begin(); next != jobs_.end();) {
+    const auto current = next++;
+    auto& [name, job] = *current;
+    if (std::ranges::find(entries, name, &CheckEntry::name) != entries.end()) continue;
+    if (job.run && !job.run->result()) {
+      job.run->request_stop();
+      continue;
+    }
+    withdraw(name, job);
+    jobs_.erase(current);
   }
 }
 
@@ -74,7 +94,9 @@ bool CheckRunner::is_due(const CheckEntry& entry, Job& job, const CheckSettings&
   if (entry.rhythm == Rhythm::kDiagnostic) {
     return is_slot_reached(entry, job, settings.dcgm_l2_interval);
   }
-  return clock_.steady() >= next_quick_run(table_, settings.check_interval, job.last);
+  const auto interval =
+      entry.rhythm == Rhythm::kOwnInterval ? entry.interval : settings.check_interval;
+  return clock_.steady() >= next_quick_run(table_, interval, job.last);
 }
 
 bool CheckRunner::is_slot_reached(const CheckEntry& entry, Job& job,
@@ -84,14 +106,13 @@ bool CheckRunner::is_slot_reached(const CheckEntry& entry, Job& job,
   const bool is_stale = job.slot && *job.slot > now + 2 * interval;
   if (!job.slot || is_stale || job.slot_interval != interval) {
     const State state = store_.state();
-    const auto known = state.checks.find(std::string(entry.name));
+    const auto known = state.checks.find(entry.name);
     const auto last = known == state.checks.end() || known->second.status == CheckStatus::kSkip
                           ? std::nullopt
                           : std::optional(known->second.started);
     job.slot = next_diagnostic_run(table_, interval, last, now);
     job.slot_interval = interval;
-    log_.info("Scheduled diagnostic",
-              {{"check", std::string(entry.name)}, {"at", to_rfc3339(*job.slot)}});
+    log_.info("Scheduled diagnostic", {{"check", entry.name}, {"at", to_rfc3339(*job.slot)}});
   }
   return now >= *job.slot;
 }
@@ -127,15 +148,15 @@ void CheckRunner::take(const CheckEntry& entry, Job& job) {
   job.run.reset();
   // The verdict of a diagnostic stays until another supersedes it: one that did not look does not.
   const State state = store_.state();
-  const auto known = state.checks.find(std::string(entry.name));
+  const auto known = state.checks.find(entry.name);
   const bool has_verdict =
       known != state.checks.end() && known->second.status != CheckStatus::kSkip;
   if (was_skipped && has_verdict && entry.rhythm == Rhythm::kDiagnostic) {
     log_.info("Skipped diagnostic, keeping its last result",
-              {{"check", std::string(entry.name)}, {"details", result->details}});
+              {{"check", entry.name}, {"details", result->details}});
     return;
   }
-  publish(entry, *result);
+  publish(*result, entry.is_diagnostic);
 }
 
 void CheckRunner::watch(const CheckEntry& entry, Job& job) {
@@ -144,21 +165,22 @@ void CheckRunner::watch(const CheckEntry& entry, Job& job) {
   job.run->request_stop();
   if (now < job.run->deadline() + kToStop || job.is_overdue_said) return;
   job.is_overdue_said = true;
-  publish(entry, job.run->overdue(clock_.wall()));
+  publish(job.run->overdue(clock_.wall()), entry.is_diagnostic);
 }
 
 // A check that nobody wants any more has no status; what it found stays until somebody clears it.
-void CheckRunner::withdraw(const CheckEntry& entry, Job& job) {
+void CheckRunner::withdraw(const std::string& name, Job& job) {
   if (!job.last) return;
   job.last.reset();
   job.slot.reset();
-  publish(entry, decide_status(CheckOutcome::skipped("not enabled any more"), entry.name,
-                               {clock_.wall(), std::chrono::milliseconds(0)},
-                               check_findings(store_.state(), entry.name)));
+  publish(decide_status(CheckOutcome::skipped("not enabled any more"), name,
+                        {clock_.wall(), std::chrono::milliseconds(0)},
+                        check_findings(store_.state(), name)),
+          false);
 }
 
-void CheckRunner::publish(const CheckEntry& entry, const CheckResult& result) {
-  store_.apply_check(result, entry.is_diagnostic);
+void CheckRunner::publish(const CheckResult& result, bool is_diagnostic) {
+  store_.apply_check(result, is_diagnostic);
   const Log::Fields fields{{"check", result.check},
                            {"status", std::string(to_string(result.status))},
                            {"severity", std::string(to_string(result.severity))},

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
@@ -24,7 +25,7 @@ struct RunnerOptions {
   std::string host_name;  // in result files
   HostPaths host;
   std::filesystem::path state_folder = {};  // of the lock of what loads the GPUs (GpuLock)
-  std::span<const CheckEntry> checks = all_checks();
+  std::span<const CheckEntry> checks = all_checks();  // beside those that the settings add
   // The settings in force; asked at each tick, so that new ones count at the next cycle.
   std::function<std::shared_ptr<const CheckSettings>()> settings;
   // Who else has the node and its GPUs now (RunOrder::objection); empty where nobody can.
@@ -63,15 +64,16 @@ class CheckRunner {
   void start(const CheckEntry& entry, Job& job, const CheckSettings& settings);
   void take(const CheckEntry& entry, Job& job);
   void watch(const CheckEntry& entry, Job& job);
-  void withdraw(const CheckEntry& entry, Job& job);
-  void publish(const CheckEntry& entry, const CheckResult& result);
+  void drop_removed(const std::vector<CheckEntry>& entries);
+  void withdraw(const std::string& name, Job& job);
+  void publish(const CheckResult& result, bool is_diagnostic);
 
   RunnerOptions options_;
   Store& store_;
   Clock& clock_;
   Log& log_;
   Timetable table_;
-  std::map<int, Job> jobs_;  // by number
+  std::map<std::string, Job> jobs_;  // by the name of the check
 };
 
 // Whether the settings have it run by itself.

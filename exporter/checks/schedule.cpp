@@ -67,7 +67,7 @@ milliseconds time_limit_of(const CheckEntry& entry, const CheckSettings& setting
     default:
       break;
   }
-  return entry.timeout.count() > 0 ? milliseconds(entry.timeout) : settings.check_timeout;
+  return entry.timeout.count() > 0 ? entry.timeout : settings.check_timeout;
 }
 
 }  // namespace gpuward::exporter

@@ -14,8 +14,10 @@ constexpr int kDcgmLevel4 = 4;
 std::string names_of(std::span<const CheckEntry> all) {
   std::string names;
   for (const CheckEntry& entry : all) {
-    names += (names.empty() ? "" : ", ") + std::to_string(entry.number) + " (";
-    names.append(entry.short_name).append(")");
+    names += names.empty() ? "" : ", ";
+    names += entry.number == kProgramNumber
+                 ? entry.name
+                 : std::to_string(entry.number) + " (" + entry.short_name + ")";
   }
   return names;
 }
@@ -35,7 +37,8 @@ Result<CheckSelection> select_suite(const std::string& suite, std::span<const Ch
 
 Result<CheckSelection> select_one(const std::string& name, std::span<const CheckEntry> all) {
   const auto found = std::ranges::find_if(all, [&](const CheckEntry& entry) {
-    return name == entry.name || name == entry.short_name || name == std::to_string(entry.number);
+    return name == entry.name || name == entry.short_name ||
+           (entry.number != kProgramNumber && name == std::to_string(entry.number));
   });
   if (found == all.end()) {
     return fail(ErrorKind::kInvalid,

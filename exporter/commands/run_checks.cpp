@@ -101,7 +101,7 @@ class CheckCommand {
         place_{request.results_dir.empty() ? settings_.results_dir : request.results_dir,
                parts.host_name, parts.instance_type} {
     if (request.timeout) {
-      for (const CheckEntry& entry : parts.checks)
+      for (const CheckEntry& entry : with_programs(parts.checks, settings_))
         settings_.timeouts[entry.number] = *request.timeout;
     }
   }
@@ -129,7 +129,7 @@ class CheckCommand {
   Result<GpuLock> take_gpus(const CheckEntry& entry) {
     const auto deadline = clock_.steady() + request_.gpus_wait;
     for (bool is_first = true;; is_first = false) {
-      auto taken = GpuLock::take(parts_.state_path, std::string(entry.name));
+      auto taken = GpuLock::take(parts_.state_path, entry.name);
       const bool may_wait = !taken && taken.error().kind == ErrorKind::kBlocked &&
                             clock_.steady() < deadline && !stop_.stop_requested();
       if (!may_wait) return taken;
@@ -224,7 +224,8 @@ int print_plan(const CheckSelection& selection, const CheckSettings& settings, s
 
 int run_checks(const CheckRequest& request, const CheckParts& parts, Clock& clock,
                const std::stop_token& stop, std::ostream& out, std::ostream& err) {
-  const auto selection = select_checks(request, parts.checks);
+  const auto all = with_programs(parts.checks, parts.policy.settings.checks);
+  const auto selection = select_checks(request, all);
   if (!selection) {
     err << "gpuward-exporter: check: " << selection.error().message << "\n";
     return kWrongUsage;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -68,28 +69,36 @@ class Check {
   [[nodiscard]] virtual CheckOutcome run(const CheckContext& context) = 0;
 };
 
-enum class Suite : std::uint8_t { kLightweight, kIntensive };
+// kNone: what the settings add (checks.programs).
+enum class Suite : std::uint8_t { kLightweight, kIntensive, kNone };
+
+// Instead of a number, for each check of checks.programs.
+inline constexpr int kProgramNumber = -1;
 
 struct CheckEntry {
-  int number = 0;               // 0..6, as the replaced suite counts them
-  std::string_view name;        // "0-nvidia-smi": in metrics, results and findings
-  std::string_view short_name;  // "nvidia-smi": for --check
+  int number = 0;          // 0..6, as the replaced suite counts them, or kProgramNumber
+  std::string name;        // "0-nvidia-smi": in metrics, results and findings
+  std::string short_name;  // "nvidia-smi": for --check
   Suite suite = Suite::kLightweight;
-  // Runs by itself: kEachCycle every check_interval, kDiagnostic every dcgm_l2_interval; kOnDemand
-  // only when somebody asks.
-  enum class Rhythm : std::uint8_t { kEachCycle, kDiagnostic, kOnDemand };
+  // Runs by itself: kEachCycle every check_interval, kDiagnostic every dcgm_l2_interval,
+  // kOwnInterval every `interval`; kOnDemand only when somebody asks.
+  enum class Rhythm : std::uint8_t { kEachCycle, kDiagnostic, kOwnInterval, kOnDemand };
   Rhythm rhythm = Rhythm::kEachCycle;
-  bool needs_idle_gpus = false;  // skipped while a pod or a process uses them
-  bool loads_gpus = false;       // never beside another that does, of whatever process
+  std::chrono::milliseconds interval{0};  // kOwnInterval only
+  bool needs_idle_gpus = false;           // skipped while a pod or a process uses them
+  bool loads_gpus = false;                // never beside another that does, of whatever process
   // A pass proves the GPUs healthy: findings that diagnostics clear go.
   bool is_diagnostic = false;
-  std::chrono::seconds timeout{0};  // default; settings may change it
-  std::unique_ptr<Check> (*make)();
+  std::chrono::milliseconds timeout{0};  // default; settings may change it
+  std::function<std::unique_ptr<Check>()> make;
 };
 
 // All checks, ascending by number (all.cpp).
 [[nodiscard]] std::span<const CheckEntry> all_checks();
 // The one of that number, which must be 0 to 6.
 [[nodiscard]] const CheckEntry& check_numbered(int number);
+// `checks`, and those that the settings add (checks.programs).
+[[nodiscard]] std::vector<CheckEntry> with_programs(std::span<const CheckEntry> checks,
+                                                    const CheckSettings& settings);
 
 }  // namespace gpuward::exporter

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -15,6 +16,19 @@
 #include "exporter/host/instance_profile.h"
 
 namespace gpuward::exporter {
+
+// A program of the operator's that is a check (checks.programs). It ends with 0 where all is well,
+// with 1 where it has found what it looks for, and with anything else where it could not tell: the
+// exit codes of node-problem-detector's plug-ins.
+struct ProgramSettings {
+  std::string name;                  // of the check
+  std::vector<std::string> command;  // the program and its arguments; no shell
+  std::chrono::milliseconds interval = std::chrono::seconds(60);
+  std::chrono::milliseconds timeout = std::chrono::seconds(30);
+  std::size_t max_output = 512;  // bytes of its output that are kept
+  std::string code = "program_failed";
+  Severity severity = Severity::kMonitor;
+};
 
 struct CheckSettings {
   std::chrono::milliseconds check_interval = std::chrono::seconds(300);  // CHECK_INTERVAL
@@ -58,6 +72,7 @@ struct CheckSettings {
   std::vector<std::filesystem::path> tool_dirs{"/opt/amazon/efa/bin", "/opt/nccl-tests/build"};
   // Where GDRCopy is, where it is: its module is then expected, and its own test run.
   std::filesystem::path gdrcopy_dir = "/opt/gdrcopy";
+  std::vector<ProgramSettings> programs;
   InstanceProfiles profiles = InstanceProfiles::built_in();
   std::string instance_type;  // configured; empty: asked for
 };

@@ -80,6 +80,66 @@ TEST(CheckRunner, ChangedSettingsCountAtTheNextCycle) {
   EXPECT_EQ(stage.result().status, CheckStatus::kSkip);
 }
 
+ProgramSettings program(const std::string& script) {
+  ProgramSettings settings;
+  settings.name = "scratch-disk";
+  settings.command = {"/bin/sh", "-c", script};
+  settings.interval = seconds(60);
+  return settings;
+}
+
+TEST(CheckRunner, RunsAProgramAtItsOwnInterval) {
+  Stage stage(std::vector<CheckEntry>{});
+  stage.gpus_answer();
+  const auto runs = stage.state_folder / "runs";
+  stage.settings.programs = {program("echo x >> " + runs.string())};
+  stage.pass(seconds(10));
+  EXPECT_EQ(read_file(runs), "x\n");
+  EXPECT_EQ(stage.store.state().checks.at("scratch-disk").status, CheckStatus::kPass);
+  stage.pass(seconds(59));
+  EXPECT_EQ(read_file(runs), "x\n");
+  stage.pass(seconds(1));
+  EXPECT_EQ(read_file(runs), "x\nx\n");
+}
+
+TEST(CheckRunner, TheFindingOfAProgramGoesAtItsNextPassAndStaysWhileItCannotTell) {
+  Stage stage(std::vector<CheckEntry>{});
+  stage.gpus_answer();
+  stage.settings.programs = {program("echo full; exit 1")};
+  stage.pass(seconds(10));
+  ASSERT_EQ(stage.store.state().findings.size(), 1U);
+  EXPECT_EQ(stage.store.state().checks.at("scratch-disk").status, CheckStatus::kWarn);
+  stage.settings.programs = {program("exit 2")};
+  stage.pass(seconds(60));
+  EXPECT_EQ(stage.store.state().findings.size(), 1U);
+  EXPECT_EQ(stage.store.state().checks.at("scratch-disk").status, CheckStatus::kError);
+  stage.settings.programs = {program("exit 0")};
+  stage.pass(seconds(60));
+  EXPECT_TRUE(stage.store.state().findings.empty());
+  EXPECT_EQ(stage.store.state().checks.at("scratch-disk").status, CheckStatus::kPass);
+}
+
+TEST(CheckRunner, AProgramThatIsNotConfiguredAnyMoreHasNoStatus) {
+  Stage stage(std::vector<CheckEntry>{});
+  stage.gpus_answer();
+  stage.settings.programs = {program("exit 0")};
+  stage.pass(seconds(10));
+  stage.settings.programs = {};
+  stage.pass(seconds(60));
+  EXPECT_EQ(stage.store.state().checks.at("scratch-disk").status, CheckStatus::kSkip);
+}
+
+TEST(CheckRunner, StopsAProgramThatIsNotConfiguredAnyMore) {
+  Stage stage(std::vector<CheckEntry>{});
+  stage.gpus_answer();
+  stage.settings.programs = {program("sleep 300")};
+  stage.clock.advance(seconds(10));
+  stage.tick();
+  stage.settings.programs = {};
+  stage.pass(seconds(1));
+  EXPECT_EQ(stage.store.state().checks.at("scratch-disk").status, CheckStatus::kSkip);
+}
+
 // There a check that dies without a file counted as pass.
 TEST(CheckRunner, ACheckThatThrowsIsAnError) {
   Stage stage;

@@ -38,6 +38,15 @@ TEST(CheckSelection, FindsOneCheckByNumberOrEitherName) {
   }
 }
 
+TEST(CheckSelection, FindsAProgramByItsNameAloneAndHasItInNoSuite) {
+  CheckSettings settings;
+  settings.programs = {{.name = "scratch-disk", .command = {"/bin/true"}}};
+  const auto all = with_programs(all_checks(), settings);
+  EXPECT_EQ(select_checks({.check = "scratch-disk"}, all)->checks.size(), 1U);
+  EXPECT_EQ(select_checks({.suite = "lightweight"}, all)->checks.size(), 4U);
+  EXPECT_THAT(select_checks({.check = "-1"}, all).error().message, HasSubstr(", scratch-disk"));
+}
+
 TEST(CheckSelection, RefusesWhatIsNoCheckNamingThoseThereAre) {
   EXPECT_THAT(fault_of({.check = "9"}), HasSubstr("0 (nvidia-smi)"));
   EXPECT_THAT(fault_of({.suite = "heavy"}), HasSubstr("lightweight and intensive"));

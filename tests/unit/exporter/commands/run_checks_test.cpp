@@ -284,6 +284,14 @@ TEST_F(CheckCommandTest, AGivenTimeoutEndsACheckThatIsStuck) {
   EXPECT_THAT(out_.str(), HasSubstr("told to stop"));
 }
 
+TEST_F(CheckCommandTest, RunsAProgramOfTheOperator) {
+  parts_.policy.settings.checks.programs = {
+      {.name = "scratch-disk", .command = {"/bin/sh", "-c", "echo full; exit 1"}}};
+  EXPECT_EQ(run({.check = "scratch-disk"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("scratch-disk: warn (monitor)"));
+  EXPECT_THAT(out_.str(), HasSubstr("full"));
+}
+
 TEST_F(CheckCommandTest, ALibrarySourceThatCannotBeMadeIsAnError) {
   parts_.make_gpu_source = []() -> Result<std::unique_ptr<GpuSource>> {
     return fail(ErrorKind::kInvalid, "no such scenario");

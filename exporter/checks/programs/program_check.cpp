@@ -1,0 +1,80 @@
+#include "exporter/checks/programs/program_check.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/runtime/child.h"
+#include "core/runtime/text.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::chrono::seconds kProgramGrace{2};
+// The check outlives the program's time-out by as long as it may take to end it.
+constexpr std::chrono::seconds kProgramEnd{10};
+constexpr int kAllIsWell = 0;
+constexpr int kHasFound = 1;
+
+// What the program says: its output, else its errors, else how it ended.
+std::string message_of(const ProgramSettings& program, const ChildResult& result) {
+  for (const std::string_view text : {trim(result.output), trim(result.complaint)}) {
+    if (!text.empty()) return to_valid_utf8(text, program.max_output);
+  }
+  return how_it_ended(result);
+}
+
+CheckOutcome outcome_of(const ProgramSettings& program, const ChildResult& result) {
+  std::string message = message_of(program, result);
+  if (result.exit_code == kAllIsWell) return CheckOutcome::done(std::move(message));
+  if (result.exit_code != kHasFound) {
+    const std::string ending = how_it_ended(result);
+    return CheckOutcome::error(message == ending ? ending : ending + ": " + message);
+  }
+  Finding finding;
+  finding.code = program.code;
+  finding.severity = program.severity;
+  finding.cleared_by = ClearedBy::kCheck;
+  finding.line = message;
+  finding.why = "the program of this check has found it; the configuration gives the severity";
+  return CheckOutcome::done(std::move(message), {std::move(finding)});
+}
+
+class ProgramCheck final : public Check {
+ public:
+  explicit ProgramCheck(std::string name) : name_(std::move(name)) {}
+
+  // By its name, because the settings may have changed since the last run.
+  CheckOutcome run(const CheckContext& context) override {
+    const auto& programs = context.settings.programs;
+    const auto program = std::ranges::find(programs, name_, &ProgramSettings::name);
+    if (program == programs.end()) return CheckOutcome::skipped("not configured any more");
+    ChildCommand command;
+    command.program = program->command.front();
+    command.arguments.assign(program->command.begin() + 1, program->command.end());
+    command.timeout = program->timeout;
+    command.grace = kProgramGrace;
+    command.stop = context.stop;
+    const auto result = run_child(command, context.clock);
+    return result ? outcome_of(*program, *result) : CheckOutcome::error(result.error().message);
+  }
+
+ private:
+  std::string name_;
+};
+
+}  // namespace
+
+CheckEntry program_entry(const ProgramSettings& program) {
+  return {.number = kProgramNumber,
+          .name = program.name,
+          .short_name = program.name,
+          .suite = Suite::kNone,
+          .rhythm = CheckEntry::Rhythm::kOwnInterval,
+          .interval = program.interval,
+          .timeout = program.timeout + kProgramEnd,
+          .make = [name = program.name]() -> std::unique_ptr<Check> {
+            return std::make_unique<ProgramCheck>(name);
+          }};
+}
+
+}  // namespace gpuward::exporter
