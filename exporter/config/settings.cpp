@@ -5,6 +5,7 @@
 #include "core/runtime/files.h"
 #include "core/runtime/text.h"
 #include "core/runtime/yaml.h"
+#include "exporter/config/user_checks.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -75,6 +76,7 @@ void read_kernel_log(const YamlMap& map, Settings& settings) {
   if (settings.kernel_log_path.empty()) map.reject("path", "is empty");
   map.read_word("user_space_lines", settings.user_space_lines, kUserSpaceLines,
                 "lines that user space wrote; `trust` is for tests");
+  read_line_rules(map, settings.line_rules);
 }
 
 void read_gpu(const YamlMap& map, CheckSettings& checks) {
@@ -138,6 +140,7 @@ void read_checks(const YamlMap& map, CheckSettings& checks) {
                 "a Fail of DCGM that names no error");
   map.read("dcgm_l4_beside_telemetry", checks.is_dcgm_l4_beside_telemetry,
            "run level 4 although dcgm-exporter runs; else it is skipped");
+  read_programs(map, checks.programs);
 }
 
 void read_instance(const YamlMap& map, CheckSettings& checks) {

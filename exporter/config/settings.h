@@ -21,6 +21,7 @@
 #include "exporter/checks/check/check_settings.h"
 #include "exporter/checks/rules/amd_thresholds.h"
 #include "exporter/config/seed_keys.h"
+#include "exporter/kernel_log/line_rules.h"
 #include "exporter/publish/metrics_options.h"
 #include "exporter/publish/node/node_settings.h"
 
@@ -41,6 +42,7 @@ struct Settings {
   xid::CatalogueOptions catalogue;
   std::string kernel_log_path = "/dev/kmsg";
   UserSpaceLines user_space_lines = UserSpaceLines::kMark;
+  LineRules line_rules;
   std::chrono::milliseconds findings_age = std::chrono::hours(24);
   std::optional<LogLevel> log_level;  // the flag wins where absent
   CheckSettings checks;

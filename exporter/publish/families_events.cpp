@@ -66,8 +66,8 @@ void append_other_events(const Snapshot& snapshot, Families& families) {
                                   kUntilSeen});
   auto& other = declare(families, {"gpuward_kernel_events_total",
                                    "Other events in the kernel log: `rm_init`, `peermem`, "
-                                   "`amd_ras`, `amd_reset`, `amd_hang`, `aer`, `edac`, `mce` "
-                                   "(`docs/xid.md`).",
+                                   "`amd_ras`, `amd_reset`, `amd_hang`, `aer`, `edac`, `mce`, "
+                                   "`kernel_rule` (`docs/xid.md`).",
                                    kCounter,
                                    {"kind", "label", "pci_bus_id"},
                                    kUntilSeen});

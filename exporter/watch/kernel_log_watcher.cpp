@@ -37,6 +37,32 @@ void log_events(const LogBatch& batch, Log& log) {
   }
 }
 
+// All but what the line means.
+Observation observation_of(const LogRecord& record, const RecordContext& context) {
+  Observation observation;
+  observation.line = std::string(xid::strip_prefixes(record.text));
+  observation.seen = record.time.value_or(context.now);
+  const bool is_marked = record.is_from_user_space &&
+                         context.policy.settings.user_space_lines == UserSpaceLines::kMark;
+  observation.evidence = is_marked ? Evidence::kUserSpace : Evidence::kKernel;
+  return observation;
+}
+
+// What the operator's own rules say of the line, beside what it is for gpuward.
+void add_matches(const LogRecord& record, const RecordContext& context, LogBatch& batch) {
+  const LineRules& rules = context.policy.settings.line_rules;
+  if (rules.all().empty() || xid::is_of_another_program(record.text)) return;
+  for (const LineRule& rule : rules.match(xid::strip_prefixes(record.text))) {
+    Observation observation = observation_of(record, context);
+    observation.event = xid::labelled(xid::Kind::kRule, rule.code);
+    observation.verdict.severity = rule.severity;
+    observation.verdict.cleared_by = rule.cleared_by;
+    observation.verdict.why = "a rule of kernel_log.rules matches the line";
+    observation.verdict.source = "rule";
+    batch.observations.push_back(std::move(observation));
+  }
+}
+
 }  // namespace
 
 void name_workloads(LogBatch& batch, const Snapshot& snapshot) {
@@ -51,16 +77,13 @@ void add_record(const LogRecord& record, const RecordContext& context, LogBatch&
   if (record.is_from_user_space) ++batch.numbers.user_space_lines;
   const UserSpaceLines rule = context.policy.settings.user_space_lines;
   if (record.is_from_user_space && rule == UserSpaceLines::kRefuse) return;
+  add_matches(record, context, batch);
   if (auto event = xid::parse_record(record.text)) {
     const Gpu* gpu = find_gpu(context.gpus, event->pci);
     const std::string_view gpu_name = gpu != nullptr ? std::string_view(gpu->name) : "";
-    Observation observation;
+    Observation observation = observation_of(record, context);
     observation.verdict = context.policy.catalogue->judge(*event, gpu_name);
     observation.event = *std::move(event);
-    observation.line = std::string(xid::strip_prefixes(record.text));
-    observation.seen = record.time.value_or(context.now);
-    const bool is_marked = record.is_from_user_space && rule == UserSpaceLines::kMark;
-    observation.evidence = is_marked ? Evidence::kUserSpace : Evidence::kKernel;
     batch.observations.push_back(std::move(observation));
     return;
   }

@@ -96,6 +96,76 @@ TEST(Settings, AreAllReadFromAFile) {
   EXPECT_EQ(settings->log_level, LogLevel::kDebug);
 }
 
+TEST(Settings, HaveProgramsThatAreChecks) {
+  const auto settings = load(
+      "checks:\n"
+      "  programs:\n"
+      "    - {name: ntp, command: [/opt/check_ntp.sh]}\n"
+      "    - {name: scratch-disk, command: [/opt/check_disk.sh, --most, \"90\"], interval: 2m,\n"
+      "       timeout: 10s, max_output: 80, code: DiskFull, severity: reset}\n");
+
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  ASSERT_EQ(settings->checks.programs.size(), 2U);
+  const ProgramSettings& ntp = settings->checks.programs[0];
+  EXPECT_EQ(ntp.severity, Severity::kMonitor);
+  EXPECT_EQ(ntp.interval, 60s);
+  const ProgramSettings& disk = settings->checks.programs[1];
+  EXPECT_EQ(disk.name, "scratch-disk");
+  EXPECT_EQ(disk.command, (std::vector<std::string>{"/opt/check_disk.sh", "--most", "90"}));
+  EXPECT_EQ(disk.interval, 2min);
+  EXPECT_EQ(disk.timeout, 10s);
+  EXPECT_EQ(disk.max_output, 80U);
+  EXPECT_EQ(disk.code, "DiskFull");
+  EXPECT_EQ(disk.severity, Severity::kReset);
+}
+
+TEST(Settings, HaveRulesOnLinesOfTheKernelLog) {
+  const auto settings = load(
+      "kernel_log:\n"
+      "  rules:\n"
+      "    - {code: TaskHung, pattern: 'task \\S+:\\w+ blocked for more than \\w+ seconds'}\n"
+      "    - {code: OOMKilling, pattern: Killed process, severity: none, cleared_by: age}\n");
+
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  const auto& rules = settings->line_rules.all();
+  ASSERT_EQ(rules.size(), 2U);
+  EXPECT_EQ(rules[0].severity, Severity::kMonitor);
+  EXPECT_EQ(rules[0].cleared_by, ClearedBy::kReboot);
+  EXPECT_EQ(rules[1].code, "OOMKilling");
+  EXPECT_EQ(rules[1].severity, Severity::kNone);
+  EXPECT_EQ(rules[1].cleared_by, ClearedBy::kAge);
+  EXPECT_EQ(settings->line_rules.match("Killed process 12 (python)").size(), 1U);
+}
+
+std::string many_rules() {
+  std::string yaml = "kernel_log:\n  rules:\n";
+  for (int i = 0; i < 129; ++i) yaml += "    - {code: a, pattern: b}\n";
+  return yaml;
+}
+
+TEST(Settings, RefuseMoreRulesThanAreMatchedAtOnce) {
+  const auto settings = load(many_rules());
+
+  ASSERT_FALSE(settings.has_value());
+  EXPECT_NE(settings.error().message.find("config.yaml:2: kernel_log.rules: there are more"),
+            std::string::npos)
+      << settings.error().message;
+}
+
+std::string many_programs() {
+  std::string yaml = "checks:\n  programs:\n";
+  for (int i = 0; i < 33; ++i)
+    yaml += "    - {name: p" + std::to_string(i) + ", command: [/bin/true]}\n";
+  return yaml;
+}
+
+TEST(Settings, RefuseMoreProgramsThanMayRunBesideEachOther) {
+  const auto settings = load(many_programs());
+
+  ASSERT_FALSE(settings.has_value());
+  EXPECT_NE(settings.error().message.find("more than 32 programs"), std::string::npos);
+}
+
 struct Fault {
   const char* yaml;
   const char* says;
@@ -114,19 +184,45 @@ TEST_P(SettingsFault, IsSaidWithFileAndLine) {
 
 INSTANTIATE_TEST_SUITE_P(
     Faults, SettingsFault,
-    testing::Values(Fault{"profile: seeed\n", "config.yaml:1"},
-                    Fault{"# a\nxid:\n  \"79\": {severity: bad}\n", "config.yaml:3"},
-                    Fault{"xid:\n  \"79\": {cleared_by: magic}\n", "config.yaml:2"},
-                    Fault{"xid:\n  \"seven\": {severity: reset}\n", "config.yaml:2"},
-                    Fault{"xid:\n  \"79\": reset\n", "config.yaml:2"},
-                    Fault{"xid:\n  \"79\": {}\n  \"079\": {}\n", "config.yaml:3"},
-                    Fault{"xid:\n  \"79\": {action: \"\"}\n", "config.yaml:2"},
-                    Fault{"kernel_log: {user_space_lines: maybe}\n", "config.yaml:1"},
-                    Fault{"kernel_log: {path: \"\"}\n", "config.yaml:1"},
-                    Fault{"findings: {age: 1s}\n", "config.yaml:1"},
-                    Fault{"driver_branch: 575.12\n", "config.yaml:1"},
-                    Fault{"log: {level: loud}\n", "config.yaml:1"},
-                    Fault{"unknown: 1\n", "unknown"}, Fault{"a: [\n", "config.yaml:"}));
+    testing::Values(
+        Fault{"profile: seeed\n", "config.yaml:1"},
+        Fault{"# a\nxid:\n  \"79\": {severity: bad}\n", "config.yaml:3"},
+        Fault{"xid:\n  \"79\": {cleared_by: magic}\n", "config.yaml:2"},
+        Fault{"xid:\n  \"seven\": {severity: reset}\n", "config.yaml:2"},
+        Fault{"xid:\n  \"79\": reset\n", "config.yaml:2"},
+        Fault{"xid:\n  \"79\": {}\n  \"079\": {}\n", "config.yaml:3"},
+        Fault{"xid:\n  \"79\": {action: \"\"}\n", "config.yaml:2"},
+        Fault{"kernel_log: {user_space_lines: maybe}\n", "config.yaml:1"},
+        Fault{"kernel_log: {path: \"\"}\n", "config.yaml:1"},
+        Fault{"findings: {age: 1s}\n", "config.yaml:1"},
+        Fault{"driver_branch: 575.12\n", "config.yaml:1"},
+        Fault{"log: {level: loud}\n", "config.yaml:1"},
+        Fault{"checks:\n  programs: [{command: [/bin/true]}]\n", "name: is required"},
+        Fault{"checks:\n  programs: [{name: ntp}]\n", "command: must have"},
+        Fault{"checks:\n  programs: [{name: 4ntp, command: [a]}]\n", "name: must begin"},
+        Fault{"checks:\n  programs: [{name: \"a b\", command: [a]}]\n", "name: must"},
+        Fault{"checks:\n  programs: [{name: xid, command: [a]}]\n", "choose another"},
+        Fault{"checks:\n  programs: [{name: topology, command: [a]}]\n", "config.yaml:2"},
+        Fault{"checks:\n  programs:\n  - {name: a, command: [a]}\n"
+              "  - {name: a, command: [a]}\n",
+              "config.yaml:4"},
+        Fault{"checks:\n  programs: [{name: a, command: [a], severity: none}]\n",
+              "severity: must be one of"},
+        Fault{"checks:\n  programs: [{name: a, command: [a], interval: 1s}]\n",
+              "interval: must be"},
+        Fault{"checks:\n  programs: [{name: a, command: [a], max_output: 0}]\n",
+              "max_output: must be"},
+        Fault{"checks:\n  programs: [{name: a, command: [a], code: \"\"}]\n", "code: must begin"},
+        Fault{"kernel_log:\n  rules: [{pattern: a}]\n", "code: is required"},
+        Fault{"kernel_log:\n  rules: [{code: a}]\n", "pattern: is required"},
+        Fault{"kernel_log:\n  rules: [{code: a b, pattern: a}]\n", "code: must begin"},
+        Fault{"kernel_log:\n  rules: [{code: a, pattern: '(a'}]\n", "config.yaml:2"},
+        Fault{"kernel_log:\n  rules: [{code: a, pattern: 'a(?=b)'}]\n", "no look-arounds"},
+        Fault{"kernel_log:\n  rules: [{code: a, pattern: a, severity: bad}]\n",
+              "severity: must be one of"},
+        Fault{"kernel_log:\n  rules: [{code: a, pattern: a, cleared_by: check}]\n",
+              "cleared_by: must be one of"},
+        Fault{"unknown: 1\n", "unknown"}, Fault{"a: [\n", "config.yaml:"}));
 
 TEST(CurrentPolicy, IsReplacedAsAWhole) {
   CurrentPolicy current({});

@@ -76,6 +76,74 @@ TEST_F(AddRecord, MakesNothingOfOrdinaryLines) {
   EXPECT_TRUE(batch.uuids.empty());
 }
 
+class LineRulesOfRecord : public testing::Test {
+ protected:
+  LineRulesOfRecord() {
+    settings_.line_rules = *LineRules::compile(
+        {{.code = "ReadOnly",
+          .pattern = "Remounting filesystem read-only",
+          .severity = Severity::kReboot,
+          .cleared_by = ClearedBy::kReboot},
+         {.code = "FellOff", .pattern = "has fallen off", .severity = Severity::kNone}});
+  }
+  LogBatch add(std::string_view text, bool is_from_user_space = false) {
+    const Policy policy{settings_, std::make_shared<const xid::Catalogue>()};
+    LogBatch batch;
+    add_record({text, is_from_user_space, at_second(1)}, {policy, {}, at_second(9)}, batch);
+    return batch;
+  }
+  Settings settings_;
+};
+
+constexpr std::string_view kReadOnly = "EXT4-fs (sda1): Remounting filesystem read-only";
+
+TEST_F(LineRulesOfRecord, MakeAnObservationOfALineThatMatches) {
+  const LogBatch batch = add(kReadOnly);
+
+  ASSERT_EQ(batch.observations.size(), 1U);
+  const Observation& seen = batch.observations.front();
+  EXPECT_EQ(seen.event.kind, xid::Kind::kRule);
+  EXPECT_EQ(seen.event.label, "ReadOnly");
+  EXPECT_EQ(seen.verdict.severity, Severity::kReboot);
+  EXPECT_EQ(seen.verdict.cleared_by, ClearedBy::kReboot);
+  EXPECT_EQ(seen.evidence, Evidence::kKernel);
+  EXPECT_EQ(seen.line, kReadOnly);
+  EXPECT_EQ(seen.seen, at_second(1));
+}
+
+TEST_F(LineRulesOfRecord, TakeNothingFromWhatTheLineIsForGpuward) {
+  const LogBatch batch = add(kXid79);
+
+  ASSERT_EQ(batch.observations.size(), 2U);
+  EXPECT_EQ(batch.observations[0].event.label, "FellOff");
+  EXPECT_EQ(batch.observations[1].event.code, 79U);
+}
+
+TEST_F(LineRulesOfRecord, MarkOrRefuseWhatUserSpaceHasWritten) {
+  EXPECT_EQ(add(kReadOnly, true).observations.front().evidence, Evidence::kUserSpace);
+  settings_.user_space_lines = UserSpaceLines::kRefuse;
+  EXPECT_TRUE(add(kReadOnly, true).observations.empty());
+}
+
+TEST_F(LineRulesOfRecord, TakeNoLineOfAnotherProgramInALogOfAllPrograms) {
+  const std::string header = "Nov 18 17:26:39 gpu-node ";
+  EXPECT_EQ(add(header + "kernel: " + std::string(kReadOnly)).observations.size(), 1U);
+  EXPECT_TRUE(add(header + "logger: " + std::string(kReadOnly)).observations.empty());
+}
+
+TEST_F(LineRulesOfRecord, BecomeFindingsThatARebootClearsOrCountsAlone) {
+  Store store{State{}};
+  store.enter_boot("one", at_second(0));
+  store.apply(add(kReadOnly));
+  store.apply(add(kXid79));
+  const FindingKey key{"kernel_rule", "ReadOnly", "", Evidence::kKernel};
+  EXPECT_TRUE(store.state().findings.contains(key));
+  EXPECT_FALSE(store.state().findings.contains({"kernel_rule", "FellOff", "", Evidence::kKernel}));
+  EXPECT_EQ(store.state().counters.at({xid::Kind::kRule, 0, "FellOff", "", ""}).count, 1U);
+  store.enter_boot("two", at_second(20));
+  EXPECT_FALSE(store.state().findings.contains(key));
+}
+
 // Fails until it is told to work, then gives its records once.
 class FlakySource final : public KernelLogSource {
  public:

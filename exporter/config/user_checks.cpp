@@ -1,0 +1,114 @@
+#include "exporter/config/user_checks.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/xid/event.h"
+#include "exporter/checks/check/check.h"
+#include "exporter/checks/check/finding_codes.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using std::chrono::days;
+using std::chrono::hours;
+using std::chrono::seconds;
+
+constexpr std::size_t kMostPrograms = 32;
+// The details of a check and the line of a finding hold no more.
+constexpr std::size_t kMostOutputBytes = 1024;
+constexpr std::size_t kMostNameBytes = 63;
+constexpr const char* kNameRule =
+    "must begin with a letter, then letters, digits, `.`, `_` and `-`, 63 characters at most";
+// A finding of severity none is none.
+constexpr auto kFindingSeverities =
+    std::to_array<YamlWord<Severity>>({{"monitor", Severity::kMonitor},
+                                       {"reset", Severity::kReset},
+                                       {"reboot", Severity::kReboot},
+                                       {"isolate", Severity::kIsolate}});
+
+const auto kLineSeverities = yaml_words<Severity, 5>();
+const auto kLineClearedBy = yaml_words<ClearedBy, 5>();  // kCheck is not for lines
+
+bool is_letter(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
+}
+
+// They become labels of metrics, names of files and words of commands.
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= kMostNameBytes && is_letter(text.front()) &&
+         std::ranges::all_of(text, [](char letter) {
+           return is_letter(letter) || (letter >= '0' && letter <= '9') || letter == '.' ||
+                  letter == '_' || letter == '-';
+         });
+}
+
+// Whether findings or checks of gpuward itself have this name.
+bool is_taken(std::string_view name) {
+  for (int kind = 0; kind <= static_cast<int>(xid::Kind::kRule); ++kind) {
+    if (name == xid::to_string(static_cast<xid::Kind>(kind))) return true;
+  }
+  return name == kGpuCheck || std::ranges::any_of(all_checks(), [&](const CheckEntry& entry) {
+           return name == entry.name || name == entry.short_name;
+         });
+}
+
+ProgramSettings read_program(const YamlMap& map) {
+  ProgramSettings program;
+  map.require("name", program.name, "of the check");
+  if (!program.name.empty() && !is_name(program.name)) map.reject("name", kNameRule);
+  if (is_taken(program.name)) map.reject("name", "is a check of gpuward: choose another");
+  map.read("command", program.command,
+           "the program and its arguments, without a shell; searched in PATH; required");
+  if (program.command.empty() || program.command.front().empty())
+    map.reject("command", "must have the program, then its arguments");
+  map.read("interval", program.interval, seconds(5), days(7), "between the starts of two runs");
+  map.read("timeout", program.timeout, seconds(1), hours(1),
+           "then its process group is ended, and the check is an error");
+  map.read("max_output", program.max_output, 1, kMostOutputBytes, "bytes of its output to keep");
+  map.read("code", program.code, "of the finding, where the program ends with 1");
+  if (!is_name(program.code)) map.reject("code", kNameRule);
+  map.read_word("severity", program.severity, kFindingSeverities, "of that finding");
+  return program;
+}
+
+}  // namespace
+
+void read_programs(const YamlMap& checks, std::vector<ProgramSettings>& programs) {
+  for (const YamlMap& item : checks.maps("programs", "programs of your own that are checks")) {
+    ProgramSettings program = read_program(item);
+    const bool is_double =
+        std::ranges::find(programs, program.name, &ProgramSettings::name) != programs.end();
+    if (is_double && !program.name.empty()) item.reject("name", "is there twice");
+    programs.push_back(std::move(program));
+  }
+  if (programs.size() > kMostPrograms)
+    checks.reject("programs", "has more than " + std::to_string(kMostPrograms) + " programs");
+}
+
+void read_line_rules(const YamlMap& kernel_log, LineRules& rules) {
+  std::vector<LineRule> read;
+  bool is_good = true;
+  for (const YamlMap& item : kernel_log.maps("rules", "patterns of your own on its lines")) {
+    LineRule rule;
+    item.require("code", rule.code, "of the finding and of the count of lines");
+    if (!rule.code.empty() && !is_name(rule.code)) item.reject("code", kNameRule);
+    item.require("pattern", rule.pattern, "regular expression of RE2, anywhere in the message");
+    const auto fault = fault_of_pattern(rule.pattern);
+    if (fault && !rule.pattern.empty()) item.reject("pattern", *fault);
+    is_good = is_good && !fault;
+    item.read_word("severity", rule.severity, kLineSeverities,
+                   "`none`: the lines are only counted");
+    item.read_word("cleared_by", rule.cleared_by, kLineClearedBy, "what ends the finding");
+    read.push_back(std::move(rule));
+  }
+  auto compiled = is_good ? LineRules::compile(std::move(read)) : LineRules();
+  if (!compiled) return kernel_log.reject("rules", compiled.error().message);
+  rules = *std::move(compiled);
+}
+
+}  // namespace gpuward::exporter
