@@ -90,6 +90,7 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
     if (!path.empty()) watches_.emplace_back(path);
   }
   watches_.emplace_back(policy_.get()->settings.amd_config);
+  for (const auto& path : flags.npd_configs) watches_.emplace_back(path);
   if (flags.config_folder.empty()) return;
   watches_.emplace_back(flags.config_folder);  // a ConfigMap's swap
   for (const std::string_view key : seed_keys()) watches_.emplace_back(flags.config_folder / key);

@@ -82,6 +82,10 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
   app.add_option("--config.directory", flags.config_folder,
                  "Folder with a file for each setting of the suite that gpuward replaces, as a "
                  "ConfigMap is mounted: CHECK_INTERVAL, ENABLE_TAINT, instance-profiles.conf, ...");
+  app.add_option("--npd.config", flags.npd_configs,
+                 "Configuration file of node-problem-detector, or a folder of such files *.json, "
+                 "may be repeated: its custom plug-ins and its rules on the kernel log")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--kernel-log.path", flags.kernel_log_path,
                  "Kernel log: /dev/kmsg (default), or any file or FIFO");
   add_gpu_flags(app, flags);

@@ -27,7 +27,8 @@ struct Flags {
   std::filesystem::path web_config_file;
   std::filesystem::path config_file;
   std::filesystem::path config_folder;  // of a mounted ConfigMap with the replaced suite's keys
-  std::string kernel_log_path;          // empty: as the configuration says
+  std::vector<std::filesystem::path> npd_configs;  // node-problem-detector's
+  std::string kernel_log_path;                     // empty: as the configuration says
   std::filesystem::path gpu_simulate_file;
   bool has_no_gpus = false;
   LibraryPaths libraries;

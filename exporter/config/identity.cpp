@@ -36,6 +36,7 @@ Machine machine_of(const Flags& flags) {
 SettingsSources settings_sources(const Flags& flags) {
   return {.file = flags.config_file,
           .folder = flags.config_folder,
+          .npd = flags.npd_configs,
           .environment = environment_lookup()};
 }
 

@@ -5,6 +5,7 @@
 #include "core/runtime/files.h"
 #include "core/runtime/text.h"
 #include "core/runtime/yaml.h"
+#include "exporter/config/npd_config.h"
 #include "exporter/config/user_checks.h"
 
 namespace gpuward::exporter {
@@ -180,6 +181,14 @@ void read_metrics(const YamlMap& map, MetricsOptions& metrics) {
   map.read("per_link", metrics.per_link, "a series for each NVLink or XGMI link too");
 }
 
+void read_npd(const YamlMap& map, std::map<std::string, Severity>& severities) {
+  const YamlMap table = map.map("severities", "of permanent problems, by their condition");
+  for (const auto& [condition, row] : table.entries("CONDITION", "KernelDeadlock")) {
+    Severity& severity = severities[condition] = Severity::kMonitor;
+    table.read_word(condition, severity, kFindingSeverities, "of its programs and of its rules");
+  }
+}
+
 // A machine without the file has AMD's defaults.
 Status load_amd_thresholds(Settings& settings) {
   const auto text = read_file(settings.amd_config);
@@ -210,6 +219,7 @@ Result<Settings> read_settings_file(const YamlFile& file) {
   root.map("pods", "which pods use which GPUs")
       .read("socket", settings.kubelet_socket, "of the kubelet; empty: the kubelet is not asked");
   read_amd(root.map("amd", "GPUs of AMD"), settings);
+  read_npd(root.map("npd", "the files of `--npd.config`"), settings.npd_severities);
   read_metrics(root.map("metrics", "as of the start; the flags add to it"), settings.metrics);
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
   settings.checks.is_seed_profile = settings.catalogue.profile == xid::Profile::kSeed;
@@ -236,6 +246,9 @@ Result<Settings> load_settings(const SettingsSources& sources) {
   auto settings = load_file(sources.file);
   if (!settings) return settings;
   if (auto status = load_amd_thresholds(*settings); !status) {
+    return std::unexpected(status.error());
+  }
+  if (auto status = add_npd_configs(sources.npd, *settings); !status) {
     return std::unexpected(status.error());
   }
   if (auto status = apply_seed_keys(sources.environment, "environment", *settings); !status) {

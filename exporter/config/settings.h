@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -43,6 +44,8 @@ struct Settings {
   std::string kernel_log_path = "/dev/kmsg";
   UserSpaceLines user_space_lines = UserSpaceLines::kMark;
   LineRules line_rules;
+  // Of the permanent problems in node-problem-detector's files, by their condition; else monitor.
+  std::map<std::string, Severity> npd_severities;
   std::chrono::milliseconds findings_age = std::chrono::hours(24);
   std::optional<LogLevel> log_level;  // the flag wins where absent
   CheckSettings checks;
@@ -55,8 +58,9 @@ struct Settings {
 };
 
 struct SettingsSources {
-  std::filesystem::path file{};    // empty: the defaults
-  std::filesystem::path folder{};  // of the mounted ConfigMap; empty: none
+  std::filesystem::path file{};              // empty: the defaults
+  std::filesystem::path folder{};            // of the mounted ConfigMap; empty: none
+  std::vector<std::filesystem::path> npd{};  // node-problem-detector's files, or folders of them
   SeedLookup environment = [](std::string_view) { return std::nullopt; };
 };
 

@@ -14,23 +14,9 @@
 namespace gpuward::exporter {
 namespace {
 
-using std::chrono::days;
-using std::chrono::hours;
-using std::chrono::seconds;
+using Limits = ProgramLimits;
 
-constexpr std::size_t kMostPrograms = 32;
-// The details of a check and the line of a finding hold no more.
-constexpr std::size_t kMostOutputBytes = 1024;
 constexpr std::size_t kMostNameBytes = 63;
-constexpr const char* kNameRule =
-    "must begin with a letter, then letters, digits, `.`, `_` and `-`, 63 characters at most";
-// A finding of severity none is none.
-constexpr auto kFindingSeverities =
-    std::to_array<YamlWord<Severity>>({{"monitor", Severity::kMonitor},
-                                       {"reset", Severity::kReset},
-                                       {"reboot", Severity::kReboot},
-                                       {"isolate", Severity::kIsolate}});
-
 const auto kLineSeverities = yaml_words<Severity, 5>();
 const auto kLineClearedBy = yaml_words<ClearedBy, 5>();  // kCheck is not for lines
 
@@ -60,23 +46,35 @@ bool is_taken(std::string_view name) {
 ProgramSettings read_program(const YamlMap& map) {
   ProgramSettings program;
   map.require("name", program.name, "of the check");
-  if (!program.name.empty() && !is_name(program.name)) map.reject("name", kNameRule);
-  if (is_taken(program.name)) map.reject("name", "is a check of gpuward: choose another");
+  const auto fault = fault_of_check_name(program.name);
+  if (fault && !program.name.empty()) map.reject("name", *fault);
   map.read("command", program.command,
            "the program and its arguments, without a shell; searched in PATH; required");
   if (program.command.empty() || program.command.front().empty())
     map.reject("command", "must have the program, then its arguments");
-  map.read("interval", program.interval, seconds(5), days(7), "between the starts of two runs");
-  map.read("timeout", program.timeout, seconds(1), hours(1),
+  map.read("interval", program.interval, Limits::kShortestInterval, Limits::kLongestInterval,
+           "between the starts of two runs");
+  map.read("timeout", program.timeout, Limits::kShortestTimeout, Limits::kLongestTimeout,
            "then its process group is ended, and the check is an error");
-  map.read("max_output", program.max_output, 1, kMostOutputBytes, "bytes of its output to keep");
+  map.read("max_output", program.max_output, 1, Limits::kMostOutputBytes,
+           "bytes of its output to keep");
   map.read("code", program.code, "of the finding, where the program ends with 1");
-  if (!is_name(program.code)) map.reject("code", kNameRule);
+  if (const auto wrong = fault_of_code(program.code)) map.reject("code", *wrong);
   map.read_word("severity", program.severity, kFindingSeverities, "of that finding");
   return program;
 }
 
 }  // namespace
+
+std::optional<std::string> fault_of_code(std::string_view code) {
+  if (is_name(code)) return std::nullopt;
+  return "must begin with a letter, then letters, digits, `.`, `_` and `-`, 63 characters at most";
+}
+
+std::optional<std::string> fault_of_check_name(std::string_view name) {
+  if (is_taken(name)) return "is a check of gpuward: choose another";
+  return fault_of_code(name);
+}
 
 void read_programs(const YamlMap& checks, std::vector<ProgramSettings>& programs) {
   for (const YamlMap& item : checks.maps("programs", "programs of your own that are checks")) {
@@ -86,8 +84,9 @@ void read_programs(const YamlMap& checks, std::vector<ProgramSettings>& programs
     if (is_double && !program.name.empty()) item.reject("name", "is there twice");
     programs.push_back(std::move(program));
   }
-  if (programs.size() > kMostPrograms)
-    checks.reject("programs", "has more than " + std::to_string(kMostPrograms) + " programs");
+  if (programs.size() > Limits::kMostPrograms)
+    checks.reject("programs",
+                  "has more than " + std::to_string(Limits::kMostPrograms) + " programs");
 }
 
 void read_line_rules(const YamlMap& kernel_log, LineRules& rules) {
@@ -96,7 +95,8 @@ void read_line_rules(const YamlMap& kernel_log, LineRules& rules) {
   for (const YamlMap& item : kernel_log.maps("rules", "patterns of your own on its lines")) {
     LineRule rule;
     item.require("code", rule.code, "of the finding and of the count of lines");
-    if (!rule.code.empty() && !is_name(rule.code)) item.reject("code", kNameRule);
+    const auto wrong = fault_of_code(rule.code);
+    if (wrong && !rule.code.empty()) item.reject("code", *wrong);
     item.require("pattern", rule.pattern, "regular expression of RE2, anywhere in the message");
     const auto fault = fault_of_pattern(rule.pattern);
     if (fault && !rule.pattern.empty()) item.reject("pattern", *fault);

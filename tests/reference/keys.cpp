@@ -43,7 +43,8 @@ std::string last_part(const std::string& path) {
 }
 
 bool is_placeholder(const std::set<std::string>& names) {
-  return names.contains("CODE") || names.contains("LABEL") || names.contains("NUMBER");
+  return names.contains("CODE") || names.contains("CONDITION") || names.contains("LABEL") ||
+         names.contains("NUMBER");
 }
 
 }  // namespace

@@ -86,6 +86,34 @@ TEST_F(ExporterConfig, IsReadAgainWhenTheFolderOfTheReplacedSuitesKeysIsSwapped)
   EXPECT_EQ(exporter.value("gpuward_config_last_reload_successful"), "1");
 }
 
+// What node-problem-detector's files say, at work: a plug-in runs, a line of the kernel log counts.
+TEST_F(ExporterConfig, TakesTheFilesOfNodeProblemDetectorAsTheyAre) {
+  const auto folder = exporter.file("npd");
+  std::filesystem::create_directories(folder);
+  exporter.write("npd/check_ntp.sh", "#!/bin/sh\necho clock is off\nexit 1\n");
+  std::filesystem::permissions(folder / "check_ntp.sh", std::filesystem::perms::owner_all);
+  exporter.write("npd/ntp.json",
+                 R"({"plugin": "custom", "rules": [{"type": "permanent", "condition": "NTPProblem",
+                     "reason": "NTPIsDown", "path": ")" +
+                     (folder / "check_ntp.sh").string() + "\"}]}");
+  exporter.write("npd/kernel.json", R"({"plugin": "kmsg", "rules": [
+    {"type": "permanent", "condition": "ReadonlyFilesystem", "reason": "FilesystemIsReadOnly",
+     "pattern": "Remounting filesystem read-only"}]})");
+  auto arguments = with_config("npd: {severities: {ReadonlyFilesystem: reset}}\n");
+  arguments.push_back("--npd.config=" + folder.string());
+  exporter.start(arguments);
+
+  exporter.append_log("EXT4-fs (sda1): Remounting filesystem read-only");
+
+  EXPECT_TRUE(exporter.has(
+      "gpuward_kernel_events_total{kind=\"kernel_rule\",label=\"FilesystemIsReadOnly\","
+      "pci_bus_id=\"\"}",
+      "1"));
+  EXPECT_TRUE(exporter.has("gpuward_node_severity", "2"));
+  EXPECT_TRUE(exporter.has("gpuward_check_status{check=\"NTPProblem\",status=\"warn\"}", "1"));
+  EXPECT_TRUE(shows("code=\"NTPIsDown\""));
+}
+
 TEST_F(ExporterConfig, KeepsTheOldOneWhereTheNewOneIsBadAndSaysSoInAMetric) {
   exporter.start(with_config("xid: {\"79\": {severity: isolate}}\n"));
   EXPECT_EQ(exporter.value("gpuward_config_last_reload_successful"), "1");
