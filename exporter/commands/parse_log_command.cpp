@@ -6,13 +6,24 @@
 
 #include "core/command_line/examples.h"
 #include "core/xid/catalogue.h"
+#include "exporter/config/exit_code.h"
+#include "exporter/config/identity.h"
 #include "exporter/kernel_log/parse_log.h"
 
 namespace gpuward::exporter {
 namespace {
 
 constexpr std::array kParseLogExamples = {
-    Example{"parse-log", "gpuward-exporter parse-log < kernel.log"}};
+    Example{"parse-log",
+            "gpuward-exporter parse-log < kernel.log\n"
+            "gpuward-exporter --config.file gpuward.yaml parse-log < kernel.log"}};
+
+int parse_log(const Flags& flags) {
+  const auto settings = read_settings(flags);
+  if (!settings) return complain(settings.error());
+  return run_parse_log(std::cin, std::cout, xid::Catalogue(settings->catalogue),
+                       settings->line_rules);
+}
 
 }  // namespace
 
@@ -20,8 +31,7 @@ void add_parse_log_command(CLI::App& app, Commands& commands) {
   const CLI::App* command = app.add_subcommand(
       "parse-log", "Read kernel-log lines on stdin, print a JSON object for each event");
   add_examples(app, kParseLogExamples);
-  commands.emplace_back(
-      command, [](const Flags&) { return run_parse_log(std::cin, std::cout, xid::Catalogue()); });
+  commands.emplace_back(command, parse_log);
 }
 
 }  // namespace gpuward::exporter

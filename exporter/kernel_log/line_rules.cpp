@@ -38,6 +38,13 @@ struct LineRules::Compiled {
   RE2::Set set;
 };
 
+xid::Assessment verdict_of(const LineRule& rule) {
+  return {.severity = rule.severity,
+          .cleared_by = rule.cleared_by,
+          .why = "a rule of kernel_log.rules matches the line",
+          .source = "rule"};
+}
+
 std::optional<std::string> fault_of_pattern(const std::string& pattern) {
   if (pattern.size() > kMostPatternBytes)
     return "is longer than " + std::to_string(kMostPatternBytes) + " bytes: shorten it";

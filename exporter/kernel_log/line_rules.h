@@ -13,6 +13,7 @@
 #include "core/model/finding.h"
 #include "core/model/result.h"
 #include "core/model/severity.h"
+#include "core/xid/catalogue.h"
 
 namespace gpuward::exporter {
 
@@ -22,6 +23,9 @@ struct LineRule {
   Severity severity = Severity::kMonitor;  // kNone: counted, no finding
   ClearedBy cleared_by = ClearedBy::kReboot;
 };
+
+// What a line that it matches amounts to.
+[[nodiscard]] xid::Assessment verdict_of(const LineRule& rule);
 
 // Why it is no pattern, and what to do about it; nullopt where it is one.
 [[nodiscard]] std::optional<std::string> fault_of_pattern(const std::string& pattern);

@@ -120,12 +120,19 @@ bool read_line(std::istream& in, std::vector<char>& buffer, std::string_view& li
 
 }  // namespace
 
-int run_parse_log(std::istream& in, std::ostream& out, const xid::Catalogue& catalogue) {
+int run_parse_log(std::istream& in, std::ostream& out, const xid::Catalogue& catalogue,
+                  const LineRules& rules) {
   std::vector<char> buffer(kMaxLine + 1);
   xid::RecordJoiner joiner;
   std::string_view line;
   while (out && read_line(in, buffer, line)) {
     const auto record = joiner.push(xid::find_record(line));
+    if (!rules.all().empty() && !xid::is_of_another_program(record.text)) {
+      for (const LineRule& rule : rules.match(xid::strip_prefixes(record.text))) {
+        const auto match = xid::labelled(xid::Kind::kRule, rule.code);
+        out << render(record.line, match, verdict_of(rule)) << '\n';
+      }
+    }
     const auto event = xid::parse_record(record.text);
     if (event) out << render(record.line, *event, catalogue.judge(*event)) << '\n';
   }

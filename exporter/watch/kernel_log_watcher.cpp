@@ -55,10 +55,7 @@ void add_matches(const LogRecord& record, const RecordContext& context, LogBatch
   for (const LineRule& rule : rules.match(xid::strip_prefixes(record.text))) {
     Observation observation = observation_of(record, context);
     observation.event = xid::labelled(xid::Kind::kRule, rule.code);
-    observation.verdict.severity = rule.severity;
-    observation.verdict.cleared_by = rule.cleared_by;
-    observation.verdict.why = "a rule of kernel_log.rules matches the line";
-    observation.verdict.source = "rule";
+    observation.verdict = verdict_of(rule);
     batch.observations.push_back(std::move(observation));
   }
 }

@@ -283,6 +283,18 @@ TEST_F(ExporterConfig, TellsEventsOfALogOnStdin) {
   EXPECT_THAT(outcome.output, HasSubstr("\"severity\":\"reboot\""));
 }
 
+TEST_F(ExporterConfig, JudgesALogOnStdinToo) {
+  auto arguments = with_config(
+      "xid: {\"79\": {severity: isolate}}\n"
+      "kernel_log: {rules: [{code: ReadOnly, pattern: read-only, severity: reset}]}\n");
+  arguments.emplace_back("parse-log");
+  const auto outcome = run(arguments, "read-only\n" + xid_line(79) + "\n");
+
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("\"code\":\"ReadOnly\""));
+  EXPECT_THAT(outcome.output, HasSubstr("\"severity\":\"isolate\""));
+}
+
 TEST_F(ExporterConfig, SaysItsVersion) {
   const auto outcome = run({"--version"});
 

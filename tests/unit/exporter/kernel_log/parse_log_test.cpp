@@ -31,6 +31,20 @@ TEST(ParseLog, PrintsAnXidAsOneObjectWithItsKeysInOrder) {
       "\n");
 }
 
+TEST(ParseLog, PrintsWhatRulesOfTheOperatorMatch) {
+  const auto rules = LineRules::compile(
+      {{.code = "ReadOnly", .pattern = "read-only$", .severity = Severity::kReboot}});
+  std::istringstream in(
+      "[12.3] EXT4-fs (sda1): Remounting filesystem read-only\n"
+      "Nov 18 17:26:39 host logger: Remounting filesystem read-only\n");
+  std::ostringstream out;
+  EXPECT_EQ(run_parse_log(in, out, xid::Catalogue(), *rules), 0);
+  EXPECT_EQ(
+      out.str(),
+      R"({"line":1,"kind":"kernel_rule","code":"ReadOnly","pci_bus_id":null,"pid":null,"process":null,"severity":"reboot","action":""})"
+      "\n");
+}
+
 TEST(ParseLog, PrintsPidAndProcess) {
   EXPECT_THAT(
       output_for("NVRM: Xid (PCI:0000:0F:00): 94, pid=2503421, name=python3, Ch 00000008"),
