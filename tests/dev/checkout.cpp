@@ -54,7 +54,7 @@ Checkout::Checkout() {
   script("dev", repository_file("dev"));
   for (const char* pins :
        {"tests/controlplane/go.mod", "tests/helm/go.mod", "tests/operatorcrds/go.mod",
-        "tests/prometheus/go.mod", "tests/moto/requirements.txt"}) {
+        "tests/prometheus/go.mod", "tests/kuberouter/go.mod", "tests/moto/requirements.txt"}) {
     script(pins, repository_file(pins));
   }
   for (const auto& [name, body] : std::map<std::string, std::string>{{"dpkg-query", kDpkgQuery},
@@ -76,7 +76,7 @@ void Checkout::fill_caches() const {
       "cache/kubernetes-" +
       found_in("tests/controlplane/go.mod", "k8s\\.io/kubernetes v([0-9.]+)") + "/";
   for (const char* name : {"kube-apiserver", "kube-controller-manager", "kubectl", "kubelet",
-                           "kube-scheduler", "kube-proxy", "device-plugin"}) {
+                           "kube-scheduler", "kube-proxy", "device-plugin", "dra-driver"}) {
     script(kubernetes + name, "");
   }
   script("cache/helm-" + found_in("tests/helm/go.mod", "helm\\.sh/helm/v3 v([0-9.]+)") + "/helm",
@@ -84,6 +84,9 @@ void Checkout::fill_caches() const {
   script("cache/prometheus-" +
              found_in("tests/prometheus/go.mod", "/prometheus/prometheus v([0-9.]+)") +
              "/prometheus",
+         "");
+  script("cache/kube-router-" + found_in("tests/kuberouter/go.mod", "/kube-router/v2 v([0-9.]+)") +
+             "/kube-router",
          "");
   script("cache/prometheus-operator-" +
              found_in("tests/operatorcrds/go.mod", "/prometheus-operator v([0-9.]+)") +
