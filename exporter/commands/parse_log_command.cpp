@@ -16,7 +16,7 @@ namespace {
 constexpr std::array kParseLogExamples = {
     Example{"parse-log",
             "gpuward-exporter parse-log < kernel.log\n"
-            "gpuward-exporter --config.file gpuward.yaml parse-log < kernel.log"}};
+            "gpuward-exporter parse-log --config.file gpuward.yaml < kernel.log"}};
 
 int parse_log(const Flags& flags) {
   const auto settings = read_settings(flags);
@@ -28,8 +28,9 @@ int parse_log(const Flags& flags) {
 }  // namespace
 
 void add_parse_log_command(CLI::App& app, Commands& commands) {
-  const CLI::App* command = app.add_subcommand(
+  CLI::App* command = app.add_subcommand(
       "parse-log", "Read kernel-log lines on stdin, print a JSON object for each event");
+  command->fallthrough();
   add_examples(app, kParseLogExamples);
   commands.emplace_back(command, parse_log);
 }
