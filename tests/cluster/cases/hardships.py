@@ -28,8 +28,9 @@ class AnExporterWithoutPrivileges(ClusterTest):
         volumes = [one for one in exporter["volumes"] if one["name"] != "kernel-log"]
         mounts = [one for one in exporter["volumeMounts"] if one["name"] != "kernel-log"]
         cluster.set_values("--set=exporter.privileged=false", f"--set=exporter.kernelLog.file={KERNEL_LOG}",
-                        f"--set-json=exporter.args={json.dumps(['--path.procfs=/host/proc'])}",
-                        f"--set-json=exporter.volumes={json.dumps(volumes)}", f"--set-json=exporter.volumeMounts={json.dumps(mounts)}")
+                           f"--set-json=exporter.args={json.dumps(['--path.procfs=/host/proc'])}",
+                           f"--set-json=exporter.volumes={json.dumps(volumes)}",
+                           f"--set-json=exporter.volumeMounts={json.dumps(mounts)}")
         self.addCleanup(cluster.set_values)
         node = self.take("gpu-1")
         context = kubectl.get("pod", exporter_of("gpu-1"), "-n", EXPORTERS)["spec"]["containers"][0]["securityContext"]
