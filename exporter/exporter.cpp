@@ -85,7 +85,7 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
       clear_requests_(flags.state_path),
       policy_(std::move(settings)),
       store_(std::move(state)),
-      gpu_evaluation_(node_trees(flags), store_, policy_, clock) {
+      gpu_evaluation_(node_trees(flags), policy_, clock) {
   for (const auto& path : {flags.config_file, flags.gpu_simulate_file}) {
     if (!path.empty()) watches_.emplace_back(path);
   }
@@ -133,7 +133,7 @@ Status Exporter::watch_gpus(const Flags& flags) {
   if (!source) return std::unexpected(source.error());
   gpus_ = std::make_unique<GpuWatcher>(
       *std::move(source), store_, policy_, clock_, log_,
-      [this](const Snapshot& snapshot) { gpu_evaluation_.run(snapshot); });
+      [this](const Snapshot& snapshot) { return gpu_evaluation_.run(snapshot); });
   return {};
 }
 

@@ -85,9 +85,11 @@ std::size_t CheckRunner::running() const {
       std::ranges::count_if(jobs_, [](const auto& job) { return job.second.run != nullptr; }));
 }
 
-bool CheckRunner::has_first_reading() const {
-  return clock_.steady() - table_.started_steady >= kLongestFirstReading ||
-         store_.snapshot().telemetry.state != WorkerState::kStarting;
+bool CheckRunner::has_first_reading() {
+  has_first_reading_ = has_first_reading_ ||
+                       clock_.steady() - table_.started_steady >= kLongestFirstReading ||
+                       store_.snapshot().telemetry.state != WorkerState::kStarting;
+  return has_first_reading_;
 }
 
 bool CheckRunner::is_due(const CheckEntry& entry, Job& job, const CheckSettings& settings) {

@@ -60,7 +60,7 @@ class CheckRunner {
   [[nodiscard]] bool is_due(const CheckEntry& entry, Job& job, const CheckSettings& settings);
   [[nodiscard]] bool is_slot_reached(const CheckEntry& entry, Job& job,
                                      std::chrono::milliseconds interval);
-  [[nodiscard]] bool has_first_reading() const;
+  [[nodiscard]] bool has_first_reading();
   void start(const CheckEntry& entry, Job& job, const CheckSettings& settings);
   void take(const CheckEntry& entry, Job& job);
   void watch(const CheckEntry& entry, Job& job);
@@ -73,6 +73,7 @@ class CheckRunner {
   Clock& clock_;
   Log& log_;
   Timetable table_;
+  bool has_first_reading_ = false;   // or has waited for it long enough
   std::map<std::string, Job> jobs_;  // by the name of the check
 };
 

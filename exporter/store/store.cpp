@@ -75,6 +75,14 @@ void Store::set_telemetry(GpuTelemetry telemetry) {
   bump();
 }
 
+void Store::set_telemetry(GpuTelemetry telemetry, const CheckResult& evaluated) {
+  const std::lock_guard lock(mutex_);
+  telemetry_ = std::move(telemetry);
+  constexpr bool kIsDiagnostic = false;
+  latched_.apply_check(evaluated, kIsDiagnostic);
+  bump();
+}
+
 void Store::apply_xids(const std::vector<Observation>& xids) {
   if (xids.empty()) return;
   const std::lock_guard lock(mutex_);

@@ -94,6 +94,8 @@ class Store {
   void enter_machine(const Machine& machine);
   void learn_labelled_gpus(const GpuCounts& labelled);
   void set_telemetry(GpuTelemetry telemetry);
+  // With what the rules say of it: whoever sees the one sees the other.
+  void set_telemetry(GpuTelemetry telemetry, const CheckResult& evaluated);
   // Xids of the driver's event set: each counts once, whether or not the kernel log has it too.
   void apply_xids(const std::vector<Observation>& xids);
   // The newest result of a check replaces the one before, with the findings that it clears.

@@ -2,14 +2,13 @@
 
 namespace gpuward::exporter {
 
-void GpuEvaluation::run(const Snapshot& snapshot) {
+CheckResult GpuEvaluation::run(const Snapshot& snapshot) {
   const auto policy = policy_.get();
   const CheckSettings& settings = policy->settings.checks;
   const WallTime now = clock_.wall();
   const NodeFacts facts = facts_.read(host_, snapshot, now);
   const auto profile = settings.profiles.find(snapshot.instance.type);
-  constexpr bool kIsDiagnostic = false;
-  store_.apply_check(evaluator_.evaluate(snapshot, settings, profile, facts, now), kIsDiagnostic);
+  return evaluator_.evaluate(snapshot, settings, profile, facts, now);
 }
 
 }  // namespace gpuward::exporter

@@ -1,5 +1,5 @@
-// Evaluates each reading of the GPUs, with what the host itself says as the second source, and
-// keeps the result in the store as check "gpu". Called by the GpuWatcher on its thread.
+// Evaluates each reading of the GPUs, with what the host itself says as the second source: the
+// result of check "gpu". Called by the GpuWatcher on its thread.
 #pragma once
 
 #include "core/runtime/clock.h"
@@ -14,15 +14,14 @@ namespace gpuward::exporter {
 class GpuEvaluation {
  public:
   // All references must outlive it.
-  GpuEvaluation(HostPaths host, Store& store, const CurrentPolicy& policy, Clock& clock)
-      : host_(std::move(host)), store_(store), policy_(policy), clock_(clock) {}
+  GpuEvaluation(HostPaths host, const CurrentPolicy& policy, Clock& clock)
+      : host_(std::move(host)), policy_(policy), clock_(clock) {}
 
   // One thread.
-  void run(const Snapshot& snapshot);
+  [[nodiscard]] CheckResult run(const Snapshot& snapshot);
 
  private:
   HostPaths host_;
-  Store& store_;
   const CurrentPolicy& policy_;
   Clock& clock_;
   NodeFactsReader facts_;

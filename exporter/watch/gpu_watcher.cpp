@@ -34,13 +34,13 @@ std::string libraries_of(const GpuReport& report) {
 }  // namespace
 
 GpuWatcher::GpuWatcher(std::unique_ptr<GpuSource> source, Store& store, const CurrentPolicy& policy,
-                       Clock& clock, Log& log, OnReport on_report)
+                       Clock& clock, Log& log, Evaluate evaluate)
     : source_(std::move(source)),
       store_(store),
       policy_(policy),
       clock_(clock),
       log_(log),
-      on_report_(std::move(on_report)) {
+      evaluate_(std::move(evaluate)) {
   publish();
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
@@ -84,9 +84,11 @@ void GpuWatcher::publish_xids() {
 void GpuWatcher::publish() {
   const GpuTelemetry telemetry = source_->telemetry();
   publish_gpus(telemetry);
-  store_.set_telemetry(telemetry);
   publish_fault(telemetry);
-  if (on_report_) on_report_(store_.snapshot());
+  if (!evaluate_) return store_.set_telemetry(telemetry);
+  Snapshot snapshot = store_.snapshot();
+  snapshot.telemetry = telemetry;
+  store_.set_telemetry(telemetry, evaluate_(snapshot));
 }
 
 void GpuWatcher::publish_gpus(const GpuTelemetry& telemetry) {

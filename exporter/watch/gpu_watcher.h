@@ -21,14 +21,14 @@ namespace gpuward::exporter {
 
 class GpuWatcher {
  public:
-  // The watcher's thread, after each news of the telemetry, with the store as it is then; the
-  // first time the thread of the constructor. Must be quick; may write into the store.
-  using OnReport = std::function<void(const Snapshot&)>;
+  // The watcher's thread, at each news of the telemetry, with the store as it will be; the first
+  // time the thread of the constructor. Must be quick. Telemetry and result enter the store as one.
+  using Evaluate = std::function<CheckResult(const Snapshot&)>;
 
   // What the source has at once is in the store when this returns. All references must outlive it;
   // the source ends on the watcher's thread.
   GpuWatcher(std::unique_ptr<GpuSource> source, Store& store, const CurrentPolicy& policy,
-             Clock& clock, Log& log, OnReport on_report = {});
+             Clock& clock, Log& log, Evaluate evaluate = {});
   ~GpuWatcher();
   GpuWatcher(const GpuWatcher&) = delete;
   GpuWatcher& operator=(const GpuWatcher&) = delete;
@@ -49,7 +49,7 @@ class GpuWatcher {
   const CurrentPolicy& policy_;
   Clock& clock_;
   Log& log_;
-  OnReport on_report_;
+  Evaluate evaluate_;
   std::shared_ptr<const GpuReport> published_;  // whose GPUs the store has
   std::optional<std::string> fault_;            // the last that was said
   std::string said_libraries_;                  // likewise

@@ -125,7 +125,7 @@ constexpr std::array<KnownType, 7> kKnownToBeLarge{{
 }};
 
 // The same of endings.
-constexpr std::array<KnownType, 11> kKnownEndings{{
+constexpr std::array<KnownType, 10> kKnownEndings{{
     {"exporter/checks/dcgm/dcgm_report.h", "DcgmReport"},
     {"exporter/checks/dcgm/dcgm_verdict.h", "DcgmVerdict"},
     {"exporter/checks/nccl/nccl_report.h", "NcclReport"},
@@ -136,7 +136,6 @@ constexpr std::array<KnownType, 11> kKnownEndings{{
     {"exporter/kernel_log/source.h", "ReadReport"},
     {"exporter/nccl_pair/message.h", "Report"},
     {"exporter/nccl_pair/verdict.h", "Verdict"},
-    {"exporter/watch/gpu_watcher.h", "OnReport"},
 }};
 
 bool is_in(std::span<const KnownType> list, std::string_view path, std::string_view type) {

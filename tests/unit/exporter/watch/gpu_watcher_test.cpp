@@ -68,9 +68,9 @@ class GpuWatcherTest : public testing::Test {
     news.telemetry.state = WorkerState::kAnswering;
     news.telemetry.report = one_gpu("GPU-a");
   }
-  void start(GpuWatcher::OnReport on_report = {}) {
+  void start(GpuWatcher::Evaluate evaluate = {}) {
     watcher = std::make_unique<GpuWatcher>(std::make_unique<ToldSource>(news), store, policy, clock,
-                                           log, std::move(on_report));
+                                           log, std::move(evaluate));
   }
   template <typename Change>
   void tell(const Change& change) {
@@ -141,13 +141,13 @@ TEST_F(GpuWatcherTest, KeepsGpusAndReportOfAWorkerThatHangsAndSaysSo) {
   EXPECT_TRUE(support::wait_until([&] { return !store.health().inventory_fault; }, 10s, "an end"));
 }
 
-TEST_F(GpuWatcherTest, HandsEachReportToItsListenerWithTheStoreAsItIsThen) {
+TEST_F(GpuWatcherTest, EvaluatesEachReportWithTheStoreAsItWillBe) {
   std::mutex mutex;
   std::vector<std::string> seen;
   start([&](const Snapshot& snapshot) {
     const std::lock_guard lock(mutex);
     seen.push_back(snapshot.gpus.at(0).uuid);
-    store.touch();  // it may write into the store
+    return CheckResult{};
   });
   tell([](ToldSource::News& now) { now.telemetry.report = one_gpu("GPU-b"); });
 
@@ -159,10 +159,27 @@ TEST_F(GpuWatcherTest, HandsEachReportToItsListenerWithTheStoreAsItIsThen) {
   watcher.reset();
 }
 
-TEST_F(GpuWatcherTest, SurvivesAListenerThatThrows) {
+TEST_F(GpuWatcherTest, WritesAReadingAndItsEvaluationAsOneChange) {
+  start([](const Snapshot& /*snapshot*/) {
+    CheckResult result;
+    result.check = "gpu";
+    return result;
+  });
+  const std::uint64_t before = store.version();
+  tell([](ToldSource::News& now) { now.telemetry.report = one_gpu("GPU-a"); });
+
+  EXPECT_TRUE(
+      support::wait_until([&] { return store.version() != before; }, 10s, "the next reading"));
+  watcher.reset();
+  EXPECT_EQ(store.version(), before + 1);
+  EXPECT_TRUE(store.state().checks.contains("gpu"));
+}
+
+TEST_F(GpuWatcherTest, SurvivesAnEvaluationThatThrows) {
   std::atomic<int> calls = 0;
   start([&](const Snapshot& /*snapshot*/) {
     if (++calls == 2) throw std::runtime_error("broken rule");
+    return CheckResult{};
   });
   tell([](ToldSource::News& now) { now.telemetry.report = one_gpu("GPU-b"); });
   ASSERT_TRUE(support::wait_until([&] { return calls == 2; }, 10s, "the broken call"));
