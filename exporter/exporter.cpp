@@ -98,6 +98,7 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
 
 Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
   const std::string boot_id = read_boot(flags.host).id;
+  FindingEvents known(store_.snapshot());
   store_.enter_boot(boot_id, clock_.wall());
   store_.enter_machine(machine_of(flags));
   store_.update_health([&](Health& health) { health.last_good_reload = clock_.wall(); });
@@ -120,7 +121,7 @@ Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
       std::make_unique<KernelLogWatcher>(open_kernel_log(policy_.get()->settings.kernel_log_path,
                                                          boot_id, store_.state().position, clock_),
                                          store_, policy_, clock_, log_);
-  watch_the_rest(flags, boot_id);
+  watch_the_rest(flags, boot_id, std::move(known));
   return {};
 }
 
@@ -137,9 +138,10 @@ Status Exporter::watch_gpus(const Flags& flags) {
   return {};
 }
 
-void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id) {
+void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id, FindingEvents known) {
   const auto policy = policy_.get();
-  node_ = std::make_unique<NodeLink>(flags, boot_id, policy->settings, store_, clock_, log_);
+  node_ = std::make_unique<NodeLink>(flags, boot_id, policy->settings, std::move(known), store_,
+                                     clock_, log_);
   host_ = std::make_unique<HostWatcher>(
       node_trees(flags),
       [this, machine = machine_of(flags)](const std::string& configured) {

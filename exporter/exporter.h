@@ -49,7 +49,7 @@ class Exporter {
   Exporter(const Flags& flags, Settings settings, State state, Clock& clock, Log& log);
   [[nodiscard]] Status serve(const Flags& flags, const http::WebConfig& web);
   [[nodiscard]] Status watch_gpus(const Flags& flags);
-  void watch_the_rest(const Flags& flags, const std::string& boot_id);
+  void watch_the_rest(const Flags& flags, const std::string& boot_id, FindingEvents known);
   void take_clear_requests();
 
   Clock& clock_;

@@ -159,10 +159,11 @@ void read_instance(const YamlMap& map, CheckSettings& checks) {
 
 void read_node(const YamlMap& map, NodeSettings& node) {
   map.read_word("preset", node.preset, kPresets, "whose keys are used");
-  map.read("labels", node.writes_labels, "whether they are written; likewise the next three");
+  map.read("labels", node.writes_labels, "whether they are written; likewise the next four");
   map.read("taint", node.writes_taint, "the taint");
   map.read("annotation", node.writes_annotation, "the annotation");
   map.read("condition", node.writes_condition, "the condition GPUProblem");
+  map.read("events", node.writes_events, "Events on the Node when findings come and go");
 }
 
 void read_amd(const YamlMap& map, Settings& settings) {

@@ -18,8 +18,8 @@ void say_unreachable(const Error& error, Store& store, Log& log) {
 
 }  // namespace
 
-NodeLink::NodeLink(const Flags& flags, std::string boot_id, const Settings& settings, Store& store,
-                   Clock& clock, Log& log)
+NodeLink::NodeLink(const Flags& flags, std::string boot_id, const Settings& settings,
+                   FindingEvents events, Store& store, Clock& clock, Log& log)
     : node_(flags.node_name) {
   if (node_.empty()) {
     log.info("Node publishing is off: NODE_NAME is not set");
@@ -36,6 +36,7 @@ NodeLink::NodeLink(const Flags& flags, std::string boot_id, const Settings& sett
   options.boot_id = std::move(boot_id);
   options.settings = settings.node;
   options.cycle = settings.checks.check_interval;
+  options.events = std::move(events);
   publisher_ = std::make_unique<NodePublisher>(
       std::move(options),
       [this](kube::ApiDeadlines deadlines, std::stop_token stop) {

@@ -23,8 +23,8 @@ class NodeLink {
  public:
   // Never fails: who cannot reach an API server can still watch GPUs. Health says what is wrong.
   // All references must outlive it.
-  NodeLink(const Flags& flags, std::string boot_id, const Settings& settings, Store& store,
-           Clock& clock, Log& log);
+  NodeLink(const Flags& flags, std::string boot_id, const Settings& settings, FindingEvents events,
+           Store& store, Clock& clock, Log& log);
 
   // Main thread; after a reload.
   void configure(const Settings& settings);

@@ -22,6 +22,13 @@ std::string place_of(const Snapshot& snapshot, const Finding& finding) {
   return text;
 }
 
+std::string count_of(const Snapshot& snapshot) {
+  const std::size_t gpus = snapshot.gpus.size();
+  return std::to_string(gpus) + (gpus == 1 ? " GPU is up" : " GPUs are up");
+}
+
+}  // namespace
+
 std::string describe(const Snapshot& snapshot, const Finding& finding) {
   std::string text(severity_word(finding.severity));
   text += ": " + finding.check;
@@ -31,13 +38,6 @@ std::string describe(const Snapshot& snapshot, const Finding& finding) {
   if (!what.empty()) text += ": " + to_valid_utf8(what, kMostLineBytes);
   return text;
 }
-
-std::string count_of(const Snapshot& snapshot) {
-  const std::size_t gpus = snapshot.gpus.size();
-  return std::to_string(gpus) + (gpus == 1 ? " GPU is up" : " GPUs are up");
-}
-
-}  // namespace
 
 std::string broken_message(const Snapshot& snapshot) {
   std::vector<const Finding*> worst;

@@ -1,6 +1,6 @@
 // What the condition GPUProblem says to people: kubectl describe node shows it. Reasons are those
 // of the node-problem-detector configuration that gpuward replaces; a third one for "cannot tell",
-// which there read GPUsAreUp. Pure; used by wish_of().
+// which there read GPUsAreUp. Pure; used by wish_of() and for Events.
 #pragma once
 
 #include <string>
@@ -14,7 +14,9 @@ inline constexpr std::string_view kGpusAreUp = "GPUsAreUp";
 inline constexpr std::string_view kGpusAreDown = "GPUsAreDown";
 inline constexpr std::string_view kGpusUnknown = "GPUsUnknown";
 
-// "REBOOT: xid 79 on 0000:4e:00 (GPU 3): GPU has fallen off the bus; 2 more". At most 1 KiB.
+// "REBOOT: xid 79 on 0000:4e:00 (GPU 3): GPU has fallen off the bus".
+[[nodiscard]] std::string describe(const Snapshot& snapshot, const Finding& finding);
+// The worst of them, then "; 2 more". At most 1 KiB.
 [[nodiscard]] std::string broken_message(const Snapshot& snapshot);
 // Which check could not tell, and why; or that no GPU is known.
 [[nodiscard]] std::string untold_message(const Snapshot& snapshot);

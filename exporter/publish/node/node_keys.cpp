@@ -31,6 +31,7 @@ std::string compact_time(kube::WallTime time) {
 NodeKeys keys_of(const NodeSettings& settings) {
   NodeKeys keys;
   keys.has_condition = settings.writes_condition;
+  keys.has_events = settings.writes_events;
   switch (settings.preset) {
     case NodePreset::kAwsSamples:
       keys.has_suite_labels = settings.writes_labels;

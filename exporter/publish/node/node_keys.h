@@ -57,6 +57,7 @@ struct NodeKeys {
   bool has_suite_annotation = false;  // results
   bool has_gpu_labels = false;        // AMD's
   bool has_condition = false;
+  bool has_events = false;
   std::optional<kube::Taint> taint;
 };
 

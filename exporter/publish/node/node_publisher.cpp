@@ -14,7 +14,8 @@ using std::chrono::milliseconds;
 constexpr BackoffPolicy kRetry{
     .first = milliseconds(1'000), .longest = milliseconds(60'000), .factor = 2.0};
 constexpr kube::ApiDeadlines kDeadlines{milliseconds(5'000), milliseconds(15'000)};
-constexpr kube::ApiDeadlines kFarewellDeadlines{milliseconds(2'000), milliseconds(2'000)};
+// For what nothing may wait for.
+constexpr kube::ApiDeadlines kBriefDeadlines{milliseconds(2'000), milliseconds(2'000)};
 constexpr milliseconds kShortestWait{10};
 // What changes at once is written at once.
 constexpr milliseconds kBurst{100};
@@ -46,11 +47,12 @@ NodePublisher::NodePublisher(NodePublisherOptions options, const MakeApi& make_a
       settings_(options_.settings),
       cycle_(options_.cycle),
       api_(make_api(kDeadlines, stopping_.get_token())),
+      brief_api_(make_api(kBriefDeadlines, {})),
       writer_(*api_, clock, options_.node, options_.boot_id),
+      events_(*brief_api_, options_.node, options_.events, clock, log),
       next_cycle_(clock.steady()),
       not_before_(clock.steady()),
       backoff_(kRetry) {
-  farewell_api_ = make_api(kFarewellDeadlines, {});
   store_.update_health([](Health& health) { health.node.emplace(); });
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
@@ -60,7 +62,7 @@ NodePublisher::~NodePublisher() {
   thread_.request_stop();
   thread_.join();
   if (!keys_of(settings_).has_suite_labels) return;
-  if (const auto said = writer_.say_stopped(*farewell_api_); !said)
+  if (const auto said = writer_.say_stopped(*brief_api_); !said)
     log_.warn("Failed to write to node that its agent stopped", {{"error", said.error().message}});
 }
 
@@ -83,7 +85,9 @@ void NodePublisher::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     milliseconds wait = kShortestWait;
     try {
-      wait = publish_if_due(stop);
+      const Snapshot snapshot = store_.snapshot();
+      wait = publish_if_due(snapshot, stop);
+      wait = std::min(wait, tell_findings(snapshot));
     } catch (const std::exception& error) {
       record(fail(ErrorKind::kInternal, std::string("publishing the node: ") + error.what()));
     }
@@ -92,9 +96,9 @@ void NodePublisher::run(const std::stop_token& stop) {
   }
 }
 
-milliseconds NodePublisher::publish_if_due(const std::stop_token& stop) {
+milliseconds NodePublisher::publish_if_due(const Snapshot& snapshot, const std::stop_token& stop) {
   const Plan plan = this->plan();
-  NodeWish wish = wish_of(store_.snapshot(), plan.settings.untold_node);
+  NodeWish wish = wish_of(snapshot, plan.settings.untold_node);
   const bool is_changed =
       !published_ || differ_in_substance(*published_, wish) || published_settings_ != plan.settings;
   const auto now = clock_.steady();
@@ -113,6 +117,17 @@ milliseconds NodePublisher::publish_if_due(const std::stop_token& stop) {
     return until(status ? next_cycle_ : not_before_);
   }
   return until(is_due ? not_before_ : next_cycle_);
+}
+
+// After the node itself, and only where that could be written: its name may be another machine's.
+milliseconds NodePublisher::tell_findings(const Snapshot& snapshot) {
+  const Plan plan = this->plan();
+  if (!plan.keys.has_events) {
+    events_.forget(snapshot);
+    return plan.cycle;
+  }
+  if (!published_ || !complaint_.empty()) return plan.cycle;
+  return events_.tell(snapshot, writer_.uid(), plan.cycle);
 }
 
 milliseconds NodePublisher::until(Clock::Steady time) const {

@@ -17,6 +17,7 @@
 #include "core/runtime/backoff.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
+#include "exporter/publish/node/node_events.h"
 #include "exporter/publish/node/node_settings.h"
 #include "exporter/publish/node/node_writer.h"
 #include "exporter/store/store.h"
@@ -30,6 +31,7 @@ struct NodePublisherOptions {
   std::chrono::milliseconds cycle = std::chrono::seconds(300);  // CHECK_INTERVAL
   // Of the condition, as node-problem-detector's.
   std::chrono::milliseconds heartbeat = std::chrono::minutes(5);
+  FindingEvents events = {};  // with what was known when the program started
 };
 
 // kube::Connection::make_api() or a test's own.
@@ -52,8 +54,10 @@ class NodePublisher {
 
  private:
   void run(const std::stop_token& stop);
-  // How long until there is something to do without a change.
-  [[nodiscard]] std::chrono::milliseconds publish_if_due(const std::stop_token& stop);
+  // How long until there is something to do without a change; likewise the next.
+  [[nodiscard]] std::chrono::milliseconds publish_if_due(const Snapshot& snapshot,
+                                                         const std::stop_token& stop);
+  [[nodiscard]] std::chrono::milliseconds tell_findings(const Snapshot& snapshot);
   [[nodiscard]] std::chrono::milliseconds until(Clock::Steady time) const;
   void announce(const NodeWish& wish);
   void record(const Status& status);
@@ -74,8 +78,9 @@ class NodePublisher {
   NodeSettings settings_;
   std::chrono::milliseconds cycle_;
   std::stop_source stopping_;  // ends the Api's waits between tries
-  std::unique_ptr<kube::Api> api_, farewell_api_;
+  std::unique_ptr<kube::Api> api_, brief_api_;
   NodeWriter writer_;
+  NodeEvents events_;
   // Of the thread alone.
   std::optional<NodeWish> published_;
   std::optional<NodeSettings> published_settings_;

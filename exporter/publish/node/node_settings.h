@@ -28,6 +28,7 @@ struct NodeSettings {
   bool writes_taint = true;
   bool writes_annotation = true;
   bool writes_condition = true;  // GPUProblem
+  bool writes_events = true;     // when findings come and go
   UntoldNode untold_node = UntoldNode::kWarns;
   bool operator==(const NodeSettings&) const = default;
 };

@@ -29,6 +29,8 @@ class NodeWriter {
   // whose deadlines suit a program that ends. The taint stays. Nothing where nothing was written.
   [[nodiscard]] Status say_stopped(kube::Api& api);
 
+  // Of the node first seen, empty before.
+  [[nodiscard]] const std::string& uid() const { return uid_; }
   // As last read.
   [[nodiscard]] const kube::Labels& labels() const { return labels_; }
   // Whether the node bore a taint of the exporter's then, even where it may write none now.

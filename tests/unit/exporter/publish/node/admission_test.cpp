@@ -117,11 +117,26 @@ class AdmissionTest : public ::testing::Test {
 
   static http::ClientResponse patch(const std::string& token, const std::string& path,
                                     const Json& body, const std::string& type = kMerge) {
+    return send("PATCH", token, path, body, type);
+  }
+  static http::ClientResponse event(const std::string& token, const std::string& kind,
+                                    const std::string& name) {
+    static int number = 0;
+    const Json object = {
+        {"metadata", {{"name", name + "." + std::to_string(++number)}, {"namespace", "default"}}},
+        {"involvedObject", {{"apiVersion", "v1"}, {"kind", kind}, {"name", name}}},
+        {"type", "Warning"},
+        {"reason", "Xid79"}};
+    return send("POST", token, "/api/v1/namespaces/default/events", object, "application/json");
+  }
+  static http::ClientResponse send(const std::string& method, const std::string& token,
+                                   const std::string& path, const Json& body,
+                                   const std::string& type) {
     http::ClientTls tls;
     tls.ca_file = plane_->ca_file();
     http::CurlClient client(tls);
     http::ClientRequest request;
-    request.method = "PATCH";
+    request.method = method;
     request.url = plane_->url() + path;
     request.headers = {{"Authorization", "Bearer " + token}, {"Content-Type", type}};
     request.body = dump_json(body);
@@ -170,6 +185,17 @@ TEST_F(AdmissionTest, TheAgentMayNotTouchAnotherNode) {
   expect_denied(agent_, std::string(kOther) + "/status", condition("GPUProblem", "True"), kWhy,
                 kStrategic);
   expect_denied(quarantine_, kOther, labels(own("status"), "fail"), kWhy);
+}
+
+TEST_F(AdmissionTest, TheAgentWritesEventsAboutItsOwnNodeAlone) {
+  EXPECT_EQ(event(agent_, "Node", "gpu-01").status, 201);
+  for (const auto& [kind, name] : {std::pair("Node", "gpu-02"), std::pair("Pod", "gpu-01")}) {
+    const auto answer = event(agent_, kind, name);
+    EXPECT_EQ(answer.status, 403);
+    EXPECT_THAT(answer.body, HasSubstr("Events only about the node that its pod runs on"));
+  }
+  EXPECT_EQ(event(unbound_, "Node", "gpu-01").status, 403);
+  EXPECT_EQ(event(quarantine_, "Node", "gpu-01").status, 403);  // has no right to
 }
 
 TEST_F(AdmissionTest, ATokenThatIsBoundToNoNodeMayChangeNone) {

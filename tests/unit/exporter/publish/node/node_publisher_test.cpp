@@ -21,6 +21,7 @@ using ::testing::HasSubstr;
 constexpr const char* kNodes = "/api/v1/nodes";
 constexpr const char* kNode = "/api/v1/nodes/gpu-01";
 constexpr const char* kStatus = "/api/v1/nodes/gpu-01/status";
+constexpr const char* kEvents = "/api/v1/namespaces/default/events";
 constexpr const char* kPrefix = "gpu-healthcheck.aws-samples.io/";
 
 class NoCredentials final : public kube::Credentials {
@@ -98,6 +99,14 @@ class NodePublisherTest : public ::testing::Test {
         },
         seconds(10), "status " + status + ", GPUProblem " + condition_is);
   }
+  std::vector<Json> events(const std::string& type) {
+    std::vector<Json> found;
+    const Json list = kube_.get(kEvents);
+    for (const Json& event : list["items"]) {
+      if (event["type"] == type) found.push_back(event);
+    }
+    return found;
+  }
   std::size_t patches() { return kube_.requests("PATCH", kNode).size(); }
   std::optional<NodePublishing> health() { return store_.health().node; }
   // Cycle after cycle, until it is so.
@@ -133,6 +142,38 @@ class NodePublisherTest : public ::testing::Test {
   Store store_{State{}};
   std::unique_ptr<NodePublisher> publisher_;
 };
+
+TEST_F(NodePublisherTest, TellsByAnEventThatAFindingHasComeAndGone) {
+  start();
+  check(CheckStatus::kFail, Severity::kReboot);
+  ASSERT_TRUE(wait_until([&] { return events("Warning").size() == 1; }, seconds(10), "an Event"));
+  const Json come = events("Warning").front();
+  EXPECT_EQ(come["reason"], "GpuMissing");
+  EXPECT_EQ(come["involvedObject"]["uid"], kube_.get(kNode)["metadata"]["uid"]);
+  EXPECT_THAT(come["message"].get<std::string>(), HasSubstr("REBOOT: 0-nvidia-smi gpu_missing"));
+
+  check(CheckStatus::kPass);
+  ASSERT_TRUE(comes_with_time([&] { return events("Normal").size() == 1; }, "another"));
+  EXPECT_EQ(events("Normal").front()["reason"], "GpuMissing");
+  EXPECT_EQ(events("Warning").size(), 1U);
+}
+
+TEST_F(NodePublisherTest, TellsNothingByEventsWhereTheyAreOff) {
+  start({.writes_events = false});
+  check(CheckStatus::kFail, Severity::kReboot);
+  ASSERT_TRUE(settles("fail", "True"));
+  publisher_.reset();
+  EXPECT_TRUE(events("Warning").empty());
+}
+
+TEST_F(NodePublisherTest, TellsAgainAMinuteLaterWhatTheServerHasRefused) {
+  kube_.add_fault({.kind = FaultKind::kForbidden, .method = "POST", .path = kEvents, .times = 1});
+  start();
+  check(CheckStatus::kFail, Severity::kReboot);
+  ASSERT_TRUE(settles("fail", "True"));
+  EXPECT_TRUE(comes_with_time([&] { return events("Warning").size() == 1; }, "the Event"));
+  EXPECT_FALSE(health()->fault) << "Events are best effort";
+}
 
 TEST_F(NodePublisherTest, SaysAtOnceThatANodeIsBroken) {
   start();

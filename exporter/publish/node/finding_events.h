@@ -1,0 +1,53 @@
+// Which Events tell that findings have come or gone: one of each reason, whatever the number of
+// GPUs, and no more than one a minute. Pure; used by NodeEvents.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/runtime/clock.h"
+#include "exporter/store/store.h"
+
+namespace gpuward::exporter {
+
+struct FindingEvent {
+  std::string reason;  // CamelCase: "Xid79", "EccUncorrected"
+  bool has_come = false;
+  std::string message;
+  std::set<std::string> places;  // PCI bus ids that still have it; "" for the node as a whole
+};
+
+class FindingEvents {
+ public:
+  static constexpr std::chrono::minutes kShortestPause{1};  // between two of the same reason
+
+  FindingEvents() = default;
+  // What is there already is no news.
+  explicit FindingEvents(const Snapshot& known);
+
+  // What has not been told, by reason. A finding that comes and goes within the pause, or leaves
+  // one GPU of several, is told of no more than the conditions and metrics do.
+  [[nodiscard]] std::vector<FindingEvent> due(const Snapshot& snapshot, Clock::Steady now);
+  void mark_told(const FindingEvent& event, Clock::Steady now);
+  // When one that waits for the end of its pause is due; none: `never`.
+  [[nodiscard]] Clock::Steady next(Clock::Steady never) const { return std::min(next_, never); }
+
+ private:
+  struct Told {
+    std::set<std::string> places;
+    std::string name;  // "xid 79"
+    Clock::Steady at = Clock::Steady::min();
+  };
+
+  std::map<std::string, Told> told_;  // by reason
+  Clock::Steady next_ = Clock::Steady::max();
+};
+
+// `Xid79` of check xid and code 79, `EccUncorrected` of ecc_uncorrected; at most 128 bytes.
+[[nodiscard]] std::string event_reason(std::string_view check, std::string_view code);
+
+}  // namespace gpuward::exporter
