@@ -1,0 +1,144 @@
+"""What the users of the replaced systems type: each line of docs/migration.md that begins with kubectl, with what it
+prints there. A line without an expectation here, or the other way round, is a failure."""
+import json
+import pathlib
+import re
+import subprocess
+
+from cases.base import (EXPORTERS, ISOLATE_XID, ClusterTest, cluster, deploy, exporter_of, kubectl, on, pods, workload)
+
+PREFIX = "gpu-healthcheck.aws-samples.io"
+HEADINGS = ("The GPU health check suite", "node-problem-detector with GPUs, and Draino")
+TREE = pathlib.Path(__file__).resolve().parents[3]
+LEGACY = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "gpu-healthcheck-config", "namespace": EXPORTERS},
+          "data": {"CHECK_INTERVAL": "30"}}
+
+
+def lines_of(heading):
+    """The commands below `### Its commands` of that section, without comments."""
+    section = (TREE / "docs/migration.md").read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    block = re.search(r"### Its commands\n.*?```bash\n(.*?)```", section, re.DOTALL)[1]
+    return [line for line in block.splitlines() if line and not line.startswith("#")]
+
+
+class SeedCommands(ClusterTest):
+    NODE = "gpu-3"
+
+    def setUp(self):
+        super().setUp()
+        self.lines = [line for heading in HEADINGS for line in lines_of(heading)]
+        self.not_run = set(self.lines)
+        kubectl.apply([LEGACY])
+        self.addCleanup(kubectl.delete, "configmap", LEGACY["metadata"]["name"], "-n", EXPORTERS)
+        node = "exporter.config.node"
+        cluster.set_values(*(f"--set={node}.{what}=true" for what in ("labels", "taint", "annotation")),
+                           f"--set=exporter.legacyConfigMap={LEGACY['metadata']['name']}",
+                           "--set=exporter.sweep.enabled=true",
+                           policy={**cluster.values()["remediator"]["policy"], "mode": "observe"})
+        self.addCleanup(cluster.set_values)
+
+    def type(self, begin, fails=False, more="", **environment):
+        """Runs the one line that is so, or begins so, as a user would, and gives what it prints."""
+        found = [line for line in self.lines if line == begin] or [line for line in self.lines if line.startswith(begin)]
+        self.assertEqual(1, len(found), begin)
+        self.not_run.discard(found[0])
+        ended = subprocess.run(["bash", "-o", "pipefail", "-c", found[0] + more], cwd=TREE, capture_output=True, text=True,
+                               env={**kubectl.environment, "NODE": self.NODE, "POD": self.pod, **environment},
+                               timeout=150, check=False)
+        self.assertEqual(fails, ended.returncode != 0, f"{found[0]}\n{ended.stdout}{ended.stderr}")
+        return ended.stdout + ended.stderr
+
+    def labels(self):
+        return kubectl.get("node", self.NODE)["metadata"]["labels"]
+
+    def is_tainted(self):
+        taints = kubectl.get("node", self.NODE)["spec"].get("taints", [])
+        return any(taint["key"] == f"{PREFIX}/unhealthy" for taint in taints)
+
+    def test_each_line_that_a_user_of_the_replaced_systems_types(self):
+        self.wait(lambda: self.labels().get(f"{PREFIX}/status") == "pass", "the node to pass")
+        self.pod = exporter_of(self.NODE)
+        self.install()
+        self.look()
+        self.change_a_setting()
+        self.quarantine()
+        self.break_it()
+        self.return_it()
+        self.replace_it()
+        self.assertEqual(set(), self.not_run)
+
+    def install(self):
+        # What the chart has installed stays.
+        self.assertIn("daemonset.apps/gpuward-exporter", self.type("kubectl apply -k", more=" --dry-run=server"))
+
+    def look(self):
+        nodes = {"gpu-1", "gpu-2", "gpu-3"}
+        for agents in ("kubectl get pods -n gpu-healthcheck -l app.kubernetes.io/component=agent",
+                       "kubectl get pods -n gpu-healthcheck -l app.kubernetes.io/name=gpuward-exporter"):
+            self.assertEqual(nodes, set(re.findall(r"gpu-\d", self.type(agents))), agents)
+        self.assertRegex(self.type("kubectl get nodes -l nvidia.com/gpu.present=true"), r"gpu-3 .* pass +PASS")
+        self.assertRegex(self.type("kubectl get node -o custom-columns"), r"gpu-3 +True +False +p5.48xlarge")
+        self.assertEqual(nodes, set(re.findall(r"gpu-\d", self.type("kubectl get nodes -o wide"))))
+        results = json.loads(self.type("kubectl get node $NODE -o jsonpath='{.metadata.annotations.gpu-healthcheck"
+                                       "\\.aws-samples\\.io/results}'"))
+        self.assertIn("0-nvidia-smi", json.dumps(results))
+        for log in ("kubectl logs -n gpu-healthcheck -l app.kubernetes.io/component=agent",
+                    "kubectl logs -n gpu-healthcheck $POD", "kubectl logs -n gpu-healthcheck $POD | grep -i 'node status'"):
+            self.assertIn("Published node status", self.type(log), log)
+        # It has never ended.
+        self.assertIn("previous terminated container", self.type("kubectl logs -n gpu-healthcheck $POD --previous", fails=True))
+        self.assertIn("instance_type=p5.48xlarge source=imdsv2",
+                      self.type("kubectl logs -n gpu-healthcheck $POD | grep 'Detected"))
+        self.assertEqual("p5.48xlarge", self.type("kubectl get node $NODE -o jsonpath='{.metadata.labels"))
+        self.assertIn("yes", self.type("kubectl auth can-i patch nodes"))
+        self.assertIn("gpu-healthcheck-sweeper", self.type("kubectl get cronjob"))
+        self.assertIn("No resources found", self.type("kubectl logs -n gpu-healthcheck -l app.kubernetes.io/component=sweeper"))
+        self.assertEqual(2, self.type("kubectl get pods -n gpuward").count("gpuward-remediator-"))
+        self.assertIn("msg=", self.type("kubectl logs -n gpuward deployment/gpuward-remediator"))
+        self.type("kubectl apply -f manifests/samples/gpu-load.yaml")
+        self.addCleanup(kubectl.delete, "job", "gpu-load")
+        self.wait(lambda: self.type("kubectl get pods -l app=gpu-load").count("gpu-load-") == 2, "the load's pods")
+
+    def change_a_setting(self):
+        self.type("kubectl edit configmap gpu-healthcheck-config", KUBE_EDITOR="sed -i s/30/20/")
+        self.wait(lambda: "Reloaded configuration" in kubectl("logs", self.pod, "-n", EXPORTERS),
+                  "the exporter to take the changed setting", 180)
+
+    def quarantine(self):
+        deploy(workload("train", gpus=1, **on(self.NODE)))
+        self.type("kubectl cordon $NODE")
+        self.assertIn("drained", self.type("kubectl drain $NODE"))
+        self.assertEqual([], [pod for pod in pods("app=train") if pod["spec"].get("nodeName") == self.NODE])
+        self.type("kubectl get configmap gpuward-quarantine")
+        name = f"gpu-quarantine-{self.NODE}"
+        self.addCleanup(kubectl.delete, "job", name, "-n", EXPORTERS)
+        self.wait(lambda: [pod for pod in pods(f"job-name={name}", EXPORTERS) if pod["status"]["phase"] != "Pending"],
+                  "the quarantine to run")
+        self.assertIn("quarantine", self.type("kubectl logs -n gpu-healthcheck job/gpu-quarantine-$NODE -f"))
+        self.wait(lambda: f"{PREFIX}/quarantine-result" in kubectl.get("node", self.NODE)["metadata"]["annotations"],
+                  "the result of the quarantine")
+        result = json.loads(self.type("kubectl get node $NODE -o jsonpath='{.metadata.annotations.gpu-healthcheck"
+                                      "\\.aws-samples\\.io/quarantine-result}'"))
+        self.assertEqual("return-to-service", result["recommendation"])
+
+    def break_it(self):
+        self.take(self.NODE).break_gpu(3, ISOLATE_XID)
+        self.wait(lambda: self.labels().get(f"{PREFIX}/severity") == "ISOLATE" and self.is_tainted(), "the node to fail")
+        self.assertIn(self.NODE, self.type("kubectl get nodes -l gpu-healthcheck.aws-samples.io/status=fail"))
+        self.wait(lambda: "ISOLATE: xid 64 on " in self.type("kubectl get events"), "an Event")
+        self.wait(lambda: re.search(r"gpu-3 +isolate", self.type("kubectl get remediations")), "what would be done")
+
+    def return_it(self):
+        # What there returns a node is undone here while the finding stands.
+        kubectl("taint", "node", self.NODE, f"{PREFIX}/unhealthy=true:NoSchedule-")
+        kubectl("label", "node", self.NODE, f"{PREFIX}/status=pass", "--overwrite")
+        self.wait(lambda: self.is_tainted() and self.labels()[f"{PREFIX}/status"] == "fail", "taint and label to come back")
+        self.assertIn("xid", self.type("kubectl exec -n gpu-healthcheck $POD -- gpuward-exporter findings list"))
+        self.type("kubectl exec -n gpu-healthcheck $POD -- gpuward-exporter findings clear")
+        self.wait(lambda: self.labels()[f"{PREFIX}/severity"] == "PASS" and not self.is_tainted(), "the taint to go")
+        self.type("kubectl uncordon $NODE")
+        self.assertFalse(kubectl.get("node", self.NODE)["spec"].get("unschedulable", False))
+
+    def replace_it(self):
+        self.assertRegex(self.type("kubectl get node $NODE -o jsonpath='{.spec.providerID}'"), "^i-")
+        self.assertIn("deleted", self.type("kubectl delete node $NODE"))
