@@ -276,7 +276,8 @@ TEST(EndingsNameOneType, InEachProgramWithCore) {
 
 Files contracts(const std::string& rows) {
   return {{"docs/contracts.md", "| row | tests |\n|---|---|\n" + rows},
-          {"tests/unit/a_test.cpp", "TEST_F(Suite,\n       IsKept) {}\n// TEST(Suite, Was) {}\n"}};
+          {"tests/unit/a_test.cpp", "TEST_F(Suite,\n       IsKept) {}\n// TEST(Suite, Was) {}\n"},
+          {"tests/cluster/b.py", "class Suite(Test):\n    def test_it(self):\n"}};
 }
 
 TEST(RootsAreSmall, WhereSixFilesStandThere) {
@@ -295,6 +296,22 @@ TEST(ContractsHaveTests, ThatExist) {
                                                      "| d | `unit/b_test.cpp:Suite.IsKept` |\n"
                                                      "| e | later |\n")),
               ElementsAre("docs/contracts.md:5", "docs/contracts.md:6", "docs/contracts.md:7"));
+}
+
+TEST(ContractsHaveTests, AlsoOnTheCluster) {
+  EXPECT_THAT(broken(contracts_have_tests, contracts("| a | `cluster/b.py:Suite.test_it` |\n"
+                                                     "| b | `cluster/b.py:Suite.test_other` |\n")),
+              ElementsAre("docs/contracts.md:4"));
+}
+
+TEST(ContractsHaveTests, ForEachNumberOfASeed) {
+  EXPECT_THAT(
+      broken(contracts_have_tests, contracts("| 000-1 | a | `unit/a_test.cpp:Suite.IsKept` |\n"
+                                             "| 000-2 | b | not built: nobody has asked |\n"
+                                             "| 001-1 | c | `unit/a_test.cpp:Suite.IsKept` |\n"
+                                             "| 000-4 | d | `unit/a_test.cpp:Suite.IsKept` |\n"
+                                             "| 001-2 | e | later |\n")),
+      ElementsAre("docs/contracts.md:6", "docs/contracts.md:7"));
 }
 
 TEST(ContractsHaveTests, OnAPageThatIsThere) {
