@@ -85,6 +85,26 @@ TEST(KonduktorOverlay, SetsItsTaintAndReadsLoki) {
   EXPECT_THAT(documents, HasSubstr("  - gpuward-log-cursor\n"));
 }
 
+// As the suite's own DaemonSet: nodes, namespaces of the host, and no GPU taken from the scheduler.
+TEST(HealthSuiteOverlay, HasTheDeploymentOfTheSuite) {
+  GPUWARD_REQUIRE(why_no_kubectl());
+  const std::string documents = overlay("health-suite");
+  const auto begin = documents.find("kind: DaemonSet");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string agent = documents.substr(begin, documents.find("\n---", begin) - begin);
+  for (const char* line :
+       {"nvidia.com/gpu.present: \"true\"", "hostNetwork: true", "hostPID: true",
+        "privileged: true", "app.kubernetes.io/component: agent",
+        "- --config.directory=/etc/gpu-healthcheck", "name: gpu-healthcheck-config"}) {
+    EXPECT_THAT(agent, HasSubstr(line));
+  }
+  EXPECT_THAT(agent, Not(HasSubstr("nvidia.com/gpu:")));
+  EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
+              AllOf(HasSubstr("profile: seed"), HasSubstr("taint: true")));
+  EXPECT_THAT(file_in(documents, "gpuward-remediator", "policy.yaml"),
+              HasSubstr("preset: health-suite"));
+}
+
 TEST(AmdOverlay, AnswersAmdsDevicePlugin) {
   GPUWARD_REQUIRE(why_no_kubectl());
   const std::string documents = overlay("amd");
