@@ -47,8 +47,8 @@ spec:
         - {key: node.kubernetes.io/unschedulable, operator: Exists, effect: NoSchedule}
       containers:
         - name: quarantine
-          image: {{ include "gpuward.exporterImage" . }}
-          imagePullPolicy: {{ .Values.images.exporter.pullPolicy }}
+          image: {{ include "gpuward.diagnosticsImage" . }}
+          imagePullPolicy: {{ include "gpuward.diagnosticsPullPolicy" . }}
           args: [quarantine]
           env:
             - name: NODE_NAME
