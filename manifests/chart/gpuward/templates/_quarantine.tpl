@@ -26,6 +26,9 @@ spec:
       {{- with include "gpuward.pullSecrets" . }}
       {{- trim . | nindent 6 }}
       {{- end }}
+      {{- with .Values.exporter.runtimeClassName }}
+      runtimeClassName: {{ . }}
+      {{- end }}
       restartPolicy: Never
       terminationGracePeriodSeconds: 60
       hostNetwork: true
