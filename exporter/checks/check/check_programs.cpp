@@ -54,7 +54,7 @@ FoundPrograms find_programs(const CheckPrograms& programs, const std::vector<fs:
   if (has_whole_set) result.missing.clear();
   for (const OptionalProgram& program : programs.optional) {
     if (!finder.has(program.name))
-      append(result.missing_optional, ", ", program.name + " (" + program.when + ")");
+      append(result.missing_optional, ", ", program.name + " (" + program.used + ")");
   }
   result.found = finder.take();
   return result;

@@ -8,10 +8,10 @@
 
 namespace gpuward::exporter {
 
-// Without it the check runs all the same, but in this case.
+// The check can run without it.
 struct OptionalProgram {
   std::string name;
-  std::string when;  // "where none runs on the node"
+  std::string used;  // when, or for what: "where none runs on the node"
 };
 
 struct CheckPrograms {
