@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/http/server/web_config.h"
+#include "exporter/checks/preflight.h"
 #include "exporter/config/identity.h"
 #include "exporter/gpu/scenario.h"
 #include "exporter/host/boot.h"
@@ -47,6 +48,12 @@ AmdHealthOptions amd_health_options(const Flags& flags, const AmdHealthSettings&
   options.vendors = settings.has_all_vendors ? HealthVendors::kAll : HealthVendors::kAmdOnly;
   options.may_pretend_errors = flags.may_inject;
   return options;
+}
+
+std::vector<CheckEntry> enabled_checks(const CheckSettings& settings) {
+  std::vector<CheckEntry> enabled = with_programs(all_checks(), settings);
+  std::erase_if(enabled, [&](const CheckEntry& entry) { return !is_enabled(entry, settings); });
+  return enabled;
 }
 
 State load_state(const StateFile& file, Log& log, bool& was_set_aside) {
@@ -159,6 +166,7 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id, Fi
         amd_health_options(flags, policy->settings.amd_health), store_,
         [this] { return policy_.get()->settings.amd_thresholds.by_field; }, clock_, log_);
   }
+  log_preflight(enabled_checks(policy->settings.checks), policy->settings.checks, log_);
   RunnerOptions options;
   options.node_name = node_name(flags);
   options.host_name = host_name();

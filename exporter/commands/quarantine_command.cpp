@@ -9,6 +9,7 @@
 
 #include "core/command_line/examples.h"
 #include "core/kube/connection.h"
+#include "exporter/checks/preflight.h"
 #include "exporter/checks/schedule.h"
 #include "exporter/commands/check_parts.h"
 #include "exporter/commands/progress.h"
@@ -36,6 +37,12 @@ std::vector<NamedCheck> named_checks(const std::vector<int>& numbers,
   return named;
 }
 
+void log_preflight_of(const std::vector<int>& numbers, const CheckSettings& settings, Log& log) {
+  std::vector<CheckEntry> entries;
+  for (const int number : numbers) entries.push_back(check_numbered(number));
+  log_preflight(entries, settings, log);
+}
+
 // As long as the node's own level 2 may take, which may have begun a moment before the node was
 // marked.
 std::chrono::milliseconds wait_for_own_diagnostic(const CheckSettings& settings) {
@@ -55,6 +62,7 @@ int quarantine_node(const QuarantineWishes& wishes, const Flags& flags) {
     Log log(flags.log_level, flags.log_format);
     kube::Connection connection(*std::move(cluster), user_agent(), clock);
     const auto api = connection.make_api({});
+    log_preflight_of(wishes.checks, settings->checks, log);
     const CheckParts parts = check_parts(flags, *settings, clock, log);
     const auto check = [&](int number, const std::stop_token& check_stop, std::ostream& json) {
       CheckRequest request;

@@ -10,6 +10,7 @@
 #include "core/runtime/clock.h"
 #include "exporter/checks/check/decide.h"
 #include "exporter/checks/check_run.h"
+#include "exporter/checks/preflight.h"
 #include "exporter/checks/result_files.h"
 #include "exporter/checks/schedule.h"
 #include "exporter/config/exit_code.h"
@@ -210,13 +211,24 @@ class CheckCommand {
   ResultPlace place_;
 };
 
-int print_plan(const CheckSelection& selection, const CheckSettings& settings, std::ostream& out) {
+// Before the first of several checks, which may take hours.
+void warn_of_missing_programs(const CheckSelection& selection, const CheckSettings& settings,
+                              std::ostream& err) {
+  for (const Preflight& each : preflight(selection.checks, settings)) {
+    if (!each.programs.can_run())
+      err << each.check << " cannot run: " << each.programs.why_not() << "\n";
+  }
+}
+
+int print_plan(const CheckSelection& selection, const CheckSettings& settings, std::ostream& out,
+               std::ostream& err) {
   out << "Would run, and has run nothing:\n";
   for (const CheckEntry& entry : selection.checks) {
     const auto limit =
         std::chrono::duration_cast<std::chrono::seconds>(time_limit_of(entry, settings));
     out << "  " << entry.name << ", " << limit.count() << " s at most\n";
   }
+  warn_of_missing_programs(selection, settings, err);
   return kDone;
 }
 
@@ -230,7 +242,9 @@ int run_checks(const CheckRequest& request, const CheckParts& parts, Clock& cloc
     err << "gpuward-exporter: check: " << selection.error().message << "\n";
     return kWrongUsage;
   }
-  if (request.is_dry_run) return print_plan(*selection, parts.policy.settings.checks, out);
+  const CheckSettings& settings = parts.policy.settings.checks;
+  if (request.is_dry_run) return print_plan(*selection, settings, out, err);
+  if (selection->checks.size() > 1) warn_of_missing_programs(*selection, settings, err);
   return CheckCommand(request, parts, clock, stop, out, err).run(*selection);
 }
 

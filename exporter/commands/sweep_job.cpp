@@ -60,14 +60,17 @@ Json built_in(const SweepJobOptions& options, std::string_view node) {
                           {"volumeMounts", mounts}};
   const Json volumes = Json::array({{{"name", "dev"}, {"hostPath", {{"path", "/dev"}}}},
                                     {{"name", "sys"}, {"hostPath", {{"path", "/sys"}}}}});
-  const Json pod = {{"restartPolicy", "Never"},
-                    {"automountServiceAccountToken", false},
-                    {"hostNetwork", true},
-                    {"hostPID", true},
-                    {"affinity", affinity(node)},
-                    {"tolerations", tolerations()},
-                    {"containers", Json::array({container})},
-                    {"volumes", volumes}};
+  Json pod = {{"restartPolicy", "Never"},
+              {"automountServiceAccountToken", false},
+              {"hostNetwork", true},
+              {"hostPID", true},
+              {"affinity", affinity(node)},
+              {"tolerations", tolerations()},
+              {"containers", Json::array({container})},
+              {"volumes", volumes}};
+  if (!options.runtime_class.empty()) pod["runtimeClassName"] = options.runtime_class;
+  for (const std::string& secret : options.pull_secrets)
+    pod["imagePullSecrets"].push_back({{"name", secret}});
   Json job = {{"apiVersion", "batch/v1"}, {"kind", "Job"}};
   job["metadata"]["labels"] = {{"app.kubernetes.io/name", "gpu-healthcheck"},
                                {"app.kubernetes.io/component", "sweeper"}};

@@ -2,7 +2,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <iterator>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "core/runtime/text.h"
 
@@ -33,6 +36,15 @@ Status read_number(const SeedLookup& lookup, const char* key, std::int64_t min, 
   return {};
 }
 
+// Separated by blanks.
+Status read_words(const SeedLookup& lookup, const char* key, std::vector<std::string>& out) {
+  std::string text;
+  if (auto read = read_text(lookup, key, text); !read || text.empty()) return read;
+  std::istringstream words(text);
+  out.assign(std::istream_iterator<std::string>(words), {});
+  return {};
+}
+
 Status read_switch(const SeedLookup& lookup, const char* key, bool& out) {
   std::string text;
   if (auto read = read_text(lookup, key, text); !read || text.empty()) return read;
@@ -50,6 +62,8 @@ Result<SweepOptions> read_sweep_options(const SeedLookup& lookup, SweepOptions o
   for (const Status& read :
        {read_text(lookup, "SWEEP_IMAGE", options.job.image),
         read_text(lookup, "SWEEP_NAMESPACE", options.job.ns),
+        read_text(lookup, "SWEEP_RUNTIME_CLASS", options.job.runtime_class),
+        read_words(lookup, "SWEEP_PULL_SECRETS", options.job.pull_secrets),
         read_number(lookup, "MAX_NODES_PER_SWEEP", 1, kMostNodes, nodes),
         read_number(lookup, "JOB_TIMEOUT", kShortestSeconds, kLongestSeconds, seconds),
         read_switch(lookup, "ENABLE_LABEL", options.writes_labels),

@@ -152,7 +152,8 @@ void read_instance(const YamlMap& map, CheckSettings& checks) {
     item.read("gpus", profile.gpus, 0, kMostDevices, "GPUs");
     item.read("efa", profile.efa_devices, 0, kMostDevices, "EFA devices");
     item.read("nvlink", profile.expects_nvlink, "whether NVLink is expected");
-    item.read("provider", profile.fabric_provider, "of libfabric");
+    item.read("provider", profile.fabric_provider,
+              "of libfabric, as fi_info prints it; `tcp;ofi_rxm` is TCP");
     checks.profiles.add(std::move(profile));
   }
 }

@@ -2,7 +2,6 @@
 // them, as a container would run them but without an engine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include <sstream>
 
 #include "core/runtime/files.h"
+#include "tests/image/root_fs.h"
 #include "tests/places.inc"
 #include "tests/support/process.h"
 #include "tests/support/require.h"
@@ -33,59 +33,6 @@ std::string why_no_root() {
   return "no user namespaces on this machine: " +
          (outcome ? outcome->error_output : outcome.error().message);
 }
-
-// An image's root file system, assembled from the programs of this build.
-class RootFs {
- public:
-  explicit RootFs(const std::string& image) {
-    const auto outcome = Process::run({.argv = {GPUWARD_SOURCE_DIR "/manifests/image/rootfs", image,
-                                                GPUWARD_BIN_DIR, path().string()}});
-    if (!outcome || outcome->exit_code != 0) {
-      ADD_FAILURE() << (outcome ? outcome->error_output : outcome.error().message);
-    }
-  }
-
-  [[nodiscard]] fs::path path() const { return folder_ / "root"; }
-  // As `/usr/bin/sh -> dash`; the names of all that is no folder, sorted.
-  [[nodiscard]] std::vector<std::string> files() const {
-    std::vector<std::string> out;
-    for (const auto& entry : fs::recursive_directory_iterator(path())) {
-      if (entry.is_directory() && !entry.is_symlink()) continue;
-      std::string line = "/" + fs::relative(entry.path().parent_path(), path()).string() + "/" +
-                         entry.path().filename().string();
-      if (line.starts_with("/./")) line.erase(0, 2);
-      if (entry.is_symlink()) line += " -> " + fs::read_symlink(entry.path()).string();
-      out.push_back(std::move(line));
-    }
-    std::ranges::sort(out);
-    return out;
-  }
-  [[nodiscard]] std::uintmax_t bytes() const {
-    std::uintmax_t sum = 0;
-    for (const auto& entry : fs::recursive_directory_iterator(path())) {
-      if (entry.is_regular_file() && !entry.is_symlink()) sum += entry.file_size();
-    }
-    return sum;
-  }
-  // A command inside, which sees the machine's /proc and nothing else of it.
-  [[nodiscard]] support::ProcessOptions inside(const std::vector<std::string>& command) const {
-    support::ProcessOptions options{
-        .argv = {"unshare", "--user", "--map-root-user", "--mount", "--kill-child", "--fork", "sh",
-                 "-c", R"(mount --rbind /proc "$0/proc" && exec chroot "$0" "$@")",
-                 path().string()}};
-    options.argv.insert(options.argv.end(), command.begin(), command.end());
-    return options;
-  }
-  [[nodiscard]] std::string said_by(const std::vector<std::string>& command) const {
-    const auto outcome = Process::run(inside(command));
-    if (!outcome) return outcome.error().message;
-    EXPECT_EQ(outcome->exit_code, 0) << outcome->error_output;
-    return outcome->output;
-  }
-
- private:
-  support::TempDir folder_;
-};
 
 std::vector<std::string> lines_of(const std::string& name) {
   std::vector<std::string> out;
@@ -170,6 +117,9 @@ TEST(Containerfile, BuildsTheImagesThatTheChartNames) {
     EXPECT_THAT(values, HasSubstr("\n  " + image + ": {repository: gpuward-" + image + ","));
   }
   EXPECT_THAT(text, HasSubstr("\nUSER 65532:65532\n"));
+  EXPECT_THAT(text, HasSubstr("\nFROM ${DIAGNOSTICS_BASE} AS exporter-diagnostics\n"));
+  EXPECT_THAT(text, HasSubstr("manifests/image/rootfs exporter-diagnostics build/release/bin "
+                              "/exporter-diagnostics\n"));
 }
 
 // The images' user is nobody; what loads or resets GPUs on a node is root there.

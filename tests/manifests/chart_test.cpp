@@ -69,6 +69,24 @@ TEST_F(Chart, MountsTheConfigMapOfTheHealthSuiteWhereItIsNamed) {
   EXPECT_THAT(chart({"--show-only=templates/exporter.yaml"}), Not(HasSubstr("legacy-config")));
 }
 
+TEST_F(Chart, DiagnosesWithTheExportersImageWhereNoOtherIsNamed) {
+  const auto images = [](std::vector<std::string> values) {
+    values.insert(values.end(),
+                  {"--set=exporter.sweep.enabled=true", "--set=images.exporter.pullPolicy=Always",
+                   "--show-only=templates/exporter-sweep.yaml",
+                   "--show-only=templates/exporter-quarantine.yaml"});
+    return chart(values);
+  };
+  const std::string own = images({});
+  EXPECT_THAT(own, HasSubstr("{name: SWEEP_IMAGE, value: \"gpuward-exporter:0.1.0\"}"));
+  EXPECT_THAT(own, HasSubstr("              image: gpuward-exporter:0.1.0\n"
+                             "              imagePullPolicy: Always\n"));
+  const std::string named = images({"--set=images.diagnostics.repository=registry.example/diag"});
+  EXPECT_THAT(named, HasSubstr("{name: SWEEP_IMAGE, value: \"registry.example/diag:0.1.0\"}"));
+  EXPECT_THAT(named, HasSubstr("              image: registry.example/diag:0.1.0\n"
+                               "              imagePullPolicy: IfNotPresent\n"));
+}
+
 TEST_F(Chart, LetsNobodyCallThePodsOfJobs) {
   const std::string policies = chart({"--show-only=templates/network-policies.yaml"});
   int templates = 0;

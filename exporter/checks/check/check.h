@@ -16,6 +16,7 @@
 
 #include "core/model/check_result.h"
 #include "core/runtime/clock.h"
+#include "exporter/checks/check/check_programs.h"
 #include "exporter/checks/check/check_settings.h"
 #include "exporter/host/host_paths.h"
 #include "exporter/host/instance_profile.h"
@@ -90,6 +91,8 @@ struct CheckEntry {
   // A pass proves the GPUs healthy: findings that diagnostics clear go.
   bool is_diagnostic = false;
   std::chrono::milliseconds timeout{0};  // default; settings may change it
+  // What it runs of others with these settings; empty: nothing.
+  std::function<CheckPrograms(const CheckSettings& settings)> programs = nullptr;
   std::function<std::unique_ptr<Check>()> make;
 };
 

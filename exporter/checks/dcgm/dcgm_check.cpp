@@ -148,6 +148,10 @@ Status DcgmEngine::wait_until_up(const CheckContext& context) const {
 constexpr std::size_t kMostOutputBytes = 8U << 20U;
 constexpr milliseconds kWorkerLimit = std::chrono::seconds(10);
 constexpr milliseconds kEngineSlack = std::chrono::minutes(5);
+CheckPrograms dcgm_programs(const CheckSettings&) {
+  return {{{"dcgmi"}}, {{std::string(kEngine), "where none runs on the node"}}};
+}
+
 // For the engine to start and for dcgmi to be ended: the runner's deadline lies beyond ours.
 constexpr std::chrono::seconds kSlack{120};
 constexpr int kLevel2Number = 1, kLevel4Number = 4;
@@ -235,8 +239,8 @@ CheckOutcome DcgmCheck::run(const CheckContext& context) {
   command.timeout = timeout_of(level_, context.settings);
   command.grace = kDcgmGrace;
   command.stop = context.stop;
-  if (const auto found = find_program(command.program, command.search); !found)
-    return CheckOutcome::skipped(found.error().message);
+  const auto programs = find_programs(dcgm_programs(context.settings), command.search);
+  if (!programs.can_run()) return CheckOutcome::skipped(programs.why_not());
   if (auto why = obstacle(level_, context)) return CheckOutcome::skipped(std::move(*why));
   const auto engine = DcgmEngine::reach(context, command.timeout + kEngineSlack);
   if (!engine) {
@@ -264,6 +268,7 @@ CheckEntry dcgm_level_2_entry() {
   entry.loads_gpus = true;
   entry.is_diagnostic = true;
   entry.timeout = std::chrono::seconds(900) + kSlack;
+  entry.programs = dcgm_programs;
   entry.make = []() -> std::unique_ptr<Check> {
     return std::make_unique<DcgmCheck>(DcgmCheck::Level::kMedium);
   };
@@ -280,6 +285,7 @@ CheckEntry dcgm_level_4_entry() {
   entry.loads_gpus = true;
   entry.is_diagnostic = true;
   entry.timeout = std::chrono::seconds(9000) + kSlack;
+  entry.programs = dcgm_programs;
   entry.make = []() -> std::unique_ptr<Check> {
     return std::make_unique<DcgmCheck>(DcgmCheck::Level::kExtended);
   };

@@ -199,6 +199,10 @@ CheckEntry efa_enumeration_entry() {
       .suite = Suite::kLightweight,
       .rhythm = CheckEntry::Rhythm::kEachCycle,
       .timeout = std::chrono::seconds(120),
+      .programs =
+          [](const CheckSettings&) {
+            return CheckPrograms{{}, {{"fi_info", "to see whether libfabric offers the provider"}}};
+          },
       .make = []() -> std::unique_ptr<Check> { return std::make_unique<EfaEnumerationCheck>(); }};
 }
 

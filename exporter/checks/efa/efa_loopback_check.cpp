@@ -154,7 +154,12 @@ Result<std::uint16_t> free_port() {
 }
 
 constexpr int kNumber = 6;
-constexpr std::string_view kPingPong = "fi_pingpong", kWriteBandwidth = "ib_write_bw";
+constexpr std::string_view kPingPong = "fi_pingpong", kFabricInfo = "fi_info";
+constexpr std::string_view kWriteBandwidth = "ib_write_bw";
+
+CheckPrograms loopback_programs(const CheckSettings&) {
+  return {{{std::string(kPingPong), std::string(kFabricInfo)}, {std::string(kWriteBandwidth)}}, {}};
+}
 
 bool has(std::string_view program, const CheckContext& context) {
   return find_program(std::string(program), context.settings.tool_dirs).has_value();
@@ -286,17 +291,12 @@ struct Domains {
 
 Domains domains_of_fabric(const CheckContext& context) {
   ChildCommand command;
-  command.program = "fi_info";
+  command.program = kFabricInfo;
   command.arguments = {"-p", provider_of(context), "-t", "FI_EP_RDM"};
   command.search = context.settings.tool_dirs;
   command.stop = context.stop;
   const auto result = run_child(command, context.clock);
-  if (!result) {
-    const bool is_missing = result.error().kind == ErrorKind::kNotFound;
-    return {{},
-            is_missing ? CheckOutcome::skipped(result.error().message)
-                       : CheckOutcome::error(result.error().message)};
-  }
+  if (!result) return {{}, CheckOutcome::error(result.error().message)};
   Domains domains{fabric_domains(result->output, provider_of(context)), {}};
   if (domains.names.empty()) {
     const std::string said =
@@ -319,11 +319,10 @@ Domains devices_of_sysfs(const CheckContext& context) {
 }  // namespace
 
 CheckOutcome EfaLoopbackCheck::run(const CheckContext& context) {
-  const bool is_ping_pong = has(kPingPong, context);
-  if (!is_ping_pong && !has(kWriteBandwidth, context)) {
-    return CheckOutcome::skipped(
-        "neither fi_pingpong nor ib_write_bw is on PATH or in the folders of checks.tool_dirs");
-  }
+  const auto programs =
+      find_programs(loopback_programs(context.settings), context.settings.tool_dirs);
+  if (!programs.can_run()) return CheckOutcome::skipped(programs.why_not());
+  const bool is_ping_pong = has(kPingPong, context) && has(kFabricInfo, context);
   Domains domains = is_ping_pong ? domains_of_fabric(context) : devices_of_sysfs(context);
   if (domains.instead) return std::move(*domains.instead);
   const Loopback loopback(context, is_ping_pong);
@@ -347,6 +346,7 @@ CheckEntry efa_loopback_entry() {
   entry.rhythm = CheckEntry::Rhythm::kOnDemand;
   // 32 devices of 200 s each, the most that an instance type has.
   entry.timeout = std::chrono::seconds(32 * 200);
+  entry.programs = loopback_programs;
   entry.make = []() -> std::unique_ptr<Check> { return std::make_unique<EfaLoopbackCheck>(); };
   return entry;
 }

@@ -38,6 +38,12 @@ std::string own_host(const HostPaths& host) {
   return std::string(trim(name->substr(0, name->find('.'))));
 }
 
+// A launcher starts the nodes' own program, or that of an image.
+CheckPrograms nccl_programs(const CheckSettings& settings) {
+  const auto place = nccl_place(settings, own_variable);
+  return {{{std::string(program_of(place.value_or(NcclPlace{})))}}, {}};
+}
+
 std::optional<std::string> obstacle(const NcclPlace& place, const CheckContext& context) {
   if (has_no_nvidia_gpu(context.snapshot)) return "no NVIDIA GPU here";
   const bool is_alone = !place.has_several_nodes();
@@ -150,8 +156,8 @@ CheckOutcome NcclCheck::run(const CheckContext& context) {
   const auto place = nccl_place(context.settings, own_variable);
   if (!place) return CheckOutcome::skipped(place.error().message);
   const ChildCommand command = nccl_command(whole_test(context.settings), *place, context);
-  if (const auto found = find_program(command.program, command.search); !found)
-    return CheckOutcome::skipped(found.error().message);
+  const auto programs = find_programs(nccl_programs(context.settings), command.search);
+  if (!programs.can_run()) return CheckOutcome::skipped(programs.why_not());
   if (auto why = obstacle(*place, context)) return CheckOutcome::skipped(std::move(*why));
   return test_at(*place, command, context);
 }
@@ -166,6 +172,7 @@ CheckEntry nccl_entry() {
   entry.loads_gpus = true;
   // The test and two sub-tests, 600 s each.
   entry.timeout = std::chrono::seconds(1800 + 2 * 600 + 60);
+  entry.programs = nccl_programs;
   entry.make = []() -> std::unique_ptr<Check> { return std::make_unique<NcclCheck>(); };
   return entry;
 }

@@ -116,6 +116,10 @@ Result<NcclPlace> nccl_place(const CheckSettings& settings, const EnvironmentLoo
                   "Slurm, or name a host file of Open MPI in NCCL_HOSTFILE");
 }
 
+std::string_view program_of(const NcclPlace& place) {
+  return place.launcher == nullptr ? kNcclProgram : place.launcher->program;
+}
+
 ChildCommand nccl_command(const NcclTest& test, const NcclPlace& place,
                           const CheckContext& context) {
   ChildCommand command;

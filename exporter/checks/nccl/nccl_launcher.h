@@ -44,6 +44,9 @@ using EnvironmentLookup = std::function<std::optional<std::string>(std::string_v
 [[nodiscard]] Result<NcclPlace> nccl_place(const CheckSettings& settings,
                                            const EnvironmentLookup& environment);
 
+// The program that is started on this node: the launcher's, or kNcclProgram.
+[[nodiscard]] std::string_view program_of(const NcclPlace& place);
+
 // What to start. A launcher passes the environment on to each node.
 [[nodiscard]] ChildCommand nccl_command(const NcclTest& test, const NcclPlace& place,
                                         const CheckContext& context);

@@ -51,6 +51,7 @@ class ProgramCheck final : public Check {
     ChildCommand command;
     command.program = program->command.front();
     command.arguments.assign(program->command.begin() + 1, program->command.end());
+    command.search = context.settings.tool_dirs;
     command.timeout = program->timeout;
     command.grace = kProgramGrace;
     command.stop = context.stop;
@@ -72,6 +73,12 @@ CheckEntry program_entry(const ProgramSettings& program) {
           .rhythm = CheckEntry::Rhythm::kOwnInterval,
           .interval = program.interval,
           .timeout = program.timeout + kProgramEnd,
+          .programs =
+              [command = program.command](const CheckSettings&) {
+                CheckPrograms programs;
+                if (!command.empty()) programs.any_of = {{command.front()}};
+                return programs;
+              },
           .make = [name = program.name]() -> std::unique_ptr<Check> {
             return std::make_unique<ProgramCheck>(name);
           }};

@@ -71,7 +71,9 @@ class ClusterProcess : public testing::Test {
     argv.insert(argv.begin(), exporter_binary().string());
     std::ranges::copy(cluster_flags(), std::back_inserter(argv));
     auto process = support::Process::spawn(
-        {.argv = std::move(argv), .env = {{"SWEEP_IMAGE", "registry.example/gpuward:1"}}});
+        {.argv = std::move(argv),
+         // No program of this machine: it may have libfabric's.
+         .env = {{"SWEEP_IMAGE", "registry.example/gpuward:1"}, {"PATH", tools_.path().string()}}});
     EXPECT_TRUE(process) << process.error().message;
     return process ? *std::move(process) : nullptr;
   }

@@ -47,6 +47,16 @@ TEST_F(ExporterProcess, WithoutNodeNameServesAndSaysThatItWritesToNoNode) {
   EXPECT_EQ(exporter.get("/metrics").status, 200);
 }
 
+TEST_F(ExporterProcess, SaysAtItsStartWhichChecksLackTheirPrograms) {
+  exporter.write("config.yaml",
+                 "checks: {programs: [{name: ntp, command: [/nowhere/check_ntp.sh]}]}\n");
+  exporter.start({"--config.file=" + exporter.file("config.yaml").string()});
+
+  EXPECT_TRUE(exporter.says("Programs are missing, some checks cannot run"))
+      << exporter.process().error_output();
+  EXPECT_THAT(exporter.process().error_output(), HasSubstr("ntp lacks /nowhere/check_ntp.sh"));
+}
+
 TEST_F(ExporterProcess, CountsTheThreeLineFormAndTheXidOfALostGpuOnce) {
   exporter.start();
 

@@ -38,6 +38,14 @@ TEST(Manifests, QuarantineACordonedNode) {
               HasSubstr("gpu-healthcheck.aws-samples.io/target-node: TARGET_NODE_NAME"));
 }
 
+// In the exporter's own image they only skip.
+TEST(Manifests, SweepAndQuarantineRunTheDiagnosticsImage) {
+  EXPECT_THAT(manifest("exporter-sweep.yaml"),
+              HasSubstr("{name: SWEEP_IMAGE, value: \"gpuward-exporter-diagnostics:0.1.0\"}"));
+  EXPECT_THAT(manifest("exporter-quarantine.yaml"),
+              HasSubstr("image: gpuward-exporter-diagnostics:0.1.0\n"));
+}
+
 // A monitor that waited for the labels of a GPU operator did not run where the driver was installed
 // with the image.
 TEST(Manifests, DriverPreInstalledSoNoPodNeedsLabelsOfAnOperator) {

@@ -12,6 +12,16 @@
 {{ .Values.images.remediator.repository }}:{{ .Values.images.remediator.tag | default .Chart.AppVersion }}
 {{- end }}
 
+{{- define "gpuward.diagnosticsImage" -}}
+{{- with .Values.images.diagnostics -}}
+{{- if .repository }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ else }}{{ include "gpuward.exporterImage" $ }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{- define "gpuward.diagnosticsPullPolicy" -}}
+{{ ternary .Values.images.diagnostics .Values.images.exporter (not (empty .Values.images.diagnostics.repository)) | dig "pullPolicy" "IfNotPresent" }}
+{{- end }}
+
 {{- define "gpuward.pullSecrets" -}}
 {{- with .Values.images.pullSecrets }}
 imagePullSecrets:

@@ -26,6 +26,9 @@ spec:
       {{- with include "gpuward.pullSecrets" . }}
       {{- trim . | nindent 6 }}
       {{- end }}
+      {{- with .Values.exporter.runtimeClassName }}
+      runtimeClassName: {{ . }}
+      {{- end }}
       restartPolicy: Never
       terminationGracePeriodSeconds: 60
       hostNetwork: true
@@ -47,8 +50,8 @@ spec:
         - {key: node.kubernetes.io/unschedulable, operator: Exists, effect: NoSchedule}
       containers:
         - name: quarantine
-          image: {{ include "gpuward.exporterImage" . }}
-          imagePullPolicy: {{ .Values.images.exporter.pullPolicy }}
+          image: {{ include "gpuward.diagnosticsImage" . }}
+          imagePullPolicy: {{ include "gpuward.diagnosticsPullPolicy" . }}
           args: [quarantine]
           env:
             - name: NODE_NAME

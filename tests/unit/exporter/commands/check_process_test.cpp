@@ -68,6 +68,14 @@ class CheckProcess : public testing::Test {
     tools_.add("dcgmi", "diag", diag);
   }
 
+  support::Process::Outcome preflight(const std::vector<std::string>& words) const {
+    support::ProcessOptions options = command(words);
+    options.argv.at(1) = "preflight";
+    auto outcome = support::Process::run(options);
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    return outcome.value_or(support::Process::Outcome{-1, "", ""});
+  }
+
   std::string library_ = fake_nvml::FakeNvml::library();
   // As the driver says.
   const std::vector<std::string> addresses_{"0000:1a:00.0", "0000:2b:00.0", "0000:3c:00.0",
@@ -233,6 +241,34 @@ TEST_F(CheckProcess, SigtermEndsItWithTheProgramsThatItRuns) {
   EXPECT_EQ((*process)->wait_exit(30s), 3) << (*process)->error_output();
   EXPECT_TRUE(support::wait_until([&] { return ::kill(*tools_.child_of("dcgmi"), 0) != 0; }, 10s,
                                   "nothing is left of dcgmi"));
+}
+
+TEST_F(CheckProcess, PreflightPrintsWhatCanRunAndEndsWith1WhereSomethingCannot) {
+  has_dcgm({});
+  const auto outcome = preflight({"--check", "1,efa-loopback"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.error_output;
+  EXPECT_THAT(outcome.output, HasSubstr("CHECK           CAN RUN  FOUND"));
+  EXPECT_THAT(outcome.output,
+              HasSubstr("1-dcgm-diag-l2  yes      " + (tools_.path() / "dcgmi").string()));
+  EXPECT_THAT(outcome.output, HasSubstr("6-efa-loopback  no       -"));
+  EXPECT_THAT(outcome.output, HasSubstr("fi_pingpong and fi_info, or ib_write_bw"));
+}
+
+TEST_F(CheckProcess, PreflightEndsWith0WhereAllThatIsAskedForCanRun) {
+  has_dcgm({});
+  const auto outcome = preflight({"--check", "0", "--check", "4", "--json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error_output;
+  const Json checks = member_at(parse_json(outcome.output).value_or(Json()), "checks");
+  ASSERT_EQ(checks.size(), 2U) << outcome.output;
+  EXPECT_EQ(string_at(checks[1], "check"), "4-dcgm-diag-l4");
+  EXPECT_EQ(checks[1]["can_run"], true);
+  EXPECT_EQ(checks[1]["found"], Json::array({(tools_.path() / "dcgmi").string()}));
+}
+
+TEST_F(CheckProcess, PreflightRefusesACheckThatIsNone) {
+  const auto outcome = preflight({"--check", "7"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.error_output, HasSubstr("7 is no check; there are 0 (nvidia-smi)"));
 }
 
 }  // namespace

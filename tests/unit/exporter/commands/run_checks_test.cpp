@@ -15,6 +15,7 @@
 #include "exporter/host/gpu_lock.h"
 #include "exporter/store/state_file.h"
 #include "tests/fakes/fake_clock.h"
+#include "tests/support/environment.h"
 #include "tests/support/host_tree.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/exporter/checks/scenario.h"
@@ -107,6 +108,17 @@ TEST_F(CheckCommandTest, ADryRunSaysWhatItWouldRunAndTouchesNothing) {
   EXPECT_EQ(run({.suite = "intensive", .is_dry_run = true}), 0);
   EXPECT_THAT(out_.str(), HasSubstr("4-dcgm-diag-l4, 9060 s at most"));
   EXPECT_EQ(sources_, 0);
+}
+
+TEST_F(CheckCommandTest, SaysFirstWhichOfSeveralChecksCannotRun) {
+  const support::Environment path("PATH", folder_.path().string());
+  const std::string missing = " cannot run: not on PATH or in the folders of checks.tool_dirs: ";
+  EXPECT_EQ(run({.suite = "intensive", .is_dry_run = true}), 0);
+  EXPECT_THAT(err_.str(), HasSubstr("4-dcgm-diag-l4" + missing + "dcgmi\n"));
+  EXPECT_THAT(err_.str(), HasSubstr("5-nccl-allreduce" + missing + "all_reduce_perf\n"));
+  EXPECT_EQ(run({.suite = "intensive", .is_exclusive = true}), 0);
+  EXPECT_THAT(err_.str(), HasSubstr("4-dcgm-diag-l4" + missing + "dcgmi\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("4-dcgm-diag-l4: skip"));
 }
 
 TEST_F(CheckCommandTest, TakesXidsFromTheExportersState) {

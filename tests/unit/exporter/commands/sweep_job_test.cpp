@@ -39,6 +39,19 @@ TEST(SweepJob, RunsCheckOneOnTheNode) {
   EXPECT_THAT(dump_json(pod["tolerations"]), HasSubstr("maintenance"));
 }
 
+// Else NVIDIA's runtime, where it is not the node's default, would put no driver into the pod.
+TEST(SweepJob, HasTheRuntimeClassAndThePullSecretsThatItIsGiven) {
+  SweepJobOptions options = with_image();
+  options.runtime_class = "nvidia";
+  options.pull_secrets = {"registry", "mirror"};
+  const Json pod = job_for("gpu-01", options)["spec"]["template"]["spec"];
+  EXPECT_EQ(pod["runtimeClassName"], "nvidia");
+  EXPECT_EQ(pod["imagePullSecrets"], Json::array({{{"name", "registry"}}, {{"name", "mirror"}}}));
+  const Json plain = job_for("gpu-01")["spec"]["template"]["spec"];
+  EXPECT_FALSE(plain.contains("runtimeClassName"));
+  EXPECT_FALSE(plain.contains("imagePullSecrets"));
+}
+
 TEST(SweepJob, HasANameThatKubernetesTakesAndNoOtherSweepHas) {
   const std::string node = std::string(60, 'n') + "." + std::string(60, 'o');
   const std::string name = sweep_job_name(node, "sweep 1");

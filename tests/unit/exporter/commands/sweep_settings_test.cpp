@@ -48,6 +48,14 @@ TEST(SweepSettings, AreReadUnderTheOldNames) {
   EXPECT_FALSE(options->writes_taint);
 }
 
+TEST(SweepSettings, TakeARuntimeClassAndAListOfPullSecrets) {
+  const auto options = read_sweep_options(
+      keys({{"SWEEP_RUNTIME_CLASS", "nvidia"}, {"SWEEP_PULL_SECRETS", "registry mirror"}}), {});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->job.runtime_class, "nvidia");
+  EXPECT_EQ(options->job.pull_secrets, (std::vector<std::string>{"registry", "mirror"}));
+}
+
 TEST(SweepSettings, NameTheKeyThatIsWrong) {
   for (const auto& [key, value] : std::map<std::string, std::string>{
            {"MAX_NODES_PER_SWEEP", "0"}, {"JOB_TIMEOUT", "15m"}, {"ENABLE_TAINT", "yes"}}) {
