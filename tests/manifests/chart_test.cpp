@@ -82,7 +82,7 @@ TEST_F(Chart, LetsNobodyCallThePodsOfJobs) {
         string_at(member_at(member_at(pod, "metadata"), "labels"), "app.kubernetes.io/name");
     EXPECT_THAT(policies, HasSubstr(", " + name + "]}")) << file;
   }
-  EXPECT_EQ(templates, 5);
+  EXPECT_EQ(templates, 6);
 }
 
 TEST_F(Chart, ChangesNothingInTheClusterUntilItIsToldTo) {
@@ -182,8 +182,8 @@ TEST_F(Chart, RendersEveryValueAsTheSnapshotSays) {
 
 TEST_F(Chart, HandsOutTheJobsAndTheRoutesOfThisTree) {
   const std::string rendered = chart({"--set=remediator.jobTemplates.mount=true"});
-  for (const std::string step :
-       {"collect-evidence", "gpu-reset", "quarantine-job", "nccl-test", "nccl-pairs"}) {
+  for (const std::string step : {"collect-evidence", "gpu-reset", "gpu-reset-amd", "quarantine-job",
+                                 "nccl-test", "nccl-pairs"}) {
     EXPECT_EQ(file_in(rendered, "gpuward-remediator-jobs", step + ".json"),
               text_of("manifests/remediator-job-" + step + ".json"));
   }
@@ -204,7 +204,7 @@ TEST(JobTemplates, MakeNoPodThatAWorkloadsSelectorFinds) {
         << name;
     ++templates;
   }
-  EXPECT_GE(templates, 5);
+  EXPECT_GE(templates, 6);
 }
 
 TEST_F(Chart, HasTheOperatorsRoutesWithItsOwnNames) {
