@@ -67,6 +67,8 @@ TEST_F(GpuResetJob, ClearsFindingsWhereTheGpusAreResetAndAsksForNobody) {
 class AmdGpuResetJob : public testing::Test {
  protected:
   void SetUp() override {
+    // All that the exporter's image has of what the lines could call (manifests/image/rootfs).
+    fs::create_symlink("/bin/cat", folder_ / "cat");
     add_tool("gpuward-exporter", "echo called \"$@\" >> " + (folder_ / "calls").string() +
                                      "; cat " + (folder_ / "users").string() +
                                      " 2>/dev/null && exit 1; exit 0");
@@ -105,7 +107,7 @@ class AmdGpuResetJob : public testing::Test {
          at = script.find("/sys/", at + folder_.path().string().size() + 1))
       script.insert(at, folder_.path().string());
     auto outcome = support::Process::run(
-        {.argv = std::move(argv), .env = {{"PATH", folder_.path().string() + ":/usr/bin:/bin"}}});
+        {.argv = std::move(argv), .env = {{"PATH", folder_.path().string()}}});
     EXPECT_TRUE(outcome) << outcome.error().message;
     return outcome.value_or(support::Process::Outcome{});
   }
@@ -174,7 +176,7 @@ TEST_F(AmdGpuResetJob, SaysWhyTheDriverCannot) {
 // Unlike nvidia-smi, AMD's tools ask nobody whether a GPU is in use.
 TEST_F(AmdGpuResetJob, ResetsNothingWhileAProcessHasAGpuOpen) {
   folder_.write("users", "the GPUs are open in python (pid 7: kfd)\n");
-  add_tool("amd-smi", "touch " + (folder_ / "was_reset").string());
+  add_tool("amd-smi", ": > " + (folder_ / "was_reset").string());
   const auto outcome = run();
   EXPECT_EQ(outcome.exit_code, 16);
   EXPECT_EQ(outcome.output,
