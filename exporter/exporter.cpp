@@ -41,10 +41,13 @@ http::ServerOptions server_options(const Flags& flags, const http::WebConfig& we
   return options;
 }
 
-AmdHealthOptions amd_health_options(const Flags& flags, const AmdHealthSettings& settings) {
+AmdHealthOptions amd_health_options(const Flags& flags, const Settings& settings) {
+  const AmdHealthSettings& health = settings.amd_health;
   AmdHealthOptions options;
-  options.socket = settings.socket;
-  options.vendors = settings.has_all_vendors ? HealthVendors::kAll : HealthVendors::kAmdOnly;
+  options.socket = health.socket;
+  options.vendors = health.has_all_vendors ? HealthVendors::kAll : HealthVendors::kAmdOnly;
+  if (!health.is_enabled)
+    options.device_plugins = settings.kubelet_socket.parent_path().parent_path() / "device-plugins";
   options.may_pretend_errors = flags.may_inject;
   return options;
 }
@@ -152,9 +155,9 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id) {
     pods_ = std::make_unique<PodResourcesWatcher>(std::make_unique<Kubelet>(socket), store_, clock_,
                                                   log_);
   }
-  if (policy->settings.amd_health.is_enabled) {
+  if (policy->settings.amd_health.is_enabled.value_or(true)) {
     amd_health_ = std::make_unique<AmdHealthService>(
-        amd_health_options(flags, policy->settings.amd_health), store_,
+        amd_health_options(flags, policy->settings), store_,
         [this] { return policy_.get()->settings.amd_thresholds.by_field; }, clock_, log_);
   }
   RunnerOptions options;

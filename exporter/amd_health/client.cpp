@@ -88,8 +88,8 @@ Result<std::string> Client::call(std::string_view method, std::string message) c
     return with_context(
         attempted,
         {ErrorKind::kNotFound,
-         "no such socket; the exporter serves it where amd.health_service.enabled is true, or "
-         "auto and AMD's device plugin is on the node",
+         "no such socket; the exporter serves it where AMD's device plugin is on the node, or "
+         "amd.health_service.enabled is true",
          {}});
   }
   http::CurlClient client;

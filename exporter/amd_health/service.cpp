@@ -1,5 +1,8 @@
 #include "exporter/amd_health/service.h"
 
+#include <algorithm>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -18,6 +21,11 @@ constexpr seconds kStable{60};
 // How often to look whether the child is still there.
 constexpr milliseconds kLook{500};
 constexpr milliseconds kGrace{2000};
+// How often to look whether AMD's device plugin has come.
+constexpr seconds kPluginLook{10};
+// device-plugin-manager, which AMD's plugin is built on: RESOURCE-NAMESPACE_RESOURCE,
+// "amd.com_gpu", or one for each kind of partition, "amd.com_cpx_nps4".
+constexpr std::string_view kAmdPlugin = "amd.com_";
 
 std::vector<std::string> command_of(const AmdHealthOptions& options) {
   std::filesystem::path program = options.program;
@@ -62,8 +70,21 @@ void AmdHealthService::run(const std::stop_token& stop) {
   end_child();
 }
 
+bool AmdHealthService::is_wanted() const {
+  if (options_.device_plugins.empty()) return true;
+  std::error_code ignored;  // no such folder: no kubelet here
+  const std::filesystem::directory_iterator folder(options_.device_plugins, ignored);
+  return std::any_of(begin(folder), end(folder), [](const auto& entry) {
+    return entry.path().filename().string().starts_with(kAmdPlugin);
+  });
+}
+
 void AmdHealthService::start_if_due() {
   if (child_ || clock_.steady() < next_start_) return;
+  if (!is_wanted()) {
+    next_start_ = clock_.steady() + kPluginLook;
+    return;
+  }
   auto started = WorkerProcess::start(command_of(options_));
   if (!started) return fail_child(started.error().message);
   child_ = std::move(*started);
@@ -93,6 +114,9 @@ void AmdHealthService::fail_child(const std::string& why) {
   const milliseconds wait = backoff_.next();
   next_start_ = now + wait;
   end_child();
+  // Where nobody has asked for it, AMD's own exporter may serve for good.
+  if (!options_.device_plugins.empty() && why == last_failure_) return;
+  last_failure_ = why;
   log_.error("AMD health service is not running, retrying",
              {{"why", why}, {"in_ms", std::to_string(wait.count())}});
 }

@@ -1,6 +1,6 @@
 // Runs gpuward-amd-health as a child: tells it the health of the GPUs whenever that changes, starts
 // it again when it ends, and ends it with the exporter. On a thread of its own. Made by the
-// composition root where amd_health.enabled is set.
+// composition root unless amd.health_service.enabled is false.
 #pragma once
 
 #include <filesystem>
@@ -25,6 +25,9 @@ struct AmdHealthOptions {
       "/var/lib/amd-metrics-exporter/amdgpu_device_metrics_exporter_grpc.socket";
   std::filesystem::path program =
       {};  // empty: gpuward-amd-health beside the exporter's own program
+  // Of the kubelet: the service waits until AMD's device plugin has its socket there. Empty: it
+  // does not wait.
+  std::filesystem::path device_plugins = {};
   HealthVendors vendors = HealthVendors::kAmdOnly;
   bool may_pretend_errors = false;  // --debug.allow-injection
 };
@@ -43,6 +46,7 @@ class AmdHealthService {
 
  private:
   void run(const std::stop_token& stop);
+  [[nodiscard]] bool is_wanted() const;
   void start_if_due();
   void look_at_child();
   void tell();
@@ -60,6 +64,7 @@ class AmdHealthService {
   Clock::Steady started_;
   std::unique_ptr<WorkerProcess> child_;
   std::string told_;  // what the child knows
+  std::string last_failure_;
   std::jthread thread_;
 };
 

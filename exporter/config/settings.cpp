@@ -169,7 +169,9 @@ void read_amd(const YamlMap& map, Settings& settings) {
   map.read("config", settings.amd_config, "file with `HealthThresholds` in AMD's own form");
   const YamlMap service = map.map("health_service", "AMD's gRPC service; as of the start");
   AmdHealthSettings& health = settings.amd_health;
-  service.read("enabled", health.is_enabled, "serve it");
+  service.read("enabled", health.is_enabled,
+               "serve it; default: once AMD's device plugin is on the node, as its socket in "
+               "`device-plugins` beside the folder of `pods.socket` says");
   service.read("socket", health.socket, "the socket of the service");
   service.read("all_vendors", health.has_all_vendors,
                "NVIDIA's GPUs too, with the ids `nvidia-0`, `nvidia-1`, ...");

@@ -69,6 +69,23 @@ TEST_F(Chart, MountsTheConfigMapOfTheHealthSuiteWhereItIsNamed) {
   EXPECT_THAT(chart({"--show-only=templates/exporter.yaml"}), Not(HasSubstr("legacy-config")));
 }
 
+TEST_F(Chart, MountsAmdsHealthThresholdsWhereTheirConfigMapIsNamed) {
+  const std::string rendered =
+      chart({"--set=exporter.amdConfigMap=metrics-config", "--show-only=templates/exporter.yaml"});
+  EXPECT_THAT(rendered, HasSubstr("{name: amd-config, mountPath: /etc/metrics, readOnly: true}"));
+  EXPECT_THAT(rendered, HasSubstr("configMap: {name: metrics-config}"));
+  EXPECT_THAT(chart({"--show-only=templates/exporter.yaml"}), Not(HasSubstr("amd-config")));
+}
+
+TEST_F(Chart, AnswersAmdsDevicePluginUnlessItIsToldNotTo) {
+  const std::string rendered = chart({"--show-only=templates/exporter.yaml"});
+  EXPECT_THAT(rendered, HasSubstr("mountPath: /var/lib/kubelet/device-plugins, readOnly: true"));
+  EXPECT_THAT(rendered, HasSubstr("{name: amd-health, mountPath: /var/lib/amd-metrics-exporter}"));
+  EXPECT_THAT(
+      chart({"--set=exporter.amdHealthSocket.mount=false", "--show-only=templates/exporter.yaml"}),
+      AllOf(Not(HasSubstr("device-plugins")), Not(HasSubstr("amd-health"))));
+}
+
 TEST_F(Chart, LetsNobodyCallThePodsOfJobs) {
   const std::string policies = chart({"--show-only=templates/network-policies.yaml"});
   int templates = 0;
@@ -116,7 +133,8 @@ TEST_F(Chart, DrainsAtEachSeverityForWhichModeFullHasTheMeans) {
                 AllOf(HasSubstr(". drain: "), HasSubstr(". " + std::string(last) + ": ")));
 }
 
-// Of the host it writes its own state alone, and a sick node is the one that has to be seen.
+// Of the host it writes its own state and AMD's socket alone, and a sick node is the one that has
+// to be seen.
 TEST_F(Chart, MountsTheHostReadOnlyAndToleratesEveryTaint) {
   const std::string rendered = chart({"--show-only=templates/exporter.yaml"});
   EXPECT_THAT(rendered, HasSubstr("      tolerations:\n        - {operator: Exists}\n"));
@@ -128,7 +146,7 @@ TEST_F(Chart, MountsTheHostReadOnlyAndToleratesEveryTaint) {
     const std::regex mount("\\{name: " + name + ", mountPath: [^,}]+(, readOnly: true)?\\}");
     std::smatch found;
     ASSERT_TRUE(std::regex_search(rendered, found, mount)) << name;
-    EXPECT_EQ(found[1].matched, name != "state") << name;
+    EXPECT_EQ(found[1].matched, name != "state" && name != "amd-health") << name;
   }
 }
 

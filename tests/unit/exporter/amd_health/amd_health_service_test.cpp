@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -188,6 +189,48 @@ TEST_F(AmdHealthServiceTest, IsStartedAgainAfterItWasKilled) {
   ASSERT_GT(child, 0);
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   EXPECT_TRUE(answers("metricssvc", kBothHealthy));
+}
+
+// Says how often it was asked for the time, which the service does at each look; skip() moves it
+// on.
+class CountedClock final : public Clock {
+ public:
+  [[nodiscard]] Wall wall() const override { return real_.wall(); }
+  [[nodiscard]] Steady steady() const override {
+    ++asked;
+    return real_.steady() + seconds(skipped_);
+  }
+  bool sleep_until(Steady deadline, std::stop_token stop) override {
+    return real_.sleep_until(deadline - seconds(skipped_), std::move(stop));
+  }
+  void skip(int more) { skipped_ += more; }
+
+  mutable std::atomic<int> asked = 0;
+
+ private:
+  SystemClock real_;
+  std::atomic<int> skipped_ = 0;
+};
+
+// CONTRACTS C: always on where AMD's device plugin is, and no socket on other nodes.
+TEST_F(AmdHealthServiceTest, WaitsForAmdsDevicePlugin) {
+  CountedClock clock;
+  std::filesystem::create_directory(folder_ / "device-plugins");
+  folder_.write("device-plugins/nvidia-gpu.sock", "");
+  AmdHealthOptions options{.socket = socket_,
+                           .program = GPUWARD_BIN_DIR "/gpuward-amd-health",
+                           .device_plugins = folder_ / "device-plugins"};
+  service_ = std::make_unique<AmdHealthService>(
+      options, store_, [] { return default_amd_thresholds().by_field; }, clock, log_);
+  ASSERT_TRUE(wait_until([&] { return clock.asked >= 5; }, seconds(30), "it has looked"));
+  EXPECT_EQ(server_of(socket_), 0);
+
+  folder_.write("device-plugins/amd.com_gpu", "");
+  clock.skip(10);
+
+  EXPECT_TRUE(wait_until([&] { return std::filesystem::exists(socket_); }, seconds(30),
+                         "the socket is there"));
+  service_.reset();
 }
 
 TEST_F(AmdHealthServiceTest, LeavesNoSocketBehind) {
