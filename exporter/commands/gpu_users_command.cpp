@@ -8,6 +8,7 @@
 #include <iterator>
 #include <memory>
 #include <ostream>
+#include <tuple>
 #include <vector>
 
 #include "core/command_line/examples.h"
@@ -33,7 +34,8 @@ DeviceUsers list_gpu_users(const HostPaths& host, const Processes& processes) {
     users.is_complete &= some.is_complete;
     std::ranges::move(some.all, std::back_inserter(users.all));
   }
-  std::ranges::stable_sort(users.all, {}, [](const DeviceUser& user) { return user.process.pid; });
+  std::ranges::sort(users.all, {},
+                    [](const DeviceUser& user) { return std::tie(user.process.pid, user.device); });
   return users;
 }
 

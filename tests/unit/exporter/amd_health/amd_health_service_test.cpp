@@ -217,9 +217,9 @@ TEST_F(AmdHealthServiceTest, WaitsForAmdsDevicePlugin) {
   CountedClock clock;
   std::filesystem::create_directory(folder_ / "device-plugins");
   folder_.write("device-plugins/nvidia-gpu.sock", "");
-  AmdHealthOptions options{.socket = socket_,
-                           .program = GPUWARD_BIN_DIR "/gpuward-amd-health",
-                           .device_plugins = folder_ / "device-plugins"};
+  const AmdHealthOptions options{.socket = socket_,
+                                 .program = GPUWARD_BIN_DIR "/gpuward-amd-health",
+                                 .device_plugins = folder_ / "device-plugins"};
   service_ = std::make_unique<AmdHealthService>(
       options, store_, [] { return default_amd_thresholds().by_field; }, clock, log_);
   ASSERT_TRUE(wait_until([&] { return clock.asked >= 5; }, seconds(30), "it has looked"));

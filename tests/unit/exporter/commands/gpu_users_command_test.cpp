@@ -35,7 +35,7 @@ TEST(GpuUsers, NamesWhoUsesAnAmdGpu) {
 
   EXPECT_EQ(run_gpu_users(node.paths(), GpuUsersWish::kRequireNone, out), 1);
 
-  EXPECT_EQ(out.str(), "the GPUs are open in python (pid 99: kfd, dri/renderD128)\n");
+  EXPECT_EQ(out.str(), "the GPUs are open in python (pid 99: dri/renderD128, kfd)\n");
 }
 
 // It reads the sensors of the GPUs that are reset.
