@@ -220,7 +220,7 @@ TEST_F(AmdHealthServiceTest, WaitsForAmdsDevicePlugin) {
   const AmdHealthOptions options{.socket = socket_,
                                  .program = GPUWARD_BIN_DIR "/gpuward-amd-health",
                                  .device_plugins = folder_ / "device-plugins"};
-  service_ = std::make_unique<AmdHealthService>(
+  const AmdHealthService service(
       options, store_, [] { return default_amd_thresholds().by_field; }, clock, log_);
   ASSERT_TRUE(wait_until([&] { return clock.asked >= 5; }, seconds(30), "it has looked"));
   EXPECT_EQ(server_of(socket_), 0);
@@ -230,7 +230,6 @@ TEST_F(AmdHealthServiceTest, WaitsForAmdsDevicePlugin) {
 
   EXPECT_TRUE(wait_until([&] { return std::filesystem::exists(socket_); }, seconds(30),
                          "the socket is there"));
-  service_.reset();
 }
 
 TEST_F(AmdHealthServiceTest, LeavesNoSocketBehind) {
