@@ -7,6 +7,7 @@
 #include "exporter/config/identity.h"
 #include "exporter/gpu/scenario.h"
 #include "exporter/host/boot.h"
+#include "exporter/host/pci.h"
 #include "exporter/kernel_log/open_source.h"
 #include "exporter/publish/web.h"
 #include "exporter/watch/gpu_source.h"
@@ -42,10 +43,13 @@ http::ServerOptions server_options(const Flags& flags, const http::WebConfig& we
   return options;
 }
 
-AmdHealthOptions amd_health_options(const Flags& flags, const AmdHealthSettings& settings) {
+AmdHealthOptions amd_health_options(const Flags& flags, const Settings& settings) {
+  const AmdHealthSettings& health = settings.amd_health;
   AmdHealthOptions options;
-  options.socket = settings.socket;
-  options.vendors = settings.has_all_vendors ? HealthVendors::kAll : HealthVendors::kAmdOnly;
+  options.socket = health.socket;
+  options.vendors = health.has_all_vendors ? HealthVendors::kAll : HealthVendors::kAmdOnly;
+  if (!health.is_enabled)
+    options.is_wanted = [host = node_trees(flags)] { return has_amd_accelerator(host); };
   options.may_pretend_errors = flags.may_inject;
   return options;
 }
@@ -161,9 +165,9 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id, Fi
     pods_ = std::make_unique<PodResourcesWatcher>(std::make_unique<Kubelet>(socket), store_, clock_,
                                                   log_);
   }
-  if (policy->settings.amd_health.is_enabled) {
+  if (policy->settings.amd_health.is_enabled.value_or(true)) {
     amd_health_ = std::make_unique<AmdHealthService>(
-        amd_health_options(flags, policy->settings.amd_health), store_,
+        amd_health_options(flags, policy->settings), store_,
         [this] { return policy_.get()->settings.amd_thresholds.by_field; }, clock_, log_);
   }
   log_preflight(enabled_checks(policy->settings.checks), policy->settings.checks, log_);

@@ -62,6 +62,8 @@ class YamlMap {
   void read(std::string_view key, std::string& out, std::string_view about = {}) const;
   void read(std::string_view key, std::filesystem::path& out, std::string_view about = {}) const;
   void read(std::string_view key, bool& out, std::string_view about = {}) const;  // true or false
+  // Where the absence of the key says something of its own.
+  void read(std::string_view key, std::optional<bool>& out, std::string_view about = {}) const;
   template <std::integral T>
   void read(std::string_view key, T& out, std::int64_t min, std::int64_t max,
             std::string_view about = {}) const {

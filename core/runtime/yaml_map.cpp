@@ -125,10 +125,19 @@ void YamlMap::read_absolute(std::string_view key, std::filesystem::path& out,
 }
 
 void YamlMap::read(std::string_view key, bool& out, std::string_view about) const {
-  declare(key, about, {.type = "bool", .preset = out ? "true" : "false"});
+  std::optional<bool> some = out;
+  read(key, some, about);
+  out = *some;
+}
+
+void YamlMap::read(std::string_view key, std::optional<bool>& out, std::string_view about) const {
+  declare(key, about, {.type = "bool", .preset = !out ? "" : *out ? "true" : "false"});
   const YamlNode* const value = scalar_at(key);
-  if (value != nullptr && !take(parse_yaml_bool(plain_text(*value)), false, true, out))
-    report(key, "must be true or false, without quotes");
+  if (value == nullptr) return;
+  bool given = false;
+  if (!take(parse_yaml_bool(plain_text(*value)), false, true, given))
+    return report(key, "must be true or false, without quotes");
+  out = given;
 }
 
 void YamlMap::read_integer(std::string_view key, std::int64_t& out, std::int64_t min,

@@ -1,6 +1,6 @@
 // Runs gpuward-amd-health as a child: tells it the health of the GPUs whenever that changes, starts
 // it again when it ends, and ends it with the exporter. On a thread of its own. Made by the
-// composition root where amd_health.enabled is set.
+// composition root unless amd.health_service.enabled is false.
 #pragma once
 
 #include <filesystem>
@@ -25,6 +25,9 @@ struct AmdHealthOptions {
       "/var/lib/amd-metrics-exporter/amdgpu_device_metrics_exporter_grpc.socket";
   std::filesystem::path program =
       {};  // empty: gpuward-amd-health beside the exporter's own program
+  // Whether anybody may ask for it; looked at now and then until it is so, on the service's thread.
+  // Empty: it is, always.
+  std::function<bool()> is_wanted = {};
   HealthVendors vendors = HealthVendors::kAmdOnly;
   bool may_pretend_errors = false;  // --debug.allow-injection
 };
@@ -60,6 +63,7 @@ class AmdHealthService {
   Clock::Steady started_;
   std::unique_ptr<WorkerProcess> child_;
   std::string told_;  // what the child knows
+  std::string last_failure_;
   std::jthread thread_;
 };
 

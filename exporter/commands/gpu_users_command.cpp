@@ -1,10 +1,14 @@
 #include "exporter/commands/gpu_users_command.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <iostream>
+#include <iterator>
+#include <memory>
 #include <ostream>
+#include <tuple>
 #include <vector>
 
 #include "core/command_line/examples.h"
@@ -14,20 +18,39 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr std::array kGpuUsersExamples = {Example{"gpu-users", "gpuward-exporter gpu-users"}};
-constexpr std::string_view kDevices = "nvidia";
+constexpr std::array kGpuUsersExamples = {
+    Example{"gpu-users", "gpuward-exporter gpu-users\ngpuward-exporter gpu-users --require-none"}};
+// Of NVIDIA; of AMD for compute, and for whatever else draws or decodes.
+constexpr std::array<std::string_view, 3> kDevices = {"nvidia", "kfd", "dri/render"};
+// It reads sensors, as the kernel cuts its name: a reset of AMD's GPUs does it no harm.
+constexpr std::string_view kOurExporter = "gpuward-exporte";
 // The words of a Job that has ended are kept to 1 KiB.
 constexpr std::size_t kMostNamed = 12;
+
+DeviceUsers list_gpu_users(const HostPaths& host, const Processes& processes) {
+  DeviceUsers users;
+  for (const std::string_view devices : kDevices) {
+    DeviceUsers some = list_device_users(host, processes, devices);
+    users.is_complete &= some.is_complete;
+    std::ranges::move(some.all, std::back_inserter(users.all));
+  }
+  std::ranges::sort(users.all, {},
+                    [](const DeviceUser& user) { return std::tie(user.process.pid, user.device); });
+  return users;
+}
 
 }  // namespace
 
 void add_gpu_users_command(CLI::App& app, Commands& commands) {
-  CLI::App* command =
-      app.add_subcommand("gpu-users", "Print which processes have an NVIDIA GPU open");
+  const auto wish = std::make_shared<GpuUsersWish>(GpuUsersWish::kSay);
+  CLI::App* command = app.add_subcommand("gpu-users", "Print which processes have a GPU open");
   command->fallthrough();
+  command->add_flag_callback(
+      "--require-none", [wish] { *wish = GpuUsersWish::kRequireNone; },
+      "Exit with 1 where one but gpuward's exporter has, with 3 where not all can be seen");
   add_examples(app, kGpuUsersExamples);
-  commands.emplace_back(command,
-                        [](const Flags& flags) { return run_gpu_users(flags.host, std::cout); });
+  commands.emplace_back(
+      command, [wish](const Flags& flags) { return run_gpu_users(flags.host, *wish, std::cout); });
 }
 
 std::string gpu_users_text(const DeviceUsers& users) {
@@ -53,9 +76,18 @@ std::string gpu_users_text(const DeviceUsers& users) {
   return "the GPUs are open in " + list_first(first, processes) + blind;
 }
 
-int run_gpu_users(const HostPaths& host, std::ostream& out) {
-  out << gpu_users_text(list_device_users(host, list_processes(host), kDevices)) << "\n";
-  return kDone;
+int run_gpu_users(const HostPaths& host, GpuUsersWish wish, std::ostream& out) {
+  const Processes processes = list_processes(host);
+  DeviceUsers users = list_gpu_users(host, processes);
+  if (wish == GpuUsersWish::kRequireNone) {
+    std::erase_if(users.all,
+                  [](const DeviceUser& user) { return user.process.name == kOurExporter; });
+    users.is_complete &= sees_whole_node(processes);
+  }
+  out << gpu_users_text(users) << "\n";
+  if (wish == GpuUsersWish::kSay) return kDone;
+  if (!users.all.empty()) return kFailed;
+  return users.is_complete ? kDone : kCouldNotTell;
 }
 
 }  // namespace gpuward::exporter

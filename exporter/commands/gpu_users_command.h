@@ -1,8 +1,9 @@
 // `gpuward-exporter gpu-users`: who has a GPU of this node open, for whoever could not reset it:
-// nvidia-smi's own list of processes has neither telemetry nor the persistence daemon. Called by
-// the Job of the step gpu-reset.
+// nvidia-smi's own list of processes has neither telemetry nor the persistence daemon, and amdgpu
+// resets whoever uses it. Called by the Jobs of the step gpu-reset.
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 #include <string>
 
@@ -16,7 +17,12 @@ void add_gpu_users_command(CLI::App& app, Commands& commands);
 // In one line: "the GPUs are open in dcgm-exporter (pid 4711: nvidia0, nvidia1), ...".
 [[nodiscard]] std::string gpu_users_text(const DeviceUsers& users);
 
-// Always 0: it only says.
-[[nodiscard]] int run_gpu_users(const HostPaths& host, std::ostream& out);
+enum class GpuUsersWish : std::uint8_t {
+  kSay,         // always 0
+  kRequireNone  // kFailed where there is one but gpuward's exporter, kCouldNotTell without a full
+                // view
+};
+
+[[nodiscard]] int run_gpu_users(const HostPaths& host, GpuUsersWish wish, std::ostream& out);
 
 }  // namespace gpuward::exporter

@@ -171,7 +171,8 @@ void read_amd(const YamlMap& map, Settings& settings) {
   map.read("config", settings.amd_config, "file with `HealthThresholds` in AMD's own form");
   const YamlMap service = map.map("health_service", "AMD's gRPC service; as of the start");
   AmdHealthSettings& health = settings.amd_health;
-  service.read("enabled", health.is_enabled, "serve it");
+  service.read("enabled", health.is_enabled,
+               "serve it; default: where an AMD accelerator is on the PCI bus");
   service.read("socket", health.socket, "the socket of the service");
   service.read("all_vendors", health.has_all_vendors,
                "NVIDIA's GPUs too, with the ids `nvidia-0`, `nvidia-1`, ...");

@@ -33,7 +33,7 @@ enum class UserSpaceLines : std::uint8_t { kMark, kRefuse, kTrust };
 
 // The gRPC service that AMD's device plugin asks; as of the start.
 struct AmdHealthSettings {
-  bool is_enabled = false;
+  std::optional<bool> is_enabled;  // absent: where an AMD accelerator is
   std::filesystem::path socket =
       "/var/lib/amd-metrics-exporter/amdgpu_device_metrics_exporter_grpc.socket";
   bool has_all_vendors = false;  // NVIDIA's GPUs too

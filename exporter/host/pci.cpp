@@ -71,6 +71,13 @@ bool is_amd_gpu(const PciDevice& device) {
 
 bool is_display(const PciDevice& device) { return kind_of(device) == kVga; }
 
+bool has_amd_accelerator(const HostPaths& host) {
+  const auto devices = list_pci_devices(host);
+  return devices && std::ranges::any_of(*devices, [](const PciDevice& device) {
+           return is_amd_gpu(device) && !is_display(device);
+         });
+}
+
 bool is_nvswitch(const PciDevice& device) {
   return device.vendor == kNvidia && kind_of(device) == kOtherBridge;
 }

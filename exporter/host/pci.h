@@ -51,6 +51,9 @@ struct PciProbe {
 [[nodiscard]] bool is_amd_gpu(const PciDevice& device);
 // One that can drive a screen: a graphics card, the graphics of a processor; not only for work.
 [[nodiscard]] bool is_display(const PciDevice& device);
+// An AMD GPU that is only for work is on the bus. Graphics that can drive a screen are in many a
+// server, and nobody schedules them.
+[[nodiscard]] bool has_amd_accelerator(const HostPaths& host);
 [[nodiscard]] bool is_nvswitch(const PciDevice& device);
 [[nodiscard]] bool is_efa(const PciDevice& device);
 [[nodiscard]] bool is_efa(std::uint32_t vendor, std::uint32_t device);

@@ -1,24 +1,40 @@
 #include "remediator/actions/gpu_reset_action.h"
 
+#include <utility>
+
+#include "remediator/model/gpu_vendor.h"
+#include "remediator/policy/reset_rules.h"
+
 namespace gpuward::remediator {
 namespace {
 
 // As nvidia-smi --gpu-reset says it: "GPU 00000000:F9:00.0: In use by another client", "4 devices
-// are currently being used by one or more other processes (e.g., Fabric Manager, ...)".
+// are currently being used by one or more other processes (e.g., Fabric Manager, ...)". AMD's tools
+// ask nobody: there it is the Job's own word.
 bool says_busy(const std::string& words) {
   return words.find("In use by another client") != std::string::npos ||
          words.find("in use by another process") != std::string::npos ||
          words.find("by one or more other processes") != std::string::npos;
 }
 
+JobConclusion for_operator(std::string message) {
+  return {.message = std::move(message), .needs_operator = true};
+}
+
 }  // namespace
 
-std::optional<std::string> GpuResetAction::why_pointless(const StepRequest& request) const {
+std::optional<JobConclusion> GpuResetAction::refusal(const StepRequest& request,
+                                                     const JobsPolicy& jobs) const {
   for (const std::string& prefix : request.step.job.not_on) {
     if (request.node.provider_id.starts_with(prefix)) {
-      return "a reset in place is not tried on " + prefix + " (not_on in the policy)";
+      return JobConclusion{.message = "a reset in place is not tried on " + prefix +
+                                      " (not_on in the policy)"};
     }
   }
+  const auto vendor = gpu_vendor(request.node);
+  if (!vendor) return for_operator("nobody knows how to reset its GPUs: " + vendor.error().message);
+  if (auto why = objection_to_reset(request.step.job, jobs, *vendor))
+    return for_operator("its GPUs are of " + std::string(name_of(*vendor)) + ", and " + *why);
   return std::nullopt;
 }
 

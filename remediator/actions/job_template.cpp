@@ -9,6 +9,7 @@
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
+#include "remediator/model/gpu_vendor.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -19,11 +20,12 @@ constexpr std::size_t kLongestJobName = 63;  // also of the label `job-name` of 
 // For people who look, and for a remediator that was away.
 constexpr int kSecondsKeptAfterwards = 24 * 3600;
 
-std::string_view built_in_job(Step step) {
+std::string_view built_in_job(Step step, Vendor vendor) {
   if (step == Step::kCollectEvidence) return kCollectEvidenceJob;
   if (step == Step::kNcclTest) return kNcclTestJob;
   if (step == Step::kNcclPairs) return kNcclPairsJob;
-  return step == Step::kGpuReset ? kGpuResetJob : kQuarantineJob;
+  if (step == Step::kQuarantineJob) return kQuarantineJob;
+  return vendor == Vendor::kAmd ? kGpuResetAmdJob : kGpuResetJob;
 }
 
 bool has_one_container(const Json& job) {
@@ -42,6 +44,17 @@ Result<Json> parse_job_template(std::string_view text) {
     return fail(ErrorKind::kInvalid, "spec.template.spec must have exactly one container");
   }
   return job;
+}
+
+// The name says on whose nodes it runs.
+Status check_tools(std::string_view name, std::string_view text) {
+  const auto tools = vendor_of_tools(text);
+  for (const Vendor vendor : {Vendor::kNvidia, Vendor::kAmd}) {
+    if (name != template_name(Step::kGpuReset, vendor) || !tools || *tools == vendor) continue;
+    return fail(ErrorKind::kInvalid, "runs the tools of " + std::string(name_of(*tools)) +
+                                         " on nodes with GPUs of " + std::string(name_of(vendor)));
+  }
+  return {};
 }
 
 using Placeholder = std::pair<std::string_view, std::string>;
@@ -153,12 +166,13 @@ void pin(Json& pod, const std::string& node) {
 }  // namespace
 
 Status load_job_templates(JobsPolicy& jobs) {
-  for (const auto& [step, path] : jobs.template_files) {
-    const std::string what = "jobs.templates." + std::string(to_string(step)) + ": " + path;
+  for (const auto& [name, path] : jobs.template_files) {
+    const std::string what = "jobs.templates." + name + ": " + path;
     auto text = read_file(path);
     if (!text) return with_context(what, text.error());
     if (const auto job = parse_job_template(*text); !job) return with_context(what, job.error());
-    jobs.templates[step] = std::move(*text);
+    if (auto fits = check_tools(name, *text); !fits) return with_context(what, fits.error());
+    jobs.templates[name] = std::move(*text);
   }
   return {};
 }
@@ -175,8 +189,11 @@ std::string job_name(const StepRequest& request, const JobPart& part) {
 
 Result<std::string> render_job(const StepRequest& request, const JobsPolicy& jobs,
                                const std::string& ns, const JobPart& part) {
-  const auto own = jobs.templates.find(request.step.step);
-  auto job = parse_job_template(own == jobs.templates.end() ? built_in_job(request.step.step)
+  const Step step = request.step.step;
+  // Which of gpu-reset's templates; a node that says nothing never comes so far (gpu_reset_action).
+  const Vendor vendor = gpu_vendor(request.node).value_or(Vendor::kNvidia);
+  const auto own = jobs.templates.find(template_name(step, vendor));
+  auto job = parse_job_template(own == jobs.templates.end() ? built_in_job(step, vendor)
                                                             : std::string_view(own->second));
   if (!job) return with_context("the template of the Job", job.error());
   put_in(*job, placeholders_of(request, jobs, part));

@@ -28,7 +28,8 @@ struct JobPart {
 };
 
 // Reads the files that the policy names into `jobs.templates`. kInvalid, or read_file()'s error,
-// for one that is no batch/v1 Job with one container.
+// for one that is no batch/v1 Job with one container, or of gpu-reset runs another
+// vendor's tools.
 [[nodiscard]] Status load_job_templates(JobsPolicy& jobs);
 
 // The same for the same Remediation, node, step, part and severity at which it was intended:

@@ -55,10 +55,12 @@ Facts StepJob::facts_before(const kube::Node& node) const {
 }
 
 Result<StepProgress> StepJob::begin(const StepRequest& request) {
-  if (auto why = why_pointless(request)) {
-    return progress_of(request, StepResult::kFailed, std::move(*why));
+  const auto policy = policy_.get();
+  if (const auto refused = refusal(request, policy->jobs)) {
+    return refused->needs_operator ? failed_for_operator(request, refused->message)
+                                   : progress_of(request, StepResult::kFailed, refused->message);
   }
-  const auto json = render_job(request, policy_.get()->jobs, namespace_of(request));
+  const auto json = render_job(request, policy->jobs, namespace_of(request));
   if (!json) return failed_for_operator(request, json.error().message);
   const auto created = api_.create_job(namespace_of(request), *json, permit_of_call(request));
   if (created) return running(on_job(request) + " is made", request);

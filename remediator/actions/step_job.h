@@ -35,8 +35,9 @@ class StepJob : public StepAction {
   // Called when the Job has ended, or has been given up. Pure.
   [[nodiscard]] virtual JobConclusion judge(const StepRequest& request,
                                             const JobOutcome& outcome) const = 0;
-  // Why a Job would not help on this node: then none is made, and the next worse severity is taken.
-  [[nodiscard]] virtual std::optional<std::string> why_pointless(const StepRequest&) const {
+  // Why no Job is made on this node: as a failure without one. Pure.
+  [[nodiscard]] virtual std::optional<JobConclusion> refusal(const StepRequest&,
+                                                             const JobsPolicy&) const {
     return std::nullopt;
   }
 

@@ -4,10 +4,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/model/gpu.h"
 #include "remediator/model/step.h"
 
 namespace gpuward::remediator {
@@ -18,9 +21,17 @@ struct JobsPolicy {
   std::string image;  // has gpuward-exporter and the vendor's tools
   std::string service_account = "gpu-healthcheck-quarantine";
   std::int64_t pair_port = 29400;
-  // Files that replace the built-in templates, and what was in them when the policy was loaded.
-  std::map<Step, std::string> template_files, templates = {};
+  // Files that replace the built-in templates, by the template's name, and what was in them when
+  // the policy was loaded.
+  std::map<std::string, std::string, std::less<>> template_files, templates = {};
 };
+
+// The template of a step's Job: the step's word; of gpu-reset one for each vendor, "gpu-reset" and
+// "gpu-reset-amd".
+[[nodiscard]] inline std::string_view template_name(Step step, Vendor vendor = Vendor::kNvidia) {
+  if (step == Step::kGpuReset && vendor == Vendor::kAmd) return "gpu-reset-amd";
+  return to_string(step);
+}
 
 // Of one step of a plan: docs/configuration.md says which steps have which, and what for.
 struct JobSettings {

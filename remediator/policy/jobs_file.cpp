@@ -12,13 +12,24 @@ constexpr std::array kJobSteps = {Step::kCollectEvidence, Step::kGpuReset, Step:
 constexpr double kMostBusBandwidth = 100'000;
 constexpr YamlWord<bool> kOnBusy[] = {{"hold", false}, {"escalate", true}};
 
+void read_template(const YamlMap& section, std::string_view name, std::string_view about,
+                   JobsPolicy& jobs) {
+  if (!section.has(name)) return;
+  std::string& path = jobs.template_files[std::string(name)];
+  section.read(name, path, about);
+  if (!path.starts_with('/')) section.reject(name, "must be an absolute path");
+}
+
 void read_templates(const YamlMap& section, JobsPolicy& jobs) {
   for (const Step step : kJobSteps) {
-    const std::string_view key = to_string(step);
-    if (!section.has(key)) continue;
-    std::string& path = jobs.template_files[step];
-    section.read(key, path, "instead of the built-in template of the step");
-    if (!path.starts_with('/')) section.reject(key, "must be an absolute path");
+    const bool is_of_vendors = step == Step::kGpuReset;
+    read_template(section, template_name(step),
+                  is_of_vendors ? "instead of the built-in template for nodes with GPUs of NVIDIA"
+                                : "instead of the built-in template of the step",
+                  jobs);
+    if (is_of_vendors)
+      read_template(section, template_name(step, Vendor::kAmd),
+                    "likewise for nodes with GPUs of AMD", jobs);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "remediator/policy/policy_sections.h"
+#include "remediator/policy/reset_rules.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -149,17 +150,23 @@ void require_reboot(const YamlMap& section, const Policy& policy) {
 }
 
 Means means_of(const Policy& policy, Preset preset) {
-  const bool has_template = policy.jobs.template_files.contains(Step::kGpuReset);
-  return {.reboot = can_reboot(policy.machines),
-          .gpu_reset = has_template || !policy.jobs.image.empty(),
-          .preset = preset};
+  return {
+      .reboot = can_reboot(policy.machines),
+      .gpu_reset = can_reset(policy.jobs, Vendor::kNvidia) || can_reset(policy.jobs, Vendor::kAmd),
+      .preset = preset};
+}
+
+// Of gpu-reset that of one vendor is enough: nodes of the other are held for an operator.
+bool has_template(const JobsPolicy& jobs, Step step) {
+  return jobs.template_files.contains(template_name(step, Vendor::kNvidia)) ||
+         jobs.template_files.contains(template_name(step, Vendor::kAmd));
 }
 
 // The built-in templates name no image.
 void require_image(const YamlMap& section, const Policy& policy) {
   if (!policy.jobs.image.empty()) return;
   for (const auto& [name, step] : all_steps(policy)) {
-    if (!is_job(step.step) || policy.jobs.template_files.contains(step.step)) continue;
+    if (!is_job(step.step) || has_template(policy.jobs, step.step)) continue;
     return section.reject("image", "is required where " + name + " has the step " +
                                        std::string(to_string(step.step)));
   }
@@ -219,8 +226,12 @@ Result<Policy> read_policy(const YamlFile& file) {
       root.map("way_back",
                "replaces holding a node: diagnostics, and its return if it passes; default: none"));
   const auto highest = root.has("mode") ? std::optional(policy.mode) : std::nullopt;
-  policy.pools = read_pools(
-      root, {.severities = severities, .drain = drain, .means = means, .highest = highest});
+  policy.pools = read_pools(root, {.severities = severities,
+                                   .drain = drain,
+                                   .means = means,
+                                   .highest = highest,
+                                   .steps = policy.steps,
+                                   .jobs = policy.jobs});
   policy.foreign_alerts = read_foreign_alerts(root);
   policy.conditions = read_condition_rules(root);
   root.read("drain_buffer", policy.drain_buffer, seconds(0), hours(24),

@@ -33,6 +33,8 @@ struct PoolDefaults {
   const DrainSettings& drain;
   const Means& means;
   std::optional<Mode> highest;  // where the file says it; --mode may say another
+  const std::map<Severity, std::vector<PlannedStep>>& steps;
+  const JobsPolicy& jobs;
 };
 [[nodiscard]] std::vector<PoolPolicy> read_pools(const YamlMap& root, const PoolDefaults& defaults);
 

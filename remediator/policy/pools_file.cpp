@@ -2,7 +2,9 @@
 #include <set>
 #include <string>
 
+#include "remediator/model/gpu_vendor.h"
 #include "remediator/policy/policy_sections.h"
+#include "remediator/policy/reset_rules.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -40,6 +42,41 @@ void read_pool_steps(const YamlMap& map, const PoolDefaults& defaults, PoolPolic
   }
 }
 
+// The vendor of the GPUs of all nodes of the pool, as its labels say it; an error as
+// gpu_vendor()'s.
+Result<Vendor> vendor_of(const PoolPolicy& pool) {
+  kube::Node node;
+  for (const std::string& label : pool.labels) {
+    const auto sign = std::min(label.find('='), label.size());
+    node.meta.labels[label.substr(0, sign)] = label.substr(std::min(sign + 1, label.size()));
+  }
+  return gpu_vendor(node);
+}
+
+std::optional<std::string> objection_to_plan(const std::vector<PlannedStep>& plan,
+                                             const Result<Vendor>& vendor, const JobsPolicy& jobs) {
+  const auto reset = std::ranges::find(plan, Step::kGpuReset, &PlannedStep::step);
+  if (reset == plan.end()) return std::nullopt;
+  if (vendor) {
+    auto why = objection_to_reset(reset->job, jobs, *vendor);
+    if (why) *why = "are of nodes with GPUs of " + std::string(name_of(*vendor)) + ", and " + *why;
+    return why;
+  }
+  if (vendor.error().kind == ErrorKind::kNotFound) return std::nullopt;  // each node says it
+  return "are of nodes that gpu-reset cannot reset: " + vendor.error().message;
+}
+
+// A reset that could end on no node of the pool but with an operator.
+void refuse_wrong_resets(const YamlMap& map, const PoolDefaults& defaults, const PoolPolicy& pool) {
+  const auto vendor = vendor_of(pool);
+  for (const auto& [severity, shared] : defaults.steps) {
+    const auto own = pool.steps.find(severity);
+    const auto why =
+        objection_to_plan(own == pool.steps.end() ? shared : own->second, vendor, defaults.jobs);
+    if (why) return map.reject("labels", *why);
+  }
+}
+
 }  // namespace
 
 std::vector<PoolPolicy> read_pools(const YamlMap& root, const PoolDefaults& defaults) {
@@ -56,6 +93,7 @@ std::vector<PoolPolicy> read_pools(const YamlMap& root, const PoolDefaults& defa
     if (pool.labels.empty()) map.reject("labels", "must name labels of its nodes");
     read_pool_mode(map, defaults.highest, pool);
     read_pool_steps(map, defaults, pool);
+    refuse_wrong_resets(map, defaults, pool);
   }
   return pools;
 }

@@ -125,8 +125,8 @@ TEST(Containerfile, BuildsTheImagesThatTheChartNames) {
 // The images' user is nobody; what loads or resets GPUs on a node is root there.
 TEST(Jobs, AreRootWhateverUserTheirImageHas) {
   const fs::path manifests = fs::path(GPUWARD_SOURCE_DIR) / "manifests";
-  for (const char* step :
-       {"collect-evidence", "gpu-reset", "quarantine-job", "nccl-test", "nccl-pairs"}) {
+  for (const char* step : {"collect-evidence", "gpu-reset", "gpu-reset-amd", "quarantine-job",
+                           "nccl-test", "nccl-pairs"}) {
     const auto job = manifests / ("remediator-job-" + std::string(step) + ".json");
     EXPECT_THAT(read_file(job).value_or(""), HasSubstr(R"({"privileged": true, "runAsUser": 0})"));
   }

@@ -87,6 +87,22 @@ TEST_F(Chart, DiagnosesWithTheExportersImageWhereNoOtherIsNamed) {
                                "              imagePullPolicy: IfNotPresent\n"));
 }
 
+TEST_F(Chart, MountsAmdsHealthThresholdsWhereTheirConfigMapIsNamed) {
+  const std::string rendered =
+      chart({"--set=exporter.amdConfigMap=metrics-config", "--show-only=templates/exporter.yaml"});
+  EXPECT_THAT(rendered, HasSubstr("{name: amd-config, mountPath: /etc/metrics, readOnly: true}"));
+  EXPECT_THAT(rendered, HasSubstr("configMap: {name: metrics-config}"));
+  EXPECT_THAT(chart({"--show-only=templates/exporter.yaml"}), Not(HasSubstr("amd-config")));
+}
+
+TEST_F(Chart, AnswersAmdsDevicePluginUnlessItIsToldNotTo) {
+  const std::string rendered = chart({"--show-only=templates/exporter.yaml"});
+  EXPECT_THAT(rendered, HasSubstr("{name: amd-health, mountPath: /var/lib/amd-metrics-exporter}"));
+  EXPECT_THAT(
+      chart({"--set=exporter.amdHealthSocket.mount=false", "--show-only=templates/exporter.yaml"}),
+      Not(HasSubstr("amd-health")));
+}
+
 TEST_F(Chart, LetsNobodyCallThePodsOfJobs) {
   const std::string policies = chart({"--show-only=templates/network-policies.yaml"});
   int templates = 0;
@@ -100,7 +116,7 @@ TEST_F(Chart, LetsNobodyCallThePodsOfJobs) {
         string_at(member_at(member_at(pod, "metadata"), "labels"), "app.kubernetes.io/name");
     EXPECT_THAT(policies, HasSubstr(", " + name + "]}")) << file;
   }
-  EXPECT_EQ(templates, 5);
+  EXPECT_EQ(templates, 6);
 }
 
 TEST_F(Chart, ChangesNothingInTheClusterUntilItIsToldTo) {
@@ -134,7 +150,8 @@ TEST_F(Chart, DrainsAtEachSeverityForWhichModeFullHasTheMeans) {
                 AllOf(HasSubstr(". drain: "), HasSubstr(". " + std::string(last) + ": ")));
 }
 
-// Of the host it writes its own state alone, and a sick node is the one that has to be seen.
+// Of the host it writes its own state and AMD's socket alone, and a sick node is the one that has
+// to be seen.
 TEST_F(Chart, MountsTheHostReadOnlyAndToleratesEveryTaint) {
   const std::string rendered = chart({"--show-only=templates/exporter.yaml"});
   EXPECT_THAT(rendered, HasSubstr("      tolerations:\n        - {operator: Exists}\n"));
@@ -146,7 +163,7 @@ TEST_F(Chart, MountsTheHostReadOnlyAndToleratesEveryTaint) {
     const std::regex mount("\\{name: " + name + ", mountPath: [^,}]+(, readOnly: true)?\\}");
     std::smatch found;
     ASSERT_TRUE(std::regex_search(rendered, found, mount)) << name;
-    EXPECT_EQ(found[1].matched, name != "state") << name;
+    EXPECT_EQ(found[1].matched, name != "state" && name != "amd-health") << name;
   }
 }
 
@@ -200,8 +217,8 @@ TEST_F(Chart, RendersEveryValueAsTheSnapshotSays) {
 
 TEST_F(Chart, HandsOutTheJobsAndTheRoutesOfThisTree) {
   const std::string rendered = chart({"--set=remediator.jobTemplates.mount=true"});
-  for (const std::string step :
-       {"collect-evidence", "gpu-reset", "quarantine-job", "nccl-test", "nccl-pairs"}) {
+  for (const std::string step : {"collect-evidence", "gpu-reset", "gpu-reset-amd", "quarantine-job",
+                                 "nccl-test", "nccl-pairs"}) {
     EXPECT_EQ(file_in(rendered, "gpuward-remediator-jobs", step + ".json"),
               text_of("manifests/remediator-job-" + step + ".json"));
   }
@@ -222,7 +239,7 @@ TEST(JobTemplates, MakeNoPodThatAWorkloadsSelectorFinds) {
         << name;
     ++templates;
   }
-  EXPECT_GE(templates, 5);
+  EXPECT_GE(templates, 6);
 }
 
 TEST_F(Chart, HasTheOperatorsRoutesWithItsOwnNames) {

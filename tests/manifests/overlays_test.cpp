@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "exporter/config/settings.h"
 #include "tests/manifests/tools.h"
 #include "tests/places.inc"
 #include "tests/support/require.h"
@@ -73,7 +74,8 @@ TEST(DryRunOverlay, WritesToNoNodeWhateverThePolicySays) {
   GPUWARD_REQUIRE(why_no_kubectl());
   const std::string documents = overlay("dry-run");
   EXPECT_THAT(documents, HasSubstr("        - --mode=observe\n"));
-  EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"), HasSubstr("preset: none"));
+  EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
+              AllOf(HasSubstr("preset: none"), HasSubstr("{health_service: {enabled: false}}")));
 }
 
 TEST(KonduktorOverlay, SetsItsTaintAndReadsLoki) {
@@ -105,12 +107,23 @@ TEST(HealthSuiteOverlay, HasTheDeploymentOfTheSuite) {
               HasSubstr("preset: health-suite"));
 }
 
-TEST(AmdOverlay, AnswersAmdsDevicePlugin) {
+TEST(AmdOverlay, LabelsAsAmdDoesAndAnswersAmdsDevicePlugin) {
   GPUWARD_REQUIRE(why_no_kubectl());
   const std::string documents = overlay("amd");
-  EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
-              AllOf(HasSubstr("preset: amd"), HasSubstr("health_service: {enabled: true}")));
+  EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"), HasSubstr("preset: amd"));
   EXPECT_THAT(documents, HasSubstr("- mountPath: /var/lib/amd-metrics-exporter\n"));
+}
+
+// What the exporter reads by default, in the form of AMD's exporter.
+TEST(AmdOverlay, MountsTheHealthThresholds) {
+  GPUWARD_REQUIRE(why_no_kubectl());
+  const std::string documents = overlay("amd");
+  const auto thresholds =
+      exporter::parse_amd_thresholds(file_in(documents, "amd-metrics-config", "config.json"));
+  ASSERT_TRUE(thresholds) << thresholds.error().message;
+  EXPECT_EQ(*thresholds, exporter::default_amd_thresholds());
+  EXPECT_THAT(documents, HasSubstr("- mountPath: /etc/metrics\n"));
+  EXPECT_EQ(exporter::Settings().amd_config, "/etc/metrics/config.json");
 }
 
 TEST(PlainYaml, DrainsWhatIsToBeIsolatedInModeFull) {

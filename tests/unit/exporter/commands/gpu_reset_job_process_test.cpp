@@ -1,5 +1,5 @@
-// The line of a shell in the Job of the step gpu-reset, with the real gpuward-exporter and a fake
-// nvidia-smi.
+// The lines of a shell in the Jobs of the step gpu-reset, with the real gpuward-exporter and fakes
+// of the vendors' tools and of the kernel's files.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,6 +61,134 @@ TEST_F(GpuResetJob, ClearsFindingsWhereTheGpusAreResetAndAsksForNobody) {
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_EQ(outcome.output, "called findings clear --after-gpu-reset\nAll done.\n");
   }
+}
+
+// AMD's Job with the /sys of the test, and tools that are found before the machine's own.
+class AmdGpuResetJob : public testing::Test {
+ protected:
+  void SetUp() override {
+    // All that the exporter's image has of what the lines could call (manifests/image/rootfs).
+    fs::create_symlink("/bin/cat", folder_ / "cat");
+    add_tool("gpuward-exporter", "echo called \"$@\" >> " + (folder_ / "calls").string() +
+                                     "; cat " + (folder_ / "users").string() +
+                                     " 2>/dev/null && exit 1; exit 0");
+    add_card(0, "0x1a03");  // the board's own graphics
+    add_card(1, "0x1002");
+    add_card(2, "0x1002");
+    fs::create_directories(folder_ / "sys/class/drm/card1-VGA-1");
+  }
+  void add_tool(const std::string& name, const std::string& script) {
+    fs::permissions(folder_.write(name, "#!/bin/sh\n" + script + "\n"), fs::perms::owner_all);
+  }
+  void add_card(int number, const std::string& vendor) {
+    write("sys/class/drm/card" + std::to_string(number) + "/device/vendor", vendor);
+  }
+  void set_hive(int number, const std::string& hive) {
+    write("sys/class/drm/card" + std::to_string(number) + "/device/xgmi_hive_info/xgmi_hive_id",
+          hive);
+  }
+  // What the kernel answers to whoever reads the file, which resets the GPU.
+  void set_recover(int number, const std::string& result) {
+    write("sys/kernel/debug/dri/" + std::to_string(number) + "/amdgpu_gpu_recover", result);
+  }
+  void write(const std::string& path, const std::string& line) {
+    fs::create_directories((folder_ / path).parent_path());
+    folder_.write(path, line + "\n");
+  }
+  support::Process::Outcome run() {
+    const fs::path job =
+        fs::path(GPUWARD_SOURCE_DIR) / "manifests/remediator-job-gpu-reset-amd.json";
+    const auto json = parse_json(read_file(job).value_or(""));
+    EXPECT_TRUE(json);
+    if (!json) return {};
+    std::vector<std::string> argv = (*json)["spec"]["template"]["spec"]["containers"][0]["command"];
+    std::string& script = argv.back();
+    for (auto at = script.find("/sys/"); at != std::string::npos;
+         at = script.find("/sys/", at + folder_.path().string().size() + 1))
+      script.insert(at, folder_.path().string());
+    auto outcome = support::Process::run(
+        {.argv = std::move(argv), .env = {{"PATH", folder_.path().string()}}});
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    return outcome.value_or(support::Process::Outcome{});
+  }
+  support::TempDir folder_;
+};
+
+TEST_F(AmdGpuResetJob, ResetsAllByAmdSmi) {
+  add_tool("amd-smi", "echo \"$@\"; echo GPU_RESET: Successfully reset GPU");
+  const auto outcome = run();
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.output, "reset --gpureset --gpu all\nGPU_RESET: Successfully reset GPU\n");
+  EXPECT_EQ(read_file(folder_ / "calls").value_or(""), "called gpu-users --require-none\n");
+}
+
+// amd-smi of ROCm 6 and 7 ends with 0 after a reset that has failed.
+TEST_F(AmdGpuResetJob, ReadsWhatAmdSmiSaysAndNotItsExitCodeAlone) {
+  for (const char* said :
+       {"Successfully reset GPU\nGPU: 1\nFailed to reset GPU", "", "Unable to reset non-amd GPU"}) {
+    add_tool("amd-smi", "echo '" + std::string(said) + "'");
+    EXPECT_EQ(run().exit_code, 1) << said;
+  }
+  add_tool("amd-smi", "echo 'Command requires elevation'; exit 10");
+  EXPECT_NE(run().exit_code, 0);
+}
+
+TEST_F(AmdGpuResetJob, ResetsEachGpuByRocmSmiWhereThatIsAllThereIs) {
+  add_tool("rocm-smi", "echo \"$@: Successfully reset GPU\"");
+  const auto outcome = run();
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("--gpureset -d 0"), HasSubstr("--gpureset -d 1"),
+                                    testing::Not(HasSubstr("-d 2"))));
+  add_tool("rocm-smi", "echo \"$@\"; [ $3 = 1 ] || echo Successfully reset GPU");
+  EXPECT_NE(run().exit_code, 0) << "of two GPUs one has failed";
+  // As Debian's rocm-smi 5.2 does without the driver.
+  add_tool("rocm-smi", "echo 'ERROR:root:Driver not initialized (amdgpu not found in modules)'");
+  EXPECT_EQ(run().exit_code, 1);
+}
+
+// The driver's file, which both tools read, says more than they do: its value is the result.
+TEST_F(AmdGpuResetJob, AsksTheDriverWhereTheImageHasNoTool) {
+  set_recover(1, "0");
+  set_recover(2, "0");
+  const auto outcome = run();
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.output, "card1: 0\ncard2: 0\n\n");
+  set_recover(2, "-62");
+  EXPECT_EQ(run().exit_code, 1);
+}
+
+// The driver resets a hive as one.
+TEST_F(AmdGpuResetJob, ResetsEachHiveOnce) {
+  set_recover(1, "0");
+  set_hive(1, "1234");
+  set_hive(2, "1234");
+  const auto outcome = run();
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.output, "card1: 0\n\n");
+}
+
+TEST_F(AmdGpuResetJob, SaysWhyTheDriverCannot) {
+  const auto outcome = run();
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("amdgpu_gpu_recover"));
+}
+
+// Unlike nvidia-smi, AMD's tools ask nobody whether a GPU is in use.
+TEST_F(AmdGpuResetJob, ResetsNothingWhileAProcessHasAGpuOpen) {
+  folder_.write("users", "the GPUs are open in python (pid 7: kfd)\n");
+  add_tool("amd-smi", ": > " + (folder_ / "was_reset").string());
+  const auto outcome = run();
+  EXPECT_EQ(outcome.exit_code, 16);
+  EXPECT_EQ(outcome.output,
+            "in use by another process: the GPUs are open in python (pid 7: kfd)\n");
+  EXPECT_FALSE(fs::exists(folder_ / "was_reset"));
+}
+
+TEST_F(AmdGpuResetJob, ResetsNothingWhereThereIsNoGpuOfAmd) {
+  add_card(1, "0x10de");
+  add_card(2, "0x10de");
+  add_tool("amd-smi", "echo Successfully reset GPU");
+  EXPECT_EQ(run().exit_code, 1);
 }
 
 }  // namespace

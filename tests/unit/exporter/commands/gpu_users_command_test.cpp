@@ -20,11 +20,42 @@ TEST(GpuUsers, NamesTelemetryAndThePersistenceDaemonWithTheirDevices) {
   node.with_process(8, "kubelet").with_open_file(8, "/dev/null");
   std::ostringstream out;
 
-  EXPECT_EQ(run_gpu_users(node.paths(), out), 0);
+  EXPECT_EQ(run_gpu_users(node.paths(), GpuUsersWish::kSay, out), 0);
 
   EXPECT_EQ(out.str(),
             "the GPUs are open in nvidia-persiste (pid 7: nvidia0), dcgm-exporter (pid 99: "
             "nvidia0, nvidia1)\n");
+}
+
+TEST(GpuUsers, NamesWhoUsesAnAmdGpu) {
+  support::HostTree node;
+  node.with_process(99, "python").with_open_file(99, "/dev/kfd");
+  node.with_open_file(99, "/dev/dri/renderD128").with_open_file(99, "/dev/dri/card0");
+  std::ostringstream out;
+
+  EXPECT_EQ(run_gpu_users(node.paths(), GpuUsersWish::kRequireNone, out), 1);
+
+  EXPECT_EQ(out.str(), "the GPUs are open in python (pid 99: dri/renderD128, kfd)\n");
+}
+
+// It reads the sensors of the GPUs that are reset.
+TEST(GpuUsers, RequireNoneButGpuwardsExporter) {
+  support::HostTree node;
+  node.with_process(99, "gpuward-exporter").with_open_file(99, "/dev/dri/renderD128");
+  std::ostringstream out;
+
+  EXPECT_EQ(run_gpu_users(node.paths(), GpuUsersWish::kRequireNone, out), 0);
+
+  EXPECT_EQ(out.str(), "no process has a GPU open\n");
+}
+
+// As a container without hostPID: its own processes alone.
+TEST(GpuUsers, CannotTellWhereNotAllProcessesAreSeen) {
+  support::HostTree node;
+  node.remove("proc/2");
+  std::ostringstream out;
+
+  EXPECT_EQ(run_gpu_users(node.paths(), GpuUsersWish::kRequireNone, out), 3);
 }
 
 TEST(GpuUsers, SaysThatThereAreNone) {

@@ -330,9 +330,15 @@ TEST(Settings, TakeAmdsThresholdsFromAmdsOwnFile) {
   ASSERT_TRUE(settings.has_value()) << settings.error().message;
   EXPECT_EQ(settings->checks.ras_thresholds.at("umc"), 5U);
   EXPECT_EQ(settings->checks.cper_max_age, std::chrono::minutes(30));
-  EXPECT_TRUE(settings->amd_health.is_enabled);
+  EXPECT_EQ(settings->amd_health.is_enabled, true);
   EXPECT_EQ(settings->amd_health.socket, "/a.sock");
   EXPECT_TRUE(settings->amd_health.has_all_vendors);
+}
+
+TEST(Settings, LeaveAmdsHealthServiceToWhatIsSeenWhereTheySayNothing) {
+  EXPECT_EQ(load("amd: {health_service: {socket: /a.sock}}")->amd_health.is_enabled, std::nullopt);
+  EXPECT_EQ(load("amd: {health_service: {enabled: false}}")->amd_health.is_enabled, false);
+  EXPECT_FALSE(load("amd: {health_service: {enabled: \"true\"}}").has_value());
 }
 
 TEST(Settings, HaveAmdsDefaultsWhereAmdsFileIsNotThere) {

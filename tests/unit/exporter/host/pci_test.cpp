@@ -71,6 +71,17 @@ TEST(PciDevices, OfTheSameVendorAreNotAllGpus) {
   EXPECT_FALSE(is_efa(0x10de, 0xefa3));
 }
 
+TEST(PciDevices, OfAmdAreAcceleratorsUnlessTheyCanDriveAScreen) {
+  HostTree node;
+  node.with_nvidia_gpus(1);
+  node.with_pci("0000:01:00.0", {0x1002, 0x164e, 0x030000, "amdgpu"});
+  EXPECT_FALSE(has_amd_accelerator(node.paths()));
+  node.with_amd_gpus(1);
+  EXPECT_TRUE(has_amd_accelerator(node.paths()));
+  node.remove("sys/bus");
+  EXPECT_FALSE(has_amd_accelerator(node.paths()));
+}
+
 // The count is then wrong for a reason that has nothing to do with the GPUs.
 TEST(PciDevices, AreNoneAtAllWhereThereIsNoBusAndThatIsSaid) {
   HostTree node;

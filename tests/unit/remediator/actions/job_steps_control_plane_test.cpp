@@ -69,6 +69,7 @@ class JobsOnControlPlane : public ::testing::Test {
   }
   void begin_with_a_node() {
     node_.meta.name = "gpu-01";
+    node_.resources = {"nvidia.com/gpu"};
     remediation_.name = "gpu-01-ab-1";
     remediation_.uid = "0aa8ee8c-2b0e-4a2c-8f0e-5f0f7a3c5a11";
     remediation_.node = "gpu-01";

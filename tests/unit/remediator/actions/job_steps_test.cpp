@@ -409,11 +409,98 @@ TEST_F(JobSteps, StayWithTheirNamespaceWhenThePolicyChanges) {
   EXPECT_EQ(watch().result, StepResult::kDone);
 }
 
+class ResetByVendor : public JobSteps {
+ protected:
+  void set_resources(const std::vector<std::string>& resources) {
+    node_.meta.labels.clear();
+    node_.resources = resources;
+  }
+  void set_jobs(const JobsPolicy& jobs) {
+    Policy policy;
+    policy.jobs = jobs;
+    policy_.set(policy);
+  }
+  // Nobody tries what is worse, and no Job is made.
+  void expect_held(const std::string& why) {
+    const auto progress = begin();
+    EXPECT_EQ(progress.result, StepResult::kFailed);
+    EXPECT_TRUE(needs_operator(progress));
+    EXPECT_THAT(progress.message, HasSubstr(why));
+    EXPECT_EQ(made(), 0U);
+  }
+  std::string command() {
+    return dump_json(job()["spec"]["template"]["spec"]["containers"][0]["command"]);
+  }
+};
+
+TEST_F(ResetByVendor, RunsNvidiasToolsOnNodesOfNvidia) {
+  set_resources({"nvidia.com/gpu"});
+  EXPECT_EQ(begin().result, StepResult::kRunning);
+  EXPECT_THAT(command(), HasSubstr("nvidia-smi --gpu-reset"));
+  EXPECT_THAT(command(), Not(HasSubstr("amd-smi")));
+}
+
+TEST_F(ResetByVendor, RunsAmdsToolsOnNodesOfAmd) {
+  set_resources({"amd.com/gpu"});
+  EXPECT_EQ(begin().result, StepResult::kRunning);
+  EXPECT_THAT(command(), HasSubstr("amd-smi reset --gpureset"));
+  EXPECT_THAT(command(), Not(HasSubstr("nvidia-smi")));
+  EXPECT_THAT(dump_json(job()), Not(HasSubstr("$(")));
+}
+
+TEST_F(ResetByVendor, TakesTheTemplateThatThePolicyNamesForAmd) {
+  set_resources({"amd.com/gpu"});
+  JobsPolicy jobs;
+  jobs.template_files["gpu-reset-amd"] = "/etc/gpuward/amd.json";
+  jobs.templates["gpu-reset-amd"] =
+      R"({"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": {"spec":
+          {"containers": [{"name": "c", "image": "mine", "command": ["mine"]}]}}}})";
+  set_jobs(jobs);
+  EXPECT_EQ(begin().result, StepResult::kRunning);
+  EXPECT_EQ(command(), R"(["mine"])");
+}
+
+TEST_F(ResetByVendor, IsLeftToAnOperatorWhereNobodySaysWhoseTheGpusAre) {
+  set_resources({"cpu"});
+  expect_held("no resource and no label of it says whose GPUs it has");
+}
+
+TEST_F(ResetByVendor, IsLeftToAnOperatorWhereTheyAreOfTwoVendors) {
+  set_resources({"nvidia.com/gpu", "amd.com/gpu"});
+  expect_held("more than one vendor");
+}
+
+TEST_F(ResetByVendor, IsLeftToAnOperatorWhereTheCommandIsOfAnotherVendor) {
+  set_resources({"amd.com/gpu"});
+  step_.job.command = {"nvidia-smi", "--gpu-reset"};
+  expect_held("its GPUs are of AMD, and the command of gpu-reset runs the tools of NVIDIA");
+}
+
+TEST_F(ResetByVendor, IsLeftToAnOperatorWhereThereIsNoTemplate) {
+  set_resources({"amd.com/gpu"});
+  JobsPolicy jobs;
+  jobs.template_files["gpu-reset"] = "/etc/gpuward/nvidia.json";
+  set_jobs(jobs);
+  expect_held("jobs.templates.gpu-reset-amd");
+}
+
+TEST_F(ResetByVendor, HoldsForWhoeverUsesAnAmdGpu) {
+  set_resources({"amd.com/gpu"});
+  begin();
+  end_with(16, "in use by another process: the GPUs are open in python (pid 7: kfd)");
+
+  const auto progress = watch();
+
+  EXPECT_TRUE(needs_operator(progress));
+  EXPECT_THAT(progress.message, HasSubstr("a process holds a GPU: "));
+  EXPECT_EQ(progress.facts.at("call"), "none") << "nothing was reset";
+}
+
 class JobTemplate : public JobSteps {
  protected:
   Result<Json> rendered(const Json& job) {
     JobsPolicy jobs = policy_.get()->jobs;
-    jobs.templates[Step::kGpuReset] = dump_json(job);
+    jobs.templates["gpu-reset"] = dump_json(job);
     const auto text = render_job(order(), jobs, "tools");
     if (!text) return std::unexpected(text.error());
     return parse_json(*text);
@@ -470,18 +557,36 @@ TEST_F(JobTemplate, MustBeAJobWithOneContainer) {
   EXPECT_THAT(rendered(two).error().message, HasSubstr("exactly one container"));
 }
 
+TEST_F(JobTemplate, OfAResetRunsTheToolsOfItsVendorAlone) {
+  const support::TempDir folder;
+  const std::string path = folder.path() / "job.json";
+  Json job = own_template();
+  job["spec"]["template"]["spec"]["containers"][0]["command"] = {"nvidia-smi", "--gpu-reset"};
+  ASSERT_TRUE(write_file_atomically(path, dump_json(job)));
+  JobsPolicy jobs;
+  jobs.template_files["gpu-reset"] = path;
+  EXPECT_TRUE(load_job_templates(jobs));
+  jobs.template_files["gpu-reset-amd"] = path;
+
+  const auto loaded = load_job_templates(jobs);
+
+  ASSERT_FALSE(loaded);
+  EXPECT_THAT(loaded.error().message, HasSubstr("jobs.templates.gpu-reset-amd"));
+  EXPECT_THAT(loaded.error().message, HasSubstr("the tools of NVIDIA on nodes with GPUs of AMD"));
+}
+
 TEST_F(JobTemplate, IsReadWithThePolicy) {
   const support::TempDir folder;
   const std::string path = folder.path() / "job.json";
   JobsPolicy jobs;
-  jobs.template_files[Step::kGpuReset] = path;
+  jobs.template_files["gpu-reset"] = path;
   EXPECT_THAT(load_job_templates(jobs).error().message, HasSubstr("jobs.templates.gpu-reset"));
   ASSERT_TRUE(write_file_atomically(path, "{}"));
   EXPECT_EQ(load_job_templates(jobs).error().kind, ErrorKind::kInvalid);
   ASSERT_TRUE(write_file_atomically(path, dump_json(own_template())));
 
   EXPECT_TRUE(load_job_templates(jobs));
-  EXPECT_EQ(jobs.templates.at(Step::kGpuReset), dump_json(own_template()));
+  EXPECT_EQ(jobs.templates.at("gpu-reset"), dump_json(own_template()));
 }
 
 }  // namespace

@@ -344,7 +344,52 @@ TEST(Policy, ReadsTheStepsThatAreJobs) {
   EXPECT_EQ(policy->jobs.image, "here/gpuward:1");
   EXPECT_EQ(policy->jobs.ns, "tools");
   EXPECT_EQ(policy->jobs.service_account, "tester");
-  EXPECT_EQ(policy->jobs.template_files.at(Step::kQuarantineJob), "/etc/gpuward/job.json");
+  EXPECT_EQ(policy->jobs.template_files.at("quarantine-job"), "/etc/gpuward/job.json");
+}
+
+// What could end on each node of the pool only with an operator.
+TEST(Policy, RefusesAPoolWhoseGpusItsResetCannotReset) {
+  const std::string jobs = "jobs: {image: here/gpuward:1}\n";
+  const std::string steps = "  - {name: p, labels: [LABEL], severities: {reset: [cordon, drain, ";
+  const auto pool = [&](const std::string& label, const std::string& reset) {
+    std::string text = "pools:\n" + steps + reset + "]}}\n";
+    return text.replace(text.find("LABEL"), 5, label);
+  };
+  const auto error = [](const std::string& yaml) {
+    const auto policy = parse_policy(yaml);
+    return policy ? std::string("accepted") : policy.error().message;
+  };
+  const std::string amd = "\"feature.node.kubernetes.io/amd-gpu=true\"";
+  const std::string nvidia = "nvidia.com/gpu.present=true";
+
+  EXPECT_THAT(error(jobs + pool(amd, "{gpu-reset: {command: [nvidia-smi, -r]}}")),
+              AllOf(HasSubstr("GPUs of AMD"), HasSubstr("runs the tools of NVIDIA")));
+  EXPECT_THAT(error(jobs + pool(nvidia, "{gpu-reset: {command: [amd-smi, reset, -G]}}")),
+              AllOf(HasSubstr("GPUs of NVIDIA"), HasSubstr("runs the tools of AMD")));
+  EXPECT_THAT(error("jobs: {templates: {gpu-reset: /a.json}}\n" + pool(amd, "gpu-reset")),
+              HasSubstr("jobs.templates.gpu-reset-amd"));
+  EXPECT_THAT(error("jobs: {templates: {gpu-reset-amd: /a.json}}\n" + pool(nvidia, "gpu-reset")),
+              HasSubstr("jobs.templates.gpu-reset"));
+  EXPECT_THAT(error(jobs + pool("gpu.intel.com/product=max", "gpu-reset")),
+              HasSubstr("neither NVIDIA nor AMD"));
+  EXPECT_THAT(error(jobs +
+                    "severities:\n  reset:\n    - cordon\n    - drain\n    - gpu-reset: "
+                    "{command: [nvidia-smi, -r]}\npools:\n  - {name: p, labels: [" +
+                    amd + "], mode: observe}\n"),
+              HasSubstr("runs the tools of NVIDIA"))
+      << "the plan that all nodes share is that of the pool too";
+}
+
+TEST(Policy, TakesAPoolWhoseGpusItsResetCanReset) {
+  for (const char* pool : {"amd.com/gpu.family=AI", "nvidia.com/gpu.present=true", "pool=gpu"}) {
+    EXPECT_TRUE(parse_policy("jobs: {image: here/gpuward:1}\npools:\n  - {name: p, labels: [" +
+                             std::string(pool) +
+                             "], severities: {reset: [cordon, drain, gpu-reset]}}\n"))
+        << pool;
+  }
+  EXPECT_TRUE(
+      parse_policy("jobs: {templates: {gpu-reset-amd: /a.json}}\npools:\n  - {name: p, labels: "
+                   "[amd.com/gpu.family=AI], severities: {reset: [cordon, drain, gpu-reset]}}\n"));
 }
 
 TEST(Policy, HoldsABusyGpuAndTriesNoResetOnEc2ByDefault) {
