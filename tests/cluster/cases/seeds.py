@@ -8,7 +8,8 @@ import subprocess
 from cases.base import (EXPORTERS, ISOLATE_XID, ClusterTest, cluster, deploy, exporter_of, kubectl, on, pods, workload)
 
 PREFIX = "gpu-healthcheck.aws-samples.io"
-HEADINGS = ("The GPU health check suite", "node-problem-detector with GPUs, and Draino")
+HEADINGS = ("The GPU health check suite", "node-problem-detector with GPUs, and Draino",
+            "AMD's device-metrics-exporter")
 TREE = pathlib.Path(__file__).resolve().parents[3]
 LEGACY = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "gpu-healthcheck-config", "namespace": EXPORTERS},
           "data": {"CHECK_INTERVAL": "30"}}
@@ -60,6 +61,7 @@ class SeedCommands(ClusterTest):
         self.pod = exporter_of(self.NODE)
         self.install()
         self.look()
+        self.look_for_amd()
         self.change_a_setting()
         self.quarantine()
         self.break_it()
@@ -98,6 +100,14 @@ class SeedCommands(ClusterTest):
         self.type("kubectl apply -f manifests/samples/gpu-load.yaml")
         self.addCleanup(kubectl.delete, "job", "gpu-load")
         self.wait(lambda: self.type("kubectl get pods -l app=gpu-load").count("gpu-load-") == 2, "the load's pods")
+
+    def look_for_amd(self):
+        """No node here has such a GPU, and the exporter serves no health of one."""
+        self.assertRegex(self.type("kubectl describe node $NODE"), r"(?s)Capacity:.*Allocatable:.*nvidia.com/gpu: +8")
+        self.assertIn("No resources found", self.type("kubectl get nodes -l metricsexporter"))
+        for command in ("get", "inject"):
+            self.assertIn("no such socket", self.type(
+                f"kubectl exec -n gpu-healthcheck $POD -- gpuward-exporter amd-health {command}", fails=True))
 
     def change_a_setting(self):
         self.type("kubectl edit configmap gpu-healthcheck-config", KUBE_EDITOR="sed -i s/30/20/")
