@@ -17,13 +17,13 @@ void Recorder::on_notification(const WebhookOutcome& outcome) {
             {{"status", std::to_string(outcome.status)}, {"reason", std::string(outcome.failure)}});
 }
 
-void Recorder::on_ignored(const AlertSignal& order, Ignored reason) {
+void Recorder::on_ignored(const AlertSignal& signal, Ignored reason) {
   counters_.count(reason);
-  if (!order.firing || !ignored_.is_new(order, reason)) return;
-  log_.warn("Ignored an alert that fires", {{"node", order.node},
-                                            {"alert", order.alertname},
-                                            {"fingerprint", order.fingerprint},
-                                            {"since", to_rfc3339(order.starts_at)},
+  if (!signal.firing || !ignored_.is_new(signal, reason)) return;
+  log_.warn("Ignored an alert that fires", {{"node", signal.node},
+                                            {"alert", signal.alertname},
+                                            {"fingerprint", signal.fingerprint},
+                                            {"since", to_rfc3339(signal.starts_at)},
                                             {"reason", std::string(to_string(reason))}});
 }
 

@@ -18,7 +18,7 @@ class Recorder final : public WebhookObserver, public WorkflowObserver, public I
       : counters_(counters), audit_(audit), log_(log) {}
 
   void on_notification(const WebhookOutcome& outcome) override;
-  void on_ignored(const AlertSignal& order, Ignored reason) override;
+  void on_ignored(const AlertSignal& signal, Ignored reason) override;
   void on_audit(const AuditRecord& record) override;
   void on_error(const std::string& node, const Error& error) override;
   void on_milestone(Milestone milestone, std::chrono::duration<double> since_fault) override;

@@ -28,10 +28,10 @@ std::string own_pod(const Flags& flags) {
 
 std::vector<std::string> names_of_what_fires(const KnownEvidence& known, const std::string& node) {
   std::vector<std::string> names;
-  for (AlertSignal& order : known.firing_from({})) {
+  for (AlertSignal& signal : known.firing_from({})) {
     // What a model has said is nothing that it should hear again.
-    const bool is_advice = order.fingerprint.starts_with(kTriageOrigin);
-    if (order.node == node && !is_advice) names.push_back(std::move(order.alertname));
+    const bool is_advice = signal.fingerprint.starts_with(kTriageOrigin);
+    if (signal.node == node && !is_advice) names.push_back(std::move(signal.alertname));
   }
   return names;
 }

@@ -13,7 +13,7 @@
 namespace gpuward::exporter {
 
 struct CheckRun::Shared {
-  RunOrder order;
+  RunRequest request;
   std::mutex mutex;
   std::condition_variable ended;
   std::optional<CheckResult> result;
@@ -35,38 +35,38 @@ bool is_use_known(const Snapshot& snapshot) {
   });
 }
 
-CheckOutcome look(const RunOrder& order, Clock& clock, const std::stop_token& stop) {
-  if (order.entry.needs_idle_gpus && !order.is_exclusive) {
-    if (const auto user = gpu_user(order.snapshot)) {
+CheckOutcome look(const RunRequest& request, Clock& clock, const std::stop_token& stop) {
+  if (request.entry.needs_idle_gpus && !request.is_exclusive) {
+    if (const auto user = gpu_user(request.snapshot)) {
       return CheckOutcome::skipped("the GPUs are in use: " + *user);
     }
-    if (!is_use_known(order.snapshot)) {
+    if (!is_use_known(request.snapshot)) {
       return CheckOutcome::skipped("it is unknown whether the GPUs are in use");
     }
-    if (order.objection) {
-      if (auto why = order.objection()) return CheckOutcome::skipped(*std::move(why));
+    if (request.objection) {
+      if (auto why = request.objection()) return CheckOutcome::skipped(*std::move(why));
     }
   }
   std::optional<GpuLock> lock;
-  if (order.entry.loads_gpus) {
-    auto taken = GpuLock::take(order.state_folder, order.entry.name);
+  if (request.entry.loads_gpus) {
+    auto taken = GpuLock::take(request.state_folder, request.entry.name);
     if (!taken) return CheckOutcome::skipped(taken.error().message);
     lock.emplace(*std::move(taken));
   }
-  const auto profile = order.settings.profiles.find(order.instance_type);
-  return order.check->run({.snapshot = order.snapshot,
-                           .settings = order.settings,
-                           .host = order.host,
-                           .instance_type = order.instance_type,
-                           .profile = profile,
-                           .clock = clock,
-                           .stop = stop,
-                           .is_exclusive = order.is_exclusive});
+  const auto profile = request.settings.profiles.find(request.instance_type);
+  return request.check->run({.snapshot = request.snapshot,
+                             .settings = request.settings,
+                             .host = request.host,
+                             .instance_type = request.instance_type,
+                             .profile = profile,
+                             .clock = clock,
+                             .stop = stop,
+                             .is_exclusive = request.is_exclusive});
 }
 
 // The fence: what a check throws is its own error.
-CheckOutcome look_safely(const RunOrder& order, Clock& clock, const std::stop_token& stop) try {
-  return look(order, clock, stop);
+CheckOutcome look_safely(const RunRequest& request, Clock& clock, const std::stop_token& stop) try {
+  return look(request, clock, stop);
 } catch (const std::exception& error) {
   return CheckOutcome::error(std::string("the check has broken down: ") + error.what());
 }
@@ -82,24 +82,24 @@ void leave_behind(std::jthread thread) {
 
 }  // namespace
 
-CheckRun::CheckRun(RunOrder order, Clock& clock)
+CheckRun::CheckRun(RunRequest request, Clock& clock)
     : started_(clock.wall()),
-      deadline_(clock.steady() + time_limit_of(order.entry, order.settings)),
+      deadline_(clock.steady() + time_limit_of(request.entry, request.settings)),
       shared_(std::make_shared<Shared>()) {
-  shared_->order = std::move(order);
+  shared_->request = std::move(request);
   thread_ = std::jthread([shared = shared_, started = started_, &clock](
                              const std::stop_token& stop) { shared->run(started, clock, stop); });
 }
 
 void CheckRun::Shared::run(WallTime started, Clock& clock, const std::stop_token& stop) {
   const auto begin = clock.steady();
-  CheckOutcome outcome = look_safely(order, clock, stop);
+  CheckOutcome outcome = look_safely(request, clock, stop);
   const bool is_skip = outcome.kind == CheckOutcome::Kind::kSkipped;
   const auto duration =
       std::chrono::duration_cast<std::chrono::milliseconds>(clock.steady() - begin);
-  CheckResult made = decide_status(std::move(outcome), order.entry.name, {started, duration},
-                                   check_findings(order.snapshot.state, order.entry.name));
-  if (order.on_result) order.on_result(made);
+  CheckResult made = decide_status(std::move(outcome), request.entry.name, {started, duration},
+                                   check_findings(request.snapshot.state, request.entry.name));
+  if (request.on_result) request.on_result(made);
   const std::lock_guard lock(mutex);
   result = std::move(made);
   was_skipped = is_skip;
@@ -127,13 +127,13 @@ bool CheckRun::wait(std::chrono::milliseconds limit) const {
 }
 
 CheckResult CheckRun::overdue(WallTime now) const {
-  const RunOrder& order = shared_->order;
+  const RunRequest& request = shared_->request;
   const auto duration = std::chrono::duration_cast<std::chrono::milliseconds>(now - started_);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration);
   return decide_status(
       CheckOutcome::error("has not ended after " + std::to_string(seconds.count()) + " s"),
-      order.entry.name, {started_, duration},
-      check_findings(order.snapshot.state, order.entry.name));
+      request.entry.name, {started_, duration},
+      check_findings(request.snapshot.state, request.entry.name));
 }
 
 }  // namespace gpuward::exporter

@@ -18,7 +18,7 @@
 namespace gpuward::exporter {
 
 // What a run is given; it keeps a copy.
-struct RunOrder {
+struct RunRequest {
   CheckEntry entry;
   std::shared_ptr<Check> check;
   Snapshot snapshot;
@@ -40,7 +40,7 @@ struct RunOrder {
 class CheckRun {
  public:
   // `clock` must live as long as the process where a run may be left behind: lasting_clock().
-  CheckRun(RunOrder order, Clock& clock);
+  CheckRun(RunRequest request, Clock& clock);
   // Asks it to stop and waits for a second at most. One that is stuck is left behind, with all it
   // owns, until the process ends: a thread cannot be ended from outside.
   ~CheckRun();

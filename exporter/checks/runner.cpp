@@ -124,23 +124,23 @@ void CheckRunner::start(const CheckEntry& entry, Job& job, const CheckSettings& 
   job.last = clock_.steady();
   job.slot.reset();
   job.is_overdue_said = false;
-  RunOrder order;
-  order.entry = entry;
-  order.check = job.check;
-  order.snapshot = store_.snapshot();
-  order.settings = settings;
-  order.host = options_.host;
-  order.state_folder = options_.state_folder;
-  order.instance_type = order.snapshot.instance.type;
-  order.objection = options_.objection;
+  RunRequest request;
+  request.entry = entry;
+  request.check = job.check;
+  request.snapshot = store_.snapshot();
+  request.settings = settings;
+  request.host = options_.host;
+  request.state_folder = options_.state_folder;
+  request.instance_type = request.snapshot.instance.type;
+  request.objection = options_.objection;
   if (!settings.results_dir.empty()) {
-    const ResultPlace place{settings.results_dir, options_.host_name, order.instance_type};
+    const ResultPlace place{settings.results_dir, options_.host_name, request.instance_type};
     // What cannot be written is missed by whoever reads it; the store has the result all the same.
-    order.on_result = [place](const CheckResult& result) {
+    request.on_result = [place](const CheckResult& result) {
       static_cast<void>(write_result(place, result));
     };
   }
-  job.run = std::make_unique<CheckRun>(std::move(order), clock_);
+  job.run = std::make_unique<CheckRun>(std::move(request), clock_);
 }
 
 void CheckRunner::take(const CheckEntry& entry, Job& job) {

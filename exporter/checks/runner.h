@@ -28,7 +28,7 @@ struct RunnerOptions {
   std::span<const CheckEntry> checks = all_checks();  // beside those that the settings add
   // The settings in force; asked at each tick, so that new ones count at the next cycle.
   std::function<std::shared_ptr<const CheckSettings>()> settings;
-  // Who else has the node and its GPUs now (RunOrder::objection); empty where nobody can.
+  // Who else has the node and its GPUs now (RunRequest::objection); empty where nobody can.
   std::function<std::optional<std::string>()> objection = nullptr;
 };
 

@@ -150,15 +150,15 @@ class CheckCommand {
       }
       lock.emplace(*std::move(taken));
     }
-    RunOrder order;
-    order.entry = entry;
-    order.check = entry.make();
-    order.snapshot = snapshot;
-    order.settings = settings_;
-    order.host = parts_.host;
-    order.instance_type = parts_.instance_type;
-    order.is_exclusive = request_.is_exclusive;
-    CheckRun run(std::move(order), clock_);
+    RunRequest request;
+    request.entry = entry;
+    request.check = entry.make();
+    request.snapshot = snapshot;
+    request.settings = settings_;
+    request.host = parts_.host;
+    request.instance_type = parts_.instance_type;
+    request.is_exclusive = request_.is_exclusive;
+    CheckRun run(std::move(request), clock_);
     while (!run.wait(kLookInterval)) {
       const auto now = clock_.steady();
       if (stop_.stop_requested() || now >= run.deadline()) run.request_stop();

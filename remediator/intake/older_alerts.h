@@ -23,12 +23,12 @@ class OlderAlerts final : public Intake {
       : intake_(intake), view_(view), reports_(reports), policy_(policy), clock_(clock) {}
 
   // Spends at most half of the time until `deadline` on reports.
-  [[nodiscard]] Result<IntakeCounts> take(std::span<const AlertSignal> orders,
+  [[nodiscard]] Result<IntakeCounts> take(std::span<const AlertSignal> signals,
                                           Clock::Steady deadline) override;
 
  private:
-  [[nodiscard]] bool is_unexplained(const AlertSignal& order) const;
-  [[nodiscard]] bool is_measured(const AlertSignal& order) const;
+  [[nodiscard]] bool is_unexplained(const AlertSignal& signal) const;
+  [[nodiscard]] bool is_measured(const AlertSignal& signal) const;
 
   Intake& intake_;
   ClusterView& view_;

@@ -25,8 +25,8 @@ bool is_orphaned(const kube::Node& node, const std::vector<Remediation>& records
 }
 
 // Another one each time: that an earlier one was cancelled says nothing of what came later.
-AlertSignal order_for(const kube::Node& node, const std::vector<Remediation>& records,
-                      WallTime now) {
+AlertSignal signal_for(const kube::Node& node, const std::vector<Remediation>& records,
+                       WallTime now) {
   const std::string which = records.empty() ? "" : records.back().name;
   return {.node = node.meta.name,
           .severity = Severity::kMonitor,
@@ -50,23 +50,23 @@ const AlertEvidence* firing_in(const Remediation& remediation) {
 
 Status OrphanedTaints::take_in() {
   if (!view_.informers().synced()) return {};
-  std::vector<AlertSignal> orders;
+  std::vector<AlertSignal> signals;
   for (const std::string& name : nodes_with_orphaned_taints(view_)) {
-    auto order = find_orphan(name);
-    if (!order) return with_context("taint or cordon without a record", order.error());
-    if (*order) orders.push_back(**std::move(order));
+    auto signal = find_orphan(name);
+    if (!signal) return with_context("taint or cordon without a record", signal.error());
+    if (*signal) signals.push_back(**std::move(signal));
   }
   std::vector<Remediation> told;
   for_each_remediation(view_, [&](const Remediation& remediation) {
     if (remediation.open() && firing_in(remediation) != nullptr) told.push_back(remediation);
   });
   for (const Remediation& remediation : told) {
-    auto order = find_settled(remediation);
-    if (!order) return with_context("taint or cordon without a record", order.error());
-    if (*order) orders.push_back(**std::move(order));
+    auto signal = find_settled(remediation);
+    if (!signal) return with_context("taint or cordon without a record", signal.error());
+    if (*signal) signals.push_back(**std::move(signal));
   }
-  if (orders.empty()) return {};
-  const auto taken = intake_.take(orders, clock_.steady() + kToBeOpened);
+  if (signals.empty()) return {};
+  const auto taken = intake_.take(signals, clock_.steady() + kToBeOpened);
   if (!taken) return with_context("taint or cordon without a record", taken.error());
   return {};
 }
@@ -85,7 +85,7 @@ Result<std::optional<AlertSignal>> OrphanedTaints::find_orphan(const std::string
   const bool is_same = *after && (*after)->meta.uid == (*before)->meta.uid &&
                        (*after)->meta.resource_version == (*before)->meta.resource_version;
   if (!is_same) return std::nullopt;  // again in the next round
-  return order_for(**after, *records, clock_.wall());
+  return signal_for(**after, *records, clock_.wall());
 }
 
 Result<std::optional<AlertSignal>> OrphanedTaints::find_settled(const Remediation& remediation) {

@@ -18,8 +18,8 @@
 namespace gpuward::remediator {
 namespace {
 
-std::string name_of(const AlertSignal& order) {
-  return order.node + '\n' + std::string(without_origin(order.fingerprint));
+std::string name_of(const AlertSignal& signal) {
+  return signal.node + '\n' + std::string(without_origin(signal.fingerprint));
 }
 
 Remediation open_new(const NodeIdentity& node, std::span<const Remediation> closed, int last) {
@@ -38,9 +38,9 @@ Remediation open_new(const NodeIdentity& node, std::span<const Remediation> clos
 struct Past {
   std::span<const Remediation> known, earlier;
 
-  [[nodiscard]] bool has_answered(const AlertSignal& order, WallTime now) const {
-    return is_late_repeat(order, known, now) || is_late_repeat(order, earlier, now) ||
-           (is_history_cancelled() && is_known_earlier(order));
+  [[nodiscard]] bool has_answered(const AlertSignal& signal, WallTime now) const {
+    return is_late_repeat(signal, known, now) || is_late_repeat(signal, earlier, now) ||
+           (is_history_cancelled() && is_known_earlier(signal));
   }
 
  private:
@@ -52,55 +52,56 @@ struct Past {
     });
   }
 
-  [[nodiscard]] bool is_known_earlier(const AlertSignal& order) const {
-    return std::ranges::any_of(earlier, [&order](const Remediation& one) {
+  [[nodiscard]] bool is_known_earlier(const AlertSignal& signal) const {
+    return std::ranges::any_of(earlier, [&signal](const Remediation& one) {
       return std::ranges::any_of(
-          one.alerts, [&](const AlertEvidence& alert) { return is_same_episode(order, alert); });
+          one.alerts, [&](const AlertEvidence& alert) { return is_same_episode(signal, alert); });
     });
   }
 };
 
-std::optional<Ignored> why_ignored(const AlertSignal& order, const NodeIdentity& node,
+std::optional<Ignored> why_ignored(const AlertSignal& signal, const NodeIdentity& node,
                                    const Past& past, bool is_open, WallTime now) {
   // It is about another machine that had the name, unless this one is known to be the same.
-  const bool is_older = is_older_than_node(order, node);
-  if (is_older && past.earlier.empty() && !order.is_of_this_machine) return Ignored::kOlderThanNode;
-  if (is_older && past.has_answered(order, now)) return Ignored::kLateRepeat;
+  const bool is_older = is_older_than_node(signal, node);
+  if (is_older && past.earlier.empty() && !signal.is_of_this_machine)
+    return Ignored::kOlderThanNode;
+  if (is_older && past.has_answered(signal, now)) return Ignored::kLateRepeat;
   if (is_open) return std::nullopt;
-  if (!order.firing) return Ignored::kNothingToEnd;
-  if (past.has_answered(order, now)) return Ignored::kLateRepeat;
+  if (!signal.firing) return Ignored::kNothingToEnd;
+  if (past.has_answered(signal, now)) return Ignored::kLateRepeat;
   return std::nullopt;
 }
 
 struct Told {
   const NodeIdentity& node;
   Past past;
-  std::span<const AlertSignal> orders;
+  std::span<const AlertSignal> signals;
   WallTime now;
 };
 
 FoldedSignals fold_into(Remediation remediation, bool is_new, const Told& told) {
   FoldedSignals result{.remediation = std::move(remediation), .is_new = is_new};
-  const auto ignore = [&result](const AlertSignal& order, Ignored reason) {
+  const auto ignore = [&result](const AlertSignal& signal, Ignored reason) {
     ++result.counts.ignored;
-    result.ignored.push_back({order, reason});
+    result.ignored.push_back({signal, reason});
   };
-  for (const AlertSignal& order : told.orders) {
+  for (const AlertSignal& signal : told.signals) {
     const bool is_open = !is_new || result.changed;
-    if (const auto reason = why_ignored(order, told.node, told.past, is_open, told.now)) {
-      ignore(order, *reason);
+    if (const auto reason = why_ignored(signal, told.node, told.past, is_open, told.now)) {
+      ignore(signal, *reason);
       continue;
     }
-    const Folded folded = fold(result.remediation, order, told.now);
+    const Folded folded = fold(result.remediation, signal, told.now);
     result.changed = result.changed || folded.change == Change::kSome;
     if (folded.ignored) {
-      ignore(order, *folded.ignored);
+      ignore(signal, *folded.ignored);
     } else if (folded.change == Change::kSome) {
       ++result.counts.accepted;
     } else {
       ++result.counts.duplicate;
     }
-    if (folded.displaced) result.ignored.push_back({order, Ignored::kNoRoom});
+    if (folded.displaced) result.ignored.push_back({signal, Ignored::kNoRoom});
   }
   return result;
 }
@@ -115,9 +116,9 @@ void add(IntakeCounts& sum, const IntakeCounts& more) {
   sum.ignored += more.ignored;
 }
 
-std::vector<std::vector<AlertSignal>> group_by_node(std::span<const AlertSignal> orders) {
+std::vector<std::vector<AlertSignal>> group_by_node(std::span<const AlertSignal> signals) {
   std::map<std::string, std::vector<AlertSignal>> by_node;
-  for (const AlertSignal& order : orders) by_node[order.node].push_back(order);
+  for (const AlertSignal& signal : signals) by_node[signal.node].push_back(signal);
   std::vector<std::vector<AlertSignal>> groups;
   for (auto& [node, group] : by_node) groups.push_back(std::move(group));
   return groups;
@@ -153,30 +154,30 @@ void RecentEnds::forget_old(Clock::Steady now) {
   std::erase_if(ends_, [&](const auto& end) { return now - end.second >= kLateRepeats; });
 }
 
-bool is_older_than_node(const AlertSignal& order, const NodeIdentity& node) {
-  return order.firing && node.created && order.starts_at < *node.created;
+bool is_older_than_node(const AlertSignal& signal, const NodeIdentity& node) {
+  return signal.firing && node.created && signal.starts_at < *node.created;
 }
 
 FoldedSignals fold_signals(const NodeIdentity& node, std::span<const Remediation> known,
-                           std::span<const AlertSignal> orders, WallTime now,
+                           std::span<const AlertSignal> signals, WallTime now,
                            std::span<const Remediation> earlier, int last_number) {
   const Past past{known, earlier};
   std::optional<FoldedSignals> first;
   for (const Remediation& open : known) {
     if (!open.open()) continue;
-    FoldedSignals folded = fold_into(open, false, {node, past, orders, now});
+    FoldedSignals folded = fold_into(open, false, {node, past, signals, now});
     if (folded.changed) return folded;
     if (!first) first = std::move(folded);
   }
   if (first) return *std::move(first);
-  return fold_into(open_new(node, known, last_number), true, {node, past, orders, now});
+  return fold_into(open_new(node, known, last_number), true, {node, past, signals, now});
 }
 
 RemediationIntake::RemediationIntake(ClusterView& view, RemediationStore& store, WorkQueue& queue,
                                      Clock& clock, IntakeObserver* observer)
     : view_(view), store_(store), queue_(queue), clock_(clock), observer_(observer) {}
 
-Result<IntakeCounts> RemediationIntake::take(std::span<const AlertSignal> orders,
+Result<IntakeCounts> RemediationIntake::take(std::span<const AlertSignal> signals,
                                              Clock::Steady deadline) {
   if (!view_.informers().synced()) {
     return fail(ErrorKind::kUnavailable, "the cluster's state has not been read yet; try again");
@@ -184,7 +185,7 @@ Result<IntakeCounts> RemediationIntake::take(std::span<const AlertSignal> orders
   if (queue_.size() >= kMaxWaiting) {
     return fail(ErrorKind::kOverloaded, "too many nodes are waiting; try again");
   }
-  const auto groups = group_by_node(orders);
+  const auto groups = group_by_node(signals);
   std::vector<Result<IntakeCounts>> results(groups.size());
   for_each_in_parallel(groups.size(),
                        [&](std::size_t i) { results[i] = take_node(groups[i], deadline); });
@@ -196,28 +197,28 @@ Result<IntakeCounts> RemediationIntake::take(std::span<const AlertSignal> orders
   return sum;
 }
 
-Result<IntakeCounts> RemediationIntake::take_node(std::span<const AlertSignal> orders,
+Result<IntakeCounts> RemediationIntake::take_node(std::span<const AlertSignal> signals,
                                                   Clock::Steady deadline) {
-  const std::string& name = orders.front().node;
+  const std::string& name = signals.front().node;
   const auto node = identity_in(view_, name);
   if (!node) {
     FoldedSignals nothing;
-    nothing.counts.ignored = orders.size();
-    for (const AlertSignal& order : orders)
-      nothing.ignored.push_back({order, Ignored::kNoSuchNode});
+    nothing.counts.ignored = signals.size();
+    for (const AlertSignal& signal : signals)
+      nothing.ignored.push_back({signal, Ignored::kNoSuchNode});
     report_ignored(nothing);
     return nothing.counts;
   }
   const std::lock_guard lock(node_locks_[std::hash<std::string>{}(name) % node_locks_.size()]);
   std::vector<AlertSignal> in_time;
   FoldedSignals late;
-  for (const AlertSignal& order : orders) {
-    if (!order.firing) ends_.note(order, clock_.steady());
-    if (order.firing && ends_.has_ended(order, clock_.steady())) {
+  for (const AlertSignal& signal : signals) {
+    if (!signal.firing) ends_.note(signal, clock_.steady());
+    if (signal.firing && ends_.has_ended(signal, clock_.steady())) {
       ++late.counts.ignored;
-      late.ignored.push_back({order, Ignored::kLateRepeat});
+      late.ignored.push_back({signal, Ignored::kLateRepeat});
     } else {
-      in_time.push_back(order);
+      in_time.push_back(signal);
     }
   }
   report_ignored(late);
@@ -232,15 +233,15 @@ Result<IntakeCounts> RemediationIntake::take_node(std::span<const AlertSignal> o
 // While the view was behind, an alert of the node that has the name now may have been recorded for
 // the one before it.
 Status RemediationIntake::end_those_of_former_node(const NodeIdentity& node,
-                                                   std::span<const AlertSignal> orders,
+                                                   std::span<const AlertSignal> signals,
                                                    Clock::Steady deadline) {
   for (const std::string& open : open_for(view_, node.name)) {
     const auto former = last_remediation(view_, open);
     if (!former || former->node_uid == node.uid) continue;
     std::vector<AlertSignal> ends;
-    std::ranges::copy_if(orders, std::back_inserter(ends), [&](const AlertSignal& order) {
-      return !order.firing && std::ranges::any_of(former->alerts, [&](const AlertEvidence& alert) {
-        return alert.firing() && alert.fingerprint == order.fingerprint;
+    std::ranges::copy_if(signals, std::back_inserter(ends), [&](const AlertSignal& signal) {
+      return !signal.firing && std::ranges::any_of(former->alerts, [&](const AlertEvidence& alert) {
+        return alert.firing() && alert.fingerprint == signal.fingerprint;
       });
     });
     if (ends.empty()) continue;
@@ -254,16 +255,16 @@ Status RemediationIntake::end_those_of_former_node(const NodeIdentity& node,
 }
 
 Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& node,
-                                                            std::span<const AlertSignal> orders,
+                                                            std::span<const AlertSignal> signals,
                                                             Clock::Steady deadline) {
   std::vector<Remediation> known = remediations_of(view_, node.uid);
   const bool has_older = std::ranges::any_of(
-      orders, [&](const AlertSignal& order) { return is_older_than_node(order, node); });
+      signals, [&](const AlertSignal& signal) { return is_older_than_node(signal, node); });
   const auto earlier = has_older ? earlier_of(view_, node) : std::vector<Remediation>();
   std::optional<IntakeCounts> counts;  // where something was written
   for (int attempt = 0; attempt < kMaxTries; ++attempt) {
     const FoldedSignals folded =
-        fold_signals(node, known, orders, clock_.wall(), earlier, last_number_of(view_, node.uid));
+        fold_signals(node, known, signals, clock_.wall(), earlier, last_number_of(view_, node.uid));
     if (!folded.changed) {
       report_ignored(folded);
       return counts.value_or(folded.counts);
@@ -298,7 +299,7 @@ Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& 
 void RemediationIntake::report_ignored(const FoldedSignals& folded) const {
   if (observer_ == nullptr) return;
   for (const IgnoredSignal& ignored : folded.ignored)
-    observer_->on_ignored(ignored.order, ignored.reason);
+    observer_->on_ignored(ignored.signal, ignored.reason);
 }
 
 }  // namespace gpuward::remediator

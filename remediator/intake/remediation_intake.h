@@ -22,7 +22,7 @@
 namespace gpuward::remediator {
 
 struct IgnoredSignal {
-  AlertSignal order;
+  AlertSignal signal;
   Ignored reason = Ignored::kNoSuchNode;
 };
 
@@ -35,24 +35,24 @@ struct FoldedSignals {
 };
 
 // An alert that began before the Node was registered.
-[[nodiscard]] bool is_older_than_node(const AlertSignal& order, const NodeIdentity& node);
+[[nodiscard]] bool is_older_than_node(const AlertSignal& signal, const NodeIdentity& node);
 
 // What alert signals make of what is known of their node: a new Remediation, a changed one, or
 // nothing. Pure.
 //
 // `known`: all Remediations of that node UID, oldest first. `earlier`: those of the same machine
-// under its earlier Nodes; needed where an order is older than the Node. `last_number`: the highest
+// under its earlier Nodes; needed where a signal is older than the Node. `last_number`: the highest
 // that one of that node UID is known to have had in its name, be it deleted.
 //
 // Where more than one is open each is told, one at a time: the first of them that changes is the
 // result, and who has written it asks again.
 [[nodiscard]] FoldedSignals fold_signals(const NodeIdentity& node,
                                          std::span<const Remediation> known,
-                                         std::span<const AlertSignal> orders, WallTime now,
+                                         std::span<const AlertSignal> signals, WallTime now,
                                          std::span<const Remediation> earlier = {},
                                          int last_number = 0);
 
-// Ends of alerts that came a moment ago, whose firing may come later still: out of order, or again
+// Ends of alerts that came a moment ago, whose firing may come later still: out of signal, or again
 // by a retry. Where a Remediation is open and knows the alert, that remembers it longer. Memory of
 // this process only, bounded. Any thread.
 class RecentEnds {
@@ -82,18 +82,18 @@ class RemediationIntake final : public Intake {
 
   // kUnavailable before the first complete view of the cluster, kOverloaded where too much waits
   // already.
-  [[nodiscard]] Result<IntakeCounts> take(std::span<const AlertSignal> orders,
+  [[nodiscard]] Result<IntakeCounts> take(std::span<const AlertSignal> signals,
                                           Clock::Steady deadline) override;
 
  private:
-  [[nodiscard]] Result<IntakeCounts> take_node(std::span<const AlertSignal> orders,
+  [[nodiscard]] Result<IntakeCounts> take_node(std::span<const AlertSignal> signals,
                                                Clock::Steady deadline);
   [[nodiscard]] Result<IntakeCounts> write_until_settled(const NodeIdentity& node,
-                                                         std::span<const AlertSignal> orders,
+                                                         std::span<const AlertSignal> signals,
                                                          Clock::Steady deadline);
   // What ends is told to open Remediations of another Node that had the name, too.
   [[nodiscard]] Status end_those_of_former_node(const NodeIdentity& node,
-                                                std::span<const AlertSignal> orders,
+                                                std::span<const AlertSignal> signals,
                                                 Clock::Steady deadline);
 
   void report_ignored(const FoldedSignals& folded) const;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds kWithin{10};
 
-AlertSignal order_for(const ReturnedMachine& machine, WallTime now) {
+AlertSignal signal_for(const ReturnedMachine& machine, WallTime now) {
   const NodeIdentity& node = machine.node;
   const std::string name(machine.is_contradictory ? kContradictoryAlert : kReturnedAlert);
   return {.node = node.name,
@@ -44,11 +44,11 @@ bool may_be_verified(const AlertEvidence& alert) {
 
 Status ReturnedMachines::take_in() {
   if (!view_.informers().synced()) return {};
-  std::vector<AlertSignal> orders = verified();
+  std::vector<AlertSignal> signals = verified();
   for (const ReturnedMachine& machine : returned_machines(view_))
-    orders.push_back(order_for(machine, clock_.wall()));
-  if (orders.empty()) return {};
-  const auto taken = intake_.take(orders, clock_.steady() + kWithin);
+    signals.push_back(signal_for(machine, clock_.wall()));
+  if (signals.empty()) return {};
+  const auto taken = intake_.take(signals, clock_.steady() + kWithin);
   if (!taken) return with_context("machines that have come back", taken.error());
   return {};
 }

@@ -44,14 +44,14 @@ const AlertEvidence* who_gives_way(const std::vector<AlertEvidence>& alerts, Sev
   return mildest != nullptr && mildest->severity < severity ? mildest : nullptr;
 }
 
-Folded add(Remediation& remediation, const AlertSignal& order, WallTime now) {
+Folded add(Remediation& remediation, const AlertSignal& signal, WallTime now) {
   auto& alerts = remediation.alerts;
-  Folded folded{.change = raise(remediation, order.severity)};
+  Folded folded{.change = raise(remediation, signal.severity)};
   if (alerts.size() >= kMaxEvidence) {
-    const AlertEvidence* leaves = who_gives_way(alerts, order.severity);
+    const AlertEvidence* leaves = who_gives_way(alerts, signal.severity);
     folded.displaced = leaves != nullptr && leaves->firing();
     if (leaves == nullptr || folded.displaced) {
-      const Severity dropped = leaves == nullptr ? order.severity : leaves->severity;
+      const Severity dropped = leaves == nullptr ? signal.severity : leaves->severity;
       folded.change = std::max(folded.change, note_dropped(remediation, dropped, now));
     }
     if (leaves == nullptr) {
@@ -60,8 +60,8 @@ Folded add(Remediation& remediation, const AlertSignal& order, WallTime now) {
     }
     alerts.erase(alerts.begin() + (leaves - alerts.data()));
   }
-  alerts.push_back({order.alertname, order.fingerprint, order.severity, order.starts_at, now,
-                    std::nullopt, order.foreign, order.error_class});
+  alerts.push_back({signal.alertname, signal.fingerprint, signal.severity, signal.starts_at, now,
+                    std::nullopt, signal.foreign, signal.error_class});
   folded.change = Change::kSome;
   return folded;
 }
@@ -78,44 +78,44 @@ bool is_of_alertmanager(std::string_view fingerprint) {
 
 bool is_comparable(WallTime start, WallTime now) { return start - now <= kWrongClock; }
 
-Folded fold_firing(Remediation& remediation, const AlertSignal& order, WallTime now) {
-  AlertEvidence* known = find(remediation, order.fingerprint);
-  if (known == nullptr) return add(remediation, order, now);
-  const bool is_anew = has_started_anew(order, *known);
+Folded fold_firing(Remediation& remediation, const AlertSignal& signal, WallTime now) {
+  AlertEvidence* known = find(remediation, signal.fingerprint);
+  if (known == nullptr) return add(remediation, signal, now);
+  const bool is_anew = has_started_anew(signal, *known);
   if (!known->firing() && !is_anew && is_shortly_after(*known->ended_at, now))
     return {.change = Change::kNone, .ignored = Ignored::kLateRepeat};
   AlertEvidence next = *known;
-  next.severity = std::max(known->severity, order.severity);
-  const bool is_later = !known->firing() || (is_of_alertmanager(order.fingerprint) &&
-                                             is_comparable(order.starts_at, now));
-  if (is_anew && is_later) next.starts_at = order.starts_at;
+  next.severity = std::max(known->severity, signal.severity);
+  const bool is_later = !known->firing() || (is_of_alertmanager(signal.fingerprint) &&
+                                             is_comparable(signal.starts_at, now));
+  if (is_anew && is_later) next.starts_at = signal.starts_at;
   if (!known->firing()) next.contested = !is_anew;
   next.ended_at.reset();
-  const Change raised = raise(remediation, order.severity);
+  const Change raised = raise(remediation, signal.severity);
   if (next == *known) return {.change = raised};
   *known = std::move(next);
   return {.change = Change::kSome};
 }
 
-Folded fold_resolved(Remediation& remediation, const AlertSignal& order, WallTime now) {
-  AlertEvidence* known = find(remediation, order.fingerprint);
+Folded fold_resolved(Remediation& remediation, const AlertSignal& signal, WallTime now) {
+  AlertEvidence* known = find(remediation, signal.fingerprint);
   if (known == nullptr) return {};
-  const bool is_said = order.ends_at > WallTime();
+  const bool is_said = signal.ends_at > WallTime();
   if (!known->firing()) {
     // Its firing was never heard of, or comes later.
-    const bool is_later = has_started_anew(order, *known) && order.ends_at > *known->ended_at;
-    if (!is_later || order.ends_at > now) return {};
-    known->starts_at = order.starts_at;
-    known->ended_at = order.ends_at;
+    const bool is_later = has_started_anew(signal, *known) && signal.ends_at > *known->ended_at;
+    if (!is_later || signal.ends_at > now) return {};
+    known->starts_at = signal.starts_at;
+    known->ended_at = signal.ends_at;
     known->contested = false;
     return {.change = Change::kSome};
   }
-  const bool is_before = is_said && order.ends_at < known->starts_at;
-  const bool is_of_earlier = order.absent && order.starts_at < known->starts_at;
+  const bool is_before = is_said && signal.ends_at < known->starts_at;
+  const bool is_of_earlier = signal.absent && signal.starts_at < known->starts_at;
   if (is_of_earlier || (is_before && is_comparable(known->starts_at, now)))
     return {.change = Change::kNone, .ignored = Ignored::kEarlierEpisode};
-  const bool is_believable = is_said && order.ends_at >= known->starts_at && order.ends_at <= now;
-  known->ended_at = is_believable ? order.ends_at : now;
+  const bool is_believable = is_said && signal.ends_at >= known->starts_at && signal.ends_at <= now;
+  known->ended_at = is_believable ? signal.ends_at : now;
   return {.change = Change::kSome};
 }
 
@@ -127,31 +127,31 @@ std::string_view without_origin(std::string_view fingerprint) {
   return fingerprint;
 }
 
-bool has_started_anew(const AlertSignal& order, const AlertEvidence& known) {
+bool has_started_anew(const AlertSignal& signal, const AlertEvidence& known) {
   using std::chrono::milliseconds;
   const bool is_cut = std::chrono::floor<milliseconds>(known.starts_at) == known.starts_at;
   const WallTime start =
-      is_cut ? WallTime(std::chrono::floor<milliseconds>(order.starts_at)) : order.starts_at;
+      is_cut ? WallTime(std::chrono::floor<milliseconds>(signal.starts_at)) : signal.starts_at;
   return start > known.starts_at;
 }
 
-bool is_same_episode(const AlertSignal& order, const AlertEvidence& known) {
-  return without_origin(order.fingerprint) == without_origin(known.fingerprint) &&
-         !has_started_anew(order, known);
+bool is_same_episode(const AlertSignal& signal, const AlertEvidence& known) {
+  return without_origin(signal.fingerprint) == without_origin(known.fingerprint) &&
+         !has_started_anew(signal, known);
 }
 
-Folded fold(Remediation& remediation, const AlertSignal& order, WallTime now) {
-  return order.firing ? fold_firing(remediation, order, now)
-                      : fold_resolved(remediation, order, now);
+Folded fold(Remediation& remediation, const AlertSignal& signal, WallTime now) {
+  return signal.firing ? fold_firing(remediation, signal, now)
+                       : fold_resolved(remediation, signal, now);
 }
 
-bool is_late_repeat(const AlertSignal& order, std::span<const Remediation> closed, WallTime now) {
-  if (!order.firing) return false;
+bool is_late_repeat(const AlertSignal& signal, std::span<const Remediation> closed, WallTime now) {
+  if (!signal.firing) return false;
   for (const Remediation& remediation : closed) {
     for (const AlertEvidence& alert : remediation.alerts) {
       const bool is_over = remediation.status.phase == Phase::kCancelled ||
                            (alert.ended_at && is_shortly_after(*alert.ended_at, now));
-      if (is_over && is_same_episode(order, alert)) return true;
+      if (is_over && is_same_episode(signal, alert)) return true;
     }
   }
   return false;

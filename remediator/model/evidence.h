@@ -1,5 +1,5 @@
 // How what a source says about a node changes what is remembered of it. Pure: an Alertmanager
-// repeats itself, its peers say the same again and in another order; none of that may change
+// repeats itself, its peers say the same again and in another signal; none of that may change
 // anything.
 #pragma once
 
@@ -79,7 +79,7 @@ inline constexpr std::size_t kMaxEvidence = 64;
 // How often it is written down again that something is dropped still.
 inline constexpr std::chrono::minutes kDroppedAgain{10};
 
-// Folds `order` into `remediation`: new alerts are added, a resolved one gets its end, severity
+// Folds `signal` into `remediation`: new alerts are added, a resolved one gets its end, severity
 // rises and never falls. A repeat changes nothing, unless it has started later than was known.
 //
 // Which end is believed:
@@ -91,7 +91,7 @@ inline constexpr std::chrono::minutes kDroppedAgain{10};
 // - Where the known start is further in the future than kWrongClock, the start is wrong and not the
 //   end: the alert ends now.
 // - An end in the future, or none at all (the zero time), is as good as our own clock: it ends now.
-Folded fold(Remediation& remediation, const AlertSignal& order, WallTime now);
+Folded fold(Remediation& remediation, const AlertSignal& signal, WallTime now);
 
 // Beyond this a start is not of a fresh alert but of a wrong clock.
 inline constexpr std::chrono::hours kWrongClock{1};
@@ -101,17 +101,17 @@ inline constexpr std::chrono::hours kWrongClock{1};
 // two Prometheus servers one has ended the alert and the other has not.
 inline constexpr std::chrono::minutes kLateRepeats{5};
 
-// Whether the alert of `order` has begun after the one that is known. Versions before kept
+// Whether the alert of `signal` has begun after the one that is known. Versions before kept
 // milliseconds: a known start without anything below them is compared as they were.
-[[nodiscard]] bool has_started_anew(const AlertSignal& order, const AlertEvidence& known);
+[[nodiscard]] bool has_started_anew(const AlertSignal& signal, const AlertEvidence& known);
 
 // Whether it is the alert that is known: same fingerprint, whichever way it came, not started anew.
-[[nodiscard]] bool is_same_episode(const AlertSignal& order, const AlertEvidence& known);
+[[nodiscard]] bool is_same_episode(const AlertSignal& signal, const AlertEvidence& known);
 
-// Whether a firing `order` is only a late repeat of an alert that one of the `closed` Remediations
+// Whether a firing `signal` is only a late repeat of an alert that one of the `closed` Remediations
 // has just seen end. Of a Remediation that an operator has cancelled, every alert that has not
 // started anew is one.
-[[nodiscard]] bool is_late_repeat(const AlertSignal& order, std::span<const Remediation> closed,
+[[nodiscard]] bool is_late_repeat(const AlertSignal& signal, std::span<const Remediation> closed,
                                   WallTime now);
 
 }  // namespace gpuward::remediator

@@ -26,7 +26,7 @@ void erase_entry(std::multimap<std::string, std::string>& index, const std::stri
   }
 }
 
-AlertSignal order_of(const AlertEvidence& alert, const std::string& node) {
+AlertSignal signal_of(const AlertEvidence& alert, const std::string& node) {
   return {.node = node,
           .severity = alert.severity,
           .alertname = alert.alertname,
@@ -211,7 +211,7 @@ std::vector<AlertSignal> ClusterView::firing_from(std::string_view origin) const
     if (!remediation.open()) continue;
     for (const AlertEvidence& alert : remediation.alerts) {
       if (alert.firing() && alert.fingerprint.starts_with(origin))
-        findings.push_back(order_of(alert, remediation.node));
+        findings.push_back(signal_of(alert, remediation.node));
     }
   }
   return findings;

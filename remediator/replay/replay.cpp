@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 struct Dated {
   WallTime at;
-  AlertSignal order;
+  AlertSignal signal;
 };
 
 kube::Node made_up(const std::string& name) {
@@ -31,15 +31,15 @@ class Player {
  public:
   explicit Player(Replayer& replayer) : replayer_(replayer) {}
 
-  void play(const std::vector<Dated>& orders, WallTime to) {
-    for (auto next = orders.begin(); next != orders.end();) {
+  void play(const std::vector<Dated>& signals, WallTime to) {
+    for (auto next = signals.begin(); next != signals.end();) {
       look_until(next->at);
       // What came at one moment is known before anything is decided.
       const WallTime at = next->at;
       std::set<std::string> about;
-      for (; next != orders.end() && next->at == at; ++next) {
-        replayer_.take(next->order, at);
-        about.insert(next->order.node);
+      for (; next != signals.end() && next->at == at; ++next) {
+        replayer_.take(next->signal, at);
+        about.insert(next->signal.node);
       }
       for (const std::string& node : about) look(node, at);
     }
@@ -74,25 +74,25 @@ class Player {
 };
 
 struct Sorted {
-  std::vector<Dated> orders;
+  std::vector<Dated> signals;
   std::size_t not_for_us = 0;
 };
 
-Sorted orders_of(const Policy& policy, const std::vector<AlertEpisode>& history) {
+Sorted signals_of(const Policy& policy, const std::vector<AlertEpisode>& history) {
   Sorted sorted;
   for (const AlertEpisode& episode : history) {
     const AlertSignals made = to_signals(std::span(&episode.alert, 1), policy.foreign_alerts);
-    if (made.orders.empty()) ++sorted.not_for_us;
-    for (const AlertSignal& order : made.orders) {
-      sorted.orders.push_back({.at = episode.starts_at(), .order = order});
-      AlertSignal end = order;
+    if (made.signals.empty()) ++sorted.not_for_us;
+    for (const AlertSignal& signal : made.signals) {
+      sorted.signals.push_back({.at = episode.starts_at(), .signal = signal});
+      AlertSignal end = signal;
       end.firing = false;
       end.ends_at = episode.last;
-      sorted.orders.push_back({.at = episode.last + milliseconds(1), .order = std::move(end)});
+      sorted.signals.push_back({.at = episode.last + milliseconds(1), .signal = std::move(end)});
     }
   }
-  std::ranges::sort(sorted.orders, {}, [](const Dated& one) {
-    return std::tuple(one.at, one.order.firing, std::string_view(one.order.fingerprint));
+  std::ranges::sort(sorted.signals, {}, [](const Dated& one) {
+    return std::tuple(one.at, one.signal.firing, std::string_view(one.signal.fingerprint));
   });
   return sorted;
 }
@@ -110,23 +110,23 @@ ReplayResult replay(std::shared_ptr<const Policy> policy, std::vector<kube::Node
                     const std::vector<AlertEpisode>& history, const ReplayOptions& options) {
   ReplayResult result;
   result.alerts = history.size();
-  const Sorted sorted = orders_of(*policy, history);
+  const Sorted sorted = signals_of(*policy, history);
   result.not_for_us = sorted.not_for_us;
   if (nodes.empty()) {
     std::set<std::string> names;
-    for (const Dated& one : sorted.orders) names.insert(one.order.node);
+    for (const Dated& one : sorted.signals) names.insert(one.signal.node);
     for (const std::string& name : names) nodes.push_back(made_up(name));
     result.made_up_nodes = names.size();
   }
   Replayer replayer(std::move(policy), nodes, options);
   result.nodes = replayer.cluster().size();
-  for (const Dated& one : sorted.orders) {
-    if (one.order.firing && !replayer.cluster().find(one.order.node)) ++result.without_node;
+  for (const Dated& one : sorted.signals) {
+    if (one.signal.firing && !replayer.cluster().find(one.signal.node)) ++result.without_node;
   }
   if (!history.empty()) {
     result.from = history.front().starts_at();
     result.to = end_of(history);
-    Player(replayer).play(sorted.orders, result.to);
+    Player(replayer).play(sorted.signals, result.to);
   }
   result.events = replayer.events();
   return result;

@@ -94,22 +94,22 @@ Replayer::Replayer(std::shared_ptr<const Policy> policy, const std::vector<kube:
                    ReplayOptions options)
     : policy_(std::move(policy)), options_(options), cluster_(policy_->budgets, nodes) {}
 
-void Replayer::take(const AlertSignal& order, WallTime now) {
-  const auto identity = identity_in(cluster_.view(), order.node);
+void Replayer::take(const AlertSignal& signal, WallTime now) {
+  const auto identity = identity_in(cluster_.view(), signal.node);
   if (!identity) return;
   FoldedSignals folded = fold_signals(*identity, remediations_of(cluster_.view(), identity->uid),
-                                      std::span(&order, 1), now);
+                                      std::span(&signal, 1), now);
   if (!folded.changed) return;
   if (folded.is_new) folded.remediation.created = now;
   cluster_.keep(folded.remediation);
-  if (!order.firing) return;
+  if (!signal.firing) return;
   events_.push_back({.at = now,
-                     .node = order.node,
+                     .node = signal.node,
                      .kind = ReplayEvent::Kind::kAlert,
                      .rule = {},
-                     .text = order.alertname + " fires, severity " +
-                             std::string(to_string(order.severity)) +
-                             (order.foreign ? ", not of gpuward's rules" : ""),
+                     .text = signal.alertname + " fires, severity " +
+                             std::string(to_string(signal.severity)) +
+                             (signal.foreign ? ", not of gpuward's rules" : ""),
                      .steps = {}});
 }
 
@@ -221,11 +221,11 @@ bool Replayer::carry_out(Case& now) {
 
 void Replayer::act(Case& now) {
   const bool releases = now.decision.verdict == Verdict::kRelease;
-  const PlanRequest order{.remediation = now.remediation,
-                          .steps = now.decision.steps,
-                          .why = now.decision.message,
-                          .now = now.at};
-  if (const auto plan = (releases ? plan_release : plan_quarantine)(order, *now.node)) {
+  const PlanRequest request{.remediation = now.remediation,
+                            .steps = now.decision.steps,
+                            .why = now.decision.message,
+                            .now = now.at};
+  if (const auto plan = (releases ? plan_release : plan_quarantine)(request, *now.node)) {
     if (plan->pre_existing_cordon)
       now.remediation.status.pre_existing_cordon = plan->pre_existing_cordon;
     kube::Node node = *now.node;

@@ -41,7 +41,7 @@ class Replayer {
            ReplayOptions options);
 
   // Evidence about a node, at that time. What names no node is left out.
-  void take(const AlertSignal& order, WallTime now);
+  void take(const AlertSignal& signal, WallTime now);
   // What there is to do about the node now; when it is to be checked again.
   [[nodiscard]] std::optional<std::chrono::milliseconds> look(const std::string& node,
                                                               WallTime now);

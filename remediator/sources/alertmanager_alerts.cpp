@@ -163,7 +163,7 @@ Result<std::uint64_t> count_member(const Json& object, std::string_view key) {
 
 constexpr std::size_t kMaxAlertname = 256;
 
-// What an alert rule may ask for; "none" is no order.
+// What an alert rule may ask for; "none" is no signal.
 std::optional<Severity> parse_remediation(std::string_view word) {
   for (const Severity severity :
        {Severity::kIsolate, Severity::kReboot, Severity::kReset, Severity::kMonitor}) {
@@ -249,11 +249,11 @@ AlertSignals to_signals(std::span<const Alert> alerts, std::span<const ForeignAl
       ++result.ignored;
       continue;
     }
-    auto order = to_signal(alerts[i], rule);
-    if (order) {
-      result.orders.push_back(std::move(*order));
+    auto signal = to_signal(alerts[i], rule);
+    if (signal) {
+      result.signals.push_back(std::move(*signal));
     } else {
-      result.rejected.push_back({i, order.error().message});
+      result.rejected.push_back({i, signal.error().message});
     }
   }
   return result;

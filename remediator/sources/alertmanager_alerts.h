@@ -63,7 +63,7 @@ struct BadAlert {
 };
 
 struct AlertSignals {
-  std::vector<AlertSignal> orders;
+  std::vector<AlertSignal> signals;
   std::size_t ignored = 0;  // neither a `remediation` label nor a rule: not for us
   std::vector<BadAlert> rejected;
 };

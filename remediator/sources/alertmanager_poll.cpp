@@ -59,9 +59,9 @@ Status AlertmanagerPoll::round() {
   std::vector<AlertSignal> over = ended(*alerts);
   // What is silenced or inhibited fires, and nobody is to be told of it.
   std::erase_if(*alerts, [](const Alert& alert) { return alert.is_suppressed; });
-  AlertSignals orders = to_signals_under(options_.policy, *alerts);
-  std::ranges::move(over, std::back_inserter(orders.orders));
-  const auto taken = intake_.take(orders.orders, clock_.steady() + options_.take_within);
+  AlertSignals signals = to_signals_under(options_.policy, *alerts);
+  std::ranges::move(over, std::back_inserter(signals.signals));
+  const auto taken = intake_.take(signals.signals, clock_.steady() + options_.take_within);
   if (!taken) return with_context("alerts read from Alertmanager", taken.error());
   return {};
 }
@@ -83,7 +83,7 @@ std::vector<AlertSignal> AlertmanagerPoll::ended(const std::vector<Alert>& alert
   if (options_.known == nullptr) return {};
   std::vector<AlertSignal> known = options_.known->firing_from({});
   std::erase_if(known,
-                [](const AlertSignal& order) { return !is_of_alertmanager(order.fingerprint); });
+                [](const AlertSignal& signal) { return !is_of_alertmanager(signal.fingerprint); });
   return absent_.ended(std::move(known), fingerprints_of(alerts), clock_);
 }
 

@@ -125,15 +125,15 @@ AlertmanagerWebhook::Answer AlertmanagerWebhook::deliver(const Notification& not
 Status AlertmanagerWebhook::take(std::span<const Alert> alerts, Clock::Steady deadline,
                                  Answer& answer) {
   if (alerts.empty()) return {};
-  AlertSignals orders = to_signals_under(options_.policy, alerts);
-  const auto counts = intake_.take(orders.orders, deadline);
+  AlertSignals signals = to_signals_under(options_.policy, alerts);
+  const auto counts = intake_.take(signals.signals, deadline);
   if (!counts) return std::unexpected(counts.error());
   WebhookOutcome& outcome = answer.outcome;
   outcome.accepted += counts->accepted;
   outcome.duplicate += counts->duplicate;
-  outcome.ignored += counts->ignored + orders.ignored;
-  outcome.rejected += orders.rejected.size();
-  std::move(orders.rejected.begin(), orders.rejected.end(), std::back_inserter(answer.rejected));
+  outcome.ignored += counts->ignored + signals.ignored;
+  outcome.rejected += signals.rejected.size();
+  std::move(signals.rejected.begin(), signals.rejected.end(), std::back_inserter(answer.rejected));
   return {};
 }
 

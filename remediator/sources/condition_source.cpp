@@ -20,7 +20,7 @@ bool has_ended(const ConditionSeen& seen, const AlertSignal& known, WallTime now
          seen.since >= known.starts_at && now - seen.since >= kHealthyFor;
 }
 
-AlertSignal order_of_condition(const ConditionSeen& seen) {
+AlertSignal signal_of_condition(const ConditionSeen& seen) {
   return {.node = seen.node,
           .severity = seen.rule.severity,
           .alertname = seen.rule.type + "=" + seen.rule.status,
@@ -39,17 +39,17 @@ Result<SourceFindings> ConditionSource::look() {
   SourceFindings findings;
   findings.read = conditions.size();
   for (const ConditionSeen& seen : conditions) {
-    if (holds(seen, now)) findings.orders.push_back(order_of_condition(seen));
+    if (holds(seen, now)) findings.signals.push_back(signal_of_condition(seen));
   }
-  for (AlertSignal& order : known_.firing_from(kConditionOrigin)) {
+  for (AlertSignal& signal : known_.firing_from(kConditionOrigin)) {
     const auto over = std::ranges::find_if(conditions, [&](const ConditionSeen& seen) {
-      return seen.node == order.node && fingerprint_of(seen.rule) == order.fingerprint &&
-             has_ended(seen, order, now);
+      return seen.node == signal.node && fingerprint_of(seen.rule) == signal.fingerprint &&
+             has_ended(seen, signal, now);
     });
     if (over == conditions.end()) continue;
-    order.firing = false;
-    order.ends_at = over->since;
-    findings.orders.push_back(std::move(order));
+    signal.firing = false;
+    signal.ends_at = over->since;
+    findings.signals.push_back(std::move(signal));
   }
   return findings;
 }

@@ -17,7 +17,7 @@ class ConfirmedEnds final : public Intake {
   ConfirmedEnds(Intake& intake, ActiveAlerts& alerts, IntakeObserver* observer)
       : intake_(intake), alerts_(alerts), observer_(observer) {}
 
-  [[nodiscard]] Result<IntakeCounts> take(std::span<const AlertSignal> orders,
+  [[nodiscard]] Result<IntakeCounts> take(std::span<const AlertSignal> signals,
                                           Clock::Steady deadline) override;
 
  private:

@@ -2,11 +2,11 @@
 
 namespace gpuward::remediator {
 
-bool IgnoredEpisodes::is_new(const AlertSignal& order, Ignored reason) {
+bool IgnoredEpisodes::is_new(const AlertSignal& signal, Ignored reason) {
   const std::lock_guard lock(mutex_);
   // Repeated lines are better than none.
   if (known_.size() >= kMost) known_.clear();
-  return known_.emplace(order.node, order.fingerprint, order.starts_at, reason).second;
+  return known_.emplace(signal.node, signal.fingerprint, signal.starts_at, reason).second;
 }
 
 }  // namespace gpuward::remediator

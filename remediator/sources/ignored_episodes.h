@@ -17,7 +17,7 @@ class IgnoredEpisodes {
   static constexpr std::size_t kMost = 10'000;
 
   // Whether this alert, since that start, was not ignored for that reason before.
-  [[nodiscard]] bool is_new(const AlertSignal& order, Ignored reason);
+  [[nodiscard]] bool is_new(const AlertSignal& signal, Ignored reason);
 
  private:
   std::mutex mutex_;

@@ -22,7 +22,7 @@ class IntakeObserver {
  public:
   virtual ~IntakeObserver() = default;
   // Any thread, several at once; must be quick. Called for each copy that was ignored.
-  virtual void on_ignored(const AlertSignal& order, Ignored reason) = 0;
+  virtual void on_ignored(const AlertSignal& signal, Ignored reason) = 0;
 };
 
 class Intake {
@@ -30,7 +30,7 @@ class Intake {
   virtual ~Intake() = default;
   // Any thread; several at once. A value means that all of `signals` is in the API server. An error
   // (kUnavailable, kOverloaded, kTimeout) means that some may not be: the sender must come again.
-  [[nodiscard]] virtual Result<IntakeCounts> take(std::span<const AlertSignal> orders,
+  [[nodiscard]] virtual Result<IntakeCounts> take(std::span<const AlertSignal> signals,
                                                   Clock::Steady deadline) = 0;
 };
 

@@ -18,8 +18,8 @@ std::string name_of(const xid::Event& event) {
   return event.label.empty() ? name : name + " " + event.label;
 }
 
-std::optional<AlertSignal> order_of_line(const LogLine& line, const std::string& node_label,
-                                         Severity severity, const std::string& what) {
+std::optional<AlertSignal> signal_of_line(const LogLine& line, const std::string& node_label,
+                                          Severity severity, const std::string& what) {
   if (severity < Severity::kReset) return std::nullopt;
   const auto node = line.labels.find(node_label);
   if (node == line.labels.end() || !kube::validate_node_name(node->second)) return std::nullopt;
@@ -37,14 +37,14 @@ std::optional<AlertSignal> order_of_line(const LogLine& line, const std::string&
 
 }  // namespace
 
-std::optional<AlertSignal> order_of_kernel_line(const LogLine& line,
-                                                const xid::Catalogue& catalogue,
-                                                const LokiRules& rules) {
+std::optional<AlertSignal> signal_of_kernel_line(const LogLine& line,
+                                                 const xid::Catalogue& catalogue,
+                                                 const LokiRules& rules) {
   const auto event = xid::parse_record(line.text);
   if (!event) return std::nullopt;
   const xid::Assessment verdict = catalogue.judge(*event);
   if (verdict.clears || !verdict.known) return std::nullopt;
-  return order_of_line(line, rules.node_label, verdict.severity, name_of(*event));
+  return signal_of_line(line, rules.node_label, verdict.severity, name_of(*event));
 }
 
 bool is_unknown_kernel_line(const LogLine& line, const xid::Catalogue& catalogue) {
@@ -60,13 +60,13 @@ bool is_unknown_kernel_line(const LogLine& line, const xid::Catalogue& catalogue
   return !xid::parse_uuid_line(line.text) && std::ranges::none_of(kParts, is_in);
 }
 
-std::optional<AlertSignal> order_of_pod_line(const LogLine& line, const LokiRules& rules) {
+std::optional<AlertSignal> signal_of_pod_line(const LogLine& line, const LokiRules& rules) {
   const auto rule = std::ranges::find_if(rules.pod_lines, [&](const PodLineRule& known) {
     return line.text.find(known.contains) != std::string::npos;
   });
   if (rule == rules.pod_lines.end()) return std::nullopt;
-  return order_of_line(line, rules.node_label, rule->severity,
-                       "log pod " + to_valid_utf8(rule->contains, 100));
+  return signal_of_line(line, rules.node_label, rule->severity,
+                        "log pod " + to_valid_utf8(rule->contains, 100));
 }
 
 }  // namespace gpuward::remediator

@@ -15,13 +15,13 @@ namespace gpuward::remediator {
 
 // Nullopt: nothing to do, or no valid node in `node_label`. Always foreign: what a log service
 // hands on is nobody's measurement.
-[[nodiscard]] std::optional<AlertSignal> order_of_kernel_line(const LogLine& line,
-                                                              const xid::Catalogue& catalogue,
-                                                              const LokiRules& rules);
+[[nodiscard]] std::optional<AlertSignal> signal_of_kernel_line(const LogLine& line,
+                                                               const xid::Catalogue& catalogue,
+                                                               const LokiRules& rules);
 // Whether a kernel line may say something of a GPU that the catalogue has no word for: an event of
 // an unknown code, or no event at all and no detail of another one.
 [[nodiscard]] bool is_unknown_kernel_line(const LogLine& line, const xid::Catalogue& catalogue);
-[[nodiscard]] std::optional<AlertSignal> order_of_pod_line(const LogLine& line,
-                                                           const LokiRules& rules);
+[[nodiscard]] std::optional<AlertSignal> signal_of_pod_line(const LogLine& line,
+                                                            const LokiRules& rules);
 
 }  // namespace gpuward::remediator

@@ -127,8 +127,8 @@ Result<SourceFindings> LokiSource::look() {
   LastLines last = last_lines_;
   merge(last, pending_.last_lines);
   const QuietTime quiet{now(), policy->loki.quiet_for, clock_.wall()};
-  for (AlertSignal& order : quiet_orders(known_.firing_from(kLokiOrigin), last, quiet))
-    findings.orders.push_back(std::move(order));
+  for (AlertSignal& signal : quiet_signals(known_.firing_from(kLokiOrigin), last, quiet))
+    findings.signals.push_back(std::move(signal));
   return findings;
 }
 
@@ -198,13 +198,13 @@ void LokiSource::take(Feed feed, const LogLine& line, const LokiRules& rules,
   ++findings.read;
   const bool is_kernel = feed == Feed::kKernel;
   const LogLine record = is_kernel ? pending_.records.push(line, rules.node_label) : line;
-  auto order = is_kernel ? order_of_kernel_line(record, catalogue_, rules)
-                         : order_of_pod_line(record, rules);
-  if (is_kernel && !order) note_unknown(record, rules);
-  if (!order) return;
-  auto& last = pending_.last_lines[order->fingerprint];
+  auto signal = is_kernel ? signal_of_kernel_line(record, catalogue_, rules)
+                          : signal_of_pod_line(record, rules);
+  if (is_kernel && !signal) note_unknown(record, rules);
+  if (!signal) return;
+  auto& last = pending_.last_lines[signal->fingerprint];
   last = std::max(last, line.at);
-  findings.orders.push_back(std::move(*order));
+  findings.signals.push_back(std::move(*signal));
 }
 
 void LokiSource::note_unknown(const LogLine& line, const LokiRules& rules) {

@@ -106,7 +106,7 @@ Result<SourceFindings> PrometheusSource::look() {
   if (!series) return with_context("reading Prometheus' alerts", series.error());
   SourceFindings findings;
   findings.read = series->alerts.size() + series->without_start;
-  findings.orders = to_signals_under(&policy_, series->alerts).orders;
+  findings.signals = to_signals_under(&policy_, series->alerts).signals;
   if (series->without_start > 0) {
     findings.complaint =
         Error{ErrorKind::kInvalid,
@@ -115,8 +115,8 @@ Result<SourceFindings> PrometheusSource::look() {
   } else if (series->is_whole) {
     std::set<std::string> firing;
     for (const Alert& alert : series->alerts) firing.insert(alert.fingerprint);
-    for (AlertSignal& order : absent_.ended(known_.firing_from(kPrometheusOrigin), firing, clock_))
-      findings.orders.push_back(std::move(order));
+    for (AlertSignal& signal : absent_.ended(known_.firing_from(kPrometheusOrigin), firing, clock_))
+      findings.signals.push_back(std::move(signal));
   }
   return findings;
 }

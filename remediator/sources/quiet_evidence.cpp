@@ -14,17 +14,17 @@ void merge(LastLines& into, const LastLines& more) {
   }
 }
 
-std::vector<AlertSignal> quiet_orders(std::vector<AlertSignal> firing, const LastLines& last,
-                                      const QuietTime& quiet) {
+std::vector<AlertSignal> quiet_signals(std::vector<AlertSignal> firing, const LastLines& last,
+                                       const QuietTime& quiet) {
   std::vector<AlertSignal> ended;
-  for (AlertSignal& order : firing) {
-    auto at = std::chrono::duration_cast<nanoseconds>(order.starts_at.time_since_epoch()).count();
-    if (const auto line = last.find(order.fingerprint); line != last.end())
+  for (AlertSignal& signal : firing) {
+    auto at = std::chrono::duration_cast<nanoseconds>(signal.starts_at.time_since_epoch()).count();
+    if (const auto line = last.find(signal.fingerprint); line != last.end())
       at = std::max(at, line->second);
     if (quiet.now - at < nanoseconds(quiet.after).count()) continue;
-    order.firing = false;
-    order.ends_at = quiet.ended_at;
-    ended.push_back(std::move(order));
+    signal.firing = false;
+    signal.ends_at = quiet.ended_at;
+    ended.push_back(std::move(signal));
   }
   return ended;
 }

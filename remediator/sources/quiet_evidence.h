@@ -26,7 +26,7 @@ struct QuietTime {
 
 // Those of the `firing` ones that no line has repeated for so long, as ended ones. What is not in
 // `last` counts from its start.
-[[nodiscard]] std::vector<AlertSignal> quiet_orders(std::vector<AlertSignal> firing,
-                                                    const LastLines& last, const QuietTime& quiet);
+[[nodiscard]] std::vector<AlertSignal> quiet_signals(std::vector<AlertSignal> firing,
+                                                     const LastLines& last, const QuietTime& quiet);
 
 }  // namespace gpuward::remediator

@@ -17,7 +17,7 @@ namespace gpuward::remediator {
 
 // What one look has found.
 struct SourceFindings {
-  std::vector<AlertSignal> orders;
+  std::vector<AlertSignal> signals;
   std::size_t read = 0;                       // alerts, conditions or lines that were looked at
   std::optional<std::chrono::seconds> lag{};  // how far what was read is behind now
   bool has_more = false;                      // the next look need not wait
@@ -31,7 +31,7 @@ class Source {
   [[nodiscard]] virtual std::string_view name() const = 0;  // the label of its metrics
   [[nodiscard]] virtual std::chrono::milliseconds every() const = 0;
   [[nodiscard]] virtual Result<SourceFindings> look() = 0;
-  // The orders of the last look are durable. What comes before this may come again.
+  // The signals of the last look are durable. What comes before this may come again.
   [[nodiscard]] virtual Status settle() { return {}; }
 };
 

@@ -38,7 +38,7 @@ void SourcePoll::run(const std::stop_token& stop) {
 Result<SourceRound> ask_once(Source& source, Intake& intake, const Clock& clock) {
   auto findings = source.look();
   if (!findings) return std::unexpected(findings.error());
-  const auto taken = intake.take(findings->orders, clock.steady() + kTakeWithin);
+  const auto taken = intake.take(findings->signals, clock.steady() + kTakeWithin);
   if (!taken) return with_context("findings of " + std::string(source.name()), taken.error());
   if (auto settled = source.settle(); !settled) return std::unexpected(settled.error());
   return SourceRound{*std::move(findings), *taken};

@@ -14,7 +14,7 @@ std::int64_t nanoseconds_since_1970(Clock::Wall at) {
 
 }  // namespace
 
-AlertSignal order_of_finding(const TriageFinding& finding) {
+AlertSignal signal_of_finding(const TriageFinding& finding) {
   const std::string what = "triage " + finding.error_class;
   return {.node = finding.node,
           .severity = to_severity(finding.severity),
@@ -33,14 +33,14 @@ Result<SourceFindings> TriageSource::look() {
   taken_ = findings.size();
   found.read = findings.size();
   for (const TriageFinding& finding : findings) {
-    found.orders.push_back(order_of_finding(finding));
-    merge(last_lines_, {{found.orders.back().fingerprint, nanoseconds_since_1970(finding.at)}});
+    found.signals.push_back(signal_of_finding(finding));
+    merge(last_lines_, {{found.signals.back().fingerprint, nanoseconds_since_1970(finding.at)}});
   }
   const auto policy = policy_.get();
   const auto quiet_for = policy->loki.quiet_for;
   const QuietTime quiet{nanoseconds_since_1970(clock_.wall()), quiet_for, clock_.wall()};
-  for (AlertSignal& order : quiet_orders(known_.firing_from(kTriageOrigin), last_lines_, quiet))
-    found.orders.push_back(std::move(order));
+  for (AlertSignal& signal : quiet_signals(known_.firing_from(kTriageOrigin), last_lines_, quiet))
+    found.signals.push_back(std::move(signal));
   const auto oldest = quiet.now - std::chrono::nanoseconds(quiet_for).count();
   std::erase_if(last_lines_, [&](const auto& line) { return line.second < oldest; });
   return found;

@@ -18,7 +18,7 @@ namespace gpuward::remediator {
 // What the fingerprints of such evidence begin with.
 inline constexpr std::string_view kTriageOrigin = "triage.";
 
-[[nodiscard]] AlertSignal order_of_finding(const TriageFinding& finding);
+[[nodiscard]] AlertSignal signal_of_finding(const TriageFinding& finding);
 
 class TriageSource final : public Source {
  public:

@@ -11,40 +11,40 @@ constexpr std::size_t kRemembered = 60;
 
 }  // namespace
 
-void LateAlerts::on_taken(const AlertSignal& order) {
+void LateAlerts::on_taken(const AlertSignal& signal) {
   if (!stage_.setting.says_late) return;
   if (said_.size() >= kRemembered) said_.erase(said_.begin());
-  said_.push_back(order);
-  const std::vector<std::string> holders = holders_of(order);
-  if (!order.firing || holders.size() != 1) return;  // which of two has recorded it is unknown
-  auto& start = started_[{holders.front(), order.fingerprint}];
-  start = std::max(start, order.starts_at);
+  said_.push_back(signal);
+  const std::vector<std::string> holders = holders_of(signal);
+  if (!signal.firing || holders.size() != 1) return;  // which of two has recorded it is unknown
+  auto& start = started_[{holders.front(), signal.fingerprint}];
+  start = std::max(start, signal.starts_at);
 }
 
 // The names of the open Remediations, of the node that stands, that know the alert.
-std::vector<std::string> LateAlerts::holders_of(const AlertSignal& order) const {
+std::vector<std::string> LateAlerts::holders_of(const AlertSignal& signal) const {
   std::vector<std::string> holders;
-  const NodeTruth* const node = stage_.truth.node(order.node);
+  const NodeTruth* const node = stage_.truth.node(signal.node);
   if (node == nullptr) return holders;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     if (!remediation.open() || remediation.node_uid != node->node.meta.uid) continue;
     const bool knows_it = std::ranges::any_of(remediation.alerts, [&](const AlertEvidence& known) {
-      return known.fingerprint == order.fingerprint;
+      return known.fingerprint == signal.fingerprint;
     });
     if (knows_it) holders.push_back(name);
   }
   return holders;
 }
 
-std::string LateAlerts::holder_of(const AlertSignal& order) const {
-  const std::vector<std::string> holders = holders_of(order);
+std::string LateAlerts::holder_of(const AlertSignal& signal) const {
+  const std::vector<std::string> holders = holders_of(signal);
   return holders.empty() ? std::string() : holders.front();
 }
 
-const AlertEvidence* LateAlerts::evidence_of(const AlertSignal& order) const {
-  const Remediation* const holder = stage_.truth.remediation(holder_of(order));
+const AlertEvidence* LateAlerts::evidence_of(const AlertSignal& signal) const {
+  const Remediation* const holder = stage_.truth.remediation(holder_of(signal));
   if (holder == nullptr) return nullptr;
-  return &*std::ranges::find(holder->alerts, order.fingerprint, &AlertEvidence::fingerprint);
+  return &*std::ranges::find(holder->alerts, signal.fingerprint, &AlertEvidence::fingerprint);
 }
 
 const Alert* LateAlerts::alert_of(const std::string& fingerprint) const {
@@ -83,42 +83,42 @@ void LateAlerts::say_something(const Deliver& deliver) {
   }
 }
 
-void LateAlerts::say_late(const AlertSignal& order, const Deliver& deliver) {
-  const std::string holder = holder_of(order);
-  const AlertEvidence* const known = evidence_of(order);
-  const Alert* const alert = alert_of(order.fingerprint);
-  if (known == nullptr || alert == nullptr) return (void)deliver(order);
+void LateAlerts::say_late(const AlertSignal& signal, const Deliver& deliver) {
+  const std::string holder = holder_of(signal);
+  const AlertEvidence* const known = evidence_of(signal);
+  const Alert* const alert = alert_of(signal.fingerprint);
+  if (known == nullptr || alert == nullptr) return (void)deliver(signal);
   const bool was_firing = known->firing(), is_firing = alert->is_firing;
   const WallTime start = alert->starts_at;
-  const auto heard = started_.find({holder_of(order), order.fingerprint});
-  const bool is_old_end = !order.firing && is_firing && heard != started_.end() &&
-                          heard->second == start && order.ends_at < start;
-  const bool is_denied = !order.firing && is_firing && stage_.setting.has_alertmanager;
+  const auto heard = started_.find({holder_of(signal), signal.fingerprint});
+  const bool is_old_end = !signal.firing && is_firing && heard != started_.end() &&
+                          heard->second == start && signal.ends_at < start;
+  const bool is_denied = !signal.firing && is_firing && stage_.setting.has_alertmanager;
   const bool is_just_over = !was_firing && stage_.jumped.count() == 0 &&
                             stage_.clock.wall() - *known->ended_at < kLateRepeats / 2;
   const bool is_late_copy =
-      order.firing && !is_firing && is_just_over && order.starts_at <= known->starts_at;
-  stage_.trace.say("late: alert " + order.fingerprint + (order.firing ? " fires" : " has ended"));
-  (void)deliver(order);
+      signal.firing && !is_firing && is_just_over && signal.starts_at <= known->starts_at;
+  stage_.trace.say("late: alert " + signal.fingerprint + (signal.firing ? " fires" : " has ended"));
+  (void)deliver(signal);
   // The cluster may have moved on meanwhile.
-  const AlertEvidence* const after = evidence_of(order);
-  const Alert* const now = alert_of(order.fingerprint);
+  const AlertEvidence* const after = evidence_of(signal);
+  const Alert* const now = alert_of(signal.fingerprint);
   if (after == nullptr || now == nullptr || now->is_firing != is_firing || now->starts_at != start)
     return;
-  if (holder_of(order) != holder) return;
+  if (holder_of(signal) != holder) return;
   require(!is_old_end || !was_firing || after->firing(), "old-recovery",
-          order.fingerprint + " fires anew, and the end of an earlier episode has ended it");
+          signal.fingerprint + " fires anew, and the end of an earlier episode has ended it");
   require(!is_denied || !was_firing || after->firing(), "forged-recovery",
-          order.fingerprint + " has ended, and Alertmanager has it still");
+          signal.fingerprint + " has ended, and Alertmanager has it still");
   require(!is_late_copy || !after->firing(), "late-firing",
-          order.fingerprint + " fires again by a copy that came after its end");
+          signal.fingerprint + " fires again by a copy that came after its end");
 }
 
 bool LateAlerts::poll(std::vector<AlertSignal> known, const Deliver& deliver) {
   if (!loses_ends() || stage_.setting.places.polls || stage_.is_off(Sabotage::kAbsent))
     return false;
-  std::erase_if(known, [](const AlertSignal& order) {
-    const std::string& fingerprint = order.fingerprint;  // of Alertmanager: digits, no origin
+  std::erase_if(known, [](const AlertSignal& signal) {
+    const std::string& fingerprint = signal.fingerprint;  // of Alertmanager: digits, no origin
     return fingerprint.size() != 16 || fingerprint.contains('.');
   });
   const auto firing = alertmanager_.all_firing();
@@ -127,8 +127,8 @@ bool LateAlerts::poll(std::vector<AlertSignal> known, const Deliver& deliver) {
     return false;
   }
   bool has_ended = false;
-  for (const AlertSignal& order : absent_.ended(std::move(known), *firing, stage_.clock))
-    has_ended = deliver(order) || has_ended;
+  for (const AlertSignal& signal : absent_.ended(std::move(known), *firing, stage_.clock))
+    has_ended = deliver(signal) || has_ended;
   return has_ended;
 }
 

@@ -23,7 +23,7 @@ class LateAlerts {
       : stage_(stage), fleet_(fleet), alertmanager_(alertmanager) {}
 
   // The webhook has taken it.
-  void on_taken(const AlertSignal& order);
+  void on_taken(const AlertSignal& signal);
   // etcd is restored: the records do not know what was taken since the backup.
   void forget_what_was_taken() { started_.clear(); }
   // Perhaps something comes late, or is forged.
@@ -38,13 +38,13 @@ class LateAlerts {
   void check_rest() const;
 
  private:
-  [[nodiscard]] std::vector<std::string> holders_of(const AlertSignal& order) const;
+  [[nodiscard]] std::vector<std::string> holders_of(const AlertSignal& signal) const;
   // The first of them; empty: there is none.
-  [[nodiscard]] std::string holder_of(const AlertSignal& order) const;
-  [[nodiscard]] const AlertEvidence* evidence_of(const AlertSignal& order) const;
+  [[nodiscard]] std::string holder_of(const AlertSignal& signal) const;
+  [[nodiscard]] const AlertEvidence* evidence_of(const AlertSignal& signal) const;
   [[nodiscard]] const Alert* alert_of(const std::string& fingerprint) const;
   [[nodiscard]] AlertSignal forged_end();
-  void say_late(const AlertSignal& order, const Deliver& deliver);
+  void say_late(const AlertSignal& signal, const Deliver& deliver);
 
   Stage& stage_;
   Fleet& fleet_;

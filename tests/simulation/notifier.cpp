@@ -4,8 +4,8 @@
 
 namespace gpuward::remediator::simulation {
 
-AlertSignal Notifier::order_for(const Machine& machine, Severity severity,
-                                const Alert& alert) const {
+AlertSignal Notifier::signal_for(const Machine& machine, Severity severity,
+                                 const Alert& alert) const {
   return {.node = machine.name,
           .severity = severity,
           .alertname = "GpuNodeBad",
@@ -15,7 +15,7 @@ AlertSignal Notifier::order_for(const Machine& machine, Severity severity,
           .ends_at = alert.ends_at};
 }
 
-AlertSignal Notifier::foreign_order_for(const Machine& machine) {
+AlertSignal Notifier::foreign_signal_for(const Machine& machine) {
   return {.node = machine.name,
           .severity = kForeignSeverity,
           .alertname = kForeignAlert,
@@ -35,9 +35,9 @@ void Notifier::notice() {
   const Machine& machine = stage_.chance.pick(fleet_.machines());
   for (const auto& [severity, alert] : machine.alerts) {
     const int copies = std::array{0, 1, 2, 3}[stage_.chance.weighted({10, 70, 15, 5})];
-    for (int i = 0; i < copies; ++i) waiting_.push_back(order_for(machine, severity, alert));
+    for (int i = 0; i < copies; ++i) waiting_.push_back(signal_for(machine, severity, alert));
   }
-  if (machine.foreign.starts_at > WallTime()) waiting_.push_back(foreign_order_for(machine));
+  if (machine.foreign.starts_at > WallTime()) waiting_.push_back(foreign_signal_for(machine));
 }
 
 bool Notifier::send_one(const Deliver& deliver) {
@@ -45,25 +45,25 @@ bool Notifier::send_one(const Deliver& deliver) {
   const auto at = static_cast<std::size_t>(
       stage_.chance.happens(0.7) ? 0
                                  : stage_.chance.between(0, static_cast<int>(waiting_.size()) - 1));
-  const AlertSignal order = waiting_[at];
+  const AlertSignal signal = waiting_[at];
   waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(at));
   if (is_lost()) return true;
-  if (!deliver(order)) waiting_.push_back(order);
+  if (!deliver(signal)) waiting_.push_back(signal);
   return true;
 }
 
 void Notifier::say_all(const Machine& machine, const Deliver& deliver) {
   for (const auto& [severity, alert] : machine.alerts) {
-    if (!is_lost()) (void)deliver(order_for(machine, severity, alert));
+    if (!is_lost()) (void)deliver(signal_for(machine, severity, alert));
   }
 }
 
 void Notifier::say_what_is_new(const Deliver& deliver) {
-  const auto say = [&](const Machine& machine, Alert& alert, const AlertSignal& order) {
+  const auto say = [&](const Machine& machine, Alert& alert, const AlertSignal& signal) {
     const bool is_said = alert.said_birth == machine.births &&
                          alert.said_firing == alert.is_firing &&
                          alert.said_start == alert.starts_at;
-    if (is_said || (!is_lost() && !deliver(order))) return;
+    if (is_said || (!is_lost() && !deliver(signal))) return;
     alert.said_birth = machine.births;
     alert.said_firing = alert.is_firing;
     alert.said_start = alert.starts_at;
@@ -71,9 +71,9 @@ void Notifier::say_what_is_new(const Deliver& deliver) {
   for (Machine& machine : fleet_.machines()) {
     if (!machine.exists) continue;
     for (auto& [severity, alert] : machine.alerts)
-      say(machine, alert, order_for(machine, severity, alert));
+      say(machine, alert, signal_for(machine, severity, alert));
     if (machine.foreign.starts_at > WallTime())
-      say(machine, machine.foreign, foreign_order_for(machine));
+      say(machine, machine.foreign, foreign_signal_for(machine));
   }
 }
 

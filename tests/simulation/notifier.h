@@ -1,4 +1,4 @@
-// The Alertmanager of a simulation: says what alerts there are, twice, late, in another order, or
+// The Alertmanager of a simulation: says what alerts there are, twice, late, in another signal, or
 // not at all, and comes again where the webhook did not take it.
 #pragma once
 
@@ -28,9 +28,9 @@ class Notifier {
   void forget_what_was_said();
 
  private:
-  [[nodiscard]] AlertSignal order_for(const Machine& machine, Severity severity,
-                                      const Alert& alert) const;
-  [[nodiscard]] static AlertSignal foreign_order_for(const Machine& machine);
+  [[nodiscard]] AlertSignal signal_for(const Machine& machine, Severity severity,
+                                       const Alert& alert) const;
+  [[nodiscard]] static AlertSignal foreign_signal_for(const Machine& machine);
   // Nobody comes again with it: only the other sources know.
   [[nodiscard]] bool is_lost();
 

@@ -49,7 +49,7 @@ void DecisionInputs::calm_down() {
   fleet_.settle();
   stage_.trace.say("quiet");
   hear_all();
-  while (notifier_.send_one([&](const AlertSignal& order) { return deliver(0, order); })) {
+  while (notifier_.send_one([&](const AlertSignal& signal) { return deliver(0, signal); })) {
     if (stage_.restores > 0) {  // whoever begins anew takes nothing before
       stage_.clock.advance(seconds(2));
       go_on_all();
@@ -142,9 +142,9 @@ void DecisionInputs::look_quietly(std::size_t who, const std::string& node) {
 }
 
 void DecisionInputs::say_what_is_new() {
-  notifier_.say_what_is_new([&](const AlertSignal& order) {
-    const bool is_lost = !order.firing && late_.loses_ends();
-    return is_lost || deliver(0, order);
+  notifier_.say_what_is_new([&](const AlertSignal& signal) {
+    const bool is_lost = !signal.firing && late_.loses_ends();
+    return is_lost || deliver(0, signal);
   });
 }
 

@@ -33,10 +33,10 @@ Status Told::deliver(const kube::NodeEvent& event) {
   return {};
 }
 
-Result<IntakeCounts> OneByOne::take(std::span<const AlertSignal> orders, Clock::Steady deadline) {
+Result<IntakeCounts> OneByOne::take(std::span<const AlertSignal> signals, Clock::Steady deadline) {
   IntakeCounts sum;
-  for (const AlertSignal& order : orders) {
-    const auto taken = intake_.take({&order, 1}, deadline);
+  for (const AlertSignal& signal : signals) {
+    const auto taken = intake_.take({&signal, 1}, deadline);
     if (!taken) return std::unexpected(taken.error());
     sum.accepted += taken->accepted;
   }
@@ -370,26 +370,27 @@ void Replica::remember(const std::string& node) {
 }
 
 // The webhook, as a sabotage bends what it is told.
-Result<IntakeCounts> Replica::take(AlertSignal order) {
+Result<IntakeCounts> Replica::take(AlertSignal signal) {
   if (stage_.is_off(Sabotage::kIntake)) return IntakeCounts{.accepted = 1};
   if (auto allowed = restored_.permit(); !allowed) return std::unexpected(allowed.error());
-  const auto to = identity_in(view_, order.node);
-  if (stage_.is_off(Sabotage::kOldAlerts) && to && is_older_than_node(order, *to))
+  const auto to = identity_in(view_, signal.node);
+  if (stage_.is_off(Sabotage::kOldAlerts) && to && is_older_than_node(signal, *to))
     return IntakeCounts{.ignored = 1};
   is_busy_ = is_taking_ = true;
-  const Turn turn(stage_, look_, order.node);
-  if (const auto node = identity_in(view_, order.node)) {
+  const Turn turn(stage_, look_, signal.node);
+  if (const auto node = identity_in(view_, signal.node)) {
     for (const Remediation& known : remediations_of(view_, node->uid)) {
       look_.versions[known.name] = known.resource_version;
     }
   }
-  for (const std::string& name : open_for(view_, order.node))
+  for (const std::string& name : open_for(view_, signal.node))
     look_.versions[name] = last_remediation(view_, name)->resource_version;
-  if (stage_.is_off(Sabotage::kEarlierEpisode) && !order.firing)
-    order.ends_at = stage_.clock.wall();
-  if (stage_.is_off(Sabotage::kLateRepeats) && order.firing) order.starts_at = stage_.clock.wall();
+  if (stage_.is_off(Sabotage::kEarlierEpisode) && !signal.firing)
+    signal.ends_at = stage_.clock.wall();
+  if (stage_.is_off(Sabotage::kLateRepeats) && signal.firing)
+    signal.starts_at = stage_.clock.wall();
   Intake& webhook = confirmed_ends_ ? static_cast<Intake&>(*confirmed_ends_) : older_;
-  auto taken = webhook.take({&order, 1}, stage_.clock.steady() + seconds(30));
+  auto taken = webhook.take({&signal, 1}, stage_.clock.steady() + seconds(30));
   is_busy_ = is_taking_ = false;
   collect_queue();
   return taken;

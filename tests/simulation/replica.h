@@ -85,7 +85,7 @@ struct Outside {
 class OneByOne final : public Intake {
  public:
   explicit OneByOne(Intake& intake) : intake_(intake) {}
-  [[nodiscard]] Result<IntakeCounts> take(std::span<const AlertSignal> orders,
+  [[nodiscard]] Result<IntakeCounts> take(std::span<const AlertSignal> signals,
                                           Clock::Steady deadline) override;
 
  private:
@@ -115,7 +115,7 @@ class Replica {
   [[nodiscard]] bool is_over() const { return is_over_; }
   // Nothing where it does not lead: who leads next looks at all.
   void reconcile(std::string node);
-  [[nodiscard]] Result<IntakeCounts> take(AlertSignal order);
+  [[nodiscard]] Result<IntakeCounts> take(AlertSignal signal);
   // The evidence that fires, as it knows it.
   [[nodiscard]] std::vector<AlertSignal> known_to_fire() const { return view_.firing_from({}); }
   // Everything that is open.

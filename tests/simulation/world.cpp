@@ -89,7 +89,7 @@ void DecisionInputs::do_something() {
       notifier_.notice();
       break;
     case 3:
-      (void)notifier_.send_one([&](const AlertSignal& order) { return deliver(replica, order); });
+      (void)notifier_.send_one([&](const AlertSignal& signal) { return deliver(replica, signal); });
       break;
     case 4:
       fleet_.change_one();
@@ -115,8 +115,8 @@ void DecisionInputs::do_something() {
     default:
       edits_.do_something();
   }
-  late_.say_something([&](const AlertSignal& order) {
-    return deliver(stage_.late_chance.next() % replicas_.size(), order);
+  late_.say_something([&](const AlertSignal& signal) {
+    return deliver(stage_.late_chance.next() % replicas_.size(), signal);
   });
   check();
 }
@@ -171,7 +171,7 @@ void DecisionInputs::restore_perhaps() {
 
 bool DecisionInputs::poll_alertmanager() {
   return late_.poll(replicas_.front()->known_to_fire(),
-                    [&](const AlertSignal& order) { return deliver(0, order); });
+                    [&](const AlertSignal& signal) { return deliver(0, signal); });
 }
 
 void DecisionInputs::pass_time() {
@@ -244,14 +244,14 @@ void DecisionInputs::reconcile(std::size_t replica, std::string node) {
   }
 }
 
-bool DecisionInputs::deliver(std::size_t replica, const AlertSignal& order) {
+bool DecisionInputs::deliver(std::size_t replica, const AlertSignal& signal) {
   try {
-    const auto taken = replicas_[replica]->take(order);
-    stage_.trace.say("r" + std::to_string(replica) + ": alert " + order.node + "/" +
-                     std::string(to_string(order.severity)) +
-                     (order.firing ? " fires" : " has ended") +
+    const auto taken = replicas_[replica]->take(signal);
+    stage_.trace.say("r" + std::to_string(replica) + ": alert " + signal.node + "/" +
+                     std::string(to_string(signal.severity)) +
+                     (signal.firing ? " fires" : " has ended") +
                      (taken ? taken->accepted > 0 ? ": accepted" : ": nothing new" : ": not now"));
-    if (taken) late_.on_taken(order);
+    if (taken) late_.on_taken(signal);
     return taken.has_value();
   } catch (const Crash&) {
     start(replica);
@@ -283,7 +283,7 @@ void DecisionInputs::interrupt(std::size_t by) {
       if (replicas_[other]->is_busy()) break;
       if (const Machine* const machine = fleet_.find(stage_.looks.back()->subject)) {
         notifier_.say_all(*machine,
-                          [&](const AlertSignal& order) { return deliver(other, order); });
+                          [&](const AlertSignal& signal) { return deliver(other, signal); });
       }
       break;
     case 2:

@@ -57,7 +57,7 @@ class DecisionInputs {
   void jump_clock();
   void start(std::size_t replica);
   void reconcile(std::size_t replica, std::string node);
-  [[nodiscard]] bool deliver(std::size_t replica, const AlertSignal& order);
+  [[nodiscard]] bool deliver(std::size_t replica, const AlertSignal& signal);
   bool poll_alertmanager();
   void say_what_is_new();
   void check();

@@ -15,7 +15,7 @@ class DrainActionTest : public DrainCluster {
     node_ = *api_.get_node("gpu-01");
     remediation_.status.steps = {intended_step(Step::kDrain, Severity::kReboot, clock_.wall(), {})};
   }
-  StepRequest order() {
+  StepRequest request() {
     return {.remediation = remediation_,
             .node = node_,
             .step = step_,
@@ -35,10 +35,10 @@ class DrainActionTest : public DrainCluster {
 TEST_F(DrainActionTest, SendsNothingThatWaitedWhenItWasAbandoned) {
   add_pod("work-1");
   add_pod("work-2");
-  ASSERT_TRUE(action_.begin(order()));
+  ASSERT_TRUE(action_.begin(request()));
   ASSERT_EQ(evictions(), 1U);  // the rate's burst
 
-  ASSERT_TRUE(action_.abandon(order()));
+  ASSERT_TRUE(action_.abandon(request()));
   clock_.advance(std::chrono::minutes(1));
   (void)evictor_.collect("gpu-01");  // sends what is due
 
@@ -51,13 +51,13 @@ TEST_F(DrainActionTest, WritesDownTheJobsThatLosePodsEachOnce) {
   const Json of_train = {{"metadata", {{"labels", {{"job-name", "train"}}}}}};
   add_pod("rank-0", "gpu-01", of_train);
   add_pod("rank-1", "gpu-01", of_train);
-  const auto first = action_.begin(order());
+  const auto first = action_.begin(request());
   ASSERT_TRUE(first);
   EXPECT_EQ(first->facts.at(kJobsFact), "Job default/train");
 
   clock_.advance(std::chrono::minutes(1));  // the rate allows the next
   Drainer after_a_crash(api_, evictor_, clock_);
-  StepRequest again = order();
+  StepRequest again = request();
   again.facts = first->facts;
   const auto second = DrainAction(after_a_crash, "").watch(again);
 
@@ -72,7 +72,7 @@ TEST_F(DrainActionTest, TellsOnceWhatADrainWaitsFor) {
   add_budget("web-pdb", "web", 0);
   std::vector<std::string> news;
   for (int i = 0; i < 90; ++i) {
-    const auto progress = action_.watch(order());
+    const auto progress = action_.watch(request());
     ASSERT_TRUE(progress);
     news.insert(news.end(), progress->news.begin(), progress->news.end());
     clock_.advance(std::chrono::seconds(1));

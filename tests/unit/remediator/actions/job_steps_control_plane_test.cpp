@@ -111,7 +111,7 @@ class JobsOnControlPlane : public ::testing::Test {
     remediation_.status.steps = {
         intended_step(step, Severity::kReset, clock_.wall(), action.facts_before(node_))};
   }
-  StepRequest order() {
+  StepRequest request() {
     return {.remediation = remediation_,
             .node = node_,
             .step = step_,
@@ -122,19 +122,19 @@ class JobsOnControlPlane : public ::testing::Test {
   // Begins the step, ends its pod so, and watches the Job to its end.
   StepProgress run(StepAction& action, Step step, int code, const char* words) {
     intend(step, action);
-    auto progress = action.begin(order());
+    auto progress = action.begin(request());
     EXPECT_TRUE(progress) << progress.error().message;
     if (!progress) return {};
     remediation_.status.steps[0].result = progress->result;
     remediation_.status.steps[0].facts = progress->facts;
     Json pod;
-    const auto has_pod = [&] { return !(pod = pod_of(job_name(order()))).is_null(); };
+    const auto has_pod = [&] { return !(pod = pod_of(job_name(request()))).is_null(); };
     EXPECT_TRUE(wait_until(has_pod, seconds(60), "the pod")) << progress->message;
     if (pod.is_null()) return *progress;
     EXPECT_EQ(pod["spec"]["nodeName"], "gpu-01");
     end_pod(pod, code, words);
     const auto is_over = [&] {
-      progress = action.watch(order());
+      progress = action.watch(request());
       return progress && progress->result != StepResult::kRunning;
     };
     EXPECT_TRUE(wait_until(is_over, seconds(60), "the Job's end"));
@@ -167,7 +167,7 @@ TEST_F(JobsOnControlPlane, RunOnATaintedAndCordonedNodeToTheirEnd) {
   const auto added_up = run(quarantine, Step::kNcclTest, 1, "");
   EXPECT_EQ(added_up.result, StepResult::kFailed) << added_up.message;
 
-  EXPECT_TRUE(quarantine.abandon(order()));
+  EXPECT_TRUE(quarantine.abandon(request()));
   EXPECT_THAT(audit_.refused(), IsEmpty());
   const auto needless = support::needless_verbs(
       *plane_,
@@ -185,8 +185,8 @@ TEST_F(JobsOnControlPlane, TestTwoNodesTogetherByAJobOnEach) {
   PairJobs jobs(*api_, policy_);
   PairTest test{.first = "gpu-01", .second = "gpu-02", .since = clock_.wall(), .token = "t1"};
   for (int i = 0; i < 2; ++i) {  // the second time as after a crash
-    ASSERT_TRUE(jobs.make(order(), test, node_, "10.0.0.1"));
-    ASSERT_TRUE(jobs.make(order(), test, second, "10.0.0.1"));
+    ASSERT_TRUE(jobs.make(request(), test, node_, "10.0.0.1"));
+    ASSERT_TRUE(jobs.make(request(), test, second, "10.0.0.1"));
   }
   Json pods;
   const auto has_pods = [&] {
@@ -197,15 +197,15 @@ TEST_F(JobsOnControlPlane, TestTwoNodesTogetherByAJobOnEach) {
   for (const Json& pod : pods["items"]) end_pod(pod, 0, "");
 
   const auto has_passed = [&] {
-    const auto watched = jobs.watch(order(), test);
+    const auto watched = jobs.watch(request(), test);
     return watched && watched->result == PairResult::kPassed;
   };
   EXPECT_TRUE(wait_until(has_passed, seconds(60), "the end of both"));
 
   test.token = "t2";
-  ASSERT_TRUE(jobs.make(order(), test, node_, "10.0.0.1"));
-  ASSERT_TRUE(jobs.end(order(), test));
-  const auto watched = jobs.watch(order(), test);
+  ASSERT_TRUE(jobs.make(request(), test, node_, "10.0.0.1"));
+  ASSERT_TRUE(jobs.end(request(), test));
+  const auto watched = jobs.watch(request(), test);
   ASSERT_TRUE(watched) << watched.error().message;
   EXPECT_EQ(watched->result, PairResult::kUnknown);
   EXPECT_THAT(watched->words, HasSubstr("somebody has deleted"));

@@ -61,7 +61,7 @@ class JobSteps : public JobCluster {
     if (step_.step == Step::kGpuReset) return reset_;
     return quarantine_;
   }
-  StepRequest order() {
+  StepRequest request() {
     return {.remediation = remediation_,
             .node = node_,
             .step = step_,
@@ -79,9 +79,9 @@ class JobSteps : public JobCluster {
     remediation_.status.steps[0].facts = progress->facts;
     return *progress;
   }
-  StepProgress begin() { return recorded(action().begin(order())); }
-  StepProgress watch() { return recorded(action().watch(order())); }
-  std::string path() { return std::string(kJobs) + "/" + job_name(order()); }
+  StepProgress begin() { return recorded(action().begin(request())); }
+  StepProgress watch() { return recorded(action().watch(request())); }
+  std::string path() { return std::string(kJobs) + "/" + job_name(request()); }
   Json job() { return kube_.get(path()); }
 
   void end_with(int code, const std::string& words, const std::string& reason = "Error") {
@@ -131,7 +131,7 @@ TEST_F(JobSteps, AreDoneWhenTheirJobIs) {
   EXPECT_EQ(progress.result, StepResult::kDone);
   EXPECT_THAT(progress.message, HasSubstr("reset all"));
   EXPECT_EQ(progress.facts.at("exitCode"), "0");
-  EXPECT_EQ(progress.facts.at("job"), "gpu-healthcheck/" + job_name(order()));
+  EXPECT_EQ(progress.facts.at("job"), "gpu-healthcheck/" + job_name(request()));
 }
 
 TEST_F(JobSteps, MakeNothingWhereTheyMayNot) {
@@ -146,7 +146,7 @@ TEST_F(JobSteps, MakeNothingWhereTheyMayNot) {
 
 // The process died between the Job and its record: the next look finds it by its name.
 TEST_F(JobSteps, FindTheirJobAgainAfterACrash) {
-  ASSERT_TRUE(action().begin(order()));
+  ASSERT_TRUE(action().begin(request()));
   end_with(0, "done");
 
   EXPECT_EQ(watch().result, StepResult::kDone);
@@ -154,7 +154,7 @@ TEST_F(JobSteps, FindTheirJobAgainAfterACrash) {
 }
 
 TEST_F(JobSteps, TakeTheJobOfATryWhoseAnswerWasLostForTheirs) {
-  ASSERT_TRUE(action().begin(order()));
+  ASSERT_TRUE(action().begin(request()));
 
   EXPECT_EQ(begin().result, StepResult::kRunning);
   end_with(0, "done");
@@ -172,7 +172,7 @@ TEST_F(JobSteps, SayThatNothingWasDoneWhereTheirJobWasNeverMade) {
 TEST_F(JobSteps, DoNotKnowWhetherTheirJobWasMadeWhereNoAnswerCame) {
   kube_.add_fault({.kind = fakes::FaultKind::kDropAfter, .method = "POST"});
 
-  EXPECT_FALSE(action().begin(order()));
+  EXPECT_FALSE(action().begin(request()));
   end_with(0, "done");
   EXPECT_EQ(watch().result, StepResult::kDone);
 }
@@ -189,16 +189,16 @@ TEST_F(JobSteps, LeaveAJobOfSomebodyElseAlone) {
 }
 
 TEST_F(JobSteps, HaveAJobOfTheirOwnForEachRemediationStepAndSeverity) {
-  const std::string first = job_name(order());
+  const std::string first = job_name(request());
   remediation_.status.steps[0].severity = Severity::kReboot;
-  const std::string worse = job_name(order());
+  const std::string worse = job_name(request());
   remediation_.uid = "another";
   remediation_.node = std::string(200, 'n') + ".example";
 
   EXPECT_NE(first, worse);
-  EXPECT_NE(job_name(order()), worse);
-  EXPECT_LE(job_name(order()).size(), 63U);
-  EXPECT_EQ(job_name(order()).find('.'), std::string::npos);
+  EXPECT_NE(job_name(request()), worse);
+  EXPECT_LE(job_name(request()).size(), 63U);
+  EXPECT_EQ(job_name(request()).find('.'), std::string::npos);
 }
 
 TEST_F(JobSteps, SayThatSomebodyHasDeletedTheirJob) {
@@ -254,14 +254,14 @@ TEST_F(JobSteps, LeaveAJobThatMayNotBeDeletedToItsOwnDeadline) {
 }
 
 TEST_F(JobSteps, DeleteTheirOwnJobWhereTheyAreAbandoned) {
-  EXPECT_TRUE(action().abandon(order())) << "there is none";
+  EXPECT_TRUE(action().abandon(request())) << "there is none";
   begin();
   kube_.patch(path(), {{"metadata", {{"labels", {{"gpuward.dev/step", "other"}}}}}});
-  EXPECT_TRUE(action().abandon(order()));
+  EXPECT_TRUE(action().abandon(request()));
   ASSERT_TRUE(kube_.has(path()));
   kube_.patch(path(), {{"metadata", {{"labels", {{"gpuward.dev/step", "gpu-reset"}}}}}});
 
-  EXPECT_TRUE(action().abandon(order()));
+  EXPECT_TRUE(action().abandon(request()));
 
   EXPECT_FALSE(kube_.has(path()));
 }
@@ -271,7 +271,7 @@ TEST_F(JobSteps, RememberThatTheResetHadBegunWhenItsPodIsGone) {
   begin();
   add_pod(job(), {{"phase", "Running"}});
   EXPECT_EQ(watch().result, StepResult::kRunning);
-  kube_.remove(std::string(kPods) + "/" + job_name(order()) + "-pod");
+  kube_.remove(std::string(kPods) + "/" + job_name(request()) + "-pod");
   mark_ended(job(), "Failed", "DeadlineExceeded");
 
   const auto progress = watch();
@@ -284,7 +284,7 @@ TEST_F(JobSteps, RememberThatTheResetHadBegunWhenItsPodIsGone) {
 
 TEST_F(JobSteps, CountNobodyElsesPods) {
   begin();
-  Json pod = fakes::pod("stray", "gpu-01", {{"job-name", job_name(order())}});
+  Json pod = fakes::pod("stray", "gpu-01", {{"job-name", job_name(request())}});
   kube_.create(kPods, pod);
   kube_.patch_status(std::string(kPods) + "/stray", {{"status", {{"phase", "Running"}}}});
 
@@ -350,7 +350,7 @@ TEST_F(JobSteps, AQuarantineFailsTheNodeOnlyByTheWordOfACheck) {
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_FALSE(needs_operator(progress));
 
-  kube_.remove(std::string(kPods) + "/" + job_name(order()) + "-pod");
+  kube_.remove(std::string(kPods) + "/" + job_name(request()) + "-pod");
   end_with(1, "it is taken: another sweep");
   progress = watch();
   EXPECT_EQ(progress.result, StepResult::kFailed);
@@ -501,7 +501,7 @@ class JobTemplate : public JobSteps {
   Result<Json> rendered(const Json& job) {
     JobsPolicy jobs = policy_.get()->jobs;
     jobs.templates["gpu-reset"] = dump_json(job);
-    const auto text = render_job(order(), jobs, "tools");
+    const auto text = render_job(request(), jobs, "tools");
     if (!text) return std::unexpected(text.error());
     return parse_json(*text);
   }
@@ -524,7 +524,7 @@ TEST_F(JobTemplate, OfTheOperatorIsKeptButForWhatMakesTheStepSafe) {
   const auto job = rendered(own_template());
 
   ASSERT_TRUE(job) << job.error().message;
-  EXPECT_EQ((*job)["metadata"]["name"], job_name(order()));
+  EXPECT_EQ((*job)["metadata"]["name"], job_name(request()));
   EXPECT_EQ((*job)["metadata"]["namespace"], "tools");
   EXPECT_EQ((*job)["metadata"]["labels"]["team"], "infra");
   EXPECT_FALSE((*job)["metadata"].contains("generateName"));

@@ -84,7 +84,7 @@ class NcclPairsStage : public JobCluster {
   StepRecord& record(const std::string& name) {
     return open_.members.at(name).remediation.status.steps.at(1);
   }
-  StepRequest order(const std::string& name) {
+  StepRequest request(const std::string& name) {
     PairsMember& member = open_.members.at(name);
     return {.remediation = member.remediation,
             .node = member.node,
@@ -95,7 +95,7 @@ class NcclPairsStage : public JobCluster {
   }
   // As the workflow does and records it.
   StepProgress look(const std::string& name) {
-    const auto progress = action_.watch(order(name));
+    const auto progress = action_.watch(request(name));
     if (!progress) {
       EXPECT_TRUE(is_cut_off_) << progress.error().message;
       return {};

@@ -126,7 +126,7 @@ TEST_F(NcclPairs, GoOnAfterACrashBetweenTheTwoJobs) {
   add("gpu-02");
   look("gpu-01");
   kube_.add_fault({.kind = fakes::FaultKind::kInternalError, .method = "POST", .skip = 1});
-  EXPECT_FALSE(action_.watch(order("gpu-01")));
+  EXPECT_FALSE(action_.watch(request("gpu-01")));
   ASSERT_THAT(running_jobs(), SizeIs(1));
 
   look_all(2);
@@ -143,7 +143,7 @@ TEST_F(NcclPairs, TakeTheJobsOfATryWhoseAnswersWereLostForTheirs) {
   add("gpu-02");
   look("gpu-01");
   kube_.add_fault({.kind = fakes::FaultKind::kDropAfter, .method = "POST", .skip = 1});
-  EXPECT_FALSE(action_.watch(order("gpu-01")));
+  EXPECT_FALSE(action_.watch(request("gpu-01")));
 
   play([](const std::string&, const std::string&) { return true; });
 
@@ -567,7 +567,7 @@ TEST_F(NcclPairs, BeginAnewWhereTheirLeaderIsCancelled) {
   ASSERT_THAT(running_jobs(), SizeIs(2));
   Remediation& leader = open_.members.at("gpu-01").remediation;
   leader.wish.cancel = true;
-  ASSERT_TRUE(action_.abandon(order("gpu-01")));
+  ASSERT_TRUE(action_.abandon(request("gpu-01")));
   EXPECT_THAT(running_jobs(), IsEmpty());
   leader.status.phase = Phase::kCancelled;
   record("gpu-01").result = StepResult::kFailed;
@@ -601,7 +601,7 @@ TEST_F(NcclPairs, WaitForTheJobsOfALeaderThatIsPaused) {
 TEST_F(NcclPairs, EndTheJobOnANodeThatIsTakenOut) {
   begin_two();
 
-  ASSERT_TRUE(action_.abandon(order("gpu-02")));
+  ASSERT_TRUE(action_.abandon(request("gpu-02")));
 
   EXPECT_THAT(running_jobs(), IsEmpty());
 }

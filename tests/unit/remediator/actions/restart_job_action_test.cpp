@@ -32,7 +32,7 @@ class RestartJobActionTest : public ::testing::Test {
   void calls(const std::string& then) {
     step_.program = {"/bin/sh", "-c", "cat >> '" + (folder_ / "told").string() + "'; " + then};
   }
-  StepRequest order() {
+  StepRequest request() {
     return {.remediation = remediation_,
             .node = node_,
             .step = step_,
@@ -40,8 +40,8 @@ class RestartJobActionTest : public ::testing::Test {
             .permit = [this] { return allowed_; },
             .now = now_};
   }
-  StepProgress begin() { return action_.begin(order()).value_or(StepProgress{}); }
-  StepProgress watch() { return action_.watch(order()).value_or(StepProgress{}); }
+  StepProgress begin() { return action_.begin(request()).value_or(StepProgress{}); }
+  StepProgress watch() { return action_.watch(request()).value_or(StepProgress{}); }
   // Begins it and looks until it is over.
   StepProgress run() {
     StepProgress progress = begin();
@@ -120,7 +120,7 @@ TEST_F(RestartJobActionTest, AProgramIsEndedWhereTheStepIsLeft) {
   step_.program = {"/bin/sleep", "1000"};
   ASSERT_EQ(begin().result, StepResult::kRunning);
 
-  ASSERT_TRUE(action_.abandon(order()));
+  ASSERT_TRUE(action_.abandon(request()));
 
   EXPECT_EQ(watch().result, StepResult::kFailed);
 }
@@ -137,7 +137,7 @@ TEST_F(RestartJobActionTest, CallsOnceARemediation) {
   EXPECT_EQ(begin().result, StepResult::kDone);
   EXPECT_EQ(told(), "");
 
-  const auto after_a_crash = action_.watch(order());
+  const auto after_a_crash = action_.watch(request());
   ASSERT_TRUE(after_a_crash);
   EXPECT_EQ(after_a_crash->result, StepResult::kFailed);
   EXPECT_THAT(after_a_crash->message, HasSubstr("not called again"));

@@ -68,8 +68,8 @@ class MachineSteps : public ::testing::Test {
                                         .attempts = 1,
                                         .message = {}});
   }
-  StepRequest order(const kube::Node& node, const PlannedStep& step, Facts facts,
-                    WallTime now = kBegun) {
+  StepRequest request(const kube::Node& node, const PlannedStep& step, Facts facts,
+                      WallTime now = kBegun) {
     return {.remediation = remediation,
             .node = node,
             .step = step,
@@ -84,11 +84,11 @@ class MachineSteps : public ::testing::Test {
 class Reboot : public MachineSteps {
  protected:
   StepProgress begin(const kube::Node& node) {
-    return *action.begin(order(node, planned(Step::kReboot), action.facts_before(node)));
+    return *action.begin(request(node, planned(Step::kReboot), action.facts_before(node)));
   }
   StepProgress watch(const kube::Node& node) {
     return *action.watch(
-        order(node, planned(Step::kReboot), action.facts_before(a_node("boot-1"))));
+        request(node, planned(Step::kReboot), action.facts_before(a_node("boot-1"))));
   }
   RecordingProvider provider;
   RebootAction action{provider};
@@ -197,7 +197,7 @@ class Verify : public MachineSteps {
                                   .sees_kernel_log = true};
   }
   StepProgress look(WallTime now, const Facts& facts = {}, bool ready = true) {
-    return *action.watch(order(a_node("boot-2", ready), planned(Step::kVerify), facts, now));
+    return *action.watch(request(a_node("boot-2", ready), planned(Step::kVerify), facts, now));
   }
   OneReport reports;
   CurrentPolicy policy{Policy{}};
@@ -260,7 +260,7 @@ TEST_F(Verify, SaysThatThereIsNobodyToAsk) {
   VerifyAction blind(nullptr, policy, replacements);
 
   const auto progress =
-      blind.begin(order(a_node("boot-2"), planned(Step::kVerify), {}, kBegun + seconds(1)));
+      blind.begin(request(a_node("boot-2"), planned(Step::kVerify), {}, kBegun + seconds(1)));
 
   EXPECT_THAT(progress->message, HasSubstr("--prometheus.url"));
 }

@@ -47,7 +47,7 @@ class TerminateActionTest : public DrainCluster {
     drain.finished_at = clock_.wall();
     remediation_.status.steps = {drain};
   }
-  StepRequest order() {
+  StepRequest request() {
     return {.remediation = remediation_,
             .node = node_,
             .step = step_,
@@ -58,7 +58,7 @@ class TerminateActionTest : public DrainCluster {
   void recorded(StepRecord record) { remediation_.status.steps.push_back(std::move(record)); }
   // As the workflow looks and records it.
   StepProgress look() {
-    StepRequest now = order();
+    StepRequest now = request();
     now.facts = remediation_.status.steps.back().facts;
     const auto progress = action_.watch(now);
     remediation_.status.steps.back().facts = progress->facts;
@@ -83,7 +83,7 @@ class TerminateActionTest : public DrainCluster {
 };
 
 TEST_F(TerminateActionTest, AsksForTheEndOfTheMachineThatTheNodeRanOnAtTheIntent) {
-  StepRequest first = order();
+  StepRequest first = request();
 
   const auto begun = action_.begin(first);
 
@@ -108,32 +108,32 @@ TEST_F(TerminateActionTest, AsksForTheEndOfTheMachineThatTheNodeRanOnAtTheIntent
 }
 
 TEST_F(TerminateActionTest, IsDoneWhenTheMachineIsGoneAndTheNodeWithIt) {
-  EXPECT_EQ(action_.watch(order())->result, StepResult::kRunning);
+  EXPECT_EQ(action_.watch(request())->result, StepResult::kRunning);
   provider_.is = Fate::kGone;
-  const auto with_node = action_.watch(order());
+  const auto with_node = action_.watch(request());
   EXPECT_EQ(with_node->result, StepResult::kRunning);
   EXPECT_THAT(with_node->message, HasSubstr("waiting for the Node to go"));
   kube_.remove("/api/v1/nodes/gpu-01");
-  EXPECT_EQ(action_.watch(order())->result, StepResult::kDone);
+  EXPECT_EQ(action_.watch(request())->result, StepResult::kDone);
   kube_.create("/api/v1/nodes", fakes::ready_node("gpu-01"));  // another one of that name
-  EXPECT_EQ(action_.watch(order())->result, StepResult::kDone);
+  EXPECT_EQ(action_.watch(request())->result, StepResult::kDone);
   provider_.is = fail(ErrorKind::kUnavailable, "no answer");
-  EXPECT_EQ(action_.watch(order())->result, StepResult::kRunning) << "that proves nothing";
+  EXPECT_EQ(action_.watch(request())->result, StepResult::kRunning) << "that proves nothing";
 }
 
 TEST_F(TerminateActionTest, RemembersWhetherTheCallWasAccepted) {
-  EXPECT_EQ(order().facts.at(kCallFact), "unknown");
-  EXPECT_EQ(action_.begin(order())->facts.at(kCallFact), "accepted");
+  EXPECT_EQ(request().facts.at(kCallFact), "unknown");
+  EXPECT_EQ(action_.begin(request())->facts.at(kCallFact), "accepted");
   provider_.answer = fail(ErrorKind::kTimeout, "no answer");
-  EXPECT_EQ(action_.begin(order())->facts.at(kCallFact), "unknown");
+  EXPECT_EQ(action_.begin(request())->facts.at(kCallFact), "unknown");
   provider_.answer = fail(ErrorKind::kRefused, "protected");
-  EXPECT_EQ(action_.begin(order())->facts.at(kCallFact), "none");
+  EXPECT_EQ(action_.begin(request())->facts.at(kCallFact), "none");
 }
 
 // An answer that it runs may be of before the call.
 TEST_F(TerminateActionTest, PassesTheGuardsAnewWhereTheCallHasNotArrivedForLong) {
   provider_.is = Fate::kRuns;
-  recorded(intended_step(Step::kTerminate, Severity::kIsolate, clock_.wall(), order().facts));
+  recorded(intended_step(Step::kTerminate, Severity::kIsolate, clock_.wall(), request().facts));
 
   EXPECT_EQ(look().result, StepResult::kRunning);
   clock_.advance(minutes(9));
@@ -145,7 +145,7 @@ TEST_F(TerminateActionTest, PassesTheGuardsAnewWhereTheCallHasNotArrivedForLong)
 
 TEST_F(TerminateActionTest, TellsAHumanWhereWhatWasAcceptedIsContradictedForLong) {
   provider_.is = Fate::kRuns;
-  recorded(intended_step(Step::kTerminate, Severity::kIsolate, clock_.wall(), order().facts));
+  recorded(intended_step(Step::kTerminate, Severity::kIsolate, clock_.wall(), request().facts));
   remediation_.status.steps.back().facts[kCallFact] = "accepted";
   EXPECT_EQ(look().result, StepResult::kRunning);
   clock_.advance(minutes(9));
@@ -168,7 +168,7 @@ TEST_F(TerminateActionTest, TellsAHumanWhereWhatWasAcceptedIsContradictedForLong
 TEST_F(TerminateActionTest, WaitsWhereItIsNotAcceptedNow) {
   for (const ErrorKind kind : {ErrorKind::kOverloaded, ErrorKind::kBlocked}) {
     provider_.answer = fail(kind, "RequestLimitExceeded");
-    const auto held = action_.begin(order());
+    const auto held = action_.begin(request());
     EXPECT_EQ(held->result, StepResult::kIntended);
     EXPECT_EQ(held->message, "terminate waits: RequestLimitExceeded");
   }
@@ -176,16 +176,16 @@ TEST_F(TerminateActionTest, WaitsWhereItIsNotAcceptedNow) {
 
 TEST_F(TerminateActionTest, GivesWhatIsRefusedToAHuman) {
   provider_.answer = fail(ErrorKind::kForbidden, "may not delete nodeclaims");
-  const auto refused = action_.begin(order());
+  const auto refused = action_.begin(request());
   EXPECT_EQ(refused->result, StepResult::kFailed);
   EXPECT_TRUE(refused->facts.contains(kNeedsOperatorFact));
   EXPECT_THAT(refused->message, HasSubstr("may not delete nodeclaims"));
 
   provider_.answer = fail(ErrorKind::kTimeout, "no answer");
-  EXPECT_EQ(action_.begin(order())->result, StepResult::kRunning);
+  EXPECT_EQ(action_.begin(request())->result, StepResult::kRunning);
 
   node_.provider_id.clear();
-  const auto unknown = action_.begin(order());
+  const auto unknown = action_.begin(request());
   EXPECT_EQ(unknown->result, StepResult::kFailed);
   EXPECT_TRUE(unknown->facts.contains(kNeedsOperatorFact));
   EXPECT_EQ(provider_.asked.size(), 2U);
@@ -194,7 +194,7 @@ TEST_F(TerminateActionTest, GivesWhatIsRefusedToAHuman) {
 TEST_F(TerminateActionTest, AsksForNothingWithoutLeave) {
   may_send_ = false;
 
-  EXPECT_EQ(action_.begin(order())->result, StepResult::kIntended);
+  EXPECT_EQ(action_.begin(request())->result, StepResult::kIntended);
   EXPECT_TRUE(provider_.asked.empty());
 }
 
@@ -202,15 +202,15 @@ TEST_F(TerminateActionTest, Row22WaitsUntilNoVolumeIsAttachedAnyMore) {
   attach("pv-1");
   attach("pv-elsewhere", "gpu-02");
 
-  const auto obstacle = action_.obstacle(order());
+  const auto obstacle = action_.obstacle(request());
   ASSERT_TRUE(obstacle && *obstacle);
   EXPECT_EQ(**obstacle, "1 volume is still attached: pv-1");
-  EXPECT_EQ(action_.begin(order())->result, StepResult::kIntended);
+  EXPECT_EQ(action_.begin(request())->result, StepResult::kIntended);
   EXPECT_TRUE(provider_.asked.empty());
 
   kube_.remove(std::string(kAttachments) + "/csi-pv-1");
-  EXPECT_FALSE(*action_.obstacle(order()));
-  EXPECT_EQ(action_.begin(order())->result, StepResult::kRunning);
+  EXPECT_FALSE(*action_.obstacle(request()));
+  EXPECT_EQ(action_.begin(request())->result, StepResult::kRunning);
 }
 
 TEST_F(TerminateActionTest, Row22DoesAfterTheDeadlineWhatThePolicySays) {
@@ -218,15 +218,15 @@ TEST_F(TerminateActionTest, Row22DoesAfterTheDeadlineWhatThePolicySays) {
   attach("pv-2");
   clock_.advance(minutes(10));
 
-  EXPECT_FALSE(*action_.obstacle(order()));
-  const auto held = action_.begin(order());
+  EXPECT_FALSE(*action_.obstacle(request()));
+  const auto held = action_.begin(request());
   EXPECT_EQ(held->result, StepResult::kFailed);
   EXPECT_TRUE(held->facts.contains(kNeedsOperatorFact));
   EXPECT_EQ(held->message, "2 volumes are still attached: pv-1, pv-2");
   EXPECT_TRUE(provider_.asked.empty());
 
   step_.volumes.proceeds = true;
-  EXPECT_EQ(action_.begin(order())->result, StepResult::kRunning);
+  EXPECT_EQ(action_.begin(request())->result, StepResult::kRunning);
   EXPECT_EQ(provider_.asked.size(), 1U);
 }
 
@@ -234,8 +234,8 @@ TEST_F(TerminateActionTest, KeepsOnWaitingWhereItDoesNotKnowOfTheVolumes) {
   kube_.add_fault(
       {.kind = fakes::FaultKind::kForbidden, .path = ".*volumeattachments", .times = -1});
 
-  EXPECT_FALSE(action_.obstacle(order()));
-  EXPECT_EQ(action_.begin(order())->result, StepResult::kIntended);
+  EXPECT_FALSE(action_.obstacle(request()));
+  EXPECT_EQ(action_.begin(request())->result, StepResult::kIntended);
   EXPECT_TRUE(provider_.asked.empty());
 }
 

@@ -29,7 +29,7 @@ class LedgerSlotsTest : public ClusterTest {
     return *slots_over_;
   }
   Remediation opened(const std::string& name) {
-    AlertSignal wanted = order();
+    AlertSignal wanted = signal();
     wanted.node = name;
     EXPECT_TRUE(take({wanted}));
     for (const Remediation& one : remediations()) {
@@ -342,7 +342,7 @@ TEST_F(LedgerSlotsTest, DeleteRemediationsThatWereClosedLongAgoAndNoOthers) {
   Remediation old = opened("gpu-01");
   (void)opened("gpu-02");
   clock_.advance(minutes(1));
-  AlertSignal ended = order(Severity::kReboot, false);
+  AlertSignal ended = signal(Severity::kReboot, false);
   ASSERT_TRUE(take({ended}));
   old = *replica_->store.read(old.name);
   old.status.phase = Phase::kReleased;

@@ -25,7 +25,7 @@ class HumanCommands : public ClusterTest {
   }
   // The node waits for a yes to its drain.
   void wait_for_approval() {
-    ASSERT_TRUE(take({order()}));
+    ASSERT_TRUE(take({signal()}));
     ASSERT_TRUE(reconcile());
     reports_.answer = report_of(Severity::kReboot);
     ASSERT_TRUE(reconcile());
@@ -129,13 +129,13 @@ TEST_F(HumanCommands, SayTheServersErrorWhereItDidNotAnswer) {
 }
 
 TEST_F(HumanCommands, SayThatTheMachineWasReplaced) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   ASSERT_TRUE(say(Command::kMachineReplaced));
   EXPECT_TRUE(remediation().wish.machine_replaced);
 }
 
 TEST_F(HumanCommands, SayThatTheMachineWasReplacedWhoseNodeIsGone) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   kube_.remove("/api/v1/nodes/gpu-01");
   ASSERT_TRUE(reconcile());
   ASSERT_EQ(remediation().status.phase, Phase::kSuperseded);
@@ -167,7 +167,7 @@ TEST_F(HumanCommands, WantTheNameOfTheRemediationWhereANodeHasTwo) {
   const std::string first = remediation().name;
   kube_.remove("/api/v1/nodes/gpu-01");
   add_node("gpu-01");
-  AlertSignal again = order();
+  AlertSignal again = signal();
   again.fingerprint = "cd";
   ASSERT_TRUE(take({again}));
   ASSERT_EQ(remediations().size(), 2U);

@@ -23,7 +23,7 @@ class ResetCommand : public ClusterTest {
     kube_.patch("/api/v1/nodes/" + node, {{"spec", {{"taints", Json::array({other, ours})}}}});
   }
   void open_one() {
-    ASSERT_TRUE(take({order()}));
+    ASSERT_TRUE(take({signal()}));
     ASSERT_TRUE(reconcile());
     ASSERT_TRUE(our_taint_on(node("gpu-01")));
   }

@@ -205,7 +205,7 @@ class ReplacementTest : public ClusterTest {
   }
   // Until its machine and its Node are gone, and a replacement is waited for.
   void end_machine_of(const std::string& name) {
-    AlertSignal bad = order(Severity::kIsolate);
+    AlertSignal bad = signal(Severity::kIsolate);
     bad.node = name;
     bad.fingerprint = "ab-" + name;
     ASSERT_TRUE(take({bad}));
@@ -294,7 +294,7 @@ TEST_F(ReplacementTest, DoesNotCountWhereItIsBadItself) {
   join("gpu-07");
   pass(minutes(1));
   ASSERT_EQ(counted("gpu-01"), "gpu-07");
-  AlertSignal bad = order(Severity::kReset);
+  AlertSignal bad = signal(Severity::kReset);
   bad.node = "gpu-07";
   bad.fingerprint = "cd";
   ASSERT_TRUE(take({bad}));

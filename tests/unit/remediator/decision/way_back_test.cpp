@@ -41,12 +41,12 @@ class WayBackTest : public ClusterTest {
   // The severity's own steps are done; the next look is at what follows.
   void exhaust() {
     end(Step::kDrain);
-    ASSERT_TRUE(take({order(Severity::kIsolate)}));
+    ASSERT_TRUE(take({signal(Severity::kIsolate)}));
     go_on(2);
     ASSERT_TRUE(remediation().status.has_done(Step::kDrain));
   }
   void end_alert() {
-    ASSERT_TRUE(take({order(Severity::kIsolate, false)}));
+    ASSERT_TRUE(take({signal(Severity::kIsolate, false)}));
     clock_.advance(minutes(1));
     reports_.answer = report_of(Severity::kNone);
   }
@@ -112,7 +112,7 @@ TEST_F(WayBackTest, ADiagnosticThatHasFailedBeforeTheEscalationCountsToo) {
   reports_.answer = report_of(Severity::kReboot);
   end(Step::kDrain);
   end(Step::kQuarantineJob, StepResult::kFailed);
-  ASSERT_TRUE(take({order(Severity::kReboot)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
   go_on(8);
 
   expect_held("no way back: quarantine-job failed");
@@ -150,7 +150,7 @@ TEST_F(WayBackTest, TheReportIsAskedAgainRightBeforeTheReturn) {
 
 TEST_F(WayBackTest, AnAlertThatFiresAgainKeepsTheNode) {
   pass_until_return();
-  ASSERT_TRUE(take({order(Severity::kIsolate)}));
+  ASSERT_TRUE(take({signal(Severity::kIsolate)}));
 
   expect_held("an alert fires");
 }
@@ -175,7 +175,7 @@ TEST_F(WayBackTest, ANodeThatSomebodyElseHadCordonedStaysHis) {
 
 TEST_F(WayBackTest, ANodeThatIsNotDrainedIsNotTested) {
   end(Step::kDrain, StepResult::kFailed);
-  ASSERT_TRUE(take({order(Severity::kIsolate)}));
+  ASSERT_TRUE(take({signal(Severity::kIsolate)}));
   go_on(2);
 
   expect_held("no way back: the node is not drained");
@@ -190,7 +190,7 @@ TEST_F(WayBackTest, AMachineWhoseRestartHasFailedDoesNotComeBackByItself) {
   end(Step::kDrain);
   end(Step::kReboot, StepResult::kFailed);
   steps_[Step::kReboot].adds = {{kCallFact, "accepted"}};
-  ASSERT_TRUE(take({order(Severity::kReboot)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
   go_on(8);
 
   expect_held("no way back: reboot failed");
@@ -289,10 +289,10 @@ TEST_F(WayBackTest, WorseEvidenceLeavesIt) {
   policy_.set(policy);
   end(Step::kDrain);
   steps_[Step::kDrain].progress->message = "drained";
-  ASSERT_TRUE(take({order(Severity::kReset)}));
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
   go_on(3);
   ASSERT_EQ(remediation().status.phase, Phase::kTesting);
-  ASSERT_TRUE(take({order(Severity::kIsolate)}));
+  ASSERT_TRUE(take({signal(Severity::kIsolate)}));
   go_on(3);
 
   EXPECT_GT(steps_[Step::kQuarantineJob].abandoned, 0);

@@ -34,7 +34,7 @@ class GuardedApprovals : public ClusterTest {
     reports_.answer = report_of(Severity::kReboot);
   }
   void bring_to_the_drain() {
-    ASSERT_TRUE(take({order()}));
+    ASSERT_TRUE(take({signal()}));
     for (int i = 0; i < 2; ++i) ASSERT_TRUE(reconcile());
   }
   void approve(const std::string& token) {

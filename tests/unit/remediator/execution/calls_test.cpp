@@ -48,7 +48,7 @@ class CallsTest : public ClusterTest {
                                         planned(Step::kDrain), planned(Step::kTerminate)};
     policy_.set(policy);
     steps_[Step::kDrain].progress->result = StepResult::kDone;
-    EXPECT_TRUE(take({order()}));
+    EXPECT_TRUE(take({signal()}));
   }
   StepAction* action_of(Step step) override {
     if (step == Step::kReboot) return &reboot_;

@@ -105,27 +105,27 @@ class ScriptedStep final : public StepAction {
     return known;
   }
   Result<std::optional<std::string>> obstacle(const StepRequest&) override { return waits_for; }
-  Result<StepProgress> begin(const StepRequest& order) override {
+  Result<StepProgress> begin(const StepRequest& request) override {
     ++begun;
-    return next(order);
+    return next(request);
   }
-  Result<StepProgress> watch(const StepRequest& order) override {
+  Result<StepProgress> watch(const StepRequest& request) override {
     ++watched;
-    return next(order);
+    return next(request);
   }
-  Status abandon(const StepRequest& order) override {
+  Status abandon(const StepRequest& request) override {
     ++abandoned;
-    facts = order.facts;
+    facts = request.facts;
     return abandoning;
   }
-  Result<StepProgress> next(const StepRequest& order) {
-    facts = order.facts;
-    step = order.step;
+  Result<StepProgress> next(const StepRequest& request) {
+    facts = request.facts;
+    step = request.step;
     if (before) before();
-    permit = order.permit;
+    permit = request.permit;
     permitted = permit();
     auto answer = progress;
-    if (answer) answer->facts = order.facts;
+    if (answer) answer->facts = request.facts;
     if (answer) answer->facts.insert(adds.begin(), adds.end());
     return answer;
   }
@@ -245,7 +245,7 @@ class ClusterTest : public ::testing::Test {
     policy_.set(policy);
   }
 
-  AlertSignal order(Severity severity = Severity::kReboot, bool firing = true) {
+  AlertSignal signal(Severity severity = Severity::kReboot, bool firing = true) {
     return {.node = "gpu-01",
             .severity = severity,
             .alertname = "GpuNodeBad",
@@ -264,8 +264,8 @@ class ClusterTest : public ::testing::Test {
             .sees_kernel_log = true};
   }
 
-  Result<IntakeCounts> take(const std::vector<AlertSignal>& orders) {
-    return replica_->intake.take(orders, clock_.steady() + std::chrono::seconds(1));
+  Result<IntakeCounts> take(const std::vector<AlertSignal>& signals) {
+    return replica_->intake.take(signals, clock_.steady() + std::chrono::seconds(1));
   }
 
   // As the controller's worker does once the informers have told it all: again after a failure, at

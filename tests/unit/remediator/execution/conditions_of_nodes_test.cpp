@@ -41,12 +41,12 @@ class NodeConditionsTest : public ClusterTest {
   void see() { catch_up(*replica_); }
   std::vector<AlertSignal> look() {
     const auto found = ConditionSource(policy_, replica_->view, replica_->view, clock_).look();
-    return found ? found->orders : std::vector<AlertSignal>();
+    return found ? found->signals : std::vector<AlertSignal>();
   }
   void take_what_is_seen() {
-    const auto orders = look();
-    ASSERT_THAT(orders, SizeIs(1));
-    ASSERT_TRUE(take(orders));
+    const auto signals = look();
+    ASSERT_THAT(signals, SizeIs(1));
+    ASSERT_TRUE(take(signals));
     ASSERT_TRUE(reconcile());
   }
   ConditionRule rule_;
@@ -97,15 +97,15 @@ TEST_F(NodeConditionsTest, HaveEndedAfterTheySaidOtherwiseForAWhile) {
 TEST_F(NodeConditionsTest, EndNothingByAnOldView) {
   say("False");
   clock_.advance(minutes(10));
-  AlertSignal order{.node = "gpu-01",
-                    .severity = Severity::kReset,
-                    .alertname = "GPUProblem=True",
-                    .fingerprint = fingerprint_of(rule_),
-                    .firing = true,
-                    .starts_at = clock_.wall() - minutes(2),
-                    .ends_at = {},
-                    .foreign = true};
-  ASSERT_TRUE(take({order}));
+  AlertSignal signal{.node = "gpu-01",
+                     .severity = Severity::kReset,
+                     .alertname = "GPUProblem=True",
+                     .fingerprint = fingerprint_of(rule_),
+                     .firing = true,
+                     .starts_at = clock_.wall() - minutes(2),
+                     .ends_at = {},
+                     .foreign = true};
+  ASSERT_TRUE(take({signal}));
 
   EXPECT_THAT(look(), IsEmpty());
 }

@@ -47,7 +47,7 @@ class ExclusionsTest : public ClusterTest {
 
 TEST_F(ExclusionsTest, ANodeIsOnlyRecordedAndTakenUpWhenItIsOver) {
   exclude("gpu-01");
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
 
   ASSERT_TRUE(reconcile());
 
@@ -66,7 +66,7 @@ TEST_F(ExclusionsTest, ANodeIsOnlyRecordedAndTakenUpWhenItIsOver) {
 TEST_F(ExclusionsTest, AMachineIsMeantByItsInstance) {
   kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"providerID", "aws:///eu-1a/i-0123"}}}});
   exclude("i-0123");
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
 
   ASSERT_TRUE(reconcile());
 
@@ -74,7 +74,7 @@ TEST_F(ExclusionsTest, AMachineIsMeantByItsInstance) {
 }
 
 TEST_F(ExclusionsTest, WithoutAnyNothingIsDifferent) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
 
   ASSERT_TRUE(reconcile());
 
@@ -83,7 +83,7 @@ TEST_F(ExclusionsTest, WithoutAnyNothingIsDifferent) {
 
 // The list that is at hand is some seconds old: not enough before harm.
 TEST_F(ExclusionsTest, AreReadAgainRightBeforeADisruptiveStep) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   ASSERT_TRUE(reconcile());
   expect_quarantined();
   exclude("gpu-01");
@@ -103,7 +103,7 @@ TEST_F(ExclusionsTest, AreReadAgainRightBeforeADisruptiveStep) {
 
 TEST_F(ExclusionsTest, ExcludeAsBeforeWhereSomebodyDeletesTheConfigMap) {
   exclude("gpu-01");
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   ASSERT_TRUE(reconcile());
   kube_.remove(kMapPath);
   clock_.advance(seconds(20));
@@ -122,7 +122,7 @@ TEST_F(ExclusionsTest, ExcludeAsBeforeWhereSomebodyDeletesTheConfigMap) {
 
 TEST_F(ExclusionsTest, BeginNothingWhereTheDeletedConfigMapCannotBeMadeAgain) {
   exclude("gpu-01");
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   ASSERT_TRUE(reconcile());
   kube_.remove(kMapPath);
   clock_.advance(seconds(20));
@@ -138,7 +138,7 @@ TEST_F(ExclusionsTest, BeginNothingWhereTheDeletedConfigMapCannotBeMadeAgain) {
 
 TEST_F(ExclusionsTest, ThatAreOverAreNotMadeAgain) {
   exclude("gpu-01");
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   ASSERT_TRUE(reconcile());
   kube_.remove(kMapPath);
   clock_.advance(minutes(31));
@@ -150,7 +150,7 @@ TEST_F(ExclusionsTest, ThatAreOverAreNotMadeAgain) {
 }
 
 TEST_F(ExclusionsTest, ThatCannotBeReadStopNothingForGoodButBeginNothing) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   kube_.add_fault({.kind = FaultKind::kDropBefore, .method = "GET", .path = kMapPath, .times = 2});
 
   EXPECT_FALSE(reconcile(1));

@@ -19,7 +19,7 @@ class ForeignAlertsTest : public ClusterTest {
     policy_.set(policy);
   }
   void take_foreign() {
-    AlertSignal foreign = order();
+    AlertSignal foreign = signal();
     foreign.foreign = true;
     ASSERT_TRUE(take({foreign}));
     ASSERT_TRUE(reconcile());

@@ -16,7 +16,7 @@ class KonduktorTaintTest : public ClusterTest {
     policy_.set(policy);
   }
   AlertSignal from_loki(bool firing = true) {
-    AlertSignal line = order();
+    AlertSignal line = signal();
     line.fingerprint = "loki.0123456789";
     line.foreign = true;
     line.firing = firing;
@@ -55,7 +55,7 @@ TEST_F(KonduktorTaintTest, GoesOnWithOursInOnePatchAndOffWithIt) {
 }
 
 TEST_F(KonduktorTaintTest, GoesOnOnceTheLogsSpeakOfANodeThatIsOursAlready) {
-  take_one(order());
+  take_one(signal());
   EXPECT_FALSE(is_faulty());
 
   take_one(from_loki());

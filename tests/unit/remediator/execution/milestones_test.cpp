@@ -22,7 +22,7 @@ class MilestonesTest : public ClusterTest {
 
 TEST_F(MilestonesTest, AreToldWithTheTimeSinceTheAlertFired) {
   clock_.advance(minutes(1));  // the node is older than the alert
-  AlertSignal fired = order();
+  AlertSignal fired = signal();
   fired.starts_at = clock_.wall() - seconds(30);
   ASSERT_TRUE(take({fired}));
   clock_.advance(seconds(10));
@@ -33,10 +33,10 @@ TEST_F(MilestonesTest, AreToldWithTheTimeSinceTheAlertFired) {
 }
 
 TEST_F(MilestonesTest, AreNotToldAgainByAnotherProcessOrAWorseAlert) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   ASSERT_TRUE(reconcile());
   restart();
-  AlertSignal worse = order(Severity::kIsolate);
+  AlertSignal worse = signal(Severity::kIsolate);
   worse.fingerprint = "cd";
   ASSERT_TRUE(take({worse}));
   ASSERT_TRUE(reconcile());
@@ -49,7 +49,7 @@ TEST_F(MilestonesTest, AreNotToldAgainByAnotherProcessOrAWorseAlert) {
 }
 
 TEST_F(MilestonesTest, AreNotToldBeforeTheyAreInTheApiServer) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   kube_.add_fault({.kind = fakes::FaultKind::kConflict, .method = "PUT", .path = ".*/status"});
   EXPECT_FALSE(reconcile(1));
 

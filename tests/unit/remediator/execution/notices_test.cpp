@@ -40,7 +40,7 @@ class NoticesTest : public ClusterTest {
     policy_.set(policy);
   }
   void quarantine() {
-    ASSERT_TRUE(take({order()}));
+    ASSERT_TRUE(take({signal()}));
     ASSERT_TRUE(reconcile());
     ASSERT_TRUE(reconcile());  // the first word waits for the report
   }
@@ -251,7 +251,7 @@ TEST_F(NotifyStepTest, IsNothingThatHasToBeUndone) {
   quarantine();
   ASSERT_TRUE(reconcile());
   ASSERT_TRUE(remediation().status.has_done(Step::kNotify));
-  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
   clock_.advance(std::chrono::seconds(10));
   reports_.answer = report_of(Severity::kNone);
 

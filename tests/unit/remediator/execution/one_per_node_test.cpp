@@ -18,7 +18,7 @@ class OnePerNodeTest : public ClusterTest {
   // The first was closed. One replica knows that it was deleted since, the other does not: each
   // opens the one that comes next by what it knows. The older is `first_`, and acts.
   void open_two() {
-    ASSERT_TRUE(take({order()}));
+    ASSERT_TRUE(take({signal()}));
     ASSERT_TRUE(reconcile());
     const std::string closed = remediation().name;
     kube_.patch_status(path_of(closed), {{"status", {{"phase", "Ended"}}}});
@@ -32,7 +32,7 @@ class OnePerNodeTest : public ClusterTest {
     kube_.remove(path_of(closed));
     restart();
     clock_.advance(minutes(6));
-    std::vector<AlertSignal> fires = {order()};
+    std::vector<AlertSignal> fires = {signal()};
     ASSERT_TRUE(take(fires));
     first_ = remediation().name;
     clock_.advance(seconds(2));
@@ -118,7 +118,7 @@ TEST_F(OnePerNodeTest, BothHearThatAnAlertHasEnded) {
   open_two();
   clock_.advance(minutes(1));
 
-  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
 
   EXPECT_FALSE(read(first_).any_firing());
   EXPECT_FALSE(read(second_).any_firing());

@@ -41,7 +41,7 @@ class PoolsOfNodesTest : public ClusterTest {
   }
   // The drain is under way.
   void drain() {
-    ASSERT_TRUE(take({order()}));
+    ASSERT_TRUE(take({signal()}));
     ASSERT_TRUE(reconcile());
     ASSERT_TRUE(reconcile());
     ASSERT_EQ(remediation().status.phase, Phase::kDraining);
@@ -60,7 +60,7 @@ TEST_F(PoolsOfNodesTest, AreWhatANodeIsTreatedBy) {
 
 TEST_F(PoolsOfNodesTest, LowerTheMode) {
   put_into("quiet");
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   ASSERT_TRUE(reconcile());
 
   EXPECT_TRUE(our_taint_on(node()));

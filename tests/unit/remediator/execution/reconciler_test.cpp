@@ -19,12 +19,12 @@ constexpr const char* kNode = "/api/v1/nodes/gpu-01";
 class ReconcilerTest : public ClusterTest {
  protected:
   void quarantine(Severity severity = Severity::kReboot) {
-    ASSERT_TRUE(take({order(severity)}));
+    ASSERT_TRUE(take({signal(severity)}));
     ASSERT_TRUE(reconcile());
   }
   void resolve() {
     clock_.advance(minutes(1));
-    ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+    ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
   }
   void report_good() {
     clock_.advance(minutes(1));
@@ -134,7 +134,7 @@ TEST_F(ReconcilerTest, LeavesWhatStandsWhenTheModeIsLowered) {
 
 TEST_F(ReconcilerTest, ReplacesTheTaintsValueWhenSeverityRises) {
   quarantine(Severity::kReset);
-  ASSERT_TRUE(take({order(Severity::kIsolate)}));
+  ASSERT_TRUE(take({signal(Severity::kIsolate)}));
 
   ASSERT_TRUE(reconcile());
 
@@ -180,7 +180,7 @@ TEST_F(ReconcilerTest, PausesWhereAHumanUncordons) {
 
   ASSERT_TRUE(reconcile());
   kube_.clear_requests();
-  ASSERT_TRUE(take({order(Severity::kIsolate)}));
+  ASSERT_TRUE(take({signal(Severity::kIsolate)}));
   ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(remediation().status.phase, Phase::kPaused);
@@ -218,7 +218,7 @@ TEST_F(ReconcilerTest, LeavesACordonThatAHumanHasPutWhileItWasPaused) {
 }
 
 TEST_F(ReconcilerTest, NeverTouchesANewNodeOfTheSameName) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   kube_.remove(kNode);
   add_node("gpu-01");
 
@@ -365,7 +365,7 @@ TEST_F(ReconcilerTest, WritesOneStatusHoweverOftenPrometheusDoesNotAnswer) {
 TEST_F(ReconcilerTest, DoesNotReturnANodeOfWhichOneAlertStillFires) {
   set_policy(Mode::kCordon, true);
   quarantine();
-  AlertSignal other = order(Severity::kReset);
+  AlertSignal other = signal(Severity::kReset);
   other.fingerprint = "cd";
   ASSERT_TRUE(take({other}));
   resolve();
@@ -377,7 +377,7 @@ TEST_F(ReconcilerTest, DoesNotReturnANodeOfWhichOneAlertStillFires) {
 }
 
 TEST_F(ReconcilerTest, ClosesWithoutATraceWhereTheAlertEndedBeforeAnythingWasDone) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   resolve();
 
   ASSERT_TRUE(reconcile());
@@ -387,7 +387,7 @@ TEST_F(ReconcilerTest, ClosesWithoutATraceWhereTheAlertEndedBeforeAnythingWasDon
 }
 
 TEST_F(ReconcilerTest, RedoesWhatMeetsAConflict) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   kube_.add_fault(
       {.kind = FaultKind::kConflict, .method = "PATCH", .path = "/api/v1/nodes/.*", .times = 3});
 
@@ -398,7 +398,7 @@ TEST_F(ReconcilerTest, RedoesWhatMeetsAConflict) {
 }
 
 TEST_F(ReconcilerTest, RecordsAFailureThatWillNotGoAwayByItself) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   kube_.add_fault(
       {.kind = FaultKind::kForbidden, .method = "PATCH", .path = "/api/v1/nodes/.*", .times = -1});
 
@@ -412,7 +412,7 @@ TEST_F(ReconcilerTest, RecordsAFailureThatWillNotGoAwayByItself) {
 }
 
 TEST_F(ReconcilerTest, DoesNotDropANodeWhoseReadFails) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   kube_.add_fault({.kind = FaultKind::kConflict, .method = "PUT", .times = 1});
   EXPECT_FALSE(reconcile(1));
   kube_.add_fault({.kind = FaultKind::kUnavailable, .method = "GET", .times = 2});
@@ -434,7 +434,7 @@ class ReconcilerCutOff : public ReconcilerTest, public ::testing::WithParamInter
 
 TEST_P(ReconcilerCutOff, IsContinuedByTheNextProcess) {
   set_policy(Mode::kCordon, true);
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   kube_.add_fault({.kind = GetParam().kind, .times = 1, .skip = GetParam().after});
   (void)reconcile(1);
   kube_.clear_faults();
@@ -486,7 +486,7 @@ TEST_F(ReconcilerTest, QuarantinesAnewAfterAReturnThatANewAlertOvertook) {
   ASSERT_FALSE(our_taint_on(node()));
   restart();
   clock_.advance(minutes(1));
-  ASSERT_TRUE(take({order(Severity::kIsolate)}));
+  ASSERT_TRUE(take({signal(Severity::kIsolate)}));
 
   ASSERT_TRUE(reconcile());
 

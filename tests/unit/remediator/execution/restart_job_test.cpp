@@ -16,11 +16,11 @@ using ::testing::HasSubstr;
 // The real step, with something that happens right before it is begun.
 class LateRestart final : public StepAction {
  public:
-  Result<StepProgress> begin(const StepRequest& order) override {
+  Result<StepProgress> begin(const StepRequest& request) override {
     if (before) before();
-    return real_.begin(order);
+    return real_.begin(request);
   }
-  Result<StepProgress> watch(const StepRequest& order) override { return real_.watch(order); }
+  Result<StepProgress> watch(const StepRequest& request) override { return real_.watch(request); }
   std::function<void()> before;
 
  private:
@@ -41,7 +41,7 @@ class RestartJobTest : public ClusterTest {
     policy_.set(policy);
     steps_[Step::kDrain].progress->result = StepResult::kDone;
     steps_[Step::kDrain].adds = {{kJobsFact, "JobSet default/train"}};
-    EXPECT_TRUE(take({order()}));
+    EXPECT_TRUE(take({signal()}));
     catch_up(*replica_);
     reports_.answer = report_of(Severity::kReboot);
   }

@@ -40,7 +40,7 @@ class StepsTest : public ClusterTest {
   }
   // The marks are on the node, nothing further.
   void quarantine() {
-    ASSERT_TRUE(take({order()}));
+    ASSERT_TRUE(take({signal()}));
     ASSERT_TRUE(reconcile());
     expect_quarantined();
   }
@@ -95,7 +95,7 @@ TEST_F(StepsTest, ARebootIsMarksDrainRebootVerifyAndReturn) {
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(remediation().status.phase, Phase::kRebooting);
   finish(Step::kReboot);
-  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
   finish(Step::kVerify);
   ASSERT_TRUE(reconcile());
 
@@ -228,7 +228,7 @@ TEST_F(StepsTest, TakeNothingFromANodeThatNobodyComplainsAboutAnyMore) {
   quarantine();
   ASSERT_TRUE(reconcile());
   finish(Step::kDrain);
-  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
 
   ASSERT_TRUE(reconcile());
 
@@ -239,10 +239,10 @@ TEST_F(StepsTest, TakeNothingFromANodeThatNobodyComplainsAboutAnyMore) {
 // Two ends of one episode: the first was contradicted by a repeat, so that the second may be forged
 // too. The exporter still measures what the alert said.
 TEST_F(StepsTest, GoOnThroughEndsThatHaveBeenContradictedAsLongAsTheReportConfirms) {
-  const AlertSignal fires = order();
+  const AlertSignal fires = signal();
   ASSERT_TRUE(take({fires}));
   ASSERT_TRUE(reconcile());
-  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
   clock_.advance(minutes(15));
   ASSERT_EQ(take({fires})->accepted, 1U);
   clock_.advance(minutes(1));
@@ -264,10 +264,10 @@ TEST_F(StepsTest, GoOnThroughEndsThatHaveBeenContradictedAsLongAsTheReportConfir
 TEST_F(StepsTest, ReturnANodeAfterAContradictedEndOnceTheReportSaysThatItIsWell) {
   policy.return_to_service.enabled = true;
   policy_.set(policy);
-  const AlertSignal fires = order();
+  const AlertSignal fires = signal();
   ASSERT_TRUE(take({fires}));
   ASSERT_TRUE(reconcile());
-  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
   clock_.advance(minutes(15));
   ASSERT_TRUE(take({fires}));
   AlertSignal again = fires;
@@ -293,12 +293,12 @@ class FallingSeverity : public StepsTest {
     policy_.set(policy);
   }
   AlertSignal isolate(bool firing) {
-    AlertSignal worst = order(Severity::kIsolate, firing);
+    AlertSignal worst = signal(Severity::kIsolate, firing);
     worst.fingerprint = "false";
     return worst;
   }
   void falsely_isolate() {
-    ASSERT_TRUE(take({order(), isolate(true)}));
+    ASSERT_TRUE(take({signal(), isolate(true)}));
     ASSERT_TRUE(reconcile());
     ASSERT_EQ(our_taint_on(node()), "isolate");
     ASSERT_TRUE(reconcile());
@@ -331,7 +331,7 @@ TEST_F(FallingSeverity, WaitsForTheEndOfTheAlertAndANewerReport) {
 
 TEST_F(FallingSeverity, StaysWhereTheFindingIsLatched) {
   report(Severity::kIsolate);
-  ASSERT_TRUE(take({order(), isolate(true)}));
+  ASSERT_TRUE(take({signal(), isolate(true)}));
   ASSERT_TRUE(reconcile());
   ASSERT_TRUE(take({isolate(false)}));
   clock_.advance(minutes(1));
@@ -360,7 +360,7 @@ TEST_F(FallingSeverity, RisesAgainWithTheNextAlert) {
 
 TEST_F(FallingSeverity, AsksForTheYesAnew) {
   report(Severity::kIsolate);
-  ASSERT_TRUE(take({order(), isolate(true)}));
+  ASSERT_TRUE(take({signal(), isolate(true)}));
   ASSERT_TRUE(reconcile());
   ASSERT_TRUE(reconcile());
   const std::string token = remediation().status.approval->token;
@@ -383,7 +383,7 @@ TEST_F(FallingSeverity, AsksForTheYesAnew) {
 TEST_F(FallingSeverity, SeesAStepOfTheMachineToItsEnd) {
   plan(Severity::kIsolate, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kReboot});
   report(Severity::kIsolate);
-  ASSERT_TRUE(take({order(), isolate(true)}));
+  ASSERT_TRUE(take({signal(), isolate(true)}));
   ASSERT_TRUE(reconcile());
   steps_[Step::kDrain].progress->result = StepResult::kDone;
   ASSERT_TRUE(reconcile());
@@ -406,7 +406,7 @@ TEST_F(StepsTest, DoNotReturnANodeWhileAlertsThatAreNotKeptMayFire) {
   policy_.set(policy);
   std::vector<AlertSignal> many;
   for (std::size_t i = 0; i <= kMaxEvidence; ++i) {
-    many.push_back(order());
+    many.push_back(signal());
     many.back().fingerprint = "f" + std::to_string(i);
   }
   ASSERT_TRUE(take(many));
@@ -484,7 +484,7 @@ TEST_F(StepsTest, TaintAtOnceAndCordonWhenTheCapAllowsIt) {
   slots_.answer = SlotRefusal{.guard = "budget.cordon",
                               .message = "1 of 1 nodes of pool a are cordoned",
                               .has_taint = true};
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(our_taint_on(node()), "reboot");
   EXPECT_FALSE(node().unschedulable);
@@ -503,7 +503,7 @@ TEST_F(StepsTest, TaintAtOnceAndCordonWhenTheCapAllowsIt) {
 
 TEST_F(StepsTest, SayThatTheCordonWaitsForALedgerThatCannotBeRead) {
   slots_.answer = fail(ErrorKind::kInvalid, "no ledger");
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
 
   ASSERT_TRUE(reconcile());
 
@@ -553,7 +553,7 @@ TEST_F(StepsTest, WaitForAHumansYesBeforeTheReturnToo) {
   finish(Step::kDrain);
   ASSERT_TRUE(reconcile());
   finish(Step::kReboot);
-  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
   ASSERT_TRUE(reconcile());
   finish(Step::kVerify);
   ASSERT_TRUE(reconcile());
@@ -601,7 +601,7 @@ TEST_F(StepsTest, TakeAYesToOtherEvidenceForNone) {
   ASSERT_TRUE(reconcile());
   annotate("gpuward.dev/approved-by", "alice");
   annotate("gpuward.dev/approve", remediation().status.approval->token);
-  AlertSignal other = order();
+  AlertSignal other = signal();
   other.fingerprint = "cd";
   ASSERT_TRUE(take({other}));
 
@@ -658,7 +658,7 @@ TEST_F(StepsTest, TakeTheJobsOneByOneAndASlotForTheResetOnly) {
 
 TEST_F(StepsTest, HoldTheNodeWhereTheFailureSaysNothingOfIt) {
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kGpuReset});
-  ASSERT_TRUE(take({order(Severity::kReset)}));
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
   steps_[Step::kDrain].progress->result = StepResult::kDone;
   steps_[Step::kGpuReset].progress = StepProgress{
       .result = StepResult::kFailed, .message = "no image", .facts = {}, .look_again = {}};
@@ -672,7 +672,7 @@ TEST_F(StepsTest, HoldTheNodeWhereTheFailureSaysNothingOfIt) {
 
 TEST_F(StepsTest, EscalateAResetThatDidNotHelp) {
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kGpuReset});
-  ASSERT_TRUE(take({order(Severity::kReset)}));
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
   steps_[Step::kDrain].progress->result = StepResult::kDone;
   steps_[Step::kGpuReset].progress->result = StepResult::kFailed;
 
@@ -684,11 +684,11 @@ TEST_F(StepsTest, EscalateAResetThatDidNotHelp) {
 // Two who do harm at once: the reset is seen to its end before anything else.
 TEST_F(StepsTest, SeeAResetToItsEndBeforeAnythingElse) {
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kGpuReset});
-  ASSERT_TRUE(take({order(Severity::kReset)}));
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
   steps_[Step::kDrain].progress->result = StepResult::kDone;
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
   ASSERT_EQ(remediation().status.phase, Phase::kResetting);
-  ASSERT_TRUE(take({order(Severity::kReboot)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
 
   ASSERT_TRUE(reconcile());
 
@@ -706,7 +706,7 @@ TEST_F(StepsTest, AreNotAllowedToResetOrRestartANodeThatHasRestartedSinceTheInte
     };
   }
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kGpuReset});
-  ASSERT_TRUE(take({order(Severity::kReset)}));
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
   steps_[Step::kDrain].progress->result = StepResult::kDone;
 
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
@@ -719,7 +719,7 @@ TEST_F(StepsTest, AreNotAllowedToResetOrRestartANodeThatHasRestartedSinceTheInte
 TEST_F(StepsTest, MayGiveUpAJobAfterARestartOfItsNode) {
   steps_[Step::kGpuReset].more_before = {{kJobBootFact, "boot-gpu-01"}};
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kGpuReset});
-  ASSERT_TRUE(take({order(Severity::kReset)}));
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
   steps_[Step::kDrain].progress->result = StepResult::kDone;
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
   kube_.patch_status("/api/v1/nodes/gpu-01",
@@ -771,12 +771,12 @@ TEST_F(StepsTest, EscalateWhereTheyDidNotHelp) {
 
 TEST_F(StepsTest, AreTakenAnewWhenTheNodeGetsWorse) {
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain});
-  ASSERT_TRUE(take({order(Severity::kReset)}));
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
   ASSERT_TRUE(reconcile());
   steps_[Step::kDrain].progress->result = StepResult::kDone;
   ASSERT_TRUE(reconcile());
   ASSERT_EQ(record(Step::kDrain)->severity, Severity::kReset);
-  ASSERT_TRUE(take({order(Severity::kReboot)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
 
   ASSERT_TRUE(reconcile());
   ASSERT_TRUE(reconcile());
@@ -793,7 +793,7 @@ TEST_F(StepsTest, SeeARestartToItsEndBeforeAnythingElse) {
   steps_[Step::kDrain].progress->result = StepResult::kDone;
   ASSERT_TRUE(reconcile());
   ASSERT_TRUE(reconcile());
-  ASSERT_TRUE(take({order(Severity::kIsolate)}));
+  ASSERT_TRUE(take({signal(Severity::kIsolate)}));
 
   ASSERT_TRUE(reconcile());
 
@@ -817,7 +817,7 @@ TEST_F(StepsTest, StopWhileNothingMayBeChanged) {
 
 TEST_F(StepsTest, TouchNoNodeWhileNothingMayBeChanged) {
   permit_ = fail(ErrorKind::kCancelled, "the stop switch is on");
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   kube_.clear_requests();
 
   ASSERT_TRUE(reconcile());
@@ -875,7 +875,7 @@ TEST_F(StepsTest, LeaveACordonThatCameAfterOursWasTakenOff) {
 
 // The intent stands from a look that was cut off, so that no write tells whether it still holds.
 TEST_F(StepsTest, PutNoMarkWhereAHumanSaysPauseAfterTheIntent) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   kube_.add_fault(
       {.kind = fakes::FaultKind::kDropBefore, .method = "PATCH", .path = "/api/v1/nodes/.*"});
   EXPECT_FALSE(reconcile(1));
@@ -927,7 +927,7 @@ TEST_F(StepsTest, CancelTakesWhatIsOursOffTheNodeAndStaysCancelled) {
   EXPECT_FALSE(node().unschedulable);
   // The Alertmanager repeats itself: that is no new incident.
   clock_.advance(minutes(10));
-  AlertSignal repeat = order();
+  AlertSignal repeat = signal();
   repeat.starts_at = remediation().alerts[0].starts_at;
   const auto counts = take({repeat});
   EXPECT_EQ(counts->ignored, 1U);
@@ -994,10 +994,10 @@ TEST_F(StepsTest, AreAbandonedBeforeACancelledNodeGoesBackIntoService) {
 
 TEST_F(StepsTest, AreAbandonedBeforeThoseOfAWorseSeverityAreBegun) {
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kCollectEvidence});
-  ASSERT_TRUE(take({order(Severity::kReset)}));
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(reconcile());
   ASSERT_EQ(steps_[Step::kCollectEvidence].begun, 1);
-  ASSERT_TRUE(take({order(Severity::kReboot)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
 
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(reconcile());
 
@@ -1008,7 +1008,7 @@ TEST_F(StepsTest, AreAbandonedBeforeThoseOfAWorseSeverityAreBegun) {
 // A new Node of that name may be on the same machine, where a Job would go on.
 TEST_F(StepsTest, LeaveNoJobBehindWhereTheirNodeIsGone) {
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kCollectEvidence});
-  ASSERT_TRUE(take({order(Severity::kReset)}));
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(reconcile());
   ASSERT_EQ(steps_[Step::kCollectEvidence].begun, 1);
   kube_.remove("/api/v1/nodes/gpu-01");
@@ -1022,7 +1022,7 @@ TEST_F(StepsTest, LeaveNoJobBehindWhereTheirNodeIsGone) {
 // Its node was another one already when its time was over.
 TEST_F(StepsTest, LeaveNoJobBehindThatMightNotBeDeletedInTime) {
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kCollectEvidence});
-  ASSERT_TRUE(take({order(Severity::kReset)}));
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(reconcile());
   steps_[Step::kCollectEvidence].adds = {{kJobLeftFact, "true"}};
   finish(Step::kCollectEvidence);

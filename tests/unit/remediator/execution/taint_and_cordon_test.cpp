@@ -18,7 +18,7 @@ class TaintAndCordonPlan : public ::testing::Test {
     remediation_.severity = Severity::kReboot;
     node_.meta.name = "gpu-01";
   }
-  PlanRequest order(std::vector<Step> steps = {Step::kTaint, Step::kCordon}) {
+  PlanRequest request(std::vector<Step> steps = {Step::kTaint, Step::kCordon}) {
     return {.remediation = remediation_, .steps = std::move(steps), .why = "why", .now = {}};
   }
   void mark(const std::string& name, bool foreign_cordon) {
@@ -48,7 +48,7 @@ class TaintAndCordonPlan : public ::testing::Test {
 };
 
 TEST_F(TaintAndCordonPlan, QuarantinePutsEverythingIntoOneChange) {
-  const auto plan = plan_quarantine(order(), node_);
+  const auto plan = plan_quarantine(request(), node_);
 
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->change.unschedulable, true);
@@ -61,13 +61,13 @@ TEST_F(TaintAndCordonPlan, QuarantinePutsEverythingIntoOneChange) {
 TEST_F(TaintAndCordonPlan, QuarantineChangesNothingWhereAllStands) {
   mark("rem-1", false);
   record(false);
-  EXPECT_FALSE(plan_quarantine(order(), node_));
+  EXPECT_FALSE(plan_quarantine(request(), node_));
 }
 
 TEST_F(TaintAndCordonPlan, QuarantineWritesAForeignCordonDown) {
   node_.unschedulable = true;
 
-  const auto plan = plan_quarantine(order(), node_);
+  const auto plan = plan_quarantine(request(), node_);
 
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->pre_existing_cordon, true);
@@ -79,7 +79,7 @@ TEST_F(TaintAndCordonPlan, QuarantineDoesNotTakeOurOwnOldCordonForAForeignOne) {
   record(false);
   remediation_.severity = Severity::kIsolate;
 
-  const auto plan = plan_quarantine(order(), node_);
+  const auto plan = plan_quarantine(request(), node_);
 
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->pre_existing_cordon, false);
@@ -88,7 +88,7 @@ TEST_F(TaintAndCordonPlan, QuarantineDoesNotTakeOurOwnOldCordonForAForeignOne) {
 TEST_F(TaintAndCordonPlan, QuarantineTakesNoCordonForOursOnTheWordOfAStaleAnnotation) {
   mark("rem-0", false);
 
-  const auto plan = plan_quarantine(order(), node_);
+  const auto plan = plan_quarantine(request(), node_);
 
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->pre_existing_cordon, true);
@@ -98,21 +98,21 @@ TEST_F(TaintAndCordonPlan, QuarantineTakesNoCordonForOursOnTheWordOfAStaleAnnota
 TEST_F(TaintAndCordonPlan, QuarantineTakesNoCordonForOursThatWasNeverIntended) {
   mark("rem-1", false);
   node_.taints.clear();
-  EXPECT_EQ(plan_quarantine(order(), node_)->pre_existing_cordon, true);
+  EXPECT_EQ(plan_quarantine(request(), node_)->pre_existing_cordon, true);
 
   record(true);
   for (StepRecord& step : remediation_.status.steps) step.result = StepResult::kIntended;
-  EXPECT_EQ(plan_quarantine(order(), node_)->pre_existing_cordon, true);
+  EXPECT_EQ(plan_quarantine(request(), node_)->pre_existing_cordon, true);
 }
 
 TEST_F(TaintAndCordonPlan, QuarantineKeepsAForeignCordonForeignAcrossRemediations) {
   mark("rem-0", true);
 
-  EXPECT_EQ(plan_quarantine(order(), node_)->pre_existing_cordon, true);
+  EXPECT_EQ(plan_quarantine(request(), node_)->pre_existing_cordon, true);
 }
 
 TEST_F(TaintAndCordonPlan, QuarantineCordonsOnlyWhereThatIsAStep) {
-  const auto plan = plan_quarantine(order({Step::kTaint}), node_);
+  const auto plan = plan_quarantine(request({Step::kTaint}), node_);
 
   ASSERT_TRUE(plan);
   EXPECT_FALSE(plan->change.unschedulable);
@@ -122,7 +122,7 @@ TEST_F(TaintAndCordonPlan, ReleaseTakesOffWhatIsOurs) {
   mark("rem-1", false);
   record(false);
 
-  const auto plan = plan_release(order(), node_);
+  const auto plan = plan_release(request(), node_);
 
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->change.unschedulable, false);
@@ -133,14 +133,14 @@ TEST_F(TaintAndCordonPlan, ReleaseTakesOffWhatIsOurs) {
 TEST_F(TaintAndCordonPlan, ReleaseLeavesAForeignCordon) {
   mark("rem-1", true);
   record(true);
-  EXPECT_FALSE(plan_release(order(), node_)->change.unschedulable);
+  EXPECT_FALSE(plan_release(request(), node_)->change.unschedulable);
 }
 
 TEST_F(TaintAndCordonPlan, ReleaseBelievesTheRemediationBeforeTheMarkThatTheNodeCanWrite) {
   mark("rem-1", false);
   record(true);
 
-  const auto plan = plan_release(order(), node_);
+  const auto plan = plan_release(request(), node_);
 
   EXPECT_FALSE(plan->change.unschedulable);
   EXPECT_FALSE(plan->pre_existing_cordon);
@@ -155,14 +155,14 @@ TEST_F(TaintAndCordonPlan, QuarantineBelievesTheRemediationBeforeTheMarkThatTheN
   remediation_.status.pre_existing_cordon = true;
   remediation_.severity = Severity::kIsolate;
 
-  EXPECT_EQ(plan_quarantine(order(), node_)->pre_existing_cordon, true);
+  EXPECT_EQ(plan_quarantine(request(), node_)->pre_existing_cordon, true);
 }
 
 TEST_F(TaintAndCordonPlan, ReleaseDoesNotUncordonWhereTheMarkIsGoneAndNothingIsRecorded) {
   mark("rem-1", false);
   node_.meta.annotations.clear();
 
-  const auto plan = plan_release(order(), node_);
+  const auto plan = plan_release(request(), node_);
 
   ASSERT_TRUE(plan);
   EXPECT_FALSE(plan->change.unschedulable);
@@ -174,7 +174,7 @@ TEST_F(TaintAndCordonPlan, ReleaseUncordonsByTheRecordWhereTheMarkIsGone) {
   record(false);
   node_.meta.annotations.clear();
 
-  const auto plan = plan_release(order(), node_);
+  const auto plan = plan_release(request(), node_);
 
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->change.unschedulable, false);
@@ -183,14 +183,14 @@ TEST_F(TaintAndCordonPlan, ReleaseUncordonsByTheRecordWhereTheMarkIsGone) {
 
 TEST_F(TaintAndCordonPlan, ReleaseDoesNotUncordonOnTheWordOfTheMarkAlone) {
   mark("rem-1", false);
-  EXPECT_FALSE(plan_release(order(), node_)->change.unschedulable);
+  EXPECT_FALSE(plan_release(request(), node_)->change.unschedulable);
 }
 
 TEST_F(TaintAndCordonPlan, ReleaseLeavesTheCordonOfAnotherRemediation) {
   mark("rem-2", false);
   record(false);
 
-  const auto plan = plan_release(order(), node_);
+  const auto plan = plan_release(request(), node_);
 
   ASSERT_TRUE(plan);
   EXPECT_FALSE(plan->change.unschedulable);
@@ -198,7 +198,7 @@ TEST_F(TaintAndCordonPlan, ReleaseLeavesTheCordonOfAnotherRemediation) {
 }
 
 TEST_F(TaintAndCordonPlan, ReleaseHasNothingToDoOnACleanNode) {
-  EXPECT_FALSE(plan_release(order(), node_));
+  EXPECT_FALSE(plan_release(request(), node_));
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ class TaintBudgetTest : public ClusterTest {
   }
   static std::string name_of(int n) { return (n < 10 ? "gpu-0" : "gpu-") + std::to_string(n); }
   void go_bad(int n, Severity severity = Severity::kReboot) {
-    AlertSignal bad = order(severity);
+    AlertSignal bad = signal(severity);
     bad.node = name_of(n);
     bad.alertname = "Gpu" + std::string(to_string(severity));
     bad.fingerprint = name_of(n) + bad.alertname;

@@ -32,7 +32,7 @@ class MarksFirstTest : public ClusterTest {
     policy_.set(policy);
   }
   void go_bad(const std::string& node) {
-    AlertSignal bad = order();
+    AlertSignal bad = signal();
     bad.node = node;
     ASSERT_TRUE(take({bad}));
   }
@@ -183,7 +183,7 @@ TEST_F(MarksFirstTest, AConflictDoesNotMoveTheTimeOfTheMarks) {
 // Else nothing would ever say that the marks went on.
 TEST_F(MarksFirstTest, WhatWasDoneIsWrittenDownWithWhateverIsDecidedNext) {
   mark_the_first();
-  AlertSignal ended = order(Severity::kReboot, false);
+  AlertSignal ended = signal(Severity::kReboot, false);
   ASSERT_TRUE(take({ended}));
 
   ASSERT_TRUE(reconcile());
@@ -197,7 +197,7 @@ TEST_F(MarksFirstTest, WhatWasDoneIsWrittenDownWithWhateverIsDecidedNext) {
 TEST_F(MarksFirstTest, ANodeThatIsOnlyRecordedIsNotWaitedFor) {
   plan({Step::kTaint, Step::kCordon}, Mode::kTaint);
   go_bad("gpu-01");
-  AlertSignal watched = order(Severity::kMonitor);
+  AlertSignal watched = signal(Severity::kMonitor);
   watched.node = "gpu-02";
   ASSERT_TRUE(take({watched}));
 

@@ -16,7 +16,7 @@ class TellingTest : public ClusterTest {
  protected:
   TellingTest() { quarantine(); }
   void quarantine() {
-    ASSERT_TRUE(take({order()}));
+    ASSERT_TRUE(take({signal()}));
     ASSERT_TRUE(reconcile());
     expect_quarantined();
   }

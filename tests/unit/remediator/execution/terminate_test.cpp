@@ -29,7 +29,7 @@ class TerminateTest : public ClusterTest {
     reports_.answer->observed_at = {{observed, clock_.wall()}};
   }
   void drain() {
-    ASSERT_TRUE(take({order(Severity::kIsolate)}));
+    ASSERT_TRUE(take({signal(Severity::kIsolate)}));
     steps_[Step::kDrain].progress =
         StepProgress{.result = StepResult::kDone, .message = "done", .facts = {}, .look_again = {}};
     ASSERT_TRUE(reconcile());

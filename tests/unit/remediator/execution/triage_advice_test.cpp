@@ -19,10 +19,10 @@ class TriageAdviceTest : public ClusterTest {
     policy_.set(policy);
   }
   void advise(AdvisedSeverity severity) {
-    const AlertSignal advice = order_of_finding({.node = "gpu-01",
-                                                 .error_class = "XID_CRITICAL_79",
-                                                 .severity = severity,
-                                                 .at = clock_.wall()});
+    const AlertSignal advice = signal_of_finding({.node = "gpu-01",
+                                                  .error_class = "XID_CRITICAL_79",
+                                                  .severity = severity,
+                                                  .at = clock_.wall()});
     ASSERT_TRUE(take({advice}));
     ASSERT_TRUE(reconcile());
   }
@@ -49,7 +49,7 @@ TEST_F(TriageAdviceTest, IsOnlyRecordedAtSeverityMonitor) {
 }
 
 TEST_F(TriageAdviceTest, LowersNothing) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
 
   advise(AdvisedSeverity::kMonitor);
 

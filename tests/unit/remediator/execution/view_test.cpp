@@ -25,7 +25,7 @@ class ViewTest : public ClusterTest {
       policy.steps[Severity::kReboot].push_back(planned(step));
     policy_.set(policy);
     reports_.answer = report_of(Severity::kReboot);
-    EXPECT_TRUE(take({order()}));
+    EXPECT_TRUE(take({signal()}));
     catch_up(*replica_);
   }
   // The informers have told nothing new since.
@@ -273,7 +273,7 @@ TEST_F(ViewTest, OfAllStepsTogetherLittleIsWrittenThatIsOnlyWords) {
   say_progress("3 pods left");
   add_node("gpu-02");
   clock_.advance(minutes(15));  // it is no newcomer any more
-  AlertSignal other = order();
+  AlertSignal other = signal();
   other.node = "gpu-02";
   ASSERT_TRUE(take({other}));
   reports_.answer = report_of(Severity::kReboot, "boot-gpu-02");
@@ -377,7 +377,7 @@ TEST_F(ViewTest, SaysWhoWaitsForATaintIsTaintedAndIsConfirmed) {
   };
   EXPECT_TRUE(only().waits_for_taint) << "it is not decided yet";
   EXPECT_FALSE(only().confirmed);
-  AlertSignal other = order();
+  AlertSignal other = signal();
   other.alertname = "GpuLost";
   other.fingerprint = "cd";
   ASSERT_TRUE(take({other}));

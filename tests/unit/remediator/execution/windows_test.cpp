@@ -35,7 +35,7 @@ class WindowsTest : public ClusterTest {
 };
 
 TEST_F(WindowsTest, HoldTheStepUntilTheyOpenAndSayWhenThatIs) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   go_on();
   expect_quarantined();
 
@@ -52,7 +52,7 @@ TEST_F(WindowsTest, HoldTheStepUntilTheyOpenAndSayWhenThatIs) {
 }
 
 TEST_F(WindowsTest, LetWhatWasBegunGoOnAfterTheirEnd) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   go_on();
   clock_.advance(hours(2) + minutes(59));
   go_on();
@@ -71,7 +71,7 @@ TEST_F(WindowsTest, NeverOpenWhereThereIsNoSuch) {
   Policy policy = *policy_.get();
   policy.windows.clear();
   policy_.set(policy);
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   go_on();
 
   go_on();

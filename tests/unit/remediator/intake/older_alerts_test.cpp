@@ -14,7 +14,7 @@ class AlertOfTheMachineBefore : public ClusterTest {
  protected:
   // Its Node was registered a minute after the alert had begun.
   void SetUp() override {
-    fires_ = order(Severity::kReset);
+    fires_ = signal(Severity::kReset);
     clock_.advance(minutes(1));
     kube_.remove("/api/v1/nodes/gpu-01");
     add_node("gpu-01");

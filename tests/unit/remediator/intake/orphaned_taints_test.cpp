@@ -14,7 +14,7 @@ class OrphanedMarksTest : public ClusterTest {
  protected:
   OrphanedMarksTest() { reports_.answer = report_of(Severity::kNone); }
   void quarantine() {
-    ASSERT_TRUE(take({order()}));
+    ASSERT_TRUE(take({signal()}));
     ASSERT_TRUE(reconcile());
     expect_quarantined();
   }
@@ -125,7 +125,7 @@ TEST_F(OrphanedMarksTest, AreFoundWhereALaterRemediationHasDoneNothing) {
   edit_node({{"metadata", {{"annotations", {{std::string(kAnnotation), nullptr}}}}},
              {"spec", {{"taints", nullptr}}}});
   clock_.advance(std::chrono::minutes(6));
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   edit_status(open()[0].name, {{"phase", "Ended"}});
 
   ASSERT_TRUE(sweep());
@@ -202,7 +202,7 @@ TEST_F(OrphanedMarksTest, KeepAnotherAlertFromDoingHarm) {
   quarantine();
   delete_by_force(remediation().name);
   ASSERT_TRUE(sweep());
-  ASSERT_TRUE(take({order(Severity::kIsolate)}));
+  ASSERT_TRUE(take({signal(Severity::kIsolate)}));
   reports_.answer = report_of(Severity::kIsolate);
 
   ASSERT_TRUE(reconcile());
@@ -216,7 +216,7 @@ TEST_F(OrphanedMarksTest, KeepNoSickNodeInServiceWhereItsTaintWasOnlyIntended) {
   OwnerAnnotation stale;
   stale.name = "gpu-01-0";
   annotate_node(stale);
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   kube_.add_fault(
       {.kind = fakes::FaultKind::kConflict, .method = "PATCH", .path = "/api/v1/nodes/.*"});
   (void)reconcile(1);
@@ -236,7 +236,7 @@ TEST_F(OrphanedMarksTest, OfAStaleAnnotationDoNotMakeAnOperatorsCordonOurs) {
   ASSERT_FALSE(node().unschedulable);
   annotate_node(stale);
   edit_node({{"spec", {{"unschedulable", true}}}});
-  AlertSignal again = order();
+  AlertSignal again = signal();
   again.starts_at += std::chrono::seconds(1);
   clock_.advance(std::chrono::seconds(2));
 
@@ -254,7 +254,7 @@ TEST_F(OrphanedMarksTest, OfAStaleAnnotationDoNotMakeAnOperatorsCordonOurs) {
 TEST_F(OrphanedMarksTest, OfAnotherRemediationHoldANodeThatMayNotBeTainted) {
   annotate_node(OwnerAnnotation{.name = "gpu-02-1", .why = "", .since = ""});
   slots_.answer = SlotRefusal{.guard = "budget.taint", .message = "1 of 1 allowed are tainted"};
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
 
   ASSERT_TRUE(reconcile());
 
@@ -266,7 +266,7 @@ class EditedMarks : public OrphanedMarksTest {
  protected:
   void end_alert() {
     clock_.advance(std::chrono::seconds(1));
-    ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+    ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
     clock_.advance(std::chrono::seconds(1));
     reports_.answer = report_of(Severity::kNone);
     set_policy(Mode::kCordon, true);
@@ -373,7 +373,7 @@ TEST_F(EditedMarks, AreToldOfOnceMoreWhereTheNodeWasHeldAlready) {
   policy_.set(policy);
   clock_.advance(std::chrono::minutes(15));  // the node is no newcomer
   steps_[Step::kDrain].progress->result = StepResult::kFailed;
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   reports_.answer = report_of(Severity::kReboot);
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(reconcile());
   ASSERT_EQ(remediation().status.phase, Phase::kHeld);

@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 class IntakeTest : public ClusterTest {};
 
 TEST_F(IntakeTest, OpensARemediationForTheNodeThatIsMeant) {
-  const auto counts = take({order()});
+  const auto counts = take({signal()});
 
   ASSERT_TRUE(counts) << counts.error().message;
   EXPECT_EQ(counts->accepted, 1U);
@@ -33,7 +33,7 @@ TEST_F(IntakeTest, OpensARemediationForTheNodeThatIsMeant) {
 }
 
 TEST_F(IntakeTest, NeedsOneRequestForANewAlertAndNoneForARepeat) {
-  const AlertSignal fires = order();
+  const AlertSignal fires = signal();
   ASSERT_TRUE(take({fires}));
   EXPECT_THAT(kube_.requests(), SizeIs(1));
   kube_.clear_requests();
@@ -48,23 +48,23 @@ TEST_F(IntakeTest, NeedsOneRequestForANewAlertAndNoneForARepeat) {
 // Simulated, seed 8609: the alert of the new node was recorded for the old one, and fired there
 // for ever.
 TEST_F(IntakeTest, TellsAnEndAlsoToTheRemediationOfTheNodeThatHadTheNameBefore) {
-  ASSERT_TRUE(take({order()}));  // by a view that does not know of the new node yet
+  ASSERT_TRUE(take({signal()}));  // by a view that does not know of the new node yet
   kube_.remove("/api/v1/nodes/gpu-01");
   add_node("gpu-01");
   ASSERT_TRUE(remediation().alerts.front().firing());
 
-  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
 
   EXPECT_FALSE(remediation().alerts.front().firing());
 }
 
 TEST_F(IntakeTest, WritesNothingForTheSameAlertFromAnotherReplica) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   const auto replica = make_replica();
   Replica& other = *replica;
   catch_up(other);
   kube_.clear_requests();
-  const std::vector<AlertSignal> same = {order()};
+  const std::vector<AlertSignal> same = {signal()};
 
   const auto counts = other.intake.take(same, clock_.steady() + seconds(1));
 
@@ -76,8 +76,8 @@ TEST_F(IntakeTest, MeetsAnotherReplicaInOneRemediationWhereBothOpenAtOnce) {
   const auto replica = make_replica();
   Replica& other = *replica;
   catch_up(other);  // before anything was opened: its view is old below
-  ASSERT_TRUE(take({order(Severity::kReset)}));
-  std::vector<AlertSignal> worse = {order(Severity::kIsolate)};
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
+  std::vector<AlertSignal> worse = {signal(Severity::kIsolate)};
   worse[0].fingerprint = "cd";
 
   const auto counts = other.intake.take(worse, clock_.steady() + seconds(1));
@@ -92,7 +92,7 @@ TEST_F(IntakeTest, FiftyConcurrentCopiesMakeOneRemediationAndOneWrite) {
   {
     std::vector<std::jthread> threads;
     for (auto& result : results) {
-      threads.emplace_back([this, &result] { result = take({order()}); });
+      threads.emplace_back([this, &result] { result = take({signal()}); });
     }
   }
 
@@ -107,7 +107,7 @@ TEST_F(IntakeTest, FiftyConcurrentCopiesMakeOneRemediationAndOneWrite) {
 }
 
 TEST_F(IntakeTest, NeverSendsARequestForANodeThatDoesNotExist) {
-  AlertSignal stranger = order();
+  AlertSignal stranger = signal();
   stranger.node = "gpu-99";
 
   const auto counts = take({stranger});
@@ -117,7 +117,7 @@ TEST_F(IntakeTest, NeverSendsARequestForANodeThatDoesNotExist) {
 }
 
 TEST_F(IntakeTest, IgnoresAnAlertThatIsOlderThanTheNode) {
-  AlertSignal old = order();
+  AlertSignal old = signal();
   old.starts_at = clock_.wall() - minutes(10);
 
   EXPECT_EQ(take({old})->ignored, 1U);
@@ -126,9 +126,9 @@ TEST_F(IntakeTest, IgnoresAnAlertThatIsOlderThanTheNode) {
 
 class RecordingIntakeObserver final : public IntakeObserver {
  public:
-  void on_ignored(const AlertSignal& order, Ignored reason) override {
+  void on_ignored(const AlertSignal& signal, Ignored reason) override {
     const std::lock_guard lock(mutex_);
-    heard.emplace_back(order.node + "/" + order.fingerprint, to_string(reason));
+    heard.emplace_back(signal.node + "/" + signal.fingerprint, to_string(reason));
   }
   std::vector<std::pair<std::string, std::string_view>> heard;
 
@@ -139,13 +139,13 @@ class RecordingIntakeObserver final : public IntakeObserver {
 TEST_F(IntakeTest, SaysWhyItIgnoresAnAlert) {
   RecordingIntakeObserver observer;
   RemediationIntake intake(replica_->view, replica_->store, replica_->queue, clock_, &observer);
-  AlertSignal old = order();
+  AlertSignal old = signal();
   old.starts_at = clock_.wall() - minutes(10);
-  AlertSignal stranger = order();
+  AlertSignal stranger = signal();
   stranger.node = "gpu-99";
-  const std::vector<AlertSignal> orders = {old, order(Severity::kReboot, false), stranger};
+  const std::vector<AlertSignal> signals = {old, signal(Severity::kReboot, false), stranger};
 
-  ASSERT_TRUE(intake.take(orders, clock_.steady() + seconds(1)));
+  ASSERT_TRUE(intake.take(signals, clock_.steady() + seconds(1)));
 
   EXPECT_THAT(observer.heard,
               ::testing::UnorderedElementsAre(std::pair("gpu-01/ab", "older_than_node"),
@@ -154,22 +154,22 @@ TEST_F(IntakeTest, SaysWhyItIgnoresAnAlert) {
 }
 
 TEST_F(IntakeTest, RecordsTheEndOfAnAlert) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   clock_.advance(minutes(1));
 
-  EXPECT_EQ(take({order(Severity::kReboot, false)})->accepted, 1U);
+  EXPECT_EQ(take({signal(Severity::kReboot, false)})->accepted, 1U);
 
   EXPECT_FALSE(remediation().any_firing());
 }
 
 TEST_F(IntakeTest, OpensNothingForAnAlertThatHasEnded) {
-  EXPECT_EQ(take({order(Severity::kReboot, false)})->ignored, 1U);
+  EXPECT_EQ(take({signal(Severity::kReboot, false)})->ignored, 1U);
   EXPECT_THAT(remediations(), SizeIs(0));
 }
 
 // Out of order: a retry of the firing comes after the end.
 TEST_F(IntakeTest, OpensNothingForAFiringThatComesAfterItsOwnEnd) {
-  const AlertSignal fires = order();
+  const AlertSignal fires = signal();
   AlertSignal ends = fires;
   ends.firing = false;
   ASSERT_EQ(take({ends})->ignored, 1U);
@@ -177,11 +177,11 @@ TEST_F(IntakeTest, OpensNothingForAFiringThatComesAfterItsOwnEnd) {
 
   EXPECT_EQ(take({fires})->ignored, 1U);
   EXPECT_THAT(remediations(), SizeIs(0));
-  EXPECT_EQ(take({order()})->accepted, 1U) << "a new start";
+  EXPECT_EQ(take({signal()})->accepted, 1U) << "a new start";
 }
 
 TEST_F(IntakeTest, TakesAFiringThatIsRepeatedLongAfterItsOwnEnd) {
-  const AlertSignal fires = order();
+  const AlertSignal fires = signal();
   AlertSignal ends = fires;
   ends.firing = false;
   ASSERT_TRUE(take({ends}));
@@ -193,7 +193,7 @@ TEST_F(IntakeTest, TakesAFiringThatIsRepeatedLongAfterItsOwnEnd) {
 // A record that is cut to milliseconds makes the repeat look newer.
 TEST_F(IntakeTest, KeepsACancelledNodeOutOfItWhateverTheDigitsOfTheStart) {
   set_policy(Mode::kCordon);
-  AlertSignal fires = order();
+  AlertSignal fires = signal();
   fires.starts_at += std::chrono::nanoseconds(987'654'321);
   clock_.advance(seconds(2));
   ASSERT_TRUE(take({fires}));
@@ -214,23 +214,23 @@ TEST_F(IntakeTest, KeepsACancelledNodeOutOfItWhateverTheDigitsOfTheStart) {
 
 TEST_F(IntakeTest, OpensTheNextRemediationAfterOneThatIsClosed) {
   set_policy(Mode::kObserve);
-  const AlertSignal first = order();
+  const AlertSignal first = signal();
   ASSERT_TRUE(take({first}));
   clock_.advance(minutes(1));
-  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
   ASSERT_TRUE(reconcile());
   ASSERT_FALSE(remediation().open());
 
   EXPECT_EQ(take({first})->ignored, 1U) << "a late repeat";
   clock_.advance(minutes(1));
-  EXPECT_EQ(take({order()})->accepted, 1U);
+  EXPECT_EQ(take({signal()})->accepted, 1U);
 
   ASSERT_THAT(remediations(), SizeIs(2));
   EXPECT_NE(remediations()[0].name, remediations()[1].name);
 }
 
 TEST_F(IntakeTest, GivesNoNameAgainThatADeletedOneHasHad) {
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   const Remediation first = remediation();
   ASSERT_TRUE(replica_->store.remove(first));
   kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + first.name,
@@ -238,15 +238,15 @@ TEST_F(IntakeTest, GivesNoNameAgainThatADeletedOneHasHad) {
   replica_->view.remove_remediation(first.name);
   ASSERT_EQ(last_number_of(replica_->view, first.node_uid), 1);
 
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
 
   EXPECT_TRUE(remediations_of(replica_->view, first.node_uid).front().name.ends_with("-2"));
 }
 
 TEST_F(IntakeTest, OpensOneAgainForAnAlertThatGoesOnAfterItsEnd) {
-  const AlertSignal first = order();
+  const AlertSignal first = signal();
   ASSERT_TRUE(take({first}));
-  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
   ASSERT_TRUE(reconcile());
   ASSERT_FALSE(remediation().open());
 
@@ -257,12 +257,12 @@ TEST_F(IntakeTest, OpensOneAgainForAnAlertThatGoesOnAfterItsEnd) {
 }
 
 TEST_F(IntakeTest, GoesOnWhereItsViewWasOld) {
-  ASSERT_TRUE(take({order(Severity::kReset)}));
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
   const auto name = remediation().name;
   kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + name,
               {{"metadata", {{"annotations", {{"somebody", "else"}}}}}});
 
-  EXPECT_EQ(take({order(Severity::kIsolate)})->accepted, 1U);
+  EXPECT_EQ(take({signal(Severity::kIsolate)})->accepted, 1U);
 
   EXPECT_EQ(remediation().severity, Severity::kIsolate);
 }
@@ -273,18 +273,18 @@ TEST_F(IntakeTest, FailsWhereTheApiServerDoes) {
         fakes::FaultKind::kUnavailable, fakes::FaultKind::kOverloaded,
         fakes::FaultKind::kForbidden}) {
     kube_.add_fault({.kind = kind, .method = "POST", .times = -1});
-    EXPECT_FALSE(take({order()})) << fakes::name_of(kind);
+    EXPECT_FALSE(take({signal()})) << fakes::name_of(kind);
     kube_.clear_faults();
     clock_.advance(minutes(1));  // an overloaded server is left alone for a while
   }
-  EXPECT_TRUE(take({order()}));
+  EXPECT_TRUE(take({signal()}));
 }
 
 TEST_F(IntakeTest, FindsItsOwnWriteAfterALostAnswer) {
   kube_.add_fault({.kind = fakes::FaultKind::kDropAfter, .method = "POST"});
 
-  (void)take({order()});
-  const auto again = take({order()});
+  (void)take({signal()});
+  const auto again = take({signal()});
 
   ASSERT_TRUE(again);
   EXPECT_THAT(remediations(), SizeIs(1));
@@ -293,30 +293,30 @@ TEST_F(IntakeTest, FindsItsOwnWriteAfterALostAnswer) {
 TEST_F(IntakeTest, WaitsForACompleteView) {
   ClusterView empty;
   RemediationIntake intake(empty, replica_->store, replica_->queue, clock_);
-  const std::vector<AlertSignal> orders = {order()};
+  const std::vector<AlertSignal> signals = {signal()};
 
-  const auto counts = intake.take(orders, clock_.steady() + seconds(1));
+  const auto counts = intake.take(signals, clock_.steady() + seconds(1));
 
   ASSERT_FALSE(counts);
   EXPECT_EQ(counts.error().kind, ErrorKind::kUnavailable);
 }
 
 TEST_F(IntakeTest, StopsAtTheDeadline) {
-  const std::vector<AlertSignal> orders = {order()};
+  const std::vector<AlertSignal> signals = {signal()};
 
-  EXPECT_FALSE(replica_->intake.take(orders, clock_.steady()));
+  EXPECT_FALSE(replica_->intake.take(signals, clock_.steady()));
   EXPECT_EQ(writes(), 0U);
 }
 
 TEST_F(IntakeTest, TakesManyNodesOfOneNotification) {
-  std::vector<AlertSignal> orders;
+  std::vector<AlertSignal> signals;
   for (int i = 10; i < 40; ++i) {
     add_node("gpu-" + std::to_string(i));
-    orders.push_back(order());
-    orders.back().node = "gpu-" + std::to_string(i);
+    signals.push_back(signal());
+    signals.back().node = "gpu-" + std::to_string(i);
   }
 
-  EXPECT_EQ(take(orders)->accepted, 30U);
+  EXPECT_EQ(take(signals)->accepted, 30U);
   EXPECT_THAT(remediations(), SizeIs(30));
 }
 

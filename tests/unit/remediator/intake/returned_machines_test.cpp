@@ -38,7 +38,7 @@ class RegisteredAnew : public ClusterTest {
   }
   // Its Remediation is given up with that severity.
   AlertSignal given_up(Severity severity = Severity::kReboot) {
-    AlertSignal fires = order(severity);
+    AlertSignal fires = signal(severity);
     EXPECT_TRUE(take({fires}));
     EXPECT_TRUE(reconcile());
     EXPECT_EQ(our_taint_on(node()), to_string(severity));
@@ -142,7 +142,7 @@ TEST_F(RegisteredAnew, IgnoresAnOldAlertOfAnotherMachineOfItsName) {
 }
 
 TEST_F(RegisteredAnew, IgnoresAnOldAlertThatAHumanHasCancelled) {
-  const AlertSignal fires = order();
+  const AlertSignal fires = signal();
   ASSERT_TRUE(take({fires}));
   ASSERT_TRUE(reconcile());
   annotate_open("gpuward.dev/cancel");
@@ -282,7 +282,7 @@ TEST_F(RegisteredAnew, StaysTaintedForItsOwnAlertThoughTheMachineWasReplaced) {
   registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
   look();
   clock_.advance(minutes(1));
-  ASSERT_TRUE(take({order(Severity::kReboot)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
 
   annotate_open("gpuward.dev/machine-replaced");
   look();

@@ -56,27 +56,27 @@ TEST(ErrorClass, IsWeighedByWhatItSaysOfTheNode) {
 
 TEST(ErrorClass, IsKeptWithTheEvidenceAndTheWorstThatFiresCounts) {
   Remediation remediation;
-  AlertSignal order{.node = "gpu-01",
-                    .severity = Severity::kReboot,
-                    .alertname = "A",
-                    .fingerprint = "a",
-                    .starts_at = {},
-                    .ends_at = {},
-                    .error_class = "GPU_HEALTH_ERROR"};
-  fold(remediation, order, {});
+  AlertSignal signal{.node = "gpu-01",
+                     .severity = Severity::kReboot,
+                     .alertname = "A",
+                     .fingerprint = "a",
+                     .starts_at = {},
+                     .ends_at = {},
+                     .error_class = "GPU_HEALTH_ERROR"};
+  fold(remediation, signal, {});
   EXPECT_EQ(error_class_of(remediation), "GPU_HEALTH_ERROR");
-  order.fingerprint = "b";
-  order.error_class = "XID_CRITICAL_79";
-  fold(remediation, order, {});
+  signal.fingerprint = "b";
+  signal.error_class = "XID_CRITICAL_79";
+  fold(remediation, signal, {});
   EXPECT_EQ(remediation.alerts[1].error_class, "XID_CRITICAL_79");
   EXPECT_EQ(error_class_of(remediation), "XID_CRITICAL_79");
 
-  order.firing = false;
-  fold(remediation, order, {});
+  signal.firing = false;
+  fold(remediation, signal, {});
 
   EXPECT_EQ(error_class_of(remediation), "GPU_HEALTH_ERROR");
-  order.fingerprint = "a";
-  fold(remediation, order, {});
+  signal.fingerprint = "a";
+  fold(remediation, signal, {});
   EXPECT_EQ(error_class_of(remediation), "XID_CRITICAL_79") << "of what is over, the worst";
   remediation.status.error_class = "XID_CRITICAL_48";
   EXPECT_EQ(error_class_of(remediation), "XID_CRITICAL_48") << "the exporter's";

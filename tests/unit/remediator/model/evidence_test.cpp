@@ -23,10 +23,10 @@ AlertSignal firing(Severity severity = Severity::kReboot, std::string fingerprin
 }
 
 AlertSignal resolved(WallTime ends_at) {
-  AlertSignal order = firing();
-  order.firing = false;
-  order.ends_at = ends_at;
-  return order;
+  AlertSignal signal = firing();
+  signal.firing = false;
+  signal.ends_at = ends_at;
+  return signal;
 }
 
 TEST(Evidence, TakesANewAlertAndItsSeverity) {
@@ -186,16 +186,16 @@ TEST(Evidence, TakesTheEndOfALaterEpisodeWhoseFiringCameNever) {
 TEST(Evidence, ComparesStartsAsTheyWereSaidOrAsAVersionBeforeHasCutThem) {
   using std::chrono::nanoseconds;
   const WallTime said = kStart + nanoseconds(987'654'321);
-  AlertSignal order = firing();
-  order.starts_at = said;
+  AlertSignal signal = firing();
+  signal.starts_at = said;
   AlertEvidence known;
 
   known.starts_at = said;
-  EXPECT_FALSE(has_started_anew(order, known));
+  EXPECT_FALSE(has_started_anew(signal, known));
   known.starts_at = said - nanoseconds(1);
-  EXPECT_TRUE(has_started_anew(order, known));
+  EXPECT_TRUE(has_started_anew(signal, known));
   known.starts_at = kStart + std::chrono::milliseconds(987);
-  EXPECT_FALSE(has_started_anew(order, known)) << "kept to the millisecond";
+  EXPECT_FALSE(has_started_anew(signal, known)) << "kept to the millisecond";
 }
 
 TEST(Evidence, RaisesSeverityAndNeverLowersIt) {

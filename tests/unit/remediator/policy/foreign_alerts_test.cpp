@@ -67,16 +67,16 @@ TEST(ForeignAlerts, AreRefusedWithTheirLineWhereTheyCannotBeMeant) {
 
 TEST(ForeignAlerts, AreMarkedInTheEvidence) {
   Remediation remediation;
-  const AlertSignal order{.node = "gpu-01",
-                          .severity = Severity::kReset,
-                          .alertname = "DcgmXid",
-                          .fingerprint = "ab",
-                          .firing = true,
-                          .starts_at = {},
-                          .ends_at = {},
-                          .foreign = true};
+  const AlertSignal signal{.node = "gpu-01",
+                           .severity = Severity::kReset,
+                           .alertname = "DcgmXid",
+                           .fingerprint = "ab",
+                           .firing = true,
+                           .starts_at = {},
+                           .ends_at = {},
+                           .foreign = true};
 
-  EXPECT_EQ(fold(remediation, order, {}), Change::kSome);
+  EXPECT_EQ(fold(remediation, signal, {}), Change::kSome);
 
   ASSERT_THAT(remediation.alerts, SizeIs(1));
   EXPECT_TRUE(remediation.alerts[0].foreign);

@@ -16,35 +16,35 @@ Alert alert(std::map<std::string, std::string> labels) {
   return made;
 }
 
-AlertSignals orders_of(std::map<std::string, std::string> labels) {
+AlertSignals signals_of(std::map<std::string, std::string> labels) {
   const std::vector<Alert> alerts = {alert(std::move(labels))};
   return to_signals(alerts);
 }
 
 TEST(AlertSignals, TakeNodeSeverityAndName) {
-  const AlertSignals orders =
-      orders_of({{"node", "gpu-01"}, {"remediation", "reset"}, {"alertname", "A"}});
+  const AlertSignals signals =
+      signals_of({{"node", "gpu-01"}, {"remediation", "reset"}, {"alertname", "A"}});
 
-  ASSERT_THAT(orders.orders, SizeIs(1));
-  EXPECT_EQ(orders.orders[0].node, "gpu-01");
-  EXPECT_EQ(orders.orders[0].severity, Severity::kReset);
-  EXPECT_EQ(orders.orders[0].alertname, "A");
-  EXPECT_EQ(orders.orders[0].error_class, "GPU_HEALTH_ERROR");
+  ASSERT_THAT(signals.signals, SizeIs(1));
+  EXPECT_EQ(signals.signals[0].node, "gpu-01");
+  EXPECT_EQ(signals.signals[0].severity, Severity::kReset);
+  EXPECT_EQ(signals.signals[0].alertname, "A");
+  EXPECT_EQ(signals.signals[0].error_class, "GPU_HEALTH_ERROR");
 }
 
 TEST(AlertSignals, IgnoreAlertsThatAskForNothing) {
-  const AlertSignals orders = orders_of({{"alertname", "Watchdog"}});
+  const AlertSignals signals = signals_of({{"alertname", "Watchdog"}});
 
-  EXPECT_THAT(orders.orders, IsEmpty());
-  EXPECT_THAT(orders.rejected, IsEmpty());
-  EXPECT_EQ(orders.ignored, 1U);
+  EXPECT_THAT(signals.signals, IsEmpty());
+  EXPECT_THAT(signals.rejected, IsEmpty());
+  EXPECT_EQ(signals.ignored, 1U);
 }
 
 TEST(AlertSignals, RejectUnknownRemediations) {
   for (const char* word : {"none", "REBOOT", "pass", "terminate", "reboot "}) {
-    const AlertSignals orders = orders_of({{"node", "gpu-01"}, {"remediation", word}});
-    ASSERT_THAT(orders.rejected, SizeIs(1)) << word;
-    EXPECT_THAT(orders.rejected[0].what, HasSubstr("label remediation"));
+    const AlertSignals signals = signals_of({{"node", "gpu-01"}, {"remediation", word}});
+    ASSERT_THAT(signals.rejected, SizeIs(1)) << word;
+    EXPECT_THAT(signals.rejected[0].what, HasSubstr("label remediation"));
   }
 }
 
@@ -54,10 +54,10 @@ TEST(AlertSignals, RejectNodeNamesThatMustNotReachAUrl) {
         std::string("GPU-01"), std::string("gpu 01"), std::string("gpu-01\n"), std::string("."),
         std::string("n\xc3\xb6"), std::string("a?b=c"), std::string("-a"), std::string(300, 'a'),
         std::string("a\0b", 3)}) {
-    const AlertSignals orders = orders_of({{"node", name}, {"remediation", "reboot"}});
-    EXPECT_THAT(orders.orders, IsEmpty()) << name;
-    ASSERT_THAT(orders.rejected, SizeIs(1));
-    EXPECT_THAT(orders.rejected[0].what, HasSubstr("label node"));
+    const AlertSignals signals = signals_of({{"node", name}, {"remediation", "reboot"}});
+    EXPECT_THAT(signals.signals, IsEmpty()) << name;
+    ASSERT_THAT(signals.rejected, SizeIs(1));
+    EXPECT_THAT(signals.rejected[0].what, HasSubstr("label node"));
   }
 }
 
@@ -65,11 +65,11 @@ TEST(AlertSignals, DoNotLoseGoodAlertsBesideABadOne) {
   const std::vector<Alert> alerts = {alert({{"remediation", "reboot"}}),
                                      alert({{"node", "gpu-01"}, {"remediation", "reboot"}})};
 
-  const AlertSignals orders = to_signals(alerts);
+  const AlertSignals signals = to_signals(alerts);
 
-  ASSERT_THAT(orders.orders, SizeIs(1));
-  ASSERT_THAT(orders.rejected, SizeIs(1));
-  EXPECT_EQ(orders.rejected[0].index, 0U);
+  ASSERT_THAT(signals.signals, SizeIs(1));
+  ASSERT_THAT(signals.rejected, SizeIs(1));
+  EXPECT_EQ(signals.rejected[0].index, 0U);
 }
 
 TEST(AlertSignals, TakeNodeAndSeverityOfAForeignAlertFromItsRule) {
@@ -82,19 +82,19 @@ TEST(AlertSignals, TakeNodeAndSeverityOfAForeignAlertFromItsRule) {
       alert({{"alertname", "Watchdog"}, {"Hostname", "gpu-01"}}),
       alert({{"alertname", "DcgmOurs"}, {"node", "gpu-02"}, {"remediation", "reset"}})};
 
-  const AlertSignals orders = to_signals(alerts, rules);
+  const AlertSignals signals = to_signals(alerts, rules);
 
-  ASSERT_THAT(orders.orders, SizeIs(2));
-  EXPECT_EQ(orders.orders[0].node, "gpu-01");
-  EXPECT_EQ(orders.orders[0].severity, Severity::kReboot);
-  EXPECT_TRUE(orders.orders[0].foreign);
-  EXPECT_EQ(orders.orders[1].node, "gpu-02");
-  EXPECT_EQ(orders.orders[1].severity, Severity::kReset);
-  EXPECT_FALSE(orders.orders[1].foreign);
-  EXPECT_EQ(orders.ignored, 1U);
-  ASSERT_THAT(orders.rejected, SizeIs(2));
-  EXPECT_THAT(orders.rejected[0].what, HasSubstr("label Hostname: missing"));
-  EXPECT_THAT(orders.rejected[1].what, HasSubstr("label Hostname: not a valid node name"));
+  ASSERT_THAT(signals.signals, SizeIs(2));
+  EXPECT_EQ(signals.signals[0].node, "gpu-01");
+  EXPECT_EQ(signals.signals[0].severity, Severity::kReboot);
+  EXPECT_TRUE(signals.signals[0].foreign);
+  EXPECT_EQ(signals.signals[1].node, "gpu-02");
+  EXPECT_EQ(signals.signals[1].severity, Severity::kReset);
+  EXPECT_FALSE(signals.signals[1].foreign);
+  EXPECT_EQ(signals.ignored, 1U);
+  ASSERT_THAT(signals.rejected, SizeIs(2));
+  EXPECT_THAT(signals.rejected[0].what, HasSubstr("label Hostname: missing"));
+  EXPECT_THAT(signals.rejected[1].what, HasSubstr("label Hostname: not a valid node name"));
 }
 
 }  // namespace

@@ -40,19 +40,19 @@ class PolledAlerts final : public FiringAlerts {
 
 class PolledIntake final : public Intake {
  public:
-  Result<IntakeCounts> take(std::span<const AlertSignal> orders, Clock::Steady) override {
+  Result<IntakeCounts> take(std::span<const AlertSignal> signals, Clock::Steady) override {
     const std::lock_guard lock(mutex_);
-    orders_.insert(orders_.end(), orders.begin(), orders.end());
-    return IntakeCounts{.accepted = orders.size()};
+    signals_.insert(signals_.end(), signals.begin(), signals.end());
+    return IntakeCounts{.accepted = signals.size()};
   }
-  std::vector<AlertSignal> orders() {
+  std::vector<AlertSignal> signals() {
     const std::lock_guard lock(mutex_);
-    return orders_;
+    return signals_;
   }
 
  private:
   std::mutex mutex_;
-  std::vector<AlertSignal> orders_;
+  std::vector<AlertSignal> signals_;
 };
 
 Alert an_alert(const std::string& fingerprint) {
@@ -65,11 +65,11 @@ Alert an_alert(const std::string& fingerprint) {
 
 class FixedEvidence final : public KnownEvidence {
  public:
-  std::vector<AlertSignal> firing_from(std::string_view) const override { return orders; }
-  std::vector<AlertSignal> orders;
+  std::vector<AlertSignal> firing_from(std::string_view) const override { return signals; }
+  std::vector<AlertSignal> signals;
 };
 
-AlertSignal known_order(const std::string& fingerprint) {
+AlertSignal known_signal(const std::string& fingerprint) {
   return {.node = "gpu-01",
           .severity = Severity::kReboot,
           .alertname = "Bad",
@@ -101,16 +101,16 @@ TEST_F(AlertmanagerPollTest, TakesWhatANotificationHasLost) {
   EXPECT_TRUE(support::wait_until(
       [&] {
         clock.advance(seconds(60));
-        return !intake.orders().empty();
+        return !intake.signals().empty();
       },
-      seconds(10), "an order"));
-  EXPECT_EQ(intake.orders()[0].fingerprint, "ab");
+      seconds(10), "a signal"));
+  EXPECT_EQ(intake.signals()[0].fingerprint, "ab");
 }
 
 // A notification of the end was lost for good.
 TEST_F(AlertmanagerPollTest, EndsWhatIsAbsentForTenMinutes) {
-  known.orders = {known_order("00000000000000ab"), known_order("00000000000000cd"),
-                  known_order("condition.ef"), known_order("0123456789")};
+  known.signals = {known_signal("00000000000000ab"), known_signal("00000000000000cd"),
+                   known_signal("condition.ef"), known_signal("0123456789")};
   firing.set(std::vector<Alert>{an_alert("00000000000000cd")});
   const auto poll = start();
 
@@ -118,19 +118,19 @@ TEST_F(AlertmanagerPollTest, EndsWhatIsAbsentForTenMinutes) {
   EXPECT_TRUE(support::wait_until(
       [&] {
         clock.advance(seconds(60));
-        ended = intake.orders();
+        ended = intake.signals();
         std::erase_if(ended, std::mem_fn(&AlertSignal::firing));
         return !ended.empty();
       },
       seconds(10), "an end"));
-  for (const AlertSignal& order : ended) EXPECT_EQ(order.fingerprint, "00000000000000ab");
+  for (const AlertSignal& signal : ended) EXPECT_EQ(signal.fingerprint, "00000000000000ab");
 }
 
 TEST_F(AlertmanagerPollTest, TakesWhatIsSilencedOrInhibitedForNeitherFiringNorEnded) {
   Alert silenced = an_alert("00000000000000ab");
   silenced.is_suppressed = true;
   firing.set(std::vector<Alert>{silenced, an_alert("00000000000000cd")});
-  known.orders = {known_order("00000000000000ab")};
+  known.signals = {known_signal("00000000000000ab")};
   const auto poll = start();
 
   EXPECT_THAT(*poll->fingerprints(), ElementsAre("00000000000000cd"));
@@ -142,7 +142,8 @@ TEST_F(AlertmanagerPollTest, TakesWhatIsSilencedOrInhibitedForNeitherFiringNorEn
         return firing.reads() > before + 15;
       },
       seconds(10), "fifteen rounds"));
-  for (const AlertSignal& order : intake.orders()) EXPECT_EQ(order.fingerprint, "00000000000000cd");
+  for (const AlertSignal& signal : intake.signals())
+    EXPECT_EQ(signal.fingerprint, "00000000000000cd");
 }
 
 TEST_F(AlertmanagerPollTest, GoesOnAfterARoundThatFailed) {
@@ -160,9 +161,9 @@ TEST_F(AlertmanagerPollTest, GoesOnAfterARoundThatFailed) {
   EXPECT_TRUE(support::wait_until(
       [&] {
         clock.advance(seconds(60));
-        return !intake.orders().empty();
+        return !intake.signals().empty();
       },
-      seconds(10), "an order"));
+      seconds(10), "a signal"));
 }
 
 TEST_F(AlertmanagerPollTest, SaysWhatFiresNowWithOneReadForMany) {

@@ -18,12 +18,12 @@ using ::testing::SizeIs;
 
 class RecordingIntake final : public Intake {
  public:
-  Result<IntakeCounts> take(std::span<const AlertSignal> orders, Clock::Steady deadline) override {
-    taken.insert(taken.end(), orders.begin(), orders.end());
+  Result<IntakeCounts> take(std::span<const AlertSignal> signals, Clock::Steady deadline) override {
+    taken.insert(taken.end(), signals.begin(), signals.end());
     last_deadline = deadline;
     if (const auto once = std::exchange(during, nullptr)) once();
     if (error) return std::unexpected(*error);
-    return IntakeCounts{.accepted = orders.size()};
+    return IntakeCounts{.accepted = signals.size()};
   }
   std::vector<AlertSignal> taken;
   Clock::Steady last_deadline;

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-AlertSignal order_of(const std::string& fingerprint, bool firing = true) {
+AlertSignal signal_of(const std::string& fingerprint, bool firing = true) {
   return {.node = "gpu-01",
           .severity = Severity::kReboot,
           .alertname = "Bad",
@@ -29,15 +29,15 @@ TEST(AbsentAlerts, EndAfterAWhileOfCompleteAnswers) {
 
   for (const int passed : {0, 4, 5}) {
     clock.advance(minutes(passed));
-    EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), IsEmpty());
+    EXPECT_THAT(absent.ended({signal_of("ab")}, {}, clock), IsEmpty());
   }
   clock.advance(minutes(1));
-  const auto ended = absent.ended({order_of("ab")}, {}, clock);
+  const auto ended = absent.ended({signal_of("ab")}, {}, clock);
 
   ASSERT_THAT(ended, SizeIs(1));
   EXPECT_FALSE(ended[0].firing);
   EXPECT_TRUE(ended[0].absent);
-  EXPECT_EQ(ended[0].starts_at, order_of("ab").starts_at);
+  EXPECT_EQ(ended[0].starts_at, signal_of("ab").starts_at);
   EXPECT_EQ(ended[0].ends_at, clock.wall());
 }
 
@@ -46,12 +46,12 @@ TEST(AbsentAlerts, BeginAnewWhereTheyWereThereOrTheAnswerFailed) {
   AbsentAlerts absent(minutes(10), minutes(1));
   const auto wait_almost = [&] {
     for (int i = 0; i < 3; ++i) {
-      EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), IsEmpty());
+      EXPECT_THAT(absent.ended({signal_of("ab")}, {}, clock), IsEmpty());
       clock.advance(minutes(3));
     }
   };
   wait_almost();
-  (void)absent.ended({order_of("ab")}, {"ab"}, clock);
+  (void)absent.ended({signal_of("ab")}, {"ab"}, clock);
   wait_almost();
   absent.forget();
   wait_almost();
@@ -61,32 +61,32 @@ TEST(AbsentAlerts, BeginAnewWhereTheyWereThereOrTheAnswerFailed) {
 TEST(AbsentAlerts, BeginAnewWhereNobodyHasAskedForLong) {
   fakes::FakeClock clock;
   AbsentAlerts absent(minutes(10), minutes(1));
-  (void)absent.ended({order_of("ab")}, {}, clock);
+  (void)absent.ended({signal_of("ab")}, {}, clock);
   clock.advance(minutes(11));
 
-  EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), IsEmpty());
+  EXPECT_THAT(absent.ended({signal_of("ab")}, {}, clock), IsEmpty());
 }
 
 TEST(AbsentAlerts, EndHoweverSeldomTheirSourceIsAsked) {
   fakes::FakeClock clock;
   AbsentAlerts absent(minutes(10), minutes(20));
-  (void)absent.ended({order_of("ab")}, {}, clock);
+  (void)absent.ended({signal_of("ab")}, {}, clock);
   clock.advance(minutes(20));
 
-  EXPECT_THAT(absent.ended({order_of("ab")}, {}, clock), SizeIs(1));
+  EXPECT_THAT(absent.ended({signal_of("ab")}, {}, clock), SizeIs(1));
 }
 
 TEST(AbsentAlerts, BeginAnewWithAnAlertThatHasBegunAnew) {
   fakes::FakeClock clock;
   AbsentAlerts absent(minutes(10), minutes(1));
-  AlertSignal order = order_of("ab");
+  AlertSignal signal = signal_of("ab");
   for (int i = 0; i < 4; ++i) {
-    EXPECT_THAT(absent.ended({order}, {}, clock), IsEmpty());
+    EXPECT_THAT(absent.ended({signal}, {}, clock), IsEmpty());
     clock.advance(minutes(3));
   }
-  order.starts_at += minutes(11);
+  signal.starts_at += minutes(11);
 
-  EXPECT_THAT(absent.ended({order}, {}, clock), IsEmpty());
+  EXPECT_THAT(absent.ended({signal}, {}, clock), IsEmpty());
 }
 
 class FixedActive final : public ActiveAlerts {
@@ -102,9 +102,9 @@ class FixedActive final : public ActiveAlerts {
 
 class ListIntake final : public Intake {
  public:
-  Result<IntakeCounts> take(std::span<const AlertSignal> orders, Clock::Steady) override {
-    for (const AlertSignal& order : orders) taken.push_back(order.fingerprint);
-    return IntakeCounts{.accepted = orders.size()};
+  Result<IntakeCounts> take(std::span<const AlertSignal> signals, Clock::Steady) override {
+    for (const AlertSignal& signal : signals) taken.push_back(signal.fingerprint);
+    return IntakeCounts{.accepted = signals.size()};
   }
   std::vector<std::string> taken;
 };
@@ -115,7 +115,7 @@ TEST(ConfirmedEnds, IgnoreTheEndOfAnAlertThatAlertmanagerStillHas) {
   ConfirmedEnds ends(intake, active, nullptr);
 
   const auto counts =
-      ends.take(std::vector{order_of("ab", false), order_of("cd", false), order_of("ab")}, {});
+      ends.take(std::vector{signal_of("ab", false), signal_of("cd", false), signal_of("ab")}, {});
 
   EXPECT_THAT(intake.taken, ElementsAre("cd", "ab"));
   EXPECT_EQ(counts->ignored, 1U);
@@ -128,7 +128,7 @@ TEST(ConfirmedEnds, IgnoreEveryEndWhileAlertmanagerDoesNotAnswer) {
   ListIntake intake;
   ConfirmedEnds ends(intake, active, nullptr);
 
-  EXPECT_TRUE(ends.take(std::vector{order_of("cd", false), order_of("ab")}, {}));
+  EXPECT_TRUE(ends.take(std::vector{signal_of("cd", false), signal_of("ab")}, {}));
 
   EXPECT_THAT(intake.taken, ElementsAre("ab"));
 }
@@ -138,7 +138,7 @@ TEST(ConfirmedEnds, AskNobodyWhereNothingEnds) {
   ListIntake intake;
   ConfirmedEnds ends(intake, active, nullptr);
 
-  EXPECT_TRUE(ends.take(std::vector{order_of("ab")}, {}));
+  EXPECT_TRUE(ends.take(std::vector{signal_of("ab")}, {}));
 
   EXPECT_EQ(active.reads, 0);
 }

@@ -10,21 +10,21 @@ LogLine line_of(const std::string& text, const std::string& node = "gpu-01") {
 }
 
 std::optional<AlertSignal> of_kernel(const std::string& text, const std::string& node = "gpu-01") {
-  return order_of_kernel_line(line_of(text, node), xid::Catalogue(), LokiRules());
+  return signal_of_kernel_line(line_of(text, node), xid::Catalogue(), LokiRules());
 }
 
 constexpr const char* kLost =
     "NVRM: Xid (PCI:0000:4e:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.";
 
 TEST(LogFindings, AreWhatTheCatalogueSaysOfTheKernelsLines) {
-  const auto order = of_kernel(kLost);
+  const auto signal = of_kernel(kLost);
 
-  ASSERT_TRUE(order.has_value());
-  EXPECT_EQ(order->node, "gpu-01");
-  EXPECT_EQ(order->severity, Severity::kReboot);
-  EXPECT_EQ(order->alertname, "log xid 79");
-  EXPECT_TRUE(order->foreign);
-  EXPECT_EQ(order->starts_at, WallTime(std::chrono::seconds(1'790'000'000)));
+  ASSERT_TRUE(signal.has_value());
+  EXPECT_EQ(signal->node, "gpu-01");
+  EXPECT_EQ(signal->severity, Severity::kReboot);
+  EXPECT_EQ(signal->alertname, "log xid 79");
+  EXPECT_TRUE(signal->foreign);
+  EXPECT_EQ(signal->starts_at, WallTime(std::chrono::seconds(1'790'000'000)));
 }
 
 TEST(LogFindings, AskForNothingWhereALineIsHarmless) {
@@ -40,7 +40,7 @@ TEST(LogFindings, AskForNothingWhereALineIsHarmless) {
 TEST(LogFindings, NeedANodeThatCanBeOne) {
   EXPECT_FALSE(of_kernel(kLost, ""));
   EXPECT_FALSE(of_kernel(kLost, "../etc"));
-  EXPECT_FALSE(order_of_kernel_line({1, {}, kLost}, xid::Catalogue(), LokiRules()));
+  EXPECT_FALSE(signal_of_kernel_line({1, {}, kLost}, xid::Catalogue(), LokiRules()));
 }
 
 TEST(LogFindings, AreOneForANodeAndCode) {
@@ -56,12 +56,12 @@ TEST(LogFindings, OfPodsAreWhatThePolicySays) {
   LokiRules rules;
   const LogLine bad = line_of("RuntimeError: CUDA error: invalid device ordinal");
 
-  const auto order = order_of_pod_line(bad, rules);
-  ASSERT_TRUE(order.has_value());
-  EXPECT_EQ(order->severity, Severity::kReset);
-  EXPECT_FALSE(order_of_pod_line(line_of("all is well"), rules));
+  const auto signal = signal_of_pod_line(bad, rules);
+  ASSERT_TRUE(signal.has_value());
+  EXPECT_EQ(signal->severity, Severity::kReset);
+  EXPECT_FALSE(signal_of_pod_line(line_of("all is well"), rules));
   rules.pod_lines[0].severity = Severity::kMonitor;
-  EXPECT_FALSE(order_of_pod_line(bad, rules));
+  EXPECT_FALSE(signal_of_pod_line(bad, rules));
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ class LokiSourceTest : public ::testing::Test {
     loki_.push({{"k8s_daemonset_name", "dmesg"}, {"k8s_node_name", node}}, now() - ago.count(),
                text);
   }
-  // One look whose orders become durable.
+  // One look whose signals become durable.
   SourceFindings look() {
     auto found = source_->look();
     EXPECT_TRUE(found.has_value()) << (found ? "" : found.error().message);
@@ -68,14 +68,14 @@ class LokiSourceTest : public ::testing::Test {
     return found ? *found : SourceFindings();
   }
   std::vector<AlertSignal> look_until_done() {
-    std::vector<AlertSignal> orders;
+    std::vector<AlertSignal> signals;
     for (int i = 0; i < 200; ++i) {
       const auto found = look();
-      orders.insert(orders.end(), found.orders.begin(), found.orders.end());
-      if (!found.has_more) return orders;
+      signals.insert(signals.end(), found.signals.begin(), found.signals.end());
+      if (!found.has_more) return signals;
     }
     ADD_FAILURE() << "it has always more";
-    return orders;
+    return signals;
   }
 
   fakes::FakeClock clock_;
@@ -92,14 +92,14 @@ class LokiSourceTest : public ::testing::Test {
 TEST_F(LokiSourceTest, FindsWhatWasJustSaidAndNotTwice) {
   push(79, seconds(1));
 
-  EXPECT_THAT(look().orders, SizeIs(1));
-  EXPECT_THAT(look().orders, IsEmpty());
+  EXPECT_THAT(look().signals, SizeIs(1));
+  EXPECT_THAT(look().signals, IsEmpty());
   clock_.advance(seconds(5));
-  EXPECT_THAT(look().orders, IsEmpty());
+  EXPECT_THAT(look().signals, IsEmpty());
 }
 
 TEST_F(LokiSourceTest, GoesOnFromTheCursorOfTheProcessBefore) {
-  EXPECT_THAT(look().orders, IsEmpty());
+  EXPECT_THAT(look().signals, IsEmpty());
   clock_.advance(minutes(40));
   push(79, minutes(20));
 
@@ -116,7 +116,7 @@ TEST_F(LokiSourceTest, TakesLinesThatComeLateWithinTheOverlap) {
   push(79, seconds(100));
   push(48, minutes(5));
 
-  EXPECT_THAT(look().orders, SizeIs(1));
+  EXPECT_THAT(look().signals, SizeIs(1));
 }
 
 TEST_F(LokiSourceTest, GoesOnBehindAnAnswerThatTheLimitHasCut) {
@@ -131,10 +131,10 @@ TEST_F(LokiSourceTest, IsNotHeldUpByMoreLinesOfOneTimeThanAnAnswerHolds) {
   for (int i = 0; i < 1'200; ++i) push(79, seconds(2), "gpu-" + std::to_string(i));
   push(79, seconds(1), "gpu-last");
 
-  const auto orders = look_until_done();
+  const auto signals = look_until_done();
 
-  EXPECT_GE(orders.size(), 1'001U);
-  EXPECT_EQ(orders.back().node, "gpu-last");
+  EXPECT_GE(signals.size(), 1'001U);
+  EXPECT_EQ(signals.back().node, "gpu-last");
 }
 
 TEST_F(LokiSourceTest, AsksForLessWhereAnAnswerIsTooLarge) {
@@ -146,7 +146,7 @@ TEST_F(LokiSourceTest, AsksForLessWhereAnAnswerIsTooLarge) {
   for (int i = 0; i < 40; ++i) {
     const auto findings = source_->look();
     if (!findings) continue;
-    found += findings->orders.size();
+    found += findings->signals.size();
     ASSERT_TRUE(source_->settle());
   }
 
@@ -169,9 +169,9 @@ INSTANTIATE_TEST_SUITE_P(ByHours, LokiSourceClocks, ::testing::Values(3, -3, 0))
 TEST_F(LokiSourceTest, ReadsAgainWhatWasNotDurable) {
   push(79, seconds(1));
   const auto first = source_->look();
-  ASSERT_TRUE(first.has_value() && first->orders.size() == 1);
+  ASSERT_TRUE(first.has_value() && first->signals.size() == 1);
 
-  EXPECT_THAT(look().orders, SizeIs(1));
+  EXPECT_THAT(look().signals, SizeIs(1));
 }
 
 TEST_F(LokiSourceTest, PutsARecordOfThreeLinesTogetherEachNodesForItself) {
@@ -180,25 +180,25 @@ TEST_F(LokiSourceTest, PutsARecordOfThreeLinesTogetherEachNodesForItself) {
   push_kernel(kTail, seconds(7), "gpu-02");
   push_kernel(kTail, seconds(6));
 
-  const auto orders = look().orders;
+  const auto signals = look().signals;
 
-  ASSERT_THAT(orders, SizeIs(1));
-  EXPECT_EQ(orders[0].node, "gpu-01");
-  EXPECT_EQ(orders[0].alertname, "log xid 79");
+  ASSERT_THAT(signals, SizeIs(1));
+  EXPECT_EQ(signals[0].node, "gpu-01");
+  EXPECT_EQ(signals[0].alertname, "log xid 79");
 }
 
 TEST_F(LokiSourceTest, PutsARecordTogetherThatTwoLooksHaveSeen) {
   push_kernel(kHead, seconds(2));
-  EXPECT_THAT(look().orders, IsEmpty());
+  EXPECT_THAT(look().signals, IsEmpty());
   clock_.advance(seconds(5));
   push_kernel(kTail, seconds(2));
 
   const auto undone = source_->look();
   ASSERT_TRUE(undone.has_value());
-  EXPECT_THAT(undone->orders, SizeIs(1));
+  EXPECT_THAT(undone->signals, SizeIs(1));
 
-  EXPECT_THAT(look().orders, SizeIs(1)) << "what was not durable is found again";
-  EXPECT_THAT(look().orders, IsEmpty());
+  EXPECT_THAT(look().signals, SizeIs(1)) << "what was not durable is found again";
+  EXPECT_THAT(look().signals, IsEmpty());
 }
 
 TEST_F(LokiSourceTest, LosesNothingWhileLokiIsAway) {
@@ -217,7 +217,7 @@ TEST_F(LokiSourceTest, LosesNothingWhileLokiIsAway) {
 
 TEST_F(LokiSourceTest, EndsAFindingThatWasQuietForAWhile) {
   push(79, seconds(1));
-  known_.all = look().orders;
+  known_.all = look().signals;
   clock_.advance(minutes(10));
   push(79, seconds(1));
   (void)look_until_done();
@@ -233,7 +233,7 @@ TEST_F(LokiSourceTest, EndsAFindingThatWasQuietForAWhile) {
 
 TEST_F(LokiSourceTest, EndsNothingThatTheProcessBeforeMayHaveHeardAgain) {
   push(79, seconds(1));
-  known_.all = look().orders;
+  known_.all = look().signals;
   clock_.advance(minutes(10));
   push(79, seconds(1));
   (void)look_until_done();
@@ -266,10 +266,10 @@ TEST_F(LokiSourceTest, ReadsThePodsOfTheNamespacesThatAreWatched) {
   loki_.push({{"k8s_namespace_name", "train"}, {"k8s_node_name", "gpu-03"}}, now() - 10, bad);
   loki_.push({{"k8s_namespace_name", "other"}, {"k8s_node_name", "gpu-04"}}, now() - 10, bad);
 
-  const auto orders = look().orders;
+  const auto signals = look().signals;
 
-  ASSERT_THAT(orders, SizeIs(1));
-  EXPECT_EQ(orders[0].node, "gpu-03");
+  ASSERT_THAT(signals, SizeIs(1));
+  EXPECT_EQ(signals[0].node, "gpu-03");
 }
 
 TEST_F(LokiSourceTest, WritesItsCursorNowAndThenAndGivesWayToAnother) {
@@ -312,7 +312,7 @@ class KonduktorsWriter : public LokiSourceTest {
   }
 };
 
-TEST_F(KonduktorsWriter, MayBeUsAlone) { EXPECT_THAT(look().orders, SizeIs(1)); }
+TEST_F(KonduktorsWriter, MayBeUsAlone) { EXPECT_THAT(look().signals, SizeIs(1)); }
 
 TEST_F(KonduktorsWriter, IsNotBegunBesideAnother) {
   kube_.create("/api/v1/nodes", node("gpu-02"));
@@ -334,7 +334,7 @@ TEST_F(KonduktorsWriter, MatterToNobodyWhereItIsNotWritten) {
   policy_.set(Policy{});
   kube_.create("/api/v1/nodes", node("gpu-02"));
 
-  EXPECT_THAT(look().orders, SizeIs(1));
+  EXPECT_THAT(look().signals, SizeIs(1));
 }
 
 TEST_F(LokiSourceTest, SaysWhatLokiRefuses) {

@@ -46,16 +46,16 @@ class AlertsOfARealPrometheus : public ::testing::Test {
     source_ = std::make_unique<PrometheusSource>(PrometheusSourceOptions{.url = url_}, client_,
                                                  policy_, known_, clock_);
   }
-  std::vector<AlertSignal> orders_of(std::size_t number) {
-    std::vector<AlertSignal> orders;
+  std::vector<AlertSignal> signals_of(std::size_t number) {
+    std::vector<AlertSignal> signals;
     (void)support::poll_until(
         [&] {
           const auto found = source_->look();
-          if (found) orders = found->orders;
-          return orders.size() == number;
+          if (found) signals = found->signals;
+          return signals.size() == number;
         },
         seconds(40));
-    return orders;
+    return signals;
   }
 
   support::TempDir folder_;
@@ -69,12 +69,12 @@ class AlertsOfARealPrometheus : public ::testing::Test {
 };
 
 TEST_F(AlertsOfARealPrometheus, AreThoseThatFireWithTheTimeSinceWhen) {
-  const auto orders = orders_of(1);
+  const auto signals = signals_of(1);
 
-  ASSERT_THAT(orders, SizeIs(1));
-  EXPECT_EQ(orders[0].alertname, "Bad");
-  EXPECT_EQ(orders[0].node, "gpu-01");
-  const auto age = std::chrono::system_clock::now() - orders[0].starts_at;
+  ASSERT_THAT(signals, SizeIs(1));
+  EXPECT_EQ(signals[0].alertname, "Bad");
+  EXPECT_EQ(signals[0].node, "gpu-01");
+  const auto age = std::chrono::system_clock::now() - signals[0].starts_at;
   EXPECT_GE(age, seconds(-2));
   EXPECT_LT(age, seconds(90));
   const auto found = source_->look();
@@ -87,10 +87,10 @@ TEST_F(AlertsOfARealPrometheus, IncludeThoseOfOthersThatThePolicyKnows) {
   policy.foreign_alerts = {{.match = {{"alertname", "Foreign"}}, .severity = Severity::kReset}};
   policy_.set(policy);
 
-  const auto orders = orders_of(2);
+  const auto signals = signals_of(2);
 
-  ASSERT_THAT(orders, SizeIs(2));
-  EXPECT_NE(orders[0].foreign, orders[1].foreign);
+  ASSERT_THAT(signals, SizeIs(2));
+  EXPECT_NE(signals[0].foreign, signals[1].foreign);
 }
 
 }  // namespace

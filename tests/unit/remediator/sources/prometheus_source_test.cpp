@@ -30,17 +30,17 @@ class PrometheusSourceTest : public ::testing::Test {
   // What of the alert is in the cluster by now.
   void remember() {
     const auto found = source.look();
-    ASSERT_TRUE(found.has_value() && found->orders.size() == 1);
-    known.all = found->orders;
+    ASSERT_TRUE(found.has_value() && found->signals.size() == 1);
+    known.all = found->signals;
   }
-  std::vector<AlertSignal> orders() {
+  std::vector<AlertSignal> signals() {
     const auto found = source.look();
     EXPECT_TRUE(found.has_value());
-    return found ? found->orders : std::vector<AlertSignal>();
+    return found ? found->signals : std::vector<AlertSignal>();
   }
   void ask_for_four_minutes() {
     for (int passed = 0; passed < 4; ++passed) {
-      EXPECT_THAT(orders(), IsEmpty());
+      EXPECT_THAT(signals(), IsEmpty());
       clock.advance(minutes(1));
     }
   }
@@ -57,12 +57,12 @@ TEST_F(PrometheusSourceTest, TakesWhatFiresWithItsStartAndTheNameThatAlertmanage
   const auto found = source.look();
 
   ASSERT_TRUE(found.has_value());
-  ASSERT_THAT(found->orders, SizeIs(1));
-  const AlertSignal& order = found->orders[0];
-  EXPECT_EQ(order.node, "gpu-01");
-  EXPECT_EQ(order.severity, Severity::kReboot);
-  EXPECT_EQ(order.starts_at, WallTime(seconds(1790000000)));
-  EXPECT_EQ(without_origin(order.fingerprint),
+  ASSERT_THAT(found->signals, SizeIs(1));
+  const AlertSignal& signal = found->signals[0];
+  EXPECT_EQ(signal.node, "gpu-01");
+  EXPECT_EQ(signal.severity, Severity::kReboot);
+  EXPECT_EQ(signal.starts_at, WallTime(seconds(1790000000)));
+  EXPECT_EQ(without_origin(signal.fingerprint),
             fingerprint_of({{"alertname", "Bad"}, {"node", "gpu-01"}, {"remediation", "reboot"}}));
   EXPECT_THAT(client.requests[0].url, HasSubstr("http://prometheus:9090/api/v1/query?query="));
   EXPECT_THAT(client.requests[0].url, HasSubstr("remediation%21%3D"));
@@ -77,7 +77,7 @@ TEST_F(PrometheusSourceTest, AsksForAllWhereThePolicyKnowsForeignAlerts) {
       series(
           R"({"metric":{"__name__":"ALERTS_FOR_STATE","alertname":"Down","node":"n"},"value":[1,"1"]})"));
 
-  const auto found = orders();
+  const auto found = signals();
 
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_TRUE(found[0].foreign);
@@ -91,10 +91,10 @@ TEST_F(PrometheusSourceTest, SaysThatAnAlertHasEndedOnlyAfterItWasGoneForAWhile)
 
   for (const int passed : {0, 2, 2}) {
     clock.advance(minutes(passed));
-    EXPECT_THAT(orders(), IsEmpty());
+    EXPECT_THAT(signals(), IsEmpty());
   }
   clock.advance(minutes(1));
-  const auto ended = orders();
+  const auto ended = signals();
 
   ASSERT_THAT(ended, SizeIs(1));
   EXPECT_FALSE(ended[0].firing);
@@ -107,11 +107,11 @@ TEST_F(PrometheusSourceTest, CountsTheAbsenceAnewOnceAnAlertWasBack) {
   client.say(200, series(""));
   ask_for_four_minutes();
   client.say(200, series(kStarted));
-  (void)orders();
+  (void)signals();
   client.say(200, series(""));
   ask_for_four_minutes();
 
-  EXPECT_THAT(orders(), IsEmpty());
+  EXPECT_THAT(signals(), IsEmpty());
 }
 
 TEST_F(PrometheusSourceTest, EndsNothingOnAnAnswerThatMayLackAPart) {
@@ -122,17 +122,17 @@ TEST_F(PrometheusSourceTest, EndsNothingOnAnAnswerThatMayLackAPart) {
   ask_for_four_minutes();
   ask_for_four_minutes();
 
-  EXPECT_THAT(orders(), IsEmpty());
+  EXPECT_THAT(signals(), IsEmpty());
 }
 
 TEST_F(PrometheusSourceTest, EndsOnlyWhatIsItsOwn) {
-  known.all = {an_order("gpu-01", "ab12")};
+  known.all = {a_signal("gpu-01", "ab12")};
   client.say(200, series(""));
 
   ask_for_four_minutes();
   ask_for_four_minutes();
 
-  EXPECT_THAT(orders(), IsEmpty());
+  EXPECT_THAT(signals(), IsEmpty());
 }
 
 TEST_F(PrometheusSourceTest, ComplainsOfAlertsWithoutAStartAndTakesTheOthers) {
@@ -145,7 +145,7 @@ TEST_F(PrometheusSourceTest, ComplainsOfAlertsWithoutAStartAndTakesTheOthers) {
   const auto found = source.look();
 
   ASSERT_TRUE(found.has_value());
-  EXPECT_THAT(found->orders, SizeIs(1));
+  EXPECT_THAT(found->signals, SizeIs(1));
   ASSERT_TRUE(found->complaint.has_value());
   EXPECT_THAT(found->complaint->message, HasSubstr("1 have no ALERTS_FOR_STATE"));
 }

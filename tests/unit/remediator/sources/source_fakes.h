@@ -35,20 +35,20 @@ class AnsweringClient final : public http::Client {
   Result<http::ClientResponse> answer = fail(ErrorKind::kUnavailable, "nobody there");
 };
 
-inline AlertSignal an_order(const std::string& node, const std::string& fingerprint) {
-  AlertSignal order;
-  order.node = node;
-  order.severity = Severity::kReboot;
-  order.fingerprint = fingerprint;
-  return order;
+inline AlertSignal a_signal(const std::string& node, const std::string& fingerprint) {
+  AlertSignal signal;
+  signal.node = node;
+  signal.severity = Severity::kReboot;
+  signal.fingerprint = fingerprint;
+  return signal;
 }
 
 class ListedEvidence final : public KnownEvidence {
  public:
   std::vector<AlertSignal> firing_from(std::string_view origin) const override {
     std::vector<AlertSignal> found;
-    for (const AlertSignal& order : all) {
-      if (order.fingerprint.starts_with(origin)) found.push_back(order);
+    for (const AlertSignal& signal : all) {
+      if (signal.fingerprint.starts_with(origin)) found.push_back(signal);
     }
     return found;
   }
@@ -58,25 +58,25 @@ class ListedEvidence final : public KnownEvidence {
 // Keeps what it is given; refuses where a test says so. Any thread.
 class KeepingIntake final : public Intake {
  public:
-  Result<IntakeCounts> take(std::span<const AlertSignal> orders, Clock::Steady) override {
+  Result<IntakeCounts> take(std::span<const AlertSignal> signals, Clock::Steady) override {
     const std::lock_guard lock(mutex_);
     if (refuses_) return fail(ErrorKind::kOverloaded, "too many nodes are waiting");
-    orders_.insert(orders_.end(), orders.begin(), orders.end());
-    return IntakeCounts{.accepted = orders.size()};
+    signals_.insert(signals_.end(), signals.begin(), signals.end());
+    return IntakeCounts{.accepted = signals.size()};
   }
   void refuse(bool refuses) {
     const std::lock_guard lock(mutex_);
     refuses_ = refuses;
   }
-  std::vector<AlertSignal> orders() {
+  std::vector<AlertSignal> signals() {
     const std::lock_guard lock(mutex_);
-    return orders_;
+    return signals_;
   }
 
  private:
   std::mutex mutex_;
   bool refuses_ = false;
-  std::vector<AlertSignal> orders_;
+  std::vector<AlertSignal> signals_;
 };
 
 }  // namespace gpuward::remediator

@@ -27,7 +27,7 @@ class ScriptedSource final : public Source {
   Result<SourceFindings> look() override {
     ++seen_.looks;
     if (seen_.fails) return fail(ErrorKind::kUnavailable, "nobody there");
-    return SourceFindings{.orders = {an_order("gpu-01", "ab")}, .read = 3};
+    return SourceFindings{.signals = {a_signal("gpu-01", "ab")}, .read = 3};
   }
   Status settle() override {
     ++seen_.settled;
@@ -70,7 +70,7 @@ TEST_F(SourcePollTest, HandsOverWhatASourceFindsAndCountsIt) {
 
   EXPECT_TRUE(comes_true([&] { return poll_->counts().last_success.has_value(); }));
 
-  EXPECT_EQ(intake_.orders()[0].node, "gpu-01");
+  EXPECT_EQ(intake_.signals()[0].node, "gpu-01");
   EXPECT_GE(poll_->counts().read, 3U);
   EXPECT_GE(poll_->counts().findings, 1U);
   EXPECT_GE(seen_.settled, 1);

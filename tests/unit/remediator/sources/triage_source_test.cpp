@@ -36,7 +36,7 @@ class TriageSourceTest : public ::testing::Test {
   std::vector<AlertSignal> look() {
     const auto found = source_.look();
     EXPECT_TRUE(found);
-    return found ? found->orders : std::vector<AlertSignal>();
+    return found ? found->signals : std::vector<AlertSignal>();
   }
 
   fakes::FakeClock clock_;
@@ -55,16 +55,16 @@ class TriageSourceTest : public ::testing::Test {
 TEST_F(TriageSourceTest, GivesForeignEvidenceOfAClass) {
   find_on("gpu-01");
 
-  const auto orders = look();
+  const auto signals = look();
 
-  ASSERT_THAT(orders, SizeIs(1));
-  EXPECT_EQ(orders[0].node, "gpu-01");
-  EXPECT_TRUE(orders[0].foreign);
-  EXPECT_TRUE(orders[0].firing);
-  EXPECT_EQ(orders[0].severity, Severity::kMonitor);
-  EXPECT_EQ(orders[0].error_class, "XID_ERROR");
-  EXPECT_EQ(orders[0].alertname, "triage XID_ERROR");
-  EXPECT_TRUE(orders[0].fingerprint.starts_with(kTriageOrigin));
+  ASSERT_THAT(signals, SizeIs(1));
+  EXPECT_EQ(signals[0].node, "gpu-01");
+  EXPECT_TRUE(signals[0].foreign);
+  EXPECT_TRUE(signals[0].firing);
+  EXPECT_EQ(signals[0].severity, Severity::kMonitor);
+  EXPECT_EQ(signals[0].error_class, "XID_ERROR");
+  EXPECT_EQ(signals[0].alertname, "triage XID_ERROR");
+  EXPECT_TRUE(signals[0].fingerprint.starts_with(kTriageOrigin));
 }
 
 TEST_F(TriageSourceTest, GivesAFindingAgainUntilItIsDurable) {
@@ -97,10 +97,10 @@ TEST_F(TriageSourceTest, EndsAFindingThatWasQuietForAWhile) {
 
 TEST(TriageOrder, IsForeignAndAtMostAResetWhateverTheFinding) {
   for (const auto severity : {AdvisedSeverity::kMonitor, AdvisedSeverity::kReset}) {
-    const AlertSignal order =
-        order_of_finding({.node = "gpu-01", .error_class = "X", .severity = severity, .at = {}});
-    EXPECT_TRUE(order.foreign);
-    EXPECT_LE(order.severity, Severity::kReset);
+    const AlertSignal signal =
+        signal_of_finding({.node = "gpu-01", .error_class = "X", .severity = severity, .at = {}});
+    EXPECT_TRUE(signal.foreign);
+    EXPECT_LE(signal.severity, Severity::kReset);
   }
 }
 

@@ -294,7 +294,7 @@ TEST_F(GoingOn, BesideAReplicaOfTheVersionBeforeRepeatsAndLosesNothing) {
   add_node("gpu-01");
   kube_.backdate("/api/v1/nodes/gpu-01", minutes(60));
   reports_.answer = report_of(Severity::kReboot);
-  ASSERT_TRUE(take({order()}));
+  ASSERT_TRUE(take({signal()}));
   const auto look = [&] {
     ASSERT_TRUE(reconcile_it());
     written_before();
@@ -310,7 +310,7 @@ TEST_F(GoingOn, BesideAReplicaOfTheVersionBeforeRepeatsAndLosesNothing) {
   for (int i = 0; i < 3; ++i) look();
   EXPECT_EQ(steps_[Step::kReboot].begun, 1);
   finish(Step::kReboot);
-  ASSERT_TRUE(take({order(Severity::kReboot, false)}));
+  ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
   written_before();
   clock_.advance(minutes(1));
   reports_.answer = report_of(Severity::kNone);
