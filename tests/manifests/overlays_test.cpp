@@ -96,11 +96,13 @@ TEST(HealthSuiteOverlay, HasTheDeploymentOfTheSuite) {
   const std::string agent = documents.substr(begin, documents.find("\n---", begin) - begin);
   for (const char* line :
        {"nvidia.com/gpu.present: \"true\"", "hostNetwork: true", "hostPID: true",
-        "privileged: true", "app.kubernetes.io/component: agent",
-        "- --config.directory=/etc/gpu-healthcheck", "name: gpu-healthcheck-config"}) {
+        "privileged: true", "app.kubernetes.io/component: agent", "- mountPath: /dev\n",
+        "- mountPath: /host/sys\n", "- --config.directory=/etc/gpu-healthcheck",
+        "name: gpu-healthcheck-config"}) {
     EXPECT_THAT(agent, HasSubstr(line));
   }
-  EXPECT_THAT(agent, Not(HasSubstr("nvidia.com/gpu:")));
+  for (const char* device : {"nvidia.com/gpu:", "vpc.amazonaws.com/efa"})
+    EXPECT_THAT(agent, Not(HasSubstr(device)));
   EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
               AllOf(HasSubstr("profile: seed"), HasSubstr("taint: true")));
   EXPECT_THAT(file_in(documents, "gpuward-remediator", "policy.yaml"),
@@ -110,7 +112,8 @@ TEST(HealthSuiteOverlay, HasTheDeploymentOfTheSuite) {
 TEST(AmdOverlay, LabelsAsAmdDoesAndAnswersAmdsDevicePlugin) {
   GPUWARD_REQUIRE(why_no_kubectl());
   const std::string documents = overlay("amd");
-  EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"), HasSubstr("preset: amd"));
+  EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
+              HasSubstr("{preset: amd, taint: false}"));
   EXPECT_THAT(documents, HasSubstr("- mountPath: /var/lib/amd-metrics-exporter\n"));
 }
 

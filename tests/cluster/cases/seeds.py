@@ -78,7 +78,9 @@ class SeedCommands(ClusterTest):
         for agents in ("kubectl get pods -n gpu-healthcheck -l app.kubernetes.io/component=agent",
                        "kubectl get pods -n gpu-healthcheck -l app.kubernetes.io/name=gpuward-exporter"):
             self.assertEqual(nodes, set(re.findall(r"gpu-\d", self.type(agents))), agents)
-        self.assertRegex(self.type("kubectl get nodes -l nvidia.com/gpu.present=true"), r"gpu-3 .* pass +PASS")
+        self.assertRegex(self.type("kubectl get nodes -l nvidia.com/gpu.present=true -L"), r"gpu-3 .* pass +PASS")
+        for selected in ("gpu-healthcheck.aws-samples.io/status", "nvidia.com/gpu.present=true"):
+            self.assertIn(self.NODE, self.type(f"kubectl get nodes -l {selected}"))
         self.assertRegex(self.type("kubectl get node -o custom-columns"), r"gpu-3 +True +False +p5.48xlarge")
         self.assertEqual(nodes, set(re.findall(r"gpu-\d", self.type("kubectl get nodes -o wide"))))
         results = json.loads(self.type("kubectl get node $NODE -o jsonpath='{.metadata.annotations.gpu-healthcheck"

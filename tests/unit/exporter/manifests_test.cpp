@@ -24,7 +24,10 @@ std::string manifest(const std::string& name) {
 // CONTRACTS A: every six hours, at most ten nodes.
 TEST(Manifests, SweepEverySixHours) {
   const std::string sweep = manifest("exporter-sweep.yaml");
+  EXPECT_THAT(sweep, HasSubstr("kind: CronJob\n"));
   EXPECT_THAT(sweep, HasSubstr("schedule: \"0 */6 * * *\""));
+  EXPECT_THAT(sweep.substr(sweep.find("\n      template:\n")),
+              HasSubstr("app.kubernetes.io/component: sweeper}"));
   EXPECT_THAT(sweep, HasSubstr("{name: MAX_NODES_PER_SWEEP, value: \"10\"}"));
   EXPECT_THAT(sweep, HasSubstr("args: [sweep]"));
 }

@@ -110,6 +110,10 @@ TEST_F(EfaEnumeration, WarnsWhenTheRuntimeLetsWorkloadsLockLittleMemory) {
   ASSERT_EQ(warned.findings.size(), 1U);
   EXPECT_EQ(warned.findings[0].code, "memlock_low");
   EXPECT_THAT(warned.findings[0].line, HasSubstr("containerd"));
+  bench_.host.with_memory_lock(300, "17179869183");
+  EXPECT_EQ(result().findings.size(), 1U);
+  bench_.host.with_memory_lock(300, "17179869184");
+  EXPECT_TRUE(result().findings.empty()) << "16 GiB";
 }
 
 // health_suite.md: fi_info ends with 61 where there is no EFA; with set -e that was the end.

@@ -119,6 +119,8 @@ TEST_F(Topology, LinkErrorsOfTheBoardsLifeAreNoWarningNewOnesAre) {
   EXPECT_EQ(outcome.findings[0].line, "2 since the last look");
   EXPECT_EQ(outcome.findings[0].severity, Severity::kMonitor);
   EXPECT_EQ(codes_of(run()), "");
+  bench_.node.gpu(3).links[2].replay_errors = 1;
+  EXPECT_EQ(codes_of(run()), "nvlink_recovery_errors");
 }
 
 TEST_F(Topology, CrcErrorsCountFromAHundredASecond) {

@@ -105,14 +105,16 @@ TEST(SeedKeys, ThatAreWrongAreAllNamedAndNoneIsTaken) {
                                                    {"ENABLE_TAINT", "yes"},
                                                    {"CHECKS_LIGHTWEIGHT", "0 9"},
                                                    {"NVLINK_DEFAULT", "ISOLATE"},
+                                                   {"NVLINK5_DEFAULT", "ISOLATE"},
                                                    {"EFA_MIN_BW", "nan"},
                                                    {"NCCL_CONTAINER", "image --privileged"},
                                                    {"instance-profiles.conf", "x9.huge|many"}}),
                                         "environment", settings);
 
   ASSERT_FALSE(status.has_value());
-  for (const char* key : {"DCGM_TIMEOUT", "ENABLE_TAINT", "CHECKS_LIGHTWEIGHT", "NVLINK_DEFAULT",
-                          "EFA_MIN_BW", "NCCL_CONTAINER", "instance-profiles.conf"}) {
+  for (const char* key :
+       {"DCGM_TIMEOUT", "ENABLE_TAINT", "CHECKS_LIGHTWEIGHT", "NVLINK_DEFAULT", "NVLINK5_DEFAULT",
+        "EFA_MIN_BW", "NCCL_CONTAINER", "instance-profiles.conf"}) {
     EXPECT_NE(status.error().message.find("environment: " + std::string(key)), std::string::npos)
         << status.error().message;
   }

@@ -69,6 +69,18 @@ TEST(ConditionRules, AreForTheNodesOfTheirLabels) {
   EXPECT_THAT(seen_conditions({{rule}}, node_saying("True")), IsEmpty());
   rule.labels = {"team"};
   EXPECT_THAT(seen_conditions({{rule}}, node_saying("True")), IsEmpty());
+  rule.labels = {"pool=a100", "team"};
+  EXPECT_THAT(seen_conditions({{rule}}, node_saying("True")), IsEmpty()) << "all of them";
+}
+
+TEST(ConditionRules, CountWhereOneOfTheirConditionsIsThere) {
+  std::vector<ConditionRule> rules = {rule_for_gpus(), rule_for_gpus()};
+  rules[0].type = "KernelDeadlock";
+
+  const auto seen = seen_conditions(rules, node_saying("True"));
+
+  ASSERT_THAT(seen, SizeIs(1));
+  EXPECT_EQ(seen[0].rule.type, "GPUProblem");
 }
 
 TEST(ConditionRules, CountOnceForATypeAndStatusTheFirstThatFits) {
