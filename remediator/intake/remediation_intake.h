@@ -52,7 +52,7 @@ struct FoldedSignals {
                                          std::span<const Remediation> earlier = {},
                                          int last_number = 0);
 
-// Ends of alerts that came a moment ago, whose firing may come later still: out of signal, or again
+// Ends of alerts that came a moment ago, whose firing may come later still: out of order, or again
 // by a retry. Where a Remediation is open and knows the alert, that remembers it longer. Memory of
 // this process only, bounded. Any thread.
 class RecentEnds {

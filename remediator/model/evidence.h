@@ -1,5 +1,5 @@
 // How what a source says about a node changes what is remembered of it. Pure: an Alertmanager
-// repeats itself, its peers say the same again and in another signal; none of that may change
+// repeats itself, its peers say the same again and in another order; none of that may change
 // anything.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The Alertmanager of a simulation: says what alerts there are, twice, late, in another signal, or
+// The Alertmanager of a simulation: says what alerts there are, twice, late, in another order, or
 // not at all, and comes again where the webhook did not take it.
 #pragma once
 
