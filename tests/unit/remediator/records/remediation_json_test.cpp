@@ -72,6 +72,32 @@ Remediation full() {
   return remediation;
 }
 
+// What is left out where there is nothing to say is left out of this one.
+Remediation bare() {
+  Remediation remediation;
+  remediation.name = "gpu-02-abc-1";
+  remediation.node = "gpu-02";
+  remediation.node_uid = "uid-2";
+  remediation.alerts.push_back({"Bad", "ab", Severity::kMonitor, kNow, kNow, std::nullopt});
+  remediation.status.steps.push_back({});
+  remediation.status.approval = ApprovalRecord{Step::kDrain, "0", kNow, "", std::nullopt};
+  remediation.status.notified_phase = Phase::kWaiting;
+  remediation.status.pre_existing_cordon = false;
+  return remediation;
+}
+
+// Other versions read it, and the API server holds it against their schema.
+TEST(RemediationJson, IsWrittenToTheByteAsBefore) {
+  std::string bodies;
+  for (const Remediation& remediation : {full(), bare()}) {
+    bodies += create_body(remediation) + "\n" + evidence_patch(remediation) + "\n" +
+              status_write(remediation).body + "\n";
+  }
+
+  EXPECT_EQ(bodies, read_file(GPUWARD_SOURCE_DIR "/tests/testdata/invented/remediation/bodies.txt")
+                        .value_or(""));
+}
+
 Remediation after_the_way_through_the_api_server(const Remediation& remediation) {
   Json object = *parse_json(create_body(remediation));
   object["status"] = (*parse_json(status_write(remediation).body))["status"];
