@@ -152,14 +152,14 @@ template <typename Object>
           }};
 }
 
-// A field that is no member as it is: `get` (of the object) returns an optional value, and `set` is
-// given the object and what was read.
+// A field that is not a member as it is: `get` returns an optional value of the object, `set` takes
+// the object and what was read.
 template <typename Object, typename T, typename Get, typename Set>
-[[nodiscard]] Field<Object> made_field(std::string name, const Form<T>& form, std::string about,
-                                       Get get, Set set) {
+[[nodiscard]] Field<Object> computed_field(std::string_view name, const Form<T>& form,
+                                           std::string_view about, Get get, Set set) {
   Json schema = form.schema;
-  schema["description"] = std::move(about);
-  return {.name = std::move(name),
+  schema["description"] = about;
+  return {.name = std::string(name),
           .schema = std::move(schema),
           .write =
               [get, write = form.write](const Object& object) {
@@ -176,30 +176,29 @@ template <typename Object, typename T, typename Get, typename Set>
 
 // Always written.
 template <typename Object, typename T>
-[[nodiscard]] Field<Object> field(std::string name, T Object::* member, const Form<T>& form,
-                                  std::string about) {
-  return made_field<Object>(
-      std::move(name), form, std::move(about),
+[[nodiscard]] Field<Object> field(std::string_view name, T Object::* member, const Form<T>& form,
+                                  std::string_view about) {
+  return computed_field<Object>(
+      name, form, about,
       [member](const Object& object) { return std::optional<T>(object.*member); },
       [member](Object& object, T value) { object.*member = std::move(value); });
 }
 
 // Left out where there is no value.
 template <typename Object, typename T>
-[[nodiscard]] Field<Object> field(std::string name, std::optional<T> Object::* member,
-                                  const Form<T>& form, std::string about) {
-  return made_field<Object>(
-      std::move(name), form, std::move(about),
-      [member](const Object& object) { return object.*member; },
+[[nodiscard]] Field<Object> field(std::string_view name, std::optional<T> Object::* member,
+                                  const Form<T>& form, std::string_view about) {
+  return computed_field<Object>(
+      name, form, about, [member](const Object& object) { return object.*member; },
       [member](Object& object, T value) { object.*member = std::move(value); });
 }
 
 // Left out where it is false or empty.
 template <typename Object, typename T>
-[[nodiscard]] Field<Object> sparse_field(std::string name, T Object::* member, const Form<T>& form,
-                                         std::string about) {
-  return made_field<Object>(
-      std::move(name), form, std::move(about),
+[[nodiscard]] Field<Object> sparse_field(std::string_view name, T Object::* member,
+                                         const Form<T>& form, std::string_view about) {
+  return computed_field<Object>(
+      name, form, about,
       [member](const Object& object) {
         return object.*member == T() ? std::nullopt : std::optional<T>(object.*member);
       },

@@ -129,9 +129,9 @@ const Fields<Notice>& notice_fields() {
 
 using Reached = std::map<Milestone, WallTime>;
 
-Field<Reached> milestone(Milestone milestone, std::string about) {
-  return made_field<Reached>(
-      std::string(to_string(milestone)), time(), std::move(about),
+Field<Reached> milestone(Milestone milestone, std::string_view about) {
+  return computed_field<Reached>(
+      to_string(milestone), time(), about,
       [milestone](const Reached& reached) {
         const auto found = reached.find(milestone);
         return found == reached.end() ? std::nullopt : std::optional(found->second);
@@ -271,15 +271,16 @@ const Fields<RemediationStatus>& status_fields() {
             "A report has said that what raised spec.severity is over; severity is what is left."),
       field("escalatedTo", &Status::escalated_to, severity(Severity::kReset),
             "Worse than the evidence, because the steps of its severity did not help."),
-      made_field<Status>(
+      computed_field<Status>(
           "toldPhase", word(parse_phase, Phase::kHeld, Phase::kPaused),
           "Held or Paused, once an operator has been notified of it for sure; where it lags behind "
           "the phase, the notification is repeated.",
           told_phase, [](Status& status, Phase phase) { status.notified_phase = phase; }),
-      made_field<Status>("toldWaiting", flag(),
-                         "An operator has been notified for sure that a budget or a storm leaves "
-                         "the node in service.",
-                         told_waiting, set_told_waiting),
+      computed_field<Status>(
+          "toldWaiting", flag(),
+          "An operator has been notified for sure that a budget or a storm leaves "
+          "the node in service.",
+          told_waiting, set_told_waiting),
       field("approval", &Status::approval, object_of(approval_fields()),
             "The step that waits for an operator; the token stands for step, node, instance and "
             "evidence."),
@@ -288,9 +289,10 @@ const Fields<RemediationStatus>& status_fields() {
       sparse_field("notices", &Status::notices, list_of(object_of(notice_fields()), kMaxNotices),
                    "Notifications that not all sinks have yet; sent again after a crash."),
       field("closedAt", &Status::closed_at, time(), "When it was closed; absent while it is open."),
-      made_field<Status>("conditions", list_by("type", object_of(condition_fields()), 8),
-                         "For kubectl wait, `--for=condition=Closed`. Each follows from the phase.",
-                         condition_entries, set_conditions),
+      computed_field<Status>(
+          "conditions", list_by("type", object_of(condition_fields()), 8),
+          "For kubectl wait, `--for=condition=Closed`. Each follows from the phase.",
+          condition_entries, set_conditions),
       field("reached", &Status::reached, object_of(reached_fields()),
             "When it first was past each milestone, from which the times since the fault are "
             "counted."),

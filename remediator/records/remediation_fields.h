@@ -1,6 +1,7 @@
 // Which fields the Remediation resource has, one line each: its name, its member, its form and its
 // sentence. The JSON (remediation_json), the schema in manifests/crd.yaml and docs/remediation.md
-// come from there.
+// come from there. A new field is optional, and no form gets wider: after a rollback the version
+// before reads and writes the same objects.
 #pragma once
 
 #include "remediator/model/remediation.h"
