@@ -1,0 +1,208 @@
+// JSON objects that are declared once: a table has one line for each field of an object, and what
+// is written, what is read and the OpenAPI schema come from it. Exact when writing; tolerant when
+// reading: a field that is absent or of another type leaves its variable alone. Used by
+// remediation_fields, which has the tables.
+//
+//   field("rule", &RemediationStatus::rule, text(), "The line of the policy that decided.")
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/runtime/clock.h"
+#include "core/runtime/json.h"
+
+namespace gpuward::remediator {
+
+// How a value stands in JSON.
+template <typename T>
+struct Form {
+  Json schema;
+  std::function<Json(const T&)> write;
+  std::function<std::optional<T>(const Json&)> read;  // nullopt: not such a value
+};
+
+template <typename Object>
+struct Field {
+  std::string name;
+  Json schema;                                     // with its description
+  std::function<Json(const Object&)> write;        // null: the field is left out
+  std::function<bool(const Json&, Object&)> read;  // whether there was such a value
+  bool is_required = false;                        // by the API server
+  bool is_vital = false;                           // an object without it is not read at all
+
+  [[nodiscard]] Field required() const {
+    Field copy = *this;
+    copy.is_required = true;
+    return copy;
+  }
+  [[nodiscard]] Field vital() const {
+    Field copy = *this;
+    copy.is_vital = true;
+    return copy;
+  }
+};
+
+template <typename Object>
+using Fields = std::vector<Field<Object>>;
+
+// Forms of single values; a limit of 0 is none.
+[[nodiscard]] Form<std::string> text(std::size_t max_length = 0, std::size_t min_length = 0);
+[[nodiscard]] Form<bool> flag();
+[[nodiscard]] Form<int> count();
+[[nodiscard]] Form<std::map<std::string, std::string>> text_map(std::size_t max_entries);
+// Read with all its digits, and written as `to_text` does.
+[[nodiscard]] Form<Clock::Wall> time(std::string (*to_text)(Clock::Wall) = to_rfc3339_ms);
+
+// A value of an enum by its word.
+template <typename Enum>
+[[nodiscard]] Form<Enum> word(std::optional<Enum> (*parse)(std::string_view)) {
+  return {.schema = {{"type", "string"}},
+          .write = [](const Enum& value) { return Json(to_string(value)); },
+          .read = [parse](const Json& json) -> std::optional<Enum> {
+            return json.is_string() ? parse(json.get_ref<const std::string&>()) : std::nullopt;
+          }};
+}
+
+// The same; the API server takes those from `first` to `last` only.
+template <typename Enum>
+[[nodiscard]] Form<Enum> word(std::optional<Enum> (*parse)(std::string_view), Enum first,
+                              Enum last) {
+  Form<Enum> form = word(parse);
+  for (int i = static_cast<int>(first); i <= static_cast<int>(last); ++i)
+    form.schema["enum"].push_back(to_string(static_cast<Enum>(i)));
+  return form;
+}
+
+// Items that cannot be read are left out.
+template <typename T>
+[[nodiscard]] Form<std::vector<T>> list_of(const Form<T>& item, std::size_t max_items = 0) {
+  Json schema = {{"type", "array"}, {"items", item.schema}, {"x-kubernetes-list-type", "atomic"}};
+  if (max_items > 0) schema["maxItems"] = max_items;
+  return {.schema = std::move(schema),
+          .write =
+              [item](const std::vector<T>& values) {
+                Json list = Json::array();
+                for (const T& value : values) list.push_back(item.write(value));
+                return list;
+              },
+          .read = [item](const Json& list) -> std::optional<std::vector<T>> {
+            if (!list.is_array()) return std::nullopt;
+            std::vector<T> values;
+            for (const Json& json : list) {
+              if (auto value = item.read(json)) values.push_back(std::move(*value));
+            }
+            return values;
+          }};
+}
+
+// The same of objects that the field `key` tells apart.
+template <typename T>
+[[nodiscard]] Form<std::vector<T>> list_by(const char* key, const Form<T>& item,
+                                           std::size_t max_items) {
+  Form<std::vector<T>> form = list_of(item, max_items);
+  form.schema["x-kubernetes-list-type"] = "map";
+  form.schema["x-kubernetes-list-map-keys"] = {key};
+  return form;
+}
+
+template <typename Object>
+[[nodiscard]] Json schema_of(const Fields<Object>& fields) {
+  Json schema = {{"type", "object"}};
+  for (const Field<Object>& field : fields) {
+    schema["properties"][field.name] = field.schema;
+    if (field.is_required) schema["required"].push_back(field.name);
+  }
+  return schema;
+}
+
+template <typename Object>
+[[nodiscard]] Json write_fields(const Object& object, const Fields<Object>& fields) {
+  Json json = Json::object();
+  for (const Field<Object>& field : fields) {
+    if (Json value = field.write(object); !value.is_null()) json[field.name] = std::move(value);
+  }
+  return json;
+}
+
+// False where a vital field cannot be read; `object` is not to be used then.
+template <typename Object>
+bool read_fields(const Json& json, const Fields<Object>& fields, Object& object) {
+  for (const Field<Object>& field : fields) {
+    const bool is_read = field.read(member_at(json, field.name), object);
+    if (!is_read && field.is_vital) return false;
+  }
+  return true;
+}
+
+template <typename Object>
+[[nodiscard]] Form<Object> object_of(const Fields<Object>& fields) {
+  return {.schema = schema_of(fields),
+          .write = [fields](const Object& object) { return write_fields(object, fields); },
+          .read = [fields](const Json& json) -> std::optional<Object> {
+            Object object;
+            if (!read_fields(json, fields, object)) return std::nullopt;
+            return object;
+          }};
+}
+
+// A field that is not a member as it is: `get` returns an optional value of the object, `set` takes
+// the object and what was read.
+template <typename Object, typename T, typename Get, typename Set>
+[[nodiscard]] Field<Object> computed_field(std::string_view name, const Form<T>& form,
+                                           std::string_view about, Get get, Set set) {
+  Json schema = form.schema;
+  schema["description"] = about;
+  return {.name = std::string(name),
+          .schema = std::move(schema),
+          .write =
+              [get, write = form.write](const Object& object) {
+                const std::optional<T> value = get(object);
+                return value ? write(*value) : Json();
+              },
+          .read =
+              [set, read = form.read](const Json& json, Object& object) {
+                std::optional<T> value = read(json);
+                if (value) set(object, std::move(*value));
+                return value.has_value();
+              }};
+}
+
+// Always written.
+template <typename Object, typename T>
+[[nodiscard]] Field<Object> field(std::string_view name, T Object::* member, const Form<T>& form,
+                                  std::string_view about) {
+  return computed_field<Object>(
+      name, form, about,
+      [member](const Object& object) { return std::optional<T>(object.*member); },
+      [member](Object& object, T value) { object.*member = std::move(value); });
+}
+
+// Left out where there is no value.
+template <typename Object, typename T>
+[[nodiscard]] Field<Object> field(std::string_view name, std::optional<T> Object::* member,
+                                  const Form<T>& form, std::string_view about) {
+  return computed_field<Object>(
+      name, form, about, [member](const Object& object) { return object.*member; },
+      [member](Object& object, T value) { object.*member = std::move(value); });
+}
+
+// Left out where it is false or empty.
+template <typename Object, typename T>
+[[nodiscard]] Field<Object> sparse_field(std::string_view name, T Object::* member,
+                                         const Form<T>& form, std::string_view about) {
+  return computed_field<Object>(
+      name, form, about,
+      [member](const Object& object) {
+        return object.*member == T() ? std::nullopt : std::optional<T>(object.*member);
+      },
+      [member](Object& object, T value) { object.*member = std::move(value); });
+}
+
+}  // namespace gpuward::remediator
