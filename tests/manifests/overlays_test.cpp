@@ -113,7 +113,7 @@ TEST(AmdOverlay, LabelsAsAmdDoesAndAnswersAmdsDevicePlugin) {
   GPUWARD_REQUIRE(why_no_kubectl());
   const std::string documents = overlay("amd");
   EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
-              HasSubstr("{preset: amd, taint: false}"));
+              HasSubstr("node: {preset: amd, taint: false}\n"));
   EXPECT_THAT(documents, HasSubstr("- mountPath: /var/lib/amd-metrics-exporter\n"));
 }
 

@@ -73,16 +73,24 @@ TEST_F(ExporterConfig, IsReadAgainWhenTheFolderOfTheReplacedSuitesKeysIsSwapped)
   std::filesystem::create_directories(folder / "..2026_02");
   exporter.write("keys/..2026_01/STRICT_PSHC", "0");
   exporter.write("keys/..2026_02/STRICT_PSHC", "1\n");
+  for (const char* data : {"keys/..2026_01/", "keys/..2026_02/"})
+    exporter.write(data + std::string("CHECK_INTERVAL"), "1");
+  exporter.write("keys/..2026_01/CHECKS_LIGHTWEIGHT", "0 2");
+  exporter.write("keys/..2026_02/CHECKS_LIGHTWEIGHT", "0 3");
   std::filesystem::create_symlink("..2026_01", folder / "..data");
-  std::filesystem::create_symlink("..data/STRICT_PSHC", folder / "STRICT_PSHC");
+  for (const char* key : {"STRICT_PSHC", "CHECK_INTERVAL", "CHECKS_LIGHTWEIGHT"})
+    std::filesystem::create_symlink(std::filesystem::path("..data") / key, folder / key);
   exporter.start({"--config.directory=" + folder.string()});
   EXPECT_TRUE(shows("gpuward_xid_policy_info{xid=\"165\",severity=\"monitor\""));
+  EXPECT_TRUE(shows("gpuward_check_status{check=\"2-efa-enumeration\""));
+  EXPECT_FALSE(exporter.metrics().contains("check=\"3-topology-check\""));
 
   std::filesystem::create_symlink("..2026_02", folder / "..data_tmp");
   std::filesystem::rename(folder / "..data_tmp", folder / "..data");
   std::filesystem::remove_all(folder / "..2026_01");
 
   EXPECT_TRUE(shows("gpuward_xid_policy_info{xid=\"165\",severity=\"isolate\""));
+  EXPECT_TRUE(shows("gpuward_check_status{check=\"3-topology-check\"")) << "at the next cycle";
   EXPECT_EQ(exporter.value("gpuward_config_last_reload_successful"), "1");
 }
 

@@ -194,6 +194,7 @@ TEST_F(DcgmCheckTest, ADiagnosticThatDoesNotEndIsGoneBeforeTheVerdict) {
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kError);
   EXPECT_THAT(outcome.details, HasSubstr("did not end within"));
+  EXPECT_THAT(outcome.details, HasSubstr("after 3000 ms"));
   EXPECT_TRUE(is_gone(node.tools.child_of("dcgmi").value()));
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 
 #include "exporter/checks/check/decide.h"
 #include "exporter/checks/rules/gpu_rules.h"
@@ -95,20 +97,28 @@ TEST(GpuHealth, IsUnhealthyWhereTheDriverHasNoGpuAnyMore) {
 
 // CONTRACTS C: strictly greater than the threshold. The rule itself is judge_gpus().
 TEST(GpuHealth, FollowsUncorrectableErrorsOverTheirThreshold) {
-  for (const std::uint64_t threshold : {0U, 1U, 2U}) {
+  using Threshold = std::optional<std::uint64_t>;
+  for (const Threshold threshold : {Threshold(), Threshold(0), Threshold(1)}) {
     Snapshot snapshot = two_gpus();
     GpuReport report = *snapshot.telemetry.report;
-    report.vendors[0].gpus[0].ras = {{"pcie_bif", 0U, 2U, 0U}};
+    report.vendors[0].gpus[0].ras = {{"pcie_bif", 0U, 1U, 0U}};
     snapshot.telemetry.report = std::make_shared<const GpuReport>(report);
     CheckSettings settings;
-    settings.ras_thresholds["pcie_bif"] = threshold;
+    if (threshold) settings.ras_thresholds["pcie_bif"] = *threshold;
     const CheckOutcome outcome = judge_gpus({snapshot, settings, std::nullopt, NodeFacts(), {}});
     Store store{State()};
     store.apply_check(decide_status(outcome, "gpu", {}), false);
     snapshot.state = store.state();
     EXPECT_EQ(health_of(snapshot, snapshot.gpus[0]),
-              threshold < 2 ? GpuHealth::kUnhealthy : GpuHealth::kHealthy)
-        << threshold;
+              threshold == 1U ? GpuHealth::kHealthy : GpuHealth::kUnhealthy)
+        << threshold.value_or(0);
+
+    Snapshot later = two_gpus();  // after the counter began anew
+    store.apply_check(
+        decide_status(judge_gpus({later, settings, std::nullopt, NodeFacts(), {}}), "gpu", {}),
+        false);
+    later.state = store.state();
+    EXPECT_EQ(health_of(later, later.gpus[0]), health_of(snapshot, snapshot.gpus[0]));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/runtime/files.h"
+#include "exporter/checks/schedule.h"
 #include "exporter/host/gpu_lock.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
@@ -218,6 +219,7 @@ TEST(CheckRunner, ADiagnosticNeverRunsAtTheStartButInItsSlot) {
   stage.gpus_answer();
   stage.pass(minutes(14));
   EXPECT_EQ(script().runs, 0);
+  EXPECT_EQ(kQuietStart, minutes(15)) << "wherever the slot of a node lies";
   for (int minute = 0; minute < 6 * 60 + 15 && script().runs == 0; ++minute) stage.pass(minutes(1));
   EXPECT_EQ(script().runs, 1);
   stage.pass(hours(5));

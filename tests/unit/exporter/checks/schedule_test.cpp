@@ -89,6 +89,9 @@ TEST(TimeLimit, IsTheSettingsElseTheChecksOwnElseTheOneForAll) {
   EXPECT_EQ(time_limit_of(entry, settings), seconds(30));
   settings.timeouts[0] = seconds(7);
   EXPECT_EQ(time_limit_of(entry, settings), seconds(7));
+  entry.number = 1;
+  settings.dcgm_timeout = hours(1);
+  EXPECT_GT(time_limit_of(entry, settings), hours(1));
 }
 
 }  // namespace

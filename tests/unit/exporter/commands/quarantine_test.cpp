@@ -73,6 +73,7 @@ class QuarantineTest : public SweepTest {
     return {.node = "gpu-01",
             .owner = "quarantine 1",
             .state_folder = state_folder_.path(),
+            .writes_labels = writes_labels_,
             .checks = checks_,
             .clears_latched = clears_latched_};
   }
@@ -91,6 +92,7 @@ class QuarantineTest : public SweepTest {
     });
   }
   std::vector<int> checks_{4, 6};
+  bool writes_labels_ = true;
   bool clears_latched_ = false;
   support::TempDir state_folder_;
   SweepProcess process_{kube_, jobs_, clock_};
@@ -122,6 +124,11 @@ TEST_F(QuarantineTest, RunsFourAndSixAndSaysSoOnTheNode) {
   const Json spec = node("gpu-01")["spec"];
   EXPECT_EQ(spec["unschedulable"], true);
   EXPECT_FALSE(spec.contains("taints"));
+
+  writes_labels_ = false;
+  ASSERT_TRUE(quarantine(passing));
+  EXPECT_EQ(label("gpu-01", kStatusLabel), "fail");
+  EXPECT_THAT(annotation("gpu-01", kQuarantineResultAnnotation), HasSubstr("return-to-service"));
 }
 
 TEST_F(QuarantineTest, APassTakesAwayWhatDiagnosticsClearAndWasNotSeenSince) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "exporter/checks/runner.h"
 #include "tests/support/temp_dir.h"
 
 namespace gpuward::exporter {
@@ -33,6 +34,12 @@ TEST(Settings, HaveTheDefaultsOfTheReplacedSuite) {
   EXPECT_EQ(checks.check_interval, 300s);
   EXPECT_EQ(checks.dcgm_l2_interval, 21'600s);
   EXPECT_EQ(checks.enabled, (std::vector<int>{0, 2, 3}));
+  std::vector<int> in_each_cycle;
+  for (const CheckEntry& entry : all_checks()) {
+    if (entry.rhythm == CheckEntry::Rhythm::kEachCycle && is_enabled(entry, checks))
+      in_each_cycle.push_back(entry.number);
+  }
+  EXPECT_EQ(in_each_cycle, checks.enabled);
   EXPECT_TRUE(settings->node.writes_taint);
   EXPECT_TRUE(settings->node.writes_labels);
   EXPECT_EQ(checks.dcgm_timeout, 900s);

@@ -111,9 +111,11 @@ TEST_F(NodeConditionsTest, EndNothingByAnOldView) {
 }
 
 TEST_F(NodeConditionsTest, EndAtTheCordonWithoutMoreEvidence) {
+  rule_.held_for = ConditionRule().held_for;
+  force();
   say("True");
-  clock_.advance(minutes(2));
   take_what_is_seen();
+  expect_quarantined("reset");
 
   ASSERT_TRUE(reconcile());
 

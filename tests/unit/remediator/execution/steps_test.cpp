@@ -769,6 +769,21 @@ TEST_F(StepsTest, EscalateWhereTheyDidNotHelp) {
                           HasSubstr("severity isolate from now on")));
 }
 
+// CONTRACTS A: a node that fails its quarantine is replaced.
+TEST_F(StepsTest, EscalateWhereTheQuarantineFails) {
+  plan(Severity::kReboot, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kQuarantineJob});
+  plan(Severity::kIsolate, {Step::kTaint, Step::kCordon});
+  quarantine();
+  steps_[Step::kDrain].progress->result = StepResult::kDone;
+  ASSERT_TRUE(reconcile());
+  steps_[Step::kQuarantineJob].progress = StepProgress{
+      .result = StepResult::kFailed, .message = "a check failed", .facts = {}, .look_again = {}};
+  ASSERT_TRUE(reconcile());
+
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.escalated_to, Severity::kIsolate);
+}
+
 TEST_F(StepsTest, AreTakenAnewWhenTheNodeGetsWorse) {
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain});
   ASSERT_TRUE(take({signal(Severity::kReset)}));

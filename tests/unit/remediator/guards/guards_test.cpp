@@ -177,7 +177,8 @@ TEST(OtherRepairers, AreSeenByWhatTheyPutOnTheNode) {
                        {"sagemaker.amazonaws.com/node-health-status", "Schedulable"}};
   EXPECT_EQ(other_repairer(quiet, now, kStartupGrace), std::nullopt);
   kube::Node node = quiet;
-  for (const char* key : {"karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler"}) {
+  for (const char* key : {"karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler",
+                          "DeletionCandidateOfClusterAutoscaler"}) {
     node.taints = {{.key = key, .value = {}, .effect = "NoSchedule", .raw = {}}};
     EXPECT_TRUE(other_repairer(node, now, kStartupGrace)) << key;
   }

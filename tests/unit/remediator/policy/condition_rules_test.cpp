@@ -42,6 +42,7 @@ TEST(ConditionRules, AreReadWithTheirDefaults) {
   ASSERT_TRUE(policy.has_value()) << policy.error().message;
   ASSERT_THAT(policy->conditions, SizeIs(2));
   EXPECT_EQ(policy->conditions[0].status, "True");
+  EXPECT_EQ(policy->conditions[0].held_for, minutes(0));
   EXPECT_FALSE(policy->conditions[0].drains);
   EXPECT_EQ(policy->conditions[1].held_for, minutes(10));
   EXPECT_EQ(policy->drain_buffer, minutes(3));

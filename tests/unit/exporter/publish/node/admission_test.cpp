@@ -185,6 +185,8 @@ TEST_F(AdmissionTest, TheAgentMayNotTouchAnotherNode) {
   expect_denied(agent_, std::string(kOther) + "/status", condition("GPUProblem", "True"), kWhy,
                 kStrategic);
   expect_denied(quarantine_, kOther, labels(own("status"), "fail"), kWhy);
+  for (const char* node : {kOwn, kOther})
+    EXPECT_EQ(send("DELETE", agent_, node, Json::object(), "application/json").status, 403) << node;
 }
 
 TEST_F(AdmissionTest, TheAgentWritesEventsAboutItsOwnNodeAlone) {
