@@ -48,8 +48,7 @@ AmdHealthOptions amd_health_options(const Flags& flags, const Settings& settings
   AmdHealthOptions options;
   options.socket = health.socket;
   options.vendors = health.has_all_vendors ? HealthVendors::kAll : HealthVendors::kAmdOnly;
-  if (!health.is_enabled)
-    options.is_wanted = [host = node_trees(flags)] { return has_amd_accelerator(host); };
+  options.is_by_default = !health.is_enabled;
   options.may_pretend_errors = flags.may_inject;
   return options;
 }
@@ -165,7 +164,8 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id, Fi
     pods_ = std::make_unique<PodResourcesWatcher>(std::make_unique<Kubelet>(socket), store_, clock_,
                                                   log_);
   }
-  if (policy->settings.amd_health.is_enabled.value_or(true)) {
+  const auto& serves_amd = policy->settings.amd_health.is_enabled;
+  if (serves_amd ? *serves_amd : has_amd_accelerator(node_trees(flags))) {
     amd_health_ = std::make_unique<AmdHealthService>(
         amd_health_options(flags, policy->settings), store_,
         [this] { return policy_.get()->settings.amd_thresholds.by_field; }, clock_, log_);

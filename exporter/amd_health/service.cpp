@@ -1,6 +1,5 @@
 #include "exporter/amd_health/service.h"
 
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -20,7 +19,6 @@ constexpr seconds kStable{60};
 // How often to look whether the child is still there.
 constexpr milliseconds kLook{500};
 constexpr milliseconds kGrace{2000};
-constexpr seconds kLookWhetherWanted{60};
 
 std::vector<std::string> command_of(const AmdHealthOptions& options) {
   std::filesystem::path program = options.program;
@@ -67,10 +65,6 @@ void AmdHealthService::run(const std::stop_token& stop) {
 
 void AmdHealthService::start_if_due() {
   if (child_ || clock_.steady() < next_start_) return;
-  if (options_.is_wanted && !options_.is_wanted()) {
-    next_start_ = clock_.steady() + kLookWhetherWanted;
-    return;
-  }
   auto started = WorkerProcess::start(command_of(options_));
   if (!started) return fail_child(started.error().message);
   child_ = std::move(*started);
@@ -100,8 +94,7 @@ void AmdHealthService::fail_child(const std::string& why) {
   const milliseconds wait = backoff_.next();
   next_start_ = now + wait;
   end_child();
-  // Where nobody has asked for it, AMD's own exporter may serve for good.
-  if (options_.is_wanted && why == last_failure_) return;
+  if (options_.is_by_default && why == last_failure_) return;
   last_failure_ = why;
   log_.error("AMD health service is not running, retrying",
              {{"why", why}, {"in_ms", std::to_string(wait.count())}});

@@ -1,6 +1,6 @@
 // Runs gpuward-amd-health as a child: tells it the health of the GPUs whenever that changes, starts
 // it again when it ends, and ends it with the exporter. On a thread of its own. Made by the
-// composition root unless amd.health_service.enabled is false.
+// composition root where amd.health_service.enabled or the PCI bus says so.
 #pragma once
 
 #include <filesystem>
@@ -25,9 +25,9 @@ struct AmdHealthOptions {
       "/var/lib/amd-metrics-exporter/amdgpu_device_metrics_exporter_grpc.socket";
   std::filesystem::path program =
       {};  // empty: gpuward-amd-health beside the exporter's own program
-  // Whether anybody may ask for it; looked at now and then until it is so, on the service's thread.
-  // Empty: it is, always.
-  std::function<bool()> is_wanted = {};
+  // Served because there is such a GPU, and not because an operator asked for it: another process,
+  // such as AMD's exporter, may have the socket for good, which is logged once.
+  bool is_by_default = false;
   HealthVendors vendors = HealthVendors::kAmdOnly;
   bool may_pretend_errors = false;  // --debug.allow-injection
 };

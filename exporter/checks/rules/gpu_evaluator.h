@@ -1,6 +1,6 @@
 // Runs the rules on GPU readings for the watcher: remembers what one reading does not tell (how
-// fast counters grow, what came and went a moment ago) and gives the result of
-// check "gpu".
+// fast counters grow, what came and went a moment ago) and gives the result of check
+// "gpu".
 #pragma once
 
 #include <map>

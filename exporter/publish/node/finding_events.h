@@ -33,8 +33,8 @@ class FindingEvents {
   // one GPU of several, is told of no more than the conditions and metrics do.
   [[nodiscard]] std::vector<FindingEvent> due(const Snapshot& snapshot, Clock::Steady now);
   void mark_told(const FindingEvent& event, Clock::Steady now);
-  // When one that waits for the end of its pause is due; none: `never`.
-  [[nodiscard]] Clock::Steady next(Clock::Steady never) const { return std::min(next_, never); }
+  // When the first that waits for the end of its pause is due; max(): none does.
+  [[nodiscard]] Clock::Steady next() const { return next_; }
 
  private:
   struct Told {

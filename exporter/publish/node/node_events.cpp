@@ -29,7 +29,7 @@ std::chrono::milliseconds NodeEvents::tell(const Snapshot& snapshot, const std::
     complaint_.clear();
     events_.mark_told(event, now);
   }
-  return until(events_.next(now + longest));
+  return until(events_.next());
 }
 
 }  // namespace gpuward::exporter

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "tests/support/host_tree.h"
 #include "tests/support/require.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/amd_health/health_client.h"
@@ -59,6 +60,34 @@ TEST_F(AmdHealthProcess, EndsWithAnExporterThatIsKilled) {
   exporter_.process().signal(SIGKILL);
   ASSERT_TRUE(exporter_.process().wait_exit(10s));
   EXPECT_TRUE(is_server_gone());
+}
+
+// Nobody says whether to serve: the PCI bus does.
+class AmdHealthByDefault : public testing::Test {
+ protected:
+  void start() {
+    exporter_.write("config.yaml", "amd: {health_service: {socket: " + socket().string() + "}}\n");
+    exporter_.start({"--config.file=" + exporter_.file("config.yaml").string(),
+                     "--path.sysfs=" + node_.paths().sys.string()});
+  }
+  [[nodiscard]] std::filesystem::path socket() const { return exporter_.file("amd/health.socket"); }
+
+  support::HostTree node_;
+  RunningExporter exporter_;
+};
+
+TEST_F(AmdHealthByDefault, IsServedWhereAnAcceleratorOfAmdIs) {
+  node_.with_nvidia_gpus(1).with_amd_gpus(1);
+  start();
+  EXPECT_TRUE(exporter_.says("Started AMD health service"));
+  EXPECT_TRUE(support::poll_until([&] { return std::filesystem::exists(socket()); }, 30s));
+}
+
+TEST_F(AmdHealthByDefault, IsNotStartedElsewhere) {
+  node_.with_nvidia_gpus(8);
+  start();
+  EXPECT_EQ(exporter_.process().stop(), 0);
+  EXPECT_FALSE(exporter_.process().error_output().contains("AMD health service"));
 }
 
 }  // namespace

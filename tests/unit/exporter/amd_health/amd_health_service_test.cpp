@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -189,46 +188,6 @@ TEST_F(AmdHealthServiceTest, IsStartedAgainAfterItWasKilled) {
   ASSERT_GT(child, 0);
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   EXPECT_TRUE(answers("metricssvc", kBothHealthy));
-}
-
-// Says how often it was asked for the time, which the service does at each look; skip() moves it
-// on.
-class CountedClock final : public Clock {
- public:
-  [[nodiscard]] Wall wall() const override { return real_.wall(); }
-  [[nodiscard]] Steady steady() const override {
-    ++asked;
-    return real_.steady() + seconds(skipped_);
-  }
-  bool sleep_until(Steady deadline, std::stop_token stop) override {
-    return real_.sleep_until(deadline - seconds(skipped_), std::move(stop));
-  }
-  void skip(int more) { skipped_ += more; }
-
-  mutable std::atomic<int> asked = 0;
-
- private:
-  SystemClock real_;
-  std::atomic<int> skipped_ = 0;
-};
-
-// CONTRACTS C: always on where AMD's GPUs are, and no socket on other nodes.
-TEST_F(AmdHealthServiceTest, WaitsUntilItIsWanted) {
-  CountedClock clock;
-  std::atomic<bool> is_wanted = false;
-  const AmdHealthOptions options{.socket = socket_,
-                                 .program = GPUWARD_BIN_DIR "/gpuward-amd-health",
-                                 .is_wanted = [&] { return is_wanted.load(); }};
-  const AmdHealthService service(
-      options, store_, [] { return default_amd_thresholds().by_field; }, clock, log_);
-  ASSERT_TRUE(wait_until([&] { return clock.asked >= 5; }, seconds(30), "it has looked"));
-  EXPECT_EQ(server_of(socket_), 0);
-
-  is_wanted = true;
-  clock.skip(60);
-
-  EXPECT_TRUE(wait_until([&] { return std::filesystem::exists(socket_); }, seconds(30),
-                         "the socket is there"));
 }
 
 TEST_F(AmdHealthServiceTest, LeavesNoSocketBehind) {
