@@ -4,7 +4,9 @@ In an expression `{J` is short for the selector of the chosen jobs, `{N` for tho
 """
 import json
 
-RUNBOOKS = "https://github.com/gpuward/gpuward/blob/main/alerts/runbooks/"
+# The remediator serves them. A variable of the dashboard says where; as it comes, it is on this machine after
+# `kubectl -n gpuward port-forward service/gpuward-remediator 10982`.
+RUNBOOKS = "http://localhost:10982/runbooks"
 DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
 SEVERITIES = ["none", "monitor", "reset", "reboot", "isolate"]
 COLOURS = ["green", "blue", "yellow", "orange", "red"]
@@ -52,7 +54,7 @@ def panel(title, kind, about, exprs, unit="short", legend="", width=8, height=8,
 
 def runbook_column():
     """The name of an alert leads to its page."""
-    link = {"title": "Runbook", "url": RUNBOOKS + "${__value.text}.md", "targetBlank": True}
+    link = {"title": "Runbook", "url": "${runbooks}/${__value.text}", "targetBlank": True}
     return [{"matcher": {"id": "byName", "options": "alertname"},
              "properties": [{"id": "links", "value": [link]}]}]
 
@@ -87,6 +89,8 @@ def dashboard(uid, title, about, of_jobs, panels, has_nodes):
                  variable("job", "job", "label_values(%s, job)" % of_jobs)]
     if has_nodes:
         variables.append(variable("node", "node", 'label_values(%s{job=~"$job"}, node)' % of_jobs))
+    variables.append({"name": "runbooks", "label": "Runbooks", "type": "textbox", "query": RUNBOOKS,
+                      "current": {"text": RUNBOOKS, "value": RUNBOOKS}})
     node = ',node=~"$node"' if has_nodes else ""
     return {
         "uid": uid, "id": None, "title": title, "description": about, "tags": ["gpuward"],
@@ -98,7 +102,7 @@ def dashboard(uid, title, about, of_jobs, panels, has_nodes):
                        "gpuward: {{action}}"),
             annotation("Ordered", 'ALERTS{remediation=~"isolate|reboot|reset",alertstate="firing"%s}' % node,
                        "red", "{{node}}: {{remediation}}")]},
-        "links": [{"title": "Runbooks", "type": "link", "url": RUNBOOKS, "targetBlank": True, "icon": "doc"},
+        "links": [{"title": "Runbooks", "type": "link", "url": "${runbooks}", "targetBlank": True, "icon": "doc"},
                   {"title": "gpuward", "type": "dashboards", "tags": ["gpuward"], "asDropdown": True,
                    "includeVars": True, "keepTime": True}],
         "panels": placed(panels)}

@@ -14,13 +14,14 @@
 #include "core/runtime/signals.h"
 #include "remediator/commands/exclusion_commands.h"
 #include "remediator/commands/explain.h"
+#include "remediator/commands/notify_command.h"
 #include "remediator/commands/operator_commands.h"
 #include "remediator/commands/policy_commands.h"
 #include "remediator/commands/replay_command.h"
 #include "remediator/commands/reset_command.h"
+#include "remediator/commands/runbook_command.h"
 #include "remediator/config/flags.h"
 #include "remediator/config/load_policy.h"
-#include "remediator/notify/sink.h"
 #include "remediator/policy/policy_remarks.h"
 #include "remediator/remediator.h"
 
@@ -76,18 +77,6 @@ int serve(const Flags& flags) {
   return exit_code;
 }
 
-// Whether all of them can be opened; nobody is told anything.
-gpuward::Status try_sinks(const gpuward::remediator::Policy& policy) {
-  gpuward::SystemClock clock;
-  gpuward::http::CurlClient http;
-  gpuward::aws::AwsClient aws(http, gpuward::aws::read_aws_environment(), clock);
-  for (const auto& settings : policy.notifications.sinks) {
-    const auto sink = gpuward::remediator::open_sink(settings, {.aws = aws});
-    if (!sink) return std::unexpected(sink.error());
-  }
-  return {};
-}
-
 int check_config(const Flags& flags) {
   const auto web = gpuward::remediator::load_webhook_security(flags.web);
   if (!web) return complain(web.error());
@@ -97,7 +86,8 @@ int check_config(const Flags& flags) {
   if (!sources) return complain(sources.error());
   const auto policy = gpuward::remediator::load_policy(flags);
   if (!policy) return complain(policy.error());
-  if (const auto sinks = try_sinks(*policy); !sinks) return complain(sinks.error());
+  if (const auto sinks = gpuward::remediator::try_sinks(*policy); !sinks)
+    return complain(sinks.error());
   std::cout << "The configuration is good. Mode: " << to_string(policy->mode) << "\n"
             << gpuward::remediator::remarks_text(*policy);
   return 0;
@@ -130,6 +120,14 @@ int reset(const Flags& flags) {
   return report->all_done ? 0 : kFailed;
 }
 
+int test_notifications(const Flags& flags) {
+  gpuward::SystemClock clock;
+  const auto answers = gpuward::remediator::run_notify_test(flags, clock);
+  if (!answers) return complain(answers.error());
+  std::cout << answers->table;
+  return answers->all_taken ? 0 : kFailed;
+}
+
 int run(const Flags& flags) {
   switch (flags.command) {
     case Command::kServe:
@@ -154,6 +152,10 @@ int run(const Flags& flags) {
       return print(flags, gpuward::remediator::run_exclusion_command);
     case Command::kReset:
       return reset(flags);
+    case Command::kNotifyTest:
+      return test_notifications(flags);
+    case Command::kRunbook:
+      return print(flags, gpuward::remediator::run_runbook_command);
     case Command::kReplay:
       return print(flags, gpuward::remediator::run_replay);
     case Command::kCheckPolicy:

@@ -1,5 +1,6 @@
 // What a refusal of AWS means: its code, message and request id out of XML (EC2, Auto Scaling, STS,
-// SNS, CloudWatch) or JSON (Lambda, Bedrock), as one of our kinds. Used by AwsClient. Pure.
+// SNS, CloudWatch) or JSON (Lambda, Bedrock,
+// CloudWatch Logs), as one of our kinds. Used by AwsClient. Pure.
 #pragma once
 
 #include <string>

@@ -24,6 +24,7 @@ inline constexpr AwsService kSts{"STS", "sts", "sts", "STS"};
 inline constexpr AwsService kSns{"SNS", "sns", "sns", "SNS"};
 inline constexpr AwsService kLambda{"Lambda", "lambda", "lambda", "LAMBDA"};
 inline constexpr AwsService kCloudWatch{"CloudWatch", "monitoring", "monitoring", "CLOUDWATCH"};
+inline constexpr AwsService kCloudWatchLogs{"CloudWatch Logs", "logs", "logs", "CLOUDWATCH_LOGS"};
 inline constexpr AwsService kBedrockRuntime{"Bedrock", "bedrock-runtime", "bedrock",
                                             "BEDROCK_RUNTIME"};
 

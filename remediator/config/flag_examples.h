@@ -31,6 +31,11 @@ inline constexpr std::array kExamples = {
         "gpuward-remediator replay policy.yaml --prometheus.url http://prometheus:9090 --since "
         "30d\n"
         "gpuward-remediator replay policy.yaml --history history.json --nodes nodes.json -o json"},
+    Example{"notify", "gpuward-remediator notify test --config.file policy.yaml"},
+    Example{"notify test",
+            "gpuward-remediator notify test --config.file policy.yaml\n"
+            "gpuward-remediator notify test oncall --config.file policy.yaml"},
+    Example{"runbook", "gpuward-remediator runbook\ngpuward-remediator runbook GpuFallenOffBus"},
     Example{"policy", "gpuward-remediator policy check policy.yaml"},
     Example{"policy check", "gpuward-remediator policy check policy.yaml"},
     Example{

@@ -227,6 +227,23 @@ CLI::App* add_replay_command(CLI::App& app, Flags& flags, Words& words) {
   return replay;
 }
 
+CLI::App* add_notify_test(CLI::App& app, Flags& flags) {
+  CLI::App* notify = app.add_subcommand("notify", "Look at who is notified of remediations");
+  notify->require_subcommand(1);
+  notify->fallthrough();
+  CLI::App* test =
+      notify->add_subcommand("test", "Send each sink of the policy a test, and say what came back");
+  test->add_option("sink", flags.sink, "Name of one of them; default: all");
+  test->fallthrough();
+  return test;
+}
+
+CLI::App* add_runbook_command(CLI::App& app, Flags& flags) {
+  CLI::App* runbook = app.add_subcommand("runbook", "Print the runbook of an alert");
+  runbook->add_option("alert", flags.alert, "Name of the alert; default: list them");
+  return runbook;
+}
+
 Commands add_commands(CLI::App& app, Flags& flags, Words& words) {
   CLI::App* list = app.add_subcommand("list", "List the remediations, open ones first");
   list->fallthrough();
@@ -246,6 +263,8 @@ Commands add_commands(CLI::App& app, Flags& flags, Words& words) {
       {list, Command::kList},
       {add_reset_command(app, flags), Command::kReset},
       {add_replay_command(app, flags, words), Command::kReplay},
+      {add_notify_test(app, flags), Command::kNotifyTest},
+      {add_runbook_command(app, flags), Command::kRunbook},
       {breaker, Command::kShowBreaker},
       {close, Command::kCloseBreaker},
       {approve, Command::kApprove},

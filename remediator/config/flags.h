@@ -42,7 +42,9 @@ enum class Command : std::uint8_t {
   kCheckPolicy,
   kExplainPolicy,
   kPolicySchema,
-  kReplay
+  kReplay,
+  kNotifyTest,
+  kRunbook
 };
 
 // Of the commands about exclusions.
@@ -84,6 +86,8 @@ struct Flags {
   kube::Labels labels;               // of policy explain: those of a node that need not exist
   std::optional<Severity> severity;  // of policy explain; none: all
   std::string token;                 // of approve
+  std::string sink;                  // of notify test; empty: all
+  std::string alert;                 // of runbook; empty: which there are
   ExclusionFlags exclusion;
   ReplayFlags replay;
   OutputFormat output = OutputFormat::kTable;  // of those that print something

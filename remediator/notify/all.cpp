@@ -1,6 +1,7 @@
 #include <array>
 #include <string_view>
 
+#include "remediator/notify/cloudwatch_logs_sink.h"
 #include "remediator/notify/cloudwatch_sink.h"
 #include "remediator/notify/lambda_sink.h"
 #include "remediator/notify/sink.h"
@@ -16,8 +17,9 @@ struct SinkEntry {
   Result<std::unique_ptr<Sink>> (*open)(const SinkSettings& settings, const SinkServices& services);
 };
 
-constinit const std::array<SinkEntry, 5> kSinks = {{
+constinit const std::array<SinkEntry, 6> kSinks = {{
     {"cloudwatch", open_cloudwatch_sink},
+    {"cloudwatch_logs", open_cloudwatch_logs_sink},
     {"lambda", open_lambda_sink},
     {"slack", open_slack_sink},
     {"sns", open_sns_sink},

@@ -43,15 +43,16 @@ std::string details_of(const Remediation& remediation) {
   return text;
 }
 
-// The page of the worst alert of our own rules.
-std::string runbook_of(const Remediation& remediation, const std::string& runbooks) {
+// Of the worst alert of our own rules: a link, or the command that prints it.
+std::string runbook_of(const Remediation& remediation, const std::string& url) {
   const AlertEvidence* worst = nullptr;
   for (const AlertEvidence& alert : remediation.alerts) {
     const bool is_ours = !alert.foreign && alert.alertname.starts_with("GpuNode");
     if (is_ours && (worst == nullptr || worst->severity < alert.severity)) worst = &alert;
   }
-  if (worst == nullptr || runbooks.empty()) return {};
-  return runbooks + (runbooks.ends_with('/') ? "" : "/") + worst->alertname + ".md";
+  if (worst == nullptr) return {};
+  if (url.empty()) return "gpuward-remediator runbook " + worst->alertname;
+  return url + (url.ends_with('/') ? "" : "/") + worst->alertname;
 }
 
 }  // namespace
@@ -72,7 +73,7 @@ NotificationEvent event_of(const Remediation& remediation, const Notice& notice,
           .phase = notice.phase,
           .mode = notice.mode,
           .message = notice.message,
-          .runbook = runbook_of(remediation, policy.runbooks),
+          .runbook = runbook_of(remediation, policy.runbook_url),
           .dry_run = notice.mode == to_string(Mode::kObserve)};
 }
 

@@ -23,8 +23,9 @@ struct NotificationEvent {
   // Ours.
   std::string remediation = {}, severity = {}, moment = {}, step = {}, phase = {}, mode = {};
   std::string message = {};
-  std::string runbook = {};  // a link; empty where no rule of ours fires
-  bool dry_run = false;      // mode observe: what is notified of is not done
+  // A link to the runbook or the command that prints it; empty where no rule of ours fires.
+  std::string runbook = {};
+  bool dry_run = false;  // mode observe: what is notified of is not done
 };
 
 [[nodiscard]] NotificationEvent event_of(const Remediation& remediation, const Notice& notice,

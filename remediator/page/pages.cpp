@@ -4,6 +4,7 @@
 
 #include "core/metrics/exposition.h"
 #include "core/metrics/text_format.h"
+#include "remediator/page/runbooks.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 constexpr std::string_view kLanding =
     "<!doctype html><title>gpuward-remediator</title><h1>gpuward-remediator " GPUWARD_VERSION
     "</h1><ul><li><a href=\"/metrics\">/metrics</a><li><a href=\"/healthz\">/healthz</a>"
-    "<li><a href=\"/readyz\">/readyz</a></ul>\n";
+    "<li><a href=\"/readyz\">/readyz</a><li><a href=\"/runbooks\">/runbooks</a></ul>\n";
 
 http::Response serve_metrics(const PageSources& sources, const http::Request& request) {
   const auto families = sources.families();
@@ -45,6 +46,7 @@ std::vector<http::Route> telemetry_routes(const PageSources& sources) {
   return {{.path = "/metrics", .methods = {"GET"}, .handler = metrics_page},
           {.path = "/healthz", .methods = {"GET"}, .handler = health},
           {.path = "/readyz", .methods = {"GET"}, .handler = readiness},
+          runbook_route(),
           {.path = "/", .methods = {"GET"}, .handler = landing}};
 }
 

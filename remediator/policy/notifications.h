@@ -22,8 +22,8 @@ struct SinkSettings {
   std::string url;
   std::filesystem::path url_file;
   std::filesystem::path bearer_token_file, ca_file;
-  // On AWS: the topic's ARN, the function, or the metric's namespace, and where that is; an empty
-  // region: as AWS's own tools find it.
+  // On AWS: the topic's ARN, the function, the metric's namespace or the log group, and where that
+  // is; an empty region: as AWS's own tools find it.
   std::string target, region;
   std::set<Moment> moments = {Moment::kOpened,    Moment::kApproval, Moment::kHeld,
                               Moment::kEscalated, Moment::kPaused,   Moment::kClosed};
@@ -38,8 +38,9 @@ struct SinkSettings {
 
 struct NotificationPolicy {
   std::string cluster = {};  // cluster_name of every event
-  // Where the page of each alert of gpuward lies, by its name.
-  std::string runbooks = "https://github.com/gpuward/gpuward/blob/main/alerts/runbooks/";
+  // Below it the runbook of each alert of gpuward lies, by its name; empty: events name the
+  // command.
+  std::string runbook_url = {};
   std::vector<SinkSettings> sinks = {};
 };
 

@@ -71,8 +71,14 @@ void read_cloudwatch(const YamlMap& map, SinkSettings& sink) {
   sink.moments = {Moment::kOpened};
 }
 
-constexpr std::array<SinkKind, 5> kSinkKinds{
+void read_cloudwatch_logs(const YamlMap& map, SinkSettings& sink) {
+  map.require("group", sink.target, "the log group, which is there already");
+  read_region(map, sink);
+}
+
+constexpr std::array<SinkKind, 6> kSinkKinds{
     {{"cloudwatch", "a metric in CloudWatch that counts errors by their type", read_cloudwatch},
+     {"cloudwatch_logs", "a stream `gpuward-remediator` in CloudWatch Logs", read_cloudwatch_logs},
      {"lambda", "a function of AWS Lambda", read_lambda},
      {"slack", "an incoming webhook of Slack", read_slack},
      {"sns", "a topic of Amazon SNS", read_sns},
@@ -87,7 +93,9 @@ void read_kind(const YamlMap& map, SinkSettings& sink) {
     kind.read(map.map(kind.word, kind.about), sink);
   }
   if (found != 1)
-    map.reject("name", "needs exactly one of cloudwatch, lambda, slack, sns, webhook beside it");
+    map.reject("name",
+               "needs exactly one of cloudwatch, cloudwatch_logs, lambda, slack, sns, webhook "
+               "beside it");
 }
 
 void read_moments(const YamlMap& map, SinkSettings& sink) {
@@ -95,7 +103,7 @@ void read_moments(const YamlMap& map, SinkSettings& sink) {
   std::vector<std::string> words;
   map.read("moments", words,
            "of `opened`, `step`, `approval`, `escalated`, `held`, `paused`, `closed`; default: all "
-           "but `step`, of CloudWatch `opened` alone");
+           "but `step`, of `cloudwatch` `opened` alone");
   sink.moments.clear();
   for (const std::string& word : words) {
     const auto moment = parse_moment(word);
@@ -130,11 +138,17 @@ SinkSettings read_sink(const YamlMap& map) {
 NotificationPolicy read_notifications(const YamlMap& section) {
   NotificationPolicy policy;
   section.read("cluster", policy.cluster, "`cluster_name` of every event");
-  section.read("runbooks", policy.runbooks, "where the pages of alerts/runbooks are");
+  section.read("runbook_url", policy.runbook_url,
+               "below it the runbook of each alert lies, as the remediator serves them in "
+               "`/runbooks`; without it `runbook` of an event is the command that prints it");
+  const std::string& url = policy.runbook_url;
+  if (!url.empty() && !url.starts_with("http://") && !url.starts_with("https://"))
+    section.reject("runbook_url", "must begin with http:// or https://");
   std::set<std::string> names;
   for (const YamlMap& map : section.maps(
            "sinks",
-           "each with a name and one of `cloudwatch`, `lambda`, `slack`, `sns`, `webhook`")) {
+           "each with a name and one of `cloudwatch`, `cloudwatch_logs`, `lambda`, `slack`, `sns`, "
+           "`webhook`")) {
     policy.sinks.push_back(read_sink(map));
     if (!names.insert(policy.sinks.back().name).second) {
       map.reject("name", "is the name of two sinks");

@@ -11,8 +11,6 @@
 namespace gpuward::alerts {
 namespace {
 
-std::filesystem::path rules_file() { return alerts_folder() / "gpuward.rules.yaml"; }
-
 std::map<std::string, std::string> texts(const YamlMap& map) {
   std::map<std::string, std::string> out;
   for (const auto& [key, value] : map.entries()) out[key] = value.scalar();
@@ -38,8 +36,10 @@ std::filesystem::path alerts_folder() {
   return std::filesystem::path(GPUWARD_SOURCE_DIR) / "alerts";
 }
 
-std::vector<AlertRule> load_alert_rules() {
-  const auto file = YamlFile::load(rules_file());
+std::filesystem::path rules_file() { return alerts_folder() / "gpuward.rules.yaml"; }
+
+std::vector<AlertRule> load_alert_rules(const std::filesystem::path& path) {
+  const auto file = YamlFile::load(path);
   if (!file) throw std::runtime_error(file.error().message);
   std::vector<AlertRule> out;
   for (const YamlMap& group : file->root().maps("groups")) {

@@ -23,8 +23,10 @@ struct AlertRule {
 void PrintTo(const AlertRule& rule, std::ostream* out);
 
 [[nodiscard]] std::filesystem::path alerts_folder();
+[[nodiscard]] std::filesystem::path rules_file();
 // Without recording rules. Throws where the file cannot be read: a broken checkout.
-[[nodiscard]] std::vector<AlertRule> load_alert_rules();
+[[nodiscard]] std::vector<AlertRule> load_alert_rules(
+    const std::filesystem::path& path = rules_file());
 // Names of metrics of gpuward, Alertmanager and Prometheus in the expressions of all rules and in
 // the queries of their annotations.
 [[nodiscard]] std::vector<std::string> metrics_in_rules();

@@ -6,6 +6,8 @@
 
 #include "core/runtime/files.h"
 #include "tests/alerts/alert_rules.h"
+#include "tests/alerts/command.h"
+#include "tests/support/temp_dir.h"
 
 namespace gpuward::alerts {
 namespace {
@@ -20,11 +22,36 @@ TEST(Runbooks, AreOneForEachAlertAndNoneIsLeftOver) {
   EXPECT_EQ(pages, alerts);
 }
 
-TEST(Runbooks, AreWhereTheAlertPointsTo) {
+// Without an URL of anybody's there is no link that works everywhere.
+TEST(Runbooks, AlertsHaveTheCommandThatPrintsThem) {
   for (const AlertRule& rule : load_alert_rules()) {
-    EXPECT_EQ(rule.annotations.at("runbook_url"),
-              "https://github.com/gpuward/gpuward/blob/main/alerts/runbooks/" + rule.name + ".md");
+    EXPECT_EQ(rule.annotations.at("runbook"),
+              "kubectl -n gpuward exec deploy/gpuward-remediator -- gpuward-remediator runbook " +
+                  rule.name);
   }
+}
+
+TEST(Runbooks, AreLinksWhereSomebodySaysWhereTheyAre) {
+  const support::TempDir folder;
+  const Said said = run({"sh", "-c",
+                         "RUNBOOK_URL=https://gpuward.example/runbooks/ "
+                         "GRAFANA_URL=https://grafana.example \"$0/links.sh\" "
+                         "< \"$0/gpuward.rules.yaml\" > \"$1\"",
+                         alerts_folder().string(), folder / "rules.yaml"});
+  ASSERT_EQ(said.exit_code, 0) << said.text;
+
+  for (const AlertRule& rule : load_alert_rules(folder / "rules.yaml")) {
+    EXPECT_FALSE(rule.annotations.contains("runbook")) << rule.name;
+    EXPECT_EQ(rule.annotations.at("runbook_url"), "https://gpuward.example/runbooks/" + rule.name);
+    EXPECT_TRUE(rule.annotations.at("dashboard_url").starts_with("https://grafana.example/d/"))
+        << rule.name;
+  }
+}
+
+TEST(Runbooks, StayCommandsWhereNobodySaysAnything) {
+  const Said said =
+      run({"sh", "-c", "\"$0/links.sh\" < \"$0/gpuward.rules.yaml\"", alerts_folder().string()});
+  EXPECT_EQ(said.text, *read_file(alerts_folder() / "gpuward.rules.yaml"));
 }
 
 TEST(Runbooks, SayWhatItMeansWhatGpuwardDoesAndHowToStopIt) {

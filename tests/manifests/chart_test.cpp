@@ -193,6 +193,34 @@ TEST_F(Chart, HasTheRulesOfTheAlertsFolderWordForWord) {
   EXPECT_THAT(rendered, HasSubstr(indented));
 }
 
+TEST_F(Chart, MakesLinksOfWhatTheRulesSayWhereItIsToldWhere) {
+  const auto rendered = [](std::vector<std::string> values) {
+    values.insert(values.end(), {"--set=prometheusOperator.rules=true",
+                                 "--show-only=templates/prometheus-rule.yaml",
+                                 "--show-only=templates/remediator.yaml"});
+    return chart(values);
+  };
+  const std::string links = rendered({"--set=externalURL=https://gpuward.example/",
+                                      "--set=grafanaURL=https://grafana.example/",
+                                      "--set=remediator.policy.mode=cordon"});
+  EXPECT_THAT(links, HasSubstr("\n            runbook_url: "
+                               "\"https://gpuward.example/runbooks/GpuNodeNeedsReboot\"\n"));
+  EXPECT_THAT(links, HasSubstr("dashboard_url: \"https://grafana.example/d/gpuward-node?"));
+  EXPECT_THAT(links, Not(HasSubstr(" runbook: ")));
+  EXPECT_THAT(links, HasSubstr("\n    notifications:\n      runbook_url: "
+                               "https://gpuward.example/runbooks\n"));
+  EXPECT_THAT(links, HasSubstr("\n    mode: cordon\n"));
+
+  const std::string wiki = rendered(
+      {"--set=externalURL=https://gpuward.example", "--set=runbookURL=https://wiki.example/gpus"});
+  EXPECT_THAT(wiki, HasSubstr("\"https://wiki.example/gpus/GpuNodeNeedsReboot\""));
+  EXPECT_THAT(wiki, Not(HasSubstr("gpuward.example")));
+
+  EXPECT_THAT(rendered({"--namespace=healing"}),
+              HasSubstr("runbook: \"kubectl -n healing exec deploy/gpuward-remediator -- "));
+  EXPECT_THAT(refused("externalURL=gpuward.example"), HasSubstr("/externalURL"));
+}
+
 // Both folders are written by `./dev manifests`.
 void expect_rendered(const std::string& values, const std::string& committed) {
   support::TempDir folder;

@@ -8,6 +8,7 @@ namespace gpuward::remediator {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -76,6 +77,44 @@ TEST_F(NotificationsProcess, AddressesThatAreNotThereKeepItFromStarting) {
         kSoon, "the reason"))
         << how;
   }
+}
+
+TEST_F(NotificationsProcess, ATestSaysOfEachSinkWhatCameBack) {
+  const support::Environment url("WEBHOOK_URL", webhook_.url());
+  const auto test = [&](std::vector<std::string> words) {
+    std::vector<std::string> argv = {kBinary, "notify", "test"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    argv.push_back("--config.file=" + path("policy.yaml"));
+    return *support::Process::run({.argv = std::move(argv)});
+  };
+  const auto all = test({});
+
+  EXPECT_EQ(all.exit_code, 1) << "one of them is dead";
+  EXPECT_THAT(all.output, ContainsRegex("dead +slack +[^t]"));
+  EXPECT_THAT(all.output, ContainsRegex("\nslack +slack +taken\n"));
+  EXPECT_THAT(all.output, ContainsRegex("\nwebhook +webhook +taken\n"));
+  EXPECT_THAT(all.output + all.error_output, Not(HasSubstr("hooks")));
+  EXPECT_THAT(slack_.events(), SizeIs(1));
+  const Json event = webhook_.events().at(0);
+  EXPECT_EQ(event["moment"], "test");
+  EXPECT_EQ(event["error_type"], "HEALTHY") << "nobody acts on it";
+  EXPECT_EQ(event["dry_run"], true);
+  EXPECT_EQ(event["cluster_name"], "test");
+  EXPECT_THAT(std::string(event["message"]), HasSubstr("nothing has happened"));
+
+  EXPECT_EQ(test({"slack"}).exit_code, 0);
+  EXPECT_THAT(slack_.events(), SizeIs(2));
+  EXPECT_THAT(webhook_.events(), SizeIs(1)) << "another was asked for";
+  const auto unknown = test({"pigeon"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.error_output, HasSubstr("no sink of the name pigeon"));
+}
+
+TEST_F(NotificationsProcess, ATestOfNoSinksIsRefused) {
+  const auto said = *support::Process::run({.argv = {kBinary, "notify", "test"}});
+
+  EXPECT_EQ(said.exit_code, 2);
+  EXPECT_THAT(said.error_output, HasSubstr("nobody is notified"));
 }
 
 TEST_F(NotificationsProcess, LogLevelIsThatOfTheEnvironmentInItsOwnWords) {

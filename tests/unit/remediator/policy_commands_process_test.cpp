@@ -55,6 +55,20 @@ TEST_F(PolicyCommands, CheckNamesEveryFaultWithItsLineAndEndsWith2) {
   EXPECT_EQ(policy({"check"}).exit_code, 2);
 }
 
+TEST(RunbookCommand, PrintsAPageOrTheNamesOfAll) {
+  const auto runbook = [](std::vector<std::string> words) {
+    std::vector<std::string> argv = {kBinary, "runbook"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    return *support::Process::run({.argv = std::move(argv)});
+  };
+
+  EXPECT_TRUE(runbook({"GpuFallenOffBus"}).output.starts_with("# GpuFallenOffBus\n"));
+  EXPECT_THAT(runbook({}).output, HasSubstr("\nGpuFallenOffBus\n"));
+  const auto unknown = runbook({"GpuOnFire"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.error_output, HasSubstr("no runbook of the name GpuOnFire"));
+}
+
 TEST_F(PolicyCommands, ExplainSaysEverySeverityForANodeOfSuchLabels) {
   const auto said = policy({"explain", path("policy.yaml"), "--labels", "team=serving,pool=a"});
 

@@ -22,6 +22,32 @@
 {{ ternary .Values.images.diagnostics .Values.images.exporter (not (empty .Values.images.diagnostics.repository)) | dig "pullPolicy" "IfNotPresent" }}
 {{- end }}
 
+{{/* Below it the runbook of each alert lies by its name; empty where nobody says so. */}}
+{{- define "gpuward.runbookURL" -}}
+{{- if .Values.runbookURL }}{{ trimSuffix "/" .Values.runbookURL }}
+{{- else if .Values.externalURL }}{{ trimSuffix "/" .Values.externalURL }}/runbooks
+{{- end }}
+{{- end }}
+
+{{- define "gpuward.rules" -}}
+{{- $rules := .Files.Get "files/gpuward.rules.yaml" | replace "kubectl -n gpuward " (printf "kubectl -n %s " (include "gpuward.remediatorNamespace" .)) }}
+{{- with include "gpuward.runbookURL" . }}
+{{- $rules = regexReplaceAll "runbook: \".* runbook ([A-Za-z]+)\"" $rules (printf "runbook_url: \"%s/$1\"" .) }}
+{{- end }}
+{{- with .Values.grafanaURL }}
+{{- $rules = replace "dashboard_url: \"/" (printf "dashboard_url: \"%s/" (trimSuffix "/" .)) $rules }}
+{{- end }}
+{{- $rules }}
+{{- end }}
+
+{{- define "gpuward.policy" -}}
+{{- $policy := deepCopy .Values.remediator.policy }}
+{{- with include "gpuward.runbookURL" . }}
+{{- $policy = merge $policy (dict "notifications" (dict "runbook_url" .)) }}
+{{- end }}
+{{- toYaml $policy }}
+{{- end }}
+
 {{- define "gpuward.pullSecrets" -}}
 {{- with .Values.images.pullSecrets }}
 imagePullSecrets:

@@ -85,6 +85,30 @@ TEST_F(AwsSinksTest, CloudWatchCountsTheErrorByNodeInstanceAndType) {
   }
 }
 
+TEST_F(AwsSinksTest, CloudWatchLogsHasTheEventAsALine) {
+  script_.then(kube::answer(200, "{}"));
+
+  ASSERT_TRUE(deliver(aws_, of_kind("cloudwatch_logs", "/gpus/events")));
+
+  EXPECT_EQ(script_.requests.at(0).url, "https://logs.eu-west-1.amazonaws.com/");
+  EXPECT_EQ(script_.header(0, "X-Amz-Target"), "Logs_20140328.PutLogEvents");
+  EXPECT_EQ(script_.header(0, "Content-Type"), "application/x-amz-json-1.1");
+  const Json body = *parse_json(script_.requests[0].body);
+  EXPECT_EQ(body["logGroupName"], "/gpus/events");
+  EXPECT_EQ(body["logEvents"][0]["timestamp"], 1795312800000);
+  const auto line = parse_json(body["logEvents"][0]["message"].get<std::string>());
+  EXPECT_EQ((*line)["error_type"], "XID_CRITICAL_79");
+}
+
+TEST_F(AwsSinksTest, AnEventThatIsTooOldForCloudWatchLogsIsNotTriedForEver) {
+  script_.then(kube::answer(200, R"({"rejectedLogEventsInfo": {"tooOldLogEventEndIndex": 1}})"));
+
+  const auto said = deliver(aws_, of_kind("cloudwatch_logs", "gpus"));
+
+  ASSERT_FALSE(said);
+  EXPECT_EQ(said.error().kind, ErrorKind::kInvalid);
+}
+
 TEST_F(AwsSinksTest, WhatIsRefusedSaysSoWithoutASecret) {
   script_.then(
       kube::answer(403,
@@ -117,8 +141,8 @@ class MotoSinksTest : public support::OnMoto<> {
   Status deliver_as(const std::string& user, const std::string& action,
                     const SinkSettings& settings) {
     auto variables = moto->add_user(
-        user, R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":")" + action +
-                  R"(","Resource":"*"}]})");
+        user, R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":[")" + action +
+                  R"("],"Resource":"*"}]})");
     if (!variables) return std::unexpected(variables.error());
     aws::AwsClient aws(http_, {.variables = *std::move(variables)}, clock_);
     return deliver(aws, settings);
@@ -157,6 +181,39 @@ TEST_F(MotoSinksTest, CloudWatchHasTheMetricAfterwards) {
                                             .parameters = {{"Namespace", "gpuward"}}});
   ASSERT_TRUE(metrics) << metrics.error().message;
   EXPECT_EQ(metrics->text_at("ListMetricsResult/Metrics/member/MetricName"), "GPUErrorByType");
+}
+
+TEST_F(MotoSinksTest, CloudWatchLogsMakesItsStreamAndNotTheGroup) {
+  const auto logs = [](const std::string& action, const Json& body) {
+    const auto answer =
+        moto->admin().call({.service = aws::kCloudWatchLogs,
+                            .what = action,
+                            .headers = {{"Content-Type", "application/x-amz-json-1.1"},
+                                        {"X-Amz-Target", "Logs_20140328." + action}},
+                            .body = dump_json(body)});
+    EXPECT_TRUE(answer) << answer.error().message;
+    return answer ? parse_json(answer->body).value_or(Json()) : Json();
+  };
+  const auto to_group = [&] {
+    return deliver_as("logger", R"(logs:PutLogEvents","logs:CreateLogStream)",
+                      of_kind("cloudwatch_logs", "gpus"));
+  };
+
+  const auto early = to_group();
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.error().kind, ErrorKind::kNotFound);
+  EXPECT_THAT(early.error().message, HasSubstr("log group"));
+
+  logs("CreateLogGroup", {{"logGroupName", "gpus"}});
+  for (int i = 0; i < 2; ++i) {
+    const auto said = to_group();
+    ASSERT_TRUE(said) << said.error().message;
+  }
+  const Json there = logs(
+      "GetLogEvents",
+      {{"logGroupName", "gpus"}, {"logStreamName", "gpuward-remediator"}, {"startFromHead", true}});
+  ASSERT_EQ(there["events"].size(), 2U);
+  EXPECT_THAT(there["events"][0]["message"].get<std::string>(), HasSubstr("XID_CRITICAL_79"));
 }
 
 TEST_F(MotoSinksTest, ARightThatIsMissingIsOneClearError) {

@@ -59,9 +59,7 @@ TEST(NotificationEvent, HasTheFieldsOfTheMonitorThatIsReplacedAndOurs) {
                   {"phase", "Held"},
                   {"mode", "full"},
                   {"message", "drain failed: <!channel>"},
-                  {"runbook",
-                   "https://github.com/gpuward/gpuward/blob/main/alerts/runbooks/"
-                   "GpuNodeNeedsReboot.md"},
+                  {"runbook", "gpuward-remediator runbook GpuNodeNeedsReboot"},
                   {"id", "gpu-01-abc-1-held-1"},
                   {"dry_run", false},
                   {"text", "text"}}));
@@ -89,8 +87,8 @@ TEST(NotificationEvent, LinksNoRunbookForTheRulesOfOthers) {
   remediation.alerts.erase(remediation.alerts.begin());
 
   EXPECT_EQ(event_of(remediation, notice(), {}).runbook, "");
-  EXPECT_EQ(event_of(sick_node(), notice(), {.runbooks = "https://wiki", .sinks = {}}).runbook,
-            "https://wiki/GpuNodeNeedsReboot.md");
+  EXPECT_EQ(event_of(sick_node(), notice(), {.runbook_url = "https://wiki", .sinks = {}}).runbook,
+            "https://wiki/GpuNodeNeedsReboot");
 }
 
 TEST(NotificationEvent, CallsNobodyByTheWordsOfAnAlert) {

@@ -11,7 +11,9 @@
 #include "remediator/page/audit.h"
 #include "remediator/page/metrics.h"
 #include "remediator/page/pages.h"
+#include "remediator/page/runbooks.h"
 #include "tests/fakes/fake_clock.h"
+#include "tests/places.inc"
 #include "tests/support/temp_dir.h"
 
 namespace gpuward::remediator {
@@ -286,13 +288,48 @@ TEST(Pages, SayWhyTheRemediatorIsNotReady) {
       telemetry_routes({.families = [] { return metrics::Families(); },
                         .objection = [] { return std::optional<std::string>("no API server"); }});
   for (const http::Route& route : routes) {
-    const http::Response response = route.handler({});
+    http::Request request;
+    request.path = route.path;
+    const http::Response response = route.handler(request);
     const bool is_readiness = route.path == "/readyz";
     EXPECT_EQ(response.status, is_readiness ? 503 : 200) << route.path;
     if (is_readiness) {
       EXPECT_THAT(*response.body, HasSubstr("no API server"));
     }
   }
+}
+
+http::Response get_runbook(const std::string& path) {
+  http::Request request;
+  request.path = path;
+  return runbook_route().handler(request);
+}
+
+TEST(Runbooks, AreTheFilesOfTheAlertsFolder) {
+  const std::filesystem::path folder = GPUWARD_SOURCE_DIR "/alerts/runbooks";
+  std::size_t files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const Runbook* runbook = find_runbook(file.path().stem().string());
+    ASSERT_NE(runbook, nullptr) << file.path();
+    EXPECT_EQ(runbook->markdown, *read_file(file.path()));
+    ++files;
+  }
+  EXPECT_EQ(all_runbooks().size(), files);
+}
+
+TEST(Runbooks, AreServedAsPagesWhoseLinksLeadToEachOther) {
+  for (const char* path : {"/runbooks/GpuFallenOffBus", "/runbooks/GpuFallenOffBus.md"}) {
+    const http::Response page = get_runbook(path);
+    EXPECT_EQ(page.status, 200);
+    EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
+    EXPECT_THAT(*page.body, HasSubstr("<h1>GpuFallenOffBus</h1>"));
+    EXPECT_THAT(*page.body, HasSubstr("<a href=\"GpuNodeNeedsReset.md\">GpuNodeNeedsReset</a>"));
+  }
+  for (const char* path : {"/runbooks", "/runbooks/"}) {
+    EXPECT_THAT(*get_runbook(path).body, HasSubstr("<a href=\"/runbooks/GpuFallenOffBus\">"));
+  }
+  EXPECT_EQ(get_runbook("/runbooks/<script>").status, 404);
+  EXPECT_THAT(*get_runbook("/runbooks/<script>").body, Not(HasSubstr("script")));
 }
 
 }  // namespace

@@ -72,6 +72,14 @@ TEST(NotificationPolicy, FaultsAreNamedWithTheirLine) {
       "policy.yaml:4: notifications.sinks[1].name: is the name of two sinks");
 }
 
+TEST(NotificationPolicy, TakesAnUrlForRunbooksAndNothingElse) {
+  EXPECT_EQ(
+      parse_policy("notifications: {runbook_url: 'https://wiki/gpus'}")->notifications.runbook_url,
+      "https://wiki/gpus");
+  EXPECT_THAT(fault_of("notifications: {runbook_url: wiki/gpus}"),
+              HasSubstr("notifications.runbook_url: must begin with http:// or https://"));
+}
+
 TEST(NotificationPolicy, FaultsDoNotRepeatAnAddress) {
   EXPECT_THAT(fault_of(sinks_yaml("    - name: a\n      webhook: {url: 'ftp://secret'}\n")),
               ::testing::Not(HasSubstr("secret")));
@@ -100,7 +108,8 @@ TEST(NotificationPolicy, ReadsTheSinksOfAws) {
   const auto policy = parse_policy(
       sinks_yaml("    - {name: t, sns: {topic_arn: 'arn:aws:sns:eu-west-1:123456789012:gpus'}}\n"
                  "    - {name: f, lambda: {function: gpus, region: us-east-2}}\n"
-                 "    - {name: m, cloudwatch: {}}\n"));
+                 "    - {name: m, cloudwatch: {}}\n"
+                 "    - {name: l, cloudwatch_logs: {group: /gpus/events}}\n"));
 
   ASSERT_TRUE(policy) << policy.error().message;
   const auto& sinks = policy->notifications.sinks;
@@ -108,6 +117,8 @@ TEST(NotificationPolicy, ReadsTheSinksOfAws) {
   EXPECT_EQ(sinks[1].target, "gpus");
   EXPECT_EQ(sinks[1].region, "us-east-2");
   EXPECT_EQ(sinks[2].target, "gpuward");
+  EXPECT_EQ(sinks[3].kind, "cloudwatch_logs");
+  EXPECT_EQ(sinks[3].target, "/gpus/events");
   EXPECT_THAT(sinks[2].moments, ElementsAre(Moment::kOpened));
   for (const char* arn : {"gpus", "arn:aws:sqs:eu-west-1:123456789012:gpus", "arn:aws:sns:eu::x"}) {
     EXPECT_THAT(

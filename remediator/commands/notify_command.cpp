@@ -1,0 +1,91 @@
+#include "remediator/commands/notify_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <sstream>
+#include <vector>
+
+#include "core/aws/client.h"
+#include "core/command_line/table.h"
+#include "core/http/client/client.h"
+#include "remediator/config/load_policy.h"
+#include "remediator/notify/sink.h"
+
+namespace gpuward::remediator {
+namespace {
+
+// What sinks need, of a process that has nothing else to do.
+struct Services {
+  explicit Services(Clock& clock) : aws(http, aws::read_aws_environment(), clock) {}
+
+  http::CurlClient http;
+  aws::AwsClient aws;
+};
+
+NotificationEvent test_event(const Policy& policy, Clock& clock) {
+  return {.id = "test-" + to_rfc3339_ms(clock.wall()),
+          .timestamp = to_rfc3339_ms(clock.wall()),
+          .error_type = "HEALTHY",
+          .node_name = "gpuward-test",
+          .cluster_name = policy.notifications.cluster,
+          .severity = std::string(to_string(Severity::kNone)),
+          .moment = "test",
+          .mode = std::string(to_string(policy.mode)),
+          .message = "A test of `gpuward-remediator notify test`: nothing has happened.",
+          .dry_run = true};
+}
+
+Result<std::vector<SinkSettings>> chosen_sinks(const Policy& policy, const std::string& name) {
+  std::vector<SinkSettings> sinks = policy.notifications.sinks;
+  if (sinks.empty()) {
+    return fail(
+        ErrorKind::kInvalid,
+        "nobody is notified: the policy (--config.file) has no notifications.sinks, and the "
+        "environment names none");
+  }
+  if (name.empty()) return sinks;
+  std::erase_if(sinks, [&](const SinkSettings& sink) { return sink.name != name; });
+  if (sinks.empty()) return fail(ErrorKind::kNotFound, "there is no sink of the name " + name);
+  return sinks;
+}
+
+Status send(const SinkSettings& settings, const NotificationEvent& event,
+            const SinkServices& services) {
+  const auto sink = open_sink(settings, services);
+  if (!sink) return std::unexpected(sink.error());
+  return (*sink)->deliver(event, {});
+}
+
+}  // namespace
+
+Result<SinkAnswers> run_notify_test(const Flags& flags, Clock& clock) {
+  const auto policy = load_policy(flags);
+  if (!policy) return std::unexpected(policy.error());
+  const auto sinks = chosen_sinks(*policy, flags.sink);
+  if (!sinks) return std::unexpected(sinks.error());
+  Services services(clock);
+  const NotificationEvent event = test_event(*policy, clock);
+  SinkAnswers answers;
+  std::vector<std::vector<std::string>> rows{{"SINK", "KIND", "RESULT"}};
+  for (const SinkSettings& settings : *sinks) {
+    const Status sent = send(settings, event, {.aws = services.aws});
+    rows.push_back({settings.name, settings.kind, sent ? "taken" : sent.error().message});
+    answers.all_taken = answers.all_taken && sent.has_value();
+  }
+  std::ostringstream table;
+  print_table(rows, table);
+  answers.table = table.str();
+  return answers;
+}
+
+Status try_sinks(const Policy& policy) {
+  SystemClock clock;
+  Services services(clock);
+  for (const SinkSettings& settings : policy.notifications.sinks) {
+    const auto sink = open_sink(settings, {.aws = services.aws});
+    if (!sink) return std::unexpected(sink.error());
+  }
+  return {};
+}
+
+}  // namespace gpuward::remediator

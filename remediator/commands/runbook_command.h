@@ -1,0 +1,16 @@
+// `gpuward-remediator runbook [ALERT]`: the runbook of an alert as its file in alerts/runbooks has
+// it, for those who have a shell and no browser.
+#pragma once
+
+#include <string>
+
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "remediator/config/flags.h"
+
+namespace gpuward::remediator {
+
+// Markdown; without a name the names of all, a line each. kNotFound where there is no such alert.
+[[nodiscard]] Result<std::string> run_runbook_command(const Flags& flags, Clock& clock);
+
+}  // namespace gpuward::remediator

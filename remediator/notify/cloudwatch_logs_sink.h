@@ -1,0 +1,16 @@
+// The sink `cloudwatch_logs`: each event is a line of JSON in a stream of a log group. Used by the
+// table in all.cpp.
+#pragma once
+
+#include <memory>
+
+#include "remediator/notify/sink.h"
+
+namespace gpuward::remediator {
+
+// The group is its owner's, with retention and key; the stream in it is made when the first event
+// comes. Rights: logs:PutLogEvents, and logs:CreateLogStream for the latter.
+[[nodiscard]] Result<std::unique_ptr<Sink>> open_cloudwatch_logs_sink(const SinkSettings& settings,
+                                                                      const SinkServices& services);
+
+}  // namespace gpuward::remediator
