@@ -59,6 +59,12 @@ std::vector<CheckEntry> enabled_checks(const CheckSettings& settings) {
   return enabled;
 }
 
+Result<std::unique_ptr<http::Client>> loki_client(const Flags& flags) {
+  auto client = http::AuthorizedClient::open(flags.loki.files);
+  if (!client) return with_context("--loki.*-file", client.error());
+  return *std::move(client);
+}
+
 State load_state(const StateFile& file, Log& log, bool& was_set_aside) {
   auto state = file.load();
   if (state) return *std::move(state);
@@ -113,6 +119,7 @@ Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
   store_.enter_machine(machine_of(flags));
   store_.update_health([&](Health& health) { health.last_good_reload = clock_.wall(); });
   if (auto watching = watch_gpus(flags); !watching) return watching;
+  if (auto opened = open_loki(flags); !opened) return opened;
   publisher_ = std::make_unique<Publisher>(
       store_, clock_, [this] { return policy_.get()->catalogue; },
       metrics_of(flags, policy_.get()->settings));
@@ -130,9 +137,24 @@ Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
   kernel_log_ =
       std::make_unique<KernelLogWatcher>(open_kernel_log(policy_.get()->settings.kernel_log_path,
                                                          boot_id, store_.state().position, clock_),
-                                         store_, policy_, clock_, log_);
+                                         store_, policy_, clock_, log_, tap_for_loki());
   watch_the_rest(flags, boot_id, std::move(known));
   return {};
+}
+
+Status Exporter::open_loki(const Flags& flags) {
+  if (flags.loki.push_url.empty()) return {};
+  auto client = loki_client(flags);
+  if (!client) return std::unexpected(client.error());
+  const LokiTarget target{
+      .url = flags.loki.push_url, .tenant = flags.loki.tenant, .node = node_name(flags)};
+  loki_ = std::make_unique<LokiPusher>(target, *std::move(client), store_, clock_, log_);
+  return {};
+}
+
+KernelLogWatcher::Tap Exporter::tap_for_loki() {
+  if (!loki_) return {};
+  return [this](std::string_view text, WallTime at) { loki_->offer(text, at); };
 }
 
 Status Exporter::watch_gpus(const Flags& flags) {
@@ -243,6 +265,7 @@ Status check_configuration(const Flags& flags) {
   const auto web = http::load_web_config(flags.web_config_file);
   if (!web) return std::unexpected(web.error());
   if (auto opens = http::Server::check(web->tls, web->auth); !opens) return opens;
+  if (const auto loki = loki_client(flags); !loki) return std::unexpected(loki.error());
   return check_scenario(flags);
 }
 

@@ -18,6 +18,7 @@
 #include "exporter/config/flags.h"
 #include "exporter/config/settings.h"
 #include "exporter/pods/watcher.h"
+#include "exporter/publish/loki_pusher.h"
 #include "exporter/publish/publisher.h"
 #include "exporter/store/state_saver.h"
 #include "exporter/store/store.h"
@@ -49,6 +50,8 @@ class Exporter {
   Exporter(const Flags& flags, Settings settings, State state, Clock& clock, Log& log);
   [[nodiscard]] Status serve(const Flags& flags, const http::WebConfig& web);
   [[nodiscard]] Status watch_gpus(const Flags& flags);
+  [[nodiscard]] Status open_loki(const Flags& flags);
+  [[nodiscard]] KernelLogWatcher::Tap tap_for_loki();
   void watch_the_rest(const Flags& flags, const std::string& boot_id, FindingEvents known);
   void take_clear_requests();
 
@@ -65,6 +68,7 @@ class Exporter {
   std::unique_ptr<StateSaver> saver_;
   GpuEvaluation gpu_evaluation_;
   std::unique_ptr<GpuWatcher> gpus_;
+  std::unique_ptr<LokiPusher> loki_;  // outlives the watcher, which feeds it
   std::unique_ptr<KernelLogWatcher> kernel_log_;
   std::unique_ptr<NodeLink> node_;
   std::unique_ptr<HostWatcher> host_;

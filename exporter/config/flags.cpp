@@ -4,6 +4,7 @@
 #include <array>
 #include <iostream>
 
+#include "core/command_line/client_file_options.h"
 #include "core/command_line/completion.h"
 #include "core/command_line/examples.h"
 #include "core/runtime/text.h"
@@ -44,6 +45,18 @@ void add_gpu_flags(CLI::App& app, Flags& flags) {
          "Read AMD's error records: 1, true, yes or on; anything else: do not")
       ->default_str("on")
       ->envname("AMD_METRICS_EXPORTER_ENABLE_CPER");
+}
+
+void add_loki_flags(CLI::App& app, LokiFlags& loki) {
+  app.add_option("--loki.push-url", loki.push_url,
+                 "Loki to send the kernel's lines to, in place of a DaemonSet that ships dmesg: "
+                 "http://loki:3100")
+      ->check([](const std::string& url) {
+        const bool is_url = url.starts_with("http://") || url.starts_with("https://");
+        return is_url ? "" : "must begin with http:// or https://";
+      });
+  app.add_option("--loki.tenant", loki.tenant, "Its tenant (X-Scope-OrgID)");
+  add_client_file_options(app, "--loki", loki.files);
 }
 
 // Under these the container sees the node.
@@ -88,6 +101,7 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--kernel-log.path", flags.kernel_log_path,
                  "Kernel log: /dev/kmsg (default), or any file or FIFO");
+  add_loki_flags(app, flags.loki);
   add_gpu_flags(app, flags);
   add_path_flags(app, flags);
   add_node_flags(app, flags);

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/http/client/authorized_client.h"
 #include "core/runtime/log.h"
 #include "exporter/gpu/report/library.h"
 #include "exporter/host/host_paths.h"
@@ -21,6 +22,13 @@ class App;
 }
 
 namespace gpuward::exporter {
+
+// Who sends the kernel's lines to which Loki.
+struct LokiFlags {
+  std::string push_url;  // empty: nobody
+  std::string tenant;
+  http::ClientFiles files;
+};
 
 struct Flags {
   std::vector<std::string> listen_addresses{":10980"};
@@ -33,6 +41,7 @@ struct Flags {
   bool has_no_gpus = false;
   LibraryPaths libraries;
   HostPaths host;
+  LokiFlags loki;
   std::string node_name;                 // of our Node object; empty: nothing is written to it
   std::string kubeconfig, kube_context;  // both empty: in a pod its service account
   MetricsOptions metrics;                // on top of what the settings ask for

@@ -74,6 +74,27 @@ void append_node_publishing(const std::optional<NodePublishing>& node, Families&
           node->last_success);
 }
 
+void append_loki_pushing(const std::optional<LokiPushing>& loki, Families& families) {
+  constexpr std::string_view kNobodySends = "without `--loki.push-url`";
+  if (!loki) return;
+  declare(families,
+          {"gpuward_loki_push_up",
+           "Whether Loki took the last lines of the kernel that it was sent.",
+           kGauge,
+           {},
+           kNobodySends},
+          !loki->fault);
+  auto& lines = declare(
+      families, {"gpuward_loki_push_lines_total",
+                 "Lines of the kernel by what became of them: `sent`, or `lost` because Loki "
+                 "refused them or too many were waiting.",
+                 kCounter,
+                 {"result"},
+                 kNobodySends});
+  lines.add({"sent"}, loki->sent);
+  lines.add({"lost"}, loki->lost);
+}
+
 }  // namespace
 
 void append_self_families(const Snapshot& snapshot, Families& families) {
@@ -82,6 +103,7 @@ void append_self_families(const Snapshot& snapshot, Families& families) {
   declare(families, {"gpuward_inventory_up", "Whether the GPUs of the node are known."},
           !health.inventory_fault);
   append_node_publishing(health.node, families);
+  append_loki_pushing(health.loki, families);
   declare(families,
           {"gpuward_state_last_save_successful",
            "Whether counters, findings and position could be saved. At 0 a restart would count "

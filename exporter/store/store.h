@@ -38,6 +38,13 @@ struct NodePublishing {
   bool operator==(const NodePublishing&) const = default;
 };
 
+// How the kernel's lines get to Loki, since the start.
+struct LokiPushing {
+  std::optional<std::string> fault;  // of the last try; nullopt: it went well, or there was none
+  std::uint64_t sent = 0, lost = 0;  // lines
+  bool operator==(const LokiPushing&) const = default;
+};
+
 // What the exporter knows about itself. A broken exporter says nothing about the GPUs.
 struct Health {
   std::optional<std::string> kernel_log_fault = "not read yet";  // nullopt: it can be read
@@ -47,6 +54,7 @@ struct Health {
   bool was_last_reload_good = true;
   WallTime last_good_reload;
   std::optional<NodePublishing> node;  // nullopt: nobody writes to the node
+  std::optional<LokiPushing> loki;     // nullopt: nobody sends lines there
   bool operator==(const Health&) const = default;
 };
 

@@ -37,6 +37,10 @@ void log_events(const LogBatch& batch, Log& log) {
   }
 }
 
+bool is_refused(const LogRecord& record, const Policy& policy) {
+  return record.is_from_user_space && policy.settings.user_space_lines == UserSpaceLines::kRefuse;
+}
+
 // All but what the line means.
 Observation observation_of(const LogRecord& record, const RecordContext& context) {
   Observation observation;
@@ -72,8 +76,8 @@ void name_workloads(LogBatch& batch, const Snapshot& snapshot) {
 
 void add_record(const LogRecord& record, const RecordContext& context, LogBatch& batch) {
   if (record.is_from_user_space) ++batch.numbers.user_space_lines;
+  if (is_refused(record, context.policy)) return;
   const UserSpaceLines rule = context.policy.settings.user_space_lines;
-  if (record.is_from_user_space && rule == UserSpaceLines::kRefuse) return;
   add_matches(record, context, batch);
   if (auto event = xid::parse_record(record.text)) {
     const Gpu* gpu = find_gpu(context.gpus, event->pci);
@@ -90,8 +94,13 @@ void add_record(const LogRecord& record, const RecordContext& context, LogBatch&
 }
 
 KernelLogWatcher::KernelLogWatcher(std::unique_ptr<KernelLogSource> source, Store& store,
-                                   const CurrentPolicy& policy, Clock& clock, Log& log)
-    : source_(std::move(source)), store_(store), policy_(policy), clock_(clock), log_(log) {
+                                   const CurrentPolicy& policy, Clock& clock, Log& log, Tap tap)
+    : source_(std::move(source)),
+      store_(store),
+      policy_(policy),
+      clock_(clock),
+      log_(log),
+      tap_(std::move(tap)) {
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
@@ -122,6 +131,8 @@ Status KernelLogWatcher::read_batch(const std::stop_token& stop) try {
     ++handed_out;
     const auto start = clock_.steady();
     add_record(record, {*policy, gpus, clock_.wall()}, batch);
+    if (tap_ && !is_refused(record, *policy))
+      tap_(record.text, record.time.value_or(clock_.wall()));
     batch.numbers.parse_time += clock_.steady() - start;
   };
   const auto report = source_->read(sink, kLongestWait, stop);

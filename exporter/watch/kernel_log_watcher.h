@@ -28,9 +28,13 @@ void name_workloads(LogBatch& batch, const Snapshot& snapshot);
 
 class KernelLogWatcher {
  public:
+  // Gets each record as it is read, whatever it means, but for those of programs where the policy
+  // refuses them. Called on the watcher's thread; must not block.
+  using Tap = std::function<void(std::string_view text, WallTime at)>;
+
   // All references must outlive it.
   KernelLogWatcher(std::unique_ptr<KernelLogSource> source, Store& store,
-                   const CurrentPolicy& policy, Clock& clock, Log& log);
+                   const CurrentPolicy& policy, Clock& clock, Log& log, Tap tap = {});
   ~KernelLogWatcher();
   KernelLogWatcher(const KernelLogWatcher&) = delete;
   KernelLogWatcher& operator=(const KernelLogWatcher&) = delete;
@@ -45,6 +49,7 @@ class KernelLogWatcher {
   const CurrentPolicy& policy_;
   Clock& clock_;
   Log& log_;
+  const Tap tap_;
   std::jthread thread_;
 };
 

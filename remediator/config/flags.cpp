@@ -5,6 +5,7 @@
 #include <cctype>
 #include <iostream>
 
+#include "core/command_line/client_file_options.h"
 #include "core/command_line/completion.h"
 #include "core/command_line/output_option.h"
 #include "core/runtime/yaml_scalars.h"
@@ -42,20 +43,6 @@ void add_web_flags(CLI::App& app, Flags& flags) {
   app.add_flag("--web.insecure", flags.web.insecure, "Let everybody call the webhook");
 }
 
-// The files of a source: `prefix` is "--prometheus", "--alertmanager" or "--loki".
-void add_source_flags(CLI::App& app, const std::string& prefix, http::ClientFiles& files) {
-  app.add_option(
-      prefix + ".ca-file", files.ca_file,
-      "PEM file of the authority that its certificate must be of; default: the system's");
-  app.add_option(prefix + ".bearer-token-file", files.bearer_token_file,
-                 "File with the token to show it");
-  app.add_option(prefix + ".basic-auth-file", files.basic_auth_file,
-                 "File with user:password for basic authentication");
-  app.add_option(prefix + ".certificate-file", files.certificate_file,
-                 "PEM file of the client certificate to show it");
-  app.add_option(prefix + ".key-file", files.key_file, "PEM file of that certificate's key");
-}
-
 // For clusters without an Alertmanager.
 void add_monitor_flags(CLI::App& app, Flags& flags, Words& words) {
   app.add_flag("--prometheus.alerts", flags.prometheus_alerts,
@@ -77,7 +64,7 @@ void add_loki_flags(CLI::App& app, Flags& flags) {
       ->envname("WATCHED_NAMESPACES")
       ->delimiter(',');
   app.add_option("--loki.tenant", flags.loki_tenant, "Its tenant (X-Scope-OrgID)");
-  add_source_flags(app, "--loki", flags.loki_files);
+  add_client_file_options(app, "--loki", flags.loki_files);
 }
 
 void add_flags(CLI::App& app, Flags& flags, Words& words) {
@@ -97,8 +84,8 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
       "Alertmanager to read the firing alerts from: once a minute, where a notification was "
       "cut short, and before every disruptive step");
   add_monitor_flags(app, flags, words);
-  add_source_flags(app, "--prometheus", flags.prometheus_files);
-  add_source_flags(app, "--alertmanager", flags.alertmanager_files);
+  add_client_file_options(app, "--prometheus", flags.prometheus_files);
+  add_client_file_options(app, "--alertmanager", flags.alertmanager_files);
   add_loki_flags(app, flags);
   app.add_option("--namespace", flags.state_namespace,
                  "Namespace of the lease, the ledger of the budgets and the stop switch")

@@ -49,7 +49,7 @@ std::vector<Layer> make_layers() {
       {"core/http/server", {"core/model", "core/runtime", "core/http/syntax"}},
       {"core/kube", {"core/model", "core/runtime", "core/http/syntax", "core/http/client"}},
       {"core/aws", {"core/model", "core/runtime", "core/http/syntax", "core/http/client"}},
-      {"core/command_line", {"core/model", "core/runtime"}},
+      {"core/command_line", {"core/http/client", "core/model", "core/runtime"}},
   };
   append_program("exporter", kExporter, layers);
   append_program("remediator", kRemediator, layers);

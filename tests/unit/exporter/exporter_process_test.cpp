@@ -12,6 +12,7 @@
 #include "tests/support/quickest.h"
 #include "tests/support/require.h"
 #include "tests/support/wait.h"
+#include "tests/unit/core/http/test_server.h"
 #include "tests/unit/exporter/running_exporter.h"
 
 namespace gpuward::exporter {
@@ -45,6 +46,33 @@ TEST_F(ExporterProcess, WithoutNodeNameServesAndSaysThatItWritesToNoNode) {
 
   EXPECT_TRUE(exporter.says("NODE_NAME is not set")) << exporter.process().error_output();
   EXPECT_EQ(exporter.get("/metrics").status, 200);
+}
+
+TEST_F(ExporterProcess, SendsEachLineOfTheKernelToLoki) {
+  std::mutex mutex;
+  std::vector<http::Request> requests;
+  const auto take = [&](const http::Request& request) {
+    const std::lock_guard lock(mutex);
+    requests.push_back(request);
+    return http::Response::text(204, "");
+  };
+  const http::TestServer loki(
+      {{.path = "/loki/api/v1/push", .methods = {"POST"}, .handler = take}});
+  exporter.start({"--loki.push-url=" + loki.url("/"), "--loki.tenant=gpus"});
+
+  exporter.append_log("usb 1-1: a line that has nothing to do with GPUs");
+  exporter.append_log(xid_line(79));
+
+  EXPECT_TRUE(exporter.has("gpuward_loki_push_lines_total{result=\"sent\"}", "2"));
+  std::string bodies;
+  const std::lock_guard lock(mutex);
+  for (const http::Request& request : requests) {
+    EXPECT_EQ(request.header("X-Scope-OrgID"), "gpus");
+    bodies += request.body;
+  }
+  EXPECT_THAT(bodies, HasSubstr("usb 1-1: a line that"));
+  EXPECT_THAT(bodies, HasSubstr("): 79, "));
+  EXPECT_EQ(exporter.value("gpuward_loki_push_up"), "1");
 }
 
 TEST_F(ExporterProcess, SaysAtItsStartWhichChecksLackTheirPrograms) {

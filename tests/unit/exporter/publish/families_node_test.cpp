@@ -122,6 +122,18 @@ TEST_F(NodeFamiliesTest, SayWhetherTheNodeCanBeWritten) {
   EXPECT_THAT(text(), Not(HasSubstr("gpuward_node_publishing"))) << "nobody writes";
 }
 
+TEST_F(NodeFamiliesTest, SayWhetherLokiTakesTheKernelsLines) {
+  EXPECT_THAT(text(), HasSubstr("gpuward_loki_push_up 1\n"));
+  EXPECT_THAT(text(), HasSubstr("gpuward_loki_push_lines_total{result=\"sent\"} 7\n"));
+  EXPECT_THAT(text(), HasSubstr("gpuward_loki_push_lines_total{result=\"lost\"} 1\n"));
+
+  snapshot.health.loki->fault = "HTTP 503";
+  EXPECT_THAT(text(), HasSubstr("gpuward_loki_push_up 0\n"));
+
+  snapshot.health.loki.reset();
+  EXPECT_THAT(text(), Not(HasSubstr("gpuward_loki_push"))) << "nobody sends";
+}
+
 TEST_F(NodeFamiliesTest, UseTheNamesOfTheEfaNodeExporterOnRequest) {
   const std::string out = text({.efa_compat = true});
 

@@ -211,6 +211,7 @@ Snapshot filled_snapshot(int gpus, Vendor vendor) {
   snapshot.health.kernel_log_fault.reset();
   snapshot.health.node =
       NodePublishing{.fault = std::nullopt, .failures = 2, .last_success = at_second(8)};
+  snapshot.health.loki = LokiPushing{.fault = std::nullopt, .sent = 7, .lost = 1};
   snapshot.workloads.is_known = true;
   for (const Gpu& gpu : snapshot.gpus) {
     snapshot.workloads.by_device[gpu.uuid] = {{"team-a", "train-0", "worker"}};

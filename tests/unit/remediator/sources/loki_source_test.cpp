@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "core/runtime/json.h"
+#include "exporter/publish/loki_pusher.h"
 #include "remediator/model/node_mark.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_kube.h"
@@ -96,6 +98,21 @@ TEST_F(LokiSourceTest, FindsWhatWasJustSaidAndNotTwice) {
   EXPECT_THAT(look().signals, IsEmpty());
   clock_.advance(seconds(5));
   EXPECT_THAT(look().signals, IsEmpty());
+}
+
+// Nobody needs another DaemonSet that ships dmesg.
+TEST_F(LokiSourceTest, FindsWhatTheExporterHasSentThere) {
+  const std::string body = exporter::loki_push_body(
+      "gpu-07",
+      {{.text = "NVRM: Xid (PCI:0000:4e:00): 79, pid=1, name=x, y", .at = clock_.wall()}});
+  const Json stream = (*parse_json(body))["streams"][0];
+  loki_.push(stream["stream"], std::stoll(stream["values"][0][0].get<std::string>()),
+             stream["values"][0][1]);
+
+  const auto signals = look().signals;
+
+  ASSERT_THAT(signals, SizeIs(1));
+  EXPECT_EQ(signals[0].node, "gpu-07");
 }
 
 TEST_F(LokiSourceTest, GoesOnFromTheCursorOfTheProcessBefore) {
