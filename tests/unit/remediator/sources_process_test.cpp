@@ -71,6 +71,13 @@ TEST_F(SourcesProcess, TakeWhatTheKernelHasSaidInLoki) {
 
   expect_taint();
   expect_success_of("loki");
+  EXPECT_TRUE(support::wait_until(
+      [&] {
+        const std::string audit = process_->output();
+        return audit.contains(R"("node":"gpu-01")") && audit.contains("log xid 79");
+      },
+      kSoon, "the audit trail"))
+      << process_->output();
   EXPECT_TRUE(server_->kube().has("/api/v1/namespaces/gpuward/configmaps/gpuward-log-cursor"));
   process_.reset();
   servers_.clear();

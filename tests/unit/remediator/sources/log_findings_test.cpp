@@ -27,6 +27,15 @@ TEST(LogFindings, AreWhatTheCatalogueSaysOfTheKernelsLines) {
   EXPECT_EQ(signal->starts_at, WallTime(std::chrono::seconds(1'790'000'000)));
 }
 
+TEST(LogFindings, AreWhatTheCatalogueSaysOfASwitchsLines) {
+  const auto signal = of_kernel(
+      "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 28 LTSSM Fault Up");
+
+  ASSERT_TRUE(signal.has_value());
+  EXPECT_EQ(signal->severity, Severity::kReset);
+  EXPECT_EQ(signal->alertname, "log sxid 20034");
+}
+
 TEST(LogFindings, AskForNothingWhereALineIsHarmless) {
   EXPECT_FALSE(of_kernel("NVRM: Xid (PCI:0000:4e:00): 31, pid=77, name=python, Ch 00000008"));
   EXPECT_FALSE(
