@@ -26,7 +26,7 @@ Assessment unknown_code() {
   return {.severity = Severity::kMonitor,
           .action = "UNKNOWN",
           .cleared_by = ClearedBy::kAge,
-          .why = "A number in no table: counted and watched, never acted on",
+          .why = std::string(kUnknownCodeWhy),
           .known = false,
           .source = "table"};
 }

@@ -43,6 +43,10 @@ struct Row {
 [[nodiscard]] std::span<const Row> xid_rows();
 [[nodiscard]] std::span<const Row> sxid_rows();
 
+// The `why` of a number in no table: what was saved of one is known by it again.
+inline constexpr std::string_view kUnknownCodeWhy =
+    "A number in no table: counted and watched, never acted on";
+
 // What an event amounts to.
 struct Assessment {
   Severity severity = Severity::kMonitor;

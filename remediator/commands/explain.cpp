@@ -30,7 +30,8 @@ std::string explain_alert(const AlertEvidence& alert) {
          std::string(to_string(alert.severity)) + ", since " + to_rfc3339(alert.starts_at) +
          (alert.firing() ? ", firing" : ", ended " + time_or_dash(alert.ended_at)) +
          (alert.foreign ? ", foreign" : "") +
-         (alert.error_class.empty() ? "" : ", " + alert.error_class) + "\n";
+         (alert.error_class.empty() ? "" : ", " + alert.error_class) + "\n" +
+         (alert.advice.empty() ? "" : "    a model says: " + alert.advice + "\n");
 }
 
 std::string explain_step(const StepRecord& step) {

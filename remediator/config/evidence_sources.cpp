@@ -42,11 +42,13 @@ void EvidenceSources::start_polls() {
   SourceParts sources{.policy = parts_.policy,
                       .known = parts_.view,
                       .nodes = parts_.view,
+                      .node_lines = parts_.view,
                       .clock = parts_.clock,
                       .prometheus = {},
                       .prometheus_client = parts_.clients.prometheus.get(),
                       .loki = {},
                       .loki_client = parts_.clients.loki.get(),
+                      .triage = &parts_.triage,
                       .api = parts_.api};
   if (flags.prometheus_alerts)
     sources.prometheus = {.url = flags.prometheus_url, .every = flags.monitor_interval};

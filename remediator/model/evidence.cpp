@@ -62,6 +62,7 @@ Folded add(Remediation& remediation, const AlertSignal& signal, WallTime now) {
   }
   alerts.push_back({signal.alertname, signal.fingerprint, signal.severity, signal.starts_at, now,
                     std::nullopt, signal.foreign, signal.error_class});
+  alerts.back().advice = signal.advice;
   folded.change = Change::kSome;
   return folded;
 }

@@ -31,6 +31,7 @@ struct AlertSignal {
   std::string error_class = {};
   // It is older than the Node, and what it says was measured on the machine that has the name now.
   bool is_of_this_machine = false;
+  std::string advice = {};  // of a language model, for people
 };
 
 // Why an alert changed nothing although it is not known as it is.

@@ -98,6 +98,7 @@ struct AlertEvidence {
   // It was said to fire after an end of this same episode: that end was no end, and the next may be
   // none either.
   bool contested = false;
+  std::string advice = {};  // of a language model: its reason, how sure it is, what it was asked
 
   [[nodiscard]] bool firing() const { return !ended_at.has_value(); }
   friend bool operator==(const AlertEvidence&, const AlertEvidence&) = default;

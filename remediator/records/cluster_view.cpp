@@ -227,6 +227,15 @@ std::vector<ConditionSeen> ClusterView::conditions(std::span<const ConditionRule
   return all;
 }
 
+std::vector<NodeLine> ClusterView::unknown_lines() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<NodeLine> all;
+  for (const auto& [name, node] : state_.nodes) {
+    for (UnknownKernelLine& line : unknown_lines_of(*node)) all.push_back({name, std::move(line)});
+  }
+  return all;
+}
+
 void ClusterView::with_seen(
     const std::function<void(std::span<const SeenRemediation>)>& use) const {
   const std::lock_guard lock(mutex_);

@@ -27,6 +27,7 @@
 #include "remediator/records/machine_history.h"
 #include "remediator/sources/known_evidence.h"
 #include "remediator/sources/node_conditions.h"
+#include "remediator/sources/node_lines.h"
 
 namespace gpuward::remediator {
 
@@ -68,7 +69,10 @@ struct ViewState {
 };
 
 // Any thread. What is asked of it: view_queries.h.
-class ClusterView final : public KnownEvidence, public NodeConditions, public SeenRemediations {
+class ClusterView final : public KnownEvidence,
+                          public NodeConditions,
+                          public NodeLines,
+                          public SeenRemediations {
  public:
   // `census`: of a node that budgets count, because it has GPUs.
   void put_node(kube::Node node, std::optional<FleetNode> census);
@@ -102,6 +106,7 @@ class ClusterView final : public KnownEvidence, public NodeConditions, public Se
   [[nodiscard]] std::vector<AlertSignal> firing_from(std::string_view origin) const override;
   [[nodiscard]] std::vector<ConditionSeen> conditions(
       std::span<const ConditionRule> rules) const override;
+  [[nodiscard]] std::vector<NodeLine> unknown_lines() const override;
   void with_seen(const std::function<void(std::span<const SeenRemediation>)>& use) const override;
 
   // Whether a machine may have returned since this was last asked: a node has come that was not

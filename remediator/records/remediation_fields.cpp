@@ -46,6 +46,9 @@ const Fields<AlertEvidence>& alert_fields() {
                    "XID_CRITICAL_79, ECC_ERROR, GPU_HEALTH_ERROR, ...; as notifications name it."),
       sparse_field("contested", &Alert::contested, flag(),
                    "It was said to fire again after an end of the same episode."),
+      sparse_field("advice", &Alert::advice, text(1024),
+                   "Of a language model (triage): its reason, how sure it is, and what it was "
+                   "asked."),
   };
   return kFields;
 }

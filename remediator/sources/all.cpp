@@ -2,6 +2,7 @@
 
 #include "remediator/sources/condition_source.h"
 #include "remediator/sources/loki_source.h"
+#include "remediator/sources/node_line_source.h"
 #include "remediator/sources/prometheus_source.h"
 #include "remediator/sources/source_parts.h"
 #include "remediator/sources/triage_source.h"
@@ -28,13 +29,18 @@ std::unique_ptr<Source> make_loki(const SourceParts& parts) {
 
 // It may be switched on by the next policy.
 std::unique_ptr<Source> make_triage(const SourceParts& parts) {
-  if (!parts.loki || parts.loki->triage == nullptr) return nullptr;
-  return std::make_unique<TriageSource>(*parts.loki->triage, parts.policy, parts.known,
-                                        parts.clock);
+  if (parts.triage == nullptr) return nullptr;
+  return std::make_unique<TriageSource>(*parts.triage, parts.policy, parts.known, parts.clock);
+}
+
+std::unique_ptr<Source> make_node_lines(const SourceParts& parts) {
+  if (parts.triage == nullptr) return nullptr;
+  return std::make_unique<NodeLineSource>(parts.node_lines, *parts.triage);
 }
 
 // Null where a source is not switched on.
-constexpr std::array kSources = {make_prometheus, make_condition, make_loki, make_triage};
+constexpr std::array kSources = {make_prometheus, make_condition, make_loki, make_node_lines,
+                                 make_triage};
 
 }  // namespace
 

@@ -12,8 +12,10 @@
 #include "remediator/sources/known_evidence.h"
 #include "remediator/sources/loki_source.h"
 #include "remediator/sources/node_conditions.h"
+#include "remediator/sources/node_lines.h"
 #include "remediator/sources/prometheus_source.h"
 #include "remediator/sources/source.h"
+#include "remediator/triage/triage.h"
 
 namespace gpuward::remediator {
 
@@ -22,12 +24,14 @@ struct SourceParts {
   const CurrentPolicy& policy;
   const KnownEvidence& known;
   const NodeConditions& nodes;
+  const NodeLines& node_lines;
   Clock& clock;
   std::optional<PrometheusSourceOptions> prometheus;  // absent: its alerts are not read
   http::Client* prometheus_client = nullptr;
   std::optional<LokiSettings> loki;  // absent: no logs are read
   http::Client* loki_client = nullptr;
-  kube::Api& api;  // writes nothing while this replica does not lead
+  Triage* triage = nullptr;  // null: no model is asked
+  kube::Api& api;            // writes nothing while this replica does not lead
 };
 
 // Those that are switched on.

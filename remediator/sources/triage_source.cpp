@@ -24,7 +24,8 @@ AlertSignal signal_of_finding(const TriageFinding& finding) {
           .starts_at = finding.at,
           .ends_at = {},
           .foreign = true,
-          .error_class = finding.error_class};
+          .error_class = finding.error_class,
+          .advice = finding.advice};
 }
 
 Result<SourceFindings> TriageSource::look() {

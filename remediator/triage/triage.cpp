@@ -1,8 +1,10 @@
 #include "remediator/triage/triage.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "core/runtime/text.h"
 #include "remediator/triage/question.h"
 
 namespace gpuward::remediator {
@@ -16,6 +18,8 @@ constexpr std::size_t kLongestKnownName = 80;
 // What is paid for an answer at its longest; a token is about four characters.
 constexpr std::size_t kAnswerCharacters = std::size_t{4} * kMostAnswerTokens;
 
+constexpr std::size_t kLongestAdviceText = 1'000;
+
 // They too come from outside.
 std::vector<std::string> shown(std::vector<std::string> names) {
   for (std::string& name : names) name = question_of(name, kLongestKnownName);
@@ -24,6 +28,13 @@ std::vector<std::string> shown(std::vector<std::string> names) {
   names.erase(doubles.begin(), doubles.end());
   names.resize(std::min(names.size(), kMostKnownNames));
   return names;
+}
+
+std::string advice_text(const std::string& question, const Advice& advice) {
+  const auto percent = std::lround(100 * advice.confidence);
+  return to_valid_utf8(
+      "\"" + advice.reason + "\", " + std::to_string(percent) + " % sure, asked about: " + question,
+      kLongestAdviceText);
 }
 
 }  // namespace
@@ -89,7 +100,8 @@ void Triage::look_at(const UnknownLine& line, const std::stop_token& stop) {
   }
   if (!desk) return;
   const auto most = static_cast<std::size_t>(desk->rules.line_characters);
-  const Prompt prompt = prompt_of(question_of(line.text, most), shown(parts_.known_of(line.node)));
+  const std::string question = question_of(line.text, most);
+  const Prompt prompt = prompt_of(question, shown(parts_.known_of(line.node)));
   auto answer = remembered(prompt.data);
   if (answer) {
     count(TriageOutcome::kCached);
@@ -98,7 +110,7 @@ void Triage::look_at(const UnknownLine& line, const std::stop_token& stop) {
     if (!answer) return;
     remember(desk, prompt.data, *answer);
   }
-  if (answer->advice) keep(desk->rules, line, *answer->advice);
+  if (answer->advice) keep(desk->rules, line, question, *answer->advice);
 }
 
 std::optional<Triage::Answer> Triage::remembered(const std::string& question) const {
@@ -149,7 +161,8 @@ std::optional<Triage::Answer> Triage::ask(Desk& desk, const Prompt& prompt,
   return Answer{*std::move(advice)};
 }
 
-void Triage::keep(const TriageRules& rules, const UnknownLine& line, const Advice& advice) {
+void Triage::keep(const TriageRules& rules, const UnknownLine& line, const std::string& question,
+                  const Advice& advice) {
   if (!advice.what.severity || advice.confidence < rules.min_confidence) return;
   const std::string error_class(advice.what.name);
   parts_.log.info("A model has classed a line that the catalogue does not know",
@@ -159,7 +172,8 @@ void Triage::keep(const TriageRules& rules, const UnknownLine& line, const Advic
   findings_.push_back({.node = line.node,
                        .error_class = error_class,
                        .severity = std::min(*advice.what.severity, rules.max_severity),
-                       .at = line.at});
+                       .at = line.at,
+                       .advice = advice_text(question, advice)});
 }
 
 std::vector<TriageFinding> Triage::findings() const {

@@ -35,6 +35,7 @@ struct TriageFinding {
   std::string error_class;
   AdvisedSeverity severity = AdvisedSeverity::kMonitor;
   Clock::Wall at;
+  std::string advice = {};  // reason, confidence and what was asked, for people; at most 1 KiB
 };
 
 // What became of a line.
@@ -103,7 +104,8 @@ class Triage {
   void remember(const std::shared_ptr<Desk>& desk, const std::string& question, Answer answer);
   [[nodiscard]] std::optional<Answer> ask(Desk& desk, const Prompt& prompt,
                                           const std::stop_token& stop);
-  void keep(const TriageRules& rules, const UnknownLine& line, const Advice& advice);
+  void keep(const TriageRules& rules, const UnknownLine& line, const std::string& question,
+            const Advice& advice);
   void count(TriageOutcome outcome);
   void note_trouble(const Error* error);  // null: it has answered
 

@@ -44,6 +44,16 @@ void change_gpu_labels(const NodeWish& wish, const kube::Node& seen, kube::NodeC
   }
 }
 
+// Theirs is the suite's prefix, which is all that the account may write.
+void change_unknown_lines(const NodeWish& wish, kube::NodeChange& change) {
+  const std::string key(kUnknownLinesAnnotation);
+  if (wish.unknown_lines.empty()) {
+    change.remove_annotations.push_back(key);
+  } else {
+    change.set_annotations.emplace(key, unknown_lines_text(wish.unknown_lines));
+  }
+}
+
 void change_taint(const NodeWish& wish, const kube::Taint& taint, kube::NodeChange& change) {
   switch (wish.taint) {
     case TaintWish::kSet:
@@ -69,8 +79,10 @@ kube::NodeChange change_of(const NodeWish& wish, const NodeKeys& keys, const kub
   kube::NodeChange change;
   if (wish.status != NodeStatus::kUnknown) {
     if (keys.has_suite_labels) change_labels(wish, change);
-    if (keys.has_suite_annotation)
+    if (keys.has_suite_annotation) {
       change.set_annotations.emplace(kResultsAnnotation, results_annotation(wish, seen.meta.name));
+      change_unknown_lines(wish, change);
+    }
   }
   if (keys.has_gpu_labels) change_gpu_labels(wish, seen, change);
   if (keys.taint) change_taint(wish, *keys.taint, change);

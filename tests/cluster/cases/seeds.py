@@ -1,15 +1,20 @@
 """What the users of the replaced systems type: each line of docs/migration.md that begins with kubectl, with what it
 prints there. A line without an expectation here, or the other way round, is a failure."""
 import json
+import os
 import pathlib
 import re
 import subprocess
+import tempfile
+import time
+
+from images import BINARIES
 
 from cases.base import (EXPORTERS, ISOLATE_XID, ClusterTest, cluster, deploy, exporter_of, kubectl, on, pods, workload)
 
 PREFIX = "gpu-healthcheck.aws-samples.io"
 HEADINGS = ("The GPU health check suite", "node-problem-detector with GPUs, and Draino",
-            "AMD's device-metrics-exporter")
+            "AMD's device-metrics-exporter", "The resilience monitor on EKS", "konduktor's node controller")
 TREE = pathlib.Path(__file__).resolve().parents[3]
 LEGACY = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "gpu-healthcheck-config", "namespace": EXPORTERS},
           "data": {"CHECK_INTERVAL": "30"}}
@@ -35,16 +40,18 @@ class SeedCommands(ClusterTest):
         cluster.set_values(*(f"--set={node}.{what}=true" for what in ("labels", "taint", "annotation")),
                            f"--set=exporter.legacyConfigMap={LEGACY['metadata']['name']}",
                            "--set=exporter.sweep.enabled=true",
-                           policy={**cluster.values()["remediator"]["policy"], "mode": "observe"})
+                           policy={**cluster.values()["remediator"]["policy"], "mode": "observe", "notifications": {
+                               "sinks": [{"name": "nobody", "webhook": {"url": "http://127.0.0.1:1/"}}]}})
         self.addCleanup(cluster.set_values)
 
-    def type(self, begin, fails=False, more="", **environment):
+    def type(self, begin, fails=False, more="", folder=TREE, **environment):
         """Runs the one line that is so, or begins so, as a user would, and gives what it prints."""
         found = [line for line in self.lines if line == begin] or [line for line in self.lines if line.startswith(begin)]
         self.assertEqual(1, len(found), begin)
         self.not_run.discard(found[0])
-        ended = subprocess.run(["bash", "-o", "pipefail", "-c", found[0] + more], cwd=TREE, capture_output=True, text=True,
-                               env={**kubectl.environment, "NODE": self.NODE, "POD": self.pod, **environment},
+        ended = subprocess.run(["bash", "-o", "pipefail", "-c", found[0] + more], cwd=folder, capture_output=True, text=True,
+                               env={**kubectl.environment, "PATH": f"{BINARIES}:{os.environ['PATH']}", "NODE": self.NODE,
+                                    "POD": self.pod, **environment},
                                timeout=150, check=False)
         self.assertEqual(fails, ended.returncode != 0, f"{found[0]}\n{ended.stdout}{ended.stderr}")
         return ended.stdout + ended.stderr
@@ -66,12 +73,16 @@ class SeedCommands(ClusterTest):
         self.quarantine()
         self.break_it()
         self.return_it()
+        self.ask_the_remediator()
+        self.taint_as_konduktor()
         self.replace_it()
         self.assertEqual(set(), self.not_run)
 
     def install(self):
         # What the chart has installed stays.
-        self.assertIn("daemonset.apps/gpuward-exporter", self.type("kubectl apply -k", more=" --dry-run=server"))
+        for overlay in ("health-suite", "konduktor"):
+            self.assertIn("daemonset.apps/gpuward-exporter",
+                          self.type(f"kubectl apply -k kustomize/{overlay}", more=" --dry-run=server"))
 
     def look(self):
         nodes = {"gpu-1", "gpu-2", "gpu-3"}
@@ -150,6 +161,30 @@ class SeedCommands(ClusterTest):
         self.wait(lambda: self.labels()[f"{PREFIX}/severity"] == "PASS" and not self.is_tainted(), "the taint to go")
         self.type("kubectl uncordon $NODE")
         self.assertFalse(kubectl.get("node", self.NODE)["spec"].get("unschedulable", False))
+
+    def ask_the_remediator(self):
+        program = "kubectl exec -n gpuward deployment/gpuward-remediator -- gpuward-remediator"
+        self.assertIn(self.NODE, self.type(f"{program} list"))
+        self.assertIn("mode", self.type(f"{program} explain"))
+        # Nobody listens at that address.
+        self.assertRegex(self.type(f"{program} notify test", fails=True), r"nobody +webhook +.*127.0.0.1")
+        own = "gpuward-remediator --kubeconfig $KUBECONFIG exclusions"
+        self.assertIn("maintenance", self.type(f"{own} add"))
+        self.assertIn(self.NODE, self.type(f"{own} list"))
+        self.assertIn("not excluded any more", self.type(f"{own} remove"))
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "gpu_monitor_exclusions.json").write_text(json.dumps({"i-0abc": {
+                "node_name": self.NODE, "error_type": "ECC_ERROR", "start_time": time.time(), "timeout": 1800}}))
+            self.assertIn("1 exclusions of", self.type(f"{own} import", folder=folder))
+
+    def taint_as_konduktor(self):
+        self.assertIn("msg=", self.type("kubectl logs deployment/gpuward-remediator -n gpuward"))
+        self.assertIn(self.pod, self.type("kubectl get pods -n gpu-healthcheck -o wide"))
+        self.type("kubectl exec -n gpu-healthcheck $POD -- sh -c")
+        kubectl("taint", "node", self.NODE, "trainy.konduktor.ai/faulty=true:NoSchedule")
+        self.assertIn("trainy.konduktor.ai/faulty=true:NoSchedule", self.type("kubectl describe node $NODE | grep trainy"))
+        self.assertIn("removed", self.type("kubectl exec -n gpuward deployment/gpuward-remediator -- gpuward-remediator reset"))
+        self.type("kubectl describe node $NODE | grep trainy", fails=True)
 
     def replace_it(self):
         self.assertRegex(self.type("kubectl get node $NODE -o jsonpath='{.spec.providerID}'"), "^i-")

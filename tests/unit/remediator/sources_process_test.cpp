@@ -103,8 +103,31 @@ TEST_F(SourcesProcess, TakeTheAdviceOfAModelUpToTheCordon) {
   EXPECT_THAT(dump_json(remediations), HasSubstr("\"foreign\":true"));
   EXPECT_TRUE(metrics().contains("triage_lines_total{outcome=\"answered\"} 1"));
   EXPECT_FALSE(string_at(model.data(), "line", "4e:00").contains("4e:00"));
+  const auto explained = support::Process::run(
+      {.argv = {kBinary, "explain", "gpu-01", "--kubeconfig=" + path("kubeconfig")}});
+  EXPECT_THAT(explained->output,
+              HasSubstr("    a model says: \"it says so\", 90 % sure, asked about: NVRM: Xid "));
   process_.reset();
   servers_.clear();
+}
+
+TEST_F(SourcesProcess, ShowAModelTheLinesThatTheExporterHasFoundWithoutALoki) {
+  const Json lines = Json::array(
+      {{{"at", to_rfc3339(clock_.wall())}, {"line", "NVRM: Xid (PCI:0000:4e:00): 4711, odd"}}});
+  server_->kube().patch(
+      "/api/v1/nodes/gpu-01",
+      {{"metadata",
+        {{"annotations", {{std::string(kUnknownLinesAnnotation), dump_json(lines)}}}}}});
+  const fakes::FakeModel model(fakes::advice_text("GPU_HEALTH_ERROR"));
+  write("policy.yaml", "mode: cordon\ntriage:\n  openai: {url: '" + model.url() +
+                           "', model: qwen}\n  max_severity: reset\n  timeout: 20s\n");
+
+  start_ready({"--config.file=" + path("policy.yaml")});
+
+  expect_taint();
+  EXPECT_THAT(string_at(model.data(), "line"), HasSubstr("Xid"));
+  EXPECT_TRUE(metrics().contains("triage_lines_total{outcome=\"cached\"} 0")) << "asked once";
+  process_.reset();
 }
 
 TEST_F(SourcesProcess, TakeTheConditionsThatThePolicyNames) {

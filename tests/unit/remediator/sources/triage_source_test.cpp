@@ -14,6 +14,7 @@ namespace gpuward::remediator {
 namespace {
 
 using std::chrono::minutes;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -64,6 +65,7 @@ TEST_F(TriageSourceTest, GivesForeignEvidenceOfAClass) {
   EXPECT_EQ(signals[0].severity, Severity::kMonitor);
   EXPECT_EQ(signals[0].error_class, "XID_ERROR");
   EXPECT_EQ(signals[0].alertname, "triage XID_ERROR");
+  EXPECT_THAT(signals[0].advice, HasSubstr("% sure, asked about: "));
   EXPECT_TRUE(signals[0].fingerprint.starts_with(kTriageOrigin));
 }
 

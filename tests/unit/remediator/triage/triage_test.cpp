@@ -76,6 +76,7 @@ TEST_F(TriageTest, FindsWhatTheModelSaysOnTheNodeOfTheStream) {
   EXPECT_EQ(found.error_class, "ECC_ERROR");
   EXPECT_EQ(found.severity, AdvisedSeverity::kReset);
   EXPECT_EQ(found.at, clock_.wall());
+  EXPECT_EQ(found.advice, "\"it says so\", 90 % sure, asked about: " + question_of(kOdd, 500));
   EXPECT_EQ(number_of(TriageOutcome::kAnswered), 1U);
   EXPECT_GT(triage_.tally().characters, 0U);
 }

@@ -85,6 +85,45 @@ TEST(NodeChange, AnnotatesTheResults) {
   EXPECT_EQ((*json)["checks"][1], passed);
 }
 
+TEST(NodeChange, ShowsTheKernelsLinesThatNoTableKnowsAsLongAsTheyStand) {
+  Snapshot snapshot = healthy();
+  const auto add = [&](const char* code, Evidence evidence, std::string_view why, int second) {
+    Finding finding;
+    finding.line = "NVRM: Xid (PCI:0000:4e:00): " + std::string(code) + ", odd";
+    finding.why = why;
+    finding.last_seen = kNoon + std::chrono::seconds(second);
+    finding.severity = Severity::kMonitor;
+    snapshot.state.findings[{"xid", code, "0000:4e:00", evidence}] = finding;
+  };
+  add("4711", Evidence::kKernel, xid::kUnknownCodeWhy, 1);
+  add("4712", Evidence::kKernel, xid::kUnknownCodeWhy, 2);
+  add("4713", Evidence::kUserSpace, xid::kUnknownCodeWhy, 3);
+  add("31", Evidence::kKernel, "a program's", 4);
+
+  const auto annotations = change(wish_of(snapshot)).set_annotations;
+
+  kube::Node node;
+  node.meta.annotations = {annotations.begin(), annotations.end()};
+  EXPECT_THAT(
+      unknown_lines_of(node),
+      ElementsAre(UnknownKernelLine{"NVRM: Xid (PCI:0000:4e:00): 4712, odd", kNoon + std::chrono::seconds(2)},
+                  UnknownKernelLine{"NVRM: Xid (PCI:0000:4e:00): 4711, odd", kNoon + std::chrono::seconds(1)}));
+  EXPECT_THAT(change(wish_of(healthy())).remove_annotations,
+              ElementsAre("gpu-healthcheck.aws-samples.io/unknown-lines"));
+}
+
+TEST(UnknownLines, AreFewAndShortWhateverIsWrittenThere) {
+  kube::Node node;
+  std::string& text = node.meta.annotations["gpu-healthcheck.aws-samples.io/unknown-lines"];
+  text = unknown_lines_text(std::vector<UnknownKernelLine>(9, {std::string(9000, 'x'), {}}));
+  EXPECT_THAT(unknown_lines_of(node), testing::SizeIs(4));
+  EXPECT_THAT(unknown_lines_of(node)[0].text, testing::SizeIs(500));
+  for (const char* broken : {"", "{", "{}", "[1, {\"at\": 1}, {\"at\": \"x\", \"line\": \"y\"}]"}) {
+    text = broken;
+    EXPECT_THAT(unknown_lines_of(node), IsEmpty()) << broken;
+  }
+}
+
 TEST(NodeChange, TheAnnotationIsBoundedWhateverTheChecksAreCalled) {
   NodeWish wish;
   wish.instance_type = std::string(5000, 'i');

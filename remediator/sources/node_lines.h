@@ -1,0 +1,25 @@
+// Lines of the kernel that exporters have written on their Nodes because no table has their number,
+// as the informer has last seen them. Implemented by records/cluster_view, used by
+// sources/node_line_source.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/kube/unknown_lines.h"
+
+namespace gpuward::remediator {
+
+struct NodeLine {
+  std::string node;
+  UnknownKernelLine line;
+};
+
+// Any thread.
+class NodeLines {
+ public:
+  virtual ~NodeLines() = default;
+  [[nodiscard]] virtual std::vector<NodeLine> unknown_lines() const = 0;
+};
+
+}  // namespace gpuward::remediator
