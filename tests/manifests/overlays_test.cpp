@@ -125,7 +125,8 @@ TEST(AmdOverlay, MountsTheHealthThresholds) {
       exporter::parse_amd_thresholds(file_in(documents, "amd-metrics-config", "config.json"));
   ASSERT_TRUE(thresholds) << thresholds.error().message;
   EXPECT_EQ(*thresholds, exporter::default_amd_thresholds());
-  EXPECT_THAT(documents, HasSubstr("- mountPath: /etc/metrics\n"));
+  EXPECT_THAT(documents, HasSubstr("- mountPath: /etc/metrics\n          name: amd-config\n"));
+  EXPECT_THAT(documents, HasSubstr("name: amd-metrics-config\n        name: amd-config\n"));
   EXPECT_EQ(exporter::Settings().amd_config, "/etc/metrics/config.json");
 }
 
