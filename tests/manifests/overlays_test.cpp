@@ -96,9 +96,11 @@ TEST(HealthSuiteOverlay, HasTheDeploymentOfTheSuite) {
   const std::string agent = documents.substr(begin, documents.find("\n---", begin) - begin);
   for (const char* line :
        {"nvidia.com/gpu.present: \"true\"", "hostNetwork: true", "hostPID: true",
-        "privileged: true", "app.kubernetes.io/component: agent", "- mountPath: /dev\n",
-        "- mountPath: /host/sys\n", "- --config.directory=/etc/gpu-healthcheck",
-        "name: gpu-healthcheck-config"}) {
+        "privileged: true", "app.kubernetes.io/component: agent",
+        "- mountPath: /dev\n          name: dev\n", "- mountPath: /host/sys\n          name: sys\n",
+        "path: /dev\n          type: Directory\n        name: dev\n",
+        "path: /sys\n          type: Directory\n        name: sys\n",
+        "- --config.directory=/etc/gpu-healthcheck", "name: gpu-healthcheck-config"}) {
     EXPECT_THAT(agent, HasSubstr(line));
   }
   for (const char* device : {"nvidia.com/gpu:", "vpc.amazonaws.com/efa"})
