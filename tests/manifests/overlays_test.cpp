@@ -100,7 +100,10 @@ TEST(HealthSuiteOverlay, HasTheDeploymentOfTheSuite) {
         "- mountPath: /dev\n          name: dev\n", "- mountPath: /host/sys\n          name: sys\n",
         "path: /dev\n          type: Directory\n        name: dev\n",
         "path: /sys\n          type: Directory\n        name: sys\n",
-        "- --config.directory=/etc/gpu-healthcheck", "name: gpu-healthcheck-config"}) {
+        "- --config.directory=/etc/gpu-healthcheck\n",
+        "- mountPath: /etc/gpu-healthcheck\n          name: legacy-config\n",
+        "name: gpu-healthcheck-config\n          optional: true\n        name: legacy-config\n",
+        "tolerations:\n      - operator: Exists\n"}) {
     EXPECT_THAT(agent, HasSubstr(line));
   }
   for (const char* device : {"nvidia.com/gpu:", "vpc.amazonaws.com/efa"})
