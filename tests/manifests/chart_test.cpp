@@ -150,6 +150,13 @@ TEST_F(Chart, DrainsAtEachSeverityForWhichModeFullHasTheMeans) {
                 AllOf(HasSubstr(". drain: "), HasSubstr(". " + std::string(last) + ": ")));
 }
 
+// Not ready is what an exporter is while its driver hangs, and a restart heals no driver.
+TEST_F(Chart, LetsTheKubeletRestartNoExporterThatIsNotReady) {
+  const std::string rendered = chart({"--show-only=templates/exporter.yaml"});
+  EXPECT_THAT(rendered, HasSubstr("livenessProbe:\n            httpGet: {path: /healthz,"));
+  EXPECT_THAT(rendered, HasSubstr("readinessProbe:\n            httpGet: {path: /readyz,"));
+}
+
 // Of the host it writes its own state and AMD's socket alone, and a sick node is the one that has
 // to be seen.
 TEST_F(Chart, MountsTheHostReadOnlyAndToleratesEveryTaint) {

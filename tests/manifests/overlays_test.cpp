@@ -96,9 +96,14 @@ TEST(HealthSuiteOverlay, HasTheDeploymentOfTheSuite) {
   const std::string agent = documents.substr(begin, documents.find("\n---", begin) - begin);
   for (const char* line :
        {"nvidia.com/gpu.present: \"true\"", "hostNetwork: true", "hostPID: true",
-        "privileged: true", "app.kubernetes.io/component: agent", "- mountPath: /dev\n",
-        "- mountPath: /host/sys\n", "- --config.directory=/etc/gpu-healthcheck",
-        "name: gpu-healthcheck-config"}) {
+        "privileged: true", "app.kubernetes.io/component: agent",
+        "- mountPath: /dev\n          name: dev\n", "- mountPath: /host/sys\n          name: sys\n",
+        "path: /dev\n          type: Directory\n        name: dev\n",
+        "path: /sys\n          type: Directory\n        name: sys\n",
+        "- --config.directory=/etc/gpu-healthcheck\n",
+        "- mountPath: /etc/gpu-healthcheck\n          name: legacy-config\n",
+        "name: gpu-healthcheck-config\n          optional: true\n        name: legacy-config\n",
+        "tolerations:\n      - operator: Exists\n"}) {
     EXPECT_THAT(agent, HasSubstr(line));
   }
   for (const char* device : {"nvidia.com/gpu:", "vpc.amazonaws.com/efa"})
@@ -125,7 +130,8 @@ TEST(AmdOverlay, MountsTheHealthThresholds) {
       exporter::parse_amd_thresholds(file_in(documents, "amd-metrics-config", "config.json"));
   ASSERT_TRUE(thresholds) << thresholds.error().message;
   EXPECT_EQ(*thresholds, exporter::default_amd_thresholds());
-  EXPECT_THAT(documents, HasSubstr("- mountPath: /etc/metrics\n"));
+  EXPECT_THAT(documents, HasSubstr("- mountPath: /etc/metrics\n          name: amd-config\n"));
+  EXPECT_THAT(documents, HasSubstr("name: amd-metrics-config\n        name: amd-config\n"));
   EXPECT_EQ(exporter::Settings().amd_config, "/etc/metrics/config.json");
 }
 

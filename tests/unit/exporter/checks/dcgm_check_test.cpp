@@ -109,9 +109,10 @@ TEST_F(DcgmCheckTest, SkipsWhenTheEngineEndsAtOnce) {
 TEST_F(DcgmCheckTest, SkipsOnMig) {
   has_dcgm({.output = kPassed});
   node.reading(1).mig_enabled = true;
-  const CheckOutcome outcome = run();
-  EXPECT_EQ(outcome.kind, Kind::kSkipped);
-  EXPECT_THAT(outcome.details, HasSubstr("0000:11:00 is in MIG mode"));
+  for (const CheckOutcome& outcome : {run(), run_level_4()}) {
+    EXPECT_EQ(outcome.kind, Kind::kSkipped);
+    EXPECT_THAT(outcome.details, HasSubstr("0000:11:00 is in MIG mode"));
+  }
 }
 
 TEST_F(DcgmCheckTest, SkipsWhereThereIsNoGpu) {

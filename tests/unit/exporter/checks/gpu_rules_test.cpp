@@ -76,7 +76,7 @@ TEST(GpuRules, FailedRowRemapIsolatesUntilAnOperatorClearsIt) {
   Scenario node;
   node.gpu(5).rows.failure = true;
   const CheckOutcome outcome = node.judge();
-  EXPECT_EQ(severity_of(outcome, "row_remap_failure"), Severity::kIsolate);
+  ASSERT_EQ(severity_of(outcome, "row_remap_failure"), Severity::kIsolate);
   EXPECT_EQ(outcome.findings[0].cleared_by, ClearedBy::kOperator);
 }
 
@@ -189,6 +189,7 @@ TEST(GpuRules, InactiveNvlinksAreNamedWhereTheProfileExpectsThem) {
   node.gpu(2).links[9].active = false;
   const CheckOutcome outcome = node.judge();
   ASSERT_EQ(codes_of(outcome), "nvlink_inactive");
+  EXPECT_EQ(outcome.findings[0].severity, Severity::kMonitor);
   EXPECT_THAT(outcome.findings[0].line, HasSubstr("2 of 18 NVLinks are not active: 4, 9"));
   node.profile->expects_nvlink = false;
   EXPECT_EQ(codes_of(node.judge()), "");

@@ -1,5 +1,6 @@
 #include "exporter/commands/quarantine.h"
 
+#include "exporter/commands/quarantine_command.h"
 #include "exporter/publish/node/claim.h"
 #include "exporter/publish/node/diagnosis.h"
 #include "exporter/store/clear_request.h"
@@ -91,7 +92,7 @@ class QuarantineTest : public SweepTest {
       return passing(number, stop);
     });
   }
-  std::vector<int> checks_{4, 6};
+  std::vector<int> checks_ = QuarantineWishes().checks;
   bool writes_labels_ = true;
   bool clears_latched_ = false;
   support::TempDir state_folder_;
@@ -103,7 +104,7 @@ TEST_F(QuarantineTest, RunsFourAndSixAndSaysSoOnTheNode) {
   std::vector<int> ran;
   const auto verdict = quarantine([&](int number, const std::stop_token&) {
     ran.push_back(number);
-    EXPECT_EQ(label("gpu-01", kModeLabel), "quarantine");
+    EXPECT_EQ(label("gpu-01", "gpu-healthcheck.aws-samples.io/mode"), "quarantine");
     return Result<CheckResult>(result(number, number == 4 ? CheckStatus::kFail : CheckStatus::kPass,
                                       number == 4 ? Severity::kIsolate : Severity::kNone));
   });
@@ -113,7 +114,8 @@ TEST_F(QuarantineTest, RunsFourAndSixAndSaysSoOnTheNode) {
   EXPECT_EQ(label("gpu-01", kStatusLabel), "fail");
   EXPECT_EQ(label("gpu-01", kSeverityLabel), "ISOLATE");
   EXPECT_EQ(annotation("gpu-01", kQuarantineClaim), "");
-  const auto written = parse_json(annotation("gpu-01", kQuarantineResultAnnotation));
+  const auto written =
+      parse_json(annotation("gpu-01", "gpu-healthcheck.aws-samples.io/quarantine-result"));
   ASSERT_TRUE(written);
   EXPECT_EQ((*written)["node"], "gpu-01");
   EXPECT_EQ((*written)["suite"], "quarantine");

@@ -24,27 +24,37 @@ SeedLookup lookup_in(std::map<std::string, std::string, std::less<>> values) {
 TEST(SeedKeys, AreAllTakenUnderTheirOldNames) {
   Settings settings;
 
-  const Status status =
-      apply_seed_keys(lookup_in({{"CHECK_INTERVAL", "120"},
-                                 {"DCGM_L2_INTERVAL", "7200"},
-                                 {"CHECKS_LIGHTWEIGHT", "0 2"},
-                                 {"ENABLE_TAINT", "false"},
-                                 {"ENABLE_LABEL", "false"},
-                                 {"DCGM_TIMEOUT", "600"},
-                                 {"CHECK_TIMEOUT", "100"},
-                                 {"KERNEL_LOG_LINES", "4000"},
-                                 {"NVIDIA_LOG_TAIL", "200"},
-                                 {"STRICT_PSHC", "1"},
-                                 {"NVLINK5_DEFAULT", "RESET"},
-                                 {"NVLINK_DEFAULT", "REBOOT"},
-                                 {"MAX_RETIRED_PAGES_SBE", "10"},
-                                 {"EFA_MIN_BW", "25"},
-                                 {"HEALTHCHECK_NUM_NODES", "4"},
-                                 {"NCCL_CONTAINER", "docker://example.org/nccl-tests:1"},
-                                 {"NCCL_HOSTFILE", "/etc/nccl/hosts"},
-                                 {"RESULTS_DIR", "/tmp/results"},
-                                 {"instance-profiles.conf", "x9.huge|4|2|true|efa\n"}}),
-                      "test", settings);
+  const std::map<std::string, std::string, std::less<>> values = {
+      {"CHECK_INTERVAL", "120"},
+      {"DCGM_L2_INTERVAL", "7200"},
+      {"CHECKS_LIGHTWEIGHT", "0 2"},
+      {"ENABLE_TAINT", "false"},
+      {"ENABLE_LABEL", "false"},
+      {"ENABLE_ANNOTATION", "false"},
+      {"ENABLE_CONDITION", "false"},
+      {"DCGM_TIMEOUT", "600"},
+      {"DCGM_L4_TIMEOUT", "7000"},
+      {"CHECK_TIMEOUT", "100"},
+      {"KERNEL_LOG_LINES", "4000"},
+      {"NVIDIA_LOG_TAIL", "200"},
+      {"STRICT_PSHC", "1"},
+      {"NVLINK5_DEFAULT", "RESET"},
+      {"NVLINK_DEFAULT", "REBOOT"},
+      {"MAX_RETIRED_PAGES_SBE", "10"},
+      {"EFA_MIN_BW", "25"},
+      {"EFA_TEST_TIMEOUT", "90"},
+      {"HEALTHCHECK_NUM_NODES", "4"},
+      {"NCCL_TIMEOUT", "1000"},
+      {"NCCL_ISOLATION_TESTS", "true"},
+      {"NCCL_ISOLATION_TIMEOUT", "300"},
+      {"NCCL_MIN_BUS_BW", "400"},
+      {"NCCL_CONTAINER", "docker://example.org/nccl-tests:1"},
+      {"NCCL_HOSTFILE", "/etc/nccl/hosts"},
+      {"RESULTS_DIR", "/tmp/results"},
+      {"instance-profiles.conf", "x9.huge|4|2|true|efa\n"}};
+  for (const std::string_view key : seed_keys()) EXPECT_TRUE(values.contains(key)) << key;
+
+  const Status status = apply_seed_keys(lookup_in(values), "test", settings);
 
   ASSERT_TRUE(status.has_value()) << status.error().message;
   EXPECT_EQ(settings.checks.check_interval, 120s);
@@ -52,14 +62,22 @@ TEST(SeedKeys, AreAllTakenUnderTheirOldNames) {
   EXPECT_EQ(settings.checks.enabled, (std::vector<int>{0, 2}));
   EXPECT_FALSE(settings.node.writes_taint);
   EXPECT_FALSE(settings.node.writes_labels);
+  EXPECT_FALSE(settings.node.writes_annotation);
+  EXPECT_FALSE(settings.node.writes_condition);
   EXPECT_EQ(settings.checks.dcgm_timeout, 600s);
+  EXPECT_EQ(settings.checks.dcgm_l4_timeout, 7000s);
   EXPECT_EQ(settings.checks.check_timeout, 100s);
   EXPECT_EQ(settings.catalogue.xid.at(165).severity, Severity::kIsolate);
   EXPECT_EQ(settings.catalogue.nvlink5_default, Severity::kReset);
   EXPECT_EQ(settings.catalogue.nvlink_default, Severity::kReboot);
   EXPECT_EQ(settings.checks.max_retired_pages_sbe, 10U);
   EXPECT_EQ(settings.checks.efa_min_gbits, 25);
+  EXPECT_EQ(settings.checks.efa_test_timeout, 90s);
   EXPECT_EQ(settings.checks.nccl_nodes, 4U);
+  EXPECT_EQ(settings.checks.nccl_timeout, 1000s);
+  EXPECT_TRUE(settings.checks.nccl_isolation_tests);
+  EXPECT_EQ(settings.checks.nccl_isolation_timeout, 300s);
+  EXPECT_EQ(settings.checks.nccl_min_bus_bandwidth, 400);
   EXPECT_EQ(settings.checks.nccl_container, "docker://example.org/nccl-tests:1");
   EXPECT_EQ(settings.checks.nccl_hostfile, "/etc/nccl/hosts");
   EXPECT_EQ(settings.checks.results_dir, "/tmp/results");

@@ -42,10 +42,16 @@ TEST(Settings, HaveTheDefaultsOfTheReplacedSuite) {
   EXPECT_EQ(in_each_cycle, checks.enabled);
   EXPECT_TRUE(settings->node.writes_taint);
   EXPECT_TRUE(settings->node.writes_labels);
+  EXPECT_TRUE(settings->node.writes_annotation);
+  EXPECT_TRUE(settings->node.writes_condition);
   EXPECT_EQ(checks.dcgm_timeout, 900s);
   EXPECT_EQ(checks.dcgm_l4_timeout, 9000s);
   EXPECT_EQ(checks.check_timeout, 900s);
+  EXPECT_EQ(checks.nccl_timeout, 1800s);
+  EXPECT_FALSE(checks.nccl_isolation_tests);
   EXPECT_EQ(checks.nccl_isolation_timeout, 600s);
+  EXPECT_EQ(checks.nccl_min_bus_bandwidth, 0) << "by instance type";
+  EXPECT_EQ(checks.efa_test_timeout, 180s);
   EXPECT_FALSE(checks.is_pshc_strict);
   EXPECT_FALSE(settings->catalogue.xid.contains(165));
   EXPECT_EQ(settings->catalogue.nvlink5_default, Severity::kMonitor);

@@ -246,6 +246,7 @@ TEST_F(NodePublisherTest, TheHeartBeatsAndTheTransitionStays) {
       [&] { return condition()["lastHeartbeatTime"] != before["lastHeartbeatTime"]; },
       "heartbeat"));
   EXPECT_EQ(condition()["lastTransitionTime"], before["lastTransitionTime"]);
+  EXPECT_EQ(NodePublisherOptions().heartbeat, std::chrono::minutes(5));
 }
 
 // A rolling update lifted the taints of broken nodes.
@@ -309,6 +310,9 @@ TEST_F(NodePublisherTest, TheConditionIsWrittenEvenWhereTheNodesKeysAreRefused) 
                          "the condition"));
   ASSERT_TRUE(wait_until([&] { return health()->failures == 1; }, seconds(10), "failure"));
   EXPECT_THAT(*health()->fault, HasSubstr("forbidden"));
+
+  kube_.clear_faults();
+  EXPECT_TRUE(is_repaired()) << "it goes on";
 }
 
 // A node that was deleted and is registered anew by the same machine is ours; another machine's is
