@@ -20,17 +20,23 @@ constexpr Deadlines kLeaseDeadlines{seconds(4), seconds(5)};
 constexpr Deadlines kEventDeadlines{seconds(5), seconds(5)};
 constexpr Deadlines kProbeDeadlines{seconds(2), seconds(2)};
 
+// As the flags say; without any the pod's own account, and outside of a pod what kubectl would
+// take.
+Result<kube::ClusterConfig> find_cluster(const Flags& flags) {
+  if (!flags.in_cluster) return kube::load_kubeconfig(flags.kubeconfig, flags.context);
+  auto own = kube::load_in_cluster();
+  if (own || own.error().kind != ErrorKind::kNotFound) return own;
+  auto config = kube::load_kubeconfig("", "");
+  if (!config) return with_context(own.error().message, config.error());
+  return config;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Cluster>> Cluster::connect(const Flags& flags, Clock& clock) {
-  auto config = flags.in_cluster ? kube::load_in_cluster()
-                                 : kube::load_kubeconfig(flags.kubeconfig, flags.context);
-  if (!config) {
-    std::string advice = config.error().message;
-    if (flags.in_cluster) advice += " (outside of a pod give --kubeconfig)";
-    return fail(ErrorKind::kInvalid, std::move(advice));
-  }
-  return std::unique_ptr<Cluster>(new Cluster(std::move(*config), clock));
+  const auto config = find_cluster(flags);
+  if (!config) return fail(ErrorKind::kInvalid, config.error().message);
+  return std::unique_ptr<Cluster>(new Cluster(*config, clock));
 }
 
 Cluster::Cluster(kube::ClusterConfig config, Clock& clock)

@@ -73,7 +73,8 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
   app.add_option("--mode", words.mode,
                  "observe, taint, cordon or full; wins over the policy file (default: observe)");
   app.add_option("--kubeconfig", flags.kubeconfig,
-                 "kubeconfig file; default: the pod's own account");
+                 "kubeconfig file; default: the pod's own account, outside of a pod $KUBECONFIG or "
+                 "~/.kube/config");
   app.add_option("--context", flags.context, "Context of the kubeconfig");
   app.add_option(
       "--prometheus.url", flags.prometheus_url,

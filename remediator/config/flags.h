@@ -70,7 +70,7 @@ struct Flags {
   std::filesystem::path config_file;  // the policy
   std::optional<Mode> mode;           // wins over the policy file's
   std::string kubeconfig, context;
-  bool in_cluster = true;  // neither --kubeconfig nor --context was given
+  bool in_cluster = true;  // neither --kubeconfig nor --context was given: in a pod its account
   std::string prometheus_url, alertmanager_url;
   std::string loki_url, loki_tenant;
   std::vector<std::string> loki_namespaces;                            // whose pods' lines are read

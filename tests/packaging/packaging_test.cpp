@@ -1,5 +1,5 @@
-// The Debian package of the exporter: what is in it, that its unit is sound and tight, and that it
-// installs, runs and goes again, in a root of its own: nothing on this machine changes.
+// The Debian packages: what is in them, that their units are sound and tight, and that they
+// install, run and go again, in a root of their own: nothing on this machine changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,6 +26,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr const char* kUnit = "/lib/systemd/system/gpuward-exporter.service";
+constexpr const char* kRemediatorUnit = "/lib/systemd/system/gpuward-remediator.service";
 
 std::string output_of(std::vector<std::string> argv) {
   const auto outcome = Process::run({.argv = argv});
@@ -46,22 +47,24 @@ class Package : public ::testing::Test {
     output_of({"cpack", "--config", (build / "CPackConfig.cmake").string(), "-B",
                folder_->path().string()});
     for (const auto& entry : fs::directory_iterator(folder_->path())) {
-      if (entry.path().extension() == ".deb") file_ = entry.path().string();
+      const std::string name = entry.path().filename().string();
+      if (!name.ends_with(".deb")) continue;
+      (name.starts_with("gpuward-remediator_") ? remediator_ : file_) = entry.path().string();
     }
   }
   static void TearDownTestSuite() { folder_.reset(); }
   void SetUp() override {
     GPUWARD_REQUIRE(support::why_no_program("cpack"));
     GPUWARD_REQUIRE(support::why_no_program("dpkg"));
-    ASSERT_FALSE(file_.empty());
+    ASSERT_FALSE(file_.empty() || remediator_.empty());
   }
 
   static std::unique_ptr<support::TempDir> folder_;
-  static std::string file_;
+  static std::string file_, remediator_;  // of the exporter, of the remediator
 };
 
 std::unique_ptr<support::TempDir> Package::folder_;
-std::string Package::file_;
+std::string Package::file_, Package::remediator_;
 
 // A root with an empty database of packages.
 class Machine {
@@ -155,22 +158,47 @@ TEST_F(Package, KeepsWhatAnAdministratorHasWrittenWhenItIsInstalledAgain) {
   EXPECT_EQ(machine.text("/etc/gpuward/exporter.yaml"), "profile: seed\n");
 }
 
+// `exposure` of 100 by systemd-analyze at most; the lower, the tighter.
+void expect_tight(const Machine& machine, const std::string& package, int exposure) {
+  // Its program is in the root; what it stands beside is this machine's.
+  const std::string program = "/usr/bin/" + package;
+  std::string text = machine.text("/lib/systemd/system/" + package + ".service");
+  const auto named = text.find(program + " ");
+  ASSERT_NE(named, std::string::npos);
+  text.replace(named, program.size(), machine.at(program).string());
+  const support::TempDir units;
+  const std::string unit = units.write(package + ".service", text).string();
+  EXPECT_THAT(output_of({"systemd-analyze", "verify", unit}),
+              Not(HasSubstr(package + ".service:")));
+  output_of({"systemd-analyze", "security", "--offline=true",
+             "--threshold=" + std::to_string(exposure), unit});
+}
+
 TEST_F(Package, HasAUnitThatSystemdTakes) {
   GPUWARD_REQUIRE(support::why_no_program("systemd-analyze"));
   const Machine machine;
   machine.dpkg({"--install", file_});
-  // Its program is in the root; what it stands beside is this machine's.
-  const std::string program = "/usr/bin/gpuward-exporter";
-  std::string text = machine.text(kUnit);
-  const auto named = text.find(program);
-  ASSERT_NE(named, std::string::npos);
-  text.replace(named, program.size(), machine.at(program).string());
-  const support::TempDir units;
-  const std::string unit = units.write("gpuward-exporter.service", text).string();
-  EXPECT_THAT(output_of({"systemd-analyze", "verify", unit}),
-              Not(HasSubstr("gpuward-exporter.service:")));
-  // 29 of 100; the lower, the tighter.
-  output_of({"systemd-analyze", "security", "--offline=true", "--threshold=30", unit});
+  machine.dpkg({"--install", remediator_});
+  expect_tight(machine, "gpuward-exporter", 30);
+  expect_tight(machine, "gpuward-remediator", 15);
+}
+
+TEST_F(Package, OfTheRemediatorObservesAndWaitsForItsKubeconfig) {
+  const Machine machine;
+  machine.dpkg({"--install", remediator_});
+  const std::string unit = machine.text(kRemediatorUnit);
+  EXPECT_THAT(unit, HasSubstr("\nConditionPathExists=/etc/gpuward/kubeconfig\n"));
+  EXPECT_THAT(unit, HasSubstr(" --kubeconfig=${CREDENTIALS_DIRECTORY}/kubeconfig "));
+  const std::string checked = output_of(
+      {machine.at("/usr/bin/gpuward-remediator").string(), "--check-config", "--web.insecure",
+       "--config.file=" + machine.at("/etc/gpuward/policy.yaml").string()});
+  EXPECT_THAT(checked, HasSubstr("Mode: observe"));
+  const std::string fields = output_of({"dpkg-deb", "--info", remediator_});
+  EXPECT_THAT(fields, AllOf(HasSubstr("Package: gpuward-remediator\n"), HasSubstr("libc6 (>= ")));
+
+  machine.dpkg({"--purge", "gpuward-remediator"});
+  EXPECT_FALSE(fs::exists(machine.at("/etc/gpuward/policy.yaml")));
+  EXPECT_FALSE(fs::exists(machine.at("/usr/bin/gpuward-remediator")));
 }
 
 TEST_F(Package, HasAConfigurationThatTheExporterReads) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 
+#include "tests/support/environment.h"
 #include "tests/unit/remediator/peer.h"
 #include "tests/unit/remediator/remediator_process.h"
 
@@ -57,6 +58,23 @@ TEST_F(RemediatorContext, IsNotReadyWithoutOneWhereTheCurrentContextIsThatOfADea
   EXPECT_EQ(readiness.status, 503);
   EXPECT_THAT(readiness.body, HasSubstr("the API server does not answer"));
   EXPECT_THAT(server_->kube().requests(), IsEmpty());
+}
+
+// As kubectl takes it, where nobody names one and there is no pod.
+TEST_F(RemediatorContext, IsFoundInTheEnvironmentOutsideOfAPod) {
+  write("kubeconfig", kubeconfig("good", {{"good", server_->url()}}));
+  const support::Environment in_pod("KUBERNETES_SERVICE_HOST", "");
+  const auto list = [] { return *support::Process::run({.argv = {kBinary, "list"}}); };
+  {
+    const support::Environment named("KUBECONFIG", path("kubeconfig"));
+    const auto said = list();
+    EXPECT_EQ(said.exit_code, 0) << said.error_output;
+  }
+  const support::Environment named("KUBECONFIG", path("nowhere"));
+  const auto said = list();
+  EXPECT_EQ(said.exit_code, 2);
+  EXPECT_THAT(said.error_output, HasSubstr("not in a pod"));
+  EXPECT_THAT(said.error_output, HasSubstr("no kubeconfig"));
 }
 
 // ---- --alertmanager.url
