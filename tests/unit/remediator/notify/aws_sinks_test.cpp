@@ -194,8 +194,9 @@ TEST_F(MotoSinksTest, CloudWatchLogsMakesItsStreamAndNotTheGroup) {
     EXPECT_TRUE(answer) << answer.error().message;
     return answer ? parse_json(answer->body).value_or(Json()) : Json();
   };
+  int users = 0;
   const auto to_group = [&] {
-    return deliver_as("logger", R"(logs:PutLogEvents","logs:CreateLogStream)",
+    return deliver_as("logger-" + std::to_string(++users), R"(logs:PutLogEvents","logs:CreateLogStream)",
                       of_kind("cloudwatch_logs", "gpus"));
   };
 

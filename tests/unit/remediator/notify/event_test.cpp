@@ -2,9 +2,16 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "core/runtime/clock.h"
+#include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "remediator/notify/slack_sink.h"
+#include "tests/places.inc"
+#include "tests/support/process.h"
+#include "tests/support/require.h"
+#include "tests/support/temp_dir.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -63,6 +70,60 @@ TEST(NotificationEvent, HasTheFieldsOfTheMonitorThatIsReplacedAndOurs) {
                   {"id", "gpu-01-abc-1-held-1"},
                   {"dry_run", false},
                   {"text", "text"}}));
+}
+
+TEST(NotificationEvent, IsOfTheFormThatItsSchemaPromises) {
+  const auto file = read_file(GPUWARD_SOURCE_DIR "/manifests/schemas/event.schema.json");
+  ASSERT_TRUE(file) << file.error().message;
+  const Json schema = *parse_json(*file);
+  const Json event =
+      *parse_json(to_event_json(event_of(sick_node(), notice(), {.sinks = {}}), "text"));
+
+  std::set<std::string> names, promised, described, moments{"test"};
+  for (const auto& [name, value] : event.items()) names.insert(name);
+  for (const Json& name : schema["required"]) promised.insert(name);
+  for (const auto& [name, form] : schema["properties"].items()) described.insert(name);
+  EXPECT_EQ(promised, names);
+  EXPECT_EQ(described, names);
+  for (const Moment moment : kAllMoments) moments.emplace(to_string(moment));
+  const Json& told = schema["properties"]["moment"]["enum"];
+  EXPECT_EQ(std::set<std::string>(told.begin(), told.end()), moments);
+}
+
+// The sample is run as AWS would, on a boto3 that keeps what it is asked.
+TEST(LambdaSample, TagsTheInstanceOfAnEventAndOfNoDryRun) {
+  GPUWARD_REQUIRE(support::why_no_program("python3"));
+  const support::TempDir folder;
+  const std::string host = folder
+                               .write("host.py", R"(
+import importlib.util, json, sys, types
+calls = []
+sys.modules["boto3"] = types.SimpleNamespace(
+    client=lambda name: types.SimpleNamespace(create_tags=lambda **call: calls.append([name, call])))
+spec = importlib.util.spec_from_file_location("sample", sys.argv[1])
+sample = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sample)
+sample.handler(json.load(open(sys.argv[2])), None)
+print(json.dumps(calls))
+)")
+                               .string();
+  const auto calls_for = [&](const NotificationEvent& event) {
+    const std::string file = folder.write("event.json", to_event_json(event, "text")).string();
+    const auto ran = support::Process::run(
+        {.argv = {"python3", "-B", host, GPUWARD_SOURCE_DIR "/manifests/samples/lambda-handler.py",
+                  file}});
+    EXPECT_EQ(ran->exit_code, 0) << ran->error_output;
+    return parse_json(ran->output).value_or(Json());
+  };
+  NotificationEvent event = event_of(sick_node(), notice(), {});
+
+  const Json calls = calls_for(event);
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(calls[0][0], "ec2");
+  EXPECT_EQ(calls[0][1]["Resources"], Json::array({"i-0123"}));
+  EXPECT_EQ(calls[0][1]["Tags"][0], Json({{"Key", "GPUErrorType"}, {"Value", "XID_CRITICAL_79"}}));
+  event.dry_run = true;
+  EXPECT_EQ(calls_for(event), Json::array());
 }
 
 TEST(NotificationEvent, FillsEveryPlaceholderOfItsText) {
