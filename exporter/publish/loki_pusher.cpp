@@ -92,7 +92,8 @@ std::vector<KernelLine> LokiPusher::next_batch(const std::stop_token& stop) {
 void LokiPusher::deliver(const std::vector<KernelLine>& batch, const std::stop_token& stop) {
   const std::string body = loki_push_body(target_.node, batch);
   while (!stop.stop_requested()) {
-    const Status pushed = push(body);
+    const Status pushed = push(body, stop);
+    if (stop.stop_requested()) return;
     report(pushed);
     if (pushed || is_for_ever(pushed)) {
       backoff_.reset();
@@ -104,7 +105,7 @@ void LokiPusher::deliver(const std::vector<KernelLine>& batch, const std::stop_t
   }
 }
 
-Status LokiPusher::push(const std::string& body) {
+Status LokiPusher::push(const std::string& body, const std::stop_token& stop) {
   http::ClientRequest request;
   request.method = "POST";
   request.url = target_.url + (target_.url.ends_with('/') ? "" : "/") + "loki/api/v1/push";
@@ -113,7 +114,9 @@ Status LokiPusher::push(const std::string& body) {
   request.body = body;
   request.timeout = kTimeout;
   request.max_response_bytes = kMostAnswerBytes;
-  const auto answer = client_->send(request);
+  // As a stream, because that ends with a stop; what a 2xx says is not of interest.
+  const auto answer =
+      client_->stream(request, kTimeout, stop, [](std::string_view) { return false; });
   if (!answer) return std::unexpected(answer.error());
   if (answer->status / 100 == 2) return {};
   const bool may_help = answer->status == 429 || answer->status / 100 == 5 ||

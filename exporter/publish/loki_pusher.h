@@ -56,7 +56,7 @@ class LokiPusher {
   [[nodiscard]] std::vector<KernelLine> next_batch(const std::stop_token& stop);
   // Until Loki has taken the batch, or will never take it, or a stop.
   void deliver(const std::vector<KernelLine>& batch, const std::stop_token& stop);
-  [[nodiscard]] Status push(const std::string& body);
+  [[nodiscard]] Status push(const std::string& body, const std::stop_token& stop);
   void count(std::size_t sent, std::size_t lost);
   void report(const Status& status);
 
