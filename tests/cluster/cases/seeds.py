@@ -181,10 +181,13 @@ class SeedCommands(ClusterTest):
         self.assertIn("msg=", self.type("kubectl logs deployment/gpuward-remediator -n gpuward"))
         self.assertIn(self.pod, self.type("kubectl get pods -n gpu-healthcheck -o wide"))
         self.type("kubectl exec -n gpu-healthcheck $POD -- sh -c")
-        kubectl("taint", "node", self.NODE, "trainy.konduktor.ai/faulty=true:NoSchedule")
-        self.assertIn("trainy.konduktor.ai/faulty=true:NoSchedule", self.type("kubectl describe node $NODE | grep trainy"))
+        # A node that no remediation is open for: else it is refused.
+        node = "gpu-2"
+        kubectl("taint", "node", node, "trainy.konduktor.ai/faulty=true:NoSchedule")
+        self.assertIn("trainy.konduktor.ai/faulty=true:NoSchedule",
+                      self.type("kubectl describe node $NODE | grep trainy", NODE=node))
         self.assertIn("removed", self.type("kubectl exec -n gpuward deployment/gpuward-remediator -- gpuward-remediator reset"))
-        self.type("kubectl describe node $NODE | grep trainy", fails=True)
+        self.type("kubectl describe node $NODE | grep trainy", fails=True, NODE=node)
 
     def replace_it(self):
         self.assertRegex(self.type("kubectl get node $NODE -o jsonpath='{.spec.providerID}'"), "^i-")
