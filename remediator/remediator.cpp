@@ -226,13 +226,7 @@ Status Remediator::serve(const WebhookSecurity& security) {
   webhook.auth = security.web.auth;
   webhook.limits.max_body_bytes = kMaxBody;
   webhook.on_answer = [this](int status) { counters_.count_answer(status); };
-  auto server = http::Server::start(
-      webhook,
-      {{.path = "/api/v1/alerts",
-        .methods = {"POST"},
-        .handler =
-            [this](const http::Request& request) { return evidence_->webhook().handle(request); },
-        .access = security.access}});
+  auto server = http::Server::start(webhook, evidence_->webhook_routes(security.access));
   if (!server) return with_context("--web.listen-address", server.error());
   webhook_server_ = std::move(*server);
   return {};
@@ -286,7 +280,7 @@ bool Remediator::tick() {
 // Whoever notices opens the breaker, leader or not: the leader may have seen nothing that is gone.
 // A new process remembers nothing that is no more.
 bool Remediator::begin_anew(const RestoredState::Notice& notice) {
-  evidence_->webhook().close();
+  evidence_->close_webhook();
   LedgerStore of_any(*apis_.intake, {.ns = flags_.state_namespace}, clock_);
   if (auto opened = of_any.note_restored(notice.why, notice.at); !opened) {
     recorder_.on_error({}, opened.error());

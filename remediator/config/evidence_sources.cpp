@@ -67,6 +67,15 @@ void EvidenceSources::start_polls() {
   }
 }
 
+std::vector<http::Route> EvidenceSources::webhook_routes(http::Access access) {
+  const auto alerts = [this](const http::Request& request) { return webhook_->handle(request); };
+  const auto event = [this](const http::Request& request) {
+    return webhook_->handle_event(request);
+  };
+  return {{.path = "/api/v1/alerts", .methods = {"POST"}, .handler = alerts, .access = access},
+          {.path = "/api/v1/events", .methods = {"POST"}, .handler = event, .access = access}};
+}
+
 std::vector<SourceCounts> EvidenceSources::counts() const {
   std::vector<SourceCounts> counts;
   for (const auto& poll : polls_) counts.push_back(poll->counts());

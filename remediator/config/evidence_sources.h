@@ -49,7 +49,10 @@ class EvidenceSources {
   [[nodiscard]] HealthReports* reports() { return reports_.get(); }
   // Null where no Alertmanager is.
   [[nodiscard]] ActiveAlerts* alerts() { return poll_.get(); }
-  [[nodiscard]] AlertmanagerWebhook& webhook() { return *webhook_; }
+  // It answers 503 from now on.
+  void close_webhook() { webhook_->close(); }
+  // Where alerts and events are handed in. This must outlive whoever serves them.
+  [[nodiscard]] std::vector<http::Route> webhook_routes(http::Access access);
   [[nodiscard]] std::vector<SourceCounts> counts() const;
   // The webhook answers 503 from now on, and the threads of the sources end.
   void request_stop();

@@ -298,7 +298,7 @@ void append_sources(Families& families, const std::vector<SourceCounts>& sources
   auto& errors = declare(
       families, {"gpuward_remediator_source_errors_total",
                  "Queries of a source that failed. Sources are what the replica that leads queries "
-                 "by itself: `prometheus`, `condition`, `loki`, `node-lines`, `triage`.",
+                 "by itself: `prometheus`, `condition`, `loki`, `events`, `node-lines`, `triage`.",
                  kCounter,
                  {"source"},
                  kOff});

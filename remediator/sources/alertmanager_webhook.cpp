@@ -9,6 +9,7 @@
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
 #include "remediator/sources/alertmanager_alerts.h"
+#include "remediator/sources/monitor_event.h"
 
 namespace gpuward::remediator {
 
@@ -16,6 +17,9 @@ struct AlertmanagerWebhook::Answer {
   WebhookOutcome outcome;
   std::vector<BadAlert> rejected;
   std::string body;
+
+  [[nodiscard]] static Answer refusal(int status, std::string_view failure,
+                                      std::string_view message);
 };
 
 namespace {
@@ -70,32 +74,67 @@ AlertmanagerWebhook::AlertmanagerWebhook(WebhookOptions options, Intake& intake,
     : options_(options), intake_(intake), firing_(firing), observer_(observer), clock_(clock) {}
 
 http::Response AlertmanagerWebhook::handle(const http::Request& request) {
+  return respond(request, [this](const std::string& body, Clock::Steady deadline) {
+    return take_notification(body, deadline);
+  });
+}
+
+http::Response AlertmanagerWebhook::handle_event(const http::Request& request) {
+  return respond(request, [this](const std::string& body, Clock::Steady deadline) {
+    return take_event(body, deadline);
+  });
+}
+
+http::Response AlertmanagerWebhook::respond(const http::Request& request, const Take& take) {
   const Clock::Steady begin = clock_.steady();
-  Answer result = answer(request);
+  Answer result = answer(request, take);
   result.outcome.took = clock_.steady() - begin;
   observer_.on_notification(result.outcome);
   return http::Response::json(result.outcome.status, std::move(result.body));
 }
 
-AlertmanagerWebhook::Answer AlertmanagerWebhook::answer(const http::Request& request) {
-  const auto refuse = [](int status, std::string_view failure, std::string_view message) {
-    Answer refusal;
-    refusal.outcome.status = status;
-    refusal.outcome.failure = failure;
-    refusal.body = error_body(message);
-    return refusal;
-  };
-  if (closed_) return refuse(503, "shutting_down", "shutting down; try again");
+AlertmanagerWebhook::Answer AlertmanagerWebhook::Answer::refusal(int status,
+                                                                 std::string_view failure,
+                                                                 std::string_view message) {
+  Answer refusal;
+  refusal.outcome.status = status;
+  refusal.outcome.failure = failure;
+  refusal.body = error_body(message);
+  return refusal;
+}
+
+AlertmanagerWebhook::Answer AlertmanagerWebhook::answer(const http::Request& request,
+                                                        const Take& take) {
+  if (closed_) return Answer::refusal(503, "shutting_down", "shutting down; try again");
   const Slot slot(in_flight_, options_.max_in_flight);
   if (!slot.is_free())
-    return refuse(503, "overloaded", "too many notifications at once; try again");
+    return Answer::refusal(503, "overloaded", "too many notifications at once; try again");
   if (!is_json(request.header("Content-Type"))) {
-    return refuse(415, "media_type", "Content-Type must be application/json");
+    return Answer::refusal(415, "media_type", "Content-Type must be application/json");
   }
-  const Clock::Steady deadline = clock_.steady() + options_.answer_within;
-  const auto notification = decode_notification(request.body, options_.limits);
-  if (!notification) return refuse(400, "bad_request", notification.error().message);
+  return take(request.body, clock_.steady() + options_.answer_within);
+}
+
+AlertmanagerWebhook::Answer AlertmanagerWebhook::take_notification(const std::string& body,
+                                                                   Clock::Steady deadline) {
+  const auto notification = decode_notification(body, options_.limits);
+  if (!notification) return Answer::refusal(400, "bad_request", notification.error().message);
   return deliver(*notification, deadline);
+}
+
+AlertmanagerWebhook::Answer AlertmanagerWebhook::take_event(const std::string& body,
+                                                            Clock::Steady deadline) {
+  const auto signal = signal_of_event(body, clock_.wall());
+  if (!signal) return Answer::refusal(400, "bad_request", signal.error().message);
+  Answer result;
+  if (!*signal) {
+    ++result.outcome.ignored;
+  } else if (auto taken = take(std::span(&**signal, 1), deadline, result.outcome); !taken) {
+    return Answer::refusal(503, "not_durable", taken.error().message);
+  }
+  result.outcome.status = 200;
+  result.body = success_body(result.outcome, {});
+  return result;
 }
 
 // What came is made durable first: that the rest cannot be had must not cost what is at hand.
@@ -126,14 +165,20 @@ Status AlertmanagerWebhook::take(std::span<const Alert> alerts, Clock::Steady de
                                  Answer& answer) {
   if (alerts.empty()) return {};
   AlertSignals signals = to_signals_under(options_.policy, alerts);
-  const auto counts = intake_.take(signals.signals, deadline);
+  if (auto taken = take(signals.signals, deadline, answer.outcome); !taken) return taken;
+  answer.outcome.ignored += signals.ignored;
+  answer.outcome.rejected += signals.rejected.size();
+  std::move(signals.rejected.begin(), signals.rejected.end(), std::back_inserter(answer.rejected));
+  return {};
+}
+
+Status AlertmanagerWebhook::take(std::span<const AlertSignal> signals, Clock::Steady deadline,
+                                 WebhookOutcome& outcome) {
+  const auto counts = intake_.take(signals, deadline);
   if (!counts) return std::unexpected(counts.error());
-  WebhookOutcome& outcome = answer.outcome;
   outcome.accepted += counts->accepted;
   outcome.duplicate += counts->duplicate;
-  outcome.ignored += counts->ignored + signals.ignored;
-  outcome.rejected += signals.rejected.size();
-  std::move(signals.rejected.begin(), signals.rejected.end(), std::back_inserter(answer.rejected));
+  outcome.ignored += counts->ignored;
   return {};
 }
 

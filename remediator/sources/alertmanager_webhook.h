@@ -1,12 +1,13 @@
-// POST /api/v1/alerts: the webhook of an Alertmanager. Answers 200 only when what was ordered is in
-// the API server, 503 when that did not happen in time (Alertmanager retries it within seconds; a
-// 429 it would not), 4xx for what can never succeed. Never a redirect: Alertmanager would count
-// that as delivered.
+// POST /api/v1/alerts: the webhook of an Alertmanager; POST /api/v1/events: that of the monitor
+// that gpuward replaces. Answers 200 only when what was ordered is in the API server, 503 when that
+// did not happen in time (Alertmanager retries it within seconds; a 429 it would not), 4xx for what
+// can never succeed. Never a redirect: Alertmanager would count that as delivered.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -35,14 +36,22 @@ class AlertmanagerWebhook {
 
   // Any thread, several at once.
   [[nodiscard]] http::Response handle(const http::Request& request);
+  // One event a request (monitor_event.h). Likewise.
+  [[nodiscard]] http::Response handle_event(const http::Request& request);
   // From now on every answer is 503: the process is about to end.
   void close() { closed_ = true; }
 
  private:
   struct Answer;
-  [[nodiscard]] Answer answer(const http::Request& request);
+  using Take = std::function<Answer(const std::string& body, Clock::Steady deadline)>;
+  [[nodiscard]] http::Response respond(const http::Request& request, const Take& take);
+  [[nodiscard]] Answer answer(const http::Request& request, const Take& take);
+  [[nodiscard]] Answer take_notification(const std::string& body, Clock::Steady deadline);
+  [[nodiscard]] Answer take_event(const std::string& body, Clock::Steady deadline);
   [[nodiscard]] Answer deliver(const Notification& notification, Clock::Steady deadline);
   [[nodiscard]] Status take(std::span<const Alert> alerts, Clock::Steady deadline, Answer& answer);
+  [[nodiscard]] Status take(std::span<const AlertSignal> signals, Clock::Steady deadline,
+                            WebhookOutcome& outcome);
   [[nodiscard]] Result<std::vector<Alert>> read_cut_off(const Notification& notification,
                                                         Clock::Steady deadline);
 

@@ -2,6 +2,7 @@
 
 #include "remediator/sources/condition_source.h"
 #include "remediator/sources/loki_source.h"
+#include "remediator/sources/monitor_event.h"
 #include "remediator/sources/node_line_source.h"
 #include "remediator/sources/prometheus_source.h"
 #include "remediator/sources/source_parts.h"
@@ -33,14 +34,18 @@ std::unique_ptr<Source> make_triage(const SourceParts& parts) {
   return std::make_unique<TriageSource>(*parts.triage, parts.policy, parts.known, parts.clock);
 }
 
+std::unique_ptr<Source> make_monitor_events(const SourceParts& parts) {
+  return std::make_unique<MonitorEventSource>(parts.policy, parts.known, parts.clock);
+}
+
 std::unique_ptr<Source> make_node_lines(const SourceParts& parts) {
   if (parts.triage == nullptr) return nullptr;
   return std::make_unique<NodeLineSource>(parts.node_lines, *parts.triage);
 }
 
 // Null where a source is not switched on.
-constexpr std::array kSources = {make_prometheus, make_condition, make_loki, make_node_lines,
-                                 make_triage};
+constexpr std::array kSources = {make_prometheus,     make_condition,  make_loki,
+                                 make_monitor_events, make_node_lines, make_triage};
 
 }  // namespace
 

@@ -130,6 +130,22 @@ TEST_F(SourcesProcess, ShowAModelTheLinesThatTheExporterHasFoundWithoutALoki) {
   process_.reset();
 }
 
+TEST_F(SourcesProcess, TakeTheEventsOfTheMonitorThatIsReplacedFromWhoShowsAToken) {
+  start_ready();
+  const std::string url =
+      webhook().substr(0, webhook().find("/api/")) + std::string("/api/v1/events");
+  const std::string body =
+      R"({"timestamp": ")" + to_rfc3339(clock_.wall()) +
+      R"(", "error_type": "GPU_HEALTH_ERROR",)"
+      R"( "node_name": "gpu-01", "instance_id": "i-0123", "cluster_name": "prod"})";
+
+  const support::HeaderList json = {{"Content-Type", "application/json"}};
+  EXPECT_EQ(support::http_post(url, body, json).status, 401);
+  EXPECT_TRUE(support::wait_until(
+      [&] { return support::http_post(url, body, credentials()).status == 200; }, kSoon, "a 200"));
+  expect_taint();
+}
+
 TEST_F(SourcesProcess, TakeTheConditionsThatThePolicyNames) {
   const Json condition = {{"type", "GPUProblem"},
                           {"status", "True"},

@@ -111,6 +111,29 @@ TEST_F(Webhook, Answers400WithThePlaceOfTheFault) {
   EXPECT_EQ(observer_.outcomes[0].failure, "bad_request");
 }
 
+TEST_F(Webhook, TakesAnEventOfTheMonitorThatIsReplaced) {
+  const std::string sick = R"({"error_type": "ECC_ERROR", "node_name": "gpu-01"})";
+  const auto taken = webhook_.handle_event(request(sick));
+
+  EXPECT_EQ(taken.status, 200);
+  EXPECT_EQ(answer(taken)["accepted"], 1);
+  ASSERT_THAT(intake_.taken, SizeIs(1));
+  EXPECT_EQ(intake_.taken[0].node, "gpu-01");
+
+  const auto well =
+      webhook_.handle_event(request(R"({"error_type": "HEALTHY", "node_name": "gpu-01"})"));
+  EXPECT_EQ(well.status, 200);
+  EXPECT_EQ(answer(well)["ignored"], 1);
+  EXPECT_THAT(intake_.taken, SizeIs(1));
+
+  EXPECT_EQ(webhook_.handle_event(request("{}")).status, 400);
+  EXPECT_EQ(webhook_.handle_event(request(sick, "text/plain")).status, 415);
+  intake_.error = Error{ErrorKind::kUnavailable, "no", {}};
+  EXPECT_EQ(webhook_.handle_event(request(sick)).status, 503);
+  webhook_.close();
+  EXPECT_EQ(webhook_.handle_event(request(sick)).status, 503);
+}
+
 TEST_F(Webhook, Answers415ToOtherMediaTypes) {
   for (const char* type : {"", "text/plain", "application/x-www-form-urlencoded", "json"}) {
     EXPECT_EQ(webhook_.handle(request("{}", type)).status, 415) << type;

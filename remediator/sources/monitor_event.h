@@ -1,0 +1,48 @@
+// The event of the monitor that gpuward replaces, as it posts it to a webhook: what it found on one
+// node, in its own classes. Foreign evidence: it ends at the cordon, and what it does not repeat
+// for a while has ended, for it never says that a node is well again. Pure, but for the source.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "remediator/model/evidence.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/sources/known_evidence.h"
+#include "remediator/sources/source.h"
+
+namespace gpuward::remediator {
+
+// What the fingerprints of such evidence begin with.
+inline constexpr std::string_view kMonitorEventOrigin = "event.";
+
+// {timestamp, error_type, node_name, instance_id, error_details, cluster_name}, of which error_type
+// and node_name must be there. Severity: a class that says the GPU is broken (XID_CRITICAL_<n>,
+// ECC_ERROR, GPU_HEALTH_ERROR) is reset, the others are monitor. Nullopt: HEALTHY. A timestamp that
+// is missing or ahead of `now` is `now`. kInvalid with the member that is wrong.
+[[nodiscard]] Result<std::optional<AlertSignal>> signal_of_event(std::string_view body,
+                                                                 WallTime now);
+
+// Ends what no event has repeated for loki.quiet_for: a repeat moves the start.
+class MonitorEventSource final : public Source {
+ public:
+  // All must outlive it.
+  MonitorEventSource(const CurrentPolicy& policy, const KnownEvidence& known, Clock& clock)
+      : policy_(policy), known_(known), clock_(clock) {}
+  [[nodiscard]] std::string_view name() const override { return "events"; }
+  // It costs no request.
+  [[nodiscard]] std::chrono::milliseconds every() const override {
+    return std::chrono::seconds(15);
+  }
+  [[nodiscard]] Result<SourceFindings> look() override;
+
+ private:
+  const CurrentPolicy& policy_;
+  const KnownEvidence& known_;
+  Clock& clock_;
+};
+
+}  // namespace gpuward::remediator
