@@ -33,6 +33,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"quarantine", 804},
     {"lost-list", 772},
     {"part-answers", 736},
+    {"give-back", 529},
     {"approval-guard", 523},
     {"zone", 493},
     {"ledger-count", 449},
