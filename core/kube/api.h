@@ -131,11 +131,16 @@ class Api {
   [[nodiscard]] Result<std::vector<CustomObject>> list_custom(const ResourceType& type,
                                                               std::string_view label_selector = {});
   [[nodiscard]] Result<CustomObject> create_custom(const ResourceType& type, std::string_view json);
+  // Of what is consumed once it was made: never repeated where the server may have taken it.
+  // `permit` as below.
+  [[nodiscard]] Status create_custom_once(const ResourceType& type, std::string_view json,
+                                          const Permit& permit);
   // The server's answer to it, as if it were meant; nothing is made.
   [[nodiscard]] Status try_create_custom(const ResourceType& type, std::string_view json);
-  // Merge-patches; put metadata.resourceVersion into `json` for compare-and-set.
+  // Merge-patches; put metadata.resourceVersion into `json` for compare-and-set. `permit` is asked
+  // before each attempt, as transport.h's Call says.
   [[nodiscard]] Result<CustomObject> patch_custom(const ResourceType& type, std::string_view name,
-                                                  std::string_view json);
+                                                  std::string_view json, const Permit& permit = {});
   // PUT of the status alone, guarded by the metadata.resourceVersion in `json`, whose spec is not
   // looked at. The new metadata.
   [[nodiscard]] Result<ObjectMeta> update_custom_status(const ResourceType& type,

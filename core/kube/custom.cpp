@@ -32,6 +32,15 @@ Result<CustomObject> Api::create_custom(const ResourceType& type, std::string_vi
       decode_custom);
 }
 
+Status Api::create_custom_once(const ResourceType& type, std::string_view json,
+                               const Permit& permit) {
+  return impl_->transport.send_only({.method = "POST",
+                                     .target = custom_collection(type),
+                                     .body = std::string(json),
+                                     .repeat = Repeat::kIfNotTaken,
+                                     .permit = permit});
+}
+
 Status Api::try_create_custom(const ResourceType& type, std::string_view json) {
   auto target = custom_collection(type);
   if (target) *target += "?dryRun=All";
@@ -40,11 +49,12 @@ Status Api::try_create_custom(const ResourceType& type, std::string_view json) {
 }
 
 Result<CustomObject> Api::patch_custom(const ResourceType& type, std::string_view name,
-                                       std::string_view json) {
+                                       std::string_view json, const Permit& permit) {
   return impl_->transport.send({.method = "PATCH",
                                 .target = custom_path(type, name),
                                 .body = std::string(json),
-                                .content_type = kMergePatch},
+                                .content_type = kMergePatch,
+                                .permit = permit},
                                decode_custom);
 }
 

@@ -23,8 +23,8 @@ std::unique_ptr<StepAction> make_job(const StepServices& services) {
 std::unique_ptr<StepAction> make_drain(const StepServices& services) {
   return std::make_unique<DrainAction>(services.drainer, services.own_pod);
 }
-std::unique_ptr<StepAction> make_restart_job(const StepServices&) {
-  return std::make_unique<RestartJobAction>();
+std::unique_ptr<StepAction> make_restart_job(const StepServices& services) {
+  return std::make_unique<RestartJobAction>(services.api);
 }
 std::unique_ptr<StepAction> make_reboot(const StepServices& services) {
   return std::make_unique<RebootAction>(services.machines);

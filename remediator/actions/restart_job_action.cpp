@@ -1,5 +1,6 @@
 #include "remediator/actions/restart_job_action.h"
 
+#include <map>
 #include <utility>
 
 #include "core/runtime/child.h"
@@ -67,16 +68,59 @@ StepProgress judge(const StepRequest& request, const Result<ChildResult>& ended)
                      what + ": " + to_valid_utf8(trim(words), kLongestComplaint));
 }
 
+// In the record from before the first change on, where gpuward restarts the jobs itself. How far
+// each job is stands beside it, under the job's name.
+const std::string kRestartedByFact = "restartedBy";
+constexpr const char* kGpuward = "gpuward";
+
+constexpr std::size_t kMostJobsAtOnce = 8;
+constexpr std::size_t kNamedJobs = 10;
+constexpr std::chrono::seconds kLookAtJobs{2};
+
+bool restarts_itself(const StepRequest& request) {
+  return request.facts.contains(kRestartedByFact);
+}
+
+std::string mark_of(const Remediation& remediation) {
+  return remediation.name + "/" + remediation.uid;
+}
+
+RestartClaim claim_of(const StepRequest& request) {
+  const StepRecord* drain = request.remediation.status.find(Step::kDrain);
+  const bool is_drained = drain != nullptr && drain->finished_at;
+  return {.mark = mark_of(request.remediation),
+          .drained_at = drain != nullptr ? drain->intent_at.value_or(request.now) : request.now,
+          .now = request.now,
+          .may_begin = !is_drained || request.now - *drain->finished_at >= kOwnRestart,
+          .is_late = is_past_timeout(request)};
+}
+
+// Of all jobs in the order of the drain, how each stands.
+std::string how_jobs_stand(const std::vector<std::string>& jobs,
+                           const std::map<std::string, std::string>& words) {
+  std::vector<std::string> named;
+  for (const std::string& job : jobs) {
+    const auto found = words.find(job);
+    if (found == words.end() || named.size() == kNamedJobs) continue;
+    named.push_back(job + " " + found->second);
+  }
+  return list_first(named, words.size());
+}
+
 }  // namespace
 
 Result<StepProgress> RestartJobAction::begin(const StepRequest& request) {
   // At a worse severity the node has been drained once more, of what was left.
   if (has_run_before(request))
-    return progress_of(request, StepResult::kDone, "the program was called before: not again");
+    return progress_of(request, StepResult::kDone, "jobs were restarted before: not again");
   const std::vector<std::string> jobs = jobs_drained(request.remediation);
   if (jobs.empty()) return progress_of(request, StepResult::kDone, "no job has lost a pod here");
-  if (request.step.program.empty())
-    return progress_of(request, StepResult::kFailed, "the policy names no program any more");
+  if (request.step.program.empty()) {
+    StepProgress progress = progress_of(request, StepResult::kRunning, "restarts the jobs");
+    progress.facts[kRestartedByFact] = kGpuward;
+    progress.look_again = std::chrono::milliseconds(0);
+    return progress;
+  }
   if (auto allowed = request.permit(); !allowed) return held_back(request, allowed.error());
   if (!runs_.start(request.remediation.name, command_for(request, jobs)))
     return progress_of(request, StepResult::kIntended, "too many such programs run");
@@ -84,6 +128,43 @@ Result<StepProgress> RestartJobAction::begin(const StepRequest& request) {
 }
 
 Result<StepProgress> RestartJobAction::watch(const StepRequest& request) {
+  if (restarts_itself(request)) return restart_jobs(request);
+  const StepRecord* record = request.remediation.status.find(Step::kRestartJob);
+  const bool is_begun = record != nullptr && record->result != StepResult::kIntended;
+  if (request.step.program.empty() && !is_begun)
+    return progress_of(request, StepResult::kIntended, "no job was restarted");
+  return watch_program(request);
+}
+
+StepProgress RestartJobAction::restart_jobs(const StepRequest& request) {
+  const RestartClaim claim = claim_of(request);
+  const std::vector<std::string> jobs = jobs_drained(request.remediation);
+  StepProgress progress = progress_of(request, StepResult::kDone, "");
+  std::map<std::string, std::string> words;
+  std::size_t at_once = 0;
+  bool has_failure = false;
+  for (const std::string& job : jobs) {
+    std::string& known = progress.facts[job];
+    if (is_settled(known)) {
+      words[job] = known;
+    } else if (at_once++ < kMostJobsAtOnce) {
+      const JobProgress now = restarter_.advance(job, known, claim, permit_of_call(request));
+      if (now.known != known) progress.news.push_back(job + " " + now.words);
+      known = now.known;
+      words[job] = now.words;
+    }
+    has_failure |= has_failed(known);
+    if (!is_settled(known)) progress.result = StepResult::kRunning;
+  }
+  std::erase_if(progress.facts, [](const auto& fact) { return fact.second.empty(); });
+  const bool is_over = progress.result == StepResult::kDone;
+  if (is_over && has_failure) progress.result = StepResult::kFailed;
+  progress.message = how_jobs_stand(jobs, words);
+  progress.look_again = kLookAtJobs;
+  return progress;
+}
+
+StepProgress RestartJobAction::watch_program(const StepRequest& request) {
   const ChildRuns::Look now = runs_.look(request.remediation.name);
   if (now.ended) return judge(request, *now.ended);
   if (now.is_known && !is_past_timeout(request)) return going_on(request);
@@ -97,9 +178,20 @@ Result<StepProgress> RestartJobAction::watch(const StepRequest& request) {
                      "it is unknown whether the program was called: it is not called again");
 }
 
+// Where a right is missing or the job is refused, it is tried again all the same: the Remediation
+// does not end while a job is suspended by it.
 Status RestartJobAction::abandon(const StepRequest& request) {
   runs_.stop(request.remediation.name);
-  return {};
+  if (!restarts_itself(request)) return {};
+  Status all;
+  for (const std::string& job : jobs_drained(request.remediation)) {
+    const auto known = request.facts.find(job);
+    if (known != request.facts.end() && is_settled(known->second)) continue;
+    const auto given =
+        restarter_.give_back(job, mark_of(request.remediation), permit_of_call(request));
+    if (!given) all = fail(ErrorKind::kUnavailable, given.error().message);
+  }
+  return all;
 }
 
 }  // namespace gpuward::remediator

@@ -62,10 +62,12 @@ bool is_of_unknown_call(const StepRecord& record) {
   return is_of_the_machine(record.step) && call_of(record) != Call::kAccepted;
 }
 
-// A Job is given up by its own action, which knows whether it has run. A restart of which no answer
-// came may still begin after the step's time.
+// A Job is given up by its own action, which knows whether it has run; jobs are restarted by one
+// that leaves none of them suspended. A restart of which no answer came may still begin after the
+// step's time.
 bool is_overdue(const StepRecord& record, const PlannedStep& step, WallTime now) {
-  if (is_job(step.step) || step.timeout.count() == 0 || !record.intent_at) return false;
+  const bool ends_itself = is_job(step.step) || step.step == Step::kRestartJob;
+  if (ends_itself || step.timeout.count() == 0 || !record.intent_at) return false;
   const bool may_be_late = step.step == Step::kReboot && is_of_unknown_call(record);
   const auto most =
       may_be_late ? std::max<std::chrono::milliseconds>(step.timeout, kLateRestart) : step.timeout;

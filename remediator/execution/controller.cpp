@@ -22,6 +22,8 @@ constexpr milliseconds kLeadInterval(100);
 constexpr milliseconds kKeepAgain(5'000);
 // After an answer that will be the same until somebody changes RBAC or the object.
 constexpr milliseconds kPermanentWait{300'000};
+// How soon jobs that could not be resumed are tried again.
+constexpr milliseconds kGiveBackAgain{10'000};
 // How soon after an act its node's report is checked.
 constexpr milliseconds kWeighAfter{5'000};
 
@@ -185,8 +187,20 @@ Status Reconciler::carry_out(Case& now) {
       return fail(ErrorKind::kInternal,
                   "no step is begun and no node returned on what was seen before");
     default:
+      if (auto status = give_back_jobs(now); !status) return status;
       return records_.write_decision(now);
   }
+}
+
+// The step that has suspended jobs is not watched: they do not wait for its Remediation, which is
+// closed only once they are resumed. Whatever else was decided is written down all the same.
+Status Reconciler::give_back_jobs(Case& now) {
+  const auto given_back = steps_.give_back_jobs(now);
+  if (given_back || now.decision.verdict == Verdict::kClose) return given_back;
+  parts_.observer.on_error(now.remediation.node, given_back.error());
+  now.decision.look_again =
+      std::min(now.decision.look_again.value_or(kGiveBackAgain), kGiveBackAgain);
+  return {};
 }
 
 Status Reconciler::carry_out(FreshCase& now) {

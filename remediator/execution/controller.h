@@ -52,6 +52,7 @@ class Reconciler {
   [[nodiscard]] LookAgain go_on(AnyCase& decided);
   [[nodiscard]] Status carry_out(Case& now);
   [[nodiscard]] Status carry_out(FreshCase& now);
+  [[nodiscard]] Status give_back_jobs(Case& now);
   [[nodiscard]] LookAgain notify(Case& now, const std::string& seen);
   [[nodiscard]] LookAgain finish_closed(Case& now);
   [[nodiscard]] bool weighs_evidence(const Case& now) const;

@@ -115,6 +115,10 @@ Status StepExecution::abandon(const Case& now) { return abandon(now, has_action)
 
 Status StepExecution::abandon_jobs(FreshCase& decided) { return abandon(*decided, is_job); }
 
+Status StepExecution::give_back_jobs(const Case& now) {
+  return abandon(now, [](Step step) { return step == Step::kRestartJob; });
+}
+
 Status StepExecution::abandon(const Case& now, bool (*which)(Step)) {
   for (const StepRecord& record : now.remediation.status.steps) {
     const bool may_go_on = is_under_way(record) || record.facts.contains(kJobLeftFact);

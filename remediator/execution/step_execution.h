@@ -66,6 +66,8 @@ class StepExecution {
   [[nodiscard]] Status abandon(const Case& now);
   // Before the Remediation is closed: a Job would go on beside those of the node's next one.
   [[nodiscard]] Status abandon_jobs(FreshCase& decided);
+  // Where the step that restarts jobs is not watched any more: resumes those that it has suspended.
+  [[nodiscard]] Status give_back_jobs(const Case& now);
   // The Remediation is closed or gone.
   void forget(const std::string& remediation);
 

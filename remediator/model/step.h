@@ -14,7 +14,7 @@ enum class Step : std::uint8_t {
   kCordon,
   kCollectEvidence,  // a Job on the node; takes nothing away
   kDrain,
-  kRestartJob,  // a program that starts the jobs over that have lost pods by the drain
+  kRestartJob,  // the jobs that have lost pods by the drain start over as a whole
   kGpuReset,    // a Job on the node
   kReboot,
   kQuarantineJob,  // the long diagnostics, a Job on the node

@@ -48,7 +48,10 @@ std::string limits_text(const PlannedStep& step) {
   std::string text;
   if (step.soak.count() > 0) add(text, ", ", to_duration_text(step.soak) + " without a break");
   if (step.timeout.count() > 0) add(text, ", ", "at most " + to_duration_text(step.timeout));
-  if (step.step == Step::kRestartJob) add(text, ", ", "by " + program_text(step.program));
+  if (step.step == Step::kRestartJob) {
+    const std::string program = program_text(step.program);
+    add(text, ", ", "by " + (program.empty() ? "the means of each job's kind" : program));
+  }
   if (step.step == Step::kNcclTest || step.step == Step::kNcclPairs) {
     std::ostringstream bandwidth;
     bandwidth << step.job.min_bus_bandwidth;

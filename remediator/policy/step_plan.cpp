@@ -34,6 +34,9 @@ struct StepFacts {
   std::string_view about_timeout = {};
 };
 
+// Of restart-job with a program.
+constexpr milliseconds kProgramTime = minutes(1);
+
 // By Step.
 constexpr std::array<StepFacts, 14> kFacts{{
     {"adds the taint"},
@@ -41,8 +44,10 @@ constexpr std::array<StepFacts, 14> kFacts{{
     {"runs a Job that collects logs and states; its failure stops nothing", minutes(5),
      "of the Job"},
     {"evicts the pods"},
-    {"runs your program that starts the jobs again which lost pods", minutes(1),
-     "of the program; the next step follows, whatever its result"},
+    {"restarts the jobs as a whole that lost pods, by the means of their kind or by your program",
+     minutes(10),
+     "until the old pods of the jobs are gone; of a program, whose default is `1m`; the next step "
+     "follows, whatever the result"},
     {"runs a Job that resets the GPUs", minutes(10), "of the Job"},
     {"restarts the machine", minutes(20), "until the node is back"},
     {"runs the long diagnostics as a Job", hours(4),  // as long as the exporter holds its claim
@@ -75,19 +80,22 @@ void read_volumes(const YamlMap& settings, VolumeWait& out) {
                      "then: hold for an operator, or end the machine all the same");
 }
 
-void read_program(const YamlMap& settings, std::vector<std::string>& out) {
-  settings.read("program", out,
-                "your program with its arguments, which gets the jobs that lost pods; required");
-  if (out.empty() || out.front().empty()) settings.reject("program", "is required");
+void read_program(const YamlMap& settings, PlannedStep& out) {
+  settings.read("program", out.program,
+                "your program with its arguments, which gets the jobs that lost pods; default: "
+                "gpuward restarts them");
+  if (out.program.empty()) return;
+  if (out.program.front().empty()) settings.reject("program", "must name a program");
+  out.timeout = kProgramTime;
 }
 
 void read_settings(const YamlMap& settings, PlannedStep& out) {
   if (out.step == Step::kDrain) out.drain = read_drain_settings(settings, std::move(out.drain));
   if (out.step == Step::kNotify)
     settings.read("sinks", out.sinks, "names of `notifications.sinks`; default: all");
-  if (out.step == Step::kRestartJob) read_program(settings, out.program);
+  if (out.step == Step::kRestartJob) read_program(settings, out);
   if (out.timeout.count() > 0) {
-    // While the program runs, one of a few threads waits for it; all else is checked again.
+    // The steps that heal the node wait for it.
     const milliseconds longest = out.step == Step::kRestartJob ? minutes(10) : hours(24 * 7);
     settings.read("timeout", out.timeout, seconds(10), longest, facts_of(out.step).about_timeout);
   }

@@ -42,7 +42,7 @@ struct PlannedStep {
   JobSettings job = {};                   // of the steps that are a Job on the node
   VolumeWait volumes = {};                // of terminate
   std::vector<std::string> sinks = {};    // of notify, by name; empty: all
-  std::vector<std::string> program = {};  // of restart-job, with its arguments
+  std::vector<std::string> program = {};  // of restart-job; empty: without one
   // Whose plan it stands in: the name of a pool; empty: that of all nodes.
   std::string pool = {};
 };

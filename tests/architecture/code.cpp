@@ -55,12 +55,15 @@ std::vector<const SourceFile*> plug_ins_of(const SourceTree& tree, const PlugInF
   return found;
 }
 
-// Of the drain the plan and the rounds decide, the evictor and the drainer act.
+// Of the drain the plan and the rounds decide, the evictor and the drainer act; of the restart of
+// jobs the kinds and the moves decide, the restarter acts.
 bool is_decision(const SourceFile& file) {
   const bool is_stored = file.path.starts_with("remediator/budgets/ledger_s");
   return file.is_in("remediator/model") || file.is_in("remediator/policy") ||
          file.is_in("remediator/guards") || (file.is_in("remediator/budgets") && !is_stored) ||
-         file.is_in("remediator/decision") || file.path.starts_with("remediator/drain/drain_");
+         file.is_in("remediator/decision") || file.path.starts_with("remediator/drain/drain_") ||
+         file.path.starts_with("remediator/restart/job_kinds") ||
+         file.path.starts_with("remediator/restart/job_move");
 }
 
 // What a decision may not lean on: the outside world.

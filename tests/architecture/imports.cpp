@@ -33,12 +33,12 @@ std::vector<Layer> make_layers() {
       "exporter/gpu",       "exporter/kernel_log", "exporter/host",    "exporter/store",
       "exporter/checks",    "exporter/pods",       "exporter/publish", "exporter/amd_health",
       "exporter/nccl_pair", "exporter/config",     "exporter/watch",   "exporter/commands"};
-  constexpr std::array<std::string_view, 19> kRemediator{
-      "remediator/model",   "remediator/drain",    "remediator/policy",    "remediator/guards",
-      "remediator/gates",   "remediator/cloud",    "remediator/triage",    "remediator/sources",
-      "remediator/notify",  "remediator/actions",  "remediator/records",   "remediator/intake",
-      "remediator/budgets", "remediator/decision", "remediator/execution", "remediator/page",
-      "remediator/replay",  "remediator/config",   "remediator/commands"};
+  constexpr std::array<std::string_view, 20> kRemediator{
+      "remediator/model",   "remediator/drain",   "remediator/restart",  "remediator/policy",
+      "remediator/guards",  "remediator/gates",   "remediator/cloud",    "remediator/triage",
+      "remediator/sources", "remediator/notify",  "remediator/actions",  "remediator/records",
+      "remediator/intake",  "remediator/budgets", "remediator/decision", "remediator/execution",
+      "remediator/page",    "remediator/replay",  "remediator/config",   "remediator/commands"};
   std::vector<Layer> layers{
       {"core/model", {}},
       {"core/xid", {"core/model"}},

@@ -165,9 +165,10 @@ std::multiset<std::string> rules_of(const std::string& file) {
 
 TEST(SecurityPage, HasEachRightThatIsShippedAndWhatItIsFor) {
   std::multiset<std::string> shipped, documented;
-  for (const char* file : {"manifests/remediator-rbac.yaml", "manifests/remediator-jobs-rbac.yaml",
-                           "manifests/remediator-terminate-rbac.yaml",
-                           "manifests/remediator-loki-rbac.yaml", "manifests/exporter-rbac.yaml"}) {
+  for (const char* file :
+       {"manifests/remediator-rbac.yaml", "manifests/remediator-jobs-rbac.yaml",
+        "manifests/remediator-restart-job-rbac.yaml", "manifests/remediator-terminate-rbac.yaml",
+        "manifests/remediator-loki-rbac.yaml", "manifests/exporter-rbac.yaml"}) {
     shipped.merge(rules_of(file));
   }
   for (const Cells& row : rows_below("docs/security.md", "Who may do what")) {

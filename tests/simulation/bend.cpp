@@ -9,6 +9,7 @@
 #include "tests/simulation/pod_ends.h"
 #include "tests/simulation/pod_holds.h"
 #include "tests/simulation/step_jobs.h"
+#include "tests/simulation/torn_jobs.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -342,6 +343,8 @@ std::string bent_answer(const Stage& stage, const Address& to, bool to_write, st
     bend_pods(stage, *object);
     bend_job_pods(stage, *object);
     bend_pod_ends(stage, *object);
+  } else if (to.resource == Resource::kJob && !to_write) {
+    bend_torn_job(stage, *object);
   } else if (to.resource == Resource::kSwitch) {
     bend_switch(stage, *object);
   } else if (to.resource == Resource::kLease && !to_write && stage.is_off(Sabotage::kLease)) {

@@ -1,5 +1,7 @@
 #include "tests/simulation/drain.h"
 
+#include "remediator/actions/step_progress.h"
+
 namespace gpuward::remediator::simulation {
 namespace {
 
@@ -33,7 +35,9 @@ Result<StepProgress> ScriptedDrain::watch(const StepRequest& order) {
   int& left = pods_left(order);
   if (left == 0) {
     invariants_.ends().on_drained(order.remediation);
-    return progress(StepResult::kDone, "no pod is left", order);
+    StepProgress done = progress(StepResult::kDone, "no pod is left", order);
+    if (const std::string jobs = torn_.tear(); !jobs.empty()) done.facts[kJobsFact] = jobs;
+    return done;
   }
   const std::string message = std::to_string(left) + " pods are left";
   --left;

@@ -8,12 +8,14 @@
 #include "remediator/actions/step_action.h"
 #include "tests/simulation/invariants.h"
 #include "tests/simulation/stage.h"
+#include "tests/simulation/torn_jobs.h"
 
 namespace gpuward::remediator::simulation {
 
 class ScriptedDrain final : public StepAction {
  public:
-  ScriptedDrain(Stage& stage, Invariants& invariants) : stage_(stage), invariants_(invariants) {}
+  ScriptedDrain(Stage& stage, Invariants& invariants, TornJobs& torn)
+      : stage_(stage), invariants_(invariants), torn_(torn) {}
   [[nodiscard]] Result<StepProgress> begin(const StepRequest& order) override;
   [[nodiscard]] Result<StepProgress> watch(const StepRequest& order) override;
 
@@ -22,6 +24,7 @@ class ScriptedDrain final : public StepAction {
 
   Stage& stage_;
   Invariants& invariants_;
+  TornJobs& torn_;
   std::map<std::string, int> pods_;  // left, by Remediation and severity
 };
 

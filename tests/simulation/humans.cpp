@@ -6,6 +6,7 @@
 #include "remediator/records/remediation_json.h"
 #include "tests/simulation/care.h"
 #include "tests/simulation/step_jobs.h"
+#include "tests/simulation/torn_jobs.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -34,6 +35,7 @@ void Humans::do_something() {
       keep_what_stays(policy, stage_.setting);
       if (stage_.setting.has_jobs) put_jobs(policy, stage_.jobs_chance);
       put_care(policy, stage_.setting, stage_.care_chance);
+      if (stage_.setting.tears_jobs) put_restarts(policy);
       stage_.set_policy(std::move(policy));
       return stage_.trace.say("human: another policy");
     }

@@ -273,6 +273,14 @@ void Invariants::on_job_made(const Json& job) {
   check_not_stopped(what);
 }
 
+void Invariants::on_job_suspended(const std::string& remediation, const std::string& what) const {
+  const Look& look = *stage_.looks.back();
+  require(look.node.has_value() && !exclusion_of(*look.policy, *look.node), "excluded", what);
+  check_mode(Step::kRestartJob, *look.node, what);
+  check_hands_off(remediation, what);
+  check_not_stopped(what);
+}
+
 void Invariants::on_restored(const BackedUp& backup) {
   restore_.on_restored(backup);
   ledger_.forget();

@@ -38,6 +38,8 @@ class Invariants {
   void on_end_asked(const remediator::Machine& order);
   void on_eviction(const Remediation& remediation, const kube::Node& node);
   void on_job_made(const Json& job);
+  // A replica has suspended a job that has lost pods.
+  void on_job_suspended(const std::string& remediation, const std::string& what) const;
   // etcd is restored. Called before the truth goes back.
   void on_restored(const BackedUp& backup);
   [[nodiscard]] const MarkRules& marks() const { return taint_and_cordon_; }

@@ -99,6 +99,7 @@ bool DecisionInputs::reconcile_next(Clock::Steady until) {
   pair_kubelets_.end_all();
   pods_.end_all();
   step_kubelets_.end_all();
+  torn_jobs_.end_all();
   go_on_all();  // a lease that was renewed all the time
   look_quietly(who, *next);
   return true;
@@ -255,6 +256,7 @@ void DecisionInputs::check_rest() const {
   }
   late_.check_rest();
   sinks_.check_rest();
+  torn_jobs_.check_rest();
   for (const auto& replica : replicas_) {
     check_view(stage_, replica->view(), replica->name());
     invariants_.restore().check_rest(replica->identity());

@@ -160,6 +160,7 @@ StepAction* Replica::own_step(Step step) {
   if (step == Step::kGpuReset) return &resets_;
   if (step == Step::kCollectEvidence) return &collects_;
   if (step == Step::kQuarantineJob) return &tests_;
+  if (step == Step::kRestartJob) return &restarts_;
   if (step == Step::kDrain && stage_.setting.has_pods) return &drain_;
   if (step != Step::kTerminate) return nullptr;
   if (stage_.is_off(Sabotage::kEndOnce)) return &ends_again_;

@@ -13,6 +13,7 @@
 #include "remediator/actions/gpu_reset_action.h"
 #include "remediator/actions/nccl_pairs_action.h"
 #include "remediator/actions/quarantine_job_action.h"
+#include "remediator/actions/restart_job_action.h"
 #include "remediator/actions/terminate_action.h"
 #include "remediator/actions/verify_action.h"
 #include "remediator/budgets/ledger_slots.h"
@@ -36,6 +37,7 @@
 #include "tests/simulation/pod_drain.h"
 #include "tests/simulation/pulse.h"
 #include "tests/simulation/step_jobs.h"
+#include "tests/simulation/torn_jobs.h"
 #include "tests/simulation/wire.h"
 
 namespace gpuward::remediator::simulation {
@@ -194,6 +196,8 @@ class Replica {
   GpuResetAction reset_{api_, stage_.policy};
   CollectEvidenceAction evidence_{api_, stage_.policy};
   QuarantineJobAction diagnostics_{api_, stage_.policy};
+  RestartJobAction restart_{api_};
+  KeepsJobs restarts_{stage_, restart_};
   Unasked resets_{stage_, reset_}, collects_{stage_, evidence_}, tests_{stage_, diagnostics_};
   PodDrain drain_;
   ExclusionStore exclusions_;

@@ -129,6 +129,8 @@ enum class Sabotage : std::uint8_t {
   kCooldown,          // no machine rests after a restart
   kMinHealthy,        // no pool has to keep healthy nodes
   kSinks,             // what is handed to the sinks is read as told
+  kGiveBack,          // a restart of jobs that is left gives nothing back
+  kForeignSuspend,    // a job that somebody else has suspended is read as suspended by gpuward
   kDisagreement,      // an annotation or taint that contradicts the record is read as it has them
 };
 
@@ -252,6 +254,8 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kCooldown, "cooldown"},
     {Sabotage::kMinHealthy, "min-healthy"},
     {Sabotage::kSinks, "sinks"},
+    {Sabotage::kGiveBack, "give-back"},
+    {Sabotage::kForeignSuspend, "foreign-suspend"},
 });
 
 [[nodiscard]] constexpr std::optional<Sabotage> parse_sabotage(std::string_view name) {

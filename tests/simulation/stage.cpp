@@ -10,6 +10,7 @@
 #include "tests/simulation/pod_ends.h"
 #include "tests/simulation/step_jobs.h"
 #include "tests/simulation/taint_rules.h"
+#include "tests/simulation/torn_jobs.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -18,8 +19,8 @@ const std::string kNodes = "/api/v1/nodes/";
 
 // The Jobs of a test, and the pods of a drain, are not among the writes that are kept.
 Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Chance& taints_chance,
-                   Chance& places_chance, Chance& jobs_chance, Chance& care_chance, Size size,
-                   Keeps keeps) {
+                   Chance& places_chance, Chance& jobs_chance, Chance& care_chance,
+                   Chance& torn_chance, Size size, Keeps keeps) {
   Setting setting = draw_setting(chance, size);
   if (keeps == Keeps::kNothing) {
     let_pairs_be_tested(setting, pairs_chance);
@@ -30,6 +31,7 @@ Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Ch
   if (keeps == Keeps::kNothing) {
     let_places_speak(setting, places_chance);
     if (size == Size::kAny) let_people_take_care(setting, care_chance);
+    if (size == Size::kAny) let_jobs_be_torn(setting, torn_chance);
   }
   return setting;
 }
@@ -57,8 +59,9 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       care_chance(seed + 0x63617265),
       sinks_chance(seed + 0x73696e6b),
       kept_chance(seed + 0x6b657074),
+      torn_chance(seed + 0x746f726e),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, places_chance,
-                         jobs_chance, care_chance, size, keeps)),
+                         jobs_chance, care_chance, torn_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),
       policy(bent_policy(*this, setting.policy)),

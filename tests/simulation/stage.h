@@ -88,7 +88,7 @@ struct Stage {
 
   Chance chance, pairs_chance, pods_chance, watch_chance, late_chance, edits_chance, taints_chance,
       cloud_chance, identity_chance, holds_chance, informer_chance, lead_chance, places_chance,
-      jobs_chance, ends_chance, care_chance, sinks_chance, kept_chance;
+      jobs_chance, ends_chance, care_chance, sinks_chance, kept_chance, torn_chance;
   Setting setting;
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};
@@ -123,6 +123,8 @@ struct Stage {
   std::chrono::milliseconds jumped{0};
   // Rules of others about what the replicas write of a Remediation that was there before.
   std::vector<std::function<void(const Remediation&, const Remediation&)>> on_rewritten;
+  // The same about a job of others that a replica has patched.
+  std::function<void(const Json& after)> on_job_patched;
   std::map<std::string, Tick> deleted;  // by Remediation: when it was, the last time
   std::set<std::string> wiped;  // Remediations whose steps somebody has taken out of the record
 

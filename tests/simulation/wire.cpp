@@ -174,6 +174,7 @@ void Wire::hear_version(const Address& to) {
 
 void Wire::hear_job(const http::ClientRequest& request, const std::string& body) {
   if (request.method == "POST") return invariants_.on_job_made(*parse_json(body));
+  if (request.method == "PATCH") return stage_.on_job_patched(*parse_json(body));
   if (request.method != "DELETE") return;
   stage_.jobs.end(request.url.substr(request.url.rfind('/') + 1));
 }

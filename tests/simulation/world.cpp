@@ -67,6 +67,7 @@ void DecisionInputs::do_something() {
   go_on_all();
   pods_.go_on();
   step_kubelets_.go_on();
+  torn_jobs_.go_on();
   change_nodes_under_drains();
   change_nodes_under_jobs(0.04);
   forger_.do_something();
@@ -266,6 +267,7 @@ void DecisionInputs::interrupt(std::size_t by) {
   stage_.trace.say("meanwhile:");
   pods_.go_on();
   step_kubelets_.go_on();
+  torn_jobs_.go_on();
   change_nodes_under_drains();
   change_nodes_under_jobs(0.2);
   restart_before_reset();

@@ -25,6 +25,7 @@
 #include "tests/simulation/sinks.h"
 #include "tests/simulation/source_rules.h"
 #include "tests/simulation/step_kubelets.h"
+#include "tests/simulation/torn_jobs.h"
 
 namespace gpuward::remediator::simulation {
 
@@ -99,7 +100,8 @@ class DecisionInputs {
   SourceRules sources_{stage_, fleet_, places_};
   Forger forger_;
   Restores restores_;
-  ScriptedDrain drain_{stage_, invariants_};
+  TornJobs torn_jobs_{stage_, invariants_};
+  ScriptedDrain drain_{stage_, invariants_, torn_jobs_};
   Notifier notifier_{stage_, fleet_};
   LateAlerts late_{stage_, fleet_, silences_};
   Told told_{stage_};

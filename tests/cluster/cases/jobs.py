@@ -2,8 +2,8 @@
 import json
 
 import yaml
-from cases.base import (EXPORTERS, ISOLATE_XID, RESET_XID, ClusterTest, cluster, deploy, is_out_of_service, kubectl, on,
-                        phase, remediations, workload)
+from cases.base import (EXPORTERS, ISOLATE_XID, RESET_XID, ClusterTest, cluster, deploy, is_out_of_service,
+                        kill_leader, kubectl, nodes_of, on, phase, pods, remediations, workload)
 
 PREFIX = "gpu-healthcheck.aws-samples.io"
 
@@ -78,3 +78,71 @@ class JobsOfARemediation(ClusterTest):
         # The nodes are instances of EC2, which are restarted instead.
         self.assertEqual(("failed", "done", "done"), (steps["gpu-reset"], steps["reboot"], steps["quarantine-job"]), steps)
         self.assertEqual("pass", annotation("gpu-3", "quarantine-result")["status"])
+
+
+class JobsThatLosePods(ClusterTest):
+    """A plain Job of two pods, one of which is on the node that is drained; its controller is the real one."""
+    NODE = "gpu-2"
+
+    def setUp(self):
+        super().setUp()
+        policy = cluster.values()["remediator"]["policy"]
+        steps = policy["severities"]["reset"]
+        drain = next(i for i, step in enumerate(steps) if "drain" in step)
+        steps.insert(drain + 1, "restart-job")
+        cluster.set_values("--set=remediator.grants.restartJob=true", policy=policy)
+        self.addCleanup(cluster.set_values)
+        self.addCleanup(kubectl.delete, "jobs", "--all", "-n", "default")
+
+    def start_job(self, **metadata):
+        """The UIDs of its pods, once they run; each takes 10 s to end."""
+        template = workload("train", gpus=1)["spec"]["template"]
+        template["metadata"]["labels"] = {"app": "train"}
+        template["spec"] |= {"restartPolicy": "Never", "terminationGracePeriodSeconds": 10}
+        template["spec"]["containers"][0]["command"] = ["sh", "-c", "trap '' TERM; while :; do busybox sleep 1; done"]
+        apart = {"labelSelector": {"matchLabels": {"app": "train"}}, "topologyKey": "kubernetes.io/hostname"}
+        template["spec"]["affinity"] = {
+            **on(self.NODE)["affinity"],
+            "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
+        kubectl.apply([{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train", "namespace": "default", **metadata},
+                        "spec": {"parallelism": 2, "completions": 2, "backoffLimit": 0, "template": template,
+                                 "podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [
+                                     {"type": "DisruptionTarget", "status": "True"}]}]}}}])
+        self.wait(lambda: self.NODE in nodes_of("app=train") and len(nodes_of("app=train")) == 2, "the Job to run")
+        return self.uids()
+
+    def uids(self):
+        return {pod["metadata"]["uid"] for pod in pods("app=train")}
+
+    def job(self):
+        return kubectl.get("job", "train", "-n", "default")
+
+    def is_suspended(self):
+        return self.job()["spec"].get("suspend", False)
+
+    def step(self):
+        for step in (remediations(self.NODE) or [{}])[-1].get("status", {}).get("steps", []):
+            if step["name"] == "restart-job":
+                return step
+        return {}
+
+    def test_start_over_as_a_whole_though_the_leader_dies_meanwhile(self):
+        before = self.start_job()
+        self.take(self.NODE).break_gpu(3, RESET_XID)
+        self.wait(self.is_suspended, "the Job to be suspended")
+        kill_leader()
+        self.wait_until_returned(self.NODE, 300)
+        self.assertEqual("done", self.step()["result"], self.step())
+        self.assertFalse(self.is_suspended())
+        self.assertIn(remediations(self.NODE)[-1]["metadata"]["name"],
+                      self.job()["metadata"]["annotations"]["gpuward.dev/restarted-by"])
+        self.wait(lambda: len(nodes_of("app=train")) == 2, "the Job to run again")
+        self.assertFalse(before & self.uids(), "a pod of before is still there")
+        self.assertNotIn("failed", self.job()["status"])
+
+    def test_are_left_alone_where_their_owner_asks_for_it(self):
+        before = self.start_job(annotations={"gpuward.dev/do-not-restart": "true"})
+        self.take(self.NODE).break_gpu(3, RESET_XID)
+        self.wait_until_returned(self.NODE, 300)
+        self.assertIn("do-not-restart", self.step()["message"])
+        self.assertEqual(1, len(before & self.uids()), "the pod on the other node")

@@ -1,4 +1,4 @@
-// The step `restart-job` with real programs.
+// The step `restart-job`: with real programs, and by the means of each kind.
 #include "remediator/actions/restart_job_action.h"
 
 #include <gmock/gmock.h>
@@ -9,13 +9,15 @@
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 #include "tests/unit/remediator/actions/intended_step.h"
+#include "tests/unit/remediator/drain/drain_cluster.h"
+#include "tests/unit/remediator/restart/torn_jobs.h"
 
 namespace gpuward::remediator {
 namespace {
 
 using ::testing::HasSubstr;
 
-class RestartJobActionTest : public ::testing::Test {
+class RestartJobActionTest : public DrainCluster {
  protected:
   RestartJobActionTest() {
     remediation_.name = "gpu-01-ab-1";
@@ -61,7 +63,7 @@ class RestartJobActionTest : public ::testing::Test {
   kube::Node node_;
   PlannedStep step_ = planned(Step::kRestartJob);
   Status allowed_;
-  RestartJobAction action_;
+  RestartJobAction action_{api_};
 };
 
 TEST_F(RestartJobActionTest, TellsTheProgramNodeAndJobs) {
@@ -148,6 +150,143 @@ TEST_F(RestartJobActionTest, WaitsWhileNothingMayBeChanged) {
 
   EXPECT_EQ(begin().result, StepResult::kIntended);
   EXPECT_EQ(told(), "");
+}
+
+// Without a program, on the jobs of a fake cluster. What becomes of one of them is tested with the
+// restarter.
+class RestartOfJobsTest : public RestartJobActionTest {
+ protected:
+  RestartOfJobsTest() {
+    clock_.advance(std::chrono::minutes(10));
+    now_ = clock_.wall();
+    step_.program.clear();
+    remediation_.uid = "uid-of-it";
+    jobs_.add(kJobSet, "train");
+    jobs_.add(kPlainJob, "eval");
+    StepRecord& drain = remediation_.status.steps[0];
+    drain = intended_step(Step::kDrain, Severity::kReboot, now_,
+                          {{kJobsFact, "JobSet default/train, Job default/eval"}});
+    drain.finished_at = now_;
+    step_record().intent_at = now_;
+    now_ += std::chrono::minutes(1);
+  }
+  StepRecord& step_record() { return remediation_.status.steps[1]; }
+  // As the workflow writes it down.
+  StepProgress taken(const Result<StepProgress>& progress) {
+    step_record().result = progress->result;
+    step_record().facts = progress->facts;
+    return *progress;
+  }
+  StepRequest request() {
+    StepRequest made = RestartJobActionTest::request();
+    made.facts = step_record().facts;
+    return made;
+  }
+  StepProgress begin() { return taken(action_.begin(request())); }
+  StepProgress watch() { return taken(action_.watch(request())); }
+  bool all_run() { return !jobs_.is_suspended(kJobSet) && !jobs_.is_suspended(kPlainJob, "eval"); }
+
+  TornJobs jobs_{kube_};
+};
+
+TEST_F(RestartOfJobsTest, RestartsEachJobAndSaysHowItEnded) {
+  EXPECT_EQ(begin().result, StepResult::kRunning);
+  EXPECT_TRUE(all_run()) << "the record has to say first who restarts them";
+
+  EXPECT_EQ(watch().result, StepResult::kRunning);
+  EXPECT_TRUE(jobs_.is_suspended(kJobSet));
+  EXPECT_TRUE(jobs_.is_suspended(kPlainJob, "eval"));
+  jobs_.play(kJobSet);
+  EXPECT_EQ(watch().result, StepResult::kRunning);
+  jobs_.play(kPlainJob, "eval");
+
+  const auto ended = watch();
+
+  EXPECT_EQ(ended.result, StepResult::kDone);
+  EXPECT_EQ(ended.message, "JobSet default/train restarted, Job default/eval restarted");
+  EXPECT_THAT(ended.news, ::testing::ElementsAre("Job default/eval restarted"));
+  EXPECT_TRUE(all_run());
+}
+
+TEST_F(RestartOfJobsTest, HasFailedWhereOneJobHasNotRestarted) {
+  kube_.access().deny({.user = {}, .verb = "get", .resource = "jobsets"});
+  (void)begin();
+  (void)watch();
+  jobs_.play(kPlainJob, "eval");
+
+  const auto ended = watch();
+
+  EXPECT_EQ(ended.result, StepResult::kFailed);
+  EXPECT_THAT(ended.message, HasSubstr("JobSet default/train failed: "));
+  EXPECT_THAT(ended.message, HasSubstr("Job default/eval restarted"));
+}
+
+TEST_F(RestartOfJobsTest, RestartsNothingASecondTime) {
+  step_record().attempts = 2;
+
+  EXPECT_EQ(begin().result, StepResult::kDone);
+  EXPECT_TRUE(all_run());
+}
+
+// A process has died before it could write down who restarts the jobs: nothing was done.
+TEST_F(RestartOfJobsTest, AreIntendedAnewWhereNothingWasDone) {
+  EXPECT_EQ(watch().result, StepResult::kIntended);
+  EXPECT_TRUE(all_run());
+}
+
+TEST_F(RestartOfJobsTest, WaitSomeSecondsAfterTheDrain) {
+  now_ = *remediation_.status.steps[0].finished_at + std::chrono::seconds(1);
+  (void)begin();
+
+  EXPECT_THAT(watch().message, HasSubstr("has some seconds to restart by itself"));
+  EXPECT_TRUE(all_run());
+}
+
+TEST_F(RestartOfJobsTest, AreResumedByWhoeverWatchesNext) {
+  (void)begin();
+  (void)watch();
+  jobs_.play(kJobSet);
+  jobs_.play(kPlainJob, "eval");
+  RestartJobAction next{api_};
+
+  EXPECT_EQ(next.watch(request())->result, StepResult::kDone);
+  EXPECT_TRUE(all_run());
+}
+
+TEST_F(RestartOfJobsTest, AreResumedWhereThePolicyNamesAProgramByNow) {
+  (void)begin();
+  (void)watch();
+  calls("exit 0");
+  now_ += std::chrono::hours(1);
+
+  EXPECT_EQ(watch().result, StepResult::kFailed);
+  EXPECT_TRUE(all_run());
+  EXPECT_EQ(told(), "");
+}
+
+TEST_F(RestartOfJobsTest, AreResumedWhereTheStepIsLeft) {
+  (void)begin();
+  (void)watch();
+  step_ = planned(Step::kRestartJob);
+
+  ASSERT_TRUE(action_.abandon(request()));
+
+  EXPECT_TRUE(all_run());
+  EXPECT_TRUE(action_.abandon(request())) << "it may be repeated";
+}
+
+// Also where the answer would be the same again: no job is left behind.
+TEST_F(RestartOfJobsTest, AreNotGivenUpWhereTheyCannotBeResumed) {
+  (void)begin();
+  (void)watch();
+  kube_.access().deny({.user = {}, .verb = "patch", .resource = "jobsets"});
+
+  const auto left = action_.abandon(request());
+
+  ASSERT_FALSE(left);
+  EXPECT_EQ(left.error().kind, ErrorKind::kUnavailable);
+  EXPECT_THAT(left.error().message, HasSubstr("resuming JobSet default/train"));
+  EXPECT_FALSE(jobs_.is_suspended(kPlainJob, "eval")) << "the others are";
 }
 
 }  // namespace

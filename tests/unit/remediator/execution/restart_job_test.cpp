@@ -1,11 +1,13 @@
-// The step restart-job on the whole workflow, with a real program: what takes the permission away
-// between the intent and the call.
+// The step restart-job on the whole workflow, with a real program and with the jobs of a fake
+// cluster: what takes the permission away between the intent and the call, and that no job is left
+// suspended.
 #include "core/runtime/files.h"
 #include "remediator/actions/restart_job_action.h"
 #include "remediator/actions/step_progress.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
+#include "tests/unit/remediator/restart/torn_jobs.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -16,11 +18,13 @@ using ::testing::HasSubstr;
 // The real step, with something that happens right before it is begun.
 class LateRestart final : public StepAction {
  public:
+  explicit LateRestart(kube::Api& api) : real_(api) {}
   Result<StepProgress> begin(const StepRequest& request) override {
     if (before) before();
     return real_.begin(request);
   }
   Result<StepProgress> watch(const StepRequest& request) override { return real_.watch(request); }
+  Status abandon(const StepRequest& request) override { return real_.abandon(request); }
   std::function<void()> before;
 
  private:
@@ -76,7 +80,7 @@ class RestartJobTest : public ClusterTest {
 
   support::TempDir folder_;
   ExclusionStore exclusion_store_{api_, "default", clock_};
-  LateRestart restart_;
+  LateRestart restart_{api_};
 };
 
 TEST_F(RestartJobTest, CallsNoProgramOnceItsProcessHasLostTheLead) {
@@ -137,6 +141,231 @@ TEST_F(RestartJobTest, CallsNoProgramWhereTheModeWasLoweredSince) {
 
   EXPECT_EQ(told(), "");
   EXPECT_FALSE(remediation().status.find(Step::kRestartJob));
+}
+
+// Without a program. After the step the plan is over, so that the node is Held.
+class RestartOfTornJobsTest : public RestartJobTest {
+ protected:
+  RestartOfTornJobsTest() {
+    change_policy([](Policy& policy) { policy.steps[Severity::kReboot].back().program.clear(); });
+    clock_.advance(minutes(1));
+    jobs_.add(kJobSet);
+  }
+  void change_policy(const std::function<void(Policy&)>& change) {
+    Policy policy = *policy_.get();
+    change(policy);
+    policy_.set(policy);
+  }
+  void look(int times = 1) { RestartJobTest::look(replica_->reconciler, times); }
+  // Until the job is suspended.
+  void suspend() {
+    for (int i = 0; i < 20 && !jobs_.is_suspended(kJobSet); ++i) {
+      look();
+      clock_.advance(std::chrono::seconds(2));
+    }
+    ASSERT_TRUE(jobs_.is_suspended(kJobSet));
+  }
+  void annotate(const Json& annotations) {
+    kube_.patch(std::string(remediation_collection()) + "/" + remediation().name,
+                {{"metadata", {{"annotations", annotations}}}});
+  }
+  const StepRecord* record() {
+    last_ = remediation();
+    return last_.status.find(Step::kRestartJob);
+  }
+
+  TornJobs jobs_{kube_};
+  Remediation last_;
+};
+
+TEST_F(RestartOfTornJobsTest, EndsAndTheNextStepFollows) {
+  suspend();
+  jobs_.play(kJobSet);
+
+  look(3);
+
+  ASSERT_NE(record(), nullptr);
+  EXPECT_EQ(record()->result, StepResult::kDone);
+  EXPECT_EQ(record()->message, "JobSet default/train restarted");
+  EXPECT_FALSE(jobs_.is_suspended(kJobSet));
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  jobs_.play(kJobSet);
+  EXPECT_EQ(jobs_.pods_of(kJobSet).size(), 3U);
+}
+
+// Its leader has died between the two patches.
+TEST_F(RestartOfTornJobsTest, IsFinishedByTheNextLeader) {
+  suspend();
+  restart();
+  jobs_.play(kJobSet);
+
+  look(3);
+
+  EXPECT_FALSE(jobs_.is_suspended(kJobSet));
+  EXPECT_EQ(record()->result, StepResult::kDone);
+}
+
+// The record says first who restarts the jobs.
+TEST_F(RestartOfTornJobsTest, SuspendsNothingWhoseRecordCannotBeWritten) {
+  restart_.before = [&] {
+    kube_.add_fault({.kind = fakes::FaultKind::kInternalError,
+                     .method = "PUT",
+                     .path = ".*/remediations/.*/status",
+                     .times = -1});
+  };
+
+  look(5);
+  restart();
+  look(5);
+
+  EXPECT_FALSE(jobs_.is_suspended(kJobSet));
+  kube_.clear_faults();
+  restart_.before = {};
+  suspend();
+}
+
+TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedWhereItIsNotDoneInTime) {
+  suspend();
+  clock_.advance(minutes(11));
+
+  look(2);
+
+  EXPECT_FALSE(jobs_.is_suspended(kJobSet));
+  EXPECT_EQ(record()->result, StepResult::kFailed);
+  EXPECT_THAT(record()->message, HasSubstr("3 pods had not ended"));
+}
+
+TEST_F(RestartOfTornJobsTest, ResumesNothingWhileStoppedAndDoesNotFailMeanwhile) {
+  suspend();
+  jobs_.play(kJobSet);
+  permit_ = fail(ErrorKind::kCancelled, "the switch says stop");
+  clock_.advance(minutes(11));
+
+  look(3);
+
+  EXPECT_TRUE(jobs_.is_suspended(kJobSet));
+  EXPECT_EQ(record()->result, StepResult::kRunning);
+  EXPECT_THAT(record()->message, HasSubstr("the switch says stop"));
+
+  permit_ = {};
+  look(3);
+  EXPECT_FALSE(jobs_.is_suspended(kJobSet));
+}
+
+TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedWhilePaused) {
+  suspend();
+  annotate({{"gpuward.dev/pause", "true"}});
+
+  look(2);
+
+  EXPECT_EQ(remediation().status.phase, Phase::kPaused);
+  EXPECT_FALSE(jobs_.is_suspended(kJobSet));
+  EXPECT_EQ(jobs_.annotation(kJobSet, kRestartedBy), remediation().name + "/" + remediation().uid);
+}
+
+TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedOfANodeThatIsExcludedSince) {
+  suspend();
+  kube_.patch("/api/v1/nodes/gpu-01",
+              {{"metadata", {{"labels", {{"gpuward.dev/managed", "false"}}}}}});
+
+  look(2);
+
+  EXPECT_FALSE(jobs_.is_suspended(kJobSet));
+}
+
+TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedWhereTheModeWasLoweredSince) {
+  suspend();
+  change_policy([](Policy& policy) { policy.mode = Mode::kCordon; });
+
+  look(2);
+
+  EXPECT_FALSE(jobs_.is_suspended(kJobSet));
+}
+
+TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedWhenCancelled) {
+  suspend();
+  annotate({{"gpuward.dev/cancel", "true"}});
+
+  look(3);
+
+  EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
+  EXPECT_FALSE(jobs_.is_suspended(kJobSet));
+}
+
+TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedWhoseNodeIsGone) {
+  suspend();
+  kube_.remove("/api/v1/nodes/gpu-01");
+
+  look(3);
+
+  EXPECT_EQ(remediation().status.phase, Phase::kSuperseded);
+  EXPECT_FALSE(jobs_.is_suspended(kJobSet));
+}
+
+TEST_F(RestartOfTornJobsTest, AreNotClosedWhileAJobCannotBeResumed) {
+  suspend();
+  kube_.remove("/api/v1/nodes/gpu-01");
+  kube_.access().deny({.user = {}, .verb = "patch", .resource = "jobsets"});
+
+  look(3);
+  EXPECT_TRUE(remediation().open());
+
+  permit_ = fail(ErrorKind::kCancelled, "the switch says stop");
+  look(3);
+  EXPECT_TRUE(remediation().open());
+}
+
+TEST_F(RestartOfTornJobsTest, WritesDownAPauseThoughAJobCannotBeResumed) {
+  suspend();
+  kube_.access().deny({.user = {}, .verb = "patch", .resource = "jobsets"});
+  annotate({{"gpuward.dev/pause", "true"}});
+
+  look(2);
+
+  EXPECT_EQ(remediation().status.phase, Phase::kPaused);
+  ASSERT_FALSE(replica_->recorder.errors.empty());
+  EXPECT_THAT(replica_->recorder.errors.back().message, HasSubstr("resuming JobSet default/train"));
+}
+
+TEST_F(RestartOfTornJobsTest, SuspendsNothingOfANodeThatWasExcludedSince) {
+  restart_.before = [&] {
+    kube_.patch("/api/v1/nodes/gpu-01",
+                {{"metadata", {{"labels", {{"gpuward.dev/managed", "false"}}}}}});
+  };
+  clock_.advance(minutes(1));
+
+  look(6);
+
+  EXPECT_FALSE(jobs_.is_suspended(kJobSet));
+}
+
+TEST_F(RestartOfTornJobsTest, SuspendsNothingInAModeThatDoesNotGoSoFar) {
+  change_policy([](Policy& policy) { policy.mode = Mode::kObserve; });
+
+  for (int i = 0; i < 5; ++i) {
+    look();
+    clock_.advance(minutes(1));
+  }
+
+  EXPECT_FALSE(jobs_.is_suspended(kJobSet));
+}
+
+TEST_F(RestartOfTornJobsTest, ChangesNothingOnceItsProcessHasLostTheLead) {
+  bool leads = true;
+  Reconciler old = replica_of([&leads] { return leads; });
+  for (int i = 0; i < 20 && !jobs_.is_suspended(kJobSet); ++i) {
+    RestartJobTest::look(old, 1);
+    clock_.advance(std::chrono::seconds(2));
+  }
+  ASSERT_TRUE(jobs_.is_suspended(kJobSet));
+  jobs_.play(kJobSet);
+  leads = false;
+
+  RestartJobTest::look(old, 3);
+  EXPECT_TRUE(jobs_.is_suspended(kJobSet));
+
+  look(3);
+  EXPECT_FALSE(jobs_.is_suspended(kJobSet)) << "the next one goes on";
 }
 
 }  // namespace

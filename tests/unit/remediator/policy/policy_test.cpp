@@ -135,7 +135,8 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"severities:\n  reset: [taint, collect-evidence]\n", "needs the cordon"},
       {"severities:\n  reset: [cordon, drain, collect-evidence]\n", "in the order"},
       {"severities:\n  reset: [cordon, drain, gpu-reset]\n", "jobs.image"},
-      {"severities:\n  reset: [cordon, drain, restart-job]\n", "program: is required"},
+      {"severities:\n  reset:\n    - cordon\n    - drain\n    - restart-job: {program: [\"\"]}\n",
+       "program: must name a program"},
       {"severities:\n  reset:\n    - cordon\n    - restart-job: {program: [/a]}\n", "need drain"},
       {"severities:\n  reset:\n    - cordon\n    - drain\n"
        "    - restart-job: {program: [/a], timeout: 1h}\n",
