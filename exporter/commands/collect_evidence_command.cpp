@@ -1,12 +1,16 @@
 #include "exporter/commands/collect_evidence_command.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <iostream>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 #include "core/command_line/client_file_options.h"
 #include "core/command_line/examples.h"

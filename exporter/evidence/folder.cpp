@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <tuple>
 #include <vector>
 
 #include "core/kube/names.h"
