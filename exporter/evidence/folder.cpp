@@ -79,7 +79,7 @@ Result<fs::path> save_evidence(const fs::path& folder, const std::string& name,
                 "cannot make the folder " + folder.string() + ": " + error.message());
   }
   make_room(folder, content.size(), limits);
-  const fs::path path = folder / name;
+  fs::path path = folder / name;
   if (auto written = write_file_atomically(path, content, 0600); !written)
     return std::unexpected(written.error());
   return path;
