@@ -41,6 +41,7 @@ constexpr std::array kCodeKinds = {
     CodeKind{"MissingAuthenticationToken*", ErrorKind::kUnauthenticated},
     CodeKind{"RequestTimeTooSkewed", ErrorKind::kUnauthenticated},
     CodeKind{"RequestExpired", ErrorKind::kUnauthenticated},
+    CodeKind{"InvalidAccessKeyId", ErrorKind::kUnauthenticated},
     CodeKind{"ExpiredToken*", ErrorKind::kUnauthenticated},
     CodeKind{"InvalidIdentityToken*", ErrorKind::kUnauthenticated},
     CodeKind{"InvalidInstanceID.NotFound", ErrorKind::kNotFound},

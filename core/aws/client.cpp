@@ -75,8 +75,14 @@ Result<std::string> AwsClient::region() {
 Result<AwsClient::Place> AwsClient::place_of(const AwsCall& call) {
   const auto where = call.region.empty() ? region() : Result<std::string>(call.region);
   if (!where) return std::unexpected(where.error());
-  const auto endpoint = endpoint_of(environment_, call.service, *where);
+  auto endpoint = endpoint_of(environment_, call.service, *where);
   if (!endpoint) return std::unexpected(endpoint.error());
+  if (!call.bucket.empty()) {
+    const bool is_in_path =
+        call.bucket.find('.') != std::string::npos || has_own_endpoint(environment_, call.service);
+    is_in_path ? endpoint->append("/" + call.bucket)
+               : endpoint->insert(endpoint->find("://") + 3, call.bucket + ".");
+  }
   Place place{.url = *endpoint + call.path, .path = {}, .host = {}, .region = *where};
   const auto target = http::parse_target(place.url);
   if (!target) return std::unexpected(target.error());

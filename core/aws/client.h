@@ -28,6 +28,9 @@ struct AwsCall {
   std::string what;  // for messages: "TerminateInstances"
   std::string method = "POST";
   std::string path = "/";  // escaped by the caller (http::encode_path_segment), without a query
+  // Of S3: in the host's name; before `path` where that cannot be, which is at an endpoint of one's
+  // own, and where the bucket's name has a dot, for which no certificate holds.
+  std::string bucket = {};
   HeaderFields headers = {};
   std::string body = {};
   std::string region = {};                    // empty: the one of find_region()

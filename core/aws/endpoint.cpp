@@ -35,6 +35,11 @@ bool is_region(std::string_view text) {
          });
 }
 
+bool has_own_endpoint(const AwsEnvironment& environment, const AwsService& service) {
+  std::string variable;
+  return !configured_endpoint(environment, service, variable).empty();
+}
+
 Result<std::string> endpoint_of(const AwsEnvironment& environment, const AwsService& service,
                                 std::string_view region) {
   if (!is_region(region))

@@ -22,6 +22,7 @@ inline constexpr AwsService kAutoScaling{"Auto Scaling", "autoscaling", "autosca
                                          "AUTO_SCALING"};
 inline constexpr AwsService kSts{"STS", "sts", "sts", "STS"};
 inline constexpr AwsService kSns{"SNS", "sns", "sns", "SNS"};
+inline constexpr AwsService kS3{"S3", "s3", "s3", "S3"};
 inline constexpr AwsService kLambda{"Lambda", "lambda", "lambda", "LAMBDA"};
 inline constexpr AwsService kCloudWatch{"CloudWatch", "monitoring", "monitoring", "CLOUDWATCH"};
 inline constexpr AwsService kCloudWatchLogs{"CloudWatch Logs", "logs", "logs", "CLOUDWATCH_LOGS"};
@@ -30,6 +31,9 @@ inline constexpr AwsService kBedrockRuntime{"Bedrock", "bedrock-runtime", "bedro
 
 // Whether it can stand in a host's name: "eu-west-1".
 [[nodiscard]] bool is_region(std::string_view text);
+
+// Whether AWS_ENDPOINT_URL_EC2 or AWS_ENDPOINT_URL says where the service answers.
+[[nodiscard]] bool has_own_endpoint(const AwsEnvironment& environment, const AwsService& service);
 
 // `https://ec2.eu-west-1.amazonaws.com`, or what AWS_ENDPOINT_URL_EC2 or AWS_ENDPOINT_URL says;
 // without a slash at its end. kInvalid for a region that is none, and for plain HTTP to anything

@@ -92,12 +92,17 @@ std::string names_of(const std::map<std::string, std::string>& fields) {
   return names;
 }
 
-std::string canonical_request(const SignableRequest& request,
-                              const std::map<std::string, std::string>& fields) {
+// S3 takes the path as it is sent: a key may have dots and empty segments, and is encoded once.
+bool is_s3(const SigningScope& scope) { return scope.service == "s3"; }
+
+std::string canonical_request(const SignableRequest& request, const SigningScope& scope,
+                              const std::map<std::string, std::string>& fields,
+                              const std::string& body_hash) {
   std::string text(request.method);
-  text += "\n" + canonical_path(request.path) + "\n" + canonical_query(request.query) + "\n";
+  text += "\n" + (is_s3(scope) ? std::string(request.path) : canonical_path(request.path));
+  text += "\n" + canonical_query(request.query) + "\n";
   for (const auto& [name, value] : fields) text += name + ":" + value + "\n";
-  return text + "\n" + names_of(fields) + "\n" + to_hex(view_of(digest_of(request.body)));
+  return text + "\n" + names_of(fields) + "\n" + body_hash;
 }
 
 std::string signature_of(const std::string& text, const AwsKeys& keys, const SigningScope& scope,
@@ -115,15 +120,18 @@ HeaderFields sign(const SignableRequest& request, const AwsKeys& keys, const Sig
                   Clock::Wall now) {
   const std::string time = basic_time(now);
   const std::string day = time.substr(0, 8);
+  const std::string body_hash = to_hex(view_of(digest_of(request.body)));
   HeaderFields added{{"X-Amz-Date", time}};
+  if (is_s3(scope)) added.emplace_back("X-Amz-Content-Sha256", body_hash);
   if (!keys.session_token.empty()) added.emplace_back("X-Amz-Security-Token", keys.session_token);
   HeaderFields all = request.headers;
   all.insert(all.end(), added.begin(), added.end());
   const auto fields = signed_fields(all);
   const std::string place =
       day + "/" + std::string(scope.region) + "/" + std::string(scope.service) + "/aws4_request";
-  const std::string text = std::string(kAlgorithm) + "\n" + time + "\n" + place + "\n" +
-                           to_hex(view_of(digest_of(canonical_request(request, fields))));
+  const std::string text =
+      std::string(kAlgorithm) + "\n" + time + "\n" + place + "\n" +
+      to_hex(view_of(digest_of(canonical_request(request, scope, fields, body_hash))));
   added.emplace_back("Authorization", std::string(kAlgorithm) +
                                           " Credential=" + keys.access_key_id + "/" + place +
                                           ", SignedHeaders=" + names_of(fields) +

@@ -15,7 +15,7 @@ using HeaderFields = std::vector<std::pair<std::string, std::string>>;
 
 struct SignableRequest {
   std::string_view method;
-  std::string_view path;   // as sent, escapes included; empty is "/"
+  std::string_view path;   // as sent, escapes included; empty is "/", but of S3
   std::string_view query;  // as sent, without '?'
   // With Host, as it is sent. All of them are signed but those that proxies and curl may change.
   const HeaderFields& headers;
@@ -27,7 +27,8 @@ struct SigningScope {
 };
 
 // What goes over the wire besides `headers`: X-Amz-Date, X-Amz-Security-Token for keys that have
-// one, and Authorization.
+// one, X-Amz-Content-Sha256 for S3, which wants the body's hash beside its signature, and
+// Authorization.
 [[nodiscard]] HeaderFields sign(const SignableRequest& request, const AwsKeys& keys,
                                 const SigningScope& scope, Clock::Wall now);
 

@@ -57,6 +57,13 @@ Status check_tools(std::string_view name, std::string_view text) {
   return {};
 }
 
+// A template that does not know where to leaves the evidence on the node.
+Status check_upload(std::string_view name, std::string_view text, const JobsPolicy& jobs) {
+  if (jobs.evidence.upload.empty() || name != template_name(Step::kCollectEvidence)) return {};
+  if (text.find("$(UPLOAD)") != std::string_view::npos) return {};
+  return fail(ErrorKind::kInvalid, "has no $(UPLOAD), which jobs.evidence.upload is put into");
+}
+
 using Placeholder = std::pair<std::string_view, std::string>;
 
 void replace_all(std::string& text, const Placeholder& placeholder) {
@@ -89,6 +96,8 @@ std::vector<Placeholder> placeholders_of(const StepRequest& request, const JobsP
       {"$(REMEDIATION)", request.remediation.name},
       {"$(IMAGE)", jobs.image},
       {"$(SERVICE_ACCOUNT)", jobs.service_account},
+      {"$(EVIDENCE_SERVICE_ACCOUNT)", jobs.evidence.service_account},
+      {"$(UPLOAD)", jobs.evidence.upload},
       {"$(CLEARS_LATCHED)", request.step.job.clears_latched ? "true" : "false"},
       {"$(MIN_BUS_BANDWIDTH)", number_text(request.step.job.min_bus_bandwidth)}};
   for (const auto& [name, value] : part.values) all.emplace_back(name, value);
@@ -172,6 +181,7 @@ Status load_job_templates(JobsPolicy& jobs) {
     if (!text) return with_context(what, text.error());
     if (const auto job = parse_job_template(*text); !job) return with_context(what, job.error());
     if (auto fits = check_tools(name, *text); !fits) return with_context(what, fits.error());
+    if (auto fits = check_upload(name, *text, jobs); !fits) return with_context(what, fits.error());
     jobs.templates[name] = std::move(*text);
   }
   return {};

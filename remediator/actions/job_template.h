@@ -3,8 +3,9 @@
 // the actions that are Jobs, and by who loads a policy.
 //
 // In a template's strings $(NODE_NAME), $(REMEDIATION), $(IMAGE), $(SERVICE_ACCOUNT),
-// $(CLEARS_LATCHED) (true or false) and $(MIN_BUS_BANDWIDTH) (GB/s) are put in; of nccl-pairs also
-// $(RANK), $(ADDRESS), $(PORT) and $(TOKEN).
+// $(EVIDENCE_SERVICE_ACCOUNT), $(UPLOAD) (where evidence goes, or nothing), $(CLEARS_LATCHED)
+// (true or false) and $(MIN_BUS_BANDWIDTH) (GB/s) are put in; of nccl-pairs also $(RANK),
+// $(ADDRESS), $(PORT) and $(TOKEN).
 // Whatever it says: the Job has one pod, which runs once, on that node, and tolerates all taints.
 #pragma once
 
@@ -28,8 +29,8 @@ struct JobPart {
 };
 
 // Reads the files that the policy names into `jobs.templates`. kInvalid, or read_file()'s error,
-// for one that is no batch/v1 Job with one container, or of gpu-reset runs another
-// vendor's tools.
+// for one that is no batch/v1 Job with one container, of gpu-reset runs another
+// vendor's tools, or of collect-evidence does not say where evidence goes.
 [[nodiscard]] Status load_job_templates(JobsPolicy& jobs);
 
 // The same for the same Remediation, node, step, part and severity at which it was intended:

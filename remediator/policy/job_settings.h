@@ -15,12 +15,19 @@
 
 namespace gpuward::remediator {
 
+// `jobs.evidence:` of the policy: of the step collect-evidence.
+struct EvidencePolicy {
+  std::string upload;                       // as parse_upload_target() takes it; empty: nowhere
+  std::string service_account = "default";  // of its pods; whom AWS gives keys to
+};
+
 // `jobs:` of the policy.
 struct JobsPolicy {
   std::string ns = "gpu-healthcheck";
   std::string image;  // has gpuward-exporter and the vendor's tools
   std::string service_account = "gpu-healthcheck-quarantine";
   std::int64_t pair_port = 29400;
+  EvidencePolicy evidence = {};
   // Files that replace the built-in templates, by the template's name, and what was in them when
   // the policy was loaded.
   std::map<std::string, std::string, std::less<>> template_files, templates = {};

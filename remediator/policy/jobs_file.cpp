@@ -2,6 +2,7 @@
 #include <array>
 
 #include "core/kube/names.h"
+#include "core/upload/target.h"
 #include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
@@ -33,6 +34,23 @@ void read_templates(const YamlMap& section, JobsPolicy& jobs) {
   }
 }
 
+// What names neither a place nor an account that could ever work.
+EvidencePolicy read_evidence(const YamlMap& section) {
+  EvidencePolicy evidence;
+  section.read("upload", evidence.upload,
+               "where evidence goes beside the node: `s3://bucket/prefix?region=REGION`, "
+               "`https://host/path/` (by PUT) or a folder that a template of your own mounts");
+  if (section.has("upload") && !evidence.upload.empty()) {
+    const auto target = parse_upload_target(evidence.upload);
+    if (!target) section.reject("upload", target.error().message);
+  }
+  section.read("service_account", evidence.service_account,
+               "of `collect-evidence`: the one that AWS gives the right to upload");
+  if (!kube::validate_node_name(evidence.service_account))
+    section.reject("service_account", "must be the name of a ServiceAccount");
+  return evidence;
+}
+
 }  // namespace
 
 JobsPolicy read_jobs(const YamlMap& section) {
@@ -45,6 +63,7 @@ JobsPolicy read_jobs(const YamlMap& section) {
   section.read("service_account", jobs.service_account, "of `quarantine-job` and `nccl-test`");
   section.read("pair_port", jobs.pair_port, 1024, 65535,
                "of `nccl-pairs`, in the network of the nodes");
+  jobs.evidence = read_evidence(section.map("evidence", "of `collect-evidence`"));
   read_templates(section.map("templates", "absolute paths of JSON files with Jobs"), jobs);
   return jobs;
 }

@@ -172,6 +172,22 @@ void require_image(const YamlMap& section, const Policy& policy) {
   }
 }
 
+// Only a template of the operator's own mounts a folder; without the step nothing is ever uploaded.
+void require_means_of_upload(const YamlMap& section, const Policy& policy) {
+  const std::string& upload = policy.jobs.evidence.upload;
+  if (upload.empty()) return;
+  const YamlMap evidence = section.map("evidence");
+  if (upload.starts_with('/') && !has_template(policy.jobs, Step::kCollectEvidence)) {
+    evidence.reject("upload",
+                    "is a folder, which no built-in template mounts: jobs.templates."
+                    "collect-evidence is required");
+  }
+  const auto steps = all_steps(policy);
+  if (std::ranges::none_of(
+          steps, [](const auto& named) { return named.second.step == Step::kCollectEvidence; }))
+    evidence.reject("upload", "has no use: no severity has the step collect-evidence");
+}
+
 void read_excluded(const YamlMap& excluded, Exclusions& out) {
   std::vector<std::string> nodes;
   excluded.read("nodes", nodes, "names of nodes");
@@ -254,6 +270,7 @@ Result<Policy> read_policy(const YamlFile& file) {
   read_retention(root.map("remediations", "how long closed ones are kept"), policy.retention);
   require_reboot(root.map("machines"), policy);
   require_image(root.map("jobs"), policy);
+  require_means_of_upload(root.map("jobs"), policy);
   read_return(root.map("return_to_service", "whether nodes return whose alerts have ended"),
               policy.return_to_service);
   policy.notifications = read_notifications(root.map("notifications", "who is notified of what"));

@@ -27,6 +27,8 @@ std::string drain_text(const DrainSettings& drain) {
 std::string failure_text(const Policy& policy, Severity severity, Step step) {
   if (is_taint_or_cordon(step) || step == Step::kDrain || step == Step::kReturn) return {};
   if (step == Step::kNotify) return "waits for no receiver";
+  if (step == Step::kCollectEvidence && !policy.jobs.evidence.upload.empty())
+    return "goes to " + policy.jobs.evidence.upload + "; its failure stops nothing";
   if (step == Step::kCollectEvidence || step == Step::kRestartJob)
     return "its failure stops nothing";
   const auto worse = worse_with_steps(policy, severity);

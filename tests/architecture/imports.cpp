@@ -29,10 +29,11 @@ void append_program(std::string_view program, std::span<const std::string_view> 
 }
 
 std::vector<Layer> make_layers() {
-  constexpr std::array<std::string_view, 12> kExporter{
+  constexpr std::array<std::string_view, 13> kExporter{
       "exporter/gpu",       "exporter/kernel_log", "exporter/host",    "exporter/store",
       "exporter/checks",    "exporter/pods",       "exporter/publish", "exporter/amd_health",
-      "exporter/nccl_pair", "exporter/config",     "exporter/watch",   "exporter/commands"};
+      "exporter/nccl_pair", "exporter/evidence",   "exporter/config",  "exporter/watch",
+      "exporter/commands"};
   constexpr std::array<std::string_view, 20> kRemediator{
       "remediator/model",   "remediator/drain",   "remediator/restart",  "remediator/policy",
       "remediator/guards",  "remediator/gates",   "remediator/cloud",    "remediator/triage",
@@ -49,6 +50,8 @@ std::vector<Layer> make_layers() {
       {"core/http/server", {"core/model", "core/runtime", "core/http/syntax"}},
       {"core/kube", {"core/model", "core/runtime", "core/http/syntax", "core/http/client"}},
       {"core/aws", {"core/model", "core/runtime", "core/http/syntax", "core/http/client"}},
+      {"core/upload",
+       {"core/model", "core/runtime", "core/http/syntax", "core/http/client", "core/aws"}},
       {"core/command_line", {"core/http/client", "core/model", "core/runtime"}},
   };
   append_program("exporter", kExporter, layers);

@@ -86,6 +86,21 @@ TEST(ExporterImage, RunsWhatTheJobsCall) {
             "gpuward-exporter " GPUWARD_VERSION "\n");
 }
 
+// Its shell copies, and what the image lacks is looked for elsewhere.
+TEST(ExporterImage, CollectsEvidenceIntoAFolder) {
+  GPUWARD_REQUIRE(why_no_root());
+  const RootFs root("exporter");
+  EXPECT_THAT(root.said_by({"/usr/bin/gpuward-exporter", "collect-evidence", "--remediation=gpu-1",
+                            "--state.path=/tmp/state", "--upload=/tmp"}),
+              HasSubstr("/tmp/gpu-1-"));
+  const auto uploaded = root.files();
+  EXPECT_TRUE(std::ranges::any_of(uploaded, [](const std::string& path) {
+    return path.starts_with("/tmp/gpu-1-") && path.ends_with(".tar.gz");
+  }));
+  EXPECT_THAT(root.said_by({"/bin/sh", "-c", "chroot / /usr/bin/gpuward-exporter --version"}),
+              HasSubstr(GPUWARD_VERSION));
+}
+
 TEST(ExporterImage, ServesMetricsOfItsGpus) {
   GPUWARD_REQUIRE(why_no_root());
   const RootFs root("exporter");

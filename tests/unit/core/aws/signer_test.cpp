@@ -47,6 +47,26 @@ TEST(Signer, GivesThePublishedSignatures) {
   }
 }
 
+// The example of S3's "Signature Calculations for the Authorization Header": the path is encoded
+// once.
+TEST(Signer, GivesTheSignatureThatS3Publishes) {
+  const HeaderFields headers = {{"Host", "examplebucket.s3.amazonaws.com"},
+                                {"Date", "Fri, 24 May 2013 00:00:00 GMT"},
+                                {"x-amz-storage-class", "REDUCED_REDUNDANCY"}};
+  const auto added =
+      sign({.method = "PUT",
+            .path = "/test%24file.text",
+            .query = {},
+            .headers = headers,
+            .body = "Welcome to Amazon S3."},
+           {.access_key_id = "AKIAIOSFODNN7EXAMPLE",
+            .secret_access_key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"},
+           {"us-east-1", "s3"}, parse_rfc3339("2013-05-24T00:00:00Z").value_or(Clock::Wall()));
+  EXPECT_TRUE(added.back().second.ends_with(
+      "Signature=98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd"))
+      << added.back().second;
+}
+
 TEST(Signer, LeavesOutWhatOthersWriteOnTheWay) {
   const Json row = vectors()[0];
   HeaderFields more = headers_of(row);

@@ -134,6 +134,38 @@ TEST_F(JobSteps, AreDoneWhenTheirJobIs) {
   EXPECT_EQ(progress.facts.at("job"), "gpu-healthcheck/" + job_name(request()));
 }
 
+TEST_F(JobSteps, TellTheJobWhereEvidenceGoesAndRecordWhereItLies) {
+  Policy policy;
+  policy.jobs.image = "here/gpuward:1";
+  policy.jobs.evidence = {.upload = "s3://evidence/prod", .service_account = "uploader"};
+  policy_.set(policy);
+  intend(Step::kCollectEvidence);
+  ASSERT_EQ(begin().result, StepResult::kRunning);
+  const Json pod = job()["spec"]["template"]["spec"];
+  EXPECT_EQ(pod["serviceAccountName"], "uploader");
+  EXPECT_EQ(pod["automountServiceAccountToken"], false);
+  std::map<std::string, std::string> env;
+  for (const Json& one : pod["containers"][0]["env"])
+    env[string_at(one, "name")] = string_at(one, "value");
+  EXPECT_EQ(env["EVIDENCE_UPLOAD"], "s3://evidence/prod");
+  EXPECT_EQ(env["REMEDIATION"], "gpu-01-ab-1");
+  const std::string line = "s3://evidence/prod/gpu-01-ab-1-20261128T020000Z.tar.gz";
+  end_with(0, line, "Completed");
+
+  const auto progress = watch();
+
+  EXPECT_EQ(progress.result, StepResult::kDone);
+  EXPECT_THAT(progress.message, HasSubstr(line));
+}
+
+TEST_F(JobSteps, UploadEvidenceNowhereByDefault) {
+  intend(Step::kCollectEvidence);
+  ASSERT_EQ(begin().result, StepResult::kRunning);
+  const Json pod = job()["spec"]["template"]["spec"];
+  EXPECT_EQ(pod["serviceAccountName"], "default");
+  EXPECT_EQ(string_at(pod["containers"][0]["env"].back(), "value"), "");
+}
+
 TEST_F(JobSteps, MakeNothingWhereTheyMayNot) {
   allowed_ = fail(ErrorKind::kCancelled, "the switch is on");
 
@@ -573,6 +605,26 @@ TEST_F(JobTemplate, OfAResetRunsTheToolsOfItsVendorAlone) {
   ASSERT_FALSE(loaded);
   EXPECT_THAT(loaded.error().message, HasSubstr("jobs.templates.gpu-reset-amd"));
   EXPECT_THAT(loaded.error().message, HasSubstr("the tools of NVIDIA on nodes with GPUs of AMD"));
+}
+
+TEST_F(JobTemplate, OfEvidenceSaysWhereItGoes) {
+  const support::TempDir folder;
+  const std::string path = folder.path() / "job.json";
+  ASSERT_TRUE(write_file_atomically(path, dump_json(own_template())));
+  JobsPolicy jobs;
+  jobs.template_files["collect-evidence"] = path;
+  EXPECT_TRUE(load_job_templates(jobs)) << "nowhere, as by default";
+  jobs.evidence.upload = "/mnt/evidence";
+
+  const auto loaded = load_job_templates(jobs);
+
+  ASSERT_FALSE(loaded);
+  EXPECT_THAT(loaded.error().message, HasSubstr("has no $(UPLOAD)"));
+  Json job = own_template();
+  job["spec"]["template"]["spec"]["containers"][0]["env"] =
+      Json::array({{{"name", "EVIDENCE_UPLOAD"}, {"value", "$(UPLOAD)"}}});
+  ASSERT_TRUE(write_file_atomically(path, dump_json(job)));
+  EXPECT_TRUE(load_job_templates(jobs));
 }
 
 TEST_F(JobTemplate, IsReadWithThePolicy) {

@@ -406,6 +406,36 @@ TEST(Policy, NeedsNoImageWhereTheTemplatesAreTheOperators) {
                    "jobs: {templates: {collect-evidence: /etc/gpuward/job.json}}\n"));
 }
 
+TEST(Policy, SaysWhereEvidenceGoes) {
+  const auto policy = parse_policy(
+      "severities:\n  reset: [cordon, collect-evidence]\n"
+      "jobs:\n  image: gpuward:1\n"
+      "  evidence: {upload: 's3://evidence/prod?region=eu-west-1', service_account: uploader}\n");
+  ASSERT_TRUE(policy) << policy.error().message;
+  EXPECT_EQ(policy->jobs.evidence.upload, "s3://evidence/prod?region=eu-west-1");
+  EXPECT_EQ(policy->jobs.evidence.service_account, "uploader");
+}
+
+TEST(Policy, RefusesEvidenceThatCouldNeverArrive) {
+  const std::string steps = "severities:\n  reset: [cordon, collect-evidence]\n";
+  const std::vector<std::pair<std::string, const char*>> faults = {
+      {steps + "jobs: {image: a, evidence: {upload: 'evidence/'}}\n", "must be s3://"},
+      {steps + "jobs: {image: a, evidence: {upload: 's3://Bucket'}}\n", "names no bucket"},
+      {steps + "jobs: {image: a, evidence: {upload: 'https://u:very-secret@host/'}}\n",
+       "credentials do not belong here"},
+      {steps + "jobs: {image: a, evidence: {upload: 'https://host/?sig=very-secret'}}\n",
+       "no query"},
+      {steps + "jobs: {image: a, evidence: {upload: /mnt/evidence}}\n",
+       "jobs.templates.collect-evidence is required"},
+      {steps + "jobs: {image: a, evidence: {service_account: 'a b'}}\n", "ServiceAccount"},
+      {"jobs: {image: a, evidence: {upload: 's3://evidence'}}\n", "no severity has the step"}};
+  for (const auto& [text, why] : faults) {
+    const auto policy = parse_policy(text);
+    ASSERT_FALSE(policy) << text;
+    EXPECT_THAT(policy.error().message, AllOf(HasSubstr(why), Not(HasSubstr("very-secret"))));
+  }
+}
+
 // What comes after a step that may not be taken is not taken either: a node that was not restarted
 // is not returned.
 TEST(Policy, StopsAtTheFirstStepThatTheModeDoesNotAllow) {

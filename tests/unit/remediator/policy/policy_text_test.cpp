@@ -47,6 +47,15 @@ TEST(PolicyText, SaysEachStepWithItsLimitsAndWhatItWaitsFor) {
             "  7. return-to-service\n");
 }
 
+TEST(PolicyText, SaysWhereEvidenceGoes) {
+  Policy policy = whole_policy("full");
+  policy.jobs.evidence.upload = "s3://evidence/prod";
+  EXPECT_THAT(
+      severity_text(policy, Severity::kReboot),
+      HasSubstr("  3. collect-evidence: at most 5m; goes to s3://evidence/prod; its failure "
+                "stops nothing\n"));
+}
+
 TEST(PolicyText, SaysThatAReplacementIsWaitedFor) {
   const Policy policy = policy_of(
       "mode: full\nseverities:\n  isolate: [cordon, drain, terminate, verify: {timeout: 1h}]\n");
