@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 
+#include "tests/support/environment.h"
 #include "tests/unit/remediator/peer.h"
 #include "tests/unit/remediator/remediator_process.h"
 
@@ -14,6 +15,7 @@ using std::chrono::seconds;
 using support::http_get;
 using support::http_post;
 using support::wait_until;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -57,6 +59,18 @@ TEST_F(RemediatorContext, IsNotReadyWithoutOneWhereTheCurrentContextIsThatOfADea
   EXPECT_EQ(readiness.status, 503);
   EXPECT_THAT(readiness.body, HasSubstr("the API server does not answer"));
   EXPECT_THAT(server_->kube().requests(), IsEmpty());
+}
+
+TEST_F(RemediatorContext, IsThePodsOwnAccountUnlessAKubeconfigIsNamed) {
+  const support::Environment host("KUBERNETES_SERVICE_HOST", "");
+  const support::Environment config("KUBECONFIG", path("kubeconfig"));
+
+  const auto said = support::Process::run({.argv = {kBinary, "list"}});
+
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->exit_code, 2);
+  EXPECT_THAT(said->error_output, AllOf(HasSubstr("not in a pod"), HasSubstr("--kubeconfig")));
+  EXPECT_THAT(dead_->kube().requests(), IsEmpty());
 }
 
 // ---- --alertmanager.url
