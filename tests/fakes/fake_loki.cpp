@@ -119,9 +119,13 @@ Result<http::ClientResponse> FakeLoki::answer(const Labels& parameters) {
     return text_answer(400, "max entries limit per query exceeded, limit > max_entries_limit (" +
                                 std::to_string(limit) + " > " + std::to_string(kMaxEntries) + ")");
   }
+  // The newest first, unless it is told otherwise.
+  const auto direction = parameters.find("direction");
+  const bool is_forward = direction != parameters.end() && direction->second == "forward";
   std::map<Labels, Json> streams;
   std::size_t found = 0;
-  for (const Entry& entry : entries_) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[is_forward ? i : entries_.size() - 1 - i];
     const auto value = entry.labels.find(query->label);
     const bool is_asked_for =
         entry.at >= start && entry.at < end && value != entry.labels.end() &&

@@ -83,6 +83,7 @@ TEST(KonduktorOverlay, SetsItsTaintAndReadsLoki) {
   const std::string documents = overlay("konduktor");
   EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
               HasSubstr("{preset: konduktor, taint: true}"));
+  EXPECT_THAT(documents, HasSubstr("        - --loki.push-url="));
   EXPECT_THAT(documents, HasSubstr("        - --loki.url="));
   EXPECT_THAT(documents, HasSubstr("  - gpuward-log-cursor\n"));
 }

@@ -15,6 +15,7 @@ using std::chrono::seconds;
 using support::http_get;
 using support::http_post;
 using support::wait_until;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 

@@ -6,6 +6,7 @@ namespace {
 
 using support::wait_until;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class RemediatorGates : public RemediatorProcess {
  protected:
@@ -98,7 +99,10 @@ TEST_F(RemediatorReplicas, ActByOneAndTakeAlertsByAll) {
   tell_of("gpu-01");  // to the second, which does not lead
 
   EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, kSoon, "the first one's cordon"));
+  EXPECT_TRUE(wait_until([&] { return first_->error_output().contains("Node changed"); }, kSoon,
+                         "the first one's word of it"));
   EXPECT_FALSE(leads(*process_));
+  EXPECT_THAT(process_->error_output(), Not(HasSubstr("Node changed")));
 }
 
 TEST_F(RemediatorReplicas, TakeTheLeadOverFromOneThatHasStopped) {

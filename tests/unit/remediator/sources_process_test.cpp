@@ -49,7 +49,9 @@ TEST_F(SourcesProcess, TakeWhatFiresInPrometheus) {
   const std::string body =
       R"({"status":"success","data":{"resultType":"vector","result":[{"metric":{"__name__":"ALERTS_FOR_STATE","alertname":"Bad","node":"gpu-01","remediation":"reboot"},"value":[1,")" +
       std::to_string(std::chrono::system_clock::to_time_t(clock_.wall())) + R"("]}]}})";
-  const std::string url = serve("/api/v1/query", [body](const http::Request&) {
+  std::atomic<int> questions{0};
+  const std::string url = serve("/api/v1/query", [&](const http::Request&) {
+    ++questions;
     return http::Response::text(200, body, "application/json");
   });
 
@@ -58,6 +60,10 @@ TEST_F(SourcesProcess, TakeWhatFiresInPrometheus) {
 
   expect_taint();
   expect_success_of("prometheus");
+  EXPECT_TRUE(support::wait_until([&] { return questions > 2; }, kSoon, "more questions"))
+      << "one a second";
+  process_.reset();
+  servers_.clear();
 }
 
 TEST_F(SourcesProcess, TakeWhatTheKernelHasSaidInLoki) {

@@ -36,13 +36,18 @@ class ResetCommand : public ClusterTest {
 };
 
 TEST_F(ResetCommand, TakesOurTaintOffAndLeavesThoseOfOthers) {
+  add_node("gpu-03");
+  taint("gpu-03", std::string(kTaintKey));
+
   const auto report = reset();
 
   EXPECT_TRUE(report.all_done);
-  EXPECT_THAT(report.table, HasSubstr("gpu-02  removed"));
   EXPECT_THAT(report.table, Not(HasSubstr("gpu-01")));
-  ASSERT_EQ(node("gpu-02").taints.size(), 1U);
-  EXPECT_EQ(node("gpu-02").taints[0].key, "team");
+  for (const char* name : {"gpu-02", "gpu-03"}) {
+    EXPECT_THAT(report.table, HasSubstr(std::string(name) + "  removed"));
+    ASSERT_EQ(node(name).taints.size(), 1U);
+    EXPECT_EQ(node(name).taints[0].key, "team");
+  }
   EXPECT_THAT(reset().table, HasSubstr("No node has the taint"));
 }
 

@@ -27,7 +27,12 @@ class KonduktorTaintTest : public ClusterTest {
     ASSERT_TRUE(take({one}));
     ASSERT_TRUE(reconcile());
   }
-  bool is_faulty() { return has_konduktor_taint(node("gpu-01")); }
+  bool is_faulty() {
+    return std::ranges::any_of(node("gpu-01").taints, [](const kube::Taint& taint) {
+      return taint.key == "trainy.konduktor.ai/faulty" && taint.value == "true" &&
+             taint.effect == "NoSchedule";
+    });
+  }
   void taint_by_another() {
     kube_.patch("/api/v1/nodes/gpu-01",
                 {{"spec",

@@ -80,6 +80,16 @@ TEST_F(NoticesTest, ARemediationIsToldFromItsBeginToItsEnd) {
   EXPECT_THAT(open_for(replica_->view, "gpu-01"), IsEmpty());
 }
 
+TEST_F(NoticesTest, ANodeThatIsOnlyWatchedIsReportedToo) {
+  ASSERT_TRUE(take({signal(Severity::kMonitor)}));
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_THAT(told(), ElementsAre("opened"));
+  EXPECT_EQ(remediation().status.phase, Phase::kObserved);
+  EXPECT_FALSE(node().unschedulable);
+}
+
 TEST_F(NoticesTest, TheFirstWordHasTheClassOfTheErrorAsTheExporterTellsIt) {
   report("XID_CRITICAL_79");
 

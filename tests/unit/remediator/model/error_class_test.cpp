@@ -34,6 +34,7 @@ TEST(ErrorClass, IsThatOfTheMonitorThatIsReplaced) {
       {{{"alertname", "GpuDoubleBitECC"}}, Severity::kReset, "ECC_ERROR"},
       {{{"check", "ecc"}}, Severity::kMonitor, "ECC_ERROR"},
       {{{"alertname", "GpuNodeNeedsReboot"}}, Severity::kReboot, "GPU_HEALTH_ERROR"},
+      {{{"alertname", "GpuNodeNeedsReset"}}, Severity::kReset, "GPU_HEALTH_ERROR"},
       {{{"alertname", "GpuNodeNeedsAttention"}}, Severity::kMonitor, "GPU_HEALTH_WARNING"},
       {{}, Severity::kNone, "HEALTHY"},
   };

@@ -76,6 +76,8 @@ TEST_F(AwsSinksTest, CloudWatchCountsTheErrorByNodeInstanceAndType) {
   EXPECT_EQ(http::query_value(query, "Namespace"), "gpuward");
   EXPECT_EQ(http::query_value(query, datum + "MetricName"), "GPUErrorByType");
   EXPECT_EQ(http::query_value(query, datum + "Unit"), "Count");
+  EXPECT_EQ(http::query_value(query, datum + "Value"), "1");
+  EXPECT_EQ(http::query_value(query, datum + "Timestamp"), "2026-11-22T02:00:00.000Z");
   const std::vector<std::pair<std::string, std::string>> dimensions = {
       {"NodeName", "gpu-01"}, {"InstanceId", "i-0123"}, {"ErrorType", "XID_CRITICAL_79"}};
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
@@ -138,14 +140,22 @@ class MotoSinksTest : public support::OnMoto<> {
     return done.value_or(aws::XmlElement{});
   }
   // Somebody with these rights alone.
+  static std::map<std::string, std::string> add_user(const std::string& name,
+                                                     const std::string& action) {
+    const auto variables = moto->add_user(
+        name, R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":[")" + action +
+                  R"("],"Resource":"*"}]})");
+    EXPECT_TRUE(variables) << variables.error().message;
+    return variables.value_or(std::map<std::string, std::string>());
+  }
+  Status deliver_with(const std::map<std::string, std::string>& variables,
+                      const SinkSettings& settings) {
+    aws::AwsClient aws(http_, {.variables = variables}, clock_);
+    return deliver(aws, settings);
+  }
   Status deliver_as(const std::string& user, const std::string& action,
                     const SinkSettings& settings) {
-    auto variables = moto->add_user(
-        user, R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":[")" + action +
-                  R"("],"Resource":"*"}]})");
-    if (!variables) return std::unexpected(variables.error());
-    aws::AwsClient aws(http_, {.variables = *std::move(variables)}, clock_);
-    return deliver(aws, settings);
+    return deliver_with(add_user(user, action), settings);
   }
 
   SystemClock clock_;
@@ -194,11 +204,8 @@ TEST_F(MotoSinksTest, CloudWatchLogsMakesItsStreamAndNotTheGroup) {
     EXPECT_TRUE(answer) << answer.error().message;
     return answer ? parse_json(answer->body).value_or(Json()) : Json();
   };
-  int users = 0;
-  const auto to_group = [&] {
-    return deliver_as("logger-" + std::to_string(++users), R"(logs:PutLogEvents","logs:CreateLogStream)",
-                      of_kind("cloudwatch_logs", "gpus"));
-  };
+  const auto logger = add_user("logger", R"(logs:PutLogEvents","logs:CreateLogStream)");
+  const auto to_group = [&] { return deliver_with(logger, of_kind("cloudwatch_logs", "gpus")); };
 
   const auto early = to_group();
   ASSERT_FALSE(early);

@@ -49,6 +49,7 @@ TEST(TriageRules, TellFromTheIdHowAModelOfBedrockIsAsked) {
   const auto format_of = [](const std::string& model) {
     const auto policy = parse_policy("triage: {bedrock: {" + model + "}}\n");
     EXPECT_TRUE(policy) << policy.error().message;
+    EXPECT_TRUE(policy && policy->triage.kind == "bedrock");
     return policy ? policy->triage.format : BedrockFormat::kAnthropic;
   };
 

@@ -75,6 +75,7 @@ TEST_F(SourcePollTest, HandsOverWhatASourceFindsAndCountsIt) {
   EXPECT_GE(poll_->counts().findings, 1U);
   EXPECT_GE(seen_.settled, 1);
   EXPECT_EQ(poll_->counts().name, "scripted");
+  EXPECT_TRUE(comes_true([&] { return seen_.looks > 1; })) << "again and again";
 }
 
 TEST_F(SourcePollTest, DoesNotSettleWhatIsNotDurable) {

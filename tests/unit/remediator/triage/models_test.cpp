@@ -120,7 +120,10 @@ TEST_F(ModelsTest, ClaudeAnswersByCallingTheOneToolThatItHas) {
   EXPECT_EQ(read_advice(*said)->what.name, "ECC_ERROR");
   const Json asked = sent_to_bedrock();
   EXPECT_EQ(asked["anthropic_version"], "bedrock-2023-05-31");
+  EXPECT_THAT(asked["system"].get<std::string>(), Not(HasSubstr("GpuXid")));
   EXPECT_EQ(asked["messages"].size(), 1U);
+  EXPECT_EQ(*parse_json(asked["messages"][0]["content"].get<std::string>()),
+            (Json{{"line", "a line"}, {"known", {"GpuXid"}}}));
   EXPECT_EQ(asked["tool_choice"]["name"], asked["tools"][0]["name"]);
   const Json& schema = asked["tools"][0]["input_schema"];
   EXPECT_EQ(schema["additionalProperties"], false);

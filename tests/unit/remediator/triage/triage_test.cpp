@@ -103,6 +103,7 @@ TEST_F(TriageTest, FindsNothingWhereTheModelIsUnsureOrSeesNoError) {
 
   ASSERT_TRUE(finds(1)) << "what came before has been looked at by now";
   EXPECT_THAT(triage_.findings(), SizeIs(1));
+  EXPECT_THAT(triage_.findings()[0].advice, HasSubstr("NVRM: four"));
   EXPECT_EQ(number_of(TriageOutcome::kNoAnswer), 1U);
 }
 
