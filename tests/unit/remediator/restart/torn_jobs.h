@@ -18,7 +18,7 @@ namespace gpuward::remediator {
 struct KindOfJob {
   std::string word, group, version, kind, plural, pod_label, suspend;
 
-  friend void PrintTo(const KindOfJob& kind, std::ostream* out) { *out << kind.word; }
+  friend void PrintTo(const KindOfJob& one, std::ostream* out) { *out << one.word; }
 };
 
 inline const KindOfJob kPlainJob = {
