@@ -1,6 +1,6 @@
 // The event of the monitor that gpuward replaces, as it posts it to a webhook: what it found on one
-// node, in its own classes. Foreign evidence: it ends at the cordon, and what it does not repeat
-// for a while has ended, for it never says that a node is well again. Pure, but for the source.
+// node, in its own classes. Foreign evidence: it ends at the cordon, and after a while by our
+// clock, for the monitor never says that a node is well again. Pure, but for the source.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,8 @@ inline constexpr std::string_view kMonitorEventOrigin = "event.";
 [[nodiscard]] Result<std::optional<AlertSignal>> signal_of_event(std::string_view body,
                                                                  WallTime now);
 
-// Ends what no event has repeated for loki.quiet_for: a repeat moves the start.
+// Ends each loki.quiet_for after its first event: a repeat does not move the start of evidence that
+// fires (model/evidence).
 class MonitorEventSource final : public Source {
  public:
   // All must outlive it.
