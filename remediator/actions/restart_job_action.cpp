@@ -68,17 +68,25 @@ StepProgress judge(const StepRequest& request, const Result<ChildResult>& ended)
                      what + ": " + to_valid_utf8(trim(words), kLongestComplaint));
 }
 
-// In the record from before the first change on, where gpuward restarts the jobs itself. How far
-// each job is stands beside it, under the job's name.
-const std::string kRestartedByFact = "restartedBy";
-constexpr const char* kGpuward = "gpuward";
+// In the record from before the first change on, where gpuward restarts the jobs itself: how far
+// each job is, as a JSON object. One fact for all, because a record has few.
+const std::string kJobStatesFact = "jobStates";
 
 constexpr std::size_t kMostJobsAtOnce = 8;
 constexpr std::size_t kNamedJobs = 10;
 constexpr std::chrono::seconds kLookAtJobs{2};
 
-bool restarts_itself(const StepRequest& request) {
-  return request.facts.contains(kRestartedByFact);
+bool restarts_itself(const StepRequest& request) { return request.facts.contains(kJobStatesFact); }
+
+// By the job's name; none where somebody has broken the record.
+std::map<std::string, std::string> job_states(const StepRequest& request) {
+  std::map<std::string, std::string> states;
+  const auto json = parse_json(fact_of(request, kJobStatesFact));
+  if (!json || !json->is_object()) return states;
+  for (const auto& [job, state] : json->items()) {
+    if (state.is_string()) states[job] = state.get<std::string>();
+  }
+  return states;
 }
 
 std::string mark_of(const Remediation& remediation) {
@@ -117,7 +125,7 @@ Result<StepProgress> RestartJobAction::begin(const StepRequest& request) {
   if (jobs.empty()) return progress_of(request, StepResult::kDone, "no job has lost a pod here");
   if (request.step.program.empty()) {
     StepProgress progress = progress_of(request, StepResult::kRunning, "restarts the jobs");
-    progress.facts[kRestartedByFact] = kGpuward;
+    progress.facts[kJobStatesFact] = "{}";
     progress.look_again = std::chrono::milliseconds(0);
     return progress;
   }
@@ -140,27 +148,30 @@ StepProgress RestartJobAction::restart_jobs(const StepRequest& request) {
   const RestartClaim claim = claim_of(request);
   const std::vector<std::string> jobs = jobs_drained(request.remediation);
   StepProgress progress = progress_of(request, StepResult::kDone, "");
-  std::map<std::string, std::string> words;
+  progress.look_again = kLookAtJobs;
+  std::map<std::string, std::string> states = job_states(request), words;
   std::size_t at_once = 0;
   bool has_failure = false;
   for (const std::string& job : jobs) {
-    std::string& known = progress.facts[job];
+    std::string& known = states[job];
     if (is_settled(known)) {
       words[job] = known;
     } else if (at_once++ < kMostJobsAtOnce) {
       const JobProgress now = restarter_.advance(job, known, claim, permit_of_call(request));
-      if (now.known != known) progress.news.push_back(job + " " + now.words);
+      if (is_intended(now.known)) progress.look_again = std::chrono::milliseconds(0);
+      if (now.known != known && !is_intended(now.known))
+        progress.news.push_back(job + " " + now.words);
       known = now.known;
       words[job] = now.words;
     }
     has_failure |= has_failed(known);
     if (!is_settled(known)) progress.result = StepResult::kRunning;
   }
-  std::erase_if(progress.facts, [](const auto& fact) { return fact.second.empty(); });
+  std::erase_if(states, [](const auto& state) { return state.second.empty(); });
+  progress.facts[kJobStatesFact] = dump_json(states);
   const bool is_over = progress.result == StepResult::kDone;
   if (is_over && has_failure) progress.result = StepResult::kFailed;
   progress.message = how_jobs_stand(jobs, words);
-  progress.look_again = kLookAtJobs;
   return progress;
 }
 
@@ -184,11 +195,10 @@ Status RestartJobAction::abandon(const StepRequest& request) {
   runs_.stop(request.remediation.name);
   if (!restarts_itself(request)) return {};
   Status all;
-  for (const std::string& job : jobs_drained(request.remediation)) {
-    const auto known = request.facts.find(job);
-    if (known != request.facts.end() && is_settled(known->second)) continue;
+  for (const auto& [job, known] : job_states(request)) {
+    if (is_settled(known)) continue;
     const auto given =
-        restarter_.give_back(job, mark_of(request.remediation), permit_of_call(request));
+        restarter_.give_back(job, known, mark_of(request.remediation), permit_of_call(request));
     if (!given) all = fail(ErrorKind::kUnavailable, given.error().message);
   }
   return all;

@@ -125,6 +125,14 @@ std::string job_of(const kube::Pod& pod) {
   return group.empty() ? std::string() : "pod group " + pod.meta.ns + "/" + std::string(group);
 }
 
+std::string_view job_label(std::string_view kind) {
+  const bool is_kubeflows =
+      std::ranges::find(kOperators, kind, &Operator::kind) != kOperators.end();
+  const auto* const found = std::ranges::find(
+      kJobLabels, is_kubeflows ? std::string_view("training job") : kind, &JobLabel::kind);
+  return found == kJobLabels.end() ? std::string_view() : found->label;
+}
+
 DrainWave wave_of(const kube::Pod& pod) {
   if (pod.priority >= kSystemCritical || pod.priority_class.starts_with("system-"))
     return DrainWave::kCritical;

@@ -35,6 +35,9 @@ struct Protection {
 
 // The job that restarts as a whole when one of its pods goes: "JobSet default/train". Empty: none.
 [[nodiscard]] std::string job_of(const kube::Pod& pod);
+// The label by which job_of() knows the pods of such a job ("JobSet"); its value is the job's name.
+// Empty where there is none.
+[[nodiscard]] std::string_view job_label(std::string_view kind);
 
 // Who goes first. A wave begins when nothing of the earlier ones is on its way any more: what is
 // blocked, or must be spared, holds up no later wave (drain_round.cpp).

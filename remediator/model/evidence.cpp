@@ -71,10 +71,11 @@ bool is_shortly_after(WallTime end, WallTime now) {
   return now - end < kLateRepeats && end - now < kLateRepeats;
 }
 
-// Only of those can an end come late: the other sources (loki., condition., ...) end their alerts
-// by our clock, and each of their lines is a start of its own.
-bool is_of_alertmanager(std::string_view fingerprint) {
-  return !without_origin(fingerprint).contains('.');
+// Of an Alertmanager's an end can come late, and an event is over only where none repeats it: there
+// the latest start counts. The other sources (loki., condition., ...) end their alerts by our
+// clock, and each of their lines is a start of its own.
+bool counts_by_latest_start(std::string_view fingerprint) {
+  return fingerprint.starts_with(kMonitorEventOrigin) || !without_origin(fingerprint).contains('.');
 }
 
 bool is_comparable(WallTime start, WallTime now) { return start - now <= kWrongClock; }
@@ -87,7 +88,7 @@ Folded fold_firing(Remediation& remediation, const AlertSignal& signal, WallTime
     return {.change = Change::kNone, .ignored = Ignored::kLateRepeat};
   AlertEvidence next = *known;
   next.severity = std::max(known->severity, signal.severity);
-  const bool is_later = !known->firing() || (is_of_alertmanager(signal.fingerprint) &&
+  const bool is_later = !known->firing() || (counts_by_latest_start(signal.fingerprint) &&
                                              is_comparable(signal.starts_at, now));
   if (is_anew && is_later) next.starts_at = signal.starts_at;
   if (!known->firing()) next.contested = !is_anew;

@@ -72,6 +72,9 @@ struct Folded {
 // What the fingerprints of alerts read from Prometheus' own series begin with. The rest is what an
 // Alertmanager calls the same alert: what comes by both ways is one.
 inline constexpr std::string_view kPrometheusOrigin = "prometheus.";
+// Those of events of the monitor that gpuward replaces. It says of no event that it is over: each
+// repeat is a later start (sources/monitor_event).
+inline constexpr std::string_view kMonitorEventOrigin = "event.";
 [[nodiscard]] std::string_view without_origin(std::string_view fingerprint);
 
 // Evidence a Remediation keeps at most. The oldest that ended give way, then the mildest that fires

@@ -21,8 +21,7 @@ struct JobKind {
   RestartBy by = RestartBy::kSuspension;
   std::string_view group, kind, plural;
   std::array<std::string_view, 2> versions;  // the newer first; the second may be empty
-  std::string_view pod_label;  // has the job's name as its value; empty: another kind's pods
-  const char* suspend = "";    // the field, as a JSON pointer
+  const char* suspend = "";                  // the field, as a JSON pointer
 };
 
 // A job that has lost pods, as the drain has written it down: "JobSet default/train".

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/runtime/json.h"
+#include "remediator/drain/drain_facts.h"
 #include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
@@ -18,8 +19,6 @@ constexpr std::array<std::string_view, 6> kEnds{"Complete", "Completed",     "Su
                                                 "Failed",   "FailureTarget", "SuccessCriteriaMet"};
 constexpr std::array<std::string_view, 7> kVolcanoEnds{
     "Completed", "Completing", "Failed", "Terminated", "Terminating", "Aborted", "Aborting"};
-
-bool has_ended(const kube::Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
 
 // Creation times are whole seconds.
 bool is_torn(const kube::Pod& pod, kube::WallTime drained_at) {
@@ -76,7 +75,11 @@ JobMove left_alone(const std::string& why) { return {Move::kSettle, "left alone:
 JobMove failed(const std::string& why) { return {Move::kSettle, "failed: " + why, true}; }
 JobMove restarted() { return {Move::kSettle, "restarted"}; }
 
-std::string known_uid(const std::string& known) { return known.substr(known.find(' ') + 1); }
+// The second word.
+std::string known_uid(const std::string& known) {
+  const auto begin = known.find(' ') + 1;
+  return known.substr(begin, known.find(' ', begin) - begin);
+}
 
 // Why it is not this Remediation's to restart, whatever its pods are.
 std::optional<std::string> objection(const SeenJob& job, const RestartClaim& claim) {

@@ -23,8 +23,11 @@ inline const std::string kDoNotRestart = "gpuward.dev/do-not-restart";
 // Kueue alone decides then whether the job is suspended (kueue.sigs.k8s.io/docs/tasks/run/jobs).
 inline const std::string kKueueQueue = "kueue.x-k8s.io/queue-name";
 
-// What the step's record has of a job that is not settled: that it was asked for already.
-inline constexpr std::string_view kKnownSuspended = "suspended ";  // with the job's UID
+// What the step's record has of a job that is not settled: how far it is, the UID of the object
+// that is changed, and what that is: "suspended UID TrainJob default/train". It is intended before
+// anything is asked for, so that what may be suspended is never taken for what is not.
+inline constexpr std::string_view kKnownIntended = "intended ";
+inline constexpr std::string_view kKnownSuspended = "suspended ";
 inline constexpr std::string_view kKnownAsked = "asked ";
 
 // A job whose own controller restarts it after a drain has so long to begin.

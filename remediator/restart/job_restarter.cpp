@@ -5,16 +5,20 @@
 #include <vector>
 
 #include "core/runtime/json.h"
+#include "core/runtime/text.h"
+#include "remediator/drain/drain_facts.h"
 
 namespace gpuward::remediator {
 namespace {
 
 constexpr std::string_view kFailed = "failed: ";
+// The record has many jobs.
+constexpr std::size_t kLongestKnown = 300;
 // A TrainJob owns a JobSet; nothing is deeper.
 constexpr int kMostOwners = 2;
 
-// What the API server will answer again until somebody changes something.
-bool is_final(ErrorKind kind) {
+// Nothing was done, and the same would be answered until somebody changes something.
+bool is_refused(ErrorKind kind) {
   return kind == ErrorKind::kInvalid || kind == ErrorKind::kForbidden ||
          kind == ErrorKind::kRefused || kind == ErrorKind::kTooLarge;
 }
@@ -26,12 +30,12 @@ JobProgress waits(const std::string& known, std::string words) {
   return {.known = known, .words = std::move(words)};
 }
 JobProgress settled_as_failed(const std::string& words) {
-  return settled(std::string(kFailed) + words, true);
+  return settled(to_valid_utf8(std::string(kFailed) + words, kLongestKnown), true);
 }
 
-// Nothing was asked for where `known` is empty; what was suspended is never given up.
+// Nothing was asked for where `known` is empty; what may be suspended is never given up.
 JobProgress without_answer(const Error& why, const std::string& known, bool is_late) {
-  const bool is_over = known.empty() && (is_late || is_final(why.kind));
+  const bool is_over = known.empty() && (is_late || is_refused(why.kind));
   return is_over ? settled_as_failed(why.message) : waits(known, why.message);
 }
 
@@ -72,8 +76,21 @@ struct JobRestarter::Target {
   const RestartClaim& claim;
 };
 
+std::string JobRestarter::known_of(std::string_view how, const Found& found) {
+  return std::string(how) + found.object.meta.uid + " " + std::string(found.kind->word) + " " +
+         found.type.ns + "/" + found.object.meta.name;
+}
+
+// As the last look at the job has proven: nothing is suspended.
+JobProgress JobRestarter::refused_or_waits(const Target& target, const Error& why) {
+  return is_refused(why.kind) ? settled_as_failed(why.message) : waits(target.known, why.message);
+}
+
+bool is_intended(std::string_view known) { return known.starts_with(kKnownIntended); }
+
 bool is_settled(std::string_view known) {
-  return !known.empty() && !known.starts_with(kKnownSuspended) && !known.starts_with(kKnownAsked);
+  return !known.empty() && !is_intended(known) && !known.starts_with(kKnownSuspended) &&
+         !known.starts_with(kKnownAsked);
 }
 
 bool has_failed(std::string_view known) { return known.starts_with(kFailed); }
@@ -107,6 +124,19 @@ Result<JobRestarter::Found> JobRestarter::find_owning(Found found) {
   return found;
 }
 
+// What is changed already is read by its own name: what leads to it may be gone.
+Result<JobRestarter::Found> JobRestarter::find_target(const TornJob& torn,
+                                                      const std::string& known) {
+  const std::string_view text = known;
+  const auto uid = text.find(' ') + 1;
+  const auto changed =
+      known.empty() ? std::nullopt : parse_torn_job(text.substr(text.find(' ', uid) + 1));
+  const JobKind* const kind = changed ? find_job_kind(changed->word) : nullptr;
+  if (kind != nullptr) return find(*kind, *changed);
+  auto named = find(*find_job_kind(torn.word), torn);
+  return named ? find_owning(*std::move(named)) : std::move(named);
+}
+
 JobProgress JobRestarter::advance(const std::string& job, const std::string& known,
                                   const RestartClaim& claim, const Permit& permit) {
   const auto torn = parse_torn_job(job);
@@ -118,19 +148,33 @@ JobProgress JobRestarter::advance(const std::string& job, const std::string& kno
         "restartPolicy is None",
         false);
   }
-  auto named = find(*kind, *torn);
-  auto found = named ? find_owning(*std::move(named)) : std::move(named);
+  const auto found = find_target(*torn, known);
   if (!found && found.error().kind == ErrorKind::kNotFound)
     return settled("left alone: it is gone", false);
   if (!found) return without_answer(found.error(), known, claim.is_late);
-  auto pods = api_.list_pods(torn->ns, std::string(kind->pod_label) + "=" + torn->name);
-  if (!pods) return without_answer(pods.error(), known, claim.is_late);
+  const Target target{.found = *found, .known = known, .claim = claim};
+  auto pods = api_.list_pods(torn->ns, std::string(job_label(torn->word)) + "=" + torn->name);
+  if (!pods) return without_pods(target, pods.error(), permit);
   const JobMove move = next_move({.kind = *found->kind,
                                   .object = found->object,
                                   .pods = *std::move(pods),
                                   .foreign_owner = found->foreign_owner},
                                  known, claim);
-  return carry_out({.found = *found, .known = known, .claim = claim}, move, permit);
+  return carry_out(target, move, permit);
+}
+
+// The job itself says whether it is suspended for this Remediation, whatever the record says.
+JobProgress JobRestarter::without_pods(const Target& target, const Error& why,
+                                       const Permit& permit) {
+  const bool is_late = target.claim.is_late;
+  if (is_suspended_by(target.found.object, target.claim.mark)) {
+    if (!is_late) return waits(target.known, why.message);
+    return resume(target, {Move::kResume, "its pods cannot be listed: " + why.message, true},
+                  permit);
+  }
+  if (target.found.kind->by != RestartBy::kSuspension)
+    return without_answer(why, target.known, is_late);
+  return is_late ? settled_as_failed(why.message) : refused_or_waits(target, why);
 }
 
 JobProgress JobRestarter::carry_out(const Target& target, const JobMove& move,
@@ -141,13 +185,18 @@ JobProgress JobRestarter::carry_out(const Target& target, const JobMove& move,
     case Move::kSettle:
       return settled(move.words, move.failed);
     case Move::kSuspend:
-      return suspend(target, permit);
     case Move::kAsk:
-      return ask(target, permit);
+      if (!is_intended(target.known)) return intend(target, permit);
+      return move.move == Move::kSuspend ? suspend(target, permit) : ask(target, permit);
     case Move::kResume:
       return resume(target, move, permit);
   }
   return waits(target.known, {});
+}
+
+JobProgress JobRestarter::intend(const Target& target, const Permit& permit) {
+  if (const auto allowed = permit(); !allowed) return waits(target.known, allowed.error().message);
+  return waits(known_of(kKnownIntended, target.found), "is about to be restarted");
 }
 
 // Where the answer is lost, the annotation says at the next look that it was done.
@@ -156,8 +205,8 @@ JobProgress JobRestarter::suspend(const Target& target, const Permit& permit) {
   const auto done =
       api_.patch_custom(target.found.type, object.meta.name,
                         suspend_patch(*target.found.kind, object, target.claim.mark), permit);
-  if (!done) return without_answer(done.error(), {}, false);
-  return waits(std::string(kKnownSuspended) + object.meta.uid, "suspended");
+  if (!done) return refused_or_waits(target, done.error());
+  return waits(known_of(kKnownSuspended, target.found), "suspended");
 }
 
 // Where the answer is lost, its pods say at the next look whether it was done.
@@ -167,8 +216,8 @@ JobProgress JobRestarter::ask(const Target& target, const Permit& permit) {
       api_.create_custom_once({"bus.volcano.sh", "v1alpha1", "commands", target.found.type.ns},
                               restart_command(object, target.claim.mark), permit);
   if (!done && done.error().kind != ErrorKind::kAlreadyExists)
-    return without_answer(done.error(), {}, false);
-  return waits(std::string(kKnownAsked) + object.meta.uid, "Volcano is asked to restart it");
+    return refused_or_waits(target, done.error());
+  return waits(known_of(kKnownAsked, target.found), "Volcano is asked to restart it");
 }
 
 JobProgress JobRestarter::resume(const Target& target, const JobMove& move, const Permit& permit) {
@@ -177,20 +226,19 @@ JobProgress JobRestarter::resume(const Target& target, const JobMove& move, cons
       api_.patch_custom(target.found.type, object.meta.name,
                         resume_patch(*target.found.kind, object, target.claim.mark), permit);
   if (!done) {
-    return waits(std::string(kKnownSuspended) + object.meta.uid,
+    return waits(known_of(kKnownSuspended, target.found),
                  "suspended, cannot be resumed yet: " + done.error().message);
   }
   return move.failed ? settled_as_failed("resumed, though " + move.words)
                      : settled("restarted", false);
 }
 
-Status JobRestarter::give_back(const std::string& job, const std::string& mark,
-                               const Permit& permit) {
+Status JobRestarter::give_back(const std::string& job, const std::string& known,
+                               const std::string& mark, const Permit& permit) {
   const auto torn = parse_torn_job(job);
   const JobKind* const kind = torn ? find_job_kind(torn->word) : nullptr;
   if (kind == nullptr || kind->by != RestartBy::kSuspension) return {};
-  auto named = find(*kind, *torn);
-  const auto found = named ? find_owning(*std::move(named)) : std::move(named);
+  const auto found = find_target(*torn, known);
   if (!found && found.error().kind == ErrorKind::kNotFound) return {};
   if (!found) return with_context("reading " + job, found.error());
   if (!is_suspended_by(found->object, mark)) return {};

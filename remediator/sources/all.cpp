@@ -40,7 +40,8 @@ std::unique_ptr<Source> make_monitor_events(const SourceParts& parts) {
 
 std::unique_ptr<Source> make_node_lines(const SourceParts& parts) {
   if (parts.triage == nullptr) return nullptr;
-  return std::make_unique<NodeLineSource>(parts.node_lines, *parts.triage);
+  return std::make_unique<NodeLineSource>(parts.node_lines, *parts.triage, parts.policy,
+                                          parts.clock);
 }
 
 // Null where a source is not switched on.

@@ -15,6 +15,8 @@ namespace {
 
 constexpr JsonLimits kSmall{.max_bytes = 64U << 10U, .max_depth = 4, .max_values = 64};
 
+constexpr std::size_t kMostDigits = 10;
+
 struct ClassSeverity {
   std::string_view begin;            // of the class
   bool has_number = false;           // and a number, and nothing more
@@ -34,7 +36,8 @@ constexpr std::array kClasses = {
 bool is_of(const ClassSeverity& row, std::string_view text) {
   if (!row.has_number) return text == row.begin;
   if (!text.starts_with(row.begin)) return false;
-  return parse_integer<std::uint32_t>(text.substr(row.begin.size())).has_value();
+  const std::string_view number = text.substr(row.begin.size());
+  return number.size() <= kMostDigits && parse_integer<std::uint32_t>(number).has_value();
 }
 
 WallTime time_of(const Json& event, WallTime now) {

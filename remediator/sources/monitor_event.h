@@ -1,6 +1,6 @@
 // The event of the monitor that gpuward replaces, as it posts it to a webhook: what it found on one
-// node, in its own classes. Foreign evidence: it ends at the cordon, and after a while by our
-// clock, for the monitor never says that a node is well again. Pure, but for the source.
+// node, in its own classes. Foreign evidence: it ends at the cordon, and what it does not repeat
+// for a while has ended, for it never says that a node is well again. Pure, but for the source.
 #pragma once
 
 #include <chrono>
@@ -16,9 +16,6 @@
 
 namespace gpuward::remediator {
 
-// What the fingerprints of such evidence begin with.
-inline constexpr std::string_view kMonitorEventOrigin = "event.";
-
 // {timestamp, error_type, node_name, instance_id, error_details, cluster_name}, of which error_type
 // and node_name must be there. Severity: a class that says the GPU is broken (XID_CRITICAL_<n>,
 // ECC_ERROR, GPU_HEALTH_ERROR) is reset, the others are monitor. Nullopt: HEALTHY. A timestamp that
@@ -26,8 +23,7 @@ inline constexpr std::string_view kMonitorEventOrigin = "event.";
 [[nodiscard]] Result<std::optional<AlertSignal>> signal_of_event(std::string_view body,
                                                                  WallTime now);
 
-// Ends each loki.quiet_for after its first event: a repeat does not move the start of evidence that
-// fires (model/evidence).
+// Ends what no event has repeated for loki.quiet_for: a repeat moves the start (model/evidence).
 class MonitorEventSource final : public Source {
  public:
   // All must outlive it.

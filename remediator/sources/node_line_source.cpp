@@ -7,17 +7,23 @@
 
 namespace gpuward::remediator {
 
+// A line that nobody was asked about is shown again at the next look. One that is old is over: a
+// process that begins to lead finds it there too.
 Result<SourceFindings> NodeLineSource::look() {
   SourceFindings found;
+  const WallTime oldest = clock_.wall() - policy_.get()->loki.quiet_for;
   std::set<std::string> standing;
   for (NodeLine& one : nodes_.unknown_lines()) {
     std::string key = short_hash(one.node + '\n' + to_rfc3339(one.line.at) + '\n' + one.line.text);
-    const bool is_new = !shown_.contains(key);
-    standing.insert(std::move(key));
-    if (!is_new) continue;
+    if (shown_.contains(key)) {
+      standing.insert(std::move(key));
+      continue;
+    }
+    if (one.line.at < oldest) continue;
     ++found.read;
-    triage_.offer(
-        {.node = std::move(one.node), .text = std::move(one.line.text), .at = one.line.at});
+    if (triage_.offer(
+            {.node = std::move(one.node), .text = std::move(one.line.text), .at = one.line.at}))
+      standing.insert(std::move(key));
   }
   shown_ = std::move(standing);
   return found;

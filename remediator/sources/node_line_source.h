@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/runtime/clock.h"
+#include "remediator/policy/current_policy.h"
 #include "remediator/sources/node_lines.h"
 #include "remediator/sources/source.h"
 #include "remediator/triage/triage.h"
@@ -18,7 +20,8 @@ namespace gpuward::remediator {
 class NodeLineSource final : public Source {
  public:
   // All must outlive it.
-  NodeLineSource(const NodeLines& nodes, Triage& triage) : nodes_(nodes), triage_(triage) {}
+  NodeLineSource(const NodeLines& nodes, Triage& triage, const CurrentPolicy& policy, Clock& clock)
+      : nodes_(nodes), triage_(triage), policy_(policy), clock_(clock) {}
   [[nodiscard]] std::string_view name() const override { return "node-lines"; }
   // It costs no request.
   [[nodiscard]] std::chrono::milliseconds every() const override { return std::chrono::seconds(5); }
@@ -27,7 +30,9 @@ class NodeLineSource final : public Source {
  private:
   const NodeLines& nodes_;
   Triage& triage_;
-  std::set<std::string> shown_;  // hashes of those that stood on a node at the last look
+  const CurrentPolicy& policy_;
+  Clock& clock_;
+  std::set<std::string> shown_;  // hashes of those that were taken and still stand on a node
 };
 
 }  // namespace gpuward::remediator

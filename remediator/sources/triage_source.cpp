@@ -33,12 +33,13 @@ Result<SourceFindings> TriageSource::look() {
   const auto findings = triage_.findings();
   taken_ = findings.size();
   found.read = findings.size();
+  const auto quiet_for = policy_.get()->loki.quiet_for;
   for (const TriageFinding& finding : findings) {
+    // Answered too late: the line was quiet for as long as ends a finding.
+    if (clock_.wall() - finding.at >= quiet_for) continue;
     found.signals.push_back(signal_of_finding(finding));
     merge(last_lines_, {{found.signals.back().fingerprint, nanoseconds_since_1970(finding.at)}});
   }
-  const auto policy = policy_.get();
-  const auto quiet_for = policy->loki.quiet_for;
   const QuietTime quiet{nanoseconds_since_1970(clock_.wall()), quiet_for, clock_.wall()};
   for (AlertSignal& signal : quiet_signals(known_.firing_from(kTriageOrigin), last_lines_, quiet))
     found.signals.push_back(std::move(signal));

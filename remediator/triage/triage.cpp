@@ -68,16 +68,17 @@ void Triage::take_over(Prepared desk) {
   if (desk_) allowance_.set_limits(desk_->rules.per_hour, desk_->rules.characters_per_day);
 }
 
-void Triage::offer(UnknownLine line) {
+bool Triage::offer(UnknownLine line) {
   const std::lock_guard lock(mutex_);
-  if (!desk_) return;
+  if (!desk_) return false;
   if (waiting_.size() >= kMostLinesWaiting) {
     ++lines_[TriageOutcome::kOverflow];
-    return;
+    return false;
   }
   line.text.resize(std::min(line.text.size(), kLongestLine));
   waiting_.push_back(std::move(line));
   wake_.notify_one();
+  return true;
 }
 
 void Triage::run(const std::stop_token& stop) {

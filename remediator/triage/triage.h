@@ -85,8 +85,8 @@ class Triage {
   [[nodiscard]] Result<Prepared> prepare(const TriageRules& rules) const;
   // Any thread. Rules that differ forget the answers of the ones before.
   void take_over(Prepared desk);
-  // Any thread; never blocks.
-  void offer(UnknownLine line);
+  // Any thread; never blocks. False: nobody is asked now, or too many lines wait.
+  bool offer(UnknownLine line);
   // Any thread. What was found and not yet taken, which stays until `forget` says how many of the
   // oldest are durable.
   [[nodiscard]] std::vector<TriageFinding> findings() const;

@@ -52,6 +52,19 @@ TEST(Evidence, DoesNotChangeByARepeatWithAnEarlierStart) {
 }
 
 // Else the end of the episode before, which comes late, would be taken for its own.
+// It is ended when its last start is some time ago: each repeat has to move that.
+TEST(Evidence, TakesTheLaterStartOfAnEventThatIsRepeated) {
+  Remediation remediation;
+  AlertSignal event = firing();
+  event.fingerprint = std::string(kMonitorEventOrigin) + "ab";
+  fold(remediation, event, kStart);
+  event.starts_at += minutes(10);
+
+  EXPECT_EQ(fold(remediation, event, kStart + minutes(10)), Change::kSome);
+
+  EXPECT_EQ(remediation.alerts[0].starts_at, event.starts_at);
+}
+
 TEST(Evidence, TakesTheLaterStartOfAnAlertThatFires) {
   Remediation remediation;
   fold(remediation, firing(), kStart);

@@ -32,10 +32,28 @@ class JobRestarterTest : public DrainCluster {
             .may_begin = may_begin_,
             .is_late = is_late_};
   }
+  // With what is intended written down between.
   JobProgress look(const std::string& job, const Permit& permit = support::given) {
-    const auto now = restarter_.advance(job, known_, claim(), permit);
+    auto now = restarter_.advance(job, known_, claim(), permit);
+    known_ = now.known;
+    if (!is_intended(known_)) return now;
+    now = restarter_.advance(job, known_, claim(), permit);
     known_ = now.known;
     return now;
+  }
+  // The JobSet by which it is known.
+  std::string add_train_job() {
+    const std::string job = jobs_.add(kJobSet);
+    jobs_.add(kTrainJob, "train", 0);
+    const std::string uid = string_at(jobs_.get(kTrainJob)["metadata"], "uid");
+    change(kJobSet,
+           {{"metadata",
+             {{"ownerReferences", Json::array({{{"apiVersion", "trainer.kubeflow.org/v1alpha1"},
+                                                {"kind", "TrainJob"},
+                                                {"name", "train"},
+                                                {"uid", uid},
+                                                {"controller", true}}})}}}});
+    return job;
   }
   Json change(const KindOfJob& kind, const Json& patch) {
     return kube_.patch(TornJobs::path(kind), patch);
@@ -100,16 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Its own JobSet would be resumed by the TrainJob's controller at once.
 TEST_F(JobRestarterTest, SuspendsTheTrainJobThatOwnsTheJobSet) {
-  const std::string job = jobs_.add(kJobSet);
-  jobs_.add(kTrainJob, "train", 0);
-  const std::string uid = string_at(jobs_.get(kTrainJob)["metadata"], "uid");
-  change(kJobSet,
-         {{"metadata",
-           {{"ownerReferences", Json::array({{{"apiVersion", "trainer.kubeflow.org/v1alpha1"},
-                                              {"kind", "TrainJob"},
-                                              {"name", "train"},
-                                              {"uid", uid},
-                                              {"controller", true}}})}}}});
+  const std::string job = add_train_job();
 
   EXPECT_FALSE(look(job).is_settled);
 
@@ -117,6 +126,19 @@ TEST_F(JobRestarterTest, SuspendsTheTrainJobThatOwnsTheJobSet) {
   EXPECT_FALSE(jobs_.is_suspended(kJobSet));
   change(kJobSet, {{"spec", {{"suspend", true}}}});
   jobs_.play(kJobSet);
+  EXPECT_EQ(look(job).words, "restarted");
+  EXPECT_FALSE(jobs_.is_suspended(kTrainJob));
+}
+
+// What it was found by is gone, and its pods with it.
+TEST_F(JobRestarterTest, ResumesTheTrainJobThoughItsJobSetIsGone) {
+  const std::string job = add_train_job();
+  (void)look(job);
+  ASSERT_TRUE(jobs_.is_suspended(kTrainJob));
+  change(kJobSet, {{"spec", {{"suspend", true}}}});
+  jobs_.play(kJobSet);
+  kube_.remove(TornJobs::path(kJobSet));
+
   EXPECT_EQ(look(job).words, "restarted");
   EXPECT_FALSE(jobs_.is_suspended(kTrainJob));
 }
@@ -234,7 +256,7 @@ TEST_F(JobRestarterTest, NeverResumesWhatSomebodyElseHasSuspended) {
   change(kJobSet, {{"spec", {{"suspend", true}}}});
 
   expect_left_alone(job, "somebody else has suspended it");
-  EXPECT_TRUE(restarter_.give_back(job, kMark, support::given));
+  EXPECT_TRUE(restarter_.give_back(job, known_, kMark, support::given));
   EXPECT_TRUE(jobs_.is_suspended(kJobSet));
 }
 
@@ -244,7 +266,7 @@ TEST_F(JobRestarterTest, LeavesAJobToTheRemediationThatRestartsIt) {
                    {"metadata", {{"annotations", {{kSuspendedBy, "gpu-02-ab-1/other-uid"}}}}}});
 
   expect_left_alone(job, "Remediation gpu-02-ab-1 restarts it");
-  EXPECT_TRUE(restarter_.give_back(job, kMark, support::given));
+  EXPECT_TRUE(restarter_.give_back(job, known_, kMark, support::given));
   EXPECT_TRUE(jobs_.is_suspended(kJobSet));
 }
 
@@ -360,6 +382,35 @@ TEST_F(JobRestarterTest, GoesOnFromTheAnnotationWhereTheAnswerWasLost) {
   EXPECT_FALSE(jobs_.is_suspended(kJobSet));
 }
 
+// The record has only what was intended: the process ended right after the change.
+TEST_F(JobRestarterTest, GivesUpNoJobThatMayBeSuspended) {
+  const std::string job = jobs_.add(kJobSet);
+  known_ = restarter_.advance(job, "", claim(), support::given).known;
+  const std::string intended = known_;
+  (void)look(job);
+  ASSERT_TRUE(jobs_.is_suspended(kJobSet));
+  is_late_ = true;
+
+  known_ = intended;
+  kube_.add_fault({.kind = fakes::FaultKind::kDropBefore, .method = "GET", .times = 2});
+  EXPECT_FALSE(look(job).is_settled) << "nobody can say";
+  kube_.access().deny({.user = {}, .verb = "list", .resource = "pods"});
+  const auto now = look(job);
+
+  EXPECT_TRUE(now.failed);
+  EXPECT_THAT(now.words, HasSubstr("resumed, though its pods cannot be listed"));
+  EXPECT_FALSE(jobs_.is_suspended(kJobSet));
+}
+
+TEST_F(JobRestarterTest, IntendsBeforeItSuspends) {
+  const std::string job = jobs_.add(kJobSet);
+
+  const auto now = restarter_.advance(job, "", claim(), support::given);
+
+  EXPECT_TRUE(is_intended(now.known));
+  EXPECT_EQ(writes(), 0U);
+}
+
 // The next process has neither the record nor the first one's memory.
 TEST_F(JobRestarterTest, RestartsAJobOnceWhateverIsForgotten) {
   const std::string job = jobs_.add(kJobSet);
@@ -380,7 +431,8 @@ TEST_F(JobRestarterTest, SuspendsNoJobThatHasChangedSinceItWasRead) {
     return {};
   };
 
-  EXPECT_FALSE(look(job, meanwhile).is_settled);
+  known_ = restarter_.advance(job, "", claim(), support::given).known;
+  EXPECT_FALSE(restarter_.advance(job, known_, claim(), meanwhile).is_settled);
 
   EXPECT_FALSE(jobs_.is_suspended(kJobSet));
   expect_left_alone(job, "Kueue decides");
@@ -439,18 +491,18 @@ TEST_F(JobRestarterTest, SaysWhichJobsItMayNotRead) {
 
 TEST_F(JobRestarterTest, GivesBackWhatItHasSuspendedAndNothingElse) {
   const std::string job = jobs_.add(kJobSet);
-  EXPECT_TRUE(restarter_.give_back(job, kMark, support::given));
+  EXPECT_TRUE(restarter_.give_back(job, known_, kMark, support::given));
   EXPECT_EQ(jobs_.annotation(kJobSet, kRestartedBy), "");
   (void)look(job);
   ASSERT_TRUE(jobs_.is_suspended(kJobSet));
 
-  EXPECT_FALSE(restarter_.give_back(job, kMark, support::refused));
+  EXPECT_FALSE(restarter_.give_back(job, known_, kMark, support::refused));
   EXPECT_TRUE(jobs_.is_suspended(kJobSet));
-  EXPECT_TRUE(restarter_.give_back(job, kMark, support::given));
+  EXPECT_TRUE(restarter_.give_back(job, known_, kMark, support::given));
 
   EXPECT_FALSE(jobs_.is_suspended(kJobSet));
-  EXPECT_TRUE(restarter_.give_back("JobSet default/gone", kMark, support::given));
-  EXPECT_TRUE(restarter_.give_back("RayCluster default/ray", kMark, support::given));
+  EXPECT_TRUE(restarter_.give_back("JobSet default/gone", "", kMark, support::given));
+  EXPECT_TRUE(restarter_.give_back("RayCluster default/ray", "", kMark, support::given));
 }
 
 }  // namespace

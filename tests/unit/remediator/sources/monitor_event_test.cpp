@@ -58,6 +58,8 @@ TEST(MonitorEvent, NamesTheMemberThatIsWrong) {
   };
   EXPECT_THAT(fault(event("XID_CRITICAL_")), HasSubstr("error_type"));
   EXPECT_THAT(fault(event("XID_CRITICAL_79; rm")), HasSubstr("error_type"));
+  EXPECT_THAT(fault(event("XID_CRITICAL_" + std::string(2000, '0') + "79")),
+              HasSubstr("error_type"));
   EXPECT_THAT(fault(event("ECC_ERROR", "../pods")), HasSubstr("node_name"));
   EXPECT_THAT(fault(Json::array()), HasSubstr("object"));
   EXPECT_FALSE(signal_of_event("{", kNow));

@@ -4,6 +4,7 @@
 
 #include "core/aws/client.h"
 #include "remediator/sources/log_findings.h"
+#include "remediator/sources/node_line_source.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_model.h"
 #include "tests/support/wait.h"
@@ -77,6 +78,56 @@ TEST_F(TriageSourceTest, GivesAFindingAgainUntilItIsDurable) {
   ASSERT_TRUE(source_.settle());
 
   EXPECT_THAT(look(), IsEmpty());
+}
+
+TEST_F(TriageSourceTest, DropsAFindingOfALineThatIsOver) {
+  find_on("gpu-01");
+  clock_.advance(minutes(15));
+
+  EXPECT_THAT(look(), IsEmpty());
+}
+
+class FixedLines final : public NodeLines {
+ public:
+  [[nodiscard]] std::vector<NodeLine> unknown_lines() const override { return lines; }
+  std::vector<NodeLine> lines;
+};
+
+class NodeLineSourceTest : public TriageSourceTest {
+ protected:
+  NodeLineSourceTest() {
+    lines_.lines = {{.node = "gpu-01", .line = {.text = "NVRM: odd", .at = clock_.wall()}}};
+  }
+  // Lines that were shown.
+  std::size_t show() {
+    const auto found = shown_->look();
+    EXPECT_TRUE(found);
+    return found ? found->read : 0;
+  }
+  FixedLines lines_;
+  std::unique_ptr<NodeLineSource> shown_ =
+      std::make_unique<NodeLineSource>(lines_, triage_, policy_, clock_);
+};
+
+TEST_F(NodeLineSourceTest, ShowsALineOnceAsLongAsItStands) {
+  EXPECT_EQ(show(), 1U);
+  EXPECT_EQ(show(), 0U);
+
+  lines_.lines[0].line.at += std::chrono::seconds(1);
+  EXPECT_EQ(show(), 1U) << "it was logged again";
+}
+
+TEST_F(NodeLineSourceTest, ShowsNoLineThatIsOverToAModelOfTheNextLeader) {
+  clock_.advance(minutes(16));
+  shown_ = std::make_unique<NodeLineSource>(lines_, triage_, policy_, clock_);
+
+  EXPECT_EQ(show(), 0U);
+}
+
+TEST_F(NodeLineSourceTest, ShowsALineAgainThatNobodyWasAskedAbout) {
+  triage_.take_over({});
+  EXPECT_EQ(show(), 1U);
+  EXPECT_EQ(show(), 1U) << "nobody has taken it";
 }
 
 TEST_F(TriageSourceTest, EndsAFindingThatWasQuietForAWhile) {
