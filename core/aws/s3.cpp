@@ -83,9 +83,10 @@ std::string s3_url_of(const S3Place& place) {
 }
 
 Status put_object(AwsClient& aws, Clock& clock, const S3Place& place, std::string content,
-                  std::chrono::milliseconds timeout) {
+                  std::chrono::milliseconds timeout, const std::stop_token& stop) {
   const auto deadline = clock.steady() + timeout;
   std::stop_source late;
+  const std::stop_callback stopped(stop, [&late] { late.request_stop(); });
   const std::jthread timer([&](const std::stop_token& done) {
     if (clock.sleep_for(timeout, done)) late.request_stop();
   });
@@ -100,6 +101,7 @@ Status put_object(AwsClient& aws, Clock& clock, const S3Place& place, std::strin
                                 .timeout = timeout,
                                 .stop = late.get_token()});
   if (answer) return {};
+  if (stop.stop_requested()) return fail(ErrorKind::kCancelled, "S3 PutObject: stopped");
   if (answer.error().kind != ErrorKind::kCancelled && clock.steady() < deadline)
     return std::unexpected(answer.error());
   return fail(ErrorKind::kTimeout,

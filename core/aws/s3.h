@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,7 @@ struct S3Place {
 // Writes over an object of that key. Ends at `timeout`, which also holds for all attempts of the
 // client together: kTimeout. Other errors are AwsClient::call's.
 [[nodiscard]] Status put_object(AwsClient& aws, Clock& clock, const S3Place& place,
-                                std::string content, std::chrono::milliseconds timeout);
+                                std::string content, std::chrono::milliseconds timeout,
+                                const std::stop_token& stop = {});
 
 }  // namespace gpuward::aws

@@ -1,5 +1,6 @@
 #include "core/upload/upload.h"
 
+#include "core/http/client/stoppable.h"
 #include "core/runtime/child.h"
 #include "core/runtime/text.h"
 
@@ -21,7 +22,7 @@ ErrorKind kind_of_status(int status) {
 }
 
 Status put_url(const HttpPlace& place, const std::string& content,
-               std::chrono::milliseconds timeout, http::Client& client) {
+               std::chrono::milliseconds timeout, const UploadParts& parts) {
   http::ClientRequest request;
   request.method = "PUT";
   request.url = place.url;
@@ -29,7 +30,7 @@ Status put_url(const HttpPlace& place, const std::string& content,
   request.body = content;
   request.timeout = timeout;
   request.max_response_bytes = kLargestAnswer;
-  const auto answer = client.send(request);
+  const auto answer = http::send_until_stopped(parts.http, request, parts.clock, parts.stop);
   if (!answer) return std::unexpected(answer.error());
   if (answer->status / 100 == 2) return {};
   const bool is_redirect = answer->status / 100 == 3;
@@ -39,13 +40,14 @@ Status put_url(const HttpPlace& place, const std::string& content,
 }
 
 Status copy(const FolderPlace& place, const std::string& content, std::chrono::milliseconds timeout,
-            Clock& clock) {
+            const UploadParts& parts) {
   ChildCommand command;
   command.program = "sh";
   command.arguments = {"-c", kCopy, "sh", place.path.string()};
   command.input = content;
   command.timeout = timeout;
-  const auto ended = run_child(command, clock);
+  command.stop = parts.stop;
+  const auto ended = run_child(command, parts.clock);
   if (!ended) return with_context("copying", ended.error());
   if (ended->exit_code == 0) return {};
   return fail(ErrorKind::kUnavailable, "copying " + how_it_ended(*ended) + ": " +
@@ -57,10 +59,10 @@ Status copy(const FolderPlace& place, const std::string& content, std::chrono::m
 Status upload(const UploadTarget& place, const std::string& content,
               std::chrono::milliseconds timeout, const UploadParts& parts) {
   if (const auto* s3 = std::get_if<aws::S3Place>(&place))
-    return aws::put_object(parts.aws, parts.clock, *s3, content, timeout);
+    return aws::put_object(parts.aws, parts.clock, *s3, content, timeout, parts.stop);
   if (const auto* url = std::get_if<HttpPlace>(&place))
-    return put_url(*url, content, timeout, parts.http);
-  return copy(std::get<FolderPlace>(place), content, timeout, parts.clock);
+    return put_url(*url, content, timeout, parts);
+  return copy(std::get<FolderPlace>(place), content, timeout, parts);
 }
 
 }  // namespace gpuward

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <stop_token>
 #include <string>
 
 #include "core/aws/client.h"
@@ -17,6 +18,7 @@ struct UploadParts {
   http::Client& http;  // of a URL: what it shows to its server is its own business
   aws::AwsClient& aws;
   Clock& clock;
+  std::stop_token stop = {};  // ends the upload within a second or two: kCancelled
 };
 
 // To `place` itself (below()), over what is there: S3 by PutObject, a URL by PUT, a folder by a

@@ -69,7 +69,7 @@ Status upload_to(const UploadTarget& place, const std::string& content,
   http::CurlClient for_aws(tls);
   aws::AwsClient aws(for_aws, parts.aws, parts.clock);
   return upload(place, content, wishes.upload_timeout,
-                {.http = **client, .aws = aws, .clock = parts.clock});
+                {.http = **client, .aws = aws, .clock = parts.clock, .stop = parts.stop});
 }
 
 // Programs that write down their environment must not write down our keys.

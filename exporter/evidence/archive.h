@@ -16,8 +16,8 @@ struct EvidenceFile {
   std::string content;
 };
 
-// All in one folder of this name, at most 100 bytes, which no other file of the reader's machine
-// gets in the way of. kTooLarge where zlib has no memory.
+// All in one folder of this name, which no other file of the reader's machine gets in the way of;
+// longer ones are cut at 155 bytes. kTooLarge where zlib has no memory.
 [[nodiscard]] Result<std::string> pack(std::string_view folder,
                                        const std::vector<EvidenceFile>& files, Clock::Wall now);
 

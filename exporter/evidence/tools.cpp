@@ -15,6 +15,33 @@ constexpr std::array<const char*, 2> kRoots = {"1/root", "1/root/run/nvidia/driv
 constexpr std::array<const char*, 4> kFolders = {"usr/bin", "usr/local/bin", "usr/sbin",
                                                  "opt/rocm/bin"};
 
+constexpr int kMostLinks = 40;  // as Linux follows
+
+// The file that `path` is within `root`, as whoever is in there would find it: an absolute link
+// there begins at that root, not at ours. Empty where it leads nowhere.
+fs::path resolved_below(const fs::path& root, const fs::path& path) {
+  fs::path done, rest = path.relative_path();
+  for (int links = 0; !rest.empty();) {
+    const fs::path next = *rest.begin();
+    rest = rest.lexically_relative(next);
+    if (rest == ".") rest.clear();
+    if (next == "..") {
+      done = done.parent_path();
+      continue;
+    }
+    std::error_code error;
+    const fs::path link = fs::read_symlink(root / done / next, error);
+    if (error) {
+      done /= next;  // no link
+      continue;
+    }
+    if (++links > kMostLinks) return {};
+    if (link.is_absolute()) done.clear();
+    rest = rest.empty() ? link.relative_path() : link.relative_path() / rest;
+  }
+  return root / done;
+}
+
 bool is_program(const fs::path& path) {
   constexpr fs::perms kMayRun = fs::perms::owner_exec | fs::perms::group_exec;
   std::error_code error;
@@ -30,7 +57,7 @@ std::optional<EvidenceTool> find_tool(const std::string& program, const fs::path
   for (const char* root : kRoots) {
     for (const char* folder : kFolders) {
       const fs::path within = fs::path(folder) / program;
-      if (is_program(proc / root / within))
+      if (is_program(resolved_below(proc / root, within)))
         return EvidenceTool{proc / root, fs::path("/") / within};
     }
   }

@@ -102,8 +102,8 @@ std::vector<UnknownKernelLine> unknown_lines(const State& state) {
 
 auto substance(const NodeWish& wish) {
   return std::tie(wish.status, wish.severity, wish.taint, wish.could_tell, wish.checks,
-                  wish.instance_type, wish.condition, wish.reason, wish.message, wish.sick_amd_gpus,
-                  wish.unknown_lines);
+                  wish.instance_type, wish.condition, wish.reason, wish.message,
+                  wish.sick_amd_gpus);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ struct NodeWish {
 [[nodiscard]] NodeWish wish_of(const Snapshot& snapshot,
                                UntoldNode untold_node = UntoldNode::kWarns);
 
-// Whether they differ in more than times.
+// Whether they differ in more than times and lines of the log.
 [[nodiscard]] bool differ_in_substance(const NodeWish& a, const NodeWish& b);
 
 }  // namespace gpuward::exporter

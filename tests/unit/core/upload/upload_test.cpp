@@ -23,11 +23,12 @@ class UploadTest : public ::testing::Test {
     const auto target = parse_upload_target(text);
     if (!target) return std::unexpected(target.error());
     return upload(below(*target, "a.tar.gz"), std::string("\x1f\0b", 3), timeout,
-                  {.http = http_, .aws = aws_, .clock = clock_});
+                  {.http = http_, .aws = aws_, .clock = clock_, .stop = stop_.get_token()});
   }
   http::Route answering(const http::Handler& handler) {
     return {"/gpu/", {"PUT"}, handler, http::Access::kOpen, http::Match::kPrefix};
   }
+  std::stop_source stop_;
   SystemClock clock_;
   http::CurlClient http_;
   aws::AwsClient aws_{http_, {}, clock_};
@@ -75,6 +76,22 @@ TEST_F(UploadTest, AHangingServerCostsTheTimeOutAndNoMore) {
   EXPECT_LT(took, seconds(20));
 }
 
+TEST_F(UploadTest, EndsAtAStopWhereTheServerHangs) {
+  std::atomic<bool> over{false};
+  const http::TestServer server({answering([&](const http::Request&) {
+    stop_.request_stop();
+    static_cast<void>(support::poll_until([&] { return over.load(); }, seconds(60)));
+    return http::Response::text(200, "");
+  })});
+  const auto begun = clock_.steady();
+  const auto done = take_to(server.url("/gpu/"), seconds(60));
+  const auto took = clock_.steady() - begun;
+  over = true;
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, ErrorKind::kCancelled);
+  EXPECT_LT(took, seconds(30));
+}
+
 TEST_F(UploadTest, CopiesIntoAFolder) {
   const support::TempDir folder;
   const auto done = take_to(folder.path().string());
@@ -104,6 +121,15 @@ TEST_F(UploadTest, AHangingFolderCostsTheTimeOutAndNoMore) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, ErrorKind::kTimeout);
   EXPECT_LT(clock_.steady() - begun, seconds(20));
+}
+
+TEST_F(UploadTest, EndsAtAStopWhereTheFolderHangs) {
+  const support::TempDir folder;
+  ASSERT_EQ(::mkfifo((folder / "a.tar.gz.partial").c_str(), 0600), 0);
+  stop_.request_stop();
+  const auto begun = clock_.steady();
+  EXPECT_FALSE(take_to(folder.path().string(), seconds(60)));
+  EXPECT_LT(clock_.steady() - begun, seconds(30));
 }
 
 }  // namespace

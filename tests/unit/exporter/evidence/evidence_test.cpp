@@ -11,6 +11,7 @@
 #include "tests/support/environment.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -229,10 +230,15 @@ TEST_F(CollectTest, TakesTheReportThatAToolWritesAndLeavesNothingBehind) {
   EXPECT_FALSE(fs::exists(where.parent_path()));
 }
 
-TEST_F(CollectTest, TakesWhatAReportHadWhenItsTimeWasOver) {
-  add_tool("tool", "echo half > \"$2\"; exec sleep 600");
-  Collector report = tool(1s, 1000, EvidencePart::kReport);
+TEST_F(CollectTest, TakesWhatAReportHadWhenItWasEnded) {
+  add_tool("tool",
+           "echo half > \"$2\"; touch " + (folder_ / "written").string() + "; exec sleep 600");
+  Collector report = tool(60s, 1000, EvidencePart::kReport);
   report.arguments = kOutputFile;
+  const std::jthread ender([&] {
+    static_cast<void>(support::poll_until([&] { return fs::exists(folder_ / "written"); }, 60s));
+    stopping_.request_stop();
+  });
   const Collected all = run({report});
   ASSERT_EQ(all.files.size(), 1U) << all.summary;
   EXPECT_EQ(all.files[0].content, "half\n");
@@ -248,6 +254,27 @@ TEST_F(CollectTest, LetsNoReportGrowBeyondItsBytes) {
   ASSERT_EQ(all.files.size(), 1U) << all.summary;
   EXPECT_EQ(all.files[0].content.size(), 1024U);
   EXPECT_THAT(all.summary, HasSubstr(" 1024 "));
+}
+
+// Debian's alternatives, and /opt/rocm: links that begin at the node's root.
+TEST_F(CollectTest, FollowsTheNodesOwnLinks) {
+  add_to_node("opt/rocm-6.2/bin/rocm-smi");
+  add_to_node("usr/lib/nvidia/nvidia-smi");
+  const fs::path root = folder_ / "proc/1/root";
+  fs::create_directory_symlink("/opt/rocm-6.2", root / "opt/rocm");
+  fs::create_directories(root / "etc/alternatives");
+  fs::create_directories(root / "usr/bin");
+  fs::create_symlink("/etc/alternatives/nvidia-smi", root / "usr/bin/nvidia-smi");
+  fs::create_symlink("../../usr/lib/nvidia/nvidia-smi", root / "etc/alternatives/nvidia-smi");
+  fs::create_symlink("/usr/bin/amd-smi", root / "usr/bin/amd-smi");
+
+  const auto rocm = find_tool("rocm-smi", folder_ / "proc");
+  ASSERT_TRUE(rocm);
+  EXPECT_EQ(rocm->within, "/opt/rocm/bin/rocm-smi");
+  const auto smi = find_tool("nvidia-smi", folder_ / "proc");
+  ASSERT_TRUE(smi);
+  EXPECT_EQ(smi->within, "/usr/bin/nvidia-smi");
+  EXPECT_FALSE(find_tool("amd-smi", folder_ / "proc")) << "it leads to itself";
 }
 
 TEST_F(CollectTest, LooksForToolsOnTheNodeAndInTheDriversContainer) {
