@@ -86,6 +86,12 @@ class RestartJobOnControlPlane : public ::testing::Test {
         {.mark = kMark, .drained_at = now + std::chrono::minutes(1), .now = now}, support::given);
   }
   JobRestarter restarter() { return JobRestarter(*api_); }
+  // The first look records what the second does.
+  JobProgress begin(const KindOfJob& kind) {
+    const auto intended = look(kind, "");
+    EXPECT_EQ(intended.words, "is about to be restarted") << kind.kind;
+    return look(kind, intended.known);
+  }
   bool is_suspended(const KindOfJob& kind) {
     const Json job = hands_->get(TornJobs::path(kind));
     const Json::json_pointer field(kind.suspend);
@@ -93,7 +99,7 @@ class RestartJobOnControlPlane : public ::testing::Test {
   }
   void expect_restart(const KindOfJob& kind) {
     make(kind);
-    const auto begun = look(kind, "");
+    const auto begun = begin(kind);
     EXPECT_EQ(begun.words, "suspended") << kind.kind;
     EXPECT_TRUE(is_suspended(kind)) << kind.kind;
     EXPECT_THAT(look(kind, begun.known).words, HasSubstr("waits for 1 pod")) << kind.kind;
@@ -125,7 +131,7 @@ TEST_F(RestartJobOnControlPlane, HasTheRightsForEachKindAndNoOthers) {
       api_->get_custom({kTrainJob.group, kTrainJob.version, kTrainJob.plural, "default"}, "train"));
   define({"", "bus.volcano.sh", "v1alpha1", "Command", "commands", "", ""});
   make(kVolcanoJob);
-  EXPECT_EQ(look(kVolcanoJob, "").words, "Volcano is asked to restart it");
+  EXPECT_EQ(begin(kVolcanoJob).words, "Volcano is asked to restart it");
 
   const auto needless = support::needless_verbs(
       hands_->plane(),
@@ -172,7 +178,7 @@ TEST_F(RestartJobOnControlPlane, MayChangeNothingElseOfAJob) {
     EXPECT_THAT(answer.error().message, HasSubstr("the field suspend alone"));
   }
   for (const KindOfJob& kind : {kPlainJob, kJobSet, pytorch})
-    EXPECT_EQ(look(kind, "").words, "suspended") << kind.kind;
+    EXPECT_EQ(begin(kind).words, "suspended") << kind.kind;
 }
 
 }  // namespace

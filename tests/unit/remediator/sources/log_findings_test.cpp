@@ -28,8 +28,8 @@ TEST(LogFindings, AreWhatTheCatalogueSaysOfTheKernelsLines) {
 }
 
 TEST(LogFindings, AreWhatTheCatalogueSaysOfASwitchsLines) {
-  const auto signal = of_kernel(
-      "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 28 LTSSM Fault Up");
+  const auto signal =
+      of_kernel("nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 28 LTSSM Fault Up");
 
   ASSERT_TRUE(signal.has_value());
   EXPECT_EQ(signal->severity, Severity::kReset);

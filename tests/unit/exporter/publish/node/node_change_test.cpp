@@ -104,10 +104,11 @@ TEST(NodeChange, ShowsTheKernelsLinesThatNoTableKnowsAsLongAsTheyStand) {
 
   kube::Node node;
   node.meta.annotations = {annotations.begin(), annotations.end()};
-  EXPECT_THAT(
-      unknown_lines_of(node),
-      ElementsAre(UnknownKernelLine{"NVRM: Xid (PCI:0000:4e:00): 4712, odd", kNoon + std::chrono::seconds(2)},
-                  UnknownKernelLine{"NVRM: Xid (PCI:0000:4e:00): 4711, odd", kNoon + std::chrono::seconds(1)}));
+  EXPECT_THAT(unknown_lines_of(node),
+              ElementsAre(UnknownKernelLine{"NVRM: Xid (PCI:0000:4e:00): 4712, odd",
+                                            kNoon + std::chrono::seconds(2)},
+                          UnknownKernelLine{"NVRM: Xid (PCI:0000:4e:00): 4711, odd",
+                                            kNoon + std::chrono::seconds(1)}));
   EXPECT_THAT(change(wish_of(healthy())).remove_annotations,
               ElementsAre("gpu-healthcheck.aws-samples.io/unknown-lines"));
 }
