@@ -103,9 +103,9 @@ TEST_F(AwsSinksTest, CloudWatchLogsHasTheEventAsALine) {
 }
 
 TEST_F(AwsSinksTest, CloudWatchLogsHasTheEventThoughAnotherReplicaHasMadeTheStream) {
-  script_.then(kube::answer(400, R"({"__type":"ResourceNotFoundException"})"))
-      .then(kube::answer(400, R"({"__type":"ResourceAlreadyExistsException"})"))
-      .then(kube::answer(200, "{}"));
+  script_.then(kube::answer(400, R"({"__type":"ResourceNotFoundException"})"));
+  script_.then(kube::answer(400, R"({"__type":"ResourceAlreadyExistsException"})"));
+  script_.then(kube::answer(200, "{}"));
 
   EXPECT_TRUE(deliver(aws_, of_kind("cloudwatch_logs", "gpu")));
 }
