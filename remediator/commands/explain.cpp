@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "core/kube/names.h"
+#include "core/runtime/text.h"
+#include "remediator/actions/step_progress.h"
 #include "remediator/budgets/ledger_store.h"
 #include "remediator/commands/command_json.h"
 #include "remediator/config/cluster.h"
@@ -51,11 +53,50 @@ std::string explain_approval(const ApprovalRecord& approval) {
          to_rfc3339(approval.requested_at) + "\n";
 }
 
+std::string explain_finding(const NodeFinding& finding) {
+  std::string text = "  broken: " + summary_of(finding);
+  if (!finding.serial.empty()) text += ", serial " + finding.serial;
+  text += ", severity " + finding.severity + ", since " + to_rfc3339(finding.first_seen) + "\n";
+  if (!finding.meaning.empty()) text += "    meaning: " + finding.meaning + "\n";
+  if (!finding.line.empty()) text += "    seen: " + finding.line + "\n";
+  if (!finding.workload.empty()) text += "    used by: " + finding.workload + "\n";
+  return text;
+}
+
+// Who has a say in what comes next, and by which words.
+std::string explain_commands(const Remediation& remediation) {
+  if (!remediation.open()) return {};
+  const RemediationStatus& status = remediation.status;
+  const auto command = [&](std::string_view verb, std::string_view what) {
+    return "  to " + std::string(what) + ": gpuwardctl " + std::string(verb) + " " +
+           remediation.node;
+  };
+  std::string text;
+  if (status.approval && !status.approval->seen_at) {
+    text += command("approve", "let it " + std::string(to_string(status.approval->step))) + " " +
+            status.approval->token + "\n";
+  }
+  if (status.phase == Phase::kPaused && remediation.wish.pause) {
+    text += command("resume", "let it go on") + "\n";
+  } else if (status.phase != Phase::kPaused) {
+    text += command("pause", "stop it here") + "\n";
+  }
+  return text + command("cancel", "take off what is gpuward's, and close it") + "\n";
+}
+
+std::string explain_jobs(const Remediation& remediation) {
+  const std::vector<std::string> jobs = jobs_drained(remediation);
+  return jobs.empty() ? "" : "  jobs that lost pods: " + list_first(jobs, jobs.size()) + "\n";
+}
+
 std::string explain_one(const Remediation& remediation) {
   const RemediationStatus& status = remediation.status;
   std::string text = remediation.name + ": " + std::string(to_string(status.phase)) +
                      ", severity " + std::string(to_string(remediation.severity)) + ", mode " +
                      std::string(to_string(status.mode)) + "\n";
+  if (!status.message.empty()) text += "  now: " + status.message + "\n";
+  for (const NodeFinding& finding : status.findings) text += explain_finding(finding);
+  text += explain_jobs(remediation);
   for (const AlertEvidence& alert : remediation.alerts) text += explain_alert(alert);
   if (status.kernel_severity) {
     text += "  the kernel itself says " + std::string(to_string(*status.kernel_severity)) + "\n";
@@ -79,7 +120,7 @@ std::string explain_one(const Remediation& remediation) {
   if (!status.rule.empty()) text += "  rule " + status.rule + "\n";
   for (const std::string& reason : status.reasons) text += "  because " + reason + "\n";
   for (const StepRecord& step : status.steps) text += explain_step(step);
-  return text;
+  return text + explain_commands(remediation);
 }
 
 std::string explain_ownership_of(const kube::Node& node, const Remediation& open) {

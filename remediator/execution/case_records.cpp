@@ -242,6 +242,7 @@ Status CaseRecords::write(Case& now, const RemediationStatus& next) {
   Remediation wanted = now.remediation;
   const WallTime at = parts_.clock.wall();
   wanted.status = with_conditions(with_milestones(now.remediation, next, at), at);
+  remember_findings(now.target, wanted.status);
   if (parts_.notifications != nullptr) {
     wanted.status =
         with_notices(now.remediation, std::move(wanted.status), now.policy->notifications, at);

@@ -259,11 +259,12 @@ bool Reconciler::weighs_evidence(const Case& now) const {
 // for Prometheus.
 Status Reconciler::weigh_evidence(Case& now) {
   const Remediation& remediation = now.remediation;
-  if (!weighs_evidence(now)) return {};
-  const auto report = decider_.report_of(remediation.node);
-  if (!report || report->boot_id != remediation.boot_id) return {};
   RemediationStatus next = remediation.status;
-  note_evidence(*report, next);
+  remember_findings(now.target, next);
+  if (weighs_evidence(now)) {
+    const auto report = decider_.report_of(remediation.node);
+    if (report && report->boot_id == remediation.boot_id) note_evidence(*report, next);
+  }
   return next == remediation.status ? Status() : records_.write(now, next);
 }
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
+#include <tuple>
+#include <utility>
 
 #include "core/runtime/text.h"
 #include "remediator/model/error_class.h"
@@ -93,6 +96,21 @@ std::optional<WallTime> Remediation::ended_at() const {
     last = std::max(last.value_or(*alert.ended_at), *alert.ended_at);
   }
   return last;
+}
+
+void remember_findings(const kube::Node& node, RemediationStatus& status) {
+  std::vector<NodeFinding>& known = status.findings;
+  const auto identity = [](const NodeFinding& one) {
+    return std::tie(one.check, one.code, one.pci_bus_id);
+  };
+  for (NodeFinding& said : node_findings_of(node)) {
+    const auto is_same = [&](const NodeFinding& one) { return identity(one) == identity(said); };
+    if (std::ranges::none_of(known, is_same)) known.push_back(std::move(said));
+  }
+  std::ranges::stable_sort(known, std::ranges::greater{}, [](const NodeFinding& one) {
+    return parse_severity(one.severity).value_or(Severity::kNone);
+  });
+  known.resize(std::min(known.size(), kMostNodeFindings));
 }
 
 std::string error_class_of(const Remediation& remediation) {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/kube/node_findings.h"
 #include "core/model/severity.h"
 #include "remediator/model/milestone.h"
 #include "remediator/model/notice.h"
@@ -183,6 +184,9 @@ struct RemediationStatus {
   // Of the GPUs that needed a reset or worse when something was about to be taken away for them:
   // the machine's attempts are remembered by them too (ledger.h).
   std::vector<std::string> gpus;
+  // What the exporter has written on the node while this was open, the worst first: for people, who
+  // may have no node any more. Nothing is decided on it.
+  std::vector<NodeFinding> findings;
   std::optional<Cleared> cleared;
   // Worse than the evidence, because the steps of the evidence's severity did not help.
   std::optional<Severity> escalated_to;
@@ -238,6 +242,10 @@ struct Remediation {
   // When the last of the alerts ended; nullopt while any fires or where there is none.
   [[nodiscard]] std::optional<WallTime> ended_at() const;
 };
+
+// Adds what the exporter says on `node`: nothing that was found is forgotten, and of each thing the
+// first word stays, so that a repeat changes nothing. At most kMostNodeFindings, the worst.
+void remember_findings(const kube::Node& node, RemediationStatus& status);
 
 // The class of the worst error, of those that the exporter has told and of the alerts that fire;
 // where none does, of those that did. Empty where there is none.

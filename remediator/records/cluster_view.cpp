@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/kube/node_findings.h"
 #include "core/kube/objects.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/model/ownership.h"
@@ -231,7 +232,10 @@ std::vector<NodeLine> ClusterView::unknown_lines() const {
   const std::lock_guard lock(mutex_);
   std::vector<NodeLine> all;
   for (const auto& [name, node] : state_.nodes) {
-    for (UnknownKernelLine& line : unknown_lines_of(*node)) all.push_back({name, std::move(line)});
+    for (NodeFinding& finding : node_findings_of(*node)) {
+      if (finding.is_unknown)
+        all.push_back({.node = name, .text = std::move(finding.line), .at = finding.last_seen});
+    }
   }
   return all;
 }

@@ -71,6 +71,26 @@ const Fields<Cleared>& cleared_fields() {
   return kFields;
 }
 
+const Fields<NodeFinding>& finding_fields() {
+  using Found = NodeFinding;
+  static const Fields<Found> kFields = {
+      field("check", &Found::check, text(64), "xid, gpu, 2-efa-enumeration, ...").required(),
+      sparse_field("code", &Found::code, text(64), "What it has found: 79, gpu_lost, ..."),
+      sparse_field("severity", &Found::severity, text(64), "Of this finding by itself."),
+      sparse_field("gpu", &Found::gpu, text(64), "The driver's index of the GPU."),
+      sparse_field("pciBusID", &Found::pci_bus_id, text(64), "Of the GPU or of what is broken."),
+      sparse_field("serial", &Found::serial, text(64), "Of the GPU's board."),
+      sparse_field("workload", &Found::workload, text(512),
+                   "Who used the GPU: namespace/pod, several with commas."),
+      sparse_field("meaning", &Found::meaning, text(512), "In words."),
+      sparse_field("line", &Found::line, text(512), "Of the kernel, or what the check has read."),
+      field("firstSeen", &Found::first_seen, time(), "By the exporter.").required(),
+      field("lastSeen", &Found::last_seen, time(), "When this was written down.").required(),
+      sparse_field("unknown", &Found::is_unknown, flag(), "No table of gpuward has this number."),
+  };
+  return kFields;
+}
+
 const Fields<StepRecord>& step_fields() {
   static const Fields<StepRecord> kFields = {
       field("name", &StepRecord::step, word(parse_step, Step::kTaint, Step::kNotify),
@@ -214,6 +234,11 @@ std::optional<bool> told_waiting(const RemediationStatus& status) {
   return status.notified_phase == Phase::kWaiting ? std::optional(true) : std::nullopt;
 }
 
+std::optional<std::string> worst_found(const RemediationStatus& status) {
+  if (status.findings.empty()) return std::nullopt;
+  return summary_of(status.findings.front());
+}
+
 void set_told_waiting(RemediationStatus& status, bool is_told) {
   if (is_told) status.notified_phase = Phase::kWaiting;
 }
@@ -270,6 +295,12 @@ const Fields<RemediationStatus>& status_fields() {
       field("gpus", &Status::gpus, list_of(text(128), 16),
             "Serial numbers (UUIDs where a board has none) of the GPUs that needed a reset or "
             "worse."),
+      sparse_field("findings", &Status::findings,
+                   list_of(object_of(finding_fields()), kMostNodeFindings),
+                   "What the exporter has said on the node is broken, the worst first."),
+      computed_field<Status>("found", text(512),
+                             "The worst of it in short: xid 79 on GPU 3 (0000:4e:00).", worst_found,
+                             [](Status&, const std::string&) {}),
       field("cleared", &Status::cleared, object_of(cleared_fields()),
             "A report has said that what raised spec.severity is over; severity is what is left."),
       field("escalatedTo", &Status::escalated_to, severity(Severity::kReset),

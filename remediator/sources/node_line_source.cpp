@@ -14,15 +14,14 @@ Result<SourceFindings> NodeLineSource::look() {
   const WallTime oldest = clock_.wall() - policy_.get()->loki.quiet_for;
   std::set<std::string> standing;
   for (NodeLine& one : nodes_.unknown_lines()) {
-    std::string key = short_hash(one.node + '\n' + to_rfc3339(one.line.at) + '\n' + one.line.text);
+    std::string key = short_hash(one.node + '\n' + to_rfc3339(one.at) + '\n' + one.text);
     if (shown_.contains(key)) {
       standing.insert(std::move(key));
       continue;
     }
-    if (one.line.at < oldest) continue;
+    if (one.at < oldest) continue;
     ++found.read;
-    if (triage_.offer(
-            {.node = std::move(one.node), .text = std::move(one.line.text), .at = one.line.at}))
+    if (triage_.offer({.node = std::move(one.node), .text = std::move(one.text), .at = one.at}))
       standing.insert(std::move(key));
   }
   shown_ = std::move(standing);

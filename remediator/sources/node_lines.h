@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "core/kube/unknown_lines.h"
+#include "core/kube/objects.h"
 
 namespace gpuward::remediator {
 
 struct NodeLine {
-  std::string node;
-  UnknownKernelLine line;
+  std::string node, text;
+  kube::WallTime at;
 };
 
 // Any thread.

@@ -45,7 +45,9 @@ class Show {
     StackOptions options;
     options.cluster = cluster_.get();
     options.folder = folder_.path();
-    options.nodes = {{kSickNode, &*sick_log_}, {kWellNode, &*well_log_}};
+    const auto kubeconfig = cluster_->kubeconfig();
+    options.nodes = {{.name = kSickNode, .log = &*sick_log_, .kubeconfig = kubeconfig},
+                     {.name = kWellNode, .log = &*well_log_, .kubeconfig = kubeconfig}};
     options.stop = stop_;
     auto stack = Stack::start(options);
     if (!stack) return std::unexpected(stack.error());

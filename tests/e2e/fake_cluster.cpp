@@ -1,6 +1,7 @@
 #include "tests/e2e/fake_cluster.h"
 
 #include "core/runtime/files.h"
+#include "core/runtime/text.h"
 #include "tests/e2e/manifest_json.h"
 #include "tests/fakes/kube_objects.h"
 #include "tests/places.inc"
@@ -33,7 +34,12 @@ Result<std::string> FakeCluster::get(const std::string& path) const {
 }
 
 Status FakeCluster::add_gpu_node(const std::string& name) {
-  server_->kube().create("/api/v1/nodes", fakes::ready_node(name));
+  Json node = fakes::ready_node(name);
+  // Of this machine, because its exporter is there.
+  const auto boot = read_file("/proc/sys/kernel/random/boot_id");
+  if (!boot) return std::unexpected(boot.error());
+  node["status"]["nodeInfo"]["bootID"] = std::string(trim(*boot));
+  server_->kube().create("/api/v1/nodes", node);
   return {};
 }
 

@@ -119,7 +119,13 @@ Status Stack::start_exporter(const StackNode& node) {
       "--kernel-log.path=" + node.log->path().string(), "--state.path=" + state.string()};
   if (node.flags.empty()) argv.push_back("--gpu.simulate=" + scenario_file().string());
   argv.insert(argv.end(), node.flags.begin(), node.flags.end());
-  return start_part(part, std::move(argv), exporter_url(node.name) + "/readyz", node.environment);
+  auto environment = node.environment;
+  if (!node.kubeconfig.empty()) {
+    argv.push_back("--kubeconfig=" + node.kubeconfig.string());
+    environment.insert({{"NODE_NAME", node.name}, {"ENABLE_TAINT", "false"}});
+  }
+  return start_part(part, std::move(argv), exporter_url(node.name) + "/readyz",
+                    std::move(environment));
 }
 
 Status Stack::start_remediator() {

@@ -25,6 +25,8 @@ struct StackNode {
   // Of its exporter, in place of the simulated GPUs.
   std::vector<std::string> flags = {};
   std::map<std::string, std::string> environment = {};
+  // With it the exporter says on its Node what it has found, and does not taint it.
+  std::filesystem::path kubeconfig = {};
 };
 
 struct StackOptions {

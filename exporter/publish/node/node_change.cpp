@@ -45,12 +45,12 @@ void change_gpu_labels(const NodeWish& wish, const kube::Node& seen, kube::NodeC
 }
 
 // Theirs is the suite's prefix, which is all that the account may write.
-void change_unknown_lines(const NodeWish& wish, kube::NodeChange& change) {
-  const std::string key(kUnknownLinesAnnotation);
-  if (wish.unknown_lines.empty()) {
+void change_findings(const NodeWish& wish, kube::NodeChange& change) {
+  const std::string key(kFindingsAnnotation);
+  if (wish.findings.empty()) {
     change.remove_annotations.push_back(key);
   } else {
-    change.set_annotations.emplace(key, unknown_lines_text(wish.unknown_lines));
+    change.set_annotations.emplace(key, node_findings_text(wish.findings));
   }
 }
 
@@ -81,7 +81,7 @@ kube::NodeChange change_of(const NodeWish& wish, const NodeKeys& keys, const kub
     if (keys.has_suite_labels) change_labels(wish, change);
     if (keys.has_suite_annotation) {
       change.set_annotations.emplace(kResultsAnnotation, results_annotation(wish, seen.meta.name));
-      change_unknown_lines(wish, change);
+      change_findings(wish, change);
     }
   }
   if (keys.has_gpu_labels) change_gpu_labels(wish, seen, change);

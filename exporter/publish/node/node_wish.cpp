@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "core/xid/catalogue.h"
 #include "exporter/publish/node/condition_text.h"
+#include "exporter/publish/node/node_findings.h"
 #include "exporter/publish/node/node_keys.h"
 
 namespace gpuward::exporter {
@@ -88,18 +88,6 @@ void add_condition(const Snapshot& snapshot, NodeWish& wish) {
   }
 }
 
-// Of the kernel itself: what programs have written asks nobody anything.
-std::vector<UnknownKernelLine> unknown_lines(const State& state) {
-  std::vector<UnknownKernelLine> lines;
-  for (const auto& [key, finding] : state.findings) {
-    if (key.evidence == Evidence::kKernel && finding.why == xid::kUnknownCodeWhy)
-      lines.push_back({.text = finding.line, .at = finding.last_seen});
-  }
-  std::ranges::sort(lines, std::ranges::greater{}, &UnknownKernelLine::at);
-  lines.resize(std::min(lines.size(), kMostUnknownLines));
-  return lines;
-}
-
 auto substance(const NodeWish& wish) {
   return std::tie(wish.status, wish.severity, wish.taint, wish.could_tell, wish.checks,
                   wish.instance_type, wish.condition, wish.reason, wish.message,
@@ -125,7 +113,7 @@ NodeWish wish_of(const Snapshot& snapshot, UntoldNode untold_node) {
   wish.taint = taint_of(wish);
   wish.instance_type = snapshot.instance.type;
   wish.sick_amd_gpus = sick_amd_gpus(snapshot);
-  wish.unknown_lines = unknown_lines(state);
+  wish.findings = node_findings(snapshot);
   add_checks(state, wish);
   add_condition(snapshot, wish);
   return wish;

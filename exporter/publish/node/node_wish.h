@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/kube/unknown_lines.h"
+#include "core/kube/node_findings.h"
 #include "exporter/publish/node/node_settings.h"
 #include "exporter/store/store.h"
 
@@ -49,16 +49,16 @@ struct NodeWish {
   std::string instance_type;
   // GPUProblem: "True", "False" or "Unknown", with its reason and message (at most 1 KiB).
   std::string condition, reason, message;
-  std::vector<std::string> sick_amd_gpus;        // indexes
-  std::vector<UnknownKernelLine> unknown_lines;  // of the kernel, newest first; few
-  WallTime last_diagnostic_pass;                 // of DCGM; the epoch where there was none
-  WallTime last_check;                           // when the newest result was there; likewise
+  std::vector<std::string> sick_amd_gpus;  // indexes
+  std::vector<NodeFinding> findings;       // few, the worst first
+  WallTime last_diagnostic_pass;           // of DCGM; the epoch where there was none
+  WallTime last_check;                     // when the newest result was there; likewise
 };
 
 [[nodiscard]] NodeWish wish_of(const Snapshot& snapshot,
                                UntoldNode untold_node = UntoldNode::kWarns);
 
-// Whether they differ in more than times and lines of the log.
+// Whether they differ in more than times and the findings by themselves.
 [[nodiscard]] bool differ_in_substance(const NodeWish& a, const NodeWish& b);
 
 }  // namespace gpuward::exporter

@@ -118,12 +118,15 @@ TEST_F(SourcesProcess, TakeTheAdviceOfAModelUpToTheCordon) {
 }
 
 TEST_F(SourcesProcess, ShowAModelTheLinesThatTheExporterHasFoundWithoutALoki) {
-  const Json lines = Json::array(
-      {{{"at", to_rfc3339(clock_.wall())}, {"line", "NVRM: Xid (PCI:0000:4e:00): 4711, odd"}}});
+  const std::string findings = node_findings_text({{.check = "xid",
+                                                    .code = "4711",
+                                                    .line = "NVRM: Xid (PCI:0000:4e:00): 4711, odd",
+                                                    .first_seen = clock_.wall(),
+                                                    .last_seen = clock_.wall(),
+                                                    .is_unknown = true}});
   server_->kube().patch(
       "/api/v1/nodes/gpu-01",
-      {{"metadata",
-        {{"annotations", {{std::string(kUnknownLinesAnnotation), dump_json(lines)}}}}}});
+      {{"metadata", {{"annotations", {{std::string(kFindingsAnnotation), findings}}}}}});
   const fakes::FakeModel model(fakes::advice_text("GPU_HEALTH_ERROR"));
   write("policy.yaml", "mode: cordon\ntriage:\n  openai: {url: '" + model.url() +
                            "', model: qwen}\n  max_severity: reset\n  timeout: 20s\n");

@@ -7,6 +7,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 const WallTime kStart = WallTime(std::chrono::hours(500'000));
 
@@ -70,6 +71,53 @@ Slot slot_of(const std::string& node, Impact impact, WallTime since) {
           .place = {},
           .impact = impact,
           .since = since};
+}
+
+TEST(Explain, NamesWhatBrokeWhoWasHitAndWhichCommandsHelp) {
+  Remediation sick = open("gpu-01", Phase::kWaiting, "approval", "reboot waits for an approval");
+  sick.status.findings.push_back({.check = "xid",
+                                  .code = "79",
+                                  .severity = "reboot",
+                                  .gpu = "3",
+                                  .pci_bus_id = "0000:4e:00",
+                                  .serial = "1650523",
+                                  .workload = "default/train-0",
+                                  .meaning = "it has fallen off the bus",
+                                  .line = "NVRM: Xid (PCI:0000:4e:00): 79",
+                                  .first_seen = kStart,
+                                  .last_seen = kStart});
+  sick.status.steps = {{.step = Step::kDrain,
+                        .result = StepResult::kDone,
+                        .intent_at = std::nullopt,
+                        .finished_at = std::nullopt,
+                        .message = {},
+                        .facts = {{"jobs", "Job default/train"}}}};
+  sick.status.approval = ApprovalRecord{Step::kReboot, "0123456789", kStart, "", std::nullopt};
+
+  const std::string text = explain("gpu-01", {&sick, 1});
+
+  EXPECT_THAT(text, HasSubstr("\n  now: reboot waits for an approval\n"
+                              "  broken: xid 79 on GPU 3 (0000:4e:00), serial 1650523, severity "
+                              "reboot, since 2027-01-15T08:00:00Z\n"
+                              "    meaning: it has fallen off the bus\n"
+                              "    seen: NVRM: Xid (PCI:0000:4e:00): 79\n"
+                              "    used by: default/train-0\n"
+                              "  jobs that lost pods: Job default/train\n"));
+  EXPECT_THAT(
+      text, HasSubstr("\n  to let it reboot: gpuwardctl approve gpu-01 0123456789\n"
+                      "  to stop it here: gpuwardctl pause gpu-01\n"
+                      "  to take off what is gpuward's, and close it: gpuwardctl cancel gpu-01\n"));
+}
+
+TEST(Explain, OffersOfACommandOnlyWhatWouldBeTaken) {
+  Remediation paused = open("gpu-01", Phase::kPaused, "pause", "paused");
+  paused.wish.pause = true;
+  EXPECT_THAT(explain("gpu-01", {&paused, 1}), HasSubstr("gpuwardctl resume gpu-01"));
+  EXPECT_THAT(explain("gpu-01", {&paused, 1}), Not(HasSubstr("gpuwardctl pause")));
+  paused.wish.pause = false;  // an operator has changed the node
+  EXPECT_THAT(explain("gpu-01", {&paused, 1}), Not(HasSubstr("gpuwardctl resume")));
+  const Remediation over = open("gpu-01", Phase::kReleased, "", "");
+  EXPECT_THAT(explain("gpu-01", {&over, 1}), Not(HasSubstr("gpuwardctl")));
 }
 
 // A machine that is gone without a replacement keeps its slot: whoever waits has to see it.

@@ -304,7 +304,7 @@ TEST_F(TerminateTest, IsFinishedByTheNextProcess) {
 }
 
 // A kubelet registers its machine again, clean, whoever has deleted the Node.
-class ReturnedMachine : public TerminateTest {
+class ReturnedMachineTest : public TerminateTest {
  protected:
   void given_up() {
     drain();
@@ -324,7 +324,7 @@ class ReturnedMachine : public TerminateTest {
   }
 };
 
-TEST_F(ReturnedMachine, IsTaintedAgainOnSight) {
+TEST_F(ReturnedMachineTest, IsTaintedAgainOnSight) {
   given_up();
   registers_again();
   ASSERT_FALSE(our_taint_on(node()));
@@ -340,7 +340,7 @@ TEST_F(ReturnedMachine, IsTaintedAgainOnSight) {
 }
 
 // Then nothing new comes any more that would make anybody look.
-TEST_F(ReturnedMachine, IsLookedForWhereItIsBackBeforeItWasGivenUp) {
+TEST_F(ReturnedMachineTest, IsLookedForWhereItIsBackBeforeItWasGivenUp) {
   drain();
   node_goes();
   registers_again();
@@ -357,7 +357,7 @@ TEST_F(ReturnedMachine, IsLookedForWhereItIsBackBeforeItWasGivenUp) {
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
-TEST_F(ReturnedMachine, IsTaintedWhereAMilderOneWasOpenedInTheSameSecond) {
+TEST_F(ReturnedMachineTest, IsTaintedWhereAMilderOneWasOpenedInTheSameSecond) {
   given_up();
   Remediation milder = remediation();
   milder.name = "a-1";
@@ -371,7 +371,7 @@ TEST_F(ReturnedMachine, IsTaintedWhereAMilderOneWasOpenedInTheSameSecond) {
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
-TEST_F(ReturnedMachine, IsTaintedWhereTheServersClockHasGoneBackBeforeItWasGivenUp) {
+TEST_F(ReturnedMachineTest, IsTaintedWhereTheServersClockHasGoneBackBeforeItWasGivenUp) {
   given_up();
   Remediation earlier = remediation();
   earlier.name = earlier.name.substr(0, earlier.name.rfind('-')) + "-0";
@@ -388,7 +388,7 @@ TEST_F(ReturnedMachine, IsTaintedWhereTheServersClockHasGoneBackBeforeItWasGiven
 
 // Simulated, seed 157438: the first was deleted by force, and a replica that had not heard of it
 // gave its number again.
-TEST_F(ReturnedMachine, IsTaintedWhereAHigherNumberWasCancelledBeforeItWasOpened) {
+TEST_F(ReturnedMachineTest, IsTaintedWhereAHigherNumberWasCancelledBeforeItWasOpened) {
   given_up();
   Remediation cancelled = remediation();
   cancelled.name = cancelled.name.substr(0, cancelled.name.rfind('-')) + "-2";
@@ -403,7 +403,7 @@ TEST_F(ReturnedMachine, IsTaintedWhereAHigherNumberWasCancelledBeforeItWasOpened
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
-TEST_F(ReturnedMachine, IsTaintedWhereTheServersClockIsAhead) {
+TEST_F(ReturnedMachineTest, IsTaintedWhereTheServersClockIsAhead) {
   given_up();
   registers_again();
   clock_.jump_wall(-minutes(1));
@@ -414,7 +414,7 @@ TEST_F(ReturnedMachine, IsTaintedWhereTheServersClockIsAhead) {
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
-TEST_F(ReturnedMachine, IsNotTheOneThatCameInItsPlace) {
+TEST_F(ReturnedMachineTest, IsNotTheOneThatCameInItsPlace) {
   given_up();
   registers_again({{"spec", {{"providerID", "aws:///eu-west-1a/i-new"}}},
                    {"status", {{"nodeInfo", {{"bootID", "its-own"}}}}}});
@@ -424,7 +424,7 @@ TEST_F(ReturnedMachine, IsNotTheOneThatCameInItsPlace) {
   EXPECT_EQ(remediations().size(), 1U);
 }
 
-TEST_F(ReturnedMachine, IsLeftAloneWhereItsEndWasProven) {
+TEST_F(ReturnedMachineTest, IsLeftAloneWhereItsEndWasProven) {
   begin_the_end();
   node_goes();
   machine_is(StepResult::kDone, "gone");
@@ -438,7 +438,7 @@ TEST_F(ReturnedMachine, IsLeftAloneWhereItsEndWasProven) {
   EXPECT_EQ(remediations().size(), 1U);
 }
 
-TEST_F(ReturnedMachine, IsLeftAloneOnceAHumanHasSaidSo) {
+TEST_F(ReturnedMachineTest, IsLeftAloneOnceAHumanHasSaidSo) {
   given_up();
   registers_again();
   ASSERT_TRUE(look());
@@ -459,7 +459,7 @@ TEST_F(ReturnedMachine, IsLeftAloneOnceAHumanHasSaidSo) {
   EXPECT_EQ(remediations().size(), 2U);
 }
 
-TEST_F(ReturnedMachine, IsNotLookedForBeforeAllIsKnown) {
+TEST_F(ReturnedMachineTest, IsNotLookedForBeforeAllIsKnown) {
   given_up();
   registers_again();
   ClusterView half;

@@ -65,6 +65,18 @@ Remediation full() {
   remediation.status.kernel_severity = Severity::kReset;
   remediation.status.error_class = "XID_CRITICAL_79";
   remediation.status.gpus = {"1650", "GPU-b"};
+  remediation.status.findings.push_back({.check = "xid",
+                                         .code = "4711",
+                                         .severity = "reboot",
+                                         .gpu = "3",
+                                         .pci_bus_id = "0000:4e:00",
+                                         .serial = "1650",
+                                         .workload = "default/train-0",
+                                         .meaning = "lost",
+                                         .line = "NVRM: Xid",
+                                         .first_seen = kNow,
+                                         .last_seen = kNow + std::chrono::seconds(1),
+                                         .is_unknown = true});
   remediation.status.closed_at = kNow;
   remediation.status.conditions = {{ConditionType::kHeld, {true, kNow}},
                                    {ConditionType::kClosed, {false, kNow}}};

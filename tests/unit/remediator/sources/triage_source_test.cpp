@@ -96,7 +96,7 @@ class FixedLines final : public NodeLines {
 class NodeLineSourceTest : public TriageSourceTest {
  protected:
   NodeLineSourceTest() {
-    lines_.lines = {{.node = "gpu-01", .line = {.text = "NVRM: odd", .at = clock_.wall()}}};
+    lines_.lines = {{.node = "gpu-01", .text = "NVRM: odd", .at = clock_.wall()}};
   }
   // Lines that were shown.
   std::size_t show() {
@@ -113,7 +113,7 @@ TEST_F(NodeLineSourceTest, ShowsALineOnceAsLongAsItStands) {
   EXPECT_EQ(show(), 1U);
   EXPECT_EQ(show(), 0U);
 
-  lines_.lines[0].line.at += std::chrono::seconds(1);
+  lines_.lines[0].at += std::chrono::seconds(1);
   EXPECT_EQ(show(), 1U) << "it was logged again";
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
+#include "core/xid/catalogue.h"
 #include "exporter/publish/node/claim.h"
 #include "exporter/publish/node/diagnosis.h"
 #include "tests/unit/exporter/publish/node/snapshots.h"
@@ -85,43 +86,97 @@ TEST(NodeChange, AnnotatesTheResults) {
   EXPECT_EQ((*json)["checks"][1], passed);
 }
 
-TEST(NodeChange, ShowsTheKernelsLinesThatNoTableKnowsAsLongAsTheyStand) {
-  Snapshot snapshot = healthy();
-  const auto add = [&](const char* code, Evidence evidence, std::string_view why, int second) {
+class NodeFindings : public testing::Test {
+ protected:
+  void add(const char* code, Severity severity, int second, std::string_view why = "bad",
+           Evidence evidence = Evidence::kKernel) {
     Finding finding;
-    finding.line = "NVRM: Xid (PCI:0000:4e:00): " + std::string(code) + ", odd";
+    finding.check = "xid";
+    finding.code = code;
+    finding.pci_bus_id = "0000:4e:00";
+    finding.severity = severity;
+    finding.evidence = evidence;
+    finding.line = "NVRM: Xid (PCI:0000:4e:00): " + finding.code + ", odd";
     finding.why = why;
-    finding.last_seen = kNoon + std::chrono::seconds(second);
-    finding.severity = Severity::kMonitor;
-    snapshot.state.findings[{"xid", code, "0000:4e:00", evidence}] = finding;
-  };
-  add("4711", Evidence::kKernel, xid::kUnknownCodeWhy, 1);
-  add("4712", Evidence::kKernel, xid::kUnknownCodeWhy, 2);
-  add("4713", Evidence::kUserSpace, xid::kUnknownCodeWhy, 3);
-  add("31", Evidence::kKernel, "a program's", 4);
+    finding.workload = "default/train-0";
+    finding.first_seen = finding.last_seen = kNoon + std::chrono::seconds(second);
+    snapshot_.state.findings[{"xid", code, "0000:4e:00", evidence}] = finding;
+  }
+  // As it is read from the Node.
+  std::vector<NodeFinding> said() {
+    const auto annotations = change(wish_of(snapshot_)).set_annotations;
+    kube::Node node;
+    node.meta.annotations = {annotations.begin(), annotations.end()};
+    return node_findings_of(node);
+  }
+  std::vector<std::string> codes() {
+    std::vector<std::string> all;
+    for (const NodeFinding& one : said()) all.push_back(one.code);
+    return all;
+  }
 
-  const auto annotations = change(wish_of(snapshot)).set_annotations;
+  Snapshot snapshot_ = healthy();
+};
 
-  kube::Node node;
-  node.meta.annotations = {annotations.begin(), annotations.end()};
-  EXPECT_THAT(unknown_lines_of(node),
-              ElementsAre(UnknownKernelLine{"NVRM: Xid (PCI:0000:4e:00): 4712, odd",
-                                            kNoon + std::chrono::seconds(2)},
-                          UnknownKernelLine{"NVRM: Xid (PCI:0000:4e:00): 4711, odd",
-                                            kNoon + std::chrono::seconds(1)}));
-  EXPECT_THAT(change(wish_of(healthy())).remove_annotations,
-              ElementsAre("gpu-healthcheck.aws-samples.io/unknown-lines"));
+TEST_F(NodeFindings, SayWhatBrokeAndWhoUsedIt) {
+  Gpu gpu;
+  gpu.index = 3;
+  gpu.pci = *parse_pci_address("0000:4e:00.0");
+  gpu.serial = "1650523";
+  snapshot_.gpus = {gpu};
+  add("79", Severity::kReboot, 1);
+
+  const auto found = said();
+
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0],
+            (NodeFinding{.check = "xid",
+                         .code = "79",
+                         .severity = "reboot",
+                         .gpu = "3",
+                         .pci_bus_id = "0000:4e:00",
+                         .serial = "1650523",
+                         .workload = "default/train-0",
+                         .meaning = "The GPU no longer answers on PCI Express: it has fallen "
+                                    "off the bus",
+                         .line = "NVRM: Xid (PCI:0000:4e:00): 79, odd",
+                         .first_seen = kNoon + std::chrono::seconds(1),
+                         .last_seen = kNoon + std::chrono::seconds(1)}));
+  EXPECT_EQ(summary_of(found[0]), "xid 79 on GPU 3 (0000:4e:00)");
 }
 
-TEST(UnknownLines, AreFewAndShortWhateverIsWrittenThere) {
+TEST_F(NodeFindings, AreTheWorstAndTheNewestNumbersThatNoTableHas) {
+  for (int code = 1; code <= 9; ++code)
+    add(std::to_string(code).c_str(), code == 5 ? Severity::kReset : Severity::kMonitor, code);
+  for (int code = 4711; code <= 4715; ++code)
+    add(std::to_string(code).c_str(), Severity::kMonitor, code, xid::kUnknownCodeWhy);
+  add("4716", Severity::kMonitor, 9999, xid::kUnknownCodeWhy, Evidence::kUserSpace);
+
+  EXPECT_THAT(codes(), ElementsAre("5", "4716", "9", "8", "4715", "4714", "4713", "4712"));
+  EXPECT_FALSE(said()[1].is_unknown) << "programs wrote it";
+  EXPECT_TRUE(said()[4].is_unknown);
+}
+
+TEST_F(NodeFindings, AreTakenOffWithTheLast) {
+  EXPECT_THAT(change(wish_of(healthy())).remove_annotations,
+              ElementsAre("gpu-healthcheck.aws-samples.io/findings"));
+}
+
+TEST_F(NodeFindings, AreFewAndShortWhateverIsWrittenThere) {
   kube::Node node;
-  std::string& text = node.meta.annotations["gpu-healthcheck.aws-samples.io/unknown-lines"];
-  text = unknown_lines_text(std::vector<UnknownKernelLine>(9, {std::string(9000, 'x'), {}}));
-  EXPECT_THAT(unknown_lines_of(node), testing::SizeIs(4));
-  EXPECT_THAT(unknown_lines_of(node)[0].text, testing::SizeIs(500));
-  for (const char* broken : {"", "{", "{}", "[1, {\"at\": 1}, {\"at\": \"x\", \"line\": \"y\"}]"}) {
+  std::string& text = node.meta.annotations["gpu-healthcheck.aws-samples.io/findings"];
+  NodeFinding finding;
+  finding.check = "xid";
+  finding.line = std::string(9000, 'x');
+  text = node_findings_text(std::vector<NodeFinding>(9, finding));
+  EXPECT_THAT(node_findings_of(node), testing::SizeIs(8));
+  EXPECT_THAT(node_findings_of(node)[0].line, testing::SizeIs(500));
+  text = R"([{"check": "xid", "firstSeen": "2026-01-01T12:00:00Z",)"
+         R"( "lastSeen": "2026-01-01T12:00:00Z", "line": "\u001b[31mred"}])";
+  EXPECT_EQ(node_findings_of(node).at(0).line, " [31mred") << "nothing for a terminal";
+  for (const char* broken : {"", "{", "{}", "[1, {\"check\": 1}, {\"check\": \"x\"}]"}) {
     text = broken;
-    EXPECT_THAT(unknown_lines_of(node), IsEmpty()) << broken;
+    EXPECT_THAT(node_findings_of(node), IsEmpty()) << broken;
   }
 }
 
