@@ -95,6 +95,23 @@ std::string chart(std::vector<std::string> arguments) {
   return outcome.output;
 }
 
+// `helm template` prints no notes, and `helm install` wants a cluster: they become a ConfigMap of a
+// copy of the chart.
+std::string notes(std::vector<std::string> arguments) {
+  const support::TempDir folder;
+  std::filesystem::copy(tree("manifests/chart/gpuward"), folder.path(),
+                        std::filesystem::copy_options::recursive);
+  folder.write("templates/notes.yaml",
+               "{{- define \"notes\" }}" + text_of("manifests/chart/gpuward/templates/NOTES.txt") +
+                   "{{ end }}\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: notes\n"
+                   "data:\n  notes.txt: |\n    {{- include \"notes\" . | nindent 4 }}\n");
+  arguments.insert(arguments.begin(), {"template", "gpuward", folder.path().string(),
+                                       "--namespace=gpuward", "--show-only=templates/notes.yaml"});
+  const auto outcome = helm(std::move(arguments));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error_output;
+  return file_in(outcome.output, "notes", "notes.txt");
+}
+
 std::string overlay(const std::string& name) {
   const auto outcome = kubectl({"kustomize", tree("kustomize/" + name).string()});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.error_output;

@@ -29,6 +29,8 @@ namespace gpuward::manifests {
 // What the chart renders with these arguments more, and an overlay: YAML of several documents.
 [[nodiscard]] std::string chart(std::vector<std::string> arguments = {});
 [[nodiscard]] std::string overlay(const std::string& name);
+// What it tells whoever has installed it with these arguments.
+[[nodiscard]] std::string notes(std::vector<std::string> arguments = {});
 
 // The text under `key: |` of the first document that has `name: NAME` and that key, unindented and
 // with one line end.

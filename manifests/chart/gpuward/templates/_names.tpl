@@ -40,14 +40,6 @@
 {{- $rules }}
 {{- end }}
 
-{{- define "gpuward.policy" -}}
-{{- $policy := deepCopy .Values.remediator.policy }}
-{{- with include "gpuward.runbookURL" . }}
-{{- $policy = merge $policy (dict "notifications" (dict "runbook_url" .)) }}
-{{- end }}
-{{- toYaml $policy }}
-{{- end }}
-
 {{- define "gpuward.pullSecrets" -}}
 {{- with .Values.images.pullSecrets }}
 imagePullSecrets:
