@@ -133,14 +133,18 @@ TEST_F(Chart, ChangesNothingInTheClusterUntilItIsToldTo) {
 // Helm merges maps: steps among the chart's values would stay in force beside the user's mode.
 TEST_F(Chart, DrainsInModeFullWithoutFurtherValues) {
   const std::string policy =
-      file_in(chart({"--set=remediator.policy.mode=full"}), "gpuward-remediator", "policy.yaml");
+      file_in(chart({"--set=remediator.policy.mode=full", "--set=remediator.grants.terminate=true",
+                     "--set=remediator.prometheusURL=http://prometheus:9090"}),
+              "gpuward-remediator", "policy.yaml");
   EXPECT_THAT(steps_explained(policy, "isolate"),
               AllOf(HasSubstr(". drain: "), HasSubstr(". terminate: ")));
 }
 
 TEST_F(Chart, DrainsAtEachSeverityForWhichModeFullHasTheMeans) {
   const std::string policy =
-      file_in(chart({"--set=remediator.policy.mode=full",
+      file_in(chart({"--set=remediator.policy.mode=full", "--set=remediator.grants.terminate=true",
+                     "--set=remediator.grants.jobs=true",
+                     "--set=remediator.prometheusURL=http://prometheus:9090",
                      "--set=remediator.policy.machines.reboot={/usr/local/bin/power-cycle}",
                      "--set=remediator.policy.jobs.image=registry.example/exporter:1"}),
               "gpuward-remediator", "policy.yaml");

@@ -48,7 +48,10 @@ struct Case {
   Arguments arguments;
 };
 
-const Arguments kMeans = {"--set=remediator.policy.machines.aws.reboot=true",
+const Arguments kMeans = {"--set=remediator.prometheusURL=http://prometheus:9090",
+                          "--set=remediator.grants.terminate=true",
+                          "--set=remediator.grants.jobs=true",
+                          "--set=remediator.policy.machines.aws.reboot=true",
                           "--set=remediator.policy.jobs.image=registry.example/exporter:1"};
 
 constexpr const char* kOwnSteps = R"(remediator.policy.severities={
