@@ -25,8 +25,8 @@ class Chart : public ::testing::Test {
 
   static std::string everything() { return tree("tests/manifests/everything.yaml").string(); }
   static std::string refused(const std::string& value) {
-    const auto outcome =
-        helm({"template", "gpuward", tree("manifests/chart/gpuward").string(), "--set=" + value});
+    const auto outcome = helm({"template", "gpuward", tree("manifests/chart/gpuward").string(),
+                               offline(), "--set=" + value});
     EXPECT_NE(outcome.exit_code, 0) << value;
     return outcome.error_output;
   }
@@ -184,9 +184,23 @@ TEST_F(Chart, PacksWhatItsLinksLeadTo) {
                             "--destination=" + folder.path().string()});
   ASSERT_EQ(packed.exit_code, 0) << packed.error_output;
   const auto rendered =
-      helm({"template", "gpuward", (folder / "gpuward-" GPUWARD_VERSION ".tgz").string(),
+      helm({"template", "gpuward", (folder / "gpuward-" GPUWARD_VERSION ".tgz").string(), offline(),
             "--show-only=templates/crd.yaml"});
   EXPECT_THAT(rendered.output, HasSubstr("  name: remediations.gpuward.dev\n"));
+}
+
+// A token that is rendered anew would lock Alertmanager out at each sync.
+TEST_F(Chart, MakesATokenWithoutAClusterOnlyWhereItIsToldTo) {
+  EXPECT_THAT(refused("remediator.webhook.existingSecret="),
+              AllOf(HasSubstr("set remediator.webhook.existingSecret"),
+                    HasSubstr("set remediator.webhook.generate=always")));
+  const std::string made = chart({"--set=remediator.webhook.existingSecret=",
+                                  "--set=remediator.webhook.generate=always,"
+                                  "prometheusOperator.alertmanagerConfig=true"});
+  EXPECT_THAT(made, AllOf(HasSubstr("kind: Secret\nmetadata:\n  name: gpuward-webhook\n"),
+                          HasSubstr("secret: {secretName: gpuward-webhook}"),
+                          HasSubstr("          name: gpuward-webhook\n")));
+  EXPECT_THAT(chart(), Not(HasSubstr("kind: Secret\n")));
 }
 
 TEST_F(Chart, KeepsTheKindWhenItIsUninstalled) {
@@ -282,10 +296,10 @@ TEST(JobTemplates, MakeNoPodThatAWorkloadsSelectorFinds) {
 }
 
 TEST_F(Chart, HasTheOperatorsRoutesWithItsOwnNames) {
-  const std::string rendered =
-      chart({"--set=prometheusOperator.alertmanagerConfig=true,remediator.namespace=healing",
-             "--set=remediator.webhook.secret=mine,prometheusOperator.labels.release=prometheus",
-             "--show-only=templates/alertmanager-config.yaml"});
+  const std::string rendered = chart(
+      {"--set=prometheusOperator.alertmanagerConfig=true,remediator.namespace=healing",
+       "--set=remediator.webhook.existingSecret=mine,prometheusOperator.labels.release=prometheus",
+       "--show-only=templates/alertmanager-config.yaml"});
   for (const char* part :
        {"http://gpuward-remediator.healing.svc:10981/api/v1/alerts", "name: mine",
         "namespace: healing", "release: prometheus", "value: isolate|reboot|reset"})

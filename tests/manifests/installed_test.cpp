@@ -22,8 +22,7 @@ using std::chrono::seconds;
 using support::Process;
 using support::wait_until;
 using ::testing::HasSubstr;
-
-constexpr const char* kWebhookToken = "a-token-that-nobody-guesses-0123456789";
+using ::testing::MatchesRegex;
 
 class Installed : public OnPlane {
  protected:
@@ -49,6 +48,10 @@ class Installed : public OnPlane {
               "--bound-object-name=" + string_at(member_at(pod, "metadata"), "name")});
     token.erase(token.find_last_not_of('\n') + 1);
     return plane_->kubeconfig_for(token);
+  }
+  static std::string token_in(const std::string& ns) {
+    return must({"get", "secret", "gpuward-webhook", "--namespace=" + ns,
+                 "--output=go-template={{.data.token | base64decode}}"});
   }
   // The container's arguments, with what its volumes hold in `folder`.
   static std::vector<std::string> arguments_of(const Json& pod,
@@ -106,12 +109,27 @@ TEST_F(Installed, AnUpgradeDoesNotUndoAStop) {
   say("false");
 }
 
+// Alertmanager would be locked out by another token.
+TEST_F(Installed, TheWebhooksTokenIsMadeOnceAndKept) {
+  const std::string made = token_in("gpuward");
+  EXPECT_THAT(made, MatchesRegex("[A-Za-z0-9]{64}"));
+  must({"create", "namespace", "monitoring"});
+  must({"create", "namespace", "others"});
+  must({"create", "secret", "generic", "gpuward-webhook", "--namespace=others",
+        "--from-literal=token=theirs"});
+  install({"--set=remediator.webhook.copyTo={monitoring,others}"});
+  EXPECT_EQ(token_in("gpuward"), made);
+  EXPECT_EQ(token_in("monitoring"), made);
+  EXPECT_EQ(token_in("others"), "theirs");
+}
+
 TEST_F(Installed, TheRemediatorObservesAnAlertAndExplainsIt) {
   const support::TempDir folder;
   const Json pod =
       bound(pod_of(object({"get", "deployment", "gpuward-remediator", "--namespace=gpuward"})));
   mount(object({"get", "configmap", "gpuward-remediator", "--namespace=gpuward"}), folder);
-  folder.write("token", kWebhookToken);
+  const std::string token = token_in("gpuward");
+  folder.write("token", token);
   const std::string kubeconfig = kubeconfig_of(pod).string();
   const auto remediator =
       spawn({GPUWARD_BIN_DIR "/gpuward-remediator", "--kubeconfig=" + kubeconfig,
@@ -124,7 +142,7 @@ TEST_F(Installed, TheRemediatorObservesAnAlertAndExplainsIt) {
       {"fingerprint", "ab12"}};
   const std::string body = dump_json({{"version", "4"}, {"alerts", Json::array({alert})}});
   const support::HeaderList headers = {{"Content-Type", "application/json"},
-                                       {"Authorization", std::string("Bearer ") + kWebhookToken}};
+                                       {"Authorization", "Bearer " + token}};
   const auto is_taken = [&] {
     static const std::regex kServed("Webhook is served[^\n]* port=([0-9]+)");
     const std::string log = remediator->error_output();

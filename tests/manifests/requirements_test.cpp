@@ -19,7 +19,7 @@ using Arguments = std::vector<std::string>;
 
 std::string refusal_of(Arguments arguments) {
   arguments.insert(arguments.begin(),
-                   {"template", "gpuward", tree("manifests/chart/gpuward").string()});
+                   {"template", "gpuward", tree("manifests/chart/gpuward").string(), offline()});
   const auto outcome = helm(std::move(arguments));
   return outcome.exit_code == 0 ? std::string() : outcome.error_output;
 }

@@ -86,10 +86,12 @@ Process::Outcome render(const std::filesystem::path& folder, const std::filesyst
                                    (path == nullptr ? "/usr/bin:/bin" : path)}}});
 }
 
+std::string offline() { return "--values=" + tree("tests/manifests/offline.yaml").string(); }
+
 std::string chart(std::vector<std::string> arguments) {
-  arguments.insert(
-      arguments.begin(),
-      {"template", "gpuward", tree("manifests/chart/gpuward").string(), "--namespace=gpuward"});
+  arguments.insert(arguments.begin(),
+                   {"template", "gpuward", tree("manifests/chart/gpuward").string(),
+                    "--namespace=gpuward", offline()});
   const auto outcome = helm(std::move(arguments));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.error_output;
   return outcome.output;
@@ -105,8 +107,9 @@ std::string notes(std::vector<std::string> arguments) {
                "{{- define \"notes\" }}" + text_of("manifests/chart/gpuward/templates/NOTES.txt") +
                    "{{ end }}\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: notes\n"
                    "data:\n  notes.txt: |\n    {{- include \"notes\" . | nindent 4 }}\n");
-  arguments.insert(arguments.begin(), {"template", "gpuward", folder.path().string(),
-                                       "--namespace=gpuward", "--show-only=templates/notes.yaml"});
+  arguments.insert(arguments.begin(),
+                   {"template", "gpuward", folder.path().string(), "--namespace=gpuward", offline(),
+                    "--show-only=templates/notes.yaml"});
   const auto outcome = helm(std::move(arguments));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.error_output;
   return file_in(outcome.output, "notes", "notes.txt");

@@ -26,6 +26,9 @@ namespace gpuward::manifests {
 [[nodiscard]] support::Process::Outcome render(const std::filesystem::path& folder,
                                                const std::filesystem::path& values);
 
+// The argument of helm with the values that the chart needs where no cluster is asked.
+[[nodiscard]] std::string offline();
+
 // What the chart renders with these arguments more, and an overlay: YAML of several documents.
 [[nodiscard]] std::string chart(std::vector<std::string> arguments = {});
 [[nodiscard]] std::string overlay(const std::string& name);

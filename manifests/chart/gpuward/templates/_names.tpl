@@ -22,6 +22,10 @@
 {{ ternary .Values.images.diagnostics .Values.images.exporter (not (empty .Values.images.diagnostics.repository)) | dig "pullPolicy" "IfNotPresent" }}
 {{- end }}
 
+{{- define "gpuward.webhookSecret" -}}
+{{ .Values.remediator.webhook.existingSecret | default "gpuward-webhook" }}
+{{- end }}
+
 {{/* Below it the runbook of each alert lies by its name; empty where nobody says so. */}}
 {{- define "gpuward.runbookURL" -}}
 {{- if .Values.runbookURL }}{{ trimSuffix "/" .Values.runbookURL }}
