@@ -178,15 +178,38 @@ TEST_F(Chart, MountsTheHostReadOnlyAndToleratesEveryTaint) {
   }
 }
 
-TEST_F(Chart, PacksWhatItsLinksLeadTo) {
+TEST_F(Chart, IsWholeWhereItIsPackaged) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(tree("manifests/chart/gpuward")))
+    EXPECT_FALSE(entry.is_symlink()) << entry.path();
   const support::TempDir folder;
   const auto packed = helm({"package", tree("manifests/chart/gpuward").string(),
                             "--destination=" + folder.path().string()});
   ASSERT_EQ(packed.exit_code, 0) << packed.error_output;
-  const auto rendered =
-      helm({"template", "gpuward", (folder / "gpuward-" GPUWARD_VERSION ".tgz").string(), offline(),
-            "--show-only=templates/crd.yaml"});
-  EXPECT_THAT(rendered.output, HasSubstr("  name: remediations.gpuward.dev\n"));
+  const auto rendered = [](const std::string& place) {
+    return helm({"template", "gpuward", place, "--values=" + everything(),
+                 "--set=prometheusOperator.rules=true", "--set=crd.install=true"});
+  };
+  const auto package = rendered((folder / "gpuward-" GPUWARD_VERSION ".tgz").string());
+  const auto source = rendered(tree("manifests/chart/gpuward").string());
+  EXPECT_EQ(package.exit_code, 0) << package.error_output;
+  EXPECT_EQ(package.output, source.output);
+  EXPECT_EQ(source.error_output, "");
+}
+
+TEST_F(Chart, CarriesTheFilesOfThisTree) {
+  const support::TempDir folder;
+  ASSERT_EQ(fill(folder.path()).exit_code, 0);
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+    if (entry.is_directory()) continue;
+    const auto name = std::filesystem::relative(entry.path(), folder.path()).string();
+    EXPECT_EQ(text_of("manifests/chart/gpuward/files/" + name),
+              read_file(entry.path()).value_or(""))
+        << name << ": run `./dev manifests`";
+    ++files;
+  }
+  EXPECT_GE(files, 10);
 }
 
 // A token that is rendered anew would lock Alertmanager out at each sync.

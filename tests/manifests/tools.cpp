@@ -79,6 +79,10 @@ Process::Outcome kubectl(std::vector<std::string> arguments) {
   return run({.argv = std::move(arguments)});
 }
 
+Process::Outcome fill(const std::filesystem::path& folder) {
+  return run({.argv = {tree("manifests/chart/fill").string(), folder.string()}});
+}
+
 Process::Outcome render(const std::filesystem::path& folder, const std::filesystem::path& values) {
   const char* const path = std::getenv("PATH");
   return run({.argv = {tree("manifests/chart/render").string(), folder.string(), values.string()},

@@ -22,7 +22,8 @@ namespace gpuward::manifests {
 // An exit code other than 0 is a value; one that could not be run fails the test.
 [[nodiscard]] support::Process::Outcome helm(std::vector<std::string> arguments);
 [[nodiscard]] support::Process::Outcome kubectl(std::vector<std::string> arguments);
-// manifests/chart/render into a folder, with a file of values.
+// manifests/chart/fill and manifests/chart/render into a folder, the second with a file of values.
+[[nodiscard]] support::Process::Outcome fill(const std::filesystem::path& folder);
 [[nodiscard]] support::Process::Outcome render(const std::filesystem::path& folder,
                                                const std::filesystem::path& values);
 
