@@ -40,7 +40,7 @@ class Applied : public OnPlane {
     must({"create", "-f", operator_kinds().string()});
     must({"create", "-f", tree("manifests/crd.yaml").string()});
     must({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
-    for (const char* name : {"gpuward", "gpu-healthcheck", "gpus", "healing"})
+    for (const char* name : {"gpuward", "gpu-healthcheck", "gpus", "healing", "grafana"})
       must({"create", "namespace", name});
   }
   void SetUp() override {

@@ -165,7 +165,7 @@ TEST_F(Chart, LetsTheKubeletRestartNoExporterThatIsNotReady) {
 // to be seen.
 TEST_F(Chart, MountsTheHostReadOnlyAndToleratesEveryTaint) {
   const std::string rendered = chart({"--show-only=templates/exporter.yaml"});
-  EXPECT_THAT(rendered, HasSubstr("      tolerations:\n        - {operator: Exists}\n"));
+  EXPECT_THAT(rendered, HasSubstr("      tolerations:\n        - operator: Exists\n"));
   EXPECT_THAT(rendered, HasSubstr("readOnlyRootFilesystem: true"));
   static const std::regex kVolume(R"(- name: ([a-z-]+)\n +hostPath: )");
   for (std::sregex_iterator one(rendered.begin(), rendered.end(), kVolume), end; one != end;
