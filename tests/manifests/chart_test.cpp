@@ -45,7 +45,7 @@ TEST_F(Chart, RefusesValuesThatItDoesNotKnow) {
   EXPECT_THAT(refused("exporter.privilegd=true"), HasSubstr("'privilegd' not allowed"));
   EXPECT_THAT(refused("remediator.policy.mode=all"), HasSubstr("/remediator/policy/mode"));
   EXPECT_THAT(refused("remediator.grants.everything=true"), HasSubstr("'everything' not allowed"));
-  EXPECT_THAT(refused("networkPolicy.from={}"), HasSubstr("/networkPolicy/from"));
+  EXPECT_THAT(refused("networkPolicy.from={A}"), HasSubstr("/networkPolicy/from"));
   EXPECT_THAT(refused("networkPolicy.cidrs={192.0.2.7}"), HasSubstr("/networkPolicy/cidrs"));
 }
 
@@ -104,7 +104,9 @@ TEST_F(Chart, AnswersAmdsDevicePluginUnlessItIsToldNotTo) {
 }
 
 TEST_F(Chart, LetsNobodyCallThePodsOfJobs) {
-  const std::string policies = chart({"--show-only=templates/network-policies.yaml"});
+  const std::string policies =
+      chart({"--set=networkPolicy.enabled=true,networkPolicy.from={monitoring}",
+             "--show-only=templates/network-policies.yaml"});
   int templates = 0;
   for (const auto& entry : std::filesystem::directory_iterator(tree("manifests"))) {
     const std::string file = entry.path().filename();
@@ -117,6 +119,20 @@ TEST_F(Chart, LetsNobodyCallThePodsOfJobs) {
     EXPECT_THAT(policies, HasSubstr(", " + name + "]}")) << file;
   }
   EXPECT_EQ(templates, 6);
+}
+
+// A namespace that is guessed wrong would keep every alert away.
+TEST_F(Chart, LimitsWhoCallsInOnlyWhereItIsToldWho) {
+  EXPECT_THAT(chart(), Not(HasSubstr("kind: NetworkPolicy")));
+  EXPECT_THAT(notes(), HasSubstr("Network policies: none. Every pod reaches the metrics"));
+  EXPECT_THAT(refused("networkPolicy.enabled=true"),
+              AllOf(HasSubstr("networkPolicy.from"), HasSubstr("networkPolicy.cidrs")));
+  const std::string addresses =
+      "--set=networkPolicy.enabled=true,networkPolicy.cidrs={192.0.2.7/32}";
+  EXPECT_THAT(chart({addresses}), AllOf(HasSubstr("    - from:\n        - ipBlock: "),
+                                        Not(HasSubstr("namespaceSelector"))));
+  EXPECT_THAT(notes({addresses, "--set=networkPolicy.from={monitoring}"}),
+              HasSubstr("only pods of monitoring and the addresses 192.0.2.7/32 reach"));
 }
 
 TEST_F(Chart, ChangesNothingInTheClusterUntilItIsToldTo) {

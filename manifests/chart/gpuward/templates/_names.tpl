@@ -113,9 +113,11 @@ imagePullSecrets:
 {{- end }}
 
 {{- define "gpuward.networkPolicyFrom" -}}
+{{- with .Values.networkPolicy.from }}
 - namespaceSelector:
     matchExpressions:
-      - {key: kubernetes.io/metadata.name, operator: In, values: {{ .Values.networkPolicy.from | toJson }}}
+      - {key: kubernetes.io/metadata.name, operator: In, values: {{ . | toJson }}}
+{{- end }}
 {{- range .Values.networkPolicy.cidrs }}
 - ipBlock: {cidr: {{ . | quote }}}
 {{- end }}
