@@ -129,8 +129,10 @@ TEST_F(Chart, LimitsWhoCallsInOnlyWhereItIsToldWho) {
               AllOf(HasSubstr("networkPolicy.from"), HasSubstr("networkPolicy.cidrs")));
   const std::string addresses =
       "--set=networkPolicy.enabled=true,networkPolicy.cidrs={192.0.2.7/32}";
-  EXPECT_THAT(chart({addresses}), AllOf(HasSubstr("    - from:\n        - ipBlock: "),
-                                        Not(HasSubstr("namespaceSelector"))));
+  EXPECT_THAT(chart({addresses}), HasSubstr("matchLabels: {app.kubernetes.io/component: test}\n"));
+  EXPECT_THAT(
+      chart({addresses, "--set=tests.enabled=false"}),
+      AllOf(HasSubstr("    - from:\n        - ipBlock: "), Not(HasSubstr("namespaceSelector"))));
   EXPECT_THAT(notes({addresses, "--set=networkPolicy.from={monitoring}"}),
               HasSubstr("only pods of monitoring and the addresses 192.0.2.7/32 reach"));
 }

@@ -138,6 +138,16 @@ std::string file_in(const std::string& documents, const std::string& name, const
   return {};
 }
 
+std::vector<std::string> documents_of(const std::string& rendered) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < rendered.size();) {
+    const auto end = std::min(rendered.find("\n---\n", at), rendered.size());
+    out.push_back(rendered.substr(at, end - at) + "\n");
+    at = end + 5;
+  }
+  return out;
+}
+
 std::string steps_explained(const std::string& policy, const std::string& severity,
                             std::vector<std::string> arguments) {
   const support::TempDir folder;

@@ -41,6 +41,9 @@ namespace gpuward::manifests {
 [[nodiscard]] std::string file_in(const std::string& documents, const std::string& name,
                                   const std::string& key);
 
+// YAML of several documents, each alone.
+[[nodiscard]] std::vector<std::string> documents_of(const std::string& documents);
+
 // What `gpuward-remediator policy explain` says that a policy does at a severity.
 [[nodiscard]] std::string steps_explained(const std::string& policy, const std::string& severity,
                                           std::vector<std::string> arguments = {});

@@ -23,16 +23,6 @@ class Values : public ::testing::Test {
   void SetUp() override { GPUWARD_REQUIRE(why_no_helm()); }
 };
 
-std::vector<std::string> documents_of(const std::string& rendered) {
-  std::vector<std::string> out;
-  for (std::size_t at = 0; at < rendered.size();) {
-    const auto end = std::min(rendered.find("\n---\n", at), rendered.size());
-    out.push_back(rendered.substr(at, end - at) + "\n");
-    at = end + 5;
-  }
-  return out;
-}
-
 const std::string kEverything = "--values=" + tree("tests/manifests/everything.yaml").string();
 
 TEST_F(Values, PutTheStandardLabelsOnEveryObject) {

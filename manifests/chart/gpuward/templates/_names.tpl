@@ -121,4 +121,10 @@ imagePullSecrets:
 {{- range .Values.networkPolicy.cidrs }}
 - ipBlock: {cidr: {{ . | quote }}}
 {{- end }}
+{{- if .Values.tests.enabled }}
+- namespaceSelector:
+    matchLabels: {kubernetes.io/metadata.name: {{ include "gpuward.remediatorNamespace" . }}}
+  podSelector:
+    matchLabels: {app.kubernetes.io/component: test}
+{{- end }}
 {{- end }}
