@@ -168,6 +168,28 @@ TEST_F(Installed, TheWebhooksTokenIsMadeOnceAndKept) {
   EXPECT_EQ(token_in("others"), "theirs");
 }
 
+// Its pods would wait for it, and `helm install --wait` would end with a time-out.
+TEST_F(Installed, ASecretThatIsNotThereIsNamed) {
+  const auto upgrade = [](std::vector<std::string> arguments) {
+    arguments.insert(
+        arguments.begin(),
+        {"upgrade", "gpuward", tree("manifests/chart/gpuward").string(), "--namespace=gpuward",
+         "--dry-run=server", "--kubeconfig=" + plane_->kubeconfig().string()});
+    return helm(std::move(arguments)).error_output;
+  };
+  const std::string token = "--set=remediator.webhook.existingSecret=mine";
+  const std::string volume =
+      R"(--set-json=remediator.volumes=[{"name":"slack","secret":{"secretName":"slack"}}])";
+  EXPECT_THAT(upgrade({token}),
+              HasSubstr("remediator.webhook.existingSecret names the Secret mine, which the "
+                        "namespace gpuward does not have"));
+  EXPECT_THAT(upgrade({volume}), HasSubstr("remediator.volumes names the Secret slack"));
+  EXPECT_EQ(upgrade({token, volume, "--set=remediator.checkSecrets=false"}), "");
+  for (const char* name : {"mine", "slack"})
+    must({"create", "secret", "generic", name, "--namespace=gpuward", "--from-literal=token=a"});
+  EXPECT_EQ(upgrade({token, volume}), "");
+}
+
 TEST_F(Installed, TheRemediatorObservesAnAlertAndExplainsIt) {
   const Remediator remediator("observer");
   const Json alert = {

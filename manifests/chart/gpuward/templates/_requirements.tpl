@@ -111,6 +111,23 @@ remediator.volumeMounts mounts {{ .name }} at {{ .mountPath }}, and no volume ha
 {{- end }}
 {{- end }}
 
+{{/* Secrets that the pod waits for and that are not in the cluster, a line each; of no cluster nothing is known. */}}
+{{- define "gpuward.secretsLack" -}}
+{{- if and .Values.remediator.checkSecrets (lookup "v1" "Namespace" "" "default") }}
+{{- $namespace := include "gpuward.remediatorNamespace" . }}
+{{- $needed := dict }}
+{{- with .Values.remediator.webhook.existingSecret }}{{ $_ := set $needed . "remediator.webhook.existingSecret" }}{{ end }}
+{{- range .Values.remediator.volumes }}
+{{- if and .secret (not (dig "optional" false (.secret | default dict))) }}{{ $_ := set $needed .secret.secretName "remediator.volumes" }}{{ end }}
+{{- end }}
+{{- range $secret, $by := $needed }}
+{{- if not (lookup "v1" "Secret" $namespace $secret) }}
+{{ $by }} names the Secret {{ $secret }}, which the namespace {{ $namespace }} does not have: make it (kubectl -n {{ $namespace }} create secret generic {{ $secret }} ...), or set remediator.checkSecrets=false where something else makes it later
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "gpuward.requirements" -}}
 {{- $root := . }}
 {{- $policy := include "gpuward.policy" . | fromYaml }}
@@ -134,6 +151,7 @@ remediator.volumeMounts mounts {{ .name }} at {{ .mountPath }}, and no volume ha
 {{- $lacks = append $lacks "remediator.lokiURL is read with a cursor, a ConfigMap that it has no right to write: set remediator.grants.loki=true" }}
 {{- end }}
 {{- $lacks = concat $lacks (include "gpuward.filesLack" . | trim | splitList "\n") }}
+{{- $lacks = concat $lacks (include "gpuward.secretsLack" . | trim | splitList "\n") }}
 {{- with compact $lacks | uniq }}
 {{- fail (printf "\nthe policy needs what the values do not give:\n- %s" (join "\n- " .)) }}
 {{- end }}
